@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Kind is a kind of node: what `use` names in a flow. Kinds are values; the map
+// of all of them is given to Compile, and there is no registration.
+type Kind struct {
+	// Name is what a flow writes after `use:`.
+	Name string
+	// Doc says in a sentence or two what a node of the kind does.
+	Doc string
+	// With is the JSON Schema (draft 2020-12) of the node's configuration. It
+	// must forbid additional properties. Nil: the kind takes none.
+	With *schemas.Schema
+	// Needs must hold on every path to a node of the kind.
+	Needs []Need
+	// Outcomes are the ways out, in the order of their documentation.
+	Outcomes []Outcome
+	// Terminal kinds end the run; they have no outcomes and nothing follows.
+	Terminal bool
+	// Asks says that a run cannot pass a node of the kind twice without a
+	// question to the client in between. A circle must contain such a node.
+	Asks bool
+	// New makes the executor of one node. It is called at compile time with a
+	// configuration that With has accepted; what it finds wrong beyond that it
+	// returns as problems with paths relative to `with`.
+	New func(*Config) (Executor, []schemas.Problem)
+}
+
+// Kinds maps the name of every kind to the kind.
+type Kinds map[string]*Kind
+
+// Need is a fact that must be certain before a node runs.
+type Need struct {
+	// AnyOf holds when one of these facts does.
+	AnyOf []Fact
+	// Rule is the id of the finding when it does not hold; "" means "needs".
+	Rule string
+	// Why says what would go wrong, and Mend how the author puts it right.
+	Why, Mend string
+	// Path says which part of the node asked for it ("with.from"), if any.
+	Path string
+}
+
+// Outcome is a way to leave a node and what is certain afterwards.
+type Outcome struct {
+	Name string
+	Doc  string
+	// Optional outcomes need no wiring: unwired, the node is entered again,
+	// tells the client what went wrong, and asks anew.
+	Optional bool
+	// Establishes are facts that hold afterwards.
+	Establishes []Fact
+	// EstablishesForOwn hold afterwards if the user is the run's Own.
+	EstablishesForOwn []Fact
+	// NewSubject says that the run turns to another user (or to none): all that
+	// was certain about the one before is forgotten first.
+	NewSubject bool
+	// ForgetsClaim says that a user who was merely named, and neither created
+	// nor authenticated by this run, is forgotten.
+	ForgetsClaim bool
+	// Forgets are further facts that no longer hold.
+	Forgets []Fact
+}
+
+// Config is what a Kind makes an executor from.
+type Config struct {
+	FlowType schemas.FlowType
+	Node     *schemas.Node
+	// With is the node's configuration; {} when the flow gives none.
+	With json.RawMessage
+	// Inputs has the type of every input that prompts of the flow collect.
+	Inputs map[string]schemas.InputType
+}
+
+// Executor is what a node does. Execute is called when a run arrives at the
+// node, with no answer, and once for each answer to a question it asked.
+//
+// It reads as it likes and writes nothing: what shall change it returns as
+// data in the Decision. It may be called for a step that is then not
+// committed, because another answer to the same question was quicker; so it
+// must not act on the world. It is called by many goroutines at once.
+//
+// A mistake of the person (a wrong password) is a Decision: an outcome, or
+// another question with a Notice. An error means that the step could not be
+// decided: a *schemas.Error reaches the client as it is and leaves the run
+// where it was; any other error is internal.
+type Executor interface {
+	Execute(ctx context.Context, v *Visit) (*Decision, error)
+}
+
+// Shaper is an Executor whose outcomes depend on its configuration. They
+// replace those of the Kind.
+type Shaper interface {
+	Outcomes() []Outcome
+}
+
+// Needer is an Executor whose configuration adds to what it needs.
+type Needer interface {
+	Needs() []Need
+}
+
+// FactChecker is an Executor that looks at what is certain on arrival, as a
+// node with expressions must. Paths are relative to `with`.
+type FactChecker interface {
+	CheckFacts(Facts) []schemas.Problem
+}
+
+// Collector is an Executor that collects inputs from the client. What several
+// nodes of a flow collect under one identifier must have one type.
+type Collector interface {
+	Collects() map[string]schemas.InputType
+}

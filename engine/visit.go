@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Visit is what an executor sees of the run that came to its node. It is for
+// reading only.
+type Visit struct {
+	ExecutionID string
+	FlowType    schemas.FlowType
+	Application *schemas.Application
+	Request     Request
+	Now         time.Time
+
+	// Answer is the client's answer to the node's last question; nil on arrival.
+	Answer *Answer
+	// Keep is what the node kept when it asked; nil on arrival. No other node
+	// ever sees it, and no client.
+	Keep json.RawMessage
+
+	// Inputs are the values collected so far. Secret ones (passwords, one-time
+	// codes) are among them only in the step that brought them.
+	Inputs map[string]string
+	// Subject is the user the run is about; the zero value when it knows none.
+	Subject Subject
+	// Authentication is how the subject has been authenticated in this run; nil
+	// when they have not been.
+	Authentication *Authentication
+}
+
+// Request is what the transport knows of the client's request.
+type Request struct {
+	Origin   string // the Origin header, "" when there was none
+	Language string // BCP 47, "" when not told
+	TraceID  string
+}
+
+// Answer is what the client sent back. Action is one that the question
+// offered, or "" where the question had one action or took none.
+type Answer struct {
+	Action string
+	Inputs map[string]string
+}
+
+// Subject is the user a run is about.
+type Subject struct {
+	UserID string `json:"userId,omitempty"`
+	// Draft is the user as this run will create it: it is stored together with
+	// the first change that concerns it, or when the run completes, so that an
+	// abandoned registration leaves nothing behind. Nil for a stored user.
+	Draft *schemas.User `json:"draft,omitempty"`
+	// Input names the input the user was found by. When a prompt takes that
+	// input back, a merely named user is forgotten.
+	Input string `json:"input,omitempty"`
+	// Name is what the client called a user that was not found, where a flow
+	// conceals that: later nodes carry on as if there were such a user.
+	Name string `json:"name,omitempty"`
+}
+
+// Known reports whether there is a user.
+func (s Subject) Known() bool { return s.UserID != "" }
+
+// Authentication is how and when the subject proved who they are.
+type Authentication struct {
+	Time    time.Time `json:"time"`
+	Methods []string  `json:"methods"` // amr values, RFC 8176
+	ACR     string    `json:"acr"`
+}
+
+// Decision is what an executor decided: leave by an outcome, ask and stay, or
+// (for a terminal kind) end the run.
+type Decision struct {
+	// Outcome names the way out. Exactly one of Outcome, Ask and Result is set.
+	Outcome string
+	// Ask is the next question.
+	Ask *Ask
+	// Result ends the run.
+	Result *Result
+
+	// Keep is kept for the node until its question is answered.
+	Keep json.RawMessage
+	// Notice tells the client what went wrong; it travels with the next
+	// question, whichever node asks it.
+	Notice *schemas.Error
+	// Failed marks a failed attempt to prove something. A run that has failed
+	// too often ends.
+	Failed bool
+
+	// Subject replaces the run's user, if not nil.
+	Subject *Subject
+	// Methods are added to how the subject is authenticated, and ACR replaces
+	// its class, for outcomes that establish Authenticated.
+	Methods []string
+	ACR     string
+	// Set adds collected inputs, and Drop removes them.
+	Set  map[string]string
+	Drop []string
+	// Tell is added to additionalData of this and every later reply of the run.
+	Tell map[string]string
+	// Changes are applied in the transaction that commits the step.
+	Changes []schemas.Change
+}
+
+// Ask is a question to the client. The engine adds ids and the challenge
+// token.
+type Ask struct {
+	Inputs      []schemas.Input      `json:"inputs,omitempty"`
+	Actions     []schemas.Action     `json:"actions,omitempty"`
+	Data        map[string]string    `json:"data,omitempty"` // additionalData of this question alone
+	Components  []schemas.Component  `json:"components,omitempty"`
+	FieldErrors []schemas.FieldError `json:"fieldErrors,omitempty"`
+	RedirectURL string               `json:"redirectURL,omitempty"` // makes the step a REDIRECTION
+	Implicit    bool                 `json:"implicit,omitempty"`    // an answer may leave the action out
+}
+
+// Result is what a run ends with.
+type Result struct {
+	Assertion   string
+	RedirectURL string
+}
+
+// Leave decides to leave by an outcome.
+func Leave(outcome string) *Decision { return &Decision{Outcome: outcome} }

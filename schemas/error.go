@@ -1,0 +1,160 @@
+package schemas
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Class says what kind of failure an Error is, in terms a transport can map to
+// its own status: the HTTP server maps each class to one status code.
+type Class int
+
+// The classes of failure, with the HTTP status each one becomes.
+const (
+	Internal        Class = iota // 500: our fault; the client learns only the trace id
+	Invalid                      // 400: malformed or invalid request
+	Unauthenticated              // 401: no token, or one that is not valid here
+	Forbidden                    // 403: a valid token that lacks the permission
+	NotFound                     // 404: the resource named in the path does not exist
+	Conflict                     // 409: duplicate, in use, or a stale step
+	Precondition                 // 412: If-Match did not match
+	TooLarge                     // 413: the body is over the limit
+	Throttled                    // 429: too many requests; see RetryAfter
+	Unavailable                  // 503: not ready, or overloaded; see RetryAfter
+)
+
+// Codes that more than one room has to recognise. A code is stable: clients
+// branch on it, so it never changes its meaning.
+const (
+	CodeInternal          = "internal_error"
+	CodeInvalidRequest    = "invalid_request"
+	CodeInvalidFlow       = "invalid_flow"
+	CodeFlowNotFound      = "flow_not_found"
+	CodeUserNotFound      = "user_not_found"
+	CodeAppNotFound       = "application_not_found"
+	CodeExecutionNotFound = "execution_not_found"
+	CodeInvalidAction     = "invalid_action"
+	CodeStaleStep         = "stale_step"
+	CodeAttributeTaken    = "attribute_taken"
+	CodeStaleSession      = "stale_session_token"
+	CodePasskeyFailed     = "passkey_verification_failed"
+	CodePasskeyConfig     = "passkey_configuration"
+	CodeOverloaded        = "overloaded"
+	CodeNotFound          = "not_found"
+)
+
+// Text is a message with the key under which a translation may be found.
+type Text struct {
+	Key          string `json:"key"`
+	DefaultValue string `json:"defaultValue"`
+}
+
+// Problem is one of several things wrong with an input. Path is written as an
+// author would (nodes[2].next.found); Line and Column start at 1 and are 0
+// when the input had no lines, or the place is unknown.
+type Problem struct {
+	Path    string `json:"path"`
+	Message string `json:"message"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	// Rule is the id of the rule a flow definition broke ("takeover"), if any.
+	Rule string `json:"rule,omitempty"`
+	// Node is the id of the flow node at fault, if any.
+	Node string `json:"node,omitempty"`
+	// Warning marks what is worth telling but refuses nothing.
+	Warning bool `json:"warning,omitempty"`
+}
+
+// String writes the problem on one line: "12:9: nodes[2].next.found: message".
+func (p Problem) String() string {
+	var b strings.Builder
+	if p.Line > 0 {
+		fmt.Fprintf(&b, "%d:%d: ", p.Line, p.Column)
+	}
+	if p.Path != "" {
+		b.WriteString(p.Path + ": ")
+	}
+	b.WriteString(p.Message)
+	if p.Rule != "" {
+		b.WriteString(" [" + p.Rule + "]")
+	}
+	return b.String()
+}
+
+// Error is the one error type that reaches a client. Description tells what
+// was expected, what came and how to mend it. Err is the cause for the log; it
+// is never sent.
+type Error struct {
+	Class       Class         `json:"-"`
+	Code        string        `json:"code"`
+	Message     Text          `json:"message"`
+	Description Text          `json:"description"`
+	Errors      []Problem     `json:"errors,omitempty"`
+	TraceID     string        `json:"traceId,omitempty"`
+	RetryAfter  time.Duration `json:"-"`
+	Err         error         `json:"-"`
+}
+
+// Errorf makes an Error whose message is the code in plain words and whose
+// description is formatted. A %w operand becomes the (unsent) cause as well.
+func Errorf(class Class, code, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{
+		Class:       class,
+		Code:        code,
+		Message:     Text{Key: "error." + code, DefaultValue: plain(code)},
+		Description: Text{Key: "error." + code + ".description", DefaultValue: err.Error()},
+		Err:         errors.Unwrap(err),
+	}
+}
+
+// WithProblems adds everything that is wrong at once and returns e.
+func (e *Error) WithProblems(problems []Problem) *Error {
+	e.Errors = problems
+	return e
+}
+
+// Error writes the code, the description and every problem.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Code + ": " + e.Description.DefaultValue)
+	for _, p := range e.Errors {
+		b.WriteString("\n\t" + p.String())
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// AsError finds the Error in err's chain; what has none is internal.
+func AsError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{
+		Class:       Internal,
+		Code:        CodeInternal,
+		Message:     Text{Key: "error." + CodeInternal, DefaultValue: "Internal error"},
+		Description: Text{Key: "error." + CodeInternal + ".description", DefaultValue: "Something went wrong on our side. The trace id finds it in the log."},
+		Err:         err,
+	}
+}
+
+// HasCode reports whether err is, or wraps, an Error with the code.
+func HasCode(err error, code string) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == code
+}
+
+// plain turns flow_not_found into "Flow not found".
+func plain(code string) string {
+	s := strings.ReplaceAll(code, "_", " ")
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

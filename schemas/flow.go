@@ -1,0 +1,92 @@
+package schemas
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"time"
+)
+
+// FlowType says what a run of a flow is for.
+type FlowType string
+
+// The flow types.
+const (
+	Authentication FlowType = "AUTHENTICATION"
+	Registration   FlowType = "REGISTRATION"
+)
+
+// End is the reserved node id that completes a run.
+const End = "end"
+
+// Flow is the definition of a flow: a graph whose first node is the entry.
+// ActiveVersion and the times belong to the stored flow; a file has none.
+type Flow struct {
+	ID            string     `json:"id,omitempty"`
+	Handle        string     `json:"handle"`
+	Name          string     `json:"name"`
+	FlowType      FlowType   `json:"flowType"`
+	Waive         []Waiver   `json:"waive,omitempty"`
+	Nodes         []Node     `json:"nodes"`
+	ActiveVersion int        `json:"activeVersion,omitempty"`
+	CreatedAt     *time.Time `json:"createdAt,omitempty"`
+	UpdatedAt     *time.Time `json:"updatedAt,omitempty"`
+	IsReadOnly    bool       `json:"isReadOnly,omitempty"`
+}
+
+// Waiver accepts one finding of one rule at one node, with the reason. Only
+// the rule "takeover" can be waived; the finding stays visible as a warning.
+type Waiver struct {
+	Rule   string `json:"rule"`
+	Node   string `json:"node"`
+	Reason string `json:"reason"`
+}
+
+// Node is one step of a flow. Use names its kind, With is that kind's own
+// configuration, Next says where each outcome leads.
+type Node struct {
+	ID   string          `json:"id"`
+	Use  string          `json:"use"`
+	With json.RawMessage `json:"with,omitempty"`
+	Next Next            `json:"next,omitzero"`
+}
+
+// Next is where a node leads: one target for every outcome that has no default
+// of its own, or a target for each outcome. Its JSON is a string or an object.
+type Next struct {
+	To string            // the single target; empty when By is used
+	By map[string]string // outcome → target
+}
+
+// IsZero reports whether nothing is wired.
+func (n Next) IsZero() bool { return n.To == "" && len(n.By) == 0 }
+
+// Outcomes returns the outcome names wired by name, sorted.
+func (n Next) Outcomes() []string {
+	names := make([]string, 0, len(n.By))
+	for name := range n.By {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// MarshalJSON writes the form the author used.
+func (n Next) MarshalJSON() ([]byte, error) {
+	if n.By != nil {
+		return json.Marshal(n.By)
+	}
+	return json.Marshal(n.To)
+}
+
+// UnmarshalJSON reads a node id or an object of outcome → node id.
+func (n *Next) UnmarshalJSON(data []byte) error {
+	*n = Next{}
+	if err := json.Unmarshal(data, &n.To); err == nil {
+		return nil
+	}
+	if err := json.Unmarshal(data, &n.By); err != nil {
+		return fmt.Errorf("expected a node id or an object {outcome: node id}, got %s", data)
+	}
+	return nil
+}

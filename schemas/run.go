@@ -1,0 +1,104 @@
+package schemas
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// RunStatus is where a run stands.
+type RunStatus string
+
+// The statuses of a run, as POST /flow/execute answers them.
+const (
+	Incomplete RunStatus = "INCOMPLETE"
+	Complete   RunStatus = "COMPLETE"
+	Failed     RunStatus = "ERROR"
+)
+
+// Run is one execution of one version of a flow as it is kept between steps.
+// Revision counts its commits from 1; State is the engine's and opaque to the
+// store. A terminal run has no State.
+type Run struct {
+	ID            string
+	Revision      int64
+	Status        RunStatus
+	FlowID        string
+	FlowVersion   int
+	ApplicationID string
+	UserID        string // who it is about, once known
+	Node          string // the node that asked last
+	State         json.RawMessage
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+	ExpiresAt     time.Time
+}
+
+// Change is something a step decided and the store applies in the same
+// transaction that moves the run on. The types below are all there are.
+type Change interface{ change() }
+
+// CreateUser adds a user. Its identifying attributes must be free, else the
+// whole commit fails with attribute_taken.
+type CreateUser struct{ User User }
+
+// SetPassword stores the hash of a user's (new) password. The hash is in PHC
+// string format.
+type SetPassword struct {
+	UserID string
+	Hash   string
+	At     time.Time
+}
+
+// CreateCredential adds a passkey. Its id must be unknown, whoever has it,
+// else the whole commit fails with credential_exists.
+type CreateCredential struct{ Credential Credential }
+
+// UseCredential records a verified assertion: WebAuthn Level 3 §7.2 step 26.
+type UseCredential struct {
+	ID          Bytes
+	SignCount   uint32
+	BackupState bool
+	At          time.Time
+}
+
+// RecordEvent appends to the audit log.
+type RecordEvent struct{ Event Event }
+
+func (CreateUser) change()       {}
+func (SetPassword) change()      {}
+func (CreateCredential) change() {}
+func (UseCredential) change()    {}
+func (RecordEvent) change()      {}
+
+// Event is one line of the audit log. It names things by id and carries no
+// secret and no personal data. Action is noun.verb ("passkey.registered").
+type Event struct {
+	ID            string            `json:"id"`
+	At            time.Time         `json:"at"`
+	Action        string            `json:"action"`
+	UserID        string            `json:"userId,omitempty"`
+	ApplicationID string            `json:"applicationId,omitempty"`
+	ExecutionID   string            `json:"executionId,omitempty"`
+	TraceID       string            `json:"traceId,omitempty"`
+	Detail        map[string]string `json:"detail,omitempty"`
+}
+
+// Ceremony is one of the two WebAuthn ceremonies.
+type Ceremony string
+
+// The ceremonies.
+const (
+	RegistrationCeremony   Ceremony = "registration"
+	AuthenticationCeremony Ceremony = "authentication"
+)
+
+// PasskeySession is what the atomic endpoints keep between start and finish.
+// TokenHash is the SHA-256 of the session token; State is internal/passkey's.
+// Owner says whose newest session this is: a user id, or an anonymous client.
+type PasskeySession struct {
+	TokenHash []byte
+	Ceremony  Ceremony
+	Owner     string
+	State     json.RawMessage
+	ExpiresAt time.Time
+}

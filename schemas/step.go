@@ -1,0 +1,115 @@
+package schemas
+
+// Step is the answer of POST /flow/execute: what the client is asked, or how
+// the run ended.
+type Step struct {
+	ExecutionID    string    `json:"executionId"`
+	FlowStatus     RunStatus `json:"flowStatus"`
+	Type           StepType  `json:"type,omitempty"`
+	StepID         string    `json:"stepId,omitempty"`
+	ChallengeToken string    `json:"challengeToken,omitempty"`
+	Data           StepData  `json:"data"`
+	Assertion      string    `json:"assertion,omitempty"`
+	Error          *Error    `json:"error,omitempty"`
+	FailureReason  string    `json:"failureReason,omitempty"`
+}
+
+// StepType says how an unfinished step is shown.
+type StepType string
+
+// The step types.
+const (
+	View        StepType = "VIEW"
+	Redirection StepType = "REDIRECTION"
+)
+
+// StepData is what a client needs to put the question to a person. Meta is
+// present only when the client asked for verbose replies.
+type StepData struct {
+	Inputs         []Input           `json:"inputs,omitempty"`
+	Actions        []Action          `json:"actions,omitempty"`
+	AdditionalData map[string]string `json:"additionalData,omitempty"`
+	Meta           *Meta             `json:"meta,omitempty"`
+	FieldErrors    []FieldError      `json:"fieldErrors,omitempty"`
+	RedirectURL    string            `json:"redirectURL,omitempty"`
+}
+
+// Input is a value the step asks for. Ref names its component.
+type Input struct {
+	Ref        string    `json:"ref"`
+	Identifier string    `json:"identifier"`
+	Type       InputType `json:"type"`
+	Required   bool      `json:"required"`
+	Options    []string  `json:"options,omitempty"`
+}
+
+// InputType says what an input takes.
+type InputType string
+
+// The input types.
+const (
+	TextInput     InputType = "TEXT_INPUT"
+	EmailInput    InputType = "EMAIL_INPUT"
+	PasswordInput InputType = "PASSWORD_INPUT"
+	OTPInput      InputType = "OTP_INPUT"
+	PhoneInput    InputType = "PHONE_INPUT"
+	NumberInput   InputType = "NUMBER_INPUT"
+	DateInput     InputType = "DATE_INPUT"
+	SelectInput   InputType = "SELECT"
+	HiddenInput   InputType = "HIDDEN"
+)
+
+// Secret reports whether values of the type are used within the step that
+// brought them and never kept.
+func (t InputType) Secret() bool { return t == PasswordInput || t == OTPInput }
+
+// Action is a way to answer the step. Ref is what the client sends back.
+type Action struct {
+	Ref      string `json:"ref"`
+	NextNode string `json:"nextNode,omitempty"`
+}
+
+// FieldError says what is wrong with one input.
+type FieldError struct {
+	Identifier string `json:"identifier"`
+	Message    string `json:"message"`
+}
+
+// Meta describes the step as components, so that a user interface can render
+// any step without knowing its kind.
+type Meta struct {
+	Components []Component `json:"components"`
+}
+
+// Component types beside the input types.
+const (
+	TextComponent     = "TEXT"
+	RichTextComponent = "RICH_TEXT"
+	ImageComponent    = "IMAGE"
+	DividerComponent  = "DIVIDER"
+	BlockComponent    = "BLOCK" // a form
+	StackComponent    = "STACK"
+	ActionComponent   = "ACTION"
+)
+
+// Event types of an ACTION component.
+const (
+	SubmitEvent  = "SUBMIT"
+	TriggerEvent = "TRIGGER" // starts a passkey ceremony in the browser
+)
+
+// Component is one element of a step's user interface. An input component's
+// Ref equals the input's identifier, an ACTION's ID equals the action's ref.
+type Component struct {
+	ID           string      `json:"id"`
+	Type         string      `json:"type"`
+	Ref          string      `json:"ref,omitempty"`
+	Label        string      `json:"label,omitempty"`
+	Placeholder  string      `json:"placeholder,omitempty"`
+	Required     bool        `json:"required,omitempty"`
+	Options      []string    `json:"options,omitempty"`
+	Autocomplete string      `json:"autocomplete,omitempty"`
+	Variant      string      `json:"variant,omitempty"`
+	EventType    string      `json:"eventType,omitempty"`
+	Components   []Component `json:"components,omitempty"`
+}

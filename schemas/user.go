@@ -1,0 +1,45 @@
+package schemas
+
+import "time"
+
+// User is somebody who can sign in. Attributes follow the user's type;
+// credential attributes (a password) are never among them.
+type User struct {
+	ID         string         `json:"id"`
+	Type       string         `json:"type"`
+	OUID       string         `json:"ouId"`
+	Attributes map[string]any `json:"attributes"`
+	CreatedAt  time.Time      `json:"createdAt"`
+	UpdatedAt  time.Time      `json:"updatedAt"`
+}
+
+// Text returns the attribute if it is a string, else "".
+func (u *User) Text(attribute string) string {
+	s, _ := u.Attributes[attribute].(string)
+	return s
+}
+
+// IdentifyingAttributes are the attributes of a Person by which a user can be
+// found and which no two users share.
+func IdentifyingAttributes() []string { return []string{"username", "email"} }
+
+// Credential is a passkey: the credential record of WebAuthn Level 3 §4. ID
+// and PublicKey (COSE_Key, RFC 9052) are raw bytes, base64url in JSON.
+type Credential struct {
+	ID                Bytes      `json:"id"`
+	UserID            string     `json:"userId"`
+	Name              string     `json:"name"`
+	RPID              string     `json:"relyingPartyId"`
+	PublicKey         Bytes      `json:"publicKey"`
+	Algorithm         int64      `json:"algorithm"` // COSE algorithm identifier
+	AttestationFormat string     `json:"attestationFormat"`
+	AAGUID            string     `json:"aaguid"` // UUID text; all zeros when not told
+	Attachment        string     `json:"attachment,omitempty"`
+	Transports        []string   `json:"transports,omitempty"`
+	SignCount         uint32     `json:"signCount"`
+	UserVerified      bool       `json:"userVerified"` // uvInitialized
+	BackupEligible    bool       `json:"backupEligible"`
+	BackupState       bool       `json:"backupState"`
+	CreatedAt         time.Time  `json:"createdAt"`
+	LastUsedAt        *time.Time `json:"lastUsedAt,omitempty"`
+}
