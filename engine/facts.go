@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sort"
 	"strings"
 )
@@ -26,6 +27,13 @@ func InputFact(identifier string) Fact { return Fact("input." + identifier) }
 
 // Input returns the identifier of an input fact, and whether it is one.
 func (f Fact) Input() (string, bool) { return strings.CutPrefix(string(f), "input.") }
+
+// ClaimFact is the fact that the user was merely named, by an input: whoever
+// typed it may be somebody else.
+func ClaimFact(identifier string) Fact { return Fact("claim." + identifier) }
+
+// claim returns the input a claim fact is about, and whether it is one.
+func (f Fact) claim() (string, bool) { return strings.CutPrefix(string(f), "claim.") }
 
 // Facts is a set of facts. The zero value is not usable; nil means "nothing
 // has been said yet", which the analysis treats as everything.
@@ -89,22 +97,46 @@ func (s Facts) meet(t Facts) bool {
 func (s Facts) after(o Outcome) Facts {
 	next := make(Facts, len(s)+len(o.Establishes))
 	for f := range s {
+		if o.NewSubject && f.aboutSubject() {
+			continue
+		}
 		next[f] = struct{}{}
 	}
-	if o.NewSubject {
-		for _, f := range []Fact{User, New, Authenticated, Own, Credential} {
-			delete(next, f)
-		}
-	}
-	if o.ForgetsClaim && !s.Has(Own) {
+	if s.claimWithdrawn(o.Withdraws) {
 		delete(next, User)
 	}
-	for _, f := range o.Forgets {
-		delete(next, f)
+	for _, input := range o.Withdraws {
+		delete(next, InputFact(input))
+		delete(next, ClaimFact(input))
 	}
 	if s.Has(Own) {
 		next.add(o.EstablishesForOwn...)
 	}
 	next.add(o.Establishes...)
 	return next
+}
+
+// aboutSubject reports whether the fact is about the run's user.
+func (f Fact) aboutSubject() bool {
+	switch f {
+	case User, New, Authenticated, Own, Credential:
+		return true
+	}
+	_, claim := f.claim()
+	return claim
+}
+
+// claimWithdrawn reports whether the inputs taken back may be what named the
+// user. It errs towards yes: only a user who is the run's own, or who is
+// certain to have been named by another input, stays.
+func (s Facts) claimWithdrawn(inputs []string) bool {
+	if len(inputs) == 0 || s.Has(Own) {
+		return false
+	}
+	for f := range s {
+		if input, ok := f.claim(); ok && !slices.Contains(inputs, input) {
+			return false
+		}
+	}
+	return true
 }

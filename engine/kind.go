@@ -61,11 +61,11 @@ type Outcome struct {
 	// NewSubject says that the run turns to another user (or to none): all that
 	// was certain about the one before is forgotten first.
 	NewSubject bool
-	// ForgetsClaim says that a user who was merely named, and neither created
-	// nor authenticated by this run, is forgotten.
-	ForgetsClaim bool
-	// Forgets are further facts that no longer hold.
-	Forgets []Fact
+	// Withdraws names inputs whose values are taken back or replaced. Their
+	// InputFact no longer holds unless Establishes says so anew, and a user who
+	// was merely named by one of them (neither created nor authenticated by this
+	// run) is forgotten, by the analysis and by the engine.
+	Withdraws []string
 }
 
 // Config is what a Kind makes an executor from.

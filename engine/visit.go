@@ -27,6 +27,9 @@ type Visit struct {
 	Inputs map[string]string
 	// Subject is the user the run is about; the zero value when it knows none.
 	Subject Subject
+	// Facts are what has come about in this run: at least what the analysis
+	// found certain here.
+	Facts Facts
 	// Authentication is how the subject has been authenticated in this run; nil
 	// when they have not been.
 	Authentication *Authentication
@@ -49,12 +52,14 @@ type Answer struct {
 // Subject is the user a run is about.
 type Subject struct {
 	UserID string `json:"userId,omitempty"`
-	// Draft is the user as this run will create it: it is stored together with
-	// the first change that concerns it, or when the run completes, so that an
-	// abandoned registration leaves nothing behind. Nil for a stored user.
+	// Draft is the user as this run creates it. It is stored with the first
+	// change that concerns it, or when the run completes, so that an abandoned
+	// registration leaves nothing behind. Nil once it is stored; whether the
+	// user is new is told by the fact New.
 	Draft *schemas.User `json:"draft,omitempty"`
-	// Input names the input the user was found by. When a prompt takes that
-	// input back, a merely named user is forgotten.
+	// Input names the input the user was named by, for an outcome with
+	// ClaimFact. When a prompt withdraws that input, the engine forgets a user
+	// who is no more than named.
 	Input string `json:"input,omitempty"`
 	// Name is what the client called a user that was not found, where a flow
 	// conceals that: later nodes carry on as if there were such a user.
