@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// The rules a flow is checked by. A finding names its rule, and the id is
+// stable: editors, CI and waivers refer to it.
+const (
+	RuleShape           = "shape"           // the definition or a node's `with` does not fit its schema
+	RuleKind            = "kind"            // `use` names no kind
+	RuleID              = "id"              // a node id is missing, reserved or used twice
+	RuleTarget          = "target"          // `next` names no node
+	RuleOutcome         = "outcome"         // an outcome is not wired, or there is none of that name
+	RuleReach           = "reach"           // no path leads to the node
+	RuleEnd             = "end"             // no path leads from the node to an end
+	RuleCircle          = "circle"          // a circle that asks the client nothing
+	RuleInput           = "input"           // one input identifier has two types
+	RuleNeeds           = "needs"           // a node needs what is not certain there
+	RuleTakeover        = "takeover"        // a credential could be bound to somebody else's account
+	RuleUnauthenticated = "unauthenticated" // somebody could get in without authenticating
+	RuleWaive           = "waive"           // a waiver that waives nothing, or must not
+)
+
+// Compile checks a definition whose shape schemas.FlowSchema has accepted, and
+// makes it a graph. It reports everything at once: every finding names its
+// rule, its node and the path in the definition, for a Document to locate. The
+// graph is nil if any finding is more than a warning.
+//
+// A node that cannot be understood is taken to establish everything, so that
+// one mistake is one finding and not a cascade of them.
+func Compile(flow *schemas.Flow, kinds Kinds) (*Graph, []schemas.Problem) {
+	c := &compiler{flow: flow, kinds: kinds, graph: &Graph{flow: flow}, index: map[string]int{}}
+	if len(flow.Nodes) == 0 {
+		c.report(RuleShape, -1, "nodes", "a flow needs at least one node; the first one is its entry")
+		return nil, c.problems
+	}
+	c.indexNodes()
+	c.makeExecutors()
+	c.wire()
+	c.checkReach()
+	c.checkCircles()
+	c.prove()
+	if slices.ContainsFunc(c.problems, func(p schemas.Problem) bool { return !p.Warning }) {
+		return nil, c.problems
+	}
+	c.graph.warnings = c.problems
+	return c.graph, c.problems
+}
+
+// compiler is the state of one Compile.
+type compiler struct {
+	flow     *schemas.Flow
+	kinds    Kinds
+	graph    *Graph
+	index    map[string]int // node id → its (first) index
+	problems []schemas.Problem
+}
+
+// report adds a finding about node i (-1: about the flow).
+func (c *compiler) report(rule string, i int, path, format string, args ...any) {
+	p := schemas.Problem{Rule: rule, Path: path, Message: fmt.Sprintf(format, args...)}
+	if i >= 0 {
+		p.Node = c.flow.Nodes[i].ID
+	}
+	c.problems = append(c.problems, p)
+}
+
+// at returns the path of a member of node i.
+func at(i int, member string) string {
+	return schemas.JoinPath(fmt.Sprintf("nodes[%d]", i), member)
+}
+
+// indexNodes gives every id its node and finds ids that cannot be told apart.
+func (c *compiler) indexNodes() {
+	for i, n := range c.flow.Nodes {
+		switch first, taken := c.index[n.ID]; {
+		case n.ID == "":
+			c.report(RuleID, i, at(i, "id"), "a node needs an id, for others to lead to it")
+		case n.ID == schemas.End:
+			c.report(RuleID, i, at(i, "id"), "%q is reserved: it completes the run; give the node another id", schemas.End)
+		case taken:
+			c.report(RuleID, i, at(i, "id"), "the id %q is already that of nodes[%d]; ids must be unique", n.ID, first)
+		default:
+			c.index[n.ID] = i
+		}
+	}
+}
+
+// makeExecutors makes the executor of every node, twice: the types of the
+// inputs that the flow collects are only known after the first time.
+func (c *compiler) makeExecutors() {
+	c.graph.nodes = make([]node, len(c.flow.Nodes))
+	for i := range c.flow.Nodes {
+		c.graph.nodes[i] = node{id: c.flow.Nodes[i].ID, kind: c.kindOf(i)}
+	}
+	usable := c.checkWith()
+	inputs := map[string]schemas.InputType{}
+	for i, ok := range usable {
+		if ok {
+			exec, _ := c.newExecutor(i, nil)
+			c.collect(i, exec, inputs)
+		}
+	}
+	for i, ok := range usable {
+		if !ok {
+			continue
+		}
+		exec, problems := c.newExecutor(i, inputs)
+		for _, p := range problems {
+			c.report(orRule(p.Rule, RuleShape), i, schemas.JoinPath(at(i, "with"), p.Path), "%s", p.Message)
+		}
+		if len(problems) == 0 {
+			c.finishNode(i, exec)
+		}
+	}
+	c.graph.inputs = inputs
+}
+
+// kindOf returns the kind node i uses, or reports that there is none.
+func (c *compiler) kindOf(i int) *Kind {
+	use := c.flow.Nodes[i].Use
+	if kind := c.kinds[use]; kind != nil {
+		return kind
+	}
+	known := make([]string, 0, len(c.kinds))
+	for name := range c.kinds {
+		known = append(known, name)
+	}
+	sort.Strings(known)
+	hint := "the kinds are " + strings.Join(known, ", ")
+	if near := schemas.Suggest(use, known); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	c.report(RuleKind, i, at(i, "use"), "there is no kind of node %q; %s", use, hint)
+	return nil
+}
+
+// checkWith checks every `with` against its kind's schema and tells which nodes
+// an executor can be made of.
+func (c *compiler) checkWith() []bool {
+	usable := make([]bool, len(c.flow.Nodes))
+	for i, n := range c.flow.Nodes {
+		kind := c.graph.nodes[i].kind
+		if kind == nil {
+			continue
+		}
+		usable[i] = true
+		if kind.With == nil {
+			if len(n.With) > 0 && string(withOf(&n)) != "{}" {
+				c.report(RuleShape, i, at(i, "with"), "%s takes no configuration; remove `with`", kind.Name)
+				usable[i] = false
+			}
+			continue
+		}
+		for _, p := range kind.With.Check(withOf(&n)) {
+			c.report(RuleShape, i, schemas.JoinPath(at(i, "with"), p.Path), "%s", p.Message)
+			usable[i] = false
+		}
+	}
+	return usable
+}
+
+// withOf returns the node's configuration, {} if it has none.
+func withOf(n *schemas.Node) json.RawMessage {
+	if len(n.With) == 0 {
+		return json.RawMessage("{}")
+	}
+	return n.With
+}
+
+func (c *compiler) newExecutor(i int, inputs map[string]schemas.InputType) (Executor, []schemas.Problem) {
+	n := &c.flow.Nodes[i]
+	return c.graph.nodes[i].kind.New(&Config{FlowType: c.flow.FlowType, Node: n, With: withOf(n), Inputs: inputs})
+}
+
+// collect notes the types of the inputs a node collects.
+func (c *compiler) collect(i int, exec Executor, inputs map[string]schemas.InputType) {
+	collector, ok := exec.(Collector)
+	if !ok {
+		return
+	}
+	for identifier, t := range collector.Collects() {
+		if before, seen := inputs[identifier]; seen && before != t {
+			c.report(RuleInput, i, at(i, "with"), "the input %q is %s here and %s at an earlier node; one identifier has one type: rename one of them", identifier, t, before)
+		}
+		inputs[identifier] = t
+	}
+}
+
+// finishNode notes what the executor says of itself.
+func (c *compiler) finishNode(i int, exec Executor) {
+	n := &c.graph.nodes[i]
+	n.exec = exec
+	n.needs = n.kind.Needs
+	if needer, ok := exec.(Needer); ok {
+		n.needs = append(slices.Clone(n.needs), needer.Needs()...)
+	}
+	outcomes := n.kind.Outcomes
+	if shaper, ok := exec.(Shaper); ok {
+		outcomes = shaper.Outcomes()
+	}
+	for _, o := range outcomes {
+		n.edges = append(n.edges, edge{Outcome: o, target: endNode})
+	}
+}
+
+func orRule(rule, otherwise string) string {
+	if rule != "" {
+		return rule
+	}
+	return otherwise
+}

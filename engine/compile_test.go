@@ -1,0 +1,155 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Each flow has the findings listed, as "rule path", and no others.
+func TestCompileFindings(t *testing.T) {
+	const auth, reg = schemas.Authentication, schemas.Registration
+	tests := []struct {
+		name string
+		flow *schemas.Flow
+		want []string
+	}{
+		{"no nodes", flowOf(auth), []string{"shape nodes"}},
+		{"good", flowOf(auth, "key prove done", "done finish"), nil},
+		{"good, retried by name", flowOf(auth, "key prove success=done", "done finish"), nil},
+		{"good, ends without a terminal node", flowOf(auth, "key prove end"), nil},
+		{"unknown kind", flowOf(auth, "key proov done", "done finish"), []string{"kind nodes[0].use"}},
+		{"id twice", flowOf(auth, "key prove done", "key prove done", "done finish"), []string{"id nodes[1].id", "reach nodes[1].id"}},
+		{"reserved id", flowOf(auth, "key prove done", "done finish", "end finish"), []string{"id nodes[2].id", "reach nodes[2].id"}},
+		{"unknown target", flowOf(auth, "key prove dnoe", "done finish"), []string{"target nodes[0].next", "reach nodes[1].id"}},
+		{"unknown target by name", flowOf(auth, "key prove success=dnoe", "done finish"), []string{"target nodes[0].next.success", "reach nodes[1].id"}},
+		{"unknown outcome", flowOf(auth, "key prove succes=done", "done finish"), []string{"outcome nodes[0].next.succes", "outcome nodes[0].next", "reach nodes[1].id"}},
+		{"outcome not wired", flowOf(auth, "q ask a=key", "key prove done", "done finish"), []string{"outcome nodes[0].next"}},
+		{"next missing", flowOf(auth, "q ask", "key prove done", "done finish"), []string{"outcome nodes[0]", "reach nodes[1].id", "reach nodes[2].id"}},
+		{"next after the end", flowOf(auth, "key prove done", "done finish key"), []string{"outcome nodes[1].next"}},
+		{"unreachable", flowOf(auth, "key prove done", "done finish", "lost ask done"), []string{"reach nodes[2].id"}},
+		{"no way out", flowOf(auth, "q ask a=q b=key", "key prove done", "done finish", "trap ask trap"), []string{"reach nodes[3].id"}},
+		{"trap", flowOf(auth, "q ask a=trap b=key", "key prove done", "done finish", "trap ask trap"), []string{"end nodes[3].next"}},
+		{"circle", flowOf(reg, "p pass a=p b=end"), []string{"circle nodes[0].next"}},
+		{"circle of two", flowOf(reg, "p pass q", "q pass a=p b=end"), []string{"circle nodes[0].next"}},
+		{"circle by an unwired outcome", flowOf(reg, "p retry end"), []string{"circle nodes[0].next"}},
+		{"circle that asks", flowOf(reg, "p pass q", "q ask a=p b=end"), nil},
+		{"input never collected", flowOf(reg, "r resolve end"), []string{"needs nodes[0]"}},
+		{"input collected on one path", flowOf(reg, "q ask a=f b=r", "f form r", "r resolve end"), []string{"needs nodes[2]"}},
+		{"one input, two types", flowOf(reg, "f form n", "n number end"), []string{"input nodes[1].with"}},
+
+		{"nobody authenticates", flowOf(auth, "done finish"), []string{"unauthenticated nodes[0]"}},
+		{"failure lets in", flowOf(auth, "key prove success=done failure=done", "done finish"), []string{"unauthenticated nodes[1]"}},
+		{"one path lets in", flowOf(auth, "q ask a=key b=done", "key prove done", "done finish"), []string{"unauthenticated nodes[2]"}},
+		{"end lets in", flowOf(auth, "q ask a=key b=end", "key prove end"), []string{"unauthenticated nodes[0].next.b"}},
+		{"a registration may end so", flowOf(reg, "q ask a=key b=end", "key prove end"), nil},
+		{"a registration hands out no assertion", flowOf(reg, "q ask a=key b=done", "key prove done", "done finish"), []string{"unauthenticated nodes[2]"}},
+		{"a new user alone is not authenticated", flowOf(reg, "new create done", "done finish"), []string{"unauthenticated nodes[1]"}},
+		{"a new user's credential authenticates", flowOf(reg, "new create key", "key bind done", "done finish"), nil},
+		{"another user after authenticating", flowOf(auth, "key prove f", "f form r", "r resolve found=done missing=key", "done finish"), []string{"unauthenticated nodes[3]"}},
+		{"another new user after authenticating", flowOf(reg, "key prove new", "new create done", "done finish"), []string{"unauthenticated nodes[2]"}},
+
+		{"no user", flowOf(reg, "key bind end"), []string{"needs nodes[0]", "takeover nodes[0]"}},
+		{"a named user", flowOf(reg, "f form r", "r resolve found=key missing=f", "key bind end"), []string{"takeover nodes[2]"}},
+		{"a named user on one path", flowOf(reg, "q ask a=f b=auth", "f form r", "r resolve found=key missing=f", "auth prove key", "key bind end"), []string{"takeover nodes[4]"}},
+		{"a named user after authenticating", flowOf(reg, "auth prove f", "f form r", "r resolve found=key missing=f", "key bind end"), []string{"takeover nodes[3]"}},
+		{"an authenticated user", flowOf(auth, "auth prove key", "key bind end"), nil},
+		{"new on one path, authenticated on the other", flowOf(reg, "q ask a=new b=auth", "new create key", "auth prove key", "key bind done", "done finish"), nil},
+		{"the name is taken back", flowOf(reg, "f form r", "r resolve found=g missing=f", "g form key", "key bind end"), []string{"needs nodes[3]", "takeover nodes[3]"}},
+		{"a typo hides nothing elsewhere", flowOf(auth, "q ask a=x b=key", "x proov key", "key bind end"), []string{"kind nodes[1].use", "needs nodes[2]", "takeover nodes[2]", "unauthenticated nodes[2].next"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			g, problems := engine.Compile(tt.flow, testKinds())
+			var got []string
+			for _, p := range problems {
+				got = append(got, p.Rule+" "+p.Path)
+				if p.Message == "" || (p.Node == "" && !strings.HasPrefix(p.Path, "nodes") && p.Path != "nodes") {
+					t.Errorf("a finding without message or node: %+v", p)
+				}
+			}
+			slices.Sort(got)
+			want := slices.Clone(tt.want)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("findings:\n%s\nwant:\n%s", problems, strings.Join(want, "\n"))
+			}
+			if (g == nil) != (len(tt.want) > 0) {
+				t.Errorf("graph = %v with %d findings", g, len(problems))
+			}
+		})
+	}
+}
+
+func TestCompileWith(t *testing.T) {
+	f := flowOf(schemas.Registration, "s strict p", "p pass end")
+	f.Nodes[0].With = json.RawMessage(`{"size":"big","sise":1}`)
+	f.Nodes[1].With = json.RawMessage(`{"x":1}`)
+	_, problems := engine.Compile(f, testKinds())
+	var paths []string
+	for _, p := range problems {
+		paths = append(paths, p.Path)
+	}
+	for _, want := range []string{"nodes[0].with.size", "nodes[0].with.sise", "nodes[1].with"} {
+		if !slices.Contains(paths, want) {
+			t.Errorf("no finding at %s, got %v", want, problems)
+		}
+	}
+}
+
+func TestWaivers(t *testing.T) {
+	named := func(w ...schemas.Waiver) *schemas.Flow {
+		f := flowOf(schemas.Registration, "f form r", "r resolve found=key missing=f", "key bind end")
+		f.Waive = w
+		return f
+	}
+	g, problems := engine.Compile(named(schemas.Waiver{Rule: "takeover", Node: "key", Reason: "a clerk stands by"}), testKinds())
+	if g == nil || len(problems) != 1 || !problems[0].Warning || !strings.Contains(problems[0].Message, "a clerk stands by") {
+		t.Fatalf("a waived takeover: graph %v, findings %v", g, problems)
+	}
+	if len(g.Warnings()) != 1 {
+		t.Errorf("a waived finding must stay visible, got %v", g.Warnings())
+	}
+	for _, w := range []schemas.Waiver{{Rule: "unauthenticated", Node: "key", Reason: "x"}, {Rule: "takeover", Node: "r", Reason: "x"}, {Rule: "takeover", Node: "gone", Reason: "x"}} {
+		if g, problems := engine.Compile(named(w), testKinds()); g != nil {
+			t.Errorf("%+v was accepted: %v", w, problems)
+		}
+	}
+	f := named(schemas.Waiver{Rule: "takeover", Node: "key", Reason: "x"})
+	f.Nodes[2].Next.To = "done"
+	f.Nodes = append(f.Nodes, schemas.Node{ID: "done", Use: "finish"})
+	if g, _ := engine.Compile(f, testKinds()); g != nil {
+		t.Error("a waived takeover must not let the named user in")
+	}
+}
+
+func TestGraphDescribesItself(t *testing.T) {
+	g, problems := engine.Compile(flowOf(schemas.Authentication, "key prove done", "done finish"), testKinds())
+	if g == nil {
+		t.Fatal(problems)
+	}
+	got := fmt.Sprint(g.Nodes())
+	want := "[{key prove [] [{success done false} {failure key true}]} {done finish [authenticated own user] []}]"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func BenchmarkCompile1000(b *testing.B) {
+	var lines []string
+	for i := range 999 {
+		lines = append(lines, fmt.Sprintf("n%d ask a=n%d b=n%d", i, i+1, max(0, i-1)))
+	}
+	f := flowOf(schemas.Registration, append(lines, "n999 ask end")...)
+	kinds := testKinds()
+	for b.Loop() {
+		if g, problems := engine.Compile(f, kinds); g == nil {
+			b.Fatal(problems)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Runs keeps runs. Commit applies the changes and moves the run to
+// run.Revision, in one transaction, or does nothing: revision 1 is inserted,
+// any other must follow the one that is kept, else the error has the code
+// stale_step. A change that cannot be applied is an Error of class Conflict.
+type Runs interface {
+	Run(ctx context.Context, id string) (*schemas.Run, error)
+	Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error
+}
+
+// Graphs finds compiled flows. A graph never changes, so a run is continued on
+// the version it began with.
+type Graphs interface {
+	Graph(ctx context.Context, flowID string, version int) (*Graph, error)
+}
+
+// Applications finds the application a run belongs to.
+type Applications interface {
+	Application(ctx context.Context, id string) (*schemas.Application, error)
+}
+
+// Engine runs flows. Its fields are set before its first use and then only
+// read; it holds no state of its own, so any number of engines may work on the
+// same runs.
+type Engine struct {
+	Runs         Runs
+	Graphs       Graphs
+	Applications Applications
+
+	// AuthenticationTTL and RegistrationTTL are how long a run waits for an
+	// answer. Zero means 30 and 60 minutes.
+	AuthenticationTTL, RegistrationTTL time.Duration
+	// MaxFailures is how many failed attempts end a run. Zero means 10.
+	MaxFailures int
+	// RequireToken refuses answers without a challenge token.
+	RequireToken bool
+	// Now is the clock. Nil means time.Now.
+	Now func() time.Time
+	// Observe, if not nil, is told each outcome a node is left by ("" for one
+	// that ends the run) as the step is decided, also if it is then not
+	// committed. Tests measure coverage with it.
+	Observe func(g *Graph, node, outcome string)
+}
+
+// NewEngine returns e with its defaults filled in.
+func NewEngine(e Engine) *Engine {
+	if e.AuthenticationTTL == 0 {
+		e.AuthenticationTTL = 30 * time.Minute
+	}
+	if e.RegistrationTTL == 0 {
+		e.RegistrationTTL = 60 * time.Minute
+	}
+	if e.MaxFailures == 0 {
+		e.MaxFailures = 10
+	}
+	if e.Now == nil {
+		e.Now = time.Now
+	}
+	return &e
+}
+
+// Start begins a run of the graph for the application. Inputs, if any, answer
+// the first question at once, by its first action.
+func (e *Engine) Start(ctx context.Context, g *Graph, app *schemas.Application, inputs map[string]string, req Request) (*schemas.Step, error) {
+	r := newRun(schemas.NewID(), g, app, e.now())
+	r.request = req
+	if err := e.walk(ctx, r, nil); err != nil {
+		return nil, err
+	}
+	if len(inputs) > 0 && r.rec.Status == schemas.Incomplete {
+		answer := &Answer{Inputs: inputs}
+		if actions := r.state.Ask.Actions; !r.state.Ask.Implicit && len(actions) > 0 {
+			answer.Action = actions[0].Ref
+		}
+		if err := e.walk(ctx, r, answer); err != nil {
+			return nil, err
+		}
+	}
+	return e.commit(ctx, r)
+}
+
+// Reply is a client's answer to a step. ChallengeToken, if not empty, must be
+// that of the newest step.
+type Reply struct {
+	ExecutionID    string
+	Action         string
+	Inputs         map[string]string
+	ChallengeToken string
+}
+
+// Continue answers the question a run waits with. Of several answers to one
+// question exactly one is taken; the others get stale_step, and so does an old
+// challenge token.
+func (e *Engine) Continue(ctx context.Context, reply Reply, req Request) (*schemas.Step, error) {
+	r, err := e.load(ctx, reply.ExecutionID)
+	if err != nil {
+		return nil, err
+	}
+	r.request = req
+	if err := e.checkToken(r, reply.ChallengeToken); err != nil {
+		return nil, err
+	}
+	answer, err := r.accept(reply.Action, reply.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.walk(ctx, r, answer); err != nil {
+		return nil, err
+	}
+	return e.commit(ctx, r)
+}
+
+// Resume gives the question again, unchanged.
+func (e *Engine) Resume(ctx context.Context, executionID string) (*schemas.Step, error) {
+	r, err := e.load(ctx, executionID)
+	if err != nil {
+		return nil, err
+	}
+	return r.step(), nil
+}
+
+// load reads a run that can still be continued.
+func (e *Engine) load(ctx context.Context, id string) (*run, error) {
+	rec, err := e.Runs.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	now := e.now()
+	if rec.Status != schemas.Incomplete || !now.Before(rec.ExpiresAt) {
+		return nil, NotFound(id)
+	}
+	g, err := e.Graphs.Graph(ctx, rec.FlowID, rec.FlowVersion)
+	if err != nil {
+		return nil, fmt.Errorf("the flow of run %s: %w", id, opaque(err))
+	}
+	app, err := e.Applications.Application(ctx, rec.ApplicationID)
+	if err != nil {
+		return nil, err
+	}
+	return loadRun(rec, g, app, now)
+}
+
+// NotFound is the error for a run that is unknown, expired or over.
+func NotFound(id string) *schemas.Error {
+	return schemas.Errorf(schemas.Invalid, schemas.CodeExecutionNotFound,
+		"there is no run %.64q that can be continued: it is unknown, has expired or is over; start the flow again", id)
+}
+
+// opaque keeps an error about our own data from reaching a client as theirs.
+func opaque(err error) error { return errors.New(err.Error()) }
+
+// checkToken makes sure that the client answers the newest question.
+func (e *Engine) checkToken(r *run, token string) error {
+	switch {
+	case token == "" && e.RequireToken:
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
+			"a challengeToken is required (flow.require_challenge_token): send the one of the step you answer")
+	case token != "" && token != r.state.Token:
+		return stale(r.rec.ID)
+	}
+	return nil
+}
+
+func stale(id string) *schemas.Error {
+	return schemas.Errorf(schemas.Conflict, schemas.CodeStaleStep,
+		"the run has moved on since this step was shown; send {\"executionId\": %.64q} alone to get the current one", id)
+}
+
+// commit makes the step happen, and with it everything it decided. When a
+// change cannot be applied, because somebody took the name in the meantime, the
+// run ends with that error.
+func (e *Engine) commit(ctx context.Context, r *run) (*schemas.Step, error) {
+	err := e.tryCommit(ctx, r)
+	var refused *schemas.Error
+	if errors.As(err, &refused) && refused.Class == schemas.Conflict && refused.Code != schemas.CodeStaleStep {
+		r.fail(refused)
+		err = e.tryCommit(ctx, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.step(), nil
+}
+
+func (e *Engine) tryCommit(ctx context.Context, r *run) error {
+	ttl := e.AuthenticationTTL
+	if r.graph.flow.FlowType == schemas.Registration {
+		ttl = e.RegistrationTTL
+	}
+	rec, err := r.record(ttl)
+	if err != nil {
+		return fmt.Errorf("the state of run %s: %w", r.rec.ID, err)
+	}
+	return e.Runs.Commit(ctx, rec, r.changes)
+}
+
+func (e *Engine) now() time.Time { return e.Now().UTC() }
+
+// newToken makes a challenge token: 256 random bits as 64 hexadecimal digits.
+func (e *Engine) newToken() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails: see crypto/rand.Read
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"github.com/postern-id/postern/schemas"
+)
+
+// maxMoves is how many nodes one step may pass without asking. The check for
+// circles makes more impossible for a graph of fewer nodes; the bound is there
+// for an executor that leaves by its own unwired outcome again and again.
+const maxMoves = 100
+
+// endNode is the index that stands for the reserved target "end".
+const endNode = -1
+
+// Graph is a flow that has been compiled and proven. It is immutable and safe
+// for use by many goroutines.
+type Graph struct {
+	flow     *schemas.Flow
+	nodes    []node
+	inputs   map[string]schemas.InputType // of everything the nodes collect
+	warnings []schemas.Problem
+}
+
+// node is one compiled node: its executor and its ways out.
+type node struct {
+	id    string
+	kind  *Kind
+	exec  Executor
+	needs []Need // after the proofs: those that are not waived
+	edges []edge
+	in    Facts // certain on arrival; nil: no path leads here
+}
+
+// edge is an outcome and where it leads. A retry leads back to its own node
+// because the flow left an optional outcome unwired.
+type edge struct {
+	Outcome
+	target int
+	retry  bool
+}
+
+// Flow returns the definition the graph was compiled from. It is for reading.
+func (g *Graph) Flow() *schemas.Flow { return g.flow }
+
+// Warnings returns the findings that refuse nothing: waived ones.
+func (g *Graph) Warnings() []schemas.Problem { return g.warnings }
+
+// Node describes one node of a compiled graph.
+type Node struct {
+	ID, Kind string
+	// Certain are the facts that hold on every path to the node.
+	Certain []Fact
+	// Edges are its outcomes, in the order of the kind's documentation.
+	Edges []Edge
+}
+
+// Edge describes where an outcome leads: a node id, or schemas.End. Retry marks
+// an optional outcome that the flow left unwired.
+type Edge struct {
+	Outcome, Target string
+	Retry           bool
+}
+
+// Nodes describes the graph, in the order of the definition.
+func (g *Graph) Nodes() []Node {
+	list := make([]Node, len(g.nodes))
+	for i, n := range g.nodes {
+		list[i] = Node{ID: n.id, Kind: n.kind.Name, Certain: n.in.List()}
+		for _, e := range n.edges {
+			list[i].Edges = append(list[i].Edges, Edge{Outcome: e.Name, Target: g.name(e.target), Retry: e.retry})
+		}
+	}
+	return list
+}
+
+// name returns the id of the node at index i.
+func (g *Graph) name(i int) string {
+	if i == endNode {
+		return schemas.End
+	}
+	return g.nodes[i].id
+}
+
+// find returns the index of the node with the id, or endNode.
+func (g *Graph) find(id string) int {
+	for i := range g.nodes {
+		if g.nodes[i].id == id {
+			return i
+		}
+	}
+	return endNode
+}
+
+// edge returns the way out with the name.
+func (n *node) edge(outcome string) (edge, bool) {
+	for _, e := range n.edges {
+		if e.Name == outcome {
+			return e, true
+		}
+	}
+	return edge{}, false
+}

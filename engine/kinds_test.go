@@ -1,0 +1,228 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// The kinds these tests are written with: the smallest of each sort. What a
+// node does is told by its answer, so a test drives every path.
+func testKinds() engine.Kinds {
+	kinds := engine.Kinds{}
+	for _, k := range []*engine.Kind{
+		{Name: "ask", Asks: true, Outcomes: outcomes("a", "b"), New: maker(ask)},
+		{Name: "form", Asks: true, New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return form{}, nil },
+			Outcomes: []engine.Outcome{{Name: "a", Establishes: []engine.Fact{engine.InputFact("name")}, Withdraws: []string{"name"}}}},
+		{Name: "resolve", Needs: []engine.Need{{AnyOf: []engine.Fact{engine.InputFact("name")}}}, New: maker(resolve), Outcomes: []engine.Outcome{
+			{Name: "found", NewSubject: true, Establishes: []engine.Fact{engine.User, engine.ClaimFact("name")}},
+			{Name: "missing", NewSubject: true}}},
+		{Name: "create", New: maker(create), Outcomes: []engine.Outcome{{Name: "created", NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New}}}},
+		{Name: "prove", Asks: true, New: maker(prove), Outcomes: []engine.Outcome{
+			{Name: "success", Establishes: []engine.Fact{engine.User, engine.Authenticated}},
+			{Name: "failure", Optional: true}}},
+		{Name: "bind", Asks: true, New: maker(bind), Needs: []engine.Need{
+			{AnyOf: []engine.Fact{engine.User}},
+			{AnyOf: []engine.Fact{engine.Own}, Rule: engine.RuleTakeover, Why: "it would bind to somebody else's account"}},
+			Outcomes: []engine.Outcome{{Name: "success", Establishes: []engine.Fact{engine.Credential}, EstablishesForOwn: []engine.Fact{engine.Authenticated}}}},
+		{Name: "pass", New: maker(pass), Outcomes: outcomes("a", "b")},
+		{Name: "retry", New: maker(pass), Outcomes: []engine.Outcome{{Name: "a"}, {Name: "failure", Optional: true}}},
+		{Name: "finish", Terminal: true, New: maker(finish), Needs: []engine.Need{{AnyOf: []engine.Fact{engine.Authenticated}, Rule: engine.RuleUnauthenticated}}},
+		{Name: "broken", New: maker(brokenNode), Outcomes: outcomes("a")},
+		{Name: "liar", New: maker(pass), Outcomes: []engine.Outcome{{Name: "a", Establishes: []engine.Fact{engine.User, engine.Authenticated}}}},
+		{Name: "strict", New: maker(pass), Outcomes: outcomes("a"), With: schemas.MustSchema("strict", `{"type":"object","additionalProperties":false,"properties":{"size":{"type":"integer"}}}`)},
+		{Name: "number", Asks: true, New: func(*engine.Config) (engine.Executor, []schemas.Problem) { return number{}, nil }, Outcomes: outcomes("a")},
+	} {
+		kinds[k.Name] = k
+	}
+	return kinds
+}
+
+func outcomes(names ...string) []engine.Outcome {
+	list := make([]engine.Outcome, len(names))
+	for i, n := range names {
+		list[i] = engine.Outcome{Name: n}
+	}
+	return list
+}
+
+type execute func(ctx context.Context, v *engine.Visit) (*engine.Decision, error)
+
+func (f execute) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	return f(ctx, v)
+}
+
+func maker(f execute) func(*engine.Config) (engine.Executor, []schemas.Problem) {
+	return func(*engine.Config) (engine.Executor, []schemas.Problem) { return f, nil }
+}
+
+func question(actions ...string) *engine.Decision {
+	a := &engine.Ask{}
+	for _, ref := range actions {
+		a.Actions = append(a.Actions, schemas.Action{Ref: ref})
+	}
+	return &engine.Decision{Ask: a}
+}
+
+// ask leaves by the action that was chosen.
+func ask(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
+	if v.Answer == nil {
+		return question("a", "b"), nil
+	}
+	return engine.Leave(v.Answer.Action), nil
+}
+
+// form asks for a name and a password.
+type form struct{}
+
+func (form) Collects() map[string]schemas.InputType {
+	return map[string]schemas.InputType{"name": schemas.TextInput, "password": schemas.PasswordInput}
+}
+
+func (form) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
+	if v.Answer == nil {
+		return question("a"), nil
+	}
+	return &engine.Decision{Outcome: "a", Set: v.Answer.Inputs}, nil
+}
+
+// number collects what form collects, as another type.
+type number struct{ execute }
+
+func (number) Collects() map[string]schemas.InputType {
+	return map[string]schemas.InputType{"name": schemas.NumberInput}
+}
+
+// resolve finds the user whose name was typed, unless it is "nobody".
+func resolve(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
+	name := v.Inputs["name"]
+	if name == "nobody" {
+		return &engine.Decision{Outcome: "missing", Notice: schemas.Errorf(schemas.Invalid, schemas.CodeUserNotFound, "there is no user %q", name)}, nil
+	}
+	return &engine.Decision{Outcome: "found", Subject: &engine.Subject{UserID: name, Input: "name"}}, nil
+}
+
+func create(context.Context, *engine.Visit) (*engine.Decision, error) {
+	draft := &schemas.User{ID: "fresh"}
+	return &engine.Decision{Outcome: "created", Subject: &engine.Subject{UserID: draft.ID, Draft: draft}}, nil
+}
+
+// prove takes the secret "right" that it keeps from when it asked.
+func prove(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
+	if v.Answer == nil {
+		d := question("a")
+		d.Keep = json.RawMessage(`"right"`)
+		d.Ask.Data = map[string]string{"challenge": "guess"}
+		return d, nil
+	}
+	if fmt.Sprintf("%q", v.Answer.Inputs["secret"]) != string(v.Keep) {
+		return &engine.Decision{Outcome: "failure", Failed: true, Notice: schemas.Errorf(schemas.Invalid, "wrong", "the secret is wrong")}, nil
+	}
+	subject := v.Subject
+	if !subject.Known() {
+		subject = engine.Subject{UserID: "ada"}
+	}
+	return &engine.Decision{Outcome: "success", Subject: &subject, Methods: []string{"sec"}, ACR: "1"}, nil
+}
+
+// bind gives the subject a credential.
+func bind(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
+	if v.Answer == nil {
+		return question("a"), nil
+	}
+	return &engine.Decision{Outcome: "success", Methods: []string{"key"}, Tell: map[string]string{"bound": "yes"},
+		Changes: []schemas.Change{schemas.SetPassword{UserID: v.Subject.UserID, Hash: "h"}}}, nil
+}
+
+func pass(context.Context, *engine.Visit) (*engine.Decision, error) { return engine.Leave("a"), nil }
+
+func brokenNode(context.Context, *engine.Visit) (*engine.Decision, error) {
+	return nil, errors.New("the disk is on fire")
+}
+
+func finish(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
+	return &engine.Decision{Result: &engine.Result{Assertion: v.Subject.UserID + " by " + strings.Join(v.Authentication.Methods, "+")}}, nil
+}
+
+// flowOf writes a flow from lines "id kind", "id kind target" or
+// "id kind outcome=target …".
+func flowOf(t schemas.FlowType, lines ...string) *schemas.Flow {
+	f := &schemas.Flow{ID: "f", Handle: "f", Name: "f", FlowType: t, ActiveVersion: 1}
+	for _, line := range lines {
+		words := strings.Fields(line)
+		n := schemas.Node{ID: words[0], Use: words[1]}
+		for _, w := range words[2:] {
+			if outcome, target, named := strings.Cut(w, "="); named {
+				if n.Next.By == nil {
+					n.Next.By = map[string]string{}
+				}
+				n.Next.By[outcome] = target
+			} else {
+				n.Next.To = w
+			}
+		}
+		f.Nodes = append(f.Nodes, n)
+	}
+	return f
+}
+
+// memory keeps runs as a store would: as copies, one revision after another.
+type memory struct {
+	mu      sync.Mutex
+	runs    map[string]schemas.Run
+	changes []schemas.Change
+	refuse  error // returned once by Commit for a step with changes
+	graphs  map[string]*engine.Graph
+}
+
+func newMemory(graphs ...*engine.Graph) *memory {
+	m := &memory{runs: map[string]schemas.Run{}, graphs: map[string]*engine.Graph{}}
+	for _, g := range graphs {
+		m.graphs[fmt.Sprint(g.Flow().ID, g.Flow().ActiveVersion)] = g
+	}
+	return m
+}
+
+func (m *memory) Run(_ context.Context, id string) (*schemas.Run, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.runs[id]
+	if !ok {
+		return nil, engine.NotFound(id)
+	}
+	return &r, nil
+}
+
+func (m *memory) Commit(_ context.Context, r *schemas.Run, changes []schemas.Change) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(changes) > 0 && m.refuse != nil {
+		err := m.refuse
+		m.refuse = nil
+		return err
+	}
+	if m.runs[r.ID].Revision != r.Revision-1 {
+		return schemas.Errorf(schemas.Conflict, schemas.CodeStaleStep, "the run has moved on")
+	}
+	m.runs[r.ID] = *r
+	m.changes = append(m.changes, changes...)
+	return nil
+}
+
+func (m *memory) Graph(_ context.Context, id string, version int) (*engine.Graph, error) {
+	g, ok := m.graphs[fmt.Sprint(id, version)]
+	if !ok {
+		return nil, fmt.Errorf("no flow %s version %d", id, version)
+	}
+	return g, nil
+}
+
+func (m *memory) Application(_ context.Context, id string) (*schemas.Application, error) {
+	return &schemas.Application{ID: id}, nil
+}

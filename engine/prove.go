@@ -1,0 +1,168 @@
+package engine
+
+// What a flow can be proven to do
+//
+// A run collects facts: that it knows a user, that it made that user, that the
+// user proved who they are. What can be done to the user depends on them. To
+// hand out an assertion for a user who has not authenticated lets anyone in; to
+// bind a passkey to a user who was merely named gives away somebody else's
+// account. Both must be impossible, whatever the client sends, and an author
+// must learn so before the flow is stored, not a user after.
+//
+// So every outcome of every kind declares what it establishes and what it
+// withdraws, and a forward must-analysis computes for each node what holds on
+// every path from the entry to it:
+//
+//	in(entry) = ∅
+//	in(n)     = ⋂ after(in(p), o)   over all edges p —o→ n
+//
+// The sets start at "everything" (nil) and only ever shrink; after() is
+// monotone; there are finitely many facts. So a worklist reaches the greatest
+// fixed point, and what is in in(n) holds however a run gets to n. Paths that
+// no client could take are counted too: the analysis refuses more than it
+// must, never less.
+//
+// The engine applies the same after() to the facts of a run as it moves. By
+// monotonicity a run has at least the facts that were proven, so the guard it
+// puts before each node never fails in a compiled flow; it is there because an
+// identity server should not rest on one proof.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// prove computes what is certain at every node and checks it against what the
+// nodes need.
+func (c *compiler) prove() {
+	c.analyse()
+	waived := map[schemas.Waiver]bool{}
+	for i := range c.graph.nodes {
+		n := &c.graph.nodes[i]
+		if n.in == nil || n.exec == nil {
+			continue
+		}
+		n.needs = slices.DeleteFunc(slices.Clone(n.needs), func(need Need) bool {
+			return !n.in.HasAny(need.AnyOf) && c.reportNeed(i, need, waived)
+		})
+		if checker, ok := n.exec.(FactChecker); ok {
+			for _, p := range checker.CheckFacts(n.in) {
+				c.report(orRule(p.Rule, RuleNeeds), i, schemas.JoinPath(at(i, "with"), p.Path), "%s", p.Message)
+			}
+		}
+		c.checkEnds(i)
+	}
+	c.checkWaivers(waived)
+}
+
+// analyse runs the worklist to the greatest fixed point.
+func (c *compiler) analyse() {
+	c.graph.nodes[0].in = NewFacts()
+	todo := []int{0}
+	for len(todo) > 0 {
+		i := todo[0]
+		todo = todo[1:]
+		n := &c.graph.nodes[i]
+		if n.exec == nil {
+			continue // establishes everything: nothing to take from what follows
+		}
+		for _, e := range n.edges {
+			if e.target < 0 {
+				continue
+			}
+			after := n.in.after(e.Outcome)
+			to := &c.graph.nodes[e.target]
+			if to.in == nil {
+				to.in = after
+			} else if !to.in.meet(after) {
+				continue
+			}
+			if !slices.Contains(todo, e.target) {
+				todo = append(todo, e.target)
+			}
+		}
+	}
+}
+
+// reportNeed reports a need that does not hold, and whether that is waived: then
+// it is a warning.
+func (c *compiler) reportNeed(i int, need Need, waived map[schemas.Waiver]bool) bool {
+	n := &c.graph.nodes[i]
+	rule := orRule(need.Rule, RuleNeeds)
+	message := fmt.Sprintf("%s needs %s, which is not certain on every path to it", n.kind.Name, factNames(need.AnyOf))
+	if need.Why != "" {
+		message += ": " + need.Why
+	}
+	if need.Mend != "" {
+		message += "; " + need.Mend
+	}
+	c.report(rule, i, at(i, need.Path), "%s", message)
+	for _, w := range c.flow.Waive {
+		if w.Rule == rule && rule == RuleTakeover && w.Node == n.id {
+			waived[w] = true
+			p := &c.problems[len(c.problems)-1]
+			p.Warning = true
+			p.Message += " (waived: " + w.Reason + ")"
+		}
+	}
+	return c.problems[len(c.problems)-1].Warning
+}
+
+// factNames writes facts as an author reads them.
+func factNames(facts []Fact) string {
+	words := make([]string, len(facts))
+	for i, f := range facts {
+		switch input, isInput := f.Input(); {
+		case isInput:
+			words[i] = fmt.Sprintf("a value for the input %q", input)
+		case f == User:
+			words[i] = "a user"
+		case f == New:
+			words[i] = "a user whom this run creates"
+		case f == Authenticated:
+			words[i] = "an authenticated user"
+		case f == Own:
+			words[i] = "a user whom this run creates or has authenticated"
+		case f == Credential:
+			words[i] = "a credential that this run added"
+		default:
+			words[i] = string(f)
+		}
+	}
+	return strings.Join(words, " or ")
+}
+
+// checkEnds refuses an AUTHENTICATION flow that could complete without having
+// authenticated anybody.
+func (c *compiler) checkEnds(i int) {
+	if c.flow.FlowType != schemas.Authentication {
+		return
+	}
+	n := &c.graph.nodes[i]
+	for _, e := range n.edges {
+		if e.target == endNode && !n.in.after(e.Outcome).Has(Authenticated) {
+			path := "next"
+			if c.flow.Nodes[i].Next.By != nil {
+				path = schemas.JoinPath("next", e.Name)
+			}
+			c.report(RuleUnauthenticated, i, at(i, path), "the outcome %q completes an AUTHENTICATION flow although nobody is certain to have authenticated; lead it to a node that authenticates, such as passkey-authenticate", e.Name)
+		}
+	}
+}
+
+// checkWaivers refuses waivers of rules that cannot be waived, and waivers that
+// waive nothing: such a one would hide the mistake somebody makes later.
+func (c *compiler) checkWaivers(waived map[schemas.Waiver]bool) {
+	for i, w := range c.flow.Waive {
+		path := fmt.Sprintf("waive[%d]", i)
+		switch {
+		case w.Rule != RuleTakeover:
+			c.report(RuleWaive, -1, schemas.JoinPath(path, "rule"), "the rule %q cannot be waived; only %q can", w.Rule, RuleTakeover)
+		case !waived[w]:
+			c.report(RuleWaive, -1, path, "there is no finding of the rule %q at the node %q to waive; remove the waiver", w.Rule, w.Node)
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// state is what a run keeps between two steps. Only the engine reads it.
+type state struct {
+	Facts    []Fact            `json:"facts,omitempty"`
+	Inputs   map[string]string `json:"inputs,omitempty"`
+	Subject  Subject           `json:"subject,omitzero"`
+	Auth     *Authentication   `json:"auth,omitempty"`
+	Keep     json.RawMessage   `json:"keep,omitempty"`
+	Ask      *Ask              `json:"ask,omitempty"`
+	Notice   *schemas.Error    `json:"notice,omitempty"`
+	Tell     map[string]string `json:"tell,omitempty"`
+	Token    string            `json:"token"`
+	Failures int               `json:"failures,omitempty"`
+}
+
+// run is a run while one step of it is being decided. It is used by one
+// goroutine and thrown away; what it decided takes effect only by its commit.
+type run struct {
+	rec   schemas.Run
+	state state
+	facts Facts
+	graph *Graph
+	at    int // index of the node the run is at
+
+	app     *schemas.Application
+	request Request
+	now     time.Time
+	secrets map[string]string // secret inputs of this step
+
+	stored  bool // the draft is among the changes
+	changes []schemas.Change
+	result  *Result
+	failure *schemas.Error
+}
+
+// newRun is a run that stands before the entry.
+func newRun(id string, g *Graph, app *schemas.Application, now time.Time) *run {
+	return &run{
+		rec: schemas.Run{
+			ID: id, Revision: 0, Status: schemas.Incomplete,
+			FlowID: g.flow.ID, FlowVersion: g.flow.ActiveVersion,
+			ApplicationID: app.ID, CreatedAt: now,
+		},
+		facts: NewFacts(), graph: g, app: app, now: now,
+	}
+}
+
+// loadRun is a kept run, at the node that asked.
+func loadRun(rec *schemas.Run, g *Graph, app *schemas.Application, now time.Time) (*run, error) {
+	r := &run{rec: *rec, graph: g, app: app, now: now, at: g.find(rec.Node)}
+	if err := json.Unmarshal(rec.State, &r.state); err != nil {
+		return nil, fmt.Errorf("the state of run %s: %w", rec.ID, err)
+	}
+	if r.at == endNode || r.state.Ask == nil {
+		return nil, fmt.Errorf("run %s stands at node %q, which asked nothing", rec.ID, rec.Node)
+	}
+	r.facts = NewFacts(r.state.Facts...)
+	return r, nil
+}
+
+// record is the run as it shall be kept, at its next revision.
+func (r *run) record(ttl time.Duration) (*schemas.Run, error) {
+	rec := r.rec
+	rec.Revision++
+	rec.UserID = r.state.Subject.UserID
+	rec.UpdatedAt = r.now
+	rec.ExpiresAt = r.now.Add(ttl)
+	rec.State = nil // a run that is over keeps no secrets
+	if rec.Status != schemas.Incomplete {
+		return &rec, nil
+	}
+	kept := r.state
+	kept.Facts = r.facts.List()
+	if r.stored {
+		kept.Subject.Draft = nil
+	}
+	var err error
+	rec.State, err = json.Marshal(kept)
+	return &rec, err
+}
+
+// visit is what the executor of the current node sees.
+func (r *run) visit(answer *Answer) *Visit {
+	inputs := maps.Clone(r.state.Inputs)
+	if inputs == nil {
+		inputs = map[string]string{}
+	}
+	maps.Copy(inputs, r.secrets)
+	return &Visit{
+		ExecutionID: r.rec.ID, FlowType: r.graph.flow.FlowType, Application: r.app,
+		Request: r.request, Now: r.now, Answer: answer, Keep: r.state.Keep,
+		Inputs: inputs, Subject: r.state.Subject, Facts: r.facts, Authentication: r.state.Auth,
+	}
+}
+
+// take notes what a decision says beside where to go.
+func (r *run) take(d *Decision) {
+	r.collect(d)
+	for k, v := range d.Tell {
+		if r.state.Tell == nil {
+			r.state.Tell = map[string]string{}
+		}
+		r.state.Tell[k] = v
+	}
+	if d.Notice != nil {
+		r.state.Notice = d.Notice
+	}
+	if d.Failed {
+		r.state.Failures++
+	}
+	for _, change := range d.Changes {
+		if _, event := change.(schemas.RecordEvent); !event {
+			r.storeDraft()
+		}
+		r.changes = append(r.changes, change)
+	}
+}
+
+// collect sets and drops inputs. Secret ones never enter the state.
+func (r *run) collect(d *Decision) {
+	for _, k := range d.Drop {
+		delete(r.state.Inputs, k)
+		delete(r.secrets, k)
+	}
+	for k, v := range d.Set {
+		if r.graph.inputs[k].Secret() {
+			if r.secrets == nil {
+				r.secrets = map[string]string{}
+			}
+			r.secrets[k] = v
+			continue
+		}
+		if r.state.Inputs == nil {
+			r.state.Inputs = map[string]string{}
+		}
+		r.state.Inputs[k] = v
+	}
+}
+
+// storeDraft puts the user that this run creates before what concerns it.
+func (r *run) storeDraft() {
+	if draft := r.state.Subject.Draft; draft != nil && !r.stored {
+		r.changes = append(r.changes, schemas.CreateUser{User: *draft})
+		r.stored = true
+	}
+}
+
+// leave takes the run along an edge, and makes sure that the decision keeps
+// what the outcome promises: the proofs rest on it.
+func (r *run) leave(e edge, d *Decision) error {
+	node := r.graph.nodes[r.at].id
+	claimed := slices.Contains(e.Withdraws, r.state.Subject.Input) && !r.facts.Has(Own)
+	if e.NewSubject || claimed {
+		r.state.Subject, r.state.Auth, r.stored = Subject{}, nil, false
+	}
+	r.facts = r.facts.after(e.Outcome)
+	if d.Subject != nil {
+		r.state.Subject = *d.Subject
+	}
+	if r.facts.Has(Authenticated) && len(d.Methods) > 0 {
+		r.authenticate(d)
+	}
+	if r.facts.Has(User) && !r.state.Subject.Known() {
+		return fmt.Errorf("node %q left by %q, which promises a user, without one", node, e.Name)
+	}
+	if r.facts.Has(Authenticated) != (r.state.Auth != nil) {
+		return fmt.Errorf("node %q left by %q: it promises authenticated=%v, and the run says otherwise", node, e.Name, r.facts.Has(Authenticated))
+	}
+	r.state.Keep, r.state.Ask = nil, nil
+	r.at = e.target
+	return nil
+}
+
+// authenticate adds to how the subject proved who they are. The time is that of
+// the last proof.
+func (r *run) authenticate(d *Decision) {
+	auth := &Authentication{Time: r.now, ACR: d.ACR}
+	if before := r.state.Auth; before != nil {
+		auth.Methods = slices.Clone(before.Methods)
+		if auth.ACR == "" {
+			auth.ACR = before.ACR
+		}
+	}
+	for _, m := range d.Methods {
+		if !slices.Contains(auth.Methods, m) {
+			auth.Methods = append(auth.Methods, m)
+		}
+	}
+	r.state.Auth = auth
+}
+
+// ask notes the question the run now waits with.
+func (r *run) ask(d *Decision, token string) {
+	r.state.Ask, r.state.Keep, r.state.Token = d.Ask, d.Keep, token
+	if d.Subject != nil {
+		r.state.Subject = *d.Subject
+	}
+	r.rec.Node = r.graph.nodes[r.at].id
+}
+
+// complete ends the run well.
+func (r *run) complete(result *Result) {
+	r.storeDraft()
+	r.rec.Status, r.result = schemas.Complete, result
+}
+
+// fail ends the run: nothing it decided in this step takes effect.
+func (r *run) fail(err *schemas.Error) {
+	r.rec.Status, r.failure, r.changes, r.result = schemas.Failed, err, nil, nil
+}
+
+// step is the reply to the client.
+func (r *run) step() *schemas.Step {
+	s := &schemas.Step{ExecutionID: r.rec.ID, FlowStatus: r.rec.Status}
+	told := maps.Clone(r.state.Tell)
+	switch r.rec.Status {
+	case schemas.Complete:
+		s.Assertion, s.Data.RedirectURL = r.result.Assertion, r.result.RedirectURL
+	case schemas.Failed:
+		s.Error, told = r.failure, nil
+	default:
+		r.question(s)
+		s.Error = r.state.Notice
+		if told == nil {
+			told = map[string]string{}
+		}
+		maps.Copy(told, r.state.Ask.Data)
+	}
+	if len(told) > 0 {
+		s.Data.AdditionalData = told
+	}
+	if s.Error != nil {
+		s.FailureReason = s.Error.Description.DefaultValue
+	}
+	return s
+}
+
+// question writes what the run waits with.
+func (r *run) question(s *schemas.Step) {
+	ask := r.state.Ask
+	s.Type = schemas.View
+	if ask.RedirectURL != "" {
+		s.Type = schemas.Redirection
+	}
+	s.StepID, s.ChallengeToken = r.rec.Node, r.state.Token
+	s.Data = schemas.StepData{
+		Inputs: ask.Inputs, Actions: ask.Actions, FieldErrors: ask.FieldErrors, RedirectURL: ask.RedirectURL,
+		Meta: &schemas.Meta{Components: ask.Components},
+	}
+}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// walk moves the run from node to node until it asks, completes or fails. The
+// answer is for the node the run stands at; the nodes after it are arrived at.
+func (e *Engine) walk(ctx context.Context, r *run, answer *Answer) error {
+	if answer != nil {
+		r.state.Notice = nil
+	}
+	for range maxMoves {
+		if err := r.guard(); err != nil {
+			return err
+		}
+		n := &r.graph.nodes[r.at]
+		d, err := n.exec.Execute(ctx, r.visit(answer))
+		if err != nil {
+			return nodeError(n, err)
+		}
+		answer = nil
+		over, err := e.follow(r, n, d)
+		if err != nil || over {
+			return err
+		}
+	}
+	return fmt.Errorf("run %s passed %d nodes without asking", r.rec.ID, maxMoves)
+}
+
+// follow does what a decision says and reports whether the step is over.
+func (e *Engine) follow(r *run, n *node, d *Decision) (bool, error) {
+	r.take(d)
+	if d.Failed && r.state.Failures >= e.MaxFailures {
+		r.fail(schemas.Errorf(schemas.Invalid, "too_many_attempts", "%d attempts have failed; start again", r.state.Failures))
+		return true, nil
+	}
+	switch {
+	case d.Ask != nil:
+		r.ask(d, e.newToken())
+		return true, nil
+	case n.kind.Terminal:
+		if d.Result == nil {
+			return true, fmt.Errorf("node %q ends the run and gave no result", n.id)
+		}
+		e.observe(r, "")
+		r.complete(d.Result)
+		return true, nil
+	}
+	edge, ok := n.edge(d.Outcome)
+	if !ok {
+		return true, fmt.Errorf("node %q left by %q, which is none of its outcomes", n.id, d.Outcome)
+	}
+	e.observe(r, edge.Name)
+	if err := r.leave(edge, d); err != nil {
+		return true, err
+	}
+	if r.at == endNode {
+		r.complete(&Result{})
+		return true, nil
+	}
+	return false, nil
+}
+
+func (e *Engine) observe(r *run, outcome string) {
+	if e.Observe != nil {
+		e.Observe(r.graph, r.graph.nodes[r.at].id, outcome)
+	}
+}
+
+// guard makes sure once more that the node may run: see prove.go.
+func (r *run) guard() error {
+	n := &r.graph.nodes[r.at]
+	for _, need := range n.needs {
+		if !r.facts.HasAny(need.AnyOf) {
+			return fmt.Errorf("run %s came to node %q without %s", r.rec.ID, n.id, factNames(need.AnyOf))
+		}
+	}
+	return nil
+}
+
+// nodeError lets an error meant for the client through and names the node in
+// any other.
+func nodeError(n *node, err error) error {
+	var e *schemas.Error
+	if errors.As(err, &e) {
+		return err
+	}
+	return fmt.Errorf("node %q (%s): %w", n.id, n.kind.Name, err)
+}
+
+// accept makes sure that an action and inputs are an answer to the run's
+// question. It may leave the action out if the question says so, or if it
+// brings inputs and there is but one action: an empty request never answers.
+func (r *run) accept(action string, inputs map[string]string) (*Answer, error) {
+	ask := r.state.Ask
+	answer := &Answer{Action: action, Inputs: inputs}
+	if action == "" {
+		switch {
+		case ask.Implicit:
+			return answer, nil
+		case len(ask.Actions) == 1 && len(inputs) > 0:
+			answer.Action = ask.Actions[0].Ref
+			return answer, nil
+		}
+	}
+	refs := make([]string, len(ask.Actions))
+	for i, a := range ask.Actions {
+		if a.Ref == action {
+			return answer, nil
+		}
+		refs[i] = a.Ref
+	}
+	came := "no action came"
+	if action != "" {
+		came = fmt.Sprintf("%.64q came", action)
+		if near := schemas.Suggest(action, refs); near != "" {
+			came += fmt.Sprintf("; did you mean %q?", near)
+		}
+	}
+	return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidAction,
+		"the step %q takes one of the actions %s; %s. The run is unharmed: send the right action", r.rec.Node, strings.Join(refs, ", "), came)
+}

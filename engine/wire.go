@@ -1,0 +1,240 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// nowhere is the target of an edge whose target does not exist. It only lives
+// while a flow is checked: such a flow makes no graph.
+const nowhere = -2
+
+// wire gives every outcome of every node its target.
+func (c *compiler) wire() {
+	for i := range c.graph.nodes {
+		next := c.flow.Nodes[i].Next
+		switch n := &c.graph.nodes[i]; {
+		case n.exec == nil:
+			c.wireUnknown(i, next)
+		case n.kind.Terminal:
+			if !next.IsZero() {
+				c.report(RuleOutcome, i, at(i, "next"), "%s ends the run, nothing follows it; remove `next`", n.kind.Name)
+			}
+		case next.By != nil:
+			c.wireByName(i, next)
+		default:
+			c.wireToOne(i, next.To)
+		}
+	}
+}
+
+// wireUnknown follows the targets of a node whose outcomes cannot be known, so
+// that what they lead to does not look unreachable.
+func (c *compiler) wireUnknown(i int, next schemas.Next) {
+	add := func(path, outcome, target string) {
+		c.graph.nodes[i].edges = append(c.graph.nodes[i].edges, edge{Outcome: Outcome{Name: outcome}, target: c.target(i, path, target)})
+	}
+	if next.To != "" {
+		add("next", "", next.To)
+	}
+	for _, outcome := range next.Outcomes() {
+		add(schemas.JoinPath("next", outcome), outcome, next.By[outcome])
+	}
+}
+
+// wireByName wires {outcome: target}.
+func (c *compiler) wireByName(i int, next schemas.Next) {
+	n := &c.graph.nodes[i]
+	names := outcomeNames(n.edges)
+	for _, outcome := range next.Outcomes() {
+		if !slices.Contains(names, outcome) {
+			c.report(RuleOutcome, i, at(i, schemas.JoinPath("next", outcome)), "%s has no outcome %q here; %s", n.kind.Name, outcome, hintAt(outcome, names))
+		}
+	}
+	for e := range n.edges {
+		name := n.edges[e].Name
+		to, wired := next.By[name]
+		switch {
+		case wired:
+			n.edges[e].target = c.target(i, schemas.JoinPath("next", name), to)
+		case n.edges[e].Optional:
+			n.edges[e].target, n.edges[e].retry = i, true
+		default:
+			n.edges[e].target = nowhere
+			c.report(RuleOutcome, i, at(i, "next"), "the outcome %q leads nowhere; add `%s: <node id>` to `next`%s", name, name, docOf(n.edges[e].Outcome))
+		}
+	}
+}
+
+// wireToOne wires `next: target`: every outcome that has no default leads there.
+func (c *compiler) wireToOne(i int, to string) {
+	n := &c.graph.nodes[i]
+	if to == "" {
+		c.report(RuleOutcome, i, at(i, ""), "the node leads nowhere; add `next: <node id>`, or {outcome: node id} for %s", strings.Join(outcomeNames(n.edges), ", "))
+	}
+	target := nowhere
+	if to != "" {
+		target = c.target(i, "next", to)
+	}
+	for e := range n.edges {
+		n.edges[e].target = target
+		if n.edges[e].Optional {
+			n.edges[e].target, n.edges[e].retry = i, true
+		}
+	}
+}
+
+// target returns the index of the node an author names, or reports that there
+// is none.
+func (c *compiler) target(i int, path, id string) int {
+	if id == schemas.End {
+		return endNode
+	}
+	if to, ok := c.index[id]; ok {
+		return to
+	}
+	known := []string{schemas.End}
+	for _, n := range c.flow.Nodes {
+		known = append(known, n.ID)
+	}
+	c.report(RuleTarget, i, at(i, path), "there is no node %q; %s", id, hintAt(id, known))
+	return nowhere
+}
+
+// hintAt suggests the nearest known word, or lists them if they are few.
+func hintAt(word string, known []string) string {
+	if near := schemas.Suggest(word, known); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	if len(known) == 0 {
+		return "it has none"
+	}
+	const few = 12
+	if len(known) > few {
+		return fmt.Sprintf("there are %d, among them %s", len(known), strings.Join(known[:few], ", "))
+	}
+	return "there is " + strings.Join(known, ", ")
+}
+
+func outcomeNames(edges []edge) []string {
+	names := make([]string, len(edges))
+	for i, e := range edges {
+		names[i] = e.Name
+	}
+	return names
+}
+
+func docOf(o Outcome) string {
+	if o.Doc == "" {
+		return ""
+	}
+	return " (" + o.Doc + ")"
+}
+
+// checkReach finds nodes no path leads to, and nodes from which no path leads
+// to an end.
+func (c *compiler) checkReach() {
+	reached := c.forward()
+	ending := c.backward()
+	for i := range c.graph.nodes {
+		switch {
+		case !reached[i]:
+			c.report(RuleReach, i, at(i, "id"), "no path from the entry %q leads to %q; lead to it from another node's `next`, or remove it", c.graph.nodes[0].id, c.graph.nodes[i].id)
+		case !ending[i]:
+			c.report(RuleEnd, i, at(i, "next"), "from %q no path leads to an end; lead to `end` or to a node that ends the run, such as authorization-code", c.graph.nodes[i].id)
+		}
+	}
+}
+
+// forward marks the nodes that can be reached from the entry.
+func (c *compiler) forward() []bool {
+	reached := make([]bool, len(c.graph.nodes))
+	todo := []int{0}
+	reached[0] = true
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, e := range c.graph.nodes[i].edges {
+			if e.target >= 0 && !reached[e.target] {
+				reached[e.target] = true
+				todo = append(todo, e.target)
+			}
+		}
+	}
+	return reached
+}
+
+// backward marks the nodes from which an end can be reached. A target that does
+// not exist counts as an end: it has its own finding already.
+func (c *compiler) backward() []bool {
+	ending := make([]bool, len(c.graph.nodes))
+	before := make([][]int, len(c.graph.nodes))
+	var todo []int
+	for i, n := range c.graph.nodes {
+		ends := n.kind == nil || n.kind.Terminal || n.exec == nil
+		for _, e := range n.edges {
+			if e.target < 0 {
+				ends = true
+			} else {
+				before[e.target] = append(before[e.target], i)
+			}
+		}
+		if ends {
+			ending[i] = true
+			todo = append(todo, i)
+		}
+	}
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, p := range before[i] {
+			if !ending[p] {
+				ending[p] = true
+				todo = append(todo, p)
+			}
+		}
+	}
+	return ending
+}
+
+// checkCircles finds circles of nodes none of which asks the client: a run that
+// came there would never answer. It looks for strongly connected components
+// among the nodes that do not ask, and reports each once.
+func (c *compiler) checkCircles() {
+	const unseen, open, done = 0, 1, 2
+	state := make([]int, len(c.graph.nodes))
+	var path []int
+	var visit func(i int)
+	visit = func(i int) {
+		if n := c.graph.nodes[i]; n.kind == nil || n.kind.Asks || state[i] == done {
+			return
+		}
+		if state[i] == open {
+			c.reportCircle(path[slices.Index(path, i):])
+			return
+		}
+		state[i] = open
+		path = append(path, i)
+		for _, e := range c.graph.nodes[i].edges {
+			if e.target >= 0 {
+				visit(e.target)
+			}
+		}
+		path = path[:len(path)-1]
+		state[i] = done
+	}
+	for i := range c.graph.nodes {
+		visit(i)
+	}
+}
+
+func (c *compiler) reportCircle(circle []int) {
+	ids := make([]string, 0, len(circle)+1)
+	for _, i := range append(slices.Clone(circle), circle[0]) {
+		ids = append(ids, c.graph.nodes[i].id)
+	}
+	c.report(RuleCircle, circle[0], at(circle[0], "next"), "the circle %s asks the client nothing, so a run would go round for ever; lead one of its outcomes to a node that asks, such as a prompt", strings.Join(ids, " → "))
+}

@@ -1,0 +1,93 @@
+package flows
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Source keeps flow definitions and their versions.
+type Source interface {
+	// Flow returns the active version.
+	Flow(ctx context.Context, id string) (*schemas.Flow, error)
+	// FlowVersion returns one version, with ActiveVersion set to its number.
+	FlowVersion(ctx context.Context, id string, version int) (*schemas.Flow, error)
+}
+
+// Catalogue finds compiled flows by id and version. A version never changes,
+// so what is compiled once is kept; which version is active is asked of the
+// source each time. It is safe for use by many goroutines.
+type Catalogue struct {
+	source Source
+	kinds  engine.Kinds
+
+	mu     sync.RWMutex
+	graphs map[version]*engine.Graph
+}
+
+type version struct {
+	flowID string
+	number int
+}
+
+// NewCatalogue returns an empty catalogue over the source.
+func NewCatalogue(source Source, kinds engine.Kinds) *Catalogue {
+	return &Catalogue{source: source, kinds: kinds, graphs: map[version]*engine.Graph{}}
+}
+
+// Active returns the graph of the flow's active version. The error for a flow
+// that does not exist is the source's.
+func (c *Catalogue) Active(ctx context.Context, flowID string) (*engine.Graph, error) {
+	f, err := c.source.Flow(ctx, flowID)
+	if err != nil {
+		return nil, err
+	}
+	if g := c.known(version{flowID, f.ActiveVersion}); g != nil {
+		return g, nil
+	}
+	return c.compile(f)
+}
+
+// Graph returns the graph of one version of a flow.
+func (c *Catalogue) Graph(ctx context.Context, flowID string, number int) (*engine.Graph, error) {
+	if g := c.known(version{flowID, number}); g != nil {
+		return g, nil
+	}
+	f, err := c.source.FlowVersion(ctx, flowID, number)
+	if err != nil {
+		return nil, err
+	}
+	return c.compile(f)
+}
+
+func (c *Catalogue) known(v version) *engine.Graph {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.graphs[v]
+}
+
+// compile compiles a stored flow. Stored flows were checked when they were
+// stored; one that no longer compiles was written past the checks, or for
+// another release, and must not run.
+func (c *Catalogue) compile(f *schemas.Flow) (*engine.Graph, error) {
+	g, problems := engine.Compile(f, c.kinds)
+	if g == nil {
+		return nil, fmt.Errorf("flow %s (%s) version %d does not compile: %w", f.Handle, f.ID, f.ActiveVersion, joinProblems(problems))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.graphs[version{f.ID, f.ActiveVersion}] = g
+	return g, nil
+}
+
+func joinProblems(problems []schemas.Problem) error {
+	errs := make([]error, len(problems))
+	for i, p := range problems {
+		errs[i] = errors.New(p.String())
+	}
+	return errors.Join(errs...)
+}
