@@ -1,0 +1,149 @@
+package password
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"fmt"
+	"runtime"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// The defaults: the second of the equal choices of the OWASP Password Storage
+// Cheat Sheet for argon2id. Salt and key have the lengths of RFC 9106 §4.
+const (
+	DefaultMemoryKiB  = 19 << 10
+	DefaultIterations = 2
+
+	saltLength = 16
+	keyLength  = 32
+)
+
+// Options say how dear a hash is and how many may be in work. The zero value
+// gives the defaults.
+type Options struct {
+	MemoryKiB  uint32 // of each hash; 0: DefaultMemoryKiB
+	Iterations uint32 // 0: DefaultIterations
+	// Workers is how many hashes run at once. 0: half the processors, but at
+	// least one, so that hashing never takes the whole machine.
+	Workers int
+	// Queue is how many callers may wait for a worker. 0: 16 for each worker;
+	// negative: none.
+	Queue int
+}
+
+// Pool hashes and verifies passwords. Its methods may be called by any number
+// of goroutines.
+type Pool struct {
+	cost params
+	// admitted holds a place for everyone who runs or waits, running one for
+	// everyone who runs.
+	admitted, running chan struct{}
+	derive            func(password string, h phc, length int) []byte
+}
+
+// New returns a pool. It starts nothing that would have to be stopped. It
+// panics on a cost that it would itself refuse to verify.
+func New(o Options) *Pool {
+	o = o.withDefaults()
+	cost := params{memoryKiB: o.MemoryKiB, iterations: o.Iterations, parallelism: 1}
+	if err := cost.check(); err != nil {
+		panic("password: " + err.Error())
+	}
+	return &Pool{
+		cost:     cost,
+		admitted: make(chan struct{}, o.Workers+o.Queue),
+		running:  make(chan struct{}, o.Workers),
+		derive:   derive,
+	}
+}
+
+func (o Options) withDefaults() Options {
+	if o.MemoryKiB == 0 {
+		o.MemoryKiB = DefaultMemoryKiB
+	}
+	if o.Iterations == 0 {
+		o.Iterations = DefaultIterations
+	}
+	if o.Workers <= 0 {
+		o.Workers = max(1, runtime.GOMAXPROCS(0)/2)
+	}
+	if o.Queue == 0 {
+		o.Queue = 16 * o.Workers
+	}
+	o.Queue = max(0, o.Queue)
+	return o
+}
+
+// Hash returns the PHC string of a password with a fresh salt. When the pool
+// is full it fails at once with a schemas.Error of class Unavailable, code
+// overloaded and RetryAfter; when ctx ends while it waits, with ctx's error.
+func (p *Pool) Hash(ctx context.Context, password string) (string, error) {
+	h := phc{params: p.cost, salt: make([]byte, saltLength)}
+	if _, err := rand.Read(h.salt); err != nil {
+		return "", fmt.Errorf("salt of a password hash: %w", err)
+	}
+	key, err := p.run(ctx, password, h, keyLength)
+	if err != nil {
+		return "", err
+	}
+	h.key = key
+	return h.String(), nil
+}
+
+// Verify reports whether the password is the one that was hashed, and if so
+// whether the hash ought to be made anew because its cost is not the pool's
+// any more. It fails as Hash does, and on a stored hash that is malformed or
+// asks for absurd resources.
+func (p *Pool) Verify(ctx context.Context, stored, password string) (ok, rehash bool, err error) {
+	h, err := parsePHC(stored)
+	if err != nil {
+		return false, false, fmt.Errorf("stored password hash: %w", err)
+	}
+	key, err := p.run(ctx, password, h, len(h.key))
+	if err != nil {
+		return false, false, err
+	}
+	if subtle.ConstantTimeCompare(key, h.key) != 1 {
+		return false, false, nil
+	}
+	return true, p.outdated(h), nil
+}
+
+func (p *Pool) outdated(h phc) bool {
+	return h.params != p.cost || len(h.salt) < saltLength || len(h.key) != keyLength
+}
+
+// run derives a key when it is the caller's turn.
+func (p *Pool) run(ctx context.Context, password string, h phc, length int) ([]byte, error) {
+	select {
+	case p.admitted <- struct{}{}:
+		defer func() { <-p.admitted }()
+	default:
+		return nil, overloaded()
+	}
+	select {
+	case p.running <- struct{}{}:
+		defer func() { <-p.running }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting to hash a password: %w", ctx.Err())
+	}
+	return p.derive(password, h, length), nil
+}
+
+func overloaded() error {
+	err := schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded,
+		"more passwords are being checked than this server can work on; try again in a second")
+	err.RetryAfter = time.Second
+	return err
+}
+
+func derive(password string, h phc, length int) []byte {
+	return argon2.IDKey([]byte(norm.NFC.String(password)), h.salt,
+		h.iterations, h.memoryKiB, h.parallelism, uint32(length))
+}
