@@ -1,0 +1,96 @@
+package passkey
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-webauthn/webauthn/protocol"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Step is a step of a ceremony's verification that can refuse it.
+type Step string
+
+// The steps, in the order in which they are taken.
+const (
+	StepCeremony     Step = "ceremony"          // the session is of this ceremony
+	StepExpiry       Step = "expiry"            // and still lives
+	StepResponse     Step = "response"          // base64url, JSON and CBOR are well formed and within bounds
+	StepCredential   Step = "credential"        // the credential was asked for, is known, and is the user's
+	StepType         Step = "type"              // clientData.type
+	StepChallenge    Step = "challenge"         // clientData.challenge
+	StepOrigin       Step = "origin"            // clientData.origin is allowed and under the RP ID
+	StepCrossOrigin  Step = "cross_origin"      // clientData.crossOrigin and topOrigin
+	StepRelyingParty Step = "relying_party"     // authData.rpIdHash
+	StepPresence     Step = "user_presence"     // the UP flag
+	StepVerification Step = "user_verification" // the UV flag
+	StepBackup       Step = "backup"            // the BE and BS flags
+	StepUserHandle   Step = "user_handle"       // response.userHandle
+	StepAlgorithm    Step = "algorithm"         // the new key is of a kind that was offered
+	StepAttestation  Step = "attestation"       // the attestation statement
+	StepSignature    Step = "signature"         // the assertion's signature
+	StepCounter      Step = "counter"           // authData.signCount
+	StepPolicy       Step = "policy"            // the operator's Policy
+)
+
+// FailedStep returns the step that refused a ceremony, or "" when err is not
+// such a refusal.
+func FailedStep(err error) Step {
+	var f *failure
+	if errors.As(err, &f) {
+		return f.step
+	}
+	return ""
+}
+
+// failure is the cause inside a refusal: the step, and for the log what the
+// library said.
+type failure struct {
+	step  Step
+	cause error
+}
+
+func (f *failure) Error() string {
+	if f.cause == nil {
+		return "failed at " + string(f.step)
+	}
+	return fmt.Sprintf("failed at %s: %v", f.step, f.cause)
+}
+
+func (f *failure) Unwrap() error { return f.cause }
+
+// refuse makes the error of a verification that failed at step. A %w operand
+// is kept for the log; what it says is part of the description, so it must be
+// an error whose text may be shown.
+func refuse(step Step, format string, args ...any) error {
+	e := schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed, format, args...)
+	e.Err = &failure{step: step, cause: e.Err}
+	return e
+}
+
+// refuseQuietly is refuse with a cause for the log alone.
+func refuseQuietly(step Step, cause error, format string, args ...any) error {
+	e := schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed, format, args...)
+	e.Err = &failure{step: step, cause: cause}
+	return e
+}
+
+// badRequest is the error of a Begin that was asked for something that does
+// not exist.
+func badRequest(format string, args ...any) error {
+	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, format, args...)
+}
+
+// said is what the library says is wrong, cut to a line: it names formats,
+// lengths and certificate fields, and may quote what the client sent.
+func said(err error) string {
+	var e *protocol.Error
+	if !errors.As(err, &e) {
+		return fmt.Sprintf("%.300s", err.Error())
+	}
+	if e.DevInfo == "" {
+		return fmt.Sprintf("%.300s", e.Details)
+	}
+	return fmt.Sprintf("%.300s: %.300s", e.Details, e.DevInfo)
+}

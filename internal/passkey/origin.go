@@ -1,0 +1,148 @@
+package passkey
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/go-webauthn/webauthn/protocol"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// The places where an operator lists origins, as errors name them.
+const (
+	configuredOrigins  = "passkey.allowed_origins"
+	applicationOrigins = "passkeyAllowedOrigins"
+)
+
+// origin is an allowed origin in the form in which a browser reports it.
+type origin struct {
+	text string // https://login.example.com:8443
+	host string // login.example.com
+	// useless says why no passkey ceremony can ever come from here; "" if one can.
+	useless string
+}
+
+// parseOrigins parses the origins of a list and reports each that is not one;
+// path is the list's name.
+func parseOrigins(texts []string, path string) (list []origin, problems []schemas.Problem) {
+	for i, text := range texts {
+		o, err := parseOrigin(text)
+		if err != nil {
+			problems = append(problems, schemas.Problem{Path: fmt.Sprintf("%s[%d]", path, i), Message: err.Error()})
+			continue
+		}
+		list = append(list, o)
+	}
+	return list, problems
+}
+
+// parseOrigin parses scheme://host[:port] and brings it to the ASCII
+// serialization of HTML §7.1.1: lower case, without the scheme's default port.
+func parseOrigin(text string) (origin, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" {
+		return origin{}, fmt.Errorf("expected an origin such as https://login.example.com, got %.200q", text)
+	}
+	if u.User != nil || u.Path != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(text, "#") {
+		return origin{}, fmt.Errorf("an origin is scheme://host[:port] and nothing else: write %s://%s instead of %.200q", u.Scheme, u.Host, text)
+	}
+	host := strings.ToLower(u.Hostname())
+	if !ascii(host) {
+		return origin{}, fmt.Errorf("browsers report the host of %.200q in its ASCII form (xn--…): write it that way", text)
+	}
+	if strings.Contains(host, "*") {
+		return origin{}, fmt.Errorf("origins are compared exactly, there are no wildcards: list every origin instead of %.200q", text)
+	}
+	o := origin{text: u.Scheme + "://" + strings.ToLower(u.Host), host: host}
+	if port := u.Port(); port == "" || u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
+		o.text = strings.TrimSuffix(o.text, ":"+port)
+	}
+	switch {
+	case isIP(host):
+		o.useless = "an IP address cannot be a relying party, use a host name such as localhost"
+	case protocol.ValidateRPID(host) != nil:
+		o.useless = protocol.ValidateRPID(host).Error()
+	case u.Scheme == "http" && host != "localhost" && !strings.HasSuffix(host, ".localhost"):
+		o.useless = "browsers offer passkeys over https only, except on localhost"
+	}
+	return o, nil
+}
+
+// under reports whether a page of host may use the relying party id: it is the
+// host, or a parent of it that starts at a label and has a dot of its own. The
+// boundary stops evil-example.com and example.com.evil.com from passing for
+// example.com; the dot stops a bare top-level domain. Finer public suffixes
+// (co.uk) are refused by every browser and gain nothing here, where the origin
+// is compared with an exact list as well.
+func under(host, rpID string) bool {
+	if host == rpID {
+		return true
+	}
+	return strings.Contains(rpID, ".") && strings.HasSuffix(host, "."+rpID) && !isIP(host)
+}
+
+// relyingParty settles the relying party id of a ceremony and the origins
+// allowed in it: the configured ones and those of the application.
+func (c *Ceremonies) relyingParty(asked string, more []string) (rpID string, origins []string, err error) {
+	allowed, problems := parseOrigins(more, applicationOrigins)
+	if len(problems) > 0 {
+		return "", nil, schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig, "the application lists %d origin(s) in %s that are not origins", len(problems), applicationOrigins).WithProblems(problems)
+	}
+	allowed = append(c.origins[:len(c.origins):len(c.origins)], allowed...)
+	if rpID = asked; rpID == "" {
+		rpID = c.rpID
+	}
+	possible := false
+	for _, o := range allowed {
+		possible = possible || o.useless == "" && under(o.host, rpID)
+		origins = append(origins, o.text)
+	}
+	if problems := rpIDProblems(rpID, "relyingPartyId"); len(problems) > 0 || !possible {
+		return "", nil, misfit(rpID, allowed).WithProblems(problems)
+	}
+	return rpID, origins, nil
+}
+
+// misfit is the error of a relying party id that no allowed origin lies under.
+func misfit(rpID string, allowed []origin) *schemas.Error {
+	list := make([]string, len(allowed))
+	for i, o := range allowed {
+		list[i] = o.text
+		if o.useless != "" {
+			list[i] += " (" + o.useless + ")"
+		}
+	}
+	return schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig,
+		"the relying party id %.255q must equal, or be a registrable parent domain of, the host of an allowed origin; allowed are %s. Ask for another relyingPartyId, or add the origin to %s or to the application's %s",
+		rpID, strings.Join(list, ", "), configuredOrigins, applicationOrigins)
+}
+
+// rpIDProblems says what keeps a text from being a relying party id: a valid
+// domain string in ASCII and lower case (§5.1.3, WHATWG URL §3.4).
+func rpIDProblems(rpID, path string) []schemas.Problem {
+	message := ""
+	if err := protocol.ValidateRPID(rpID); err != nil {
+		message = fmt.Sprintf("expected a domain such as example.com, got %.255q: %v", rpID, err)
+	} else if rpID != strings.ToLower(rpID) {
+		message = fmt.Sprintf("expected lower case: write %.255q", strings.ToLower(rpID))
+	}
+	if message == "" {
+		return nil
+	}
+	return []schemas.Problem{{Path: path, Message: message}}
+}
+
+// isIP reports whether a host is an IP address rather than a name.
+func isIP(host string) bool { return net.ParseIP(host) != nil }
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,93 @@
+package passkey
+
+import (
+	"context"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// DefaultTimeout is how long a ceremony may take when Config does not say.
+const DefaultTimeout = 5 * time.Minute
+
+// Config is what the ceremonies of a server have in common.
+type Config struct {
+	// Origins are the origins allowed in every ceremony, as a browser writes
+	// them: scheme://host[:port]. Configuration key passkey.allowed_origins.
+	Origins []string
+	// RPID is the relying party id of ceremonies that ask for none; "" means
+	// the host of the first origin.
+	RPID string
+	// RPName is shown by authenticators; "" means Postern.
+	RPName string
+	// Policy is enforced when a ceremony is finished.
+	Policy Policy
+	// Timeout is how long a ceremony may take; 0 means DefaultTimeout.
+	Timeout time.Duration
+	// Now is the clock a session's expiry is counted from; nil means time.Now.
+	// It must agree with the now that the Finish functions are given.
+	Now func() time.Time
+}
+
+// Ceremonies begins and finishes ceremonies. It is immutable and safe for use
+// by many goroutines at once.
+type Ceremonies struct {
+	origins []origin
+	rpID    string
+	rpName  string
+	policy  Policy
+	timeout time.Duration
+	now     func() time.Time
+}
+
+// New checks the configuration and reports everything wrong with it at once,
+// as an error with code passkey_configuration.
+//
+// An origin that is well formed but can never carry a passkey (plain http, an
+// IP address) is no error here, so that a server which has other ways to sign
+// in still starts; a ceremony that depends on it says why it cannot work.
+func New(c Config) (*Ceremonies, error) {
+	origins, problems := parseOrigins(c.Origins, configuredOrigins)
+	if len(c.Origins) == 0 {
+		problems = append(problems, schemas.Problem{Path: configuredOrigins, Message: "expected at least one origin, such as https://login.example.com"})
+	}
+	policy, more := c.Policy.complete()
+	problems = append(problems, more...)
+	rpID := c.RPID
+	if rpID == "" && len(origins) > 0 {
+		rpID = origins[0].host
+	}
+	if c.RPID != "" {
+		problems = append(problems, rpIDProblems(c.RPID, "passkey.relying_party_id")...)
+	}
+	if c.Timeout < 0 {
+		problems = append(problems, schemas.Problem{Path: "passkey.timeout", Message: "expected a positive duration, got " + c.Timeout.String()})
+	}
+	if len(problems) > 0 {
+		return nil, schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig, "the passkey configuration has %d mistake(s)", len(problems)).WithProblems(problems)
+	}
+	cs := &Ceremonies{origins: origins, rpID: rpID, rpName: displayText(c.RPName, maxNameBytes), policy: policy, timeout: c.Timeout, now: c.Now}
+	if cs.rpName == "" {
+		cs.rpName = "Postern"
+	}
+	if cs.timeout == 0 {
+		cs.timeout = DefaultTimeout
+	}
+	if cs.now == nil {
+		cs.now = time.Now
+	}
+	return cs, nil
+}
+
+// User is whom a passkey is registered for. The user handle (§5.4.3) is the
+// bytes of ID's text. Name and DisplayName are shown by the authenticator when
+// somebody chooses between passkeys.
+type User struct{ ID, Name, DisplayName string }
+
+// CredentialByID finds a stored passkey by its id, whoever has it. When there
+// is none it returns an error with the code credential_not_found.
+type CredentialByID func(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
+
+// CodeCredentialNotFound is the code of CredentialByID's error when no
+// credential has the id.
+const CodeCredentialNotFound = "credential_not_found"

@@ -1,0 +1,211 @@
+package passkey
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"time"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/protocol/webauthncose"
+	"github.com/google/uuid"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// RegistrationRequest says what a registration shall ask for.
+type RegistrationRequest struct {
+	User    User
+	Exclude []schemas.Credential // become excludeCredentials: authenticators that hold one refuse
+	// RPID and RPName replace the configured ones, if not "".
+	RPID, RPName string
+	// Origins are allowed besides the configured ones.
+	Origins []string
+	// UserVerification is required, preferred ("" too) or discouraged; the
+	// policy may raise it.
+	UserVerification string
+	// Attachment is platform, cross-platform or "" for any.
+	Attachment string
+	// ResidentKey is required, preferred ("" too) or discouraged.
+	ResidentKey string
+	// Attestation is none ("" too), indirect, direct or enterprise.
+	Attestation string
+}
+
+// BeginRegistration returns PublicKeyCredentialCreationOptions (§5.4) and the
+// session for FinishRegistration.
+func (c *Ceremonies) BeginRegistration(r RegistrationRequest) (options, session json.RawMessage, err error) {
+	if n := len(r.User.ID); n == 0 || n > maxUserHandle {
+		return nil, nil, badRequest("a passkey needs a user: expected an id of 1 to %d bytes, got %d", maxUserHandle, n)
+	}
+	selection, err := c.selection(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	attestation := protocol.ConveyancePreference(orElse(r.Attestation, "none"))
+	switch attestation {
+	case protocol.PreferNoAttestation, protocol.PreferIndirectAttestation, protocol.PreferDirectAttestation, protocol.PreferEnterpriseAttestation:
+	default:
+		return nil, nil, badRequest("attestation: %s", oneOf(r.Attestation, []string{"none", "indirect", "direct", "enterprise"}))
+	}
+	rpID, origins, err := c.relyingParty(r.RPID, r.Origins)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, challenge, err := c.newSession(schemas.RegistrationCeremony, rpID, origins, string(selection.UserVerification))
+	if err != nil {
+		return nil, nil, err
+	}
+	s.UserID, s.Algorithms, s.Attachment = r.User.ID, c.policy.Algorithms, string(selection.AuthenticatorAttachment)
+	return s.encode(protocol.PublicKeyCredentialCreationOptions{
+		RelyingParty:           relyingPartyEntity(rpID, orElse(displayText(r.RPName, maxNameBytes), c.rpName)),
+		User:                   userEntity(r.User),
+		Challenge:              challenge,
+		Parameters:             parameters(s.Algorithms),
+		Timeout:                int(c.timeout.Milliseconds()),
+		CredentialExcludeList:  excluded(r.Exclude),
+		AuthenticatorSelection: selection,
+		Attestation:            attestation,
+	})
+}
+
+// selection is the authenticatorSelection of the options (§5.4.4).
+func (c *Ceremonies) selection(r RegistrationRequest) (protocol.AuthenticatorSelection, error) {
+	var none protocol.AuthenticatorSelection
+	uv, err := c.policy.userVerification(r.UserVerification)
+	if err != nil {
+		return none, err
+	}
+	attachment, err := c.policy.attachment(r.Attachment)
+	if err != nil {
+		return none, err
+	}
+	residentKey := orElse(r.ResidentKey, Preferred)
+	switch residentKey {
+	case Required, Preferred, Discouraged:
+	default:
+		return none, badRequest("residentKey: %s", oneOf(residentKey, []string{Required, Preferred, Discouraged}))
+	}
+	// The older requireResidentKey says the same to browsers of Level 1.
+	requireResidentKey := residentKey == Required
+	return protocol.AuthenticatorSelection{
+		AuthenticatorAttachment: protocol.AuthenticatorAttachment(attachment),
+		RequireResidentKey:      &requireResidentKey,
+		ResidentKey:             protocol.ResidentKeyRequirement(residentKey),
+		UserVerification:        protocol.UserVerificationRequirement(uv),
+	}, nil
+}
+
+// parameters is pubKeyCredParams: the algorithms, in order.
+func parameters(algorithms []int64) []protocol.CredentialParameter {
+	list := make([]protocol.CredentialParameter, len(algorithms))
+	for i, alg := range algorithms {
+		list[i] = protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.COSEAlgorithmIdentifier(alg)}
+	}
+	return list
+}
+
+// excluded describes the user's own passkeys to their own browser, so it may
+// tell the transports.
+func excluded(credentials []schemas.Credential) []protocol.CredentialDescriptor {
+	list := make([]protocol.CredentialDescriptor, len(credentials))
+	for i, credential := range credentials {
+		list[i] = descriptor(credential.ID)
+		for _, t := range transports(credential.Transports) {
+			list[i].Transport = append(list[i].Transport, protocol.AuthenticatorTransport(t))
+		}
+	}
+	return list
+}
+
+// RegistrationResponse is the browser's answer, in the base64url text in which
+// it came. The client extension results are not among it: none are asked for.
+type RegistrationResponse struct {
+	ID, ClientDataJSON, AttestationObject string
+	Transports                            []string // response.getTransports(), optional
+	Attachment                            string   // authenticatorAttachment, optional
+	Name                                  string   // what the user calls the passkey; "" names it after its authenticator
+}
+
+// FinishRegistration verifies L3 §7.1 and returns the credential record to
+// store. That nobody has a credential of that id yet (step 26) is for the
+// store to ensure, in the transaction that adds it.
+func (c *Ceremonies) FinishRegistration(session json.RawMessage, r RegistrationResponse, now time.Time) (*schemas.Credential, error) {
+	s, err := openSession(session, schemas.RegistrationCeremony, now)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := parseAttestation(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkClientData(&parsed.Response.CollectedClientData, protocol.CreateCeremony); err != nil {
+		return nil, err
+	}
+	requireUV := s.RequireUV || c.policy.UserVerification == Required
+	data := &parsed.Response.AttestationObject.AuthData
+	if err := s.checkAuthenticator(data, sha256.Sum256([]byte(s.RPID)), requireUV); err != nil {
+		return nil, err
+	}
+	alg, err := checkKey(data.AttData.CredentialPublicKey, s.Algorithms)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkAttestation(s, parsed, r.Attachment, requireUV); err != nil {
+		return nil, err
+	}
+	return s.record(parsed, r, alg, now), nil
+}
+
+// checkAttestation takes the remaining steps: the id is the attested one, the
+// attestation statement verifies (L3 §7.1 steps 19–25), the policy is met.
+//
+// A statement that verifies proves no more than the format does: certificate
+// chains are not compared with trust anchors (step 24), so that a format is
+// accepted or refused as such.
+func (c *Ceremonies) checkAttestation(s *session, parsed *protocol.ParsedCredentialCreationData, attachment string, requireUV bool) error {
+	object := &parsed.Response.AttestationObject
+	if !bytes.Equal(parsed.RawID, object.AuthData.AttData.CredentialID) {
+		return refuse(StepCredential, "id is not the id of the credential that the authenticator made")
+	}
+	if err := c.policy.admitFormat(object.Format); err != nil {
+		return err
+	}
+	_, err := parsed.Verify(s.Challenge, s.RPID, s.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode, false, requireUV, true, nil, parameters(s.Algorithms), protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
+	if err != nil {
+		return refuseQuietly(StepAttestation, err, "the attestation statement (format %.32q) does not verify: %s", object.Format, said(err))
+	}
+	if s.Attachment != "" && attachment != "" && attachment != s.Attachment {
+		return refuse(StepPolicy, "a %s authenticator was asked for, and a %.32q one answered", s.Attachment, attachment)
+	}
+	return c.policy.admitSynced(object.AuthData.Flags.HasBackupEligible())
+}
+
+// record makes the credential record of L3 §4 and §7.1 step 27.
+func (s *session) record(parsed *protocol.ParsedCredentialCreationData, r RegistrationResponse, alg int64, now time.Time) *schemas.Credential {
+	object := &parsed.Response.AttestationObject
+	data := &object.AuthData
+	aaguid := uuid.UUID(data.AttData.AAGUID[:16]).String()
+	attachment := r.Attachment
+	if attachment != Platform && attachment != CrossPlatform {
+		attachment = ""
+	}
+	return &schemas.Credential{
+		ID:                schemas.Bytes(data.AttData.CredentialID),
+		UserID:            s.UserID,
+		Name:              orElse(displayText(r.Name, maxNameBytes), orElse(AuthenticatorName(aaguid), "Passkey")),
+		RPID:              s.RPID,
+		PublicKey:         schemas.Bytes(data.AttData.CredentialPublicKey),
+		Algorithm:         alg,
+		AttestationFormat: object.Format,
+		AAGUID:            aaguid,
+		Attachment:        attachment,
+		Transports:        transports(r.Transports),
+		SignCount:         data.Counter,
+		UserVerified:      data.Flags.HasUserVerified(),
+		BackupEligible:    data.Flags.HasBackupEligible(),
+		BackupState:       data.Flags.HasBackupState(),
+		CreatedAt:         now.UTC(),
+	}
+}
+

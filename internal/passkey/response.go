@@ -1,0 +1,166 @@
+package passkey
+
+import (
+	"crypto/subtle"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-webauthn/webauthn/protocol"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Bounds of what a client may send, in bytes after decoding. They keep hostile
+// input from costing more than honest input does; real values are a fraction.
+const (
+	maxCredentialID  = 1023 // §7.1 step 25
+	maxClientData    = 8 << 10
+	maxAttestation   = 64 << 10
+	maxAuthenticator = 8 << 10
+	maxSignature     = 8 << 10
+	maxUserHandle    = 64 // §5.4.3
+)
+
+// field is one member of a response: its name as the client writes it, its
+// base64url text, how long its bytes may be, and where they go.
+type field struct {
+	name     string
+	text     string
+	limit    int
+	optional bool
+	into     *protocol.URLEncodedBase64
+}
+
+// decode decodes the fields and refuses the first that is missing, too long or
+// not base64url. Line breaks, which Go's decoder skips, are not base64url.
+func decode(fields ...field) error {
+	for _, f := range fields {
+		if f.text == "" && !f.optional {
+			return refuse(StepResponse, "%s is missing from the browser's answer", f.name)
+		}
+		if len(f.text) > (f.limit+2)/3*4 {
+			return refuse(StepResponse, "%s is too long: expected at most %d bytes, got %d base64url characters", f.name, f.limit, len(f.text))
+		}
+		raw, err := schemas.ParseBytes(f.text)
+		if err == nil && strings.ContainsAny(f.text, "\r\n") {
+			err = fmt.Errorf("expected base64url (A-Z a-z 0-9 - _), got a line break")
+		}
+		if err != nil {
+			return refuse(StepResponse, "%s: %w", f.name, err)
+		}
+		if len(raw) > f.limit || len(raw) == 0 && !f.optional {
+			return refuse(StepResponse, "%s: expected 1 to %d bytes, got %d", f.name, f.limit, len(raw))
+		}
+		*f.into = protocol.URLEncodedBase64(raw)
+	}
+	return nil
+}
+
+// parseAttestation decodes a registration response, L3 §7.1 steps 5–6 and 12.
+func parseAttestation(r RegistrationResponse) (*protocol.ParsedCredentialCreationData, error) {
+	var parsed protocol.ParsedCredentialCreationData
+	raw := &parsed.Raw.AttestationResponse
+	err := decode(
+		field{name: "id", text: r.ID, limit: maxCredentialID, into: &parsed.Raw.RawID},
+		field{name: "clientDataJSON", text: r.ClientDataJSON, limit: maxClientData, into: &raw.ClientDataJSON},
+		field{name: "attestationObject", text: r.AttestationObject, limit: maxAttestation, into: &raw.AttestationObject},
+	)
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(raw.ClientDataJSON) {
+		return nil, notJSON(nil)
+	}
+	response, err := raw.Parse()
+	if err != nil {
+		return nil, refuse(StepResponse, "the attestation response is malformed: expected client data as a JSON object, and a CBOR attestation object with authData, fmt and attStmt that ends where it ends: %s", said(err))
+	}
+	parsed.Response, parsed.RawID = *response, parsed.Raw.RawID
+	return &parsed, nil
+}
+
+// parseAssertion decodes an authentication response, L3 §7.2 steps 8–10.
+func parseAssertion(r AuthenticationResponse) (*protocol.ParsedCredentialAssertionData, error) {
+	var raw protocol.CredentialAssertionResponse
+	in := &raw.AssertionResponse
+	err := decode(
+		field{name: "id", text: r.ID, limit: maxCredentialID, into: &raw.RawID},
+		field{name: "clientDataJSON", text: r.ClientDataJSON, limit: maxClientData, into: &in.ClientDataJSON},
+		field{name: "authenticatorData", text: r.AuthenticatorData, limit: maxAuthenticator, into: &in.AuthenticatorData},
+		field{name: "signature", text: r.Signature, limit: maxSignature, into: &in.Signature},
+		field{name: "userHandle", text: r.UserHandle, limit: maxUserHandle, into: &in.UserHandle, optional: true},
+	)
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(in.ClientDataJSON) {
+		return nil, notJSON(nil)
+	}
+	// The library insists on members that a flow's inputs do not have: rawId is
+	// the id by definition, and there is only one type.
+	raw.ID, raw.Type = raw.RawID.String(), string(protocol.PublicKeyCredentialType)
+	parsed, err := raw.Parse()
+	if err != nil {
+		return nil, refuse(StepResponse, "the assertion is malformed: expected client data as a JSON object, and authenticator data of 37 bytes, or more as its flags say: %s", said(err))
+	}
+	return parsed, nil
+}
+
+func notJSON(cause error) error {
+	return refuseQuietly(StepResponse, cause, "clientDataJSON: expected a JSON object in UTF-8")
+}
+
+// checkClientData takes the steps that concern the client data: L3 §7.1 steps
+// 7–11, §7.2 steps 11–14 (type, challenge, origin, crossOrigin, topOrigin).
+func (s *session) checkClientData(d *protocol.CollectedClientData, want protocol.CeremonyType) error {
+	if d.Type != want {
+		return refuse(StepType, "the browser's answer is of type %.64q, expected %q: it answers another kind of question", d.Type, want)
+	}
+	if subtle.ConstantTimeCompare([]byte(d.Challenge), []byte(s.Challenge)) != 1 {
+		return refuse(StepChallenge, "the answer is to another challenge: only the newest one counts, start the ceremony anew")
+	}
+	if err := s.checkOrigin(d.Origin); err != nil {
+		return err
+	}
+	// An answer made inside somebody else's page: the user may not have known
+	// whom they were signing in to.
+	if d.CrossOrigin || d.TopOrigin != "" {
+		return refuse(StepCrossOrigin, "passkeys cannot be used from a frame inside a page of another origin: open the sign-in page by itself")
+	}
+	return nil
+}
+
+// checkOrigin checks that the origin is allowed, by exact comparison, and lies
+// under the relying party id. Without the second, one allowed origin could use
+// passkeys that belong to another's domain.
+func (s *session) checkOrigin(text string) error {
+	for _, allowed := range s.Origins {
+		if text != allowed {
+			continue
+		}
+		if o, err := parseOrigin(text); err == nil && o.useless == "" && under(o.host, s.RPID) {
+			return nil
+		}
+		return refuse(StepOrigin, "origin %.255q does not lie under the relying party id %q: use a relying party id that is its host or a parent domain, or another origin of %s", text, s.RPID, configuredOrigins)
+	}
+	return refuse(StepOrigin, "origin %.255q is not allowed for relying party id %q: add it to %s or to the application's %s", text, s.RPID, configuredOrigins, applicationOrigins)
+}
+
+// checkAuthenticator takes the steps that concern the authenticator data: L3
+// §7.1 steps 13–17, §7.2 steps 15–18 (RP ID, UP, UV, BS without BE).
+func (s *session) checkAuthenticator(d *protocol.AuthenticatorData, hash [32]byte, requireUV bool) error {
+	if subtle.ConstantTimeCompare(d.RPIDHash, hash[:]) != 1 {
+		return refuse(StepRelyingParty, "the passkey answered for another relying party than %q", s.RPID)
+	}
+	if !d.Flags.HasUserPresent() {
+		return refuse(StepPresence, "the authenticator did not see anybody present (flag UP)")
+	}
+	if requireUV && !d.Flags.HasUserVerified() {
+		return refuse(StepVerification, "the authenticator did not verify who is using it (flag UV), which is required here: set up a PIN or biometrics on it")
+	}
+	if d.Flags.HasBackupState() && !d.Flags.HasBackupEligible() {
+		return refuse(StepBackup, "the authenticator claims that the passkey is backed up (BS) though it cannot be (BE)")
+	}
+	return nil
+}

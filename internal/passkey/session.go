@@ -1,0 +1,85 @@
+package passkey
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-webauthn/webauthn/protocol"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// session is what Begin tells Finish. Its JSON is opaque to callers.
+type session struct {
+	Ceremony   schemas.Ceremony `json:"ceremony"`
+	Challenge  string           `json:"challenge"` // base64url, as the options and the client data write it
+	RPID       string           `json:"rpId"`
+	Origins    []string         `json:"origins"` // allowed, under the RP ID or not
+	RequireUV  bool             `json:"requireUv,omitempty"`
+	ExpiresAt  time.Time        `json:"expiresAt"`
+	UserID     string           `json:"userId,omitempty"`
+	Algorithms []int64          `json:"algorithms,omitempty"` // offered, registration only
+	Attachment string           `json:"attachment,omitempty"` // asked for, registration only
+	Allow      []schemas.Bytes  `json:"allow,omitempty"`      // ids that may answer; with Decoys empty too: any of the user's
+	Decoys     []schemas.Bytes  `json:"decoys,omitempty"`     // ids that were offered and never may
+}
+
+// newSession opens a session with a fresh challenge of 256 bits.
+func (c *Ceremonies) newSession(of schemas.Ceremony, rpID string, origins []string, uv string) (*session, protocol.URLEncodedBase64, error) {
+	challenge, err := protocol.CreateChallenge()
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a challenge: %w", err)
+	}
+	return &session{
+		Ceremony:  of,
+		Challenge: challenge.String(),
+		RPID:      rpID,
+		Origins:   origins,
+		RequireUV: uv == Required,
+		ExpiresAt: c.now().Add(c.timeout).UTC(),
+	}, challenge, nil
+}
+
+// encode writes the options for the browser and the session.
+func (s *session) encode(options any) (opts, state json.RawMessage, err error) {
+	if opts, err = json.Marshal(options); err != nil {
+		return nil, nil, fmt.Errorf("write the options: %w", err)
+	}
+	if state, err = json.Marshal(s); err != nil {
+		return nil, nil, fmt.Errorf("write the session: %w", err)
+	}
+	return opts, state, nil
+}
+
+// openSession reads a session and checks that it is of the ceremony and alive.
+// The binding stops the answer to one kind of question from being used for the
+// other: a registration session demands less of whoever answers it.
+func openSession(state json.RawMessage, want schemas.Ceremony, now time.Time) (*session, error) {
+	var s session
+	if err := json.Unmarshal(state, &s); err != nil {
+		return nil, fmt.Errorf("read the passkey session: %w", err)
+	}
+	if s.Ceremony != want {
+		return nil, refuse(StepCeremony, "this session was begun for %s and cannot finish %s: start the ceremony anew", s.Ceremony, want)
+	}
+	if s.Challenge == "" || s.RPID == "" {
+		return nil, fmt.Errorf("read the passkey session: it has no challenge or relying party id")
+	}
+	if !now.Before(s.ExpiresAt) {
+		return nil, refuse(StepExpiry, "the ceremony took too long and expired at %s: start it anew", s.ExpiresAt.Format(time.RFC3339))
+	}
+	return &s, nil
+}
+
+// listed reports whether the options named credentials, real or not.
+func (s *session) listed() bool { return len(s.Allow)+len(s.Decoys) > 0 }
+
+// decoy reports whether the id was offered for show only.
+func (s *session) decoy(id []byte) bool { return contains(s.Decoys, id) && !contains(s.Allow, id) }
+
+func contains(ids []schemas.Bytes, id []byte) bool {
+	return slices.ContainsFunc(ids, func(b schemas.Bytes) bool { return bytes.Equal(b, id) })
+}
