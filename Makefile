@@ -1,0 +1,54 @@
+# Two commands do all the set-up: `make run` and `make test`.
+
+export CGO_ENABLED ?= 0
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+
+.PHONY: build run test race lint fuzz bench ci clean
+
+## build: bin/postern
+build:
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/postern ./cmd/postern
+
+## run: build, seed an empty store, serve, and print where to go
+run: build
+	bin/postern serve $(ARGS)
+
+## test: every test; those that need a browser or PostgreSQL say SKIP where there is none
+test:
+	$(GO) test ./...
+	$(GO) run ./cmd/postern flow test flows
+
+## race: every test under the race detector (needs a C compiler)
+race:
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+## lint: formatting, vet, staticcheck, and that go.mod says what the code needs
+lint:
+	@test -z "$$(gofmt -l .)" || { echo 'run gofmt on:'; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) mod verify
+	$(GO) run ./cmd/postern flow check flows
+
+FUZZTIME ?= 10s
+
+## fuzz: every fuzz target for FUZZTIME
+fuzz:
+	@for pkg in $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./...); do \
+	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$pkg/*_test.go 2>/dev/null | sed 's/func //'); do \
+	    echo "== $$pkg $$f"; (cd $$pkg && $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) .) || exit 1; \
+	  done; done
+
+## bench: the benchmarks, with their ratio to the raw cryptography
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+## ci: what CI runs
+ci: lint build test race
+	$(MAKE) fuzz FUZZTIME=5s
+
+clean:
+	rm -rf bin
