@@ -1,0 +1,34 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// apply applies changes in their order; the first that fails is the result, and
+// the transaction is undone with it.
+func (t *tx) apply(changes []schemas.Change) error {
+	for _, change := range changes {
+		if err := t.applyOne(change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) applyOne(change schemas.Change) error {
+	switch c := change.(type) {
+	case schemas.CreateUser:
+		return t.createUser(c.User)
+	case schemas.SetPassword:
+		return t.setPassword(c)
+	case schemas.CreateCredential:
+		return t.createCredential(c.Credential)
+	case schemas.UseCredential:
+		return t.useCredential(c)
+	case schemas.RecordEvent:
+		return t.recordEvent(c.Event)
+	}
+	return fmt.Errorf("store: change of unknown type %T", change)
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	credentialColumns = `id, user_id, name, rp_id, public_key, algorithm, attestation_format, aaguid, attachment,
+		transports, sign_count, user_verified, backup_eligible, backup_state, created_at, last_used_at`
+
+	selectCredential  query = `SELECT ` + credentialColumns + ` FROM credentials WHERE id = ?`
+	selectCredentials query = `SELECT ` + credentialColumns + ` FROM credentials WHERE user_id = ?
+		ORDER BY created_at, id`
+
+	insertCredential query = `INSERT INTO credentials (` + credentialColumns + `)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
+
+	// Of two assertions verified at once the later one may be recorded first. It
+	// must not be undone by the earlier: a counter that falls back would hide a
+	// cloned authenticator.
+	updateCredentialUse query = `UPDATE credentials SET
+		sign_count = CASE WHEN sign_count < ? THEN ? ELSE sign_count END,
+		backup_state = ?,
+		last_used_at = CASE WHEN last_used_at IS NULL OR last_used_at < ? THEN ? ELSE last_used_at END
+		WHERE id = ?`
+)
+
+// codeNoCredential is the code of an unknown passkey.
+const codeNoCredential = "credential_not_found"
+
+// Credentials returns the user's passkeys, oldest first.
+func (s *Store) Credentials(ctx context.Context, userID string) (credentials []schemas.Credential, err error) {
+	if !storable(userID) {
+		return nil, nil
+	}
+	err = s.each(ctx, selectCredentials, func(row scanner) error {
+		var c schemas.Credential
+		err := scanCredential(row, &c)
+		credentials = append(credentials, c)
+		return err
+	}, userID)
+	if err != nil {
+		return nil, fmt.Errorf("store: reading passkeys: %w", err)
+	}
+	return credentials, nil
+}
+
+// Credential returns the passkey with the id, whoever has it. An unknown one is
+// credential_not_found, Class NotFound.
+func (s *Store) Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error) {
+	var c schemas.Credential
+	err := scanCredential(s.row(ctx, selectCredential, blob(id)), &c)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, errNoCredential()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: reading a passkey: %w", err)
+	}
+	return &c, nil
+}
+
+func scanCredential(row scanner, c *schemas.Credential) error {
+	var transports sql.NullString
+	var created int64
+	var used sql.NullInt64
+	err := row.Scan((*[]byte)(&c.ID), &c.UserID, &c.Name, &c.RPID, (*[]byte)(&c.PublicKey), &c.Algorithm,
+		&c.AttestationFormat, &c.AAGUID, &c.Attachment, &transports, &c.SignCount, &c.UserVerified,
+		&c.BackupEligible, &c.BackupState, &created, &used)
+	if err != nil {
+		return err
+	}
+	c.Transports, c.CreatedAt = list(transports), moment(created)
+	if used.Valid {
+		at := moment(used.Int64)
+		c.LastUsedAt = &at
+	}
+	return nil
+}
+
+func errNoCredential() error {
+	return schemas.Errorf(schemas.NotFound, codeNoCredential, "There is no such passkey; it may have been deleted.")
+}
+
+func (t *tx) createCredential(c schemas.Credential) error {
+	transports, err := lines(c.Transports)
+	if err != nil {
+		return err
+	}
+	var used sql.NullInt64
+	if c.LastUsedAt != nil {
+		used = sql.NullInt64{Int64: micros(*c.LastUsedAt), Valid: true}
+	}
+	n, err := t.exec(insertCredential, blob(c.ID), c.UserID, c.Name, c.RPID, blob(c.PublicKey), c.Algorithm,
+		c.AttestationFormat, c.AAGUID, c.Attachment, transports, int64(c.SignCount), c.UserVerified,
+		c.BackupEligible, c.BackupState, micros(c.CreatedAt), used)
+	if isForeignKeyViolation(err) {
+		return errNoUser()
+	}
+	if err != nil {
+		return fmt.Errorf("store: creating a passkey: %w", err)
+	}
+	if n == 0 {
+		return schemas.Errorf(schemas.Conflict, "credential_exists",
+			"This passkey is registered already. Sign in with it, or create another.")
+	}
+	return nil
+}
+
+func (t *tx) useCredential(c schemas.UseCredential) error {
+	count, at := int64(c.SignCount), micros(c.At)
+	n, err := t.exec(updateCredentialUse, count, count, c.BackupState, at, at, blob(c.ID))
+	if err != nil {
+		return fmt.Errorf("store: recording the use of a passkey: %w", err)
+	}
+	if n == 0 {
+		return errNoCredential()
+	}
+	return nil
+}

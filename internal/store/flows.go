@@ -1,0 +1,198 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	flowColumns = `f.id, f.flow_type, f.read_only, f.created_at, v.version, v.handle, v.name, v.definition, v.created_at`
+	activeFlows = ` FROM flows f JOIN flow_versions v ON v.flow_id = f.id AND v.version = f.active_version`
+
+	selectFlow         query = `SELECT ` + flowColumns + activeFlows + ` WHERE f.id = ?`
+	selectFlowByHandle query = `SELECT ` + flowColumns + activeFlows + ` WHERE f.flow_type = ? AND f.handle = ?`
+	selectFlows        query = `SELECT ` + flowColumns + activeFlows + ` ORDER BY f.flow_type, f.handle`
+	selectFlowVersion  query = `SELECT ` + flowColumns + ` FROM flows f JOIN flow_versions v ON v.flow_id = f.id
+		WHERE v.flow_id = ? AND v.version = ?`
+
+	insertFlow query = `INSERT INTO flows (id, flow_type, handle, active_version, last_version, read_only, created_at)
+		VALUES (?, ?, ?, 1, 1, ?, ?) ON CONFLICT DO NOTHING`
+
+	insertFlowVersion query = `INSERT INTO flow_versions (flow_id, version, handle, name, definition, created_at)
+		VALUES (?, ?, ?, ?, ?, ?)`
+
+	// The number comes from the last version, not from the active one, which may
+	// be an older.
+	advanceFlow query = `UPDATE flows SET last_version = last_version + 1, active_version = last_version + 1,
+		handle = ?, read_only = ? WHERE id = ? AND flow_type = ?
+		AND NOT EXISTS (SELECT 1 FROM flows o WHERE o.flow_type = flows.flow_type AND o.handle = ? AND o.id <> flows.id)
+		RETURNING last_version`
+
+	selectFlowClash query = `SELECT flow_type FROM flows WHERE id = ?`
+)
+
+// definition is what a flow's JSON column holds.
+type definition struct {
+	Waive []schemas.Waiver `json:"waive,omitempty"`
+	Nodes []schemas.Node   `json:"nodes"`
+}
+
+// Flow returns the active version of a flow; an unknown one is flow_not_found,
+// Class NotFound. UpdatedAt is when the version was made.
+func (s *Store) Flow(ctx context.Context, id string) (*schemas.Flow, error) {
+	return s.flow(ctx, selectFlow, id)
+}
+
+// FlowByHandle is Flow by the name people use.
+func (s *Store) FlowByHandle(ctx context.Context, t schemas.FlowType, handle string) (*schemas.Flow, error) {
+	return s.flow(ctx, selectFlowByHandle, string(t), handle)
+}
+
+// FlowVersion returns one version of a flow, with that version as its
+// ActiveVersion.
+func (s *Store) FlowVersion(ctx context.Context, id string, version int) (*schemas.Flow, error) {
+	return s.flow(ctx, selectFlowVersion, id, version)
+}
+
+// Flows returns the active version of all flows, by type and handle.
+func (s *Store) Flows(ctx context.Context) (all []schemas.Flow, err error) {
+	err = s.each(ctx, selectFlows, func(row scanner) error {
+		f, err := scanFlow(row)
+		if err == nil {
+			all = append(all, *f)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("store: listing flows: %w", err)
+	}
+	return all, nil
+}
+
+func (s *Store) flow(ctx context.Context, q query, args ...any) (*schemas.Flow, error) {
+	for _, arg := range args {
+		if text, ok := arg.(string); ok && !storable(text) {
+			return nil, errNoFlow(args)
+		}
+	}
+	f, err := scanFlow(s.row(ctx, q, args...))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, errNoFlow(args)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: reading a flow: %w", err)
+	}
+	return f, nil
+}
+
+func errNoFlow(key []any) error {
+	return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "There is no flow %q.", fmt.Sprint(key...))
+}
+
+// CreateFlow adds a flow as version 1. A handle that another flow of the type
+// has is flow_exists, Class Conflict.
+func (s *Store) CreateFlow(ctx context.Context, f schemas.Flow) error {
+	return s.write(ctx, func(t *tx) error { return t.createFlow(&f) })
+}
+
+// AddFlowVersion adds the next version of a flow and makes it the active one.
+// Earlier versions stay as they are; runs that began on them go on with them. A
+// flow's type never changes.
+func (s *Store) AddFlowVersion(ctx context.Context, f schemas.Flow) (version int, err error) {
+	err = s.write(ctx, func(t *tx) (err error) {
+		version, err = t.addFlowVersion(&f)
+		return err
+	})
+	return version, err
+}
+
+func (t *tx) createFlow(f *schemas.Flow) error {
+	created := timeOr(f.CreatedAt)
+	n, err := t.exec(insertFlow, f.ID, string(f.FlowType), f.Handle, f.IsReadOnly, micros(created))
+	if err != nil {
+		return fmt.Errorf("store: creating a flow: %w", err)
+	}
+	if n == 0 {
+		return errFlowExists(f)
+	}
+	return t.insertFlowVersion(f, 1, created)
+}
+
+func errFlowExists(f *schemas.Flow) error {
+	return schemas.Errorf(schemas.Conflict, "flow_exists",
+		"There is another %s flow with the handle %q (or the same id). Choose another handle.", f.FlowType, f.Handle).
+		WithProblems([]schemas.Problem{{Path: "handle", Message: fmt.Sprintf("%q is taken", f.Handle)}})
+}
+
+func (t *tx) addFlowVersion(f *schemas.Flow) (version int, err error) {
+	err = t.row(advanceFlow, f.Handle, f.IsReadOnly, f.ID, string(f.FlowType), f.Handle).Scan(&version)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, t.flowClash(f)
+	}
+	if isUniqueViolation(err) {
+		return 0, errFlowExists(f)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("store: adding a version of a flow: %w", err)
+	}
+	return version, t.insertFlowVersion(f, version, timeOr(f.UpdatedAt))
+}
+
+// flowClash tells why a flow could not be advanced.
+func (t *tx) flowClash(f *schemas.Flow) error {
+	var flowType string
+	err := t.row(selectFlowClash, f.ID).Scan(&flowType)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return errNoFlow([]any{f.ID})
+	case err != nil:
+		return fmt.Errorf("store: looking for the flow in the way: %w", err)
+	case flowType != string(f.FlowType):
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidFlow,
+			"The flow is of type %s, which cannot become %s. Make a new flow.", flowType, f.FlowType)
+	}
+	return errFlowExists(f)
+}
+
+func (t *tx) insertFlowVersion(f *schemas.Flow, version int, at time.Time) error {
+	text, err := document(definition{Waive: f.Waive, Nodes: f.Nodes})
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec(insertFlowVersion, f.ID, version, f.Handle, f.Name, text, micros(at)); err != nil {
+		return fmt.Errorf("store: adding a version of a flow: %w", err)
+	}
+	return nil
+}
+
+func scanFlow(row scanner) (*schemas.Flow, error) {
+	var f schemas.Flow
+	var text []byte
+	var created, updated int64
+	err := row.Scan(&f.ID, (*string)(&f.FlowType), &f.IsReadOnly, &created, &f.ActiveVersion, &f.Handle, &f.Name,
+		&text, &updated)
+	if err != nil {
+		return nil, err
+	}
+	var d definition
+	if err := parse(text, &d); err != nil {
+		return nil, err
+	}
+	f.Waive, f.Nodes = d.Waive, d.Nodes
+	createdAt, updatedAt := moment(created), moment(updated)
+	f.CreatedAt, f.UpdatedAt = &createdAt, &updatedAt
+	return &f, nil
+}
+
+// timeOr is the time, or now where none is given.
+func timeOr(t *time.Time) time.Time {
+	if t == nil {
+		return time.Now()
+	}
+	return *t
+}

@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/pressly/goose/v3"
+)
+
+// migrations hold the schema, one folder for each driver. They are applied in
+// the order of their numbers and there is no way back.
+//
+//go:embed migrations
+var migrations embed.FS
+
+// migrate brings the schema up to date. The caller sees to it that no other
+// instance does so at the same time.
+func migrate(ctx context.Context, db *sqlx.DB) error {
+	driver := db.DriverName()
+	want := lastMigration(driver)
+	// What has been migrated already is told by one query, without goose.
+	if current, err := schemaVersion(ctx, db); err == nil && current >= want {
+		return checkVersion(current, want)
+	}
+	provider, err := newProvider(driver, db)
+	if err != nil {
+		return fmt.Errorf("store: reading the migrations: %w", err)
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("store: migrating the schema: %w", err)
+	}
+	current, err := schemaVersion(ctx, db)
+	if err != nil {
+		return fmt.Errorf("store: reading the schema version: %w", err)
+	}
+	return checkVersion(current, want)
+}
+
+// checkVersion refuses a schema that this program does not know: it might write
+// what the newer program takes for something else.
+func checkVersion(current, known int64) error {
+	if current > known {
+		return fmt.Errorf("store: the database has schema version %d, and this program knows only up to %d: "+
+			"it was used by a newer version of Postern; run that version or a later one", current, known)
+	}
+	return nil
+}
+
+func newProvider(driver string, db *sqlx.DB) (*goose.Provider, error) {
+	dialect := goose.DialectSQLite3
+	if driver == "postgres" {
+		dialect = goose.DialectPostgres
+	}
+	folder, err := fs.Sub(migrations, "migrations/"+driver)
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(dialect, db.DB, folder, goose.WithDisableGlobalRegistry(true))
+}
+
+// schemaVersion returns the number of the last migration the database has seen.
+func schemaVersion(ctx context.Context, db *sqlx.DB) (version int64, err error) {
+	err = db.GetContext(ctx, &version, "SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version WHERE is_applied")
+	return version, err
+}
+
+// lastMigration returns the number of the last migration this program has.
+func lastMigration(driver string) (last int64) {
+	files, err := fs.ReadDir(migrations, "migrations/"+driver)
+	if err != nil || len(files) == 0 {
+		panic("store: no migrations for " + driver)
+	}
+	version, err := goose.NumericComponent(files[len(files)-1].Name())
+	if err != nil {
+		panic(err)
+	}
+	return version
+}

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	_ "github.com/lib/pq" // the driver "postgres"
+)
+
+const (
+	// migrationLock is the advisory lock under which instances migrate one after
+	// the other. The number means nothing, but must never change.
+	migrationLock = 0x506f7374_65726e01
+
+	// A write that has begun is not cancelled with its caller, because then
+	// nobody would know whether it was committed; it is given this long.
+	longestWrite = 30 * time.Second
+
+	// Writes that lose a conflict are run again this often at most.
+	writeAttempts = 12
+)
+
+func openPostgres(ctx context.Context, dsn string) (*Store, error) {
+	if !tellsSSLMode(dsn) {
+		return nil, errors.New("store: the PostgreSQL DSN does not say its sslmode: add sslmode=verify-full " +
+			"(or require; or disable, for a server on this machine)")
+	}
+	db, err := openDB("postgres", dsn, max(16, 4*runtime.GOMAXPROCS(0)))
+	if err != nil {
+		return nil, err
+	}
+	s, err := newPostgres(ctx, db)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+func newPostgres(ctx context.Context, db *sqlx.DB) (*Store, error) {
+	if err := migratePostgres(ctx, db); err != nil {
+		return nil, err
+	}
+	prepared, err := prepare(ctx, db, readQueries(), writeQueries())
+	if err != nil {
+		return nil, err
+	}
+	return &Store{db: db, reads: prepared, writer: &postgresWriter{db: db, prepared: prepared},
+		pools: []*sqlx.DB{db}}, nil
+}
+
+// migratePostgres migrates while holding a lock of the database. The lock ends
+// with its connection, also when the process dies.
+func migratePostgres(ctx context.Context, db *sqlx.DB) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("store: connecting to PostgreSQL: %w", err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {
+		return fmt.Errorf("store: waiting for another instance to migrate: %w", err)
+	}
+	err = migrate(ctx, db)
+	_, unlocking := conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", int64(migrationLock))
+	return errors.Join(err, unlocking)
+}
+
+var (
+	quoted  = regexp.MustCompile(`'(\\.|[^'\\])+'`)
+	sslmode = regexp.MustCompile(`(^|\s)sslmode\s*=\s*[^\s']`)
+)
+
+// tellsSSLMode reports whether a connection string, URL or key=value, has an
+// sslmode. The driver's default would depend on the environment, and a
+// connection that is not encrypted must have been asked for.
+func tellsSSLMode(dsn string) bool {
+	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+		u, err := url.Parse(dsn)
+		return err == nil && u.Query().Get("sslmode") != ""
+	}
+	return sslmode.MatchString(quoted.ReplaceAllString(dsn, "x"))
+}
+
+// postgresWriter runs each write in a transaction of its own. Read committed is
+// enough: every condition that matters is part of the statement that depends on
+// it, or a unique index.
+type postgresWriter struct {
+	db       *sqlx.DB
+	prepared statements
+}
+
+func (w *postgresWriter) write(ctx context.Context, do func(*tx) error) error {
+	for try := 1; ; try++ {
+		err := w.once(ctx, do)
+		if err == nil || !isConflict(err) || try == writeAttempts {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(rand.N(time.Millisecond << min(try, 7))):
+		}
+	}
+}
+
+// once waits for a connection as long as ctx lasts; from then on the
+// transaction goes on without it.
+func (w *postgresWriter) once(ctx context.Context, do func(*tx) error) error {
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("store: waiting for a connection: %w", err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestWrite)
+	defer cancel()
+	begun, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("store: beginning a transaction: %w", err)
+	}
+	if err := attempt(&tx{ctx: ctx, sql: begun, prepared: w.prepared}, do); err != nil {
+		begun.Rollback() // if this fails too, the connection is gone and the transaction with it
+		return err
+	}
+	if err := begun.Commit(); err != nil {
+		return fmt.Errorf("store: committing: %w", err)
+	}
+	return nil
+}
+
+// close has nothing to do: closing the pool waits for the connections in use.
+func (w *postgresWriter) close() {}

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	selectRun query = `SELECT id, revision, status, flow_id, flow_version, application_id, user_id, node, state,
+		created_at, updated_at, expires_at FROM runs WHERE id = ?`
+
+	insertRun query = `INSERT INTO runs (id, revision, status, flow_id, flow_version, application_id, user_id, node,
+		state, created_at, updated_at, expires_at) VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO NOTHING`
+
+	updateRun query = `UPDATE runs SET revision = revision + 1, status = ?, user_id = ?, node = ?, state = ?,
+		updated_at = ?, expires_at = ? WHERE id = ? AND revision = ?`
+)
+
+// Run returns the run as it was last committed, also when it is over or has
+// expired: that is the engine's to judge. An unknown one is
+// execution_not_found, Class Invalid.
+func (s *Store) Run(ctx context.Context, id string) (*schemas.Run, error) {
+	if !storable(id) {
+		return nil, errNoRun()
+	}
+	var r schemas.Run
+	var created, updated, expires int64
+	err := s.row(ctx, selectRun, id).Scan(&r.ID, &r.Revision, (*string)(&r.Status), &r.FlowID, &r.FlowVersion,
+		&r.ApplicationID, &r.UserID, &r.Node, (*[]byte)(&r.State), &created, &updated, &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, errNoRun()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: reading a run: %w", err)
+	}
+	r.CreatedAt, r.UpdatedAt, r.ExpiresAt = moment(created), moment(updated), moment(expires)
+	return &r, nil
+}
+
+func errNoRun() error {
+	return schemas.Errorf(schemas.Invalid, schemas.CodeExecutionNotFound,
+		"There is no run with this executionId, or it is over. Start the flow again.")
+}
+
+// Commit moves a run on and applies the changes its step decided, together or
+// not at all. run.Revision is the new revision: 1 adds the run, n+1 replaces
+// the run at revision n. Whoever comes second for a revision gets stale_step,
+// Class Conflict, and has changed nothing. What a run began with (its flow,
+// version, application and time) never changes.
+func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
+	if run.Revision < 1 {
+		return fmt.Errorf("store: revision %d of run %s: revisions count from 1", run.Revision, run.ID)
+	}
+	return s.write(ctx, func(t *tx) error {
+		if err := t.putRun(run); err != nil {
+			return err
+		}
+		return t.apply(changes)
+	})
+}
+
+// Apply applies changes that belong to no run, together or not at all.
+func (s *Store) Apply(ctx context.Context, changes []schemas.Change) error {
+	return s.write(ctx, func(t *tx) error { return t.apply(changes) })
+}
+
+// putRun is first in its transaction: in PostgreSQL it locks the run's row, so
+// that of two commits of one revision the second finds that it came too late
+// before it has changed anything else.
+func (t *tx) putRun(run *schemas.Run) error {
+	var n int64
+	var err error
+	if run.Revision == 1 {
+		n, err = t.exec(insertRun, run.ID, string(run.Status), run.FlowID, run.FlowVersion, run.ApplicationID,
+			run.UserID, run.Node, opaque(run.State), micros(run.CreatedAt), micros(run.UpdatedAt), micros(run.ExpiresAt))
+	} else {
+		n, err = t.exec(updateRun, string(run.Status), run.UserID, run.Node, opaque(run.State),
+			micros(run.UpdatedAt), micros(run.ExpiresAt), run.ID, run.Revision-1)
+	}
+	if err != nil {
+		return fmt.Errorf("store: committing a run: %w", err)
+	}
+	if n == 0 {
+		return schemas.Errorf(schemas.Conflict, schemas.CodeStaleStep,
+			"This step has been answered already. Ask for the current step with the executionId alone, and answer that.")
+	}
+	return nil
+}

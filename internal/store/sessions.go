@@ -1,0 +1,68 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	// An owner has one session for each ceremony, so the newer voids the older.
+	upsertPasskeySession query = `INSERT INTO passkey_sessions (owner, ceremony, token_hash, state, expires_at)
+		VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, ceremony) DO UPDATE SET
+		token_hash = excluded.token_hash, state = excluded.state, expires_at = excluded.expires_at`
+
+	deletePasskeySession query = `DELETE FROM passkey_sessions WHERE token_hash = ?
+		RETURNING owner, ceremony, token_hash, state, expires_at`
+)
+
+// PutPasskeySession keeps what a ceremony needs until it is finished, and voids
+// an older session of the same owner and ceremony.
+func (s *Store) PutPasskeySession(ctx context.Context, p schemas.PasskeySession) error {
+	return s.write(ctx, func(t *tx) error {
+		_, err := t.exec(upsertPasskeySession, p.Owner, string(p.Ceremony), blob(p.TokenHash), opaque(p.State),
+			micros(p.ExpiresAt))
+		if err != nil {
+			return fmt.Errorf("store: keeping a passkey session: %w", err)
+		}
+		return nil
+	})
+}
+
+// TakePasskeySession returns the session and burns it, so that of several
+// takers one gets it, and nobody afterwards. A session that is unknown, used,
+// voided or expired is stale_session_token, Class Invalid.
+func (s *Store) TakePasskeySession(ctx context.Context, tokenHash []byte, now time.Time) (*schemas.PasskeySession, error) {
+	var p *schemas.PasskeySession
+	err := s.write(ctx, func(t *tx) (err error) {
+		p, err = takePasskeySession(t, tokenHash)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p == nil || !now.Before(p.ExpiresAt) {
+		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeStaleSession,
+			"The sessionToken is unknown, used, expired, or replaced by a newer one. Start again and use the newest.")
+	}
+	return p, nil
+}
+
+func takePasskeySession(t *tx, tokenHash []byte) (*schemas.PasskeySession, error) {
+	var p schemas.PasskeySession
+	var expires int64
+	err := t.row(deletePasskeySession, blob(tokenHash)).Scan(&p.Owner, (*string)(&p.Ceremony), &p.TokenHash,
+		(*[]byte)(&p.State), &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: taking a passkey session: %w", err)
+	}
+	p.ExpiresAt = moment(expires)
+	return &p, nil
+}

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/jmoiron/sqlx"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// memory is the DSN of a store without a file.
+const memory = ":memory:"
+
+// openSQLite opens the writing connection first: it makes the file and puts it
+// into WAL mode, in which readers and the writer do not wait for each other.
+// Without a file there is no WAL, and all share one connection.
+func openSQLite(ctx context.Context, path string) (*Store, error) {
+	if path == "" {
+		return nil, errors.New("store: the SQLite DSN is empty: expected the path of a file, or " + memory)
+	}
+	if err := makePrivate(path); err != nil {
+		return nil, err
+	}
+	writing, err := openDB("sqlite", sqliteDSN(path, "", writerPragmas()...), 1)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSQLite(ctx, path, writing)
+	if err != nil {
+		writing.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func newSQLite(ctx context.Context, path string, writing *sqlx.DB) (*Store, error) {
+	if err := migrateSQLite(ctx, writing); err != nil {
+		return nil, err
+	}
+	reading := writing
+	if path != memory {
+		var err error
+		reading, err = openDB("sqlite", sqliteDSN(path, "ro", "busy_timeout(5000)", "query_only(1)"), runtime.GOMAXPROCS(0))
+		if err != nil {
+			return nil, err
+		}
+	}
+	reads, err := prepare(ctx, reading, readQueries())
+	if err != nil {
+		return nil, errors.Join(err, reading.Close())
+	}
+	writes, err := prepare(ctx, writing, writeQueries(), savepointQueries())
+	if err != nil {
+		return nil, errors.Join(err, reading.Close())
+	}
+	// The reading connections are closed first: only a connection that may write
+	// can fold the log into the database when it is the last to leave.
+	return &Store{db: reading, reads: reads, writer: startGroupWriter(writing, writes),
+		pools: []*sqlx.DB{reading, writing}, local: true}, nil
+}
+
+// migrateSQLite migrates. When another process is opening the same new file,
+// the slower of the two fails on what the quicker has just made, and finds on
+// looking again that nothing is left to do.
+func migrateSQLite(ctx context.Context, db *sqlx.DB) error {
+	err := migrate(ctx, db)
+	if err == nil {
+		return nil
+	}
+	if current, again := schemaVersion(ctx, db); again == nil && current == lastMigration("sqlite") {
+		return nil
+	}
+	return err
+}
+
+// writerPragmas make a commit durable before it is acknowledged, and keep the
+// write-ahead log from staying as large as it once was.
+func writerPragmas() []string {
+	return []string{"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+		"journal_size_limit(67108864)"}
+}
+
+// sqliteDSN is the driver's URI for a path. Mode is SQLite's, "" for the
+// default. Writers take the write lock when they begin, not at their first
+// write: a lock that is taken late cannot be waited for.
+func sqliteDSN(path, mode string, pragmas ...string) string {
+	q := url.Values{"_pragma": pragmas}
+	if mode != "" {
+		q.Set("mode", mode)
+	} else {
+		q.Set("_txlock", "immediate")
+	}
+	if path != memory {
+		path = (&url.URL{Path: path}).EscapedPath()
+	}
+	return "file:" + path + "?" + q.Encode()
+}
+
+// makePrivate makes the file and its folder if they are missing, readable by
+// their owner only: they hold password hashes. SQLite gives its log files the
+// mode of the database.
+func makePrivate(path string) error {
+	if path == memory {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("store: making the folder of the database: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("store: making the database file: %w", err)
+	}
+	return file.Close()
+}

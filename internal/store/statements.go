@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// query is the text of one SQL statement, with ? for its parameters.
+type query string
+
+// statements are queries prepared on a pool. They are prepared when the store
+// is opened, so that a mistake in one shows at once, and never change.
+type statements map[query]*sqlx.Stmt
+
+// prepare prepares the queries. Each connection of the pool prepares for itself
+// what it is asked for.
+func prepare(ctx context.Context, db *sqlx.DB, lists ...[]query) (statements, error) {
+	bind := sqlx.QUESTION
+	if db.DriverName() == "postgres" {
+		bind = sqlx.DOLLAR
+	}
+	prepared := statements{}
+	for _, list := range lists {
+		for _, q := range list {
+			stmt, err := db.PreparexContext(ctx, sqlx.Rebind(bind, string(q)))
+			if err != nil {
+				return nil, fmt.Errorf("store: preparing %q: %w", q, err)
+			}
+			prepared[q] = stmt
+		}
+	}
+	return prepared, nil
+}
+
+// readQueries are the queries that reads use.
+func readQueries() []query {
+	return []query{
+		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions,
+		selectCredential, selectCredentials,
+		selectApplication, selectApplications,
+		selectFlow, selectFlowByHandle, selectFlowVersion, selectFlows,
+		selectKeys, selectEvents,
+	}
+}
+
+// writeQueries are the queries that writes use.
+func writeQueries() []query {
+	return []query{
+		insertRun, updateRun, deleteExpiredRuns,
+		insertUser, insertIdentifier, upsertPassword, insertPermission,
+		insertCredential, updateCredentialUse,
+		upsertPasskeySession, deletePasskeySession, deleteExpiredPasskeySessions,
+		insertApplication, selectApplicationClash,
+		insertFlow, insertFlowVersion, advanceFlow, selectFlowClash,
+		insertKey, insertEvent, insertSeeding,
+	}
+}
+
+// row asks for one row. The context of a local database only counts before the
+// query runs: watching it costs a goroutine, more than the query itself.
+func (s *Store) row(ctx context.Context, q query, args ...any) *sql.Row {
+	if s.local && ctx.Err() == nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return s.reads[q].Stmt.QueryRowContext(ctx, args...)
+}
+
+// each asks for many rows and gives each of them to scan.
+func (s *Store) each(ctx context.Context, q query, scan func(scanner) error, args ...any) error {
+	rows, err := s.reads[q].Stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// scanner is a row, alone or among many.
+type scanner interface{ Scan(dest ...any) error }
+
+// tx is a transaction as a write sees it.
+type tx struct {
+	ctx      context.Context
+	sql      *sql.Tx
+	prepared statements
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (t *tx) exec(q query, args ...any) (int64, error) {
+	result, err := t.stmt(q).ExecContext(t.ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// row asks for one row, also of a statement that changes it (RETURNING).
+func (t *tx) row(q query, args ...any) *sql.Row {
+	return t.stmt(q).QueryRowContext(t.ctx, args...)
+}
+
+func (t *tx) stmt(q query) *sql.Stmt {
+	return t.sql.StmtContext(t.ctx, t.prepared[q].Stmt)
+}

@@ -1,0 +1,118 @@
+// Package store keeps everything that must outlive the process, in SQLite or in
+// PostgreSQL. One type, Store, serves both: the statements are the same, only
+// the way a write becomes durable differs.
+//
+//   - SQLite: one goroutine owns the only writing connection. It takes all
+//     writes that wait, runs each in a savepoint of its own and commits them
+//     together, so that one fsync pays for many callers. A write is answered
+//     after the commit is on the disk, never before.
+//   - PostgreSQL: each write is a transaction. One that lost a serialisation
+//     conflict or a deadlock is run again.
+//
+// Nothing is cached: any number of instances may share one PostgreSQL
+// database, and what one has written the next read of another sees.
+//
+// Times are kept in UTC to the microsecond. Errors that a client may cause are
+// *schemas.Error; everything else is internal, and says so in the words of the
+// database.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Config says which database holds the store.
+type Config struct {
+	// Driver is "sqlite" or "postgres".
+	Driver string
+	// DSN is, for SQLite, the path of the database file, or ":memory:" for a
+	// store that ends with the process. For PostgreSQL it is a connection
+	// string, as URL or as key=value pairs, which must say its sslmode.
+	DSN string
+}
+
+// Store is an open store. Its methods may be called by many goroutines at once.
+type Store struct {
+	db     *sqlx.DB   // for reading
+	reads  statements // prepared on db
+	writer writer
+	pools  []*sqlx.DB // in the order in which they are closed
+	local  bool       // reads take microseconds and need no cancelling
+}
+
+// writer makes writes durable. write runs do in a transaction: when do returns
+// nil its effects are durable before write returns nil, else none of them
+// remains. do may run more than once and must touch nothing but the transaction
+// and its own results.
+type writer interface {
+	write(ctx context.Context, do func(*tx) error) error
+	// close refuses further writes and waits for those under way.
+	close()
+}
+
+// Open opens the store, making it if need be, and brings its schema up to date.
+// A store whose schema is newer than this program knows is refused.
+func Open(ctx context.Context, c Config) (*Store, error) {
+	switch c.Driver {
+	case "sqlite":
+		return openSQLite(ctx, c.DSN)
+	case "postgres":
+		return openPostgres(ctx, c.DSN)
+	}
+	return nil, fmt.Errorf("store: unknown database driver %q: expected sqlite or postgres", c.Driver)
+}
+
+// Close waits until the writes under way are done, then closes the store. A
+// write that comes later fails.
+func (s *Store) Close() error {
+	s.writer.close()
+	var failed error
+	for _, pool := range s.pools {
+		failed = errors.Join(failed, pool.Close())
+	}
+	if failed != nil {
+		return fmt.Errorf("store: closing: %w", failed)
+	}
+	return nil
+}
+
+// Ping reports whether the database can be reached and has the schema that this
+// program needs.
+func (s *Store) Ping(ctx context.Context) error {
+	current, err := schemaVersion(ctx, s.db)
+	if err != nil {
+		return fmt.Errorf("store: the database cannot be reached: %w", err)
+	}
+	if want := lastMigration(s.db.DriverName()); current < want {
+		return fmt.Errorf("store: the database has schema version %d, expected %d", current, want)
+	}
+	return nil
+}
+
+// write runs do in a transaction.
+func (s *Store) write(ctx context.Context, do func(*tx) error) error {
+	return s.writer.write(ctx, do)
+}
+
+// openDB opens a pool of at most size connections, all of which are kept.
+func openDB(driver, dsn string, size int) (*sqlx.DB, error) {
+	db, err := sqlx.Open(driver, dsn)
+	if err != nil {
+		return nil, fmt.Errorf("store: opening the database: %w", err)
+	}
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	return db, nil
+}
+
+// storable reports whether a text that comes from a client can be kept by both
+// databases. PostgreSQL holds neither the character NUL nor what is not UTF-8;
+// so no row can have such a key, and asking would be an error.
+func storable(key string) bool {
+	return !strings.ContainsRune(key, 0) && strings.ToValidUTF8(key, "") == key
+}

@@ -1,0 +1,52 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	// The outer condition is judged again when PostgreSQL finds that somebody
+	// else has just changed the row; the inner one is not.
+	deleteExpiredRuns query = `DELETE FROM runs WHERE expires_at <= ? AND id IN
+		(SELECT id FROM runs WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`
+
+	deleteExpiredPasskeySessions query = `DELETE FROM passkey_sessions WHERE expires_at <= ? AND token_hash IN
+		(SELECT token_hash FROM passkey_sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`
+)
+
+// sweepBatch is how many rows one transaction of a sweep removes: small enough
+// that a sign-in behind it does not notice.
+const sweepBatch = 500
+
+// Sweep removes the runs and passkey sessions that have expired at now, a few
+// at a time so that other writes come in between, and returns how many there
+// were. It may be called on any number of instances at once.
+func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err error) {
+	for _, q := range []query{deleteExpiredRuns, deleteExpiredPasskeySessions} {
+		n, err := s.sweep(ctx, q, now)
+		removed += n
+		if err != nil {
+			return removed, fmt.Errorf("store: sweeping: %w", err)
+		}
+	}
+	return removed, nil
+}
+
+func (s *Store) sweep(ctx context.Context, q query, now time.Time) (removed int, err error) {
+	for {
+		var n int64
+		err := s.write(ctx, func(t *tx) (err error) {
+			n, err = t.exec(q, micros(now), micros(now), sweepBatch)
+			return err
+		})
+		if err != nil {
+			return removed, err
+		}
+		removed += int(n)
+		if n < sweepBatch {
+			return removed, nil
+		}
+	}
+}
