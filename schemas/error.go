@@ -65,6 +65,16 @@ type Problem struct {
 	Node string `json:"node,omitempty"`
 	// Warning marks what is worth telling but refuses nothing.
 	Warning bool `json:"warning,omitempty"`
+
+	onKey bool   // the fault is the member's name, not its value
+	meant string // the path of the member an unknown one was probably meant to be
+}
+
+// OnName returns the problem as one of the name its path ends with, not of the
+// value there: Document.Locate then points at the name.
+func (p Problem) OnName() Problem {
+	p.onKey = true
+	return p
 }
 
 // String writes the problem on one line: "12:9: nodes[2].next.found: message".

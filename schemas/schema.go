@@ -1,18 +1,110 @@
 package schemas
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
 
-// Schema is a compiled JSON Schema (draft 2020-12) and its text.
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// Draft is the one dialect of JSON Schema that Postern speaks.
+const Draft = "https://json-schema.org/draft/2020-12/schema"
+
+// Schema is a compiled JSON Schema (draft 2020-12) and its text. It is safe
+// for concurrent use.
+//
+// Formats are asserted. One annotation of our own, "x-expect", puts what a
+// pattern, format or "not" stands for in words that fit after "expected":
+//
+//	{"type": "string", "pattern": "^[a-z]+$", "x-expect": "lower-case letters"}
 type Schema struct {
-	raw json.RawMessage
+	raw      json.RawMessage
+	doc      any    // the text, decoded, to look up what a keyword said
+	url      string // where the validator believes the text to stand
+	compiled *jsonschema.Schema
 }
 
 // MustSchema compiles a schema that is part of the program and panics if it is
-// not a valid one.
-func MustSchema(name, text string) *Schema { return &Schema{raw: json.RawMessage(text)} }
+// not a valid one. The name appears in messages about the schema only.
+func MustSchema(name, text string) *Schema {
+	s, err := CompileSchema(name, []byte(text))
+	if err != nil {
+		panic(fmt.Sprintf("schema %s: %v", name, err))
+	}
+	return s
+}
+
+// CompileSchema compiles a schema that may come from outside. A reference to
+// another document is an error: nothing is ever fetched or opened.
+func CompileSchema(name string, text []byte) (s *Schema, err error) {
+	// The validator panics on some schemas that its own meta-schema lets pass.
+	defer func() {
+		if r := recover(); r != nil {
+			s, err = nil, fmt.Errorf("not a usable JSON Schema: %v", r)
+		}
+	}()
+	d, problems := ParseJSON(text)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("not valid JSON: %s", problems[0])
+	}
+	if m := d.root.member("$schema"); m != nil && m.value.text != Draft && m.value.text != Draft+"#" {
+		return nil, fmt.Errorf("$schema is %s; expected %s", quote(m.value.text), Draft)
+	}
+	compiled, err := compile("urn:postern:schema:"+url.PathEscape(name), text)
+	if err != nil {
+		return nil, err
+	}
+	at, _, _ := strings.Cut(compiled.Location, "#")
+	return &Schema{raw: d.JSON(), doc: d.root.plain(), url: at, compiled: compiled}, nil
+}
+
+func compile(url string, text []byte) (*jsonschema.Schema, error) {
+	c := jsonschema.NewCompiler()
+	c.AssertFormat = true
+	c.LoadURL = func(ref string) (io.ReadCloser, error) {
+		return nil, fmt.Errorf("it refers to %s, but a schema may only refer to its own definitions (#/$defs/…)", ref)
+	}
+	if err := c.AddResource(url, bytes.NewReader(text)); err != nil {
+		return nil, err
+	}
+	return c.Compile(url)
+}
 
 // Raw returns the schema's text.
 func (s *Schema) Raw() json.RawMessage { return s.raw }
 
-// Check returns everything that is wrong with value, with paths relative to it.
-func (s *Schema) Check(value json.RawMessage) []Problem { return nil }
+// Check returns everything that is wrong with value, in the value's own order,
+// with paths relative to it and no lines. Each fault is reported once.
+func (s *Schema) Check(value json.RawMessage) []Problem {
+	d, problems := ParseJSON(value)
+	if len(problems) > 0 {
+		return withoutLines(problems)
+	}
+	return withoutLines(d.Locate(s.check(d.root)))
+}
+
+// check validates a parsed value. The problems have no order and no lines.
+func (s *Schema) check(root *element) []Problem {
+	err := s.compiled.Validate(root.plain())
+	if err == nil {
+		return nil
+	}
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return []Problem{{Message: "the schema cannot be applied: " + err.Error()}}
+	}
+	judge := judgement{schema: s, root: root}
+	return problemsOf(judge.faults(invalid))
+}
+
+func withoutLines(problems []Problem) []Problem {
+	for i := range problems {
+		problems[i].Line, problems[i].Column = 0, 0
+	}
+	return problems
+}

@@ -1,0 +1,193 @@
+package schemas
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// message says in words what was expected, what came, and how to mend it. It
+// never shows the value itself, which may be a password, except where the
+// schema lists the values there are.
+func (f fault) message() string {
+	if f.onKey {
+		return "the name " + quote(f.name) + " is not allowed here: " + f.expectation()
+	}
+	if f.keyword == "type" {
+		return f.wrongType()
+	}
+	return f.expectation()
+}
+
+// wrongType also tells a YAML author that quotes make a string.
+func (f fault) wrongType() string {
+	var types []string
+	text := false
+	for _, t := range list(f.want) {
+		types = append(types, shape(fmt.Sprint(t)).words())
+		text = text || t == string(stringShape)
+	}
+	message := "expected " + oneOf(types) + ", got " + f.came()
+	if text && (f.value.shape == numberShape || f.value.shape == booleanShape) {
+		message += "; put it in quotes"
+	}
+	return message
+}
+
+// expectation words every keyword but "type".
+func (f fault) expectation() string {
+	switch f.keyword {
+	case "enum", "const":
+		return f.notListed()
+	case "pattern", "format":
+		return "expected " + f.form()
+	case "not":
+		return f.forbidden()
+	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
+		return f.wrongCount()
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+		return f.wrongNumber()
+	case "uniqueItems":
+		return "expected each item once, got two that are equal; remove one"
+	case "requiredAny":
+		return "expected " + f.alternatives()
+	case "dependentRequired":
+		return fmt.Sprintf("required member %q is missing: it belongs to another member given here", f.want)
+	case "oneOf":
+		return "it fits two forms at once; leave out what belongs to one of them"
+	case "minContains", "contains", "maxContains":
+		return "expected a list with other items; " + f.text
+	case "properties", "items", "unevaluatedProperties", "unevaluatedItems", "patternProperties", "propertyNames":
+		return "nothing is allowed here; remove it"
+	}
+	return f.text
+}
+
+// notListed words a failed enum or const.
+func (f fault) notListed() string {
+	want := []any{f.want}
+	if f.keyword == "enum" {
+		want = list(f.want)
+	}
+	var shown, words []string
+	for _, v := range want {
+		text, err := json.Marshal(v)
+		if err != nil {
+			continue
+		}
+		shown = append(shown, string(text))
+		if word, ok := v.(string); ok {
+			words = append(words, word)
+		}
+	}
+	message := "expected " + oneOf(shown)
+	if f.onKey || f.value.shape != stringShape {
+		return message + ", got " + f.came()
+	}
+	message += ", got " + quote(f.value.text)
+	if near := Suggest(f.value.text, words); near != "" && len(words) > 1 {
+		message += "; did you mean " + quote(near) + "?"
+	}
+	return message
+}
+
+// came names the kind of value that came, or the value if it is a short word
+// of JSON itself.
+func (f fault) came() string {
+	switch f.value.shape {
+	case booleanShape, nullShape:
+		return f.value.text
+	}
+	return f.value.shape.words()
+}
+
+// form words what a pattern or format stands for.
+func (f fault) form() string {
+	if words, ok := f.schema["x-expect"].(string); ok {
+		return words
+	}
+	if f.keyword == "pattern" {
+		return fmt.Sprintf("text that matches %v", f.want)
+	}
+	switch f.want {
+	case "date-time":
+		return "a time such as 2026-01-31T12:00:00Z (RFC 3339)"
+	case "date":
+		return "a date such as 2026-01-31"
+	case "email":
+		return "an e-mail address"
+	case "uri":
+		return "an absolute URL such as https://example.com/"
+	case "uuid":
+		return "a UUID"
+	}
+	return fmt.Sprintf("a valid %v", f.want)
+}
+
+// forbidden words a failed "not".
+func (f fault) forbidden() string {
+	banned, _ := f.want.(map[string]any)
+	if words, ok := banned["x-expect"].(string); ok {
+		return "expected " + words
+	}
+	if value, ok := banned["const"]; ok {
+		text, _ := json.Marshal(value) // it was JSON before
+		return "it must not be " + string(text)
+	}
+	return "this is not allowed here"
+}
+
+// alternatives words an anyOf of which each branch misses some member.
+func (f fault) alternatives() string {
+	var ways []string
+	for _, want := range list(f.want) {
+		var members []string
+		for _, name := range list(want) {
+			members = append(members, quote(fmt.Sprint(name)))
+		}
+		ways = append(ways, strings.Join(members, " with "))
+	}
+	return oneOf(ways)
+}
+
+// oneOf joins alternatives: "a, b or c".
+func oneOf(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// wrongCount words a length that is out of bounds.
+func (f fault) wrongCount() string {
+	bound, unit, got := "at most", "character", len([]rune(f.value.text))
+	if f.onKey {
+		got = len([]rune(f.name))
+	}
+	if strings.HasPrefix(f.keyword, "min") {
+		bound = "at least"
+	}
+	switch {
+	case strings.HasSuffix(f.keyword, "Items"):
+		unit, got = "item", len(f.value.items)
+	case strings.HasSuffix(f.keyword, "Properties"):
+		unit, got = "member", len(f.value.members)
+	}
+	if fmt.Sprint(f.want) != "1" {
+		unit += "s"
+	}
+	return fmt.Sprintf("expected %s %v %s, got %d", bound, f.want, unit, got)
+}
+
+// wrongNumber words a number that is out of bounds.
+func (f fault) wrongNumber() string {
+	relation := map[string]string{
+		"minimum":          "at least",
+		"maximum":          "at most",
+		"exclusiveMinimum": "more than",
+		"exclusiveMaximum": "less than",
+		"multipleOf":       "a multiple of",
+	}[f.keyword]
+	return fmt.Sprintf("expected %s %v, got %s", relation, f.want, f.value.text)
+}

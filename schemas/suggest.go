@@ -1,0 +1,98 @@
+package schemas
+
+import (
+	"strconv"
+	"strings"
+)
+
+// longestGuess is the longest word Suggest has an opinion on: comparing costs
+// the product of the lengths, and the word may come from outside.
+const longestGuess = 64
+
+// Suggest returns the known word that the given one was probably meant to be,
+// or "" if none is near. Near means few insertions, deletions, replacements
+// and swaps of neighbouring letters (Damerau-Levenshtein distance): one for a
+// short word, up to three for a long one. Letter case, - and _ do not count.
+// Of several equally near words the first wins.
+func Suggest(word string, known []string) string {
+	if word == "" || len(word) > longestGuess {
+		return ""
+	}
+	from := fold(word)
+	best, nearest := "", tolerance(len(from))+1
+	for _, candidate := range known {
+		to := fold(candidate)
+		if abs(len(from)-len(to)) >= nearest || len(to) > longestGuess || candidate == word {
+			continue
+		}
+		if d := distance(from, to); d < nearest {
+			best, nearest = candidate, d
+		}
+	}
+	return best
+}
+
+// tolerance is how many slips a word of n letters may have.
+func tolerance(n int) int {
+	switch {
+	case n < 3:
+		return 0
+	case n < 6:
+		return 1
+	case n < 9:
+		return 2
+	}
+	return 3
+}
+
+// fold drops what does not count in a comparison.
+func fold(word string) []rune {
+	return []rune(strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word)))
+}
+
+// distance is the optimal string alignment distance: Damerau-Levenshtein with
+// no substring edited twice. It keeps three rows of the usual table.
+func distance(a, b []rune) int {
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, above, row = above, row, before
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// unknown is the message for a name that is not among the known ones. What
+// says what it names: "member", "node kind".
+func unknown(what, name string, known []string) string {
+	message := "unknown " + what + " " + quote(name)
+	if near := Suggest(name, known); near != "" {
+		return message + "; did you mean " + quote(near) + "?"
+	}
+	if len(known) == 0 {
+		return message + "; none is known here"
+	}
+	return message + "; known: " + strings.Join(known, ", ")
+}
+
+// quote shows a name in a message, shortened if it is very long.
+func quote(name string) string {
+	if runes := []rune(name); len(runes) > longestGuess {
+		name = string(runes[:longestGuess]) + "…"
+	}
+	return strconv.Quote(name)
+}

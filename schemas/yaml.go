@@ -1,0 +1,174 @@
+package schemas
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// ParseYAML reads exactly one YAML document that says no more than JSON could.
+// Refused are duplicate and non-string keys, anchors, aliases, merge keys and
+// tags (so a text never means more than it shows, and an alias bomb costs
+// nothing), numbers in any notation JSON lacks, and nesting over 100 levels.
+// What looks like a time stays a string.
+//
+// The document is nil if there are problems. The caller bounds the size of the
+// text.
+func ParseYAML(data []byte) (*Document, []Problem) {
+	if at := invalidUTF8(data); at >= 0 {
+		return nil, []Problem{problemAt(data, at, "the text is not valid UTF-8 here")}
+	}
+	node, problem := readYAML(bytes.TrimPrefix(data, []byte("\ufeff")))
+	if problem != nil {
+		return nil, []Problem{*problem}
+	}
+	r := yamlReader{}
+	root := r.value("", node)
+	if len(r.problems) > 0 {
+		return nil, r.problems
+	}
+	return &Document{source: data, text: root.appendJSON(nil), root: root}, nil
+}
+
+// readYAML returns the content of the one document in data.
+func readYAML(data []byte) (*yaml.Node, *Problem) {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	first, err := decodeNode(decoder)
+	if errors.Is(err, io.EOF) {
+		return nil, &Problem{Message: "expected a document, the text is empty", Line: 1, Column: 1}
+	}
+	if err != nil {
+		return nil, syntaxProblem(data, err)
+	}
+	second, err := decodeNode(decoder)
+	if err == nil {
+		return nil, &Problem{Message: "expected one document, another begins here; remove it and the --- before it",
+			Line: second.Line, Column: second.Column}
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, syntaxProblem(data, err)
+	}
+	return first.Content[0], nil
+}
+
+// errUnreadable stands for a text on which the YAML library panics, as it does
+// on some odd placements of comments.
+var errUnreadable = errors.New("yaml: the text cannot be read")
+
+func decodeNode(decoder *yaml.Decoder) (node *yaml.Node, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errUnreadable
+		}
+	}()
+	node = new(yaml.Node)
+	if err := decoder.Decode(node); err != nil {
+		return nil, err
+	}
+	if node.Kind != yaml.DocumentNode || len(node.Content) != 1 {
+		return nil, errUnreadable
+	}
+	return node, nil
+}
+
+// yamlReader turns YAML nodes into elements and collects what is refused.
+type yamlReader struct {
+	depth    int
+	problems []Problem
+}
+
+// value converts a node; it returns an element also for what it refuses.
+func (r *yamlReader) value(path string, node *yaml.Node) *element {
+	e := &element{shape: nullShape, text: "null", line: node.Line, column: node.Column}
+	switch {
+	case node.Kind == yaml.AliasNode:
+		r.refuse(path, node, "aliases (*"+node.Value+") are not used here; write the value out")
+	case node.Anchor != "":
+		r.refuse(path, node, "anchors (&"+node.Anchor+") are not used here; remove it and write the value out where it is needed")
+	case node.Style&yaml.TaggedStyle != 0:
+		r.refuse(path, node, "tags ("+node.Tag+") are not used here; remove it, and put the value in quotes if it is meant as a string")
+	case node.Kind == yaml.ScalarNode:
+		r.scalar(path, node, e)
+	case r.depth == maxDepth:
+		r.refuse(path, node, fmt.Sprintf("nested deeper than %d levels", maxDepth))
+	default:
+		r.depth++
+		r.collection(path, node, e)
+		r.depth--
+	}
+	return e
+}
+
+func (r *yamlReader) collection(path string, node *yaml.Node, e *element) {
+	if node.Kind == yaml.SequenceNode {
+		e.shape = arrayShape
+		for i, item := range node.Content {
+			e.items = append(e.items, r.value(itemPath(path, i), item))
+		}
+		return
+	}
+	e.shape = objectShape
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		r.member(path, node.Content[i], node.Content[i+1], e)
+	}
+}
+
+func (r *yamlReader) member(path string, key, value *yaml.Node, object *element) {
+	switch {
+	case key.Tag == "!!merge":
+		r.refuse(path, key, "merge keys (<<) are not used here; write the members out")
+		return
+	case key.Kind != yaml.ScalarNode || key.Tag != "!!str" && key.Tag != "!!timestamp" || key.Style&yaml.TaggedStyle != 0 || key.Anchor != "":
+		r.refuse(path, key, "expected a string as key, got "+keyWords(key))
+		return
+	}
+	path = memberPath(path, key.Value)
+	m := member{name: key.Value, line: key.Line, column: key.Column, value: r.value(path, value)}
+	if !object.add(m) {
+		r.problems = append(r.problems, twice(path, object.member(m.name), m.line, m.column))
+	}
+}
+
+// keyWords names a key that is not a string, and how to make it one.
+func keyWords(key *yaml.Node) string {
+	switch {
+	case key.Kind == yaml.AliasNode:
+		return "an alias"
+	case key.Kind == yaml.SequenceNode:
+		return "a list"
+	case key.Kind == yaml.MappingNode:
+		return "an object"
+	case key.Anchor != "":
+		return "an anchor"
+	}
+	return quote(key.Value) + " (" + strings.TrimPrefix(key.Tag, "!!") + "); put it in quotes"
+}
+
+func (r *yamlReader) scalar(path string, node *yaml.Node, e *element) {
+	e.text = node.Value
+	switch node.Tag {
+	case "!!null":
+		e.text = "null"
+	case "!!bool":
+		e.shape, e.text = booleanShape, strings.ToLower(node.Value)
+	case "!!int", "!!float":
+		e.shape = numberShape
+		if !isNumber(node.Value) {
+			r.refuse(path, node, "the number "+quote(node.Value)+" is not in plain decimal notation; write it so (12, -3.5), or put it in quotes if it is meant as a string")
+			return
+		}
+		if fault := numberFault(node.Value); fault != "" {
+			r.refuse(path, node, fault)
+		}
+	default:
+		e.shape = stringShape
+	}
+}
+
+func (r *yamlReader) refuse(path string, node *yaml.Node, message string) {
+	r.problems = append(r.problems, Problem{Path: path, Message: message, Line: node.Line, Column: node.Column})
+}
