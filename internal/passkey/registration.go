@@ -208,4 +208,3 @@ func (s *session) record(parsed *protocol.ParsedCredentialCreationData, r Regist
 		CreatedAt:         now.UTC(),
 	}
 }
-

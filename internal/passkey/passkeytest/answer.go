@@ -1,0 +1,143 @@
+package passkeytest
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+)
+
+// The flags of authenticator data, L3 §6.1.
+const (
+	flagUP = 1 << 0
+	flagUV = 1 << 2
+	flagBE = 1 << 3
+	flagBS = 1 << 4
+	flagAT = 1 << 6
+)
+
+// options are the members of creation and request options that matter here.
+type options struct {
+	Challenge string `json:"challenge"`
+	RP        struct {
+		ID string `json:"id"`
+	} `json:"rp"`
+	RPID string `json:"rpId"`
+	User struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"user"`
+	Params []struct {
+		Alg int64 `json:"alg"`
+	} `json:"pubKeyCredParams"`
+	Exclude   []descriptor `json:"excludeCredentials"`
+	Allow     []descriptor `json:"allowCredentials"`
+	Selection struct {
+		Attachment       string `json:"authenticatorAttachment"`
+		UserVerification string `json:"userVerification"`
+	} `json:"authenticatorSelection"`
+	UserVerification string `json:"userVerification"`
+	Attestation      string `json:"attestation"`
+}
+
+type descriptor struct {
+	ID string `json:"id"`
+}
+
+// parseOptions reads options and settles the relying party id, which by
+// default is the host of the page.
+func parseOptions(raw json.RawMessage, origin string) (*options, error) {
+	var o options
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return nil, fmt.Errorf("read the options: %w", err)
+	}
+	if o.Challenge == "" {
+		return nil, fmt.Errorf("read the options: they have no challenge (is there a publicKey member around them?)")
+	}
+	if o.RPID == "" {
+		o.RPID = o.RP.ID
+	}
+	if o.RPID == "" {
+		u, err := url.Parse(origin)
+		if err != nil {
+			return nil, fmt.Errorf("read the origin: %w", err)
+		}
+		o.RPID = u.Hostname()
+	}
+	return &o, nil
+}
+
+func listed(list []descriptor, id []byte) bool {
+	return slices.ContainsFunc(list, func(d descriptor) bool { return d.ID == encode(id) })
+}
+
+// clientData writes the collected client data of L3 §5.8.1.
+func (c *call) clientData(ceremony, challenge, origin string) ([]byte, error) {
+	data := struct {
+		Type        string `json:"type"`
+		Challenge   string `json:"challenge"`
+		Origin      string `json:"origin"`
+		CrossOrigin bool   `json:"crossOrigin"`
+		TopOrigin   string `json:"topOrigin,omitempty"`
+	}{Type: ceremony, Challenge: challenge, Origin: origin}
+	if c.has(WrongType) {
+		data.Type = map[string]string{"webauthn.create": "webauthn.get", "webauthn.get": "webauthn.create"}[ceremony]
+	}
+	if c.has(WrongChallenge) {
+		data.Challenge = encode(make([]byte, 32))
+	}
+	if c.has(WrongOrigin) {
+		data.Origin = "https://evil.example"
+	}
+	if c.has(CrossOrigin) {
+		data.CrossOrigin, data.TopOrigin = true, "https://evil.example"
+	}
+	return json.Marshal(data)
+}
+
+// authData writes the authenticator data of L3 §6.1 with the attested
+// credential data given, if any.
+func (a *Authenticator) authData(c *call, rpID string, count uint32, attested []byte) []byte {
+	if c.has(WrongRPID) {
+		rpID = "evil.example"
+	}
+	flags := byte(flagUP)
+	if !a.noUV {
+		flags |= flagUV
+	}
+	if a.synced != c.has(BEChanged) {
+		flags |= flagBE | flagBS
+	}
+	if attested != nil {
+		flags |= flagAT
+	}
+	if c.has(BSWithoutBE) {
+		flags = flags&^flagBE | flagBS
+	}
+	if c.has(NoUP) {
+		flags &^= flagUP
+	}
+	if c.has(NoUV) {
+		flags &^= flagUV
+	}
+	hash := sha256.Sum256([]byte(rpID))
+	data := append(hash[:], flags)
+	return slices.Concat(data, uint32Bytes(count), attested)
+}
+
+// signed signs authenticator data and the hash of the client data (L3 §6.3.3).
+func (c *call) signed(k key, authData, clientData []byte) ([]byte, error) {
+	hash := sha256.Sum256(clientData)
+	signature, err := k.sign(slices.Concat(authData, hash[:]))
+	if err == nil && c.has(BadSignature) {
+		signature[len(signature)-1] ^= 1
+	}
+	return signature, err
+}
+
+// oversized makes a credential id longer than the 1023 bytes allowed.
+func oversized(id []byte) []byte { return append(id, make([]byte, 1024-len(id))...) }
+
+func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }

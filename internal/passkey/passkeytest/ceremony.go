@@ -1,0 +1,228 @@
+package passkeytest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
+
+	"github.com/postern-id/postern/internal/passkey"
+)
+
+// Reasons for which an authenticator and its browser decline by themselves.
+var (
+	// ErrExcluded: a passkey of excludeCredentials is here already (in a
+	// browser, an InvalidStateError).
+	ErrExcluded = errors.New("this authenticator holds one of excludeCredentials")
+	// ErrNoPasskey: none that was asked for is here (a NotAllowedError).
+	ErrNoPasskey = errors.New("this authenticator holds no passkey that was asked for")
+	// ErrUnsuitable: the options ask for something that it is not.
+	ErrUnsuitable = errors.New("this authenticator is not what the options ask for")
+)
+
+// Register answers creation options from a page of the origin, and holds the
+// new passkey from then on. With attestation other than "none" it attests
+// itself (packed, L3 §8.2).
+func (a *Authenticator) Register(opts json.RawMessage, origin string, hows ...How) (passkey.RegistrationResponse, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var none passkey.RegistrationResponse
+	c, err := newCall(hows, onlyAuthenticate())
+	if err != nil {
+		return none, err
+	}
+	o, err := parseOptions(opts, origin)
+	if err != nil {
+		return none, err
+	}
+	credential, err := a.newCredential(c, o)
+	if err != nil {
+		return none, err
+	}
+	clientData, err := c.clientData("webauthn.create", o.Challenge, origin)
+	if err != nil {
+		return none, err
+	}
+	object, err := a.attest(c, o, credential, clientData)
+	if err != nil {
+		return none, err
+	}
+	a.credentials = append(a.credentials, credential)
+	id := credential.ID
+	if c.has(ForeignCredential) {
+		if id, err = a.bytes(len(id)); err != nil {
+			return none, err
+		}
+	}
+	return passkey.RegistrationResponse{
+		ID:                encode(id),
+		ClientDataJSON:    encode(clientData),
+		AttestationObject: encode(object),
+		Transports:        slices.Clone(a.transports),
+		Attachment:        a.attachment,
+	}, nil
+}
+
+// newCredential makes a credential as the options ask.
+func (a *Authenticator) newCredential(c *call, o *options) (*Credential, error) {
+	for _, held := range a.credentials {
+		if held.RPID == o.RPID && listed(o.Exclude, held.ID) {
+			return nil, ErrExcluded
+		}
+	}
+	if want := o.Selection.Attachment; want != "" && want != a.attachment {
+		return nil, fmt.Errorf("%w: attachment %s", ErrUnsuitable, want)
+	}
+	if a.noUV && o.Selection.UserVerification == "required" {
+		return nil, fmt.Errorf("%w: user verification", ErrUnsuitable)
+	}
+	alg, err := a.algorithm(c, o)
+	if err != nil {
+		return nil, err
+	}
+	handle, err := base64.RawURLEncoding.DecodeString(o.User.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read user.id: %w", err)
+	}
+	id, err := a.bytes(32)
+	if err != nil {
+		return nil, err
+	}
+	if c.has(OversizedID) {
+		id = oversized(id)
+	}
+	k, err := newKey(alg, a.random)
+	return &Credential{ID: id, RPID: o.RPID, UserHandle: handle, UserName: o.User.Name, key: k}, err
+}
+
+// algorithm picks the first offered algorithm that the authenticator knows.
+func (a *Authenticator) algorithm(c *call, o *options) (int64, error) {
+	if c.has(AlgNotOffered) {
+		return algESP256, nil
+	}
+	for _, param := range o.Params {
+		if slices.Contains(a.algorithms, param.Alg) {
+			return param.Alg, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: algorithm", ErrUnsuitable)
+}
+
+// attest writes the attestation object (L3 §6.5.4).
+func (a *Authenticator) attest(c *call, o *options, credential *Credential, clientData []byte) ([]byte, error) {
+	cose, err := credential.key.cose()
+	if err != nil {
+		return nil, err
+	}
+	attested := slices.Concat(a.aaguid[:], uint16Bytes(len(credential.ID)), credential.ID, cose)
+	authData := a.authData(c, o.RPID, credential.SignCount, attested)
+	format, statement := "none", map[string]any{}
+	if o.Attestation != "" && o.Attestation != "none" || c.has(BadSignature) {
+		signature, err := c.signed(credential.key, authData, clientData)
+		if err != nil {
+			return nil, err
+		}
+		format, statement = "packed", map[string]any{"alg": credential.key.alg, "sig": signature}
+	}
+	object, err := webauthncbor.Marshal(map[string]any{"fmt": format, "attStmt": statement, "authData": authData})
+	if c.has(TrailingBytes) {
+		object = append(object, 0)
+	}
+	return object, err
+}
+
+// Authenticate answers request options from a page of the origin with the
+// newest passkey that fits.
+func (a *Authenticator) Authenticate(opts json.RawMessage, origin string, hows ...How) (passkey.AuthenticationResponse, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var none passkey.AuthenticationResponse
+	c, err := newCall(hows, onlyRegister())
+	if err != nil {
+		return none, err
+	}
+	o, err := parseOptions(opts, origin)
+	if err != nil {
+		return none, err
+	}
+	credential, err := a.choose(c, o)
+	if err != nil {
+		return none, err
+	}
+	if err := a.count(c, credential); err != nil {
+		return none, err
+	}
+	clientData, err := c.clientData("webauthn.get", o.Challenge, origin)
+	if err != nil {
+		return none, err
+	}
+	authData := a.authData(c, o.RPID, credential.SignCount, nil)
+	if c.has(TrailingBytes) {
+		authData = append(authData, 0)
+	}
+	signature, err := c.signed(credential.key, authData, clientData)
+	if err != nil {
+		return none, err
+	}
+	id := credential.ID
+	if c.has(OversizedID) {
+		id = oversized(slices.Clone(id))
+	}
+	return passkey.AuthenticationResponse{
+		ID:                encode(id),
+		ClientDataJSON:    encode(clientData),
+		AuthenticatorData: encode(authData),
+		Signature:         encode(signature),
+		UserHandle:        encode(c.userHandle(credential)),
+	}, nil
+}
+
+// choose picks the newest passkey of the relying party that was asked for;
+// under ForeignCredential one that was not, made up if need be.
+func (a *Authenticator) choose(c *call, o *options) (*Credential, error) {
+	if a.noUV && o.UserVerification == "required" {
+		return nil, fmt.Errorf("%w: user verification", ErrUnsuitable)
+	}
+	for _, held := range slices.Backward(a.credentials) {
+		fits := len(o.Allow) == 0 || listed(o.Allow, held.ID) != c.has(ForeignCredential)
+		if fits && held.RPID == o.RPID && (c.user == "" || c.user == string(held.UserHandle)) {
+			if len(o.Allow) > 0 || !c.has(ForeignCredential) {
+				return held, nil
+			}
+		}
+	}
+	if !c.has(ForeignCredential) {
+		return nil, ErrNoPasskey
+	}
+	id, err := a.bytes(32)
+	if err != nil {
+		return nil, err
+	}
+	k, err := newKey(algES256, a.random)
+	return &Credential{ID: id, RPID: o.RPID, UserHandle: []byte("nobody"), key: k}, err
+}
+
+// count counts the signature that is about to be made.
+func (a *Authenticator) count(c *call, credential *Credential) error {
+	switch {
+	case c.has(CounterRegress) && credential.SignCount == 0:
+		return errors.New("counter-regress needs an authenticator that counts, and an authentication before")
+	case c.has(CounterRegress) || !a.counting:
+		return nil
+	}
+	credential.SignCount++
+	return nil
+}
+
+func (c *call) userHandle(credential *Credential) []byte {
+	switch {
+	case c.has(NoUserHandle):
+		return nil
+	case c.has(WrongUserHandle):
+		return []byte("somebody-else")
+	}
+	return credential.UserHandle
+}
