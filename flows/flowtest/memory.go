@@ -1,0 +1,225 @@
+package flowtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Memory is a store in maps: what a test of a flow needs of one. It keeps the
+// promises that the nodes and the engine rest on: a commit happens as a whole
+// or not at all, a revision follows the one before, and no two users share an
+// identifying attribute. It is safe for use by many goroutines.
+type Memory struct {
+	mu          sync.Mutex
+	runs        map[string]schemas.Run
+	users       map[string]schemas.User
+	passwords   map[string]string
+	credentials []schemas.Credential
+	permissions map[string][]string
+	apps        map[string]schemas.Application
+	events      []schemas.Event
+}
+
+// NewMemory returns an empty store.
+func NewMemory() *Memory {
+	return &Memory{
+		runs: map[string]schemas.Run{}, users: map[string]schemas.User{}, passwords: map[string]string{},
+		permissions: map[string][]string{}, apps: map[string]schemas.Application{},
+	}
+}
+
+// Run returns a kept run.
+func (m *Memory) Run(_ context.Context, id string) (*schemas.Run, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r, ok := m.runs[id]; ok {
+		return &r, nil
+	}
+	return nil, engine.NotFound(id)
+}
+
+// Commit moves a run on and applies the changes with it.
+func (m *Memory) Commit(_ context.Context, run *schemas.Run, changes []schemas.Change) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.runs[run.ID].Revision != run.Revision-1 {
+		return schemas.Errorf(schemas.Conflict, schemas.CodeStaleStep, "the run has moved on since")
+	}
+	if err := m.apply(changes); err != nil {
+		return err
+	}
+	m.runs[run.ID] = *run
+	return nil
+}
+
+// Apply applies changes without a run.
+func (m *Memory) Apply(_ context.Context, changes []schemas.Change) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.apply(changes)
+}
+
+// apply applies all changes to copies and keeps those only if all went well.
+func (m *Memory) apply(changes []schemas.Change) error {
+	next := &Memory{
+		users: maps.Clone(m.users), passwords: maps.Clone(m.passwords),
+		credentials: slices.Clone(m.credentials), events: slices.Clone(m.events),
+	}
+	for _, c := range changes {
+		if err := next.change(c); err != nil {
+			return err
+		}
+	}
+	m.users, m.passwords, m.credentials, m.events = next.users, next.passwords, next.credentials, next.events
+	return nil
+}
+
+func (m *Memory) change(change schemas.Change) error {
+	switch c := change.(type) {
+	case schemas.CreateUser:
+		for _, attribute := range schemas.IdentifyingAttributes() {
+			if value := c.User.Text(attribute); value != "" && m.find(attribute, value) != nil {
+				return schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken, "the %s is taken", attribute).
+					WithProblems([]schemas.Problem{{Path: attribute, Message: "is taken"}})
+			}
+		}
+		m.users[c.User.ID] = c.User
+	case schemas.SetPassword:
+		m.passwords[c.UserID] = c.Hash
+	case schemas.CreateCredential:
+		if m.credential(c.Credential.ID) >= 0 {
+			return schemas.Errorf(schemas.Conflict, "credential_exists", "the passkey is registered already")
+		}
+		m.credentials = append(m.credentials, c.Credential)
+	case schemas.UseCredential:
+		i := m.credential(c.ID)
+		if i < 0 {
+			return notFound("credential_not_found", "passkey", c.ID.String())
+		}
+		used := &m.credentials[i]
+		used.SignCount, used.BackupState, used.LastUsedAt = max(used.SignCount, c.SignCount), c.BackupState, &c.At
+	case schemas.RecordEvent:
+		m.events = append(m.events, c.Event)
+	}
+	return nil
+}
+
+func notFound(code, what, id string) error {
+	return schemas.Errorf(schemas.NotFound, code, "there is no %s %.64q", what, id)
+}
+
+// find returns the user whose attribute has the value, whatever its case.
+func (m *Memory) find(attribute, value string) *schemas.User {
+	for _, u := range m.users {
+		if text := u.Text(attribute); text != "" && strings.EqualFold(text, strings.TrimSpace(value)) {
+			return &u
+		}
+	}
+	return nil
+}
+
+// credential returns the index of the passkey with the id, or -1.
+func (m *Memory) credential(id schemas.Bytes) int {
+	return slices.IndexFunc(m.credentials, func(c schemas.Credential) bool { return bytes.Equal(c.ID, id) })
+}
+
+// User finds a user by id.
+func (m *Memory) User(_ context.Context, id string) (*schemas.User, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if u, ok := m.users[id]; ok {
+		return &u, nil
+	}
+	return nil, notFound(schemas.CodeUserNotFound, "user", id)
+}
+
+// UserByAttribute finds a user by an identifying attribute.
+func (m *Memory) UserByAttribute(_ context.Context, attribute, value string) (*schemas.User, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if u := m.find(attribute, value); u != nil {
+		return u, nil
+	}
+	return nil, notFound(schemas.CodeUserNotFound, "user with the "+attribute, value)
+}
+
+// PasswordHash returns the hash of the user's password, "" if there is none.
+func (m *Memory) PasswordHash(_ context.Context, userID string) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.passwords[userID], nil
+}
+
+// Credentials returns the user's passkeys, oldest first.
+func (m *Memory) Credentials(_ context.Context, userID string) ([]schemas.Credential, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []schemas.Credential
+	for _, c := range m.credentials {
+		if c.UserID == userID {
+			list = append(list, c)
+		}
+	}
+	return list, nil
+}
+
+// Credential finds a passkey by its id, whoever has it.
+func (m *Memory) Credential(_ context.Context, id schemas.Bytes) (*schemas.Credential, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i := m.credential(id); i >= 0 {
+		c := m.credentials[i]
+		return &c, nil
+	}
+	return nil, notFound("credential_not_found", "passkey", id.String())
+}
+
+// Permissions returns what the user may do.
+func (m *Memory) Permissions(_ context.Context, userID string) ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.permissions[userID], nil
+}
+
+// Application finds an application.
+func (m *Memory) Application(_ context.Context, id string) (*schemas.Application, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if a, ok := m.apps[id]; ok {
+		return &a, nil
+	}
+	return nil, notFound(schemas.CodeAppNotFound, "application", id)
+}
+
+// Events returns the audit log, oldest first.
+func (m *Memory) Events() []schemas.Event {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.events)
+}
+
+// claims writes what a token would say as plain JSON: a scenario looks at what
+// is asserted, not at how it is signed.
+type claims struct{}
+
+// Assert returns the claims as a JSON object.
+func (claims) Assert(_ context.Context, a schemas.Assertion) (string, error) {
+	all := maps.Clone(a.Profile)
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, map[string]any{
+		"sub": a.Subject, "aud": a.Audience, "amr": a.AMR, "acr": a.ACR, "auth_time": a.AuthTime.Unix(),
+		"scope": strings.Join(a.Permissions, " "), "userType": a.UserType, "ouId": a.OUID,
+	})
+	text, err := json.Marshal(all)
+	return string(text), err
+}

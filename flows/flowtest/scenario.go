@@ -1,0 +1,133 @@
+package flowtest
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// File is a scenario file.
+type File struct {
+	// Flow is the flow's file, beside this one. By default its name without
+	// "_test".
+	Flow string `json:"flow,omitempty"`
+	// Users exist before every scenario, by a name the scenarios use.
+	Users map[string]Given `json:"users,omitempty"`
+	// Application is whose sign-in the flow serves.
+	Application schemas.Application `json:"application,omitzero"`
+	Scenarios   []Scenario          `json:"scenarios"`
+
+	path string
+}
+
+// Given is a user who exists. Attributes are the user's own; the rest is how
+// they can sign in and what they may do.
+type Given struct {
+	Attributes  map[string]any `json:"attributes"`
+	Password    string         `json:"password,omitempty"`
+	Passkeys    []string       `json:"passkeys,omitempty"` // names of devices
+	Permissions []string       `json:"permissions,omitempty"`
+}
+
+// Scenario is one run of the flow.
+type Scenario struct {
+	Name  string            `json:"name"`
+	Start map[string]string `json:"start,omitempty"` // inputs sent with the start
+	Steps []Exchange        `json:"steps"`
+}
+
+// Exchange is a request and its reply. The first of a scenario starts the run
+// and sends nothing.
+type Exchange struct {
+	Send   Send   `json:"send,omitzero"`
+	Expect Expect `json:"expect,omitzero"`
+}
+
+// Send is an answer to the step before.
+type Send struct {
+	Action  string            `json:"action,omitempty"`
+	Inputs  map[string]string `json:"inputs,omitempty"`
+	Passkey *Ceremony         `json:"passkey,omitempty"`
+	// After is how long the client waits before it sends ("31m").
+	After string `json:"after,omitempty"`
+	// Stale sends the challenge token of the step before the last.
+	Stale bool `json:"stale,omitempty"`
+}
+
+// Ceremony is what a software authenticator answers to the options the last
+// step offered: a registration or an authentication.
+type Ceremony struct {
+	Device string `json:"device"`
+	// Fault is how the authenticator or its browser misbehaves.
+	Fault string `json:"fault,omitempty"`
+	// Origin is that of the page; by default the allowed one.
+	Origin string `json:"origin,omitempty"`
+	// Name is the label a person gives a new passkey.
+	Name string `json:"name,omitempty"`
+}
+
+// Expect is what must come. What is left out is not looked at, but for errors:
+// a step or reply with an error fails unless Error or Refused names it.
+type Expect struct {
+	Status      schemas.RunStatus `json:"status,omitempty"`
+	Step        string            `json:"step,omitempty"`
+	Error       string            `json:"error,omitempty"`       // code of the step's error
+	Refused     string            `json:"refused,omitempty"`     // code of an error instead of a step
+	FieldErrors []string          `json:"fieldErrors,omitempty"` // identifiers
+	Inputs      []string          `json:"inputs,omitempty"`      // identifiers, all of them
+	Actions     []string          `json:"actions,omitempty"`     // refs, all of them
+	Data        []string          `json:"data,omitempty"`        // keys of additionalData, among others
+	Claims      map[string]any    `json:"claims,omitempty"`      // of the assertion, among others
+	Events      []string          `json:"events,omitempty"`      // audit actions of this step, all of them
+	Users       *int              `json:"users,omitempty"`       // how many users there are now
+}
+
+//go:embed scenario.schema.json
+var scenarioSchemaText string
+
+// Schema is the JSON Schema of scenario files.
+func Schema() *schemas.Schema { return schemas.MustSchema("scenario", scenarioSchemaText) }
+
+// Load reads a scenario file. The error lists everything that is wrong with
+// it, by line and column.
+func Load(path string) (*File, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	doc, problems := schemas.ParseYAML(text)
+	f := &File{path: path}
+	if len(problems) == 0 {
+		problems = doc.Decode(Schema(), f)
+	}
+	if len(problems) > 0 {
+		return nil, problemsIn(path, problems)
+	}
+	if f.Flow == "" {
+		f.Flow = strings.TrimSuffix(filepath.Base(path), "_test.yaml") + ".yaml"
+	}
+	return f, nil
+}
+
+// problemsIn writes problems as an error with one line for each.
+func problemsIn(path string, problems []schemas.Problem) error {
+	errs := make([]error, len(problems))
+	for i, p := range problems {
+		errs[i] = fmt.Errorf("%s:%s", path, p)
+	}
+	return errors.Join(errs...)
+}
+
+// wait returns how long the client waits.
+func (s Send) wait() (time.Duration, error) {
+	if s.After == "" {
+		return 0, nil
+	}
+	return time.ParseDuration(s.After)
+}
