@@ -82,14 +82,17 @@ func badRequest(format string, args ...any) error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, format, args...)
 }
 
-// said is what the library says is wrong, cut to a line: it names formats,
-// lengths and certificate fields, and may quote what the client sent.
+// said is what the library says is wrong, at the bottom of its chain of
+// errors and cut to a line: it names formats, lengths and certificate fields,
+// and may quote what the client sent.
 func said(err error) string {
 	var e *protocol.Error
-	if !errors.As(err, &e) {
-		return fmt.Sprintf("%.300s", err.Error())
+	for inner := err; errors.As(inner, &e); inner = e.Err {
 	}
-	if e.DevInfo == "" {
+	switch {
+	case e == nil:
+		return fmt.Sprintf("%.300s", err.Error())
+	case e.DevInfo == "":
 		return fmt.Sprintf("%.300s", e.Details)
 	}
 	return fmt.Sprintf("%.300s: %.300s", e.Details, e.DevInfo)

@@ -187,11 +187,10 @@ func (a *Authenticator) choose(c *call, o *options) (*Credential, error) {
 		return nil, fmt.Errorf("%w: user verification", ErrUnsuitable)
 	}
 	for _, held := range slices.Backward(a.credentials) {
-		fits := len(o.Allow) == 0 || listed(o.Allow, held.ID) != c.has(ForeignCredential)
-		if fits && held.RPID == o.RPID && (c.user == "" || c.user == string(held.UserHandle)) {
-			if len(o.Allow) > 0 || !c.has(ForeignCredential) {
-				return held, nil
-			}
+		asked := len(o.Allow) == 0 || listed(o.Allow, held.ID)
+		theirs := c.user == "" || c.user == string(held.UserHandle)
+		if held.RPID == o.RPID && theirs && asked != c.has(ForeignCredential) {
+			return held, nil
 		}
 	}
 	if !c.has(ForeignCredential) {

@@ -1,0 +1,231 @@
+package passkey_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/schemas"
+)
+
+// sameJSON compares options with what they should be; the challenge, which
+// differs each time, is taken out and returned.
+func sameJSON(t *testing.T, got json.RawMessage, want string) (challenge string) {
+	t.Helper()
+	var g, w map[string]any
+	if err := json.Unmarshal(got, &g); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(want), &w); err != nil {
+		t.Fatal(err)
+	}
+	challenge, _ = g["challenge"].(string)
+	delete(g, "challenge")
+	if !reflect.DeepEqual(g, w) {
+		t.Errorf("expected\n%s\ngot\n%s", want, got)
+	}
+	raw, err := schemas.ParseBytes(challenge)
+	if err != nil || len(raw) != 32 || strings.Contains(challenge, "=") {
+		t.Errorf("expected a challenge of 32 bytes in base64url without padding, got %q", challenge)
+	}
+	return challenge
+}
+
+func TestCreationOptions(t *testing.T) {
+	w := newWorld(t, passkey.Policy{})
+	first, _ := w.beginRegistration(passkey.RegistrationRequest{})
+	one := sameJSON(t, first, `{
+		"rp": {"id": "example.com", "name": "Postern"},
+		"user": {"id": "MDE4OTBhNWQtYWM5Ni03NzRiLWJjY2UtYjMwMjA5OWE4MDU3", "name": "alice", "displayName": "Alice"},
+		"pubKeyCredParams": [{"type": "public-key", "alg": -7}, {"type": "public-key", "alg": -8}, {"type": "public-key", "alg": -257}],
+		"timeout": 300000,
+		"authenticatorSelection": {"residentKey": "preferred", "requireResidentKey": false, "userVerification": "preferred"},
+		"attestation": "none"}`)
+	second, _ := w.beginRegistration(passkey.RegistrationRequest{
+		RPID: "login.example.com", RPName: "Shop", UserVerification: "required", Attachment: "cross-platform", ResidentKey: "required", Attestation: "enterprise",
+		Exclude: []schemas.Credential{{ID: []byte{1, 2, 3}, Transports: []string{"usb"}}, {ID: []byte{4}}},
+	})
+	two := sameJSON(t, second, `{
+		"rp": {"id": "login.example.com", "name": "Shop"},
+		"user": {"id": "MDE4OTBhNWQtYWM5Ni03NzRiLWJjY2UtYjMwMjA5OWE4MDU3", "name": "alice", "displayName": "Alice"},
+		"pubKeyCredParams": [{"type": "public-key", "alg": -7}, {"type": "public-key", "alg": -8}, {"type": "public-key", "alg": -257}],
+		"timeout": 300000,
+		"excludeCredentials": [{"type": "public-key", "id": "AQID", "transports": ["usb"]}, {"type": "public-key", "id": "BA"}],
+		"authenticatorSelection": {"authenticatorAttachment": "cross-platform", "residentKey": "required", "requireResidentKey": true, "userVerification": "required"},
+		"attestation": "enterprise"}`)
+	if one == two {
+		t.Error("expected a new challenge each time")
+	}
+}
+
+func TestRequestOptions(t *testing.T) {
+	w := newWorld(t, passkey.Policy{UserVerification: passkey.Required})
+	anybody, _ := w.beginAuthentication(passkey.AuthenticationRequest{UserVerification: passkey.Discouraged})
+	sameJSON(t, anybody, `{"rpId": "example.com", "timeout": 300000, "userVerification": "required"}`)
+	one, _ := w.beginAuthentication(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{{ID: []byte{9}, Transports: []string{"usb"}}, {ID: []byte{1}}}})
+	sameJSON(t, one, `{"rpId": "example.com", "timeout": 300000, "userVerification": "required",
+		"allowCredentials": [{"type": "public-key", "id": "AQ"}, {"type": "public-key", "id": "CQ"}]}`)
+}
+
+// TestBeginRefuses what does not exist, or what the policy rules out.
+func TestBeginRefuses(t *testing.T) {
+	w := newWorld(t, passkey.Policy{Attachment: passkey.Platform})
+	user := passkey.User{ID: alice}
+	for words, r := range map[string]passkey.RegistrationRequest{
+		"needs a user":            {},
+		"1 to 64 bytes":           {User: passkey.User{ID: strings.Repeat("x", 65)}},
+		"userVerification":        {User: user, UserVerification: "maybe"},
+		"residentKey":             {User: user, ResidentKey: "maybe"},
+		"got \"usb\"":             {User: user, Attachment: "usb"},
+		"platform authenticators": {User: user, Attachment: passkey.CrossPlatform},
+		"attestation":             {User: user, Attestation: "maybe"},
+	} {
+		_, _, err := w.BeginRegistration(r)
+		if !schemas.HasCode(err, schemas.CodeInvalidRequest) || !strings.Contains(err.Error(), words) {
+			t.Errorf("expected %s with %q, got %v", schemas.CodeInvalidRequest, words, err)
+		}
+	}
+	if _, _, err := w.BeginAuthentication(passkey.AuthenticationRequest{UserVerification: "maybe"}); !schemas.HasCode(err, schemas.CodeInvalidRequest) {
+		t.Errorf("expected %s, got %v", schemas.CodeInvalidRequest, err)
+	}
+}
+
+// TestNames are safe to show: one line, no invisible characters, 64 bytes.
+func TestNames(t *testing.T) {
+	w := newWorld(t, passkey.Policy{})
+	for _, test := range []struct{ name, display, wantName, wantDisplay string }{
+		{"alice", "", "alice", "alice"},
+		{"", "Alice", "Alice", "Alice"},
+		{"", "", "User", "User"},
+		{"a\nb\tc", "  d  e ", "a b c", "d e"},
+		{"evil\u202egpj.exe", "a\u200bb\x00\x1b[31m", "evilgpj.exe", "ab[31m"},
+		{"\xff\xfe", "Zo\u00eb \U0001f511", "Zo\u00eb \U0001f511", "Zo\u00eb \U0001f511"},
+		{strings.Repeat("é", 40), strings.Repeat("x", 99), strings.Repeat("é", 32), strings.Repeat("x", 64)},
+	} {
+		options, _ := w.beginRegistration(passkey.RegistrationRequest{User: passkey.User{ID: alice, Name: test.name, DisplayName: test.display}})
+		var o struct {
+			User struct{ Name, DisplayName string }
+		}
+		if err := json.Unmarshal(options, &o); err != nil {
+			t.Fatal(err)
+		}
+		if o.User.Name != test.wantName || o.User.DisplayName != test.wantDisplay || !utf8.ValidString(o.User.Name) {
+			t.Errorf("%q, %q: expected %q, %q, got %q, %q", test.name, test.display, test.wantName, test.wantDisplay, o.User.Name, o.User.DisplayName)
+		}
+	}
+}
+
+// TestDecoysLookReal: the reply for somebody without a passkey differs from
+// another's in the ids alone, and the order of ids tells nothing.
+func TestDecoysLookReal(t *testing.T) {
+	w, credential := registered(t, passkey.Policy{})
+	credential.Transports = []string{"usb"}
+	decoys := []schemas.Bytes{passkey.Decoy([]byte("secret"), "mallory"), passkey.Decoy([]byte("secret"), "mallory2"), passkey.Decoy([]byte("secret"), "mallory3")}
+	shape := func(r passkey.AuthenticationRequest) (shape string, ids [][]byte) {
+		options, _ := w.beginAuthentication(r)
+		var o struct {
+			Challenge        string
+			AllowCredentials []map[string]any
+		}
+		if err := json.Unmarshal(options, &o); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Replace(string(options), o.Challenge, "…", 1)
+		for _, d := range o.AllowCredentials {
+			raw, err := schemas.ParseBytes(d["id"].(string))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, raw)
+			text = strings.Replace(text, d["id"].(string), "…", 1)
+		}
+		return text, ids
+	}
+	real, _ := shape(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{*credential}})
+	fake, _ := shape(passkey.AuthenticationRequest{Decoys: decoys[:1]})
+	if real != fake {
+		t.Errorf("expected the same but for ids, got\n%s\nand\n%s", real, fake)
+	}
+	_, ids := shape(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{*credential}, Decoys: decoys})
+	if len(ids) != 4 || !slices.IsSortedFunc(ids, bytes.Compare) {
+		t.Errorf("expected four ids in order, got %x", ids)
+	}
+}
+
+// TestDecoysNeverVerify, not even for somebody who registered a passkey with a
+// decoy's id, and are refused in the words of a wrong signature.
+func TestDecoysNeverVerify(t *testing.T) {
+	w, credential := registered(t, passkey.Policy{})
+	for name, request := range map[string]passkey.AuthenticationRequest{
+		"unknown user":         {Decoys: []schemas.Bytes{credential.ID}},
+		"user without passkey": {UserID: alice, Decoys: []schemas.Bytes{credential.ID}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, decoy := w.authenticate(request, passkeytest.NoUserHandle)
+			_, wrong := w.authenticate(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{*credential}}, passkeytest.BadSignature)
+			mustRefuse(t, decoy, passkey.StepSignature)
+			if decoy.Error() != wrong.Error() {
+				t.Errorf("expected the words of a wrong signature\n%v\ngot\n%v", wrong, decoy)
+			}
+		})
+	}
+	_, err := w.authenticate(passkey.AuthenticationRequest{Decoys: []schemas.Bytes{credential.ID}})
+	mustRefuse(t, err, passkey.StepUserHandle)
+	// A session with nothing but decoys is not a usernameless one.
+	options, session := w.beginAuthentication(passkey.AuthenticationRequest{Decoys: []schemas.Bytes{{1, 2, 3}}})
+	answer, err := w.device.Authenticate(patch(t, options, map[string]any{"allowCredentials": nil}), site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.FinishAuthentication(t.Context(), session, answer, w.find, noon)
+	mustRefuse(t, err, passkey.StepCredential, "none of those")
+	// Beside a decoy, the real one still works.
+	if _, err := w.authenticate(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{*credential}, Decoys: []schemas.Bytes{{1, 2, 3}}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDecoyCostsAsMuch: the store is asked once, for a decoy as for a passkey.
+func TestDecoyCostsAsMuch(t *testing.T) {
+	w, credential := registered(t, passkey.Policy{})
+	for _, request := range []passkey.AuthenticationRequest{
+		{UserID: alice, Allow: []schemas.Credential{*credential}},
+		{UserID: alice, Decoys: []schemas.Bytes{credential.ID}},
+	} {
+		w.finds = 0
+		_, err := w.authenticate(request, passkeytest.BadSignature)
+		mustRefuse(t, err, passkey.StepSignature)
+		if w.finds != 1 {
+			t.Errorf("expected the store to be asked once, got %d", w.finds)
+		}
+	}
+}
+
+func TestDecoy(t *testing.T) {
+	secret := []byte("0123456789abcdef0123456789abcdef")
+	a := passkey.Decoy(secret, "alice@example.com")
+	if len(a) != 32 {
+		t.Errorf("expected 32 bytes, got %d", len(a))
+	}
+	if !bytes.Equal(a, passkey.Decoy(secret, " Alice@Example.com ")) {
+		t.Error("expected case and surrounding spaces to make no difference")
+	}
+	if bytes.Equal(a, passkey.Decoy(secret, "alice2@example.com")) || bytes.Equal(a, passkey.Decoy([]byte("another secret"), "alice@example.com")) {
+		t.Error("expected name and secret to make a difference")
+	}
+}
+
+func TestAuthenticatorName(t *testing.T) {
+	if got := passkey.AuthenticatorName("FBFC3007-154E-4ECC-8C0B-6E020557D7BD"); got != "Apple Passwords" {
+		t.Errorf("expected Apple Passwords, got %q", got)
+	}
+	if got := passkey.AuthenticatorName("00000000-0000-0000-0000-000000000000"); got != "" {
+		t.Errorf("expected no name for an authenticator that tells none, got %q", got)
+	}
+}
