@@ -1,0 +1,90 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+func authorizationCodeKind(d Deps) *engine.Kind {
+	return &engine.Kind{
+		Name: "authorization-code",
+		Doc:  "Ends the run with an assertion: a signed statement of who the user is and how they authenticated.",
+		Needs: []engine.Need{{
+			AnyOf: []engine.Fact{engine.Authenticated},
+			Rule:  engine.RuleUnauthenticated,
+			Why:   "it would vouch for somebody who proved nothing",
+			Mend:  "put a node that authenticates, such as passkey-authenticate, on every path before it",
+		}},
+		Terminal: true,
+		New: func(*engine.Config) (engine.Executor, []schemas.Problem) {
+			return &authorizationCode{d}, nil
+		},
+	}
+}
+
+type authorizationCode struct{ deps Deps }
+
+// Execute signs the assertion.
+func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	if v.Authentication == nil {
+		return nil, errors.New("the run came here unauthenticated; the check of the flow should have refused it")
+	}
+	user, err := subjectUser(ctx, a.deps.Users, v)
+	if err != nil {
+		return nil, err
+	}
+	var permissions []string
+	if v.Subject.Draft == nil { // a user who is not stored yet has none
+		if permissions, err = a.deps.Permissions.Permissions(ctx, user.ID); err != nil {
+			return nil, err
+		}
+	}
+	assertion, err := a.deps.Asserter.Assert(ctx, a.statement(v, user, permissions))
+	if err != nil {
+		return nil, fmt.Errorf("sign the assertion: %w", err)
+	}
+	return &engine.Decision{
+		Result:  &engine.Result{Assertion: assertion},
+		Changes: []schemas.Change{event(v, "user.signed-in", user.ID, map[string]string{"acr": v.Authentication.ACR})},
+	}, nil
+}
+
+func (a *authorizationCode) statement(v *engine.Visit, user *schemas.User, permissions []string) schemas.Assertion {
+	s := schemas.Assertion{
+		Subject:     user.ID,
+		AuthTime:    v.Authentication.Time,
+		AMR:         v.Authentication.Methods,
+		ACR:         v.Authentication.ACR,
+		Permissions: permissions,
+		UserType:    user.Type,
+		OUID:        user.OUID,
+	}
+	attributes := profileAttributes()
+	if app := v.Application; app != nil {
+		s.Audience = append(s.Audience, app.ID)
+		s.Validity = time.Duration(app.Assertion.ValidityPeriod) * time.Second
+		if app.Assertion.UserAttributes != nil {
+			attributes = app.Assertion.UserAttributes
+		}
+	}
+	s.Audience = append(s.Audience, a.deps.BaseURL)
+	s.Profile = profile(user, attributes)
+	return s
+}
+
+// profile returns those of the attributes that the user has.
+func profile(user *schemas.User, attributes []string) map[string]any {
+	p := map[string]any{}
+	for name, value := range user.Attributes {
+		if slices.Contains(attributes, name) && !reservedClaim(name) {
+			p[name] = value
+		}
+	}
+	return p
+}

@@ -1,0 +1,208 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"cel.dev/cel-go/cel"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+func decisionKind(d Deps) *engine.Kind {
+	// Making the environment takes as long as compiling hundreds of
+	// expressions, and it is immutable.
+	env := sync.OnceValues(expressionEnv)
+	return &engine.Kind{
+		Name: "decision",
+		Doc: "Chooses the way by expressions in CEL. The first case whose expression is true gives the outcome, " +
+			"else it is otherwise.",
+		With: schemas.MustSchema("decision", decisionSchema),
+		Outcomes: []engine.Outcome{
+			{Name: "<case>", Doc: "the expression of a case with this outcome is the first that is true"},
+			{Name: otherwise, Doc: "no expression is true"},
+		},
+		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newDecision(c, d, env) },
+	}
+}
+
+// otherwise is the outcome when no case applies.
+const otherwise = "otherwise"
+
+const decisionSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["cases"],
+  "properties": {
+    "cases": {
+      "type": "array", "minItems": 1, "maxItems": 100,
+      "description": "The cases, in the order in which they are tried.",
+      "items": {
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["when", "outcome"],
+        "properties": {
+          "when": {
+            "type": "string", "minLength": 1, "maxLength": 4096,
+            "description": "A CEL expression that is true or false. It sees user (id, type, ouId, attributes, hasPasskey, hasPassword, isNew, isAuthenticated), application (id, name, ouId, clientId), inputs, and request (origin, language)."
+          },
+          "outcome": {
+            "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
+            "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
+            "description": "The outcome when the expression is true. Several cases may share one."
+          }
+        }
+      }
+    }
+  }
+}`
+
+type decisionWith struct {
+	Cases []decisionCase `json:"cases"`
+}
+
+type decisionCase struct {
+	When    string `json:"when"`
+	Outcome string `json:"outcome"`
+}
+
+type decision struct {
+	decisionWith
+	expressions []*expression
+	deps        Deps
+	node        string
+	secret      map[string]bool // inputs that no expression may see
+}
+
+func newDecision(c *engine.Config, d Deps, env func() (*cel.Env, error)) (engine.Executor, []schemas.Problem) {
+	with, found := configure[decisionWith](c)
+	e, err := env()
+	if err != nil {
+		return nil, append(found, problem("", "CEL is not available: %v", err))
+	}
+	x := &decision{decisionWith: with, deps: d, node: c.Node.ID, secret: map[string]bool{}}
+	for identifier, t := range c.Inputs {
+		x.secret[identifier] = t.Secret()
+	}
+	for i, one := range with.Cases {
+		compiled, faults := compileExpression(e, one.When)
+		faults = append(faults, compiled.checkInputs(c)...)
+		for _, f := range faults {
+			found = append(found, f.problem(whenPath(i)))
+		}
+		x.expressions = append(x.expressions, compiled)
+	}
+	return x, found
+}
+
+func whenPath(i int) string { return fmt.Sprintf("cases[%d].when", i) }
+
+// Outcomes are those of the cases, each once, and otherwise.
+func (x *decision) Outcomes() []engine.Outcome {
+	var outcomes []engine.Outcome
+	seen := map[string]bool{otherwise: true}
+	for _, one := range x.Cases {
+		if !seen[one.Outcome] {
+			seen[one.Outcome] = true
+			outcomes = append(outcomes, engine.Outcome{Name: one.Outcome, Doc: "when " + one.When})
+		}
+	}
+	return append(outcomes, engine.Outcome{Name: otherwise, Doc: "when no case applies"})
+}
+
+// CheckFacts makes sure that the expressions use only what is certain.
+func (x *decision) CheckFacts(certain engine.Facts) []schemas.Problem {
+	var found []schemas.Problem
+	for i, e := range x.expressions {
+		for _, f := range e.checkFacts(certain) {
+			p := f.problem(whenPath(i))
+			p.Rule = engine.RuleNeeds
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// Execute tries the cases in turn.
+func (x *decision) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	values, err := x.values(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range x.expressions {
+		yes, err := e.eval(values)
+		if err != nil {
+			return nil, schemas.Errorf(schemas.Invalid, "expression_failed",
+				"node %q, case %d (%s): %s", x.node, i+1, strings.TrimSpace(x.Cases[i].When), evalFault(err))
+		}
+		if yes {
+			return engine.Leave(x.Cases[i].Outcome), nil
+		}
+	}
+	return engine.Leave(otherwise), nil
+}
+
+// values gives the expressions their variables. What no expression uses is not
+// fetched.
+func (x *decision) values(ctx context.Context, v *engine.Visit) (map[string]any, error) {
+	inputs := make(map[string]string, len(v.Inputs))
+	for identifier, value := range v.Inputs {
+		if !x.secret[identifier] {
+			inputs[identifier] = value
+		}
+	}
+	values := map[string]any{
+		"inputs":      inputs,
+		"request":     requestView{Origin: v.Request.Origin, Language: v.Request.Language},
+		"application": applicationView{},
+		"user":        userView{},
+	}
+	if app := v.Application; app != nil {
+		values["application"] = applicationView{ID: app.ID, Name: app.Name, OUID: app.OUID, ClientID: app.ClientID}
+	}
+	var uses usage
+	for _, e := range x.expressions {
+		uses = uses.with(e.uses)
+	}
+	if uses.user {
+		user, err := x.user(ctx, v, uses)
+		if err != nil {
+			return nil, err
+		}
+		values["user"] = *user
+	}
+	return values, nil
+}
+
+func (x *decision) user(ctx context.Context, v *engine.Visit, uses usage) (*userView, error) {
+	u, err := subjectUser(ctx, x.deps.Users, v)
+	if err != nil {
+		return nil, err
+	}
+	view := &userView{
+		ID: u.ID, Type: u.Type, OUID: u.OUID, Attributes: u.Attributes,
+		IsNew:           v.Facts.Has(engine.New),
+		IsAuthenticated: v.Authentication != nil,
+	}
+	if v.Subject.Draft != nil { // not stored yet, and neither is what it has
+		return view, nil
+	}
+	if uses.passkey {
+		credentials, err := x.deps.Credentials.Credentials(ctx, u.ID)
+		if err != nil {
+			return nil, err
+		}
+		view.HasPasskey = len(credentials) > 0
+	}
+	if uses.password {
+		hash, err := x.deps.Passwords.PasswordHash(ctx, u.ID)
+		if err != nil {
+			return nil, err
+		}
+		view.HasPassword = hash != ""
+	}
+	return view, nil
+}

@@ -1,0 +1,142 @@
+package nodes
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common"
+	"cel.dev/cel-go/ext"
+	"cel.dev/cel-go/interpreter"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// What expressions see. The tags are the names in CEL.
+type (
+	userView struct {
+		ID              string         `cel:"id"`
+		Type            string         `cel:"type"`
+		OUID            string         `cel:"ouId"`
+		Attributes      map[string]any `cel:"attributes"`
+		HasPasskey      bool           `cel:"hasPasskey"`
+		HasPassword     bool           `cel:"hasPassword"`
+		IsNew           bool           `cel:"isNew"`
+		IsAuthenticated bool           `cel:"isAuthenticated"`
+	}
+	applicationView struct {
+		ID       string `cel:"id"`
+		Name     string `cel:"name"`
+		OUID     string `cel:"ouId"`
+		ClientID string `cel:"clientId"`
+	}
+	requestView struct {
+		Origin   string `cel:"origin"`
+		Language string `cel:"language"`
+	}
+)
+
+// Bounds of an expression. An author's mistake must not cost a server more
+// than a step does anyway.
+const (
+	maxExpressionNodes = 1000
+	maxExpressionDepth = 50
+	maxExpressionCost  = 100_000
+	maxRegexProgram    = 1000
+)
+
+// expressionEnv is what expressions are compiled in: the four variables and
+// CEL's standard functions. None of these has an effect or reads a clock.
+func expressionEnv() (*cel.Env, error) {
+	user, application, request := reflect.TypeFor[userView](), reflect.TypeFor[applicationView](), reflect.TypeFor[requestView]()
+	return cel.NewEnv(
+		ext.NativeTypes(user, application, request, ext.ParseStructTags(true)),
+		cel.Variable("user", cel.ObjectType(user.String())),
+		cel.Variable("application", cel.ObjectType(application.String())),
+		cel.Variable("request", cel.ObjectType(request.String())),
+		cel.Variable("inputs", cel.MapType(cel.StringType, cel.StringType)),
+		cel.ParserRecursionLimit(maxExpressionDepth),
+		cel.ExpressionNodeLimit(maxExpressionNodes),
+		cel.RegexProgramSizeLimit(maxRegexProgram),
+		cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals()),
+	)
+}
+
+// expression is a compiled condition.
+type expression struct {
+	program cel.Program
+	uses    usage
+	inputs  []inputUse
+	user    common.Location // the first use of user, nil when there is none
+}
+
+// fault is something wrong with an expression and where in it.
+type fault struct {
+	at      common.Location
+	message string
+}
+
+// problem tells the fault at the path of the expression. The place inside is
+// part of the message, since an expression may have several lines of its own.
+func (f fault) problem(path string) schemas.Problem {
+	if f.at == nil || f.at.Line() < 1 {
+		return problem(path, "%s", f.message)
+	}
+	return problem(path, "at %d:%d of the expression: %s", f.at.Line(), f.at.Column()+1, f.message)
+}
+
+// compileExpression checks and plans a condition. It never returns nil: what
+// could not be compiled uses nothing.
+func compileExpression(env *cel.Env, text string) (*expression, []fault) {
+	e := &expression{}
+	checked, issues := env.Compile(text)
+	if issues.Err() != nil {
+		var faults []fault
+		for _, issue := range issues.Errors() {
+			faults = append(faults, fault{issue.Location, issue.Message})
+		}
+		return e, faults
+	}
+	native := checked.NativeRep()
+	if t := checked.OutputType(); !t.IsExactType(cel.BoolType) {
+		at := native.SourceInfo().GetStartLocation(native.Expr().ID())
+		return e, []fault{{at, fmt.Sprintf("a condition is true or false, but this is a %s; compare it with something", t)}}
+	}
+	program, err := env.Program(checked, cel.CostLimit(maxExpressionCost))
+	if err != nil {
+		return e, []fault{{nil, err.Error()}}
+	}
+	e.program = program
+	w := walker{info: native.SourceInfo(), into: e}
+	w.walk(native.Expr(), nil)
+	return e, w.faults
+}
+
+func (e *expression) eval(values map[string]any) (bool, error) {
+	result, _, err := e.program.Eval(values)
+	if err != nil {
+		return false, err
+	}
+	yes, ok := result.Value().(bool)
+	if !ok {
+		return false, errors.New("the result is neither true nor false")
+	}
+	return yes, nil
+}
+
+// evalFault says in general words why an expression failed. What CEL says may
+// quote values, and those are personal data.
+func evalFault(err error) string {
+	var cancelled interpreter.EvalCancelledError
+	switch {
+	case errors.As(err, &cancelled):
+		return "it costs more than an expression may; make it simpler"
+	case strings.HasPrefix(err.Error(), "no such key"):
+		return "it reads an attribute that this user does not have; put has(…) && before it"
+	case strings.HasPrefix(err.Error(), "no such overload"):
+		return "a value is of another type than the expression expects"
+	}
+	return "it could not be evaluated"
+}

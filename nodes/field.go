@@ -1,0 +1,142 @@
+package nodes
+
+import (
+	"fmt"
+	"net/mail"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// defaultMaxLength bounds an input that sets no bound of its own, in
+// characters.
+const defaultMaxLength = 1024
+
+// field is an input of a form and what its value must be like.
+type field struct {
+	Identifier   string            `json:"identifier"`
+	Type         schemas.InputType `json:"type"`
+	Label        string            `json:"label,omitempty"`
+	Placeholder  string            `json:"placeholder,omitempty"`
+	Required     bool              `json:"required,omitempty"`
+	Autocomplete string            `json:"autocomplete,omitempty"`
+	Options      []string          `json:"options,omitempty"`
+	Pattern      string            `json:"pattern,omitempty"`
+	MinLength    int               `json:"minLength,omitempty"`
+	MaxLength    int               `json:"maxLength,omitempty"`
+
+	pattern *regexp.Regexp
+}
+
+// compile prepares the field and returns what is wrong with its declaration,
+// with paths relative to it.
+func (f *field) compile() []schemas.Problem {
+	var found []schemas.Problem
+	if f.Type == schemas.SelectInput && len(f.Options) == 0 {
+		found = append(found, problem("options", "a SELECT needs the options to choose from"))
+	}
+	if f.Type != schemas.SelectInput && len(f.Options) > 0 {
+		found = append(found, problem("options", "options go with type SELECT only, this input is a %s", f.Type))
+	}
+	if f.MinLength > f.maxLength() {
+		found = append(found, problem("minLength", "%d is more than the maxLength of %d", f.MinLength, f.maxLength()))
+	}
+	if f.Pattern == "" {
+		return found
+	}
+	// As in HTML, a pattern describes the whole value.
+	re, err := regexp.Compile(`^(?:` + f.Pattern + `)$`)
+	if err != nil {
+		return append(found, problem("pattern", "not a regular expression (RE2 syntax): %v", err))
+	}
+	f.pattern = re
+	return found
+}
+
+func (f *field) maxLength() int {
+	if f.MaxLength > 0 {
+		return f.MaxLength
+	}
+	return defaultMaxLength
+}
+
+// accept returns the value as it is to be kept, "" when there is none, and
+// what is wrong with it in words for the person who typed it, "" for nothing.
+func (f *field) accept(value string) (clean, fault string) {
+	if !f.Type.Secret() && f.Type != schemas.HiddenInput {
+		value = strings.TrimSpace(value)
+	}
+	if value == "" {
+		if f.Required {
+			return "", "This is required."
+		}
+		return "", ""
+	}
+	if fault := f.faultOfText(value); fault != "" {
+		return "", fault
+	}
+	return f.acceptType(value)
+}
+
+func (f *field) faultOfText(value string) string {
+	length := utf8.RuneCountInString(value)
+	switch {
+	case !utf8.ValidString(value):
+		return "This is not valid text."
+	case f.Type != schemas.HiddenInput && strings.ContainsFunc(value, unicode.IsControl):
+		// A line break here is how log lines and mail headers get forged.
+		return "Control characters, such as line breaks, are not allowed."
+	case length < f.MinLength:
+		return fmt.Sprintf("Enter at least %d characters.", f.MinLength)
+	case length > f.maxLength():
+		return fmt.Sprintf("Enter at most %d characters.", f.maxLength())
+	case f.pattern != nil && !f.pattern.MatchString(value):
+		return "This is not in the expected form."
+	}
+	return ""
+}
+
+var (
+	numberForm = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
+	phoneForm  = regexp.MustCompile(`^\+?[0-9]{7,15}$`) // ITU-T E.164 has at most 15 digits
+	phoneFill  = strings.NewReplacer(" ", "", "-", "", ".", "", "(", "", ")", "")
+)
+
+func (f *field) acceptType(value string) (clean, fault string) {
+	switch f.Type {
+	case schemas.EmailInput:
+		if !isEmail(value) {
+			return "", "Enter an email address, such as name@example.com."
+		}
+	case schemas.PhoneInput:
+		value = phoneFill.Replace(value)
+		if !phoneForm.MatchString(value) {
+			return "", "Enter a phone number with its country code, such as +49 30 1234567."
+		}
+	case schemas.NumberInput:
+		if !numberForm.MatchString(value) {
+			return "", "Enter a number, such as 12 or -3.5."
+		}
+	case schemas.DateInput:
+		if _, err := time.Parse(time.DateOnly, value); err != nil {
+			return "", "Enter a date as year-month-day, such as 1990-12-31."
+		}
+	case schemas.SelectInput:
+		if !slices.Contains(f.Options, value) {
+			return "", "Choose one of the options."
+		}
+	}
+	return value, ""
+}
+
+// isEmail accepts a bare address (RFC 5322 addr-spec, no quoted local part) of
+// a length that can be delivered to (RFC 5321 §4.5.3.1).
+func isEmail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Address == s && len(s) <= 254 && !strings.HasSuffix(s, "]")
+}

@@ -1,0 +1,78 @@
+package nodes
+
+import (
+	"context"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Users finds users. Both methods fail with code user_not_found.
+type Users interface {
+	User(ctx context.Context, id string) (*schemas.User, error)
+	// UserByAttribute compares by the normalised form of an identifying
+	// attribute.
+	UserByAttribute(ctx context.Context, attribute, value string) (*schemas.User, error)
+}
+
+// Passwords gives the PHC string of a user's password, "" when there is none.
+type Passwords interface {
+	PasswordHash(ctx context.Context, userID string) (string, error)
+}
+
+// Credentials finds passkeys. Credential fails with code credential_not_found.
+type Credentials interface {
+	Credentials(ctx context.Context, userID string) ([]schemas.Credential, error)
+	Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
+}
+
+// Permissions gives what a user may do, by their roles.
+type Permissions interface {
+	Permissions(ctx context.Context, userID string) ([]string, error)
+}
+
+// Hasher hashes and verifies passwords, and may refuse when it has too much to
+// do. Verify also tells whether the hash should be made anew.
+type Hasher interface {
+	Hash(ctx context.Context, password string) (phc string, err error)
+	Verify(ctx context.Context, phc, password string) (ok, rehash bool, err error)
+}
+
+// Asserter signs what a completed run says about a user.
+type Asserter interface {
+	Assert(ctx context.Context, a schemas.Assertion) (string, error)
+}
+
+// Deps is what the executors work with. The zero value is good enough to
+// compile and check flows; to run one, all of it must be set.
+type Deps struct {
+	Users       Users
+	Passwords   Passwords
+	Credentials Credentials
+	Permissions Permissions
+	Hasher      Hasher
+	Asserter    Asserter
+	Ceremonies  *passkey.Ceremonies
+	// BaseURL is the server's public URL, an audience of every assertion.
+	BaseURL string
+	// DecoySecret keys the passkey ids that are shown for users that do not
+	// exist. It must be the same on every instance and stay secret: whoever has
+	// it can tell decoys from passkeys.
+	DecoySecret []byte
+}
+
+// Kinds returns every kind of node there is.
+func Kinds(d Deps) engine.Kinds {
+	return engine.Kinds{
+		"prompt":                promptKind(),
+		"user-resolve":          userResolveKind(d),
+		"user-create":           userCreateKind(d),
+		"passkey-register":      passkeyRegisterKind(d),
+		"passkey-authenticate":  passkeyAuthenticateKind(d),
+		"password-authenticate": passwordAuthenticateKind(d),
+		"password-set":          passwordSetKind(d),
+		"decision":              decisionKind(d),
+		"authorization-code":    authorizationCodeKind(d),
+	}
+}

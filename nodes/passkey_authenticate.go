@@ -1,0 +1,235 @@
+package nodes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/secure/precis"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/schemas"
+)
+
+func passkeyAuthenticateKind(d Deps) *engine.Kind {
+	return &engine.Kind{
+		Name: "passkey-authenticate",
+		Doc: "Authenticates with a passkey (WebAuthn authentication ceremony): the user whom the run knows, " +
+			"or whoever has a discoverable passkey.",
+		With: schemas.MustSchema("passkey-authenticate", passkeyAuthenticateSchema),
+		Asks: true,
+		Outcomes: append(passkeyAuthenticateOutcomes(), engine.Outcome{
+			Name: "<alternative>", Doc: "the person chose the alternative of this name",
+		}),
+		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasskeyAuthenticate(c, d) },
+	}
+}
+
+func passkeyAuthenticateOutcomes() []engine.Outcome {
+	return []engine.Outcome{
+		{
+			Name: "success", Doc: "the user proved to hold one of their passkeys",
+			Establishes: []engine.Fact{engine.User, engine.Authenticated},
+		},
+		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
+	}
+}
+
+const passkeyAuthenticateSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id; by default the configured one. The host of an allowed origin must equal it or lie under it."},
+    "userVerification": {"enum": ["required", "preferred", "discouraged"], "description": "Whether the authenticator must verify who uses it, by PIN or biometrics; by default preferred. The server's policy may ask for more."},
+    "mode": {"enum": ["auto", "identified", "usernameless"], "description": "Whose passkey to ask for: that of the user named before (identified), or any discoverable one (usernameless). By default (auto) the first where the run has a user, else the second."},
+    "mediation": {"enum": ["conditional"], "description": "conditional tells the page that it may offer passkeys in the autofill of a username field."},
+    "alternatives": {
+      "type": "array", "minItems": 1,
+      "description": "Other ways to go on, each an outcome of its own name.",
+      "items": {
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["ref"],
+        "properties": {
+          "ref": {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores", "description": "The name of the action and of the outcome."},
+          "label": {"type": "string", "minLength": 1, "description": "What the button says; by default the ref."}
+        }
+      }
+    },
+    "label": {"type": "string", "minLength": 1, "description": "What the passkey button says; by default 'Sign in with a passkey'."}
+  }
+}`
+
+type passkeyAuthenticateWith struct {
+	RelyingPartyID   string        `json:"relyingPartyId,omitempty"`
+	UserVerification string        `json:"userVerification,omitempty"`
+	Mode             string        `json:"mode,omitempty"`
+	Mediation        string        `json:"mediation,omitempty"`
+	Alternatives     []alternative `json:"alternatives,omitempty"`
+	Label            string        `json:"label,omitempty"`
+}
+
+type alternative struct {
+	Ref   string `json:"ref"`
+	Label string `json:"label,omitempty"`
+}
+
+type passkeyAuthenticate struct {
+	passkeyAuthenticateWith
+	deps     Deps
+	question passkeyQuestion
+}
+
+func newPasskeyAuthenticate(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
+	with, found := configure[passkeyAuthenticateWith](c)
+	p := &passkeyAuthenticate{passkeyAuthenticateWith: with, deps: d, question: passkeyQuestion{
+		label:    cmp.Or(with.Label, "Sign in with a passkey"),
+		required: []string{credentialIDInput, clientDataInput, authenticatorDataInput, signatureInput},
+		optional: []string{userHandleInput},
+	}}
+	used := []string{"success", "failure", passkeyAction}
+	for i, a := range with.Alternatives {
+		if slices.Contains(used, a.Ref) {
+			found = append(found, problem(fmt.Sprintf("alternatives[%d].ref", i),
+				"%q is the name of something else at this node; choose another", a.Ref))
+		}
+		used = append(used, a.Ref)
+		p.question.others = append(p.question.others, button{ref: a.Ref, label: a.Label})
+	}
+	return p, found
+}
+
+// Outcomes adds the alternatives.
+func (p *passkeyAuthenticate) Outcomes() []engine.Outcome {
+	outcomes := passkeyAuthenticateOutcomes()
+	for _, a := range p.Alternatives {
+		outcomes = append(outcomes, engine.Outcome{Name: a.Ref, Doc: "the person chose " + a.Ref})
+	}
+	return outcomes
+}
+
+// Execute offers request options and verifies what the browser makes of them.
+// The action without a credential asks for fresh options.
+func (p *passkeyAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	if v.Answer == nil {
+		return p.begin(ctx, v)
+	}
+	for _, a := range p.Alternatives {
+		if v.Answer.Action == a.Ref {
+			return engine.Leave(a.Ref), nil
+		}
+	}
+	if !p.question.answered(v.Answer) {
+		return p.begin(ctx, v)
+	}
+	return p.finish(ctx, v)
+}
+
+func (p *passkeyAuthenticate) begin(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	request, err := p.request(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	options, session, err := p.deps.Ceremonies.BeginAuthentication(*request)
+	if err != nil {
+		return nil, err
+	}
+	d := p.question.ask("passkeyChallenge", options, session)
+	if p.Mediation != "" {
+		d.Ask.Data["passkeyMediation"] = p.Mediation
+	}
+	return d, nil
+}
+
+// request says whose passkeys may answer. For a user that does not exist, or
+// has no passkey, the options list one that nobody has: an empty list would
+// tell.
+func (p *passkeyAuthenticate) request(ctx context.Context, v *engine.Visit) (*passkey.AuthenticationRequest, error) {
+	r := &passkey.AuthenticationRequest{
+		RPID:             p.RelyingPartyID,
+		Origins:          allowedOrigins(v),
+		UserVerification: p.UserVerification,
+	}
+	named := v.Subject.Known() || v.Subject.Name != ""
+	switch {
+	case p.Mode == "usernameless" || p.Mode != "identified" && !named:
+		return r, nil
+	case !named:
+		return nil, errors.New("mode is identified, but no node before has named a user")
+	case v.Subject.Known() && v.Subject.Draft == nil:
+		allow, err := p.deps.Credentials.Credentials(ctx, v.Subject.UserID)
+		if err != nil {
+			return nil, err
+		}
+		r.Allow = allow
+	}
+	r.UserID = v.Subject.UserID
+	if len(r.Allow) == 0 {
+		name := cmp.Or(v.Subject.UserID, normalName(v.Subject.Name))
+		r.Decoys = []schemas.Bytes{passkey.Decoy(p.deps.DecoySecret, name)}
+	}
+	return r, nil
+}
+
+// normalName brings the spellings under which one user would be found to one.
+// Otherwise somebody could tell an unknown name by its list, which would change
+// with the spelling.
+func normalName(name string) string {
+	if s, err := precis.UsernameCaseMapped.String(name); err == nil {
+		return s
+	}
+	return strings.ToLower(norm.NFC.String(name))
+}
+
+func (p *passkeyAuthenticate) finish(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	in := v.Answer.Inputs
+	verified, err := p.deps.Ceremonies.FinishAuthentication(ctx, v.Keep, passkey.AuthenticationResponse{
+		ID:                in[credentialIDInput],
+		ClientDataJSON:    in[clientDataInput],
+		AuthenticatorData: in[authenticatorDataInput],
+		Signature:         in[signatureInput],
+		UserHandle:        in[userHandleInput],
+	}, p.deps.Credentials.Credential, v.Now)
+	if err == nil {
+		err = checkHolder(v.Subject, verified.UserID)
+	}
+	if err != nil {
+		return refused(err)
+	}
+	return signedIn(v, verified), nil
+}
+
+// checkHolder makes sure that the passkey is the named user's, also where the
+// question was open to any passkey: a run about one user must not end as one
+// about another. A name that no user has gets the same answer as a user whose
+// passkey it is not.
+func checkHolder(s engine.Subject, holder string) error {
+	named := s.Known() || s.Name != ""
+	if named && s.UserID != holder {
+		return schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed,
+			"this passkey belongs to another account than the one that is signing in; use a passkey of that account, or start again")
+	}
+	return nil
+}
+
+func signedIn(v *engine.Visit, verified *passkey.Verified) *engine.Decision {
+	d := engine.Leave("success")
+	if !v.Subject.Known() {
+		d.Subject = &engine.Subject{UserID: verified.UserID}
+	}
+	proved(v, d, verified.Methods, verified.ACR)
+	detail := map[string]string{"credentialId": verified.Use.ID.String()}
+	if verified.CounterRegressed {
+		detail["counterRegressed"] = "true"
+	}
+	d.Changes = []schemas.Change{
+		verified.Use,
+		event(v, "passkey.used", verified.UserID, detail),
+	}
+	return d
+}

@@ -1,0 +1,203 @@
+package nodes
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/schemas"
+)
+
+func passkeyRegisterKind(d Deps) *engine.Kind {
+	return &engine.Kind{
+		Name: "passkey-register",
+		Doc: "Registers a passkey for the run's user (WebAuthn registration ceremony). " +
+			"The user must be new in this run or have authenticated in it.",
+		With:  schemas.MustSchema("passkey-register", passkeyRegisterSchema),
+		Asks:  true,
+		Needs: ownUserNeeds("it would add a passkey to somebody else's account"),
+		Outcomes: append(passkeyRegisterOutcomes(), engine.Outcome{
+			Name: "skip", Doc: "the person declined; there is this outcome only when the node is optional",
+		}),
+		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasskeyRegister(c, d) },
+	}
+}
+
+func passkeyRegisterOutcomes() []engine.Outcome {
+	return []engine.Outcome{
+		{
+			Name: "success", Doc: "the user has a new passkey; a user of the run's own is authenticated",
+			Establishes:       []engine.Fact{engine.Credential},
+			EstablishesForOwn: []engine.Fact{engine.Authenticated},
+		},
+		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
+	}
+}
+
+// ownUserNeeds are the needs of a kind that binds a credential to the user.
+func ownUserNeeds(why string) []engine.Need {
+	return []engine.Need{
+		{
+			AnyOf: []engine.Fact{engine.User},
+			Why:   "a credential belongs to a user",
+			Mend:  "put user-create, or a node that authenticates, before it",
+		},
+		{
+			AnyOf: []engine.Fact{engine.Own},
+			Rule:  engine.RuleTakeover,
+			Why:   why,
+			Mend:  "create the user in this flow, or let them authenticate before it",
+		},
+	}
+}
+
+const passkeyRegisterSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id; by default the configured one. The host of an allowed origin must equal it or lie under it."},
+    "relyingPartyName": {"type": "string", "minLength": 1, "description": "The name that the authenticator shows for the relying party; by default the configured one."},
+    "userVerification": {"enum": ["required", "preferred", "discouraged"], "description": "Whether the authenticator must verify who uses it, by PIN or biometrics; by default preferred. The server's policy may ask for more."},
+    "authenticatorAttachment": {"enum": ["platform", "cross-platform"], "description": "Only authenticators built into the device, or only those that can be plugged into another; by default any."},
+    "residentKey": {"enum": ["required", "preferred", "discouraged"], "description": "Whether the passkey can be used without a username; by default preferred."},
+    "attestation": {"enum": ["none", "indirect", "direct", "enterprise"], "description": "Whether the authenticator shall prove its make; by default none."},
+    "optional": {"type": "boolean", "description": "Whether the person may decline; the node then has the outcome skip."},
+    "label": {"type": "string", "minLength": 1, "description": "What the button says; by default 'Create a passkey'."}
+  }
+}`
+
+type passkeyRegisterWith struct {
+	RelyingPartyID          string `json:"relyingPartyId,omitempty"`
+	RelyingPartyName        string `json:"relyingPartyName,omitempty"`
+	UserVerification        string `json:"userVerification,omitempty"`
+	AuthenticatorAttachment string `json:"authenticatorAttachment,omitempty"`
+	ResidentKey             string `json:"residentKey,omitempty"`
+	Attestation             string `json:"attestation,omitempty"`
+	Optional                bool   `json:"optional,omitempty"`
+	Label                   string `json:"label,omitempty"`
+}
+
+type passkeyRegister struct {
+	passkeyRegisterWith
+	deps     Deps
+	question passkeyQuestion
+}
+
+func newPasskeyRegister(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
+	with, found := configure[passkeyRegisterWith](c)
+	p := &passkeyRegister{passkeyRegisterWith: with, deps: d, question: passkeyQuestion{
+		label:    cmp.Or(with.Label, "Create a passkey"),
+		required: []string{credentialIDInput, clientDataInput, attestationInput},
+		optional: []string{credentialNameInput},
+	}}
+	if with.Optional {
+		p.question.others = []button{{ref: "skip", label: "Not now"}}
+	}
+	return p, found
+}
+
+// Outcomes has skip only where there is skipping.
+func (p *passkeyRegister) Outcomes() []engine.Outcome {
+	outcomes := passkeyRegisterOutcomes()
+	if p.Optional {
+		outcomes = append(outcomes, engine.Outcome{Name: "skip", Doc: "the person declined"})
+	}
+	return outcomes
+}
+
+// Execute offers creation options and verifies what the browser makes of them.
+// The action without a credential asks for fresh options.
+func (p *passkeyRegister) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	switch a := v.Answer; {
+	case a == nil:
+		return p.begin(ctx, v)
+	case a.Action == "skip" && p.Optional:
+		return engine.Leave("skip"), nil
+	case !p.question.answered(a):
+		return p.begin(ctx, v)
+	}
+	return p.finish(ctx, v)
+}
+
+func (p *passkeyRegister) begin(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	user, err := subjectUser(ctx, p.deps.Users, v)
+	if err != nil {
+		return nil, err
+	}
+	var exclude []schemas.Credential
+	if v.Subject.Draft == nil {
+		if exclude, err = p.deps.Credentials.Credentials(ctx, user.ID); err != nil {
+			return nil, err
+		}
+	}
+	options, session, err := p.deps.Ceremonies.BeginRegistration(passkey.RegistrationRequest{
+		User:             passkey.User{ID: user.ID, Name: accountName(user), DisplayName: displayName(user)},
+		Exclude:          exclude,
+		RPID:             p.RelyingPartyID,
+		RPName:           p.RelyingPartyName,
+		Origins:          allowedOrigins(v),
+		UserVerification: p.UserVerification,
+		Attachment:       p.AuthenticatorAttachment,
+		ResidentKey:      p.ResidentKey,
+		Attestation:      p.Attestation,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.question.ask("passkeyCreationOptions", options, session), nil
+}
+
+func (p *passkeyRegister) finish(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	in := v.Answer.Inputs
+	credential, err := p.deps.Ceremonies.FinishRegistration(v.Keep, passkey.RegistrationResponse{
+		ID:                in[credentialIDInput],
+		ClientDataJSON:    in[clientDataInput],
+		AttestationObject: in[attestationInput],
+		Name:              in[credentialNameInput],
+	}, v.Now)
+	if err == nil {
+		err = p.checkUnknown(ctx, credential.ID)
+	}
+	if err != nil {
+		return refused(err)
+	}
+	return p.registered(v, credential), nil
+}
+
+// checkUnknown makes sure that nobody has a passkey of the id (WebAuthn Level 3
+// §7.1 step 26). The store makes sure once more when it is added.
+func (p *passkeyRegister) checkUnknown(ctx context.Context, id schemas.Bytes) error {
+	_, err := p.deps.Credentials.Credential(ctx, id)
+	switch {
+	case schemas.HasCode(err, passkey.CodeCredentialNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return schemas.Errorf(schemas.Conflict, "credential_exists",
+		"this passkey is registered already; sign in with it, or use another authenticator")
+}
+
+func (p *passkeyRegister) registered(v *engine.Visit, c *schemas.Credential) *engine.Decision {
+	d := engine.Leave("success")
+	methods, acr := []string{"hwk", "pop"}, "phrh"
+	if c.BackupEligible {
+		methods[0], acr = "swk", "phr"
+	}
+	if c.UserVerified {
+		methods = append(methods, "user")
+	}
+	enrolled(v, d, methods, acr)
+	d.Tell = map[string]string{
+		"passkeyCredentialID":   c.ID.String(),
+		"passkeyCredentialName": c.Name,
+		"credentialCreatedAt":   c.CreatedAt.UTC().Format(time.RFC3339),
+	}
+	d.Changes = []schemas.Change{
+		schemas.CreateCredential{Credential: *c},
+		event(v, "passkey.registered", c.UserID, map[string]string{"credentialId": c.ID.String()}),
+	}
+	return d
+}

@@ -1,0 +1,130 @@
+package nodes
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// codeInvalidCredentials is the code of every failed password, whatever the
+// reason.
+const codeInvalidCredentials = "invalid_credentials"
+
+func passwordAuthenticateKind(d Deps) *engine.Kind {
+	return &engine.Kind{
+		Name: "password-authenticate",
+		Doc: "Authenticates the user whom the run knows with a password. It takes the password that a prompt " +
+			"just collected, or asks for it.",
+		With: schemas.MustSchema("password-authenticate", passwordAuthenticateSchema),
+		Asks: true,
+		Outcomes: []engine.Outcome{
+			{
+				Name: "success", Doc: "the password is the user's",
+				Establishes: []engine.Fact{engine.User, engine.Authenticated},
+			},
+			{
+				Name:     "failure",
+				Doc:      "the password is wrong, or there is no such user, or the user has none: which of these is not told",
+				Optional: true,
+			},
+		},
+		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasswordAuthenticate(c, d) },
+	}
+}
+
+const passwordAuthenticateSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "input": {
+      "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
+      "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
+      "description": "The identifier of the password input; by default 'password'."
+    },
+    "label": {"type": "string", "minLength": 1, "description": "What the person reads beside the input; by default 'Password'."}
+  }
+}`
+
+type passwordAuthenticateWith struct {
+	Input string `json:"input,omitempty"`
+	Label string `json:"label,omitempty"`
+}
+
+type passwordAuthenticate struct {
+	passwordQuestion
+	passwords Passwords
+	hasher    Hasher
+}
+
+func newPasswordAuthenticate(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
+	with, found := configure[passwordAuthenticateWith](c)
+	return &passwordAuthenticate{
+		passwordQuestion: newPasswordQuestion(with.Input, cmp.Or(with.Label, "Password"), "current-password"),
+		passwords:        d.Passwords,
+		hasher:           d.Hasher,
+	}, found
+}
+
+// Execute asks for the password if there is none, and checks it.
+func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	password := p.password(v)
+	if password == "" {
+		if v.Answer == nil {
+			return p.ask(""), nil
+		}
+		return p.ask("This is required."), nil
+	}
+	ok, rehash, err := p.verify(ctx, v, password)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return p.failed(), nil
+	}
+	d := engine.Leave("success")
+	d.Drop = []string{p.input}
+	proved(v, d, []string{"pwd"}, passwordACR)
+	d.Changes = p.renewed(ctx, v, password, rehash)
+	return d, nil
+}
+
+// verify checks the password against the user's. Where there is nothing to
+// check it against it hashes it for nothing, which takes the same time.
+func (p *passwordAuthenticate) verify(ctx context.Context, v *engine.Visit, password string) (ok, rehash bool, err error) {
+	stored := ""
+	if v.Subject.Known() {
+		if stored, err = p.passwords.PasswordHash(ctx, v.Subject.UserID); err != nil && !schemas.HasCode(err, schemas.CodeUserNotFound) {
+			return false, false, err
+		}
+	}
+	if stored == "" {
+		_, err = p.hasher.Hash(ctx, password)
+		return false, false, err
+	}
+	return p.hasher.Verify(ctx, stored, password)
+}
+
+// renewed stores the password anew when its hash is out of date. If that fails
+// the old hash still does, so the person is not kept waiting for it.
+func (p *passwordAuthenticate) renewed(ctx context.Context, v *engine.Visit, password string, rehash bool) []schemas.Change {
+	changes := []schemas.Change{event(v, "password.used", v.Subject.UserID, nil)}
+	if !rehash {
+		return changes
+	}
+	hash, err := p.hasher.Hash(ctx, password)
+	if err != nil {
+		return changes
+	}
+	return append(changes, schemas.SetPassword{UserID: v.Subject.UserID, Hash: hash, At: v.Now})
+}
+
+func (p *passwordAuthenticate) failed() *engine.Decision {
+	d := engine.Leave("failure")
+	d.Drop = []string{p.input}
+	d.Failed = true
+	d.Notice = schemas.Errorf(schemas.Invalid, codeInvalidCredentials,
+		"the name or the password is not right; check both and try again")
+	return d
+}

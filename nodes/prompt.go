@@ -1,0 +1,239 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+func promptKind() *engine.Kind {
+	return &engine.Kind{
+		Name: "prompt",
+		Doc: "Shows a form and collects what the person enters. Its outcomes are its actions. " +
+			"An answer replaces the values of all inputs the form declares: what the action does not submit is forgotten.",
+		With: schemas.MustSchema("prompt", promptSchema),
+		Asks: true,
+		Outcomes: []engine.Outcome{{
+			Name: "<action>",
+			Doc:  "The person chose the action of this name. The required inputs it submits are certain afterwards.",
+		}},
+		New: newPrompt,
+	}
+}
+
+const promptSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["actions"],
+  "properties": {
+    "title": {"type": "string", "description": "The heading of the form."},
+    "text": {"type": "string", "description": "A paragraph below the heading."},
+    "inputs": {
+      "type": "array",
+      "description": "What the form asks for, in the order it is shown.",
+      "items": {
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["identifier", "type"],
+        "properties": {
+          "identifier": {
+            "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
+            "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
+            "description": "The name under which the value is sent and kept; unique in the form."
+          },
+          "type": {
+            "enum": ["TEXT_INPUT", "EMAIL_INPUT", "PASSWORD_INPUT", "OTP_INPUT", "PHONE_INPUT", "NUMBER_INPUT", "DATE_INPUT", "SELECT", "HIDDEN"],
+            "description": "What the input takes. Values of PASSWORD_INPUT and OTP_INPUT are used in the step that brought them and never kept."
+          },
+          "label": {"type": "string", "description": "What the person reads beside the input; by default the identifier."},
+          "placeholder": {"type": "string", "description": "A hint inside the empty input."},
+          "required": {"type": "boolean", "description": "Whether an action that submits the input needs a value; by default not."},
+          "autocomplete": {"type": "string", "description": "The HTML autocomplete tokens, such as 'username webauthn'."},
+          "options": {
+            "type": "array", "minItems": 1, "uniqueItems": true,
+            "description": "What a SELECT offers.",
+            "items": {"type": "string", "minLength": 1, "description": "One of the values to choose from."}
+          },
+          "pattern": {"type": "string", "description": "A regular expression (RE2 syntax) that the whole value must match."},
+          "minLength": {"type": "integer", "minimum": 0, "description": "The least number of characters."},
+          "maxLength": {"type": "integer", "minimum": 1, "maximum": 4096, "description": "The greatest number of characters; by default 1024."}
+        }
+      }
+    },
+    "actions": {
+      "type": "array", "minItems": 1,
+      "description": "The ways to answer. Each is an outcome of the node; the first is shown as the main one.",
+      "items": {
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["ref"],
+        "properties": {
+          "ref": {
+            "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
+            "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
+            "description": "The name of the action and of the outcome; unique in the form."
+          },
+          "label": {"type": "string", "description": "What the button says; by default the ref."},
+          "inputs": {
+            "type": "array", "uniqueItems": true,
+            "description": "The inputs this action submits; by default all. [] submits none.",
+            "items": {"type": "string", "description": "The identifier of an input of this form."}
+          },
+          "variant": {"type": "string", "description": "How the button looks; by default PRIMARY for the first action and SECONDARY for others."}
+        }
+      }
+    }
+  }
+}`
+
+type promptWith struct {
+	Title   string         `json:"title,omitempty"`
+	Text    string         `json:"text,omitempty"`
+	Inputs  []field        `json:"inputs,omitempty"`
+	Actions []promptAction `json:"actions"`
+}
+
+type promptAction struct {
+	Ref     string   `json:"ref"`
+	Label   string   `json:"label,omitempty"`
+	Inputs  []string `json:"inputs,omitzero"` // nil: all of them
+	Variant string   `json:"variant,omitempty"`
+}
+
+func (a promptAction) submits(identifier string) bool {
+	return a.Inputs == nil || slices.Contains(a.Inputs, identifier)
+}
+
+type prompt struct {
+	promptWith
+	form form
+}
+
+func newPrompt(c *engine.Config) (engine.Executor, []schemas.Problem) {
+	with, found := configure[promptWith](c)
+	found = append(found, with.compile()...)
+	p := &prompt{promptWith: with, form: form{title: with.Title, text: with.Text, fields: with.Inputs}}
+	for _, a := range with.Actions {
+		p.form.buttons = append(p.form.buttons, button{ref: a.Ref, label: a.Label, variant: a.Variant})
+	}
+	return p, found
+}
+
+func (w *promptWith) compile() []schemas.Problem {
+	var found []schemas.Problem
+	declared := map[string]bool{}
+	for i := range w.Inputs {
+		f, at := &w.Inputs[i], fmt.Sprintf("inputs[%d]", i)
+		if declared[f.Identifier] {
+			found = append(found, problem(at+".identifier", "the form declares %q twice", f.Identifier))
+		}
+		declared[f.Identifier] = true
+		for _, p := range f.compile() {
+			p.Path = at + "." + p.Path
+			found = append(found, p)
+		}
+	}
+	refs := map[string]bool{}
+	for i, a := range w.Actions {
+		if refs[a.Ref] {
+			found = append(found, problem(fmt.Sprintf("actions[%d].ref", i), "the form declares %q twice", a.Ref))
+		}
+		refs[a.Ref] = true
+		for j, identifier := range a.Inputs {
+			if !declared[identifier] {
+				found = append(found, problem(fmt.Sprintf("actions[%d].inputs[%d]", i, j),
+					"%q is not an input of this form; declare it under inputs, or leave it out here", identifier))
+			}
+		}
+	}
+	return found
+}
+
+// Outcomes are the actions. Each replaces the value of every input the form
+// declares, also of those it submits: one who got past the prompt as A must not
+// carry on as A after typing B.
+func (p *prompt) Outcomes() []engine.Outcome {
+	declared := make([]string, len(p.Inputs))
+	for i, f := range p.Inputs {
+		declared[i] = f.Identifier
+	}
+	outcomes := make([]engine.Outcome, len(p.Actions))
+	for i, a := range p.Actions {
+		o := engine.Outcome{Name: a.Ref, Doc: "the person chose " + a.Ref, Withdraws: declared}
+		for _, f := range p.Inputs {
+			// A secret does not outlive its step, so it is never certain.
+			if f.Required && a.submits(f.Identifier) && !f.Type.Secret() {
+				o.Establishes = append(o.Establishes, engine.InputFact(f.Identifier))
+			}
+		}
+		outcomes[i] = o
+	}
+	return outcomes
+}
+
+// Collects tells the inputs and their types.
+func (p *prompt) Collects() map[string]schemas.InputType {
+	types := make(map[string]schemas.InputType, len(p.Inputs))
+	for _, f := range p.Inputs {
+		types[f.Identifier] = f.Type
+	}
+	return types
+}
+
+// Execute asks, and leaves by the action once everything it submits is right.
+func (p *prompt) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
+	if v.Answer == nil {
+		return &engine.Decision{Ask: p.form.ask()}, nil
+	}
+	a, err := p.action(v.Answer.Action)
+	if err != nil {
+		return nil, err
+	}
+	d := engine.Leave(a.Ref)
+	var faults []schemas.FieldError
+	for i := range p.Inputs {
+		f := &p.Inputs[i]
+		value, fault := "", ""
+		if a.submits(f.Identifier) {
+			value, fault = f.accept(v.Answer.Inputs[f.Identifier])
+		}
+		if fault != "" {
+			faults = append(faults, schemas.FieldError{Identifier: f.Identifier, Message: fault})
+		}
+		keep(d, f.Identifier, value)
+	}
+	if len(faults) > 0 {
+		ask := p.form.ask()
+		ask.FieldErrors = faults
+		return &engine.Decision{Ask: ask}, nil
+	}
+	return d, nil
+}
+
+// keep replaces the value of an input; "" leaves none.
+func keep(d *engine.Decision, identifier, value string) {
+	if value == "" {
+		d.Drop = append(d.Drop, identifier)
+		return
+	}
+	if d.Set == nil {
+		d.Set = map[string]string{}
+	}
+	d.Set[identifier] = value
+}
+
+func (p *prompt) action(ref string) (promptAction, error) {
+	if ref == "" && len(p.Actions) == 1 {
+		return p.Actions[0], nil
+	}
+	for _, a := range p.Actions {
+		if a.Ref == ref {
+			return a, nil
+		}
+	}
+	return promptAction{}, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidAction,
+		"this step has no action %q", ref)
+}

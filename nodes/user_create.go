@@ -1,0 +1,241 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// defaultUserType is the type of users when neither the flow nor the
+// application says which.
+const defaultUserType = "Person"
+
+func userCreateKind(d Deps) *engine.Kind {
+	return &engine.Kind{
+		Name: "user-create",
+		Doc: "Makes a user out of collected inputs. The user is stored together with the first thing that " +
+			"concerns it, or when the run completes: an abandoned registration leaves nothing behind.",
+		With: schemas.MustSchema("user-create", userCreateSchema),
+		Outcomes: []engine.Outcome{
+			{
+				Name: "created", Doc: "the run is now about a new user",
+				NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New},
+			},
+			{Name: "taken", Doc: "somebody else has the username or email address", NewSubject: true},
+		},
+		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newUserCreate(c, d.Users) },
+	}
+}
+
+const userCreateSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "type": {"type": "string", "minLength": 1, "description": "The user type; by default Person, or the first that the application allows."},
+    "ouId": {"type": "string", "minLength": 1, "description": "The organization unit; by default that of the application."},
+    "attributes": {
+      "type": "object", "minProperties": 1,
+      "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "an attribute name of letters, digits, dots, dashes and underscores"},
+      "description": "Which input each attribute takes its value from. By default every input that is named like a standard profile attribute (username, email, given_name …) becomes that attribute.",
+      "additionalProperties": {"type": "string", "minLength": 1, "description": "The identifier of an input."}
+    },
+    "identifiedBy": {
+      "enum": ["username", "email"],
+      "description": "The attribute that the user must have, to be found by; by default username or email, whichever there is."
+    }
+  }
+}`
+
+type userCreateWith struct {
+	Type         string            `json:"type,omitempty"`
+	OUID         string            `json:"ouId,omitempty"`
+	Attributes   map[string]string `json:"attributes,omitempty"`
+	IdentifiedBy string            `json:"identifiedBy,omitempty"`
+}
+
+type userCreate struct {
+	userCreateWith
+	users Users
+	// from is Attributes, or what stands for it by default.
+	from map[string]string
+	// identifying are the attributes of which the user must have one.
+	identifying []string
+	types       map[string]schemas.InputType
+}
+
+func newUserCreate(c *engine.Config, users Users) (engine.Executor, []schemas.Problem) {
+	with, found := configure[userCreateWith](c)
+	u := &userCreate{userCreateWith: with, users: users, from: with.Attributes, types: c.Inputs}
+	if u.from == nil {
+		u.from = defaultAttributes(c)
+	}
+	for _, attribute := range slices.Sorted(maps.Keys(with.Attributes)) {
+		path := schemas.JoinPath("attributes", attribute)
+		if attestedAttribute(attribute) {
+			found = append(found, problem(path, "nobody can vouch for their own address: %s is set by a node that verifies it", attribute))
+		}
+		found = append(found, checkInput(c, path, with.Attributes[attribute])...)
+	}
+	u.identifying = schemas.IdentifyingAttributes()
+	if with.IdentifiedBy != "" {
+		u.identifying = []string{with.IdentifiedBy}
+	}
+	u.identifying = slices.DeleteFunc(u.identifying, func(a string) bool { return u.from[a] == "" })
+	if len(u.identifying) == 0 {
+		found = append(found, problem("", "a user without %s could never be found again; "+
+			"collect it in a prompt before this node, or name its input under attributes", identifiers(with.IdentifiedBy)))
+	}
+	return u, found
+}
+
+func identifiers(chosen string) string {
+	if chosen != "" {
+		return "the attribute " + chosen
+	}
+	return "a username or an email address"
+}
+
+// defaultAttributes maps the inputs that are named like profile attributes.
+func defaultAttributes(c *engine.Config) map[string]string {
+	from := map[string]string{}
+	for identifier, t := range c.Inputs {
+		if enterable(identifier) && !t.Secret() {
+			from[identifier] = identifier
+		}
+	}
+	return from
+}
+
+// Needs are the inputs that the configuration names, and one that identifies.
+func (u *userCreate) Needs() []engine.Need {
+	var needs []engine.Need
+	for _, attribute := range slices.Sorted(maps.Keys(u.Attributes)) {
+		needs = append(needs, engine.Need{
+			AnyOf: []engine.Fact{engine.InputFact(u.Attributes[attribute])},
+			Why:   "the user's " + attribute + " is taken from it",
+			Mend:  "make the input required in a prompt that every path passes",
+			Path:  schemas.JoinPath("with.attributes", attribute),
+		})
+	}
+	if u.Attributes != nil {
+		return needs
+	}
+	identify := engine.Need{
+		Why:  "a user without one could never be found again",
+		Mend: "make one of these inputs required in a prompt that every path passes",
+	}
+	for _, attribute := range u.identifying {
+		identify.AnyOf = append(identify.AnyOf, engine.InputFact(u.from[attribute]))
+	}
+	return append(needs, identify)
+}
+
+// Execute drafts the user if its identifying attributes are free. Somebody may
+// still take them before the draft is stored; the store sees to that.
+func (u *userCreate) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	attributes := u.attributes(v)
+	if err := u.checkIdentity(attributes); err != nil {
+		return nil, err
+	}
+	taken, err := u.taken(ctx, attributes)
+	if err != nil {
+		return nil, err
+	}
+	if len(taken) > 0 {
+		d := engine.Leave("taken")
+		d.Subject = &engine.Subject{}
+		d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeAttributeTaken,
+			"somebody else uses this already; choose another, or sign in if it is you").WithProblems(taken)
+		return d, nil
+	}
+	userType, err := u.userType(v.Application)
+	if err != nil {
+		return nil, err
+	}
+	draft := &schemas.User{
+		ID: schemas.NewID(), Type: userType, OUID: u.ouID(v.Application),
+		Attributes: attributes, CreatedAt: v.Now, UpdatedAt: v.Now,
+	}
+	d := engine.Leave("created")
+	d.Subject = &engine.Subject{UserID: draft.ID, Draft: draft}
+	return d, nil
+}
+
+func (u *userCreate) attributes(v *engine.Visit) map[string]any {
+	attributes := map[string]any{}
+	for attribute, identifier := range u.from {
+		value, ok := v.Inputs[identifier]
+		if !ok || value == "" {
+			continue
+		}
+		attributes[attribute] = value
+		if u.types[identifier] == schemas.NumberInput {
+			if n, err := strconv.ParseFloat(value, 64); err == nil {
+				attributes[attribute] = n
+			}
+		}
+	}
+	return attributes
+}
+
+func (u *userCreate) checkIdentity(attributes map[string]any) error {
+	for _, attribute := range u.identifying {
+		if s, _ := attributes[attribute].(string); s != "" {
+			return nil
+		}
+	}
+	return fmt.Errorf("the run has no value for any of %v", u.identifying)
+}
+
+// taken reports the identifying attributes that another user has.
+func (u *userCreate) taken(ctx context.Context, attributes map[string]any) ([]schemas.Problem, error) {
+	var taken []schemas.Problem
+	for _, attribute := range schemas.IdentifyingAttributes() {
+		value, _ := attributes[attribute].(string)
+		if value == "" {
+			continue
+		}
+		_, err := u.users.UserByAttribute(ctx, attribute, value)
+		switch {
+		case schemas.HasCode(err, schemas.CodeUserNotFound):
+		case err != nil:
+			return nil, err
+		default:
+			taken = append(taken, schemas.Problem{Path: attribute, Message: "This " + attribute + " is taken."})
+		}
+	}
+	return taken, nil
+}
+
+// userType is the configured one, or the application's first. An application
+// that allows only some types gets no user of another.
+func (u *userCreate) userType(app *schemas.Application) (string, error) {
+	var allowed []string
+	if app != nil {
+		allowed = app.AllowedUserTypes
+	}
+	t := u.Type
+	if t == "" {
+		t = defaultUserType
+		if len(allowed) > 0 && !slices.Contains(allowed, t) {
+			t = allowed[0]
+		}
+	}
+	if len(allowed) > 0 && !slices.Contains(allowed, t) {
+		return "", schemas.Errorf(schemas.Invalid, "user_type_not_allowed",
+			"this flow creates users of type %q, which application %q does not allow; add it to allowedUserTypes, or use another flow", t, app.Name)
+	}
+	return t, nil
+}
+
+func (u *userCreate) ouID(app *schemas.Application) string {
+	if u.OUID == "" && app != nil {
+		return app.OUID
+	}
+	return u.OUID
+}

@@ -1,0 +1,129 @@
+package nodes
+
+import (
+	"context"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+func userResolveKind(d Deps) *engine.Kind {
+	return &engine.Kind{
+		Name: "user-resolve",
+		Doc: "Finds the user whom a collected input names. The user is thereby only named: " +
+			"whoever typed it may be somebody else.",
+		With:     schemas.MustSchema("user-resolve", userResolveSchema),
+		Outcomes: userResolveOutcomes(),
+		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newUserResolve(c, d.Users) },
+	}
+}
+
+func userResolveOutcomes(claim ...engine.Fact) []engine.Outcome {
+	return []engine.Outcome{
+		{
+			Name: "found", Doc: "there is such a user", NewSubject: true,
+			Establishes: append([]engine.Fact{engine.User}, claim...),
+		},
+		{Name: "missing", Doc: "there is no such user", NewSubject: true},
+	}
+}
+
+const userResolveSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["by", "from"],
+  "properties": {
+    "by": {
+      "type": "array", "minItems": 1, "uniqueItems": true,
+      "description": "The attributes to look the user up by; the first that matches counts.",
+      "items": {"enum": ["username", "email"], "description": "An attribute that no two users share."}
+    },
+    "from": {"type": "string", "minLength": 1, "description": "The identifier of the input that names the user."},
+    "conceal": {
+      "type": "boolean",
+      "description": "Whether to keep from the client that there is no such user. Both outcomes must then lead to the same node, and everything after carries on as if there were one."
+    }
+  }
+}`
+
+type userResolveWith struct {
+	By      []string `json:"by"`
+	From    string   `json:"from"`
+	Conceal bool     `json:"conceal,omitempty"`
+}
+
+type userResolve struct {
+	userResolveWith
+	users Users
+}
+
+func newUserResolve(c *engine.Config, users Users) (engine.Executor, []schemas.Problem) {
+	with, found := configure[userResolveWith](c)
+	found = append(found, checkInput(c, "from", with.From)...)
+	next := c.Node.Next
+	if with.Conceal && next.By != nil && next.By["found"] != next.By["missing"] {
+		found = append(found, problem("conceal", "conceal promises that nobody learns whether the user exists, "+
+			"but found leads to %q and missing to %q; lead both to one node, or leave conceal out",
+			next.By["found"], next.By["missing"]))
+	}
+	return &userResolve{userResolveWith: with, users: users}, found
+}
+
+// Needs says that the input must have a value.
+func (r *userResolve) Needs() []engine.Need {
+	return []engine.Need{{
+		AnyOf: []engine.Fact{engine.InputFact(r.From)},
+		Why:   "without it there is nobody to look for",
+		Mend:  "lead only actions here that submit the input, and make it required in its prompt",
+		Path:  "with.from",
+	}}
+}
+
+// Outcomes tells which input the user was named by.
+func (r *userResolve) Outcomes() []engine.Outcome {
+	return userResolveOutcomes(engine.ClaimFact(r.From))
+}
+
+// Execute looks the user up.
+func (r *userResolve) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	name := v.Inputs[r.From]
+	user, err := r.find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if user != nil {
+		d := engine.Leave("found")
+		d.Subject = &engine.Subject{UserID: user.ID, Input: r.From}
+		return d, nil
+	}
+	d := engine.Leave("missing")
+	d.Subject = &engine.Subject{}
+	switch {
+	case r.Conceal:
+		d.Subject = &engine.Subject{Name: name, Input: r.From}
+	case v.FlowType == schemas.Authentication:
+		// Who registers is expected not to be there yet: no mistake to report.
+		d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeUserNotFound,
+			"there is no user of this name; check the spelling, or sign up")
+	}
+	return d, nil
+}
+
+// find returns nil when there is no such user. Where that is concealed it makes
+// the same look-ups for everybody, so that time does not tell either.
+func (r *userResolve) find(ctx context.Context, name string) (*schemas.User, error) {
+	var found *schemas.User
+	for _, attribute := range r.By {
+		user, err := r.users.UserByAttribute(ctx, attribute, name)
+		switch {
+		case schemas.HasCode(err, schemas.CodeUserNotFound):
+		case err != nil:
+			return nil, err
+		case !r.Conceal:
+			return user, nil
+		case found == nil:
+			found = user
+		}
+	}
+	return found, nil
+}
