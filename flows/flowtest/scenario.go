@@ -66,6 +66,8 @@ type Ceremony struct {
 	Device string `json:"device"`
 	// Fault is how the authenticator or its browser misbehaves.
 	Fault string `json:"fault,omitempty"`
+	// Old answers the options of the step before the last.
+	Old bool `json:"old,omitempty"`
 	// Origin is that of the page; by default the allowed one.
 	Origin string `json:"origin,omitempty"`
 	// Name is the label a person gives a new passkey.

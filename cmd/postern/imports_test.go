@@ -1,0 +1,98 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/postern-id/postern/"
+
+// rooms says what each room may import of the others. A room's folders inside
+// it count as the room unless they are listed themselves. Test files may also
+// use what testRooms lists.
+func rooms() map[string][]string {
+	return map[string][]string{
+		"schemas":                      {},
+		"engine":                       {"schemas"},
+		"internal/passkey":             {"schemas"},
+		"internal/passkey/passkeytest": {"schemas", "internal/passkey"},
+		"internal/password":            {"schemas"},
+		"internal/store":               {"schemas"},
+		"internal/store/storetest":     {"schemas", "internal/store"},
+		"internal/token":               {"schemas"},
+		"internal/config":              {"schemas"},
+		"nodes":                        {"engine", "schemas", "internal/passkey"},
+		"flows":                        {"engine", "nodes", "schemas"},
+		"flows/flowtest":               {"engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password"},
+		"server":                       {"engine", "flows", "schemas", "internal/passkey", "internal/token", "internal/config"},
+		"bootstrap":                    {"flows", "schemas", "internal/store"},
+		"examples":                     {},
+		"e2e":                          {},
+		"cmd/postern":                  {"*"},
+	}
+}
+
+// testRooms are what tests of any room may use: conformance suites, software
+// authenticators, and the rooms below them that need one.
+func testRooms() []string {
+	return []string{"internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "internal/store/pgtest", "flows/flowtest", "nodes", "internal/password", "internal/token"}
+}
+
+// Imports go down the house and never up. The files are read here, and not
+// asked of `go list`, so that the test cache sees them.
+func TestImportsGoDown(t *testing.T) {
+	root := filepath.Join("..", "..")
+	table := rooms()
+	files := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		files++
+		room := roomOf(filepath.ToSlash(filepath.Dir(rel)), table)
+		if room == "" {
+			t.Errorf("%s belongs to no room; give it one in this test and in CONTRIBUTING.md", rel)
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		allowed := append(slices.Clone(table[room]), room)
+		if strings.HasSuffix(path, "_test.go") {
+			allowed = append(allowed, testRooms()...)
+		}
+		for _, spec := range f.Imports {
+			imported, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module)
+			if ours && !slices.Contains(allowed, "*") && !slices.Contains(allowed, roomOf(imported, table)) {
+				t.Errorf("%s imports %s: %s may import %v", rel, imported, room, table[room])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 50 {
+		t.Errorf("only %d files were read", files)
+	}
+}
+
+// roomOf returns the room of a folder: the longest listed path it lies under.
+func roomOf(dir string, table map[string][]string) string {
+	for ; dir != "." && dir != "/"; dir = filepath.ToSlash(filepath.Dir(dir)) {
+		if _, listed := table[dir]; listed {
+			return dir
+		}
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+// Command postern is the identity service and its tools.
+//
+// Exit codes: 0 fine, 1 findings or failed tests, 2 a usage or configuration
+// error.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+// Exit codes.
+const (
+	exitFine     = 0
+	exitFindings = 1
+	exitUsage    = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := program{args: os.Args[1:], environ: os.Environ(), stdout: os.Stdout, stderr: os.Stderr}.run(ctx)
+	stop()
+	os.Exit(code)
+}
+
+// program is one call of postern; tests make their own.
+type program struct {
+	args, environ  []string
+	stdout, stderr io.Writer
+}
+
+// commands is the command line.
+type commands struct {
+	Serve   serveCommand   `cmd:"" help:"Serve. An empty store is seeded first."`
+	Flow    flowCommands   `cmd:"" help:"Check and test flow files."`
+	Schema  schemaCommand  `cmd:"" help:"Print a JSON Schema."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+// errFindings ends a command whose findings have been printed.
+var errFindings = errors.New("there are findings")
+
+// exited carries the code kong would exit with, for --help.
+type exited int
+
+// run executes one command and returns its exit code.
+func (p program) run(ctx context.Context) (code int) {
+	var cli commands
+	parser, err := kong.New(&cli,
+		kong.Name("postern"),
+		kong.Description("An identity service whose sign-in flows are proven before they run."),
+		kong.Writers(p.stdout, p.stderr),
+		kong.Exit(func(c int) { panic(exited(c)) }),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(p),
+		kong.UsageOnError(),
+	)
+	if err != nil {
+		fmt.Fprintln(p.stderr, "postern:", err)
+		return exitUsage
+	}
+	defer func() {
+		if c, ok := recover().(exited); ok {
+			code = int(c)
+		}
+	}()
+	call, err := parser.Parse(p.args)
+	if err != nil {
+		fmt.Fprintf(p.stderr, "postern: %v\nTry `postern --help`.\n", err)
+		return exitUsage
+	}
+	switch err := call.Run(); {
+	case err == nil:
+		return exitFine
+	case errors.Is(err, errFindings):
+		return exitFindings
+	default:
+		fmt.Fprintln(p.stderr, "postern:", err)
+		return exitUsage
+	}
+}
+
+type versionCommand struct{}
+
+// Run prints the version.
+func (versionCommand) Run(p program) error {
+	_, err := fmt.Fprintln(p.stdout, "postern", version)
+	return err
+}

@@ -1,0 +1,122 @@
+package flows_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/flows/flowtest"
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Every built-in flow is proven safe without a waiver.
+func TestBuiltinFlowsCompile(t *testing.T) {
+	list, err := flows.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	handles := map[string]bool{}
+	for _, f := range list {
+		if g, problems := engine.Compile(&f, nodes.Kinds(nodes.Deps{})); g == nil || len(problems) > 0 {
+			t.Errorf("%s: %v", f.Handle, problems)
+		}
+		key := string(f.FlowType) + " " + f.Handle
+		if handles[key] {
+			t.Errorf("there are two flows %s", key)
+		}
+		handles[key] = true
+	}
+	if len(list) < 6 {
+		t.Errorf("there are %d built-in flows", len(list))
+	}
+}
+
+// The scenarios beside each built-in flow pass and reach every outcome of every
+// node.
+func TestBuiltinFlowsByScenario(t *testing.T) {
+	paths, err := filepath.Glob("*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.yaml") {
+			continue
+		}
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			f, err := flowtest.Load(strings.TrimSuffix(path, ".yaml") + "_test.yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := f.Run(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range report.Results {
+				if r.Failure != "" {
+					t.Errorf("%s\n%s", r.Name, r.Failure)
+				}
+			}
+			for _, missed := range report.Missed {
+				t.Errorf("no scenario reaches %s", missed)
+			}
+		})
+	}
+}
+
+// versions is a source with one flow in two versions.
+type versions struct {
+	flows []schemas.Flow
+	asked int
+}
+
+func (v *versions) Flow(_ context.Context, id string) (*schemas.Flow, error) {
+	return v.FlowVersion(nil, id, len(v.flows))
+}
+
+func (v *versions) FlowVersion(_ context.Context, id string, version int) (*schemas.Flow, error) {
+	v.asked++
+	if id != "f" || version > len(v.flows) {
+		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "there is no flow %q version %d", id, version)
+	}
+	f := v.flows[version-1]
+	f.ID, f.ActiveVersion = "f", version
+	return &f, nil
+}
+
+func flowThatShows(title string) schemas.Flow {
+	return schemas.Flow{Handle: "f", Name: title, FlowType: schemas.Registration, Nodes: []schemas.Node{
+		{ID: "q", Use: "prompt", With: []byte(`{"title":"` + title + `","actions":[{"ref":"go"}]}`), Next: schemas.Next{To: schemas.End}},
+	}}
+}
+
+func TestCatalogue(t *testing.T) {
+	ctx := context.Background()
+	source := &versions{flows: []schemas.Flow{flowThatShows("one")}}
+	c := flows.NewCatalogue(source, nodes.Kinds(nodes.Deps{}))
+	first, err := c.Active(ctx, "f")
+	if err != nil || first.Flow().Name != "one" {
+		t.Fatal(first, err)
+	}
+	source.flows = append(source.flows, flowThatShows("two"))
+	if second, err := c.Active(ctx, "f"); err != nil || second.Flow().Name != "two" {
+		t.Errorf("the active version is %v, %v", second, err)
+	}
+	asked := source.asked
+	if again, err := c.Graph(ctx, "f", 1); err != nil || again != first || source.asked != asked {
+		t.Errorf("version 1 was compiled again: %v, %v", again, err)
+	}
+	if _, err := c.Active(ctx, "g"); !schemas.HasCode(err, schemas.CodeFlowNotFound) {
+		t.Errorf("a flow that does not exist: %v", err)
+	}
+	source.flows = append(source.flows, schemas.Flow{Handle: "f", FlowType: schemas.Authentication, Nodes: []schemas.Node{{ID: "done", Use: "authorization-code"}}})
+	var refused *schemas.Error
+	if g, err := c.Active(ctx, "f"); err == nil || errors.As(err, &refused) || !strings.Contains(err.Error(), engine.RuleUnauthenticated) {
+		t.Errorf("a stored flow that is not safe: %v, %v, want an internal error", g, err)
+	}
+}

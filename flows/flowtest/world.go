@@ -1,0 +1,148 @@
+package flowtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/internal/password"
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+)
+
+// origin is that of the page on which scenarios sign in.
+const origin = "https://login.example.org"
+
+// world is what one scenario runs in: a compiled flow, a store of its own,
+// devices, and a clock.
+type world struct {
+	*Memory
+	engine     *engine.Engine
+	graph      *engine.Graph
+	app        schemas.Application
+	ceremonies *passkey.Ceremonies
+	hasher     *password.Pool
+	devices    map[string]*passkeytest.Authenticator
+	now        time.Time
+}
+
+// newWorld compiles the flow and makes the users exist.
+func newWorld(ctx context.Context, flow *schemas.Flow, f *File) (*world, error) {
+	ceremonies, err := passkey.New(passkey.Config{Origins: []string{origin}})
+	if err != nil {
+		return nil, err
+	}
+	w := &world{
+		Memory: NewMemory(), app: f.Application, ceremonies: ceremonies,
+		// The least that argon2id takes: a scenario tests the flow, not the hash.
+		hasher:  password.New(password.Options{MemoryKiB: 8, Iterations: 1, Workers: 1, Queue: 1}),
+		devices: map[string]*passkeytest.Authenticator{},
+		now:     time.Date(2030, time.January, 2, 3, 4, 5, 0, time.UTC),
+	}
+	if w.app.ID == "" {
+		w.app.ID = "application"
+	}
+	w.apps[w.app.ID] = w.app
+	if err := w.compile(flow); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Users)) {
+		if err := w.give(ctx, name, f.Users[name]); err != nil {
+			return nil, fmt.Errorf("the user %s: %w", name, err)
+		}
+	}
+	return w, nil
+}
+
+// compile compiles the flow with the kinds of the server.
+func (w *world) compile(flow *schemas.Flow) error {
+	graph, problems := engine.Compile(flow, nodes.Kinds(nodes.Deps{
+		Users: w, Passwords: w, Credentials: w, Permissions: w, Hasher: w.hasher, Asserter: claims{},
+		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
+	}))
+	if graph == nil {
+		return problemsIn("the flow", problems)
+	}
+	w.graph = graph
+	w.engine = engine.NewEngine(engine.Engine{Runs: w, Graphs: w, Applications: w, Now: func() time.Time { return w.now }})
+	return nil
+}
+
+// Graph returns the flow under test: there is no other.
+func (w *world) Graph(context.Context, string, int) (*engine.Graph, error) { return w.graph, nil }
+
+// give makes a user exist.
+func (w *world) give(ctx context.Context, name string, g Given) error {
+	u := schemas.User{ID: userID(name), Type: "Person", Attributes: g.Attributes, CreatedAt: w.now, UpdatedAt: w.now}
+	changes := []schemas.Change{schemas.CreateUser{User: u}}
+	if g.Password != "" {
+		hash, err := w.hasher.Hash(ctx, g.Password)
+		if err != nil {
+			return err
+		}
+		changes = append(changes, schemas.SetPassword{UserID: u.ID, Hash: hash, At: w.now})
+	}
+	for _, device := range g.Passkeys {
+		credential, err := w.enrol(u, device)
+		if err != nil {
+			return fmt.Errorf("the passkey on %s: %w", device, err)
+		}
+		changes = append(changes, schemas.CreateCredential{Credential: *credential})
+	}
+	w.permissions[u.ID] = g.Permissions
+	return w.Apply(ctx, changes)
+}
+
+// userID derives a user's id from the name it has in the file, so that two
+// runs of a scenario are alike.
+func userID(name string) string {
+	h := sha256.Sum256([]byte(name))
+	return fmt.Sprintf("01900000-0000-7000-8000-%012x", h[:6])
+}
+
+// enrol registers a passkey of the user on the device.
+func (w *world) enrol(u schemas.User, device string) (*schemas.Credential, error) {
+	options, session, err := w.ceremonies.BeginRegistration(passkey.RegistrationRequest{
+		User: passkey.User{ID: u.ID, Name: u.Text("username")}, ResidentKey: "required",
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := w.device(device).Register(options, origin)
+	if err != nil {
+		return nil, err
+	}
+	return w.ceremonies.FinishRegistration(session, answer, w.now)
+}
+
+// device returns the authenticator of the name; one that was not there before
+// has no passkeys.
+func (w *world) device(name string) *passkeytest.Authenticator {
+	if w.devices[name] == nil {
+		w.devices[name] = passkeytest.New(passkeytest.Seed(name))
+	}
+	return w.devices[name]
+}
+
+// readFlow reads the flow that a scenario file is about.
+func (f *File) readFlow() (*schemas.Flow, error) {
+	path := filepath.Join(filepath.Dir(f.path), f.Flow)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	flow, _, problems := schemas.ParseFlow(text, true)
+	if len(problems) > 0 {
+		return nil, problemsIn(path, problems)
+	}
+	flow.ID, flow.ActiveVersion = flow.Handle, 1
+	return flow, nil
+}
