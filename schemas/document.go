@@ -3,6 +3,7 @@ package schemas
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -35,7 +36,9 @@ func (d *Document) Locate(problems []Problem) []Problem {
 
 func (d *Document) place(p Problem) (line, column int) {
 	at := d.root.find(p.Path)
-	if p.onKey && at.key != nil {
+	// Who words a problem anew keeps its message, but loses the mark.
+	onKey := p.onKey || strings.HasPrefix(p.Message, "unknown member ")
+	if onKey && at.key != nil {
 		return at.key.line, at.key.column
 	}
 	return at.value.line, at.value.column
@@ -45,6 +48,21 @@ func (d *Document) place(p Problem) (line, column int) {
 // end, to print above a caret. It is "" when there is no such line.
 func (d *Document) Line(n int) string { return nthLine(d.source, n) }
 
+// maxProblems is how many problems are told at most. Nobody mends more at a
+// time, and a text of commas must not turn into a reply many times its size.
+const maxProblems = 1000
+
+// bounded cuts what is over maxProblems and says how many there were.
+func bounded(problems []Problem) []Problem {
+	if len(problems) <= maxProblems {
+		return problems
+	}
+	more := len(problems) - maxProblems
+	last := problems[maxProblems-1]
+	last.Message += fmt.Sprintf(" (and %d more problems)", more)
+	return append(problems[:maxProblems-1:maxProblems-1], last)
+}
+
 // Decode checks the document against the schema and decodes it into a pointer
 // to a Go value. Members the Go type does not have are problems too. Nothing
 // is decoded if there are problems.
@@ -53,5 +71,5 @@ func (d *Document) Decode(s *Schema, into any) []Problem {
 	if len(problems) == 0 {
 		problems = decode(d.root, d.text, into)
 	}
-	return d.Locate(problems)
+	return bounded(d.Locate(problems))
 }

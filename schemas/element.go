@@ -3,6 +3,7 @@ package schemas
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 )
 
 // shape is the kind of a JSON value, in the words JSON Schema uses for it.
@@ -130,9 +131,15 @@ func (e *element) appendJSON(out []byte) []byte {
 
 // appendString writes a JSON string.
 func appendString(out []byte, s string) []byte {
+	if !strings.ContainsFunc(s, special) {
+		return append(append(append(out, '"'), s...), '"')
+	}
 	quoted, _ := json.Marshal(s) // a string always marshals
 	return append(out, quoted...)
 }
+
+// special reports whether a character may need an escape in a JSON string.
+func special(c rune) bool { return c < ' ' || c > '~' || c == '"' || c == '\\' }
 
 // numberFault says why a JSON number is refused, or "". Numbers a float64
 // cannot hold are refused because exact arithmetic on their exponents would

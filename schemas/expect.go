@@ -3,6 +3,7 @@ package schemas
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +29,9 @@ func (f fault) wrongType() string {
 		text = text || t == string(stringShape)
 	}
 	message := "expected " + oneOf(types) + ", got " + f.came()
+	if f.value.shape == numberShape && slices.Contains(list(f.want), any("integer")) {
+		return message + " with a fraction"
+	}
 	if text && (f.value.shape == numberShape || f.value.shape == booleanShape) {
 		message += "; put it in quotes"
 	}
@@ -55,9 +59,11 @@ func (f fault) expectation() string {
 		return fmt.Sprintf("required member %q is missing: it belongs to another member given here", f.want)
 	case "oneOf":
 		return "it fits two forms at once; leave out what belongs to one of them"
-	case "minContains", "contains", "maxContains":
-		return "expected a list with other items; " + f.text
-	case "properties", "items", "unevaluatedProperties", "unevaluatedItems", "patternProperties", "propertyNames":
+	case "contains", "minContains":
+		return "expected a list with an item of another form" + f.wanted()
+	case "maxContains":
+		return "expected a list with fewer items of one form" + f.wanted()
+	case "properties", "items", "unevaluatedItems", "patternProperties", "propertyNames":
 		return "nothing is allowed here; remove it"
 	}
 	return f.text
@@ -137,6 +143,19 @@ func (f fault) forbidden() string {
 	return "this is not allowed here"
 }
 
+// wanted adds what the schema says a list is to contain, if it does.
+func (f fault) wanted() string {
+	item, _ := f.schema["contains"].(map[string]any)
+	if words, ok := item["x-expect"].(string); ok {
+		return ": " + words
+	}
+	if value, ok := item["const"]; ok {
+		text, _ := json.Marshal(value) // it was JSON before
+		return ": " + string(text)
+	}
+	return ""
+}
+
 // alternatives words an anyOf of which each branch misses some member.
 func (f fault) alternatives() string {
 	var ways []string
@@ -151,7 +170,13 @@ func (f fault) alternatives() string {
 }
 
 // oneOf joins alternatives: "a, b or c".
-func oneOf(words []string) string {
+func oneOf(alternatives []string) string {
+	var words []string
+	for _, word := range alternatives {
+		if !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

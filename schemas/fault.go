@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,14 +17,20 @@ import (
 
 // fault is one leaf of the validator's tree.
 type fault struct {
+	spot
 	keyword string         // the keyword that failed
 	want    any            // what the schema says under that keyword
 	schema  map[string]any // the schema the keyword stands in
-	path    string         // of the value at fault, in the author's notation
-	value   *element       // the value at fault
-	name    string         // the member whose name is at fault, if onKey
 	onKey   bool           // the fault is the name, not the value
 	text    string         // the validator's own words, when there is nothing to look up
+}
+
+// spot is a place in the value that is checked.
+type spot struct {
+	path   string // in the author's notation
+	value  *element
+	around string // the path of the object or list that holds the value
+	name   string // the member's name; that of the nearest one around an item
 }
 
 // judgement walks the validator's tree for one value.
@@ -44,7 +51,7 @@ func (j judgement) faults(e *jsonschema.ValidationError) []fault {
 		for _, cause := range e.Causes {
 			branches = append(branches, j.faults(cause))
 		}
-		return meant(branches)
+		return meant(branches, j.root.follow(e.InstanceLocation).path)
 	case "minContains":
 		// The causes are the items that did not match; none of them need to.
 		return []fault{j.leaf(e)}
@@ -58,9 +65,7 @@ func (j judgement) faults(e *jsonschema.ValidationError) []fault {
 
 // leaf looks up what a single failure is about.
 func (j judgement) leaf(e *jsonschema.ValidationError) fault {
-	f := fault{text: e.Message}
-	f.path, f.value, f.name = j.root.follow(e.InstanceLocation)
-	f.onKey = aboutName(e.KeywordLocation)
+	f := fault{spot: j.root.follow(e.InstanceLocation), onKey: aboutName(e.KeywordLocation), text: e.Message}
 	at, fragment, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
 	if at != j.schema.url {
 		return f
@@ -87,22 +92,21 @@ func (j judgement) leaf(e *jsonschema.ValidationError) fault {
 	return f
 }
 
-// follow walks a JSON pointer as the validator writes it and returns the path
-// in the author's notation, the value there, and the last member's name.
-func (e *element) follow(location string) (path string, value *element, name string) {
-	value = e
+// follow walks a JSON pointer as the validator writes it.
+func (e *element) follow(location string) spot {
+	at := spot{value: e}
 	for _, step := range pointer(location) {
-		if m := value.member(step); m != nil {
-			path, value, name = memberPath(path, step), m.value, step
+		if m := at.value.member(step); m != nil {
+			at = spot{path: MemberPath(at.path, step), value: m.value, around: at.path, name: step}
 			continue
 		}
 		i, err := strconv.Atoi(step)
-		if err != nil || i < 0 || i >= len(value.items) {
+		if err != nil || i < 0 || i >= len(at.value.items) {
 			break
 		}
-		path, value = itemPath(path, i), value.items[i]
+		at = spot{path: itemPath(at.path, i), value: at.value.items[i], around: at.path, name: at.name}
 	}
-	return path, value, name
+	return at
 }
 
 // pointer splits a JSON pointer (RFC 6901) in its URI fragment form, §6.
@@ -150,65 +154,74 @@ func namesFollow(keyword string) bool {
 }
 
 // meant picks the faults worth telling when every branch of an anyOf or oneOf
-// failed. Branches that fail alike, in one keyword at the same value, are told
-// together; otherwise the branch that is nearest to fitting is the one meant.
-func meant(branches [][]fault) []fault {
-	if joined, ok := alike(branches); ok {
-		return []fault{joined}
+// failed at the value at path.
+func meant(branches [][]fault, path string) []fault {
+	for _, f := range branches[0] {
+		if joined, ok := inAll(branches, f); ok {
+			return []fault{joined}
+		}
 	}
 	best := branches[0]
 	for _, branch := range branches[1:] {
-		if farness(branch) < farness(best) {
+		if farness(branch, path) < farness(best, path) {
 			best = branch
 		}
 	}
 	return best
 }
 
-// alike joins branches that each have one fault, of the same keyword and at
-// the same value, into one fault that wants what any of them wants.
-func alike(branches [][]fault) (fault, bool) {
-	first := branches[0][0]
+// inAll joins a fault with its like in every other branch into one that wants
+// what any of them wants. A value that has the type of no branch, or names a
+// variant (a const or enum) of none, is told so and no more; members are only
+// told together if they are all that is missing.
+func inAll(branches [][]fault, like fault) (fault, bool) {
 	var want []any
 	for _, branch := range branches {
-		f := branch[0]
-		if len(branch) != 1 || f.keyword != first.keyword || f.path != first.path || f.onKey != first.onKey {
+		i := slices.IndexFunc(branch, like.isLike)
+		if i < 0 || like.keyword == "required" && len(branch) > 1 {
 			return fault{}, false
 		}
-		switch f.keyword {
-		case "type", "enum":
+		if f := branch[i]; f.keyword == "type" || f.keyword == "enum" {
 			want = append(want, list(f.want)...)
-		case "const", "required":
+		} else {
 			want = append(want, f.want)
-		default:
-			return fault{}, false
 		}
 	}
-	if first.keyword == "required" {
-		first.keyword = "requiredAny"
+	switch like.keyword {
+	case "const":
+		like.keyword = "enum"
+	case "required":
+		like.keyword = "requiredAny"
 	}
-	if first.keyword == "const" {
-		first.keyword = "enum"
-	}
-	first.want = want
-	return first, true
+	like.want = want
+	return like, true
 }
 
-// farness says how little a branch fits: a value of the wrong type, or one
-// that names another variant (a const or enum), was hardly meant for it.
-func farness(branch []fault) int {
-	far := len(branch)
-	shallowest := branch[0].path
-	for _, f := range branch {
-		if len(f.path) < len(shallowest) {
-			shallowest = f.path
-		}
+func (f fault) isLike(g fault) bool {
+	return f.path == g.path && f.onKey == g.onKey && f.question() != "" && f.question() == g.question()
+}
+
+// question is what a keyword asks of a value, if alternatives to it can be
+// listed: its type, its choice among values, its members.
+func (f fault) question() string {
+	switch f.keyword {
+	case "const", "enum":
+		return "choice"
+	case "type", "required":
+		return f.keyword
 	}
+	return ""
+}
+
+// farness says how little a branch fits the value at path: one that wants
+// another type, or names another variant, was hardly meant.
+func farness(branch []fault, path string) int {
+	far := len(branch)
 	for _, f := range branch {
 		switch {
-		case f.keyword == "type" && f.path == shallowest:
+		case f.keyword == "type" && f.path == path:
 			far += 10000
-		case f.keyword == "const" || f.keyword == "enum":
+		case f.question() == "choice":
 			far += 100
 		}
 	}

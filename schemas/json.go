@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -11,7 +12,7 @@ import (
 const maxDepth = 100
 
 // ParseJSON reads exactly one JSON value (RFC 8259). Beyond the grammar it
-// refuses members given twice, nesting over 100 levels, invalid UTF-8, and
+// refuses members given twice or without a name, nesting over 100 levels, invalid UTF-8, and
 // numbers a float64 cannot hold: where two readers of one text could disagree
 // about its meaning, a check by the first says nothing about the second.
 //
@@ -21,7 +22,7 @@ func ParseJSON(data []byte) (*Document, []Problem) {
 	r := jsonReader{data: data, line: 1, column: 1}
 	root := r.document()
 	if len(r.problems) > 0 {
-		return nil, r.problems
+		return nil, bounded(r.problems)
 	}
 	return &Document{source: data, text: bytes.TrimSpace(data), root: root}, nil
 }
@@ -40,14 +41,14 @@ type jsonReader struct {
 func (r *jsonReader) document() *element {
 	if at := invalidUTF8(r.data); at >= 0 {
 		r.pos = at
-		return r.fail("", "the text is not valid UTF-8 here")
+		return r.fail(nil, "the text is not valid UTF-8 here")
 	}
-	root := r.value("")
+	root := r.value(nil)
 	if root == nil {
 		return nil
 	}
 	if r.space(); r.pos < len(r.data) {
-		return r.fail("", "expected the end of the text after the first value, got "+r.next())
+		return r.fail(nil, "expected the end of the text after the first value, got "+r.next())
 	}
 	return root
 }
@@ -68,19 +69,19 @@ func invalidUTF8(data []byte) int {
 }
 
 // value reads a value, with the blanks before it.
-func (r *jsonReader) value(path string) *element {
+func (r *jsonReader) value(at *trail) *element {
 	r.space()
 	line, column := r.mark()
 	var e *element
 	switch c := r.peek(); {
 	case c == '{' || c == '[':
-		e = r.nested(path, c)
+		e = r.nested(at, c)
 	case c == '"':
-		e = r.string(path)
+		e = r.string(at)
 	case c == '-' || '0' <= c && c <= '9':
-		e = r.number(path)
+		e = r.number(at)
 	default:
-		e = r.word(path)
+		e = r.word(at)
 	}
 	if e != nil {
 		e.line, e.column = line, column
@@ -88,26 +89,26 @@ func (r *jsonReader) value(path string) *element {
 	return e
 }
 
-func (r *jsonReader) nested(path string, open byte) *element {
+func (r *jsonReader) nested(at *trail, open byte) *element {
 	if r.depth == maxDepth {
-		return r.fail(path, fmt.Sprintf("nested deeper than %d levels", maxDepth))
+		return r.fail(at, fmt.Sprintf("nested deeper than %d levels", maxDepth))
 	}
 	r.depth++
 	defer func() { r.depth-- }()
 	r.pos++
 	if open == '{' {
-		return r.object(path)
+		return r.object(at)
 	}
-	return r.array(path)
+	return r.array(at)
 }
 
-func (r *jsonReader) array(path string) *element {
+func (r *jsonReader) array(at *trail) *element {
 	e := &element{shape: arrayShape}
 	if r.space(); r.accept(']') {
 		return e
 	}
 	for {
-		item := r.value(itemPath(path, len(e.items)))
+		item := r.value(at.item(len(e.items)))
 		if item == nil {
 			return nil
 		}
@@ -116,59 +117,68 @@ func (r *jsonReader) array(path string) *element {
 			return e
 		}
 		if !r.accept(',') {
-			return r.fail(path, "expected a comma or ] after an item of the list, got "+r.next())
+			return r.fail(at, "expected a comma or ] after an item of the list, got "+r.next())
 		}
 	}
 }
 
-func (r *jsonReader) object(path string) *element {
+func (r *jsonReader) object(at *trail) *element {
 	e := &element{shape: objectShape}
 	if r.space(); r.accept('}') {
 		return e
 	}
 	for {
-		if !r.member(path, e) {
+		if !r.member(at, e) {
 			return nil
 		}
 		if r.space(); r.accept('}') {
 			return e
 		}
 		if !r.accept(',') {
-			return r.fail(path, "expected a comma or } after a member of the object, got "+r.next())
+			return r.fail(at, "expected a comma or } after a member of the object, got "+r.next())
 		}
 	}
 }
 
 // member reads a name, a colon and a value, and reports whether it could.
-func (r *jsonReader) member(path string, object *element) bool {
+func (r *jsonReader) member(at *trail, object *element) bool {
 	if r.space(); r.peek() != '"' {
-		r.fail(path, "expected a member's name in double quotes, got "+r.next())
+		r.fail(at, "expected a member's name in double quotes, got "+r.next())
 		return false
 	}
 	line, column := r.mark()
-	name := r.string(path)
+	name := r.string(at)
 	if name == nil {
 		return false
 	}
-	path = memberPath(path, name.text)
+	if name.text == "" {
+		r.problems = append(r.problems, nameless(at, line, column))
+	}
+	at = at.member(name.text)
 	if r.space(); !r.accept(':') {
-		r.fail(path, "expected a colon after the member's name, got "+r.next())
+		r.fail(at, "expected a colon after the member's name, got "+r.next())
 		return false
 	}
-	value := r.value(path)
+	value := r.value(at)
 	if value == nil {
 		return false
 	}
 	if !object.add(member{name: name.text, line: line, column: column, value: value}) {
-		r.problems = append(r.problems, twice(path, object.member(name.text), line, column))
+		r.problems = append(r.problems, twice(at, object.member(name.text), line, column))
 	}
 	return true
 }
 
+// nameless is the problem of a member whose name is empty. JSON has such
+// members, but the schema validator cannot point at them.
+func nameless(at *trail, line, column int) Problem {
+	return Problem{Path: at.String(), Message: "a member's name is empty; give it one", Line: line, Column: column}
+}
+
 // twice is the problem of a member that an object has already.
-func twice(path string, first *member, line, column int) Problem {
+func twice(at *trail, first *member, line, column int) Problem {
 	return Problem{
-		Path:    path,
+		Path:    at.String(),
 		Message: fmt.Sprintf("%s is given twice, first in line %d; remove one", quote(first.name), first.line),
 		Line:    line,
 		Column:  column,
@@ -176,25 +186,25 @@ func twice(path string, first *member, line, column int) Problem {
 	}
 }
 
-func (r *jsonReader) string(path string) *element {
+func (r *jsonReader) string(at *trail) *element {
 	start := r.pos
 	for r.pos++; r.pos < len(r.data); r.pos++ {
 		switch c := r.data[r.pos]; {
 		case c == '\\':
 			r.pos++
 		case c < ' ':
-			return r.fail(path, fmt.Sprintf("control character %U in a string; write it as an escape such as \\n", c))
+			return r.fail(at, fmt.Sprintf("control character %U in a string; write it as an escape such as \\n", c))
 		case c == '"':
 			r.pos++
-			return r.unquote(path, start)
+			return r.unquote(at, start)
 		}
 	}
 	r.pos = start
-	return r.fail(path, "the string that begins here has no closing quote")
+	return r.fail(at, "the string that begins here has no closing quote")
 }
 
 // unquote decodes the string from start to here.
-func (r *jsonReader) unquote(path string, start int) *element {
+func (r *jsonReader) unquote(at *trail, start int) *element {
 	raw := r.data[start:r.pos]
 	e := &element{shape: stringShape, text: string(raw[1 : len(raw)-1])}
 	if bytes.IndexByte(raw, '\\') < 0 {
@@ -202,12 +212,12 @@ func (r *jsonReader) unquote(path string, start int) *element {
 	}
 	if err := json.Unmarshal(raw, &e.text); err != nil {
 		r.pos = start
-		return r.fail(path, `an escape in this string is wrong; expected one of \" \\ \/ \b \f \n \r \t or \u and four hex digits`)
+		return r.fail(at, `an escape in this string is wrong; expected one of \" \\ \/ \b \f \n \r \t or \u and four hex digits`)
 	}
 	return e
 }
 
-func (r *jsonReader) number(path string) *element {
+func (r *jsonReader) number(at *trail) *element {
 	start := r.pos
 	for r.pos < len(r.data) && bytes.IndexByte([]byte("+-.0123456789eE"), r.data[r.pos]) >= 0 {
 		r.pos++
@@ -215,11 +225,11 @@ func (r *jsonReader) number(path string) *element {
 	text := string(r.data[start:r.pos])
 	if !isNumber(text) {
 		r.pos = start
-		return r.fail(path, "expected a number such as 12, -3.5 or 1e6, got "+quote(text))
+		return r.fail(at, "expected a number such as 12, -3.5 or 1e6, got "+quote(text))
 	}
 	if fault := numberFault(text); fault != "" {
 		r.pos = start
-		return r.fail(path, fault)
+		return r.fail(at, fault)
 	}
 	return &element{shape: numberShape, text: text}
 }
@@ -232,14 +242,20 @@ func isNumber(text string) bool {
 	return json.Valid([]byte(text))
 }
 
-func (r *jsonReader) word(path string) *element {
-	for word, s := range map[string]shape{"true": booleanShape, "false": booleanShape, "null": nullShape} {
-		if bytes.HasPrefix(r.data[r.pos:], []byte(word)) {
-			r.pos += len(word)
-			return &element{shape: s, text: word}
-		}
+func (r *jsonReader) word(at *trail) *element {
+	rest := r.data[r.pos:]
+	switch {
+	case bytes.HasPrefix(rest, []byte("null")):
+		r.pos += len("null")
+		return &element{shape: nullShape, text: "null"}
+	case bytes.HasPrefix(rest, []byte("true")):
+		r.pos += len("true")
+		return &element{shape: booleanShape, text: "true"}
+	case bytes.HasPrefix(rest, []byte("false")):
+		r.pos += len("false")
+		return &element{shape: booleanShape, text: "false"}
 	}
-	return r.fail(path, "expected a value, got "+r.next())
+	return r.fail(at, "expected a value, got "+r.next())
 }
 
 // next names what comes next, for a message.
@@ -248,7 +264,10 @@ func (r *jsonReader) next() string {
 		return "the end of the text"
 	}
 	c, _ := utf8.DecodeRune(r.data[r.pos:])
-	return fmt.Sprintf("%q", c)
+	if !unicode.IsPrint(c) {
+		return fmt.Sprintf("%U", c)
+	}
+	return string(c)
 }
 
 func (r *jsonReader) peek() byte {
@@ -287,8 +306,8 @@ func (r *jsonReader) mark() (line, column int) {
 }
 
 // fail notes a problem at the reading position and returns nil.
-func (r *jsonReader) fail(path, message string) *element {
+func (r *jsonReader) fail(at *trail, message string) *element {
 	line, column := r.mark()
-	r.problems = append(r.problems, Problem{Path: path, Message: message, Line: line, Column: column})
+	r.problems = append(r.problems, Problem{Path: at.String(), Message: message, Line: line, Column: column})
 	return nil
 }

@@ -21,6 +21,9 @@ func problemsOf(faults []fault) []Problem {
 		case "additionalProperties":
 			problems = append(problems, f.strangers()...)
 			continue
+		case "unevaluatedProperties":
+			problems = append(problems, stranger(f.around, f.name, reachable(f.schema)))
+			continue
 		}
 		once := fmt.Sprint(f.path, " ", f.onKey, f.aboutWhole())
 		if judged[once] {
@@ -53,7 +56,7 @@ func (f fault) missing() []Problem {
 		if about := f.about(name); about != "" {
 			message += ": " + about
 		}
-		problems = append(problems, Problem{Path: memberPath(f.path, name), Message: message})
+		problems = append(problems, Problem{Path: MemberPath(f.path, name), Message: message})
 	}
 	return problems
 }
@@ -81,11 +84,27 @@ func (f fault) strangers() []Problem {
 	return problems
 }
 
+// reachable returns the members that a schema and those it applies to the same
+// value know of.
+func reachable(schema map[string]any) []string {
+	properties, _ := schema["properties"].(map[string]any)
+	known := names(properties)
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf", "if", "then", "else"} {
+		for _, part := range list(schema[keyword]) {
+			if part, ok := part.(map[string]any); ok {
+				known = append(known, reachable(part)...)
+			}
+		}
+	}
+	sort.Strings(known)
+	return slices.Compact(known)
+}
+
 // stranger is the problem of one unknown member of the object at path.
 func stranger(path, name string, known []string) Problem {
-	p := Problem{Path: memberPath(path, name), Message: unknown("member", name, known), onKey: true}
+	p := Problem{Path: MemberPath(path, name), Message: unknown("member", name, known), onKey: true}
 	if near := Suggest(name, known); near != "" {
-		p.meant = memberPath(path, near)
+		p.meant = MemberPath(path, near)
 	}
 	return p
 }

@@ -15,9 +15,10 @@ func JoinPath(prefix, path string) string {
 	return prefix + "." + path
 }
 
-// memberPath is the path of a member of the object at path. A name that is not
-// a plain word is quoted as a JSON string: next["a b"].
-func memberPath(path, name string) string {
+// MemberPath is the path of a member of the object at path. A name that is not
+// a plain word is quoted as a JSON string: MemberPath("next", "a b") is
+// next["a b"].
+func MemberPath(path, name string) string {
 	if plainWord(name) {
 		return JoinPath(path, name)
 	}
@@ -26,6 +27,28 @@ func memberPath(path, name string) string {
 
 // itemPath is the path of an item of the list at path.
 func itemPath(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+// trail is a path under construction. It is written out only when there is a
+// problem to report, for most values have none.
+type trail struct {
+	above *trail // nil at the root
+	name  string // of a member
+	index int    // of an item, or -1
+}
+
+func (t *trail) member(name string) *trail { return &trail{above: t, name: name, index: -1} }
+func (t *trail) item(i int) *trail         { return &trail{above: t, index: i} }
+
+// String writes the path. The trail of the root is nil.
+func (t *trail) String() string {
+	switch {
+	case t == nil:
+		return ""
+	case t.index < 0:
+		return MemberPath(t.above.String(), t.name)
+	}
+	return itemPath(t.above.String(), t.index)
+}
 
 // plainWord reports whether a name needs no quotes in a path.
 func plainWord(name string) bool {

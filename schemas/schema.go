@@ -85,7 +85,7 @@ func (s *Schema) Check(value json.RawMessage) []Problem {
 	if len(problems) > 0 {
 		return withoutLines(problems)
 	}
-	return withoutLines(d.Locate(s.check(d.root)))
+	return withoutLines(bounded(d.Locate(s.check(d.root))))
 }
 
 // check validates a parsed value. The problems have no order and no lines.

@@ -3,9 +3,12 @@ package schemas
 import (
 	"encoding"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
+	"time"
 )
 
 // Strict decodes exactly one JSON value into a pointer to a Go value, for
@@ -16,7 +19,7 @@ import (
 func Strict(data []byte, into any) error {
 	d, problems := ParseJSON(data)
 	if len(problems) == 0 {
-		problems = d.Locate(decode(d.root, d.text, into))
+		problems = bounded(d.Locate(decode(d.root, d.text, into)))
 	}
 	if len(problems) == 0 {
 		return nil
@@ -32,8 +35,11 @@ func decode(root *element, text json.RawMessage, into any) []Problem {
 	if target == nil || target.Kind() != reflect.Pointer {
 		panic(fmt.Sprintf("decode into %T: it must be a pointer", into))
 	}
-	f := fitting{}
-	f.fit("", root, target.Elem())
+	f := fitting{types: make(map[reflect.Type][]field)}
+	if root.shape == nullShape {
+		f.note(nil, "expected a value, got null")
+	}
+	f.fit(nil, root, target.Elem())
 	if len(f.problems) > 0 {
 		return f.problems
 	}
@@ -44,119 +50,131 @@ func decode(root *element, text json.RawMessage, into any) []Problem {
 }
 
 // fitting collects where a value does not fit a Go type.
-type fitting struct{ problems []Problem }
+type fitting struct {
+	types    map[reflect.Type][]field // the structs met so far
+	problems []Problem
+}
 
 var (
 	jsonReading = reflect.TypeFor[json.Unmarshaler]()
+	anyJSON     = reflect.TypeFor[json.RawMessage]()
 	textReading = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
 // fit compares one value with the type that is to hold it.
-func (f *fitting) fit(path string, e *element, t reflect.Type) {
-	if e.shape == nullShape || t.Kind() == reflect.Interface {
+func (f *fitting) fit(at *trail, e *element, t reflect.Type) {
+	if e.shape == nullShape || t.Kind() == reflect.Interface || t == anyJSON {
 		return
 	}
-	if reflect.PointerTo(t).Implements(jsonReading) || reflect.PointerTo(t).Implements(textReading) {
-		f.try(path, e, t)
+	switch pointer := reflect.PointerTo(t); {
+	case pointer.Implements(jsonReading):
+		f.try(at, e, t)
+		return
+	case pointer.Implements(textReading):
+		if f.expect(at, e, stringShape) {
+			f.try(at, e, t)
+		}
 		return
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		f.fit(path, e, t.Elem())
+		f.fit(at, e, t.Elem())
 	case reflect.Struct:
-		f.fitStruct(path, e, t)
+		f.fitStruct(at, e, t)
 	case reflect.Map:
-		if f.expect(path, e, objectShape) {
+		if f.expect(at, e, objectShape) {
 			for _, m := range e.members {
-				f.fit(memberPath(path, m.name), m.value, t.Elem())
+				f.fit(at.member(m.name), m.value, t.Elem())
 			}
 		}
 	case reflect.Slice, reflect.Array:
-		f.fitList(path, e, t)
+		f.fitList(at, e, t)
 	default:
-		f.fitScalar(path, e, t)
+		f.fitScalar(at, e, t)
 	}
 }
 
-func (f *fitting) fitStruct(path string, e *element, t reflect.Type) {
-	if !f.expect(path, e, objectShape) {
+func (f *fitting) fitStruct(at *trail, e *element, t reflect.Type) {
+	if !f.expect(at, e, objectShape) {
 		return
 	}
-	members := membersOf(t)
-	var known []string
-	for _, m := range members {
-		known = append(known, m.name)
+	fields, ok := f.types[t]
+	if !ok {
+		fields = fieldsOf(t)
+		f.types[t] = fields
 	}
 	for _, m := range e.members {
-		if field, ok := fieldNamed(members, m.name); ok {
-			f.fit(memberPath(path, m.name), m.value, field)
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == m.name })
+		if i >= 0 {
+			f.fit(at.member(m.name), m.value, fields[i].typ)
 			continue
 		}
-		f.problems = append(f.problems, stranger(path, m.name, known))
+		f.problems = append(f.problems, stranger(at.String(), m.name, fieldNames(fields)))
 	}
 }
 
-func (f *fitting) fitList(path string, e *element, t reflect.Type) {
+func (f *fitting) fitList(at *trail, e *element, t reflect.Type) {
 	if t.Elem().Kind() == reflect.Uint8 {
-		f.try(path, e, t)
+		f.try(at, e, t)
 		return
 	}
-	if !f.expect(path, e, arrayShape) {
+	if !f.expect(at, e, arrayShape) {
 		return
 	}
 	for i, item := range e.items {
-		f.fit(itemPath(path, i), item, t.Elem())
+		f.fit(at.item(i), item, t.Elem())
 	}
 }
 
-func (f *fitting) fitScalar(path string, e *element, t reflect.Type) {
+func (f *fitting) fitScalar(at *trail, e *element, t reflect.Type) {
 	switch kind := t.Kind(); {
 	case kind == reflect.String:
-		f.expect(path, e, stringShape)
+		f.expect(at, e, stringShape)
 	case kind == reflect.Bool:
-		f.expect(path, e, booleanShape)
+		f.expect(at, e, booleanShape)
 	case reflect.New(t).Elem().CanInt(), reflect.New(t).Elem().CanUint():
-		if f.expect(path, e, "integer") {
-			f.try(path, e, t)
+		if f.expect(at, e, "integer") {
+			f.try(at, e, t)
 		}
 	default:
-		if f.expect(path, e, numberShape) {
-			f.try(path, e, t)
+		if f.expect(at, e, numberShape) {
+			f.try(at, e, t)
 		}
 	}
 }
 
 // expect reports whether the value has the shape, and notes it if not.
-func (f *fitting) expect(path string, e *element, want shape) bool {
+func (f *fitting) expect(at *trail, e *element, want shape) bool {
 	if e.shape == want || want == "integer" && e.shape == numberShape {
 		return true
 	}
-	f.note(path, "expected "+want.words()+", got "+e.shape.words())
+	f.note(at, "expected "+want.words()+", got "+e.shape.words())
 	return false
 }
 
-// try decodes a value whose type has a notation of its own, or a range. The
-// decoder's own words are shown only where the type is ours, or a well-known
-// one, and says what it expects.
-func (f *fitting) try(path string, e *element, t reflect.Type) {
-	err := json.Unmarshal(e.appendJSON(nil), reflect.New(t).Interface())
-	if err == nil {
-		return
-	}
+// try decodes a value whose type has a notation of its own, or a range.
+func (f *fitting) try(at *trail, e *element, t reflect.Type) {
+	target := reflect.New(t)
+	err := json.Unmarshal(e.appendJSON(nil), target.Interface())
+	var mismatch *json.UnmarshalTypeError
 	switch {
-	case reflect.New(t).Elem().CanInt():
-		f.note(path, fmt.Sprintf("expected a whole number of at most %d bits, got %s", t.Bits(), e.text))
-	case reflect.New(t).Elem().CanUint():
-		f.note(path, fmt.Sprintf("expected a whole number from 0 of at most %d bits, got %s", t.Bits(), e.text))
-	case t.PkgPath() == "time":
-		f.note(path, "expected a time such as 2026-01-31T12:00:00Z (RFC 3339)")
+	case err == nil:
+	case target.Elem().CanInt():
+		f.note(at, fmt.Sprintf("expected a whole number of at most %d bits, got %s", t.Bits(), e.text))
+	case target.Elem().CanUint():
+		f.note(at, fmt.Sprintf("expected a whole number from 0 of at most %d bits, got %s", t.Bits(), e.text))
+	case t == reflect.TypeFor[time.Time]():
+		f.note(at, "expected a time such as 2026-01-31T12:00:00Z (RFC 3339)")
+	case errors.As(err, &mismatch):
+		// Its own words name Go types, which mean nothing to a client.
+		f.note(at, "a value of this form does not fit here")
 	default:
-		f.note(path, err.Error())
+		f.note(at, err.Error())
 	}
 }
 
-func (f *fitting) note(path, message string) {
-	f.problems = append(f.problems, Problem{Path: path, Message: message})
+func (f *fitting) note(at *trail, message string) {
+	f.problems = append(f.problems, Problem{Path: at.String(), Message: message})
 }
 
 // field is a member a Go struct has in JSON.
@@ -165,31 +183,30 @@ type field struct {
 	typ  reflect.Type
 }
 
-// membersOf lists a struct's members, those of embedded structs among them.
-func membersOf(t reflect.Type) []field {
-	var members []field
+// fieldsOf lists a struct's members, those of embedded structs among them.
+func fieldsOf(t reflect.Type) []field {
+	var fields []field
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
 		switch {
 		case name == "-":
 		case sf.Anonymous && name == "" && sf.Type.Kind() == reflect.Struct:
-			members = append(members, membersOf(sf.Type)...)
+			fields = append(fields, fieldsOf(sf.Type)...)
 		case !sf.IsExported():
 		case name == "":
-			members = append(members, field{name: sf.Name, typ: sf.Type})
+			fields = append(fields, field{name: sf.Name, typ: sf.Type})
 		default:
-			members = append(members, field{name: name, typ: sf.Type})
+			fields = append(fields, field{name: name, typ: sf.Type})
 		}
 	}
-	return members
+	return fields
 }
 
-func fieldNamed(members []field, name string) (reflect.Type, bool) {
-	for _, m := range members {
-		if m.name == name {
-			return m.typ, true
-		}
+func fieldNames(fields []field) []string {
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.name)
 	}
-	return nil, false
+	return names
 }

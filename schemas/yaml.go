@@ -27,9 +27,9 @@ func ParseYAML(data []byte) (*Document, []Problem) {
 		return nil, []Problem{*problem}
 	}
 	r := yamlReader{}
-	root := r.value("", node)
+	root := r.value(nil, node)
 	if len(r.problems) > 0 {
-		return nil, r.problems
+		return nil, bounded(r.problems)
 	}
 	return &Document{source: data, text: root.appendJSON(nil), root: root}, nil
 }
@@ -82,54 +82,57 @@ type yamlReader struct {
 }
 
 // value converts a node; it returns an element also for what it refuses.
-func (r *yamlReader) value(path string, node *yaml.Node) *element {
+func (r *yamlReader) value(at *trail, node *yaml.Node) *element {
 	e := &element{shape: nullShape, text: "null", line: node.Line, column: node.Column}
 	switch {
 	case node.Kind == yaml.AliasNode:
-		r.refuse(path, node, "aliases (*"+node.Value+") are not used here; write the value out")
+		r.refuse(at, node, "aliases (*"+node.Value+") are not used here; write the value out")
 	case node.Anchor != "":
-		r.refuse(path, node, "anchors (&"+node.Anchor+") are not used here; remove it and write the value out where it is needed")
+		r.refuse(at, node, "anchors (&"+node.Anchor+") are not used here; remove it and write the value out where it is needed")
 	case node.Style&yaml.TaggedStyle != 0:
-		r.refuse(path, node, "tags ("+node.Tag+") are not used here; remove it, and put the value in quotes if it is meant as a string")
+		r.refuse(at, node, "tags ("+node.Tag+") are not used here; remove it, and put the value in quotes if it is meant as a string")
 	case node.Kind == yaml.ScalarNode:
-		r.scalar(path, node, e)
+		r.scalar(at, node, e)
 	case r.depth == maxDepth:
-		r.refuse(path, node, fmt.Sprintf("nested deeper than %d levels", maxDepth))
+		r.refuse(at, node, fmt.Sprintf("nested deeper than %d levels", maxDepth))
 	default:
 		r.depth++
-		r.collection(path, node, e)
+		r.collection(at, node, e)
 		r.depth--
 	}
 	return e
 }
 
-func (r *yamlReader) collection(path string, node *yaml.Node, e *element) {
+func (r *yamlReader) collection(at *trail, node *yaml.Node, e *element) {
 	if node.Kind == yaml.SequenceNode {
 		e.shape = arrayShape
 		for i, item := range node.Content {
-			e.items = append(e.items, r.value(itemPath(path, i), item))
+			e.items = append(e.items, r.value(at.item(i), item))
 		}
 		return
 	}
 	e.shape = objectShape
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		r.member(path, node.Content[i], node.Content[i+1], e)
+		r.member(at, node.Content[i], node.Content[i+1], e)
 	}
 }
 
-func (r *yamlReader) member(path string, key, value *yaml.Node, object *element) {
+func (r *yamlReader) member(at *trail, key, value *yaml.Node, object *element) {
 	switch {
 	case key.Tag == "!!merge":
-		r.refuse(path, key, "merge keys (<<) are not used here; write the members out")
+		r.refuse(at, key, "merge keys (<<) are not used here; write the members out")
 		return
 	case key.Kind != yaml.ScalarNode || key.Tag != "!!str" && key.Tag != "!!timestamp" || key.Style&yaml.TaggedStyle != 0 || key.Anchor != "":
-		r.refuse(path, key, "expected a string as key, got "+keyWords(key))
+		r.refuse(at, key, "expected a string as key, got "+keyWords(key))
+		return
+	case key.Value == "":
+		r.problems = append(r.problems, nameless(at, key.Line, key.Column))
 		return
 	}
-	path = memberPath(path, key.Value)
-	m := member{name: key.Value, line: key.Line, column: key.Column, value: r.value(path, value)}
+	at = at.member(key.Value)
+	m := member{name: key.Value, line: key.Line, column: key.Column, value: r.value(at, value)}
 	if !object.add(m) {
-		r.problems = append(r.problems, twice(path, object.member(m.name), m.line, m.column))
+		r.problems = append(r.problems, twice(at, object.member(m.name), m.line, m.column))
 	}
 }
 
@@ -148,27 +151,28 @@ func keyWords(key *yaml.Node) string {
 	return quote(key.Value) + " (" + strings.TrimPrefix(key.Tag, "!!") + "); put it in quotes"
 }
 
-func (r *yamlReader) scalar(path string, node *yaml.Node, e *element) {
+func (r *yamlReader) scalar(at *trail, node *yaml.Node, e *element) {
 	e.text = node.Value
-	switch node.Tag {
-	case "!!null":
+	switch {
+	case node.Tag == "!!null":
 		e.text = "null"
-	case "!!bool":
+	case node.Tag == "!!bool":
 		e.shape, e.text = booleanShape, strings.ToLower(node.Value)
-	case "!!int", "!!float":
+	case node.Tag == "!!int", node.Tag == "!!float", node.Style == 0 && isNumber(node.Value):
+		// The library takes a number out of range for a string.
 		e.shape = numberShape
 		if !isNumber(node.Value) {
-			r.refuse(path, node, "the number "+quote(node.Value)+" is not in plain decimal notation; write it so (12, -3.5), or put it in quotes if it is meant as a string")
+			r.refuse(at, node, "the number "+quote(node.Value)+" is not in plain decimal notation; write it so (12, -3.5), or put it in quotes if it is meant as a string")
 			return
 		}
 		if fault := numberFault(node.Value); fault != "" {
-			r.refuse(path, node, fault)
+			r.refuse(at, node, fault)
 		}
 	default:
 		e.shape = stringShape
 	}
 }
 
-func (r *yamlReader) refuse(path string, node *yaml.Node, message string) {
-	r.problems = append(r.problems, Problem{Path: path, Message: message, Line: node.Line, Column: node.Column})
+func (r *yamlReader) refuse(at *trail, node *yaml.Node, message string) {
+	r.problems = append(r.problems, Problem{Path: at.String(), Message: message, Line: node.Line, Column: node.Column})
 }

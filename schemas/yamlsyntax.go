@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"sort"
 	"strconv"
@@ -20,8 +21,9 @@ type where int
 
 const (
 	atLine   where = iota // the line told, at its first character
-	atBlock               // the first line without which the text would still be read
-	atOpener              // the bracket or quote that is never closed
+	atFirst               // the first line that brings the error, at its first character
+	atExact               // the first character that brings the error
+	atOpener              // the bracket or quote of the line told that the line does not close
 )
 
 // complaint is one of the library's messages.
@@ -34,24 +36,24 @@ type complaint struct {
 // complaints are those of the messages that authors meet.
 func complaints() []complaint {
 	return []complaint{
-		{"did not find expected ',' or ']'", "this list is not closed: expected a comma or ] after an item", atOpener, true},
-		{"did not find expected ',' or '}'", "this object is not closed: expected a comma or } after a member", atOpener, true},
-		{"found unexpected end of stream", "this quoted string is never closed", atOpener, false},
-		{"did not find expected '-' indicator", "expected another item (- …) of the list, or less indentation", atBlock, true},
-		{"did not find expected key", "expected another key of the object; look at the indentation, and put values with special characters in quotes", atBlock, true},
-		{"did not find expected node content", "expected a value here", atBlock, true},
-		{"did not find expected <document start>", "expected the end of the text; look at the indentation", atBlock, true},
-		{"mapping values are not allowed in this context", "a colon and a blank are not allowed here; put a value that contains them in quotes, or look at the indentation", atBlock, false},
-		{"mapping keys are not allowed in this context", "a key is not allowed here; look at the indentation", atBlock, false},
-		{"block sequence entries are not allowed in this context", "a list item (- …) is not allowed here; put the list on lines of its own", atBlock, false},
-		{"could not find expected ':'", "expected a colon and a blank after the key", atBlock, false},
-		{"found character that cannot start any token", "a value may not begin with this character; put it in quotes", atBlock, false},
-		{"found a tab character", "a tab indents this line; use spaces", atBlock, false},
-		{"found unknown escape character", `an escape in this string is wrong; use single quotes for a string with backslashes, or write \\`, atBlock, false},
-		{"control characters are not allowed", "control characters are not allowed here; remove them", atBlock, false},
-		{"did not find expected comment or line break", "expected the text on the next line after | or >", atBlock, false},
-		{"found incompatible YAML document", "expected YAML 1.1 or 1.2; remove the %YAML line", atBlock, false},
-		{"exceeded max depth", "nested too deep", atLine, false},
+		{"did not find expected ',' or ']'", "the list that begins here is not closed, or misses a comma; put values with special characters in quotes", atOpener, true},
+		{"did not find expected ',' or '}'", "the object that begins here is not closed, or misses a comma; put values with special characters in quotes", atOpener, true},
+		{"found unexpected end of stream", "the string that begins here has no closing quote", atOpener, false},
+		{"did not find expected '-' indicator", "expected another item (- …) of the list, or less indentation", atFirst, true},
+		{"did not find expected key", "expected another key of the object; look at the indentation, and put values with special characters in quotes", atFirst, true},
+		{"did not find expected node content", "expected a value", atExact, true},
+		{"did not find expected <document start>", "expected the end of the text; look at the indentation", atFirst, true},
+		{"mapping values are not allowed in this context", "a colon and a blank are not allowed here; put a value that contains them in quotes, or look at the indentation", atExact, false},
+		{"mapping keys are not allowed in this context", "a key is not allowed here; look at the indentation", atExact, false},
+		{"block sequence entries are not allowed in this context", "a list item (- …) is not allowed here; put the list on lines of its own", atExact, false},
+		{"could not find expected ':'", "expected a colon and a blank after the key", atFirst, false},
+		{"found character that cannot start any token", "a value may not begin with this character; put it in quotes", atExact, false},
+		{"found a tab character", "a tab indents this line; use spaces", atFirst, false},
+		{"found unknown escape character", `there is no such escape; use single quotes for a string with backslashes, or write \\`, atExact, false},
+		{"control characters are not allowed", "control characters are not allowed here; remove them", atExact, false},
+		{"did not find expected comment or line break", "expected the text on the next line after | or >", atFirst, false},
+		{"found incompatible YAML document", "expected YAML 1.1 or 1.2; remove the %YAML line", atFirst, false},
+		{"exceeded max depth", fmt.Sprintf("nested deeper than %d levels", maxDepth), atLine, false},
 	}
 }
 
@@ -74,35 +76,44 @@ func syntaxProblem(data []byte, err error) *Problem {
 // problem places the complaint in the text.
 func (c complaint) problem(data []byte, says string) *Problem {
 	line := c.line(data, says)
+	start := len(firstLines(data, line-1))
 	text := nthLine(data, line)
 	column := indentation(text)
-	if c.where == atOpener {
+	switch c.where {
+	case atOpener:
 		column = opener(text)
+	case atExact:
+		column = sort.Search(len(text), func(i int) bool { return fails(data[:start+i+1], says) })
 	}
 	words := c.words
-	if column < len(text) && text[column] == '\t' {
+	if strings.TrimLeft(text[:min(column+1, len(text))], " ") == "\t" {
 		words = "a tab indents this line; use spaces"
 	}
 	return &Problem{Message: words, Line: line, Column: utf8.RuneCountInString(text[:column]) + 1}
 }
 
-// line finds the line of the complaint. An empty line is put in front of the
-// text first, because the library takes line 0 to mean "no line" and would
-// tell another one instead.
+// line finds the line of the complaint.
 func (c complaint) line(data []byte, says string) int {
+	lines := bytes.Count(data, []byte("\n")) + 1
+	const searched = 1 << 18 // reading larger texts a dozen times takes too long
+	if (c.where == atFirst || c.where == atExact) && len(data) < searched {
+		return 1 + sort.Search(lines-1, func(i int) bool { return fails(firstLines(data, i+1), says) })
+	}
+	// The library takes line 0 to mean "no line" and would tell another one
+	// instead. Below an empty line there is no line 0.
 	told, _ := splitError(readError(append([]byte("\n"), data...)))
 	if !c.parser {
 		told--
 	}
-	lines := bytes.Count(data, []byte("\n")) + 1
-	const searched = 1 << 18 // reading larger texts a dozen times takes too long
-	if c.where == atBlock && len(data) < searched {
-		told = 1 + sort.Search(lines-1, func(i int) bool {
-			_, same := splitError(readError(firstLines(data, i+1)))
-			return same == says
-		})
-	}
 	return min(max(told, 1), lines)
+}
+
+// fails reports whether a text alone brings the same error as the whole does.
+// Once enough of the text is there to bring it, more does not take it away;
+// and less brings another error, if any.
+func fails(data []byte, says string) bool {
+	_, same := splitError(readError(data))
+	return same == says
 }
 
 // readError returns the library's error for a text.
@@ -128,30 +139,49 @@ func splitError(err error) (line int, says string) {
 }
 
 // opener returns the offset of the last bracket or quote of a line that the
-// line does not close, or of its first character.
+// line does not close; if it closes all, that of its last bracket.
 func opener(line string) int {
 	var open []int
-	var quoted byte
 	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case quoted == '"' && c == '\\':
-			i++
-		case quoted != 0:
-			if c == quoted {
-				quoted, open = 0, open[:len(open)-1]
-			}
-		case (c == '"' || c == '\'') && startsValue(line, i):
-			quoted, open = c, append(open, i)
-		case c == '[' || c == '{':
+		switch c := line[i]; c {
+		case '[', '{':
 			open = append(open, i)
-		case (c == ']' || c == '}') && len(open) > 0:
+		case ']', '}':
+			if len(open) == 0 || line[open[len(open)-1]] != c-2 { // [ \ ] and { | }
+				return max(lastBracket(line[:i]), indentation(line))
+			}
 			open = open[:len(open)-1]
+		case '"', '\'':
+			if !startsValue(line, i) {
+				continue
+			}
+			length := closing(line[i+1:], c)
+			if length < 0 {
+				return i
+			}
+			i += length + 1
 		}
 	}
 	if len(open) == 0 {
-		return indentation(line)
+		return max(lastBracket(line), indentation(line))
 	}
 	return open[len(open)-1]
+}
+
+func lastBracket(line string) int { return strings.LastIndexAny(line, "[{") }
+
+// closing returns the offset of the quote that closes a string, or -1. A
+// doubled single quote closes and opens again, which comes to the same.
+func closing(rest string, quote byte) int {
+	for i := 0; i < len(rest); i++ {
+		switch {
+		case rest[i] == '\\' && quote == '"':
+			i++
+		case rest[i] == quote:
+			return i
+		}
+	}
+	return -1
 }
 
 // startsValue reports whether a quote at i opens a string, as it does not in

@@ -1,0 +1,179 @@
+package schemas
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestParseYAMLValues(t *testing.T) {
+	tests := []struct{ yaml, json string }{
+		{"a: 1", `{"a":1}`},
+		{"a: -0.5e3", `{"a":-0.5e3}`},
+		{"a: 12345678901234567890123", `{"a":12345678901234567890123}`},
+		{"a: 2026-01-31", `{"a":"2026-01-31"}`},
+		{"a: 2026-01-31T12:00:00Z", `{"a":"2026-01-31T12:00:00Z"}`},
+		{"2026-01-31: a", `{"2026-01-31":"a"}`},
+		{"a: 12:30", `{"a":"12:30"}`},
+		{"a: yes\nb: no\nc: on", `{"a":"yes","b":"no","c":"on"}`},
+		{"a: True\nb: FALSE", `{"a":true,"b":false}`},
+		{"a:\nb: ~\nc: null", `{"a":null,"b":null,"c":null}`},
+		{`"1": "2"`, `{"1":"2"}`},
+		{"'<<': x", `{"<<":"x"}`},
+		{"a: '1e999'", `{"a":"1e999"}`},
+		{"a: |\n  one\n  two\n", `{"a":"one\ntwo\n"}`},
+		{"a: >-\n  one\n  two\n", `{"a":"one two"}`},
+		{"a: \"\\u00e9\\t<\"", "{\"a\":\"\u00e9\\t\\u003c\"}"},
+		{"- a\n- [b, {c: d}]", `["a",["b",{"c":"d"}]]`},
+		{"\ufeffa: 1", `{"a":1}`},
+		{"--- # one document\na: 1\n...\n", `{"a":1}`},
+		{"z: 1\na: 2", `{"z":1,"a":2}`},
+		{"just text", `"just text"`},
+	}
+	for _, test := range tests {
+		d, problems := ParseYAML([]byte(test.yaml))
+		if len(problems) > 0 {
+			t.Errorf("%q: %v", test.yaml, problems)
+		} else if string(d.JSON()) != test.json {
+			t.Errorf("%q: got %s, expected %s", test.yaml, d.JSON(), test.json)
+		}
+	}
+}
+
+// TestAliasBombCostsNothing would not end if aliases were expanded.
+func TestAliasBombCostsNothing(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a0: &a0 [x, x]\n")
+	for i := 1; i < 100; i++ {
+		fmt.Fprintf(&b, "a%d: &a%d [*a%d, *a%d]\n", i, i, i-1, i-1)
+	}
+	_, problems := ParseYAML([]byte(b.String()))
+	if len(problems) != 100 {
+		t.Errorf("expected the anchor of each of 100 lines to be refused, got %d problems", len(problems))
+	}
+}
+
+func TestNesting(t *testing.T) {
+	for name, parse := range map[string]func([]byte) (*Document, []Problem){"yaml": ParseYAML, "json": ParseJSON} {
+		if _, problems := parse([]byte(strings.Repeat("[", 100) + strings.Repeat("]", 100))); len(problems) > 0 {
+			t.Errorf("%s: 100 levels are refused: %v", name, problems)
+		}
+		for _, n := range []int{101, 9000, 1 << 20} {
+			if _, problems := parse([]byte(strings.Repeat("[", n) + strings.Repeat("]", n))); len(problems) != 1 {
+				t.Errorf("%s: %d levels: got %d problems, expected 1", name, n, len(problems))
+			} else if want := "nested deeper than 100 levels"; problems[0].Message != want {
+				t.Errorf("%s: %d levels: got %s, expected %s", name, n, problems[0].Message, want)
+			}
+		}
+	}
+}
+
+func TestProblemsAreBounded(t *testing.T) {
+	_, problems := ParseYAML([]byte(strings.Repeat("a: 1\n", 5000)))
+	if len(problems) != maxProblems {
+		t.Fatalf("got %d problems, expected %d", len(problems), maxProblems)
+	}
+	if last := problems[maxProblems-1].Message; !strings.HasSuffix(last, "(and 3999 more problems)") {
+		t.Errorf("the last problem does not tell how many more there are: %s", last)
+	}
+}
+
+func TestLocate(t *testing.T) {
+	d, problems := ParseYAML([]byte(`nodes:
+  - id: a
+    next: {found: b, "a b": c}
+    with:
+      inputs: [{type: T}]
+`))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	tests := []struct {
+		problem      Problem
+		line, column int
+	}{
+		{Problem{Path: ""}, 1, 1},
+		{Problem{Path: "nodes[0].next.found"}, 3, 19},
+		{Problem{Path: "nodes[0].next.found"}.OnName(), 3, 12},
+		{Problem{Path: "nodes[0].next.found", Message: "unknown member \"found\""}, 3, 12},
+		{Problem{Path: `nodes[0].next["a b"]`}, 3, 29},
+		{Problem{Path: `nodes[0].next["a b"]`}.OnName(), 3, 22},
+		{Problem{Path: "nodes[0].next.a b"}, 3, 29},
+		{Problem{Path: "nodes[0].use"}, 2, 5},
+		{Problem{Path: "nodes[0].use"}.OnName(), 2, 5},
+		{Problem{Path: "nodes[0].with.inputs[0].type"}, 5, 23},
+		{Problem{Path: "nodes[0].with.inputs[7].type"}, 5, 15},
+		{Problem{Path: "nodes[0].with.inputs[x"}, 5, 15},
+		{Problem{Path: "nodes[0]..x"}, 2, 5},
+		{Problem{Path: "nodes[-1]"}, 2, 3},
+		{Problem{Path: "nodes[0].id", Line: 7, Column: 7}, 7, 7},
+	}
+	for _, test := range tests {
+		got := d.Locate([]Problem{test.problem})[0]
+		if got.Line != test.line || got.Column != test.column {
+			t.Errorf("%q: got %d:%d, expected %d:%d", test.problem.Path, got.Line, got.Column, test.line, test.column)
+		}
+	}
+}
+
+func TestLocateSortsByPlace(t *testing.T) {
+	d, _ := ParseJSON([]byte("{\"a\": 1,\n \"b\": 2, \"c\": 3}"))
+	located := d.Locate([]Problem{{Path: "c"}, {Path: "b"}, {Path: "a"}, {Path: "d"}})
+	var order []string
+	for _, p := range located {
+		order = append(order, p.Path)
+	}
+	if want := []string{"d", "a", "b", "c"}; !slices.Equal(order, want) {
+		t.Errorf("got %v, expected %v", order, want)
+	}
+}
+
+func TestLine(t *testing.T) {
+	d, _ := ParseYAML([]byte("a: 1\r\nb: 2\n"))
+	for n, want := range map[int]string{-1: "", 0: "", 1: "a: 1", 2: "b: 2", 3: "", 4: "", 1 << 40: ""} {
+		if got := d.Line(n); got != want {
+			t.Errorf("line %d: got %q, expected %q", n, got, want)
+		}
+	}
+}
+
+func TestDecode(t *testing.T) {
+	schema := MustSchema("test", `{"type": "object", "properties": {"name": {"type": "string"}, "extra": true}}`)
+	var into struct {
+		Name string `json:"name"`
+	}
+	d, _ := ParseYAML([]byte("name: A\nextra: 1\n"))
+	want := []Problem{{Path: "extra", Message: `unknown member "extra"; known: name`, Line: 2, Column: 1, onKey: true}}
+	if got := d.Decode(schema, &into); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, expected %v", got, want)
+	}
+	if into.Name != "" {
+		t.Error("something was decoded in spite of a problem")
+	}
+	d, _ = ParseYAML([]byte("name: A\n"))
+	if problems := d.Decode(schema, &into); len(problems) > 0 || into.Name != "A" {
+		t.Errorf("got %q and %v", into.Name, problems)
+	}
+}
+
+func TestParseFlow(t *testing.T) {
+	text := []byte("handle: a-b\nname: A\nflowType: REGISTRATION\nnodes:\n  - {id: a, use: b, with: {x: 1}, next: {ok: end}}\n  - {id: c, use: d, next: end}\n")
+	flow, d, problems := ParseFlow(text, true)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want := &Flow{Handle: "a-b", Name: "A", FlowType: Registration, Nodes: []Node{
+		{ID: "a", Use: "b", With: json.RawMessage(`{"x":1}`), Next: Next{By: map[string]string{"ok": "end"}}},
+		{ID: "c", Use: "d", Next: Next{To: "end"}},
+	}}
+	if !reflect.DeepEqual(flow, want) {
+		t.Errorf("got %+v, expected %+v", flow, want)
+	}
+	again, _, problems := ParseFlow(d.JSON(), false)
+	if len(problems) > 0 || !reflect.DeepEqual(again, want) {
+		t.Errorf("as JSON: got %+v and %v", again, problems)
+	}
+}

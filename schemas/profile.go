@@ -1,0 +1,65 @@
+package schemas
+
+import (
+	"slices"
+	"strings"
+)
+
+// ProfileAttributes are the attributes by which assertions describe a user
+// unless an application says otherwise: the standard claims of OpenID Connect
+// Core §5.1, and the username.
+func ProfileAttributes() []string {
+	return []string{
+		"username", "preferred_username", "name", "given_name", "family_name", "middle_name",
+		"nickname", "profile", "picture", "website", "gender", "birthdate", "zoneinfo", "locale",
+		"email", "email_verified", "phone_number", "phone_number_verified", "address",
+	}
+}
+
+// Profile returns those of the attributes that the user has, as claims of a
+// token; nil means ProfileAttributes. A claim that is the issuer's to make is
+// never among them, whatever the attributes are called: else whoever may write
+// an attribute could speak for the issuer.
+func (u *User) Profile(attributes []string) map[string]any {
+	if attributes == nil {
+		attributes = ProfileAttributes()
+	}
+	claims := map[string]any{}
+	for name, value := range u.Attributes {
+		if slices.Contains(attributes, name) && !issuerClaim(name) {
+			claims[name] = value
+		}
+	}
+	return claims
+}
+
+// issuerClaim reports whether a claim is the issuer's to make.
+func issuerClaim(name string) bool {
+	return slices.Contains([]string{
+		"iss", "sub", "aud", "exp", "nbf", "iat", "jti", "azp", "nonce", "sid", "at_hash", "c_hash", "cnf",
+		"act", "may_act", "client_id", "scope", "permissions", "roles", "groups", "auth_time", "amr", "acr",
+		"userType", "ouId", "events",
+	}, name)
+}
+
+// AccountName is what the user calls the account: what they sign in with, or
+// the id of a user without any.
+func (u *User) AccountName() string {
+	for _, attribute := range IdentifyingAttributes() {
+		if name := u.Text(attribute); name != "" {
+			return name
+		}
+	}
+	return u.ID
+}
+
+// DisplayName is what the user is called.
+func (u *User) DisplayName() string {
+	if name := u.Text("name"); name != "" {
+		return name
+	}
+	if name := strings.TrimSpace(u.Text("given_name") + " " + u.Text("family_name")); name != "" {
+		return name
+	}
+	return u.AccountName()
+}
