@@ -1,0 +1,128 @@
+package passkey_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"testing"
+
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/schemas"
+)
+
+// FuzzClientDataJSON sends any bytes as client data, to both ceremonies. The
+// one text that verifies is the one that was signed.
+func FuzzClientDataJSON(f *testing.F) {
+	w, credential := registered(f, passkey.Policy{})
+	creation, forRegistration := w.beginRegistration(passkey.RegistrationRequest{})
+	attestation, err := w.device.Register(creation, site)
+	if err != nil {
+		f.Fatal(err)
+	}
+	request, forAuthentication := w.beginAuthentication(passkey.AuthenticationRequest{Allow: []schemas.Credential{*credential}})
+	assertion, err := w.device.Authenticate(request, site)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var o struct{ Challenge string }
+	if err := json.Unmarshal(creation, &o); err != nil {
+		f.Fatal(err)
+	}
+	signed, err := base64.RawURLEncoding.DecodeString(assertion.ClientDataJSON)
+	if err != nil {
+		f.Fatal(err)
+	}
+	created, err := base64.RawURLEncoding.DecodeString(attestation.ClientDataJSON)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{string(signed), string(created), `{}`, `null`, `{"type":1}`, `{"type":"webauthn.get","crossOrigin":"yes"}`, "\xff", `{"tokenBinding":{}}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, clientData []byte) {
+		text := base64.RawURLEncoding.EncodeToString(clientData)
+		assertion, attestation := assertion, attestation
+		assertion.ClientDataJSON, attestation.ClientDataJSON = text, text
+		v, err := w.FinishAuthentication(t.Context(), forAuthentication, assertion, w.find, noon)
+		if (err == nil) != (string(clientData) == string(signed)) {
+			t.Fatalf("authentication with client data %q: %+v, %v", clientData, v, err)
+		}
+		if err != nil && passkey.FailedStep(err) == "" {
+			t.Fatalf("expected a refusal, got %v", err)
+		}
+		// Nothing signs the client data of a registration without attestation:
+		// whatever passes must at least have answered our challenge.
+		_, err = w.FinishRegistration(forRegistration, attestation, noon)
+		if err != nil && passkey.FailedStep(err) == "" {
+			t.Fatalf("expected a refusal, got %v", err)
+		}
+		var c struct{ Type, Challenge, Origin string }
+		if err == nil && (json.Unmarshal(clientData, &c) != nil || c.Type != "webauthn.create" || c.Challenge != o.Challenge || c.Origin != site) {
+			t.Fatalf("registration with client data %q was accepted", clientData)
+		}
+	})
+}
+
+// FuzzAttestationObject sends any bytes as attestation object (asking for an
+// attestation, so that every format's verifier is reached) and as
+// authenticator data. What registers must be a credential that can be used;
+// and no authenticator data verifies but what was signed.
+func FuzzAttestationObject(f *testing.F) {
+	w, credential := registered(f, passkey.Policy{})
+	creation, forRegistration := w.beginRegistration(passkey.RegistrationRequest{Attestation: "direct"})
+	attestation, err := w.device.Register(creation, site)
+	if err != nil {
+		f.Fatal(err)
+	}
+	request, forAuthentication := w.beginAuthentication(passkey.AuthenticationRequest{Allow: []schemas.Credential{*credential}})
+	assertion, err := w.device.Authenticate(request, site)
+	if err != nil {
+		f.Fatal(err)
+	}
+	genuine, err := base64.RawURLEncoding.DecodeString(attestation.AttestationObject)
+	if err != nil {
+		f.Fatal(err)
+	}
+	signed, err := base64.RawURLEncoding.DecodeString(assertion.AuthenticatorData)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(genuine)
+	f.Add(signed)
+	for _, v := range readVectors(f) {
+		object, err := base64.RawURLEncoding.DecodeString(v.Registration.AttestationObject)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(object)
+	}
+	f.Fuzz(func(t *testing.T, object []byte) {
+		attestation, assertion := attestation, assertion
+		attestation.AttestationObject = base64.RawURLEncoding.EncodeToString(object)
+		attestation.ID = idIn(object, attestation.ID)
+		c, err := w.FinishRegistration(forRegistration, attestation, noon)
+		if err != nil && passkey.FailedStep(err) == "" {
+			t.Fatalf("expected a refusal, got %v", err)
+		}
+		if err == nil && (len(c.ID) == 0 || len(c.ID) > 1023 || len(c.PublicKey) == 0 || c.Algorithm == 0) {
+			t.Fatalf("a credential that cannot be used was accepted: %+v", c)
+		}
+		assertion.AuthenticatorData = base64.RawURLEncoding.EncodeToString(object)
+		if v, err := w.FinishAuthentication(t.Context(), forAuthentication, assertion, w.find, noon); (err == nil) != (string(object) == string(signed)) {
+			t.Fatalf("authenticator data %x: %+v, %v", object, v, err)
+		}
+	})
+}
+
+// idIn returns the id that the attested credential data of an object seem to
+// have, so that fuzzing gets past the comparison with it.
+func idIn(object []byte, otherwise string) string {
+	at := flagsAt(object) + 1 + 4 + 16
+	if at < 0 || at+2 > len(object) {
+		return otherwise
+	}
+	n := int(object[at])<<8 | int(object[at+1])
+	if n == 0 || at+2+n > len(object) {
+		return otherwise
+	}
+	return base64.RawURLEncoding.EncodeToString(object[at+2 : at+2+n])
+}
