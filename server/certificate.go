@@ -1,0 +1,244 @@
+package server
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	// certificateLife is the longest that browsers on Apple systems accept.
+	certificateLife = 825 * 24 * time.Hour
+	// renewBefore is how much life a certificate must have left at start.
+	renewBefore = 30 * 24 * time.Hour
+)
+
+// CertificateOptions says where the server's certificate comes from.
+type CertificateOptions struct {
+	// CertFile and KeyFile are PEM files: tls.cert_file, with the intermediate
+	// certificates after the server's own, and tls.key_file. Both or neither.
+	CertFile, KeyFile string
+	// DataDir is the folder in whose tls/ a self-signed certificate is made and
+	// kept, if there are no files.
+	DataDir string
+	// Hostname is a further name of a self-signed certificate, beside localhost
+	// and the loopback addresses. It is left out if it is not one that a
+	// certificate can bear.
+	Hostname string
+	// Now is the time at which the certificate must be good.
+	Now time.Time
+}
+
+// Certificate returns a TLS configuration with the certificate of the given
+// files, or a self-signed one. That is made once and kept, so that whoever
+// chose to trust it need not do so again after a restart; it is made anew, for
+// the same key, when it is about to expire or does not bear the hostname.
+func Certificate(o CertificateOptions) (*tls.Config, error) {
+	var pair tls.Certificate
+	var err error
+	switch {
+	case o.CertFile != "" && o.KeyFile != "":
+		pair, err = loadPair(o)
+	case o.CertFile != "" || o.KeyFile != "":
+		err = errors.New("tls.cert_file and tls.key_file belong together: set both, or neither for a self-signed certificate")
+	default:
+		pair, err = selfSigned(o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// loadPair loads the configured files and says which of the two is at fault.
+func loadPair(o CertificateOptions) (tls.Certificate, error) {
+	var none tls.Certificate
+	certText, err := os.ReadFile(o.CertFile)
+	if err != nil {
+		return none, fmt.Errorf("tls.cert_file: %w", err)
+	}
+	keyText, err := os.ReadFile(o.KeyFile)
+	if err != nil {
+		return none, fmt.Errorf("tls.key_file: %w", err)
+	}
+	if _, err := parseCertificate(certText); err != nil {
+		return none, fmt.Errorf("tls.cert_file %s: %w", o.CertFile, err)
+	}
+	pair, err := tls.X509KeyPair(certText, keyText)
+	if err != nil {
+		return none, fmt.Errorf("tls.key_file %s: expected the private key of the certificate in %s, as PEM: %w", o.KeyFile, o.CertFile, err)
+	}
+	if pair.Leaf.NotAfter.Before(o.Now) {
+		return none, fmt.Errorf("tls.cert_file %s: the certificate expired at %s; replace it", o.CertFile, pair.Leaf.NotAfter.Format(time.RFC3339))
+	}
+	return pair, nil
+}
+
+// selfSigned returns the certificate kept under DataDir, and makes what is
+// missing. The key is written first: a crash in between leaves a key without a
+// fitting certificate, which the next start mends.
+func selfSigned(o CertificateOptions) (tls.Certificate, error) {
+	var none tls.Certificate
+	dir := filepath.Join(o.DataDir, "tls")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return none, fmt.Errorf("keep the TLS certificate: %w", err)
+	}
+	key, err := keptKey(filepath.Join(dir, "key.pem"))
+	if err != nil {
+		return none, err
+	}
+	path := filepath.Join(dir, "cert.pem")
+	certText, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return none, fmt.Errorf("read the TLS certificate: %w", err)
+	}
+	cert, err := parseCertificate(certText)
+	if err != nil || !fits(cert, key, o) {
+		if cert, err = sign(key, o); err != nil {
+			return none, fmt.Errorf("make a TLS certificate: %w", err)
+		}
+		if err := writeFile(path, "CERTIFICATE", cert.Raw, 0o644); err != nil {
+			return none, err
+		}
+	}
+	return tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert}, nil
+}
+
+// keptKey reads the key file, or makes it if there is none. A file that holds
+// something else is left alone: it may be somebody's only copy of it.
+func keptKey(path string) (*ecdsa.PrivateKey, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return newKey(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the TLS key: %w", err)
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, fmt.Errorf("%s: expected a PEM file with a private key; remove it and a new one is made", path)
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	key, ok := parsed.(*ecdsa.PrivateKey)
+	if err != nil || !ok {
+		return nil, fmt.Errorf("%s: expected an ECDSA key in PKCS #8; remove it and a new one is made", path)
+	}
+	return key, nil
+}
+
+func newKey(path string) (*ecdsa.PrivateKey, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make a TLS key: %w", err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("make a TLS key: %w", err)
+	}
+	return key, writeFile(path, "PRIVATE KEY", der, 0o600)
+}
+
+// fits reports whether a kept certificate is still good: for the key, for long
+// enough, and for every name.
+func fits(cert *x509.Certificate, key crypto.Signer, o CertificateOptions) bool {
+	public, ok := key.Public().(*ecdsa.PublicKey)
+	if !ok || !public.Equal(cert.PublicKey) {
+		return false
+	}
+	for _, name := range append(certificateNames(o), "127.0.0.1", "::1") {
+		if cert.VerifyHostname(name) != nil {
+			return false
+		}
+	}
+	return !o.Now.Before(cert.NotBefore) && o.Now.Add(renewBefore).Before(cert.NotAfter)
+}
+
+func certificateNames(o CertificateOptions) []string {
+	names := []string{"localhost"}
+	foreign := strings.Trim(strings.ToLower(o.Hostname), "abcdefghijklmnopqrstuvwxyz0123456789-.") != ""
+	if o.Hostname == "" || foreign && net.ParseIP(o.Hostname) == nil || o.Hostname == names[0] {
+		return names
+	}
+	return append(names, o.Hostname)
+}
+
+// sign makes a certificate that signs nothing but itself.
+func sign(key crypto.Signer, o CertificateOptions) (*x509.Certificate, error) {
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber:          serial,
+		Subject:               pkix.Name{Organization: []string{"Postern"}, CommonName: "localhost"},
+		NotBefore:             o.Now.Add(-time.Hour), // clocks differ
+		NotAfter:              o.Now.Add(certificateLife - time.Hour - time.Second),
+		KeyUsage:              x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		BasicConstraintsValid: true,
+		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+	}
+	for _, name := range certificateNames(o) {
+		if ip := net.ParseIP(name); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, name)
+		}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	return x509.ParseCertificate(der)
+}
+
+func parseCertificate(text []byte) (*x509.Certificate, error) {
+	block, _ := pem.Decode(text)
+	if block == nil || block.Type != "CERTIFICATE" {
+		return nil, errors.New("expected a certificate as PEM (-----BEGIN CERTIFICATE-----)")
+	}
+	return x509.ParseCertificate(block.Bytes)
+}
+
+// writeFile writes a PEM file so that there is either the whole file or none.
+func writeFile(path, kind string, der []byte, mode fs.FileMode) error {
+	err := replaceFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), mode)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// replaceFile writes beside the file and renames. os.CreateTemp makes files
+// that only their owner may read, so a key is never open to others.
+func replaceFile(path string, text []byte, mode fs.FileMode) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

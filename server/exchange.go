@@ -1,0 +1,126 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// traceHeader tells the client under which id the log knows its request.
+const traceHeader = "X-Trace-Id"
+
+// exchange is one request and its reply, as the log tells of them. It is the
+// ResponseWriter that handlers write to.
+type exchange struct {
+	http.ResponseWriter
+	traceID string // 32 hexadecimal digits
+	route   string // the path's template: the path itself may hold anything
+	code    string // of the error, if the reply is one
+	status  int    // 0 until the reply has begun
+	bytes   int64  // of the reply's body
+}
+
+type exchangeKey struct{}
+
+// exchangeOf returns the exchange that a request is part of.
+func exchangeOf(r *http.Request) *exchange {
+	x, _ := r.Context().Value(exchangeKey{}).(*exchange)
+	return x
+}
+
+// WriteHeader notes the status; informational ones come before the reply.
+func (x *exchange) WriteHeader(status int) {
+	if x.status == 0 && status >= http.StatusOK {
+		x.status = status
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts what is written.
+func (x *exchange) Write(b []byte) (int, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	n, err := x.ResponseWriter.Write(b)
+	x.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap gives http.ResponseController the writer below.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// observe gives every request a trace id and logs it when it is answered.
+func (s *server) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun := time.Now()
+		x := &exchange{ResponseWriter: w, traceID: traceOf(r.Header.Get("Traceparent"))}
+		w.Header().Set(traceHeader, x.traceID)
+		defer func() { s.logExchange(r, x, time.Since(begun)) }()
+		next.ServeHTTP(x, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+	})
+}
+
+// logExchange writes the access log. It tells nothing that a client chose but
+// the method: neither the path, which may hold anything, nor the query, nor
+// any header.
+func (s *server) logExchange(r *http.Request, x *exchange, took time.Duration) {
+	level := slog.LevelInfo
+	if strings.HasPrefix(x.route, "/health/") {
+		level = slog.LevelDebug // probes come every few seconds
+	}
+	const longestMethod = 16
+	s.Log.LogAttrs(r.Context(), level, "request",
+		slog.String("method", r.Method[:min(len(r.Method), longestMethod)]),
+		slog.String("route", x.route),
+		slog.Int("status", x.status),
+		slog.String("code", x.code),
+		slog.Duration("duration", took),
+		slog.Int64("bytes", x.bytes),
+		slog.String("client", clientAddress(r)),
+		slog.String("traceId", x.traceID))
+}
+
+// clientAddress is the address of the connection. X-Forwarded-For is not
+// looked at: any client can write it.
+func clientAddress(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// traceOf returns the trace id of a valid traceparent (W3C Trace Context
+// §3.2), else a new one.
+func traceOf(parent string) string {
+	if id, ok := parentTrace(parent); ok {
+		return id
+	}
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails: see crypto/rand.Read
+	return hex.EncodeToString(id[:])
+}
+
+// parentTrace reads version-traceid-parentid-flags. A later version may go on
+// after another dash.
+func parentTrace(parent string) (id string, ok bool) {
+	const version, trace, span, length = 2, 3 + 32, 36 + 16, 55
+	if len(parent) < length || parent[version] != '-' || parent[trace] != '-' || parent[span] != '-' {
+		return "", false
+	}
+	if parent[:version] == "ff" || parent[:version] == "00" && len(parent) > length || len(parent) > length && parent[length] != '-' {
+		return "", false
+	}
+	id = parent[3:trace]
+	for _, field := range []string{parent[:version], id, parent[36:span], parent[53:length]} {
+		if strings.Trim(field, "0123456789abcdef") != "" {
+			return "", false
+		}
+	}
+	return id, strings.Trim(id, "0") != "" && strings.Trim(parent[36:span], "0") != ""
+}

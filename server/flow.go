@@ -1,0 +1,188 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"golang.org/x/text/language"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// executeFlow is POST /flow/execute: it starts a run, answers its question, or
+// gives the question again. The reply is 200 whenever the engine ran, also when
+// the step tells the person of a mistake.
+func (s *server) executeFlow(w http.ResponseWriter, r *http.Request) error {
+	var body executeBody
+	if err := readJSON(w, r, largeBody, &body); err != nil {
+		return err
+	}
+	if problems := body.check(); len(problems) > 0 {
+		return invalid(problems...)
+	}
+	step, err := s.step(r, &body)
+	if err != nil {
+		return named(err)
+	}
+	switch meta := step.Data.Meta; {
+	case !body.Verbose:
+		step.Data.Meta = nil
+	case meta != nil && meta.Components == nil:
+		meta.Components = []schemas.Component{} // a list, if an empty one: clients iterate
+	}
+	return writeJSON(w, http.StatusOK, step)
+}
+
+func (s *server) step(r *http.Request, body *executeBody) (*schemas.Step, error) {
+	switch {
+	case body.ExecutionID == nil:
+		return s.startRun(r, body)
+	case body.asks():
+		return s.Engine.Resume(r.Context(), *body.ExecutionID)
+	}
+	return s.Engine.Continue(r.Context(), engine.Reply{
+		ExecutionID:    *body.ExecutionID,
+		Action:         text(body.Action),
+		Inputs:         body.inputs(),
+		ChallengeToken: text(body.ChallengeToken),
+	}, engineRequest(r))
+}
+
+// startRun starts the flow that the application has for the flow type.
+func (s *server) startRun(r *http.Request, body *executeBody) (*schemas.Step, error) {
+	app, err := s.Applications.Application(r.Context(), *body.ApplicationID)
+	if err != nil {
+		return nil, err
+	}
+	flowID, err := flowOf(app, schemas.FlowType(*body.FlowType))
+	if err != nil {
+		return nil, err
+	}
+	graph, err := s.Catalogue.Active(r.Context(), flowID)
+	if err != nil {
+		return nil, fmt.Errorf("the flow of application %s: %w", app.ID, own(err))
+	}
+	return s.Engine.Start(r.Context(), graph, app, body.inputs(), engineRequest(r))
+}
+
+// flowOf returns the id of the application's flow of a type.
+func flowOf(app *schemas.Application, t schemas.FlowType) (string, error) {
+	switch {
+	case t == schemas.Registration && !app.IsRegistrationFlowEnabled:
+		return "", schemas.Errorf(schemas.Invalid, codeRegistrationDisabled,
+			"people cannot register with the application %q themselves: set its isRegistrationFlowEnabled to allow that", app.Name)
+	case t == schemas.Registration && app.RegistrationFlowID == "":
+		return "", schemas.Errorf(schemas.Invalid, codeFlowNotConfigured, "the application %q has no registration flow: set its registrationFlowId", app.Name)
+	case t == schemas.Registration:
+		return app.RegistrationFlowID, nil
+	case app.AuthFlowID == "":
+		return "", schemas.Errorf(schemas.Invalid, codeFlowNotConfigured, "the application %q has no authentication flow: set its authFlowId", app.Name)
+	}
+	return app.AuthFlowID, nil
+}
+
+// engineRequest is what the engine learns of the request.
+func engineRequest(r *http.Request) engine.Request {
+	return engine.Request{
+		Origin:   r.Header.Get("Origin"),
+		Language: preferredLanguage(r.Header.Get("Accept-Language")),
+		TraceID:  exchangeOf(r).traceID,
+	}
+}
+
+// preferredLanguage returns the tag that a client likes best (RFC 9110
+// §12.5.4), "" when it did not say or does not care.
+func preferredLanguage(field string) string {
+	tags, _, err := language.ParseAcceptLanguage(field)
+	if err != nil || len(tags) == 0 || strings.HasPrefix(strings.TrimSpace(field), "*") {
+		return ""
+	}
+	return tags[0].String()
+}
+
+// executeBody is the body of POST /flow/execute. A nil pointer, or map, is a
+// member that was not sent, or was sent as null.
+type executeBody struct {
+	ApplicationID  *string            `json:"applicationId"`
+	FlowType       *string            `json:"flowType"`
+	ExecutionID    *string            `json:"executionId"`
+	Action         *string            `json:"action"`
+	Inputs         map[string]*string `json:"inputs"`
+	ChallengeToken *string            `json:"challengeToken"`
+	Verbose        bool               `json:"verbose"`
+}
+
+// asks reports whether a body with an executionId only asks for the current
+// step. An empty `inputs` is an answer, if an empty one.
+func (b *executeBody) asks() bool {
+	return b.Action == nil && b.Inputs == nil && b.ChallengeToken == nil
+}
+
+// inputs are those that have a value.
+func (b *executeBody) inputs() map[string]string {
+	values := make(map[string]string, len(b.Inputs))
+	for name, value := range b.Inputs {
+		if value != nil {
+			values[name] = *value
+		}
+	}
+	return values
+}
+
+// check reports members that are missing or do not go together.
+func (b *executeBody) check() []schemas.Problem {
+	switch {
+	case b.ExecutionID != nil:
+		const why = "a run is begun with applicationId and flowType, and continued with executionId: send one or the other"
+		return unwanted(why, member{"applicationId", b.ApplicationID}, member{"flowType", b.FlowType})
+	case b.ApplicationID == nil && b.FlowType == nil:
+		return []schemas.Problem{{Message: "expected applicationId and flowType to begin a run, or executionId to continue one"}}
+	}
+	const why = "it answers a step, and a run that is only begun has none yet: leave it out, or send the executionId of the run"
+	problems := unwanted(why, member{"action", b.Action}, member{"challengeToken", b.ChallengeToken})
+	if b.ApplicationID == nil {
+		problems = append(problems, missing("applicationId", "the id of the application to sign in to"))
+	}
+	return append(problems, b.checkFlowType()...)
+}
+
+func (b *executeBody) checkFlowType() []schemas.Problem {
+	known := []string{string(schemas.Authentication), string(schemas.Registration)}
+	switch {
+	case b.FlowType == nil:
+		return []schemas.Problem{missing("flowType", strings.Join(known, " or "))}
+	case *b.FlowType == known[0] || *b.FlowType == known[1]:
+		return nil
+	}
+	message := fmt.Sprintf("expected %s, got %.64q", strings.Join(known, " or "), *b.FlowType)
+	if near := schemas.Suggest(*b.FlowType, known); near != "" {
+		message += fmt.Sprintf("; did you mean %s?", near)
+	}
+	return []schemas.Problem{{Path: "flowType", Message: message}}
+}
+
+// member is an optional member of a body.
+type member struct {
+	name  string
+	value *string
+}
+
+// unwanted reports each of the members that was sent.
+func unwanted(why string, members ...member) []schemas.Problem {
+	var problems []schemas.Problem
+	for _, m := range members {
+		if m.value != nil {
+			problems = append(problems, schemas.Problem{Path: m.name, Message: m.name + " does not belong here: " + why})
+		}
+	}
+	return problems
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,213 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+const begin = `{"applicationId":"app","flowType":"AUTHENTICATION"}`
+
+// execute sends a body that must be answered by a step.
+func (w *world) execute(body any, headers ...string) *schemas.Step {
+	w.t.Helper()
+	var step schemas.Step
+	w.post("/flow/execute", body, &step, headers...)
+	return &step
+}
+
+func answer(s *schemas.Step, action string, inputs map[string]string) map[string]any {
+	return map[string]any{"executionId": s.ExecutionID, "action": action, "inputs": inputs, "challengeToken": s.ChallengeToken}
+}
+
+// Each golden file is the reply to the last body; %s is the run's id.
+func TestFlowGoldens(t *testing.T) {
+	const (
+		name  = `{"executionId":"%s","action":"go","inputs":{"name":"ada"}}`
+		wrong = `{"executionId":"%s","action":"go","inputs":{"secret":"wrong"}}`
+		right = `{"executionId":"%s","action":"go","inputs":{"secret":"right"}}`
+	)
+	verbose := func(body string) string { return strings.TrimSuffix(body, "}") + `,"verbose":true}` }
+	tests := []struct {
+		file   string
+		bodies []string
+	}{
+		{"view", []string{begin}},
+		{"view_verbose", []string{verbose(begin)}},
+		{"resumed", []string{begin, `{"executionId":"%s"}`}},
+		{"resumed_verbose", []string{begin, `{"executionId":"%s","verbose":true,"action":null,"inputs":null,"challengeToken":null}`}},
+		{"mistake", []string{begin, name, wrong}},
+		{"mistake_verbose", []string{begin, name, verbose(wrong)}},
+		{"complete", []string{begin, name, right}},
+		{"complete_verbose", []string{begin, name, verbose(right)}},
+		{"error", []string{begin, name, wrong, wrong}},
+		{"error_verbose", []string{begin, name, wrong, verbose(wrong)}},
+		{"started_with_inputs", []string{`{"applicationId":"app","flowType":"AUTHENTICATION","inputs":{"name":"ada","unasked":"x","nothing":null}}`}},
+		{"registered", []string{`{"applicationId":"app","flowType":"REGISTRATION"}`, name}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.file, func(t *testing.T) {
+			w := newWorld(t)
+			step, reply := &schemas.Step{}, []byte(nil)
+			for _, body := range tt.bodies {
+				body = strings.ReplaceAll(body, "%s", step.ExecutionID)
+				rec := w.do("POST", "/flow/execute", body)
+				if rec.Code != http.StatusOK {
+					t.Fatalf("%s: %d %s", body, rec.Code, rec.Body)
+				}
+				reply, step = rec.Body.Bytes(), &schemas.Step{}
+				if err := json.Unmarshal(reply, step); err != nil {
+					t.Fatal(err)
+				}
+			}
+			golden(t, tt.file, steady(reply, step))
+		})
+	}
+}
+
+// steady replaces what differs from run to run.
+func steady(reply []byte, s *schemas.Step) []byte {
+	for value, word := range map[string]string{s.ExecutionID: "RUN", s.ChallengeToken: "TOKEN", s.Data.AdditionalData["traceId"]: "TRACE"} {
+		if value != "" {
+			reply = bytes.ReplaceAll(reply, []byte(value), []byte(word))
+		}
+	}
+	var indented bytes.Buffer
+	_ = json.Indent(&indented, reply, "", "  ")
+	return indented.Bytes()
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".json")
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (go test -update rewrites it):\n%s", path, got)
+	}
+}
+
+func TestFlowRequestReachesTheEngine(t *testing.T) {
+	const trace = "0af7651916cd43dd8448eb211c80319c"
+	w := newWorld(t)
+	s := w.execute(begin, "Origin: "+spaOrigin, "Accept-Language: en;q=0.2, de-AT, fr;q=0.5", "Traceparent: 00-"+trace+"-b7ad6b7169203331-01")
+	want := map[string]string{"origin": spaOrigin, "language": "de-AT", "traceId": trace}
+	if got := fmt.Sprint(s.Data.AdditionalData); got != fmt.Sprint(want) {
+		t.Errorf("the engine was told %s, want %s", got, want)
+	}
+	for _, field := range []string{"", "*", "*;q=0.1", "%%%", "x", strings.Repeat("-", 2000)} {
+		if s := w.execute(begin, "Accept-Language: "+field); s.Data.AdditionalData["language"] != "" {
+			t.Errorf("Accept-Language %q: language %q", field, s.Data.AdditionalData["language"])
+		}
+	}
+}
+
+// A mistake about the run is an error reply, and leaves the run where it was.
+func TestFlowErrorsOfTheEngine(t *testing.T) {
+	w := newWorld(t)
+	s := w.execute(begin)
+	stale := answer(s, "go", map[string]string{"name": "x"})
+	stale["challengeToken"] = strings.Repeat("0", 64)
+	tests := []struct {
+		name   string
+		body   any
+		status int
+		code   string
+		says   string
+	}{
+		{"old token", stale, 409, schemas.CodeStaleStep, s.ExecutionID},
+		{"empty token", `{"executionId":"` + s.ExecutionID + `","challengeToken":""}`, 400, schemas.CodeInvalidAction, "no action"},
+		{"wrong action", answer(s, "og", nil), 400, schemas.CodeInvalidAction, `"og"`},
+		{"no action", answer(s, "", nil), 400, schemas.CodeInvalidAction, "no action"},
+		{"empty inputs are an answer", `{"executionId":"` + s.ExecutionID + `","inputs":{}}`, 400, schemas.CodeInvalidAction, "no action"},
+		{"unknown run", `{"executionId":"none","action":"go"}`, 400, schemas.CodeExecutionNotFound, `"none"`},
+		{"unknown run resumed", `{"executionId":"none"}`, 400, schemas.CodeExecutionNotFound, `"none"`},
+		{"empty id", `{"executionId":""}`, 400, schemas.CodeExecutionNotFound, `""`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := fails(t, w.do("POST", "/flow/execute", asJSON(t, tt.body)), tt.status, tt.code)
+			if !strings.Contains(f.Description.DefaultValue, tt.says) {
+				t.Errorf("%q does not tell %s", f.Description.DefaultValue, tt.says)
+			}
+		})
+	}
+	if next := w.execute(answer(s, "go", map[string]string{"name": "ada"})); next.StepID != "key" {
+		t.Errorf("the run was harmed: it stands at %q", next.StepID)
+	}
+}
+
+func TestFlowTroubles(t *testing.T) {
+	tests := []struct {
+		trouble, retryAfter string
+		status              int
+		code                string
+	}{
+		{"panic", "", 500, schemas.CodeInternal},
+		{"break", "", 500, schemas.CodeInternal},
+		{"internal", "", 500, schemas.CodeInternal},
+		{"busy", "2", 503, schemas.CodeOverloaded},
+		{"often", "", 429, "too_many_requests"},
+		{"missing", "", 400, schemas.CodeUserNotFound}, // 404 is for paths
+		{"taken", "", 409, schemas.CodeAttributeTaken},
+	}
+	for _, tt := range tests {
+		t.Run(tt.trouble, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.execute(`{"applicationId":"trying","flowType":"AUTHENTICATION"}`)
+			rec := w.do("POST", "/flow/execute", asJSON(t, answer(s, "go", map[string]string{"trouble": tt.trouble})))
+			f := fails(t, rec, tt.status, tt.code)
+			if got := rec.Header().Get("Retry-After"); got != tt.retryAfter {
+				t.Errorf("Retry-After %q, want %q", got, tt.retryAfter)
+			}
+			if tt.status != 500 {
+				return
+			}
+			for _, leak := range []string{"hunter2", "10.0.0.7", "goroutine", ".go:"} {
+				if strings.Contains(rec.Body.String(), leak) {
+					t.Errorf("the reply leaks %q: %s", leak, rec.Body)
+				}
+			}
+			if log := w.log.String(); !strings.Contains(log, f.TraceID) || !strings.Contains(log, "request failed") {
+				t.Errorf("the log does not know trace %s: %s", f.TraceID, log)
+			}
+		})
+	}
+}
+
+func TestFlowMeta(t *testing.T) {
+	w := newWorld(t)
+	rec := w.do("GET", "/flow/meta?id=app&type=APP&language=en-US&more=x", "")
+	if rec.Code != http.StatusOK {
+		t.Fatalf("%d %s", rec.Code, rec.Body)
+	}
+	var indented bytes.Buffer
+	_ = json.Indent(&indented, rec.Body.Bytes(), "", "  ")
+	golden(t, "meta", indented.Bytes())
+	for id, enabled := range map[string]bool{"app": true, "closed": false, "bare": false} {
+		rec := w.do("GET", "/flow/meta?id="+id, "")
+		if got := strings.Contains(rec.Body.String(), `"isRegistrationFlowEnabled":true`); got != enabled {
+			t.Errorf("%s: registration enabled %v, want %v", id, got, enabled)
+		}
+	}
+	if rec := w.do("HEAD", "/flow/meta?id=app", ""); rec.Code != http.StatusOK {
+		t.Errorf("HEAD: %d", rec.Code)
+	}
+}

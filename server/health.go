@@ -1,0 +1,63 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// Check is something that must work for the server to be of use.
+type Check struct {
+	Name string // as readiness tells it: "store", "keys"
+	Run  func(ctx context.Context) error
+}
+
+// checkTimeout is how long a check may take; one that hangs has failed.
+const checkTimeout = 2 * time.Second
+
+const (
+	up   = "UP"
+	down = "DOWN"
+)
+
+// health is the body of both health endpoints.
+type health struct {
+	Status        string          `json:"status"`
+	ServiceStatus []serviceHealth `json:"serviceStatus,omitempty"`
+}
+
+type serviceHealth struct {
+	ServiceName string `json:"serviceName"`
+	Status      string `json:"status"`
+}
+
+// liveness says that the process answers. It looks at nothing else: restarting
+// the process would not mend a store that is away.
+func (s *server) liveness(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, http.StatusOK, health{Status: up})
+}
+
+// readiness says whether requests can be served, and what is in the way. Why
+// is for the log.
+func (s *server) readiness(w http.ResponseWriter, r *http.Request) error {
+	h := health{Status: up, ServiceStatus: make([]serviceHealth, len(s.Checks))}
+	status := http.StatusOK
+	for i, check := range s.Checks {
+		h.ServiceStatus[i] = s.check(r, check)
+		if h.ServiceStatus[i].Status == down {
+			h.Status, status = down, http.StatusServiceUnavailable
+		}
+	}
+	return writeJSON(w, status, h)
+}
+
+func (s *server) check(r *http.Request, c Check) serviceHealth {
+	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
+	defer cancel()
+	if err := c.Run(ctx); err != nil {
+		s.Log.WarnContext(ctx, "not ready", slog.String("service", c.Name), slog.String("traceId", exchangeOf(r).traceID), slog.Any("error", err))
+		return serviceHealth{c.Name, down}
+	}
+	return serviceHealth{c.Name, up}
+}

@@ -1,0 +1,71 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Bounds of a connection. A client that sends or reads slower than this holds
+// a connection for nothing.
+const (
+	readHeaderTimeout = 10 * time.Second
+	readTimeout       = 30 * time.Second
+	writeTimeout      = 60 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 64 << 10
+	// stopTimeout is how long requests in flight may take to finish when the
+	// server stops. It exceeds no other bound, so that a request which keeps to
+	// them is finished, unless it was far from it.
+	stopTimeout = 20 * time.Second
+)
+
+// Serve answers requests on the listener until ctx is done, by TLS if config is
+// not nil. Then it takes no new connections, lets the requests in flight
+// finish, and returns nil. Those that take longer than 20 seconds are broken
+// off, and that is an error. The listener is closed in any case.
+func Serve(ctx context.Context, l net.Listener, h http.Handler, config *tls.Config, log *slog.Logger) error {
+	srv := &http.Server{
+		Handler:           h,
+		TLSConfig:         config,
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		// What net/http complains of are clients that do not finish a handshake.
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	served := make(chan error, 1)
+	go func() { served <- serve(srv, l) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve on %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	return stop(ctx, srv, log)
+}
+
+func serve(srv *http.Server, l net.Listener) error {
+	if srv.TLSConfig != nil {
+		return srv.ServeTLS(l, "", "")
+	}
+	return srv.Serve(l)
+}
+
+// stop lets requests in flight finish. They have contexts of their own, which
+// the end of ctx does not cancel.
+func stop(ctx context.Context, srv *http.Server, log *slog.Logger) error {
+	log.InfoContext(ctx, "stopping: requests in flight may finish", slog.Duration("within", stopTimeout))
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := srv.Shutdown(bounded); err != nil {
+		return errors.Join(fmt.Errorf("requests were still in flight after %s: %w", stopTimeout, err), srv.Close())
+	}
+	return nil
+}

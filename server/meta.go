@@ -1,0 +1,93 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+
+	"golang.org/x/text/language"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// appMeta is the only type of thing that GET /flow/meta tells of.
+const appMeta = "APP"
+
+// meta is the body of GET /flow/meta: what a sign-in page shows before it has
+// begun a run. All of it is public.
+type meta struct {
+	IsRegistrationFlowEnabled bool            `json:"isRegistrationFlowEnabled"`
+	Application               metaApplication `json:"application"`
+	Design                    design          `json:"design"`
+	I18n                      i18n            `json:"i18n"`
+}
+
+type metaApplication struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	LogoURL   string `json:"logoUrl,omitempty"`
+	URL       string `json:"url,omitempty"`
+	TosURI    string `json:"tosUri,omitempty"`
+	PolicyURI string `json:"policyUri,omitempty"`
+}
+
+// design is what the application's customizations say about its looks.
+type design struct {
+	Theme  map[string]any `json:"theme"`
+	Layout map[string]any `json:"layout"`
+}
+
+// i18n tells in which language the texts of steps come, and which there are.
+// Translations replace a page's own texts.
+type i18n struct {
+	Language     string            `json:"language"`
+	Languages    []string          `json:"languages"`
+	Translations map[string]string `json:"translations"`
+}
+
+// flowMeta is GET /flow/meta?id={applicationId}&type=APP&language={BCP 47 tag}.
+// type and language may be left out.
+func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	if problems := checkMeta(query.Get("id"), query.Get("type"), query.Get("language")); len(problems) > 0 {
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the query is not as expected: %s", problems[0]).WithProblems(problems)
+	}
+	app, err := s.Applications.Application(r.Context(), query.Get("id"))
+	if err != nil {
+		return named(err)
+	}
+	return writeJSON(w, http.StatusOK, metaOf(app))
+}
+
+func checkMeta(id, kind, tag string) []schemas.Problem {
+	var problems []schemas.Problem
+	if id == "" {
+		problems = append(problems, schemas.Problem{Path: "id", Message: `required parameter "id" is missing: the id of an application`})
+	}
+	if kind != "" && kind != appMeta {
+		problems = append(problems, schemas.Problem{Path: "type", Message: fmt.Sprintf("expected %s, got %.64q", appMeta, kind)})
+	}
+	if _, err := language.Parse(tag); tag != "" && err != nil {
+		problems = append(problems, schemas.Problem{Path: "language", Message: fmt.Sprintf("expected a language tag such as en-US (BCP 47), got %.64q", tag)})
+	}
+	return problems
+}
+
+func metaOf(app *schemas.Application) meta {
+	english := language.AmericanEnglish.String()
+	return meta{
+		IsRegistrationFlowEnabled: app.IsRegistrationFlowEnabled && app.RegistrationFlowID != "",
+		Application: metaApplication{
+			ID: app.ID, Name: app.Name, LogoURL: app.LogoURL, URL: app.URL, TosURI: app.TosURI, PolicyURI: app.PolicyURI,
+		},
+		Design: design{Theme: customization(app, "theme"), Layout: customization(app, "layout")},
+		I18n:   i18n{Language: english, Languages: []string{english}, Translations: map[string]string{}},
+	}
+}
+
+// customization returns a part of the customizations, {} if there is none.
+func customization(app *schemas.Application, part string) map[string]any {
+	if m, ok := app.Customizations[part].(map[string]any); ok {
+		return m
+	}
+	return map[string]any{}
+}

@@ -1,0 +1,129 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Options is what the handlers work with. All of it is set before New and only
+// read afterwards.
+type Options struct {
+	// PublicURL is the server's base URL, without a trailing slash. It is the
+	// audience of the tokens that the API accepts and of those it gives out.
+	PublicURL string
+	// AllowedOrigins are the origins (scheme://host[:port], as browsers write
+	// them) that may call the API across origins: cors.allowed_origins.
+	AllowedOrigins []string
+	// ApplicationOrigin reports whether an origin belongs to a registered
+	// application; such a one may call the endpoints of flows. Nil: none does.
+	ApplicationOrigin func(ctx context.Context, origin string) bool
+
+	Engine       *engine.Engine
+	Catalogue    Catalogue
+	Applications engine.Applications
+	Passkeys     *passkey.Ceremonies
+	Store        PasskeyStore
+	Tokens       Tokens
+	// SessionTTL is how long a passkey session token may be used; zero means
+	// passkey.DefaultTimeout.
+	SessionTTL time.Duration
+
+	// Checks must pass for the server to be ready.
+	Checks []Check
+	// Pages are further handlers. A key that ends in a slash takes every path
+	// below it, any other only itself; longer keys go first, and the API before
+	// all. A page answers for its own Cache-Control and Content-Security-Policy.
+	Pages map[string]http.Handler
+
+	// Log takes one line for each request and each failure. Nil: nothing is
+	// logged.
+	Log *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Catalogue finds the flow that a new run follows.
+type Catalogue interface {
+	// Active returns the graph of the flow's active version.
+	Active(ctx context.Context, flowID string) (*engine.Graph, error)
+}
+
+// Users finds users. User fails with code user_not_found.
+type Users interface {
+	User(ctx context.Context, id string) (*schemas.User, error)
+	// Permissions are what the user's roles grant.
+	Permissions(ctx context.Context, userID string) ([]string, error)
+}
+
+// Credentials finds passkeys. Credential fails with code credential_not_found.
+type Credentials interface {
+	Credentials(ctx context.Context, userID string) ([]schemas.Credential, error)
+	Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
+}
+
+// PasskeySessions keeps the sessions of the atomic endpoints.
+type PasskeySessions interface {
+	// PutPasskeySession voids an older one of the same owner and ceremony.
+	PutPasskeySession(ctx context.Context, p schemas.PasskeySession) error
+	// TakePasskeySession burns the session as it returns it: of several takers
+	// one gets it. It fails with code stale_session_token.
+	TakePasskeySession(ctx context.Context, tokenHash []byte, now time.Time) (*schemas.PasskeySession, error)
+}
+
+// PasskeyStore is what the atomic passkey endpoints keep and find.
+type PasskeyStore interface {
+	Users
+	Credentials
+	PasskeySessions
+	// Apply makes all the changes or none.
+	Apply(ctx context.Context, changes []schemas.Change) error
+}
+
+// Tokens signs assertions and checks the tokens that callers bring.
+type Tokens interface {
+	Assert(ctx context.Context, a schemas.Assertion) (string, error)
+	// Verify checks the token's signature, issuer and expiry, and that it is
+	// meant for the audience. A token that does not pass is an error of class
+	// Unauthenticated.
+	Verify(raw, audience string) (*Caller, error)
+}
+
+// Caller is who sent a request with a valid token.
+type Caller struct {
+	Subject string // a user's or client's id
+	System  bool   // the token carries the permission "system"
+}
+
+// server is the state of the handlers: none beside the options.
+type server struct {
+	Options
+	allowed map[string]bool // AllowedOrigins
+	hsts    bool
+}
+
+// New returns the handler of the whole server.
+func New(o Options) http.Handler {
+	if o.SessionTTL == 0 {
+		o.SessionTTL = passkey.DefaultTimeout
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &server{Options: o, allowed: map[string]bool{}, hsts: publicHTTPS(o.PublicURL)}
+	for _, origin := range o.AllowedOrigins {
+		s.allowed[origin] = true
+	}
+	return s.observe(s.harden(s.rescue(s.router())))
+}
+
+// now is the current time, in the precision that every store keeps.
+func (s *server) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }

@@ -1,0 +1,69 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// origins says whose pages may call a resource across origins.
+type origins int
+
+const (
+	noOrigins          origins = iota
+	configuredOrigins          // those of cors.allowed_origins
+	applicationOrigins         // and those of registered applications
+)
+
+// admitOrigin lets a page of another origin read the reply, if that is an
+// allowed one. Origins are compared exactly and echoed: with credentials there
+// is no wildcard (Fetch §3.3.5), and a prefix or suffix would match strangers.
+//
+// A request of any other origin is served all the same, without these headers:
+// its browser keeps the reply from the page. Whatever changes something takes
+// JSON, and that no page may send without the preflight.
+func (at *resource) admitOrigin(w http.ResponseWriter, r *http.Request) bool {
+	if at.origins == noOrigins {
+		return false
+	}
+	h := w.Header()
+	h.Add("Vary", "Origin")
+	origin := r.Header.Get("Origin")
+	if !at.allows(r, origin) {
+		return false
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Allow-Credentials", "true")
+	h.Set("Access-Control-Expose-Headers", "Retry-After, WWW-Authenticate, "+traceHeader)
+	return true
+}
+
+// allows reports whether the origin is allowed here. "null" is the origin of
+// every sandboxed frame, so it is nobody's.
+func (at *resource) allows(r *http.Request, origin string) bool {
+	if origin == "" || origin == "null" || origin == "*" {
+		return false
+	}
+	if at.allowed[origin] {
+		return true
+	}
+	return at.origins == applicationOrigins && at.ApplicationOrigin != nil && at.ApplicationOrigin(r.Context(), origin)
+}
+
+// describe answers OPTIONS: a CORS preflight, or the question what the resource
+// can do.
+func (at *resource) describe(w http.ResponseWriter, r *http.Request, admitted bool) error {
+	h := w.Header()
+	h.Set("Allow", at.allow())
+	if r.Header.Get("Access-Control-Request-Method") != "" && at.origins != noOrigins {
+		if !admitted {
+			return schemas.Errorf(schemas.Forbidden, codeOriginNotAllowed,
+				"pages of the origin %.200q may not call %s: add the origin to cors.allowed_origins", r.Header.Get("Origin"), at.path)
+		}
+		h.Set("Access-Control-Allow-Methods", at.allow())
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Traceparent, Tracestate")
+		h.Set("Access-Control-Max-Age", "600")
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,161 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/schemas"
+)
+
+// authenticationStart is the body of POST /auth/passkey/start. Without userId
+// anybody may answer who has a discoverable passkey.
+type authenticationStart struct {
+	UserID         *string `json:"userId"`
+	RelyingPartyID string  `json:"relyingPartyId"`
+}
+
+type authenticationOptions struct {
+	Options      json.RawMessage `json:"publicKeyCredentialRequestOptions"`
+	SessionToken string          `json:"sessionToken"`
+}
+
+// startAuthentication is POST /auth/passkey/start.
+func (s *server) startAuthentication(w http.ResponseWriter, r *http.Request) error {
+	var body authenticationStart
+	if err := readJSON(w, r, smallBody, &body); err != nil {
+		return err
+	}
+	request, err := s.authenticationRequest(r, &body)
+	if err != nil {
+		return named(err)
+	}
+	options, state, err := s.Passkeys.BeginAuthentication(*request)
+	if err != nil {
+		return err
+	}
+	owner := request.UserID
+	if owner == "" {
+		owner = nobody()
+	}
+	token, err := s.openSession(r.Context(), schemas.AuthenticationCeremony, owner, state)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, authenticationOptions{options, token})
+}
+
+func (s *server) authenticationRequest(r *http.Request, body *authenticationStart) (*passkey.AuthenticationRequest, error) {
+	request := &passkey.AuthenticationRequest{RPID: body.RelyingPartyID}
+	if body.UserID == nil {
+		return request, nil
+	}
+	if *body.UserID == "" {
+		return nil, invalid(schemas.Problem{Path: "userId", Message: "expected the id of a user, got an empty string; leave it out to let anybody with a passkey answer"})
+	}
+	user, err := s.Store.User(r.Context(), *body.UserID)
+	if err != nil {
+		return nil, err
+	}
+	request.UserID = user.ID
+	request.Allow, err = s.Store.Credentials(r.Context(), user.ID)
+	return request, err
+}
+
+// authenticationFinish is the body of POST /auth/passkey/finish.
+type authenticationFinish struct {
+	PublicKeyCredential json.RawMessage `json:"publicKeyCredential"`
+	SessionToken        *string         `json:"sessionToken"`
+	// SkipAssertion leaves the assertion out of the reply, and nothing else.
+	SkipAssertion bool `json:"skipAssertion"`
+}
+
+// authenticated tells who authenticated.
+type authenticated struct {
+	ID        string `json:"id"`
+	Type      string `json:"type"`
+	OUID      string `json:"ouId"`
+	Assertion string `json:"assertion,omitempty"`
+}
+
+// finishAuthentication is POST /auth/passkey/finish.
+func (s *server) finishAuthentication(w http.ResponseWriter, r *http.Request) error {
+	var body authenticationFinish
+	if err := readJSON(w, r, largeBody, &body); err != nil {
+		return err
+	}
+	session, err := s.burnSession(r.Context(), body.SessionToken, schemas.AuthenticationCeremony)
+	if err != nil {
+		return err
+	}
+	answer, err := parseCredential(body.PublicKeyCredential)
+	if err != nil {
+		return err
+	}
+	verified, err := s.Passkeys.FinishAuthentication(r.Context(), session.State, answer.authentication(), s.Store.Credential, s.now())
+	if err != nil {
+		s.auditRefusal(r, answer, err)
+		return named(err)
+	}
+	reply, err := s.signIn(r, verified, !body.SkipAssertion)
+	if err != nil {
+		return named(err)
+	}
+	return writeJSON(w, http.StatusOK, reply)
+}
+
+// signIn records the authentication and, if asked to, asserts it.
+func (s *server) signIn(r *http.Request, v *passkey.Verified, assert bool) (*authenticated, error) {
+	user, err := s.Store.User(r.Context(), v.UserID)
+	if err != nil {
+		return nil, err
+	}
+	reply := &authenticated{ID: user.ID, Type: user.Type, OUID: user.OUID}
+	if assert {
+		if reply.Assertion, err = s.assert(r, user, v); err != nil {
+			return nil, err
+		}
+	}
+	detail := map[string]string{"credentialId": v.Use.ID.String()}
+	if v.CounterRegressed {
+		detail["counterRegressed"] = "true"
+	}
+	return reply, s.Store.Apply(r.Context(), []schemas.Change{v.Use, s.event(r, "passkey.used", user.ID, detail)})
+}
+
+func (s *server) assert(r *http.Request, user *schemas.User, v *passkey.Verified) (string, error) {
+	permissions, err := s.Store.Permissions(r.Context(), user.ID)
+	if err != nil {
+		return "", err
+	}
+	assertion, err := s.Tokens.Assert(r.Context(), schemas.Assertion{
+		Subject:     user.ID,
+		Audience:    []string{s.PublicURL},
+		AuthTime:    s.now(),
+		AMR:         v.Methods,
+		ACR:         v.ACR,
+		Permissions: permissions,
+		UserType:    user.Type,
+		OUID:        user.OUID,
+		Profile:     user.Profile(nil),
+	})
+	if err != nil {
+		return "", fmt.Errorf("assert: %w", own(err))
+	}
+	return assertion, nil
+}
+
+// auditRefusal records that a passkey may have been copied. Only whoever holds
+// the key comes that far, so strangers cannot fill the audit log. A failure to
+// record does not change the answer.
+func (s *server) auditRefusal(r *http.Request, c *publicKeyCredential, refusal error) {
+	if passkey.FailedStep(refusal) != passkey.StepCounter {
+		return
+	}
+	event := s.event(r, "passkey.refused", "", map[string]string{"credentialId": c.id, "step": string(passkey.StepCounter)})
+	if err := s.Store.Apply(r.Context(), []schemas.Change{event}); err != nil {
+		s.Log.ErrorContext(r.Context(), "a refusal was not recorded", slog.String("traceId", event.Event.TraceID), slog.Any("error", err))
+	}
+}

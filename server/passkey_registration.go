@@ -1,0 +1,145 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/schemas"
+)
+
+// registrationStart is the body of POST /register/passkey/start. A registration
+// needs a user; everything else has defaults.
+type registrationStart struct {
+	UserID                 *string `json:"userId"`
+	RelyingPartyID         string  `json:"relyingPartyId"`
+	RelyingPartyName       string  `json:"relyingPartyName"`
+	AuthenticatorSelection struct {
+		UserVerification        string `json:"userVerification"`
+		AuthenticatorAttachment string `json:"authenticatorAttachment"`
+		ResidentKey             string `json:"residentKey"`
+		RequireResidentKey      bool   `json:"requireResidentKey"`
+	} `json:"authenticatorSelection"`
+	Attestation string `json:"attestation"`
+}
+
+// residentKey follows WebAuthn Level 3 §5.4.4: requireResidentKey counts only
+// where residentKey says nothing.
+func (b *registrationStart) residentKey() string {
+	selection := b.AuthenticatorSelection
+	if selection.ResidentKey == "" && selection.RequireResidentKey {
+		return passkey.Required
+	}
+	return selection.ResidentKey
+}
+
+type registrationOptions struct {
+	Options      json.RawMessage `json:"publicKeyCredentialCreationOptions"`
+	SessionToken string          `json:"sessionToken"`
+}
+
+// startRegistration is POST /register/passkey/start.
+func (s *server) startRegistration(w http.ResponseWriter, r *http.Request) error {
+	caller, err := s.authenticate(r)
+	if err != nil {
+		return err
+	}
+	var body registrationStart
+	if err := readJSON(w, r, smallBody, &body); err != nil {
+		return err
+	}
+	if body.UserID == nil || *body.UserID == "" {
+		return invalid(missing("userId", "the id of the user to register a passkey for"))
+	}
+	if err := caller.mayActFor(*body.UserID); err != nil {
+		return err
+	}
+	options, state, err := s.beginRegistration(r, &body)
+	if err != nil {
+		return named(err)
+	}
+	token, err := s.openSession(r.Context(), schemas.RegistrationCeremony, *body.UserID, state)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, registrationOptions{options, token})
+}
+
+func (s *server) beginRegistration(r *http.Request, body *registrationStart) (options, state json.RawMessage, err error) {
+	user, err := s.Store.User(r.Context(), *body.UserID)
+	if err != nil {
+		return nil, nil, err
+	}
+	exclude, err := s.Store.Credentials(r.Context(), user.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.Passkeys.BeginRegistration(passkey.RegistrationRequest{
+		User:             passkey.User{ID: user.ID, Name: user.AccountName(), DisplayName: user.DisplayName()},
+		Exclude:          exclude,
+		RPID:             body.RelyingPartyID,
+		RPName:           body.RelyingPartyName,
+		UserVerification: body.AuthenticatorSelection.UserVerification,
+		Attachment:       body.AuthenticatorSelection.AuthenticatorAttachment,
+		ResidentKey:      body.residentKey(),
+		Attestation:      body.Attestation,
+	})
+}
+
+// registrationFinish is the body of POST /register/passkey/finish.
+type registrationFinish struct {
+	PublicKeyCredential json.RawMessage `json:"publicKeyCredential"`
+	SessionToken        *string         `json:"sessionToken"`
+	CredentialName      string          `json:"credentialName"`
+}
+
+// registered tells what was registered.
+type registered struct {
+	CredentialID   string    `json:"CredentialID"`
+	CredentialName string    `json:"CredentialName"`
+	CreatedAt      time.Time `json:"CreatedAt"`
+}
+
+// finishRegistration is POST /register/passkey/finish. The token must speak for
+// the user whom the ceremony was begun for, not merely for somebody.
+func (s *server) finishRegistration(w http.ResponseWriter, r *http.Request) error {
+	caller, err := s.authenticate(r)
+	if err != nil {
+		return err
+	}
+	var body registrationFinish
+	if err := readJSON(w, r, largeBody, &body); err != nil {
+		return err
+	}
+	session, err := s.burnSession(r.Context(), body.SessionToken, schemas.RegistrationCeremony)
+	if err != nil {
+		return err
+	}
+	if err := caller.mayActFor(session.Owner); err != nil {
+		return err
+	}
+	answer, err := parseCredential(body.PublicKeyCredential)
+	if err != nil {
+		return err
+	}
+	credential, err := s.Passkeys.FinishRegistration(session.State, answer.registration(body.CredentialName), s.now())
+	if err != nil {
+		return err
+	}
+	err = s.Store.Apply(r.Context(), []schemas.Change{
+		schemas.CreateCredential{Credential: *credential},
+		s.event(r, "passkey.registered", credential.UserID, map[string]string{"credentialId": credential.ID.String()}),
+	})
+	if err != nil {
+		return named(err)
+	}
+	return writeJSON(w, http.StatusOK, registered{credential.ID.String(), credential.Name, credential.CreatedAt})
+}
+
+// event makes an entry of the audit log about what a request did.
+func (s *server) event(r *http.Request, action, userID string, detail map[string]string) schemas.RecordEvent {
+	return schemas.RecordEvent{Event: schemas.Event{
+		ID: schemas.NewID(), At: s.now(), Action: action, UserID: userID, TraceID: exchangeOf(r).traceID, Detail: detail,
+	}}
+}

@@ -1,0 +1,118 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gorilla/mux"
+)
+
+// handler answers a request, or returns the error to answer it with. One that
+// returns an error has written nothing.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// endpoint is one line of the API. A GET answers HEAD as well.
+type endpoint struct {
+	method, path string
+	handle       handler
+	origins      origins
+}
+
+// endpoints is the API.
+func (s *server) endpoints() []endpoint {
+	return []endpoint{
+		{"POST", "/register/passkey/start", s.startRegistration, configuredOrigins},
+		{"POST", "/register/passkey/finish", s.finishRegistration, configuredOrigins},
+		{"POST", "/auth/passkey/start", s.startAuthentication, configuredOrigins},
+		{"POST", "/auth/passkey/finish", s.finishAuthentication, configuredOrigins},
+		{"POST", "/flow/execute", s.executeFlow, applicationOrigins},
+		{"GET", "/flow/meta", s.flowMeta, applicationOrigins},
+		{"GET", "/health/liveness", s.liveness, noOrigins},
+		{"GET", "/health/readiness", s.readiness, noOrigins},
+	}
+}
+
+// router sends each request to its resource. A path matches as it stands:
+// cleaning it would answer a POST to //flow/execute with a redirect.
+func (s *server) router() http.Handler {
+	router := mux.NewRouter().SkipClean(true)
+	resources := map[string]*resource{}
+	for _, e := range s.endpoints() {
+		at := resources[e.path]
+		if at == nil {
+			at = &resource{server: s, path: e.path, origins: e.origins, methods: map[string]handler{}}
+			resources[e.path] = at
+			router.Path(e.path).Handler(at)
+		}
+		at.methods[e.method] = e.handle
+		if e.method == http.MethodGet {
+			at.methods[http.MethodHead] = e.handle
+		}
+	}
+	s.mountPages(router)
+	router.NotFoundHandler = http.HandlerFunc(s.notFound)
+	return router
+}
+
+// mountPages mounts the pages after the API, longer keys first.
+func (s *server) mountPages(router *mux.Router) {
+	keys := make([]string, 0, len(s.Pages))
+	for key := range s.Pages {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int { return len(b) - len(a) })
+	for _, key := range keys {
+		page := s.page(key)
+		if strings.HasSuffix(key, "/") {
+			router.PathPrefix(key).Handler(page)
+		} else {
+			router.Path(key).Handler(page)
+		}
+	}
+}
+
+func (s *server) page(key string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		exchangeOf(r).route = key
+		s.Pages[key].ServeHTTP(w, r)
+	})
+}
+
+// resource is a path of the API and what may be done there.
+type resource struct {
+	*server
+	path    string
+	origins origins
+	methods map[string]handler
+}
+
+func (at *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	exchangeOf(r).route = at.path
+	hardenReply(w.Header())
+	if err := at.serve(w, r); err != nil {
+		at.fail(w, r, err)
+	}
+}
+
+func (at *resource) serve(w http.ResponseWriter, r *http.Request) error {
+	admitted := at.admitOrigin(w, r)
+	if r.Method == http.MethodOptions {
+		return at.describe(w, r, admitted)
+	}
+	handle, ok := at.methods[r.Method]
+	if !ok {
+		return &wrongMethod{method: r.Method, path: at.path, allow: at.allow()}
+	}
+	return handle(w, r)
+}
+
+// allow lists the methods in the order of RFC 9110 §10.2.1's field value.
+func (at *resource) allow() string {
+	list := []string{http.MethodOptions}
+	for method := range at.methods {
+		list = append(list, method)
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}

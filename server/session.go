@@ -1,0 +1,55 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// openSession keeps the state of a ceremony and returns the token to finish it
+// with. The owner's older session for the same ceremony is void from now on.
+func (s *server) openSession(ctx context.Context, of schemas.Ceremony, owner string, state json.RawMessage) (token string, err error) {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails: see crypto/rand.Read
+	token = base64.RawURLEncoding.EncodeToString(b[:])
+	return token, s.Store.PutPasskeySession(ctx, schemas.PasskeySession{
+		TokenHash: hashToken(token),
+		Ceremony:  of,
+		Owner:     owner,
+		State:     state,
+		ExpiresAt: s.now().Add(s.SessionTTL),
+	})
+}
+
+// nobody is the owner of a session that was begun for no user in particular.
+// Each is its own: if they shared an owner, any stranger could void the session
+// of whoever is signing in at the moment.
+func nobody() string { return "anonymous:" + schemas.NewID() }
+
+// burnSession takes the session that a finish names, for once and for all. A
+// token of the other ceremony is burned as well: whoever tries that is not
+// finishing what they began.
+func (s *server) burnSession(ctx context.Context, token *string, of schemas.Ceremony) (*schemas.PasskeySession, error) {
+	if token == nil {
+		return nil, invalid(missing("sessionToken", "that of the start reply"))
+	}
+	session, err := s.Store.TakePasskeySession(ctx, hashToken(*token), s.now())
+	if err != nil {
+		return nil, err
+	}
+	if session.Ceremony != of {
+		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeStaleSession,
+			"this sessionToken is that of a passkey %s and cannot finish a passkey %s; it is used up now, start again", session.Ceremony, of)
+	}
+	return session, nil
+}
+
+// hashToken is what is kept of a token: who reads the store cannot use it.
+func hashToken(token string) []byte {
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}
