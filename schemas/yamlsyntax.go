@@ -50,6 +50,7 @@ func complaints() []complaint {
 		{"found character that cannot start any token", "a value may not begin with this character; put it in quotes", atExact, false},
 		{"found a tab character", "a tab indents this line; use spaces", atFirst, false},
 		{"found unknown escape character", `there is no such escape; use single quotes for a string with backslashes, or write \\`, atExact, false},
+		{"did not find expected hexdecimal number", `there is no such escape; expected hex digits after \x, \u or \U`, atExact, false},
 		{"control characters are not allowed", "control characters are not allowed here; remove them", atExact, false},
 		{"did not find expected comment or line break", "expected the text on the next line after | or >", atFirst, false},
 		{"found incompatible YAML document", "expected YAML 1.1 or 1.2; remove the %YAML line", atFirst, false},
@@ -59,7 +60,7 @@ func complaints() []complaint {
 
 // syntaxProblem turns an error of the library into a problem with its place.
 func syntaxProblem(data []byte, err error) *Problem {
-	line, says := splitError(err)
+	_, says := splitError(err)
 	if anchor, ok := strings.CutPrefix(says, "unknown anchor '"); ok {
 		name, _, _ := strings.Cut(anchor, "'")
 		p := problemAt(data, max(0, bytes.Index(data, []byte("*"+name))), "aliases (*"+name+") are not used here; write the value out")
@@ -70,7 +71,7 @@ func syntaxProblem(data []byte, err error) *Problem {
 			return c.problem(data, says)
 		}
 	}
-	return &Problem{Message: "not valid YAML: " + says, Line: line, Column: 1}
+	return complaint{says: says, words: "not valid YAML: " + says, where: atExact}.problem(data, says)
 }
 
 // problem places the complaint in the text.

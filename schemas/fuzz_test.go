@@ -1,0 +1,140 @@
+package schemas
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// seed adds the faulty texts and a few that are fine.
+func seed(f *testing.F) {
+	for _, faulty := range faults(f) {
+		f.Add([]byte(faulty.text)[:min(len(faulty.text), 300)])
+	}
+	for _, text := range []string{`{"a": [1, -2.5e3, true, null, "\u00e9\n"]}`, "a: 1\nb: [x, {c: d}]\n", "a: |\n  x\n# end\n", "? [a]\n: b", "&a [*a]", "\ufeff- x"} {
+		f.Add([]byte(text))
+	}
+	f.Add(largeFlow(2))
+}
+
+// holds checks what must be so of every result of a parser.
+func holds(t *testing.T, d *Document, problems []Problem) {
+	t.Helper()
+	if (d == nil) == (len(problems) == 0) {
+		t.Fatalf("document %v with problems %v", d, problems)
+	}
+	for _, p := range problems {
+		if p.Line < 1 || p.Column < 1 || p.Message == "" || !utf8.ValidString(p.String()) {
+			t.Errorf("a problem without place or words: %+v", p)
+		}
+	}
+	if d == nil {
+		return
+	}
+	var value any
+	if err := json.Unmarshal(d.JSON(), &value); err != nil {
+		t.Fatalf("not JSON: %v: %s", err, d.JSON())
+	}
+	again, problems := ParseJSON(d.JSON())
+	if len(problems) > 0 {
+		t.Fatalf("its JSON is refused: %v: %s", problems, d.JSON())
+	}
+	standsWhereItSays(t, again.root, nil, again.root)
+}
+
+// standsWhereItSays follows the path of every value back to the value.
+func standsWhereItSays(t *testing.T, root *element, at *trail, e *element) {
+	t.Helper()
+	if found := root.find(at.String()); found.value != e {
+		t.Fatalf("%s leads elsewhere", at)
+	}
+	for i, item := range e.items {
+		standsWhereItSays(t, root, at.item(i), item)
+	}
+	for _, m := range e.members {
+		standsWhereItSays(t, root, at.member(m.name), m.value)
+	}
+}
+
+func FuzzParseYAML(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, problems := ParseYAML(data)
+		holds(t, d, problems)
+	})
+}
+
+func FuzzParseJSON(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, problems := ParseJSON(data)
+		holds(t, d, problems)
+		if d != nil && !json.Valid(data) {
+			t.Errorf("accepted, but encoding/json refuses it: %q", data)
+		}
+		if d == nil && json.Valid(data) && !refusedOnPurpose(problems) {
+			t.Errorf("refused, but encoding/json accepts it: %q: %v", data, problems)
+		}
+	})
+}
+
+// refusedOnPurpose reports whether a text may be refused that is JSON by the
+// grammar.
+func refusedOnPurpose(problems []Problem) bool {
+	for _, p := range problems {
+		for _, reason := range []string{"is given twice", "nested deeper", "not valid UTF-8", "out of range", "at most 100 characters", "name is empty"} {
+			if strings.Contains(p.Message, reason) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func FuzzParseFlow(f *testing.F) {
+	seed(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, yaml := range []bool{false, true} {
+			flow, d, problems := ParseFlow(data, yaml)
+			if (flow == nil) == (len(problems) == 0) || (flow != nil && d == nil) {
+				t.Fatalf("flow %v, document %v, problems %v", flow, d, problems)
+			}
+			for _, p := range problems {
+				if p.Line < 1 || p.Column < 1 {
+					t.Errorf("a problem without place: %+v", p)
+				}
+			}
+			if flow == nil {
+				continue
+			}
+			text, err := json.Marshal(flow)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, problems := ParseFlow(text, false); len(problems) > 0 {
+				t.Errorf("what was accepted is refused when written again: %s: %v", text, problems)
+			}
+		}
+	})
+}
+
+// FuzzCheck applies schemas from outside to values from outside.
+func FuzzCheck(f *testing.F) {
+	f.Add([]byte(`{"anyOf": [{"type": "string"}, {"required": ["a"]}]}`), []byte(`{"b": 1}`))
+	f.Add([]byte(`{"oneOf": [{"const": 1}, {"enum": [2, "x"]}], "unevaluatedProperties": false}`), []byte(`{"b": [1]}`))
+	f.Add([]byte(FlowSchema().Raw()), []byte(`{"nodes": [{"id": "end"}]}`))
+	f.Add([]byte(`{"$ref": "#/$defs/a", "$defs": {"a": {"items": {"$ref": "#"}, "uniqueItems": true}}}`), []byte(`[[], [[]], []]`))
+	f.Add([]byte(`{"properties": {"a/b": {"not": {}}}, "propertyNames": {"pattern": "^a"}, "dependentRequired": {"a": ["b"]}}`), []byte(`{"a/b": 1, "a": 2, "c": 3}`))
+	f.Fuzz(func(t *testing.T, schema, value []byte) {
+		s, err := CompileSchema("fuzz", schema)
+		if err != nil {
+			return
+		}
+		for _, p := range s.Check(value) {
+			if p.Message == "" || p.Line != 0 || p.Column != 0 {
+				t.Errorf("%+v", p)
+			}
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package schemas
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSchemasMatchTypes keeps each published schema and its Go type in step:
+// every member of the one is a member of the other, as deep as both go.
+func TestSchemasMatchTypes(t *testing.T) {
+	for noun, pair := range map[string]struct {
+		schema *Schema
+		typ    reflect.Type
+	}{
+		"flow":        {FlowSchema(), reflect.TypeFor[Flow]()},
+		"user":        {UserSchema(), reflect.TypeFor[User]()},
+		"credential":  {CredentialSchema(), reflect.TypeFor[Credential]()},
+		"application": {ApplicationSchema(), reflect.TypeFor[Application]()},
+	} {
+		var root map[string]any
+		if err := json.Unmarshal(pair.schema.Raw(), &root); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := root["$id"], "urn:postern:schema:"+noun; got != want {
+			t.Errorf("%s: $id is %v, expected %s", noun, got, want)
+		}
+		if root["$schema"] != Draft {
+			t.Errorf("%s: $schema is %v", noun, root["$schema"])
+		}
+		compareMembers(t, noun, root, root, pair.typ)
+	}
+}
+
+func compareMembers(t *testing.T, path string, root, schema map[string]any, typ reflect.Type) {
+	t.Helper()
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+		typ = typ.Elem()
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		schema = items
+	}
+	if ref, ok := schema["$ref"].(string); ok {
+		schema = root["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
+	}
+	properties, ok := schema["properties"].(map[string]any)
+	if !ok || typ.Kind() != reflect.Struct || reflect.PointerTo(typ).Implements(jsonReading) {
+		return
+	}
+	if schema["additionalProperties"] != false {
+		t.Errorf("%s: additionalProperties is not false", path)
+	}
+	for _, f := range fieldsOf(typ) {
+		property, ok := properties[f.name].(map[string]any)
+		if !ok {
+			t.Errorf("%s: the type has the member %s, the schema does not", path, f.name)
+			continue
+		}
+		delete(properties, f.name)
+		for _, word := range []string{"title", "description"} {
+			if text, _ := property[word].(string); text == "" {
+				t.Errorf("%s.%s: no %s for editors to show", path, f.name, word)
+			}
+		}
+		compareMembers(t, path+"."+f.name, root, property, f.typ)
+	}
+	for name := range properties {
+		t.Errorf("%s: the schema has the member %s, the type does not", path, name)
+	}
+}
+
+// TestNounsFitTheirSchemas encodes full values of the Go types.
+func TestNounsFitTheirSchemas(t *testing.T) {
+	now := time.Now().UTC()
+	for _, pair := range []struct {
+		schema *Schema
+		noun   any
+	}{
+		{FlowSchema(), Flow{ID: NewID(), Handle: "a", Name: "A", FlowType: Authentication, Waive: []Waiver{{Rule: "takeover", Node: "a", Reason: "supervised"}},
+			Nodes:         []Node{{ID: "a", Use: "prompt", With: json.RawMessage(`{}`), Next: Next{By: map[string]string{"x y": End}}}, {ID: "b", Use: "done", Next: Next{To: End}}},
+			ActiveVersion: 3, CreatedAt: &now, UpdatedAt: &now, IsReadOnly: true}},
+		{UserSchema(), User{ID: NewID(), Type: "Person", OUID: NewID(), Attributes: map[string]any{"username": "u"}, CreatedAt: now, UpdatedAt: now}},
+		{CredentialSchema(), Credential{ID: Bytes{1, 2}, UserID: NewID(), Name: "Key", RPID: "localhost", PublicKey: Bytes{3}, Algorithm: -7, AttestationFormat: "none",
+			AAGUID: "00000000-0000-0000-0000-000000000000", Attachment: "platform", Transports: []string{"usb"}, SignCount: 1<<32 - 1, CreatedAt: now, LastUsedAt: &now}},
+		{ApplicationSchema(), Application{ID: NewID(), Name: "App", URL: "https://example.com", AuthFlowID: NewID(), AllowedUserTypes: []string{"Person"},
+			PasskeyAllowedOrigins: []string{"https://example.com:8443"}, Assertion: AssertionRules{ValidityPeriod: 60, UserAttributes: []string{"email"}},
+			Customizations: map[string]any{"colour": "red"}, ClientID: "CONSOLE", CreatedAt: now, UpdatedAt: now}},
+		{ApplicationSchema(), Application{Name: "App"}},
+	} {
+		text, err := json.Marshal(pair.noun)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if problems := pair.schema.Check(text); len(problems) > 0 {
+			t.Errorf("%s: %v", text, problems)
+		}
+	}
+}
+
+func TestApplicationSchemaRefuses(t *testing.T) {
+	tests := map[string]string{
+		`{}`:             `name: required member "name" is missing: What the application is called`,
+		`{"name": "  "}`: "name: expected a name that is not blank",
+		`{"name": "a", "url": "javascript:alert(1)"}`:                          "url: expected an absolute URL with http:// or https://",
+		`{"name": "a", "passkeyAllowedOrigins": ["https://example.com/path"]}`: "passkeyAllowedOrigins[0]: expected an origin such as https://app.example.com, without a path",
+		`{"name": "a", "assertion": {"validityPeriod": -1}}`:                   "assertion.validityPeriod: expected at least 0, got -1",
+	}
+	for text, want := range tests {
+		if got := told(ApplicationSchema(), text); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: got %q, expected %q", text, got, want)
+		}
+	}
+}
