@@ -66,8 +66,9 @@ type Problem struct {
 	// Warning marks what is worth telling but refuses nothing.
 	Warning bool `json:"warning,omitempty"`
 
-	onKey bool   // the fault is the member's name, not its value
-	meant string // the path of the member an unknown one was probably meant to be
+	onKey   bool   // the fault is the member's name, not its value
+	missing bool   // a required member is not there
+	meant   string // the path of the member an unknown one was probably meant to be
 }
 
 // OnName returns the problem as one of the name its path ends with, not of the

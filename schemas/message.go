@@ -56,7 +56,7 @@ func (f fault) missing() []Problem {
 		if about := f.about(name); about != "" {
 			message += ": " + about
 		}
-		problems = append(problems, Problem{Path: MemberPath(f.path, name), Message: message})
+		problems = append(problems, Problem{Path: MemberPath(f.path, name), Message: message, missing: true})
 	}
 	return problems
 }
@@ -135,7 +135,7 @@ func withoutEchoes(problems []Problem) []Problem {
 	for _, p := range problems {
 		meant[p.meant] = p.meant != ""
 	}
-	return slices.DeleteFunc(problems, func(p Problem) bool { return !p.onKey && meant[p.Path] })
+	return slices.DeleteFunc(problems, func(p Problem) bool { return p.missing && meant[p.Path] })
 }
 
 // once drops what two branches of an allOf both found.
