@@ -150,10 +150,15 @@ func (r *run) collect(d *Decision) {
 
 // storeDraft puts the user that this run creates before what concerns it.
 func (r *run) storeDraft() {
-	if draft := r.state.Subject.Draft; draft != nil && !r.stored {
-		r.changes = append(r.changes, schemas.CreateUser{User: *draft})
-		r.stored = true
+	draft := r.state.Subject.Draft
+	if draft == nil || r.stored {
+		return
 	}
+	r.stored = true
+	r.changes = append(r.changes, schemas.CreateUser{User: *draft}, schemas.RecordEvent{Event: schemas.Event{
+		ID: schemas.NewID(), At: r.now, Action: "user.created", UserID: draft.ID,
+		ApplicationID: r.rec.ApplicationID, ExecutionID: r.rec.ID, TraceID: r.request.TraceID,
+	}})
 }
 
 // leave takes the run along an edge, and makes sure that the decision keeps

@@ -36,16 +36,16 @@ type world struct {
 
 // newWorld compiles the flow and makes the users exist.
 func newWorld(ctx context.Context, flow *schemas.Flow, f *File) (*world, error) {
-	ceremonies, err := passkey.New(passkey.Config{Origins: []string{origin}})
-	if err != nil {
-		return nil, err
-	}
 	w := &world{
-		Memory: NewMemory(), app: f.Application, ceremonies: ceremonies,
+		Memory: NewMemory(), app: f.Application,
 		// The least that argon2id takes: a scenario tests the flow, not the hash.
 		hasher:  password.New(password.Options{MemoryKiB: 8, Iterations: 1, Workers: 1, Queue: 1}),
 		devices: map[string]*passkeytest.Authenticator{},
 		now:     time.Date(2030, time.January, 2, 3, 4, 5, 0, time.UTC),
+	}
+	var err error
+	if w.ceremonies, err = passkey.New(passkey.Config{Origins: []string{origin}, Now: w.clock}); err != nil {
+		return nil, err
 	}
 	if w.app.ID == "" {
 		w.app.ID = "application"
@@ -72,9 +72,11 @@ func (w *world) compile(flow *schemas.Flow) error {
 		return problemsIn("the flow", problems)
 	}
 	w.graph = graph
-	w.engine = engine.NewEngine(engine.Engine{Runs: w, Graphs: w, Applications: w, Now: func() time.Time { return w.now }})
+	w.engine = engine.NewEngine(engine.Engine{Runs: w, Graphs: w, Applications: w, Now: w.clock})
 	return nil
 }
+
+func (w *world) clock() time.Time { return w.now }
 
 // Graph returns the flow under test: there is no other.
 func (w *world) Graph(context.Context, string, int) (*engine.Graph, error) { return w.graph, nil }
