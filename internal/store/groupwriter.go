@@ -20,7 +20,7 @@ const (
 func savepointQueries() []query { return []query{beginSavepoint, undoSavepoint, endSavepoint} }
 
 const (
-	queueLength = 1024 // writes that may wait before their callers block
+	queueLength  = 1024 // writes that may wait before their callers block
 	largestGroup = 256  // writes in one commit: bounds how long the first one waits for the last
 )
 

@@ -65,17 +65,20 @@ func newSQLite(ctx context.Context, path string, writing *sqlx.DB) (*Store, erro
 }
 
 // migrateSQLite migrates. When another process is opening the same new file,
-// the slower of the two fails on what the quicker has just made, and finds on
-// looking again that nothing is left to do.
+// the slower of the two fails on what the quicker has just made; so it looks
+// again, as long as the other gets on.
 func migrateSQLite(ctx context.Context, db *sqlx.DB) error {
-	err := migrate(ctx, db)
-	if err == nil {
-		return nil
+	for before := int64(-1); ; {
+		err := migrate(ctx, db)
+		if err == nil {
+			return nil
+		}
+		current, unknown := schemaVersion(ctx, db)
+		if unknown != nil || current == before {
+			return err
+		}
+		before = current
 	}
-	if current, again := schemaVersion(ctx, db); again == nil && current == lastMigration("sqlite") {
-		return nil
-	}
-	return err
 }
 
 // writerPragmas make a commit durable before it is acknowledged, and keep the

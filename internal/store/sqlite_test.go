@@ -1,0 +1,159 @@
+package store
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDurability reads back what the writing connection was told: FULL (2)
+// syncs the log with each commit.
+func TestDurability(t *testing.T) {
+	s := openFile(t)
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000"} {
+		var got string
+		if err := s.writer.(*groupWriter).db.GetContext(t.Context(), &got, "PRAGMA "+pragma); err != nil || got != want {
+			t.Errorf("PRAGMA %s is %q (%v), expected %s", pragma, got, err, want)
+		}
+	}
+	if _, err := s.db.ExecContext(t.Context(), "DELETE FROM runs"); err == nil {
+		t.Error("a reading connection may write")
+	}
+}
+
+// TestFilesArePrivate looks at all that SQLite made: the log holds what the
+// database holds.
+func TestFilesArePrivate(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "data")
+	s, err := Open(t.Context(), Config{Driver: "sqlite", DSN: filepath.Join(folder, "store.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil || len(files) != 3 {
+		t.Errorf("the folder has %d files (%v), expected the database and its two log files", len(files), err)
+	}
+	for _, file := range files {
+		if info, err := file.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v (%v), expected 0600", file.Name(), info.Mode(), err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The log is folded into the database by who leaves last.
+	if files, err = os.ReadDir(folder); err != nil || len(files) != 1 {
+		t.Errorf("after closing the folder has %d files (%v), expected 1", len(files), err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	notADatabase := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(notADatabase, []byte(strings.Repeat("not a database\n", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ driver, dsn, want string }{
+		{"mysql", "x", "expected sqlite or postgres"},
+		{"sqlite", "", "DSN is empty"},
+		{"sqlite", notADatabase, "not a database"},
+		{"sqlite", t.TempDir(), "database file"},
+		{"postgres", "host=localhost user=x", "sslmode"},
+		{"postgres", "", "sslmode"},
+	} {
+		s, err := Open(t.Context(), Config{Driver: test.driver, DSN: test.dsn})
+		if err == nil {
+			s.Close()
+			t.Errorf("%s %q was opened", test.driver, test.dsn)
+		} else if !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s %q: %q does not tell %q", test.driver, test.dsn, err, test.want)
+		}
+	}
+}
+
+func TestTellsSSLMode(t *testing.T) {
+	for dsn, want := range map[string]bool{
+		"host=db sslmode=require":                       true,
+		"sslmode = disable host=db":                     true,
+		"host=db sslmode='verify-full'":                 true,
+		"host=db\tsslmode=require":                      true,
+		"postgres://u:p@db/postern?sslmode=verify-full": true,
+		"postgresql://db/?a=b&sslmode=disable":          true,
+		"":                                              false,
+		"host=db":                                       false,
+		"host=db password='x sslmode=require'":          false,
+		`host=db password='\' sslmode=require'`:         false,
+		"host=db nosslmode=require":                     false,
+		"host=db sslmode=":                              false,
+		"host=db sslmode=''":                            false,
+		"postgres://u:sslmode=require@db/x":             false,
+		"postgres://db/x?sslmode=":                      false,
+		"postgres://db/x?password=sslmode%3Dall":        false,
+		"postgres://db/%zz?sslmode=require":             false,
+	} {
+		if got := tellsSSLMode(dsn); got != want {
+			t.Errorf("%q: %v, expected %v", dsn, got, want)
+		}
+	}
+}
+
+// TestMigrationsMatch has every migration in both dialects, numbered without a
+// gap.
+func TestMigrationsMatch(t *testing.T) {
+	names := map[string][]string{}
+	for _, driver := range []string{"sqlite", "postgres"} {
+		files, err := fs.ReadDir(migrations, "migrations/"+driver)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			names[driver] = append(names[driver], file.Name())
+		}
+		if last := lastMigration(driver); last != int64(len(files)) {
+			t.Errorf("%s has %d migrations and the last is number %d", driver, len(files), last)
+		}
+	}
+	if a, b := strings.Join(names["sqlite"], " "), strings.Join(names["postgres"], " "); a != b {
+		t.Errorf("SQLite has the migrations %s, PostgreSQL %s", a, b)
+	}
+}
+
+// TestPointReadsUseIndexes: a read whose cost grows with the table would show
+// only when the table has grown.
+func TestPointReadsUseIndexes(t *testing.T) {
+	s := openFile(t)
+	whole := map[query]bool{selectApplications: true, selectFlows: true, selectKeys: true, selectEvents: true,
+		beginSavepoint: true, undoSavepoint: true, endSavepoint: true}
+	for _, list := range [][]query{readQueries(), writeQueries()} {
+		for _, q := range list {
+			if whole[q] {
+				continue
+			}
+			for _, step := range plan(t, s, q) {
+				if strings.HasPrefix(step, "SCAN") && step != "SCAN CONSTANT ROW" {
+					t.Errorf("%s\nreads a whole table: %s", q, step)
+				}
+			}
+		}
+	}
+}
+
+func plan(t *testing.T, s *Store, q query) (steps []string) {
+	t.Helper()
+	args := make([]any, strings.Count(string(q), "?"))
+	rows, err := s.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+string(q), args...)
+	if err != nil {
+		t.Fatalf("%s: %v", q, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}

@@ -1,0 +1,44 @@
+package store_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
+)
+
+func TestSQLite(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Config { return file(t) })
+}
+
+func TestSQLiteInMemory(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Config { return store.Config{Driver: "sqlite", DSN: ":memory:"} })
+}
+
+func TestSQLiteLasting(t *testing.T) {
+	storetest.Lasting(t, func(t *testing.T) (store.Config, func() (*sql.DB, error)) {
+		c := file(t)
+		return c, func() (*sql.DB, error) { return sql.Open("sqlite", c.DSN) }
+	})
+}
+
+func TestPostgres(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Config { return postgres(t) })
+}
+
+func TestPostgresLasting(t *testing.T) {
+	storetest.Lasting(t, func(t *testing.T) (store.Config, func() (*sql.DB, error)) {
+		c := postgres(t)
+		return c, func() (*sql.DB, error) { return sql.Open("postgres", c.DSN) }
+	})
+}
+
+func file(t testing.TB) store.Config {
+	return store.Config{Driver: "sqlite", DSN: filepath.Join(t.TempDir(), "store.db")}
+}
+
+func postgres(t testing.TB) store.Config {
+	return store.Config{Driver: "postgres", DSN: storetest.Postgres(t)}
+}

@@ -1,0 +1,197 @@
+package storetest
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Lasting tests what a store promises beyond the life of a process. fresh
+// returns where a new and empty store is, and a way to the database behind it
+// that does not pass through the store.
+func Lasting(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.DB, error))) {
+	config := func(t *testing.T) store.Config { c, _ := fresh(t); return c }
+	t.Run("reopening keeps all", func(t *testing.T) { testReopen(t, config(t)) })
+	t.Run("instances open a new store at once", func(t *testing.T) { testOpenAtOnce(t, config(t)) })
+	t.Run("a newer schema is refused", func(t *testing.T) { testNewerSchema(t, fresh) })
+	t.Run("what was acknowledged survives a kill", func(t *testing.T) { testKill(t, config) })
+	t.Run("closing lets writes finish", func(t *testing.T) { testClose(t, config(t)) })
+}
+
+func testReopen(t *testing.T, c store.Config) {
+	ctx := t.Context()
+	first, err := store.Open(ctx, c)
+	must(t, err)
+	seed, admin := newSeed()
+	_, err = first.Seed(ctx, seed)
+	must(t, err)
+	run, key := newRun(), newCredential(admin.ID)
+	must(t, first.Commit(ctx, run, []schemas.Change{schemas.CreateCredential{Credential: key}}))
+	must(t, first.Close())
+
+	again := open(t, c)
+	got, err := again.Run(ctx, run.ID)
+	must(t, err)
+	wantEqual(t, "the run", got, run)
+	credential, err := again.Credential(ctx, key.ID)
+	must(t, err)
+	wantEqual(t, "the passkey", credential, &key)
+	user, err := again.UserByAttribute(ctx, "username", "ADMIN")
+	must(t, err)
+	wantEqual(t, "the user", user, &admin)
+	other, _ := newSeed()
+	seeded, err := again.Seed(ctx, other)
+	must(t, err)
+	wantEqual(t, "whether it was seeded again", seeded, false)
+}
+
+// testOpenAtOnce has several instances find the store new, and then work on it
+// together.
+func testOpenAtOnce(t *testing.T, c store.Config) {
+	const instances = 4
+	var stores [instances]*store.Store
+	var failures [instances]error
+	together(instances, func(i int) { stores[i], failures[i] = store.Open(t.Context(), c) })
+	must(t, errors.Join(failures[:]...))
+	run := newRun()
+	var won [instances]bool
+	together(instances, func(i int) { won[i] = stores[i].Commit(t.Context(), run, nil) == nil })
+	winners := 0
+	for i, s := range stores {
+		if won[i] {
+			winners++
+		}
+		_, err := s.Run(t.Context(), run.ID)
+		must(t, err)
+		must(t, s.Close())
+	}
+	wantEqual(t, "the number of winners", winners, 1)
+}
+
+func testNewerSchema(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.DB, error))) {
+	c, direct := fresh(t)
+	s, err := store.Open(t.Context(), c)
+	must(t, err)
+	must(t, s.Close())
+	db, err := direct()
+	must(t, err)
+	_, err = db.ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)")
+	must(t, errors.Join(err, db.Close()))
+
+	s, err = store.Open(t.Context(), c)
+	if err == nil {
+		t.Fatal(errors.Join(errors.New("a store with a newer schema was opened"), s.Close()))
+	}
+	if !strings.Contains(err.Error(), "99999") || !strings.Contains(err.Error(), "newer version") {
+		t.Fatalf("%q does not tell the schema's version and what to do", err)
+	}
+}
+
+// testClose closes a store in the midst of writing: each write that was
+// answered without an error is kept, each that was refused is not.
+func testClose(t *testing.T, c store.Config) {
+	const writers = 32
+	s, err := store.Open(t.Context(), c)
+	must(t, err)
+	var runs [writers]*schemas.Run
+	var failures [writers]error
+	together(writers+1, func(i int) {
+		if i == writers {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		runs[i] = newRun()
+		failures[i] = s.Commit(context.Background(), runs[i], nil)
+	})
+	again := open(t, c)
+	for i, run := range runs {
+		_, err := again.Run(t.Context(), run.ID)
+		if (err == nil) != (failures[i] == nil) {
+			t.Errorf("write %d was answered with %v, and reading it gives %v", i, failures[i], err)
+		}
+	}
+}
+
+// Where these are set, the test binary is the child that testKill kills.
+const (
+	childDriver = "POSTERN_STORETEST_DRIVER"
+	childDSN    = "POSTERN_STORETEST_DSN"
+)
+
+// testKill starts this test again in a process of its own, which commits and
+// prints what has been acknowledged, kills it in the midst of that, and looks
+// for everything it printed.
+func testKill(t *testing.T, config func(*testing.T) store.Config) {
+	if driver := os.Getenv(childDriver); driver != "" {
+		commitForever(t, store.Config{Driver: driver, DSN: os.Getenv(childDSN)})
+	}
+	const rounds, acknowledgements = 3, 200
+	c := config(t)
+	pattern := "^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$"
+	var acknowledged []string
+	for range rounds {
+		cmd := exec.Command(os.Args[0], "-test.run", pattern)
+		cmd.Env = append(os.Environ(), childDriver+"="+c.Driver, childDSN+"="+c.DSN)
+		out, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		acknowledged = append(acknowledged, killAfter(t, cmd, bufio.NewScanner(out), acknowledgements)...)
+	}
+	s := open(t, c)
+	for _, id := range acknowledged {
+		got, err := s.Run(t.Context(), id)
+		if err != nil {
+			t.Fatalf("of %d acknowledged commits %s is lost: %v", len(acknowledged), id, err)
+		}
+		_, err = s.User(t.Context(), got.UserID)
+		must(t, err)
+	}
+}
+
+// killAfter kills the child once it has printed n ids, and returns all it
+// printed.
+func killAfter(t *testing.T, cmd *exec.Cmd, out *bufio.Scanner, n int) (ids []string) {
+	t.Helper()
+	for out.Scan() {
+		if id, ok := strings.CutPrefix(out.Text(), "committed "); ok && strings.HasSuffix(id, ".") {
+			ids = append(ids, strings.TrimSuffix(id, "."))
+		}
+		if len(ids) == n {
+			must(t, cmd.Process.Kill())
+		}
+	}
+	cmd.Wait() // always an error: it was killed
+	if len(ids) < n {
+		t.Fatalf("the child ended by itself after %d commits: %s", len(ids), out.Text())
+	}
+	return ids
+}
+
+// commitForever commits from several goroutines and prints each run once its
+// commit is acknowledged, until the process is killed.
+func commitForever(t *testing.T, c store.Config) {
+	s, err := store.Open(t.Context(), c)
+	must(t, err)
+	together(8, func(int) {
+		for {
+			u, run := newUser(""), newRun()
+			run.UserID = u.ID
+			if err := s.Commit(t.Context(), run, create(u)); err != nil {
+				fmt.Println("failed:", err)
+				os.Exit(1)
+			}
+			os.Stdout.WriteString("committed " + run.ID + ".\n")
+		}
+	})
+}

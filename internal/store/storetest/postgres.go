@@ -1,0 +1,121 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/lib/pq"
+	"github.com/postern-id/postern/schemas"
+)
+
+// DSNVariable names the environment variable with the connection string of a
+// PostgreSQL server to test on, instead of one that the tests start.
+const DSNVariable = "POSTERN_TEST_POSTGRES_DSN"
+
+// Postgres returns the connection string of an empty schema in a PostgreSQL
+// database; the schema is dropped when the test ends. The server is the one that
+// POSTERN_TEST_POSTGRES_DSN names, else one that is started in a temporary
+// folder, once for each test binary, and ends with it.
+//
+// Where neither is to be had the test is skipped, and says why; in a CI (the
+// environment variable CI is set) it fails instead.
+func Postgres(t testing.TB) (dsn string) {
+	t.Helper()
+	running, err := server()
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("PostgreSQL is needed here: %v", err)
+		}
+		t.Skipf("no PostgreSQL to test on: %v (install it, or set %s)", err, DSNVariable)
+	}
+	schema := "test_" + strings.ReplaceAll(schemas.NewID(), "-", "")
+	execute(t, running.dsn, "CREATE SCHEMA "+pq.QuoteIdentifier(schema))
+	t.Cleanup(func() { execute(t, running.dsn, "DROP SCHEMA "+pq.QuoteIdentifier(schema)+" CASCADE") })
+	return withSearchPath(running.dsn, schema)
+}
+
+// server returns the server to test on. What a first call has found or started
+// serves all later ones.
+var server = sync.OnceValues(func() (*cluster, error) {
+	if dsn := os.Getenv(DSNVariable); dsn != "" {
+		return &cluster{dsn: dsn}, nil
+	}
+	bin, err := findBinaries()
+	if err != nil {
+		return nil, err
+	}
+	return startCluster(bin)
+})
+
+// findBinaries returns the folder that has initdb and postgres: in the PATH, or
+// where Debian puts them, the newest release first.
+func findBinaries() (string, error) {
+	folders := filepath.SplitList(os.Getenv("PATH"))
+	packaged, err := filepath.Glob("/usr/lib/postgresql/*/bin")
+	if err != nil {
+		return "", err
+	}
+	slices.SortFunc(packaged, func(a, b string) int { return cmp.Compare(release(b), release(a)) })
+	for _, folder := range append(folders, packaged...) {
+		if isProgram(folder, "initdb") && isProgram(folder, "postgres") {
+			// The programs find their files relative to where they really are.
+			real, err := filepath.EvalSymlinks(filepath.Join(folder, "initdb"))
+			return filepath.Dir(real), err
+		}
+	}
+	return "", errors.New("initdb and postgres are neither in the PATH nor in /usr/lib/postgresql/*/bin")
+}
+
+// release is the number of the release in /usr/lib/postgresql/15/bin, 0 when it
+// is none.
+func release(folder string) float64 {
+	number, _ := strconv.ParseFloat(filepath.Base(filepath.Dir(folder)), 64)
+	return number
+}
+
+func isProgram(folder, name string) bool {
+	info, err := os.Stat(filepath.Join(folder, name))
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// withSearchPath makes a connection string look into one schema only.
+func withSearchPath(dsn, schema string) string {
+	u, err := url.Parse(dsn)
+	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {
+		return dsn + " search_path=" + schema
+	}
+	q := u.Query()
+	q.Set("search_path", schema)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+func execute(t testing.TB, dsn, statement string) {
+	t.Helper()
+	if err := executeOnce(dsn, statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func executeOnce(dsn, statement string) (err error) {
+	db, err := sql.Open("postgres", dsn)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if _, err := db.ExecContext(context.Background(), statement); err != nil {
+		return fmt.Errorf("on the test server: %w", err)
+	}
+	return nil
+}

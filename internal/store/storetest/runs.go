@@ -1,0 +1,162 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// RunStore is the part of a store that running flows rests on: runs that move
+// from revision to revision together with what their steps have decided, and
+// the users and passkeys those decisions are about.
+type RunStore interface {
+	Run(ctx context.Context, id string) (*schemas.Run, error)
+	Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error
+	Apply(ctx context.Context, changes []schemas.Change) error
+	User(ctx context.Context, id string) (*schemas.User, error)
+	UserByAttribute(ctx context.Context, attribute, value string) (*schemas.User, error)
+	PasswordHash(ctx context.Context, userID string) (string, error)
+	Credentials(ctx context.Context, userID string) ([]schemas.Credential, error)
+	Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
+}
+
+// Runs tests a store that open makes, a new and empty one for each test.
+func Runs(t *testing.T, open func(t *testing.T) RunStore) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, RunStore)
+	}{
+		{"a run is read as it was committed", testRunRoundTrip},
+		{"a revision follows the one before", testRevisions},
+		{"of commits at once one wins", testOneWinner},
+		{"a commit is all or nothing", testAtomic},
+		{"users are read as they were created", testUserRoundTrip},
+		{"identifiers are unique whatever their case", testIdentifiers},
+		{"of users created at once one has the name", testIdentifierRace},
+		{"passwords are set and replaced", testPasswords},
+		{"passkeys are read as they were created", testCredentialRoundTrip},
+		{"a passkey has one owner", testCredentialUnique},
+		{"a sign count never falls", testSignCount},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
+	}
+}
+
+func testRunRoundTrip(t *testing.T, s RunStore) {
+	ctx := t.Context()
+	_, err := s.Run(ctx, schemas.NewID())
+	wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
+
+	run := newRun()
+	must(t, s.Commit(ctx, run, nil))
+	got, err := s.Run(ctx, run.ID)
+	must(t, err)
+	wantEqual(t, "the run", got, run)
+
+	// A run that is over has a user and no state.
+	over := next(run, "")
+	over.Status, over.UserID, over.State = schemas.Complete, schemas.NewID(), nil
+	must(t, s.Commit(ctx, over, nil))
+	got, err = s.Run(ctx, run.ID)
+	must(t, err)
+	wantEqual(t, "the run that is over", got, over)
+}
+
+func testRevisions(t *testing.T, s RunStore) {
+	ctx, run := t.Context(), newRun()
+	wantError(t, s.Commit(ctx, next(run, "a"), nil), schemas.Conflict, schemas.CodeStaleStep)
+	must(t, s.Commit(ctx, run, nil))
+	wantError(t, s.Commit(ctx, run, nil), schemas.Conflict, schemas.CodeStaleStep)
+	second := next(run, "a")
+	wantError(t, s.Commit(ctx, next(second, "b"), nil), schemas.Conflict, schemas.CodeStaleStep)
+	must(t, s.Commit(ctx, second, nil))
+	wantError(t, s.Commit(ctx, next(run, "b"), nil), schemas.Conflict, schemas.CodeStaleStep)
+	got, err := s.Run(ctx, run.ID)
+	must(t, err)
+	wantEqual(t, "the run", got, second)
+}
+
+// testOneWinner has many answers to one question at once: each round all of
+// them commit the same next revision, each with a user of its own.
+func testOneWinner(t *testing.T, s RunStore) {
+	const rounds, contenders = 200, 16
+	ctx, run := t.Context(), newRun()
+	must(t, s.Commit(ctx, run, nil))
+	for round := range rounds {
+		var users [contenders]schemas.User
+		var won atomic.Int32
+		winner := -1
+		together(contenders, func(i int) {
+			users[i] = newUser(fmt.Sprintf("round%d-%d", round, i))
+			step := next(run, users[i].ID)
+			err := s.Commit(ctx, step, create(users[i]))
+			if err == nil {
+				won.Add(1)
+				winner = i
+			} else if !schemas.HasCode(err, schemas.CodeStaleStep) {
+				t.Errorf("round %d: %v, expected %s", round, err, schemas.CodeStaleStep)
+			}
+		})
+		if won.Load() != 1 || t.Failed() {
+			t.Fatalf("round %d: %d commits succeeded, expected 1", round, won.Load())
+		}
+		got, err := s.Run(ctx, run.ID)
+		must(t, err)
+		run = next(run, users[winner].ID)
+		wantEqual(t, "the run", got, run)
+		wantOnly(t, s, users[:], winner)
+	}
+}
+
+// wantOnly fails the test unless of the users the one at index i exists.
+func wantOnly(t *testing.T, s RunStore, users []schemas.User, i int) {
+	t.Helper()
+	for n, u := range users {
+		_, err := s.User(t.Context(), u.ID)
+		if n == i {
+			must(t, err)
+		} else {
+			wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+		}
+	}
+}
+
+func testAtomic(t *testing.T, s RunStore) {
+	ctx, run := t.Context(), newRun()
+	taken, free := newUser("ann"), newUser("bob")
+	must(t, s.Commit(ctx, run, create(taken)))
+
+	clash := newUser("Ann")
+	err := s.Commit(ctx, next(run, "later"), []schemas.Change{
+		schemas.CreateUser{User: free},
+		schemas.SetPassword{UserID: free.ID, Hash: "$argon2id$x", At: noon()},
+		schemas.CreateCredential{Credential: newCredential(free.ID)},
+		schemas.SetPassword{UserID: taken.ID, Hash: "$argon2id$y", At: noon()},
+		schemas.CreateUser{User: clash},
+	})
+	wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
+	got, err := s.Run(ctx, run.ID)
+	must(t, err)
+	wantEqual(t, "the run", got, run)
+	wantOnly(t, s, []schemas.User{taken, free, clash}, 0)
+	_, err = s.UserByAttribute(ctx, "username", "bob")
+	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+	for _, id := range []string{taken.ID, free.ID} {
+		hash, err := s.PasswordHash(ctx, id)
+		must(t, err)
+		wantEqual(t, "the password", hash, "")
+	}
+	passkeys, err := s.Credentials(ctx, free.ID)
+	must(t, err)
+	wantEqual(t, "the passkeys", len(passkeys), 0)
+
+	// A run that fails to begin is not there at all, and nothing is in its way.
+	other := newRun()
+	wantError(t, s.Commit(ctx, other, create(clash)), schemas.Conflict, schemas.CodeAttributeTaken)
+	_, err = s.Run(ctx, other.ID)
+	wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
+	must(t, s.Commit(ctx, other, create(free)))
+}

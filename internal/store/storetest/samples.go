@@ -1,0 +1,103 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// noon is when everything happens in these tests, to the microsecond, which is
+// as precise as a store has to be.
+func noon() time.Time { return time.Date(2026, 5, 17, 12, 0, 0, 123456000, time.UTC) }
+
+func newRun() *schemas.Run {
+	return &schemas.Run{
+		ID: schemas.NewID(), Revision: 1, Status: schemas.Incomplete, FlowID: schemas.NewID(), FlowVersion: 3,
+		ApplicationID: schemas.NewID(), Node: "who", State: json.RawMessage(`{"z":1,  "a":"\u0000ä"}`),
+		CreatedAt: noon(), UpdatedAt: noon(), ExpiresAt: noon().Add(time.Hour),
+	}
+}
+
+// next is the run one step on, at a node.
+func next(r *schemas.Run, node string) *schemas.Run {
+	n := *r
+	n.Revision++
+	n.Node = node
+	return &n
+}
+
+func newUser(username string) schemas.User {
+	attributes := map[string]any{"given_name": "Ann"}
+	if username != "" {
+		attributes["username"] = username
+	}
+	return schemas.User{ID: schemas.NewID(), Type: "Person", OUID: "default", Attributes: attributes,
+		CreatedAt: noon(), UpdatedAt: noon()}
+}
+
+func newCredential(userID string) schemas.Credential {
+	return schemas.Credential{
+		ID: schemas.Bytes(schemas.NewID()), UserID: userID, Name: "Ann's key", RPID: "example.com",
+		PublicKey: schemas.Bytes{0xa5, 0, 1}, Algorithm: -7, AttestationFormat: "none",
+		AAGUID: "00000000-0000-0000-0000-000000000000", Attachment: "platform", Transports: []string{"internal", "hybrid"},
+		SignCount: 1<<32 - 2, UserVerified: true, BackupEligible: true, BackupState: true, CreatedAt: noon(),
+	}
+}
+
+func create(u schemas.User) []schemas.Change { return []schemas.Change{schemas.CreateUser{User: u}} }
+
+// together calls do(0) to do(n-1) at the same time and waits for all of them.
+func together(n int, do func(i int)) {
+	var ready, done sync.WaitGroup
+	ready.Add(n)
+	gate := make(chan struct{})
+	for i := range n {
+		done.Go(func() {
+			ready.Done()
+			<-gate
+			do(i)
+		})
+	}
+	ready.Wait()
+	close(gate)
+	done.Wait()
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantError fails the test unless err is an Error of the class and code.
+func wantError(t testing.TB, err error, class schemas.Class, code string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, expected %s", code)
+	}
+	if e := schemas.AsError(err); e.Code != code || e.Class != class {
+		t.Fatalf("error %v of class %d, expected %s of class %d", err, e.Class, code, class)
+	}
+}
+
+// wantEqual fails the test unless the two are deeply equal.
+func wantEqual(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s differs:\n got %s\nwant %s", what, text(got), text(want))
+	}
+}
+
+func text(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprintf("%+v", v)
+	}
+	return string(raw)
+}

@@ -1,0 +1,128 @@
+package storetest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Run tests a store of any kind. fresh returns where a new and empty one is.
+func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
+	Runs(t, func(t *testing.T) RunStore { return open(t, fresh(t)) })
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *store.Store)
+	}{
+		{"passkey sessions are taken once", testTakeOnce},
+		{"a newer passkey session voids the older", testVoid},
+		{"an expired passkey session is refused", testExpiredSession},
+		{"applications are read as they were created", testApplications},
+		{"an application's name and client id are its own", testApplicationsUnique},
+		{"flows are read as they were created", testFlows},
+		{"a flow's versions never change", testFlowVersions},
+		{"versions added at once are numbered in turn", testFlowVersionRace},
+		{"a flow's handle is its own", testFlowsUnique},
+		{"one key of an algorithm signs", testKeys},
+		{"a store is seeded once", testSeed},
+		{"a seeding is all or nothing", testSeedAtomic},
+		{"events come newest first", testEvents},
+		{"what has expired is swept", testSweep},
+		{"changes about nobody are refused", testUnknownUser},
+		{"the whole identifier counts", testOddIdentifiers},
+		{"what cannot be kept is not found", testUnstorable},
+		{"a store tells how it is", testPing},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, open(t, fresh(t))) })
+	}
+}
+
+// open opens a store for the length of a test.
+func open(t testing.TB, c store.Config) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), c)
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	return s
+}
+
+// testUnknownUser has what belongs to a user come before the user.
+func testUnknownUser(t *testing.T, s *store.Store) {
+	u := newUser("ann")
+	for _, change := range []schemas.Change{
+		schemas.SetPassword{UserID: u.ID, Hash: "$argon2id$x", At: noon()},
+		schemas.CreateCredential{Credential: newCredential(u.ID)},
+	} {
+		run := newRun()
+		wantError(t, s.Commit(t.Context(), run, []schemas.Change{change}), schemas.NotFound, schemas.CodeUserNotFound)
+		_, err := s.Run(t.Context(), run.ID)
+		wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
+		must(t, s.Commit(t.Context(), run, nil))
+	}
+	must(t, s.Apply(t.Context(), create(u)))
+	err := s.Apply(t.Context(), create(schemas.User{ID: u.ID}))
+	wantError(t, err, schemas.Conflict, "user_exists")
+}
+
+// testOddIdentifiers has the values that are the same for people, and those
+// that only look alike to a careless comparison.
+func testOddIdentifiers(t *testing.T, s *store.Store) {
+	ctx := t.Context()
+	for _, same := range [][]string{
+		{"ann", "ＡＮＮ", " ann\t"},                // width, space around
+		{"Zoe\u0308", "zoë", "ZOË"},             // composition
+		{"Ann Smith", "ann smith", "ANN SMITH"}, // PRECIS refuses the space
+		{"ΣΊΣΥΦΟΣ", "σίσυφοσ"},
+	} {
+		u := newUser(same[0])
+		must(t, s.Apply(ctx, create(u)))
+		for _, spelling := range same {
+			got, err := s.UserByAttribute(ctx, "username", spelling)
+			must(t, err)
+			wantEqual(t, "the id of "+spelling, got.ID, u.ID)
+			wantError(t, s.Apply(ctx, create(newUser(spelling))), schemas.Conflict, schemas.CodeAttributeTaken)
+		}
+	}
+	for _, other := range []string{"an", "annn", "ann%", "a_n", "аnn", "AnnSmith"} { // the last but one begins with a Cyrillic а
+		_, err := s.UserByAttribute(ctx, "username", other)
+		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+		must(t, s.Apply(ctx, create(newUser(other))))
+	}
+	both := newUser("ANN")
+	both.Attributes["email"] = "ann@example.com"
+	first := newUser("first")
+	first.Attributes["email"] = "ann@example.com"
+	must(t, s.Apply(ctx, create(first)))
+	err := s.Apply(ctx, create(both))
+	wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
+	wantEqual(t, "the number of problems", len(schemas.AsError(err).Errors), 2)
+	if _, err := s.UserByAttribute(ctx, "given_name", "Ann"); err == nil {
+		t.Fatal("a user was looked for by an attribute that identifies nobody")
+	}
+}
+
+// testUnstorable asks for what neither database can hold, as a client may.
+func testUnstorable(t *testing.T, s *store.Store) {
+	ctx := t.Context()
+	for _, odd := range []string{"a\x00b", "\xff\xfe", strings.Repeat("ä", 20000)} {
+		_, err := s.Run(ctx, odd)
+		wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
+		_, err = s.User(ctx, odd)
+		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+		_, err = s.UserByAttribute(ctx, "email", odd)
+		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+		_, err = s.Application(ctx, odd)
+		wantError(t, err, schemas.NotFound, schemas.CodeAppNotFound)
+		_, err = s.FlowByHandle(ctx, schemas.Authentication, odd)
+		wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
+		_, err = s.Credential(ctx, schemas.Bytes(odd))
+		wantError(t, err, schemas.NotFound, "credential_not_found")
+		_, err = s.PasswordHash(ctx, odd)
+		must(t, err)
+		err = s.Apply(ctx, create(newUser(odd)))
+		wantError(t, err, schemas.Invalid, schemas.CodeInvalidRequest)
+	}
+}
+
+func testPing(t *testing.T, s *store.Store) { must(t, s.Ping(t.Context())) }

@@ -1,0 +1,104 @@
+package storetest
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+func testUserRoundTrip(t *testing.T, s RunStore) {
+	ctx := t.Context()
+	_, err := s.User(ctx, schemas.NewID())
+	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+
+	u := newUser("ann")
+	u.Attributes["email"] = "ann@example.com"
+	u.Attributes["address"] = map[string]any{"city": "Zürich\n", "floor": 3.5}
+	u.Attributes["tags"] = []any{"a", true, nil}
+	must(t, s.Apply(ctx, create(u)))
+	got, err := s.User(ctx, u.ID)
+	must(t, err)
+	wantEqual(t, "the user", got, &u)
+
+	for attribute, value := range map[string]string{"username": "ann", "email": "ann@example.com"} {
+		got, err := s.UserByAttribute(ctx, attribute, value)
+		must(t, err)
+		wantEqual(t, "the user found by "+attribute, got, &u)
+	}
+	// A username and an email are two things.
+	_, err = s.UserByAttribute(ctx, "username", "ann@example.com")
+	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+
+	// Somebody without any name is found by id alone.
+	nobody := newUser("")
+	must(t, s.Apply(ctx, create(nobody)))
+	must(t, s.Apply(ctx, create(newUser(""))))
+	_, err = s.UserByAttribute(ctx, "username", "")
+	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+}
+
+func testIdentifiers(t *testing.T, s RunStore) {
+	ctx := t.Context()
+	u := newUser("Ann.Smith")
+	u.Attributes["email"] = "Ann@Example.com"
+	must(t, s.Apply(ctx, create(u)))
+
+	for _, name := range []string{"ann.smith", "ANN.SMITH", "Ann.Smith"} {
+		got, err := s.UserByAttribute(ctx, "username", name)
+		must(t, err)
+		wantEqual(t, "the id of "+name, got.ID, u.ID)
+		err = s.Apply(ctx, create(newUser(name)))
+		wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
+		if problems := schemas.AsError(err).Errors; len(problems) != 1 || problems[0].Path != "username" {
+			t.Fatalf("problems %v, expected one at username", problems)
+		}
+	}
+	clash := newUser("somebody")
+	clash.Attributes["email"] = "ANN@EXAMPLE.COM"
+	err := s.Apply(ctx, create(clash))
+	wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
+	wantEqual(t, "the attribute", schemas.AsError(err).Errors[0].Path, "email")
+	// The name that came with the taken address was not kept.
+	must(t, s.Apply(ctx, create(newUser("Somebody"))))
+	// One user's address may be another's name.
+	must(t, s.Apply(ctx, create(newUser("ann@example.com"))))
+}
+
+func testIdentifierRace(t *testing.T, s RunStore) {
+	const rounds, contenders = 20, 16
+	spellings := []string{"racer%d", "Racer%d", "RACER%d", "rAcEr%d"}
+	for round := range rounds {
+		var users [contenders]schemas.User
+		var won atomic.Int32
+		winner := -1
+		together(contenders, func(i int) {
+			users[i] = newUser(fmt.Sprintf(spellings[i%len(spellings)], round))
+			err := s.Commit(t.Context(), newRun(), create(users[i]))
+			if err == nil {
+				won.Add(1)
+				winner = i
+			} else if !schemas.HasCode(err, schemas.CodeAttributeTaken) {
+				t.Errorf("%v, expected %s", err, schemas.CodeAttributeTaken)
+			}
+		})
+		if won.Load() != 1 || t.Failed() {
+			t.Fatalf("%d users were created with one name, expected 1", won.Load())
+		}
+		wantOnly(t, s, users[:], winner)
+	}
+}
+
+func testPasswords(t *testing.T, s RunStore) {
+	ctx := t.Context()
+	u := newUser("ann")
+	must(t, s.Apply(ctx, append(create(u), schemas.SetPassword{UserID: u.ID, Hash: "$argon2id$1", At: noon()})))
+	must(t, s.Apply(ctx, []schemas.Change{schemas.SetPassword{UserID: u.ID, Hash: "$argon2id$2", At: noon()}}))
+	hash, err := s.PasswordHash(ctx, u.ID)
+	must(t, err)
+	wantEqual(t, "the hash", hash, "$argon2id$2")
+	hash, err = s.PasswordHash(ctx, schemas.NewID())
+	must(t, err)
+	wantEqual(t, "the hash of nobody", hash, "")
+}
