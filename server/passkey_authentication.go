@@ -122,7 +122,11 @@ func (s *server) signIn(r *http.Request, v *passkey.Verified, assert bool) (*aut
 	if v.CounterRegressed {
 		detail["counterRegressed"] = "true"
 	}
-	return reply, s.Store.Apply(r.Context(), []schemas.Change{v.Use, s.event(r, "passkey.used", user.ID, detail)})
+	changes := []schemas.Change{v.Use, s.event(r, "passkey.used", user.ID, detail)}
+	if assert {
+		changes = append(changes, s.event(r, "user.signed-in", user.ID, map[string]string{"acr": v.ACR}))
+	}
+	return reply, s.Store.Apply(r.Context(), changes)
 }
 
 func (s *server) assert(r *http.Request, user *schemas.User, v *passkey.Verified) (string, error) {

@@ -1,0 +1,430 @@
+package server_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server"
+)
+
+const (
+	asAda  = "Authorization: Bearer user-" + ada
+	asBob  = "Authorization: Bearer user-" + bob
+	system = "Authorization: bearer system"
+)
+
+// started is the reply to either start.
+type started struct {
+	Creation     json.RawMessage `json:"publicKeyCredentialCreationOptions"`
+	Request      json.RawMessage `json:"publicKeyCredentialRequestOptions"`
+	SessionToken string          `json:"sessionToken"`
+}
+
+func (w *world) startRegistration(body any, headers ...string) started {
+	w.t.Helper()
+	var s started
+	w.post("/register/passkey/start", body, &s, headers...)
+	return s
+}
+
+func (w *world) startAuthentication(body any) started {
+	w.t.Helper()
+	var s started
+	w.post("/auth/passkey/start", body, &s)
+	return s
+}
+
+// attested is the finish request of the specification, and nothing more.
+func attested(t testing.TB, a *passkeytest.Authenticator, s started, hows ...passkeytest.How) map[string]any {
+	t.Helper()
+	r, err := a.Register(s.Creation, rpOrigin, hows...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]any{
+		"publicKeyCredential": map[string]any{"id": r.ID, "type": "public-key",
+			"response": map[string]any{"clientDataJSON": r.ClientDataJSON, "attestationObject": r.AttestationObject}},
+		"sessionToken":   s.SessionToken,
+		"credentialName": "My key",
+	}
+}
+
+func asserted(t testing.TB, a *passkeytest.Authenticator, s started, hows ...passkeytest.How) map[string]any {
+	t.Helper()
+	r, err := a.Authenticate(s.Request, rpOrigin, hows...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]any{
+		"publicKeyCredential": map[string]any{"id": r.ID, "type": "public-key",
+			"response": map[string]any{"clientDataJSON": r.ClientDataJSON, "authenticatorData": r.AuthenticatorData, "signature": r.Signature, "userHandle": r.UserHandle}},
+		"sessionToken":  s.SessionToken,
+		"skipAssertion": false,
+	}
+}
+
+// enrol gives a user a passkey.
+func (w *world) enrol(userID string) *passkeytest.Authenticator {
+	w.t.Helper()
+	a := passkeytest.New()
+	s := w.startRegistration(`{"userId":"`+userID+`"}`, system)
+	w.post("/register/passkey/finish", attested(w.t, a, s), &struct{}{}, system)
+	return a
+}
+
+func TestPasskeyRoundTrip(t *testing.T) {
+	w := newWorld(t)
+	a := passkeytest.New()
+	s := w.startRegistration(map[string]any{
+		"userId": ada, "relyingPartyId": "example.com", "relyingPartyName": "Example", "attestation": "none",
+		"authenticatorSelection": map[string]any{"userVerification": "preferred", "authenticatorAttachment": "platform", "requireResidentKey": true},
+	}, asAda)
+	var o struct {
+		RP, User  struct{ ID, Name, DisplayName string }
+		PublicKey any
+		Selection struct{ ResidentKey string } `json:"authenticatorSelection"`
+	}
+	if err := json.Unmarshal(s.Creation, &o); err != nil || o.RP.ID != "example.com" || o.RP.Name != "Example" || o.User.Name != "ada" || o.User.DisplayName != "Ada" || o.PublicKey != nil || o.Selection.ResidentKey != "required" {
+		t.Fatalf("creation options: %+v, %v", o, err)
+	}
+	rec := w.do("POST", "/register/passkey/finish", asJSON(t, attested(t, a, s)), asAda)
+	want := `{"CredentialID":"` + schemas.Bytes(a.Credentials()[0].ID).String() + `","CredentialName":"My key","CreatedAt":"2030-01-02T03:04:05.678Z"}` + "\n"
+	if rec.Code != http.StatusOK || rec.Body.String() != want {
+		t.Fatalf("finish: %d %s, want %s", rec.Code, rec.Body, want)
+	}
+
+	for _, start := range []string{`{}`, `{"userId":null}`, `{"userId":"` + ada + `","relyingPartyId":"example.com"}`} {
+		body := asserted(t, a, w.startAuthentication(start))
+		var got struct{ ID, Type, OUID, Assertion string }
+		w.post("/auth/passkey/finish", body, &got)
+		var said schemas.Assertion
+		if err := json.Unmarshal([]byte(got.Assertion), &said); err != nil || got.ID != ada || got.Type != "Person" || got.OUID != "ou1" {
+			t.Fatalf("%s: %+v, %v", start, got, err)
+		}
+		if said.Subject != ada || !slices.Equal(said.Audience, []string{publicURL}) || !slices.Equal(said.Permissions, []string{"system"}) ||
+			said.ACR != "phrh" || !slices.Contains(said.AMR, "hwk") || !said.AuthTime.Equal(w.clock()) || len(said.Profile) != 2 || said.Profile["given_name"] != "Ada" {
+			t.Errorf("%s: asserted %+v", start, said)
+		}
+	}
+	if got, want := w.store.events(), []string{"passkey.registered", "passkey.used", "user.signed-in", "passkey.used", "user.signed-in", "passkey.used", "user.signed-in"}; !slices.Equal(got, want) {
+		t.Errorf("audit log %v, want %v", got, want)
+	}
+	if c := w.store.passkeys[0]; c.SignCount != 3 {
+		t.Errorf("sign count %d, want 3", c.SignCount)
+	}
+}
+
+func TestSkipAssertionSkipsNothingElse(t *testing.T) {
+	w := newWorld(t)
+	a := w.enrol(bob)
+	body := asserted(t, a, w.startAuthentication(`{}`))
+	body["skipAssertion"] = true
+	rec := w.do("POST", "/auth/passkey/finish", asJSON(t, body))
+	if want := `{"id":"` + bob + `","type":"Person","ouId":"ou1"}` + "\n"; rec.Code != 200 || rec.Body.String() != want {
+		t.Errorf("%d %s, want %s", rec.Code, rec.Body, want)
+	}
+	body = asserted(t, a, w.startAuthentication(`{}`), passkeytest.BadSignature)
+	body["skipAssertion"] = true
+	fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, body)), 400, schemas.CodePasskeyFailed)
+}
+
+// Browsers send more than the specification prints, and may send less.
+func TestCredentialObjectsAreTolerant(t *testing.T) {
+	w := newWorld(t)
+	a := w.enrol(ada)
+	for name, change := range map[string]func(body, credential, response map[string]any){
+		"more": func(_, c, r map[string]any) {
+			c["rawId"], c["clientExtensionResults"], c["authenticatorAttachment"], c["future"] = c["id"], map[string]any{"x": 1}, "platform", []any{1}
+			r["future"] = true
+		},
+		"less": func(b, c, r map[string]any) {
+			delete(c, "type")
+			delete(b, "skipAssertion")
+			r["transports"] = []string{"usb"}
+		},
+		"null": func(b, c, _ map[string]any) { c["authenticatorAttachment"], b["skipAssertion"] = nil, nil },
+	} {
+		body := asserted(t, a, w.startAuthentication(`{"userId":"`+ada+`"}`))
+		c := body["publicKeyCredential"].(map[string]any)
+		change(body, c, c["response"].(map[string]any))
+		if rec := w.do("POST", "/auth/passkey/finish", asJSON(t, body)); rec.Code != 200 {
+			t.Errorf("%s: %d %s", name, rec.Code, rec.Body)
+		}
+	}
+}
+
+// A credential that is not one burns the session all the same.
+func TestBadCredentialsBurnTheSession(t *testing.T) {
+	w := newWorld(t)
+	a := w.enrol(ada)
+	tests := []struct {
+		name       string
+		credential any
+		code, says string
+	}{
+		{"none", nil, schemas.CodeInvalidRequest, `"publicKeyCredential" is missing`},
+		{"a string", "x", schemas.CodeInvalidRequest, "publicKeyCredential: expected an object, got a string"},
+		{"empty", map[string]any{}, schemas.CodePasskeyFailed, "id is missing"},
+		{"wrong type", map[string]any{"type": "password"}, schemas.CodeInvalidRequest, `publicKeyCredential.type: expected "public-key"`},
+		{"a number for an id", map[string]any{"id": 7}, schemas.CodeInvalidRequest, "publicKeyCredential.id: expected a string, got a number"},
+		{"a list for a response", map[string]any{"response": []any{}}, schemas.CodeInvalidRequest, "publicKeyCredential.response: expected an object, got a list"},
+		{"no signature", map[string]any{"id": "eA", "response": map[string]any{"clientDataJSON": "e30", "authenticatorData": "AA"}}, schemas.CodePasskeyFailed, "signature is missing"},
+		{"a signature that is true", map[string]any{"response": map[string]any{"signature": true}}, schemas.CodeInvalidRequest, "publicKeyCredential.response.signature: expected a string, got true or false"},
+		{"transports", map[string]any{"response": map[string]any{"transports": []any{1}}}, schemas.CodeInvalidRequest, "publicKeyCredential.response.transports: expected a list of nothing but strings"},
+		{"not base64url", map[string]any{"id": "*", "response": map[string]any{}}, schemas.CodePasskeyFailed, "id"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			good := asserted(t, a, w.startAuthentication(`{}`))
+			bad := map[string]any{"sessionToken": good["sessionToken"], "publicKeyCredential": tt.credential}
+			f := fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, bad)), 400, tt.code)
+			if !strings.Contains(f.Description.DefaultValue, tt.says) {
+				t.Errorf("%q does not tell %q", f.Description.DefaultValue, tt.says)
+			}
+			fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, good)), 400, schemas.CodeStaleSession)
+		})
+	}
+}
+
+func TestWhoMayRegister(t *testing.T) {
+	tests := []struct {
+		name, header string
+		status       int
+		code         string
+		challenge    string // contained in WWW-Authenticate
+	}{
+		{"no token", "", 401, "unauthorized", `Bearer realm="postern"`},
+		{"garbage", "Authorization: Bearer garbage", 401, "unauthorized", `error="invalid_token", error_description="the token is not one of 'ours'"`},
+		{"no scheme", "Authorization: user-" + ada, 401, "unauthorized", `error="invalid_token"`},
+		{"another scheme", "Authorization: Basic user-" + ada, 401, "unauthorized", `error="invalid_token"`},
+		{"nothing after the scheme", "Authorization: Bearer ", 401, "unauthorized", `error="invalid_token"`},
+		{"another user's", asBob, 403, "forbidden", `error="insufficient_scope", scope="system"`},
+		{"the verifier is busy", "Authorization: Bearer busy", 503, schemas.CodeOverloaded, ""},
+		{"their own", asAda, 200, "", ""},
+		{"system", system, 200, "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			good := w.startRegistration(`{"userId":"`+ada+`"}`, system)
+			finish := w.do("POST", "/register/passkey/finish", asJSON(t, attested(t, passkeytest.New(), good)), tt.header)
+			start := w.do("POST", "/register/passkey/start", `{"userId":"`+ada+`"}`, tt.header)
+			if tt.status == 200 {
+				if start.Code != 200 || finish.Code != 200 {
+					t.Errorf("start %d %s, finish %d %s", start.Code, start.Body, finish.Code, finish.Body)
+				}
+				return
+			}
+			fails(t, start, tt.status, tt.code)
+			fails(t, finish, tt.status, tt.code)
+			got := start.Header().Get("WWW-Authenticate")
+			if !strings.Contains(got, tt.challenge) || (tt.challenge == "") != (got == "") || tt.name == "no token" && got != tt.challenge {
+				t.Errorf("WWW-Authenticate %q, want %q in it", got, tt.challenge)
+			}
+			if len(w.store.passkeys) != 0 {
+				t.Error("a passkey was registered")
+			}
+		})
+	}
+}
+
+// A second Authorization header could be the one that a proxy in front checked.
+func TestTwoTokensAreNone(t *testing.T) {
+	w := newWorld(t)
+	r, _ := http.NewRequest("POST", "/register/passkey/start", strings.NewReader(`{"userId":"`+ada+`"}`))
+	r.Header["Authorization"] = []string{"Bearer user-" + bob, "Bearer system"}
+	r.Header.Set("Content-Type", "application/json")
+	rec := record(w, r)
+	fails(t, rec, 401, "unauthorized")
+}
+
+// Somebody else who came by the session token neither finishes the ceremony nor
+// leaves it for another try.
+func TestStolenRegistrationTokenIsBurned(t *testing.T) {
+	w := newWorld(t)
+	body := asJSON(t, attested(t, passkeytest.New(), w.startRegistration(`{"userId":"`+ada+`"}`, asAda)))
+	fails(t, w.do("POST", "/register/passkey/finish", body, asBob), 403, "forbidden")
+	fails(t, w.do("POST", "/register/passkey/finish", body, asAda), 400, schemas.CodeStaleSession)
+}
+
+func TestSessionTokens(t *testing.T) {
+	w := newWorld(t, func(o *server.Options) { o.SessionTTL = time.Minute })
+	a, b := w.enrol(ada), w.enrol(bob)
+	authenticate := func(body map[string]any) int {
+		return w.do("POST", "/auth/passkey/finish", asJSON(t, body)).Code
+	}
+	register := func(body map[string]any) int {
+		return w.do("POST", "/register/passkey/finish", asJSON(t, body), system).Code
+	}
+	named := `{"userId":"` + ada + `"}`
+
+	t.Run("are 256 bits and kept as a hash", func(t *testing.T) {
+		s := w.startAuthentication(named)
+		raw, err := schemas.ParseBytes(s.SessionToken)
+		if err != nil || len(raw) != 32 {
+			t.Errorf("%d bytes, %v", len(raw), err)
+		}
+		for _, kept := range w.store.sessions {
+			if strings.Contains(asJSON(t, kept), s.SessionToken) || string(kept.TokenHash) == string(raw) {
+				t.Error("the token itself is kept")
+			}
+		}
+	})
+	t.Run("serve once", func(t *testing.T) {
+		body := asserted(t, a, w.startAuthentication(named))
+		if first, second := authenticate(body), authenticate(body); first != 200 || second != 400 {
+			t.Errorf("first %d, second %d", first, second)
+		}
+	})
+	t.Run("are burned by a failure", func(t *testing.T) {
+		s := w.startAuthentication(named)
+		if first, second := authenticate(asserted(t, a, s, passkeytest.BadSignature)), authenticate(asserted(t, a, s)); first != 400 || second != 400 {
+			t.Errorf("first %d, second %d", first, second)
+		}
+	})
+	t.Run("only the newest of a user", func(t *testing.T) {
+		old := asserted(t, a, w.startAuthentication(named))
+		recent := asserted(t, a, w.startAuthentication(named))
+		if first, second := authenticate(old), authenticate(recent); first != 400 || second != 200 {
+			t.Errorf("old %d, recent %d", first, second)
+		}
+		old = attested(t, passkeytest.New(), w.startRegistration(named, asAda))
+		recent = attested(t, passkeytest.New(), w.startRegistration(named, system))
+		if first, second := register(old), register(recent); first != 400 || second != 200 {
+			t.Errorf("registration: old %d, recent %d", first, second)
+		}
+	})
+	t.Run("are void for none but their user", func(t *testing.T) {
+		s := asserted(t, a, w.startAuthentication(named))
+		anonymous := asserted(t, a, w.startAuthentication(`{}`))
+		w.startAuthentication(`{"userId":"` + bob + `"}`)
+		w.startAuthentication(`{}`)
+		w.startRegistration(named, system)
+		if first, second := authenticate(s), authenticate(anonymous); first != 200 || second != 200 {
+			t.Errorf("named %d, anonymous %d", first, second)
+		}
+	})
+	t.Run("are bound to their ceremony", func(t *testing.T) {
+		s, r := w.startAuthentication(named), w.startRegistration(named, system)
+		body := asserted(t, a, s)
+		body["sessionToken"] = r.SessionToken
+		f := fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, body)), 400, schemas.CodeStaleSession)
+		if !strings.Contains(f.Description.DefaultValue, "passkey registration") {
+			t.Error(f.Description.DefaultValue)
+		}
+		made := attested(t, passkeytest.New(), r)
+		made["sessionToken"] = s.SessionToken
+		fails(t, w.do("POST", "/register/passkey/finish", asJSON(t, made), system), 400, schemas.CodeStaleSession)
+		if authenticate(asserted(t, a, s)) != 400 || register(attested(t, passkeytest.New(), r)) != 400 {
+			t.Error("tokens tried on the other ceremony still serve")
+		}
+	})
+	t.Run("are bound to their user", func(t *testing.T) {
+		s := w.startAuthentication(named)
+		s.Request = w.withChallengeOf(s.Request)
+		body := asserted(t, b, s)
+		fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, body)), 400, schemas.CodePasskeyFailed)
+	})
+	t.Run("expire", func(t *testing.T) {
+		body := asserted(t, a, w.startAuthentication(named))
+		w.pass(time.Minute)
+		fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, body)), 400, schemas.CodeStaleSession)
+	})
+}
+
+// withChallengeOf leaves out allowCredentials, so that any authenticator
+// answers the challenge.
+func (w *world) withChallengeOf(options json.RawMessage) json.RawMessage {
+	var o map[string]any
+	if err := json.Unmarshal(options, &o); err != nil {
+		w.t.Fatal(err)
+	}
+	delete(o, "allowCredentials")
+	return json.RawMessage(asJSON(w.t, o))
+}
+
+func TestOneOfSixteenFinishesWins(t *testing.T) {
+	w := newWorld(t)
+	a := w.enrol(ada)
+	for range 20 {
+		body := asJSON(t, asserted(t, a, w.startAuthentication(`{}`)))
+		codes := make([]int, 16)
+		var wg sync.WaitGroup
+		for i := range codes {
+			wg.Go(func() { codes[i] = w.do("POST", "/auth/passkey/finish", body).Code })
+		}
+		wg.Wait()
+		slices.Sort(codes)
+		if codes[0] != 200 || codes[1] != 400 || codes[15] != 400 {
+			t.Fatalf("replies %v", codes)
+		}
+	}
+}
+
+func TestPasskeyRefusals(t *testing.T) {
+	w := newWorld(t)
+	a := w.enrol(ada)
+	t.Run("an origin that is not allowed", func(t *testing.T) {
+		s := w.startAuthentication(`{}`)
+		r, err := a.Authenticate(s.Request, "https://evil.example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := asserted(t, a, s)
+		body["publicKeyCredential"].(map[string]any)["response"] = map[string]any{"clientDataJSON": r.ClientDataJSON, "authenticatorData": r.AuthenticatorData, "signature": r.Signature, "userHandle": r.UserHandle}
+		f := fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, body)), 400, schemas.CodePasskeyFailed)
+		for _, says := range []string{"https://evil.example.com", "example.com", "passkey.allowed_origins"} {
+			if !strings.Contains(f.Description.DefaultValue, says) {
+				t.Errorf("%q does not name %s", f.Description.DefaultValue, says)
+			}
+		}
+	})
+	t.Run("a passkey that was removed", func(t *testing.T) {
+		body := asserted(t, a, w.startAuthentication(`{}`))
+		kept := w.store.passkeys
+		w.store.passkeys = nil
+		fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, body)), 400, schemas.CodePasskeyFailed)
+		w.store.passkeys = kept
+	})
+	t.Run("a user who was removed", func(t *testing.T) {
+		b := w.enrol(bob)
+		body := asserted(t, b, w.startAuthentication(`{}`))
+		delete(w.store.users, bob)
+		fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, body)), 400, schemas.CodeUserNotFound)
+	})
+	t.Run("a passkey registered twice", func(t *testing.T) {
+		s := w.startRegistration(`{"userId":"`+ada+`"}`, asAda)
+		body := attested(t, passkeytest.New(), s)
+		id, _ := schemas.ParseBytes(body["publicKeyCredential"].(map[string]any)["id"].(string))
+		w.store.passkeys = append(w.store.passkeys, schemas.Credential{ID: id, UserID: "somebody"})
+		fails(t, w.do("POST", "/register/passkey/finish", asJSON(t, body), asAda), 409, "credential_exists")
+	})
+	t.Run("a counter that fell is audited", func(t *testing.T) {
+		w.post("/auth/passkey/finish", asserted(t, a, w.startAuthentication(`{}`)), &struct{}{})
+		before := len(w.store.events())
+		fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, asserted(t, a, w.startAuthentication(`{}`), passkeytest.CounterRegress))), 400, schemas.CodePasskeyFailed)
+		if got := w.store.events()[before:]; !slices.Equal(got, []string{"passkey.refused"}) {
+			t.Errorf("audited %v", got)
+		}
+		fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, asserted(t, a, w.startAuthentication(`{}`), passkeytest.BadSignature))), 400, schemas.CodePasskeyFailed)
+		if got := w.store.events()[before:]; len(got) != 1 {
+			t.Errorf("strangers can write to the audit log: %v", got)
+		}
+	})
+}
+
+func TestOwnPasskeysAreExcluded(t *testing.T) {
+	w := newWorld(t)
+	a := w.enrol(ada)
+	s := w.startRegistration(`{"userId":"`+ada+`"}`, asAda)
+	if _, err := a.Register(s.Creation, rpOrigin); err != passkeytest.ErrExcluded {
+		t.Errorf("the authenticator says %v, want ErrExcluded", err)
+	}
+}
