@@ -80,7 +80,7 @@ func (p Policy) complete() (Policy, []schemas.Problem) {
 	check("synced_passkeys", p.SyncedPasskeys, Allow, Refuse)
 	check("counter_regression", p.CounterRegression, Refuse, Allow)
 	for i, format := range p.Attestation {
-		check(fmt.Sprintf("attestation[%d]", i), format, "none", "packed", "tpm", "android-key", "android-safetynet", "fido-u2f", "apple", "compound")
+		check(fmt.Sprintf("attestation[%d]", i), format, attestationFormats()...)
 	}
 	return p, append(problems, algorithmProblems(p.Algorithms)...)
 }

@@ -1,7 +1,6 @@
 package passkey
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"time"
@@ -155,30 +154,6 @@ func (c *Ceremonies) FinishRegistration(session json.RawMessage, r RegistrationR
 		return nil, err
 	}
 	return s.record(parsed, r, alg, now), nil
-}
-
-// checkAttestation takes the remaining steps: the id is the attested one, the
-// attestation statement verifies (L3 §7.1 steps 19–25), the policy is met.
-//
-// A statement that verifies proves no more than the format does: certificate
-// chains are not compared with trust anchors (step 24), so that a format is
-// accepted or refused as such.
-func (c *Ceremonies) checkAttestation(s *session, parsed *protocol.ParsedCredentialCreationData, attachment string, requireUV bool) error {
-	object := &parsed.Response.AttestationObject
-	if !bytes.Equal(parsed.RawID, object.AuthData.AttData.CredentialID) {
-		return refuse(StepCredential, "id is not the id of the credential that the authenticator made")
-	}
-	if err := c.policy.admitFormat(object.Format); err != nil {
-		return err
-	}
-	_, err := parsed.Verify(s.Challenge, s.RPID, s.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode, false, requireUV, true, nil, parameters(s.Algorithms), protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
-	if err != nil {
-		return refuseQuietly(StepAttestation, err, "the attestation statement (format %.32q) does not verify: %s", object.Format, said(err))
-	}
-	if s.Attachment != "" && attachment != "" && attachment != s.Attachment {
-		return refuse(StepPolicy, "a %s authenticator was asked for, and a %.32q one answered", s.Attachment, attachment)
-	}
-	return c.policy.admitSynced(object.AuthData.Flags.HasBackupEligible())
 }
 
 // record makes the credential record of L3 §4 and §7.1 step 27.

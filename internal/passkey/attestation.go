@@ -1,0 +1,96 @@
+package passkey
+
+import (
+	"bytes"
+	"crypto/rsa"
+	"crypto/x509"
+	"slices"
+
+	"github.com/go-webauthn/webauthn/protocol"
+)
+
+// Bounds of an attestation statement. Real chains have two or three
+// certificates; compound statements (L3 §8.9) two parts.
+const (
+	maxChain = 8
+	maxParts = 8
+)
+
+// attestationFormats are the attestation statement formats that can be
+// verified (L3 §8). android-safetynet is not among them: Google has shut the
+// service down, so that no genuine statement can be made any more.
+func attestationFormats() []string {
+	return []string{"none", "packed", "tpm", "android-key", "fido-u2f", "apple", "compound"}
+}
+
+// checkAttestation takes the remaining steps: the id is the attested one, the
+// attestation statement verifies (L3 §7.1 steps 19–25), the policy is met.
+//
+// A statement that verifies proves that the credential was made as it says by
+// whoever holds the attestation key. Whose key that is, only Apple's format and
+// Android's settle by themselves: the chains of the others are not compared
+// with trust anchors (step 24), so a policy can only name formats.
+func (c *Ceremonies) checkAttestation(s *session, parsed *protocol.ParsedCredentialCreationData, attachment string, requireUV bool) error {
+	object := &parsed.Response.AttestationObject
+	if !bytes.Equal(parsed.RawID, object.AuthData.AttData.CredentialID) {
+		return refuse(StepCredential, "id is not the id of the credential that the authenticator made")
+	}
+	if err := c.policy.admitFormat(object.Format); err != nil {
+		return err
+	}
+	if err := checkStatement(object); err != nil {
+		return err
+	}
+	_, err := parsed.Verify(s.Challenge, s.RPID, s.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode, false, requireUV, true, nil, parameters(s.Algorithms), protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
+	if err != nil {
+		return refuseQuietly(StepAttestation, err, "the attestation statement (format %.32q) does not verify: %s", object.Format, said(err))
+	}
+	if s.Attachment != "" && attachment != "" && attachment != s.Attachment {
+		return refuse(StepPolicy, "a %s authenticator was asked for, and a %.32q one answered", s.Attachment, attachment)
+	}
+	return c.policy.admitSynced(object.AuthData.Flags.HasBackupEligible())
+}
+
+// checkStatement bounds what verifying the statement can cost. The library
+// verifies with whatever key a certificate brings, and one verification with an
+// RSA key as large as a statement may be takes seconds.
+func checkStatement(object *protocol.AttestationObject) error {
+	if !slices.Contains(attestationFormats(), object.Format) {
+		return refuse(StepAttestation, "attestation in the format %.32q cannot be verified here: use an authenticator with another, or ask for attestation none", object.Format)
+	}
+	if len(object.SubStatements) > maxParts {
+		return refuse(StepAttestation, "expected at most %d parts in a compound attestation, got %d", maxParts, len(object.SubStatements))
+	}
+	for _, part := range object.SubStatements {
+		if !slices.Contains(attestationFormats(), part.Format) {
+			return refuse(StepAttestation, "a compound attestation with a part in the format %.32q cannot be verified here", part.Format)
+		}
+		if err := checkChain(part.AttStatement["x5c"]); err != nil {
+			return err
+		}
+	}
+	return checkChain(object.AttStatement["x5c"])
+}
+
+// checkChain bounds a statement's certificates. What is no list of
+// certificates it leaves to the library, which knows where one must be.
+func checkChain(x5c any) error {
+	chain, _ := x5c.([]any)
+	if len(chain) > maxChain {
+		return refuse(StepAttestation, "expected at most %d certificates in the attestation statement, got %d", maxChain, len(chain))
+	}
+	for _, item := range chain {
+		raw, ok := item.([]byte)
+		if !ok {
+			continue
+		}
+		certificate, err := x509.ParseCertificate(raw)
+		if err != nil {
+			return refuseQuietly(StepAttestation, err, "a certificate of the attestation statement is malformed")
+		}
+		if key, ok := certificate.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() > maxRSABits {
+			return refuse(StepAttestation, "a certificate of the attestation statement has an RSA key of %d bits, at most %d are accepted", key.N.BitLen(), maxRSABits)
+		}
+	}
+	return nil
+}
