@@ -30,22 +30,15 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into any) err
 	if err := checkMediaType(r.Header.Get("Content-Type")); err != nil {
 		return err
 	}
-	if r.ContentLength > limit {
-		return tooLarge(limit)
-	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return tooLarge(limit)
+		return schemas.Errorf(schemas.TooLarge, codeTooLarge, "the request body is too large: expected at most %d bytes", limit)
 	case err != nil:
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the request body broke off: %w", err)
 	}
 	return schemas.Strict(body, into)
-}
-
-func tooLarge(limit int64) error {
-	return schemas.Errorf(schemas.TooLarge, codeTooLarge, "the request body is too large: expected at most %d bytes", limit)
 }
 
 func checkMediaType(field string) error {

@@ -140,6 +140,35 @@ func TestPanicInTheMiddle(t *testing.T) {
 	w.do("GET", "/half", "")
 }
 
+// A page that breaks off on purpose is left alone.
+func TestAbortedPage(t *testing.T) {
+	w := newWorld(t, func(o *server.Options) {
+		o.Pages = map[string]http.Handler{"/off": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })}
+	})
+	defer func() {
+		if v := recover(); v != http.ErrAbortHandler || strings.Contains(w.log.String(), "request failed") {
+			t.Errorf("recovered %v, log %s", v, w.log)
+		}
+	}()
+	w.do("GET", "/off", "")
+}
+
+func TestInformationalStatusIsNotTheReplys(t *testing.T) {
+	w := newWorld(t, func(o *server.Options) {
+		o.Pages = map[string]http.Handler{"/hints": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusEarlyHints)
+			if err := http.NewResponseController(w).Flush(); err != nil {
+				t.Error(err)
+			}
+			w.WriteHeader(http.StatusAccepted)
+		})}
+	})
+	w.do("GET", "/hints", "")
+	if !strings.Contains(w.log.String(), `"status":202`) {
+		t.Error(w.log)
+	}
+}
+
 // A client that went away is nobody's failure.
 func TestCancelledRequestsAreNoFailures(t *testing.T) {
 	w := newWorld(t)

@@ -15,7 +15,8 @@ import (
 
 // Codes of errors that only this package gives.
 const (
-	codeUnauthorized         = "unauthorized"
+	codeUnauthorized         = "unauthorized" // no token; what is wrong with one is invalid_token
+	codeInvalidToken         = "invalid_token"
 	codeForbidden            = "forbidden"
 	codeMethodNotAllowed     = "method_not_allowed"
 	codeTooLarge             = "payload_too_large"
@@ -127,6 +128,7 @@ func quotedString(text string) string {
 // wrongMethod is the error of a method that a resource does not have.
 type wrongMethod struct{ method, path, allow string }
 
+// Error says what the client is told.
 func (e *wrongMethod) Error() string { return e.explain().Error() }
 
 func (e *wrongMethod) explain() *schemas.Error {

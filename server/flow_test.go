@@ -192,6 +192,15 @@ func TestFlowTroubles(t *testing.T) {
 	}
 }
 
+// That an application refers to a flow which is gone is not the client's fault.
+func TestBrokenReferenceIsOurs(t *testing.T) {
+	w := newWorld(t)
+	fails(t, w.do("POST", "/flow/execute", `{"applicationId":"broken","flowType":"AUTHENTICATION"}`), 500, schemas.CodeInternal)
+	if log := w.log.String(); !strings.Contains(log, "the flow of application broken") {
+		t.Error("log:", log)
+	}
+}
+
 func TestFlowMeta(t *testing.T) {
 	w := newWorld(t)
 	rec := w.do("GET", "/flow/meta?id=app&type=APP&language=en-US&more=x", "")

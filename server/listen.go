@@ -20,8 +20,8 @@ const (
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 64 << 10
 	// stopTimeout is how long requests in flight may take to finish when the
-	// server stops. It exceeds no other bound, so that a request which keeps to
-	// them is finished, unless it was far from it.
+	// server stops. Supervisors commonly kill a process 30 seconds after they
+	// asked it to stop.
 	stopTimeout = 20 * time.Second
 )
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -91,13 +92,7 @@ type Tokens interface {
 	// Verify checks the token's signature, issuer and expiry, and that it is
 	// meant for the audience. A token that does not pass is an error of class
 	// Unauthenticated.
-	Verify(raw, audience string) (*Caller, error)
-}
-
-// Caller is who sent a request with a valid token.
-type Caller struct {
-	Subject string // a user's or client's id
-	System  bool   // the token carries the permission "system"
+	Verify(raw, audience string) (*token.Claims, error)
 }
 
 // server is the state of the handlers: none beside the options.

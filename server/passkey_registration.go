@@ -52,7 +52,7 @@ func (s *server) startRegistration(w http.ResponseWriter, r *http.Request) error
 	if body.UserID == nil || *body.UserID == "" {
 		return invalid(missing("userId", "the id of the user to register a passkey for"))
 	}
-	if err := caller.mayActFor(*body.UserID); err != nil {
+	if err := mayActFor(caller, *body.UserID); err != nil {
 		return err
 	}
 	options, state, err := s.beginRegistration(r, &body)
@@ -116,7 +116,7 @@ func (s *server) finishRegistration(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	if err := caller.mayActFor(session.Owner); err != nil {
+	if err := mayActFor(caller, session.Owner); err != nil {
 		return err
 	}
 	answer, err := parseCredential(body.PublicKeyCredential)

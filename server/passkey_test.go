@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 )
@@ -201,10 +203,10 @@ func TestWhoMayRegister(t *testing.T) {
 		challenge    string // contained in WWW-Authenticate
 	}{
 		{"no token", "", 401, "unauthorized", `Bearer realm="postern"`},
-		{"garbage", "Authorization: Bearer garbage", 401, "unauthorized", `error="invalid_token", error_description="the token is not one of 'ours'"`},
-		{"no scheme", "Authorization: user-" + ada, 401, "unauthorized", `error="invalid_token"`},
-		{"another scheme", "Authorization: Basic user-" + ada, 401, "unauthorized", `error="invalid_token"`},
-		{"nothing after the scheme", "Authorization: Bearer ", 401, "unauthorized", `error="invalid_token"`},
+		{"garbage", "Authorization: Bearer garbage", 401, "invalid_token", `error="invalid_token", error_description="the token is not one of 'ours'"`},
+		{"no scheme", "Authorization: user-" + ada, 401, "invalid_token", `error="invalid_token"`},
+		{"another scheme", "Authorization: Basic user-" + ada, 401, "invalid_token", `error="invalid_token"`},
+		{"nothing after the scheme", "Authorization: Bearer ", 401, "invalid_token", `error="invalid_token"`},
 		{"another user's", asBob, 403, "forbidden", `error="insufficient_scope", scope="system"`},
 		{"the verifier is busy", "Authorization: Bearer busy", 503, schemas.CodeOverloaded, ""},
 		{"their own", asAda, 200, "", ""},
@@ -242,7 +244,7 @@ func TestTwoTokensAreNone(t *testing.T) {
 	r.Header["Authorization"] = []string{"Bearer user-" + bob, "Bearer system"}
 	r.Header.Set("Content-Type", "application/json")
 	rec := record(w, r)
-	fails(t, rec, 401, "unauthorized")
+	fails(t, rec, 401, "invalid_token")
 }
 
 // Somebody else who came by the session token neither finishes the ceremony nor
@@ -427,4 +429,44 @@ func TestOwnPasskeysAreExcluded(t *testing.T) {
 	if _, err := a.Register(s.Creation, rpOrigin); err != passkeytest.ErrExcluded {
 		t.Errorf("the authenticator says %v, want ErrExcluded", err)
 	}
+}
+
+// keys keeps signing keys in memory.
+type keys []schemas.SigningKey
+
+func (k *keys) SigningKeys(context.Context) ([]schemas.SigningKey, error) { return *k, nil }
+
+func (k *keys) AddSigningKey(_ context.Context, key schemas.SigningKey) error {
+	*k = append(*k, key)
+	return nil
+}
+
+// turning are tokens that are exchanged for others in the middle of a test.
+type turning struct {
+	server.Tokens
+	next server.Tokens
+}
+
+// The assertion of a sign-in is a token good enough to register the next
+// passkey with, and for nobody else.
+func TestAssertionRegistersTheNextPasskey(t *testing.T) {
+	tokens := &turning{Tokens: fakeTokens{}}
+	w := newWorld(t, func(o *server.Options) {
+		issuer, err := token.New(context.Background(), &keys{}, make([]byte, 32), token.Options{Issuer: publicURL, Now: o.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Tokens, tokens.next = tokens, issuer
+	})
+	a := w.enrol(bob)
+	tokens.Tokens = tokens.next
+	var signedIn struct{ Assertion string }
+	w.post("/auth/passkey/finish", asserted(t, a, w.startAuthentication(`{}`)), &signedIn)
+	bearer := "Authorization: Bearer " + signedIn.Assertion
+	second := passkeytest.New()
+	w.post("/register/passkey/finish", attested(t, second, w.startRegistration(`{"userId":"`+bob+`"}`, bearer)), &struct{}{}, bearer)
+	fails(t, w.do("POST", "/register/passkey/start", `{"userId":"`+ada+`"}`, bearer), 403, "forbidden")
+	fails(t, w.do("POST", "/register/passkey/start", `{"userId":"`+bob+`"}`, bearer+"x"), 401, "invalid_token")
+	w.pass(2 * time.Hour)
+	fails(t, w.do("POST", "/register/passkey/start", `{"userId":"`+bob+`"}`, bearer), 401, "invalid_token")
 }

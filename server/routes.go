@@ -87,6 +87,7 @@ type resource struct {
 	methods map[string]handler
 }
 
+// ServeHTTP answers a request for the resource, with an error if need be.
 func (at *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	exchangeOf(r).route = at.path
 	hardenReply(w.Header())
@@ -107,7 +108,7 @@ func (at *resource) serve(w http.ResponseWriter, r *http.Request) error {
 	return handle(w, r)
 }
 
-// allow lists the methods in the order of RFC 9110 §10.2.1's field value.
+// allow is the value of the Allow field: RFC 9110 §10.2.1.
 func (at *resource) allow() string {
 	list := []string{http.MethodOptions}
 	for method := range at.methods {

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 )
@@ -95,9 +95,7 @@ func (w *world) do(method, target, body string, headers ...string) *httptest.Res
 			r.Header.Set(name, value)
 		}
 	}
-	rec := httptest.NewRecorder()
-	w.handler.ServeHTTP(rec, r)
-	return rec
+	return record(w, r)
 }
 
 // post sends JSON and decodes a reply of status 200 into into.
@@ -165,12 +163,12 @@ func (fakeTokens) Assert(_ context.Context, a schemas.Assertion) (string, error)
 	return string(text), err
 }
 
-func (fakeTokens) Verify(raw, audience string) (*server.Caller, error) {
+func (fakeTokens) Verify(raw, audience string) (*token.Claims, error) {
 	if audience != publicURL {
 		return nil, fmt.Errorf("asked for the audience %q", audience)
 	}
 	if raw == "system" {
-		return &server.Caller{Subject: "machine", System: true}, nil
+		return &token.Claims{Subject: "machine", Scope: []string{"openid", "system"}}, nil
 	}
 	if raw == "busy" {
 		e := schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "too much to do")
@@ -178,195 +176,16 @@ func (fakeTokens) Verify(raw, audience string) (*server.Caller, error) {
 		return nil, e
 	}
 	if id, ok := strings.CutPrefix(raw, "user-"); ok {
-		return &server.Caller{Subject: id}, nil
+		return &token.Claims{Subject: id, Scope: []string{"openid", "system:users:read"}}, nil
 	}
-	return nil, schemas.Errorf(schemas.Unauthenticated, "unauthorized", "the token is not one of \"ours\"")
+	return nil, schemas.Errorf(schemas.Unauthenticated, "invalid_token", "the token is not one of \"ours\"")
 }
 
-// memory is the store: runs, users, passkeys, sessions and flows.
-type memory struct {
-	mu       sync.Mutex
-	runs     map[string]schemas.Run
-	users    map[string]schemas.User
-	passkeys []schemas.Credential
-	sessions []schemas.PasskeySession
-	apps     map[string]schemas.Application
-	graphs   map[string]*engine.Graph
-	changes  []schemas.Change
-	down     error // what every method fails with, if not nil
-}
-
-func newMemory(t testing.TB) *memory {
-	m := &memory{runs: map[string]schemas.Run{}, graphs: map[string]*engine.Graph{}}
-	m.users = map[string]schemas.User{
-		ada: {ID: ada, Type: "Person", OUID: "ou1", Attributes: map[string]any{"username": "ada", "given_name": "Ada", "sub": "evil"}},
-		bob: {ID: bob, Type: "Person", OUID: "ou1", Attributes: map[string]any{"username": "bob"}},
-	}
-	m.apps = map[string]schemas.Application{
-		"app": {ID: "app", Name: "Shop", URL: "https://shop.example.com", AuthFlowID: "sign-in", RegistrationFlowID: "sign-up", IsRegistrationFlowEnabled: true,
-			Customizations: map[string]any{"theme": map[string]any{"colour": "red"}, "layout": "none"}},
-		"closed": {ID: "closed", Name: "Closed", AuthFlowID: "sign-in", RegistrationFlowID: "sign-up"},
-		"bare":   {ID: "bare", Name: "Bare", IsRegistrationFlowEnabled: true},
-		"broken": {ID: "broken", Name: "Broken", AuthFlowID: "gone"},
-		"trying": {ID: "trying", Name: "Trying", AuthFlowID: "troubles"},
-	}
-	m.compile(t, "sign-in", schemas.Authentication, "who form key", "key prove done", "done finish")
-	m.compile(t, "sign-up", schemas.Registration, "who form end")
-	m.compile(t, "troubles", schemas.Authentication, "who trouble key", "key prove end")
-	return m
-}
-
-func (m *memory) compile(t testing.TB, id string, ft schemas.FlowType, lines ...string) {
-	f := &schemas.Flow{ID: id, Handle: id, Name: id, FlowType: ft, ActiveVersion: 1}
-	for _, line := range lines {
-		words := append(strings.Fields(line), "")
-		f.Nodes = append(f.Nodes, schemas.Node{ID: words[0], Use: words[1], Next: schemas.Next{To: words[2]}})
-	}
-	g, problems := engine.Compile(f, testKinds())
-	if g == nil {
-		t.Fatalf("%s: %v", id, problems)
-	}
-	m.graphs[id] = g
-}
-
-func (m *memory) Active(_ context.Context, id string) (*engine.Graph, error) {
-	return m.Graph(context.Background(), id, 1)
-}
-
-func (m *memory) Graph(_ context.Context, id string, _ int) (*engine.Graph, error) {
-	if g := m.graphs[id]; g != nil {
-		return g, nil
-	}
-	return nil, schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "there is no flow %q", id)
-}
-
-func (m *memory) Application(_ context.Context, id string) (*schemas.Application, error) {
-	if m.down != nil {
-		return nil, m.down
-	}
-	if app, ok := m.apps[id]; ok {
-		return &app, nil
-	}
-	return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "there is no application %.64q", id)
-}
-
-func (m *memory) Run(_ context.Context, id string) (*schemas.Run, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r, ok := m.runs[id]
-	if !ok {
-		return nil, engine.NotFound(id)
-	}
-	return &r, nil
-}
-
-func (m *memory) Commit(_ context.Context, r *schemas.Run, changes []schemas.Change) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.runs[r.ID].Revision != r.Revision-1 {
-		return schemas.Errorf(schemas.Conflict, schemas.CodeStaleStep, "the run has moved on")
-	}
-	m.runs[r.ID] = *r
-	m.changes = append(m.changes, changes...)
-	return nil
-}
-
-func (m *memory) User(_ context.Context, id string) (*schemas.User, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if u, ok := m.users[id]; ok {
-		return &u, nil
-	}
-	return nil, schemas.Errorf(schemas.NotFound, schemas.CodeUserNotFound, "there is no user %.64q", id)
-}
-
-func (m *memory) Permissions(_ context.Context, id string) ([]string, error) {
-	if id == ada {
-		return []string{"system"}, nil
-	}
-	return nil, nil
-}
-
-func (m *memory) Credentials(_ context.Context, userID string) ([]schemas.Credential, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var list []schemas.Credential
-	for _, c := range m.passkeys {
-		if c.UserID == userID {
-			list = append(list, c)
-		}
-	}
-	return list, nil
-}
-
-func (m *memory) Credential(_ context.Context, id schemas.Bytes) (*schemas.Credential, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, c := range m.passkeys {
-		if bytes.Equal(c.ID, id) {
-			return &c, nil
-		}
-	}
-	return nil, schemas.Errorf(schemas.NotFound, passkey.CodeCredentialNotFound, "there is no passkey of this id")
-}
-
-func (m *memory) PutPasskeySession(_ context.Context, p schemas.PasskeySession) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.sessions = slices.DeleteFunc(m.sessions, func(old schemas.PasskeySession) bool {
-		return old.Owner == p.Owner && old.Ceremony == p.Ceremony
-	})
-	m.sessions = append(m.sessions, p)
-	return nil
-}
-
-func (m *memory) TakePasskeySession(_ context.Context, hash []byte, now time.Time) (*schemas.PasskeySession, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for i, p := range m.sessions {
-		if bytes.Equal(p.TokenHash, hash) {
-			m.sessions = slices.Delete(m.sessions, i, i+1)
-			if now.Before(p.ExpiresAt) {
-				return &p, nil
-			}
-		}
-	}
-	return nil, schemas.Errorf(schemas.Invalid, schemas.CodeStaleSession, "the sessionToken is unknown, used, replaced or expired; start again")
-}
-
-func (m *memory) Apply(_ context.Context, changes []schemas.Change) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, change := range changes {
-		switch c := change.(type) {
-		case schemas.CreateCredential:
-			if slices.ContainsFunc(m.passkeys, func(p schemas.Credential) bool { return bytes.Equal(p.ID, c.Credential.ID) }) {
-				return schemas.Errorf(schemas.Conflict, "credential_exists", "this passkey is registered already")
-			}
-			m.passkeys = append(m.passkeys, c.Credential)
-		case schemas.UseCredential:
-			for i := range m.passkeys {
-				if bytes.Equal(m.passkeys[i].ID, c.ID) {
-					m.passkeys[i].SignCount = c.SignCount
-				}
-			}
-		}
-	}
-	m.changes = append(m.changes, changes...)
-	return nil
-}
-
-// events lists the actions in the audit log.
-func (m *memory) events() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var actions []string
-	for _, change := range m.changes {
-		if e, ok := change.(schemas.RecordEvent); ok {
-			actions = append(actions, e.Event.Action)
-		}
-	}
-	return actions
+// record serves a request that a test made itself.
+func record(w *world, r *http.Request) *httptest.ResponseRecorder {
+	rec := httptest.NewRecorder()
+	w.handler.ServeHTTP(rec, r)
+	return rec
 }
 
 type lockedBuffer struct {
