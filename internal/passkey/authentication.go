@@ -41,11 +41,11 @@ func (c *Ceremonies) BeginAuthentication(r AuthenticationRequest) (options, sess
 	if err != nil {
 		return nil, nil, err
 	}
-	rpID, origins, err := c.relyingParty(r.RPID, r.Origins)
+	rp, err := c.relyingParty(r.RPID, r.Origins)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, challenge, err := c.newSession(schemas.AuthenticationCeremony, rpID, origins, uv)
+	s, challenge, err := c.newSession(schemas.AuthenticationCeremony, rp, uv)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -56,7 +56,7 @@ func (c *Ceremonies) BeginAuthentication(r AuthenticationRequest) (options, sess
 	return s.encode(protocol.PublicKeyCredentialRequestOptions{
 		Challenge:          challenge,
 		Timeout:            int(c.timeout.Milliseconds()),
-		RelyingPartyID:     rpID,
+		RelyingPartyID:     rp.id,
 		AllowedCredentials: s.descriptors(),
 		UserVerification:   protocol.UserVerificationRequirement(uv),
 	})

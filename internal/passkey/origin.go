@@ -84,26 +84,35 @@ func under(host, rpID string) bool {
 	return strings.Contains(rpID, ".") && strings.HasSuffix(host, "."+rpID) && !isIP(host)
 }
 
-// relyingParty settles the relying party id of a ceremony and the origins
-// allowed in it: the configured ones and those of the application.
-func (c *Ceremonies) relyingParty(asked string, more []string) (rpID string, origins []string, err error) {
+// party is the relying party of a ceremony: its id, the allowed origins that
+// lie under it, and those that are allowed but can do nothing with it, which
+// are kept to say so.
+type party struct {
+	id      string
+	origins []string
+	outside []string
+}
+
+// relyingParty settles the relying party of a ceremony, from the configured
+// origins and those of the application.
+func (c *Ceremonies) relyingParty(asked string, more []string) (p party, err error) {
 	allowed, problems := parseOrigins(more, applicationOrigins)
 	if len(problems) > 0 {
-		return "", nil, schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig, "the application lists %d origin(s) in %s that are not origins", len(problems), applicationOrigins).WithProblems(problems)
+		return p, schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig, "the application lists %d origin(s) in %s that are not origins", len(problems), applicationOrigins).WithProblems(problems)
 	}
 	allowed = append(c.origins[:len(c.origins):len(c.origins)], allowed...)
-	if rpID = asked; rpID == "" {
-		rpID = c.rpID
-	}
-	possible := false
+	p.id = orElse(asked, c.rpID)
 	for _, o := range allowed {
-		possible = possible || o.useless == "" && under(o.host, rpID)
-		origins = append(origins, o.text)
+		if o.useless == "" && under(o.host, p.id) {
+			p.origins = append(p.origins, o.text)
+		} else {
+			p.outside = append(p.outside, o.text)
+		}
 	}
-	if problems := rpIDProblems(rpID, "relyingPartyId"); len(problems) > 0 || !possible {
-		return "", nil, misfit(rpID, allowed).WithProblems(problems)
+	if problems := rpIDProblems(p.id, "relyingPartyId"); len(problems) > 0 || len(p.origins) == 0 {
+		return p, misfit(p.id, allowed).WithProblems(problems)
 	}
-	return rpID, origins, nil
+	return p, nil
 }
 
 // misfit is the error of a relying party id that no allowed origin lies under.

@@ -90,7 +90,7 @@ func TestOriginUnderRelyingParty(t *testing.T) {
 // relying party, from one that is not allowed.
 func TestAllowedButOutside(t *testing.T) {
 	w, _ := registered(t, passkey.Policy{})
-	for from, words := range map[string]string{"https://other.example": "does not lie under", "https://unknown.example.com": "is not allowed"} {
+	for from, words := range map[string]string{"https://other.example": "cannot use", "https://unknown.example.com": "is not allowed"} {
 		options, session := w.beginAuthentication(passkey.AuthenticationRequest{})
 		answer, err := w.device.Authenticate(options, from)
 		if err != nil {
@@ -196,7 +196,7 @@ func TestConfiguration(t *testing.T) {
 		"passkey.allowed_origins[0]: expected an origin", "[1]: an origin is scheme://host[:port] and nothing else: write https://example.com", "[2]: expected an origin",
 		"[3]: origins are compared exactly", "[4]: browsers report the host", "[5]: an origin is", "[6]: an origin is", "[8]: expected an origin",
 		"passkey.relying_party_id: ", "passkey.timeout", "algorithms[1]: COSE algorithm -65535", "user_verification: expected one of required, preferred, discouraged, got \"always\"",
-		"attachment: expected one of platform, cross-platform", "attestation[1]", "synced_passkeys", "counter_regression",
+		"attachment: expected one of platform, cross-platform", "attestation_formats[1]", "synced_passkeys", "counter_regression",
 	}
 	for _, words := range want {
 		if !strings.Contains(err.Error(), words) {

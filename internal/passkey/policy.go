@@ -66,7 +66,7 @@ func (p Policy) complete() (Policy, []schemas.Problem) {
 	var problems []schemas.Problem
 	check := func(name, value string, accepted ...string) {
 		if !slices.Contains(accepted, value) {
-			problems = append(problems, schemas.Problem{Path: "passkey.policy." + name, Message: oneOf(value, accepted)})
+			problems = append(problems, schemas.Problem{Path: "passkey." + name, Message: oneOf(value, accepted)})
 		}
 	}
 	if p.Algorithms == nil {
@@ -80,19 +80,19 @@ func (p Policy) complete() (Policy, []schemas.Problem) {
 	check("synced_passkeys", p.SyncedPasskeys, Allow, Refuse)
 	check("counter_regression", p.CounterRegression, Refuse, Allow)
 	for i, format := range p.Attestation {
-		check(fmt.Sprintf("attestation[%d]", i), format, attestationFormats()...)
+		check(fmt.Sprintf("attestation_formats[%d]", i), format, attestationFormats()...)
 	}
 	return p, append(problems, algorithmProblems(p.Algorithms)...)
 }
 
 func algorithmProblems(algorithms []int64) (problems []schemas.Problem) {
 	if len(algorithms) == 0 {
-		problems = append(problems, schemas.Problem{Path: "passkey.policy.algorithms", Message: "expected at least one COSE algorithm, such as -7 (ES256)"})
+		problems = append(problems, schemas.Problem{Path: "passkey.algorithms", Message: "expected at least one COSE algorithm, such as -7 (ES256)"})
 	}
 	for i, alg := range algorithms {
 		if keyKinds[alg] == "" {
 			problems = append(problems, schemas.Problem{
-				Path:    fmt.Sprintf("passkey.policy.algorithms[%d]", i),
+				Path:    fmt.Sprintf("passkey.algorithms[%d]", i),
 				Message: fmt.Sprintf("COSE algorithm %d cannot be verified here; use -7 (ES256), -8 (EdDSA) or -257 (RS256)", alg),
 			})
 		}

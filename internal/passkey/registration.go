@@ -47,17 +47,17 @@ func (c *Ceremonies) BeginRegistration(r RegistrationRequest) (options, session 
 	default:
 		return nil, nil, badRequest("attestation: %s", oneOf(r.Attestation, []string{"none", "indirect", "direct", "enterprise"}))
 	}
-	rpID, origins, err := c.relyingParty(r.RPID, r.Origins)
+	rp, err := c.relyingParty(r.RPID, r.Origins)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, challenge, err := c.newSession(schemas.RegistrationCeremony, rpID, origins, string(selection.UserVerification))
+	s, challenge, err := c.newSession(schemas.RegistrationCeremony, rp, string(selection.UserVerification))
 	if err != nil {
 		return nil, nil, err
 	}
 	s.UserID, s.Algorithms, s.Attachment = r.User.ID, c.policy.Algorithms, string(selection.AuthenticatorAttachment)
 	return s.encode(protocol.PublicKeyCredentialCreationOptions{
-		RelyingParty:           relyingPartyEntity(rpID, orElse(displayText(r.RPName, maxNameBytes), c.rpName)),
+		RelyingParty:           relyingPartyEntity(rp.id, orElse(displayText(r.RPName, maxNameBytes), c.rpName)),
 		User:                   userEntity(r.User),
 		Challenge:              challenge,
 		Parameters:             parameters(s.Algorithms),

@@ -3,6 +3,7 @@ package passkey
 import (
 	"crypto/subtle"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -135,14 +136,11 @@ func (s *session) checkClientData(d *protocol.CollectedClientData, want protocol
 // under the relying party id. Without the second, one allowed origin could use
 // passkeys that belong to another's domain.
 func (s *session) checkOrigin(text string) error {
-	for _, allowed := range s.Origins {
-		if text != allowed {
-			continue
-		}
-		if o, err := parseOrigin(text); err == nil && o.useless == "" && under(o.host, s.RPID) {
-			return nil
-		}
-		return refuse(StepOrigin, "origin %.255q does not lie under the relying party id %q: use a relying party id that is its host or a parent domain, or another origin of %s", text, s.RPID, configuredOrigins)
+	switch {
+	case slices.Contains(s.Origins, text):
+		return nil
+	case slices.Contains(s.Outside, text):
+		return refuse(StepOrigin, "origin %.255q cannot use the relying party id %q: its host must be that domain or lie under it, and be reached by https or as localhost; ask for another relyingPartyId, or use another origin of %s", text, s.RPID, configuredOrigins)
 	}
 	return refuse(StepOrigin, "origin %.255q is not allowed for relying party id %q: add it to %s or to the application's %s", text, s.RPID, configuredOrigins, applicationOrigins)
 }

@@ -17,7 +17,8 @@ type session struct {
 	Ceremony   schemas.Ceremony `json:"ceremony"`
 	Challenge  string           `json:"challenge"` // base64url, as the options and the client data write it
 	RPID       string           `json:"rpId"`
-	Origins    []string         `json:"origins"` // allowed, under the RP ID or not
+	Origins    []string         `json:"origins"`           // allowed
+	Outside    []string         `json:"outside,omitempty"` // allowed, but not for this RP ID
 	RequireUV  bool             `json:"requireUv,omitempty"`
 	ExpiresAt  time.Time        `json:"expiresAt"`
 	UserID     string           `json:"userId,omitempty"`
@@ -28,7 +29,7 @@ type session struct {
 }
 
 // newSession opens a session with a fresh challenge of 256 bits.
-func (c *Ceremonies) newSession(of schemas.Ceremony, rpID string, origins []string, uv string) (*session, protocol.URLEncodedBase64, error) {
+func (c *Ceremonies) newSession(of schemas.Ceremony, rp party, uv string) (*session, protocol.URLEncodedBase64, error) {
 	challenge, err := protocol.CreateChallenge()
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a challenge: %w", err)
@@ -36,8 +37,9 @@ func (c *Ceremonies) newSession(of schemas.Ceremony, rpID string, origins []stri
 	return &session{
 		Ceremony:  of,
 		Challenge: challenge.String(),
-		RPID:      rpID,
-		Origins:   origins,
+		RPID:      rp.id,
+		Origins:   rp.origins,
+		Outside:   rp.outside,
 		RequireUV: uv == Required,
 		ExpiresAt: c.now().Add(c.timeout).UTC(),
 	}, challenge, nil
@@ -62,11 +64,11 @@ func openSession(state json.RawMessage, want schemas.Ceremony, now time.Time) (*
 	if err := json.Unmarshal(state, &s); err != nil {
 		return nil, fmt.Errorf("read the passkey session: %w", err)
 	}
+	if s.Ceremony == "" || s.Challenge == "" || s.RPID == "" {
+		return nil, fmt.Errorf("read the passkey session: it has no ceremony, challenge or relying party id")
+	}
 	if s.Ceremony != want {
 		return nil, refuse(StepCeremony, "this session was begun for %s and cannot finish %s: start the ceremony anew", s.Ceremony, want)
-	}
-	if s.Challenge == "" || s.RPID == "" {
-		return nil, fmt.Errorf("read the passkey session: it has no challenge or relying party id")
 	}
 	if !now.Before(s.ExpiresAt) {
 		return nil, refuse(StepExpiry, "the ceremony took too long and expired at %s: start it anew", s.ExpiresAt.Format(time.RFC3339))
