@@ -1,0 +1,170 @@
+package server_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server"
+)
+
+// A credential that is not one burns the session all the same.
+func TestBadCredentialsBurnTheSession(t *testing.T) {
+	w := newWorld(t)
+	a := w.enrol(ada)
+	tests := []struct {
+		name       string
+		credential any
+		code, says string
+	}{
+		{"none", nil, schemas.CodeInvalidRequest, `"publicKeyCredential" is missing`},
+		{"a string", "x", schemas.CodeInvalidRequest, "publicKeyCredential: expected an object, got a string"},
+		{"empty", map[string]any{}, schemas.CodePasskeyFailed, "id is missing"},
+		{"wrong type", map[string]any{"type": "password"}, schemas.CodeInvalidRequest, `publicKeyCredential.type: expected "public-key"`},
+		{"a number for an id", map[string]any{"id": 7}, schemas.CodeInvalidRequest, "publicKeyCredential.id: expected a string, got a number"},
+		{"a list for a response", map[string]any{"response": []any{}}, schemas.CodeInvalidRequest, "publicKeyCredential.response: expected an object, got a list"},
+		{"no signature", map[string]any{"id": "eA", "response": map[string]any{"clientDataJSON": "e30", "authenticatorData": "AA"}}, schemas.CodePasskeyFailed, "signature is missing"},
+		{"a signature that is true", map[string]any{"response": map[string]any{"signature": true}}, schemas.CodeInvalidRequest, "publicKeyCredential.response.signature: expected a string, got true or false"},
+		{"transports", map[string]any{"response": map[string]any{"transports": []any{1}}}, schemas.CodeInvalidRequest, "publicKeyCredential.response.transports: expected a list of nothing but strings"},
+		{"not base64url", map[string]any{"id": "*", "response": map[string]any{}}, schemas.CodePasskeyFailed, "id"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			good := asserted(t, a, w.startAuthentication(`{}`))
+			bad := map[string]any{"sessionToken": good["sessionToken"], "publicKeyCredential": tt.credential}
+			f := fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, bad)), 400, tt.code)
+			if !strings.Contains(f.Description.DefaultValue, tt.says) {
+				t.Errorf("%q does not tell %q", f.Description.DefaultValue, tt.says)
+			}
+			fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, good)), 400, schemas.CodeStaleSession)
+		})
+	}
+}
+
+// Somebody else who came by the session token neither finishes the ceremony nor
+// leaves it for another try.
+func TestStolenRegistrationTokenIsBurned(t *testing.T) {
+	w := newWorld(t)
+	body := asJSON(t, attested(t, passkeytest.New(), w.startRegistration(`{"userId":"`+ada+`"}`, asAda)))
+	fails(t, w.do("POST", "/register/passkey/finish", body, asBob), 403, "forbidden")
+	fails(t, w.do("POST", "/register/passkey/finish", body, asAda), 400, schemas.CodeStaleSession)
+}
+
+func TestSessionTokens(t *testing.T) {
+	w := newWorld(t, func(o *server.Options) { o.SessionTTL = time.Minute })
+	a, b := w.enrol(ada), w.enrol(bob)
+	authenticate := func(body map[string]any) int {
+		return w.do("POST", "/auth/passkey/finish", asJSON(t, body)).Code
+	}
+	register := func(body map[string]any) int {
+		return w.do("POST", "/register/passkey/finish", asJSON(t, body), system).Code
+	}
+	named := `{"userId":"` + ada + `"}`
+
+	t.Run("are 256 bits and kept as a hash", func(t *testing.T) {
+		s := w.startAuthentication(named)
+		raw, err := schemas.ParseBytes(s.SessionToken)
+		if err != nil || len(raw) != 32 {
+			t.Errorf("%d bytes, %v", len(raw), err)
+		}
+		for _, kept := range w.store.sessions {
+			if strings.Contains(asJSON(t, kept), s.SessionToken) || string(kept.TokenHash) == string(raw) {
+				t.Error("the token itself is kept")
+			}
+		}
+	})
+	t.Run("serve once", func(t *testing.T) {
+		body := asserted(t, a, w.startAuthentication(named))
+		if first, second := authenticate(body), authenticate(body); first != 200 || second != 400 {
+			t.Errorf("first %d, second %d", first, second)
+		}
+	})
+	t.Run("are burned by a failure", func(t *testing.T) {
+		s := w.startAuthentication(named)
+		if first, second := authenticate(asserted(t, a, s, passkeytest.BadSignature)), authenticate(asserted(t, a, s)); first != 400 || second != 400 {
+			t.Errorf("first %d, second %d", first, second)
+		}
+	})
+	t.Run("only the newest of a user", func(t *testing.T) {
+		old := asserted(t, a, w.startAuthentication(named))
+		recent := asserted(t, a, w.startAuthentication(named))
+		if first, second := authenticate(old), authenticate(recent); first != 400 || second != 200 {
+			t.Errorf("old %d, recent %d", first, second)
+		}
+		old = attested(t, passkeytest.New(), w.startRegistration(named, asAda))
+		recent = attested(t, passkeytest.New(), w.startRegistration(named, system))
+		if first, second := register(old), register(recent); first != 400 || second != 200 {
+			t.Errorf("registration: old %d, recent %d", first, second)
+		}
+	})
+	t.Run("are void for none but their user", func(t *testing.T) {
+		s := asserted(t, a, w.startAuthentication(named))
+		anonymous := asserted(t, a, w.startAuthentication(`{}`))
+		w.startAuthentication(`{"userId":"` + bob + `"}`)
+		w.startAuthentication(`{}`)
+		w.startRegistration(named, system)
+		if first, second := authenticate(s), authenticate(anonymous); first != 200 || second != 200 {
+			t.Errorf("named %d, anonymous %d", first, second)
+		}
+	})
+	t.Run("are bound to their ceremony", func(t *testing.T) {
+		s, r := w.startAuthentication(named), w.startRegistration(named, system)
+		body := asserted(t, a, s)
+		body["sessionToken"] = r.SessionToken
+		f := fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, body)), 400, schemas.CodeStaleSession)
+		if !strings.Contains(f.Description.DefaultValue, "passkey registration") {
+			t.Error(f.Description.DefaultValue)
+		}
+		made := attested(t, passkeytest.New(), r)
+		made["sessionToken"] = s.SessionToken
+		fails(t, w.do("POST", "/register/passkey/finish", asJSON(t, made), system), 400, schemas.CodeStaleSession)
+		if authenticate(asserted(t, a, s)) != 400 || register(attested(t, passkeytest.New(), r)) != 400 {
+			t.Error("tokens tried on the other ceremony still serve")
+		}
+	})
+	t.Run("are bound to their user", func(t *testing.T) {
+		s := w.startAuthentication(named)
+		s.Request = w.withChallengeOf(s.Request)
+		body := asserted(t, b, s)
+		fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, body)), 400, schemas.CodePasskeyFailed)
+	})
+	t.Run("expire", func(t *testing.T) {
+		body := asserted(t, a, w.startAuthentication(named))
+		w.pass(time.Minute)
+		fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, body)), 400, schemas.CodeStaleSession)
+	})
+}
+
+// withChallengeOf leaves out allowCredentials, so that any authenticator
+// answers the challenge.
+func (w *world) withChallengeOf(options json.RawMessage) json.RawMessage {
+	var o map[string]any
+	if err := json.Unmarshal(options, &o); err != nil {
+		w.t.Fatal(err)
+	}
+	delete(o, "allowCredentials")
+	return json.RawMessage(asJSON(w.t, o))
+}
+
+func TestOneOfSixteenFinishesWins(t *testing.T) {
+	w := newWorld(t)
+	a := w.enrol(ada)
+	for range 20 {
+		body := asJSON(t, asserted(t, a, w.startAuthentication(`{}`)))
+		codes := make([]int, 16)
+		var wg sync.WaitGroup
+		for i := range codes {
+			wg.Go(func() { codes[i] = w.do("POST", "/auth/passkey/finish", body).Code })
+		}
+		wg.Wait()
+		slices.Sort(codes)
+		if codes[0] != 200 || codes[1] != 400 || codes[15] != 400 {
+			t.Fatalf("replies %v", codes)
+		}
+	}
+}
