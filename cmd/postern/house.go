@@ -88,10 +88,10 @@ func (h *house) handler() http.Handler {
 	return server.New(server.Options{
 		PublicURL: h.cfg.Server.PublicURL, AllowedOrigins: h.cfg.CORS.AllowedOrigins,
 		Engine: h.engine, Catalogue: h.catalogue, Applications: h.store,
-		Passkeys: h.passkeys, Store: h.store, Tokens: tokens{h.tokens},
+		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens,
 		Checks: []server.Check{
-			{Name: "store", Ready: h.store.Ping},
-			{Name: "keys", Ready: func(context.Context) error { return h.tokens.Ready() }},
+			{Name: "store", Run: h.store.Ping},
+			{Name: "keys", Run: func(context.Context) error { return h.tokens.Ready() }},
 		},
 		Pages: h.pages, Log: h.log,
 	})
@@ -102,16 +102,4 @@ func (h *house) close() {
 	if err := h.store.Close(); err != nil {
 		h.log.Error("closing the store", "error", err)
 	}
-}
-
-// tokens tells the server who a token speaks for.
-type tokens struct{ *token.Issuer }
-
-// Verify checks a token and returns its subject.
-func (t tokens) Verify(raw, audience string) (*server.Caller, error) {
-	claims, err := t.Issuer.Verify(raw, audience)
-	if err != nil {
-		return nil, err
-	}
-	return &server.Caller{Subject: claims.Subject, System: claims.Permits("system")}, nil
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -53,7 +52,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 		}
 		h.pages["/try/"] = examples.Try(bootstrap.TryID)
 	}
-	certificates, err := tlsConfig(cfg, log)
+	certificates, err := tlsConfig(cfg)
 	if err != nil {
 		return err
 	}
@@ -85,11 +84,14 @@ func newLog(w io.Writer, c config.Log) *slog.Logger {
 }
 
 // tlsConfig is nil for plain HTTP.
-func tlsConfig(cfg *config.Config, log *slog.Logger) (*tls.Config, error) {
+func tlsConfig(cfg *config.Config) (*tls.Config, error) {
 	if cfg.Server.HTTPOnly {
 		return nil, nil
 	}
-	return server.Certificate(cfg.TLS.CertFile, cfg.TLS.KeyFile, filepath.Join(cfg.DataDir, "tls"), cfg.Server.Hostname, log)
+	return server.Certificate(server.CertificateOptions{
+		CertFile: cfg.TLS.CertFile, KeyFile: cfg.TLS.KeyFile,
+		DataDir: cfg.DataDir, Hostname: cfg.Server.Hostname, Now: time.Now(),
+	})
 }
 
 // greet tells a person where to go. The administrator's password is shown this
