@@ -21,7 +21,7 @@ const memory = ":memory:"
 // Without a file there is no WAL, and all share one connection.
 func openSQLite(ctx context.Context, path string) (*Store, error) {
 	if path == "" {
-		return nil, errors.New("store: the SQLite DSN is empty: expected the path of a file, or " + memory)
+		return nil, errors.New("store: the SQLite DSN is empty: expected the path of a file, or " + memory + " for none")
 	}
 	if err := makePrivate(path); err != nil {
 		return nil, err

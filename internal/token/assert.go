@@ -1,0 +1,163 @@
+package token
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// algorithm is the JWS algorithm of every token: ECDSA with P-256 and SHA-256.
+const algorithm = "ES256"
+
+// signatureSize is that of an ES256 signature: R and S, 32 bytes each, big
+// endian (RFC 7518 §3.4).
+const signatureSize = 64
+
+// registered are the claims of an assertion that profile attributes never are.
+type registered struct {
+	Issuer   string   `json:"iss"`
+	Subject  string   `json:"sub"`
+	Audience []string `json:"aud"`
+	IssuedAt int64    `json:"iat"`
+	Expires  int64    `json:"exp"`
+	ID       string   `json:"jti"`
+	Scope    string   `json:"scope,omitempty"`
+	AuthTime int64    `json:"auth_time,omitempty"`
+	AMR      []string `json:"amr,omitempty"`
+	ACR      string   `json:"acr,omitempty"`
+	UserType string   `json:"userType,omitempty"`
+	OUID     string   `json:"ouId,omitempty"`
+}
+
+// Assert returns the assertion as a signed JWT. What the assertion's profile
+// has under the name of a claim that means something else is left out.
+func (i *Issuer) Assert(_ context.Context, a schemas.Assertion) (string, error) {
+	if err := i.Ready(); err != nil {
+		return "", err
+	}
+	claims, err := i.registered(&a)
+	if err != nil {
+		return "", err
+	}
+	payload, err := join(claims, a.Profile)
+	if err != nil {
+		return "", fmt.Errorf("token: writing the claims: %w", err)
+	}
+	return i.signer.sign(payload)
+}
+
+func (i *Issuer) registered(a *schemas.Assertion) (*registered, error) {
+	if a.Subject == "" || len(a.Audience) == 0 {
+		return nil, errors.New("token: an assertion needs a subject and an audience")
+	}
+	for _, permission := range a.Permissions {
+		if !isScopeToken(permission) {
+			return nil, fmt.Errorf("token: the permission %q cannot be a scope (RFC 6749 §3.3)", permission)
+		}
+	}
+	validity := a.Validity
+	if validity == 0 {
+		validity = i.ttl
+	}
+	now := i.now()
+	claims := &registered{
+		Issuer: i.issuer, Subject: a.Subject, Audience: a.Audience, IssuedAt: now.Unix(), Expires: now.Add(validity).Unix(),
+		ID: schemas.NewID(), Scope: strings.Join(a.Permissions, " "), AMR: a.AMR, ACR: a.ACR,
+		UserType: a.UserType, OUID: a.OUID,
+	}
+	if !a.AuthTime.IsZero() {
+		claims.AuthTime = a.AuthTime.Unix()
+	}
+	return claims, nil
+}
+
+// isScopeToken reports whether a permission can stand in a list that is
+// separated by spaces. One with a space in it would grant two things.
+func isScopeToken(s string) bool {
+	for _, c := range []byte(s) {
+		if c <= ' ' || c == '"' || c == '\\' || c >= 0x7f {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// join writes the claims and the profile's own as one JSON object.
+func join(claims *registered, profile map[string]any) ([]byte, error) {
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return nil, err
+	}
+	own := make(map[string]any, len(profile))
+	for name, value := range profile {
+		if !isReserved(name) {
+			own[name] = value
+		}
+	}
+	if len(own) == 0 {
+		return payload, nil
+	}
+	more, err := json.Marshal(own)
+	if err != nil {
+		return nil, err
+	}
+	more[0] = ',' // in the place of its opening brace
+	return append(payload[:len(payload)-1], more...), nil
+}
+
+// isReserved reports whether a claim of the name has a meaning that others rely
+// on. A user who may name their own attributes must not be able to write it,
+// whether the token has it or not, and in no other case either: careless readers
+// ignore that. (Upper before lower case also undoes letters like the long s.)
+func isReserved(name string) bool {
+	switch strings.ToLower(strings.ToUpper(name)) {
+	case "iss", "sub", "aud", "exp", "nbf", "iat", "jti", // RFC 7519 §4.1
+		"auth_time", "nonce", "acr", "amr", "azp", "at_hash", "c_hash", "s_hash", "sid", // OpenID Connect
+		"scope", "scp", "client_id", "act", "may_act", "cnf", // RFC 8693, RFC 7800
+		"roles", "groups", "entitlements", "permissions", // RFC 9068 §2.2.3.1
+		"events", "txn", "toe", // RFC 8417
+		"usertype", "ouid":
+		return true
+	}
+	return false
+}
+
+// assertionHeader is the JOSE header of an assertion as it stands in the token.
+// It is the same for all tokens of a key.
+func assertionHeader(kid string) (string, error) {
+	header, err := json.Marshal(struct {
+		Algorithm string `json:"alg"`
+		KeyID     string `json:"kid"`
+		Type      string `json:"typ"`
+	}{algorithm, kid, "JWT"})
+	return base64.RawURLEncoding.EncodeToString(header), err
+}
+
+// sign returns the compact serialisation (RFC 7515 §7.1) of the signed payload.
+func (s *signer) sign(payload []byte) (string, error) {
+	encoding := base64.RawURLEncoding
+	size := len(s.header) + 1 + encoding.EncodedLen(len(payload)) + 1 + encoding.EncodedLen(signatureSize)
+	token := make([]byte, 0, size)
+	token = append(token, s.header...)
+	token = append(token, '.')
+	token = encoding.AppendEncode(token, payload)
+
+	digest := sha256.Sum256(token)
+	r, v, err := ecdsa.Sign(rand.Reader, s.private, digest[:])
+	if err != nil {
+		return "", fmt.Errorf("token: signing: %w", err)
+	}
+	var signature [signatureSize]byte
+	r.FillBytes(signature[:signatureSize/2])
+	v.FillBytes(signature[signatureSize/2:])
+	token = append(token, '.')
+	return string(encoding.AppendEncode(token, signature[:])), nil
+}

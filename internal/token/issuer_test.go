@@ -1,0 +1,186 @@
+package token
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// ring keeps keys in memory. Before is called before a key is added, as another
+// instance that is quicker would.
+type ring struct {
+	mu     sync.Mutex
+	keys   []schemas.SigningKey
+	before func()
+}
+
+func (r *ring) SigningKeys(context.Context) ([]schemas.SigningKey, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.keys), nil
+}
+
+func (r *ring) AddSigningKey(_ context.Context, k schemas.SigningKey) error {
+	if before := r.before; before != nil {
+		r.before = nil
+		before()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, other := range r.keys {
+		if other.Algorithm == k.Algorithm && other.Status == schemas.KeySigning {
+			return schemas.Errorf(schemas.Conflict, "key_exists", "another key signs")
+		}
+	}
+	r.keys = append(r.keys, k)
+	return nil
+}
+
+const (
+	base = "https://localhost:8090"
+	app  = "0198c0de-0000-7000-8000-000000000001"
+)
+
+func noon() time.Time { return time.Date(2026, 5, 17, 12, 0, 0, 5, time.UTC) }
+
+func kek() []byte { return bytes.Repeat([]byte{7}, kekSize) }
+
+func newIssuer(t testing.TB, keys Keys) *Issuer {
+	t.Helper()
+	i, err := New(t.Context(), keys, kek(), Options{Issuer: base, AssertionTTL: 10 * time.Minute, Now: noon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func newAssertion() schemas.Assertion {
+	return schemas.Assertion{
+		Subject: "0198c0de-0000-7000-8000-000000000002", Audience: []string{app, base}, AuthTime: noon().Add(-time.Minute),
+		AMR: []string{"swk", "user"}, ACR: "phr", Permissions: []string{"system", "audit:read"}, UserType: "Person", OUID: "default",
+		Profile: map[string]any{"username": "ann", "email": "ann@example.com", "tags": []string{"a"}},
+	}
+}
+
+func TestNewKeepsItsKey(t *testing.T) {
+	keys := &ring{}
+	first := newIssuer(t, keys)
+	if len(keys.keys) != 1 {
+		t.Fatalf("%d keys were made, expected 1", len(keys.keys))
+	}
+	raw, err := first.Assert(t.Context(), newAssertion())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := newIssuer(t, keys)
+	if len(keys.keys) != 1 {
+		t.Errorf("a second start made another key")
+	}
+	if _, err := second.Verify(raw, app); err != nil {
+		t.Errorf("a token from before the restart is refused: %v", err)
+	}
+	if err := second.Ready(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNewLosesTheRace has another instance add its key first.
+func TestNewLosesTheRace(t *testing.T) {
+	keys := &ring{}
+	var winner *Issuer
+	keys.before = func() { winner = newIssuer(t, keys) }
+	loser := newIssuer(t, keys)
+	raw, err := loser.Assert(t.Context(), newAssertion())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := winner.Verify(raw, app); err != nil || len(keys.keys) != 1 {
+		t.Errorf("with %d keys the winner refuses the loser's token: %v", len(keys.keys), err)
+	}
+}
+
+// TestKeyStatuses: keys that do not sign are still trusted, keys of other
+// algorithms are let alone.
+func TestKeyStatuses(t *testing.T) {
+	keys := &ring{}
+	raw, err := newIssuer(t, keys).Assert(t.Context(), newAssertion())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys.keys[0].Status = schemas.KeyRetired
+	keys.keys = append(keys.keys, schemas.SigningKey{ID: "rsa", Algorithm: "RS256", Status: schemas.KeySigning})
+	rotated := newIssuer(t, keys)
+	if len(keys.keys) != 3 {
+		t.Fatalf("there are %d keys, expected that a new one signs", len(keys.keys))
+	}
+	if _, err := rotated.Verify(raw, app); err != nil {
+		t.Errorf("a token of the retired key is refused: %v", err)
+	}
+	again, err := rotated.Assert(t.Context(), newAssertion())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if header(again) == header(raw) {
+		t.Error("the retired key still signs")
+	}
+}
+
+func header(raw string) string { before, _, _ := strings.Cut(raw, "."); return before }
+
+func TestNewRefuses(t *testing.T) {
+	good := &ring{}
+	newIssuer(t, good)
+	moved, broken := good.keys[0], good.keys[0]
+	moved.ID = schemas.NewID()
+	broken.Private = broken.Private[:10]
+	for _, test := range []struct {
+		name, issuer, want string
+		kek                []byte
+		keys               []schemas.SigningKey
+	}{
+		{"no issuer", "", "no issuer", kek(), nil},
+		{"short kek", base, "31 bytes, expected 32", kek()[1:], nil},
+		{"other kek", base, "cannot be opened", bytes.Repeat([]byte{8}, kekSize), good.keys},
+		{"key under another id", base, "cannot be opened", kek(), []schemas.SigningKey{moved}},
+		{"key cut off", base, "cannot be opened", kek(), []schemas.SigningKey{broken}},
+	} {
+		i, err := New(t.Context(), &ring{keys: test.keys}, test.kek, Options{Issuer: test.issuer})
+		if i != nil || err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, %v, expected an error that tells %q", test.name, i, err, test.want)
+		}
+	}
+}
+
+func TestReady(t *testing.T) {
+	for _, i := range []*Issuer{nil, {}} {
+		if i.Ready() == nil {
+			t.Error("an issuer without a key is ready")
+		}
+		if _, err := i.Assert(t.Context(), newAssertion()); err == nil {
+			t.Error("an issuer without a key asserts")
+		}
+	}
+}
+
+// TestSealedKeysDiffer: the same key sealed twice tells nobody that it is.
+func TestSealedKeysDiffer(t *testing.T) {
+	keys := &ring{}
+	i := newIssuer(t, keys)
+	s, err := newSeal(kek())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.close(keys.keys[0].ID, i.signer.private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(again, keys.keys[0].Private) {
+		t.Error("two seals of one key are equal: the nonce is not random")
+	}
+}

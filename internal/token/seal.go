@@ -1,0 +1,57 @@
+package token
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/x509"
+	"fmt"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// seal closes and opens private keys: PKCS #8 (RFC 5958) in AES-256-GCM with a
+// random nonce before it. The key's id is authenticated along with it, so that
+// nobody who can write to the store can pass one key off as another.
+type seal struct{ aead cipher.AEAD }
+
+func newSeal(kek []byte) (*seal, error) {
+	if len(kek) != kekSize {
+		return nil, fmt.Errorf("token: the key-encryption key has %d bytes, expected %d", len(kek), kekSize)
+	}
+	block, err := aes.NewCipher(kek)
+	if err != nil {
+		return nil, fmt.Errorf("token: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil, fmt.Errorf("token: %w", err)
+	}
+	return &seal{aead}, nil
+}
+
+func (s *seal) close(id string, private *ecdsa.PrivateKey) ([]byte, error) {
+	text, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return nil, fmt.Errorf("token: writing a signing key: %w", err)
+	}
+	return s.aead.Seal(nil, nil, text, []byte(id)), nil
+}
+
+func (s *seal) open(k schemas.SigningKey) (*ecdsa.PrivateKey, error) {
+	text, err := s.aead.Open(nil, nil, k.Private, []byte(k.ID))
+	if err != nil {
+		return nil, fmt.Errorf("token: the signing key %s cannot be opened: "+
+			"expected the key-encryption key that it was sealed with; restore that key, or remove the signing key", k.ID)
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("token: reading the signing key %s: %w", k.ID, err)
+	}
+	private, ok := parsed.(*ecdsa.PrivateKey)
+	if !ok || private.Curve != elliptic.P256() {
+		return nil, fmt.Errorf("token: the signing key %s is not a P-256 key, as %s needs", k.ID, algorithm)
+	}
+	return private, nil
+}

@@ -1,0 +1,126 @@
+package token
+
+import (
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	// longest is the size of the longest token that is looked at, in bytes.
+	longest = 16 << 10
+	// leeway is how far the clocks of two instances may differ.
+	leeway = time.Minute
+)
+
+// Claims are what a verified token says.
+type Claims struct {
+	Subject, ID                 string
+	Audience                    []string
+	Scope                       []string
+	IssuedAt, Expires, AuthTime time.Time // AuthTime is zero when not told
+	UserType, OUID              string
+	AMR                         []string
+	ACR                         string
+}
+
+// Permits reports whether the scope covers a permission: it has the permission
+// itself or one above it, as "system" is above "system:users:read".
+func (c *Claims) Permits(permission string) bool {
+	for _, scope := range c.Scope {
+		if scope == permission || strings.HasPrefix(permission, scope+":") {
+			return true
+		}
+	}
+	return false
+}
+
+// Verify checks a token of this issuer that is meant for the audience, and
+// returns what it says. Whatever is wrong with it, the error is invalid_token,
+// Class Unauthenticated (RFC 6750 §3.1).
+//
+// A token's header must be, byte for byte, one that this issuer writes. So no
+// header is obeyed that an attacker chose: not another algorithm or none, not a
+// key that comes with the token (jwk, jku, x5c) or is only named alike, and no
+// extension (crit).
+func (i *Issuer) Verify(raw, audience string) (*Claims, error) {
+	claims, err := i.open(raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := i.check(claims, audience); err != nil {
+		return nil, err
+	}
+	c := &Claims{
+		Subject: claims.Subject, ID: claims.ID, Audience: claims.Audience, Scope: strings.Fields(claims.Scope),
+		IssuedAt: claims.IssuedAt.Time().UTC(), Expires: claims.Expiry.Time().UTC(),
+		UserType: claims.UserType, OUID: claims.OUID, AMR: claims.AMR, ACR: claims.ACR,
+	}
+	if claims.AuthTime != nil {
+		c.AuthTime = claims.AuthTime.Time().UTC()
+	}
+	return c, nil
+}
+
+// received are the claims of a token as it came.
+type received struct {
+	jwt.Claims
+	Scope    string           `json:"scope"`
+	AuthTime *jwt.NumericDate `json:"auth_time"`
+	AMR      []string         `json:"amr"`
+	ACR      string           `json:"acr"`
+	UserType string           `json:"userType"`
+	OUID     string           `json:"ouId"`
+}
+
+// open returns the claims of a token that one of the keys has signed.
+func (i *Issuer) open(raw string) (*received, error) {
+	if len(raw) > longest {
+		return nil, errInvalid("The token has %d bytes, expected at most %d.", len(raw), longest)
+	}
+	// The decoder below passes over line ends.
+	if strings.ContainsAny(raw, "\r\n") {
+		return nil, errInvalid("The token has a line end in it.")
+	}
+	header, _, _ := strings.Cut(raw, ".")
+	key, ok := i.trusted[header]
+	if !ok {
+		return nil, errInvalid("The token was not issued here, or its signing key is no longer in use. Sign in again.")
+	}
+	token, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.ES256})
+	if err != nil {
+		return nil, errInvalid("The token is not a signed JWT.")
+	}
+	var claims received
+	if err := token.Claims(key, &claims); err != nil {
+		return nil, errInvalid("The token's signature or claims are not valid.")
+	}
+	return &claims, nil
+}
+
+// check judges the claims of a token whose signature is good.
+func (i *Issuer) check(c *received, audience string) error {
+	now := i.now()
+	switch {
+	case c.Issuer != i.issuer:
+		return errInvalid("The token is of another issuer, expected %s.", i.issuer)
+	case audience == "" || !c.Audience.Contains(audience):
+		return errInvalid("The token is meant for another audience, expected %s.", audience)
+	case c.Subject == "" || c.Expiry == nil || c.IssuedAt == nil:
+		return errInvalid("The token lacks sub, exp or iat.")
+	case !now.Before(c.Expiry.Time()):
+		return errInvalid("The token has expired. Sign in again.")
+	case c.NotBefore != nil && now.Add(leeway).Before(c.NotBefore.Time()):
+		return errInvalid("The token is not valid yet.")
+	case now.Add(leeway).Before(c.IssuedAt.Time()):
+		return errInvalid("The token was issued in the future: the clocks of the servers differ.")
+	}
+	return nil
+}
+
+func errInvalid(format string, args ...any) error {
+	return schemas.Errorf(schemas.Unauthenticated, "invalid_token", format, args...)
+}
