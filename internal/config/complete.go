@@ -1,0 +1,44 @@
+package config
+
+import (
+	"cmp"
+	"net"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strconv"
+)
+
+// complete fills in the defaults that follow from other keys, or from the
+// machine. Those of a key's own stand in the schema.
+func (c *Config) complete() {
+	if c.Database.Driver == "sqlite" {
+		c.Database.DSN = cmp.Or(c.Database.DSN, filepath.Join(c.DataDir, "postern.db"))
+	}
+	c.Password.Workers = cmp.Or(c.Password.Workers, runtime.NumCPU())
+	c.Server.complete()
+	c.Passkey.complete(c.Server.PublicURL)
+}
+
+func (s *Server) complete() {
+	scheme, port := "https", strconv.Itoa(s.Port)
+	if s.HTTPOnly {
+		scheme = "http"
+	}
+	s.PublicURL = cmp.Or(s.PublicURL, canonical(&url.URL{Scheme: scheme, Host: net.JoinHostPort(s.Hostname, port)}))
+	interfaces := "" // all
+	if loopback(s.Hostname) {
+		interfaces = s.Hostname
+	}
+	s.Listen = cmp.Or(s.Listen, net.JoinHostPort(interfaces, port))
+}
+
+func (p *Passkey) complete(publicURL string) {
+	if len(p.AllowedOrigins) == 0 {
+		p.AllowedOrigins = []string{originOf(publicURL)}
+	}
+	p.RelyingPartyID = cmp.Or(p.RelyingPartyID, hostOf(p.AllowedOrigins[0]))
+	if len(p.AttestationFormats) == 0 {
+		p.AttestationFormats = nil
+	}
+}

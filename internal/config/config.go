@@ -1,0 +1,192 @@
+package config
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// CodeInvalid is the code of the error that lists what is wrong with a
+// configuration.
+const CodeInvalid = "invalid_configuration"
+
+// Config is a configuration with every default filled in and every value
+// checked. Its members are described in the schema, under the names of their
+// json tags.
+type Config struct {
+	Server     Server     `json:"server"`
+	TLS        TLS        `json:"tls"`
+	DataDir    string     `json:"data_dir"`
+	Database   Database   `json:"database"`
+	Passkey    Passkey    `json:"passkey"`
+	CORS       CORS       `json:"cors"`
+	GateClient GateClient `json:"gate_client"`
+	OAuth      OAuth      `json:"oauth"`
+	Flow       Flow       `json:"flow"`
+	Token      Token      `json:"token"`
+	Password   Password   `json:"password"`
+	Log        Log        `json:"log"`
+
+	// Environ is the environment the configuration was loaded with. Secrets that
+	// are no configuration, such as the key-encryption key, are found there.
+	Environ []string `json:"-"`
+}
+
+// Server is where the server listens and how the world reaches it.
+type Server struct {
+	Hostname  string `json:"hostname"`
+	Port      int    `json:"port"`
+	Listen    string `json:"listen"`     // host:port, as net.Listen takes it
+	PublicURL string `json:"public_url"` // without a slash at the end
+	HTTPOnly  bool   `json:"http_only"`
+}
+
+// TLS is the certificate to serve with: both files or neither.
+type TLS struct {
+	CertFile string `json:"cert_file"`
+	KeyFile  string `json:"key_file"`
+}
+
+// Database is where the store is. DSN may hold a password.
+type Database struct {
+	Driver string `json:"driver"` // sqlite or postgres
+	DSN    string `json:"dsn"`
+}
+
+// Passkey is the WebAuthn relying party and its policy.
+type Passkey struct {
+	AllowedOrigins     []string `json:"allowed_origins"` // as browsers write them
+	RelyingPartyID     string   `json:"relying_party_id"`
+	RelyingPartyName   string   `json:"relying_party_name"`
+	UserVerification   string   `json:"user_verification"`   // required, preferred or discouraged
+	Attachment         string   `json:"attachment"`          // platform, cross-platform, or "" for both
+	AttestationFormats []string `json:"attestation_formats"` // nil for all
+	SyncedPasskeys     string   `json:"synced_passkeys"`     // allow or refuse
+	CounterRegression  string   `json:"counter_regression"`  // refuse or allow
+	Timeout            Duration `json:"timeout"`
+}
+
+// CORS is who may call the API from pages of other origins.
+type CORS struct {
+	AllowedOrigins []string `json:"allowed_origins"` // as browsers write them
+}
+
+// GateClient is the hosted sign-in page.
+type GateClient struct {
+	Port int `json:"port"` // 0 for the server's own page
+}
+
+// OAuth is the authorization server.
+type OAuth struct {
+	DCR DCR `json:"dcr"`
+}
+
+// DCR is dynamic client registration (RFC 7591).
+type DCR struct {
+	Insecure bool `json:"insecure"` // open to anybody
+}
+
+// Flow is what holds for the runs of all flows.
+type Flow struct {
+	RequireChallengeToken bool     `json:"require_challenge_token"`
+	AuthenticationTTL     Duration `json:"authentication_ttl"`
+	RegistrationTTL       Duration `json:"registration_ttl"`
+	MaxFailures           int      `json:"max_failures"`
+}
+
+// Token is what holds for the tokens the server signs.
+type Token struct {
+	AssertionTTL Duration `json:"assertion_ttl"`
+}
+
+// Password is the cost of argon2id (RFC 9106) and how much of it goes on at
+// once.
+type Password struct {
+	MemoryKiB  uint32 `json:"memory_kib"`
+	Iterations uint32 `json:"iterations"`
+	Workers    int    `json:"workers"`
+	Queue      int    `json:"queue"`
+}
+
+// Log is how the log is written.
+type Log struct {
+	Level  string `json:"level"`  // debug, info, warn or error
+	Format string `json:"format"` // text or json
+}
+
+//go:embed config.schema.json
+var schemaText string
+
+var schema = sync.OnceValue(func() *schemas.Schema { return schemas.MustSchema("config", schemaText) })
+
+// Schema is the JSON Schema of the configuration file. The descriptions in it
+// are the documentation of the keys.
+func Schema() *schemas.Schema { return schema() }
+
+// Load reads the file at path, if path is not "", puts the environment (a list
+// of NAME=value, as os.Environ gives it) over it and the result over the
+// defaults. What is wrong is one *schemas.Error that lists everything.
+func Load(path string, environ []string) (*Config, error) {
+	text, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	cfg, problems := load(text, environ)
+	if len(problems) > 0 {
+		where := "the environment"
+		if path != "" {
+			where = path + " and " + where
+		}
+		return nil, schemas.Errorf(schemas.Invalid, CodeInvalid, "%d problem(s) in the configuration given by %s", len(problems), where).WithProblems(problems)
+	}
+	return cfg, nil
+}
+
+// maxSize is the size over which a file is no configuration.
+const maxSize = 1 << 20
+
+// read returns the text of the file, nil if there is none.
+func read(path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	if len(text) > maxSize {
+		return nil, fmt.Errorf("reading the configuration: %s is larger than %d bytes", path, maxSize)
+	}
+	return text, nil
+}
+
+// load is Load on the text of a file; nil means that there is no file.
+func load(text []byte, environ []string) (*Config, []schemas.Problem) {
+	file, document := readFile(text)
+	env := readEnvironment(environ)
+	cfg := &Config{Environ: environ}
+	if err := overlay(defaults(), file.values, env.values).decode(cfg); err != nil {
+		return nil, []schemas.Problem{{Message: err.Error()}}
+	}
+	cfg.complete()
+	for _, p := range cfg.check(func(keys ...string) bool { return file.doubtful(keys...) || env.doubtful(keys...) }) {
+		if _, ok := env.values[p.Path]; ok {
+			env.problems = append(env.problems, p)
+		} else {
+			file.problems = append(file.problems, p)
+		}
+	}
+	if document != nil {
+		file.problems = document.Locate(file.problems)
+	}
+	return cfg, append(file.problems, env.named()...)
+}

@@ -1,0 +1,250 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+func TestDefaultsRunWithNothing(t *testing.T) {
+	got, err := Load("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Config{
+		Server:   Server{Hostname: "localhost", Port: 8090, Listen: "localhost:8090", PublicURL: "https://localhost:8090"},
+		DataDir:  "./data",
+		Database: Database{Driver: "sqlite", DSN: filepath.Join("data", "postern.db")},
+		Passkey: Passkey{AllowedOrigins: []string{"https://localhost:8090"}, RelyingPartyID: "localhost", RelyingPartyName: "Postern",
+			UserVerification: "preferred", SyncedPasskeys: "allow", CounterRegression: "refuse", Timeout: Duration(5 * time.Minute)},
+		Flow:     Flow{AuthenticationTTL: Duration(30 * time.Minute), RegistrationTTL: Duration(time.Hour), MaxFailures: 10},
+		Token:    Token{AssertionTTL: Duration(time.Hour)},
+		Password: Password{MemoryKiB: 19456, Iterations: 2, Workers: runtime.NumCPU(), Queue: 64},
+		Log:      Log{Level: "info", Format: "text"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
+}
+
+func TestLoadReadsFileAndEnvironment(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "postern.yaml")
+	text := `# the public server
+server:
+  hostname: login.example.com
+  port: 443
+data_dir: /var/lib/postern
+passkey:
+  allowed_origins: [https://login.example.com, https://app.example.com]
+  relying_party_id: example.com
+  attestation_formats: [packed, none]
+  timeout: 2m30s
+oauth: {dcr: {insecure: true}}
+log: {level: debug}
+`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environ := []string{
+		"HOME=/root",
+		"POSTERN_CORS_ALLOWED_ORIGINS= https://a.example , http://localhost:3000,",
+		"POSTERN_PASSKEY_ATTESTATION_FORMATS=tpm",
+		"POSTERN_OAUTH_DCR_INSECURE=false",
+		"POSTERN_PASSWORD_WORKERS=3",
+		"POSTERN_LOG_LEVEL=warn", "POSTERN_LOG_LEVEL=error",
+		"POSTERN_DATABASE_DSN=", // as good as not there
+		"POSTERN_TOKEN_ASSERTION_TTL=90s",
+		"POSTERN_KEY_ENCRYPTION_KEY=of-no-concern",
+	}
+	c, err := Load(path, environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, check := range []struct{ got, want any }{
+		{c.Server, Server{Hostname: "login.example.com", Port: 443, Listen: ":443", PublicURL: "https://login.example.com"}},
+		{c.Database.DSN, "/var/lib/postern/postern.db"},
+		{c.Passkey.RelyingPartyID, "example.com"},
+		{c.Passkey.AttestationFormats, []string{"tpm"}},
+		{c.Passkey.Timeout, Duration(150 * time.Second)},
+		{c.CORS.AllowedOrigins, []string{"https://a.example", "http://localhost:3000"}},
+		{c.OAuth.DCR.Insecure, false},
+		{c.Password.Workers, 3},
+		{c.Log.Level, "error"},
+		{c.Token.AssertionTTL, Duration(90 * time.Second)},
+		{c.Environ, environ},
+	} {
+		if !reflect.DeepEqual(check.got, check.want) {
+			t.Errorf("got %v, expected %v", check.got, check.want)
+		}
+	}
+}
+
+func TestDerivedDefaults(t *testing.T) {
+	tests := []struct {
+		text                              string
+		listen, url, origin, relyingParty string
+	}{
+		{"", "localhost:8090", "https://localhost:8090", "https://localhost:8090", "localhost"},
+		{"server: {http_only: true}", "localhost:8090", "http://localhost:8090", "http://localhost:8090", "localhost"},
+		{"server: {http_only: true, port: 80}", "localhost:80", "http://localhost", "http://localhost", "localhost"},
+		{"server: {hostname: Login.Example.com}", ":8090", "https://login.example.com:8090", "https://login.example.com:8090", "login.example.com"},
+		{"server: {listen: '127.0.0.1:0'}", "127.0.0.1:0", "https://localhost:8090", "https://localhost:8090", "localhost"},
+		{"server: {public_url: https://id.example.com/auth}", "localhost:8090", "https://id.example.com/auth", "https://id.example.com", "id.example.com"},
+		{"server: {http_only: true, public_url: https://id.example.com}", "localhost:8090", "https://id.example.com", "https://id.example.com", "id.example.com"},
+		{"passkey: {allowed_origins: [https://a.example:8443, https://b.example]}", "localhost:8090", "https://localhost:8090", "https://a.example:8443", "a.example"},
+		{"{server: {hostname: '::1'}, passkey: {allowed_origins: ['https://localhost:8090']}}", "[::1]:8090", "https://[::1]:8090", "https://localhost:8090", "localhost"},
+	}
+	for _, test := range tests {
+		c, problems := load([]byte(test.text), nil)
+		if len(problems) > 0 {
+			t.Errorf("%s: %v", test.text, problems)
+			continue
+		}
+		got := []string{c.Server.Listen, c.Server.PublicURL, c.Passkey.AllowedOrigins[0], c.Passkey.RelyingPartyID}
+		if want := []string{test.listen, test.url, test.origin, test.relyingParty}; !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, expected %q", test.text, got, want)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	tests := []struct {
+		text    string
+		environ []string
+		want    []string
+	}{
+		{text: "sever: {}", want: []string{`1:1: sever: unknown member "sever"; did you mean "server"?`}},
+		{text: "passkey:\n  allowedOrigins: []", want: []string{`2:3: passkey.allowedOrigins: unknown member "allowedOrigins"; did you mean "allowed_origins"?`}},
+		{text: "server:\n  port: '80'", want: []string{"2:9: server.port: expected a whole number, got a string"}},
+		{text: "server:\n  port: 70000", want: []string{"2:9: server.port: expected at most 65535, got 70000"}},
+		{text: "server:\n  hostname: https://a.example", want: []string{"2:13: server.hostname: expected a host name such as login.example.com, without scheme and port"}},
+		{text: "server:\n  public_url: https://a.example/", want: []string{"2:15: server.public_url: expected no slash at the end: write https://a.example"}},
+		{text: "server:\n  public_url: a.example", want: []string{`2:15: server.public_url: expected an absolute URL such as https://login.example.com, got "a.example"`}},
+		{text: "server:\n  public_url: http://localhost:8090", want: []string{"2:15: server.public_url: it begins with http://, but the server serves https: write https://, or set server.http_only"}},
+		{text: "server:\n  listen: '8090'", want: []string{`2:11: server.listen: expected host:port such as 127.0.0.1:8090 or :8090, got "8090"`}},
+		{text: "server:\n  - a", want: []string{"2:3: server: expected an object, got a list"}},
+		{text: "tls:\n  cert_file: a.pem", want: []string{"2:3: tls.key_file: required with tls.cert_file: the path of the certificate's private key"}},
+		{text: "tls:\n  key_file: a.pem", want: []string{"2:3: tls.cert_file: required with tls.key_file: the path of the certificate"}},
+		{text: "tls: {key_file: a.pem, cert_file: b.pem}\nserver:\n  http_only: true", want: []string{"3:14: server.http_only: the server is to serve plain http, but has a certificate: leave out tls.cert_file and tls.key_file, or server.http_only"}},
+		{text: "database:\n  driver: postgres", want: []string{"2:3: database.dsn: required with driver postgres: a connection string such as postgres://postern@db.example.com/postern?sslmode=verify-full"}},
+		{text: "database:\n  driver: mysql", want: []string{`2:11: database.driver: expected "sqlite" or "postgres", got "mysql"`}},
+		{text: "passkey:\n  allowed_origins:\n    - http://login.example.com", want: []string{"3:7: passkey.allowed_origins[0]: browsers offer passkeys only to pages in a secure context (Web Authentication Level 3 §5: [SecureContext]): use https://login.example.com, or http on localhost"}},
+		{text: "passkey:\n  allowed_origins: [https://a.example/, 'https://*.example', 5]", want: []string{
+			"2:21: passkey.allowed_origins[0]: an origin is scheme://host[:port] as browsers write it, without a path: write https://a.example",
+			"2:41: passkey.allowed_origins[1]: origins are compared exactly, there are no wildcards: list every origin",
+			"2:62: passkey.allowed_origins[2]: expected a string, got a number; put it in quotes"}},
+		{text: "passkey:\n  relying_party_id: other.example", want: []string{`2:21: passkey.relying_party_id: expected the host of an allowed origin, or a parent domain of it (Web Authentication Level 3 §5.1.3), got "other.example", where passkey.allowed_origins has https://localhost:8090`}},
+		{text: "passkey:\n  relying_party_id: com\n  allowed_origins: [https://login.example.com]", want: []string{`2:21: passkey.relying_party_id: expected the host of an allowed origin, or a parent domain of it (Web Authentication Level 3 §5.1.3), got "com", where passkey.allowed_origins has https://login.example.com`}},
+		{text: "passkey:\n  relying_party_id: https://a.example", want: []string{`2:21: passkey.relying_party_id: expected a domain in lower case such as example.com, without scheme and port, got "https://a.example"`}},
+		{text: "passkey:\n  relying_party_id: 127.0.0.1", want: []string{"2:21: passkey.relying_party_id: an IP address cannot be a relying party id (Web Authentication Level 3 §5.1.3): use a host name such as localhost"}},
+		{text: "server:\n  hostname: 127.0.0.1", want: []string{"1:1: passkey.relying_party_id: an IP address cannot be a relying party id (Web Authentication Level 3 §5.1.3): use a host name such as localhost; it is the host of the first of passkey.allowed_origins"}},
+		{text: "server:\n  hostname: idp.lan\n  http_only: true", want: []string{"1:1: passkey.allowed_origins: browsers offer passkeys only to pages in a secure context (Web Authentication Level 3 §5: [SecureContext]): use https://idp.lan:8090, or http on localhost; http://idp.lan:8090 is that of server.public_url"}},
+		{text: "cors:\n  allowed_origins: ['*']", want: []string{"2:21: cors.allowed_origins[0]: origins are compared exactly, there are no wildcards: list every origin"}},
+		{text: "flow:\n  authentication_ttl: 30", want: []string{"2:23: flow.authentication_ttl: expected a string, got a number; put it in quotes"}},
+		{text: "flow:\n  authentication_ttl: 30 minutes", want: []string{"2:23: flow.authentication_ttl: expected a duration such as 30m or 1h30m"}},
+		{text: "flow:\n  registration_ttl: 0s", want: []string{`2:21: flow.registration_ttl: expected a duration of more than 0s and at most 8784h0m0s, such as 30m, got "0s"`}},
+		{text: "flow:\n  registration_ttl: 9999999h9999999h", want: []string{`2:21: flow.registration_ttl: expected a duration of more than 0s and at most 8784h0m0s, such as 30m, got "9999999h9999999h"`}},
+		{text: "password: {memory_kib: 200000, iterations: 50}", want: []string{"1:24: password.memory_kib: memory_kib times iterations is 10000000, expected at most 1048576: lower one of them"}},
+		{text: "log: {level: loud}\nlgo: {}", want: []string{`1:14: log.level: expected "debug", "info", "warn" or "error", got "loud"`, `2:1: lgo: unknown member "lgo"; did you mean "log"?`}},
+		{text: "server:\n\tport: 1", want: []string{"2:1: a tab indents this line; use spaces"}},
+		{text: "a: 1\na: 2", want: []string{`2:1: a: "a" is given twice, first in line 1; remove one`}},
+
+		{environ: []string{"POSTERN_SERVER_PROT=80"}, want: []string{"POSTERN_SERVER_PROT: there is no such variable; did you mean POSTERN_SERVER_PORT?"}},
+		{environ: []string{"POSTERN_WHATEVER=80"}, want: []string{"POSTERN_WHATEVER: there is no such variable; unset it"}},
+		{environ: []string{"POSTERN_SERVER_PORT=http"}, want: []string{"POSTERN_SERVER_PORT: expected a whole number, got a string"}},
+		{environ: []string{"POSTERN_SERVER_PORT=0"}, want: []string{"POSTERN_SERVER_PORT: expected at least 1, got 0"}},
+		{environ: []string{"POSTERN_SERVER_HTTP_ONLY=yes"}, want: []string{"POSTERN_SERVER_HTTP_ONLY: expected true or false, got a string"}},
+		{environ: []string{"POSTERN_PASSKEY_ALLOWED_ORIGINS=https://a.example,b.example"}, want: []string{`POSTERN_PASSKEY_ALLOWED_ORIGINS[1]: expected an origin such as https://login.example.com, got "b.example"`}},
+		{environ: []string{"POSTERN_PASSKEY_ALLOWED_ORIGINS= , "}, want: []string{"POSTERN_PASSKEY_ALLOWED_ORIGINS: expected at least 1 item, got 0"}},
+		{environ: []string{"POSTERN_PASSKEY_RELYING_PARTY_ID=b.example"}, want: []string{`POSTERN_PASSKEY_RELYING_PARTY_ID: expected the host of an allowed origin, or a parent domain of it (Web Authentication Level 3 §5.1.3), got "b.example", where passkey.allowed_origins has https://localhost:8090`}},
+		// An unset variable that was misspelt, or one that is wrong, is one fault,
+		// not also a relying party that fits no origin.
+		{text: "passkey: {relying_party_id: a.example}", environ: []string{"POSTERN_PASSKEY_ALLOWED_ORIGIN=https://a.example"}, want: []string{"POSTERN_PASSKEY_ALLOWED_ORIGIN: there is no such variable; did you mean POSTERN_PASSKEY_ALLOWED_ORIGINS?"}},
+		{text: "passkey: {relying_party_id: a.example, allowed_origins: [https://A.example]}", want: []string{"1:58: passkey.allowed_origins[0]: an origin is scheme://host[:port] as browsers write it, without a path: write https://a.example"}},
+		// All at once, whatever the source.
+		{text: "log: {format: xml}", environ: []string{"POSTERN_LOG_LEVEL=loud", "POSTERN_TLS_CERT_FILE=a.pem"}, want: []string{
+			"1:1: tls.key_file: required with tls.cert_file: the path of the certificate's private key",
+			`1:15: log.format: expected "text" or "json", got "xml"`,
+			`POSTERN_LOG_LEVEL: expected "debug", "info", "warn" or "error", got "loud"`}},
+	}
+	for _, test := range tests {
+		_, problems := load([]byte(test.text), test.environ)
+		var got []string
+		for _, p := range problems {
+			got = append(got, p.String())
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s %q\n got %s\nwant %s", test.text, test.environ, strings.Join(got, "\n     "), strings.Join(test.want, "\n     "))
+		}
+	}
+}
+
+func TestLoadReportsAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "postern.yaml")
+	if err := os.WriteFile(path, []byte("nonsense: 1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := Load(path, nil)
+	var e *schemas.Error
+	if cfg != nil || !errors.As(err, &e) || e.Class != schemas.Invalid || e.Code != CodeInvalid || len(e.Errors) != 1 || !strings.Contains(e.Error(), path) {
+		t.Errorf("got %v and %v", cfg, err)
+	}
+	if _, err := Load(filepath.Join(t.TempDir(), "nowhere.yaml"), nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing file: got %v", err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Repeat("#\n", maxSize)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path, nil); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("a huge file: got %v", err)
+	}
+}
+
+// TestSecretsAreNotShown makes every mistake that can be made about a key
+// whose value may hold a password.
+func TestSecretsAreNotShown(t *testing.T) {
+	for _, text := range []string{"database: {dsn: [hunter2]}", "database: {driver: postgres, dsn: {password: hunter2}}", "database: {dns: hunter2}"} {
+		_, problems := load([]byte(text), []string{"POSTERN_DATABASE_DNS=hunter2", "POSTERN_KEY_ENCRYPTION_KEYS=hunter2"})
+		for _, p := range problems {
+			if strings.Contains(p.String(), "hunter2") {
+				t.Errorf("%s: %s", text, p)
+			}
+		}
+		if len(problems) != 3 {
+			t.Errorf("%s: got %d problems: %v", text, len(problems), problems)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte("server: {port: 80}\npasskey:\n  allowed_origins: [https://a.example]\n"), "https://b.example,http://localhost")
+	f.Add([]byte("passkey: {relying_party_id: com}"), "https://[::1%25x]:0")
+	f.Add([]byte("server: {public_url: 'http://a:80//b/../c?#'}"), "*")
+	f.Fuzz(func(t *testing.T, text []byte, origins string) {
+		c, problems := load(text, []string{"POSTERN_PASSKEY_ALLOWED_ORIGINS=" + origins, "POSTERN_CORS_ALLOWED_ORIGINS=" + origins})
+		for _, p := range problems {
+			if p.Message == "" || p.Line < 0 || p.Column < 0 {
+				t.Errorf("%+v", p)
+			}
+		}
+		if len(problems) > 0 {
+			return
+		}
+		if len(c.Passkey.AllowedOrigins) == 0 || c.Passkey.RelyingPartyID == "" || c.Server.PublicURL == "" || c.Flow.MaxFailures == 0 {
+			t.Errorf("incomplete: %+v", c)
+		}
+		for _, origin := range c.Passkey.AllowedOrigins {
+			if originOf(origin) != origin || !strings.HasPrefix(origin, "https://") && !loopback(hostOf(origin)) {
+				t.Errorf("accepted the origin %q", origin)
+			}
+		}
+	})
+}

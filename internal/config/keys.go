@@ -1,0 +1,83 @@
+package config
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// key is one thing that can be configured.
+type key struct {
+	path     string // passkey.allowed_origins
+	variable string // POSTERN_PASSKEY_ALLOWED_ORIGINS
+	typ      string // the JSON Schema type of its value, or "duration"
+	standard any    // its value where nothing is configured, nil if that follows from other keys
+}
+
+// member is as much of a JSON Schema as tells the keys.
+type member struct {
+	Type       string            `json:"type"`
+	Ref        string            `json:"$ref"`
+	Default    any               `json:"default"`
+	Properties map[string]member `json:"properties"`
+}
+
+// keys are all keys there are, read off the schema, sorted by path.
+var keys = sync.OnceValue(func() []key {
+	var root member
+	if err := json.Unmarshal(Schema().Raw(), &root); err != nil {
+		panic(err)
+	}
+	found := keysBelow("", root)
+	slices.SortFunc(found, func(a, b key) int { return strings.Compare(a.path, b.path) })
+	return found
+})
+
+func keysBelow(path string, m member) []key {
+	if len(m.Properties) == 0 {
+		return []key{{path: path, variable: variableOf(path), typ: typeOf(m), standard: m.Default}}
+	}
+	var found []key
+	for name, below := range m.Properties {
+		found = append(found, keysBelow(strings.TrimPrefix(path+"."+name, "."), below)...)
+	}
+	return found
+}
+
+// typeOf takes what has no type for a string: all enums are.
+func typeOf(m member) string {
+	switch {
+	case m.Ref != "":
+		return strings.TrimPrefix(m.Ref, "#/$defs/")
+	case m.Type == "":
+		return "string"
+	}
+	return m.Type
+}
+
+// defaults are the values of the keys that have one of their own.
+func defaults() map[string]any {
+	values := make(map[string]any)
+	for _, k := range keys() {
+		if k.standard != nil {
+			values[k.path] = k.standard
+		}
+	}
+	return values
+}
+
+// prefix is that of every environment variable which is a key.
+const prefix = "POSTERN_"
+
+// variableOf names the environment variable of a key.
+func variableOf(path string) string {
+	return prefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
+}
+
+// otherVariables are variables with the prefix that are no keys: secrets, which
+// have no place in a file that is shown around, and what tests of the store
+// are told.
+func otherVariables() []string {
+	return []string{"POSTERN_KEY_ENCRYPTION_KEY", "POSTERN_TEST_POSTGRES_DSN", "POSTERN_STORETEST_DRIVER", "POSTERN_STORETEST_DSN"}
+}

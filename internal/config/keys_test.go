@@ -1,0 +1,147 @@
+package config
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// TestEveryKeyHasItsVariable holds the names to the rule, and the rule to
+// giving each key a name of its own: a.b_c and a_b.c would share one.
+func TestEveryKeyHasItsVariable(t *testing.T) {
+	byVariable := make(map[string]string)
+	for _, k := range keys() {
+		if other, taken := byVariable[k.variable]; taken {
+			t.Errorf("%s and %s have one variable: %s", k.path, other, k.variable)
+		}
+		byVariable[k.variable] = k.path
+		if !regexp.MustCompile(`^POSTERN_[A-Z]+(_[A-Z]+)*$`).MatchString(k.variable) {
+			t.Errorf("%s: %s is no name for a variable", k.path, k.variable)
+		}
+		if slices.Contains(otherVariables(), k.variable) {
+			t.Errorf("%s: %s means something else already", k.path, k.variable)
+		}
+	}
+	for variable, path := range map[string]string{
+		"POSTERN_PASSKEY_ALLOWED_ORIGINS": "passkey.allowed_origins",
+		"POSTERN_CORS_ALLOWED_ORIGINS":    "cors.allowed_origins",
+		"POSTERN_GATE_CLIENT_PORT":        "gate_client.port",
+		"POSTERN_OAUTH_DCR_INSECURE":      "oauth.dcr.insecure",
+		"POSTERN_DATA_DIR":                "data_dir",
+	} {
+		if byVariable[variable] != path {
+			t.Errorf("%s is the variable of %q, expected %s", variable, byVariable[variable], path)
+		}
+	}
+}
+
+// TestEveryVariableIsRead sets each key by its variable to another value than
+// its default and looks whether that changes the configuration.
+func TestEveryVariableIsRead(t *testing.T) {
+	values := map[string]string{
+		"server.hostname": "localhost.localhost", "server.listen": ":1", "server.public_url": "https://localhost", "tls.cert_file": "", "tls.key_file": "",
+		"data_dir": "/x", "database.driver": "postgres", "database.dsn": "x.db", "passkey.allowed_origins": "https://localhost", "passkey.relying_party_id": "localhost",
+		"passkey.relying_party_name": "X", "passkey.user_verification": "required", "passkey.attachment": "platform", "passkey.attestation_formats": "packed",
+		"passkey.synced_passkeys": "refuse", "passkey.counter_regression": "allow", "cors.allowed_origins": "https://a.example", "log.level": "warn", "log.format": "json",
+	}
+	for _, k := range keys() {
+		value, listed := values[k.path]
+		switch {
+		case listed:
+		case k.typ == "boolean":
+			value = "true"
+		case k.typ == "integer":
+			value = "7"
+			if k.path == "password.memory_kib" {
+				value = "2048"
+			}
+		case k.typ == "duration":
+			value = "7s"
+		default:
+			t.Errorf("%s: the test has no value for it", k.path)
+		}
+		environ := []string{k.variable + "=" + value}
+		switch k.path {
+		case "tls.cert_file", "tls.key_file":
+			environ = []string{"POSTERN_TLS_CERT_FILE=a", "POSTERN_TLS_KEY_FILE=b"}
+		case "database.driver":
+			environ = append(environ, "POSTERN_DATABASE_DSN=x")
+		}
+		before, _ := load(nil, nil)
+		after, problems := load(nil, environ)
+		if len(problems) > 0 {
+			t.Errorf("%s: %v", k.path, problems)
+			continue
+		}
+		after.Environ = nil
+		if k.path != "passkey.relying_party_id" && reflect.DeepEqual(before, after) {
+			t.Errorf("%s: %s=%s changes nothing", k.path, k.variable, value)
+		}
+	}
+}
+
+// TestSchemaMatchesConfig keeps the schema and the Go type in step.
+func TestSchemaMatchesConfig(t *testing.T) {
+	var inSchema, inType []string
+	for _, k := range keys() {
+		inSchema = append(inSchema, k.path)
+	}
+	leaves("", reflect.TypeFor[Config](), &inType)
+	slices.Sort(inType)
+	if !slices.Equal(inSchema, inType) {
+		t.Errorf("the schema has\n%v\nthe type has\n%v", inSchema, inType)
+	}
+	var root map[string]any
+	if err := json.Unmarshal(Schema().Raw(), &root); err != nil {
+		t.Fatal(err)
+	}
+	documented(t, "", root)
+}
+
+func leaves(path string, typ reflect.Type, found *[]string) {
+	if typ.Kind() != reflect.Struct {
+		*found = append(*found, path)
+		return
+	}
+	for i := range typ.NumField() {
+		if name := typ.Field(i).Tag.Get("json"); name != "-" {
+			leaves(strings.TrimPrefix(path+"."+name, "."), typ.Field(i).Type, found)
+		}
+	}
+}
+
+// documented checks that every key is described, and that nothing unknown gets
+// through anywhere.
+func documented(t *testing.T, path string, m map[string]any) {
+	t.Helper()
+	for _, word := range []string{"title", "description"} {
+		if text, _ := m[word].(string); text == "" {
+			t.Errorf("%q has no %s", path, word)
+		}
+	}
+	properties, ok := m["properties"].(map[string]any)
+	if !ok {
+		return
+	}
+	if m["additionalProperties"] != false {
+		t.Errorf("%q lets unknown keys through", path)
+	}
+	for name, below := range properties {
+		documented(t, schemas.JoinPath(path, name), below.(map[string]any))
+	}
+}
+
+func TestDefaultsFitTheSchema(t *testing.T) {
+	text, err := json.Marshal(overlay(defaults()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems := Schema().Check(text); len(problems) > 0 {
+		t.Error(problems)
+	}
+}

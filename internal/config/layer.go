@@ -1,0 +1,231 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// layer is what one source says.
+type layer struct {
+	values   map[string]any  // key → its value, where nothing is wrong with it
+	faulty   map[string]bool // keys with a wrong value, and sections with an unknown key
+	problems []schemas.Problem
+}
+
+// newLayer keeps what is right of the values given, by key, and goes on to
+// judge each by itself.
+func newLayer(given map[string]any, problems []schemas.Problem) *layer {
+	l := &layer{values: make(map[string]any), faulty: make(map[string]bool), problems: problems}
+	for _, p := range problems {
+		l.faulty[keyOf(p.Path)] = true
+		if !slices.ContainsFunc(keys(), func(k key) bool { return k.path == keyOf(p.Path) }) {
+			l.faulty[sectionOf(p.Path)] = true
+		}
+	}
+	for _, k := range keys() {
+		value, ok := given[k.path]
+		if !ok || l.faulty[k.path] && k.typ != "array" { // a list is judged item by item
+			continue
+		}
+		if wrong := judge(k, value); len(wrong) > 0 {
+			l.problems = append(l.problems, wrong...)
+			l.faulty[k.path] = true
+		}
+		if !l.faulty[k.path] {
+			l.values[k.path] = value
+		}
+	}
+	return l
+}
+
+// keyOf returns the key a path leads to: passkey.allowed_origins[1] is at fault
+// in passkey.allowed_origins.
+func keyOf(path string) string {
+	key, _, _ := strings.Cut(path, "[")
+	return key
+}
+
+// sectionOf returns what a key stands in, "" for the whole configuration.
+func sectionOf(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }
+
+// doubtful reports whether one of the keys may not have the value that was
+// meant: it has a wrong one, or it was misspelt.
+func (l *layer) doubtful(keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool {
+		return l.faulty[key] || l.faulty[sectionOf(key)] || l.faulty[""]
+	})
+}
+
+// readFile reads the text of a file. The document is nil if there is no file,
+// or none that can be parsed.
+func readFile(text []byte) (*layer, *schemas.Document) {
+	if nothing(text) {
+		return newLayer(nil, nil), nil
+	}
+	document, problems := schemas.ParseYAML(text)
+	if len(problems) > 0 {
+		return newLayer(nil, problems), nil
+	}
+	var root any
+	if err := decodeJSON(document.JSON(), &root); err != nil {
+		return newLayer(nil, []schemas.Problem{{Message: err.Error()}}), nil
+	}
+	given := make(map[string]any)
+	for _, k := range keys() {
+		if value, ok := lookUp(root, k.path); ok {
+			given[k.path] = value
+		}
+	}
+	return newLayer(given, Schema().Check(document.JSON())), document
+}
+
+// nothing reports whether a text has only blank lines and comments, as a file
+// does in which every key is commented out.
+func nothing(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
+}
+
+func lookUp(root any, path string) (any, bool) {
+	for name := range strings.SplitSeq(path, ".") {
+		object, _ := root.(map[string]any)
+		below, ok := object[name]
+		if !ok {
+			return nil, false
+		}
+		root = below
+	}
+	return root, true
+}
+
+// readEnvironment reads the variables that are keys. Its problems have keys as
+// paths; named gives them the variables' names.
+func readEnvironment(environ []string) *layer {
+	given := make(map[string]any)
+	var unknown []string
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, prefix) || slices.Contains(otherVariables(), name) {
+			continue
+		}
+		i := slices.IndexFunc(keys(), func(k key) bool { return k.variable == name })
+		switch {
+		case i < 0:
+			unknown = append(unknown, name)
+		case value == "":
+			delete(given, keys()[i].path)
+		default:
+			given[keys()[i].path] = parse(keys()[i].typ, value)
+		}
+	}
+	text, err := json.Marshal(overlay(given))
+	if err != nil {
+		return newLayer(nil, []schemas.Problem{{Message: err.Error()}})
+	}
+	l := newLayer(given, Schema().Check(text))
+	for _, name := range unknown {
+		l.misspelt(name)
+	}
+	return l
+}
+
+// misspelt reports a variable that does not exist. The key it was probably
+// meant for is doubtful from then on.
+func (l *layer) misspelt(name string) {
+	var variables []string
+	for _, k := range keys() {
+		variables = append(variables, k.variable)
+	}
+	message := "there is no such variable; unset it"
+	if near := schemas.Suggest(name, variables); near != "" {
+		message = fmt.Sprintf("there is no such variable; did you mean %s?", near)
+		l.faulty[keys()[slices.Index(variables, near)].path] = true
+	}
+	l.problems = append(l.problems, schemas.Problem{Path: name, Message: message})
+}
+
+// parse turns a variable's text into a value of the key's type, or leaves it a
+// string for the schema to refuse.
+func parse(typ, text string) any {
+	switch typ {
+	case "array":
+		items := []any{}
+		for item := range strings.SplitSeq(text, ",") {
+			if item = strings.TrimSpace(item); item != "" {
+				items = append(items, item)
+			}
+		}
+		return items
+	case "boolean", "integer":
+		var value any
+		if err := decodeJSON([]byte(text), &value); err == nil {
+			return value
+		}
+	}
+	return text
+}
+
+// named puts the variable's name in place of the key in each problem's path.
+func (l *layer) named() []schemas.Problem {
+	for i, p := range l.problems {
+		for _, k := range keys() {
+			if key := keyOf(p.Path); key == k.path {
+				l.problems[i].Path = k.variable + p.Path[len(key):]
+			}
+		}
+	}
+	return l.problems
+}
+
+// object is a configuration in the making.
+type object map[string]any
+
+// overlay nests the values of layers, the later over the earlier.
+func overlay(layers ...map[string]any) object {
+	root := object{}
+	for _, values := range layers {
+		for path, value := range values {
+			root.set(path, value)
+		}
+	}
+	return root
+}
+
+func (o object) set(path string, value any) {
+	name, rest, deeper := strings.Cut(path, ".")
+	if !deeper {
+		o[name] = value
+		return
+	}
+	below, ok := o[name].(object)
+	if !ok {
+		below = object{}
+		o[name] = below
+	}
+	below.set(rest, value)
+}
+
+// decode fills the configuration.
+func (o object) decode(cfg *Config) error {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	return schemas.Strict(text, cfg)
+}
+
+// decodeJSON is json.Unmarshal that keeps numbers as they are written.
+func decodeJSON(text []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	return decoder.Decode(into)
+}

@@ -1,0 +1,124 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Why pages of other machines must come over https.
+const (
+	secureContext = "browsers offer passkeys only to pages in a secure context (Web Authentication Level 3 §5: [SecureContext])"
+	honestPage    = "anybody between server and browser can change a page that comes over http, and would call the API from it"
+)
+
+// originFault says what is wrong with an origin, "" if nothing is. Why tells
+// what plain http would mean here.
+func originFault(text, why string) string {
+	if strings.Contains(text, "*") {
+		return "origins are compared exactly, there are no wildcards: list every origin"
+	}
+	u, err := url.Parse(text)
+	if err != nil || !webScheme(u.Scheme) || !validHost(u) {
+		return fmt.Sprintf("expected an origin such as https://login.example.com, got %.200q", text)
+	}
+	if exact := canonical(&url.URL{Scheme: u.Scheme, Host: u.Host}); text != exact {
+		return fmt.Sprintf("an origin is scheme://host[:port] as browsers write it, without a path: write %s", exact)
+	}
+	if u.Scheme == "http" && !loopback(u.Hostname()) {
+		return why + ": use https://" + u.Host + ", or http on localhost"
+	}
+	return ""
+}
+
+// urlFault says what is wrong with server.public_url, "" if nothing is.
+func urlFault(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || !webScheme(u.Scheme) || !validHost(u):
+		return fmt.Sprintf("expected an absolute URL such as https://login.example.com, got %.200q", text)
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#"):
+		return "expected a URL without user, query and fragment"
+	case strings.HasSuffix(u.Path, "/"):
+		return "expected no slash at the end: write " + strings.TrimRight(text, "/")
+	case u.Path != "" && path.Clean(u.Path) != u.Path:
+		return "expected a path without empty parts, . and .."
+	}
+	if exact := canonical(u); text != exact {
+		return "issuers are compared letter by letter: write " + exact
+	}
+	return ""
+}
+
+func webScheme(scheme string) bool { return scheme == "https" || scheme == "http" }
+
+// validHost reports whether the host is a name in ASCII or an IP address, and
+// the port, if there is one, a port.
+func validHost(u *url.URL) bool {
+	if port := u.Port(); port != "" || strings.HasSuffix(u.Host, ":") {
+		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+			return false
+		}
+	}
+	host := strings.ToLower(u.Hostname())
+	return domain(host) || net.ParseIP(host) != nil
+}
+
+// canonical writes a URL as a browser does: in lower case up to the path, and
+// without the port that the scheme implies.
+func canonical(u *url.URL) string {
+	host := strings.ToLower(u.Host)
+	number, _ := strconv.Atoi(u.Port()) // "" becomes 0
+	host = strings.TrimSuffix(host, ":"+u.Port())
+	if number != 0 && number != map[string]int{"https": 443, "http": 80}[u.Scheme] {
+		host += ":" + strconv.Itoa(number)
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: host, Path: u.Path}).String()
+}
+
+// originOf returns the origin of a URL.
+func originOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return canonical(&url.URL{Scheme: u.Scheme, Host: u.Host})
+}
+
+// hostOf returns the host of an origin, without a port.
+func hostOf(origin string) string {
+	u, err := url.Parse(origin)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// loopback reports whether a host is this machine and no other can answer for
+// it. Browsers take such hosts for secure over plain http, too.
+func loopback(host string) bool {
+	host = strings.ToLower(host)
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
+// domain reports whether text is a domain name in lower case and ASCII: labels
+// of letters, digits and - (RFC 1123 §2.1), not an address of digits alone.
+func domain(text string) bool {
+	if text == "" || len(text) > 253 {
+		return false
+	}
+	label := ""
+	for label = range strings.SplitSeq(text, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		if strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			return false
+		}
+	}
+	return strings.Trim(label, "0123456789") != ""
+}
