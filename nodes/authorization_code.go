@@ -51,7 +51,7 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 	}
 	return &engine.Decision{
 		Result:  &engine.Result{Assertion: assertion},
-		Changes: []schemas.Change{event(v, "user.signed-in", user.ID, map[string]string{"acr": v.Authentication.ACR})},
+		Changes: []schemas.Change{event(v, "user.signed_in", user.ID, map[string]string{"acr": v.Authentication.ACR})},
 	}, nil
 }
 

@@ -41,7 +41,7 @@ const decisionSchema = `{
       "type": "array", "minItems": 1, "maxItems": 100,
       "description": "The cases, in the order in which they are tried.",
       "items": {
-        "type": "object",
+        "type": "object", "description": "A condition and where it leads.",
         "additionalProperties": false,
         "required": ["when", "outcome"],
         "properties": {

@@ -52,7 +52,7 @@ const passkeyAuthenticateSchema = `{
       "type": "array", "minItems": 1,
       "description": "Other ways to go on, each an outcome of its own name.",
       "items": {
-        "type": "object",
+        "type": "object", "description": "One other way.",
         "additionalProperties": false,
         "required": ["ref"],
         "properties": {

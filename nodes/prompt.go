@@ -35,7 +35,7 @@ const promptSchema = `{
       "type": "array",
       "description": "What the form asks for, in the order it is shown.",
       "items": {
-        "type": "object",
+        "type": "object", "description": "One input of the form.",
         "additionalProperties": false,
         "required": ["identifier", "type"],
         "properties": {
@@ -67,7 +67,7 @@ const promptSchema = `{
       "type": "array", "minItems": 1,
       "description": "The ways to answer. Each is an outcome of the node; the first is shown as the main one.",
       "items": {
-        "type": "object",
+        "type": "object", "description": "One button of the form.",
         "additionalProperties": false,
         "required": ["ref"],
         "properties": {

@@ -1,0 +1,301 @@
+package nodes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/schemas"
+)
+
+const origin = "https://login.example.com"
+
+var (
+	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	app  = &schemas.Application{ID: "app-1", Name: "Shop", OUID: "ou-1"}
+)
+
+// directory is everything the kinds read, in maps.
+type directory struct {
+	users       map[string]*schemas.User
+	hashes      map[string]string
+	credentials []schemas.Credential
+	permissions map[string][]string
+	lookups     int   // calls of UserByAttribute
+	broken      error // what every method fails with, if not nil
+}
+
+func notFound(code string) error {
+	return schemas.Errorf(schemas.NotFound, code, "not there")
+}
+
+func (d *directory) User(_ context.Context, id string) (*schemas.User, error) {
+	if u := d.users[id]; u != nil || d.broken != nil {
+		return u, d.broken
+	}
+	return nil, notFound(schemas.CodeUserNotFound)
+}
+
+func (d *directory) UserByAttribute(_ context.Context, attribute, value string) (*schemas.User, error) {
+	d.lookups++
+	if d.broken != nil {
+		return nil, d.broken
+	}
+	for _, u := range d.users {
+		if v := u.Text(attribute); v != "" && strings.EqualFold(v, value) {
+			return u, nil
+		}
+	}
+	return nil, notFound(schemas.CodeUserNotFound)
+}
+
+func (d *directory) PasswordHash(_ context.Context, userID string) (string, error) {
+	return d.hashes[userID], d.broken
+}
+
+func (d *directory) Permissions(_ context.Context, userID string) ([]string, error) {
+	return d.permissions[userID], d.broken
+}
+
+func (d *directory) Credentials(_ context.Context, userID string) ([]schemas.Credential, error) {
+	var list []schemas.Credential
+	for _, c := range d.credentials {
+		if c.UserID == userID {
+			list = append(list, c)
+		}
+	}
+	return list, d.broken
+}
+
+func (d *directory) Credential(_ context.Context, id schemas.Bytes) (*schemas.Credential, error) {
+	for _, c := range d.credentials {
+		if c.ID.String() == id.String() {
+			return &c, d.broken
+		}
+	}
+	return nil, notFound(passkey.CodeCredentialNotFound)
+}
+
+// hasher writes passwords in the clear and counts what it does.
+type hasher struct {
+	hashed, verified int
+	broken           error
+}
+
+func (h *hasher) Hash(_ context.Context, password string) (string, error) {
+	h.hashed++
+	return "new:" + password, h.broken
+}
+
+func (h *hasher) Verify(_ context.Context, phc, password string) (ok, rehash bool, err error) {
+	h.verified++
+	kind, secret, _ := strings.Cut(phc, ":")
+	ok = secret == password
+	return ok, ok && kind == "old", h.broken
+}
+
+// asserter writes assertions as JSON.
+type asserter struct{ broken error }
+
+func (a asserter) Assert(_ context.Context, s schemas.Assertion) (string, error) {
+	text, err := json.Marshal(s)
+	return string(text), errors.Join(err, a.broken)
+}
+
+// world is what a test of the kinds works with: Ada, who has a username, an
+// address and a password; and Bob, who has a passkey.
+type world struct {
+	*directory
+	hasher *hasher
+	device *passkeytest.Authenticator
+	deps   Deps
+	kinds  engine.Kinds
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	ceremonies, err := passkey.New(passkey.Config{Origins: []string{origin}, Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{
+		directory: &directory{
+			users: map[string]*schemas.User{
+				"ada": {ID: "ada", Type: "Person", OUID: "ou-1", Attributes: map[string]any{
+					"username": "ada", "email": "ada@example.org", "given_name": "Ada", "department": "Engines",
+				}},
+				"bob": {ID: "bob", Type: "Person", Attributes: map[string]any{"username": "bob"}},
+			},
+			hashes:      map[string]string{"ada": "new:analytical engine"},
+			permissions: map[string][]string{"ada": {"system"}},
+		},
+		hasher: &hasher{},
+		device: passkeytest.New(passkeytest.Seed(t.Name())),
+	}
+	w.deps = Deps{
+		Users: w, Passwords: w, Credentials: w, Permissions: w, Hasher: w.hasher, Asserter: asserter{},
+		Ceremonies: ceremonies, BaseURL: "https://id.example.com", DecoySecret: []byte("0123456789abcdef0123456789abcdef"),
+	}
+	w.kinds = Kinds(w.deps)
+	w.enrol(t, "bob")
+	return w
+}
+
+// enrol gives a user a passkey on the device.
+func (w *world) enrol(t *testing.T, userID string) schemas.Credential {
+	t.Helper()
+	options, session, err := w.deps.Ceremonies.BeginRegistration(passkey.RegistrationRequest{User: passkey.User{ID: userID, Name: userID}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := w.device.Register(options, origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := w.deps.Ceremonies.FinishRegistration(session, answer, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.credentials = append(w.credentials, *c)
+	return *c
+}
+
+// make returns the executor of a node. Inputs are those of the flow.
+func (w *world) make(t *testing.T, use, with string, inputs map[string]schemas.InputType) engine.Executor {
+	t.Helper()
+	exec, problems := w.try(use, with, inputs, schemas.Next{To: "next"})
+	if len(problems) > 0 {
+		t.Fatalf("%s %s: %v", use, with, problems)
+	}
+	return exec
+}
+
+func (w *world) try(use, with string, inputs map[string]schemas.InputType, next schemas.Next) (engine.Executor, []schemas.Problem) {
+	kind := w.kinds[use]
+	if kind.With != nil {
+		if problems := kind.With.Check(json.RawMessage(with)); len(problems) > 0 {
+			return nil, problems
+		}
+	}
+	return kind.New(&engine.Config{
+		FlowType: schemas.Authentication,
+		Node:     &schemas.Node{ID: "node", Use: use, Next: next},
+		With:     json.RawMessage(with),
+		Inputs:   inputs,
+	})
+}
+
+// visit is a visit on arrival.
+func visit(change ...func(*engine.Visit)) *engine.Visit {
+	v := &engine.Visit{
+		ExecutionID: "run-1", FlowType: schemas.Authentication, Application: app, Now: noon,
+		Inputs: map[string]string{}, Facts: engine.NewFacts(),
+	}
+	for _, c := range change {
+		c(v)
+	}
+	return v
+}
+
+func known(userID string) func(*engine.Visit) {
+	return func(v *engine.Visit) {
+		v.Subject = engine.Subject{UserID: userID, Input: "username"}
+		v.Facts = engine.NewFacts(engine.User)
+	}
+}
+
+func concealed(name string) func(*engine.Visit) {
+	return func(v *engine.Visit) { v.Subject = engine.Subject{Name: name, Input: "username"} }
+}
+
+func drafted(u *schemas.User) func(*engine.Visit) {
+	return func(v *engine.Visit) {
+		v.Subject = engine.Subject{UserID: u.ID, Draft: u}
+		v.Facts = engine.NewFacts(engine.User, engine.New)
+	}
+}
+
+func authenticated(acr string, methods ...string) func(*engine.Visit) {
+	return func(v *engine.Visit) {
+		v.Authentication = &engine.Authentication{Time: noon, ACR: acr, Methods: methods}
+	}
+}
+
+func inputs(pairs ...string) func(*engine.Visit) {
+	return func(v *engine.Visit) {
+		for i := 0; i < len(pairs); i += 2 {
+			v.Inputs[pairs[i]] = pairs[i+1]
+		}
+	}
+}
+
+func answer(action string, pairs ...string) func(*engine.Visit) {
+	return func(v *engine.Visit) {
+		v.Answer = &engine.Answer{Action: action, Inputs: map[string]string{}}
+		for i := 0; i < len(pairs); i += 2 {
+			v.Answer.Inputs[pairs[i]] = pairs[i+1]
+		}
+	}
+}
+
+// run executes and fails the test on an error.
+func run(t *testing.T, exec engine.Executor, v *engine.Visit) *engine.Decision {
+	t.Helper()
+	d, err := exec.Execute(t.Context(), v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := 0
+	for _, is := range []bool{d.Outcome != "", d.Ask != nil, d.Result != nil} {
+		if is {
+			set++
+		}
+	}
+	if set != 1 {
+		t.Fatalf("a decision must leave, ask or end: %+v", d)
+	}
+	return d
+}
+
+// left fails the test unless the decision leaves by the outcome.
+func left(t *testing.T, d *engine.Decision, outcome string) *engine.Decision {
+	t.Helper()
+	if d.Outcome != outcome {
+		t.Fatalf("left by %q (notice %v, ask %+v), want %q", d.Outcome, d.Notice, d.Ask, outcome)
+	}
+	return d
+}
+
+// noticed fails the test unless the decision is a failed attempt with the code.
+func noticed(t *testing.T, d *engine.Decision, code string) {
+	t.Helper()
+	if !d.Failed || d.Notice == nil || d.Notice.Code != code {
+		t.Fatalf("failed %v with notice %v, want %s", d.Failed, d.Notice, code)
+	}
+}
+
+// actions lists the audit actions among the changes.
+func actions(d *engine.Decision) string {
+	var list []string
+	for _, c := range d.Changes {
+		if e, ok := c.(schemas.RecordEvent); ok {
+			list = append(list, e.Event.Action)
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// text joins the messages of problems with their paths.
+func texts(problems []schemas.Problem) string {
+	var b strings.Builder
+	for _, p := range problems {
+		b.WriteString(p.String() + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,187 @@
+package nodes
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// configurations are the types that the schemas describe.
+func configurations() map[string]reflect.Type {
+	return map[string]reflect.Type{
+		"prompt":                reflect.TypeFor[promptWith](),
+		"user-resolve":          reflect.TypeFor[userResolveWith](),
+		"user-create":           reflect.TypeFor[userCreateWith](),
+		"passkey-register":      reflect.TypeFor[passkeyRegisterWith](),
+		"passkey-authenticate":  reflect.TypeFor[passkeyAuthenticateWith](),
+		"password-authenticate": reflect.TypeFor[passwordAuthenticateWith](),
+		"password-set":          reflect.TypeFor[passwordSetWith](),
+		"decision":              reflect.TypeFor[decisionWith](),
+		"authorization-code":    nil,
+	}
+}
+
+func TestEveryKindIsDocumented(t *testing.T) {
+	kinds := Kinds(Deps{})
+	if got, want := slices.Sorted(maps.Keys(kinds)), slices.Sorted(maps.Keys(configurations())); !slices.Equal(got, want) {
+		t.Fatalf("kinds %v, configurations of %v", got, want)
+	}
+	for name, kind := range kinds {
+		if kind.Name != name || kind.Doc == "" || kind.New == nil {
+			t.Errorf("%s: name %q, doc %q", name, kind.Name, kind.Doc)
+		}
+		if kind.Terminal != (len(kind.Outcomes) == 0) {
+			t.Errorf("%s: terminal %v with %d outcomes", name, kind.Terminal, len(kind.Outcomes))
+		}
+		for _, o := range kind.Outcomes {
+			if o.Name == "" || o.Doc == "" {
+				t.Errorf("%s: the outcome %q is not documented", name, o.Name)
+			}
+		}
+		for _, need := range kind.Needs {
+			if len(need.AnyOf) == 0 || need.Why == "" || need.Mend == "" {
+				t.Errorf("%s: the need of %v does not say why, or how to mend it", name, need.AnyOf)
+			}
+		}
+	}
+}
+
+// TestSchemasAgreeWithTypes walks every schema beside the type it describes.
+func TestSchemasAgreeWithTypes(t *testing.T) {
+	kinds := Kinds(Deps{})
+	for name, typ := range configurations() {
+		schema := kinds[name].With
+		if typ == nil {
+			if schema != nil {
+				t.Errorf("%s has a schema and no type", name)
+			}
+			continue
+		}
+		var root node
+		if err := json.Unmarshal(schema.Raw(), &root); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		root.Description = name
+		agree(t, name, root, typ)
+	}
+}
+
+// node is what the test reads of a schema.
+type node struct {
+	Type                 string
+	Description          string
+	Enum                 []string
+	Properties           map[string]node
+	Required             []string
+	Items                *node
+	AdditionalProperties json.RawMessage
+}
+
+func agree(t *testing.T, path string, s node, typ reflect.Type) {
+	t.Helper()
+	if s.Description == "" {
+		t.Errorf("%s: no description, which editors show", path)
+	}
+	kinds := map[reflect.Kind]string{
+		reflect.Struct: "object", reflect.Map: "object", reflect.Slice: "array",
+		reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer",
+	}
+	want := kinds[typ.Kind()]
+	if s.Type != want && !(s.Type == "" && want == "string" && len(s.Enum) > 0) {
+		t.Errorf("%s: the schema says %q, the type is %s", path, s.Type, typ)
+	}
+	switch typ.Kind() {
+	case reflect.Slice:
+		agree(t, path+"[]", *s.Items, typ.Elem())
+	case reflect.Struct:
+		agreeMembers(t, path, s, typ)
+	}
+}
+
+func agreeMembers(t *testing.T, path string, s node, typ reflect.Type) {
+	t.Helper()
+	if string(s.AdditionalProperties) != "false" {
+		t.Errorf("%s: additionalProperties is %s, want false", path, s.AdditionalProperties)
+	}
+	members := map[string]bool{}
+	for i := range typ.NumField() {
+		tag, tagged := typ.Field(i).Tag.Lookup("json")
+		if !tagged {
+			continue
+		}
+		name, rest, _ := strings.Cut(tag, ",")
+		members[name] = true
+		property, ok := s.Properties[name]
+		if !ok {
+			t.Errorf("%s: %s is in the type alone", path, name)
+			continue
+		}
+		if required := slices.Contains(s.Required, name); required != (rest == "") {
+			t.Errorf("%s: %s is required: %v, its tag is %q", path, name, required, tag)
+		}
+		agree(t, path+"."+name, property, typ.Field(i).Type)
+	}
+	for name := range s.Properties {
+		if !members[name] {
+			t.Errorf("%s: %s is in the schema alone", path, name)
+		}
+	}
+}
+
+// TestConfigurationIsOptional makes sure that the kinds which can do without
+// configuration do.
+func TestConfigurationIsOptional(t *testing.T) {
+	w := newWorld(t)
+	collected := map[string]schemas.InputType{"username": schemas.TextInput}
+	for _, use := range []string{"user-create", "passkey-register", "passkey-authenticate", "password-authenticate", "password-set"} {
+		if _, problems := w.try(use, `{}`, collected, schemas.Next{}); len(problems) > 0 {
+			t.Errorf("%s: %s", use, texts(problems))
+		}
+	}
+	for _, use := range []string{"prompt", "user-resolve", "decision"} {
+		if _, problems := w.try(use, `{}`, collected, schemas.Next{}); len(problems) == 0 {
+			t.Errorf("%s: accepted without configuration", use)
+		}
+	}
+}
+
+func TestUnknownMembersAreRefused(t *testing.T) {
+	for name, kind := range Kinds(Deps{}) {
+		if kind.With != nil && len(kind.With.Check(json.RawMessage(`{"lable": "x"}`))) == 0 {
+			t.Errorf("%s accepts any member", name)
+		}
+	}
+}
+
+func TestOutcomesAreThoseOfTheExecutor(t *testing.T) {
+	w := newWorld(t)
+	collected := map[string]schemas.InputType{"username": schemas.TextInput}
+	tests := []struct{ use, with, want string }{
+		{"prompt", `{"actions": [{"ref": "a"}, {"ref": "b"}]}`, "a b"},
+		{"user-resolve", `{"by": ["username"], "from": "username"}`, "found missing"},
+		{"passkey-register", `{}`, "success failure"},
+		{"passkey-register", `{"optional": true}`, "success failure skip"},
+		{"passkey-authenticate", `{}`, "success failure"},
+		{"passkey-authenticate", `{"alternatives": [{"ref": "password"}]}`, "success failure password"},
+		{"decision", `{"cases": [{"when": "true", "outcome": "a"}, {"when": "true", "outcome": "b"}, {"when": "true", "outcome": "a"}]}`, "a b otherwise"},
+		{"decision", `{"cases": [{"when": "true", "outcome": "otherwise"}]}`, "otherwise"},
+	}
+	for _, test := range tests {
+		var names []string
+		for _, o := range w.make(t, test.use, test.with, collected).(engine.Shaper).Outcomes() {
+			names = append(names, o.Name)
+			if o.Doc == "" {
+				t.Errorf("%s: the outcome %s is not documented", test.use, o.Name)
+			}
+		}
+		if got := strings.Join(names, " "); got != test.want {
+			t.Errorf("%s %s: outcomes %s, want %s", test.use, test.with, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,465 @@
+package nodes
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/schemas"
+)
+
+// descriptor is an entry of allowCredentials and excludeCredentials.
+type descriptor struct{ ID, Type string }
+
+// creation and assertion are what the tests read of options.
+type (
+	creation struct {
+		RP                     struct{ ID, Name string }
+		User                   struct{ ID, Name, DisplayName string }
+		ExcludeCredentials     []descriptor
+		Attestation            string
+		AuthenticatorSelection struct{ UserVerification, ResidentKey, AuthenticatorAttachment string }
+	}
+	assertion struct {
+		Challenge, RPID, UserVerification string
+		AllowCredentials                  []descriptor
+	}
+)
+
+// options reads the options that a decision offers.
+func options[T any](t *testing.T, d *engine.Decision, name string) T {
+	t.Helper()
+	var o T
+	if d.Ask == nil {
+		t.Fatalf("asked nothing: %+v", d)
+	}
+	if err := json.Unmarshal([]byte(d.Ask.Data[name]), &o); err != nil {
+		t.Fatalf("%s is %q: %v", name, d.Ask.Data[name], err)
+	}
+	return o
+}
+
+func registration(r passkey.RegistrationResponse, action, name string) func(*engine.Visit) {
+	return answer(action, "credentialId", r.ID, "clientDataJSON", r.ClientDataJSON,
+		"attestationObject", r.AttestationObject, "credentialName", name)
+}
+
+func authentication(r passkey.AuthenticationResponse, action string) func(*engine.Visit) {
+	return answer(action, "credentialId", r.ID, "clientDataJSON", r.ClientDataJSON,
+		"authenticatorData", r.AuthenticatorData, "signature", r.Signature, "userHandle", r.UserHandle)
+}
+
+func keeping(d *engine.Decision) func(*engine.Visit) {
+	return func(v *engine.Visit) { v.Keep = d.Keep }
+}
+
+func grace() *schemas.User {
+	return &schemas.User{ID: "grace", Attributes: map[string]any{"username": "grace", "name": "Grace Hopper"}}
+}
+
+func TestPasskeyRegisterAsks(t *testing.T) {
+	w := newWorld(t)
+	exec := w.make(t, "passkey-register", `{"relyingPartyId": "example.com", "relyingPartyName": "Example",
+		"userVerification": "required", "residentKey": "required", "authenticatorAttachment": "platform",
+		"attestation": "direct", "label": "Save a passkey"}`, nil)
+	d := run(t, exec, visit(known("bob")))
+	o := options[creation](t, d, "passkeyCreationOptions")
+	if o.RP.ID != "example.com" || o.RP.Name != "Example" || o.User.Name != "bob" || o.Attestation != "direct" {
+		t.Errorf("options %+v", o)
+	}
+	if s := o.AuthenticatorSelection; s.UserVerification != "required" || s.ResidentKey != "required" || s.AuthenticatorAttachment != "platform" {
+		t.Errorf("selection %+v", s)
+	}
+	if len(o.ExcludeCredentials) != 1 || o.ExcludeCredentials[0].ID != w.credentials[0].ID.String() {
+		t.Errorf("excluded %+v: Bob's authenticator would register twice", o.ExcludeCredentials)
+	}
+	button := d.Ask.Components[0].Components[0]
+	if button.ID != "passkey" || button.EventType != schemas.TriggerEvent || button.Label != "Save a passkey" || len(d.Ask.Actions) != 1 {
+		t.Errorf("button %+v, actions %+v", button, d.Ask.Actions)
+	}
+	if !d.Ask.Implicit {
+		t.Error("a browser's answer comes without an action")
+	}
+	if len(d.Ask.Inputs) != 4 || d.Ask.Inputs[3].Identifier != "credentialName" || d.Ask.Inputs[3].Required {
+		t.Errorf("inputs %+v", d.Ask.Inputs)
+	}
+}
+
+// TestTheSessionStaysHere makes sure that nothing but Keep has the session.
+func TestTheSessionStaysHere(t *testing.T) {
+	w := newWorld(t)
+	for _, use := range []string{"passkey-register", "passkey-authenticate"} {
+		d := run(t, w.make(t, use, `{}`, nil), visit(known("bob")))
+		if len(d.Keep) == 0 {
+			t.Fatalf("%s keeps nothing", use)
+		}
+		var session map[string]any
+		if err := json.Unmarshal(d.Keep, &session); err != nil {
+			t.Fatal(err)
+		}
+		d.Keep = nil
+		told, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(told), "expiresAt") || strings.Contains(string(told), `\"ceremony\"`) {
+			t.Errorf("%s tells the session: %s", use, told)
+		}
+	}
+}
+
+func TestPasskeyRegister(t *testing.T) {
+	w := newWorld(t)
+	exec := w.make(t, "passkey-register", `{}`, nil)
+	v := []func(*engine.Visit){drafted(grace())}
+	asked := run(t, exec, visit(v...))
+	o := options[creation](t, asked, "passkeyCreationOptions")
+	if o.User.DisplayName != "Grace Hopper" || len(o.ExcludeCredentials) != 0 {
+		t.Errorf("options %+v", o)
+	}
+	made, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := left(t, run(t, exec, visit(append(v, keeping(asked), registration(made, "", "My laptop"))...)), "success")
+	created, ok := d.Changes[0].(schemas.CreateCredential)
+	if !ok || created.Credential.UserID != "grace" || created.Credential.ID.String() != made.ID || actions(d) != "passkey.registered" {
+		t.Fatalf("changes %+v", d.Changes)
+	}
+	if d.Tell["passkeyCredentialID"] != made.ID || d.Tell["passkeyCredentialName"] != "My laptop" || d.Tell["credentialCreatedAt"] != "2026-03-01T12:00:00Z" {
+		t.Errorf("told %v", d.Tell)
+	}
+	if !slices.Contains(d.Methods, "hwk") || !slices.Contains(d.Methods, "pop") || !slices.Contains(d.Methods, "user") || d.ACR != "phrh" {
+		t.Errorf("methods %v, acr %s", d.Methods, d.ACR)
+	}
+}
+
+func TestPasskeyRegisterSynced(t *testing.T) {
+	w := newWorld(t)
+	exec := w.make(t, "passkey-register", `{}`, nil)
+	asked := run(t, exec, visit(drafted(grace())))
+	made, err := passkeytest.New(passkeytest.Synced()).Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := left(t, run(t, exec, visit(drafted(grace()), keeping(asked), registration(made, "passkey", ""))), "success")
+	if !slices.Contains(d.Methods, "swk") || d.ACR != "phr" || d.Tell["passkeyCredentialName"] != "Passkey" {
+		t.Errorf("methods %v, acr %s, told %v", d.Methods, d.ACR, d.Tell)
+	}
+}
+
+func TestPasskeyRegisterOtherWaysOut(t *testing.T) {
+	w := newWorld(t)
+	optional := w.make(t, "passkey-register", `{"optional": true}`, nil)
+	asked := run(t, optional, visit(known("ada")))
+	if len(asked.Ask.Actions) != 2 || asked.Ask.Actions[1].Ref != "skip" {
+		t.Errorf("actions %+v", asked.Ask.Actions)
+	}
+	left(t, run(t, optional, visit(known("ada"), keeping(asked), answer("skip"))), "skip")
+
+	must := w.make(t, "passkey-register", `{}`, nil)
+	if d := run(t, must, visit(known("ada"), keeping(asked), answer("skip"))); d.Outcome != "" {
+		t.Errorf("left by %q what is not optional", d.Outcome)
+	}
+
+	again := run(t, must, visit(known("ada"), keeping(asked), answer("passkey")))
+	if again.Ask == nil || again.Ask.Data["passkeyCreationOptions"] == asked.Ask.Data["passkeyCreationOptions"] || string(again.Keep) == string(asked.Keep) {
+		t.Error("the action alone gave no fresh challenge")
+	}
+	made, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := left(t, run(t, must, visit(known("ada"), keeping(again), registration(made, "", ""))), "failure")
+	noticed(t, d, schemas.CodePasskeyFailed)
+}
+
+func TestPasskeyRegisterRefusesAKnownCredential(t *testing.T) {
+	w := newWorld(t)
+	exec := w.make(t, "passkey-register", `{}`, nil)
+	asked := run(t, exec, visit(known("ada")))
+	made, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := schemas.ParseBytes(made.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.credentials = append(w.credentials, schemas.Credential{ID: id, UserID: "mallory"})
+	d := left(t, run(t, exec, visit(known("ada"), keeping(asked), registration(made, "", ""))), "failure")
+	noticed(t, d, "credential_exists")
+	if len(d.Changes) != 0 {
+		t.Errorf("changes %+v", d.Changes)
+	}
+}
+
+func TestPasskeyRegisterFaults(t *testing.T) {
+	for _, fault := range []passkeytest.Fault{passkeytest.WrongOrigin, passkeytest.WrongChallenge, passkeytest.WrongRPID, passkeytest.NoUP, passkeytest.CrossOrigin} {
+		w := newWorld(t)
+		exec := w.make(t, "passkey-register", `{}`, nil)
+		asked := run(t, exec, visit(known("ada")))
+		made, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin, fault)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := left(t, run(t, exec, visit(known("ada"), keeping(asked), registration(made, "", ""))), "failure")
+		noticed(t, d, schemas.CodePasskeyFailed)
+		if len(d.Changes)+len(d.Methods)+len(d.Tell) != 0 {
+			t.Errorf("%s: a failure does something: %+v", fault, d)
+		}
+	}
+}
+
+func TestPasskeyAuthenticateAsks(t *testing.T) {
+	tests := map[string]struct {
+		with  string
+		visit *engine.Visit
+		list  int // how many credentials are listed
+	}{
+		"nobody is named":                   {`{}`, visit(), 0},
+		"a user with a passkey":             {`{}`, visit(known("bob")), 1},
+		"a user without":                    {`{}`, visit(known("ada")), 1},
+		"a name that nobody has":            {`{}`, visit(concealed("eve")), 1},
+		"a user, but usernameless":          {`{"mode": "usernameless"}`, visit(known("bob")), 0},
+		"a concealed one, but usernameless": {`{"mode": "usernameless"}`, visit(concealed("eve")), 0},
+		"identified":                        {`{"mode": "identified"}`, visit(known("bob")), 1},
+		"identified and concealed":          {`{"mode": "identified"}`, visit(concealed("eve")), 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			d := run(t, w.make(t, "passkey-authenticate", test.with, nil), test.visit)
+			o := options[assertion](t, d, "passkeyChallenge")
+			if len(o.AllowCredentials) != test.list || o.RPID != "login.example.com" || o.Challenge == "" {
+				t.Errorf("options %+v, want %d credentials", o, test.list)
+			}
+			if !d.Ask.Implicit || len(d.Ask.Actions) != 1 || d.Ask.Actions[0].Ref != "passkey" {
+				t.Errorf("asked %+v", d.Ask)
+			}
+			if _, ok := d.Ask.Data["passkeyMediation"]; ok {
+				t.Error("mediation though it was not asked for")
+			}
+		})
+	}
+}
+
+func TestPasskeyAuthenticateIdentifiedNeedsAName(t *testing.T) {
+	exec := newWorld(t).make(t, "passkey-authenticate", `{"mode": "identified"}`, nil)
+	if d, err := exec.Execute(t.Context(), visit()); err == nil {
+		t.Errorf("asked %+v: anybody's passkey would do", d.Ask)
+	}
+}
+
+// TestDecoysAreSteady compares what is listed for one name in its spellings,
+// and for others.
+func TestDecoysAreSteady(t *testing.T) {
+	w := newWorld(t)
+	exec := w.make(t, "passkey-authenticate", `{}`, nil)
+	listed := func(v *engine.Visit) string {
+		return options[assertion](t, run(t, exec, v), "passkeyChallenge").AllowCredentials[0].ID
+	}
+	first := listed(visit(concealed("Eve")))
+	for _, same := range []string{"Eve", "eve", "EVE", "ｅｖｅ"} {
+		if listed(visit(concealed(same))) != first {
+			t.Errorf("%q gets another decoy than Eve: a user would not", same)
+		}
+	}
+	for _, other := range []*engine.Visit{visit(concealed("eva")), visit(known("ada")), visit(known("bob"))} {
+		if listed(other) == first {
+			t.Errorf("%+v gets Eve's decoy", other.Subject)
+		}
+	}
+	w.deps.DecoySecret = []byte("another secret, as long as the first")
+	w.kinds = Kinds(w.deps)
+	exec = w.make(t, "passkey-authenticate", `{}`, nil)
+	if listed(visit(concealed("eve"))) == first {
+		t.Error("whoever knows the name can tell the decoy")
+	}
+}
+
+// signIn answers what exec asks on such a visit.
+func (w *world) signIn(t *testing.T, exec engine.Executor, to []func(*engine.Visit), hows ...passkeytest.How) *engine.Decision {
+	t.Helper()
+	asked := run(t, exec, visit(to...))
+	signed, err := w.device.Authenticate(json.RawMessage(asked.Ask.Data["passkeyChallenge"]), origin, hows...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run(t, exec, visit(append(to, keeping(asked), authentication(signed, ""))...))
+}
+
+func TestPasskeyAuthenticate(t *testing.T) {
+	type way = []func(*engine.Visit)
+	tests := map[string]struct {
+		with          string
+		to            way
+		subject       string // who the run turns to, "" when it keeps who it knows
+		methods, acr_ string
+	}{
+		"usernameless":                {`{}`, nil, "bob", "hwk pop user", "phrh"},
+		"identified":                  {`{}`, way{known("bob")}, "", "hwk pop user", "phrh"},
+		"the right one, usernameless": {`{"mode": "usernameless"}`, way{known("bob")}, "", "hwk pop user", "phrh"},
+		"after a password":            {`{}`, way{known("bob"), authenticated(passwordACR, "pwd")}, "", "hwk pop user mfa", "phrh"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			d := left(t, w.signIn(t, w.make(t, "passkey-authenticate", test.with, nil), test.to), "success")
+			switch {
+			case test.subject == "" && d.Subject != nil:
+				t.Errorf("the run turned to %+v", d.Subject)
+			case test.subject != "" && (d.Subject == nil || d.Subject.UserID != test.subject):
+				t.Errorf("the run did not turn to %s: %+v", test.subject, d.Subject)
+			}
+			if got := strings.Join(d.Methods, " "); got != test.methods || d.ACR != test.acr_ {
+				t.Errorf("methods %s, acr %s", got, d.ACR)
+			}
+			use, ok := d.Changes[0].(schemas.UseCredential)
+			if !ok || use.SignCount == 0 || actions(d) != "passkey.used" {
+				t.Errorf("changes %+v", d.Changes)
+			}
+			if e := d.Changes[1].(schemas.RecordEvent).Event; e.UserID != "bob" || e.ApplicationID != "app-1" || e.ExecutionID != "run-1" {
+				t.Errorf("event %+v", e)
+			}
+		})
+	}
+}
+
+func TestPasskeyAuthenticateRefuses(t *testing.T) {
+	type way = []func(*engine.Visit)
+	tests := map[string]struct {
+		with string
+		to   way
+		how  passkeytest.How
+	}{
+		"somebody else's passkey":                      {`{}`, way{known("ada")}, passkeytest.ForeignCredential},
+		"somebody else's passkey, usernameless":        {`{"mode": "usernameless"}`, way{known("ada")}, passkeytest.As("bob")},
+		"a passkey for a name that nobody has":         {`{}`, way{concealed("eve")}, passkeytest.ForeignCredential},
+		"the same, usernameless":                       {`{"mode": "usernameless"}`, way{concealed("eve")}, passkeytest.As("bob")},
+		"a bad signature":                              {`{}`, way{known("bob")}, passkeytest.BadSignature},
+		"another page":                                 {`{}`, nil, passkeytest.WrongOrigin},
+		"no user handle where it tells who signs in":   {`{}`, nil, passkeytest.NoUserHandle},
+		"a user to be, who cannot have a passkey":      {`{}`, way{drafted(grace())}, passkeytest.ForeignCredential},
+		"user verification where the node asks for it": {`{"userVerification": "required"}`, nil, passkeytest.NoUV},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			d := left(t, w.signIn(t, w.make(t, "passkey-authenticate", test.with, nil), test.to, test.how), "failure")
+			noticed(t, d, schemas.CodePasskeyFailed)
+			if d.Subject != nil || len(d.Methods)+len(d.Changes) != 0 {
+				t.Errorf("a failure does something: %+v", d)
+			}
+		})
+	}
+}
+
+// TestOthersPasskeyDoesNotTell answers with one's own passkey for a user and
+// for a name that nobody has: the replies must not differ.
+func TestOthersPasskeyDoesNotTell(t *testing.T) {
+	for _, with := range []string{`{}`, `{"mode": "usernameless"}`} {
+		how := passkeytest.How(passkeytest.ForeignCredential)
+		if with != `{}` {
+			how = passkeytest.As("bob")
+		}
+		w := newWorld(t)
+		w.enrol(t, "ada")
+		exec := w.make(t, "passkey-authenticate", with, nil)
+		there := w.signIn(t, exec, []func(*engine.Visit){known("ada")}, how)
+		missing := w.signIn(t, exec, []func(*engine.Visit){concealed("eve")}, how)
+		if there.Notice.Error() != missing.Notice.Error() {
+			t.Errorf("%s: %q for a user, %q for nobody", with, there.Notice, missing.Notice)
+		}
+	}
+}
+
+func TestPasskeyAuthenticateWithARemovedPasskey(t *testing.T) {
+	w := newWorld(t)
+	w.credentials = nil
+	d := left(t, w.signIn(t, w.make(t, "passkey-authenticate", `{}`, nil), nil), "failure")
+	noticed(t, d, schemas.CodePasskeyFailed)
+	if !strings.Contains(d.Notice.Description.DefaultValue, "not known here") {
+		t.Errorf("notice %v", d.Notice)
+	}
+}
+
+func TestPasskeyAuthenticateOtherWaysOut(t *testing.T) {
+	w := newWorld(t)
+	exec := w.make(t, "passkey-authenticate", `{"mediation": "conditional", "alternatives": [{"ref": "password", "label": "Use your password"}]}`, nil)
+	asked := run(t, exec, visit())
+	if asked.Ask.Data["passkeyMediation"] != "conditional" || len(asked.Ask.Actions) != 2 || asked.Ask.Components[0].Components[1].EventType != schemas.SubmitEvent {
+		t.Errorf("asked %+v", asked.Ask)
+	}
+	left(t, run(t, exec, visit(keeping(asked), answer("password"))), "password")
+
+	again := run(t, exec, visit(keeping(asked), answer("passkey")))
+	if again.Ask == nil || again.Ask.Data["passkeyChallenge"] == asked.Ask.Data["passkeyChallenge"] {
+		t.Fatal("the action alone gave no fresh challenge")
+	}
+	old, err := w.device.Authenticate(json.RawMessage(asked.Ask.Data["passkeyChallenge"]), origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noticed(t, left(t, run(t, exec, visit(keeping(again), authentication(old, "passkey"))), "failure"), schemas.CodePasskeyFailed)
+
+	half := run(t, exec, visit(keeping(again), answer("passkey", "credentialId", old.ID)))
+	noticed(t, left(t, half, "failure"), schemas.CodePasskeyFailed)
+}
+
+func TestPasskeyAlternativesMustBeNew(t *testing.T) {
+	w := newWorld(t)
+	for _, ref := range []string{"success", "failure", "passkey"} {
+		_, problems := w.try("passkey-authenticate", `{"alternatives": [{"ref": "`+ref+`"}]}`, nil, schemas.Next{})
+		if got := texts(problems); !strings.Contains(got, "alternatives[0].ref") {
+			t.Errorf("%s: %q", ref, got)
+		}
+	}
+	_, problems := w.try("passkey-authenticate", `{"alternatives": [{"ref": "a"}, {"ref": "a"}]}`, nil, schemas.Next{})
+	if got := texts(problems); !strings.Contains(got, "alternatives[1].ref") {
+		t.Errorf("twice: %q", got)
+	}
+}
+
+// TestPasskeyMisconfigured asks for a relying party that no origin lies under.
+func TestPasskeyMisconfigured(t *testing.T) {
+	w := newWorld(t)
+	for _, use := range []string{"passkey-register", "passkey-authenticate"} {
+		_, err := w.make(t, use, `{"relyingPartyId": "example.net"}`, nil).Execute(t.Context(), visit(known("bob")))
+		if !schemas.HasCode(err, schemas.CodePasskeyConfig) {
+			t.Errorf("%s: %v", use, err)
+		}
+	}
+}
+
+func TestPasskeyOriginsOfTheApplication(t *testing.T) {
+	w := newWorld(t)
+	exec := w.make(t, "passkey-authenticate", `{"relyingPartyId": "example.com"}`, nil)
+	shop := func(v *engine.Visit) {
+		v.Application = &schemas.Application{ID: "shop", PasskeyAllowedOrigins: []string{"https://shop.example.com"}}
+	}
+	asked := run(t, exec, visit(shop))
+	signed, err := passkeytest.New().Authenticate(json.RawMessage(asked.Ask.Data["passkeyChallenge"]), "https://shop.example.com", passkeytest.ForeignCredential)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := left(t, run(t, exec, visit(shop, keeping(asked), authentication(signed, ""))), "failure")
+	if !strings.Contains(d.Notice.Error(), "not known here") {
+		t.Errorf("the origin was refused: %v", d.Notice)
+	}
+}
+
+func TestPasskeyFailsWithTheStore(t *testing.T) {
+	w := newWorld(t)
+	w.broken = errors.New("disk on fire")
+	for _, use := range []string{"passkey-register", "passkey-authenticate"} {
+		if _, err := w.make(t, use, `{}`, nil).Execute(t.Context(), visit(known("bob"))); !errors.Is(err, w.broken) {
+			t.Errorf("%s: %v", use, err)
+		}
+	}
+}

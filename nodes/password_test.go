@@ -1,0 +1,238 @@
+package nodes
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+func TestPasswordAuthenticateAsks(t *testing.T) {
+	w := newWorld(t)
+	d := run(t, w.make(t, "password-authenticate", `{"input": "pin", "label": "PIN"}`, nil), visit(known("ada"), inputs("password", "x")))
+	if d.Ask == nil || len(d.Ask.Inputs) != 1 || d.Ask.Inputs[0].Identifier != "pin" || d.Ask.Inputs[0].Type != schemas.PasswordInput {
+		t.Fatalf("got %+v", d)
+	}
+	if c := d.Ask.Components[0].Components[0]; c.Label != "PIN" || c.Autocomplete != "current-password" {
+		t.Errorf("component %+v", c)
+	}
+}
+
+func TestPasswordAuthenticate(t *testing.T) {
+	const right = "analytical engine"
+	tests := map[string]struct {
+		visit   *engine.Visit
+		outcome string
+		work    string // what the hasher was asked to do
+	}{
+		"right, collected before": {visit(known("ada"), inputs("password", right)), "success", "verify"},
+		"right, answered":         {visit(known("ada"), answer("submit", "password", right)), "success", "verify"},
+		"wrong":                   {visit(known("ada"), inputs("password", "wrong")), "failure", "verify"},
+		"a user without password": {visit(known("bob"), inputs("password", right)), "failure", "hash"},
+		"a user who is concealed": {visit(concealed("eve"), inputs("password", right)), "failure", "hash"},
+		"nobody at all":           {visit(inputs("password", right)), "failure", "hash"},
+		"a user to be": {
+			visit(drafted(&schemas.User{ID: "new"}), inputs("password", right)), "failure", "hash",
+		},
+	}
+	var notices []string
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			d := left(t, run(t, w.make(t, "password-authenticate", `{}`, nil), test.visit), test.outcome)
+			if !slices.Contains(d.Drop, "password") {
+				t.Error("the password stays with the run")
+			}
+			if got := map[string]int{"verify": w.hasher.verified, "hash": w.hasher.hashed}; got[test.work] != 1 || got["verify"]+got["hash"] != 1 {
+				t.Errorf("work %v, want one %s: time must not tell whether there is such a user", got, test.work)
+			}
+			if test.outcome == "failure" {
+				noticed(t, d, "invalid_credentials")
+				notices = append(notices, d.Notice.Error())
+				return
+			}
+			if !slices.Equal(d.Methods, []string{"pwd"}) || d.ACR != passwordACR || actions(d) != "password.used" {
+				t.Errorf("methods %v, acr %s, events %s", d.Methods, d.ACR, actions(d))
+			}
+		})
+	}
+	if slices.Sort(notices); len(slices.Compact(notices)) != 1 {
+		t.Errorf("the failures can be told apart: %q", notices)
+	}
+}
+
+func TestPasswordAuthenticateNeedsAPassword(t *testing.T) {
+	w := newWorld(t)
+	d := run(t, w.make(t, "password-authenticate", `{}`, nil), visit(known("ada"), answer("submit")))
+	if d.Ask == nil || len(d.Ask.FieldErrors) != 1 || d.Failed || w.hasher.verified != 0 {
+		t.Errorf("got %+v", d)
+	}
+}
+
+func TestPasswordAuthenticateRenewsOldHashes(t *testing.T) {
+	w := newWorld(t)
+	w.hashes["ada"] = "old:analytical engine"
+	exec := w.make(t, "password-authenticate", `{}`, nil)
+	d := left(t, run(t, exec, visit(known("ada"), inputs("password", "analytical engine"))), "success")
+	want := schemas.SetPassword{UserID: "ada", Hash: "new:analytical engine", At: noon}
+	if !slices.Contains(d.Changes, schemas.Change(want)) {
+		t.Errorf("changes %+v", d.Changes)
+	}
+}
+
+func TestPasswordAuthenticateOverloaded(t *testing.T) {
+	w := newWorld(t)
+	w.hasher.broken = schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "busy")
+	exec := w.make(t, "password-authenticate", `{}`, nil)
+	for _, v := range []*engine.Visit{visit(known("ada"), inputs("password", "x")), visit(inputs("password", "x"))} {
+		if _, err := exec.Execute(t.Context(), v); !schemas.HasCode(err, schemas.CodeOverloaded) {
+			t.Errorf("got %v: too much work is not a wrong password", err)
+		}
+	}
+}
+
+func TestPasswordAuthenticateFailsWithTheStore(t *testing.T) {
+	w := newWorld(t)
+	w.broken = errors.New("disk on fire")
+	_, err := w.make(t, "password-authenticate", `{}`, nil).Execute(t.Context(), visit(known("ada"), inputs("password", "x")))
+	if !errors.Is(err, w.broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPasswordSet(t *testing.T) {
+	w := newWorld(t)
+	exec := w.make(t, "password-set", `{}`, nil)
+	if d := run(t, exec, visit(known("bob"))); d.Ask == nil || d.Ask.FieldErrors != nil {
+		t.Fatalf("on arrival: %+v", d)
+	}
+	grace := &schemas.User{ID: "grace", Attributes: map[string]any{"username": "grace"}}
+	d := left(t, run(t, exec, visit(drafted(grace), inputs("password", "compilers are fun"))), "success")
+	want := schemas.SetPassword{UserID: "grace", Hash: "new:compilers are fun", At: noon}
+	if d.Changes[0] != schemas.Change(want) || actions(d) != "password.set" || !slices.Contains(d.Drop, "password") {
+		t.Errorf("changes %+v, dropped %v", d.Changes, d.Drop)
+	}
+	if !slices.Equal(d.Methods, []string{"pwd"}) || d.ACR != passwordACR {
+		t.Errorf("methods %v, acr %s: a new user is who set the password", d.Methods, d.ACR)
+	}
+}
+
+func TestPasswordSetAsksUntilItIsGood(t *testing.T) {
+	w := newWorld(t)
+	exec := w.make(t, "password-set", `{"minLength": 15}`, nil)
+	for _, v := range []*engine.Visit{
+		visit(known("ada"), inputs("password", "fourteen chars")),
+		visit(known("ada"), answer("submit", "password", "fourteen chars")),
+		visit(known("ada"), answer("submit")),
+	} {
+		d := run(t, exec, v)
+		if d.Ask == nil || len(d.Ask.FieldErrors) != 1 || !slices.Contains(d.Drop, "password") {
+			t.Errorf("got %+v", d)
+		}
+	}
+	left(t, run(t, exec, visit(known("ada"), answer("submit", "password", "fifteen chars is"))), "success")
+	if w.hasher.hashed != 1 {
+		t.Errorf("%d passwords were hashed", w.hasher.hashed)
+	}
+}
+
+func TestPasswordSetFails(t *testing.T) {
+	w := newWorld(t)
+	exec := w.make(t, "password-set", `{}`, nil)
+	if _, err := exec.Execute(t.Context(), visit(known("gone"), inputs("password", "long enough"))); !schemas.HasCode(err, schemas.CodeUserNotFound) {
+		t.Errorf("a user who is gone: %v", err)
+	}
+	if _, err := exec.Execute(t.Context(), visit(inputs("password", "long enough"))); err == nil {
+		t.Error("set the password of nobody")
+	}
+	w.hasher.broken = schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "busy")
+	if _, err := exec.Execute(t.Context(), visit(known("ada"), inputs("password", "long enough"))); !schemas.HasCode(err, schemas.CodeOverloaded) {
+		t.Errorf("overloaded: %v", err)
+	}
+}
+
+func TestWeakness(t *testing.T) {
+	user := &schemas.User{Attributes: map[string]any{
+		"username": "ada.lovelace", "email": "countess.ada@example.org", "given_name": "Augusta", "family_name": "Lovelace",
+	}}
+	weak := map[string]string{
+		"":                             "required",
+		"seven77":                      "at least 8",
+		"ééééééé":                      "at least 8",
+		strings.Repeat("long ", 26):    "at most 128",
+		"Ada.Lovelace":                 "must not be your",
+		"countess.ada@example.org":     "must not be your",
+		"countess.ADA":                 "must not be your",
+		"Augusta Lovelace":             "must not be your",
+		"augustalovelace":              "must not be your",
+		"password":                     "Too many people",
+		"PassWord":                     "Too many people",
+		"p@ssw0rd":                     "Too many people",
+		"Password123!":                 "Too many people",
+		"qwerty123456":                 "Too many people",
+		"iloveyou2":                    "Too many people",
+		"correcthorsebatterystaple":    "Too many people",
+		"aaaaaaaaaaaa":                 "Too many people",
+		"123456789":                    "Too many people",
+		"zyxwvutsrq":                   "Too many people",
+		"nul\x00in the middle":         "not valid text",
+		"not \xff UTF-8 in the middle": "not valid text",
+	}
+	for password, want := range weak {
+		if got := weakness(password, 8, user); !strings.Contains(got, want) {
+			t.Errorf("%q: %q, want %q", password, got, want)
+		}
+	}
+	for _, password := range []string{"éééééééè", "correct horse battery", "my Ada.Lovelace secret", "x7!kq92z", "пароль длинный"} {
+		if got := weakness(password, 8, user); got != "" {
+			t.Errorf("%q: %q", password, got)
+		}
+	}
+	if got := weakness("compilers", 8, &schemas.User{}); got != "" {
+		t.Errorf("for a user without names: %q", got)
+	}
+}
+
+// TestCommonPasswordsAreWorthListing makes sure that no entry is shorter than
+// what is refused anyway, or listed twice.
+func TestCommonPasswordsAreWorthListing(t *testing.T) {
+	list := strings.Fields(commonPasswords)
+	for i, p := range list {
+		if len(p) < defaultMinPassword || p != strings.ToLower(p) || slices.Contains(list[:i], p) {
+			t.Errorf("%q is too short, not in lower case, or listed twice", p)
+		}
+	}
+}
+
+func TestAssurance(t *testing.T) {
+	passkeyed := authenticated("phrh", "hwk", "pop", "user")
+	byPassword := authenticated(passwordACR, "pwd")
+	isNew := func(v *engine.Visit) { v.Facts = engine.NewFacts(engine.New) }
+	tests := map[string]struct {
+		how     func(*engine.Visit, *engine.Decision, []string, string)
+		visit   *engine.Visit
+		methods []string
+		acr     string
+		want    string
+	}{
+		"first proof":                           {proved, visit(), []string{"pwd"}, passwordACR, "pwd " + passwordACR},
+		"passkey after password":                {proved, visit(byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa phrh"},
+		"password after passkey":                {proved, visit(passkeyed), []string{"pwd"}, passwordACR, "pwd mfa phrh"},
+		"synced passkey after a bound one":      {proved, visit(passkeyed), []string{"swk", "pop"}, "phr", "swk pop phrh"},
+		"a class not known here is the weakest": {proved, visit(authenticated("custom", "x")), []string{"pwd"}, passwordACR, "pwd " + passwordACR},
+		"enrolled by a new user":                {enrolled, visit(isNew), []string{"hwk", "pop"}, "phrh", "hwk pop phrh"},
+		"second credential of a new user":       {enrolled, visit(isNew, byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa phrh"},
+		"a password does not become a passkey":  {enrolled, visit(byPassword), []string{"hwk", "pop"}, "phrh", passwordACR},
+		"a passkey does not become a password":  {enrolled, visit(passkeyed), []string{"pwd"}, passwordACR, "phrh"},
+	}
+	for name, test := range tests {
+		d := &engine.Decision{}
+		test.how(test.visit, d, test.methods, test.acr)
+		if got := strings.TrimSpace(strings.Join(d.Methods, " ") + " " + d.ACR); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
