@@ -107,6 +107,8 @@ func TestCheckTellsEachFaultOnce(t *testing.T) {
 		{`{"allOf": [{"minLength": 2}, {"pattern": "b"}]}`, `"a"`, []string{"expected at least 2 characters, got 1"}},
 		{`{"required": ["name"], "properties": {"name": true}, "additionalProperties": false}`, `{"nmae": 1}`,
 			[]string{`nmae: unknown member "nmae"; did you mean "name"?`}},
+		{`{"required": ["name"], "properties": {"name": {"type": "string"}}, "additionalProperties": false}`, `{"name": [], "nmae": 1}`,
+			[]string{"name: expected a string, got a list", `nmae: unknown member "nmae"; did you mean "name"?`}},
 		{`{"properties": {"a": {"type": "string"}, "b": {"items": {"type": "string"}}}, "required": ["c"], "additionalProperties": false}`,
 			`{"b": ["x", 1, 2], "d": 1, "a": []}`,
 			[]string{`c: required member "c" is missing`, "b[1]: expected a string, got a number; put it in quotes", "b[2]: expected a string, got a number; put it in quotes", `d: unknown member "d"; known: a, b`, "a: expected a string, got a list"}},
