@@ -146,7 +146,7 @@ func (c *compiler) checkEnds(i int) {
 		if e.target == endNode && !n.in.after(e.Outcome).Has(Authenticated) {
 			path := "next"
 			if c.flow.Nodes[i].Next.By != nil {
-				path = schemas.JoinPath("next", e.Name)
+				path = schemas.MemberPath("next", e.Name)
 			}
 			c.report(RuleUnauthenticated, i, at(i, path), "the outcome %q completes an AUTHENTICATION flow although nobody is certain to have authenticated; lead it to a node that authenticates, such as passkey-authenticate", e.Name)
 		}

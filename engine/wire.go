@@ -41,7 +41,7 @@ func (c *compiler) wireUnknown(i int, next schemas.Next) {
 		add("next", "", next.To)
 	}
 	for _, outcome := range next.Outcomes() {
-		add(schemas.JoinPath("next", outcome), outcome, next.By[outcome])
+		add(schemas.MemberPath("next", outcome), outcome, next.By[outcome])
 	}
 }
 
@@ -51,7 +51,9 @@ func (c *compiler) wireByName(i int, next schemas.Next) {
 	names := outcomeNames(n.edges)
 	for _, outcome := range next.Outcomes() {
 		if !slices.Contains(names, outcome) {
-			c.report(RuleOutcome, i, at(i, schemas.JoinPath("next", outcome)), "%s has no outcome %q here; %s", n.kind.Name, outcome, hintAt(outcome, names))
+			c.report(RuleOutcome, i, at(i, schemas.MemberPath("next", outcome)), "%s has no outcome %q here; %s", n.kind.Name, outcome, hintAt(outcome, names))
+			last := &c.problems[len(c.problems)-1]
+			*last = last.OnName()
 		}
 	}
 	for e := range n.edges {
@@ -59,7 +61,7 @@ func (c *compiler) wireByName(i int, next schemas.Next) {
 		to, wired := next.By[name]
 		switch {
 		case wired:
-			n.edges[e].target = c.target(i, schemas.JoinPath("next", name), to)
+			n.edges[e].target = c.target(i, schemas.MemberPath("next", name), to)
 		case n.edges[e].Optional:
 			n.edges[e].target, n.edges[e].retry = i, true
 		default:

@@ -53,7 +53,7 @@ func newBench(b *testing.B) *bench {
 	if err := bootstrap.EnsureTry(context.Background(), h.store, time.Now()); err != nil {
 		b.Fatal(err)
 	}
-	return &bench{house: h, b: b, http: h.handler(), origin: cfg.Server.PublicURL, device: passkeytest.New()}
+	return &bench{house: h, b: b, http: h.handler(), origin: cfg.Server.PublicURL, device: passkeytest.New(passkeytest.NoCounter())}
 }
 
 // post sends a request and decodes the reply into out.

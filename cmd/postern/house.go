@@ -89,6 +89,7 @@ func (h *house) handler() http.Handler {
 		PublicURL: h.cfg.Server.PublicURL, AllowedOrigins: h.cfg.CORS.AllowedOrigins,
 		Engine: h.engine, Catalogue: h.catalogue, Applications: h.store,
 		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens,
+		SessionTTL: time.Duration(h.cfg.Passkey.Timeout),
 		Checks: []server.Check{
 			{Name: "store", Run: h.store.Ping},
 			{Name: "keys", Run: func(context.Context) error { return h.tokens.Ready() }},

@@ -15,7 +15,8 @@ func (c *Config) complete() {
 	if c.Database.Driver == "sqlite" {
 		c.Database.DSN = cmp.Or(c.Database.DSN, filepath.Join(c.DataDir, "postern.db"))
 	}
-	c.Password.Workers = cmp.Or(c.Password.Workers, runtime.NumCPU())
+	// Half of the processors: hashing never takes the whole machine.
+	c.Password.Workers = cmp.Or(c.Password.Workers, max(1, runtime.NumCPU()/2))
 	c.Server.complete()
 	c.Passkey.complete(c.Server.PublicURL)
 }

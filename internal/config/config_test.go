@@ -27,7 +27,7 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 			UserVerification: "preferred", SyncedPasskeys: "allow", CounterRegression: "refuse", Timeout: Duration(5 * time.Minute)},
 		Flow:     Flow{AuthenticationTTL: Duration(30 * time.Minute), RegistrationTTL: Duration(time.Hour), MaxFailures: 10},
 		Token:    Token{AssertionTTL: Duration(time.Hour)},
-		Password: Password{MemoryKiB: 19456, Iterations: 2, Workers: runtime.NumCPU(), Queue: 64},
+		Password: Password{MemoryKiB: 19456, Iterations: 2, Workers: max(1, runtime.NumCPU()/2), Queue: 64},
 		Log:      Log{Level: "info", Format: "text"},
 	}
 	if !reflect.DeepEqual(got, want) {
