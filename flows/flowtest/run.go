@@ -33,33 +33,41 @@ func (f *File) Run(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	w, err := newWorld(flow, f)
+	if err != nil {
+		return nil, err
+	}
 	reached := map[string]bool{}
+	w.engine.Observe = func(_ *engine.Graph, node, outcome string) { reached[node+" "+outcome] = true }
 	report := &Report{}
-	var graph *engine.Graph
 	for _, s := range f.Scenarios {
-		w, err := newWorld(ctx, flow, f)
-		if err != nil {
+		if err := w.reset(ctx); err != nil {
 			return nil, err
 		}
-		graph = w.graph
-		w.engine.Observe = func(_ *engine.Graph, node, outcome string) { reached[node+" "+outcome] = true }
 		r := Result{Name: s.Name}
 		if err := (&playing{world: w, scenario: s}).play(ctx); err != nil {
 			r.Failure = err.Error()
 		}
 		report.Results = append(report.Results, r)
 	}
-	for _, n := range graph.Nodes() {
+	report.Missed = missed(w.graph, reached)
+	return report, nil
+}
+
+// missed lists the outcomes, and the ends, that were not reached.
+func missed(g *engine.Graph, reached map[string]bool) []string {
+	var list []string
+	for _, n := range g.Nodes() {
 		for _, e := range n.Edges {
 			if !reached[n.ID+" "+e.Outcome] {
-				report.Missed = append(report.Missed, n.ID+" "+e.Outcome)
+				list = append(list, n.ID+" "+e.Outcome)
 			}
 		}
 		if len(n.Edges) == 0 && !reached[n.ID+" "] {
-			report.Missed = append(report.Missed, n.ID+" (reached)")
+			list = append(list, n.ID+" (reached)")
 		}
 	}
-	return report, nil
+	return list
 }
 
 // playing is one scenario while it is played.

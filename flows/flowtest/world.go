@@ -21,10 +21,11 @@ import (
 // origin is that of the page on which scenarios sign in.
 const origin = "https://login.example.org"
 
-// world is what one scenario runs in: a compiled flow, a store of its own,
-// devices, and a clock.
+// world is what scenarios run in, one after another: a compiled flow and, new
+// for each, a store, devices and a clock.
 type world struct {
 	*Memory
+	file       *File
 	engine     *engine.Engine
 	graph      *engine.Graph
 	app        schemas.Application
@@ -34,32 +35,36 @@ type world struct {
 	now        time.Time
 }
 
-// newWorld compiles the flow and makes the users exist.
-func newWorld(ctx context.Context, flow *schemas.Flow, f *File) (*world, error) {
+// newWorld compiles the flow.
+func newWorld(flow *schemas.Flow, f *File) (*world, error) {
 	w := &world{
-		Memory: NewMemory(), app: f.Application,
+		file: f, app: f.Application,
 		// The least that argon2id takes: a scenario tests the flow, not the hash.
-		hasher:  password.New(password.Options{MemoryKiB: 8, Iterations: 1, Workers: 1, Queue: 1}),
-		devices: map[string]*passkeytest.Authenticator{},
-		now:     time.Date(2030, time.January, 2, 3, 4, 5, 0, time.UTC),
+		hasher: password.New(password.Options{MemoryKiB: 8, Iterations: 1, Workers: 1, Queue: 1}),
+	}
+	if w.app.ID == "" {
+		w.app.ID = "application"
 	}
 	var err error
 	if w.ceremonies, err = passkey.New(passkey.Config{Origins: []string{origin}, Now: w.clock}); err != nil {
 		return nil, err
 	}
-	if w.app.ID == "" {
-		w.app.ID = "application"
-	}
+	return w, w.compile(flow)
+}
+
+// reset begins a scenario: nothing is left of the one before, and the users of
+// the file exist.
+func (w *world) reset(ctx context.Context) error {
+	w.Memory = NewMemory()
+	w.devices = map[string]*passkeytest.Authenticator{}
+	w.now = time.Date(2030, time.January, 2, 3, 4, 5, 0, time.UTC)
 	w.apps[w.app.ID] = w.app
-	if err := w.compile(flow); err != nil {
-		return nil, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(f.Users)) {
-		if err := w.give(ctx, name, f.Users[name]); err != nil {
-			return nil, fmt.Errorf("the user %s: %w", name, err)
+	for _, name := range slices.Sorted(maps.Keys(w.file.Users)) {
+		if err := w.give(ctx, name, w.file.Users[name]); err != nil {
+			return fmt.Errorf("the user %s: %w", name, err)
 		}
 	}
-	return w, nil
+	return nil
 }
 
 // compile compiles the flow with the kinds of the server.

@@ -1,0 +1,140 @@
+package flowtest_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/flows/flowtest"
+	"github.com/postern-id/postern/internal/store/storetest"
+)
+
+// The store in maps keeps the promises of the real ones.
+func TestMemory(t *testing.T) {
+	storetest.Runs(t, func(*testing.T) storetest.RunStore { return flowtest.NewMemory() })
+}
+
+const signIn = `handle: sign-in
+name: Sign in
+flowType: AUTHENTICATION
+nodes:
+  - {id: key, use: passkey-authenticate, next: {success: done, failure: key}}
+  - {id: done, use: authorization-code}
+`
+
+// write writes a flow and its scenarios and returns the scenarios' path.
+func write(t testing.TB, flow, scenarios string) string {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "flow_test.yaml")
+	for name, text := range map[string]string{filepath.Join(dir, "flow.yaml"): flow, path: scenarios} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// Each scenario fails in one way, and the report says which.
+func TestFailuresAreTold(t *testing.T) {
+	const head = "users: {ada: {attributes: {username: ada}, passkeys: [laptop]}}\nscenarios:\n  - name: s\n    steps:\n"
+	const begin = "      - expect: {step: key}\n"
+	tests := []struct{ name, steps, want string }{
+		{"status", "      - expect: {status: COMPLETE}\n", "step 1\n      status: expected COMPLETE, got INCOMPLETE"},
+		{"step", "      - expect: {step: done}\n", "step: expected done, got key"},
+		{"actions", "      - expect: {actions: [go]}\n", "actions: expected [go], got [passkey]"},
+		{"inputs", "      - expect: {inputs: [a]}\n", "inputs: expected [a], got [credentialId"},
+		{"data", "      - expect: {data: [nothing]}\n", "data: expected nothing, got [passkeyChallenge]"},
+		{"events", "      - expect: {events: [user.signed_in]}\n", "events: expected [user.signed_in], got []"},
+		{"users", "      - expect: {users: 2}\n", "users: expected 2, got 1"},
+		{"an error nobody expects", begin + "      - send: {passkey: {device: laptop, fault: no-up}}\n", "step 2\n      error: expected none, got passkey_verification_failed"},
+		{"an error that does not come", begin + "      - send: {passkey: {device: laptop}}\n        expect: {error: x}\n", "error: expected x, got none"},
+		{"a refusal nobody expects", begin + "      - send: {action: x}\n", "refused: expected none, got invalid_action"},
+		{"a refusal that does not come", begin + "      - send: {passkey: {device: laptop}}\n        expect: {refused: stale_step}\n", "refused: expected stale_step, got none"},
+		{"claim", begin + "      - send: {passkey: {device: laptop}}\n        expect: {claims: {username: bob}}\n", "claim username: expected bob, got ada"},
+		{"no assertion", "      - expect: {claims: {username: ada}}\n", "got no assertion"},
+		{"no such fault", begin + "      - send: {passkey: {device: laptop, fault: gremlins}}\n", `there is no fault "gremlins"`},
+		{"no passkey on the device", begin + "      - send: {passkey: {device: toaster}}\n", "the device toaster: "},
+		{"a bad wait", begin + "      - send: {after: soon}\n", `invalid duration "soon"`},
+		{"no step before the last", begin + "      - send: {stale: true, passkey: {device: laptop}}\n", "there is no earlier step"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := flowtest.Load(write(t, signIn, head+tt.steps))
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := f.Run(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := report.Results[0].Failure; !strings.Contains(got, tt.want) {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// A file that makes no sense is told with the place.
+func TestFaultyFiles(t *testing.T) {
+	const good = "scenarios: [{name: s, steps: [{expect: {step: key}}]}]\n"
+	tests := []struct{ name, flow, scenarios, want string }{
+		{"unknown member", signIn, "scenarios:\n  - name: s\n    step: []\n", `flow_test.yaml:3:5: scenarios[0].step: unknown member "step"; did you mean "steps"?`},
+		{"no scenarios", signIn, "users: {}\n", `"scenarios" is missing`},
+		{"not YAML", signIn, "scenarios: [\n", "flow_test.yaml:"},
+		{"a flow that is not one", "handle: x\n", good, "flow.yaml:1:1"},
+		{"a flow that is not safe", "handle: x\nname: x\nflowType: AUTHENTICATION\nnodes: [{id: done, use: authorization-code}]\n", good, "[unauthenticated]"},
+		{"users who are the same", signIn, "users: {a: {attributes: {username: x}}, b: {attributes: {username: X}}}\n" + good, "the user b: attribute_taken"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := flowtest.Load(write(t, tt.flow, tt.scenarios))
+			if err == nil {
+				_, err = f.Run(context.Background())
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got  %v\nwant %s", err, tt.want)
+			}
+		})
+	}
+	if _, err := flowtest.Load(filepath.Join(t.TempDir(), "none_test.yaml")); !os.IsNotExist(err) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// What no scenario reached is listed.
+func TestMissed(t *testing.T) {
+	f, err := flowtest.Load(write(t, signIn, "scenarios: [{name: s, steps: [{expect: {step: key}}]}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := f.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(report.Missed), "[key success key failure done (reached)]"; got != want {
+		t.Errorf("missed %s, want %s", got, want)
+	}
+}
+
+// A thousand scenarios, each with a registration, a challenge and a signature.
+func BenchmarkThousandScenarios(b *testing.B) {
+	text := "users: {ada: {attributes: {username: ada}, passkeys: [laptop]}}\nscenarios:\n"
+	for i := range 1000 {
+		text += fmt.Sprintf("  - name: s%d\n    steps: [{expect: {step: key}}, {send: {passkey: {device: laptop}}, expect: {status: COMPLETE}}]\n", i)
+	}
+	path := write(b, signIn, text)
+	for b.Loop() {
+		f, err := flowtest.Load(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		report, err := f.Run(context.Background())
+		if err != nil || report.Results[999].Failure != "" {
+			b.Fatal(err, report)
+		}
+	}
+}
