@@ -41,7 +41,7 @@ func (s *Store) Application(ctx context.Context, id string) (*schemas.Applicatio
 }
 
 func errNoApplication(id string) error {
-	return schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "There is no application with the id %q.", id)
+	return schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "There is no application with the id %.64q.", id)
 }
 
 // Applications returns all applications by name.
@@ -62,7 +62,7 @@ func (s *Store) Applications(ctx context.Context) (all []schemas.Application, er
 // CreateApplication adds an application. A name or client id that another one
 // has is application_exists, Class Conflict.
 func (s *Store) CreateApplication(ctx context.Context, a schemas.Application) error {
-	return s.write(ctx, func(t *tx) error { return t.createApplication(&a) })
+	return s.writer.write(ctx, func(t *tx) error { return t.createApplication(&a) })
 }
 
 func (t *tx) createApplication(a *schemas.Application) error {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -91,20 +92,20 @@ func (s *Store) flow(ctx context.Context, q query, args ...any) (*schemas.Flow, 
 }
 
 func errNoFlow(key []any) error {
-	return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "There is no flow %q.", fmt.Sprint(key...))
+	return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "There is no flow %.64q.", strings.TrimSpace(fmt.Sprintln(key...)))
 }
 
 // CreateFlow adds a flow as version 1. A handle that another flow of the type
 // has is flow_exists, Class Conflict.
 func (s *Store) CreateFlow(ctx context.Context, f schemas.Flow) error {
-	return s.write(ctx, func(t *tx) error { return t.createFlow(&f) })
+	return s.writer.write(ctx, func(t *tx) error { return t.createFlow(&f) })
 }
 
 // AddFlowVersion adds the next version of a flow and makes it the active one.
 // Earlier versions stay as they are; runs that began on them go on with them. A
 // flow's type never changes.
 func (s *Store) AddFlowVersion(ctx context.Context, f schemas.Flow) (version int, err error) {
-	err = s.write(ctx, func(t *tx) (err error) {
+	err = s.writer.write(ctx, func(t *tx) (err error) {
 		version, err = t.addFlowVersion(&f)
 		return err
 	})

@@ -29,7 +29,7 @@ func openFile(t *testing.T) *Store {
 // block keeps the writer busy until the function it returns is called.
 func block(s *Store) (release func()) {
 	running, blocked := make(chan struct{}), make(chan struct{})
-	go s.write(context.Background(), func(*tx) error {
+	go s.writer.write(context.Background(), func(*tx) error {
 		close(running)
 		<-blocked
 		return nil
@@ -81,7 +81,7 @@ func TestGroupFailures(t *testing.T) {
 	var done sync.WaitGroup
 	for name, do := range jobs {
 		done.Go(func() {
-			err := s.write(t.Context(), do)
+			err := s.writer.write(t.Context(), do)
 			mu.Lock()
 			defer mu.Unlock()
 			results[name] = err
@@ -106,7 +106,7 @@ func TestGroupFailures(t *testing.T) {
 	for _, name := range []string{"bad", "panic"} {
 		wantRun(t, s, name, false)
 	}
-	if err := s.write(t.Context(), putRun("after")); err != nil {
+	if err := s.writer.write(t.Context(), putRun("after")); err != nil {
 		t.Errorf("the writer did not survive: %v", err)
 	}
 }
@@ -117,18 +117,18 @@ func TestCancelledWhileQueued(t *testing.T) {
 	defer release()
 	ctx, cancel := context.WithCancel(t.Context())
 	answer := make(chan error)
-	go func() { answer <- s.write(ctx, putRun("late")) }()
+	go func() { answer <- s.writer.write(ctx, putRun("late")) }()
 	queued(s, 1)
 	cancel()
 	if err := <-answer; !errors.Is(err, context.Canceled) {
 		t.Errorf("the write was answered with %v, expected that it was cancelled", err)
 	}
 	release()
-	if err := s.write(t.Context(), putRun("next")); err != nil {
+	if err := s.writer.write(t.Context(), putRun("next")); err != nil {
 		t.Fatal(err)
 	}
 	wantRun(t, s, "late", false)
-	if err := s.write(ctx, putRun("never")); !errors.Is(err, context.Canceled) {
+	if err := s.writer.write(ctx, putRun("never")); !errors.Is(err, context.Canceled) {
 		t.Errorf("a write that was cancelled before it was queued was answered with %v", err)
 	}
 }
@@ -136,7 +136,7 @@ func TestCancelledWhileQueued(t *testing.T) {
 func TestCancelledWhileRunning(t *testing.T) {
 	s := openFile(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := s.write(ctx, func(t *tx) error {
+	err := s.writer.write(ctx, func(t *tx) error {
 		cancel()
 		return putRun("running")(t)
 	})
@@ -156,7 +156,7 @@ func TestFailingCommit(t *testing.T) {
 	answers := make(chan error, members)
 	for i := range members {
 		go func() {
-			answers <- s.write(t.Context(), func(t *tx) error {
+			answers <- s.writer.write(t.Context(), func(t *tx) error {
 				if i == 1 {
 					if _, err := t.sql.ExecContext(t.ctx, "PRAGMA defer_foreign_keys = 1"); err != nil {
 						return err
@@ -177,7 +177,7 @@ func TestFailingCommit(t *testing.T) {
 	}
 	wantRun(t, s, "a", false)
 	wantRun(t, s, "c", false)
-	if err := s.write(t.Context(), putRun("after")); err != nil {
+	if err := s.writer.write(t.Context(), putRun("after")); err != nil {
 		t.Errorf("the writer did not survive: %v", err)
 	}
 }
@@ -189,10 +189,10 @@ func TestLostTransaction(t *testing.T) {
 	release := block(s)
 	defer release()
 	first, second := make(chan error), make(chan error)
-	go func() { first <- s.write(t.Context(), putRun("first")) }()
+	go func() { first <- s.writer.write(t.Context(), putRun("first")) }()
 	queued(s, 1)
 	go func() {
-		second <- s.write(t.Context(), func(t *tx) error {
+		second <- s.writer.write(t.Context(), func(t *tx) error {
 			_, err := t.sql.ExecContext(t.ctx, "ROLLBACK")
 			return errors.Join(err, errors.New("disk full"))
 		})
@@ -206,7 +206,7 @@ func TestLostTransaction(t *testing.T) {
 		t.Errorf("the write that lost the transaction was answered with %v", err)
 	}
 	wantRun(t, s, "first", false)
-	if err := s.write(t.Context(), putRun("after")); err != nil {
+	if err := s.writer.write(t.Context(), putRun("after")); err != nil {
 		t.Errorf("the writer did not survive: %v", err)
 	}
 }
@@ -216,7 +216,7 @@ func TestClosed(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.write(t.Context(), putRun("late")); !errors.Is(err, errClosed) {
+	if err := s.writer.write(t.Context(), putRun("late")); !errors.Is(err, errClosed) {
 		t.Errorf("a write after Close was answered with %v, expected %v", err, errClosed)
 	}
 	if _, err := s.Run(t.Context(), "late"); err == nil {

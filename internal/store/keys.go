@@ -37,7 +37,7 @@ func (s *Store) SigningKeys(ctx context.Context) (keys []SigningKey, err error) 
 // AddSigningKey adds a key. Only one key of an algorithm signs at a time: where
 // another instance was quicker this is key_exists, Class Conflict.
 func (s *Store) AddSigningKey(ctx context.Context, k SigningKey) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.writer.single(ctx, func(t *tx) error {
 		n, err := t.exec(insertKey, k.ID, k.Algorithm, blob(k.Private), string(k.Status), micros(k.CreatedAt))
 		if err != nil {
 			return fmt.Errorf("store: adding a signing key: %w", err)

@@ -97,17 +97,20 @@ type postgresWriter struct {
 }
 
 func (w *postgresWriter) write(ctx context.Context, do func(*tx) error) error {
-	for try := 1; ; try++ {
-		err := w.once(ctx, do)
-		if err == nil || !isConflict(err) || try == writeAttempts {
+	return again(ctx, func() error { return w.once(ctx, do) })
+}
+
+// single needs no BEGIN and COMMIT: a statement alone is a transaction, in one
+// round trip instead of three.
+func (w *postgresWriter) single(ctx context.Context, do func(*tx) error) error {
+	return again(ctx, func() error {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(rand.N(time.Millisecond << min(try, 7))):
-		}
-	}
+		detached, cancel := detach(ctx)
+		defer cancel()
+		return attempt(&tx{ctx: detached, prepared: w.prepared}, do)
+	})
 }
 
 // once waits for a connection as long as ctx lasts; from then on the
@@ -118,13 +121,13 @@ func (w *postgresWriter) once(ctx context.Context, do func(*tx) error) error {
 		return fmt.Errorf("store: waiting for a connection: %w", err)
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestWrite)
+	detached, cancel := detach(ctx)
 	defer cancel()
-	begun, err := conn.BeginTx(ctx, nil)
+	begun, err := conn.BeginTx(detached, nil)
 	if err != nil {
 		return fmt.Errorf("store: beginning a transaction: %w", err)
 	}
-	if err := attempt(&tx{ctx: ctx, sql: begun, prepared: w.prepared}, do); err != nil {
+	if err := attempt(&tx{ctx: detached, sql: begun, prepared: w.prepared}, do); err != nil {
 		begun.Rollback() // if this fails too, the connection is gone and the transaction with it
 		return err
 	}
@@ -132,6 +135,27 @@ func (w *postgresWriter) once(ctx context.Context, do func(*tx) error) error {
 		return fmt.Errorf("store: committing: %w", err)
 	}
 	return nil
+}
+
+// detach returns a context that does not end with its caller's.
+func detach(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), longestWrite)
+}
+
+// again calls do until it no longer loses a conflict. What it waits in between
+// is random, so that those who met do not meet again.
+func again(ctx context.Context, do func() error) error {
+	for try := 1; ; try++ {
+		err := do()
+		if err == nil || !isConflict(err) || try == writeAttempts {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(rand.N(time.Millisecond << min(try, 7))):
+		}
+	}
 }
 
 // close has nothing to do: closing the pool waits for the connections in use.

@@ -56,7 +56,10 @@ func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.
 	if run.Revision < 1 {
 		return fmt.Errorf("store: revision %d of run %s: revisions count from 1", run.Revision, run.ID)
 	}
-	return s.write(ctx, func(t *tx) error {
+	if len(changes) == 0 {
+		return s.writer.single(ctx, func(t *tx) error { return t.putRun(run) })
+	}
+	return s.writer.write(ctx, func(t *tx) error {
 		if err := t.putRun(run); err != nil {
 			return err
 		}
@@ -66,7 +69,7 @@ func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.
 
 // Apply applies changes that belong to no run, together or not at all.
 func (s *Store) Apply(ctx context.Context, changes []schemas.Change) error {
-	return s.write(ctx, func(t *tx) error { return t.apply(changes) })
+	return s.writer.write(ctx, func(t *tx) error { return t.apply(changes) })
 }
 
 // putRun is first in its transaction: in PostgreSQL it locks the run's row, so

@@ -23,7 +23,7 @@ type Seed struct {
 // whether it did. Of several instances that start at once exactly one does it;
 // the others wait for it and get false.
 func (s *Store) Seed(ctx context.Context, seed Seed) (seeded bool, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writer.write(ctx, func(t *tx) error {
 		n, err := t.exec(insertSeeding, micros(time.Now()))
 		if err != nil {
 			return fmt.Errorf("store: claiming the seeding: %w", err)

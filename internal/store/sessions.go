@@ -23,7 +23,7 @@ const (
 // PutPasskeySession keeps what a ceremony needs until it is finished, and voids
 // an older session of the same owner and ceremony.
 func (s *Store) PutPasskeySession(ctx context.Context, p schemas.PasskeySession) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.writer.single(ctx, func(t *tx) error {
 		_, err := t.exec(upsertPasskeySession, p.Owner, string(p.Ceremony), blob(p.TokenHash), opaque(p.State),
 			micros(p.ExpiresAt))
 		if err != nil {
@@ -38,7 +38,7 @@ func (s *Store) PutPasskeySession(ctx context.Context, p schemas.PasskeySession)
 // voided or expired is stale_session_token, Class Invalid.
 func (s *Store) TakePasskeySession(ctx context.Context, tokenHash []byte, now time.Time) (*schemas.PasskeySession, error) {
 	var p *schemas.PasskeySession
-	err := s.write(ctx, func(t *tx) (err error) {
+	err := s.writer.single(ctx, func(t *tx) (err error) {
 		p, err = takePasskeySession(t, tokenHash)
 		return err
 	})

@@ -86,7 +86,8 @@ func (s *Store) each(ctx context.Context, q query, scan func(scanner) error, arg
 // scanner is a row, alone or among many.
 type scanner interface{ Scan(dest ...any) error }
 
-// tx is a transaction as a write sees it.
+// tx is a transaction as a write sees it. One without sql executes a single
+// statement, which is a transaction by itself.
 type tx struct {
 	ctx      context.Context
 	sql      *sql.Tx
@@ -108,5 +109,9 @@ func (t *tx) row(q query, args ...any) *sql.Row {
 }
 
 func (t *tx) stmt(q query) *sql.Stmt {
-	return t.sql.StmtContext(t.ctx, t.prepared[q].Stmt)
+	stmt := t.prepared[q].Stmt
+	if t.sql == nil {
+		return stmt
+	}
+	return t.sql.StmtContext(t.ctx, stmt)
 }

@@ -51,6 +51,8 @@ type Store struct {
 // and its own results.
 type writer interface {
 	write(ctx context.Context, do func(*tx) error) error
+	// single is write for a do that executes one statement, no more.
+	single(ctx context.Context, do func(*tx) error) error
 	// close refuses further writes and waits for those under way.
 	close()
 }
@@ -92,11 +94,6 @@ func (s *Store) Ping(ctx context.Context) error {
 		return fmt.Errorf("store: the database has schema version %d, expected %d", current, want)
 	}
 	return nil
-}
-
-// write runs do in a transaction.
-func (s *Store) write(ctx context.Context, do func(*tx) error) error {
-	return s.writer.write(ctx, do)
 }
 
 // openDB opens a pool of at most size connections, all of which are kept.

@@ -37,7 +37,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err erro
 func (s *Store) sweep(ctx context.Context, q query, now time.Time) (removed int, err error) {
 	for {
 		var n int64
-		err := s.write(ctx, func(t *tx) (err error) {
+		err := s.writer.single(ctx, func(t *tx) (err error) {
 			n, err = t.exec(q, micros(now), micros(now), sweepBatch)
 			return err
 		})
