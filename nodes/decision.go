@@ -183,7 +183,7 @@ func (x *decision) user(ctx context.Context, v *engine.Visit, uses usage) (*user
 		return nil, err
 	}
 	view := &userView{
-		ID: u.ID, Type: u.Type, OUID: u.OUID, Attributes: u.Attributes,
+		ID: u.ID, Type: u.Type, OUID: u.OUID, Attributes: viewAttributes(u.Attributes),
 		IsNew:           v.Facts.Has(engine.New),
 		IsAuthenticated: v.Authentication != nil,
 	}

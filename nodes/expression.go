@@ -8,6 +8,9 @@ import (
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
 	"cel.dev/cel-go/ext"
 	"cel.dev/cel-go/interpreter"
 
@@ -17,14 +20,14 @@ import (
 // What expressions see. The tags are the names in CEL.
 type (
 	userView struct {
-		ID              string         `cel:"id"`
-		Type            string         `cel:"type"`
-		OUID            string         `cel:"ouId"`
-		Attributes      map[string]any `cel:"attributes"`
-		HasPasskey      bool           `cel:"hasPasskey"`
-		HasPassword     bool           `cel:"hasPassword"`
-		IsNew           bool           `cel:"isNew"`
-		IsAuthenticated bool           `cel:"isAuthenticated"`
+		ID              string          `cel:"id"`
+		Type            string          `cel:"type"`
+		OUID            string          `cel:"ouId"`
+		Attributes      *attributesView `cel:"attributes"`
+		HasPasskey      bool            `cel:"hasPasskey"`
+		HasPassword     bool            `cel:"hasPassword"`
+		IsNew           bool            `cel:"isNew"`
+		IsAuthenticated bool            `cel:"isAuthenticated"`
 	}
 	applicationView struct {
 		ID       string `cel:"id"`
@@ -37,6 +40,17 @@ type (
 		Language string `cel:"language"`
 	}
 )
+
+// attributesView is a map of values of any type, which CEL cannot tell from a
+// Go map by itself.
+type attributesView struct{ traits.Mapper }
+
+func viewAttributes(attributes map[string]any) *attributesView {
+	return &attributesView{types.NewStringInterfaceMap(types.DefaultTypeAdapter, attributes).(traits.Mapper)}
+}
+
+// Type is the type that expressions are checked with.
+func (*attributesView) Type() ref.Type { return cel.MapType(cel.StringType, cel.DynType) }
 
 // Bounds of an expression. An author's mistake must not cost a server more
 // than a step does anyway.

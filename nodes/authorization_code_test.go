@@ -1,0 +1,103 @@
+package nodes
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+func TestAuthorizationCode(t *testing.T) {
+	limited := &schemas.Application{ID: "shop", Assertion: schemas.AssertionRules{
+		ValidityPeriod: 90, UserAttributes: []string{"department", "email", "sub", "scope"},
+	}}
+	w := newWorld(t)
+	w.users["ada"].Attributes["sub"] = "root"
+	w.users["ada"].Attributes["scope"] = "system"
+	tests := map[string]struct {
+		visit *engine.Visit
+		want  schemas.Assertion
+	}{
+		"profile by default": {
+			visit(known("ada"), authenticated("phrh", "hwk", "pop")),
+			schemas.Assertion{
+				Subject: "ada", Audience: []string{"app-1", "https://id.example.com"}, AuthTime: noon,
+				AMR: []string{"hwk", "pop"}, ACR: "phrh", Permissions: []string{"system"}, UserType: "Person", OUID: "ou-1",
+				Profile: map[string]any{"username": "ada", "email": "ada@example.org", "given_name": "Ada"},
+			},
+		},
+		"what the application asks for, without what is the issuer's to say": {
+			visit(known("ada"), authenticated(passwordACR, "pwd"), func(v *engine.Visit) { v.Application = limited }),
+			schemas.Assertion{
+				Subject: "ada", Audience: []string{"shop", "https://id.example.com"}, AuthTime: noon,
+				AMR: []string{"pwd"}, ACR: passwordACR, Permissions: []string{"system"}, UserType: "Person", OUID: "ou-1",
+				Profile: map[string]any{"department": "Engines", "email": "ada@example.org"}, Validity: 90 * time.Second,
+			},
+		},
+		"a user who is new has no permissions": {
+			visit(drafted(&schemas.User{ID: "ada", Attributes: map[string]any{"username": "x"}}), authenticated("phr", "swk")),
+			schemas.Assertion{
+				Subject: "ada", Audience: []string{"app-1", "https://id.example.com"}, AuthTime: noon,
+				AMR: []string{"swk"}, ACR: "phr", Profile: map[string]any{"username": "x"},
+			},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := run(t, w.make(t, "authorization-code", `{}`, nil), test.visit)
+			if d.Result == nil {
+				t.Fatalf("got %+v", d)
+			}
+			var got schemas.Assertion
+			if err := json.Unmarshal([]byte(d.Result.Assertion), &got); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, test.want) {
+				t.Errorf("stated\n%+v, want\n%+v", got, test.want)
+			}
+			if actions(d) != "user.signed_in" {
+				t.Errorf("events %s", actions(d))
+			}
+		})
+	}
+}
+
+func TestAuthorizationCodeVouchesForNobodyUnproven(t *testing.T) {
+	exec := newWorld(t).make(t, "authorization-code", `{}`, nil)
+	for name, v := range map[string]*engine.Visit{
+		"merely named": visit(known("ada")),
+		"nobody":       visit(authenticated("phrh", "hwk")),
+	} {
+		if d, err := exec.Execute(t.Context(), v); err == nil {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+func TestAuthorizationCodeFails(t *testing.T) {
+	w := newWorld(t)
+	fire := errors.New("disk on fire")
+	w.deps.Asserter = asserter{broken: fire}
+	w.kinds = Kinds(w.deps)
+	v := visit(known("ada"), authenticated("phrh", "hwk"))
+	if _, err := w.make(t, "authorization-code", `{}`, nil).Execute(t.Context(), v); !errors.Is(err, fire) {
+		t.Errorf("got %v", err)
+	}
+	w.broken = fire
+	if _, err := w.make(t, "authorization-code", `{}`, nil).Execute(t.Context(), v); !errors.Is(err, fire) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestProfileAttributesAreNoReservedClaims keeps the two lists apart.
+func TestProfileAttributesAreNoReservedClaims(t *testing.T) {
+	for _, a := range profileAttributes() {
+		if reservedClaim(a) {
+			t.Errorf("%s is both", a)
+		}
+	}
+}

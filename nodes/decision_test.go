@@ -1,0 +1,269 @@
+package nodes
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// condition is a decision with one case.
+func condition(when string) string {
+	return `{"cases": [{"when": ` + quoted(when) + `, "outcome": "yes"}]}`
+}
+
+func quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
+
+func TestDecision(t *testing.T) {
+	ada, bob := known("ada"), known("bob")
+	tests := []struct {
+		when  string
+		visit *engine.Visit
+		yes   bool
+	}{
+		{"true", visit(), true},
+		{"false", visit(), false},
+		{"user.hasPasskey", visit(bob), true},
+		{"user.hasPasskey", visit(ada), false},
+		{"user.hasPassword", visit(ada), true},
+		{"user.hasPassword", visit(bob), false},
+		{"user.isAuthenticated", visit(ada), false},
+		{"user.isAuthenticated", visit(ada, authenticated("phr", "swk")), true},
+		{"user.isNew", visit(ada), false},
+		{"user.isNew", visit(drafted(grace())), true},
+		{"user.hasPasskey || user.hasPassword", visit(drafted(grace())), false},
+		{"user.attributes.name == 'Grace Hopper'", visit(drafted(grace())), true},
+		{"user.id == 'ada' && user.type == 'Person' && user.ouId == 'ou-1'", visit(ada), true},
+		{"user.attributes.department == 'Engines'", visit(ada), true},
+		{"has(user.attributes.department) && user.attributes.department == 'Engines'", visit(bob), false},
+		{"user.attributes.email.endsWith('@example.org')", visit(ada), true},
+		{"application.id == 'app-1' && application.name == 'Shop' && application.ouId == 'ou-1' && application.clientId == ''", visit(), true},
+		{"inputs.username == 'ada'", visit(inputs("username", "ada")), true},
+		{`inputs["username"].matches("^a[a-z]+$")`, visit(inputs("username", "ada")), true},
+		{"has(inputs.mail)", visit(), false},
+		{"has(inputs.mail) && inputs.mail == 'x'", visit(), false},
+		{"'mail' in inputs ? inputs.mail == 'x' : true", visit(), true},
+		{"has(inputs.mail) && inputs.mail == 'x'", visit(inputs("mail", "x")), true},
+		{"request.language.startsWith('de') && request.origin == 'https://a.example'", visit(func(v *engine.Visit) {
+			v.Request = engine.Request{Origin: "https://a.example", Language: "de-AT"}
+		}), true},
+		{"[1, 2, 3].exists(n, n == 2)", visit(), true},
+	}
+	for _, test := range tests {
+		t.Run(test.when, func(t *testing.T) {
+			want := otherwise
+			if test.yes {
+				want = "yes"
+			}
+			left(t, run(t, newWorld(t).make(t, "decision", condition(test.when), named()), test.visit), want)
+		})
+	}
+}
+
+func TestDecisionTakesTheFirstCase(t *testing.T) {
+	exec := newWorld(t).make(t, "decision", `{"cases": [
+		{"when": "inputs.username == 'a'", "outcome": "first"},
+		{"when": "inputs.username in ['a', 'b']", "outcome": "second"},
+		{"when": "inputs.username == 'c'", "outcome": "first"}]}`, named())
+	for name, want := range map[string]string{"a": "first", "b": "second", "c": "first", "d": otherwise} {
+		left(t, run(t, exec, visit(inputs("username", name))), want)
+	}
+}
+
+// TestDecisionSeesNoSecrets has a password among the values of the step.
+func TestDecisionSeesNoSecrets(t *testing.T) {
+	exec := newWorld(t).make(t, "decision", condition("size(inputs) == 1 && inputs.exists(k, k == 'username')"), named())
+	left(t, run(t, exec, visit(inputs("username", "ada", "password", "secret"))), "yes")
+}
+
+func TestDecisionFetchesOnlyWhatItUses(t *testing.T) {
+	w := newWorld(t)
+	w.broken = errors.New("disk on fire")
+	left(t, run(t, w.make(t, "decision", condition("request.origin == ''"), nil), visit(known("ada"))), "yes")
+	if _, err := w.make(t, "decision", condition("user.hasPasskey"), nil).Execute(t.Context(), visit(known("ada"))); !errors.Is(err, w.broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDecisionThatCannotBeMade(t *testing.T) {
+	tests := []struct{ name, when, want string }{
+		{"an attribute that is not there", "user.attributes.salary == 1", "does not have; put has(…)"},
+		{"an attribute of another type", "user.attributes.department < 3", "another type"},
+		{"a division by zero", "1 / size(inputs) == 1", "could not be evaluated"},
+		{"a text that is no number", "int(user.attributes.email) == 1", "could not be evaluated"},
+		{"too much work", nested(), "costs more"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			exec := newWorld(t).make(t, "decision", condition(test.when), nil)
+			_, err := exec.Execute(t.Context(), visit(known("ada")))
+			if !schemas.HasCode(err, "expression_failed") {
+				t.Fatalf("got %v", err)
+			}
+			for _, want := range []string{test.want, `node "node"`, "case 1"} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v, want %q in it", err, want)
+				}
+			}
+			if strings.Contains(err.Error(), "ada@example.org") {
+				t.Errorf("personal data in %v", err)
+			}
+		})
+	}
+}
+
+// nested is an expression of a million turns.
+func nested() string {
+	list := "[0,1,2,3,4,5,6,7,8,9]"
+	e := "false"
+	for _, v := range []string{"a", "b", "c", "d", "e", "f"} {
+		e = list + ".exists(" + v + ", " + e + ")"
+	}
+	return e
+}
+
+func TestExpressionProblems(t *testing.T) {
+	tests := []struct{ name, when, want string }{
+		{"syntax", "user.id ==", "cases[0].when: at 1:"},
+		{"unknown variable", "usr.id == 'x'", "at 1:1 of the expression: undeclared reference to 'usr'"},
+		{"unknown member", "user.hasPaskey", "undefined field 'hasPaskey'"},
+		{"unknown function", "now() > timestamp('2026-01-01T00:00:00Z')", "undeclared reference to 'now'"},
+		{"position on another line", "true &&\n  usr.isNew", "at 2:3 of the expression"},
+		{"not a condition", "user.id", "a condition is true or false, but this is a string"},
+		{"maybe not a condition", "user.attributes.admin", "a condition is true or false, but this is a dyn"},
+		{"types that do not compare", "user.hasPasskey == 'yes'", "no matching overload"},
+		{"an input nobody collects", "inputs.usernmae == 'x'", `at 1:7 of the expression: no prompt of this flow collects an input "usernmae"; it collects age`},
+		{"not even to test for", "has(inputs.usernmae)", "no prompt of this flow collects"},
+		{"a secret", "inputs.password == 'x'", `input "password" is a PASSWORD_INPUT`},
+		{"an input chosen as it runs", "inputs[request.language] == 'x'", "name the input"},
+		{"a broken pattern", "inputs.username.matches('(')", "invalid matches argument"},
+		{"too deep", strings.Repeat("(", 200) + "true" + strings.Repeat(")", 200), "recursion limit"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, problems := newWorld(t).try("decision", condition(test.when), named(), schemas.Next{})
+			if got := texts(problems); !strings.Contains(got, test.want) || !strings.HasPrefix(got, "cases[0].when: ") {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestExpressionsReadOnlyWhatIsCertain(t *testing.T) {
+	user, name := engine.User, engine.InputFact("username")
+	tests := []struct {
+		when    string
+		certain []engine.Fact
+		want    string // "" for fine
+	}{
+		{"user.hasPasskey", nil, "it reads user"},
+		{"user.hasPasskey", []engine.Fact{user}, ""},
+		{"has(user.attributes.x)", nil, "it reads user"},
+		{"has(user.attributes.x)", []engine.Fact{user}, ""},
+		{"user == user", nil, "it reads user"},
+		{"inputs.username == 'x'", nil, `it reads the input "username"`},
+		{"inputs.username == 'x'", []engine.Fact{name}, ""},
+		{"inputs['username'] == 'x'", nil, "at 1:7"},
+		{"has(inputs.username)", nil, ""},
+		{"'username' in inputs", nil, ""},
+		{"size(inputs) == 0", nil, ""},
+		{"has(inputs.username) && inputs.username == 'x'", nil, ""},
+		{"inputs.username == 'x' && has(inputs.username)", nil, ""},
+		{"has(inputs.username) || inputs.username == 'x'", nil, "it reads the input"},
+		{"!has(inputs.username) || inputs.username == 'x'", nil, ""},
+		{"!has(inputs.username) && inputs.username == 'x'", nil, "it reads the input"},
+		{"has(inputs.username) ? inputs.username == 'x' : false", nil, ""},
+		{"has(inputs.username) ? true : inputs.username == 'x'", nil, "it reads the input"},
+		{"!has(inputs.username) ? true : inputs.username == 'x'", nil, ""},
+		{"(has(inputs.username) && true) ? inputs.username == 'x' : true", nil, ""},
+		{"(has(inputs.username) || true) ? inputs.username == 'x' : true", nil, "it reads the input"},
+		{"!(!has(inputs.username) || false) && inputs.username == 'x'", nil, ""},
+		{"has(inputs.mail) && inputs.username == 'x'", nil, `"username"`},
+		{"has(inputs.mail) && has(inputs.username) && inputs.username == inputs.mail", nil, ""},
+		{"[inputs.username].exists(n, n == 'x')", nil, "it reads the input"},
+		{"['x'].exists(n, n == inputs.username)", nil, "it reads the input"},
+		{"{'k': inputs.username}.size() == 1", nil, "it reads the input"},
+		{"inputs.username.startsWith('x')", nil, "it reads the input"},
+	}
+	for _, test := range tests {
+		t.Run(test.when, func(t *testing.T) {
+			exec := newWorld(t).make(t, "decision", condition(test.when), named())
+			problems := exec.(engine.FactChecker).CheckFacts(engine.NewFacts(test.certain...))
+			got := texts(problems)
+			if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			for _, p := range problems {
+				if p.Path != "cases[0].when" || p.Rule != engine.RuleNeeds {
+					t.Errorf("at %s, rule %s", p.Path, p.Rule)
+				}
+			}
+		})
+	}
+}
+
+// TestWhatIsCertainCanBeRead evaluates what the check let pass with nothing
+// known: it must not fail for want of an input.
+func TestWhatIsCertainCanBeRead(t *testing.T) {
+	for _, when := range []string{
+		"has(inputs.username) && inputs.username == 'x'",
+		"inputs.username == 'x' && has(inputs.username)",
+		"!has(inputs.username) || inputs.username == 'x'",
+		"inputs.username == 'x' || !has(inputs.username)",
+		"!(!has(inputs.username) || false) && inputs.username == 'x'",
+		"has(inputs.mail) && has(inputs.username) && inputs.username == inputs.mail",
+		"has(inputs.username) ? inputs.username == 'x' : false",
+	} {
+		exec := newWorld(t).make(t, "decision", condition(when), named())
+		if problems := exec.(engine.FactChecker).CheckFacts(engine.NewFacts()); len(problems) > 0 {
+			t.Errorf("%s: %s", when, texts(problems))
+		}
+		run(t, exec, visit())
+	}
+}
+
+// FuzzExpression checks that no text brings the compiler down, and that what
+// it accepts, with nothing certain, never fails for want of a user or input.
+func FuzzExpression(f *testing.F) {
+	for _, seed := range []string{
+		"true", "user.hasPasskey", "has(inputs.a) && inputs.a == 'x'", "inputs.exists(k, k == 'a')",
+		"'a' in inputs ? inputs['a'].matches('^x*$') : request.origin != ''", "((((", "user == user",
+	} {
+		f.Add(seed)
+	}
+	env, err := expressionEnv()
+	if err != nil {
+		f.Fatal(err)
+	}
+	none := map[string]any{
+		"inputs": map[string]string{}, "request": requestView{}, "application": applicationView{},
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		e, faults := compileExpression(env, text)
+		if len(faults) == 0 && e.program == nil {
+			t.Fatal("nothing is wrong, and there is no program")
+		}
+		for _, fault := range faults {
+			if fault.problem("when").Message == "" {
+				t.Error("a fault that says nothing")
+			}
+		}
+		if len(faults) > 0 || len(e.checkFacts(engine.NewFacts())) > 0 {
+			return
+		}
+		_, err := e.eval(none)
+		if err == nil {
+			return
+		}
+		unknownUser := strings.Contains(err.Error(), "no such attribute")
+		// A map literal may lack a key of its own accord.
+		unknownInput := strings.HasPrefix(err.Error(), "no such key") && !strings.Contains(text, "{") && len(e.inputs) > 0
+		if unknownUser || unknownInput {
+			t.Errorf("%q passed the check and failed: %v", text, err)
+		}
+	})
+}
