@@ -14,7 +14,7 @@ build:
 
 ## run: build, seed an empty store, serve, and print where to go
 run: build
-	bin/postern serve $(ARGS)
+	bin/postern serve --try $(ARGS)
 
 ## test: every test; those that need a browser or PostgreSQL say SKIP where there is none
 test:
