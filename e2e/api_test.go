@@ -1,0 +1,189 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/schemas"
+)
+
+// object is a JSON object as a client writes it.
+type object = map[string]any
+
+// reply is what the server answered.
+type reply struct {
+	status int
+	body   []byte
+}
+
+// post sends JSON. The error is one of the connection; any status is a reply.
+func (p *postern) post(path, token string, body any) (*reply, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequest(http.MethodPost, p.base+path, bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	w, err := p.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Body.Close()
+	answer, err := io.ReadAll(w.Body)
+	return &reply{w.StatusCode, answer}, err
+}
+
+// must is post that expects the status 200 and decodes the reply into out.
+func (p *postern) must(t *testing.T, path, token string, body, out any) {
+	t.Helper()
+	r, err := p.post(path, token, body)
+	if err != nil {
+		t.Fatalf("POST %s: %v", path, err)
+	}
+	if r.status != http.StatusOK {
+		t.Fatalf("POST %s: status %d: %s", path, r.status, r.body)
+	}
+	if err := json.Unmarshal(r.body, out); err != nil {
+		t.Fatalf("POST %s: %v: %s", path, err, r.body)
+	}
+}
+
+// code is the stable code of an error reply.
+func (r *reply) code() string {
+	var e schemas.Error
+	if json.Unmarshal(r.body, &e) != nil {
+		return fmt.Sprintf("no error body: %.200s", r.body)
+	}
+	return e.Code
+}
+
+// execute posts to /flow/execute. A reply that is no step is an error that
+// names its status and code.
+func (p *postern) execute(body object) (*schemas.Step, error) {
+	r, err := p.post("/flow/execute", "", body)
+	if err != nil {
+		return nil, err
+	}
+	if r.status != http.StatusOK {
+		return nil, fmt.Errorf("POST /flow/execute: status %d, %s", r.status, r.code())
+	}
+	var step schemas.Step
+	if err := json.Unmarshal(r.body, &step); err != nil {
+		return nil, err
+	}
+	return &step, nil
+}
+
+// begin starts a flow of the application Try it.
+func (p *postern) begin(flowType string) (*schemas.Step, error) {
+	return p.execute(object{"applicationId": tryID, "flowType": flowType})
+}
+
+// next answers a step.
+func (p *postern) next(s *schemas.Step, action string, inputs map[string]string) (*schemas.Step, error) {
+	return p.execute(answerTo(s, action, inputs))
+}
+
+// answerTo is the body that answers a step. No action leaves the member out.
+func answerTo(s *schemas.Step, action string, inputs map[string]string) object {
+	body := object{"executionId": s.ExecutionID, "challengeToken": s.ChallengeToken, "inputs": inputs}
+	if action != "" {
+		body["action"] = action
+	}
+	return body
+}
+
+// signUp registers a user with a passkey on the device, and returns the
+// COMPLETE step: after it the account is promised to be there.
+func (p *postern) signUp(device *passkeytest.Authenticator, username string) (*schemas.Step, error) {
+	s, err := p.begin("REGISTRATION")
+	if err != nil {
+		return nil, err
+	}
+	s, err = p.next(s, "continue", map[string]string{"username": username})
+	if err != nil {
+		return nil, err
+	}
+	return p.createPasskey(s, device)
+}
+
+// createPasskey answers a step that offers creation options.
+func (p *postern) createPasskey(s *schemas.Step, device *passkeytest.Authenticator) (*schemas.Step, error) {
+	inputs, err := creationInputs(s, device, p.base)
+	if err != nil {
+		return nil, err
+	}
+	s, err = p.next(s, "passkey", inputs)
+	if err == nil && s.FlowStatus != schemas.Complete {
+		err = fmt.Errorf("the sign-up is %s at %s: %v", s.FlowStatus, s.StepID, s.Error)
+	}
+	return s, err
+}
+
+// signIn signs in with a passkey of the device, without a name.
+func (p *postern) signIn(device *passkeytest.Authenticator) (*schemas.Step, error) {
+	s, err := p.begin("AUTHENTICATION")
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := requestInputs(s, device, p.base)
+	if err != nil {
+		return nil, err
+	}
+	s, err = p.next(s, "passkey", inputs)
+	if err == nil && s.FlowStatus != schemas.Complete {
+		err = fmt.Errorf("the sign-in is %s at %s: %v", s.FlowStatus, s.StepID, s.Error)
+	}
+	return s, err
+}
+
+// creationInputs answers a step's creation options, as a page of the origin
+// would, with the specification's inputs of a registration.
+func creationInputs(s *schemas.Step, device *passkeytest.Authenticator, origin string) (map[string]string, error) {
+	r, err := device.Register(json.RawMessage(s.Data.AdditionalData["passkeyCreationOptions"]), origin)
+	return map[string]string{
+		"credentialId": r.ID, "clientDataJSON": r.ClientDataJSON, "attestationObject": r.AttestationObject,
+		"credentialName": "Test key",
+	}, err
+}
+
+// requestInputs answers a step's request options with the specification's
+// inputs of an authentication.
+func requestInputs(s *schemas.Step, device *passkeytest.Authenticator, origin string) (map[string]string, error) {
+	r, err := device.Authenticate(json.RawMessage(s.Data.AdditionalData["passkeyChallenge"]), origin)
+	return map[string]string{
+		"credentialId": r.ID, "clientDataJSON": r.ClientDataJSON, "authenticatorData": r.AuthenticatorData,
+		"signature": r.Signature, "userHandle": r.UserHandle,
+	}, err
+}
+
+// claims reads the payload of a JWT.
+func claims(t *testing.T, jwt string) object {
+	t.Helper()
+	parts := strings.Split(jwt, ".")
+	if len(parts) != 3 {
+		t.Fatalf("a JWT has three parts, this has %d: %q", len(parts), jwt)
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c object
+	if err := json.Unmarshal(payload, &c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

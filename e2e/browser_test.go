@@ -1,0 +1,246 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/webauthn"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long a step in the browser may take before the test fails:
+// a bound for what hangs.
+const patience = time.Minute
+
+// chromium is the shared browser.
+type chromium struct {
+	ctx   context.Context
+	close func()
+	err   error
+}
+
+// launched is the browser, once there is one to close.
+var launched atomic.Pointer[chromium]
+
+// browser starts Chromium once, if there is one.
+var browser = sync.OnceValue(func() chromium {
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		return chromium{err: err}
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path),
+		chromedp.UserDataDir(filepath.Join(scratch(), "profile")),
+		chromedp.NoSandbox,
+		chromedp.DisableGPU,
+		chromedp.Flag("headless", "new"),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("host-resolver-rules", "MAP "+foreignHost+" 127.0.0.1"),
+	)...)
+	ctx, cancel := chromedp.NewContext(allocator)
+	c := chromium{ctx: ctx, close: func() { cancel(); stop() }}
+	launched.Store(&c)
+	c.err = chromedp.Do(ctx)
+	return c
+})
+
+// tab is a page in a profile of its own.
+type tab struct {
+	t       *testing.T
+	ctx     context.Context
+	key     webauthn.AuthenticatorID
+	console *output
+}
+
+// openTab opens a tab with an authenticator in it: built in, with passkeys,
+// and a user who is present and verified. Without Chromium the test is skipped,
+// or fails where CI says that there must be one.
+func openTab(t *testing.T) *tab {
+	t.Helper()
+	p := openBareTab(t)
+	p.addAuthenticator(webauthn.AuthenticatorTransportInternal)
+	return p
+}
+
+// openBareTab opens a tab without an authenticator.
+func openBareTab(t *testing.T) *tab {
+	t.Helper()
+	b := browser()
+	if b.err != nil && os.Getenv("CI") != "" {
+		t.Fatalf("no Chromium: %v", b.err)
+	}
+	if b.err != nil {
+		t.Skipf("SKIP: no Chromium to drive: %v", b.err)
+	}
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	p := &tab{t: t, ctx: ctx, console: &output{}}
+	// Not by p.do: the context of a tab's first call is the tab's life.
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	messages := chromedp.Console(ctx)
+	go func() {
+		for m, err := range messages {
+			if err != nil {
+				return
+			}
+			if m.Type == chromedp.ConsoleError || m.IsException() {
+				fmt.Fprintln(p.console, m.Text)
+			}
+		}
+	}()
+	return p
+}
+
+// addAuthenticator plugs in an authenticator; present and verified are about
+// the latest one from then on.
+func (p *tab) addAuthenticator(transport webauthn.AuthenticatorTransport) {
+	p.t.Helper()
+	p.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		if _, err := cdp.Call(ctx, t, webauthn.Enable, webauthn.EnableParams{}); err != nil {
+			return err
+		}
+		added, err := cdp.Call(ctx, t, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{
+			Options: &webauthn.VirtualAuthenticatorOptions{
+				Protocol:                    webauthn.AuthenticatorProtocolCtap2,
+				Transport:                   transport,
+				HasResidentKey:              true,
+				HasUserVerification:         true,
+				IsUserVerified:              true,
+				AutomaticPresenceSimulation: true,
+			},
+		})
+		p.key = added.AuthenticatorID
+		return err
+	}))
+}
+
+// present says whether the authenticator answers at once, as if somebody had
+// touched it, or waits.
+func (p *tab) present(yes bool) {
+	p.t.Helper()
+	call(p, webauthn.SetAutomaticPresenceSimulation, webauthn.SetAutomaticPresenceSimulationParams{AuthenticatorID: p.key, Enabled: yes})
+}
+
+// verified says whether the authenticator recognises its user.
+func (p *tab) verified(yes bool) {
+	p.t.Helper()
+	call(p, webauthn.SetUserVerified, webauthn.SetUserVerifiedParams{AuthenticatorID: p.key, IsUserVerified: yes})
+}
+
+// call sends one command to the tab.
+func call[P, R any](p *tab, command cdp.Command[P, R], params P) {
+	p.t.Helper()
+	p.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, command, params)
+		return err
+	}))
+}
+
+// do runs steps in the tab. When one fails it tells what the page showed.
+func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		p.t.Fatalf("in the browser: %v\n%s", err, p.describe())
+	}
+}
+
+// describe tells what the page shows and what its console says.
+func (p *tab) describe() string {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
+	if err != nil {
+		text = err.Error()
+	}
+	return fmt.Sprintf("the page: %s\nits console: %s", text, p.console)
+}
+
+// eval evaluates an expression in the page.
+func eval[T any](p *tab, expression string) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%s: %v\n%s", expression, err, p.describe())
+	}
+	return v
+}
+
+// until waits for an expression to be true in the page.
+func (p *tab) until(expression string) {
+	p.t.Helper()
+	deadline := time.Now().Add(patience)
+	for !eval[bool](p, "Boolean("+expression+")") {
+		if time.Now().After(deadline) {
+			p.t.Fatalf("waited a minute in vain for %s\n%s", expression, p.describe())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func (p *tab) open(url string) {
+	p.t.Helper()
+	p.do(chromedp.Navigate(url))
+}
+
+// click clicks the element of the id with the mouse, as a person does.
+func (p *tab) click(id string) {
+	p.t.Helper()
+	p.until(fmt.Sprintf(`document.getElementById(%q) && !document.querySelector("[aria-busy]")`, id))
+	p.do(clickNow(id))
+}
+
+// clickNow clicks also while the page is busy.
+func clickNow(id string) chromedp.Action[chromedp.Void] { return chromedp.Click(chromedp.ID(id)) }
+
+func typeInto(id, value string) chromedp.Action[chromedp.Void] {
+	return chromedp.SendKeys(chromedp.ID(id), value)
+}
+
+// enter types into the field of an input.
+func (p *tab) enter(identifier, value string) {
+	p.t.Helper()
+	p.do(typeInto("field-"+identifier, value))
+}
+
+// text is what the element of the id says; "" when there is none.
+func (p *tab) text(id string) string {
+	p.t.Helper()
+	return eval[string](p, fmt.Sprintf(`document.getElementById(%q)?.textContent ?? ""`, id))
+}
+
+// sees waits until the page shows the view ("home", "step", "signed-in"), or a
+// step of the flow as step/ID, and is not busy.
+func (p *tab) sees(view string) {
+	p.t.Helper()
+	name, step, _ := strings.Cut(view, "/")
+	p.until(fmt.Sprintf(`(({view, step}) => view === %q && step === %q && !document.querySelector("[aria-busy]"))(document.getElementById("view").dataset)`, name, step))
+}
+
+// complains waits for an error to be shown, and returns it.
+func (p *tab) complains() string {
+	p.t.Helper()
+	p.until(`document.getElementById("alert").textContent !== "" && !document.querySelector("[aria-busy]")`)
+	return p.text("alert")
+}
+
+// claim is a claim of the assertion that the page shows.
+func (p *tab) claim(name string) string {
+	p.t.Helper()
+	return eval[string](p, fmt.Sprintf(`document.querySelector("#claims [data-claim=%s]")?.textContent ?? ""`, name))
+}

@@ -1,0 +1,149 @@
+package e2e_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/schemas"
+)
+
+func TestRunOutlivesACrash(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	device := passkeytest.New()
+	s, err := p.begin("REGISTRATION")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, err := p.next(s, "continue", map[string]string{"username": "ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	p.kill()
+	p.start()
+	if _, err := p.createPasskey(asked, device); err != nil {
+		t.Fatalf("the run does not go on with the same execution id, challenge token and options: %v", err)
+	}
+
+	p.kill()
+	p.start()
+	if _, err := p.signIn(device); err != nil {
+		t.Errorf("after a second crash the new user cannot sign in: %v", err)
+	}
+	if _, err := p.next(asked, "passkey", nil); err == nil {
+		t.Error("the finished run can be answered again after a crash")
+	}
+}
+
+// What was acknowledged must be there after a crash at any moment. What was
+// not may or may not be.
+func TestAcknowledgedSignUpsOutliveCrashes(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	rounds := 6
+	if testing.Short() {
+		rounds = 2
+	}
+	var devices []*passkeytest.Authenticator
+	for round := range rounds {
+		// A different number of acknowledgements each round moves the crash to
+		// another point in the clients' runs.
+		devices = append(devices, signUpUntil(p, fmt.Sprintf("user-%d", round), 8+5*round, p.kill)...)
+		p.start()
+	}
+	for i, device := range devices {
+		if _, err := p.signIn(device); err != nil {
+			t.Fatalf("the acknowledged sign-up %d of %d is lost: %v", i+1, len(devices), err)
+		}
+	}
+}
+
+// signUpUntil has 8 clients sign up one user after the other. Once so many have
+// been acknowledged it calls end, and each client stops at its first error. It
+// returns the devices of all acknowledged users.
+func signUpUntil(p *postern, prefix string, enough int, end func()) []*passkeytest.Authenticator {
+	const clients = 8
+	acknowledged := make(chan *passkeytest.Authenticator)
+	var working sync.WaitGroup
+	for client := range clients {
+		working.Go(func() {
+			for n := 0; ; n++ {
+				device := passkeytest.New()
+				if _, err := p.signUp(device, fmt.Sprintf("%s-%d-%d", prefix, client, n)); err != nil {
+					return
+				}
+				acknowledged <- device
+			}
+		})
+	}
+	go func() {
+		working.Wait()
+		close(acknowledged)
+	}()
+	var devices []*passkeytest.Authenticator
+	var ending sync.WaitGroup
+	for device := range acknowledged {
+		devices = append(devices, device)
+		if len(devices) == enough {
+			ending.Go(end)
+		}
+	}
+	ending.Wait()
+	return devices
+}
+
+// Of 16 simultaneous answers to one step one wins; the others are told that the
+// step is stale, and harm nothing.
+func TestOneOfManyAnswersWins(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	rounds := 200
+	if testing.Short() {
+		rounds = 20
+	}
+	for round := range rounds {
+		s, err := p.begin("REGISTRATION")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := answerTo(s, "continue", map[string]string{"username": fmt.Sprintf("user-%d", round)})
+		tally := p.together(16, body)
+		if tally["200"] != 1 || tally["409 "+schemas.CodeStaleStep] != 15 {
+			t.Fatalf("round %d: 16 answers to one step got %v", round, tally)
+		}
+		now, err := p.execute(object{"executionId": s.ExecutionID})
+		if err != nil || now.StepID != "key" {
+			t.Fatalf("round %d: the run stands at %+v, %v; want key", round, now, err)
+		}
+	}
+}
+
+// together posts a body to /flow/execute n times at once and counts the
+// answers by status and code.
+func (p *postern) together(n int, body object) map[string]int {
+	answers := make(chan string, n)
+	begin := make(chan struct{})
+	for range n {
+		go func() {
+			<-begin
+			r, err := p.post("/flow/execute", "", body)
+			switch {
+			case err != nil:
+				answers <- err.Error()
+			case r.status == 200:
+				answers <- "200"
+			default:
+				answers <- fmt.Sprintf("%d %s", r.status, r.code())
+			}
+		}()
+	}
+	close(begin)
+	tally := map[string]int{}
+	for range n {
+		tally[<-answers]++
+	}
+	return tally
+}

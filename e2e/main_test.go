@@ -1,0 +1,74 @@
+// Package e2e_test drives the real binary as its users do: over HTTP, and in
+// Chromium with the virtual authenticator of its DevTools protocol.
+//
+// Each test has a server of its own with a folder of its own, started on a free
+// loopback port and ended by its process id. The browser is started once, and
+// each test gets a profile of its own in it.
+package e2e_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if b := launched.Load(); b != nil {
+		b.close()
+	}
+	removeAll(scratch())
+	os.Exit(code)
+}
+
+// scratch is a folder for what all tests share: the binary and the browser's
+// profile.
+var scratch = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "postern-e2e-")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+})
+
+// binary builds postern once and returns its path.
+var binary = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(scratch(), "postern")
+	build := exec.Command("go", "build", "-o", path, "../cmd/postern")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	var output bytes.Buffer
+	build.Stdout, build.Stderr = &output, &output
+	if err := build.Run(); err != nil {
+		return "", fmt.Errorf("go build ./cmd/postern: %w\n%s", err, output.String())
+	}
+	return path, nil
+})
+
+// removeAll removes a folder that a browser's last processes may still be
+// writing to.
+func removeAll(dir string) {
+	for range 50 {
+		if os.RemoveAll(dir) == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// eventually polls until done reports true, or fails the test after a minute:
+// a bound for what hangs, not an expectation of how fast anything is.
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for !done() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited a minute for this in vain: %s", what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}

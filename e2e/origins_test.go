@@ -1,0 +1,81 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// elsewhere serves the page from a loopback port of its own, as a customer's
+// web server would, without the policy that binds Postern's copy to its own
+// origin.
+func elsewhere(t *testing.T) (origin string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServer(http.Dir("../examples/try")))
+	mux.HandleFunc("/config.json", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"applicationId":%q}`, tryID)
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return fmt.Sprintf("http://localhost:%d", s.Listener.Addr().(*net.TCPAddr).Port)
+}
+
+func TestPageOfAnotherOrigin(t *testing.T) {
+	t.Parallel()
+	listed, unlisted, unknown := elsewhere(t), elsewhere(t), elsewhere(t)
+	p := serve(t,
+		"POSTERN_CORS_ALLOWED_ORIGINS="+listed+","+unlisted,
+		"POSTERN_PASSKEY_ALLOWED_ORIGINS="+listed,
+	)
+
+	t.Run("listed", func(t *testing.T) {
+		b := openTab(t)
+		b.open(listed + "/?api=" + p.base)
+		b.signUpHere("ada")
+		b.click("sign-out")
+		b.click("start-atomic")
+		b.sees("signed-in")
+		if got := b.text("claims"); got == "" {
+			t.Error("the page shows no claims")
+		}
+	})
+
+	t.Run("not in passkey.allowed_origins", func(t *testing.T) {
+		b := openTab(t)
+		b.open(unlisted + "/?api=" + p.base)
+		b.click("start-sign-up")
+		b.sees("step/who")
+		b.enter("username", "bob")
+		b.click("action-continue")
+		b.sees("step/key")
+		b.click("action-passkey")
+		text := b.complains()
+		for _, want := range []string{unlisted, `"localhost"`, "passkey.allowed_origins"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the error does not name %s: %s", want, text)
+			}
+		}
+		b.sees("step/key")
+	})
+
+	t.Run("not in cors.allowed_origins", func(t *testing.T) {
+		b := openTab(t)
+		b.open(unknown + "/?api=" + p.base)
+		b.click("start-sign-up")
+		if text := b.complains(); !strings.Contains(text, unknown) || !strings.Contains(text, "cors.allowed_origins") {
+			t.Errorf("the error does not name the origin and the key: %s", text)
+		}
+	})
+
+	t.Run("Postern's own copy talks to no other server", func(t *testing.T) {
+		b := openTab(t)
+		b.open(p.base + "/try/?api=" + unknown)
+		b.click("start-sign-in")
+		b.complains()
+		b.until(fmt.Sprintf(`performance.getEntriesByType("resource").every((r) => !r.name.startsWith(%q))`, unknown))
+	})
+}

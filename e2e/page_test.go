@@ -1,0 +1,199 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/webauthn"
+)
+
+// signUp signs up through the page and ends at the signed-in view.
+func (p *tab) signUp(base, username string) {
+	p.t.Helper()
+	p.open(base + "/try/")
+	p.signUpHere(username)
+}
+
+// signUpHere is signUp on the page that is open.
+func (p *tab) signUpHere(username string) {
+	p.t.Helper()
+	p.sees("home")
+	p.click("start-sign-up")
+	p.sees("step/who")
+	p.enter("username", username)
+	p.click("action-continue")
+	p.sees("step/key")
+	p.click("action-passkey")
+	p.sees("signed-in")
+}
+
+func TestPageSignsUpAndIn(t *testing.T) {
+	t.Parallel()
+	p, b := serve(t), openTab(t)
+	b.open(p.base + "/try/")
+	b.sees("home")
+	b.click("start-sign-up")
+	b.sees("step/who")
+	b.enter("username", "ada")
+	b.enter("email", "ada@example.org")
+	b.enter("given_name", "Ada")
+	b.click("action-continue")
+	b.sees("step/key")
+	b.click("action-passkey")
+	b.sees("signed-in")
+	for name, want := range map[string]string{"username": "ada", "email": "ada@example.org", "given_name": "Ada"} {
+		if got := b.claim(name); got != want {
+			t.Errorf("after sign-up the claim %s is %q, want %q", name, got, want)
+		}
+	}
+	if b.text("told") == "" {
+		t.Error("the page tells nothing about the new passkey")
+	}
+	user := b.claim("sub")
+
+	// An authenticator that is present at once answers the waiting autofill.
+	b.click("sign-out")
+	b.sees("home")
+	b.click("start-sign-in")
+	b.sees("signed-in")
+	if got := b.claim("sub"); got != user {
+		t.Errorf("autofill signed in %q, want %q", got, user)
+	}
+	if got := b.claim("amr"); !strings.Contains(got, "pop") {
+		t.Errorf("amr is %q, want it to tell of a proof of possession", got)
+	}
+
+	// The button, while the autofill waits, without a name.
+	b.click("sign-out")
+	b.present(false)
+	b.click("start-sign-in")
+	b.sees("step/autofill")
+	b.present(true)
+	b.click("action-passkey")
+	b.sees("signed-in")
+	if got := b.claim("sub"); got != user {
+		t.Errorf("the button signed in %q, want %q", got, user)
+	}
+	if text := b.console.String(); text != "" {
+		t.Errorf("the console has errors:\n%s", text)
+	}
+}
+
+func TestPageSignsInByUsername(t *testing.T) {
+	t.Parallel()
+	p, b := serve(t), openTab(t)
+	b.signUp(p.base, "grace")
+	b.click("sign-out")
+	b.present(false)
+	b.click("start-sign-in")
+	b.sees("step/autofill")
+	b.enter("username", "grace")
+	b.click("action-username")
+	b.sees("step/who")
+	if got := eval[string](b, `document.getElementById("field-username").value`); got != "grace" {
+		t.Errorf("the name typed before is %q in the next step, want it carried over", got)
+	}
+	b.click("action-continue")
+	b.sees("step/key")
+	b.present(true)
+	b.click("action-passkey")
+	b.sees("signed-in")
+	if got := b.claim("username"); got != "grace" {
+		t.Errorf("signed in %q, want grace", got)
+	}
+}
+
+func TestPageUsesTheAtomicAPI(t *testing.T) {
+	t.Parallel()
+	p, b := serve(t), openTab(t)
+	b.signUp(p.base, "lin")
+	user := b.claim("sub")
+
+	b.click("add-passkey")
+	if text := b.complains(); !strings.Contains(text, "already has a passkey") {
+		t.Errorf("a second passkey on the same device: the page says %q", text)
+	}
+
+	b.present(false)
+	b.addAuthenticator(webauthn.AuthenticatorTransportUsb)
+	b.do(typeInto("passkey-name", "Blue key"))
+	b.click("add-passkey")
+	b.until(`document.getElementById("status").textContent.includes("Blue key")`)
+
+	b.click("sign-out")
+	b.sees("home")
+	b.click("start-atomic")
+	b.sees("signed-in")
+	if got := b.claim("sub"); got != user {
+		t.Errorf("the atomic API signed in %q, want %q", got, user)
+	}
+}
+
+func TestPageTellsPlainlyWhatFailedAndRecovers(t *testing.T) {
+	t.Parallel()
+	p, b := serve(t), openTab(t)
+	b.open(p.base + "/try/")
+	b.click("start-sign-up")
+	b.sees("step/who")
+
+	b.click("action-continue")
+	b.until(`document.activeElement.id === "field-username"`)
+	b.sees("step/who")
+	if got := eval[string](b, `document.getElementById(document.activeElement.getAttribute("aria-describedby")).textContent`); got == "" {
+		t.Error("the invalid field is not described by what is wrong with it")
+	}
+
+	b.enter("username", "noor")
+	b.click("action-continue")
+	b.sees("step/key")
+	if got := eval[string](b, `document.activeElement.id`); got != "heading" {
+		t.Errorf("the focus is on %q at a new step, want its heading", got)
+	}
+
+	b.verified(false)
+	b.click("action-passkey")
+	if text := b.complains(); !strings.Contains(text, "could not verify you") || strings.Contains(text, "NotAllowedError") {
+		t.Errorf("a person who is not verified is told %q", text)
+	}
+	if got := eval[string](b, `document.activeElement.id`); got != "alert" {
+		t.Errorf("the focus is on %q after an error, want the error", got)
+	}
+
+	b.verified(true)
+	b.present(false)
+	b.click("action-passkey")
+	b.until(`!document.getElementById("cancel").hidden`)
+	b.do(clickNow("cancel"))
+	if text := b.complains(); !strings.Contains(text, "Cancelled") {
+		t.Errorf("a person who cancels is told %q", text)
+	}
+
+	b.present(true)
+	b.click("action-passkey")
+	b.sees("signed-in")
+	if got := b.claim("username"); got != "noor" {
+		t.Errorf("signed in %q, want noor", got)
+	}
+}
+
+// The server's text must stay text, whatever it contains.
+func TestPageNeverTakesTextForMarkup(t *testing.T) {
+	t.Parallel()
+	p, b := serve(t), openTab(t)
+	b.open(p.base + "/try/")
+	b.click("start-sign-up")
+	b.sees("step/who")
+	const markup = `<img src=x onerror="document.title='owned'">`
+	b.enter("username", "mallory")
+	b.enter("given_name", markup)
+	b.click("action-continue")
+	b.sees("step/key")
+	b.click("action-passkey")
+	b.sees("signed-in")
+	if got := b.claim("given_name"); got != markup {
+		t.Errorf("the name is shown as %q, want it as it is", got)
+	}
+	if n := eval[int](b, `document.images.length`); n != 0 {
+		t.Errorf("there are %d images on the page, want none", n)
+	}
+}

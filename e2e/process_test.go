@@ -1,0 +1,161 @@
+package e2e_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// tryID is the application that serve --try adds.
+const tryID = "01900000-0000-7000-8000-000000000002"
+
+// postern is one server process on a folder, which outlives it.
+type postern struct {
+	t       *testing.T
+	base    string // http://localhost:PORT
+	address string // 127.0.0.1:PORT
+	dir     string
+	env     []string
+	client  *http.Client
+
+	process *os.Process
+	exited  chan struct{} // closed when the process is gone
+	state   *os.ProcessState
+	log     *output
+}
+
+// serve starts `postern serve --try` on a free port and waits until it is
+// ready. Further variables are given as KEY=value.
+func serve(t *testing.T, env ...string) *postern {
+	t.Helper()
+	return serveAt(t, "http", "localhost", env...)
+}
+
+// serveAt is serve under a scheme and a host name, on loopback all the same.
+func serveAt(t *testing.T, scheme, host string, env ...string) *postern {
+	t.Helper()
+	port := freePort(t)
+	p := &postern{
+		t: t, base: fmt.Sprintf("%s://%s:%d", scheme, host, port), address: fmt.Sprintf("127.0.0.1:%d", port), dir: t.TempDir(),
+		client: &http.Client{
+			Timeout: time.Minute,
+			Transport: &http.Transport{
+				MaxIdleConnsPerHost: 64,
+				DialContext:         dialLoopback(port),
+				TLSClientConfig:     &tls.Config{InsecureSkipVerify: true}, // the self-signed certificate of a fresh folder
+			},
+		},
+	}
+	p.env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir,
+		"POSTERN_SERVER_HTTP_ONLY=true",
+		fmt.Sprintf("POSTERN_SERVER_PORT=%d", port),
+		"POSTERN_SERVER_LISTEN=" + p.address,
+		"POSTERN_DATA_DIR=" + filepath.Join(p.dir, "data"),
+		"ADMIN_USERNAME=admin", "ADMIN_PASSWORD=" + adminPassword,
+	}, env...)
+	t.Cleanup(func() {
+		p.kill()
+		p.client.CloseIdleConnections()
+	})
+	p.start()
+	return p
+}
+
+// adminPassword is that of the administrator of every store made here.
+const adminPassword = "quiet harbour lantern 42"
+
+// start runs the process on the folder and waits until it is ready.
+func (p *postern) start() {
+	p.t.Helper()
+	path, err := binary()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	cmd := exec.Command(path, "serve", "--try")
+	cmd.Dir, cmd.Env = p.dir, p.env
+	p.log = &output{}
+	cmd.Stderr = p.log
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	p.process, p.exited = cmd.Process, exited
+	go func() {
+		defer close(exited)
+		_ = cmd.Wait() // how it ended is in the state
+		p.state = cmd.ProcessState
+	}()
+	eventually(p.t, "postern is ready", p.ready)
+}
+
+func (p *postern) ready() bool {
+	p.t.Helper()
+	select {
+	case <-p.exited:
+		p.t.Fatalf("postern ended by itself: %v\n%s", p.state, p.log)
+	default:
+	}
+	r, err := p.client.Get(p.base + "/health/readiness")
+	if err != nil {
+		return false
+	}
+	defer r.Body.Close()
+	return r.StatusCode == http.StatusOK
+}
+
+// kill ends the process as a power cut would, and waits until it is gone.
+func (p *postern) kill() { p.signal(syscall.SIGKILL) }
+
+// terminate asks the process to stop, waits for it and returns its exit code.
+func (p *postern) terminate() int {
+	p.signal(syscall.SIGTERM)
+	return p.state.ExitCode()
+}
+
+func (p *postern) signal(s os.Signal) {
+	if p.process == nil {
+		return
+	}
+	_ = p.process.Signal(s) // it may be gone already
+	<-p.exited
+	p.client.CloseIdleConnections()
+}
+
+// freePort finds a loopback port that nobody listens on.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// output keeps what a process writes.
+type output struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
