@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // TestDurability reads back what the writing connection was told: FULL (2)
@@ -95,6 +98,32 @@ func TestTellsSSLMode(t *testing.T) {
 		if got := tellsSSLMode(dsn); got != want {
 			t.Errorf("%q: %v, expected %v", dsn, got, want)
 		}
+	}
+}
+
+// TestFileDoesNotGrow fills and sweeps the store again and again: the room that
+// is freed is used again.
+func TestFileDoesNotGrow(t *testing.T) {
+	s := openFile(t)
+	var sizes []int
+	for range 5 {
+		for i := range 300 {
+			run := &schemas.Run{ID: schemas.NewID(), Revision: 1, State: []byte(`"` + strings.Repeat("x", 1000) + `"`)}
+			if err := s.Commit(t.Context(), run, nil); err != nil {
+				t.Fatalf("run %d: %v", i, err)
+			}
+		}
+		if n, err := s.Sweep(t.Context(), time.Now()); err != nil || n != 300 {
+			t.Fatalf("%d runs were swept (%v), expected 300", n, err)
+		}
+		var pages int
+		if err := s.db.GetContext(t.Context(), &pages, "PRAGMA page_count"); err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, pages)
+	}
+	if sizes[4] > sizes[0]+sizes[0]/10 {
+		t.Errorf("the file grew from %d pages to %d", sizes[0], sizes[4])
 	}
 }
 

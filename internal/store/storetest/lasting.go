@@ -23,6 +23,7 @@ func Lasting(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.
 	t.Run("reopening keeps all", func(t *testing.T) { testReopen(t, config(t)) })
 	t.Run("instances open a new store at once", func(t *testing.T) { testOpenAtOnce(t, config(t)) })
 	t.Run("a newer schema is refused", func(t *testing.T) { testNewerSchema(t, fresh) })
+	t.Run("a store tells whether it is ready", func(t *testing.T) { testPing(t, fresh) })
 	t.Run("what was acknowledged survives a kill", func(t *testing.T) { testKill(t, config) })
 	t.Run("closing lets writes finish", func(t *testing.T) { testClose(t, config(t)) })
 }
@@ -93,6 +94,26 @@ func testNewerSchema(t *testing.T, fresh func(t *testing.T) (store.Config, func(
 	}
 	if !strings.Contains(err.Error(), "99999") || !strings.Contains(err.Error(), "newer version") {
 		t.Fatalf("%q does not tell the schema's version and what to do", err)
+	}
+}
+
+// testPing has a store ready, then with an older schema than it needs, then
+// closed.
+func testPing(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.DB, error))) {
+	c, direct := fresh(t)
+	s, err := store.Open(t.Context(), c)
+	must(t, err)
+	must(t, s.Ping(t.Context()))
+	db, err := direct()
+	must(t, err)
+	_, err = db.ExecContext(t.Context(), "DELETE FROM goose_db_version WHERE version_id > 0")
+	must(t, errors.Join(err, db.Close()))
+	if err := s.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), "schema version 0") {
+		t.Errorf("a store without its schema answers %v", err)
+	}
+	must(t, s.Close())
+	if s.Ping(t.Context()) == nil {
+		t.Error("a closed store is ready")
 	}
 }
 

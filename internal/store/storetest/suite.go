@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -32,7 +34,8 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"changes about nobody are refused", testUnknownUser},
 		{"the whole identifier counts", testOddIdentifiers},
 		{"what cannot be kept is not found", testUnstorable},
-		{"a store tells how it is", testPing},
+		{"writes that meet crosswise both happen", testCrosswise},
+		{"who has given up writes nothing", testCancelled},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t, fresh(t))) })
 	}
@@ -125,4 +128,43 @@ func testUnstorable(t *testing.T, s *store.Store) {
 	}
 }
 
-func testPing(t *testing.T, s *store.Store) { must(t, s.Ping(t.Context())) }
+// testCrosswise has writes that lock the same rows in opposite orders, which
+// PostgreSQL resolves by failing one of them.
+func testCrosswise(t *testing.T, s *store.Store) {
+	const writers = 4
+	ctx, u := t.Context(), newUser("ann")
+	keys := [2]schemas.Credential{newCredential(u.ID), newCredential(u.ID)}
+	must(t, s.Apply(ctx, append(create(u), schemas.CreateCredential{Credential: keys[0]},
+		schemas.CreateCredential{Credential: keys[1]})))
+	together(writers, func(i int) {
+		changes := []schemas.Change{schemas.UseCredential{ID: keys[i%2].ID, At: noon()}}
+		for range 100 { // the time in which the others get to the other row
+			changes = append(changes, schemas.RecordEvent{Event: schemas.Event{At: noon(), Action: "passkey.used"}})
+		}
+		changes = append(changes, schemas.UseCredential{ID: keys[1-i%2].ID, At: noon()})
+		if err := s.Apply(ctx, changes); err != nil {
+			t.Error(err)
+		}
+	})
+	events, err := s.Events(ctx, 1000)
+	must(t, err)
+	wantEqual(t, "the number of events", len(events), writers*100)
+}
+
+func testCancelled(t *testing.T, s *store.Store) {
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	run, u := newRun(), newUser("ann")
+	for _, changes := range [][]schemas.Change{nil, create(u)} {
+		if err := s.Commit(gone, run, changes); !errors.Is(err, context.Canceled) {
+			t.Fatalf("a commit nobody waits for was answered with %v", err)
+		}
+	}
+	if _, err := s.Run(gone, run.ID); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a read nobody waits for was answered with %v", err)
+	}
+	_, err := s.Run(t.Context(), run.ID)
+	wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
+	wantOnly(t, s, []schemas.User{u}, -1)
+	must(t, s.Commit(t.Context(), run, create(u)))
+}
