@@ -12,8 +12,8 @@ import (
 
 // Source keeps flow definitions and their versions.
 type Source interface {
-	// Flow returns the active version.
-	Flow(ctx context.Context, id string) (*schemas.Flow, error)
+	// ActiveVersion returns the number of the version new runs begin with.
+	ActiveVersion(ctx context.Context, id string) (int, error)
 	// FlowVersion returns one version, with ActiveVersion set to its number.
 	FlowVersion(ctx context.Context, id string, version int) (*schemas.Flow, error)
 }
@@ -42,14 +42,11 @@ func NewCatalogue(source Source, kinds engine.Kinds) *Catalogue {
 // Active returns the graph of the flow's active version. The error for a flow
 // that does not exist is the source's.
 func (c *Catalogue) Active(ctx context.Context, flowID string) (*engine.Graph, error) {
-	f, err := c.source.Flow(ctx, flowID)
+	number, err := c.source.ActiveVersion(ctx, flowID)
 	if err != nil {
 		return nil, err
 	}
-	if g := c.known(version{flowID, f.ActiveVersion}); g != nil {
-		return g, nil
-	}
-	return c.compile(f)
+	return c.Graph(ctx, flowID, number)
 }
 
 // Graph returns the graph of one version of a flow.

@@ -21,6 +21,8 @@ const (
 	selectFlowVersion  query = `SELECT ` + flowColumns + ` FROM flows f JOIN flow_versions v ON v.flow_id = f.id
 		WHERE v.flow_id = ? AND v.version = ?`
 
+	selectActiveVersion query = `SELECT active_version FROM flows WHERE id = ?`
+
 	insertFlow query = `INSERT INTO flows (id, flow_type, handle, active_version, last_version, read_only, created_at)
 		VALUES (?, ?, ?, 1, 1, ?, ?) ON CONFLICT DO NOTHING`
 
@@ -47,6 +49,21 @@ type definition struct {
 // Class NotFound. UpdatedAt is when the version was made.
 func (s *Store) Flow(ctx context.Context, id string) (*schemas.Flow, error) {
 	return s.flow(ctx, selectFlow, id)
+}
+
+// ActiveVersion returns the number of a flow's active version, without reading
+// its definition; an unknown flow is flow_not_found.
+func (s *Store) ActiveVersion(ctx context.Context, id string) (version int, err error) {
+	if !storable(id) {
+		return 0, errNoFlow([]any{id})
+	}
+	switch err := s.row(ctx, selectActiveVersion, id).Scan(&version); {
+	case errors.Is(err, sql.ErrNoRows):
+		return 0, errNoFlow([]any{id})
+	case err != nil:
+		return 0, fmt.Errorf("store: reading a flow's active version: %w", err)
+	}
+	return version, nil
 }
 
 // FlowByHandle is Flow by the name people use.

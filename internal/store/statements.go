@@ -41,7 +41,7 @@ func readQueries() []query {
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions,
 		selectCredential, selectCredentials,
 		selectApplication, selectApplications,
-		selectFlow, selectFlowByHandle, selectFlowVersion, selectFlows,
+		selectActiveVersion, selectFlow, selectFlowByHandle, selectFlowVersion, selectFlows,
 		selectKeys, selectEvents,
 	}
 }

@@ -68,6 +68,11 @@ func testFlowVersions(t *testing.T, s *store.Store) {
 	got, err := s.Flow(ctx, first.ID)
 	must(t, err)
 	wantEqual(t, "the active version", got, &second)
+	active, err := s.ActiveVersion(ctx, first.ID)
+	must(t, err)
+	wantEqual(t, "the active version's number", active, 2)
+	_, err = s.ActiveVersion(ctx, schemas.NewID())
+	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
 	_, err = s.FlowByHandle(ctx, schemas.Authentication, "in")
 	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
 
