@@ -133,7 +133,7 @@ func (p *Pool) run(ctx context.Context, password string, h phc, length int) ([]b
 	case <-ctx.Done():
 		return nil, fmt.Errorf("waiting to hash a password: %w", ctx.Err())
 	}
-	return derive(password, h, length), nil
+	return p.derive(password, h, length), nil
 }
 
 func overloaded() error {
