@@ -13,8 +13,8 @@ import (
 )
 
 func decisionKind(d Deps) *engine.Kind {
-	// Making the environment takes as long as compiling hundreds of
-	// expressions, and it is immutable.
+	// The environment is immutable and the same for every node. It is made when
+	// the first decision is compiled: many a flow has none.
 	env := sync.OnceValues(expressionEnv)
 	return &engine.Kind{
 		Name: "decision",

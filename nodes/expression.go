@@ -46,7 +46,7 @@ type (
 type attributesView struct{ traits.Mapper }
 
 func viewAttributes(attributes map[string]any) *attributesView {
-	return &attributesView{types.NewStringInterfaceMap(types.DefaultTypeAdapter, attributes).(traits.Mapper)}
+	return &attributesView{types.NewStringInterfaceMap(types.DefaultTypeAdapter, attributes)}
 }
 
 // Type is the type that expressions are checked with.

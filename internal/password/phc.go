@@ -111,8 +111,9 @@ func parseBytes(s, what string, least, most int) ([]byte, error) {
 	if len(s) > base64.RawStdEncoding.EncodedLen(most) {
 		return nil, fmt.Errorf("the %s is longer than %d bytes", what, most)
 	}
-	raw, err := base64.RawStdEncoding.Strict().DecodeString(s)
-	// The decoder skips line breaks; encoding again finds them.
+	raw, err := base64.RawStdEncoding.DecodeString(s)
+	// The decoder lets line breaks and loose last bits pass; encoding again
+	// finds both.
 	if err != nil || base64.RawStdEncoding.EncodeToString(raw) != s {
 		return nil, fmt.Errorf("the %s is not base64 without padding", what)
 	}
