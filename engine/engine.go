@@ -71,19 +71,16 @@ func NewEngine(e Engine) *Engine {
 	return &e
 }
 
-// Start begins a run of the graph for the application. Inputs, if any, answer
-// the first question at once, by its first action.
+// Start begins a run of the graph for the application. Inputs that the first
+// question asks for answer it at once, by its first action; others are ignored.
 func (e *Engine) Start(ctx context.Context, g *Graph, app *schemas.Application, inputs map[string]string, req Request) (*schemas.Step, error) {
 	r := newRun(schemas.NewID(), g, app, e.now())
 	r.request = req
+	r.state.Verbose = req.Verbose != nil && *req.Verbose
 	if err := e.walk(ctx, r, nil); err != nil {
 		return nil, err
 	}
-	if len(inputs) > 0 && r.rec.Status == schemas.Incomplete {
-		answer := &Answer{Inputs: inputs}
-		if actions := r.state.Ask.Actions; !r.state.Ask.Implicit && len(actions) > 0 {
-			answer.Action = actions[0].Ref
-		}
+	if answer := r.answerAtOnce(inputs); answer != nil {
 		if err := e.walk(ctx, r, answer); err != nil {
 			return nil, err
 		}
@@ -123,11 +120,12 @@ func (e *Engine) Continue(ctx context.Context, reply Reply, req Request) (*schem
 }
 
 // Resume gives the question again, unchanged.
-func (e *Engine) Resume(ctx context.Context, executionID string) (*schemas.Step, error) {
+func (e *Engine) Resume(ctx context.Context, executionID string, req Request) (*schemas.Step, error) {
 	r, err := e.load(ctx, executionID)
 	if err != nil {
 		return nil, err
 	}
+	r.request = req
 	return r.step(), nil
 }
 

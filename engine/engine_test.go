@@ -68,7 +68,7 @@ func TestSignIn(t *testing.T) {
 		t.Fatalf("first step: %+v", s)
 	}
 	s = w.send(s, "a", "name", "nobody")
-	if s.StepID != "f" || s.Error == nil || s.Error.Code != schemas.CodeUserNotFound || s.FailureReason != s.Error.Description.DefaultValue {
+	if s.StepID != "f" || s.Error == nil || s.Error.Code != schemas.CodeUserNotFound || len(s.Data.FieldErrors) != 1 || s.FailureReason != s.Error.Description.DefaultValue {
 		t.Fatalf("an unknown user: %+v", s)
 	}
 	s = w.send(s, "a", "name", "grace")
@@ -90,8 +90,44 @@ func TestSignIn(t *testing.T) {
 
 func TestStartInputsAnswerTheFirstQuestion(t *testing.T) {
 	w := newWorld(t, schemas.Authentication, "f form r", "r resolve found=key missing=f", "key prove done", "done finish")
-	if s := w.start(map[string]string{"name": "grace"}); s.StepID != "key" {
+	if s := w.start(map[string]string{"name": "grace", "locale": "en"}); s.StepID != "key" {
 		t.Errorf("the run stands at %q, want key", s.StepID)
+	}
+	// What the question does not ask for is no answer, and is kept nowhere.
+	s := w.start(map[string]string{"requested_permissions": "openid"})
+	if s.StepID != "f" || s.Error != nil || strings.Contains(string(w.mem.runs[s.ExecutionID].State), "openid") {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Replies carry components as the start asked for, unless a request says
+// otherwise for itself.
+func TestVerbose(t *testing.T) {
+	w := newWorld(t, schemas.Authentication, "q ask a=q b=key", "key prove done", "done finish")
+	yes, no := true, false
+	for _, atStart := range []*bool{nil, &no, &yes} {
+		for _, then := range []*bool{nil, &no, &yes} {
+			first, err := w.Start(context.Background(), w.graph, &schemas.Application{ID: "app"}, nil, engine.Request{Verbose: atStart})
+			if err != nil {
+				t.Fatal(err)
+			}
+			next, err := w.Continue(context.Background(), engine.Reply{ExecutionID: first.ExecutionID, Action: "a"}, engine.Request{Verbose: then})
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := w.Resume(context.Background(), first.ExecutionID, engine.Request{Verbose: then})
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := atStart != nil && *atStart
+			want := began
+			if then != nil {
+				want = *then
+			}
+			if (first.Data.Meta != nil) != began || (next.Data.Meta != nil) != want || (again.Data.Meta != nil) != want {
+				t.Errorf("start %v, then %v: components %v, %v, %v", began, want, first.Data.Meta, next.Data.Meta, again.Data.Meta)
+			}
+		}
 	}
 }
 
@@ -198,7 +234,7 @@ func TestRefusedAnswersLeaveTheRunUnharmed(t *testing.T) {
 			}
 		})
 	}
-	again, err := w.Resume(context.Background(), first.ExecutionID)
+	again, err := w.Resume(context.Background(), first.ExecutionID, engine.Request{})
 	if err != nil || asJSON(t, again) != asJSON(t, first) {
 		t.Errorf("resume: %s, %v, want %s", asJSON(t, again), err, asJSON(t, first))
 	}

@@ -87,7 +87,9 @@ func (form) Collects() map[string]schemas.InputType {
 
 func (form) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
-		return question("a"), nil
+		d := question("a")
+		d.Ask.Inputs = []schemas.Input{{Identifier: "name", Type: schemas.TextInput, Required: true}}
+		return d, nil
 	}
 	return &engine.Decision{Outcome: "a", Set: v.Answer.Inputs}, nil
 }
@@ -103,7 +105,8 @@ func (number) Collects() map[string]schemas.InputType {
 func resolve(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	name := v.Inputs["name"]
 	if name == "nobody" {
-		return &engine.Decision{Outcome: "missing", Notice: schemas.Errorf(schemas.Invalid, schemas.CodeUserNotFound, "there is no user %q", name)}, nil
+		return &engine.Decision{Outcome: "missing", Notice: schemas.Errorf(schemas.Invalid, schemas.CodeUserNotFound, "there is no user %q", name).
+			WithProblems([]schemas.Problem{{Path: "name", Message: "is unknown"}, {Path: "elsewhere", Message: "is not asked for"}})}, nil
 	}
 	return &engine.Decision{Outcome: "found", Subject: &engine.Subject{UserID: name, Input: "name"}}, nil
 }

@@ -21,6 +21,7 @@ type state struct {
 	Notice   *schemas.Error    `json:"notice,omitempty"`
 	Tell     map[string]string `json:"tell,omitempty"`
 	Token    string            `json:"token"`
+	Verbose  bool              `json:"verbose,omitempty"`
 	Failures int               `json:"failures,omitempty"`
 }
 
@@ -208,10 +209,25 @@ func (r *run) authenticate(d *Decision) {
 // ask notes the question the run now waits with.
 func (r *run) ask(d *Decision, token string) {
 	r.state.Ask, r.state.Keep, r.state.Token = d.Ask, d.Keep, token
+	r.pointOut()
 	if d.Subject != nil {
 		r.state.Subject = *d.Subject
 	}
 	r.rec.Node = r.graph.nodes[r.at].id
+}
+
+// pointOut tells a notice about inputs that the question asks for at these
+// inputs too: a name that is taken belongs beside the field it was typed in.
+func (r *run) pointOut() {
+	ask := r.state.Ask
+	if r.state.Notice == nil {
+		return
+	}
+	for _, p := range r.state.Notice.Errors {
+		if slices.ContainsFunc(ask.Inputs, func(in schemas.Input) bool { return in.Identifier == p.Path }) {
+			ask.FieldErrors = append(ask.FieldErrors, schemas.FieldError{Identifier: p.Path, Message: p.Message})
+		}
+	}
 }
 
 // complete ends the run well.
@@ -261,6 +277,11 @@ func (r *run) question(s *schemas.Step) {
 	s.StepID, s.ChallengeToken = r.rec.Node, r.state.Token
 	s.Data = schemas.StepData{
 		Inputs: ask.Inputs, Actions: ask.Actions, FieldErrors: ask.FieldErrors, RedirectURL: ask.RedirectURL,
-		Meta: &schemas.Meta{Components: ask.Components},
+	}
+	if verbose := r.request.Verbose; verbose == nil && r.state.Verbose || verbose != nil && *verbose {
+		s.Data.Meta = &schemas.Meta{Components: ask.Components}
+		if ask.Components == nil {
+			s.Data.Meta.Components = []schemas.Component{} // a list, if an empty one: clients iterate
+		}
 	}
 }

@@ -94,6 +94,28 @@ func nodeError(n *node, err error) error {
 	return fmt.Errorf("node %q (%s): %w", n.id, n.kind.Name, err)
 }
 
+// answerAtOnce is the answer that the inputs of a start give to the first
+// question, nil if they are none of its own: a client may send others along.
+func (r *run) answerAtOnce(inputs map[string]string) *Answer {
+	if r.rec.Status != schemas.Incomplete {
+		return nil
+	}
+	ask := r.state.Ask
+	answer := &Answer{Inputs: map[string]string{}}
+	for _, in := range ask.Inputs {
+		if value, sent := inputs[in.Identifier]; sent {
+			answer.Inputs[in.Identifier] = value
+		}
+	}
+	if len(answer.Inputs) == 0 {
+		return nil
+	}
+	if !ask.Implicit && len(ask.Actions) > 0 {
+		answer.Action = ask.Actions[0].Ref
+	}
+	return answer
+}
+
 // accept makes sure that an action and inputs are an answer to the run's
 // question. It may leave the action out if the question says so, or if it
 // brings inputs and there is but one action: an empty request never answers.

@@ -40,6 +40,9 @@ type Request struct {
 	Origin   string // the Origin header, "" when there was none
 	Language string // BCP 47, "" when not told
 	TraceID  string
+	// Verbose asks for components with the questions. Nil means as at the start
+	// of the run, and at the start it means no.
+	Verbose *bool
 }
 
 // Answer is what the client sent back. Action is one that the question

@@ -117,9 +117,20 @@ func newPrompt(c *engine.Config) (engine.Executor, []schemas.Problem) {
 	found = append(found, with.compile()...)
 	p := &prompt{promptWith: with, form: form{title: with.Title, text: with.Text, fields: with.Inputs}}
 	for _, a := range with.Actions {
-		p.form.buttons = append(p.form.buttons, button{ref: a.Ref, label: a.Label, variant: a.Variant})
+		b := button{ref: a.Ref, label: a.Label, variant: a.Variant}
+		if p.leavesOutRequired(a) {
+			b.event = schemas.TriggerEvent
+		}
+		p.form.buttons = append(p.form.buttons, b)
 	}
 	return p, found
+}
+
+// leavesOutRequired reports whether the action goes without a required input.
+// Its button is a trigger then: a page that submits a form makes sure first that
+// all its required inputs are filled in.
+func (p *prompt) leavesOutRequired(a promptAction) bool {
+	return slices.ContainsFunc(p.Inputs, func(f field) bool { return f.Required && !a.submits(f.Identifier) })
 }
 
 func (w *promptWith) compile() []schemas.Problem {

@@ -43,7 +43,7 @@ func TestPromptAsks(t *testing.T) {
 		form = append(form, c.Type+":"+c.Ref+c.EventType+c.Variant)
 	}
 	want := "TEXT_INPUT:username TEXT_INPUT:nickname PASSWORD_INPUT:password " +
-		"ACTION:SUBMITPRIMARY ACTION:SUBMITSECONDARY ACTION:SUBMITLINK"
+		"ACTION:SUBMITPRIMARY ACTION:TRIGGERSECONDARY ACTION:TRIGGERLINK"
 	if got := strings.Join(form, " "); got != want {
 		t.Errorf("the form has\n%s, want\n%s", got, want)
 	}

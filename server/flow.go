@@ -26,12 +26,6 @@ func (s *server) executeFlow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return named(err)
 	}
-	switch meta := step.Data.Meta; {
-	case !body.Verbose:
-		step.Data.Meta = nil
-	case meta != nil && meta.Components == nil:
-		meta.Components = []schemas.Component{} // a list, if an empty one: clients iterate
-	}
 	return writeJSON(w, http.StatusOK, step)
 }
 
@@ -40,14 +34,14 @@ func (s *server) step(r *http.Request, body *executeBody) (*schemas.Step, error)
 	case body.ExecutionID == nil:
 		return s.startRun(r, body)
 	case body.asks():
-		return s.Engine.Resume(r.Context(), *body.ExecutionID)
+		return s.Engine.Resume(r.Context(), *body.ExecutionID, engineRequest(r, body))
 	}
 	return s.Engine.Continue(r.Context(), engine.Reply{
 		ExecutionID:    *body.ExecutionID,
 		Action:         text(body.Action),
 		Inputs:         body.inputs(),
 		ChallengeToken: text(body.ChallengeToken),
-	}, engineRequest(r))
+	}, engineRequest(r, body))
 }
 
 // startRun starts the flow that the application has for the flow type.
@@ -64,7 +58,7 @@ func (s *server) startRun(r *http.Request, body *executeBody) (*schemas.Step, er
 	if err != nil {
 		return nil, fmt.Errorf("the flow of application %s: %w", app.ID, own(err))
 	}
-	return s.Engine.Start(r.Context(), graph, app, body.inputs(), engineRequest(r))
+	return s.Engine.Start(r.Context(), graph, app, body.inputs(), engineRequest(r, body))
 }
 
 // flowOf returns the id of the application's flow of a type.
@@ -84,8 +78,9 @@ func flowOf(app *schemas.Application, t schemas.FlowType) (string, error) {
 }
 
 // engineRequest is what the engine learns of the request.
-func engineRequest(r *http.Request) engine.Request {
+func engineRequest(r *http.Request, body *executeBody) engine.Request {
 	return engine.Request{
+		Verbose:  body.Verbose,
 		Origin:   r.Header.Get("Origin"),
 		Language: preferredLanguage(r.Header.Get("Accept-Language")),
 		TraceID:  exchangeOf(r).traceID,
@@ -111,14 +106,13 @@ type executeBody struct {
 	Action         *string            `json:"action"`
 	Inputs         map[string]*string `json:"inputs"`
 	ChallengeToken *string            `json:"challengeToken"`
-	Verbose        bool               `json:"verbose"`
+	Verbose        *bool              `json:"verbose"`
 }
 
 // asks reports whether a body with an executionId only asks for the current
-// step. An empty `inputs` is an answer, if an empty one.
-func (b *executeBody) asks() bool {
-	return b.Action == nil && b.Inputs == nil && b.ChallengeToken == nil
-}
+// step, which harms nothing, whatever challenge token the client still has. An
+// empty `inputs` is an answer, if an empty one.
+func (b *executeBody) asks() bool { return b.Action == nil && b.Inputs == nil }
 
 // inputs are those that have a value.
 func (b *executeBody) inputs() map[string]string {
@@ -141,7 +135,9 @@ func (b *executeBody) check() []schemas.Problem {
 		return []schemas.Problem{{Message: "expected applicationId and flowType to begin a run, or executionId to continue one"}}
 	}
 	const why = "it answers a step, and a run that is only begun has none yet: leave it out, or send the executionId of the run"
-	problems := unwanted(why, member{"action", b.Action}, member{"challengeToken", b.ChallengeToken})
+	// A challenge token left over from an earlier run is ignored: clients that
+	// keep it between pages send it along.
+	problems := unwanted(why, member{"action", b.Action})
 	if b.ApplicationID == nil {
 		problems = append(problems, missing("applicationId", "the id of the application to sign in to"))
 	}
