@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 )
@@ -203,6 +204,12 @@ func (p *tab) click(id string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf(`document.getElementById(%q) && !document.querySelector("[aria-busy]")`, id))
 	p.do(clickNow(id))
+}
+
+// beforeScripts runs code in every page before the page's own.
+func (p *tab) beforeScripts(code string) {
+	p.t.Helper()
+	call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: code})
 }
 
 // clickNow clicks also while the page is busy.

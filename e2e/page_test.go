@@ -63,19 +63,41 @@ func TestPageSignsUpAndIn(t *testing.T) {
 		t.Errorf("amr is %q, want it to tell of a proof of possession", got)
 	}
 
-	// The button, while the autofill waits, without a name.
+	// The button ends the waiting autofill; once its dialog is cancelled, the
+	// autofill waits again.
 	b.click("sign-out")
 	b.present(false)
 	b.click("start-sign-in")
 	b.sees("step/autofill")
-	b.present(true)
 	b.click("action-passkey")
+	b.until(`!document.getElementById("cancel").hidden`)
+	b.present(true) // which a request under way does not notice
+	b.do(clickNow("cancel"))
 	b.sees("signed-in")
 	if got := b.claim("sub"); got != user {
-		t.Errorf("the button signed in %q, want %q", got, user)
+		t.Errorf("autofill signed in %q, want %q", got, user)
 	}
 	if text := b.console.String(); text != "" {
 		t.Errorf("the console has errors:\n%s", text)
+	}
+}
+
+// Where the browser has no autofill for passkeys there is the button alone.
+func TestPageSignsInByButton(t *testing.T) {
+	t.Parallel()
+	p, b := serve(t), openTab(t)
+	b.beforeScripts(`PublicKeyCredential.isConditionalMediationAvailable = undefined`)
+	b.signUp(p.base, "mary")
+	b.click("sign-out")
+	b.click("start-sign-in")
+	b.sees("step/autofill")
+	if n := eval[int](b, `document.querySelectorAll("#view input").length`); n != 0 {
+		t.Errorf("there are %d fields, though nothing can be offered in them", n)
+	}
+	b.click("action-passkey")
+	b.sees("signed-in")
+	if got := b.claim("username"); got != "mary" {
+		t.Errorf("signed in %q, want mary", got)
 	}
 }
 
