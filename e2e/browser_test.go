@@ -182,11 +182,20 @@ func eval[T any](p *tab, expression string) T {
 	return v
 }
 
+// holds reports whether an expression is true in the page. In one that is
+// still loading, or being left, nothing is.
+func (p *tab) holds(expression string) bool {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	yes, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+	return err == nil && yes
+}
+
 // until waits for an expression to be true in the page.
 func (p *tab) until(expression string) {
 	p.t.Helper()
 	deadline := time.Now().Add(patience)
-	for !eval[bool](p, "Boolean("+expression+")") {
+	for !p.holds(expression) {
 		if time.Now().After(deadline) {
 			p.t.Fatalf("waited a minute in vain for %s\n%s", expression, p.describe())
 		}

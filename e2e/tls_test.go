@@ -140,7 +140,7 @@ func (p *tab) clickThrough(url string) {
 		for _, letter := range "thisisunsafe" {
 			call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: "char", Key: string(letter), Text: string(letter)})
 		}
-		return eval[string](p, "location.href") == url
+		return p.holds(fmt.Sprintf("location.href === %q", url))
 	})
 	p.sees("home")
 }
