@@ -16,11 +16,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The ids of the applications that are seeded. They are the same everywhere, so
-// that a client can name them before it has talked to the server.
+// The ids of what is seeded. They are the same everywhere, so that a client can
+// name an application before it has talked to the server.
 const (
-	ConsoleID = "01900000-0000-7000-8000-000000000001"
-	TryID     = "01900000-0000-7000-8000-000000000002"
+	ConsoleID     = "01900000-0000-7000-8000-000000000001"
+	TryID         = "01900000-0000-7000-8000-000000000002"
+	DefaultUnitID = "01900000-0000-7000-8000-000000000010" // of the organization unit "default"
 )
 
 // Store is what is seeded.
@@ -59,6 +60,7 @@ type seedApplication struct {
 	ID               string `json:"id"`
 	ClientID         string `json:"clientId"`
 	Name             string `json:"name"`
+	OUID             string `json:"ouId"`
 	Description      string `json:"description"`
 	AuthFlow         string `json:"authFlow"`
 	RegistrationFlow string `json:"registrationFlow"`
@@ -172,7 +174,7 @@ func (a seedApplication) application(now time.Time, flowID func(schemas.FlowType
 	signIn, err1 := flowID(schemas.Authentication, a.AuthFlow)
 	signUp, err2 := flowID(schemas.Registration, a.RegistrationFlow)
 	return schemas.Application{
-		ID: a.ID, ClientID: a.ClientID, Name: a.Name, Description: a.Description,
+		ID: a.ID, ClientID: a.ClientID, Name: a.Name, Description: a.Description, OUID: a.OUID,
 		AuthFlowID: signIn, RegistrationFlowID: signUp, IsRegistrationFlowEnabled: a.Registration,
 		CreatedAt: now, UpdatedAt: now,
 	}, errors.Join(err1, err2)
@@ -193,7 +195,7 @@ func administrator(ctx context.Context, h Hasher, admin Admin, now time.Time) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	u := schemas.User{ID: schemas.NewID(), Type: "Person", Attributes: map[string]any{"username": made.Username}, CreatedAt: now, UpdatedAt: now}
+	u := schemas.User{ID: schemas.NewID(), Type: "Person", OUID: DefaultUnitID, Attributes: map[string]any{"username": made.Username}, CreatedAt: now, UpdatedAt: now}
 	return made, []schemas.Change{
 		schemas.CreateUser{User: u},
 		schemas.SetPassword{UserID: u.ID, Hash: hash, At: now},

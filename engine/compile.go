@@ -36,17 +36,8 @@ const (
 // A node that cannot be understood is taken to establish everything, so that
 // one mistake is one finding and not a cascade of them.
 func Compile(flow *schemas.Flow, kinds Kinds) (*Graph, []schemas.Problem) {
-	c := &compiler{flow: flow, kinds: kinds, graph: &Graph{flow: flow}, index: map[string]int{}}
-	if len(flow.Nodes) == 0 {
-		c.report(RuleShape, -1, "nodes", "a flow needs at least one node; the first one is its entry")
-		return nil, c.problems
-	}
-	c.indexNodes()
-	c.makeExecutors()
-	c.wire()
-	c.checkReach()
-	c.checkCircles()
-	c.prove()
+	c := newCompiler(flow, kinds)
+	c.compile()
 	if slices.ContainsFunc(c.problems, func(p schemas.Problem) bool { return !p.Warning }) {
 		return nil, c.problems
 	}
@@ -56,11 +47,33 @@ func Compile(flow *schemas.Flow, kinds Kinds) (*Graph, []schemas.Problem) {
 
 // compiler is the state of one Compile.
 type compiler struct {
-	flow     *schemas.Flow
-	kinds    Kinds
-	graph    *Graph
-	index    map[string]int // node id → its (first) index
-	problems []schemas.Problem
+	flow      *schemas.Flow
+	kinds     Kinds
+	graph     *Graph
+	index     map[string]int // node id → its (first) index
+	misshapen []bool         // nodes that are known not to be understood
+	problems  []schemas.Problem
+}
+
+func newCompiler(flow *schemas.Flow, kinds Kinds) *compiler {
+	return &compiler{
+		flow: flow, kinds: kinds, graph: &Graph{flow: flow},
+		index: map[string]int{}, misshapen: make([]bool, len(flow.Nodes)),
+	}
+}
+
+// compile finds everything that is wrong and, if nothing is, makes the graph.
+func (c *compiler) compile() {
+	if len(c.flow.Nodes) == 0 {
+		c.report(RuleShape, -1, "nodes", "a flow needs at least one node; the first one is its entry")
+		return
+	}
+	c.indexNodes()
+	c.makeExecutors()
+	c.wire()
+	c.checkReach()
+	c.checkCircles()
+	c.prove()
 }
 
 // report adds a finding about node i (-1: about the flow).
@@ -148,7 +161,7 @@ func (c *compiler) checkWith() []bool {
 	usable := make([]bool, len(c.flow.Nodes))
 	for i, n := range c.flow.Nodes {
 		kind := c.graph.nodes[i].kind
-		if kind == nil {
+		if kind == nil || c.misshapen[i] {
 			continue
 		}
 		usable[i] = true

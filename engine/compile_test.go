@@ -39,6 +39,8 @@ func TestCompileFindings(t *testing.T) {
 		{"circle of two", flowOf(reg, "p pass q", "q pass a=p b=end"), []string{"circle nodes[0].next"}},
 		{"circle by an unwired outcome", flowOf(reg, "p retry end"), []string{"circle nodes[0].next"}},
 		{"circle that asks", flowOf(reg, "p pass q", "q ask a=p b=end"), nil},
+		{"a step that is too long", flowOf(reg, chain(100)...), []string{"circle nodes[0].next"}},
+		{"a long step", flowOf(reg, chain(98)...), nil},
 		{"input never collected", flowOf(reg, "r resolve end"), []string{"needs nodes[0]"}},
 		{"input collected on one path", flowOf(reg, "q ask a=f b=r", "f form r", "r resolve end"), []string{"needs nodes[2]"}},
 		{"one input, two types", flowOf(reg, "f form n", "n number end"), []string{"input nodes[1].with"}},
@@ -84,6 +86,15 @@ func TestCompileFindings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// chain is a flow of n nodes that ask nothing.
+func chain(n int) []string {
+	var lines []string
+	for i := range n - 1 {
+		lines = append(lines, fmt.Sprintf("n%d pass n%d", i, i+1))
+	}
+	return append(lines, fmt.Sprintf("n%d pass end", n-1))
 }
 
 func TestCompileWith(t *testing.T) {

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -30,6 +32,44 @@ type Kind struct {
 	// configuration that With has accepted; what it finds wrong beyond that it
 	// returns as problems with paths relative to `with`.
 	New func(*Config) (Executor, []schemas.Problem)
+}
+
+// Describe tells an author what a kind does: its documentation, what it needs,
+// and its outcomes with what each establishes.
+func (k *Kind) Describe() string {
+	var b strings.Builder
+	b.WriteString(k.Doc)
+	for _, need := range k.Needs {
+		fmt.Fprintf(&b, "\nNeeds %s", factNames(need.AnyOf))
+		if need.Why != "" {
+			b.WriteString(": otherwise " + need.Why)
+		}
+		b.WriteString(".")
+	}
+	for _, o := range k.Outcomes {
+		fmt.Fprintf(&b, "\n%s: %s.", o.Name, strings.TrimSuffix(o.Doc, "."))
+		if len(o.Establishes) > 0 {
+			fmt.Fprintf(&b, " Establishes %s.", establishes(o.Establishes))
+		}
+		if len(o.EstablishesForOwn) > 0 {
+			fmt.Fprintf(&b, " For a user whom the run created or authenticated: %s.", establishes(o.EstablishesForOwn))
+		}
+		if o.Optional {
+			b.WriteString(" Left unwired, the node asks again.")
+		}
+	}
+	if k.Terminal {
+		b.WriteString("\nEnds the run.")
+	}
+	return b.String()
+}
+
+func establishes(facts []Fact) string {
+	names := make([]string, len(facts))
+	for i, f := range facts {
+		names[i] = factNames([]Fact{f})
+	}
+	return strings.Join(names, " and ")
 }
 
 // Kinds maps the name of every kind to the kind.

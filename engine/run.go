@@ -101,7 +101,7 @@ func (r *run) visit(answer *Answer) *Visit {
 	return &Visit{
 		ExecutionID: r.rec.ID, FlowType: r.graph.flow.FlowType, Application: r.app,
 		Request: r.request, Now: r.now, Answer: answer, Keep: r.state.Keep,
-		Inputs: inputs, Subject: r.state.Subject, Facts: r.facts, Authentication: r.state.Auth,
+		Inputs: inputs, Subject: r.state.Subject, Facts: r.facts, Pending: r.changes, Authentication: r.state.Auth,
 	}
 }
 

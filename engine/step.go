@@ -41,6 +41,9 @@ func (e *Engine) follow(r *run, n *node, d *Decision) (bool, error) {
 		return true, nil
 	}
 	switch {
+	case d.Fail != nil:
+		r.fail(d.Fail)
+		return true, nil
 	case d.Ask != nil:
 		r.ask(d, e.newToken())
 		return true, nil

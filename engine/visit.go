@@ -30,6 +30,10 @@ type Visit struct {
 	// Facts are what has come about in this run: at least what the analysis
 	// found certain here.
 	Facts Facts
+	// Pending are the changes that this step has decided so far. They are not in
+	// the store yet, so an executor that reads what they are about must look here
+	// too.
+	Pending []schemas.Change
 	// Authentication is how the subject has been authenticated in this run; nil
 	// when they have not been.
 	Authentication *Authentication
@@ -64,8 +68,8 @@ type Subject struct {
 	// ClaimFact. When a prompt withdraws that input, the engine forgets a user
 	// who is no more than named.
 	Input string `json:"input,omitempty"`
-	// Name is what the client called a user that was not found, where a flow
-	// conceals that: later nodes carry on as if there were such a user.
+	// Name is what the client called the user, where a flow conceals whether
+	// there is one: later nodes carry on alike, with a user or without.
 	Name string `json:"name,omitempty"`
 }
 
@@ -79,15 +83,18 @@ type Authentication struct {
 	ACR     string    `json:"acr"`
 }
 
-// Decision is what an executor decided: leave by an outcome, ask and stay, or
-// (for a terminal kind) end the run.
+// Decision is what an executor decided: leave by an outcome, ask and stay, end
+// the run (a terminal kind), or refuse to go on with it.
 type Decision struct {
-	// Outcome names the way out. Exactly one of Outcome, Ask and Result is set.
+	// Outcome names the way out. Exactly one of Outcome, Ask, Result and Fail is
+	// set.
 	Outcome string
 	// Ask is the next question.
 	Ask *Ask
 	// Result ends the run.
 	Result *Result
+	// Fail ends the run in ERROR: nothing that this step decided takes effect.
+	Fail *schemas.Error
 
 	// Keep is kept for the node until its question is answered.
 	Keep json.RawMessage

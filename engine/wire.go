@@ -100,7 +100,9 @@ func (c *compiler) target(i int, path, id string) int {
 	}
 	known := []string{schemas.End}
 	for _, n := range c.flow.Nodes {
-		known = append(known, n.ID)
+		if !slices.Contains(known, n.ID) {
+			known = append(known, n.ID)
+		}
 	}
 	c.report(RuleTarget, i, at(i, path), "there is no node %q; %s", id, hintAt(id, known))
 	return nowhere
@@ -203,34 +205,52 @@ func (c *compiler) backward() []bool {
 }
 
 // checkCircles finds circles of nodes none of which asks the client: a run that
-// came there would never answer. It looks for strongly connected components
-// among the nodes that do not ask, and reports each once.
+// came there would never answer. What is left of the nodes that do not ask has
+// no circles, so the longest way through them is known too: a step must not be
+// longer than a run may move.
 func (c *compiler) checkCircles() {
-	const unseen, open, done = 0, 1, 2
-	state := make([]int, len(c.graph.nodes))
-	var path []int
-	var visit func(i int)
-	visit = func(i int) {
-		if n := c.graph.nodes[i]; n.kind == nil || n.kind.Asks || state[i] == done {
-			return
-		}
-		if state[i] == open {
-			c.reportCircle(path[slices.Index(path, i):])
-			return
-		}
-		state[i] = open
-		path = append(path, i)
-		for _, e := range c.graph.nodes[i].edges {
-			if e.target >= 0 {
-				visit(e.target)
-			}
-		}
-		path = path[:len(path)-1]
-		state[i] = done
-	}
+	w := silentWalk{c: c, state: make([]int, len(c.graph.nodes)), length: make([]int, len(c.graph.nodes))}
 	for i := range c.graph.nodes {
-		visit(i)
+		if w.visit(i); w.length[i] > maxMoves-2 {
+			c.report(RuleCircle, i, at(i, "next"), "from here a run may pass %d nodes without asking the client anything; a step passes at most %d: put a prompt between, or fewer decisions", w.length[i], maxMoves-2)
+			return
+		}
 	}
+}
+
+// silentWalk goes through the nodes that do not ask, depth first.
+type silentWalk struct {
+	c      *compiler
+	state  []int // unseen, open (on the path) or done
+	length []int // of the longest way from the node, itself included
+	path   []int
+}
+
+// visit finds the circles that lead through node i, reporting each once, and
+// the length of the longest way from it.
+func (w *silentWalk) visit(i int) int {
+	const unseen, open, done = 0, 1, 2
+	n := w.c.graph.nodes[i]
+	switch {
+	case n.kind == nil || n.kind.Asks:
+		return 0
+	case w.state[i] == done:
+		return w.length[i]
+	case w.state[i] == open:
+		w.c.reportCircle(w.path[slices.Index(w.path, i):])
+		return 0
+	}
+	w.state[i] = open
+	w.path = append(w.path, i)
+	longest := 0
+	for _, e := range n.edges {
+		if e.target >= 0 {
+			longest = max(longest, w.visit(e.target))
+		}
+	}
+	w.path = w.path[:len(w.path)-1]
+	w.state[i], w.length[i] = done, longest+1
+	return w.length[i]
 }
 
 func (c *compiler) reportCircle(circle []int) {

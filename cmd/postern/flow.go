@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/postern-id/postern/engine"
@@ -16,11 +17,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Names of flow files and of the scenario files beside them.
-const (
-	flowSuffix = ".yaml"
-	testSuffix = "_test.yaml"
-)
+// testSuffix is what the names of scenario files end with.
+const testSuffix = "_test.yaml"
+
+// isFlow reports whether a file in a folder is taken for a flow.
+func isFlow(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) && !strings.HasSuffix(name, testSuffix)
+}
 
 type flowCommands struct {
 	Check flowCheckCommand `cmd:"" help:"Check and prove flow files; every finding is printed with its line."`
@@ -46,7 +49,7 @@ func (c flowCheckCommand) Run(p program) error {
 		if err != nil {
 			return err
 		}
-		flow, problems := checkFlow(text, kinds)
+		flow, _, problems := engine.Check(text, !strings.HasSuffix(file, ".json"), kinds)
 		refused := printFindings(p.stdout, file, text, problems)
 		if refused {
 			bad++
@@ -59,21 +62,6 @@ func (c flowCheckCommand) Run(p program) error {
 		return errFindings
 	}
 	return nil
-}
-
-// checkFlow finds everything that is wrong with a flow file.
-func checkFlow(text []byte, kinds engine.Kinds) (*schemas.Flow, []schemas.Problem) {
-	flow, doc, problems := schemas.ParseFlow(text, true)
-	if len(problems) > 0 {
-		for i := range problems {
-			if problems[i].Rule == "" {
-				problems[i].Rule = engine.RuleShape
-			}
-		}
-		return nil, problems
-	}
-	_, problems = engine.Compile(flow, kinds)
-	return flow, doc.Locate(problems)
 }
 
 // printFindings prints findings with the line each is about and reports whether

@@ -39,10 +39,16 @@ func (c schemaCommand) Run(p program) error {
 		text = schemas.CredentialSchema().Raw()
 	default:
 		kind := kinds[c.Name]
-		if kind == nil || kind.With == nil {
+		if kind == nil {
 			return fmt.Errorf("there is no schema %q; there are flow, scenario, user, application, credential and the kinds %v", c.Name, slices.Sorted(maps.Keys(kinds)))
 		}
-		text = kind.With.Raw()
+		described, err := kindSchema(kind)
+		if err != nil {
+			return err
+		}
+		if text, err = json.Marshal(described); err != nil {
+			return err
+		}
 	}
 	var out bytes.Buffer
 	if err := json.Indent(&out, text, "", "  "); err != nil {
@@ -68,12 +74,9 @@ func flowSchema(kinds engine.Kinds) (json.RawMessage, error) {
 	docs := make([]any, 0, len(names))
 	for _, name := range names {
 		docs = append(docs, map[string]any{"const": name, "description": kinds[name].Doc})
-		with := map[string]any{"maxProperties": 0}
-		if kinds[name].With != nil {
-			with = map[string]any{}
-			if err := json.Unmarshal(kinds[name].With.Raw(), &with); err != nil {
-				return nil, err
-			}
+		with, err := kindSchema(kinds[name])
+		if err != nil {
+			return nil, err
 		}
 		rules = append(rules, map[string]any{
 			"if":   map[string]any{"properties": map[string]any{"use": map[string]any{"const": name}}, "required": []string{"use"}},
@@ -84,6 +87,20 @@ func flowSchema(kinds engine.Kinds) (json.RawMessage, error) {
 	use["oneOf"] = docs
 	node["allOf"] = rules
 	return json.Marshal(flow)
+}
+
+// kindSchema is the schema of a kind's `with`, under the kind's name, with all
+// that an author needs to know of the kind as its description.
+func kindSchema(kind *engine.Kind) (map[string]any, error) {
+	schema := map[string]any{"type": "object", "maxProperties": 0}
+	if kind.With != nil {
+		schema = map[string]any{}
+		if err := json.Unmarshal(kind.With.Raw(), &schema); err != nil {
+			return nil, err
+		}
+	}
+	schema["title"], schema["description"] = kind.Name, kind.Describe()
+	return schema, nil
 }
 
 // findNode returns the schema of a node: that of the items of `nodes`, or what

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,16 +27,12 @@ type serveCommand struct {
 
 // Run serves until it is told to stop.
 func (c serveCommand) Run(ctx context.Context, p program) error {
-	cfg, err := config.Load(c.Config, p.environ)
-	if err != nil {
-		return err
-	}
-	log := newLog(p.stderr, cfg.Log)
-	l, err := net.Listen("tcp", c.address(cfg))
+	cfg, l, err := c.listen(p.environ)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+	log := newLog(p.stderr, cfg.Log)
 	log.Info("listening", "addr", l.Addr().String(), "url", cfg.Server.PublicURL)
 
 	h, err := openHouse(ctx, cfg, log)
@@ -64,11 +62,26 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	return err
 }
 
-func (c serveCommand) address(cfg *config.Config) string {
-	if c.Listen != "" {
-		return c.Listen
+// listen loads the configuration and takes the address. Where any free port was
+// asked for, what follows from server.port (the public URL, the origin that
+// passkeys are bound to) follows from the one that was taken.
+func (c serveCommand) listen(environ []string) (*config.Config, net.Listener, error) {
+	cfg, err := config.Load(c.Config, environ)
+	if err != nil {
+		return nil, nil, err
 	}
-	return cfg.Server.Listen
+	l, err := net.Listen("tcp", cmp.Or(c.Listen, cfg.Server.Listen))
+	if err != nil {
+		return nil, nil, err
+	}
+	if strings.HasSuffix(c.Listen, ":0") {
+		taken := l.Addr().(*net.TCPAddr).Port
+		cfg, err = config.Load(c.Config, append(slices.Clone(environ), fmt.Sprintf("POSTERN_SERVER_PORT=%d", taken)))
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, l.Close())
+	}
+	return cfg, l, nil
 }
 
 // newLog writes structured lines to w. Secrets and personal data are never
