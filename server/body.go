@@ -7,6 +7,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,13 +22,21 @@ const (
 	largeBody = 256 << 10
 )
 
-// readJSON decodes a request body of at most limit bytes strictly: see
-// schemas.Strict.
+// checked is a request body that knows what it needs beyond the types of its
+// members.
+type checked interface {
+	// check reports everything that is missing, wrong or does not go together.
+	check() []schemas.Problem
+}
+
+// readJSON decodes a request body of at most limit bytes strictly (see
+// schemas.Strict) and checks it. The error tells all that is wrong with it; the
+// members that could be made out are decoded even then.
 //
 // The media type must be JSON. A page of a foreign origin can send a form or
 // plain text without asking (Fetch §2.2.2); JSON it may send only if CORS lets
 // it.
-func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into any) error {
+func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into checked) error {
 	if err := checkMediaType(r.Header.Get("Content-Type")); err != nil {
 		return err
 	}
@@ -38,7 +48,61 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into any) err
 	case err != nil:
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the request body broke off: %w", err)
 	}
-	return schemas.Strict(body, into)
+	return decode(body, into)
+}
+
+func decode(body []byte, into checked) error {
+	var problems []schemas.Problem
+	if err := schemas.Strict(body, into); err != nil {
+		problems = schemas.AsError(err).Errors
+		decodeGuessing(body, problems, into)
+	}
+	problems = withoutEchoes(problems, into.check())
+	if len(problems) == 0 {
+		return nil
+	}
+	document, unsound := schemas.ParseJSON(body)
+	if document == nil { // two readers could disagree about its members: nothing to say of them
+		return invalid(unsound...)
+	}
+	return invalid(document.Locate(problems)...)
+}
+
+// decodeGuessing decodes what it can of a body that has problems, a misspelt
+// member as the one it was probably meant to be, so that what depends on it can
+// be checked. A member of the wrong type counts as sent: encoding/json sets a
+// pointer before it finds that the value does not fit.
+func decodeGuessing(body []byte, problems []schemas.Problem, into any) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil {
+		return
+	}
+	known := memberNames(into)
+	for _, p := range problems {
+		value, sent := members[p.Path]
+		if !sent || slices.Contains(known, p.Path) {
+			continue
+		}
+		delete(members, p.Path)
+		if meant := schemas.Suggest(p.Path, known); meant != "" && members[meant] == nil {
+			members[meant] = value
+		}
+	}
+	guessed, err := json.Marshal(members)
+	if err == nil {
+		_ = json.Unmarshal(guessed, into) // that something does not fit is known already
+	}
+}
+
+// memberNames lists the members that the struct behind a pointer has in JSON.
+func memberNames(into any) []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(into).Elem()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func checkMediaType(field string) error {
@@ -54,16 +118,6 @@ func checkMediaType(field string) error {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "expected Content-Type: application/json in UTF-8, %s", came)
 	}
 	return nil
-}
-
-// invalid is the error of a body whose members do not go together.
-func invalid(problems ...schemas.Problem) error {
-	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the request body is not as expected: %s", problems[0]).WithProblems(problems)
-}
-
-// missing is the problem of a member that must be there.
-func missing(member, about string) schemas.Problem {
-	return schemas.Problem{Path: member, Message: "required member " + strconv.Quote(member) + " is missing: " + about}
 }
 
 // writeJSON writes a reply. An error means that nothing was written.

@@ -8,62 +8,49 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// publicKeyCredential is a browser's answer as it travels in a finish request:
+// credentialMember is the member of a finish that holds the browser's answer:
 // RegistrationResponseJSON or AuthenticationResponseJSON of WebAuthn Level 3
-// §5.1, of which all but the members below may be left out, and to which
-// browsers add as they grow. rawId says what id says, and is not read.
-type publicKeyCredential struct {
-	id, attachment                    string
-	clientDataJSON, attestationObject string
-	authenticatorData, signature      string
-	userHandle                        string
-	transports                        []string
+// §5.1. Browsers add to it as they grow, so members that are not known are
+// ignored; those that are read must be what they should be. rawId says what id
+// says, and is not read.
+const credentialMember = "publicKeyCredential"
+
+// parseAttestation reads the answer to a registration.
+func parseAttestation(raw json.RawMessage) (passkey.RegistrationResponse, []schemas.Problem) {
+	credential, response := openCredential(raw)
+	return passkey.RegistrationResponse{
+		ID:                credential.need("id"),
+		ClientDataJSON:    response.need("clientDataJSON"),
+		AttestationObject: response.need("attestationObject"),
+		Transports:        response.texts("transports"),
+		Attachment:        credential.text("authenticatorAttachment"),
+	}, credential.problems()
 }
 
-// parseCredential ignores members it does not know. Those it knows must be what
-// they should be; null counts as left out.
-func parseCredential(raw json.RawMessage) (*publicKeyCredential, error) {
-	const member = "publicKeyCredential"
+// parseAssertion reads the answer to an authentication.
+func parseAssertion(raw json.RawMessage) (passkey.AuthenticationResponse, []schemas.Problem) {
+	credential, response := openCredential(raw)
+	return passkey.AuthenticationResponse{
+		ID:                credential.need("id"),
+		ClientDataJSON:    response.need("clientDataJSON"),
+		AuthenticatorData: response.need("authenticatorData"),
+		Signature:         response.need("signature"),
+		UserHandle:        response.text("userHandle"),
+	}, credential.problems()
+}
+
+func openCredential(raw json.RawMessage) (credential, response *object) {
+	body := &object{members: map[string]json.RawMessage{}, findings: &findings{}}
 	if len(raw) == 0 || string(raw) == "null" {
-		return nil, invalid(missing(member, "what navigator.credentials returned"))
+		body.faults = append(body.faults, missing(credentialMember, "what navigator.credentials returned, as JSON"))
+	} else {
+		body.members[credentialMember] = raw
 	}
-	body := &object{members: map[string]json.RawMessage{member: raw}}
-	credential := body.object(member)
-	response := credential.object("response")
-	var c publicKeyCredential
-	kind := credential.text("type")
-	if kind != "" && kind != "public-key" { // the only type there is, §5.8.2
+	credential = body.object(credentialMember)
+	if kind := credential.text("type"); kind != "" && kind != "public-key" { // the only type there is, §5.8.2
 		credential.fault("type", fmt.Sprintf(`expected "public-key", got %.64q`, kind))
 	}
-	c.id, c.attachment = credential.text("id"), credential.text("authenticatorAttachment")
-	c.clientDataJSON, c.attestationObject = response.text("clientDataJSON"), response.text("attestationObject")
-	c.authenticatorData, c.signature = response.text("authenticatorData"), response.text("signature")
-	c.userHandle, c.transports = response.text("userHandle"), response.texts("transports")
-	if body.faults = append(body.faults, append(credential.faults, response.faults...)...); len(body.faults) > 0 {
-		return nil, invalid(body.faults...)
-	}
-	return &c, nil
-}
-
-func (c *publicKeyCredential) registration(name string) passkey.RegistrationResponse {
-	return passkey.RegistrationResponse{
-		ID:                c.id,
-		ClientDataJSON:    c.clientDataJSON,
-		AttestationObject: c.attestationObject,
-		Transports:        c.transports,
-		Attachment:        c.attachment,
-		Name:              name,
-	}
-}
-
-func (c *publicKeyCredential) authentication() passkey.AuthenticationResponse {
-	return passkey.AuthenticationResponse{
-		ID:                c.id,
-		ClientDataJSON:    c.clientDataJSON,
-		AuthenticatorData: c.authenticatorData,
-		Signature:         c.signature,
-		UserHandle:        c.userHandle,
-	}
+	return credential, credential.object("response")
 }
 
 // object reads members one by one and collects what is wrong with them.
@@ -72,8 +59,13 @@ func (c *publicKeyCredential) authentication() passkey.AuthenticationResponse {
 type object struct {
 	path    string
 	members map[string]json.RawMessage
-	faults  []schemas.Problem
+	*findings
 }
+
+// findings is what is wrong with an object and those inside it.
+type findings struct{ faults, absent []schemas.Problem }
+
+func (f *findings) problems() []schemas.Problem { return withoutEchoes(f.faults, f.absent) }
 
 func (o *object) fault(name, message string) {
 	o.faults = append(o.faults, schemas.Problem{Path: schemas.JoinPath(o.path, name), Message: message})
@@ -92,6 +84,15 @@ func (o *object) text(name string) (s string) {
 	return s
 }
 
+// need is text for a member that must be there and say something.
+func (o *object) need(name string) string {
+	s := o.text(name)
+	if s == "" {
+		o.absent = append(o.absent, missing(schemas.JoinPath(o.path, name), "base64url text from the browser's answer"))
+	}
+	return s
+}
+
 func (o *object) texts(name string) (list []string) {
 	o.read(name, "a list of nothing but strings", &list)
 	return list
@@ -99,7 +100,7 @@ func (o *object) texts(name string) (list []string) {
 
 // object returns an inner object, an empty one if there is none.
 func (o *object) object(name string) *object {
-	inner := &object{path: schemas.JoinPath(o.path, name)}
+	inner := &object{path: schemas.JoinPath(o.path, name), findings: o.findings}
 	o.read(name, "an object", &inner.members)
 	return inner
 }

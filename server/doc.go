@@ -11,16 +11,18 @@
 // and carries the trace id under which the log knows the request. An error that
 // is not a *schemas.Error is our fault: the client learns the trace id and
 // nothing else. 404 speaks of the path alone; what a body or query names and
-// does not exist is a 400.
+// does not exist is a 400. Whatever is wrong with a body by itself is told at
+// once, and before what it names is looked for.
 //
 // # Passkey sessions
 //
 // A start of the atomic passkey endpoints gives out a session token: 256 random
-// bits, of which only the SHA-256 is kept. A finish burns the token before it
-// looks at anything else, so that no answer can be tried twice. A newer start
-// for the same user and ceremony voids the older one. A start for no user in
-// particular is a session of its own: strangers have nothing in common by which
-// one of them could void another's, and no cookie is set to tell them apart.
+// bits, of which only the SHA-256 is kept. A finish burns the token that it
+// names whatever comes of it, so that no answer can be tried twice. A newer
+// start for the same user and ceremony voids the older one. A start for no user
+// in particular is a session of its own: strangers have nothing in common by
+// which one of them could void another's, and no cookie is set to tell them
+// apart. A client that begins such a one anew may name the session it leaves.
 //
 // # What is trusted
 //

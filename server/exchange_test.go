@@ -72,7 +72,7 @@ func TestAccessLogTellsNoSecrets(t *testing.T) {
 	}
 	delete(line, "duration")
 	want := map[string]any{
-		"level": "INFO", "msg": "request", "method": "POST", "route": "/auth/passkey/finish", "status": 400.0, "code": schemas.CodeStaleSession,
+		"level": "INFO", "msg": "request", "method": "POST", "route": "/auth/passkey/finish", "status": 400.0, "code": schemas.CodeInvalidRequest,
 		"bytes": float64(rec.Body.Len()), "client": "2001:db8::7", "traceId": rec.Header().Get("X-Trace-Id"),
 	}
 	if fmt.Sprint(line) != fmt.Sprint(want) {

@@ -19,9 +19,6 @@ func (s *server) executeFlow(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, largeBody, &body); err != nil {
 		return err
 	}
-	if problems := body.check(); len(problems) > 0 {
-		return invalid(problems...)
-	}
 	step, err := s.step(r, &body)
 	if err != nil {
 		return named(err)
@@ -141,22 +138,11 @@ func (b *executeBody) check() []schemas.Problem {
 	if b.ApplicationID == nil {
 		problems = append(problems, missing("applicationId", "the id of the application to sign in to"))
 	}
-	return append(problems, b.checkFlowType()...)
-}
-
-func (b *executeBody) checkFlowType() []schemas.Problem {
-	known := []string{string(schemas.Authentication), string(schemas.Registration)}
-	switch {
-	case b.FlowType == nil:
-		return []schemas.Problem{missing("flowType", strings.Join(known, " or "))}
-	case *b.FlowType == known[0] || *b.FlowType == known[1]:
-		return nil
+	const authentication, registration = string(schemas.Authentication), string(schemas.Registration)
+	if b.FlowType == nil {
+		return append(problems, missing("flowType", authentication+" or "+registration))
 	}
-	message := fmt.Sprintf("expected %s, got %.64q", strings.Join(known, " or "), *b.FlowType)
-	if near := schemas.Suggest(*b.FlowType, known); near != "" {
-		message += fmt.Sprintf("; did you mean %s?", near)
-	}
-	return []schemas.Problem{{Path: "flowType", Message: message}}
+	return append(problems, choice("flowType", *b.FlowType, authentication, registration)...)
 }
 
 // member is an optional member of a body.

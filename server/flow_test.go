@@ -38,6 +38,7 @@ func TestFlowGoldens(t *testing.T) {
 		right = `{"executionId":"%s","action":"go","inputs":{"secret":"right"}}`
 	)
 	verbose := func(body string) string { return strings.TrimSuffix(body, "}") + `,"verbose":true}` }
+	terse := func(body string) string { return strings.TrimSuffix(body, "}") + `,"verbose":false}` }
 	tests := []struct {
 		file   string
 		bodies []string
@@ -50,6 +51,14 @@ func TestFlowGoldens(t *testing.T) {
 		{"mistake_verbose", []string{begin, name, verbose(wrong)}},
 		{"complete", []string{begin, name, right}},
 		{"complete_verbose", []string{begin, name, verbose(right)}},
+		{"resumed", []string{begin, `{"executionId":"%s","challengeToken":""}`}},
+		{"resumed", []string{begin, `{"executionId":"%s","challengeToken":"` + strings.Repeat("0", 64) + `"}`}}, // of an older step
+		{"view", []string{`{"applicationId":"app","flowType":"AUTHENTICATION","challengeToken":"of an earlier run"}`}},
+		{"resumed_verbose", []string{verbose(begin), `{"executionId":"%s"}`}},
+		{"mistake_verbose", []string{verbose(begin), name, wrong}},
+		{"mistake", []string{verbose(begin), name, terse(wrong)}},
+		{"mistake_verbose", []string{verbose(begin), terse(name), wrong}}, // terse this once
+		{"mistake", []string{begin, verbose(name), wrong}},
 		{"error", []string{begin, name, wrong, wrong}},
 		{"error_verbose", []string{begin, name, wrong, verbose(wrong)}},
 		{"started_with_inputs", []string{`{"applicationId":"app","flowType":"AUTHENTICATION","inputs":{"name":"ada","unasked":"x","nothing":null}}`}},
@@ -75,12 +84,16 @@ func TestFlowGoldens(t *testing.T) {
 	}
 }
 
-// steady replaces what differs from run to run.
+// steady replaces what differs from run to run, and the words that package
+// schemas has for a code.
 func steady(reply []byte, s *schemas.Step) []byte {
 	for value, word := range map[string]string{s.ExecutionID: "RUN", s.ChallengeToken: "TOKEN", s.Data.AdditionalData["traceId"]: "TRACE"} {
 		if value != "" {
 			reply = bytes.ReplaceAll(reply, []byte(value), []byte(word))
 		}
+	}
+	if s.Error != nil {
+		reply = bytes.Replace(reply, []byte(`"`+s.Error.Message.DefaultValue+`"`), []byte(`"MESSAGE"`), 1)
 	}
 	var indented bytes.Buffer
 	_ = json.Indent(&indented, reply, "", "  ")
@@ -133,7 +146,6 @@ func TestFlowErrorsOfTheEngine(t *testing.T) {
 		says   string
 	}{
 		{"old token", stale, 409, schemas.CodeStaleStep, s.ExecutionID},
-		{"empty token", `{"executionId":"` + s.ExecutionID + `","challengeToken":""}`, 400, schemas.CodeInvalidAction, "no action"},
 		{"wrong action", answer(s, "og", nil), 400, schemas.CodeInvalidAction, `"og"`},
 		{"no action", answer(s, "", nil), 400, schemas.CodeInvalidAction, "no action"},
 		{"empty inputs are an answer", `{"executionId":"` + s.ExecutionID + `","inputs":{}}`, 400, schemas.CodeInvalidAction, "no action"},
@@ -210,6 +222,12 @@ func TestFlowMeta(t *testing.T) {
 	var indented bytes.Buffer
 	_ = json.Indent(&indented, rec.Body.Bytes(), "", "  ")
 	golden(t, "meta", indented.Bytes())
+	const nobodys = `{"isRegistrationFlowEnabled":false,"design":{"theme":{},"layout":{}},"i18n":{"language":"en-US","languages":["en-US"],"translations":{}}}`
+	for _, query := range []string{"", "?language=en-US", "?id=&type=APP"} {
+		if rec := w.do("GET", "/flow/meta"+query, ""); rec.Code != http.StatusOK || strings.TrimSpace(rec.Body.String()) != nobodys {
+			t.Errorf("%q: %d %s", query, rec.Code, rec.Body)
+		}
+	}
 	for id, enabled := range map[string]bool{"app": true, "closed": false, "bare": false} {
 		rec := w.do("GET", "/flow/meta?id="+id, "")
 		if got := strings.Contains(rec.Body.String(), `"isRegistrationFlowEnabled":true`); got != enabled {

@@ -19,6 +19,9 @@ func TestMalformedRequests(t *testing.T) {
 		authEnd   = "POST /auth/passkey/finish"
 		request   = schemas.CodeInvalidRequest
 		config    = schemas.CodePasskeyConfig
+
+		attestedJSON = `{"id":"eA","response":{"clientDataJSON":"e30","attestationObject":"oA"}}`
+		answered     = `{"id":"eA","response":{"clientDataJSON":"e30","authenticatorData":"AA","signature":"AA"}}`
 	)
 	long := strings.Repeat("x", 300<<10)
 	deep := strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200)
@@ -57,7 +60,6 @@ func TestMalformedRequests(t *testing.T) {
 		{execute, `{"applicationId":"app","executionId":"x"}`, "", 400, request, "applicationId does not belong here"},
 		{execute, `{"flowType":"AUTHENTICATION","executionId":"x","action":"go"}`, "", 400, request, "flowType does not belong here"},
 		{execute, `{"applicationId":"app","flowType":"AUTHENTICATION","action":"go"}`, "", 400, request, "action does not belong here"},
-		{execute, `{"applicationId":"app","flowType":"AUTHENTICATION","challengeToken":"x"}`, "", 400, request, "challengeToken does not belong here"},
 		{execute, `{"applicationId":"nope","flowType":"AUTHENTICATION"}`, "", 400, schemas.CodeAppNotFound, `"nope"`},
 		{execute, `{"applicationId":"","flowType":"AUTHENTICATION"}`, "", 400, schemas.CodeAppNotFound, `""`},
 		{execute, `{"applicationId":"closed","flowType":"REGISTRATION"}`, "", 400, "registration_disabled", "isRegistrationFlowEnabled"},
@@ -75,11 +77,10 @@ func TestMalformedRequests(t *testing.T) {
 		{execute, `{"executionId":"x","inputs":` + deep + `}`, "", 400, request, "nested deeper"},
 		{execute, `{"executionId":"` + long + `"}`, "", 413, "payload_too_large", "262144 bytes"},
 		// /flow/meta
-		{"GET /flow/meta", "", "", 400, request, `"id" is missing`},
 		{"GET /flow/meta?id=nope", "", "", 400, schemas.CodeAppNotFound, `"nope"`},
 		{"GET /flow/meta?id=app&type=USER", "", "", 400, request, `type: expected APP, got "USER"`},
 		{"GET /flow/meta?id=app&language=not_a%20tag", "", "", 400, request, "language: expected a language tag"},
-		{"GET /flow/meta?type=USER&language=@", "", "", 400, request, "id: required"},
+		{"GET /flow/meta?type=USER&language=@", "", "", 400, request, "type: expected APP"},
 		// /register/passkey/start
 		{regStart, `{}`, "", 400, request, `"userId" is missing`},
 		{regStart, `{"userId":null}`, "", 400, request, `"userId" is missing`},
@@ -97,11 +98,11 @@ func TestMalformedRequests(t *testing.T) {
 		{regStart, `{"userId":"` + ada + `","authenticatorSelection":{"attachment":"platform"}}`, "", 400, request, `unknown member "attachment"`},
 		{regStart, `{"userId":"` + strings.Repeat("x", 70<<10) + `"}`, "", 413, "payload_too_large", "65536 bytes"},
 		// /register/passkey/finish
-		{regFinish, `{}`, "", 400, request, `"sessionToken" is missing`},
-		{regFinish, `{"sessionToken":null}`, "", 400, request, `"sessionToken" is missing`},
-		{regFinish, `{"sessionToken":""}`, "", 400, schemas.CodeStaleSession, "start again"},
-		{regFinish, `{"sessionToken":"x","credentialName":7}`, "", 400, request, "credentialName: expected a string"},
-		{regFinish, `{"sessionToken":"x","sessiontoken":"y"}`, "", 400, request, `unknown member "sessiontoken"`},
+		{regFinish, `{}`, "", 400, request, `"publicKeyCredential" is missing`},
+		{regFinish, `{"sessionToken":null,"publicKeyCredential":` + attestedJSON + `}`, "", 400, request, `"sessionToken" is missing`},
+		{regFinish, `{"sessionToken":"","publicKeyCredential":` + attestedJSON + `}`, "", 400, schemas.CodeStaleSession, "start again"},
+		{regFinish, `{"sessionToken":"x","publicKeyCredential":` + attestedJSON + `,"credentialName":7}`, "", 400, request, "credentialName: expected a string"},
+		{regFinish, `{"sessionToken":"x","publicKeyCredential":` + attestedJSON + `,"sessiontoken":"y"}`, "", 400, request, `unknown member "sessiontoken"`},
 		{regFinish, `{"sessionToken":"` + long + `"}`, "", 413, "payload_too_large", "262144 bytes"},
 		// /auth/passkey/start
 		{authStart, `{"userId":""}`, "", 400, request, "leave it out"},
@@ -112,9 +113,10 @@ func TestMalformedRequests(t *testing.T) {
 		{authStart, `{"relyingPartyId":"."}`, "", 400, config, `"."`},
 		{authStart, ``, "Content-Type: application/json", 400, request, "end of the text"},
 		// /auth/passkey/finish
-		{authEnd, `{}`, "", 400, request, `"sessionToken" is missing`},
-		{authEnd, `{"sessionToken":"used"}`, "", 400, schemas.CodeStaleSession, "start again"},
-		{authEnd, `{"sessionToken":"x","skipAssertion":"false"}`, "", 400, request, "skipAssertion: expected true or false"},
+		{authEnd, `{}`, "", 400, request, `"publicKeyCredential" is missing`},
+		{authEnd, `{"sessionToken":"used","publicKeyCredential":` + answered + `}`, "", 400, schemas.CodeStaleSession, "start again"},
+		{authEnd, `{"sessionToken":"used"}`, "", 400, request, `"publicKeyCredential" is missing`},
+		{authEnd, `{"sessionToken":"x","publicKeyCredential":` + answered + `,"skipAssertion":"false"}`, "", 400, request, "skipAssertion: expected true or false"},
 		{authEnd, `{"publicKeyCredential":{}}`, "", 400, request, `"sessionToken" is missing`},
 		{authEnd, `{"publicKeyCredential":{"id":"a","id":"b"},"sessionToken":"x"}`, "", 400, request, "given twice"},
 		// paths and methods
@@ -158,21 +160,68 @@ func TestMalformedRequests(t *testing.T) {
 	}
 }
 
-// All that is wrong is told at once.
+// All that is wrong is told at once, and nothing twice.
 func TestSeveralFaultsAreToldTogether(t *testing.T) {
+	const (
+		execute   = "/flow/execute"
+		regStart  = "/register/passkey/start"
+		regFinish = "/register/passkey/finish"
+		authStart = "/auth/passkey/start"
+		authEnd   = "/auth/passkey/finish"
+	)
+	tests := []struct{ path, body, want string }{
+		{execute, `{"applicationId":7,"flowTyp":"x","inputs":{"a":1,"b":2}}`, "flowType applicationId flowTyp inputs.a inputs.b"},
+		{execute, `{"executionId":"x","applicationId":"a","flowType":"y"}`, "applicationId flowType"},
+		{execute, `{"flowType":"LOGIN","action":"go","challengeToken":"x"}`, "applicationId flowType action"},
+		{execute, `{"applicationId":"app","flowType":"AUTH","foo":1}`, "flowType foo"},
+		{execute, `{"applicationId":"app","foo":1}`, "flowType foo"},
+		{execute, `{"foo":1}`, " foo"},
+		{execute, `{"foo":1,"bar":2,"executionId":"x","flowType":"y"}`, "foo bar flowType"},
+		// A misspelt member is not missing besides, and one of the wrong type neither.
+		{execute, `{"aplicationId":"app","flowType":"AUTHENTICATION"}`, "aplicationId"},
+		{execute, `{"aplicationId":"app","flowTyp":"AUTHENTICATION"}`, "aplicationId flowTyp"},
+		{execute, `{"executionid":"x","acton":"go"}`, "executionid acton"},
+		{execute, `{"executionIdd":7,"verbos":true}`, "executionIdd verbos"},
+		{execute, `{"executionId":7,"action":"go"}`, "executionId"},
+		{execute, `{"executionId":"x","executionid":null,"Inputs":[]}`, "executionid Inputs"},
+		{execute, `{"flowType":"LOGIN","flowtype":"AUTHENTICATION","applicationId":"app"}`, "flowType flowtype"},
+		{execute, `{"flowType":{"a":1},"applicationId":[]}`, "flowType applicationId"},
+		{execute, `[{"foo":1}]`, ""},
+		{execute, `{"foo":1,"foo":2}`, "foo"},
+		{execute, `{"foo":1,`, ""},
+		{regStart, `{}`, "userId"},
+		{regStart, `{"userid":"` + ada + `","relyingPartyId":7}`, "userid relyingPartyId"},
+		{regStart, `{"authenticatorSelection":{"userVerification":"a","authenticatorAttachment":"b","residentKey":"c","requireResidentKey":"d","e":1},"attestation":"f"}`,
+			"userId authenticatorSelection.userVerification authenticatorSelection.authenticatorAttachment authenticatorSelection.residentKey authenticatorSelection.requireResidentKey authenticatorSelection.e attestation"},
+		{regStart, `{"authenticatorSelection":[],"attestation":7}`, "userId authenticatorSelection attestation"},
+		{authStart, `{"userId":"","relyingPartyId":7,"sessiontoken":"x"}`, "userId relyingPartyId sessiontoken"},
+		{authStart, `{"sessionToken":7,"foo":1}`, "sessionToken foo"},
+		{regFinish, `{}`, "publicKeyCredential sessionToken"},
+		{regFinish, `{"publicKeyCredential":{},"foo":1}`, "sessionToken publicKeyCredential.id publicKeyCredential.response.attestationObject publicKeyCredential.response.clientDataJSON foo"},
+		{regFinish, `{"publicKeyCredential":{"id":"eA","response":{"clientDataJSON":7,"transports":"usb"}}}`,
+			"sessionToken publicKeyCredential.response.attestationObject publicKeyCredential.response.clientDataJSON publicKeyCredential.response.transports"},
+		{regFinish, `{"publickeyCredential":{"id":"eA"},"credentialNam":"x"}`,
+			"publicKeyCredential.response.attestationObject publicKeyCredential.response.clientDataJSON sessionToken publickeyCredential credentialNam"},
+		{authEnd, `{}`, "publicKeyCredential sessionToken"},
+		{authEnd, `{"publicKeyCredential":{"id":"","type":"x"},"skipAssertion":1}`,
+			"sessionToken publicKeyCredential.response.authenticatorData publicKeyCredential.response.clientDataJSON publicKeyCredential.response.signature publicKeyCredential.id publicKeyCredential.type skipAssertion"},
+		{authEnd, `{"publicKeyCredential":{"id":null,"response":"x"}}`, "sessionToken publicKeyCredential.id publicKeyCredential.response"},
+		{authEnd, `{"publicKeyCredential":"x","sessionToken":7}`, "publicKeyCredential sessionToken"},
+	}
 	w := newWorld(t)
-	for body, want := range map[string]string{
-		`{"applicationId":7,"flowTyp":"x","inputs":{"a":1,"b":2}}`: "applicationId flowTyp inputs.a inputs.b",
-		`{"executionId":"x","applicationId":"a","flowType":"y"}`:   "applicationId flowType",
-		`{"flowType":"LOGIN","action":"go","challengeToken":"x"}`:  "action challengeToken applicationId flowType",
-	} {
-		f := fails(t, w.do("POST", "/flow/execute", body), 400, schemas.CodeInvalidRequest)
-		var paths []string
-		for _, p := range f.Errors {
-			paths = append(paths, p.Path)
-		}
-		if got := strings.Join(paths, " "); got != want {
-			t.Errorf("%s: faults at %s, want %s", body, got, want)
-		}
+	for _, tt := range tests {
+		t.Run(tt.path+" "+tt.body, func(t *testing.T) {
+			f := fails(t, w.do("POST", tt.path, tt.body, system), 400, schemas.CodeInvalidRequest)
+			var paths []string
+			for _, p := range f.Errors {
+				paths = append(paths, p.Path)
+				if p.Line == 0 || p.Message == "" {
+					t.Errorf("%s: no place or no words: %+v", p.Path, p)
+				}
+			}
+			if got := strings.Join(paths, " "); got != tt.want {
+				t.Errorf("faults at %q, want %q", got, tt.want)
+			}
+		})
 	}
 }

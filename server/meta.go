@@ -13,12 +13,13 @@ import (
 const appMeta = "APP"
 
 // meta is the body of GET /flow/meta: what a sign-in page shows before it has
-// begun a run. All of it is public.
+// begun a run. All of it is public. Without an application only the languages
+// say something.
 type meta struct {
-	IsRegistrationFlowEnabled bool            `json:"isRegistrationFlowEnabled"`
-	Application               metaApplication `json:"application"`
-	Design                    design          `json:"design"`
-	I18n                      i18n            `json:"i18n"`
+	IsRegistrationFlowEnabled bool             `json:"isRegistrationFlowEnabled"`
+	Application               *metaApplication `json:"application,omitempty"`
+	Design                    design           `json:"design"`
+	I18n                      i18n             `json:"i18n"`
 }
 
 type metaApplication struct {
@@ -37,32 +38,38 @@ type design struct {
 }
 
 // i18n tells in which language the texts of steps come, and which there are.
-// Translations replace a page's own texts.
+// Translations replace a page's own texts: namespace → key → text.
 type i18n struct {
-	Language     string            `json:"language"`
-	Languages    []string          `json:"languages"`
-	Translations map[string]string `json:"translations"`
+	Language     string                       `json:"language"`
+	Languages    []string                     `json:"languages"`
+	Translations map[string]map[string]string `json:"translations"`
 }
 
 // flowMeta is GET /flow/meta?id={applicationId}&type=APP&language={BCP 47 tag}.
-// type and language may be left out.
+// All of them may be left out: a client that leaves signing in to the hosted
+// pages asks before it knows of any application.
 func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	if problems := checkMeta(query.Get("id"), query.Get("type"), query.Get("language")); len(problems) > 0 {
+	id := query.Get("id")
+	if problems := checkMeta(query.Get("type"), query.Get("language")); len(problems) > 0 {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the query is not as expected: %s", problems[0]).WithProblems(problems)
 	}
-	app, err := s.Applications.Application(r.Context(), query.Get("id"))
+	if id == "" {
+		return writeJSON(w, http.StatusOK, metaOf(&schemas.Application{}))
+	}
+	app, err := s.Applications.Application(r.Context(), id)
 	if err != nil {
 		return named(err)
 	}
-	return writeJSON(w, http.StatusOK, metaOf(app))
+	m := metaOf(app)
+	m.Application = &metaApplication{
+		ID: app.ID, Name: app.Name, LogoURL: app.LogoURL, URL: app.URL, TosURI: app.TosURI, PolicyURI: app.PolicyURI,
+	}
+	return writeJSON(w, http.StatusOK, m)
 }
 
-func checkMeta(id, kind, tag string) []schemas.Problem {
+func checkMeta(kind, tag string) []schemas.Problem {
 	var problems []schemas.Problem
-	if id == "" {
-		problems = append(problems, schemas.Problem{Path: "id", Message: `required parameter "id" is missing: the id of an application`})
-	}
 	if kind != "" && kind != appMeta {
 		problems = append(problems, schemas.Problem{Path: "type", Message: fmt.Sprintf("expected %s, got %.64q", appMeta, kind)})
 	}
@@ -72,15 +79,13 @@ func checkMeta(id, kind, tag string) []schemas.Problem {
 	return problems
 }
 
+// metaOf is what there is to say of an application, but for who it is.
 func metaOf(app *schemas.Application) meta {
 	english := language.AmericanEnglish.String()
 	return meta{
 		IsRegistrationFlowEnabled: app.IsRegistrationFlowEnabled && app.RegistrationFlowID != "",
-		Application: metaApplication{
-			ID: app.ID, Name: app.Name, LogoURL: app.LogoURL, URL: app.URL, TosURI: app.TosURI, PolicyURI: app.PolicyURI,
-		},
-		Design: design{Theme: customization(app, "theme"), Layout: customization(app, "layout")},
-		I18n:   i18n{Language: english, Languages: []string{english}, Translations: map[string]string{}},
+		Design:                    design{Theme: customization(app, "theme"), Layout: customization(app, "layout")},
+		I18n:                      i18n{Language: english, Languages: []string{english}, Translations: map[string]map[string]string{}},
 	}
 }
 

@@ -22,7 +22,10 @@ type Options struct {
 	// them) that may call the API across origins: cors.allowed_origins.
 	AllowedOrigins []string
 	// ApplicationOrigin reports whether an origin belongs to a registered
-	// application; such a one may call the endpoints of flows. Nil: none does.
+	// application; such a one may call the endpoints of flows, where it runs the
+	// passkey ceremonies of its sign-in as well. It is not asked about the
+	// endpoints of single ceremonies: those stand open to AllowedOrigins alone.
+	// Nil: none belongs.
 	ApplicationOrigin func(ctx context.Context, origin string) bool
 
 	Engine       *engine.Engine

@@ -26,6 +26,9 @@ func TestCrossOrigin(t *testing.T) {
 		{passkeys, spaOrigin, true},
 		{passkeys, rpOrigin, false},
 		{"/auth/passkey/finish", spaOrigin, true},
+		{"/auth/passkey/finish", rpOrigin, false},
+		{"/register/passkey/start", rpOrigin, false}, // it registers within a flow
+		{"/register/passkey/finish", rpOrigin, false},
 		{"/register/passkey/start", spaOrigin, true},
 		{"/register/passkey/finish", spaOrigin, true},
 		{health, spaOrigin, false},

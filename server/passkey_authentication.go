@@ -3,7 +3,6 @@ package server
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 
 	"github.com/postern-id/postern/internal/passkey"
@@ -15,6 +14,14 @@ import (
 type authenticationStart struct {
 	UserID         *string `json:"userId"`
 	RelyingPartyID string  `json:"relyingPartyId"`
+	SessionToken   *string `json:"sessionToken"` // of an earlier start that this one replaces
+}
+
+func (b *authenticationStart) check() []schemas.Problem {
+	if b.UserID != nil && *b.UserID == "" {
+		return []schemas.Problem{{Path: "userId", Message: "expected the id of a user, got an empty string; leave it out to let anybody with a passkey answer"}}
+	}
+	return nil
 }
 
 type authenticationOptions struct {
@@ -22,7 +29,12 @@ type authenticationOptions struct {
 	SessionToken string          `json:"sessionToken"`
 }
 
-// startAuthentication is POST /auth/passkey/start.
+// startAuthentication is POST /auth/passkey/start. A newer start for a user
+// voids the older one. A start without a user voids none by itself: nothing
+// tells which of them are one client's, and two tabs that wait with conditional
+// UI must not void each other for ever. A client that begins anew may send the
+// sessionToken of its older start, and that is void from now on. A stale one is
+// no mistake: its session is void, as it should be.
 func (s *server) startAuthentication(w http.ResponseWriter, r *http.Request) error {
 	var body authenticationStart
 	if err := readJSON(w, r, smallBody, &body); err != nil {
@@ -34,6 +46,9 @@ func (s *server) startAuthentication(w http.ResponseWriter, r *http.Request) err
 	}
 	options, state, err := s.Passkeys.BeginAuthentication(*request)
 	if err != nil {
+		return err
+	}
+	if err := s.giveUpSession(r.Context(), body.SessionToken); err != nil {
 		return err
 	}
 	owner := request.UserID
@@ -52,9 +67,6 @@ func (s *server) authenticationRequest(r *http.Request, body *authenticationStar
 	if body.UserID == nil {
 		return request, nil
 	}
-	if *body.UserID == "" {
-		return nil, invalid(schemas.Problem{Path: "userId", Message: "expected the id of a user, got an empty string; leave it out to let anybody with a passkey answer"})
-	}
 	user, err := s.Store.User(r.Context(), *body.UserID)
 	if err != nil {
 		return nil, err
@@ -66,10 +78,16 @@ func (s *server) authenticationRequest(r *http.Request, body *authenticationStar
 
 // authenticationFinish is the body of POST /auth/passkey/finish.
 type authenticationFinish struct {
-	PublicKeyCredential json.RawMessage `json:"publicKeyCredential"`
-	SessionToken        *string         `json:"sessionToken"`
+	finishBody
 	// SkipAssertion leaves the assertion out of the reply, and nothing else.
 	SkipAssertion bool `json:"skipAssertion"`
+
+	answer passkey.AuthenticationResponse
+}
+
+func (b *authenticationFinish) check() (problems []schemas.Problem) {
+	b.answer, problems = parseAssertion(b.PublicKeyCredential)
+	return append(b.finishBody.check(), problems...)
 }
 
 // authenticated tells who authenticated.
@@ -83,20 +101,13 @@ type authenticated struct {
 // finishAuthentication is POST /auth/passkey/finish.
 func (s *server) finishAuthentication(w http.ResponseWriter, r *http.Request) error {
 	var body authenticationFinish
-	if err := readJSON(w, r, largeBody, &body); err != nil {
-		return err
-	}
-	session, err := s.burnSession(r.Context(), body.SessionToken, schemas.AuthenticationCeremony)
+	session, err := s.readFinish(w, r, &body, schemas.AuthenticationCeremony)
 	if err != nil {
 		return err
 	}
-	answer, err := parseCredential(body.PublicKeyCredential)
+	verified, err := s.Passkeys.FinishAuthentication(r.Context(), session.State, body.answer, s.Store.Credential, s.now())
 	if err != nil {
-		return err
-	}
-	verified, err := s.Passkeys.FinishAuthentication(r.Context(), session.State, answer.authentication(), s.Store.Credential, s.now())
-	if err != nil {
-		s.auditRefusal(r, answer, err)
+		s.auditRefusal(r, body.answer.ID, err)
 		return named(err)
 	}
 	reply, err := s.signIn(r, verified, !body.SkipAssertion)
@@ -124,7 +135,7 @@ func (s *server) signIn(r *http.Request, v *passkey.Verified, assert bool) (*aut
 	}
 	changes := []schemas.Change{v.Use, s.event(r, "passkey.used", user.ID, detail)}
 	if assert {
-		changes = append(changes, s.event(r, "user.signed-in", user.ID, map[string]string{"acr": v.ACR}))
+		changes = append(changes, s.event(r, "user.signed_in", user.ID, map[string]string{"acr": v.ACR}))
 	}
 	return reply, s.Store.Apply(r.Context(), changes)
 }
@@ -149,17 +160,4 @@ func (s *server) assert(r *http.Request, user *schemas.User, v *passkey.Verified
 		return "", fmt.Errorf("assert: %w", own(err))
 	}
 	return assertion, nil
-}
-
-// auditRefusal records that a passkey may have been copied. Only whoever holds
-// the key comes that far, so strangers cannot fill the audit log. A failure to
-// record does not change the answer.
-func (s *server) auditRefusal(r *http.Request, c *publicKeyCredential, refusal error) {
-	if passkey.FailedStep(refusal) != passkey.StepCounter {
-		return
-	}
-	event := s.event(r, "passkey.refused", "", map[string]string{"credentialId": c.id, "step": string(passkey.StepCounter)})
-	if err := s.Store.Apply(r.Context(), []schemas.Change{event}); err != nil {
-		s.Log.ErrorContext(r.Context(), "a refusal was not recorded", slog.String("traceId", event.Event.TraceID), slog.Any("error", err))
-	}
 }

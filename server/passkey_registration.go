@@ -24,6 +24,31 @@ type registrationStart struct {
 	Attestation string `json:"attestation"`
 }
 
+// check looks at every value itself: a ceremony would refuse the first wrong one
+// and say nothing of the others.
+func (b *registrationStart) check() []schemas.Problem {
+	var problems []schemas.Problem
+	if text(b.UserID) == "" {
+		problems = append(problems, missing("userId", "the id of the user to register a passkey for"))
+	}
+	preference := []string{passkey.Required, passkey.Preferred, passkey.Discouraged}
+	selection := b.AuthenticatorSelection
+	for _, member := range []struct {
+		path, value string
+		known       []string
+	}{
+		{"authenticatorSelection.userVerification", selection.UserVerification, preference},
+		{"authenticatorSelection.authenticatorAttachment", selection.AuthenticatorAttachment, []string{passkey.Platform, passkey.CrossPlatform}},
+		{"authenticatorSelection.residentKey", selection.ResidentKey, preference},
+		{"attestation", b.Attestation, []string{"none", "indirect", "direct", "enterprise"}},
+	} {
+		if member.value != "" {
+			problems = append(problems, choice(member.path, member.value, member.known...)...)
+		}
+	}
+	return problems
+}
+
 // residentKey follows WebAuthn Level 3 §5.4.4: requireResidentKey counts only
 // where residentKey says nothing.
 func (b *registrationStart) residentKey() string {
@@ -48,9 +73,6 @@ func (s *server) startRegistration(w http.ResponseWriter, r *http.Request) error
 	var body registrationStart
 	if err := readJSON(w, r, smallBody, &body); err != nil {
 		return err
-	}
-	if body.UserID == nil || *body.UserID == "" {
-		return invalid(missing("userId", "the id of the user to register a passkey for"))
 	}
 	if err := mayActFor(caller, *body.UserID); err != nil {
 		return err
@@ -89,9 +111,16 @@ func (s *server) beginRegistration(r *http.Request, body *registrationStart) (op
 
 // registrationFinish is the body of POST /register/passkey/finish.
 type registrationFinish struct {
-	PublicKeyCredential json.RawMessage `json:"publicKeyCredential"`
-	SessionToken        *string         `json:"sessionToken"`
-	CredentialName      string          `json:"credentialName"`
+	finishBody
+	CredentialName string `json:"credentialName"`
+
+	answer passkey.RegistrationResponse
+}
+
+func (b *registrationFinish) check() (problems []schemas.Problem) {
+	b.answer, problems = parseAttestation(b.PublicKeyCredential)
+	b.answer.Name = b.CredentialName
+	return append(b.finishBody.check(), problems...)
 }
 
 // registered tells what was registered.
@@ -109,21 +138,14 @@ func (s *server) finishRegistration(w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	var body registrationFinish
-	if err := readJSON(w, r, largeBody, &body); err != nil {
-		return err
-	}
-	session, err := s.burnSession(r.Context(), body.SessionToken, schemas.RegistrationCeremony)
+	session, err := s.readFinish(w, r, &body, schemas.RegistrationCeremony)
 	if err != nil {
 		return err
 	}
 	if err := mayActFor(caller, session.Owner); err != nil {
 		return err
 	}
-	answer, err := parseCredential(body.PublicKeyCredential)
-	if err != nil {
-		return err
-	}
-	credential, err := s.Passkeys.FinishRegistration(session.State, answer.registration(body.CredentialName), s.now())
+	credential, err := s.Passkeys.FinishRegistration(session.State, body.answer, s.now())
 	if err != nil {
 		return err
 	}
@@ -135,11 +157,4 @@ func (s *server) finishRegistration(w http.ResponseWriter, r *http.Request) erro
 		return named(err)
 	}
 	return writeJSON(w, http.StatusOK, registered{credential.ID.String(), credential.Name, credential.CreatedAt})
-}
-
-// event makes an entry of the audit log about what a request did.
-func (s *server) event(r *http.Request, action, userID string, detail map[string]string) schemas.RecordEvent {
-	return schemas.RecordEvent{Event: schemas.Event{
-		ID: schemas.NewID(), At: s.now(), Action: action, UserID: userID, TraceID: exchangeOf(r).traceID, Detail: detail,
-	}}
 }

@@ -114,7 +114,7 @@ func TestPasskeyRoundTrip(t *testing.T) {
 			t.Errorf("%s: asserted %+v", start, said)
 		}
 	}
-	if got, want := w.store.events(), []string{"passkey.registered", "passkey.used", "user.signed-in", "passkey.used", "user.signed-in", "passkey.used", "user.signed-in"}; !slices.Equal(got, want) {
+	if got, want := w.store.events(), []string{"passkey.registered", "passkey.used", "user.signed_in", "passkey.used", "user.signed_in", "passkey.used", "user.signed_in"}; !slices.Equal(got, want) {
 		t.Errorf("audit log %v, want %v", got, want)
 	}
 	if c := w.store.passkeys[0]; c.SignCount != 3 {

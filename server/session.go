@@ -33,11 +33,8 @@ func nobody() string { return "anonymous:" + schemas.NewID() }
 // burnSession takes the session that a finish names, for once and for all. A
 // token of the other ceremony is burned as well: whoever tries that is not
 // finishing what they began.
-func (s *server) burnSession(ctx context.Context, token *string, of schemas.Ceremony) (*schemas.PasskeySession, error) {
-	if token == nil {
-		return nil, invalid(missing("sessionToken", "that of the start reply"))
-	}
-	session, err := s.Store.TakePasskeySession(ctx, hashToken(*token), s.now())
+func (s *server) burnSession(ctx context.Context, token string, of schemas.Ceremony) (*schemas.PasskeySession, error) {
+	session, err := s.Store.TakePasskeySession(ctx, hashToken(token), s.now())
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +43,20 @@ func (s *server) burnSession(ctx context.Context, token *string, of schemas.Cere
 			"this sessionToken is that of a passkey %s and cannot finish a passkey %s; it is used up now, start again", session.Ceremony, of)
 	}
 	return session, nil
+}
+
+// giveUpSession voids the session of a client that begins anew. Whoever holds a
+// token could burn it by a finish as well, so none is too good to be given up;
+// one that is stale has been already.
+func (s *server) giveUpSession(ctx context.Context, token *string) error {
+	if token == nil {
+		return nil
+	}
+	_, err := s.Store.TakePasskeySession(ctx, hashToken(*token), s.now())
+	if schemas.HasCode(err, schemas.CodeStaleSession) {
+		return nil
+	}
+	return err
 }
 
 // hashToken is what is kept of a token: who reads the store cannot use it.

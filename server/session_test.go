@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +18,12 @@ import (
 func TestBadCredentialsBurnTheSession(t *testing.T) {
 	w := newWorld(t)
 	a := w.enrol(ada)
+	with := func(name string, value any) map[string]any {
+		r := map[string]any{"clientDataJSON": "e30", "authenticatorData": "AA", "signature": "AA"}
+		r[name] = value
+		return r
+	}
+	valid := with("future", true)
 	tests := []struct {
 		name       string
 		credential any
@@ -24,14 +31,14 @@ func TestBadCredentialsBurnTheSession(t *testing.T) {
 	}{
 		{"none", nil, schemas.CodeInvalidRequest, `"publicKeyCredential" is missing`},
 		{"a string", "x", schemas.CodeInvalidRequest, "publicKeyCredential: expected an object, got a string"},
-		{"empty", map[string]any{}, schemas.CodePasskeyFailed, "id is missing"},
-		{"wrong type", map[string]any{"type": "password"}, schemas.CodeInvalidRequest, `publicKeyCredential.type: expected "public-key"`},
-		{"a number for an id", map[string]any{"id": 7}, schemas.CodeInvalidRequest, "publicKeyCredential.id: expected a string, got a number"},
-		{"a list for a response", map[string]any{"response": []any{}}, schemas.CodeInvalidRequest, "publicKeyCredential.response: expected an object, got a list"},
-		{"no signature", map[string]any{"id": "eA", "response": map[string]any{"clientDataJSON": "e30", "authenticatorData": "AA"}}, schemas.CodePasskeyFailed, "signature is missing"},
-		{"a signature that is true", map[string]any{"response": map[string]any{"signature": true}}, schemas.CodeInvalidRequest, "publicKeyCredential.response.signature: expected a string, got true or false"},
-		{"transports", map[string]any{"response": map[string]any{"transports": []any{1}}}, schemas.CodeInvalidRequest, "publicKeyCredential.response.transports: expected a list of nothing but strings"},
-		{"not base64url", map[string]any{"id": "*", "response": map[string]any{}}, schemas.CodePasskeyFailed, "id"},
+		{"empty", map[string]any{}, schemas.CodeInvalidRequest, `"id" is missing`},
+		{"wrong type", map[string]any{"id": "eA", "type": "password", "response": valid}, schemas.CodeInvalidRequest, `publicKeyCredential.type: expected "public-key"`},
+		{"a number for an id", map[string]any{"id": 7, "response": valid}, schemas.CodeInvalidRequest, "publicKeyCredential.id: expected a string, got a number"},
+		{"a list for a response", map[string]any{"id": "eA", "response": []any{}}, schemas.CodeInvalidRequest, "publicKeyCredential.response: expected an object, got a list"},
+		{"no signature", map[string]any{"id": "eA", "response": with("signature", nil)}, schemas.CodeInvalidRequest, `"signature" is missing`},
+		{"a signature that is true", map[string]any{"id": "eA", "response": with("signature", true)}, schemas.CodeInvalidRequest, "publicKeyCredential.response.signature: expected a string, got true or false"},
+		{"a list for a user handle", map[string]any{"id": "eA", "response": with("userHandle", []any{1})}, schemas.CodeInvalidRequest, "publicKeyCredential.response.userHandle: expected a string, got a list"},
+		{"not base64url", map[string]any{"id": "*", "response": valid}, schemas.CodePasskeyFailed, "id"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -110,6 +117,32 @@ func TestSessionTokens(t *testing.T) {
 		w.startRegistration(named, system)
 		if first, second := authenticate(s), authenticate(anonymous); first != 200 || second != 200 {
 			t.Errorf("named %d, anonymous %d", first, second)
+		}
+	})
+	t.Run("are void when their client begins anew", func(t *testing.T) {
+		old := w.startAuthentication(`{}`)
+		again := `{"sessionToken":"` + old.SessionToken + `"}`
+		recent := w.startAuthentication(again)
+		other := w.startAuthentication(again) // stale by now, and no mistake
+		if first, second, third := authenticate(asserted(t, a, old)), authenticate(asserted(t, a, recent)), authenticate(asserted(t, a, other)); first != 400 || second != 200 || third != 200 {
+			t.Errorf("old %d, recent %d, other %d", first, second, third)
+		}
+		kept := w.startAuthentication(`{}`)
+		fails(t, w.do("POST", "/auth/passkey/start", `{"relyingPartyId":"evil.example.org","sessionToken":"`+kept.SessionToken+`"}`), 400, schemas.CodePasskeyConfig)
+		if code := authenticate(asserted(t, a, kept)); code != 200 {
+			t.Errorf("a start that failed voided the older one: %d", code)
+		}
+	})
+	t.Run("are burned by a body that is refused", func(t *testing.T) {
+		for _, change := range []func(body map[string]any){
+			func(body map[string]any) { body["foo"] = 1 },
+			func(body map[string]any) { delete(body, "publicKeyCredential") },
+		} {
+			good := asserted(t, a, w.startAuthentication(`{}`))
+			bad := maps.Clone(good)
+			change(bad)
+			fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, bad)), 400, schemas.CodeInvalidRequest)
+			fails(t, w.do("POST", "/auth/passkey/finish", asJSON(t, good)), 400, schemas.CodeStaleSession)
 		}
 	})
 	t.Run("are bound to their ceremony", func(t *testing.T) {

@@ -1,0 +1,29 @@
+package server
+
+import (
+	"log/slog"
+	"net/http"
+
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/schemas"
+)
+
+// event makes an entry of the audit log about what a request did.
+func (s *server) event(r *http.Request, action, userID string, detail map[string]string) schemas.RecordEvent {
+	return schemas.RecordEvent{Event: schemas.Event{
+		ID: schemas.NewID(), At: s.now(), Action: action, UserID: userID, TraceID: exchangeOf(r).traceID, Detail: detail,
+	}}
+}
+
+// auditRefusal records that a passkey may have been copied. Only whoever holds
+// the key comes that far, so strangers cannot fill the audit log. A failure to
+// record does not change the answer.
+func (s *server) auditRefusal(r *http.Request, credentialID string, refusal error) {
+	if passkey.FailedStep(refusal) != passkey.StepCounter {
+		return
+	}
+	event := s.event(r, "passkey.refused", "", map[string]string{"credentialId": credentialID, "step": string(passkey.StepCounter)})
+	if err := s.Store.Apply(r.Context(), []schemas.Change{event}); err != nil {
+		s.Log.ErrorContext(r.Context(), "a refusal was not recorded", slog.String("traceId", event.Event.TraceID), slog.Any("error", err))
+	}
+}
