@@ -36,9 +36,7 @@ type flowCheckCommand struct {
 
 // Run checks every flow file.
 func (c flowCheckCommand) Run(p program) error {
-	files, err := filesIn(c.Paths, func(name string) bool {
-		return strings.HasSuffix(name, flowSuffix) && !strings.HasSuffix(name, testSuffix)
-	})
+	files, err := filesIn(c.Paths, isFlow)
 	if err != nil {
 		return err
 	}
