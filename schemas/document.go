@@ -3,7 +3,6 @@ package schemas
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -28,10 +27,14 @@ func (d *Document) Locate(problems []Problem) []Problem {
 			p.Line, p.Column = d.place(*p)
 		}
 	}
+	sortByPlace(problems)
+	return problems
+}
+
+func sortByPlace(problems []Problem) {
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Path, b.Path))
 	})
-	return problems
 }
 
 func (d *Document) place(p Problem) (line, column int) {
@@ -39,37 +42,23 @@ func (d *Document) place(p Problem) (line, column int) {
 	// Who words a problem anew keeps its message, but loses the mark.
 	onKey := p.onKey || strings.HasPrefix(p.Message, "unknown member ")
 	if onKey && at.key != nil {
-		return at.key.line, at.key.column
+		return int(at.key.line), int(at.key.column)
 	}
-	return at.value.line, at.value.column
+	return int(at.value.line), int(at.value.column)
 }
 
 // Line returns the nth line of the source, counted from 1, without its line
 // end, to print above a caret. It is "" when there is no such line.
 func (d *Document) Line(n int) string { return nthLine(d.source, n) }
 
-// maxProblems is how many problems are told at most. Nobody mends more at a
-// time, and a text of commas must not turn into a reply many times its size.
-const maxProblems = 1000
-
-// bounded cuts what is over maxProblems and says how many there were.
-func bounded(problems []Problem) []Problem {
-	if len(problems) <= maxProblems {
-		return problems
-	}
-	more := len(problems) - maxProblems
-	last := problems[maxProblems-1]
-	last.Message += fmt.Sprintf(" (and %d more problems)", more)
-	return append(problems[:maxProblems-1:maxProblems-1], last)
-}
-
 // Decode checks the document against the schema and decodes it into a pointer
-// to a Go value. Members the Go type does not have are problems too. Nothing
-// is decoded if there are problems.
+// to a Go value. Members the Go type does not have are problems too. Nothing is
+// decoded if there are problems, of which fifty are told, the last with the
+// number of the others.
 func (d *Document) Decode(s *Schema, into any) []Problem {
-	problems := s.check(d.root)
-	if len(problems) == 0 {
-		problems = decode(d.root, d.text, into)
+	found := s.check(d.root)
+	if found.none() {
+		found = decode(d.root, d.text, into)
 	}
-	return bounded(d.Locate(problems))
+	return found.inPlace().told()
 }

@@ -2,76 +2,129 @@ package schemas
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// shape is the kind of a JSON value, in the words JSON Schema uses for it.
-type shape string
+// shape is the kind of a JSON value.
+type shape byte
 
 const (
-	nullShape    shape = "null"
-	booleanShape shape = "boolean"
-	numberShape  shape = "number"
-	stringShape  shape = "string"
-	arrayShape   shape = "array"
-	objectShape  shape = "object"
+	nullShape shape = iota
+	booleanShape
+	numberShape
+	integerShape // what a type or a schema asks for; a parsed value is a number
+	stringShape
+	arrayShape
+	objectShape
 )
 
-// words names a JSON type as a message does. Schemas say "integer" too.
-func (s shape) words() string {
-	switch s {
-	case booleanShape:
-		return "true or false"
-	case numberShape:
-		return "a number"
-	case "integer":
-		return "a whole number"
-	case stringShape:
-		return "a string"
-	case arrayShape:
-		return "a list"
-	case objectShape:
-		return "an object"
+// shapeNames are what JSON Schema calls each shape, and what a message does.
+func shapeNames() [objectShape + 1][2]string {
+	return [...][2]string{
+		nullShape:    {"null", "null"},
+		booleanShape: {"boolean", "true or false"},
+		numberShape:  {"number", "a number"},
+		integerShape: {"integer", "a whole number"},
+		stringShape:  {"string", "a string"},
+		arrayShape:   {"array", "a list"},
+		objectShape:  {"object", "an object"},
 	}
-	return string(s)
+}
+
+// words names the shape as a message does.
+func (s shape) words() string { return shapeNames()[s][1] }
+
+// typeWords names a type of JSON Schema as a message does.
+func typeWords(name string) string {
+	for _, names := range shapeNames() {
+		if names[0] == name {
+			return names[1]
+		}
+	}
+	return name
 }
 
 // element is a parsed value that knows where it stands. Line and column start
-// at 1; columns count characters, not bytes.
+// at 1; columns count characters, not bytes. There is one for every few bytes of
+// a text from outside, so it is kept small.
 type element struct {
-	shape        shape
 	text         string // a string's value; a number, true, false or null as written
-	line, column int
+	line, column int32
+	shape        shape
 	items        []*element
-	members      []member
-	index        map[string]int // member name → position in members
+	object       *object // its members, if any
+}
+
+// object is the members of an object in the author's order.
+type object struct {
+	members []member
+	index   map[string]int // member name → position, once there are more than a few
 }
 
 // member is one member of an object, with the place of its name.
 type member struct {
 	name         string
-	line, column int
+	line, column int32
 	value        *element
+}
+
+// few is how many members are looked through rather than indexed.
+const few = 8
+
+// addItem appends an item. It doubles the list when that is full: append would
+// take smaller steps, and copy long lists more often.
+func (e *element) addItem(item *element) {
+	if len(e.items) == cap(e.items) {
+		e.items = slices.Grow(e.items, max(1, len(e.items)))
+	}
+	e.items = append(e.items, item)
 }
 
 // add appends a member and reports false if the object has one of that name.
 func (e *element) add(m member) bool {
-	if _, taken := e.index[m.name]; taken {
+	if e.member(m.name) != nil {
 		return false
 	}
-	if e.index == nil {
-		e.index = make(map[string]int)
+	if e.object == nil {
+		e.object = new(object)
 	}
-	e.index[m.name] = len(e.members)
-	e.members = append(e.members, m)
+	o := e.object
+	if o.members = append(o.members, m); len(o.members) <= few {
+		return true
+	}
+	if o.index == nil {
+		o.index = make(map[string]int, 2*few)
+		for i, m := range o.members {
+			o.index[m.name] = i
+		}
+	}
+	o.index[m.name] = len(o.members) - 1
 	return true
+}
+
+// members returns the members of an object; none for any other value.
+func (e *element) members() []member {
+	if e.object == nil {
+		return nil
+	}
+	return e.object.members
 }
 
 // member returns the member of that name, or nil.
 func (e *element) member(name string) *member {
-	if i, ok := e.index[name]; ok {
-		return &e.members[i]
+	members := e.members()
+	if len(members) > few {
+		if i, ok := e.object.index[name]; ok {
+			return &members[i]
+		}
+		return nil
+	}
+	for i := range members {
+		if members[i].name == name {
+			return &members[i]
+		}
 	}
 	return nil
 }
@@ -80,8 +133,8 @@ func (e *element) member(name string) *member {
 func (e *element) plain() any {
 	switch e.shape {
 	case objectShape:
-		object := make(map[string]any, len(e.members))
-		for _, m := range e.members {
+		object := make(map[string]any, len(e.members()))
+		for _, m := range e.members() {
 			object[m.name] = m.value.plain()
 		}
 		return object
@@ -106,7 +159,7 @@ func (e *element) appendJSON(out []byte) []byte {
 	switch e.shape {
 	case objectShape:
 		out = append(out, '{')
-		for i, m := range e.members {
+		for i, m := range e.members() {
 			if i > 0 {
 				out = append(out, ',')
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // message says in words what was expected, what came, and how to mend it. It
@@ -25,8 +26,8 @@ func (f fault) wrongType() string {
 	var types []string
 	text := false
 	for _, t := range list(f.want) {
-		types = append(types, shape(fmt.Sprint(t)).words())
-		text = text || t == string(stringShape)
+		types = append(types, typeWords(fmt.Sprint(t)))
+		text = text || t == "string"
 	}
 	message := "expected " + oneOf(types) + ", got " + f.came()
 	if f.value.shape == numberShape && slices.Contains(list(f.want), any("integer")) {
@@ -186,9 +187,9 @@ func oneOf(alternatives []string) string {
 
 // wrongCount words a length that is out of bounds.
 func (f fault) wrongCount() string {
-	bound, unit, got := "at most", "character", len([]rune(f.value.text))
+	bound, unit, got := "at most", "character", utf8.RuneCountInString(f.value.text)
 	if f.onKey {
-		got = len([]rune(f.name))
+		got = utf8.RuneCountInString(f.name)
 	}
 	if strings.HasPrefix(f.keyword, "min") {
 		bound = "at least"
@@ -197,7 +198,7 @@ func (f fault) wrongCount() string {
 	case strings.HasSuffix(f.keyword, "Items"):
 		unit, got = "item", len(f.value.items)
 	case strings.HasSuffix(f.keyword, "Properties"):
-		unit, got = "member", len(f.value.members)
+		unit, got = "member", len(f.value.members())
 	}
 	if fmt.Sprint(f.want) != "1" {
 		unit += "s"

@@ -1,7 +1,7 @@
 package schemas
 
 import (
-	"net/url"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,110 +18,133 @@ import (
 // fault is one leaf of the validator's tree.
 type fault struct {
 	spot
+	rule
+	onKey bool   // the fault is the name, not the value
+	text  string // the validator's own words, when there is nothing to look up
+}
+
+// rule is what a schema says at one place.
+type rule struct {
 	keyword string         // the keyword that failed
 	want    any            // what the schema says under that keyword
 	schema  map[string]any // the schema the keyword stands in
-	onKey   bool           // the fault is the name, not the value
-	text    string         // the validator's own words, when there is nothing to look up
-}
-
-// spot is a place in the value that is checked.
-type spot struct {
-	path   string // in the author's notation
-	value  *element
-	around string // the path of the object or list that holds the value
-	name   string // the member's name; that of the nearest one around an item
 }
 
 // judgement walks the validator's tree for one value.
 type judgement struct {
 	schema *Schema
 	root   *element
+	rules  map[string]rule // those met so far, by their location
 }
 
-// faults flattens the tree.
-func (j judgement) faults(e *jsonschema.ValidationError) []fault {
-	if len(e.Causes) == 0 {
-		return []fault{j.leaf(e)}
+// faultList is the faults of a part of the tree: the first ones by where they
+// stand, and how many there are besides. The validator words every one of a
+// hundred thousand faults; that they are not worked on as well bounds the cost.
+type faultList struct {
+	list []fault
+	more int
+}
+
+// enough is how many faults are worked on: more than are told, for several can
+// make one problem.
+const enough = 4 * maxProblems
+
+// add appends faults, and drops those that stand last when there are too many.
+func (l *faultList) add(faults ...fault) {
+	l.list = append(l.list, faults...)
+	if len(l.list) >= 2*enough {
+		l.sort()
+		l.more += len(l.list) - enough
+		l.list = l.list[:enough]
 	}
-	keyword := lastKeyword(e.AbsoluteKeywordLocation)
-	switch keyword {
+}
+
+// sort puts the faults in the order of their places. The validator tells them in
+// one that differs from run to run, but the same are to be told each time.
+func (l *faultList) sort() {
+	slices.SortStableFunc(l.list, func(a, b fault) int {
+		return cmp.Or(cmp.Compare(a.value.line, b.value.line), cmp.Compare(a.value.column, b.value.column))
+	})
+}
+
+// faults flattens the tree into a list.
+func (j judgement) faults(e *jsonschema.ValidationError, all *faultList) {
+	if len(e.Causes) == 0 {
+		all.add(j.leaf(e))
+		return
+	}
+	switch lastKeyword(e.AbsoluteKeywordLocation) {
 	case "anyOf", "oneOf":
-		var branches [][]fault
-		for _, cause := range e.Causes {
-			branches = append(branches, j.faults(cause))
+		branches := make([]faultList, len(e.Causes))
+		for i, cause := range e.Causes {
+			j.faults(cause, &branches[i])
 		}
-		return meant(branches, j.root.follow(e.InstanceLocation).path)
+		best := meant(branches, j.root.follow(e.InstanceLocation).value)
+		all.add(best.list...)
+		all.more += best.more
 	case "minContains":
 		// The causes are the items that did not match; none of them need to.
-		return []fault{j.leaf(e)}
+		all.add(j.leaf(e))
+	default:
+		for _, cause := range e.Causes {
+			j.faults(cause, all)
+		}
 	}
-	var all []fault
-	for _, cause := range e.Causes {
-		all = append(all, j.faults(cause)...)
-	}
-	return all
 }
 
 // leaf looks up what a single failure is about.
 func (j judgement) leaf(e *jsonschema.ValidationError) fault {
-	f := fault{spot: j.root.follow(e.InstanceLocation), onKey: aboutName(e.KeywordLocation), text: e.Message}
-	at, fragment, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
-	if at != j.schema.url {
-		return f
+	return fault{
+		spot:  j.root.follow(e.InstanceLocation),
+		rule:  j.rule(e.AbsoluteKeywordLocation),
+		onKey: aboutName(e.KeywordLocation),
+		text:  cut(e.Message, longestCause),
 	}
-	var here any = j.schema.doc
+}
+
+// rule looks up what stands in the schema at a location; there is nothing to
+// look up outside the schema.
+func (j judgement) rule(location string) rule {
+	r, met := j.rules[location]
+	if !met {
+		if at, fragment, _ := strings.Cut(location, "#"); at == j.schema.url {
+			r = findRule(j.schema.doc, fragment)
+		}
+		j.rules[location] = r
+	}
+	return r
+}
+
+func findRule(here any, fragment string) rule {
+	var r rule
 	named := false
-	for _, step := range pointer(fragment) {
+	for step := range pointer(fragment) {
 		switch parent := here.(type) {
 		case map[string]any:
 			if !named {
-				f.schema, f.keyword = parent, step
+				r.schema, r.keyword = parent, step
 			}
 			named = !named && namesFollow(step)
 			here = parent[step]
 		case []any:
 			i, err := strconv.Atoi(step)
 			if err != nil || i < 0 || i >= len(parent) {
-				return f
+				return r
 			}
 			here = parent[i]
 		}
 	}
-	f.want = here
-	return f
+	r.want = here
+	return r
 }
 
-// follow walks a JSON pointer as the validator writes it.
-func (e *element) follow(location string) spot {
-	at := spot{value: e}
-	for _, step := range pointer(location) {
-		if m := at.value.member(step); m != nil {
-			at = spot{path: MemberPath(at.path, step), value: m.value, around: at.path, name: step}
-			continue
-		}
-		i, err := strconv.Atoi(step)
-		if err != nil || i < 0 || i >= len(at.value.items) {
-			break
-		}
-		at = spot{path: itemPath(at.path, i), value: at.value.items[i], around: at.path, name: at.name}
+// problem is the problem at the path, placed where the fault is.
+func (f fault) problem(path, message string) Problem {
+	p := Problem{Path: path, Message: message, Line: int(f.value.line), Column: int(f.value.column), onKey: f.onKey}
+	if f.onKey && f.key != nil {
+		p.Line, p.Column = int(f.key.line), int(f.key.column)
 	}
-	return at
-}
-
-// pointer splits a JSON pointer (RFC 6901) in its URI fragment form, §6.
-func pointer(location string) []string {
-	if location == "" {
-		return nil
-	}
-	steps := strings.Split(strings.TrimPrefix(location, "/"), "/")
-	for i, step := range steps {
-		if plain, err := url.PathUnescape(step); err == nil {
-			step = plain
-		}
-		steps[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-	}
-	return steps
+	return p
 }
 
 func lastKeyword(location string) string {
@@ -131,14 +154,16 @@ func lastKeyword(location string) string {
 // aboutName reports whether a keyword stands below propertyNames, so that it
 // judges a member's name.
 func aboutName(location string) bool {
-	steps := pointer(location)
-	for i := 0; i < len(steps); i++ {
-		if steps[i] == "propertyNames" {
+	const keyword = "propertyNames"
+	if !strings.Contains(location, keyword) {
+		return false
+	}
+	named := false
+	for step := range pointer(location) {
+		if step == keyword && !named {
 			return true
 		}
-		if namesFollow(steps[i]) {
-			i++
-		}
+		named = !named && namesFollow(step)
 	}
 	return false
 }
@@ -154,16 +179,16 @@ func namesFollow(keyword string) bool {
 }
 
 // meant picks the faults worth telling when every branch of an anyOf or oneOf
-// failed at the value at path.
-func meant(branches [][]fault, path string) []fault {
-	for _, f := range branches[0] {
+// failed at the value.
+func meant(branches []faultList, value *element) faultList {
+	for _, f := range branches[0].list {
 		if joined, ok := inAll(branches, f); ok {
-			return []fault{joined}
+			return faultList{list: []fault{joined}}
 		}
 	}
 	best := branches[0]
 	for _, branch := range branches[1:] {
-		if farness(branch, path) < farness(best, path) {
+		if branch.farness(value) < best.farness(value) {
 			best = branch
 		}
 	}
@@ -174,14 +199,14 @@ func meant(branches [][]fault, path string) []fault {
 // what any of them wants. A value that has the type of no branch, or names a
 // variant (a const or enum) of none, is told so and no more; members are only
 // told together if they are all that is missing.
-func inAll(branches [][]fault, like fault) (fault, bool) {
+func inAll(branches []faultList, like fault) (fault, bool) {
 	var want []any
 	for _, branch := range branches {
-		i := slices.IndexFunc(branch, like.isLike)
-		if i < 0 || like.keyword == "required" && len(branch) > 1 {
+		i := slices.IndexFunc(branch.list, like.isLike)
+		if i < 0 || like.keyword == "required" && len(branch.list) > 1 {
 			return fault{}, false
 		}
-		if f := branch[i]; f.keyword == "type" || f.keyword == "enum" {
+		if f := branch.list[i]; f.keyword == "type" || f.keyword == "enum" {
 			want = append(want, list(f.want)...)
 		} else {
 			want = append(want, f.want)
@@ -198,7 +223,7 @@ func inAll(branches [][]fault, like fault) (fault, bool) {
 }
 
 func (f fault) isLike(g fault) bool {
-	return f.path == g.path && f.onKey == g.onKey && f.question() != "" && f.question() == g.question()
+	return f.value == g.value && f.onKey == g.onKey && f.question() != "" && f.question() == g.question()
 }
 
 // question is what a keyword asks of a value, if alternatives to it can be
@@ -213,13 +238,13 @@ func (f fault) question() string {
 	return ""
 }
 
-// farness says how little a branch fits the value at path: one that wants
-// another type, or names another variant, was hardly meant.
-func farness(branch []fault, path string) int {
-	far := len(branch)
-	for _, f := range branch {
+// farness says how little a branch fits the value: one that wants another type,
+// or names another variant, was hardly meant.
+func (l *faultList) farness(value *element) int {
+	far := len(l.list) + l.more
+	for _, f := range l.list {
 		switch {
-		case f.keyword == "type" && f.path == path:
+		case f.keyword == "type" && f.value == value:
 			far += 10000
 		case f.question() == "choice":
 			far += 100

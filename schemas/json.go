@@ -16,13 +16,14 @@ const maxDepth = 100
 // text could disagree about its meaning, a check by the first says nothing
 // about the second.
 //
-// The document is nil if there are problems. Its cost is linear in the text,
-// whose size the caller bounds.
+// The document is nil if there are problems. The cost is linear in the text,
+// whose size the caller bounds, however many problems there are: fifty are told,
+// the last with the number of those after it.
 func ParseJSON(data []byte) (*Document, []Problem) {
 	r := jsonReader{data: data, line: 1, column: 1}
 	root := r.document()
-	if len(r.problems) > 0 {
-		return nil, bounded(r.problems)
+	if !r.none() {
+		return nil, r.told()
 	}
 	return &Document{source: data, text: bytes.TrimSpace(data), root: root}, nil
 }
@@ -30,25 +31,28 @@ func ParseJSON(data []byte) (*Document, []Problem) {
 // jsonReader reads a text from left to right. A method that meets broken
 // grammar notes the problem and returns nil; reading then stops.
 type jsonReader struct {
+	findings
 	data         []byte
+	text         string // the same, for values to be parts of
 	pos          int
 	counted      int // line and column are those of data[counted]
-	line, column int
+	line, column int32
+	at           trail // of the value being read
 	depth        int
-	problems     []Problem
 }
 
 func (r *jsonReader) document() *element {
 	if at := invalidUTF8(r.data); at >= 0 {
 		r.pos = at
-		return r.fail(nil, "the text is not valid UTF-8 here")
+		return r.fail("the text is not valid UTF-8 here")
 	}
-	root := r.value(nil)
+	r.text = string(r.data)
+	root := r.value()
 	if root == nil {
 		return nil
 	}
 	if r.space(); r.pos < len(r.data) {
-		return r.fail(nil, "expected the end of the text after the first value, got "+r.next())
+		return r.fail("expected the end of the text after the first value, got " + r.next())
 	}
 	return root
 }
@@ -69,19 +73,21 @@ func invalidUTF8(data []byte) int {
 }
 
 // value reads a value, with the blanks before it.
-func (r *jsonReader) value(at *trail) *element {
+func (r *jsonReader) value() *element {
 	r.space()
 	line, column := r.mark()
 	var e *element
 	switch c := r.peek(); {
 	case c == '{' || c == '[':
-		e = r.nested(at, c)
+		e = r.nested(c)
 	case c == '"':
-		e = r.string(at)
+		if text, ok := r.string(); ok {
+			e = &element{shape: stringShape, text: text}
+		}
 	case c == '-' || '0' <= c && c <= '9':
-		e = r.number(at)
+		e = r.number()
 	default:
-		e = r.word(at)
+		e = r.word()
 	}
 	if e != nil {
 		e.line, e.column = line, column
@@ -89,99 +95,102 @@ func (r *jsonReader) value(at *trail) *element {
 	return e
 }
 
-func (r *jsonReader) nested(at *trail, open byte) *element {
+func (r *jsonReader) nested(open byte) *element {
 	if r.depth == maxDepth {
-		return r.fail(at, fmt.Sprintf("nested deeper than %d levels", maxDepth))
+		return r.fail(fmt.Sprintf("nested deeper than %d levels", maxDepth))
 	}
 	r.depth++
 	defer func() { r.depth-- }()
 	r.pos++
 	if open == '{' {
-		return r.object(at)
+		return r.object()
 	}
-	return r.array(at)
+	return r.array()
 }
 
-func (r *jsonReader) array(at *trail) *element {
+func (r *jsonReader) array() *element {
 	e := &element{shape: arrayShape}
 	if r.space(); r.accept(']') {
 		return e
 	}
 	for {
-		item := r.value(at.item(len(e.items)))
+		r.at = r.at.item(len(e.items))
+		item := r.value()
 		if item == nil {
 			return nil
 		}
-		e.items = append(e.items, item)
+		r.at = r.at.up()
+		e.addItem(item)
 		if r.space(); r.accept(']') {
 			return e
 		}
 		if !r.accept(',') {
-			return r.fail(at, "expected a comma or ] after an item of the list, got "+r.next())
+			return r.fail("expected a comma or ] after an item of the list, got " + r.next())
 		}
 	}
 }
 
-func (r *jsonReader) object(at *trail) *element {
+func (r *jsonReader) object() *element {
 	e := &element{shape: objectShape}
 	if r.space(); r.accept('}') {
 		return e
 	}
 	for {
-		if !r.member(at, e) {
+		if !r.member(e) {
 			return nil
 		}
 		if r.space(); r.accept('}') {
 			return e
 		}
 		if !r.accept(',') {
-			return r.fail(at, "expected a comma or } after a member of the object, got "+r.next())
+			return r.fail("expected a comma or } after a member of the object, got " + r.next())
 		}
 	}
 }
 
 // member reads a name, a colon and a value, and reports whether it could.
-func (r *jsonReader) member(at *trail, object *element) bool {
+func (r *jsonReader) member(object *element) bool {
 	if r.space(); r.peek() != '"' {
-		r.fail(at, "expected a member's name in double quotes, got "+r.next())
+		r.fail("expected a member's name in double quotes, got " + r.next())
 		return false
 	}
-	line, column := r.mark()
-	name := r.string(at)
-	if name == nil {
+	m := member{}
+	m.line, m.column = r.mark()
+	name, ok := r.string()
+	if !ok {
 		return false
 	}
-	if name.text == "" {
-		r.problems = append(r.problems, nameless(at, line, column))
+	if name == "" && r.room() {
+		r.keep(nameless(r.at, m.line, m.column))
 	}
-	at = at.member(name.text)
+	m.name, r.at = name, r.at.member(name)
 	if r.space(); !r.accept(':') {
-		r.fail(at, "expected a colon after the member's name, got "+r.next())
+		r.fail("expected a colon after the member's name, got " + r.next())
 		return false
 	}
-	value := r.value(at)
-	if value == nil {
+	if m.value = r.value(); m.value == nil {
 		return false
 	}
-	if !object.add(member{name: name.text, line: line, column: column, value: value}) {
-		r.problems = append(r.problems, twice(at, object.member(name.text), line, column))
+	if !object.add(m) && r.room() {
+		r.keep(twice(r.at, m, object.member(name)))
 	}
+	r.at = r.at.up()
 	return true
 }
 
 // nameless is the problem of a member whose name is empty. JSON has such
 // members, but the schema validator cannot point at them.
-func nameless(at *trail, line, column int) Problem {
-	return Problem{Path: at.String(), Message: "a member's name is empty; give it one", Line: line, Column: column}
+func nameless(at trail, line, column int32) Problem {
+	return Problem{Path: at.String(), Message: "a member's name is empty; give it one", Line: int(line), Column: int(column)}
 }
 
 // twice is the problem of a member that an object has already.
-func twice(at *trail, first *member, line, column int) Problem {
+func twice(at trail, m member, first *member) Problem {
 	return Problem{
 		Path:    at.String(),
-		Message: fmt.Sprintf("%s is given twice, first in line %d; remove one", quote(first.name), first.line),
-		Line:    line,
-		Column:  column,
+		Message: fmt.Sprintf("%s is given twice, first in line %d; remove one", quote(m.name), first.line),
+		Line:    int(m.line),
+		Column:  int(m.column),
 		onKey:   true,
 	}
 }
@@ -221,7 +230,7 @@ func (r *jsonReader) space() {
 
 // mark returns the line and column of the reading position. It goes on from
 // where it was last asked, so that one long line costs no more than many.
-func (r *jsonReader) mark() (line, column int) {
+func (r *jsonReader) mark() (line, column int32) {
 	for r.counted < r.pos && r.counted < len(r.data) {
 		c, size := utf8.DecodeRune(r.data[r.counted:])
 		r.counted += size
@@ -234,8 +243,9 @@ func (r *jsonReader) mark() (line, column int) {
 }
 
 // fail notes a problem at the reading position and returns nil.
-func (r *jsonReader) fail(at *trail, message string) *element {
-	line, column := r.mark()
-	r.problems = append(r.problems, Problem{Path: at.String(), Message: message, Line: line, Column: column})
+func (r *jsonReader) fail(message string) *element {
+	if line, column := r.mark(); r.room() {
+		r.keep(Problem{Path: r.at.String(), Message: message, Line: int(line), Column: int(column)})
+	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package schemas
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"sort"
@@ -10,55 +9,70 @@ import (
 
 // problemsOf turns faults into problems: one for each missing and each unknown
 // member, and one for each value however many keywords it breaks.
-func problemsOf(faults []fault) []Problem {
-	var problems []Problem
-	judged := make(map[string]bool) // values and names that have their problem
-	for _, f := range faults {
+func (j judgement) problemsOf(faults *faultList) findings {
+	found := findings{more: faults.more}
+	told := make(map[judged]bool)
+	faults.sort()
+	for _, f := range faults.list {
 		switch f.keyword {
 		case "required":
-			problems = append(problems, f.missing()...)
+			j.missing(f, &found)
 			continue
 		case "additionalProperties":
-			problems = append(problems, f.strangers()...)
+			j.strangers(f, &found)
 			continue
 		case "unevaluatedProperties":
-			problems = append(problems, stranger(f.around, f.name, reachable(f.schema)))
+			if f.key == nil {
+				break // a reference brought another value here
+			}
+			if found.room() {
+				found.keep(stranger(j.root.trail(f.location).up(), *f.key, reachable(f.schema)))
+			}
 			continue
 		}
-		once := fmt.Sprint(f.path, " ", f.onKey, f.aboutWhole())
-		if judged[once] {
-			continue
+		if this := f.judged(); !told[this] {
+			told[this] = true
+			if found.room() {
+				found.keep(f.problem(j.root.trail(f.location).String(), f.message()))
+			}
 		}
-		judged[once] = true
-		problems = append(problems, Problem{Path: f.path, Message: f.message(), onKey: f.onKey})
 	}
-	return once(withoutEchoes(problems))
+	found.kept = once(withoutEchoes(found.kept))
+	return found
 }
 
-// aboutWhole tells the faults of an object or list apart by keyword: such a
-// value may well have several, where a string or number has one.
-func (f fault) aboutWhole() string {
+// judged is what gets one problem at most: a value, or a member's name. An
+// object or list may well break several keywords, each its own problem, where a
+// string or number has one.
+type judged struct {
+	value   *element
+	onKey   bool
+	keyword string
+}
+
+func (f fault) judged() judged {
+	this := judged{value: f.value, onKey: f.onKey}
 	if f.value.shape == objectShape || f.value.shape == arrayShape {
-		return f.keyword
+		this.keyword = f.keyword
 	}
-	return ""
+	return this
 }
 
 // missing reports each required member that is not there.
-func (f fault) missing() []Problem {
-	var problems []Problem
+func (j judgement) missing(f fault, found *findings) {
 	for _, want := range list(f.want) {
 		name, _ := want.(string)
-		if f.value.member(name) != nil {
+		if f.value.member(name) != nil || !found.room() {
 			continue
 		}
 		message := "required member " + quote(name) + " is missing"
 		if about := f.about(name); about != "" {
 			message += ": " + about
 		}
-		problems = append(problems, Problem{Path: MemberPath(f.path, name), Message: message, missing: true})
+		p := f.problem(j.root.trail(f.location).member(name).String(), message)
+		p.missing = true
+		found.keep(p)
 	}
-	return problems
 }
 
 // about returns the first sentence of what the schema says about a member.
@@ -71,17 +85,16 @@ func (f fault) about(name string) string {
 }
 
 // strangers reports each member that the schema does not know.
-func (f fault) strangers() []Problem {
+func (j judgement) strangers(f fault, found *findings) {
 	properties, _ := f.schema["properties"].(map[string]any)
-	known := names(properties)
-	var problems []Problem
-	for _, m := range f.value.members {
-		if _, ok := properties[m.name]; ok || matchesAny(f.schema["patternProperties"], m.name) {
+	patterns := compilePatterns(f.schema["patternProperties"])
+	for _, m := range f.value.members() {
+		_, known := properties[m.name]
+		if known || matchesAny(patterns, m.name) || !found.room() {
 			continue
 		}
-		problems = append(problems, stranger(f.path, m.name, known))
+		found.keep(stranger(j.root.trail(f.location), m, names(properties)))
 	}
-	return problems
 }
 
 // reachable returns the members that a schema and those it applies to the same
@@ -100,11 +113,14 @@ func reachable(schema map[string]any) []string {
 	return slices.Compact(known)
 }
 
-// stranger is the problem of one unknown member of the object at path.
-func stranger(path, name string, known []string) Problem {
-	p := Problem{Path: MemberPath(path, name), Message: unknown("member", name, known), onKey: true}
-	if near := Suggest(name, known); near != "" {
-		p.meant = MemberPath(path, near)
+// stranger is the problem of an unknown member of the object at a place.
+func stranger(at trail, m member, known []string) Problem {
+	p := Problem{
+		Path: at.member(m.name).String(), Message: unknown("member", m.name, known),
+		Line: int(m.line), Column: int(m.column), onKey: true,
+	}
+	if near := Suggest(m.name, known); near != "" {
+		p.meant = at.member(near).String()
 	}
 	return p
 }
@@ -118,14 +134,19 @@ func names(properties map[string]any) []string {
 	return known
 }
 
-func matchesAny(patterns any, name string) bool {
+func compilePatterns(patterns any) []*regexp.Regexp {
 	all, _ := patterns.(map[string]any)
+	var compiled []*regexp.Regexp
 	for pattern := range all {
-		if re, err := regexp.Compile(pattern); err == nil && re.MatchString(name) {
-			return true
+		if re, err := regexp.Compile(pattern); err == nil {
+			compiled = append(compiled, re)
 		}
 	}
-	return false
+	return compiled
+}
+
+func matchesAny(patterns []*regexp.Regexp, name string) bool {
+	return slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(name) })
 }
 
 // withoutEchoes drops "x is missing" where a misspelt x is reported already:

@@ -17,37 +17,58 @@ func JoinPath(prefix, path string) string {
 
 // MemberPath is the path of a member of the object at path. A name that is not
 // a plain word is quoted as a JSON string: MemberPath("next", "a b") is
-// next["a b"].
+// next["a b"]. Of a name over 64 characters the first 64 are shown, and an
+// ellipsis.
 func MemberPath(path, name string) string {
-	if plainWord(name) {
-		return JoinPath(path, name)
-	}
-	return path + "[" + string(appendString(nil, name)) + "]"
+	return string(segment{name: name}.appendTo([]byte(path)))
 }
 
-// itemPath is the path of an item of the list at path.
-func itemPath(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
-
-// trail is a path under construction. It is written out only when there is a
-// problem to report, for most values have none.
-type trail struct {
-	above *trail // nil at the root
-	name  string // of a member
-	index int    // of an item, or -1
+// segment is one step of a path: a member's name, or an item's index.
+type segment struct {
+	name  string
+	index int
+	item  bool
 }
 
-func (t *trail) member(name string) *trail { return &trail{above: t, name: name, index: -1} }
-func (t *trail) item(i int) *trail         { return &trail{above: t, index: i} }
-
-// String writes the path. The trail of the root is nil.
-func (t *trail) String() string {
-	switch {
-	case t == nil:
-		return ""
-	case t.index < 0:
-		return MemberPath(t.above.String(), t.name)
+// appendTo writes the step behind the path that leads up to it.
+func (s segment) appendTo(path []byte) []byte {
+	if s.item {
+		return append(strconv.AppendInt(append(path, '['), int64(s.index), 10), ']')
 	}
-	return itemPath(t.above.String(), t.index)
+	name := shorten(s.name)
+	if !plainWord(name) {
+		return append(appendString(append(path, '['), name), ']')
+	}
+	if len(path) > 0 {
+		path = append(path, '.')
+	}
+	return append(path, name...)
+}
+
+// longestPath is the length in bytes at which a path is cut. Names come from
+// outside: a hundred problems below a hundred long names would make a reply
+// many times the size of the request.
+const longestPath = 512
+
+// trail is the way from the root to a value. It grows and shrinks as a reader
+// goes down and up again, each step taking the place of the sibling before, and
+// is written out only when there is a problem to tell: most values have none.
+type trail []segment
+
+func (t trail) member(name string) trail { return append(t, segment{name: name}) }
+func (t trail) item(i int) trail         { return append(t, segment{index: i, item: true}) }
+func (t trail) up() trail                { return t[:len(t)-1] }
+
+// String writes the path; what is over longestPath becomes an ellipsis.
+func (t trail) String() string {
+	var path []byte
+	for _, step := range t {
+		if len(path) >= longestPath {
+			return string(path) + ellipsis
+		}
+		path = step.appendTo(path)
+	}
+	return string(path)
 }
 
 // plainWord reports whether a name needs no quotes in a path.
@@ -59,13 +80,6 @@ func plainWord(name string) bool {
 		}
 	}
 	return name != ""
-}
-
-// segment is one step of a path: a member's name, or an item's index.
-type segment struct {
-	name  string
-	index int
-	item  bool
 }
 
 // cutSegment takes the first segment off a path and reports false when the

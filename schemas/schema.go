@@ -78,28 +78,37 @@ func compile(url string, text []byte) (*jsonschema.Schema, error) {
 // Raw returns the schema's text.
 func (s *Schema) Raw() json.RawMessage { return s.raw }
 
-// Check returns everything that is wrong with value, in the value's own order,
-// with paths relative to it and no lines. Each fault is reported once.
+// Check returns what is wrong with value, in the value's own order, with paths
+// relative to it and no lines. Each fault is reported once; fifty are told, the
+// last with the number of the others.
 func (s *Schema) Check(value json.RawMessage) []Problem {
 	d, problems := ParseJSON(value)
 	if len(problems) > 0 {
 		return withoutLines(problems)
 	}
-	return withoutLines(bounded(d.Locate(s.check(d.root))))
+	found := s.check(d.root)
+	return withoutLines(found.inPlace().told())
 }
 
-// check validates a parsed value. The problems have no order and no lines.
-func (s *Schema) check(root *element) []Problem {
+// check validates a parsed value.
+func (s *Schema) check(root *element) findings {
 	err := s.compiled.Validate(root.plain())
 	if err == nil {
-		return nil
+		return findings{}
 	}
 	var invalid *jsonschema.ValidationError
 	if !errors.As(err, &invalid) {
-		return []Problem{{Message: "the schema cannot be applied: " + err.Error()}}
+		message := "the schema cannot be applied: " + cut(err.Error(), longestCause)
+		return findings{kept: []Problem{{Message: message, Line: int(root.line), Column: int(root.column)}}}
 	}
-	judge := judgement{schema: s, root: root}
-	return problemsOf(judge.faults(invalid))
+	judge := judgement{schema: s, root: root, rules: make(map[string]rule)}
+	var faults faultList
+	judge.faults(invalid, &faults)
+	found := judge.problemsOf(&faults)
+	if found.none() { // what the validator refused is never let pass
+		found.keep(Problem{Message: "this does not fit: " + cut(invalid.Message, longestCause)})
+	}
+	return found
 }
 
 func withoutLines(problems []Problem) []Problem {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -14,12 +15,15 @@ import (
 // Strict decodes exactly one JSON value into a pointer to a Go value, for
 // requests that have no schema of their own. Every member must be one of the
 // Go type, in its exact spelling. What is wrong is an Invalid error with code
-// invalid_request and a problem for each fault, nested ones too. A null counts
-// as a member left out, as clients written in JavaScript expect.
+// invalid_request and a problem for each of the first fifty faults, nested ones
+// too. A null counts as a member left out, as clients written in JavaScript
+// expect.
+//
+// Anybody may send a body, so the cost is linear in it whatever is wrong.
 func Strict(data []byte, into any) error {
 	d, problems := ParseJSON(data)
 	if len(problems) == 0 {
-		problems = bounded(d.Locate(decode(d.root, d.text, into)))
+		problems = decode(d.root, d.text, into).inPlace().told()
 	}
 	if len(problems) == 0 {
 		return nil
@@ -30,29 +34,33 @@ func Strict(data []byte, into any) error {
 // decode compares a value with a Go type, and fills the Go value only if the
 // two agree. encoding/json alone would stop at the first fault, match names in
 // any letter case, and know no paths.
-func decode(root *element, text json.RawMessage, into any) []Problem {
+func decode(root *element, text json.RawMessage, into any) findings {
 	target := reflect.TypeOf(into)
 	if target == nil || target.Kind() != reflect.Pointer {
 		panic(fmt.Sprintf("decode into %T: it must be a pointer", into))
 	}
 	f := fitting{types: make(map[reflect.Type][]field)}
 	if root.shape == nullShape {
-		f.note(nil, "expected a value, got null")
+		f.note(root, "expected a value, got null")
 	}
-	f.fit(nil, root, target.Elem())
-	if len(f.problems) > 0 {
-		return f.problems
+	f.fit(root, target.Elem())
+	if f.none() {
+		if err := json.Unmarshal(text, into); err != nil {
+			f.note(root, cut(err.Error(), longestCause))
+		}
 	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return []Problem{{Message: err.Error()}}
-	}
-	return nil
+	return f.findings
 }
+
+// longestCause is how many characters are shown of what another package says
+// about a value, which may quote the value.
+const longestCause = 200
 
 // fitting collects where a value does not fit a Go type.
 type fitting struct {
-	types    map[reflect.Type][]field // the structs met so far
-	problems []Problem
+	findings
+	types map[reflect.Type][]field // the structs met so far
+	at    trail                    // of the value being compared
 }
 
 var (
@@ -62,40 +70,40 @@ var (
 )
 
 // fit compares one value with the type that is to hold it.
-func (f *fitting) fit(at *trail, e *element, t reflect.Type) {
+func (f *fitting) fit(e *element, t reflect.Type) {
 	if e.shape == nullShape || t.Kind() == reflect.Interface || t == anyJSON {
 		return
 	}
 	switch pointer := reflect.PointerTo(t); {
 	case pointer.Implements(jsonReading):
-		f.try(at, e, t)
+		f.try(e, t)
 		return
 	case pointer.Implements(textReading):
-		if f.expect(at, e, stringShape) {
-			f.try(at, e, t)
+		if f.expect(e, stringShape) {
+			f.try(e, t)
 		}
 		return
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		f.fit(at, e, t.Elem())
+		f.fit(e, t.Elem())
 	case reflect.Struct:
-		f.fitStruct(at, e, t)
+		f.fitStruct(e, t)
 	case reflect.Map:
-		if f.expect(at, e, objectShape) {
-			for _, m := range e.members {
-				f.fit(at.member(m.name), m.value, t.Elem())
+		if f.expect(e, objectShape) {
+			for _, m := range e.members() {
+				f.fitMember(m, t.Elem())
 			}
 		}
 	case reflect.Slice, reflect.Array:
-		f.fitList(at, e, t)
+		f.fitList(e, t)
 	default:
-		f.fitScalar(at, e, t)
+		f.fitScalar(e, t)
 	}
 }
 
-func (f *fitting) fitStruct(at *trail, e *element, t reflect.Type) {
-	if !f.expect(at, e, objectShape) {
+func (f *fitting) fitStruct(e *element, t reflect.Type) {
+	if !f.expect(e, objectShape) {
 		return
 	}
 	fields, ok := f.types[t]
@@ -103,78 +111,100 @@ func (f *fitting) fitStruct(at *trail, e *element, t reflect.Type) {
 		fields = fieldsOf(t)
 		f.types[t] = fields
 	}
-	for _, m := range e.members {
+	for _, m := range e.members() {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == m.name })
 		if i >= 0 {
-			f.fit(at.member(m.name), m.value, fields[i].typ)
-			continue
+			f.fitMember(m, fields[i].typ)
+		} else if f.room() {
+			f.keep(stranger(f.at, m, fieldNames(fields)))
 		}
-		f.problems = append(f.problems, stranger(at.String(), m.name, fieldNames(fields)))
 	}
 }
 
-func (f *fitting) fitList(at *trail, e *element, t reflect.Type) {
+func (f *fitting) fitMember(m member, t reflect.Type) {
+	f.at = f.at.member(m.name)
+	f.fit(m.value, t)
+	f.at = f.at.up()
+}
+
+func (f *fitting) fitList(e *element, t reflect.Type) {
 	if t.Elem().Kind() == reflect.Uint8 {
-		f.try(at, e, t)
+		f.try(e, t)
 		return
 	}
-	if !f.expect(at, e, arrayShape) {
+	if !f.expect(e, arrayShape) {
 		return
 	}
 	for i, item := range e.items {
-		f.fit(at.item(i), item, t.Elem())
+		f.at = f.at.item(i)
+		f.fit(item, t.Elem())
+		f.at = f.at.up()
 	}
 }
 
-func (f *fitting) fitScalar(at *trail, e *element, t reflect.Type) {
+func (f *fitting) fitScalar(e *element, t reflect.Type) {
 	switch kind := t.Kind(); {
 	case kind == reflect.String:
-		f.expect(at, e, stringShape)
+		f.expect(e, stringShape)
 	case kind == reflect.Bool:
-		f.expect(at, e, booleanShape)
-	case reflect.New(t).Elem().CanInt(), reflect.New(t).Elem().CanUint():
-		if f.expect(at, e, "integer") {
-			f.try(at, e, t)
+		f.expect(e, booleanShape)
+	case reflect.Int <= kind && kind <= reflect.Int64:
+		if !f.expect(e, integerShape) {
+			return
+		}
+		if _, err := strconv.ParseInt(e.text, 10, t.Bits()); err != nil && f.room() {
+			f.keep(f.problem(e, fmt.Sprintf("expected a whole number of at most %d bits, got %s", t.Bits(), e.text)))
+		}
+	case reflect.Uint <= kind && kind <= reflect.Uintptr:
+		if !f.expect(e, integerShape) {
+			return
+		}
+		if _, err := strconv.ParseUint(e.text, 10, t.Bits()); err != nil && f.room() {
+			f.keep(f.problem(e, fmt.Sprintf("expected a whole number from 0 of at most %d bits, got %s", t.Bits(), e.text)))
 		}
 	default:
-		if f.expect(at, e, numberShape) {
-			f.try(at, e, t)
+		if f.expect(e, numberShape) {
+			f.try(e, t)
 		}
 	}
 }
 
 // expect reports whether the value has the shape, and notes it if not.
-func (f *fitting) expect(at *trail, e *element, want shape) bool {
-	if e.shape == want || want == "integer" && e.shape == numberShape {
+func (f *fitting) expect(e *element, want shape) bool {
+	if e.shape == want || want == integerShape && e.shape == numberShape {
 		return true
 	}
-	f.note(at, "expected "+want.words()+", got "+e.shape.words())
+	if f.room() {
+		f.keep(f.problem(e, "expected "+want.words()+", got "+e.shape.words()))
+	}
 	return false
 }
 
 // try decodes a value whose type has a notation of its own, or a range.
-func (f *fitting) try(at *trail, e *element, t reflect.Type) {
-	target := reflect.New(t)
-	err := json.Unmarshal(e.appendJSON(nil), target.Interface())
+func (f *fitting) try(e *element, t reflect.Type) {
+	err := json.Unmarshal(e.appendJSON(nil), reflect.New(t).Interface())
 	var mismatch *json.UnmarshalTypeError
 	switch {
 	case err == nil:
-	case target.Elem().CanInt():
-		f.note(at, fmt.Sprintf("expected a whole number of at most %d bits, got %s", t.Bits(), e.text))
-	case target.Elem().CanUint():
-		f.note(at, fmt.Sprintf("expected a whole number from 0 of at most %d bits, got %s", t.Bits(), e.text))
 	case t == reflect.TypeFor[time.Time]():
-		f.note(at, "expected a time such as 2026-01-31T12:00:00Z (RFC 3339)")
+		f.note(e, "expected a time such as 2026-01-31T12:00:00Z (RFC 3339)")
 	case errors.As(err, &mismatch):
 		// Its own words name Go types, which mean nothing to a client.
-		f.note(at, "a value of this form does not fit here")
+		f.note(e, "a value of this form does not fit here")
 	default:
-		f.note(at, err.Error())
+		f.note(e, cut(err.Error(), longestCause))
 	}
 }
 
-func (f *fitting) note(at *trail, message string) {
-	f.problems = append(f.problems, Problem{Path: at.String(), Message: message})
+// note adds a problem with the value, whose words cost nothing.
+func (f *fitting) note(e *element, message string) {
+	if f.room() {
+		f.keep(f.problem(e, message))
+	}
+}
+
+func (f *fitting) problem(e *element, message string) Problem {
+	return Problem{Path: f.at.String(), Message: message, Line: int(e.line), Column: int(e.column)}
 }
 
 // field is a member a Go struct has in JSON.

@@ -3,6 +3,7 @@ package schemas
 import (
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // longestGuess is the longest word Suggest has an opinion on: comparing costs
@@ -14,6 +15,9 @@ const longestGuess = 64
 // and swaps of neighbouring letters (Damerau-Levenshtein distance): one for a
 // short word, up to three for a long one. Letter case, - and _ do not count.
 // Of several equally near words the first wins.
+//
+// The cost grows with the number of known words, so ask only for a message that
+// will be told.
 func Suggest(word string, known []string) string {
 	if word == "" || len(word) > longestGuess {
 		return ""
@@ -21,8 +25,11 @@ func Suggest(word string, known []string) string {
 	from := fold(word)
 	best, nearest := "", tolerance(len(from))+1
 	for _, candidate := range known {
+		if candidate == word || len(candidate) > longestGuess {
+			continue
+		}
 		to := fold(candidate)
-		if abs(len(from)-len(to)) >= nearest || len(to) > longestGuess || candidate == word {
+		if abs(len(from)-len(to)) >= nearest {
 			continue
 		}
 		if d := distance(from, to); d < nearest {
@@ -47,7 +54,13 @@ func tolerance(n int) int {
 
 // fold drops what does not count in a comparison.
 func fold(word string) []rune {
-	return []rune(strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(word)))
+	folded := make([]rune, 0, len(word))
+	for _, c := range word {
+		if c != '-' && c != '_' {
+			folded = append(folded, unicode.ToLower(c))
+		}
+	}
+	return folded
 }
 
 // distance is the optimal string alignment distance: Damerau-Levenshtein with
@@ -89,10 +102,28 @@ func unknown(what, name string, known []string) string {
 	return message + "; known: " + strings.Join(known, ", ")
 }
 
+// longestName is how many characters of a name are shown.
+const longestName = 64
+
+const ellipsis = "…"
+
 // quote shows a name in a message, shortened if it is very long.
-func quote(name string) string {
-	if runes := []rune(name); len(runes) > longestGuess {
-		name = string(runes[:longestGuess]) + "…"
+func quote(name string) string { return strconv.Quote(shorten(name)) }
+
+// shorten cuts a name from outside that is very long.
+func shorten(name string) string { return cut(name, longestName) }
+
+// cut shows at most so many characters of a text.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return strconv.Quote(name)
+	shown := 0
+	for i := range text {
+		if shown == most {
+			return text[:i] + ellipsis
+		}
+		shown++
+	}
+	return text
 }

@@ -16,8 +16,8 @@ import (
 // nothing), numbers in any notation JSON lacks, and nesting over 100 levels.
 // What looks like a time stays a string.
 //
-// The document is nil if there are problems. The caller bounds the size of the
-// text.
+// The document is nil if there are problems, of which fifty are told, the last
+// with the number of those after it. The caller bounds the size of the text.
 func ParseYAML(data []byte) (*Document, []Problem) {
 	if at := invalidUTF8(data); at >= 0 {
 		return nil, []Problem{problemAt(data, at, "the text is not valid UTF-8 here")}
@@ -27,9 +27,9 @@ func ParseYAML(data []byte) (*Document, []Problem) {
 		return nil, []Problem{*problem}
 	}
 	r := yamlReader{}
-	root := r.value(nil, node)
-	if len(r.problems) > 0 {
-		return nil, bounded(r.problems)
+	root := r.value(node)
+	if !r.none() {
+		return nil, r.told()
 	}
 	return &Document{source: data, text: root.appendJSON(nil), root: root}, nil
 }
@@ -77,63 +77,71 @@ func decodeNode(decoder *yaml.Decoder) (node *yaml.Node, err error) {
 
 // yamlReader turns YAML nodes into elements and collects what is refused.
 type yamlReader struct {
-	depth    int
-	problems []Problem
+	findings
+	at    trail // of the value being read
+	depth int
 }
 
 // value converts a node; it returns an element also for what it refuses.
-func (r *yamlReader) value(at *trail, node *yaml.Node) *element {
-	e := &element{shape: nullShape, text: "null", line: node.Line, column: node.Column}
+func (r *yamlReader) value(node *yaml.Node) *element {
+	e := &element{shape: nullShape, text: "null", line: int32(node.Line), column: int32(node.Column)}
 	switch {
 	case node.Kind == yaml.AliasNode:
-		r.refuse(at, node, "aliases (*"+node.Value+") are not used here; write the value out")
+		r.refuseName(node, "aliases (*%s) are not used here; write the value out", node.Value)
 	case node.Anchor != "":
-		r.refuse(at, node, "anchors (&"+node.Anchor+") are not used here; remove it and write the value out where it is needed")
+		r.refuseName(node, "anchors (&%s) are not used here; remove it and write the value out where it is needed", node.Anchor)
 	case node.Style&yaml.TaggedStyle != 0:
-		r.refuse(at, node, "tags ("+node.Tag+") are not used here; remove it, and put the value in quotes if it is meant as a string")
+		r.refuseName(node, "tags (%s) are not used here; remove it, and put the value in quotes if it is meant as a string", node.Tag)
 	case node.Kind == yaml.ScalarNode:
-		r.scalar(at, node, e)
+		r.scalar(node, e)
 	case r.depth == maxDepth:
-		r.refuse(at, node, fmt.Sprintf("nested deeper than %d levels", maxDepth))
+		r.refuse(node, fmt.Sprintf("nested deeper than %d levels", maxDepth))
 	default:
 		r.depth++
-		r.collection(at, node, e)
+		r.collection(node, e)
 		r.depth--
 	}
 	return e
 }
 
-func (r *yamlReader) collection(at *trail, node *yaml.Node, e *element) {
+func (r *yamlReader) collection(node *yaml.Node, e *element) {
 	if node.Kind == yaml.SequenceNode {
 		e.shape = arrayShape
 		for i, item := range node.Content {
-			e.items = append(e.items, r.value(at.item(i), item))
+			r.at = r.at.item(i)
+			e.addItem(r.value(item))
+			r.at = r.at.up()
 		}
 		return
 	}
 	e.shape = objectShape
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		r.member(at, node.Content[i], node.Content[i+1], e)
+		r.member(node.Content[i], node.Content[i+1], e)
 	}
 }
 
-func (r *yamlReader) member(at *trail, key, value *yaml.Node, object *element) {
+func (r *yamlReader) member(key, value *yaml.Node, object *element) {
 	switch {
 	case key.Tag == "!!merge":
-		r.refuse(at, key, "merge keys (<<) are not used here; write the members out")
+		r.refuse(key, "merge keys (<<) are not used here; write the members out")
 		return
 	case key.Kind != yaml.ScalarNode || key.Tag != "!!str" && key.Tag != "!!timestamp" || key.Style&yaml.TaggedStyle != 0 || key.Anchor != "":
-		r.refuse(at, key, "expected a string as key, got "+keyWords(key))
+		if r.room() {
+			r.keep(r.problem(key, "expected a string as key, got "+keyWords(key)))
+		}
 		return
 	case key.Value == "":
-		r.problems = append(r.problems, nameless(at, key.Line, key.Column))
+		if r.room() {
+			r.keep(nameless(r.at, int32(key.Line), int32(key.Column)))
+		}
 		return
 	}
-	at = at.member(key.Value)
-	m := member{name: key.Value, line: key.Line, column: key.Column, value: r.value(at, value)}
-	if !object.add(m) {
-		r.problems = append(r.problems, twice(at, object.member(m.name), m.line, m.column))
+	r.at = r.at.member(key.Value)
+	m := member{name: key.Value, line: int32(key.Line), column: int32(key.Column), value: r.value(value)}
+	if !object.add(m) && r.room() {
+		r.keep(twice(r.at, m, object.member(m.name)))
 	}
+	r.at = r.at.up()
 }
 
 // keyWords names a key that is not a string, and how to make it one.
@@ -148,10 +156,10 @@ func keyWords(key *yaml.Node) string {
 	case key.Anchor != "":
 		return "an anchor"
 	}
-	return quote(key.Value) + " (" + strings.TrimPrefix(key.Tag, "!!") + "); put it in quotes"
+	return quote(key.Value) + " (" + shorten(strings.TrimPrefix(key.Tag, "!!")) + "); put it in quotes"
 }
 
-func (r *yamlReader) scalar(at *trail, node *yaml.Node, e *element) {
+func (r *yamlReader) scalar(node *yaml.Node, e *element) {
 	e.text = node.Value
 	switch {
 	case node.Tag == "!!null":
@@ -162,17 +170,32 @@ func (r *yamlReader) scalar(at *trail, node *yaml.Node, e *element) {
 		// The library takes a number out of range for a string.
 		e.shape = numberShape
 		if !isNumber(node.Value) {
-			r.refuse(at, node, "the number "+quote(node.Value)+" is not in plain decimal notation; write it so (12, -3.5), or put it in quotes if it is meant as a string")
+			r.refuseName(node, "the number %q is not in plain decimal notation; write it so (12, -3.5), or put it in quotes if it is meant as a string", node.Value)
 			return
 		}
 		if fault := numberFault(node.Value); fault != "" {
-			r.refuse(at, node, fault)
+			r.refuse(node, fault)
 		}
 	default:
 		e.shape = stringShape
 	}
 }
 
-func (r *yamlReader) refuse(at *trail, node *yaml.Node, message string) {
-	r.problems = append(r.problems, Problem{Path: at.String(), Message: message, Line: node.Line, Column: node.Column})
+// refuse notes a problem at a node.
+func (r *yamlReader) refuse(node *yaml.Node, message string) {
+	if r.room() {
+		r.keep(r.problem(node, message))
+	}
+}
+
+// refuseName notes a problem about a name, which stands in the message for %s
+// or %q, shortened.
+func (r *yamlReader) refuseName(node *yaml.Node, format, name string) {
+	if r.room() {
+		r.keep(r.problem(node, fmt.Sprintf(format, shorten(name))))
+	}
+}
+
+func (r *yamlReader) problem(node *yaml.Node, message string) Problem {
+	return Problem{Path: r.at.String(), Message: message, Line: node.Line, Column: node.Column}
 }

@@ -63,7 +63,7 @@ func syntaxProblem(data []byte, err error) *Problem {
 	_, says := splitError(err)
 	if anchor, ok := strings.CutPrefix(says, "unknown anchor '"); ok {
 		name, _, _ := strings.Cut(anchor, "'")
-		p := problemAt(data, max(0, bytes.Index(data, []byte("*"+name))), "aliases (*"+name+") are not used here; write the value out")
+		p := problemAt(data, max(0, bytes.Index(data, []byte("*"+name))), "aliases (*"+shorten(name)+") are not used here; write the value out")
 		return &p
 	}
 	for _, c := range complaints() {
@@ -71,7 +71,7 @@ func syntaxProblem(data []byte, err error) *Problem {
 			return c.problem(data, says)
 		}
 	}
-	return complaint{says: says, words: "not valid YAML: " + says, where: atExact}.problem(data, says)
+	return complaint{says: says, words: "not valid YAML: " + cut(says, 200), where: atExact}.problem(data, says)
 }
 
 // problem places the complaint in the text.
@@ -96,7 +96,7 @@ func (c complaint) problem(data []byte, says string) *Problem {
 // line finds the line of the complaint.
 func (c complaint) line(data []byte, says string) int {
 	lines := bytes.Count(data, []byte("\n")) + 1
-	const searched = 1 << 18 // reading larger texts a dozen times takes too long
+	const searched = 1 << 16 // reading larger texts a dozen times takes too long
 	if (c.where == atFirst || c.where == atExact) && len(data) < searched {
 		return 1 + sort.Search(lines-1, func(i int) bool { return fails(firstLines(data, i+1), says) })
 	}
