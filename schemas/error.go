@@ -108,14 +108,14 @@ type Error struct {
 	Err         error         `json:"-"`
 }
 
-// Errorf makes an Error whose message is the code in plain words and whose
-// description is formatted. A %w operand becomes the (unsent) cause as well.
+// Errorf makes an Error whose message is one that a person who signs in may
+// read, or the code in plain words, and whose description is formatted. A %w operand becomes the (unsent) cause as well.
 func Errorf(class Class, code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{
 		Class:       class,
 		Code:        code,
-		Message:     Text{Key: "error." + code, DefaultValue: plain(code)},
+		Message:     Text{Key: "error." + code, DefaultValue: message(code)},
 		Description: Text{Key: "error." + code + ".description", DefaultValue: err.Error()},
 		Err:         errors.Unwrap(err),
 	}
@@ -161,8 +161,33 @@ func HasCode(err error, code string) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// plain turns flow_not_found into "Flow not found".
-func plain(code string) string {
+// message is what a person reads where only the message is shown. Codes that
+// only programs get are told in plain words: flow_not_found is "Flow not found".
+func message(code string) string {
+	switch code {
+	case CodeAttributeTaken:
+		return "Somebody else uses this already. Choose another."
+	case "invalid_identifier":
+		return "This cannot be the name of an account. Choose another."
+	case "invalid_credentials":
+		return "The name or the password is not right."
+	case CodePasskeyFailed:
+		return "The passkey was not accepted. Try again, or use another one."
+	case "credential_exists":
+		return "This passkey is registered already. Sign in with it."
+	case CodeUserNotFound:
+		return "There is no such user."
+	case "user_type_not_allowed":
+		return "You cannot sign in here with this account."
+	case "too_many_attempts":
+		return "Too many attempts have failed. Start again."
+	case CodeExecutionNotFound:
+		return "This has expired or is over. Start again."
+	case CodeStaleStep:
+		return "This has been answered already. Load the page again."
+	case CodeOverloaded:
+		return "The service is busy. Try again in a moment."
+	}
 	s := strings.ReplaceAll(code, "_", " ")
 	if s == "" {
 		return s
