@@ -72,3 +72,13 @@ func eventually(t *testing.T, what string, done func() bool) {
 		time.Sleep(5 * time.Millisecond)
 	}
 }
+
+// lacking skips a test for want of a tool. In CI, where every tool is installed,
+// that is a failure.
+func lacking(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf("SKIP: "+format, args...)
+}

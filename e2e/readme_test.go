@@ -1,0 +1,93 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// readme returns the fenced blocks of the README in a language.
+func readme(t *testing.T, language string) []string {
+	t.Helper()
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks []string
+	for _, found := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		blocks = append(blocks, found[1])
+	}
+	return blocks
+}
+
+// The curl lines of the README do what it says, as they are printed there.
+func TestReadmeCurlLines(t *testing.T) {
+	for _, tool := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			lacking(t, "%s is not installed", tool)
+		}
+	}
+	p := serveAt(t, "https", "localhost", "POSTERN_SERVER_HTTP_ONLY=false")
+	var script string
+	for _, block := range readme(t, "sh") {
+		if strings.Contains(block, "post") {
+			script += strings.ReplaceAll(block, "https://localhost:8090", p.base)
+		}
+	}
+	cmd := exec.Command("bash", "-euo", "pipefail", "-c", script)
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "ADMIN_PASSWORD="+adminPassword)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{`"flowStatus":"COMPLETE"`, `"assertion":"`, `"publicKeyCredentialRequestOptions"`, `"sessionToken"`, `"status":"UP"`} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+}
+
+// The flow and the scenarios of the README are good, and the mistake it tells of
+// is found where it says.
+func TestReadmeFlow(t *testing.T) {
+	blocks := readme(t, "yaml")
+	if len(blocks) < 2 {
+		t.Fatalf("%d blocks of YAML", len(blocks))
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"good/sign_in.yaml": blocks[0], "good/sign_in_test.yaml": blocks[1],
+		"bad/sign_in.yaml": strings.ReplaceAll(blocks[0], "failure: who", "failure: done"),
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(folder string, args ...string) string {
+		path, err := binary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(path, args...)
+		cmd.Dir = filepath.Join(dir, folder)
+		out, _ := cmd.CombinedOutput() // the exit code is part of what is told below
+		return string(out)
+	}
+	told := strings.Join(readme(t, "text"), "")
+	for _, got := range []string{
+		run("good", "flow", "check", "sign_in.yaml"),
+		run("bad", "flow", "check", "sign_in.yaml"),
+		run("good", "flow", "test", "sign_in_test.yaml"),
+	} {
+		if first, _, _ := strings.Cut(got, "\n"); !strings.Contains(told, first) {
+			t.Errorf("the README does not tell of %q", got)
+		}
+	}
+}
