@@ -39,6 +39,10 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 	if err != nil {
 		return nil, err
 	}
+	if app := v.Application; app != nil && len(app.AllowedUserTypes) > 0 && !slices.Contains(app.AllowedUserTypes, user.Type) {
+		return &engine.Decision{Fail: schemas.Errorf(schemas.Forbidden, codeUserTypeNotAllowed,
+			"users of type %q may not sign in to application %q; sign in to another, or ask its administrator", user.Type, app.Name)}, nil
+	}
 	var permissions []string
 	if v.Subject.Draft == nil { // a user who is not stored yet has none
 		if permissions, err = a.deps.Permissions.Permissions(ctx, user.ID); err != nil {
@@ -65,26 +69,13 @@ func (a *authorizationCode) statement(v *engine.Visit, user *schemas.User, permi
 		UserType:    user.Type,
 		OUID:        user.OUID,
 	}
-	attributes := profileAttributes()
+	var attributes []string
 	if app := v.Application; app != nil {
 		s.Audience = append(s.Audience, app.ID)
 		s.Validity = time.Duration(app.Assertion.ValidityPeriod) * time.Second
-		if app.Assertion.UserAttributes != nil {
-			attributes = app.Assertion.UserAttributes
-		}
+		attributes = app.Assertion.UserAttributes
 	}
 	s.Audience = append(s.Audience, a.deps.BaseURL)
-	s.Profile = profile(user, attributes)
+	s.Profile = user.Profile(attributes)
 	return s
-}
-
-// profile returns those of the attributes that the user has.
-func profile(user *schemas.User, attributes []string) map[string]any {
-	p := map[string]any{}
-	for name, value := range user.Attributes {
-		if slices.Contains(attributes, name) && !reservedClaim(name) {
-			p[name] = value
-		}
-	}
-	return p
 }

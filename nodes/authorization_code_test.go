@@ -93,11 +93,22 @@ func TestAuthorizationCodeFails(t *testing.T) {
 	}
 }
 
-// TestProfileAttributesAreNoReservedClaims keeps the two lists apart.
-func TestProfileAttributesAreNoReservedClaims(t *testing.T) {
-	for _, a := range profileAttributes() {
-		if reservedClaim(a) {
-			t.Errorf("%s is both", a)
+// Users of a type that the application does not serve get no assertion for it.
+func TestAssertionOnlyForAllowedUserTypes(t *testing.T) {
+	w := newWorld(t)
+	exec := w.make(t, "authorization-code", `{}`, nil)
+	for _, test := range []struct {
+		allowed []string
+		refused bool
+	}{{nil, false}, {[]string{"Person"}, false}, {[]string{"Employee", "Person"}, false}, {[]string{"Employee"}, true}} {
+		v := visit(known("ada"), authenticated("phrh", "hwk"))
+		v.Application = &schemas.Application{ID: "app-1", Name: "Shop", AllowedUserTypes: test.allowed}
+		d, err := exec.Execute(t.Context(), v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if refused := codeOf(d.Fail) == codeUserTypeNotAllowed; refused != test.refused || refused != (d.Result == nil) {
+			t.Errorf("allowed %v: %+v", test.allowed, d)
 		}
 	}
 }

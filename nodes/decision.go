@@ -3,7 +3,6 @@ package nodes
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
 	"cel.dev/cel-go/cel"
@@ -135,8 +134,9 @@ func (x *decision) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisi
 	for i, e := range x.expressions {
 		yes, err := e.eval(values)
 		if err != nil {
+			// The text is the author's: what it compares with may be secret.
 			return nil, schemas.Errorf(schemas.Invalid, "expression_failed",
-				"node %q, case %d (%s): %s", x.node, i+1, strings.TrimSpace(x.Cases[i].When), evalFault(err))
+				"node %q, case %d: %s", x.node, i+1, evalFault(err))
 		}
 		if yes {
 			return engine.Leave(x.Cases[i].Outcome), nil
@@ -187,18 +187,15 @@ func (x *decision) user(ctx context.Context, v *engine.Visit, uses usage) (*user
 		IsNew:           v.Facts.Has(engine.New),
 		IsAuthenticated: v.Authentication != nil,
 	}
-	if v.Subject.Draft != nil { // not stored yet, and neither is what it has
-		return view, nil
-	}
 	if uses.passkey {
-		credentials, err := x.deps.Credentials.Credentials(ctx, u.ID)
+		credentials, err := passkeysOf(ctx, x.deps.Credentials, v, u.ID)
 		if err != nil {
 			return nil, err
 		}
 		view.HasPasskey = len(credentials) > 0
 	}
 	if uses.password {
-		hash, err := x.deps.Passwords.PasswordHash(ctx, u.ID)
+		hash, err := passwordOf(ctx, x.deps.Passwords, v, u.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -88,6 +88,8 @@ func (f *field) faultOfText(value string) string {
 	switch {
 	case !utf8.ValidString(value):
 		return "This is not valid text."
+	case f.Type != schemas.HiddenInput && !f.Type.Secret() && strings.ContainsFunc(value, invisible):
+		return "Invisible characters are not allowed."
 	case f.Type != schemas.HiddenInput && strings.ContainsFunc(value, unicode.IsControl):
 		// A line break here is how log lines and mail headers get forged.
 		return "Control characters, such as line breaks, are not allowed."
@@ -99,6 +101,14 @@ func (f *field) faultOfText(value string) string {
 		return "This is not in the expected form."
 	}
 	return ""
+}
+
+// invisible reports whether a character shows nothing of its own and may make
+// one name look like another. Joiners are not among them: some scripts cannot be
+// written without.
+func invisible(r rune) bool {
+	const zwnj, zwj = '\u200c', '\u200d'
+	return unicode.Is(unicode.Cf, r) && r != zwnj && r != zwj
 }
 
 var (

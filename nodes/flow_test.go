@@ -117,6 +117,15 @@ func TestFlowsThatAreProven(t *testing.T) {
 			[]string{"pw input"},
 		},
 		{
+			"identified, with nobody named", []string{`{"id": "key", "use": "passkey-authenticate", "with": {"mode": "identified"}, "next": "NEXT"}`, done},
+			[]string{"key needs"},
+		},
+		{
+			"identified, with somebody named or concealed", []string{askName,
+				`{"id": "find", "use": "user-resolve", "with": {"by": ["username"], "from": "username", "conceal": true}, "next": "NEXT"}`,
+				`{"id": "key", "use": "passkey-authenticate", "with": {"mode": "identified"}, "next": "NEXT"}`, done}, nil,
+		},
+		{
 			"a circle that asks nothing", []string{askName, `{"id": "make", "use": "user-create", "next": {"created": "NEXT", "taken": "make"}}`,
 				`{"id": "add", "use": "passkey-register", "next": "NEXT"}`, done},
 			[]string{"make circle"},
@@ -280,6 +289,24 @@ func TestAddingAPasskeyProvesNothing(t *testing.T) {
 	if d.step.Data.AdditionalData["passkeyCredentialID"] != r.ID {
 		t.Errorf("told %v", d.step.Data.AdditionalData)
 	}
+}
+
+// TestAStepSeesWhatItDecided asks, in the step that registers a passkey, whether
+// there is one.
+func TestAStepSeesWhatItDecided(t *testing.T) {
+	d := drive(t, askName, `{"id": "make", "use": "user-create", "next": {"created": "NEXT", "taken": "who"}}`,
+		`{"id": "set", "use": "password-set", "next": "NEXT"}`,
+		`{"id": "add", "use": "passkey-register", "next": "NEXT"}`,
+		`{"id": "is", "use": "decision", "with": {"cases": [{"when": "user.hasPasskey && user.hasPassword", "outcome": "yes"}]}, "next": {"yes": "NEXT", "otherwise": "who"}}`,
+		`{"id": "key", "use": "passkey-authenticate", "next": "NEXT"}`, done)
+	d.send("go", "set", "username", "grace")
+	d.send("submit", "add", "password", "compilers are fun")
+	r, err := d.device.Register(json.RawMessage(d.step.Data.AdditionalData["passkeyCreationOptions"]), origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.send("passkey", "key", "credentialId", r.ID, "clientDataJSON", r.ClientDataJSON, "attestationObject", r.AttestationObject)
+	d.passkey("") // the new passkey is among those listed
 }
 
 // TestRegistrationInTwoSteps sets a password, then a passkey in the next step,

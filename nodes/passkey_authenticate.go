@@ -6,10 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-
-	"golang.org/x/text/secure/precis"
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/passkey"
@@ -83,6 +79,7 @@ type passkeyAuthenticate struct {
 	passkeyAuthenticateWith
 	deps     Deps
 	question passkeyQuestion
+	claims   []engine.Fact // that somebody was named by an input of the flow
 }
 
 func newPasskeyAuthenticate(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
@@ -92,6 +89,9 @@ func newPasskeyAuthenticate(c *engine.Config, d Deps) (engine.Executor, []schema
 		required: []string{credentialIDInput, clientDataInput, authenticatorDataInput, signatureInput},
 		optional: []string{userHandleInput},
 	}}
+	for identifier := range c.Inputs {
+		p.claims = append(p.claims, engine.ClaimFact(identifier))
+	}
 	used := []string{"success", "failure", passkeyAction}
 	for i, a := range with.Alternatives {
 		if slices.Contains(used, a.Ref) {
@@ -161,29 +161,33 @@ func (p *passkeyAuthenticate) request(ctx context.Context, v *engine.Visit) (*pa
 		return r, nil
 	case !named:
 		return nil, errors.New("mode is identified, but no node before has named a user")
-	case v.Subject.Known() && v.Subject.Draft == nil:
-		allow, err := p.deps.Credentials.Credentials(ctx, v.Subject.UserID)
-		if err != nil {
-			return nil, err
-		}
-		r.Allow = allow
 	}
-	r.UserID = v.Subject.UserID
+	// For a name that no user has the look-up finds nothing, and takes as long.
+	allow, err := passkeysOf(ctx, p.deps.Credentials, v, cmp.Or(v.Subject.UserID, v.Subject.Name))
+	if err != nil {
+		return nil, err
+	}
+	r.UserID, r.Allow = v.Subject.UserID, allow
 	if len(r.Allow) == 0 {
-		name := cmp.Or(v.Subject.UserID, normalName(v.Subject.Name))
+		// By the name that was typed where there is one: by the user's id, the same
+		// decoy under two names would tell that both are one user's.
+		name := cmp.Or(schemas.IdentifierKey(v.Subject.Name), v.Subject.UserID)
 		r.Decoys = []schemas.Bytes{passkey.Decoy(p.deps.DecoySecret, name)}
 	}
 	return r, nil
 }
 
-// normalName brings the spellings under which one user would be found to one.
-// Otherwise somebody could tell an unknown name by its list, which would change
-// with the spelling.
-func normalName(name string) string {
-	if s, err := precis.UsernameCaseMapped.String(name); err == nil {
-		return s
+// Needs says that mode identified takes somebody who was named.
+func (p *passkeyAuthenticate) Needs() []engine.Need {
+	if p.Mode != "identified" {
+		return nil
 	}
-	return strings.ToLower(norm.NFC.String(name))
+	return []engine.Need{{
+		AnyOf: append([]engine.Fact{engine.User}, p.claims...),
+		Why:   "mode identified asks for the passkeys of a user who was named before",
+		Mend:  "put user-resolve before it on every path, or leave mode out",
+		Path:  "with.mode",
+	}}
 }
 
 func (p *passkeyAuthenticate) finish(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
@@ -199,7 +203,12 @@ func (p *passkeyAuthenticate) finish(ctx context.Context, v *engine.Visit) (*eng
 		err = checkHolder(v.Subject, verified.UserID)
 	}
 	if err != nil {
-		return refused(err)
+		d, err := refused(err)
+		if d != nil && passkey.FailedStep(d.Notice) == passkey.StepCounter {
+			// A copied authenticator is what an operator must hear of.
+			d.Changes = []schemas.Change{event(v, "passkey.refused", v.Subject.UserID, map[string]string{"step": string(passkey.StepCounter)})}
+		}
+		return d, err
 	}
 	return signedIn(v, verified), nil
 }

@@ -17,6 +17,7 @@ const (
 	clientDataInput        = "clientDataJSON"
 	attestationInput       = "attestationObject"
 	credentialNameInput    = "credentialName"
+	attachmentInput        = "authenticatorAttachment"
 	authenticatorDataInput = "authenticatorData"
 	signatureInput         = "signature"
 	userHandleInput        = "userHandle"

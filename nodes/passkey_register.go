@@ -60,9 +60,9 @@ const passkeyRegisterSchema = `{
     "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id; by default the configured one. The host of an allowed origin must equal it or lie under it."},
     "relyingPartyName": {"type": "string", "minLength": 1, "description": "The name that the authenticator shows for the relying party; by default the configured one."},
     "userVerification": {"enum": ["required", "preferred", "discouraged"], "description": "Whether the authenticator must verify who uses it, by PIN or biometrics; by default preferred. The server's policy may ask for more."},
-    "authenticatorAttachment": {"enum": ["platform", "cross-platform"], "description": "Only authenticators built into the device, or only those that can be plugged into another; by default any."},
-    "residentKey": {"enum": ["required", "preferred", "discouraged"], "description": "Whether the passkey can be used without a username; by default preferred."},
-    "attestation": {"enum": ["none", "indirect", "direct", "enterprise"], "description": "Whether the authenticator shall prove its make; by default none."},
+    "authenticatorAttachment": {"enum": ["platform", "cross-platform"], "description": "Only authenticators built into the device, or only those that can be plugged into another; by default any. An answer that says otherwise is refused; one that does not say is taken."},
+    "residentKey": {"enum": ["required", "preferred", "discouraged"], "description": "Whether the browser shall make a passkey that can be used without a username; by default preferred."},
+    "attestation": {"enum": ["none", "indirect", "direct", "enterprise"], "description": "Whether to ask the authenticator to prove its make; by default none. What it may answer is the policy of the server: passkey.attestation_formats."},
     "optional": {"type": "boolean", "description": "Whether the person may decline; the node then has the outcome skip."},
     "label": {"type": "string", "minLength": 1, "description": "What the button says; by default 'Create a passkey'."}
   }
@@ -90,7 +90,7 @@ func newPasskeyRegister(c *engine.Config, d Deps) (engine.Executor, []schemas.Pr
 	p := &passkeyRegister{passkeyRegisterWith: with, deps: d, question: passkeyQuestion{
 		label:    cmp.Or(with.Label, "Create a passkey"),
 		required: []string{credentialIDInput, clientDataInput, attestationInput},
-		optional: []string{credentialNameInput},
+		optional: []string{credentialNameInput, attachmentInput},
 	}}
 	if with.Optional {
 		p.question.others = []button{{ref: "skip", label: "Not now"}}
@@ -126,14 +126,12 @@ func (p *passkeyRegister) begin(ctx context.Context, v *engine.Visit) (*engine.D
 	if err != nil {
 		return nil, err
 	}
-	var exclude []schemas.Credential
-	if v.Subject.Draft == nil {
-		if exclude, err = p.deps.Credentials.Credentials(ctx, user.ID); err != nil {
-			return nil, err
-		}
+	exclude, err := passkeysOf(ctx, p.deps.Credentials, v, user.ID)
+	if err != nil {
+		return nil, err
 	}
 	options, session, err := p.deps.Ceremonies.BeginRegistration(passkey.RegistrationRequest{
-		User:             passkey.User{ID: user.ID, Name: accountName(user), DisplayName: displayName(user)},
+		User:             passkey.User{ID: user.ID, Name: user.AccountName(), DisplayName: user.DisplayName()},
 		Exclude:          exclude,
 		RPID:             p.RelyingPartyID,
 		RPName:           p.RelyingPartyName,
@@ -156,6 +154,7 @@ func (p *passkeyRegister) finish(ctx context.Context, v *engine.Visit) (*engine.
 		ClientDataJSON:    in[clientDataInput],
 		AttestationObject: in[attestationInput],
 		Name:              in[credentialNameInput],
+		Attachment:        in[attachmentInput],
 	}, v.Now)
 	if err == nil {
 		err = p.checkUnknown(ctx, credential.ID)
@@ -182,13 +181,7 @@ func (p *passkeyRegister) checkUnknown(ctx context.Context, id schemas.Bytes) er
 
 func (p *passkeyRegister) registered(v *engine.Visit, c *schemas.Credential) *engine.Decision {
 	d := engine.Leave("success")
-	methods, acr := []string{"hwk", "pop"}, "phrh"
-	if c.BackupEligible {
-		methods[0], acr = "swk", "phr"
-	}
-	if c.UserVerified {
-		methods = append(methods, "user")
-	}
+	methods, acr := passkey.Assurance(c.BackupEligible, c.UserVerified)
 	enrolled(v, d, methods, acr)
 	d.Tell = map[string]string{
 		"passkeyCredentialID":   c.ID.String(),

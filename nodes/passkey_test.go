@@ -85,7 +85,7 @@ func TestPasskeyRegisterAsks(t *testing.T) {
 	if !d.Ask.Implicit {
 		t.Error("a browser's answer comes without an action")
 	}
-	if len(d.Ask.Inputs) != 4 || d.Ask.Inputs[3].Identifier != "credentialName" || d.Ask.Inputs[3].Required {
+	if len(d.Ask.Inputs) != 5 || d.Ask.Inputs[3].Identifier != "credentialName" || d.Ask.Inputs[3].Required {
 		t.Errorf("inputs %+v", d.Ask.Inputs)
 	}
 }
@@ -275,11 +275,49 @@ func TestDecoysAreSteady(t *testing.T) {
 			t.Errorf("%+v gets Eve's decoy", other.Subject)
 		}
 	}
+	// One user under two names gets what two names that nobody has would get: the
+	// same decoy would tell that both are one user's.
+	called := func(name string) func(*engine.Visit) { return func(v *engine.Visit) { v.Subject.Name = name } }
+	if listed(visit(known("ada"), called("ada"))) == listed(visit(known("ada"), called("ada@example.org"))) {
+		t.Error("the decoy tells that two names are one user's")
+	}
 	w.deps.DecoySecret = []byte("another secret, as long as the first")
 	w.kinds = Kinds(w.deps)
 	exec = w.make(t, "passkey-authenticate", `{}`, nil)
 	if listed(visit(concealed("eve"))) == first {
 		t.Error("whoever knows the name can tell the decoy")
+	}
+}
+
+// A copied authenticator is refused, and an operator can hear of it.
+func TestPasskeyCounterRegressionIsAudited(t *testing.T) {
+	w := newWorld(t)
+	exec := w.make(t, "passkey-authenticate", `{}`, nil)
+	used := left(t, w.signIn(t, exec, nil), "success").Changes[0].(schemas.UseCredential)
+	w.credentials[0].SignCount = used.SignCount
+	d := left(t, w.signIn(t, exec, nil, passkeytest.CounterRegress), "failure")
+	noticed(t, d, schemas.CodePasskeyFailed)
+	if actions(d) != "passkey.refused" {
+		t.Errorf("events %s", actions(d))
+	}
+	if d = left(t, w.signIn(t, exec, nil, passkeytest.BadSignature), "failure"); actions(d) != "" {
+		t.Errorf("a stranger's guess fills the log: %s", actions(d))
+	}
+}
+
+// A node that wants another kind of authenticator than answered refuses it.
+func TestPasskeyRegisterAttachment(t *testing.T) {
+	w := newWorld(t)
+	exec := w.make(t, "passkey-register", `{"authenticatorAttachment": "platform"}`, nil)
+	for attachment, outcome := range map[string]string{"platform": "success", "": "success", "cross-platform": "failure"} {
+		asked := run(t, exec, visit(drafted(grace())))
+		r, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Attachment = attachment
+		said := func(v *engine.Visit) { v.Answer.Inputs["authenticatorAttachment"] = attachment }
+		left(t, run(t, exec, visit(drafted(grace()), keeping(asked), registration(r, "passkey", ""), said)), outcome)
 	}
 }
 

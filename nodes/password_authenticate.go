@@ -95,7 +95,7 @@ func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*e
 func (p *passwordAuthenticate) verify(ctx context.Context, v *engine.Visit, password string) (ok, rehash bool, err error) {
 	stored := ""
 	if v.Subject.Known() {
-		if stored, err = p.passwords.PasswordHash(ctx, v.Subject.UserID); err != nil && !schemas.HasCode(err, schemas.CodeUserNotFound) {
+		if stored, err = passwordOf(ctx, p.passwords, v, v.Subject.UserID); err != nil {
 			return false, false, err
 		}
 	}

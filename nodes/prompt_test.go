@@ -160,6 +160,9 @@ func TestFieldValues(t *testing.T) {
 	}{
 		{"text", field{Type: schemas.TextInput}, "  ada ", "ada", true},
 		{"a line break", field{Type: schemas.TextInput}, "ada\r\nBcc: x", "", false},
+		{"a character that shows nothing", field{Type: schemas.TextInput}, "ada\u200b", "", false},
+		{"a change of direction", field{Type: schemas.TextInput}, "\u202eada", "", false},
+		{"a joiner that a script needs", field{Type: schemas.TextInput}, "می\u200cخواهم", "می\u200cخواهم", true},
 		{"NUL", field{Type: schemas.TextInput}, "a\x00b", "", false},
 		{"not UTF-8", field{Type: schemas.HiddenInput}, "\xff", "", false},
 		{"too long by default", field{Type: schemas.TextInput}, strings.Repeat("é", 1025), "", false},

@@ -3,11 +3,15 @@ package nodes
 import (
 	"context"
 	"errors"
-	"strings"
+	"slices"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
 )
+
+// codeUserTypeNotAllowed is the code for users of a type that the application
+// does not serve.
+const codeUserTypeNotAllowed = "user_type_not_allowed"
 
 // subjectUser returns the user the run is about: the one it will create, or
 // the stored one.
@@ -26,25 +30,34 @@ func subjectUser(ctx context.Context, users Users, v *engine.Visit) (*schemas.Us
 	return user, err
 }
 
-// accountName is what the user calls the account: what they sign in with.
-func accountName(u *schemas.User) string {
-	for _, attribute := range schemas.IdentifyingAttributes() {
-		if name := u.Text(attribute); name != "" {
-			return name
+// passkeysOf returns a user's passkeys as they will be once this step is
+// committed: the stored ones and those it has just registered.
+func passkeysOf(ctx context.Context, stored Credentials, v *engine.Visit, userID string) ([]schemas.Credential, error) {
+	list, err := stored.Credentials(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	for _, change := range v.Pending {
+		if c, ok := change.(schemas.CreateCredential); ok && c.Credential.UserID == userID {
+			list = append(list, c.Credential)
 		}
 	}
-	return u.ID
+	return list, nil
 }
 
-// displayName is what the user is called.
-func displayName(u *schemas.User) string {
-	if name := u.Text("name"); name != "" {
-		return name
+// passwordOf returns the hash of a user's password as it will be once this step
+// is committed, "" when there is none.
+func passwordOf(ctx context.Context, stored Passwords, v *engine.Visit, userID string) (string, error) {
+	for _, change := range slices.Backward(v.Pending) {
+		if c, ok := change.(schemas.SetPassword); ok && c.UserID == userID {
+			return c.Hash, nil
+		}
 	}
-	if name := strings.TrimSpace(u.Text("given_name") + " " + u.Text("family_name")); name != "" {
-		return name
+	hash, err := stored.PasswordHash(ctx, userID)
+	if schemas.HasCode(err, schemas.CodeUserNotFound) { // not stored yet
+		return "", nil
 	}
-	return accountName(u)
+	return hash, err
 }
 
 // event makes an entry of the audit log about what this visit did.

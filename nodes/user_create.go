@@ -26,7 +26,7 @@ func userCreateKind(d Deps) *engine.Kind {
 				Name: "created", Doc: "the run is now about a new user",
 				NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New},
 			},
-			{Name: "taken", Doc: "somebody else has the username or email address", NewSubject: true},
+			{Name: "taken", Doc: "somebody else has the username or email address, or it is not fit to be one", NewSubject: true},
 		},
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newUserCreate(c, d.Users) },
 	}
@@ -142,16 +142,12 @@ func (u *userCreate) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 	if err := u.checkIdentity(attributes); err != nil {
 		return nil, err
 	}
-	taken, err := u.taken(ctx, attributes)
+	refused, err := u.refuse(ctx, attributes)
 	if err != nil {
 		return nil, err
 	}
-	if len(taken) > 0 {
-		d := engine.Leave("taken")
-		d.Subject = &engine.Subject{}
-		d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeAttributeTaken,
-			"somebody else uses this already; choose another, or sign in if it is you").WithProblems(taken)
-		return d, nil
+	if refused != nil {
+		return &engine.Decision{Outcome: "taken", Subject: &engine.Subject{}, Notice: refused}, nil
 	}
 	userType, err := u.userType(v.Application)
 	if err != nil {
@@ -192,24 +188,53 @@ func (u *userCreate) checkIdentity(attributes map[string]any) error {
 	return fmt.Errorf("the run has no value for any of %v", u.identifying)
 }
 
-// taken reports the identifying attributes that another user has.
-func (u *userCreate) taken(ctx context.Context, attributes map[string]any) ([]schemas.Problem, error) {
-	var taken []schemas.Problem
+// refuse returns why no user can be made of the attributes, told at the inputs
+// they come from; nil when one can.
+func (u *userCreate) refuse(ctx context.Context, attributes map[string]any) (*schemas.Error, error) {
+	var unfit, taken []schemas.Problem
 	for _, attribute := range schemas.IdentifyingAttributes() {
 		value, _ := attributes[attribute].(string)
 		if value == "" {
 			continue
 		}
-		_, err := u.users.UserByAttribute(ctx, attribute, value)
-		switch {
-		case schemas.HasCode(err, schemas.CodeUserNotFound):
-		case err != nil:
+		at := schemas.Problem{Path: u.from[attribute]}
+		if at.Message = schemas.CheckIdentifier(attribute, value); at.Message != "" {
+			unfit = append(unfit, at)
+			continue
+		}
+		used, err := u.inUse(ctx, value)
+		if err != nil {
 			return nil, err
-		default:
-			taken = append(taken, schemas.Problem{Path: attribute, Message: "This " + attribute + " is taken."})
+		}
+		if used {
+			at.Message = "This " + attribute + " is taken."
+			taken = append(taken, at)
 		}
 	}
-	return taken, nil
+	switch {
+	case len(unfit) > 0:
+		return schemas.Errorf(schemas.Invalid, "invalid_identifier",
+			"this cannot be the name of an account; choose another").WithProblems(append(unfit, taken...)), nil
+	case len(taken) > 0:
+		return schemas.Errorf(schemas.Invalid, schemas.CodeAttributeTaken,
+			"somebody else uses this already; choose another, or sign in if it is you").WithProblems(taken), nil
+	}
+	return nil, nil
+}
+
+// inUse reports whether anybody can be found by the value, under whichever
+// attribute: a username that is somebody's email address would be taken for
+// theirs wherever people sign in by either.
+func (u *userCreate) inUse(ctx context.Context, value string) (bool, error) {
+	for _, attribute := range schemas.IdentifyingAttributes() {
+		switch _, err := u.users.UserByAttribute(ctx, attribute, value); {
+		case err == nil:
+			return true, nil
+		case !schemas.HasCode(err, schemas.CodeUserNotFound):
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // userType is the configured one, or the application's first. An application
@@ -227,7 +252,7 @@ func (u *userCreate) userType(app *schemas.Application) (string, error) {
 		}
 	}
 	if len(allowed) > 0 && !slices.Contains(allowed, t) {
-		return "", schemas.Errorf(schemas.Invalid, "user_type_not_allowed",
+		return "", schemas.Errorf(schemas.Invalid, codeUserTypeNotAllowed,
 			"this flow creates users of type %q, which application %q does not allow; add it to allowedUserTypes, or use another flow", t, app.Name)
 	}
 	return t, nil

@@ -18,12 +18,9 @@ func userResolveKind(d Deps) *engine.Kind {
 	}
 }
 
-func userResolveOutcomes(claim ...engine.Fact) []engine.Outcome {
+func userResolveOutcomes() []engine.Outcome {
 	return []engine.Outcome{
-		{
-			Name: "found", Doc: "there is such a user", NewSubject: true,
-			Establishes: append([]engine.Fact{engine.User}, claim...),
-		},
+		{Name: "found", Doc: "there is such a user", NewSubject: true, Establishes: []engine.Fact{engine.User}},
 		{Name: "missing", Doc: "there is no such user", NewSubject: true},
 	}
 }
@@ -79,9 +76,16 @@ func (r *userResolve) Needs() []engine.Need {
 	}}
 }
 
-// Outcomes tells which input the user was named by.
+// Outcomes tells which input somebody was named by; where it is concealed, also
+// that there is no such user, the run goes on as if there were.
 func (r *userResolve) Outcomes() []engine.Outcome {
-	return userResolveOutcomes(engine.ClaimFact(r.From))
+	outcomes := userResolveOutcomes()
+	for i := range outcomes {
+		if outcomes[i].Name == "found" || r.Conceal {
+			outcomes[i].Establishes = append(outcomes[i].Establishes, engine.ClaimFact(r.From))
+		}
+	}
+	return outcomes
 }
 
 // Execute looks the user up.
@@ -94,6 +98,9 @@ func (r *userResolve) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	if user != nil {
 		d := engine.Leave("found")
 		d.Subject = &engine.Subject{UserID: user.ID, Input: r.From}
+		if r.Conceal {
+			d.Subject.Name = name
+		}
 		return d, nil
 	}
 	d := engine.Leave("missing")

@@ -49,7 +49,7 @@ func TestUserResolve(t *testing.T) {
 		},
 		"found takes as many look-ups as missing where that is concealed": {
 			with: `{"by": ["username", "email"], "from": "username", "conceal": true}`, typed: "ada",
-			outcome: "found", subject: engine.Subject{UserID: "ada", Input: "username"}, lookups: 2,
+			outcome: "found", subject: engine.Subject{UserID: "ada", Name: "ada", Input: "username"}, lookups: 2,
 		},
 	}
 	for name, test := range tests {
@@ -186,6 +186,28 @@ func TestUserCreateTaken(t *testing.T) {
 	}
 }
 
+// What is taken or unfit is told at the input it came from.
+func TestUserCreateRefuses(t *testing.T) {
+	tests := map[string]struct {
+		with, username, code, path string
+	}{
+		"somebody's address as a username": {`{}`, "ADA@example.org", schemas.CodeAttributeTaken, "username"},
+		"an input of another name":         {`{"attributes": {"username": "nick"}}`, "bob", schemas.CodeAttributeTaken, "nick"},
+		"too long for the store":           {`{}`, strings.Repeat("𐍈", 300), "invalid_identifier", "username"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			types := named()
+			types["nick"] = schemas.TextInput
+			exec := newWorld(t).make(t, "user-create", test.with, types)
+			d := left(t, run(t, exec, visit(inputs("username", test.username, "nick", test.username))), "taken")
+			if d.Notice.Code != test.code || len(d.Notice.Errors) != 1 || d.Notice.Errors[0].Path != test.path {
+				t.Errorf("notice %v", d.Notice)
+			}
+		})
+	}
+}
+
 func TestUserCreateNeedsOneThatIdentifies(t *testing.T) {
 	w := newWorld(t)
 	either := w.make(t, "user-create", `{}`, named()).(engine.Needer).Needs()
@@ -242,25 +264,6 @@ func TestUserCreateKeepsToTheTypesOfTheApplication(t *testing.T) {
 			}
 		case err != nil || d.Subject.Draft.Type != test.want:
 			t.Errorf("%s of %v: %+v, %v, want %s", test.with, test.allowed, d, err, test.want)
-		}
-	}
-}
-
-func TestNames(t *testing.T) {
-	tests := []struct {
-		attributes    map[string]any
-		name, display string
-	}{
-		{map[string]any{"username": "ada", "email": "a@example.org", "name": "Ada L."}, "ada", "Ada L."},
-		{map[string]any{"email": "a@example.org", "given_name": "Ada"}, "a@example.org", "Ada"},
-		{map[string]any{"username": "ada", "given_name": "Ada", "family_name": "Lovelace"}, "ada", "Ada Lovelace"},
-		{map[string]any{"username": "ada"}, "ada", "ada"},
-		{nil, "id", "id"},
-	}
-	for _, test := range tests {
-		u := &schemas.User{ID: "id", Attributes: test.attributes}
-		if accountName(u) != test.name || displayName(u) != test.display {
-			t.Errorf("%v: %q, %q", test.attributes, accountName(u), displayName(u))
 		}
 	}
 }

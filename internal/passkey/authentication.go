@@ -95,12 +95,9 @@ type Verified struct {
 	// CounterRegressed tells that the signature counter did not grow, as a
 	// cloned authenticator's would not, and the policy let that pass.
 	CounterRegressed bool
-	// Methods are amr values (RFC 8176): hwk for a device-bound key or swk for
-	// one that can be synced, pop, and user if UserVerified.
+	// Methods and ACR are its Assurance.
 	Methods []string
-	// ACR is phrh for a device-bound key, phr for one that can be synced
-	// (OpenID Connect EAP ACR Values 1.0 §2).
-	ACR string
+	ACR     string
 }
 
 // FinishAuthentication verifies L3 §7.2 and returns who authenticated. It
@@ -197,14 +194,22 @@ func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, cr
 		Use:              schemas.UseCredential{ID: credential.ID, SignCount: max(count, credential.SignCount), BackupState: data.Flags.HasBackupState(), At: now.UTC()},
 		UserVerified:     data.Flags.HasUserVerified(),
 		CounterRegressed: regressed,
-		Methods:          []string{"hwk", "pop"},
-		ACR:              "phrh",
 	}
-	if synced {
-		v.Methods[0], v.ACR = "swk", "phr"
-	}
-	if v.UserVerified {
-		v.Methods = append(v.Methods, "user")
-	}
+	v.Methods, v.ACR = Assurance(synced, v.UserVerified)
 	return v, nil
+}
+
+// Assurance is what having used a passkey says about whoever did: amr values
+// (RFC 8176), hwk for a device-bound key or swk for one that can be synced, pop,
+// and user if the authenticator verified its user; and acr, phrh or phr (OpenID
+// Connect EAP ACR Values 1.0 §2).
+func Assurance(synced, userVerified bool) (methods []string, acr string) {
+	methods, acr = []string{"hwk", "pop"}, "phrh"
+	if synced {
+		methods[0], acr = "swk", "phr"
+	}
+	if userVerified {
+		methods = append(methods, "user")
+	}
+	return methods, acr
 }

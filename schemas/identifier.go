@@ -1,0 +1,163 @@
+package schemas
+
+import (
+	"fmt"
+	"net/mail"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/secure/precis"
+	"golang.org/x/text/unicode/norm"
+)
+
+// MaxIdentifierBytes is how long a value that a user can be found by may be, in
+// bytes, as typed and as compared. An e-mail address has at most 254; an index
+// entry of PostgreSQL holds 2,700.
+const MaxIdentifierBytes = 1024
+
+// IdentifierKey is the form in which identifying attributes are compared: two
+// values with one key are one name. White space around a value does not count,
+// nor do letter case, width, composition, and the shapes of letters that Unicode
+// keeps for compatibility (normal form NFKC): 𝐚𝐝𝐚 and ＡＤＡ are ada. Beyond
+// that it follows the UsernameCaseMapped profile of PRECIS (RFC 8265 §3.3).
+//
+// The key of a value that no user can have is "": of what is empty, too long, not
+// UTF-8, or holds the character NUL. A key is its own key.
+func IdentifierKey(value string) string {
+	value = strings.TrimSpace(value)
+	if len(value) > MaxIdentifierBytes || !utf8.ValidString(value) || strings.IndexByte(value, 0) >= 0 {
+		return ""
+	}
+	key := foldIdentifier(value)
+	for next := foldIdentifier(key); next != key; next = foldIdentifier(key) {
+		key = next // a few letters have a lower case that composes anew
+	}
+	if len(key) > MaxIdentifierBytes { // compatibility forms can be longer
+		return ""
+	}
+	return key
+}
+
+// foldIdentifier is one round of IdentifierKey. What PRECIS refuses (a value
+// with spaces inside, say) is lower-cased and composed.
+func foldIdentifier(value string) string {
+	value = norm.NFKC.String(value)
+	key, err := precis.UsernameCaseMapped.String(value)
+	if err != nil {
+		key = norm.NFKC.String(strings.ToLower(value))
+	}
+	return strings.TrimSpace(key)
+}
+
+// CheckIdentifier returns "" when the value may become an identifier of a new
+// user, else what is wrong with it, in sentences for the person who typed it.
+// Whatever the attribute, nothing in it may be invisible: such a name looks like
+// another one and is not. A username must also be one of PRECIS (RFC 8265 §3.3)
+// and must not mix scripts whose letters look alike; an email must have the form
+// of an address (RFC 5322 §3.4.1), and must not mix scripts within one part.
+//
+// Those who signed up under older rules are still found: it says nothing about
+// looking up.
+func CheckIdentifier(attribute, value string) string {
+	value = strings.TrimSpace(value)
+	switch {
+	case value == "":
+		return "This is empty."
+	case !utf8.ValidString(value):
+		return "This is not text in UTF-8."
+	case len(value) > MaxIdentifierBytes:
+		return fmt.Sprintf("This is too long. Use at most %d bytes; letters outside of English take two to four.", MaxIdentifierBytes)
+	}
+	if i := strings.IndexFunc(value, invisible); i >= 0 {
+		c, _ := utf8.DecodeRuneInString(value[i:])
+		return fmt.Sprintf("This has a character that cannot be seen (%U). Remove it.", c)
+	}
+	key := IdentifierKey(value)
+	if key == "" {
+		return fmt.Sprintf("This is too long. Written in plain letters it has over %d bytes.", MaxIdentifierBytes)
+	}
+	switch attribute {
+	case "username":
+		return checkUsername(value, key)
+	case "email":
+		return checkEmail(value, key)
+	}
+	return ""
+}
+
+func checkUsername(value, key string) string {
+	// PRECIS enforces a value that it first maps by width; the key is further
+	// mapped, and must be a username too.
+	for _, name := range []string{value, key} {
+		if _, err := precis.UsernameCaseMapped.String(name); err != nil {
+			return "A username may have letters, digits and marks such as - _ . @ but no spaces, symbols or ornamental letters."
+		}
+	}
+	return checkScripts(key)
+}
+
+func checkEmail(value, key string) string {
+	address, err := mail.ParseAddress(value)
+	if err != nil || address.Name != "" || address.Address != value {
+		return "This is not an e-mail address. Expected one like name@example.com."
+	}
+	// A name of one script at a domain of another is common and deceives nobody.
+	for part := range strings.FieldsFuncSeq(key, func(c rune) bool { return c == '@' || c == '.' }) {
+		if wrong := checkScripts(part); wrong != "" {
+			return wrong
+		}
+	}
+	return ""
+}
+
+// checkScripts refuses letters of several scripts that share shapes: "аda" with
+// a Cyrillic а is not "ada", and nobody can see it.
+func checkScripts(key string) string {
+	scripts := []struct {
+		name    string
+		letters *unicode.RangeTable
+	}{
+		{"Latin", unicode.Latin}, {"Cyrillic", unicode.Cyrillic}, {"Greek", unicode.Greek},
+		{"Armenian", unicode.Armenian}, {"Cherokee", unicode.Cherokee},
+	}
+	var met []string
+	for _, c := range key {
+		for _, script := range scripts {
+			if unicode.IsLetter(c) && unicode.Is(script.letters, c) && !slices.Contains(met, script.name) {
+				met = append(met, script.name)
+			}
+		}
+	}
+	if len(met) < 2 {
+		return ""
+	}
+	return "This mixes " + strings.Join(met, " and ") + " letters, some of which look alike. Use those of one script."
+}
+
+// invisible reports whether a character shows nothing, or changes how others
+// show: controls, format characters (the bidirectional ones among them),
+// variation selectors, fillers, and what Unicode has not assigned.
+func invisible(c rune) bool {
+	const brailleBlank = '\u2800'
+	return !unicode.IsGraphic(c) || c == brailleBlank ||
+		unicode.In(c, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// CheckIdentifiers returns a problem for each identifying attribute of a new
+// user that CheckIdentifier refuses; its path is the attribute. An attribute the
+// user does not have, or that is "", identifies nobody and is none.
+func (u *User) CheckIdentifiers() []Problem {
+	var problems []Problem
+	for _, attribute := range IdentifyingAttributes() {
+		value := u.Text(attribute)
+		if value == "" {
+			continue
+		}
+		if wrong := CheckIdentifier(attribute, value); wrong != "" {
+			problems = append(problems, Problem{Path: attribute, Message: wrong})
+		}
+	}
+	return problems
+}
