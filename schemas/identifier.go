@@ -30,25 +30,15 @@ func IdentifierKey(value string) string {
 	if len(value) > MaxIdentifierBytes || !utf8.ValidString(value) || strings.IndexByte(value, 0) >= 0 {
 		return ""
 	}
-	key := foldIdentifier(value)
-	for next := foldIdentifier(key); next != key; next = foldIdentifier(key) {
-		key = next // a few letters have a lower case that composes anew
-	}
-	if len(key) > MaxIdentifierBytes { // compatibility forms can be longer
-		return ""
-	}
-	return key
-}
-
-// foldIdentifier is one round of IdentifierKey. What PRECIS refuses (a value
-// with spaces inside, say) is lower-cased and composed.
-func foldIdentifier(value string) string {
 	value = norm.NFKC.String(value)
 	key, err := precis.UsernameCaseMapped.String(value)
-	if err != nil {
+	if err != nil { // one with spaces inside, say
 		key = norm.NFKC.String(strings.ToLower(value))
 	}
-	return strings.TrimSpace(key)
+	if key = strings.TrimSpace(key); len(key) > MaxIdentifierBytes {
+		return "" // the plain letters may be longer
+	}
+	return key
 }
 
 // CheckIdentifier returns "" when the value may become an identifier of a new

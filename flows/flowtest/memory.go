@@ -85,6 +85,9 @@ func (m *Memory) apply(changes []schemas.Change) error {
 func (m *Memory) change(change schemas.Change) error {
 	switch c := change.(type) {
 	case schemas.CreateUser:
+		if unfit := c.User.CheckIdentifiers(); len(unfit) > 0 {
+			return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the %s is not usable", unfit[0].Path).WithProblems(unfit)
+		}
 		for _, attribute := range schemas.IdentifyingAttributes() {
 			if value := c.User.Text(attribute); value != "" && m.find(attribute, value) != nil {
 				return schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken, "the %s is taken", attribute).
@@ -116,10 +119,11 @@ func notFound(code, what, id string) error {
 	return schemas.Errorf(schemas.NotFound, code, "there is no %s %.64q", what, id)
 }
 
-// find returns the user whose attribute has the value, whatever its case.
+// find returns the user whose attribute has the value, however it is written.
 func (m *Memory) find(attribute, value string) *schemas.User {
+	key := schemas.IdentifierKey(value)
 	for _, u := range m.users {
-		if text := u.Text(attribute); text != "" && strings.EqualFold(text, strings.TrimSpace(value)) {
+		if text := u.Text(attribute); text != "" && schemas.IdentifierKey(text) == key {
 			return &u
 		}
 	}

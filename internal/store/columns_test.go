@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"testing"
 	"time"
-	"unicode/utf8"
 )
 
 func TestLines(t *testing.T) {
@@ -28,24 +27,4 @@ func TestMoment(t *testing.T) {
 			t.Errorf("%v comes back as %v", want, got)
 		}
 	}
-}
-
-// FuzzIdentifierKey checks what uniqueness rests on: a key is its own key, and
-// one that both databases can hold.
-func FuzzIdentifierKey(f *testing.F) {
-	for _, seed := range []string{"ann", " Ann Smith ", "ＡＮＮ", "Zoe\u0308", "İ", "ΑΣ Σ", "a\x00", "\xff", "\u212a", "ǅ x", "ﷺ"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, value string) {
-		key, ok := identifierKey(value)
-		if !ok {
-			return
-		}
-		if !storable(key) || !utf8.ValidString(key) || key == "" {
-			t.Fatalf("%q has the key %q, which cannot be kept", value, key)
-		}
-		if again, ok := identifierKey(key); !ok || again != key {
-			t.Fatalf("%q has the key %q, and that has the key %q (%v)", value, key, again, ok)
-		}
-	})
 }

@@ -49,8 +49,8 @@ func (s *Store) UserByAttribute(ctx context.Context, attribute, value string) (*
 		return nil, fmt.Errorf("store: attribute %q does not identify a user: expected one of %q",
 			attribute, schemas.IdentifyingAttributes())
 	}
-	key, ok := identifierKey(value)
-	if !ok {
+	key := schemas.IdentifierKey(value)
+	if key == "" {
 		return nil, errNoUser()
 	}
 	return scanUser(s.row(ctx, selectUserByIdentifier, attribute, key))
@@ -110,6 +110,10 @@ func errNoUser() error {
 }
 
 func (t *tx) createUser(u schemas.User) error {
+	if unfit := u.CheckIdentifiers(); len(unfit) > 0 {
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
+			"The %s cannot be kept: %s", unfit[0].Path, unfit[0].Message).WithProblems(unfit)
+	}
 	if u.Attributes == nil {
 		u.Attributes = map[string]any{}
 	}
@@ -136,11 +140,7 @@ func (t *tx) claimIdentifiers(u *schemas.User) error {
 		if value == "" {
 			continue
 		}
-		key, ok := identifierKey(value)
-		if !ok {
-			return errBadIdentifier(attribute)
-		}
-		n, err := t.exec(insertIdentifier, attribute, key, u.ID)
+		n, err := t.exec(insertIdentifier, attribute, schemas.IdentifierKey(value), u.ID)
 		if err != nil {
 			return fmt.Errorf("store: claiming the %s of a user: %w", attribute, err)
 		}
@@ -153,12 +153,6 @@ func (t *tx) claimIdentifiers(u *schemas.User) error {
 			"Another user has this %s already. Choose another, or sign in.", taken[0].Path).WithProblems(taken)
 	}
 	return nil
-}
-
-func errBadIdentifier(attribute string) error {
-	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
-		"The %s cannot be kept: expected UTF-8 without the character NUL, at most %d bytes.",
-		attribute, maxIdentifier).WithProblems([]schemas.Problem{{Path: attribute, Message: "is not usable as an identifier"}})
 }
 
 func (t *tx) setPassword(c schemas.SetPassword) error {

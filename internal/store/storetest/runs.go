@@ -35,6 +35,7 @@ func Runs(t *testing.T, open func(t *testing.T) RunStore) {
 		{"a commit is all or nothing", testAtomic},
 		{"users are read as they were created", testUserRoundTrip},
 		{"identifiers are unique whatever their case", testIdentifiers},
+		{"what cannot be an identifier makes no user", testUnfitIdentifiers},
 		{"of users created at once one has the name", testIdentifierRace},
 		{"passwords are set and replaced", testPasswords},
 		{"passkeys are read as they were created", testCredentialRoundTrip},

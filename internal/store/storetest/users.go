@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -64,6 +65,28 @@ func testIdentifiers(t *testing.T, s RunStore) {
 	must(t, s.Apply(ctx, create(newUser("Somebody"))))
 	// One user's address may be another's name.
 	must(t, s.Apply(ctx, create(newUser("ann@example.com"))))
+}
+
+// testUnfitIdentifiers has names that pass for another's or cannot be kept.
+func testUnfitIdentifiers(t *testing.T, s RunStore) {
+	ctx := t.Context()
+	must(t, s.Apply(ctx, create(newUser("ann"))))
+	for _, name := range []string{" ", "Ann Smith", "ann\u200b", "аnn", "\u202enna", "a\x00", "\xff", strings.Repeat("ä", schemas.MaxIdentifierBytes)} {
+		u := newUser(name)
+		u.Attributes["email"] = "not an address"
+		err := s.Apply(ctx, create(u))
+		wantError(t, err, schemas.Invalid, schemas.CodeInvalidRequest)
+		wantEqual(t, "the problems", schemas.AsError(err).Errors, u.CheckIdentifiers())
+		wantEqual(t, "the number of problems", len(u.CheckIdentifiers()), 2)
+		_, err = s.User(ctx, u.ID)
+		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+		_, err = s.UserByAttribute(ctx, "username", name)
+		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+	}
+	// Ornamental letters are those they adorn.
+	got, err := s.UserByAttribute(ctx, "username", "𝐀𝐧𝐧")
+	must(t, err)
+	wantEqual(t, "the name", got.Text("username"), "ann")
 }
 
 func testIdentifierRace(t *testing.T, s RunStore) {
