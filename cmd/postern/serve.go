@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -49,6 +50,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 			return err
 		}
 		h.pages["/try/"] = examples.Try(bootstrap.TryID)
+		h.pages["/try"] = http.RedirectHandler("/try/", http.StatusPermanentRedirect)
 	}
 	certificates, err := tlsConfig(cfg)
 	if err != nil {
