@@ -20,9 +20,11 @@ import (
 // testSuffix is what the names of scenario files end with.
 const testSuffix = "_test.yaml"
 
-// isFlow reports whether a file in a folder is taken for a flow.
+// isFlow reports whether a file in a folder is taken for a flow: all YAML and
+// JSON is, but for scenarios and schemas.
 func isFlow(name string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) && !strings.HasSuffix(name, testSuffix)
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) &&
+		!strings.HasSuffix(name, testSuffix) && !strings.HasSuffix(name, ".schema.json")
 }
 
 type flowCommands struct {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/postern-id/postern/schemas"
@@ -16,7 +17,7 @@ const (
 	selectUser query = `SELECT ` + userColumns + ` FROM users u WHERE u.id = ?`
 
 	selectUserByIdentifier query = `SELECT ` + userColumns + ` FROM user_identifiers i
-		JOIN users u ON u.id = i.user_id WHERE i.attribute = ? AND i.value = ?`
+		JOIN users u ON u.id = i.user_id WHERE i.value = ?`
 
 	selectPassword    query = `SELECT hash FROM passwords WHERE user_id = ?`
 	selectPermissions query = `SELECT permission FROM user_permissions WHERE user_id = ? ORDER BY permission`
@@ -24,8 +25,8 @@ const (
 	insertUser query = `INSERT INTO users (id, type, ou_id, attributes, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 
-	insertIdentifier query = `INSERT INTO user_identifiers (attribute, value, user_id) VALUES (?, ?, ?)
-		ON CONFLICT (attribute, value) DO NOTHING`
+	insertIdentifier query = `INSERT INTO user_identifiers (value, user_id) VALUES (?, ?)
+		ON CONFLICT (value) DO NOTHING`
 
 	upsertPassword query = `INSERT INTO passwords (user_id, hash, set_at) VALUES (?, ?, ?)
 		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, set_at = excluded.set_at`
@@ -43,7 +44,8 @@ func (s *Store) User(ctx context.Context, id string) (*schemas.User, error) {
 }
 
 // UserByAttribute returns the user whose identifying attribute has the value,
-// compared by its normalised form; user_not_found when there is none.
+// compared by schemas.IdentifierKey; user_not_found when there is none, also if
+// another identifying attribute of somebody has it.
 func (s *Store) UserByAttribute(ctx context.Context, attribute, value string) (*schemas.User, error) {
 	if !slices.Contains(schemas.IdentifyingAttributes(), attribute) {
 		return nil, fmt.Errorf("store: attribute %q does not identify a user: expected one of %q",
@@ -53,7 +55,14 @@ func (s *Store) UserByAttribute(ctx context.Context, attribute, value string) (*
 	if key == "" {
 		return nil, errNoUser()
 	}
-	return scanUser(s.row(ctx, selectUserByIdentifier, attribute, key))
+	u, err := scanUser(s.row(ctx, selectUserByIdentifier, key))
+	if err != nil {
+		return nil, err
+	}
+	if schemas.IdentifierKey(u.Text(attribute)) != key { // it is another attribute that has the value
+		return nil, errNoUser()
+	}
+	return u, nil
 }
 
 // PasswordHash returns the hash of the user's password in PHC string format, ""
@@ -131,28 +140,42 @@ func (t *tx) createUser(u schemas.User) error {
 	return t.claimIdentifiers(&u)
 }
 
-// claimIdentifiers claims every identifying attribute the user has, always in
-// the same order, and tells of all that are taken.
+// claimIdentifiers claims every value the user can be found by, and tells of all
+// that are taken. The values go in their order: two users who want the same ones
+// must not wait for each other.
 func (t *tx) claimIdentifiers(u *schemas.User) error {
-	var taken []schemas.Problem
+	wanted := map[string][]string{} // value → the attributes that have it
 	for _, attribute := range schemas.IdentifyingAttributes() {
-		value := u.Text(attribute)
-		if value == "" {
-			continue
+		if key := schemas.IdentifierKey(u.Text(attribute)); key != "" {
+			wanted[key] = append(wanted[key], attribute)
 		}
-		n, err := t.exec(insertIdentifier, attribute, schemas.IdentifierKey(value), u.ID)
+	}
+	var taken []string
+	for _, key := range slices.Sorted(maps.Keys(wanted)) {
+		n, err := t.exec(insertIdentifier, key, u.ID)
 		if err != nil {
-			return fmt.Errorf("store: claiming the %s of a user: %w", attribute, err)
+			return fmt.Errorf("store: claiming an identifier of a user: %w", err)
 		}
 		if n == 0 {
-			taken = append(taken, schemas.Problem{Path: attribute, Message: "is taken by another user; choose another"})
+			taken = append(taken, wanted[key]...)
 		}
 	}
 	if len(taken) > 0 {
-		return schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken,
-			"Another user has this %s already. Choose another, or sign in.", taken[0].Path).WithProblems(taken)
+		return errTaken(taken)
 	}
 	return nil
+}
+
+// errTaken tells which attributes have values of other users.
+func errTaken(attributes []string) error {
+	var problems []schemas.Problem
+	for _, attribute := range schemas.IdentifyingAttributes() {
+		if slices.Contains(attributes, attribute) {
+			problems = append(problems, schemas.Problem{Path: attribute, Message: "is taken by another user; choose another"})
+		}
+	}
+	return schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken,
+		"Another user has this %s already. Choose another, or sign in.", problems[0].Path).WithProblems(problems)
 }
 
 func (t *tx) setPassword(c schemas.SetPassword) error {

@@ -35,6 +35,8 @@ func Runs(t *testing.T, open func(t *testing.T) RunStore) {
 		{"a commit is all or nothing", testAtomic},
 		{"users are read as they were created", testUserRoundTrip},
 		{"identifiers are unique whatever their case", testIdentifiers},
+		{"a value is one user's, whatever attribute has it", testOneValueOneUser},
+		{"of users created at once one has the value", testValueRace},
 		{"what cannot be an identifier makes no user", testUnfitIdentifiers},
 		{"of users created at once one has the name", testIdentifierRace},
 		{"passwords are set and replaced", testPasswords},

@@ -63,8 +63,92 @@ func testIdentifiers(t *testing.T, s RunStore) {
 	wantEqual(t, "the attribute", schemas.AsError(err).Errors[0].Path, "email")
 	// The name that came with the taken address was not kept.
 	must(t, s.Apply(ctx, create(newUser("Somebody"))))
-	// One user's address may be another's name.
-	must(t, s.Apply(ctx, create(newUser("ann@example.com"))))
+}
+
+// testOneValueOneUser has somebody sign up with another's address as username,
+// who would be found in place of the other wherever people sign in by either.
+func testOneValueOneUser(t *testing.T, s RunStore) {
+	ctx := t.Context()
+	victim := newUser("victim")
+	victim.Attributes["email"] = "Victim@Corp.Example"
+	must(t, s.Apply(ctx, create(victim)))
+	named := newUser("ann@corp.example")
+	named.Attributes["email"] = "Ann@Corp.example" // the same twice is fine
+	must(t, s.Apply(ctx, create(named)))
+
+	both := newUser("victim@corp.example")
+	both.Attributes["email"] = "VICTIM@corp.example"
+	mixed := newUser("victim@ｃorp.example")
+	mixed.Attributes["email"] = "mixed@corp.example"
+	addressed := newUser("somebody")
+	addressed.Attributes["email"] = "ann@CORP.example"
+	for _, test := range []struct {
+		user  schemas.User
+		paths []string
+	}{
+		{newUser("victim@corp.example"), []string{"username"}},
+		{both, []string{"username", "email"}},
+		{mixed, []string{"username"}},
+		{addressed, []string{"email"}},
+	} {
+		err := s.Apply(ctx, create(test.user))
+		wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
+		var paths []string
+		for _, p := range schemas.AsError(err).Errors {
+			paths = append(paths, p.Path)
+		}
+		wantEqual(t, "the attributes told", paths, test.paths)
+	}
+
+	_, err := s.UserByAttribute(ctx, "username", "victim@corp.example")
+	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+	for _, attribute := range schemas.IdentifyingAttributes() {
+		got, err := s.UserByAttribute(ctx, attribute, "ANN@corp.example")
+		must(t, err)
+		wantEqual(t, "the id found by "+attribute, got.ID, named.ID)
+	}
+	// What was refused has claimed nothing.
+	free := newUser("somebody")
+	free.Attributes["email"] = "mixed@corp.example"
+	must(t, s.Apply(ctx, create(free)))
+}
+
+// testValueRace has users created at once whose username is another's email, and
+// whose two values are another's the other way round.
+func testValueRace(t *testing.T, s RunStore) {
+	const rounds, contenders = 20, 8
+	for round := range rounds {
+		x, y := fmt.Sprintf("x%d@y.example", round), fmt.Sprintf("y%d@x.example", round)
+		var users [contenders]schemas.User
+		var won atomic.Int32
+		winner := -1
+		together(contenders, func(i int) {
+			switch i % 4 {
+			case 0:
+				users[i] = newUser(x)
+			case 1:
+				users[i] = newUser("")
+				users[i].Attributes["email"] = x
+			case 2:
+				users[i] = newUser(x)
+				users[i].Attributes["email"] = y
+			case 3:
+				users[i] = newUser(y)
+				users[i].Attributes["email"] = x
+			}
+			err := s.Commit(t.Context(), newRun(), create(users[i]))
+			if err == nil {
+				won.Add(1)
+				winner = i
+			} else if !schemas.HasCode(err, schemas.CodeAttributeTaken) {
+				t.Errorf("%v, expected %s", err, schemas.CodeAttributeTaken)
+			}
+		})
+		if won.Load() != 1 || t.Failed() {
+			t.Fatalf("%d users have one value, expected 1", won.Load())
+		}
+		wantOnly(t, s, users[:], winner)
+	}
 }
 
 // testUnfitIdentifiers has names that pass for another's or cannot be kept.

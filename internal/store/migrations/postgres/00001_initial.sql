@@ -12,13 +12,12 @@ CREATE TABLE users (
     updated_at BIGINT NOT NULL
 );
 
--- What a user can be found by: one row per identifying attribute, with the
--- normalised value.
+-- What users can be found by: the normalised values of their identifying
+-- attributes. A value is one user's, whichever of them has it: else somebody
+-- whose username is another's email would be found in place of the other.
 CREATE TABLE user_identifiers (
-    attribute TEXT COLLATE "C" NOT NULL,
-    value     TEXT COLLATE "C" NOT NULL,
-    user_id   TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-    PRIMARY KEY (attribute, value)
+    value   TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE
 );
 CREATE INDEX user_identifiers_user ON user_identifiers (user_id);
 

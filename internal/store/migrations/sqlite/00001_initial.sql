@@ -10,13 +10,12 @@ CREATE TABLE users (
     updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What a user can be found by: one row per identifying attribute, with the
--- normalised value.
+-- What users can be found by: the normalised values of their identifying
+-- attributes. A value is one user's, whichever of them has it: else somebody
+-- whose username is another's email would be found in place of the other.
 CREATE TABLE user_identifiers (
-    attribute TEXT NOT NULL,
-    value     TEXT NOT NULL,
-    user_id   TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-    PRIMARY KEY (attribute, value)
+    value   TEXT NOT NULL PRIMARY KEY,
+    user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX user_identifiers_user ON user_identifiers (user_id);
 
