@@ -40,7 +40,7 @@ func rooms() map[string][]string {
 // testRooms are what tests of any room may use: conformance suites, software
 // authenticators, and the rooms below them that need one.
 func testRooms() []string {
-	return []string{"schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "internal/store/pgtest", "flows/flowtest", "nodes", "internal/password", "internal/token"}
+	return []string{"schemas", "engine", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "internal/store/pgtest", "flows/flowtest", "nodes", "internal/password", "internal/token"}
 }
 
 // Imports go down the house and never up. The files are read here, and not
