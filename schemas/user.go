@@ -20,7 +20,7 @@ func (u *User) Text(attribute string) string {
 }
 
 // IdentifyingAttributes are the attributes of a Person by which a user can be
-// found and which no two users share.
+// found. No value of one is the value of any of another user.
 func IdentifyingAttributes() []string { return []string{"username", "email"} }
 
 // Credential is a passkey: the credential record of WebAuthn Level 3 §4. ID

@@ -15,8 +15,8 @@ import (
 
 // Memory is a store in maps: what a test of a flow needs of one. It keeps the
 // promises that the nodes and the engine rest on: a commit happens as a whole
-// or not at all, a revision follows the one before, and no two users share an
-// identifying attribute. It is safe for use by many goroutines.
+// or not at all, a revision follows the one before, and no two users share the
+// value of an identifying attribute. It is safe for use by many goroutines.
 type Memory struct {
 	mu          sync.Mutex
 	runs        map[string]schemas.Run
@@ -85,16 +85,7 @@ func (m *Memory) apply(changes []schemas.Change) error {
 func (m *Memory) change(change schemas.Change) error {
 	switch c := change.(type) {
 	case schemas.CreateUser:
-		if unfit := c.User.CheckIdentifiers(); len(unfit) > 0 {
-			return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the %s is not usable", unfit[0].Path).WithProblems(unfit)
-		}
-		for _, attribute := range schemas.IdentifyingAttributes() {
-			if value := c.User.Text(attribute); value != "" && m.find(attribute, value) != nil {
-				return schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken, "the %s is taken", attribute).
-					WithProblems([]schemas.Problem{{Path: attribute, Message: "is taken"}})
-			}
-		}
-		m.users[c.User.ID] = c.User
+		return m.createUser(c.User)
 	case schemas.SetPassword:
 		m.passwords[c.UserID] = c.Hash
 	case schemas.CreateCredential:
@@ -115,16 +106,36 @@ func (m *Memory) change(change schemas.Change) error {
 	return nil
 }
 
+func (m *Memory) createUser(u schemas.User) error {
+	if unfit := u.CheckIdentifiers(); len(unfit) > 0 {
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the %s is not usable", unfit[0].Path).WithProblems(unfit)
+	}
+	var taken []schemas.Problem
+	for _, attribute := range schemas.IdentifyingAttributes() {
+		if value := u.Text(attribute); value != "" && m.find(value, schemas.IdentifyingAttributes()...) != nil {
+			taken = append(taken, schemas.Problem{Path: attribute, Message: "is taken"})
+		}
+	}
+	if len(taken) > 0 {
+		return schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken, "the %s is taken", taken[0].Path).WithProblems(taken)
+	}
+	m.users[u.ID] = u
+	return nil
+}
+
 func notFound(code, what, id string) error {
 	return schemas.Errorf(schemas.NotFound, code, "there is no %s %.64q", what, id)
 }
 
-// find returns the user whose attribute has the value, however it is written.
-func (m *Memory) find(attribute, value string) *schemas.User {
+// find returns the user of whose attributes one has the value, however it is
+// written.
+func (m *Memory) find(value string, attributes ...string) *schemas.User {
 	key := schemas.IdentifierKey(value)
 	for _, u := range m.users {
-		if text := u.Text(attribute); text != "" && schemas.IdentifierKey(text) == key {
-			return &u
+		for _, attribute := range attributes {
+			if text := u.Text(attribute); text != "" && schemas.IdentifierKey(text) == key {
+				return &u
+			}
 		}
 	}
 	return nil
@@ -149,7 +160,7 @@ func (m *Memory) User(_ context.Context, id string) (*schemas.User, error) {
 func (m *Memory) UserByAttribute(_ context.Context, attribute, value string) (*schemas.User, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if u := m.find(attribute, value); u != nil {
+	if u := m.find(value, attribute); u != nil {
 		return u, nil
 	}
 	return nil, notFound(schemas.CodeUserNotFound, "user with the "+attribute, value)
