@@ -38,7 +38,7 @@ const (
 func Compile(flow *schemas.Flow, kinds Kinds) (*Graph, []schemas.Problem) {
 	c := newCompiler(flow, kinds)
 	c.compile()
-	if slices.ContainsFunc(c.problems, func(p schemas.Problem) bool { return !p.Warning }) {
+	if c.refused > 0 {
 		return nil, c.problems
 	}
 	c.graph.warnings = c.problems
@@ -53,7 +53,13 @@ type compiler struct {
 	index     map[string]int // node id → its (first) index
 	misshapen []bool         // nodes that are known not to be understood
 	problems  []schemas.Problem
+	refused   int // findings that are more than warnings, told or not
 }
+
+// maxFindings is how many findings are worded. An author mends a hundred before
+// wanting the next, and wording each of many thousand would cost a server more
+// than a flow is worth.
+const maxFindings = 100
 
 func newCompiler(flow *schemas.Flow, kinds Kinds) *compiler {
 	return &compiler{
@@ -74,10 +80,28 @@ func (c *compiler) compile() {
 	c.checkReach()
 	c.checkCircles()
 	c.prove()
+	if c.refused > maxFindings {
+		last := &c.problems[len(c.problems)-1]
+		last.Message += fmt.Sprintf(" (and %d more findings)", c.refused-maxFindings)
+	}
+}
+
+// full reports whether a further finding would not be told, and counts it if so.
+// Who words findings at some cost asks first.
+func (c *compiler) full() bool {
+	if c.refused < maxFindings {
+		return false
+	}
+	c.refused++
+	return true
 }
 
 // report adds a finding about node i (-1: about the flow).
 func (c *compiler) report(rule string, i int, path, format string, args ...any) {
+	if c.full() {
+		return
+	}
+	c.refused++
 	p := schemas.Problem{Rule: rule, Path: path, Message: fmt.Sprintf(format, args...)}
 	if i >= 0 {
 		p.Node = c.flow.Nodes[i].ID
@@ -141,6 +165,9 @@ func (c *compiler) kindOf(i int) *Kind {
 	use := c.flow.Nodes[i].Use
 	if kind := c.kinds[use]; kind != nil {
 		return kind
+	}
+	if c.full() {
+		return nil
 	}
 	known := make([]string, 0, len(c.kinds))
 	for name := range c.kinds {

@@ -97,6 +97,36 @@ func chain(n int) []string {
 	return append(lines, fmt.Sprintf("n%d pass end", n-1))
 }
 
+// Of many findings the first are told and the others counted; none is forgotten,
+// and no waiver covers for them.
+func TestManyFindings(t *testing.T) {
+	var lines []string
+	for i := range 1999 {
+		lines = append(lines, fmt.Sprintf("n%d ask a=x%d b=n%d", i, i, i+1))
+	}
+	f := flowOf(schemas.Registration, append(lines, "n1999 ask end")...)
+	g, problems := engine.Compile(f, testKinds())
+	if last := problems[len(problems)-1].Message; g != nil || len(problems) != 100 || !strings.Contains(last, "(and 1899 more findings)") {
+		t.Errorf("%d findings, the last %s", len(problems), last)
+	}
+
+	lines = []string{"f form r", "r resolve found=k0 missing=f"}
+	for i := range 300 {
+		lines = append(lines, fmt.Sprintf("k%d bind k%d", i, i+1))
+	}
+	f = flowOf(schemas.Registration, append(lines, "k300 bind end")...)
+	for i := range 300 { // all but the last
+		f.Waive = append(f.Waive, schemas.Waiver{Rule: engine.RuleTakeover, Node: fmt.Sprintf("k%d", i), Reason: "a clerk"})
+	}
+	if g, problems := engine.Compile(f, testKinds()); g != nil || problems[len(problems)-1].Node != "k300" || problems[len(problems)-1].Warning {
+		t.Errorf("300 waived, one not: %v", problems[len(problems)-1])
+	}
+	f.Waive = append(f.Waive, schemas.Waiver{Rule: engine.RuleTakeover, Node: "k300", Reason: "a clerk"})
+	if g, problems := engine.Compile(f, testKinds()); g == nil || len(problems) != 301 {
+		t.Errorf("all waived: %d findings", len(problems))
+	}
+}
+
 func TestCompileWith(t *testing.T) {
 	f := flowOf(schemas.Registration, "s strict p", "p pass end")
 	f.Nodes[0].With = json.RawMessage(`{"size":"big","sise":1}`)

@@ -99,16 +99,17 @@ func (c *compiler) reportNeed(i int, need Need, waived map[schemas.Waiver]bool) 
 	if need.Mend != "" {
 		message += "; " + need.Mend
 	}
-	c.report(rule, i, at(i, need.Path), "%s", message)
 	for _, w := range c.flow.Waive {
 		if w.Rule == rule && rule == RuleTakeover && w.Node == n.id {
 			waived[w] = true
-			p := &c.problems[len(c.problems)-1]
-			p.Warning = true
-			p.Message += " (waived: " + w.Reason + ")"
+			c.problems = append(c.problems, schemas.Problem{
+				Rule: rule, Node: n.id, Path: at(i, need.Path), Warning: true, Message: message + " (waived: " + w.Reason + ")",
+			})
+			return true
 		}
 	}
-	return c.problems[len(c.problems)-1].Warning
+	c.report(rule, i, at(i, need.Path), "%s", message)
+	return false
 }
 
 // factNames writes facts as an author reads them.

@@ -1,103 +1,21 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
-	"io"
-	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/postern-id/postern/bootstrap"
-	"github.com/postern-id/postern/internal/config"
-	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/schemas"
 )
 
 // callers is how many clients a benchmark has for each processor.
 const callers = 32
-
-// bench is a server on a store of its own, on disk and durable, with users who
-// have passkeys.
-type bench struct {
-	*house
-	b      *testing.B
-	http   http.Handler
-	origin string
-	device *passkeytest.Authenticator
-}
-
-func newBench(b *testing.B) *bench {
-	b.Helper()
-	cfg, err := config.Load("", []string{"POSTERN_DATA_DIR=" + b.TempDir()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	h, err := openHouse(context.Background(), cfg, slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError})))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(h.close)
-	if _, err := h.seed(context.Background(), nil); err != nil {
-		b.Fatal(err)
-	}
-	if err := bootstrap.EnsureTry(context.Background(), h.store, time.Now()); err != nil {
-		b.Fatal(err)
-	}
-	return &bench{house: h, b: b, http: h.handler(), origin: cfg.Server.PublicURL, device: passkeytest.New(passkeytest.NoCounter())}
-}
-
-// post sends a request and decodes the reply into out.
-func (w *bench) post(path string, in, out any) {
-	body, err := json.Marshal(in)
-	if err != nil {
-		w.b.Error(err)
-		return
-	}
-	r := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
-	if rec.Code != http.StatusOK {
-		w.b.Errorf("%s: %d %s", path, rec.Code, rec.Body)
-		return
-	}
-	if err := json.Unmarshal(rec.Body.Bytes(), out); err != nil {
-		w.b.Error(err)
-	}
-}
-
-func (w *bench) start(flow schemas.FlowType) (s schemas.Step) {
-	w.post("/flow/execute", map[string]string{"applicationId": bootstrap.TryID, "flowType": string(flow)}, &s)
-	return s
-}
-
-func (w *bench) answer(s schemas.Step, action string, inputs map[string]string) (next schemas.Step) {
-	w.post("/flow/execute", map[string]any{"executionId": s.ExecutionID, "action": action, "inputs": inputs}, &next)
-	return next
-}
-
-// enrol signs a user up.
-func (w *bench) enrol(name string) {
-	s := w.answer(w.start(schemas.Registration), "continue", map[string]string{"username": name})
-	a, err := w.device.Register(json.RawMessage(s.Data.AdditionalData["passkeyCreationOptions"]), w.origin)
-	if err != nil {
-		w.b.Fatal(err)
-	}
-	s = w.answer(s, "passkey", map[string]string{"credentialId": a.ID, "clientDataJSON": a.ClientDataJSON, "attestationObject": a.AttestationObject})
-	if s.FlowStatus != schemas.Complete {
-		w.b.Fatalf("sign-up: %+v", s)
-	}
-}
 
 // rawCost is the time of one P-256 verification and one P-256 signature, which
 // a sign-in cannot do without.
@@ -127,23 +45,23 @@ func report(b *testing.B, raw time.Duration, processors int) {
 }
 
 func BenchmarkFlowStart(b *testing.B) {
-	w := newBench(b)
-	w.run(func(int64) { w.start(schemas.Authentication) })
+	w := newRig(b)
+	w.measure(b, func(int64) { w.start(schemas.Authentication) })
 }
 
 func BenchmarkPromptStep(b *testing.B) {
-	w := newBench(b)
+	w := newRig(b)
 	runs := make([]schemas.Step, b.N)
 	for i := range runs {
 		runs[i] = w.start(schemas.Registration)
 	}
-	w.run(func(i int64) { w.answer(runs[i], "continue", map[string]string{"username": schemas.NewID()}) })
+	w.measure(b, func(i int64) { w.answer(runs[i], "continue", map[string]string{"username": schemas.NewID()}) })
 }
 
 // BenchmarkFlowPasskey is the step that ends a sign-in: the assertion is
 // verified, the use recorded, a token signed and all committed.
 func BenchmarkFlowPasskey(b *testing.B) {
-	w := newBench(b)
+	w := newRig(b)
 	w.enrol("ada")
 	type pending struct {
 		step   schemas.Step
@@ -152,14 +70,9 @@ func BenchmarkFlowPasskey(b *testing.B) {
 	runs := make([]pending, b.N)
 	for i := range runs {
 		s := w.start(schemas.Authentication)
-		a, err := w.device.Authenticate(json.RawMessage(s.Data.AdditionalData["passkeyChallenge"]), w.origin)
-		if err != nil {
-			b.Fatal(err)
-		}
-		runs[i] = pending{s, map[string]string{"credentialId": a.ID, "clientDataJSON": a.ClientDataJSON,
-			"authenticatorData": a.AuthenticatorData, "signature": a.Signature, "userHandle": a.UserHandle}}
+		runs[i] = pending{s, w.assertion(s)}
 	}
-	w.run(func(i int64) {
+	w.measure(b, func(i int64) {
 		if s := w.answer(runs[i].step, "", runs[i].inputs); s.FlowStatus != schemas.Complete {
 			b.Errorf("%+v", s)
 		}
@@ -167,8 +80,8 @@ func BenchmarkFlowPasskey(b *testing.B) {
 }
 
 func BenchmarkPasskeyStart(b *testing.B) {
-	w := newBench(b)
-	w.run(func(int64) {
+	w := newRig(b)
+	w.measure(b, func(int64) {
 		var out struct {
 			SessionToken string `json:"sessionToken"`
 		}
@@ -177,7 +90,7 @@ func BenchmarkPasskeyStart(b *testing.B) {
 }
 
 func BenchmarkPasskeyFinish(b *testing.B) {
-	w := newBench(b)
+	w := newRig(b)
 	w.enrol("ada")
 	bodies := make([]any, b.N)
 	for i := range bodies {
@@ -194,7 +107,7 @@ func BenchmarkPasskeyFinish(b *testing.B) {
 			"id": a.ID, "type": "public-key", "response": map[string]string{"clientDataJSON": a.ClientDataJSON,
 				"authenticatorData": a.AuthenticatorData, "signature": a.Signature, "userHandle": a.UserHandle}}}
 	}
-	w.run(func(i int64) {
+	w.measure(b, func(i int64) {
 		var out struct{ Assertion string }
 		if w.post("/auth/passkey/finish", bodies[i], &out); out.Assertion == "" {
 			b.Error("no assertion")
@@ -202,18 +115,18 @@ func BenchmarkPasskeyFinish(b *testing.B) {
 	})
 }
 
-// run does b.N operations from many clients at once.
-func (w *bench) run(do func(i int64)) {
-	raw := rawCost(w.b)
+// measure does b.N operations from many clients at once.
+func (w *rig) measure(b *testing.B, do func(i int64)) {
+	raw := rawCost(b)
 	var next atomic.Int64
-	w.b.SetParallelism(callers)
-	w.b.ReportAllocs()
-	w.b.ResetTimer()
-	w.b.RunParallel(func(pb *testing.PB) {
+	b.SetParallelism(callers)
+	b.ReportAllocs()
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			do(next.Add(1) - 1)
 		}
 	})
-	w.b.StopTimer()
-	report(w.b, raw, runtime.GOMAXPROCS(0))
+	b.StopTimer()
+	report(b, raw, runtime.GOMAXPROCS(0))
 }

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/schemas"
+)
+
+const adminPassword = "quiet harbour lantern"
+
+// rig is a server on a store of its own, on disk and durable, and a client with
+// an authenticator.
+type rig struct {
+	*house
+	t      testing.TB
+	http   http.Handler
+	origin string
+	device *passkeytest.Authenticator
+}
+
+// newRig starts on SQLite unless the environment says otherwise.
+func newRig(t testing.TB, environ ...string) *rig {
+	t.Helper()
+	cfg, err := config.Load("", append(environ, "POSTERN_DATA_DIR="+t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := openHouse(context.Background(), cfg, slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.close)
+	if _, err := h.seed(context.Background(), []string{"ADMIN_PASSWORD=" + adminPassword}); err != nil {
+		t.Fatal(err)
+	}
+	if err := bootstrap.EnsureTry(context.Background(), h.store, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return &rig{house: h, t: t, http: h.handler(), origin: cfg.Server.PublicURL, device: passkeytest.New(passkeytest.NoCounter())}
+}
+
+// post sends a request and decodes the reply into out.
+func (w *rig) post(path string, in, out any) {
+	body, err := json.Marshal(in)
+	if err != nil {
+		w.t.Error(err)
+		return
+	}
+	r := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	rec := httptest.NewRecorder()
+	w.http.ServeHTTP(rec, r)
+	if rec.Code != http.StatusOK {
+		w.t.Errorf("%s: %d %s", path, rec.Code, rec.Body)
+		return
+	}
+	if err := json.Unmarshal(rec.Body.Bytes(), out); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func (w *rig) start(flow schemas.FlowType) (s schemas.Step) {
+	w.post("/flow/execute", map[string]string{"applicationId": bootstrap.TryID, "flowType": string(flow)}, &s)
+	return s
+}
+
+func (w *rig) answer(s schemas.Step, action string, inputs map[string]string) (next schemas.Step) {
+	w.post("/flow/execute", map[string]any{"executionId": s.ExecutionID, "action": action, "inputs": inputs}, &next)
+	return next
+}
+
+// enrol signs a user up.
+func (w *rig) enrol(name string) {
+	s := w.answer(w.start(schemas.Registration), "continue", map[string]string{"username": name})
+	a, err := w.device.Register(json.RawMessage(s.Data.AdditionalData["passkeyCreationOptions"]), w.origin)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s = w.answer(s, "passkey", map[string]string{"credentialId": a.ID, "clientDataJSON": a.ClientDataJSON, "attestationObject": a.AttestationObject})
+	if s.FlowStatus != schemas.Complete {
+		w.t.Fatalf("sign-up: %+v", s)
+	}
+}
+
+// authenticate answers the passkey step of a run.
+func (w *rig) authenticate(s schemas.Step) schemas.Step {
+	return w.answer(s, "", w.assertion(s))
+}
+
+// assertion is what the authenticator makes of a passkey step.
+func (w *rig) assertion(s schemas.Step) map[string]string {
+	a, err := w.device.Authenticate(json.RawMessage(s.Data.AdditionalData["passkeyChallenge"]), w.origin)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return map[string]string{"credentialId": a.ID, "clientDataJSON": a.ClientDataJSON,
+		"authenticatorData": a.AuthenticatorData, "signature": a.Signature, "userHandle": a.UserHandle}
+}
+
+// The whole house, on either database: somebody signs up with a passkey and signs
+// in with it, the administrator signs in with a password, and a name that is
+// taken is refused.
+func TestHouseOnEachDatabase(t *testing.T) {
+	for _, driver := range []string{"sqlite", "postgres"} {
+		t.Run(driver, func(t *testing.T) {
+			environ := []string{"POSTERN_DATABASE_DRIVER=" + driver}
+			if driver == "postgres" {
+				environ = append(environ, "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
+			}
+			w := newRig(t, environ...)
+			w.enrol("ada")
+			if s := w.authenticate(w.start(schemas.Authentication)); s.FlowStatus != schemas.Complete || s.Assertion == "" {
+				t.Errorf("sign-in: %+v", s)
+			}
+			if s := w.answer(w.start(schemas.Registration), "continue", map[string]string{"username": "ADA"}); s.Error == nil || s.Error.Code != schemas.CodeAttributeTaken {
+				t.Errorf("a name that is taken: %+v", s)
+			}
+			var s schemas.Step
+			w.post("/flow/execute", map[string]any{"applicationId": bootstrap.ConsoleID, "flowType": "AUTHENTICATION"}, &s)
+			s = w.answer(w.answer(s, "password", nil), "continue", map[string]string{"username": "admin", "password": adminPassword})
+			claims, err := w.tokens.Verify(s.Assertion, w.cfg.Server.PublicURL)
+			if err != nil || !claims.Permits("system") {
+				t.Errorf("the administrator: %+v, %v", claims, err)
+			}
+			events, err := w.store.Events(t.Context(), 10)
+			if err != nil || len(events) < 6 || events[0].Action != "user.signed_in" {
+				t.Errorf("events %+v, %v", events, err)
+			}
+		})
+	}
+}
