@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/internal/store"
@@ -42,6 +43,10 @@ type Hasher interface {
 type Admin struct {
 	Username, Password string
 }
+
+// minPassword is the least length of a chosen administrator's password, in
+// characters (NIST SP 800-63B §3.1.1.2).
+const minPassword = 8
 
 //go:embed seed.yaml
 var seedText []byte
@@ -190,6 +195,12 @@ func administrator(ctx context.Context, h Hasher, admin Admin, now time.Time) (*
 	if password == "" {
 		password = rand.Text()
 		made.Password = password
+	}
+	if fault := schemas.CheckIdentifier("username", made.Username); fault != "" {
+		return nil, nil, fmt.Errorf("ADMIN_USERNAME %q cannot be a username: %s", made.Username, fault)
+	}
+	if utf8.RuneCountInString(password) < minPassword {
+		return nil, nil, fmt.Errorf("ADMIN_PASSWORD is too short: expected at least %d characters, got %d", minPassword, utf8.RuneCountInString(password))
 	}
 	hash, err := h.Hash(ctx, password)
 	if err != nil {

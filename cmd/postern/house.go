@@ -3,10 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
+	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/internal/config"
@@ -20,37 +25,43 @@ import (
 
 // house is everything built and wired. This is the only place that builds.
 type house struct {
-	cfg       *config.Config
-	log       *slog.Logger
-	store     *store.Store
-	passkeys  *passkey.Ceremonies
-	passwords *password.Pool
-	tokens    *token.Issuer
-	catalogue *flows.Catalogue
-	engine    *engine.Engine
-	pages     map[string]http.Handler
+	cfg          *config.Config
+	log          *slog.Logger
+	store        *store.Store
+	applications engine.Applications
+	passkeys     *passkey.Ceremonies
+	passwords    *password.Pool
+	tokens       *token.Issuer
+	catalogue    *flows.Catalogue
+	pages        map[string]http.Handler
 }
 
 // openHouse opens the store and builds what stands on it.
-func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (h *house, err error) {
-	h = &house{cfg: cfg, log: log, pages: map[string]http.Handler{}}
-	if h.store, err = store.Open(ctx, store.Config{Driver: cfg.Database.Driver, DSN: cfg.Database.DSN}); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, h.store.Close())
-		}
-	}()
-	kek, err := token.KeyEncryptionKey(cfg.DataDir, variable(cfg.Environ, "POSTERN_KEY_ENCRYPTION_KEY"))
+func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*house, error) {
+	s, err := store.Open(ctx, store.Config{Driver: cfg.Database.Driver, DSN: cfg.Database.DSN})
 	if err != nil {
 		return nil, err
 	}
-	if h.tokens, err = token.New(ctx, h.store, kek, token.Options{Issuer: cfg.Server.PublicURL, AssertionTTL: time.Duration(cfg.Token.AssertionTTL)}); err != nil {
-		return nil, err
+	h := &house{cfg: cfg, log: log, store: s, applications: s, pages: map[string]http.Handler{}}
+	if err := h.build(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return h, nil
+}
+
+// build makes everything that needs keys.
+func (h *house) build(ctx context.Context) error {
+	cfg := h.cfg
+	kek, err := h.keyEncryptionKey(ctx)
+	if err != nil {
+		return err
+	}
+	h.tokens, err = token.New(ctx, h.store, kek, token.Options{Issuer: cfg.Server.PublicURL, AssertionTTL: time.Duration(cfg.Token.AssertionTTL)})
+	if err != nil {
+		return err
 	}
 	if h.passkeys, err = passkey.New(passkeyConfig(cfg)); err != nil {
-		return nil, err
+		return err
 	}
 	h.passwords = password.New(password.Options{
 		MemoryKiB: cfg.Password.MemoryKiB, Iterations: cfg.Password.Iterations,
@@ -61,14 +72,37 @@ func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (h *ho
 		Hasher: h.passwords, Asserter: h.tokens, Ceremonies: h.passkeys,
 		BaseURL: cfg.Server.PublicURL, DecoySecret: token.Derive(kek, "decoys", 32),
 	}))
-	h.engine = engine.NewEngine(engine.Engine{
-		Runs: h.store, Graphs: h.catalogue, Applications: h.store,
-		AuthenticationTTL: time.Duration(cfg.Flow.AuthenticationTTL),
-		RegistrationTTL:   time.Duration(cfg.Flow.RegistrationTTL),
-		MaxFailures:       cfg.Flow.MaxFailures,
-		RequireToken:      cfg.Flow.RequireChallengeToken,
+	return nil
+}
+
+// keyEncryptionKey returns the key that seals the signing keys. One is made for
+// an empty store only: for a store with sealed keys a new one opens nothing, and
+// would stand in the place of the one that is to be restored.
+func (h *house) keyEncryptionKey(ctx context.Context) ([]byte, error) {
+	environ := variable(h.cfg.Environ, token.KeyVariable)
+	path := filepath.Join(h.cfg.DataDir, token.KeyFile)
+	if _, err := os.Stat(path); environ == "" && errors.Is(err, fs.ErrNotExist) {
+		sealed, err := h.store.SigningKeys(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if len(sealed) > 0 {
+			return nil, fmt.Errorf("the key that opens this store's signing keys is missing: restore %s from your backup, or set %s", path, token.KeyVariable)
+		}
+	}
+	return token.KeyEncryptionKey(h.cfg.DataDir, environ)
+}
+
+// flowEngine runs the flows.
+func (h *house) flowEngine() *engine.Engine {
+	c := h.cfg.Flow
+	return engine.NewEngine(engine.Engine{
+		Runs: h.store, Graphs: h.catalogue, Applications: h.applications,
+		AuthenticationTTL: time.Duration(c.AuthenticationTTL),
+		RegistrationTTL:   time.Duration(c.RegistrationTTL),
+		MaxFailures:       c.MaxFailures,
+		RequireToken:      c.RequireChallengeToken,
 	})
-	return h, nil
 }
 
 // passkeyConfig is the relying party as it is configured.
@@ -87,7 +121,7 @@ func passkeyConfig(cfg *config.Config) passkey.Config {
 func (h *house) handler() http.Handler {
 	return server.New(server.Options{
 		PublicURL: h.cfg.Server.PublicURL, AllowedOrigins: h.cfg.CORS.AllowedOrigins,
-		Engine: h.engine, Catalogue: h.catalogue, Applications: h.store,
+		Engine: h.flowEngine(), Catalogue: h.catalogue, Applications: h.applications,
 		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens,
 		SessionTTL: time.Duration(h.cfg.Passkey.Timeout),
 		Checks: []server.Check{
@@ -102,5 +136,34 @@ func (h *house) handler() http.Handler {
 func (h *house) close() {
 	if err := h.store.Close(); err != nil {
 		h.log.Error("closing the store", "error", err)
+	}
+}
+
+// seed fills an empty store.
+func (h *house) seed(ctx context.Context, environ []string) (*bootstrap.Admin, error) {
+	admin := bootstrap.Admin{Username: variable(environ, "ADMIN_USERNAME"), Password: variable(environ, "ADMIN_PASSWORD")}
+	made, err := bootstrap.Seed(ctx, h.store, h.passwords, admin, time.Now().UTC())
+	if err != nil {
+		return nil, fmt.Errorf("filling the empty store: %w", err)
+	}
+	return made, nil
+}
+
+// sweep removes what has expired, once a minute.
+func (h *house) sweep(ctx context.Context) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			n, err := h.store.Sweep(ctx, now.UTC())
+			if err != nil && !errors.Is(err, context.Canceled) {
+				h.log.Error("sweeping what has expired", "error", err)
+			} else if n > 0 {
+				h.log.Debug("swept", "rows", n)
+			}
+		}
 	}
 }

@@ -70,8 +70,12 @@ func (p program) run(ctx context.Context) (code int) {
 		return exitUsage
 	}
 	defer func() {
-		if c, ok := recover().(exited); ok {
-			code = int(c)
+		switch v := recover().(type) {
+		case nil:
+		case exited:
+			code = int(v)
+		default:
+			panic(v)
 		}
 	}()
 	call, err := parser.Parse(p.args)

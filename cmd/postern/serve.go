@@ -12,11 +12,14 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/examples"
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 )
 
@@ -26,7 +29,9 @@ type serveCommand struct {
 	Try    bool   `help:"Show the try-it page at /try/, with an application anybody may sign up to. Not for production."`
 }
 
-// Run serves until it is told to stop.
+// Run serves until it is told to stop. Everything that can be wrong is found
+// before an empty store is filled, and the password made up for it is told at
+// once: it is shown once.
 func (c serveCommand) Run(ctx context.Context, p program) error {
 	cfg, l, err := c.listen(p.environ)
 	if err != nil {
@@ -34,8 +39,10 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	}
 	defer l.Close()
 	log := newLog(p.stderr, cfg.Log)
-	log.Info("listening", "addr", l.Addr().String(), "url", cfg.Server.PublicURL)
-
+	certificates, err := tlsConfig(cfg)
+	if err != nil {
+		return err
+	}
 	h, err := openHouse(ctx, cfg, log)
 	if err != nil {
 		return err
@@ -45,40 +52,71 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	if c.Try {
-		if err := bootstrap.EnsureTry(ctx, h.store, time.Now().UTC()); err != nil {
-			return err
-		}
-		h.pages["/try/"] = examples.Try(bootstrap.TryID)
-		h.pages["/try"] = http.RedirectHandler("/try/", http.StatusPermanentRedirect)
-	}
-	certificates, err := tlsConfig(cfg)
-	if err != nil {
+	p.tellAdmin(admin)
+	if err := c.showTry(ctx, h); err != nil {
 		return err
 	}
-	p.greet(cfg, admin, c.Try)
+	log.Info("listening", "addr", l.Addr().String(), "url", cfg.Server.PublicURL)
+	p.greet(cfg, c.Try)
+
+	ctx, stop := context.WithCancel(ctx)
 	sweeping := make(chan struct{})
 	go func() { defer close(sweeping); h.sweep(ctx) }()
 	err = server.Serve(ctx, l, h.handler(), certificates, log)
+	stop() // Serve may end by itself, and then the sweeper must too
 	<-sweeping
 	return err
 }
 
-// listen loads the configuration and takes the address. Where any free port was
-// asked for, what follows from server.port (the public URL, the origin that
-// passkeys are bound to) follows from the one that was taken.
+// showTry serves the try-it page, or makes sure that nobody can sign up to its
+// application: an earlier --try may have left it in the store.
+func (c serveCommand) showTry(ctx context.Context, h *house) error {
+	if !c.Try {
+		h.applications = without{h.applications, bootstrap.TryID}
+		return nil
+	}
+	h.pages["/try/"] = examples.Try(bootstrap.TryID)
+	h.pages["/try"] = http.RedirectHandler("/try/", http.StatusPermanentRedirect)
+	h.pages["/"] = http.RedirectHandler("/try/", http.StatusTemporaryRedirect)
+	return bootstrap.EnsureTry(ctx, h.store, time.Now().UTC())
+}
+
+// without hides one application.
+type without struct {
+	engine.Applications
+	id string
+}
+
+// Application finds every application but one.
+func (w without) Application(ctx context.Context, id string) (*schemas.Application, error) {
+	if id == w.id {
+		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "the application %q is there only while the server runs with --try", id)
+	}
+	return w.Applications.Application(ctx, id)
+}
+
+// listen loads the configuration and takes the address. Where --listen names
+// another port, what follows from server.port (the public URL, the origin that
+// passkeys are bound to) follows from the port that was taken, unless it is
+// configured by itself.
 func (c serveCommand) listen(environ []string) (*config.Config, net.Listener, error) {
 	cfg, err := config.Load(c.Config, environ)
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := net.Listen("tcp", cmp.Or(c.Listen, cfg.Server.Listen))
+	addr := cmp.Or(c.Listen, cfg.Server.Listen)
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return nil, nil, fmt.Errorf("--listen %q: expected host:port, such as 127.0.0.1:8090", addr)
+	}
+	l, err := net.Listen("tcp", addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, nil, fmt.Errorf("another program, perhaps another Postern, has %s: end it, or choose another port with --listen or POSTERN_SERVER_PORT", addr)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if strings.HasSuffix(c.Listen, ":0") {
-		taken := l.Addr().(*net.TCPAddr).Port
-		cfg, err = config.Load(c.Config, append(slices.Clone(environ), fmt.Sprintf("POSTERN_SERVER_PORT=%d", taken)))
+	if port := l.Addr().(*net.TCPAddr).Port; c.Listen != "" && port != cfg.Server.Port {
+		cfg, err = config.Load(c.Config, append(slices.Clone(environ), fmt.Sprintf("POSTERN_SERVER_PORT=%d", port)))
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, l.Close())
@@ -109,31 +147,28 @@ func tlsConfig(cfg *config.Config) (*tls.Config, error) {
 	})
 }
 
-// greet tells a person where to go. The administrator's password is shown this
-// once and kept nowhere but as a hash.
-func (p program) greet(cfg *config.Config, admin *bootstrap.Admin, try bool) {
+// greet tells a person where to go.
+func (p program) greet(cfg *config.Config, try bool) {
 	fmt.Fprintf(p.stdout, "\nPostern %s serves %s\n", version, cfg.Server.PublicURL)
 	if try {
 		fmt.Fprintf(p.stdout, "  try it in a browser:  %s/try/\n", cfg.Server.PublicURL)
 	}
-	switch {
-	case admin == nil:
-	case admin.Password == "":
-		fmt.Fprintf(p.stdout, "  administrator:        %s, with the password in ADMIN_PASSWORD\n", admin.Username)
-	default:
-		fmt.Fprintf(p.stdout, "  administrator:        %s\n  password:             %s   (shown once: write it down)\n", admin.Username, admin.Password)
-	}
 	fmt.Fprintln(p.stdout)
 }
 
-// seed fills an empty store.
-func (h *house) seed(ctx context.Context, environ []string) (*bootstrap.Admin, error) {
-	admin := bootstrap.Admin{Username: variable(environ, "ADMIN_USERNAME"), Password: variable(environ, "ADMIN_PASSWORD")}
-	made, err := bootstrap.Seed(ctx, h.store, h.passwords, admin, time.Now().UTC())
-	if err != nil {
-		return nil, fmt.Errorf("filling the empty store: %w", err)
+// tellAdmin tells who may administer a store that was just filled. A password
+// that was made up is shown this once and kept nowhere but as a hash.
+func (p program) tellAdmin(admin *bootstrap.Admin) {
+	switch {
+	case admin == nil:
+		if variable(p.environ, "ADMIN_PASSWORD") != "" {
+			fmt.Fprintln(p.stdout, "The store has its administrator already; ADMIN_USERNAME and ADMIN_PASSWORD count for an empty store only.")
+		}
+	case admin.Password == "":
+		fmt.Fprintf(p.stdout, "\n  administrator:  %s, with the password in ADMIN_PASSWORD\n", admin.Username)
+	default:
+		fmt.Fprintf(p.stdout, "\n  administrator:  %s\n  password:       %s   (shown once: write it down)\n", admin.Username, admin.Password)
 	}
-	return made, nil
 }
 
 // variable returns the value of an environment variable.
@@ -144,23 +179,4 @@ func variable(environ []string, name string) string {
 		}
 	}
 	return ""
-}
-
-// sweep removes what has expired, once a minute.
-func (h *house) sweep(ctx context.Context) {
-	tick := time.NewTicker(time.Minute)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			n, err := h.store.Sweep(ctx, now.UTC())
-			if err != nil && !errors.Is(err, context.Canceled) {
-				h.log.Error("sweeping what has expired", "error", err)
-			} else if n > 0 {
-				h.log.Debug("swept", "rows", n)
-			}
-		}
-	}
 }

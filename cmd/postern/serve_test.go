@@ -5,12 +5,16 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
+	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/schemas"
 )
 
 // Asked for any free port, the server tells in its first log line which it took,
@@ -68,5 +72,98 @@ func TestServeOnAnyPort(t *testing.T) {
 	}
 	if got := greeting.String(); !strings.Contains(got, base+"/try/") || strings.Contains(got, "quiet harbour") {
 		t.Errorf("the greeting is %q", got)
+	}
+}
+
+// start runs the server until it listens, or ends by itself, and returns its exit
+// code and what it told.
+func start(t *testing.T, args []string, environ ...string) (code int, told string) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	logs, w := io.Pipe()
+	var out, errors strings.Builder
+	exit := make(chan int, 1)
+	go func() {
+		exit <- program{args: append([]string{"serve"}, args...), environ: environ, stdout: &out, stderr: w}.run(ctx)
+		w.Close()
+	}()
+	for lines := bufio.NewScanner(logs); lines.Scan(); {
+		errors.WriteString(lines.Text() + "\n")
+		if strings.Contains(lines.Text(), "msg=listening") {
+			stop()
+		}
+	}
+	return <-exit, out.String() + errors.String()
+}
+
+// A start that fails says why and how to mend it, and leaves the store as it was.
+func TestFailedStarts(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	const anyPort = "--listen=127.0.0.1:0"
+	remove := func(name string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	tests := []struct {
+		name    string
+		harm    func(t *testing.T, dir string) // to a store that was filled; nil: the store is empty
+		listen  string
+		environ []string
+		want    string
+	}{
+		{"the key is gone", remove("key-encryption.key"), anyPort, nil, "restore "},
+		{"another key", func(*testing.T, string) {}, anyPort, []string{"POSTERN_KEY_ENCRYPTION_KEY=" + strings.Repeat("A", 43) + "="}, "key"},
+		{"no key at all", nil, anyPort, []string{"POSTERN_KEY_ENCRYPTION_KEY=abc"}, "POSTERN_KEY_ENCRYPTION_KEY"},
+		{"no certificate", nil, anyPort, []string{"POSTERN_TLS_CERT_FILE=/nowhere/tls.crt", "POSTERN_TLS_KEY_FILE=/nowhere/tls.key"}, "/nowhere/tls.crt"},
+		{"a blank administrator", nil, anyPort, []string{"ADMIN_USERNAME= "}, "ADMIN_USERNAME"},
+		{"a short password", nil, anyPort, []string{"ADMIN_PASSWORD=x"}, "ADMIN_PASSWORD is too short"},
+		{"a port that is taken", nil, "--listen=" + taken.Addr().String(), nil, "another program"},
+		{"an address without a port", nil, "--listen=localhost", nil, "expected host:port"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			data := "POSTERN_DATA_DIR=" + dir
+			if tt.harm != nil {
+				if code, told := start(t, []string{anyPort}, data); code != exitFine {
+					t.Fatalf("exit code %d: %s", code, told)
+				}
+				tt.harm(t, dir)
+			}
+			code, told := start(t, []string{tt.listen}, append(tt.environ, data)...)
+			if code != exitUsage || !strings.Contains(told, tt.want) || strings.Contains(told, "listening") {
+				t.Errorf("exit code %d: %s", code, told)
+			}
+			if tt.harm != nil {
+				return
+			}
+			// Nothing half-done stays: the next start tells the password.
+			if code, told := start(t, []string{anyPort}, data); code != exitFine || !strings.Contains(told, "shown once") {
+				t.Errorf("the start after it: exit code %d: %s", code, told)
+			}
+		})
+	}
+}
+
+// What --try added is there only while it is asked for.
+func TestTryDoesNotOutliveItsFlag(t *testing.T) {
+	w := newRig(t)
+	if err := (serveCommand{}).showTry(t.Context(), w.house); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.applications.Application(t.Context(), bootstrap.TryID)
+	if !schemas.HasCode(err, schemas.CodeAppNotFound) {
+		t.Errorf("the application of the try-it page: %v", err)
+	}
+	if _, err := w.applications.Application(t.Context(), bootstrap.ConsoleID); err != nil {
+		t.Errorf("the console: %v", err)
 	}
 }

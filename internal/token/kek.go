@@ -14,14 +14,15 @@ import (
 	"strings"
 )
 
+// Where the key-encryption key is: in a file of the data folder, or in the
+// environment, where an operator may give it instead.
 const (
-	// kekSize is the size of a key-encryption key in bytes: AES-256.
-	kekSize = 32
-	// keyFile is the name of the file that holds it.
-	keyFile = "key-encryption.key"
-	// environName is where an operator gives it instead.
-	environName = "POSTERN_KEY_ENCRYPTION_KEY"
+	KeyFile     = "key-encryption.key"
+	KeyVariable = "POSTERN_KEY_ENCRYPTION_KEY"
 )
+
+// kekSize is the size of a key-encryption key in bytes: AES-256.
+const kekSize = 32
 
 // KeyEncryptionKey returns the key that seals all others, 32 bytes. Environ is
 // the value of POSTERN_KEY_ENCRYPTION_KEY: the key in base64. Where it is empty
@@ -32,11 +33,11 @@ func KeyEncryptionKey(dir string, environ string) ([]byte, error) {
 	if environ != "" {
 		key, err := parseKey(environ)
 		if err != nil {
-			return nil, fmt.Errorf("token: %s: %w", environName, err)
+			return nil, fmt.Errorf("token: %s: %w", KeyVariable, err)
 		}
 		return key, nil
 	}
-	path := filepath.Join(dir, keyFile)
+	path := filepath.Join(dir, KeyFile)
 	key, err := readKey(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return key, err
@@ -92,7 +93,7 @@ func makeKey(path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(dir, keyFile+".*") // mode 0600
+	file, err := os.CreateTemp(dir, KeyFile+".*") // mode 0600
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func TestKeyFileRefused(t *testing.T) {
 		{"endless", strings.Repeat("A", 1<<20), 0o600, "32 bytes"},
 	} {
 		dir := t.TempDir()
-		path := filepath.Join(dir, keyFile)
+		path := filepath.Join(dir, KeyFile)
 		if err := os.WriteFile(path, []byte(test.text), test.mode); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestKeyFileRefused(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, keyFile), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, KeyFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := KeyEncryptionKey(dir, ""); err == nil {
