@@ -22,7 +22,7 @@ func TestCheck(t *testing.T) {
 		{"shape alone", "handle: F\nname: f\nflowType: AUTHENTICATION\nnodes:\n  - {id: key, use: prove, next: done}\n" + done, []string{"shape 1"}},
 		{"shape and proof", "handle: F\nname: f\nflowType: AUTHENTICATION\nnodes:\n  - {id: key, use: prove, next: {success: done, failure: done}}\n" + done, []string{"shape 1", "unauthenticated 6"}},
 		{"a misspelt next", head + "  - {id: key, use: prove, nxet: done}\n" + done, []string{"shape 5"}},
-		{"a misspelt next and a proof elsewhere", head + "  - {id: q, use: ask, nexd: x, next: {a: key, b: done}}\n  - {id: key, use: prove, next: end, wit: {}}\n  - {id: r, use: prof}\n" + done, []string{"kind 7", "shape 5", "shape 6"}},
+		{"a misspelt next and a proof elsewhere", head + "  - {id: q, use: ask, nexd: x, next: {a: key, b: done}}\n  - {id: key, use: prove, next: end, wit: {}}\n  - {id: r, use: prof}\n" + done, []string{"kind 7", "shape 5", "shape 6", "unauthenticated 8"}},
 		{"no nodes", "handle: f\nname: f\nflowType: AUTHENTICATION\n", []string{"shape 1"}},
 	}
 	for _, tt := range tests {

@@ -33,8 +33,9 @@ const (
 // rule, its node and the path in the definition, for a Document to locate. The
 // graph is nil if any finding is more than a warning.
 //
-// A node that cannot be understood is taken to establish everything, so that
-// one mistake is one finding and not a cascade of them.
+// A node that cannot be understood is taken to establish all that its kind may,
+// and every input, so that one mistake is one finding and not a cascade of them,
+// and hides no other either.
 func Compile(flow *schemas.Flow, kinds Kinds) (*Graph, []schemas.Problem) {
 	c := newCompiler(flow, kinds)
 	c.compile()
@@ -139,17 +140,20 @@ func (c *compiler) makeExecutors() {
 	}
 	usable := c.checkWith()
 	inputs := map[string]schemas.InputType{}
+	partial := false
 	for i, ok := range usable {
 		if ok {
-			exec, _ := c.newExecutor(i, nil)
+			exec, problems := c.newExecutor(i, nil, true)
 			c.collect(i, exec, inputs)
+			ok = len(problems) == 0
 		}
+		partial = partial || !ok
 	}
 	for i, ok := range usable {
 		if !ok {
 			continue
 		}
-		exec, problems := c.newExecutor(i, inputs)
+		exec, problems := c.newExecutor(i, inputs, partial)
 		for _, p := range problems {
 			c.report(orRule(p.Rule, RuleShape), i, schemas.JoinPath(at(i, "with"), p.Path), "%s", p.Message)
 		}
@@ -215,9 +219,9 @@ func withOf(n *schemas.Node) json.RawMessage {
 	return n.With
 }
 
-func (c *compiler) newExecutor(i int, inputs map[string]schemas.InputType) (Executor, []schemas.Problem) {
+func (c *compiler) newExecutor(i int, inputs map[string]schemas.InputType, partial bool) (Executor, []schemas.Problem) {
 	n := &c.flow.Nodes[i]
-	return c.graph.nodes[i].kind.New(&Config{FlowType: c.flow.FlowType, Node: n, With: withOf(n), Inputs: inputs})
+	return c.graph.nodes[i].kind.New(&Config{FlowType: c.flow.FlowType, Node: n, With: withOf(n), Inputs: inputs, Partial: partial})
 }
 
 // collect notes the types of the inputs a node collects.

@@ -46,8 +46,18 @@ func NewFacts(facts ...Fact) Facts {
 	return s
 }
 
+// anyInput stands for the facts of all inputs, after a node that could not be
+// understood and may have collected any. It only lives while a flow is checked.
+const anyInput Fact = "input.*"
+
 // Has reports whether the fact is in the set.
-func (s Facts) Has(f Fact) bool { _, ok := s[f]; return ok }
+func (s Facts) Has(f Fact) bool {
+	_, ok := s[f]
+	if _, input := f.Input(); input && !ok {
+		_, ok = s[anyInput]
+	}
+	return ok
+}
 
 // HasAny reports whether any of the facts is in the set.
 func (s Facts) HasAny(facts []Fact) bool {
@@ -82,6 +92,15 @@ func (s Facts) add(facts ...Fact) {
 // meet intersects s with t in place and reports whether s shrank.
 func (s Facts) meet(t Facts) bool {
 	shrank := false
+	if s.Has(anyInput) && !t.Has(anyInput) {
+		delete(s, anyInput)
+		shrank = true
+		for f := range t {
+			if _, input := f.Input(); input {
+				s[f] = struct{}{}
+			}
+		}
+	}
 	for f := range s {
 		if !t.Has(f) {
 			delete(s, f)

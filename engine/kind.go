@@ -116,6 +116,9 @@ type Config struct {
 	With json.RawMessage
 	// Inputs has the type of every input that prompts of the flow collect.
 	Inputs map[string]schemas.InputType
+	// Partial says that some nodes of the flow could not be understood, so that
+	// Inputs may lack what they collect: an input that is not there is no mistake.
+	Partial bool
 }
 
 // Executor is what a node does. Execute is called when a run arrives at the

@@ -42,8 +42,11 @@ func (c *compiler) prove() {
 	waived := map[schemas.Waiver]bool{}
 	for i := range c.graph.nodes {
 		n := &c.graph.nodes[i]
-		if n.in == nil || n.exec == nil {
+		if n.in == nil || n.kind == nil {
 			continue
+		}
+		if n.exec == nil {
+			n.needs = n.kind.Needs // what its configuration adds is not known
 		}
 		n.needs = slices.DeleteFunc(slices.Clone(n.needs), func(need Need) bool {
 			return !n.in.HasAny(need.AnyOf) && c.reportNeed(i, need, waived)
@@ -53,7 +56,9 @@ func (c *compiler) prove() {
 				c.report(orRule(p.Rule, RuleNeeds), i, schemas.JoinPath(at(i, "with"), p.Path), "%s", p.Message)
 			}
 		}
-		c.checkEnds(i)
+		if n.exec != nil {
+			c.checkEnds(i)
+		}
 	}
 	c.checkWaivers(waived)
 }
@@ -66,14 +71,18 @@ func (c *compiler) analyse() {
 		i := todo[0]
 		todo = todo[1:]
 		n := &c.graph.nodes[i]
-		if n.exec == nil {
-			continue // establishes everything: nothing to take from what follows
+		if n.kind == nil {
+			continue // may establish everything: nothing to take from what follows
 		}
 		for _, e := range n.edges {
 			if e.target < 0 {
 				continue
 			}
 			after := n.in.after(e.Outcome)
+			if n.exec == nil {
+				after = n.in.after(n.likely(e.Name))
+				after.add(anyInput)
+			}
 			to := &c.graph.nodes[e.target]
 			if to.in == nil {
 				to.in = after
@@ -85,6 +94,18 @@ func (c *compiler) analyse() {
 			}
 		}
 	}
+}
+
+// likely is what leaving a node by an outcome establishes at best, when its
+// configuration could not be understood but its kind is known. Outcomes that the
+// configuration names establish nothing beyond inputs.
+func (n *node) likely(outcome string) Outcome {
+	for _, o := range n.kind.Outcomes {
+		if o.Name == outcome || outcome == "" && !strings.HasPrefix(o.Name, "<") {
+			return o
+		}
+	}
+	return Outcome{Name: outcome}
 }
 
 // reportNeed reports a need that does not hold, and whether that is waived: then

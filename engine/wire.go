@@ -143,11 +143,15 @@ func docOf(o Outcome) string {
 
 // checkReach finds nodes no path leads to, and nodes from which no path leads
 // to an end.
+//
+// While a target is missing, what it should have led to only looks unreachable.
 func (c *compiler) checkReach() {
+	dangling := slices.ContainsFunc(c.problems, func(p schemas.Problem) bool { return p.Rule == RuleTarget || p.Rule == RuleOutcome })
 	reached := c.forward()
 	ending := c.backward()
 	for i := range c.graph.nodes {
 		switch {
+		case !reached[i] && dangling:
 		case !reached[i]:
 			c.report(RuleReach, i, at(i, "id"), "no path from the entry %q leads to %q; lead to it from another node's `next`, or remove it", c.graph.nodes[0].id, c.graph.nodes[i].id)
 		case !ending[i]:

@@ -117,6 +117,19 @@ func TestFlowsThatAreProven(t *testing.T) {
 			[]string{"pw input"},
 		},
 		{
+			"a misspelt prompt hides no takeover and makes no other mistakes", []string{
+				`{"id": "who", "use": "prompt", "with": {"inputs": [{"identifier": "username", "type": "TEXT_INPUT", "requierd": true}], "actions": [{"ref": "go"}]}, "next": "NEXT"}`,
+				find, `{"id": "add", "use": "passkey-register", "next": "NEXT"}`, done},
+			[]string{"who shape", "add takeover", "done unauthenticated"},
+		},
+		{
+			"a misspelt prompt before a new user", []string{
+				`{"id": "who", "use": "prompt", "with": {"inputs": [{"identifier": "username", "type": "TEXT_INPUT", "requierd": true}], "actions": [{"ref": "go"}]}, "next": "NEXT"}`,
+				`{"id": "make", "use": "user-create", "next": {"created": "NEXT", "taken": "who"}}`,
+				`{"id": "add", "use": "passkey-register", "next": "NEXT"}`, done},
+			[]string{"who shape"},
+		},
+		{
 			"identified, with nobody named", []string{`{"id": "key", "use": "passkey-authenticate", "with": {"mode": "identified"}, "next": "NEXT"}`, done},
 			[]string{"key needs"},
 		},

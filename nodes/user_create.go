@@ -86,7 +86,7 @@ func newUserCreate(c *engine.Config, users Users) (engine.Executor, []schemas.Pr
 		u.identifying = []string{with.IdentifiedBy}
 	}
 	u.identifying = slices.DeleteFunc(u.identifying, func(a string) bool { return u.from[a] == "" })
-	if len(u.identifying) == 0 {
+	if len(u.identifying) == 0 && !c.Partial {
 		found = append(found, problem("", "a user without %s could never be found again; "+
 			"collect it in a prompt before this node, or name its input under attributes", identifiers(with.IdentifiedBy)))
 	}
@@ -122,7 +122,7 @@ func (u *userCreate) Needs() []engine.Need {
 			Path:  schemas.JoinPath("with.attributes", attribute),
 		})
 	}
-	if u.Attributes != nil {
+	if u.Attributes != nil || len(u.identifying) == 0 {
 		return needs
 	}
 	identify := engine.Need{

@@ -33,6 +33,8 @@ func problem(path, format string, args ...any) schemas.Problem {
 func checkInput(c *engine.Config, path, identifier string) []schemas.Problem {
 	t, collected := c.Inputs[identifier]
 	switch {
+	case !collected && c.Partial:
+		return nil
 	case !collected:
 		return []schemas.Problem{problem(path, "no prompt of this flow collects an input %q; %s",
 			identifier, collects(c))}
