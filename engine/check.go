@@ -2,7 +2,6 @@ package engine
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -35,19 +34,17 @@ func Check(text []byte, yaml bool, kinds Kinds) (*schemas.Flow, *Graph, []schema
 	if err := json.Unmarshal(doc.JSON(), &rough); err != nil || len(rough.Nodes) == 0 {
 		return nil, nil, misshapen
 	}
-	problems := append(misshapen, besides(misshapen, &rough, kinds)...)
+	problems := append(misshapen, otherFindings(misshapen, &rough, kinds)...)
 	return nil, nil, doc.Locate(problems)
 }
 
-// besides are the findings about a misshapen definition that do not follow from
+// otherFindings are the findings about a misshapen definition that do not follow from
 // its shape: none at or about a node whose shape is wrong, and none of the rules
 // that say how nodes hang together.
-func besides(misshapen []schemas.Problem, flow *schemas.Flow, kinds Kinds) []schemas.Problem {
+func otherFindings(misshapen []schemas.Problem, flow *schemas.Flow, kinds Kinds) []schemas.Problem {
 	c := newCompiler(flow, kinds)
 	for i := range flow.Nodes {
-		c.misshapen[i] = slices.ContainsFunc(misshapen, func(p schemas.Problem) bool {
-			return p.Path == at(i, "") || strings.HasPrefix(p.Path, at(i, "")+".")
-		})
+		c.misshapen[i] = slices.ContainsFunc(misshapen, func(p schemas.Problem) bool { return aboutNode(p, i) })
 	}
 	c.compile()
 	return slices.DeleteFunc(c.problems, func(p schemas.Problem) bool {
@@ -55,10 +52,15 @@ func besides(misshapen []schemas.Problem, flow *schemas.Flow, kinds Kinds) []sch
 			return true
 		}
 		for i, is := range c.misshapen {
-			if is && (p.Path == at(i, "") || strings.HasPrefix(p.Path, fmt.Sprintf("nodes[%d].", i))) {
+			if is && aboutNode(p, i) {
 				return true
 			}
 		}
 		return false
 	})
+}
+
+// aboutNode reports whether a finding is about node i or a part of it.
+func aboutNode(p schemas.Problem, i int) bool {
+	return p.Path == nodePath(i, "") || strings.HasPrefix(p.Path, nodePath(i, "")+".")
 }

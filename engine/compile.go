@@ -110,8 +110,8 @@ func (c *compiler) report(rule string, i int, path, format string, args ...any) 
 	c.problems = append(c.problems, p)
 }
 
-// at returns the path of a member of node i.
-func at(i int, member string) string {
+// nodePath returns the path of a member of node i.
+func nodePath(i int, member string) string {
 	return schemas.JoinPath(fmt.Sprintf("nodes[%d]", i), member)
 }
 
@@ -120,11 +120,11 @@ func (c *compiler) indexNodes() {
 	for i, n := range c.flow.Nodes {
 		switch first, taken := c.index[n.ID]; {
 		case n.ID == "":
-			c.report(RuleID, i, at(i, "id"), "a node needs an id, for others to lead to it")
+			c.report(RuleID, i, nodePath(i, "id"), "a node needs an id, for others to lead to it")
 		case n.ID == schemas.End:
-			c.report(RuleID, i, at(i, "id"), "%q is reserved: it completes the run; give the node another id", schemas.End)
+			c.report(RuleID, i, nodePath(i, "id"), "%q is reserved: it completes the run; give the node another id", schemas.End)
 		case taken:
-			c.report(RuleID, i, at(i, "id"), "the id %q is already that of nodes[%d]; ids must be unique", n.ID, first)
+			c.report(RuleID, i, nodePath(i, "id"), "the id %q is already that of nodes[%d]; ids must be unique", n.ID, first)
 		default:
 			c.index[n.ID] = i
 		}
@@ -155,7 +155,7 @@ func (c *compiler) makeExecutors() {
 		}
 		exec, problems := c.newExecutor(i, inputs, partial)
 		for _, p := range problems {
-			c.report(orRule(p.Rule, RuleShape), i, schemas.JoinPath(at(i, "with"), p.Path), "%s", p.Message)
+			c.report(orRule(p.Rule, RuleShape), i, schemas.JoinPath(nodePath(i, "with"), p.Path), "%s", p.Message)
 		}
 		if len(problems) == 0 {
 			c.finishNode(i, exec)
@@ -182,7 +182,7 @@ func (c *compiler) kindOf(i int) *Kind {
 	if near := schemas.Suggest(use, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	c.report(RuleKind, i, at(i, "use"), "there is no kind of node %q; %s", use, hint)
+	c.report(RuleKind, i, nodePath(i, "use"), "there is no kind of node %q; %s", use, hint)
 	return nil
 }
 
@@ -198,13 +198,13 @@ func (c *compiler) checkWith() []bool {
 		usable[i] = true
 		if kind.With == nil {
 			if len(n.With) > 0 && string(withOf(&n)) != "{}" {
-				c.report(RuleShape, i, at(i, "with"), "%s takes no configuration; remove `with`", kind.Name)
+				c.report(RuleShape, i, nodePath(i, "with"), "%s takes no configuration; remove `with`", kind.Name)
 				usable[i] = false
 			}
 			continue
 		}
 		for _, p := range kind.With.Check(withOf(&n)) {
-			c.report(RuleShape, i, schemas.JoinPath(at(i, "with"), p.Path), "%s", p.Message)
+			c.report(RuleShape, i, schemas.JoinPath(nodePath(i, "with"), p.Path), "%s", p.Message)
 			usable[i] = false
 		}
 	}
@@ -232,7 +232,7 @@ func (c *compiler) collect(i int, exec Executor, inputs map[string]schemas.Input
 	}
 	for identifier, t := range collector.Collects() {
 		if before, seen := inputs[identifier]; seen && before != t {
-			c.report(RuleInput, i, at(i, "with"), "the input %q is %s here and %s at an earlier node; one identifier has one type: rename one of them", identifier, t, before)
+			c.report(RuleInput, i, nodePath(i, "with"), "the input %q is %s here and %s at an earlier node; one identifier has one type: rename one of them", identifier, t, before)
 		}
 		inputs[identifier] = t
 	}

@@ -1,13 +1,19 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/postern-id/postern/schemas"
 )
 
-// maxMoves is how many nodes one step may pass without asking. The check for
-// circles makes more impossible for a graph of fewer nodes; the bound is there
-// for an executor that leaves by its own unwired outcome again and again.
+// maxMoves is how many nodes one step may visit. Compile refuses graphs with a
+// longer way that asks nothing; the bound is there for an executor that leaves by
+// its own unwired outcome again and again.
 const maxMoves = 100
+
+// maxSilent is how many nodes in a row may ask nothing: a step also visits the
+// node that was answered and the one that asks next.
+const maxSilent = maxMoves - 2
 
 // endNode is the index that stands for the reserved target "end".
 const endNode = -1
@@ -81,14 +87,10 @@ func (g *Graph) name(i int) string {
 	return g.nodes[i].id
 }
 
-// find returns the index of the node with the id, or endNode.
-func (g *Graph) find(id string) int {
-	for i := range g.nodes {
-		if g.nodes[i].id == id {
-			return i
-		}
-	}
-	return endNode
+// find returns the index of the node with the id.
+func (g *Graph) find(id string) (int, bool) {
+	i := slices.IndexFunc(g.nodes, func(n node) bool { return n.id == id })
+	return i, i >= 0
 }
 
 // edge returns the way out with the name.

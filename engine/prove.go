@@ -53,7 +53,7 @@ func (c *compiler) prove() {
 		})
 		if checker, ok := n.exec.(FactChecker); ok {
 			for _, p := range checker.CheckFacts(n.in) {
-				c.report(orRule(p.Rule, RuleNeeds), i, schemas.JoinPath(at(i, "with"), p.Path), "%s", p.Message)
+				c.report(orRule(p.Rule, RuleNeeds), i, schemas.JoinPath(nodePath(i, "with"), p.Path), "%s", p.Message)
 			}
 		}
 		if n.exec != nil {
@@ -124,12 +124,12 @@ func (c *compiler) reportNeed(i int, need Need, waived map[schemas.Waiver]bool) 
 		if w.Rule == rule && rule == RuleTakeover && w.Node == n.id {
 			waived[w] = true
 			c.problems = append(c.problems, schemas.Problem{
-				Rule: rule, Node: n.id, Path: at(i, need.Path), Warning: true, Message: message + " (waived: " + w.Reason + ")",
+				Rule: rule, Node: n.id, Path: nodePath(i, need.Path), Warning: true, Message: message + " (waived: " + w.Reason + ")",
 			})
 			return true
 		}
 	}
-	c.report(rule, i, at(i, need.Path), "%s", message)
+	c.report(rule, i, nodePath(i, need.Path), "%s", message)
 	return false
 }
 
@@ -170,7 +170,7 @@ func (c *compiler) checkEnds(i int) {
 			if c.flow.Nodes[i].Next.By != nil {
 				path = schemas.MemberPath("next", e.Name)
 			}
-			c.report(RuleUnauthenticated, i, at(i, path), "the outcome %q completes an AUTHENTICATION flow although nobody is certain to have authenticated; lead it to a node that authenticates, such as passkey-authenticate", e.Name)
+			c.report(RuleUnauthenticated, i, nodePath(i, path), "the outcome %q completes an AUTHENTICATION flow although nobody is certain to have authenticated; lead it to a node that authenticates, such as passkey-authenticate", e.Name)
 		}
 	}
 }

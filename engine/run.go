@@ -59,11 +59,12 @@ func newRun(id string, g *Graph, app *schemas.Application, now time.Time) *run {
 
 // loadRun is a kept run, at the node that asked.
 func loadRun(rec *schemas.Run, g *Graph, app *schemas.Application, now time.Time) (*run, error) {
-	r := &run{rec: *rec, graph: g, app: app, now: now, at: g.find(rec.Node)}
+	at, found := g.find(rec.Node)
+	r := &run{rec: *rec, graph: g, app: app, now: now, at: at}
 	if err := json.Unmarshal(rec.State, &r.state); err != nil {
 		return nil, fmt.Errorf("the state of run %s: %w", rec.ID, err)
 	}
-	if r.at == endNode || r.state.Ask == nil {
+	if !found || r.state.Ask == nil {
 		return nil, fmt.Errorf("run %s stands at node %q, which asked nothing", rec.ID, rec.Node)
 	}
 	r.facts = NewFacts(r.state.Facts...)
