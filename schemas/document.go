@@ -9,9 +9,8 @@ import (
 
 // Document is a parsed JSON or YAML text that knows where each value stands.
 type Document struct {
-	source []byte
-	text   json.RawMessage
-	root   *element
+	text json.RawMessage
+	root *element
 }
 
 // JSON returns the document as JSON, members in the author's order.
@@ -46,10 +45,6 @@ func (d *Document) place(p Problem) (line, column int) {
 	}
 	return int(at.value.line), int(at.value.column)
 }
-
-// Line returns the nth line of the source, counted from 1, without its line
-// end, to print above a caret. It is "" when there is no such line.
-func (d *Document) Line(n int) string { return nthLine(d.source, n) }
 
 // Decode checks the document against the schema and decodes it into a pointer
 // to a Go value. Members the Go type does not have are problems too. Nothing is

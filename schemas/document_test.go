@@ -154,15 +154,6 @@ func TestLocateSortsByPlace(t *testing.T) {
 	}
 }
 
-func TestLine(t *testing.T) {
-	d, _ := ParseYAML([]byte("a: 1\r\nb: 2\n"))
-	for n, want := range map[int]string{-1: "", 0: "", 1: "a: 1", 2: "b: 2", 3: "", 4: "", 1 << 40: ""} {
-		if got := d.Line(n); got != want {
-			t.Errorf("line %d: got %q, expected %q", n, got, want)
-		}
-	}
-}
-
 func TestDecode(t *testing.T) {
 	schema := MustSchema("test", `{"type": "object", "properties": {"name": {"type": "string"}, "extra": true}}`)
 	var into struct {

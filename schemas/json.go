@@ -25,7 +25,7 @@ func ParseJSON(data []byte) (*Document, []Problem) {
 	if !r.none() {
 		return nil, r.told()
 	}
-	return &Document{source: data, text: bytes.TrimSpace(data), root: root}, nil
+	return &Document{text: bytes.TrimSpace(data), root: root}, nil
 }
 
 // jsonReader reads a text from left to right. A method that meets broken

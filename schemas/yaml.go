@@ -31,7 +31,7 @@ func ParseYAML(data []byte) (*Document, []Problem) {
 	if !r.none() {
 		return nil, r.told()
 	}
-	return &Document{source: data, text: root.appendJSON(nil), root: root}, nil
+	return &Document{text: root.appendJSON(nil), root: root}, nil
 }
 
 // readYAML returns the content of the one document in data.
