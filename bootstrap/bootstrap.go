@@ -116,7 +116,7 @@ func EnsureTry(ctx context.Context, s Store, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if err := s.CreateApplication(ctx, app); err != nil && !schemas.HasCode(err, "application_exists") {
+		if err := s.CreateApplication(ctx, app); err != nil && !schemas.HasCode(err, schemas.CodeAppExists) {
 			return err
 		}
 	}

@@ -28,21 +28,28 @@ const (
 // Codes that more than one room has to recognise. A code is stable: clients
 // branch on it, so it never changes its meaning.
 const (
-	CodeInternal          = "internal_error"
-	CodeInvalidRequest    = "invalid_request"
-	CodeInvalidFlow       = "invalid_flow"
-	CodeFlowNotFound      = "flow_not_found"
-	CodeUserNotFound      = "user_not_found"
-	CodeAppNotFound       = "application_not_found"
-	CodeExecutionNotFound = "execution_not_found"
-	CodeInvalidAction     = "invalid_action"
-	CodeStaleStep         = "stale_step"
-	CodeAttributeTaken    = "attribute_taken"
-	CodeStaleSession      = "stale_session_token"
-	CodePasskeyFailed     = "passkey_verification_failed"
-	CodePasskeyConfig     = "passkey_configuration"
-	CodeOverloaded        = "overloaded"
-	CodeNotFound          = "not_found"
+	CodeInternal           = "internal_error"
+	CodeInvalidRequest     = "invalid_request"
+	CodeInvalidFlow        = "invalid_flow"
+	CodeFlowNotFound       = "flow_not_found"
+	CodeUserNotFound       = "user_not_found"
+	CodeUserTypeNotAllowed = "user_type_not_allowed"
+	CodeAppNotFound        = "application_not_found"
+	CodeAppExists          = "application_exists"
+	CodeCredentialNotFound = "credential_not_found"
+	CodeCredentialExists   = "credential_exists"
+	CodeExecutionNotFound  = "execution_not_found"
+	CodeInvalidAction      = "invalid_action"
+	CodeStaleStep          = "stale_step"
+	CodeAttributeTaken     = "attribute_taken"
+	CodeInvalidIdentifier  = "invalid_identifier"
+	CodeInvalidCredentials = "invalid_credentials"
+	CodeTooManyAttempts    = "too_many_attempts"
+	CodeStaleSession       = "stale_session_token"
+	CodePasskeyFailed      = "passkey_verification_failed"
+	CodePasskeyConfig      = "passkey_configuration"
+	CodeOverloaded         = "overloaded"
+	CodeNotFound           = "not_found"
 )
 
 // Text is a message with the key under which a translation may be found.
@@ -167,19 +174,19 @@ func message(code string) string {
 	switch code {
 	case CodeAttributeTaken:
 		return "Somebody else uses this already. Choose another."
-	case "invalid_identifier":
+	case CodeInvalidIdentifier:
 		return "This cannot be the name of an account. Choose another."
-	case "invalid_credentials":
+	case CodeInvalidCredentials:
 		return "The name or the password is not right."
 	case CodePasskeyFailed:
 		return "The passkey was not accepted. Try again, or use another one."
-	case "credential_exists":
+	case CodeCredentialExists:
 		return "This passkey is registered already. Sign in with it."
 	case CodeUserNotFound:
 		return "There is no such user."
-	case "user_type_not_allowed":
+	case CodeUserTypeNotAllowed:
 		return "You cannot sign in here with this account."
-	case "too_many_attempts":
+	case CodeTooManyAttempts:
 		return "Too many attempts have failed. Start again."
 	case CodeExecutionNotFound:
 		return "This has expired or is over. Start again."

@@ -90,13 +90,13 @@ func (m *Memory) change(change schemas.Change) error {
 		m.passwords[c.UserID] = c.Hash
 	case schemas.CreateCredential:
 		if m.credential(c.Credential.ID) >= 0 {
-			return schemas.Errorf(schemas.Conflict, "credential_exists", "the passkey is registered already")
+			return schemas.Errorf(schemas.Conflict, schemas.CodeCredentialExists, "the passkey is registered already")
 		}
 		m.credentials = append(m.credentials, c.Credential)
 	case schemas.UseCredential:
 		i := m.credential(c.ID)
 		if i < 0 {
-			return notFound("credential_not_found", "passkey", c.ID.String())
+			return notFound(schemas.CodeCredentialNotFound, "passkey", c.ID.String())
 		}
 		used := &m.credentials[i]
 		used.SignCount, used.BackupState, used.LastUsedAt = max(used.SignCount, c.SignCount), c.BackupState, &c.At
@@ -194,7 +194,7 @@ func (m *Memory) Credential(_ context.Context, id schemas.Bytes) (*schemas.Crede
 		c := m.credentials[i]
 		return &c, nil
 	}
-	return nil, notFound("credential_not_found", "passkey", id.String())
+	return nil, notFound(schemas.CodeCredentialNotFound, "passkey", id.String())
 }
 
 // Permissions returns what the user may do.

@@ -143,7 +143,7 @@ func (s *session) owned(ctx context.Context, parsed *protocol.ParsedCredentialAs
 	switch {
 	case s.decoy(id):
 		credential = &schemas.Credential{ID: id, UserID: s.UserID, PublicKey: decoyKey()}
-	case schemas.HasCode(err, CodeCredentialNotFound) || err == nil && credential == nil:
+	case schemas.HasCode(err, schemas.CodeCredentialNotFound) || err == nil && credential == nil:
 		return nil, refuseQuietly(StepCredential, err, "this passkey is not known here: it may have been removed, use another one")
 	case err != nil:
 		return nil, fmt.Errorf("find the passkey: %w", err)

@@ -102,7 +102,7 @@ func (t *tx) applicationClash(a *schemas.Application) error {
 	if client {
 		problems = append(problems, schemas.Problem{Path: "clientId", Message: fmt.Sprintf("%q belongs to another application", a.ClientID)})
 	}
-	return schemas.Errorf(schemas.Conflict, "application_exists",
+	return schemas.Errorf(schemas.Conflict, schemas.CodeAppExists,
 		"The application %q is in the way of another: its id, name and clientId must be its own.", a.Name).WithProblems(problems)
 }
 

@@ -30,9 +30,6 @@ const (
 		WHERE id = ?`
 )
 
-// codeNoCredential is the code of an unknown passkey.
-const codeNoCredential = "credential_not_found"
-
 // Credentials returns the user's passkeys, oldest first.
 func (s *Store) Credentials(ctx context.Context, userID string) (credentials []schemas.Credential, err error) {
 	if !storable(userID) {
@@ -83,7 +80,7 @@ func scanCredential(row scanner, c *schemas.Credential) error {
 }
 
 func errNoCredential() error {
-	return schemas.Errorf(schemas.NotFound, codeNoCredential, "There is no such passkey; it may have been deleted.")
+	return schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound, "There is no such passkey; it may have been deleted.")
 }
 
 func (t *tx) createCredential(c schemas.Credential) error {
@@ -105,7 +102,7 @@ func (t *tx) createCredential(c schemas.Credential) error {
 		return fmt.Errorf("store: creating a passkey: %w", err)
 	}
 	if n == 0 {
-		return schemas.Errorf(schemas.Conflict, "credential_exists",
+		return schemas.Errorf(schemas.Conflict, schemas.CodeCredentialExists,
 			"This passkey is registered already. Sign in with it, or create another.")
 	}
 	return nil

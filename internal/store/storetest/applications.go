@@ -52,7 +52,7 @@ func testApplicationsUnique(t *testing.T, s *store.Store) {
 		{"shop", "SHOP", []string{"name", "clientId"}},
 	} {
 		err := s.CreateApplication(ctx, newApplication(test.name, test.clientID))
-		wantError(t, err, schemas.Conflict, "application_exists")
+		wantError(t, err, schemas.Conflict, schemas.CodeAppExists)
 		var paths []string
 		for _, p := range schemas.AsError(err).Errors {
 			paths = append(paths, p.Path)

@@ -26,7 +26,7 @@ func testCredentialRoundTrip(t *testing.T, s RunStore) {
 	wantEqual(t, "the passkey", got, &second)
 
 	_, err = s.Credential(ctx, schemas.Bytes("unknown"))
-	wantError(t, err, schemas.NotFound, "credential_not_found")
+	wantError(t, err, schemas.NotFound, schemas.CodeCredentialNotFound)
 	list, err = s.Credentials(ctx, schemas.NewID())
 	must(t, err)
 	wantEqual(t, "nobody's passkeys", len(list), 0)
@@ -42,7 +42,7 @@ func testCredentialUnique(t *testing.T, s RunStore) {
 		again := key
 		again.UserID, again.Name = owner, "again"
 		err := s.Apply(ctx, []schemas.Change{schemas.CreateCredential{Credential: again}})
-		wantError(t, err, schemas.Conflict, "credential_exists")
+		wantError(t, err, schemas.Conflict, schemas.CodeCredentialExists)
 	}
 	got, err := s.Credential(ctx, key.ID)
 	must(t, err)
@@ -75,5 +75,5 @@ func testSignCount(t *testing.T, s RunStore) {
 	wantEqual(t, "the passkey", got, &key)
 
 	err = s.Apply(ctx, []schemas.Change{schemas.UseCredential{ID: schemas.Bytes("unknown"), SignCount: 1, At: noon()}})
-	wantError(t, err, schemas.NotFound, "credential_not_found")
+	wantError(t, err, schemas.NotFound, schemas.CodeCredentialNotFound)
 }

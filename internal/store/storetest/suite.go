@@ -119,7 +119,7 @@ func testUnstorable(t *testing.T, s *store.Store) {
 		_, err = s.FlowByHandle(ctx, schemas.Authentication, odd)
 		wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
 		_, err = s.Credential(ctx, schemas.Bytes(odd))
-		wantError(t, err, schemas.NotFound, "credential_not_found")
+		wantError(t, err, schemas.NotFound, schemas.CodeCredentialNotFound)
 		_, err = s.PasswordHash(ctx, odd)
 		must(t, err)
 		err = s.Apply(ctx, create(newUser(odd)))
