@@ -2,7 +2,6 @@ package flows
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -73,18 +72,10 @@ func (c *Catalogue) known(v version) *engine.Graph {
 func (c *Catalogue) compile(f *schemas.Flow) (*engine.Graph, error) {
 	g, problems := engine.Compile(f, c.kinds)
 	if g == nil {
-		return nil, fmt.Errorf("flow %s (%s) version %d does not compile: %w", f.Handle, f.ID, f.ActiveVersion, joinProblems(problems))
+		return nil, Faults(fmt.Sprintf("flow %s (%s) version %d does not compile", f.Handle, f.ID, f.ActiveVersion), problems)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.graphs[version{f.ID, f.ActiveVersion}] = g
 	return g, nil
-}
-
-func joinProblems(problems []schemas.Problem) error {
-	errs := make([]error, len(problems))
-	for i, p := range problems {
-		errs[i] = errors.New(p.String())
-	}
-	return errors.Join(errs...)
 }

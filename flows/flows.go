@@ -5,10 +5,8 @@ package flows
 
 import (
 	"embed"
-	"fmt"
 	"io/fs"
 	"path"
-	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -25,7 +23,7 @@ func Builtin() ([]schemas.Flow, error) {
 	}
 	var list []schemas.Flow
 	for _, name := range names {
-		if strings.HasSuffix(name, "_test.yaml") {
+		if !IsFlow(name) {
 			continue
 		}
 		text, err := files.ReadFile(name)
@@ -34,7 +32,7 @@ func Builtin() ([]schemas.Flow, error) {
 		}
 		flow, _, problems := schemas.ParseFlow(text, true)
 		if len(problems) > 0 {
-			return nil, fmt.Errorf("%s: %w", path.Join("flows", name), joinProblems(problems))
+			return nil, Faults(path.Join("flows", name), problems)
 		}
 		list = append(list, *flow)
 	}

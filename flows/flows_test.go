@@ -44,12 +44,12 @@ func TestBuiltinFlowsByScenario(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.yaml") {
+		if !flows.IsFlow(path) {
 			continue
 		}
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			f, err := flowtest.Load(strings.TrimSuffix(path, ".yaml") + "_test.yaml")
+			f, err := flowtest.Load(flows.ScenariosOf(path))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,7 +28,7 @@ func rooms() map[string][]string {
 		"internal/config":              {"schemas"},
 		"nodes":                        {"engine", "schemas", "internal/passkey"},
 		"flows":                        {"engine", "nodes", "schemas"},
-		"flows/flowtest":               {"engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password"},
+		"flows/flowtest":               {"flows", "engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password"},
 		"server":                       {"engine", "flows", "schemas", "internal/passkey", "internal/token", "internal/config"},
 		"bootstrap":                    {"flows", "schemas", "internal/store"},
 		"examples":                     {},
@@ -40,7 +40,7 @@ func rooms() map[string][]string {
 // testRooms are what tests of any room may use: conformance suites, software
 // authenticators, and the rooms below them that need one.
 func testRooms() []string {
-	return []string{"schemas", "engine", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "internal/store/pgtest", "flows/flowtest", "nodes", "internal/password", "internal/token"}
+	return []string{"schemas", "engine", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/token"}
 }
 
 // Imports go down the house and never up. The files are read here, and not

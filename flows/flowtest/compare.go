@@ -118,4 +118,4 @@ func orNone(s string) string {
 }
 
 // lines writes differences below each other.
-func lines(d differences) string { return "\n      " + strings.Join(d, "\n      ") }
+func lines(d differences) string { return "\n  " + strings.Join(d, "\n  ") }

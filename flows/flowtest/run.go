@@ -15,7 +15,8 @@ import (
 // Report is what came of a scenario file.
 type Report struct {
 	Results []Result
-	// Missed lists, as "node outcome", the outcomes no scenario reached.
+	// Missed lists the outcomes no scenario reached, as "node outcome", and
+	// nodes that end a run and were not reached, as "node".
 	Missed []string
 }
 
@@ -29,11 +30,7 @@ type Result struct {
 // Run runs every scenario of the file. The error is for a flow that does not
 // compile or a file that makes no sense; failed scenarios are in the report.
 func (f *File) Run(ctx context.Context) (*Report, error) {
-	flow, err := f.readFlow()
-	if err != nil {
-		return nil, err
-	}
-	w, err := newWorld(flow, f)
+	w, err := newWorld(f)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +61,7 @@ func missed(g *engine.Graph, reached map[string]bool) []string {
 			}
 		}
 		if len(n.Edges) == 0 && !reached[n.ID+" "] {
-			list = append(list, n.ID+" (reached)")
+			list = append(list, n.ID)
 		}
 	}
 	return list
@@ -84,14 +81,14 @@ func (p *playing) play(ctx context.Context) error {
 		step, err := p.request(ctx, i, exchange.Send)
 		var refused *schemas.Error
 		if err != nil && !errors.As(err, &refused) {
-			return fmt.Errorf("step %d: %w", i+1, err)
+			return fmt.Errorf("step %d%s", i+1, lines(differences{err.Error()}))
 		}
 		if err == nil {
 			p.steps = append(p.steps, step)
 		}
 		events := p.Events()[before:]
 		if differences := exchange.Expect.compare(step, refused, events, len(p.users)); len(differences) > 0 {
-			return fmt.Errorf("    step %d%s", i+1, lines(differences))
+			return fmt.Errorf("step %d%s", i+1, lines(differences))
 		}
 	}
 	return nil

@@ -2,20 +2,17 @@ package flowtest
 
 import (
 	_ "embed"
-	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
+	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/schemas"
 )
 
 // File is a scenario file.
 type File struct {
-	// Flow is the flow's file, beside this one. By default its name without
-	// "_test".
+	// Flow is the flow's file, by its path from this one. By default it is the
+	// one beside this with its name but for "_test".
 	Flow string `json:"flow,omitempty"`
 	// Users exist before every scenario, by a name the scenarios use.
 	Users map[string]Given `json:"users,omitempty"`
@@ -97,7 +94,7 @@ var scenarioSchemaText string
 func Schema() *schemas.Schema { return schemas.MustSchema("scenario", scenarioSchemaText) }
 
 // Load reads a scenario file. The error lists everything that is wrong with
-// it, by line and column.
+// it, by line and column, or says that no flow is named or beside it.
 func Load(path string) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -109,21 +106,12 @@ func Load(path string) (*File, error) {
 		problems = doc.Decode(Schema(), f)
 	}
 	if len(problems) > 0 {
-		return nil, problemsIn(path, problems)
+		return nil, flows.Faults(path, problems)
 	}
 	if f.Flow == "" {
-		f.Flow = strings.TrimSuffix(filepath.Base(path), "_test.yaml") + ".yaml"
+		f.Flow, err = flows.FlowOf(path)
 	}
-	return f, nil
-}
-
-// problemsIn writes problems as an error with one line for each.
-func problemsIn(path string, problems []schemas.Problem) error {
-	errs := make([]error, len(problems))
-	for i, p := range problems {
-		errs[i] = fmt.Errorf("%s:%s", path, p)
-	}
-	return errors.Join(errs...)
+	return f, err
 }
 
 // wait returns how long the client waits.

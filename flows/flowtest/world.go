@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/internal/password"
@@ -35,8 +36,8 @@ type world struct {
 	now        time.Time
 }
 
-// newWorld compiles the flow.
-func newWorld(flow *schemas.Flow, f *File) (*world, error) {
+// newWorld reads and compiles the flow that the file is about.
+func newWorld(f *File) (*world, error) {
 	w := &world{
 		file: f, app: f.Application,
 		// The least that argon2id takes: a scenario tests the flow, not the hash.
@@ -49,7 +50,7 @@ func newWorld(flow *schemas.Flow, f *File) (*world, error) {
 	if w.ceremonies, err = passkey.New(passkey.Config{Origins: []string{origin}, Now: w.clock}); err != nil {
 		return nil, err
 	}
-	return w, w.compile(flow)
+	return w, w.compile()
 }
 
 // reset begins a scenario: nothing is left of the one before, and the users of
@@ -67,15 +68,21 @@ func (w *world) reset(ctx context.Context) error {
 	return nil
 }
 
-// compile compiles the flow with the kinds of the server.
-func (w *world) compile(flow *schemas.Flow) error {
-	graph, problems := engine.Compile(flow, nodes.Kinds(nodes.Deps{
+// compile reads the flow and compiles it with the kinds of the server.
+func (w *world) compile() error {
+	path := filepath.Join(filepath.Dir(w.file.path), w.file.Flow)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	flow, graph, problems := engine.Check(text, !flows.IsJSON(path), nodes.Kinds(nodes.Deps{
 		Users: w, Passwords: w, Credentials: w, Permissions: w, Hasher: w.hasher, Asserter: claims{},
 		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
 	}))
 	if graph == nil {
-		return problemsIn("the flow", problems)
+		return flows.Faults(path, problems)
 	}
+	flow.ID, flow.ActiveVersion = flow.Handle, 1
 	w.graph = graph
 	w.engine = engine.NewEngine(engine.Engine{Runs: w, Graphs: w, Applications: w, Now: w.clock})
 	return nil
@@ -137,19 +144,4 @@ func (w *world) device(name string) *passkeytest.Authenticator {
 		w.devices[name] = passkeytest.New(passkeytest.Seed(name))
 	}
 	return w.devices[name]
-}
-
-// readFlow reads the flow that a scenario file is about.
-func (f *File) readFlow() (*schemas.Flow, error) {
-	path := filepath.Join(filepath.Dir(f.path), f.Flow)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	flow, _, problems := schemas.ParseFlow(text, true)
-	if len(problems) > 0 {
-		return nil, problemsIn(path, problems)
-	}
-	flow.ID, flow.ActiveVersion = flow.Handle, 1
-	return flow, nil
 }
