@@ -6,7 +6,7 @@
 // sends and what it must get:
 //
 //	users:
-//	  ada: {username: ada, password: correct horse, passkeys: [laptop]}
+//	  ada: {attributes: {username: ada}, password: correct horse, passkeys: [laptop]}
 //	scenarios:
 //	  - name: a passkey signs in
 //	    steps:
