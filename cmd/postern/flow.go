@@ -2,30 +2,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/flowtest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
-
-// testSuffix is what the names of scenario files end with.
-const testSuffix = "_test.yaml"
-
-// isFlow reports whether a file in a folder is taken for a flow: all YAML and
-// JSON is, but for scenarios and schemas.
-func isFlow(name string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) &&
-		!strings.HasSuffix(name, testSuffix) && !strings.HasSuffix(name, ".schema.json")
-}
 
 type flowCommands struct {
 	Check flowCheckCommand `cmd:"" help:"Check and prove flow files; every finding is printed with its line."`
@@ -38,7 +25,7 @@ type flowCheckCommand struct {
 
 // Run checks every flow file.
 func (c flowCheckCommand) Run(p program) error {
-	files, err := filesIn(c.Paths, isFlow)
+	files, err := flowFiles().under(c.Paths)
 	if err != nil {
 		return err
 	}
@@ -49,7 +36,7 @@ func (c flowCheckCommand) Run(p program) error {
 		if err != nil {
 			return err
 		}
-		flow, _, problems := engine.Check(text, !strings.HasSuffix(file, ".json"), kinds)
+		flow, _, problems := engine.Check(text, !flows.IsJSON(file), kinds)
 		refused := printFindings(p.stdout, file, text, problems)
 		if refused {
 			bad++
@@ -100,74 +87,69 @@ func indent(line string, n int) string {
 }
 
 type flowTestCommand struct {
-	Verbose bool     `short:"v" help:"Print every scenario."`
-	Paths   []string `arg:"" name:"path" help:"Scenario files (*_test.yaml), or folders of them."`
+	Verbose bool     `short:"v" help:"Print every scenario, and what none of them reached."`
+	Paths   []string `arg:"" name:"path" help:"Scenario files (*_test.yaml, *_test.yml), or folders of them."`
 }
 
 // Run runs every scenario file.
 func (c flowTestCommand) Run(ctx context.Context, p program) error {
-	files, err := filesIn(c.Paths, func(name string) bool { return strings.HasSuffix(name, testSuffix) })
+	files, err := scenarioFiles().under(c.Paths)
 	if err != nil {
 		return err
 	}
-	passed, failed := 0, 0
+	t := tally{w: p.stdout, verbose: c.Verbose}
 	for _, file := range files {
-		f, err := flowtest.Load(file)
+		report, err := runScenarios(ctx, file)
 		if err != nil {
-			fmt.Fprintln(p.stdout, err)
-			failed++
+			t.failure(file, err.Error())
 			continue
 		}
-		report, err := f.Run(ctx)
-		if err != nil {
-			fmt.Fprintf(p.stdout, "FAIL\t%s\n%s\n", file, err)
-			failed++
-			continue
-		}
-		for _, r := range report.Results {
-			if r.Failure != "" {
-				failed++
-				fmt.Fprintf(p.stdout, "FAIL\t%s\t%s\n%s\n", file, r.Name, r.Failure)
-				continue
-			}
-			passed++
-			if c.Verbose {
-				fmt.Fprintf(p.stdout, "ok\t%s\t%s\n", file, r.Name)
-			}
-		}
+		t.report(file, report)
 	}
-	fmt.Fprintf(p.stdout, "%d passed, %d failed\n", passed, failed)
-	if failed > 0 {
+	fmt.Fprintf(p.stdout, "%d passed, %d failed\n", t.passed, t.failed)
+	if t.failed > 0 {
 		return errFindings
 	}
 	return nil
 }
 
-// filesIn lists the files that are named, and in named folders those that are
-// wanted.
-func filesIn(paths []string, wanted func(name string) bool) ([]string, error) {
-	var files []string
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, err
-		}
-		if !info.IsDir() {
-			files = append(files, path)
+func runScenarios(ctx context.Context, file string) (*flowtest.Report, error) {
+	f, err := flowtest.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	return f.Run(ctx)
+}
+
+// tally prints what comes of scenarios and counts it.
+type tally struct {
+	w              io.Writer
+	verbose        bool
+	passed, failed int
+}
+
+// report prints what came of one file.
+func (t *tally) report(file string, report *flowtest.Report) {
+	for _, r := range report.Results {
+		if r.Failure != "" {
+			t.failure(file+"\t"+r.Name, r.Failure)
 			continue
 		}
-		err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && wanted(d.Name()) {
-				files = append(files, file)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
+		t.passed++
+		if t.verbose {
+			fmt.Fprintf(t.w, "ok\t%s\t%s\n", file, r.Name)
 		}
 	}
-	if len(files) == 0 {
-		return nil, errors.New("there are no such files under " + strings.Join(paths, ", "))
+	if !t.verbose {
+		return
 	}
-	return files, nil
+	for _, missed := range report.Missed {
+		fmt.Fprintf(t.w, "--\t%s\tnot reached: %s\n", file, missed)
+	}
+}
+
+// failure prints what failed, and why on the lines below it.
+func (t *tally) failure(what, why string) {
+	t.failed++
+	fmt.Fprintf(t.w, "FAIL\t%s\n    %s\n", what, strings.ReplaceAll(why, "\n", "\n    "))
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/postern-id/postern/flows"
+)
+
+// files are those a command works on.
+type files struct {
+	noun, patterns string
+	wanted         func(name string) bool
+	// refuse says why a file that is named, and not wanted, is not taken.
+	refuse func(name string) error
+}
+
+func flowFiles() files {
+	return files{"flow", flows.FlowFiles, flows.IsFlow, func(name string) error {
+		if flows.IsScenarios(name) {
+			return fmt.Errorf("%s: these are scenarios; run them with `postern flow test`", name)
+		}
+		return nil
+	}}
+}
+
+func scenarioFiles() files {
+	return files{"scenario", flows.ScenarioFiles, flows.IsScenarios, func(name string) error {
+		if flows.IsFlow(name) {
+			return fmt.Errorf("%s: this is a flow; its scenarios belong in %s", name, filepath.Base(flows.ScenariosOf(name)))
+		}
+		return nil
+	}}
+}
+
+// under lists the files that are named, and in named folders those that are
+// wanted.
+func (f files) under(paths []string) ([]string, error) {
+	var list []string
+	for _, path := range paths {
+		found, err := f.at(path)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("no %s files (%s) under %s", f.noun, f.patterns, strings.Join(paths, ", "))
+	}
+	return list, nil
+}
+
+// at lists the files at one path: itself, or those in it.
+func (f files) at(path string) (list []string, err error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file or folder %s", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, f.refuse(path)
+	}
+	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && f.wanted(d.Name()) {
+			list = append(list, file)
+		}
+		return err
+	})
+	return list, err
+}
