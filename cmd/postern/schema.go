@@ -6,56 +6,70 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows/flowtest"
+	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
 
 type schemaCommand struct {
-	Name string `arg:"" optional:"" default:"flow" help:"flow, scenario, user, application, credential, or the name of a kind of node."`
+	Name string `arg:"" optional:"" default:"flow" help:"flow, scenario, config, user, application, credential, or the name of a kind of node."`
 }
 
 // Run prints a JSON Schema. That of a flow knows the configuration of every
 // kind of node, so that an editor can complete and check it.
 func (c schemaCommand) Run(p program) error {
-	kinds := nodes.Kinds(nodes.Deps{})
-	var text json.RawMessage
-	switch c.Name {
-	case "flow":
-		all, err := flowSchema(kinds)
-		if err != nil {
-			return err
-		}
-		text = all
-	case "scenario":
-		text = flowtest.Schema().Raw()
-	case "user":
-		text = schemas.UserSchema().Raw()
-	case "application":
-		text = schemas.ApplicationSchema().Raw()
-	case "credential":
-		text = schemas.CredentialSchema().Raw()
-	default:
-		kind := kinds[c.Name]
-		if kind == nil {
-			return fmt.Errorf("there is no schema %q; there are flow, scenario, user, application, credential and the kinds %v", c.Name, slices.Sorted(maps.Keys(kinds)))
-		}
-		described, err := kindSchema(kind)
-		if err != nil {
-			return err
-		}
-		if text, err = json.Marshal(described); err != nil {
-			return err
-		}
+	text, err := schemaNamed(c.Name, nodes.Kinds(nodes.Deps{}))
+	if err != nil {
+		return err
 	}
 	var out bytes.Buffer
 	if err := json.Indent(&out, text, "", "  "); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(p.stdout, out.String())
+	_, err = fmt.Fprintln(p.stdout, out.String())
 	return err
+}
+
+// fixedSchemas are the schemas that do not depend on the kinds of nodes.
+func fixedSchemas() map[string]func() *schemas.Schema {
+	return map[string]func() *schemas.Schema{
+		"scenario":    flowtest.Schema,
+		"config":      config.Schema,
+		"user":        schemas.UserSchema,
+		"application": schemas.ApplicationSchema,
+		"credential":  schemas.CredentialSchema,
+	}
+}
+
+// schemaNamed finds a schema by the name a person gave.
+func schemaNamed(name string, kinds engine.Kinds) (json.RawMessage, error) {
+	fixed := fixedSchemas()
+	switch {
+	case name == "flow":
+		return flowSchema(kinds)
+	case fixed[name] != nil:
+		return fixed[name]().Raw(), nil
+	case kinds[name] == nil:
+		return nil, noSchema(name, append(slices.Sorted(maps.Keys(fixed)), "flow"), slices.Sorted(maps.Keys(kinds)))
+	}
+	described, err := kindSchema(kinds[name])
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(described)
+}
+
+// noSchema tells what there is instead.
+func noSchema(name string, things, kinds []string) error {
+	if near := schemas.Suggest(name, slices.Concat(things, kinds)); near != "" {
+		return fmt.Errorf("there is no schema %q; did you mean %q?", name, near)
+	}
+	return fmt.Errorf("there is no schema %q; there are those of %s, and of the kinds of node %s",
+		name, strings.Join(things, ", "), strings.Join(kinds, ", "))
 }
 
 // flowSchema is the schema of flows with that of each kind's `with` put in its
