@@ -16,9 +16,10 @@ build:
 run: build
 	bin/postern serve --try $(ARGS)
 
-## test: every test; those that need a browser or PostgreSQL say SKIP where there is none
+## test: every test, and the built-in flows; tests that need a browser or PostgreSQL say SKIP where there is none
 test:
 	$(GO) test ./...
+	$(GO) run ./cmd/postern flow check flows
 	$(GO) run ./cmd/postern flow test flows
 
 ## race: every test under the race detector (needs a C compiler); e2e runs the built binary
@@ -31,7 +32,6 @@ lint:
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	$(GO) mod verify
-	$(GO) run ./cmd/postern flow check flows
 
 FUZZTIME ?= 10s
 
