@@ -37,7 +37,7 @@ func (e *Engine) walk(ctx context.Context, r *run, answer *Answer) error {
 func (e *Engine) follow(r *run, n *node, d *Decision) (bool, error) {
 	r.take(d)
 	if d.Failed && r.state.Failures >= e.MaxFailures {
-		r.fail(schemas.Errorf(schemas.Invalid, "too_many_attempts", "%d attempts have failed; start again", r.state.Failures))
+		r.fail(schemas.Errorf(schemas.Invalid, schemas.CodeTooManyAttempts, "%d attempts have failed; start again", r.state.Failures))
 		return true, nil
 	}
 	switch {

@@ -40,7 +40,7 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 		return nil, err
 	}
 	if app := v.Application; app != nil && len(app.AllowedUserTypes) > 0 && !slices.Contains(app.AllowedUserTypes, user.Type) {
-		return &engine.Decision{Fail: schemas.Errorf(schemas.Forbidden, codeUserTypeNotAllowed,
+		return &engine.Decision{Fail: schemas.Errorf(schemas.Forbidden, schemas.CodeUserTypeNotAllowed,
 			"users of type %q may not sign in to application %q; sign in to another, or ask its administrator", user.Type, app.Name)}, nil
 	}
 	var permissions []string

@@ -107,7 +107,7 @@ func TestAssertionOnlyForAllowedUserTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if refused := codeOf(d.Fail) == codeUserTypeNotAllowed; refused != test.refused || refused != (d.Result == nil) {
+		if refused := codeOf(d.Fail) == schemas.CodeUserTypeNotAllowed; refused != test.refused || refused != (d.Result == nil) {
 			t.Errorf("allowed %v: %+v", test.allowed, d)
 		}
 	}

@@ -79,7 +79,7 @@ func (d *directory) Credential(_ context.Context, id schemas.Bytes) (*schemas.Cr
 			return &c, d.broken
 		}
 	}
-	return nil, notFound(passkey.CodeCredentialNotFound)
+	return nil, notFound(schemas.CodeCredentialNotFound)
 }
 
 // hasher writes passwords in the clear and counts what it does.

@@ -170,12 +170,12 @@ func (p *passkeyRegister) finish(ctx context.Context, v *engine.Visit) (*engine.
 func (p *passkeyRegister) checkUnknown(ctx context.Context, id schemas.Bytes) error {
 	_, err := p.deps.Credentials.Credential(ctx, id)
 	switch {
-	case schemas.HasCode(err, passkey.CodeCredentialNotFound):
+	case schemas.HasCode(err, schemas.CodeCredentialNotFound):
 		return nil
 	case err != nil:
 		return err
 	}
-	return schemas.Errorf(schemas.Conflict, "credential_exists",
+	return schemas.Errorf(schemas.Conflict, schemas.CodeCredentialExists,
 		"this passkey is registered already; sign in with it, or use another authenticator")
 }
 

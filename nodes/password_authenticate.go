@@ -8,10 +8,6 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// codeInvalidCredentials is the code of every failed password, whatever the
-// reason.
-const codeInvalidCredentials = "invalid_credentials"
-
 func passwordAuthenticateKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "password-authenticate",
@@ -124,7 +120,7 @@ func (p *passwordAuthenticate) failed() *engine.Decision {
 	d := engine.Leave("failure")
 	d.Drop = []string{p.input}
 	d.Failed = true
-	d.Notice = schemas.Errorf(schemas.Invalid, codeInvalidCredentials,
+	d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCredentials,
 		"the name or the password is not right; check both and try again")
 	return d
 }

@@ -9,10 +9,6 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// codeUserTypeNotAllowed is the code for users of a type that the application
-// does not serve.
-const codeUserTypeNotAllowed = "user_type_not_allowed"
-
 // subjectUser returns the user the run is about: the one it will create, or
 // the stored one.
 func subjectUser(ctx context.Context, users Users, v *engine.Visit) (*schemas.User, error) {

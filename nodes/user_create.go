@@ -213,7 +213,7 @@ func (u *userCreate) refuse(ctx context.Context, attributes map[string]any) (*sc
 	}
 	switch {
 	case len(unfit) > 0:
-		return schemas.Errorf(schemas.Invalid, "invalid_identifier",
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidIdentifier,
 			"this cannot be the name of an account; choose another").WithProblems(append(unfit, taken...)), nil
 	case len(taken) > 0:
 		return schemas.Errorf(schemas.Invalid, schemas.CodeAttributeTaken,
@@ -252,7 +252,7 @@ func (u *userCreate) userType(app *schemas.Application) (string, error) {
 		}
 	}
 	if len(allowed) > 0 && !slices.Contains(allowed, t) {
-		return "", schemas.Errorf(schemas.Invalid, codeUserTypeNotAllowed,
+		return "", schemas.Errorf(schemas.Invalid, schemas.CodeUserTypeNotAllowed,
 			"this flow creates users of type %q, which application %q does not allow; add it to allowedUserTypes, or use another flow", t, app.Name)
 	}
 	return t, nil

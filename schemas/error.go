@@ -43,7 +43,7 @@ const (
 	CodeStaleStep          = "stale_step"
 	CodeAttributeTaken     = "attribute_taken"
 	CodeInvalidIdentifier  = "invalid_identifier"
-	CodeInvalidCredentials = "invalid_credentials"
+	CodeInvalidCredentials = "invalid_credentials" // for every failed password, so that it does not tell who exists
 	CodeTooManyAttempts    = "too_many_attempts"
 	CodeStaleSession       = "stale_session_token"
 	CodePasskeyFailed      = "passkey_verification_failed"

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
-	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -138,7 +137,7 @@ func (m *memory) Credential(_ context.Context, id schemas.Bytes) (*schemas.Crede
 			return &c, nil
 		}
 	}
-	return nil, schemas.Errorf(schemas.NotFound, passkey.CodeCredentialNotFound, "there is no passkey of this id")
+	return nil, schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound, "there is no passkey of this id")
 }
 
 func (m *memory) PutPasskeySession(_ context.Context, p schemas.PasskeySession) error {
@@ -172,7 +171,7 @@ func (m *memory) Apply(_ context.Context, changes []schemas.Change) error {
 		switch c := change.(type) {
 		case schemas.CreateCredential:
 			if slices.ContainsFunc(m.passkeys, func(p schemas.Credential) bool { return bytes.Equal(p.ID, c.Credential.ID) }) {
-				return schemas.Errorf(schemas.Conflict, "credential_exists", "this passkey is registered already")
+				return schemas.Errorf(schemas.Conflict, schemas.CodeCredentialExists, "this passkey is registered already")
 			}
 			m.passkeys = append(m.passkeys, c.Credential)
 		case schemas.UseCredential:

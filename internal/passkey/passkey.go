@@ -85,9 +85,5 @@ func New(c Config) (*Ceremonies, error) {
 type User struct{ ID, Name, DisplayName string }
 
 // CredentialByID finds a stored passkey by its id, whoever has it. When there
-// is none it returns an error with the code credential_not_found.
+// is none it returns an error with schemas.CodeCredentialNotFound.
 type CredentialByID func(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
-
-// CodeCredentialNotFound is the code of CredentialByID's error when no
-// credential has the id.
-const CodeCredentialNotFound = "credential_not_found"

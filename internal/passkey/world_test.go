@@ -52,7 +52,7 @@ func (w *world) find(_ context.Context, id schemas.Bytes) (*schemas.Credential, 
 	if c := w.stored[id.String()]; c != nil {
 		return c, nil
 	}
-	return nil, schemas.Errorf(schemas.NotFound, passkey.CodeCredentialNotFound, "there is no such credential")
+	return nil, schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound, "there is no such credential")
 }
 
 func (w *world) beginRegistration(r passkey.RegistrationRequest) (options, session json.RawMessage) {
