@@ -196,7 +196,7 @@ func TestPageTellsPlainlyWhatFailedAndRecovers(t *testing.T) {
 	}
 
 	b.present(true)
-	b.click("action-passkey")
+	b.until(`(document.getElementById("action-passkey")?.click(), true)`) // gone if a waiting autofill noticed
 	b.sees("signed-in")
 	if got := b.claim("username"); got != "noor" {
 		t.Errorf("signed in %q, want noor", got)
