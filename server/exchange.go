@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -67,7 +66,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 
 // logExchange writes the access log. It tells nothing that a client chose but
 // the method: neither the path, which may hold anything, nor the query, nor
-// any header.
+// any header. Nor does it tell the client's address, which is personal data.
 func (s *server) logExchange(r *http.Request, x *exchange, took time.Duration) {
 	level := slog.LevelInfo
 	if strings.HasPrefix(x.route, "/health/") {
@@ -81,18 +80,7 @@ func (s *server) logExchange(r *http.Request, x *exchange, took time.Duration) {
 		slog.String("code", x.code),
 		slog.Duration("duration", took),
 		slog.Int64("bytes", x.bytes),
-		slog.String("client", clientAddress(r)),
 		slog.String("traceId", x.traceID))
-}
-
-// clientAddress is the address of the connection. X-Forwarded-For is not
-// looked at: any client can write it.
-func clientAddress(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }
 
 // traceOf returns the trace id of a valid traceparent (W3C Trace Context
