@@ -36,8 +36,9 @@ func rawCost(b *testing.B) time.Duration {
 	return time.Since(begin) / rounds
 }
 
-// report prints how many a second there were, and the processor time of each
-// as a multiple of the raw cryptography.
+// report prints how many a second there were, and the time that each kept all
+// processors, as a multiple of the raw cryptography. That bounds its processor
+// time from above: waiting for the disk, and the client's own work, are in it.
 func report(b *testing.B, raw time.Duration, processors int) {
 	each := b.Elapsed() / time.Duration(b.N)
 	b.ReportMetric(float64(time.Second)/float64(each), "ops/s")
