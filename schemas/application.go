@@ -2,17 +2,18 @@ package schemas
 
 import "time"
 
-// Application is something people sign in to. What OAuth needs of it
-// (inboundAuthConfig) comes with the authorization server.
+// Application is something people sign in to, or that acts on its own behalf.
 type Application struct {
 	ID                        string         `json:"id"`
-	Name                      string         `json:"name"`
+	Name                      string         `json:"name"` // unique
+	Type                      string         `json:"type,omitempty"`
 	Description               string         `json:"description,omitempty"`
 	OUID                      string         `json:"ouId,omitempty"`
 	URL                       string         `json:"url,omitempty"`
 	LogoURL                   string         `json:"logoUrl,omitempty"`
 	TosURI                    string         `json:"tosUri,omitempty"`
 	PolicyURI                 string         `json:"policyUri,omitempty"`
+	Contacts                  []string       `json:"contacts,omitempty"`
 	AuthFlowID                string         `json:"authFlowId"`
 	RegistrationFlowID        string         `json:"registrationFlowId,omitempty"`
 	IsRegistrationFlowEnabled bool           `json:"isRegistrationFlowEnabled"`
@@ -20,9 +21,99 @@ type Application struct {
 	PasskeyAllowedOrigins     []string       `json:"passkeyAllowedOrigins,omitempty"`
 	Assertion                 AssertionRules `json:"assertion,omitzero"`
 	Customizations            map[string]any `json:"customizations,omitempty"`
-	ClientID                  string         `json:"clientId,omitempty"`
-	CreatedAt                 time.Time      `json:"createdAt"`
-	UpdatedAt                 time.Time      `json:"updatedAt"`
+	// ClientID is that of the OAuth configuration; "" when there is none.
+	ClientID string `json:"clientId,omitempty"`
+	// ClientSecret is that of the OAuth configuration, in the one reply that
+	// shows it.
+	ClientSecret      string        `json:"clientSecret,omitempty"`
+	InboundAuthConfig []InboundAuth `json:"inboundAuthConfig,omitempty"` // one at most
+	CreatedAt         time.Time     `json:"createdAt"`
+	UpdatedAt         time.Time     `json:"updatedAt"`
+}
+
+// The types of applications. A type describes, and decides the defaults of the
+// OAuth configuration.
+const (
+	SinglePageApp = "SPA"
+	MobileApp     = "MOBILE"
+	ServerApp     = "SERVER"
+	MachineApp    = "M2M"
+)
+
+// InboundAuth is a protocol by which an application uses Postern. Type is
+// "oauth2".
+type InboundAuth struct {
+	Type   string       `json:"type"`
+	Config OAuthProfile `json:"config"`
+}
+
+// OAuth returns the application's OAuth configuration, nil if it has none.
+func (a *Application) OAuth() *OAuthProfile {
+	if len(a.InboundAuthConfig) == 0 {
+		return nil
+	}
+	return &a.InboundAuthConfig[0].Config
+}
+
+// OAuthProfile is an application as an OAuth client: RFC 7591 §2.
+type OAuthProfile struct {
+	ClientID string `json:"clientId,omitempty"`
+	// ClientSecret is shown in one reply and never again: of the secret only
+	// SecretHash is kept, its SHA-256.
+	ClientSecret            string       `json:"clientSecret,omitempty"`
+	SecretHash              []byte       `json:"-"`
+	RedirectURIs            []string     `json:"redirectUris,omitempty"`
+	PostLogoutRedirectURIs  []string     `json:"postLogoutRedirectUris,omitempty"`
+	GrantTypes              []string     `json:"grantTypes,omitempty"`
+	ResponseTypes           []string     `json:"responseTypes,omitempty"`
+	TokenEndpointAuthMethod string       `json:"tokenEndpointAuthMethod,omitempty"`
+	PKCERequired            *bool        `json:"pkceRequired,omitempty"`
+	PublicClient            *bool        `json:"publicClient,omitempty"`
+	Scopes                  []string     `json:"scopes,omitempty"`
+	Scope                   string       `json:"scope,omitempty"` // as a request may spell Scopes; never in a reply
+	Token                   TokenRules   `json:"token,omitzero"`
+	JWKS                    *JSONWebKeys `json:"jwks,omitempty"`
+	JWKSURI                 string       `json:"jwksUri,omitempty"`
+}
+
+// JSONWebKeys is a JWK Set (RFC 7517 §5) of public keys.
+type JSONWebKeys struct {
+	Keys []map[string]any `json:"keys"`
+}
+
+// The grant types that a client may be registered for.
+const (
+	GrantAuthorizationCode = "authorization_code"
+	GrantRefreshToken      = "refresh_token"
+	GrantClientCredentials = "client_credentials"
+)
+
+// The ways a client authenticates at the token endpoint.
+const (
+	AuthMethodNone          = "none"
+	AuthMethodBasic         = "client_secret_basic"
+	AuthMethodPost          = "client_secret_post"
+	AuthMethodPrivateKeyJWT = "private_key_jwt"
+)
+
+// TokenRules say how long a client's tokens are good for, in seconds (0: the
+// server's default), and how its ID tokens are signed.
+type TokenRules struct {
+	AccessToken  TokenRule   `json:"accessToken,omitzero"`
+	IDToken      IDTokenRule `json:"idToken,omitzero"`
+	RefreshToken TokenRule   `json:"refreshToken,omitzero"`
+}
+
+// TokenRule says how long a token is good for, in seconds.
+type TokenRule struct {
+	ValidityPeriod int `json:"validityPeriod,omitempty"`
+}
+
+// IDTokenRule says how long an ID token is good for, in seconds, and by which
+// algorithm it is signed (RS256 or ES256).
+type IDTokenRule struct {
+	ValidityPeriod    int    `json:"validityPeriod,omitempty"`
+	SignedResponseAlg string `json:"signedResponseAlg,omitempty"`
 }
 
 // AssertionRules say how long an application's assertions are good for, in
@@ -46,4 +137,5 @@ type Assertion struct {
 	OUID        string
 	Profile     map[string]any // username, email, given_name …
 	Validity    time.Duration
+	Session     string // the id of the Session it belongs to; "" for none
 }

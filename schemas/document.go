@@ -57,3 +57,21 @@ func (d *Document) Decode(s *Schema, into any) []Problem {
 	}
 	return found.inPlace().told()
 }
+
+// DecodeLoosely is Decode for those who have more to check: what is wrong with
+// some members does not keep the others from being decoded.
+func (d *Document) DecodeLoosely(s *Schema, into any) []Problem {
+	problems := d.Decode(s, into)
+	if len(problems) == 0 || d.root.shape != objectShape {
+		return problems
+	}
+	for _, m := range d.root.members() {
+		name, err := json.Marshal(m.name)
+		if err != nil {
+			continue
+		}
+		alone := slices.Concat([]byte("{"), name, []byte(":"), m.value.appendJSON(nil), []byte("}"))
+		_ = json.Unmarshal(alone, into) // that something does not fit is among the problems
+	}
+	return problems
+}

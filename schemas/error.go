@@ -50,6 +50,11 @@ const (
 	CodePasskeyConfig      = "passkey_configuration"
 	CodeOverloaded         = "overloaded"
 	CodeNotFound           = "not_found"
+	CodeConflict           = "conflict"  // another resource is in the way
+	CodeInUse              = "in_use"    // others refer to it, so it cannot go
+	CodeReadOnly           = "read_only" // it belongs to the program
+	CodePreconditionFailed = "precondition_failed"
+	CodeForbidden          = "forbidden"
 )
 
 // Text is a message with the key under which a translation may be found.
@@ -161,6 +166,9 @@ func AsError(err error) *Error {
 		Err:         err,
 	}
 }
+
+// HasClass reports whether an error is of a class.
+func HasClass(err error, class Class) bool { return err != nil && AsError(err).Class == class }
 
 // HasCode reports whether err is, or wraps, an Error with the code.
 func HasCode(err error, code string) bool {

@@ -15,6 +15,11 @@ var (
 	userSchema        = sync.OnceValue(func() *Schema { return embedded("user") })
 	credentialSchema  = sync.OnceValue(func() *Schema { return embedded("credential") })
 	applicationSchema = sync.OnceValue(func() *Schema { return embedded("application") })
+	unitSchema        = sync.OnceValue(func() *Schema { return embedded("organization-unit") })
+	userTypeSchema    = sync.OnceValue(func() *Schema { return embedded("user-type") })
+	groupSchema       = sync.OnceValue(func() *Schema { return embedded("group") })
+	roleSchema        = sync.OnceValue(func() *Schema { return embedded("role") })
+	serverSchema      = sync.OnceValue(func() *Schema { return embedded("resource-server") })
 )
 
 // FlowSchema is the JSON Schema of a Flow. What stands under a node's "with" is
@@ -30,6 +35,21 @@ func CredentialSchema() *Schema { return credentialSchema() }
 
 // ApplicationSchema is the JSON Schema of an Application.
 func ApplicationSchema() *Schema { return applicationSchema() }
+
+// OrganizationUnitSchema is the JSON Schema of an OrganizationUnit.
+func OrganizationUnitSchema() *Schema { return unitSchema() }
+
+// UserTypeSchema is the JSON Schema of a UserType.
+func UserTypeSchema() *Schema { return userTypeSchema() }
+
+// GroupSchema is the JSON Schema of a Group.
+func GroupSchema() *Schema { return groupSchema() }
+
+// RoleSchema is the JSON Schema of a Role.
+func RoleSchema() *Schema { return roleSchema() }
+
+// ResourceServerSchema is the JSON Schema of a ResourceServer.
+func ResourceServerSchema() *Schema { return serverSchema() }
 
 func embedded(noun string) *Schema {
 	text, err := files.ReadFile(noun + ".schema.json")

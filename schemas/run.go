@@ -61,6 +61,9 @@ type UseCredential struct {
 	At          time.Time
 }
 
+// StartSession adds a session of a user.
+type StartSession struct{ Session Session }
+
 // RecordEvent appends to the audit log.
 type RecordEvent struct{ Event Event }
 
@@ -68,20 +71,8 @@ func (CreateUser) change()       {}
 func (SetPassword) change()      {}
 func (CreateCredential) change() {}
 func (UseCredential) change()    {}
+func (StartSession) change()     {}
 func (RecordEvent) change()      {}
-
-// Event is one line of the audit log. It names things by id and carries no
-// secret and no personal data. Action is noun.verb ("passkey.registered").
-type Event struct {
-	ID            string            `json:"id"`
-	At            time.Time         `json:"at"`
-	Action        string            `json:"action"`
-	UserID        string            `json:"userId,omitempty"`
-	ApplicationID string            `json:"applicationId,omitempty"`
-	ExecutionID   string            `json:"executionId,omitempty"`
-	TraceID       string            `json:"traceId,omitempty"`
-	Detail        map[string]string `json:"detail,omitempty"`
-}
 
 // Ceremony is one of the two WebAuthn ceremonies.
 type Ceremony string

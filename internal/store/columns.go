@@ -87,3 +87,16 @@ func parse(text []byte, v any) error {
 func opaque(raw json.RawMessage) sql.NullString {
 	return sql.NullString{String: string(raw), Valid: len(raw) > 0}
 }
+
+// instant reads a time that is kept as micros.
+type instant time.Time
+
+// Scan implements sql.Scanner.
+func (i *instant) Scan(v any) error {
+	us, ok := v.(int64)
+	if !ok {
+		return fmt.Errorf("a time is kept as %T, expected int64", v)
+	}
+	*i = instant(moment(us))
+	return nil
+}

@@ -86,6 +86,9 @@ func (w *groupWriter) write(ctx context.Context, do func(*tx) error) error {
 // single is write: one statement more or less makes no difference to a commit.
 func (w *groupWriter) single(ctx context.Context, do func(*tx) error) error { return w.write(ctx, do) }
 
+// serial is write: there is one writer.
+func (w *groupWriter) serial(ctx context.Context, do func(*tx) error) error { return w.write(ctx, do) }
+
 func (w *groupWriter) enqueue(ctx context.Context, j *job) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()

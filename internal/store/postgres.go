@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -97,7 +98,13 @@ type postgresWriter struct {
 }
 
 func (w *postgresWriter) write(ctx context.Context, do func(*tx) error) error {
-	return again(ctx, func() error { return w.once(ctx, do) })
+	return again(ctx, func() error { return w.once(ctx, nil, do) })
+}
+
+// serial has PostgreSQL fail all but one of the transactions that could not have
+// come one after the other; those are run again.
+func (w *postgresWriter) serial(ctx context.Context, do func(*tx) error) error {
+	return again(ctx, func() error { return w.once(ctx, &sql.TxOptions{Isolation: sql.LevelSerializable}, do) })
 }
 
 // single needs no BEGIN and COMMIT: a statement alone is a transaction, in one
@@ -115,7 +122,7 @@ func (w *postgresWriter) single(ctx context.Context, do func(*tx) error) error {
 
 // once waits for a connection as long as ctx lasts; from then on the
 // transaction goes on without it.
-func (w *postgresWriter) once(ctx context.Context, do func(*tx) error) error {
+func (w *postgresWriter) once(ctx context.Context, level *sql.TxOptions, do func(*tx) error) error {
 	conn, err := w.db.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("store: waiting for a connection: %w", err)
@@ -123,7 +130,7 @@ func (w *postgresWriter) once(ctx context.Context, do func(*tx) error) error {
 	defer conn.Close()
 	detached, cancel := detach(ctx)
 	defer cancel()
-	begun, err := conn.BeginTx(detached, nil)
+	begun, err := conn.BeginTx(detached, level)
 	if err != nil {
 		return fmt.Errorf("store: beginning a transaction: %w", err)
 	}

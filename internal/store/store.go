@@ -53,6 +53,9 @@ type writer interface {
 	write(ctx context.Context, do func(*tx) error) error
 	// single is write for a do that executes one statement, no more.
 	single(ctx context.Context, do func(*tx) error) error
+	// serial is write for a do that reads what it decides by: the outcome is as
+	// if all such writes had come one after the other.
+	serial(ctx context.Context, do func(*tx) error) error
 	// close refuses further writes and waits for those under way.
 	close()
 }

@@ -20,7 +20,14 @@ const (
 		JOIN users u ON u.id = i.user_id WHERE i.value = ?`
 
 	selectPassword    query = `SELECT hash FROM passwords WHERE user_id = ?`
-	selectPermissions query = `SELECT permission FROM user_permissions WHERE user_id = ? ORDER BY permission`
+	selectPermissions query = `WITH RECURSIVE belongs (id) AS (
+			SELECT group_id FROM group_members WHERE user_id = ?
+			UNION SELECT m.group_id FROM group_members m JOIN belongs b ON m.member_id = b.id),
+		has (role_id) AS (
+			SELECT role_id FROM role_assignments WHERE user_id = ?
+			UNION SELECT a.role_id FROM role_assignments a JOIN belongs b ON a.group_id = b.id)
+		SELECT p.permission FROM has JOIN role_permissions p ON p.role_id = has.role_id
+		UNION SELECT permission FROM user_permissions WHERE user_id = ? ORDER BY permission`
 
 	insertUser query = `INSERT INTO users (id, type, ou_id, attributes, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
@@ -89,7 +96,7 @@ func (s *Store) Permissions(ctx context.Context, userID string) (permissions []s
 		err := row.Scan(&p)
 		permissions = append(permissions, p)
 		return err
-	}, userID)
+	}, userID, userID, userID)
 	if err != nil {
 		return nil, fmt.Errorf("store: reading permissions: %w", err)
 	}

@@ -1,0 +1,34 @@
+package directory
+
+import (
+	"slices"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Call is who asks for something, and how it is to be done.
+type Call struct {
+	Actor schemas.Actor
+	// Permissions are what the actor's token grants.
+	Permissions []string
+	TraceID     string
+	// DryRun has everything checked and nothing kept: the result is what it would
+	// have been.
+	DryRun bool
+
+	tx *store.Tx // of Transact; nil outside of one
+}
+
+// System is a call of the program itself, which may do everything.
+func System() Call {
+	return Call{Actor: schemas.Actor{Type: schemas.SystemActor}, Permissions: []string{systemPermission}}
+}
+
+// systemPermission is above every permission of Postern's own API.
+const systemPermission = "system"
+
+// Permits reports whether the actor has a permission, or one above it.
+func (c Call) Permits(permission string) bool {
+	return slices.ContainsFunc(c.Permissions, func(has string) bool { return schemas.Covers(has, permission) })
+}

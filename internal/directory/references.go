@@ -1,0 +1,56 @@
+package directory
+
+import (
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// unique notes a conflict if another resource than the one with the id own has
+// the value. Own is "" for a new one.
+func unique[T any](w *work, table *store.Table[T], member, value, own string) error {
+	if value == "" {
+		return nil
+	}
+	other, err := table.Find(w.ctx, w.tx, member, value)
+	if err != nil || other == nil || table.ID(other) == own {
+		return err
+	}
+	w.conflict(member, "%q is that of another one (%s); choose another", value, table.ID(other))
+	return nil
+}
+
+// exists notes a problem at the path unless there is a resource with the id.
+func exists[T any](w *work, table *store.Table[T], path, id string) error {
+	_, err := table.Get(w.ctx, w.tx, id)
+	if e := schemas.AsError(err); err != nil && e.Class == schemas.NotFound {
+		w.invalid(path, "%s", e.Description.DefaultValue)
+		return nil
+	}
+	return err
+}
+
+// defaultUnit puts the default organization unit into the place of none.
+func defaultUnit(w *work, ouID *string) error {
+	if *ouID != "" {
+		return nil
+	}
+	u, err := store.Units().Find(w.ctx, w.tx, "handle", DefaultUnit)
+	if err == nil && u != nil {
+		*ouID = u.ID
+	}
+	return err
+}
+
+// uses notes who refers to a resource.
+func (w *work) uses(noun, id string) (err error) {
+	w.inUse, err = store.Uses(w.ctx, w.tx, noun, id)
+	return err
+}
+
+// idOf is the id of a resource that may not exist.
+func idOf[T any](v *T, id func(*T) string) string {
+	if v == nil {
+		return ""
+	}
+	return id(v)
+}

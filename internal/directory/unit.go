@@ -1,0 +1,59 @@
+package directory
+
+import (
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+func (d *Directory) units() Resource {
+	table := store.Units()
+	return &collection[schemas.OrganizationUnit]{
+		d: d, table: table,
+		noun: Noun{
+			Name: "organizationUnit", Plural: "organizationUnits", Path: "/organization-units",
+			Read: "system:organization-units:read", Write: "system:organization-units:write",
+			Schema: schemas.OrganizationUnitSchema, Key: "handle", Filters: table.Filters(),
+		},
+		meta:     func(u *schemas.OrganizationUnit) meta { return meta{&u.ID, &u.CreatedAt, &u.UpdatedAt} },
+		complete: func(*work, *schemas.OrganizationUnit, *schemas.OrganizationUnit) error { return nil },
+		check:    checkUnit,
+		remove:   removeUnit,
+	}
+}
+
+func checkUnit(w *work, old, u *schemas.OrganizationUnit) error {
+	if err := unique(w, store.Units(), "handle", u.Handle, idOf(old, func(o *schemas.OrganizationUnit) string { return o.ID })); err != nil {
+		return err
+	}
+	if u.ParentID == "" {
+		return nil
+	}
+	if err := exists(w, store.Units(), "parentId", u.ParentID); err != nil {
+		return err
+	}
+	if old == nil {
+		return nil
+	}
+	return checkAncestry(w, old.ID, u.ParentID)
+}
+
+// checkAncestry refuses a unit that would stand above itself.
+func checkAncestry(w *work, id, parent string) error {
+	for parent != "" {
+		if parent == id {
+			w.invalid("parentId", "the unit would be its own ancestor; choose a parent that is not below it")
+			return nil
+		}
+		above, err := store.Units().Get(w.ctx, w.tx, parent)
+		if schemas.HasClass(err, schemas.NotFound) {
+			return nil // told already
+		}
+		if err != nil {
+			return err
+		}
+		parent = above.ParentID
+	}
+	return nil
+}
+
+func removeUnit(w *work, u *schemas.OrganizationUnit) error { return w.uses("organizationUnit", u.ID) }

@@ -1,0 +1,175 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// work is one write while it is judged and made. Rules read by its transaction
+// and note in it what is wrong.
+type work struct {
+	ctx  context.Context
+	call Call
+	tx   *store.Tx
+	now  time.Time
+	// secret is set by a rule that changes what the resource does not show.
+	secret bool
+	// detail goes into the event.
+	detail map[string]string
+
+	document  *schemas.Document
+	shape     []schemas.Problem // what the schema finds wrong
+	problems  []schemas.Problem // what the rules find wrong …
+	conflicts []schemas.Problem // … what another resource is in the way of …
+	forbidden []schemas.Problem // … and what the caller may not do
+	inUse     []store.Use
+	events    []schemas.Event
+}
+
+// invalid notes that something is wrong at the path.
+func (w *work) invalid(path, format string, args ...any) {
+	w.problems = append(w.problems, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// conflict notes that what stands at the path is another's.
+func (w *work) conflict(path, format string, args ...any) {
+	w.conflicts = append(w.conflicts, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// forbid notes that the caller may not have what stands at the path.
+func (w *work) forbid(path, format string, args ...any) {
+	w.forbidden = append(w.forbidden, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// verdict is the error of what has been noted; nil if nothing has. Where several
+// kinds of things are wrong it lists all of them, under the gravest: what is
+// forbidden, then what is invalid, then what is in conflict.
+func (w *work) verdict(n Noun) error {
+	all := append([]schemas.Problem(nil), w.shape...)
+	for _, found := range [][]schemas.Problem{w.problems, w.conflicts, w.forbidden} {
+		all = append(all, unheard(found, w.shape)...)
+	}
+	if w.document != nil {
+		all = w.document.Locate(all)
+	}
+	switch {
+	case len(w.forbidden) > 0:
+		return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
+			"you may not do this: %s", w.forbidden[0]).WithProblems(all)
+	case len(w.shape)+len(w.problems) > 0:
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
+			"the %s is not as expected: %s", n.Name, all[0]).WithProblems(all)
+	case len(w.conflicts) > 0:
+		return schemas.Errorf(schemas.Conflict, n.conflictCode(),
+			"the %s is in the way of another: %s", n.Name, all[0]).WithProblems(all)
+	case len(w.inUse) > 0:
+		return w.errInUse(n)
+	}
+	return nil
+}
+
+// conflictCode is "application_exists", "user_type_exists", …; a user's is
+// attribute_taken, as in flows.
+func (n Noun) conflictCode() string {
+	if n.Name == "user" {
+		return schemas.CodeAttributeTaken
+	}
+	return n.code() + "_exists"
+}
+
+// code is the noun in the spelling of error codes.
+func (n Noun) code() string {
+	var b strings.Builder
+	for _, c := range n.Name {
+		if 'A' <= c && c <= 'Z' {
+			b.WriteByte('_')
+			c += 'a' - 'A'
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+func (w *work) errInUse(n Noun) error {
+	var problems []schemas.Problem
+	var names []string
+	for _, u := range w.inUse {
+		problems = append(problems, schemas.Problem{Path: u.Type, Message: fmt.Sprintf("%s %q (%s) %s", u.Type, u.Name, u.ID, u.How)})
+		names = append(names, fmt.Sprintf("%s %q", u.Type, u.Name))
+	}
+	return schemas.Errorf(schemas.Conflict, schemas.CodeInUse,
+		"the %s is in use and cannot be deleted: %s. Change or delete those first", n.Name, strings.Join(names, ", ")).WithProblems(problems)
+}
+
+// unheard drops problems at a place of which the schema has said something: a
+// value of the wrong type is not unknown besides.
+func unheard(found, shape []schemas.Problem) (rest []schemas.Problem) {
+	for _, p := range found {
+		heard := false
+		for _, s := range shape {
+			below, ok := strings.CutPrefix(p.Path, s.Path)
+			heard = heard || ok && (s.Path == "" || below == "" || below[0] == '.' || below[0] == '[')
+		}
+		if !heard {
+			rest = append(rest, p)
+		}
+	}
+	return rest
+}
+
+// record writes an event about a resource.
+func (w *work) record(n Noun, action, id, before, after string) {
+	e := schemas.Event{
+		ID: schemas.NewID(), At: w.now, Action: n.code() + "." + action, Actor: w.call.Actor,
+		Resource: schemas.ResourceRef{Type: n.Name, ID: id}, Before: before, After: after,
+		TraceID: w.call.TraceID, Detail: w.detail,
+	}
+	if n.Name == "user" {
+		e.UserID = id
+	}
+	w.events = append(w.events, e)
+}
+
+// Transact runs do in one transaction: calls made with the Call it is given see
+// what those before have done, and all are kept or none. Do may run more than
+// once.
+func (d *Directory) Transact(ctx context.Context, c Call, do func(Call) error) error {
+	err := d.store.Update(ctx, func(tx *store.Tx) error {
+		inner := c
+		inner.tx, inner.DryRun = tx, false
+		if err := do(inner); err != nil {
+			return err
+		}
+		if c.DryRun {
+			return errRehearsed
+		}
+		return nil
+	})
+	if errors.Is(err, errRehearsed) {
+		return nil
+	}
+	return err
+}
+
+// transact runs one write, in the transaction of the call or in one of its own.
+func (d *Directory) transact(ctx context.Context, c Call, do func(*work) error) error {
+	if c.tx == nil {
+		return d.Transact(ctx, c, func(inner Call) error { return d.transact(ctx, inner, do) })
+	}
+	w := &work{ctx: ctx, call: c, tx: c.tx, now: d.now()}
+	if err := do(w); err != nil {
+		return err
+	}
+	for _, e := range w.events {
+		if err := c.tx.Apply([]schemas.Change{schemas.RecordEvent{Event: e}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

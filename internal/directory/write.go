@@ -1,0 +1,166 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Create implements Resource.
+func (c *collection[T]) Create(ctx context.Context, call Call, d *schemas.Document) (*Item, error) {
+	return c.put(ctx, call, d, nil)
+}
+
+// Replace implements Resource.
+func (c *collection[T]) Replace(ctx context.Context, call Call, id, match string, d *schemas.Document) (*Item, error) {
+	return c.put(ctx, call, d, &target{id, match})
+}
+
+// target is the resource that a write replaces.
+type target struct{ id, match string }
+
+// put creates a resource, or replaces the target.
+func (c *collection[T]) put(ctx context.Context, call Call, d *schemas.Document, at *target) (*Item, error) {
+	var item *Item
+	err := c.d.transact(ctx, call, func(w *work) error {
+		v := new(T) // anew in each attempt: rules write into it
+		w.document, w.shape = d, d.DecodeLoosely(c.noun.Schema(), v)
+		if c.prepare != nil {
+			if err := c.prepare(w, v); err != nil {
+				return err
+			}
+		}
+		old, err := c.target(w, at)
+		if err != nil {
+			return err
+		}
+		if err := c.judge(w, at, old, v); err != nil {
+			return err
+		}
+		return c.write(w, old, v, &item)
+	})
+	return item, err
+}
+
+// target reads what is to be replaced; nil if nothing is.
+func (c *collection[T]) target(w *work, at *target) (*T, error) {
+	if at == nil {
+		return nil, nil
+	}
+	old, err := c.table.Get(w.ctx, w.tx, at.id)
+	if err != nil {
+		return nil, err
+	}
+	if !matches(at.match, etag(*c.meta(old).updated)) {
+		return nil, c.noun.errMatch()
+	}
+	return old, nil
+}
+
+// judge completes v and returns everything that is wrong with it.
+func (c *collection[T]) judge(w *work, at *target, old, v *T) error {
+	m := c.meta(v)
+	if at != nil && *m.id != "" && *m.id != at.id {
+		w.invalid("id", "expected the id of the path, %s, got %.64q; leave it out, or write to the other", at.id, *m.id)
+	}
+	if at == nil && *m.id != "" && uuid.Validate(*m.id) != nil {
+		w.invalid("id", "expected a UUID, got %.64q; leave it out to have one made up", *m.id)
+	}
+	if err := c.complete(w, old, v); err != nil {
+		return err
+	}
+	if err := c.check(w, old, v); err != nil {
+		return err
+	}
+	return w.verdict(c.noun)
+}
+
+// write writes v, unless it is what it was.
+func (c *collection[T]) write(w *work, old, v *T, item **Item) error {
+	m := c.meta(v)
+	*m.created, *m.updated = w.now, w.now
+	before := ""
+	if old == nil {
+		if *m.id == "" {
+			*m.id = schemas.NewID()
+		}
+	} else {
+		o := c.meta(old)
+		*m.id, *m.created, *m.updated = *o.id, *o.created, later(w.now, *o.updated)
+		before = c.digest(old)
+	}
+	after := c.digest(v)
+	if before == after && !w.secret {
+		*m.updated = *c.meta(old).updated
+		*item = c.item(v)
+		return nil
+	}
+	if err := c.save(w, old, v); err != nil {
+		return err
+	}
+	if c.changed != nil {
+		if err := c.changed(w, old, v); err != nil {
+			return err
+		}
+	}
+	action := "replaced"
+	if old == nil {
+		action = "created"
+	}
+	w.record(c.noun, action, *m.id, before, after)
+	*item = c.item(v)
+	return nil
+}
+
+func (c *collection[T]) save(w *work, old, v *T) error {
+	if old == nil {
+		return c.table.Insert(w.tx, v)
+	}
+	return c.table.Replace(w.tx, v, *c.meta(old).updated)
+}
+
+// later is now, or just after what a resource says was its last change: an
+// entity tag must not come twice, whatever the clock does.
+func later(now, last time.Time) time.Time {
+	if now.After(last) {
+		return now
+	}
+	return last.Add(time.Microsecond)
+}
+
+// Delete implements Resource.
+func (c *collection[T]) Delete(ctx context.Context, call Call, id, match string) error {
+	return c.d.transact(ctx, call, func(w *work) error {
+		old, err := c.target(w, &target{id, match})
+		if err != nil {
+			return err
+		}
+		if err := c.remove(w, old); err != nil {
+			return err
+		}
+		if err := w.verdict(c.noun); err != nil {
+			return err
+		}
+		before := c.digest(old)
+		if err := c.table.Delete(w.tx, id, *c.meta(old).updated); err != nil {
+			return err
+		}
+		w.record(c.noun, "deleted", id, before, "")
+		return nil
+	})
+}
+
+// digest tells the states of a resource apart in the audit log. When it changed
+// is no part of what it is.
+func (c *collection[T]) digest(v *T) string {
+	copied := *v
+	m := c.meta(&copied)
+	*m.created, *m.updated = time.Time{}, time.Time{}
+	return c.d.digest(&copied)
+}
+
+// errRehearsed undoes a dry run.
+var errRehearsed = errors.New("directory: a dry run is undone")

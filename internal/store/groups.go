@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Groups is the table of the groups, with their members.
+func Groups() *Table[schemas.Group] {
+	return &Table[schemas.Group]{
+		noun: "group", code: "group_not_found", name: "user_groups",
+		columns: []string{"id", "name", "description", "ou_id", "created_at", "updated_at"},
+		filters: map[string]string{"name": "name", "ouId": "ou_id"},
+		id:      func(g *schemas.Group) string { return g.ID },
+		values: func(g *schemas.Group) ([]any, error) {
+			return []any{g.ID, g.Name, g.Description, g.OUID, micros(g.CreatedAt), micros(g.UpdatedAt)}, nil
+		},
+		scan: func(row scanner, g *schemas.Group) error {
+			return row.Scan(&g.ID, &g.Name, &g.Description, &g.OUID, (*instant)(&g.CreatedAt), (*instant)(&g.UpdatedAt))
+		},
+		complete: readMembers,
+		write:    writeMembers,
+	}
+}
+
+func readMembers(ctx context.Context, r Reader, groups []schemas.Group) error {
+	for i := range groups {
+		g := &groups[i]
+		g.Members = []schemas.Principal{}
+		err := rows(ctx, r, func(row scanner) error {
+			var user, group sql.NullString
+			err := row.Scan(&user, &group)
+			g.Members = append(g.Members, principal(user, group, sql.NullString{}))
+			return err
+		}, "SELECT user_id, member_id FROM group_members WHERE group_id = ?", g.ID)
+		if err != nil {
+			return err
+		}
+		sortPrincipals(g.Members)
+	}
+	return nil
+}
+
+func writeMembers(t *Tx, g *schemas.Group) error {
+	if _, err := t.exec("DELETE FROM group_members WHERE group_id = ?", g.ID); err != nil {
+		return err
+	}
+	for _, m := range g.Members {
+		user, group, _ := columnsOf(m)
+		if _, err := t.exec("INSERT INTO group_members (group_id, user_id, member_id) VALUES (?, ?, ?)", g.ID, user, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+-- +goose Up
+-- Resources are ordered by id. No two have the same updated_at one after the
+-- other: it is what entity tags are made of.
+
+CREATE TABLE organization_units (
+    id          TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    handle      TEXT COLLATE "C" NOT NULL UNIQUE,
+    name        TEXT COLLATE "C" NOT NULL,
+    description TEXT NOT NULL,
+    parent_id   TEXT COLLATE "C" REFERENCES organization_units (id),
+    created_at  BIGINT NOT NULL,
+    updated_at  BIGINT NOT NULL
+);
+CREATE INDEX organization_units_parent ON organization_units (parent_id);
+
+CREATE TABLE user_types (
+    id                TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    name              TEXT COLLATE "C" NOT NULL UNIQUE,
+    description       TEXT NOT NULL,
+    ou_id             TEXT COLLATE "C" NOT NULL REFERENCES organization_units (id),
+    definition        TEXT NOT NULL, -- the JSON Schema
+    unique_attributes TEXT,          -- those it marks x-unique
+    created_at        BIGINT NOT NULL,
+    updated_at        BIGINT NOT NULL
+);
+CREATE INDEX user_types_ou ON user_types (ou_id);
+
+-- The values of the attributes that user types mark x-unique, beside the
+-- identifying ones, which are in user_identifiers.
+CREATE TABLE user_unique_values (
+    attribute TEXT COLLATE "C" NOT NULL,
+    value     TEXT COLLATE "C" NOT NULL,
+    user_id   TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    PRIMARY KEY (attribute, value)
+);
+CREATE INDEX user_unique_values_user ON user_unique_values (user_id);
+
+CREATE INDEX users_ou ON users (ou_id);
+CREATE INDEX users_type ON users (type);
+
+CREATE TABLE user_groups (
+    id          TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    name        TEXT COLLATE "C" NOT NULL UNIQUE,
+    description TEXT NOT NULL,
+    ou_id       TEXT COLLATE "C" NOT NULL REFERENCES organization_units (id),
+    created_at  BIGINT NOT NULL,
+    updated_at  BIGINT NOT NULL
+);
+CREATE INDEX user_groups_ou ON user_groups (ou_id);
+
+-- One of user_id and member_id is there. Users leave their groups when they
+-- are deleted; a group that is a member of another stays.
+CREATE TABLE group_members (
+    group_id  TEXT COLLATE "C" NOT NULL REFERENCES user_groups (id) ON DELETE CASCADE,
+    user_id   TEXT COLLATE "C" REFERENCES users (id) ON DELETE CASCADE,
+    member_id TEXT COLLATE "C" REFERENCES user_groups (id),
+    CHECK ((user_id IS NULL) <> (member_id IS NULL)),
+    UNIQUE (group_id, user_id),
+    UNIQUE (group_id, member_id)
+);
+CREATE INDEX group_members_user ON group_members (user_id);
+CREATE INDEX group_members_member ON group_members (member_id);
+
+CREATE TABLE resource_servers (
+    id          TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    handle      TEXT COLLATE "C" NOT NULL UNIQUE,
+    name        TEXT COLLATE "C" NOT NULL,
+    description TEXT NOT NULL,
+    identifier  TEXT COLLATE "C" UNIQUE,
+    ou_id       TEXT COLLATE "C" NOT NULL REFERENCES organization_units (id),
+    read_only   BOOLEAN NOT NULL,
+    created_at  BIGINT NOT NULL,
+    updated_at  BIGINT NOT NULL
+);
+CREATE INDEX resource_servers_ou ON resource_servers (ou_id);
+
+-- The tree of a resource server, its root among them: one row each, in order.
+CREATE TABLE permissions (
+    permission  TEXT COLLATE "C" NOT NULL PRIMARY KEY, -- the path, joined by ":"
+    server_id   TEXT COLLATE "C" NOT NULL REFERENCES resource_servers (id) ON DELETE CASCADE,
+    position    BIGINT NOT NULL,
+    kind        TEXT NOT NULL CHECK (kind IN ('server', 'resource', 'action')),
+    name        TEXT COLLATE "C" NOT NULL,
+    description TEXT NOT NULL
+);
+CREATE INDEX permissions_server ON permissions (server_id, position);
+
+CREATE TABLE roles (
+    id          TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    name        TEXT COLLATE "C" NOT NULL UNIQUE,
+    description TEXT NOT NULL,
+    ou_id       TEXT COLLATE "C" NOT NULL REFERENCES organization_units (id),
+    created_at  BIGINT NOT NULL,
+    updated_at  BIGINT NOT NULL
+);
+CREATE INDEX roles_ou ON roles (ou_id);
+
+-- A permission that a role grants cannot be taken from its resource server.
+CREATE TABLE role_permissions (
+    role_id    TEXT COLLATE "C" NOT NULL REFERENCES roles (id) ON DELETE CASCADE,
+    permission TEXT COLLATE "C" NOT NULL REFERENCES permissions (permission) DEFERRABLE INITIALLY DEFERRED,
+    PRIMARY KEY (role_id, permission)
+);
+CREATE INDEX role_permissions_permission ON role_permissions (permission);
+
+-- One of the three principals is there.
+CREATE TABLE role_assignments (
+    role_id        TEXT COLLATE "C" NOT NULL REFERENCES roles (id) ON DELETE CASCADE,
+    user_id        TEXT COLLATE "C" REFERENCES users (id) ON DELETE CASCADE,
+    group_id       TEXT COLLATE "C" REFERENCES user_groups (id),
+    application_id TEXT COLLATE "C" REFERENCES applications (id) ON DELETE CASCADE,
+    CHECK (num_nonnulls(user_id, group_id, application_id) = 1),
+    UNIQUE (role_id, user_id),
+    UNIQUE (role_id, group_id),
+    UNIQUE (role_id, application_id)
+);
+CREATE INDEX role_assignments_user ON role_assignments (user_id);
+CREATE INDEX role_assignments_group ON role_assignments (group_id);
+CREATE INDEX role_assignments_application ON role_assignments (application_id);
+
+ALTER TABLE applications ADD COLUMN type TEXT NOT NULL DEFAULT '';
+ALTER TABLE applications ADD COLUMN contacts TEXT;
+CREATE INDEX applications_ou ON applications (ou_id);
+CREATE INDEX applications_auth_flow ON applications (auth_flow_id);
+CREATE INDEX applications_registration_flow ON applications (registration_flow_id);
+
+-- Applications that are OAuth clients. The client id is in applications.
+CREATE TABLE oauth_profiles (
+    application_id            TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES applications (id) ON DELETE CASCADE,
+    secret_hash               BYTEA, -- SHA-256
+    redirect_uris             TEXT,
+    post_logout_redirect_uris TEXT,
+    grant_types               TEXT,
+    response_types            TEXT,
+    auth_method               TEXT NOT NULL,
+    pkce_required             BOOLEAN NOT NULL,
+    public_client             BOOLEAN NOT NULL,
+    scopes                    TEXT,
+    access_token_validity     BIGINT NOT NULL, -- seconds, 0 for the default
+    id_token_validity         BIGINT NOT NULL,
+    id_token_alg              TEXT NOT NULL,
+    refresh_token_validity    BIGINT NOT NULL,
+    jwks                      TEXT,
+    jwks_uri                  TEXT NOT NULL
+);
+
+CREATE TABLE sessions (
+    id             TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    user_id        TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    application_id TEXT COLLATE "C" NOT NULL,
+    amr            TEXT,
+    acr            TEXT NOT NULL,
+    client         TEXT NOT NULL,
+    created_at     BIGINT NOT NULL,
+    expires_at     BIGINT NOT NULL
+);
+CREATE INDEX sessions_user ON sessions (user_id, id);
+CREATE INDEX sessions_expiry ON sessions (expires_at);
+
+-- Tokens that were revoked one by one, until they would have expired.
+CREATE TABLE revoked_tokens (
+    id         TEXT COLLATE "C" NOT NULL PRIMARY KEY, -- jti
+    expires_at BIGINT NOT NULL
+);
+CREATE INDEX revoked_tokens_expiry ON revoked_tokens (expires_at);
+
+ALTER TABLE events ADD COLUMN actor_type TEXT NOT NULL DEFAULT '';
+ALTER TABLE events ADD COLUMN actor_id TEXT NOT NULL DEFAULT '';
+ALTER TABLE events ADD COLUMN actor_client TEXT NOT NULL DEFAULT '';
+ALTER TABLE events ADD COLUMN resource_type TEXT NOT NULL DEFAULT '';
+ALTER TABLE events ADD COLUMN resource_id TEXT NOT NULL DEFAULT '';
+ALTER TABLE events ADD COLUMN before_digest TEXT NOT NULL DEFAULT '';
+ALTER TABLE events ADD COLUMN after_digest TEXT NOT NULL DEFAULT '';
+CREATE INDEX events_user ON events (user_id, at, id);
+CREATE INDEX events_actor ON events (actor_id, at, id);
+CREATE INDEX events_resource ON events (resource_id, at, id);
+CREATE INDEX events_action ON events (action, at, id);
+
+-- The audit log is only ever added to.
+-- +goose StatementBegin
+CREATE FUNCTION keep_events() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'events are never changed or removed'; END $$;
+-- +goose StatementEnd
+CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON events
+    FOR EACH STATEMENT EXECUTE FUNCTION keep_events();
+
+-- How many rows a table has, so that a list need not count them: in 16 shards,
+-- because concurrent writers of one row would wait for each other.
+CREATE TABLE row_counts (
+    name  TEXT COLLATE "C" NOT NULL,
+    shard BIGINT NOT NULL,
+    n     BIGINT NOT NULL,
+    PRIMARY KEY (name, shard)
+);
+INSERT INTO row_counts (name, shard, n) SELECT 'users', shard, 0 FROM generate_series(0, 15) AS shard;
+UPDATE row_counts SET n = (SELECT COUNT(*) FROM users) WHERE shard = 0;
+-- +goose StatementBegin
+CREATE FUNCTION count_users() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE row_counts SET n = n + CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END
+        WHERE name = 'users' AND shard = floor(random() * 16);
+    RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER users_counted AFTER INSERT OR DELETE ON users FOR EACH ROW EXECUTE FUNCTION count_users();
+
+-- Seeding runs again in stores of the first version, and adds what is missing.
+DELETE FROM seeding;

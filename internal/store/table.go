@@ -1,0 +1,220 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Table is how one noun is kept. It is read through a Reader and written through
+// a Tx. A resource's UpdatedAt tells its states apart: it never stays the same,
+// or goes back, when the resource changes.
+type Table[T any] struct {
+	noun    string            // "group", as errors say it
+	code    string            // of the error that there is none: "group_not_found"
+	name    string            // of the table
+	columns []string          // "id" first; "updated_at" among them
+	filters map[string]string // member → the column that has it; these are indexed
+	counted bool              // its rows are counted in row_counts
+
+	id     func(*T) string
+	values func(*T) ([]any, error) // of the columns, in their order
+	scan   func(scanner, *T) error
+	// complete reads what stands in other tables, for resources just read; write
+	// and replaces it. Nil where nothing does.
+	complete func(ctx context.Context, r Reader, found []T) error
+	write    func(t *Tx, v *T) error
+}
+
+// Page says which part of a list is wanted: those after the id After, or after
+// the first Offset ones, oldest first.
+type Page struct {
+	After         string
+	Limit, Offset int
+	// Member and Value select those whose member has the value; the member is one
+	// of Filters. Member "" selects all.
+	Member, Value string
+}
+
+// Filters lists the members that a list can be filtered by, sorted.
+func (of *Table[T]) Filters() []string {
+	var members []string
+	for member := range of.filters {
+		members = append(members, member)
+	}
+	slices.Sort(members)
+	return members
+}
+
+// Get returns the resource with the id. If there is none, the error has Class
+// NotFound.
+func (of *Table[T]) Get(ctx context.Context, r Reader, id string) (*T, error) {
+	found, err := of.where(ctx, r, "id = ?", id)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, schemas.Errorf(schemas.NotFound, of.code, "There is no %s with the id %.64q.", of.noun, id)
+	}
+	return &found[0], nil
+}
+
+// Find returns the resource whose member, one of Filters, has the value; nil if
+// there is none, and the oldest if there are several.
+func (of *Table[T]) Find(ctx context.Context, r Reader, member, value string) (*T, error) {
+	column, err := of.column(member)
+	if err != nil {
+		return nil, err
+	}
+	found, err := of.where(ctx, r, column+" = ? ORDER BY id LIMIT 1", value)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// List returns one page of the resources.
+func (of *Table[T]) List(ctx context.Context, r Reader, p Page) ([]T, error) {
+	condition, args, err := of.condition(p)
+	if err != nil {
+		return nil, err
+	}
+	return of.where(ctx, r, condition+" ORDER BY id LIMIT ? OFFSET ?", append(args, p.Limit, p.Offset)...)
+}
+
+// Count returns how many resources there are in the list that a page is part of.
+func (of *Table[T]) Count(ctx context.Context, r Reader, p Page) (n int, err error) {
+	scan := func(row scanner) error { return row.Scan(&n) }
+	if p.Member == "" && of.counted {
+		return n, rows(ctx, r, scan, "SELECT SUM(n) FROM row_counts WHERE name = ?", of.name)
+	}
+	p.After = ""
+	condition, args, err := of.condition(p)
+	if err != nil || !storable(p.Value) {
+		return 0, err
+	}
+	return n, rows(ctx, r, scan, "SELECT COUNT(*) FROM "+of.name+" WHERE "+condition, args...)
+}
+
+// ID returns the id of a resource.
+func (of *Table[T]) ID(v *T) string { return of.id(v) }
+
+func (of *Table[T]) column(member string) (string, error) {
+	column, known := of.filters[member]
+	if !known {
+		return "", fmt.Errorf("store: %ss cannot be found by %q: expected one of %q", of.noun, member, of.Filters())
+	}
+	return column, nil
+}
+
+// condition selects what a page is part of. The bound from below is there
+// always: "" is before every id.
+func (of *Table[T]) condition(p Page) (string, []any, error) {
+	if p.Member == "" {
+		return "id > ?", []any{p.After}, nil
+	}
+	column, err := of.column(p.Member)
+	return column + " = ? AND id > ?", []any{p.Value, p.After}, err
+}
+
+func (of *Table[T]) where(ctx context.Context, r Reader, condition string, args ...any) ([]T, error) {
+	for _, arg := range args {
+		if text, ok := arg.(string); ok && !storable(text) {
+			return nil, nil // no row can have it
+		}
+	}
+	var found []T
+	err := rows(ctx, r, func(row scanner) error {
+		found = append(found, *new(T))
+		return of.scan(row, &found[len(found)-1])
+	}, "SELECT "+strings.Join(of.columns, ", ")+" FROM "+of.name+" WHERE "+condition, args...)
+	if err == nil && of.complete != nil && len(found) > 0 {
+		err = of.complete(ctx, r, found)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %ss: %w", of.noun, err)
+	}
+	return found, nil
+}
+
+// Insert adds a resource.
+func (of *Table[T]) Insert(t *Tx, v *T) error {
+	values, err := of.values(v)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec("INSERT INTO "+of.name+" ("+strings.Join(of.columns, ", ")+") VALUES ("+marks(len(of.columns))+")", values...)
+	if err != nil {
+		return of.refused(err)
+	}
+	return of.finish(t, v)
+}
+
+// Replace puts a resource into the place of the one with its id, which must be
+// as it was at the time: its UpdatedAt when it was read. If it has changed since
+// the error has Class Precondition.
+func (of *Table[T]) Replace(t *Tx, v *T, was time.Time) error {
+	values, err := of.values(v)
+	if err != nil {
+		return err
+	}
+	set := strings.Join(of.columns[1:], " = ?, ") + " = ?"
+	n, err := t.exec("UPDATE "+of.name+" SET "+set+" WHERE id = ? AND updated_at = ?",
+		append(values[1:], values[0], micros(was))...)
+	if err != nil {
+		return of.refused(err)
+	}
+	if n == 0 {
+		return of.changed()
+	}
+	return of.finish(t, v)
+}
+
+// Delete removes the resource with the id, and what belongs to it alone. Like
+// Replace it fails if the resource is not as it was.
+func (of *Table[T]) Delete(t *Tx, id string, was time.Time) error {
+	n, err := t.exec("DELETE FROM "+of.name+" WHERE id = ? AND updated_at = ?", id, micros(was))
+	if err != nil {
+		return of.refused(err)
+	}
+	if n == 0 {
+		return of.changed()
+	}
+	return nil
+}
+
+func (of *Table[T]) finish(t *Tx, v *T) error {
+	if of.write == nil {
+		return nil
+	}
+	if err := of.write(t, v); err != nil {
+		return fmt.Errorf("writing a %s: %w", of.noun, of.refused(err))
+	}
+	return nil
+}
+
+func (of *Table[T]) changed() error {
+	return schemas.Errorf(schemas.Precondition, schemas.CodePreconditionFailed,
+		"The %s has changed since it was read. Read it again, and make the change to what it is now.", of.noun)
+}
+
+// refused words what the database refuses. The rules of the directory find all
+// of this first, with its place; only what changed at the same moment comes here.
+func (of *Table[T]) refused(err error) error {
+	switch {
+	case isUniqueViolation(err):
+		return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
+			"Another %s has the same id or name. Choose another.", of.noun)
+	case isForeignKeyViolation(err):
+		return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
+			"The %s names something that does not exist, or something else names it. Look at what it refers to, and try again.", of.noun)
+	}
+	return fmt.Errorf("store: writing a %s: %w", of.noun, err)
+}
+
+// marks are n parameters.
+func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }

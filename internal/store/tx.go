@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Reader reads: a *Store reads what is committed, a *Tx what is committed and
+// what it has written itself.
+type Reader interface {
+	// query runs a statement that is not prepared. Administration can afford
+	// that; what happens at each sign-in is prepared.
+	query(ctx context.Context, q string, args ...any) (*sql.Rows, error)
+}
+
+func (s *Store) query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
+	return s.db.QueryContext(ctx, s.db.Rebind(q), args...)
+}
+
+// Tx is a transaction in which much is read and written, as the rules of the
+// resources need it. Nothing else that changes what they rest on happens in
+// between. It is for one goroutine, and only until the function it was given to
+// returns.
+type Tx struct {
+	tx   *tx
+	bind int
+}
+
+// Update runs do in a transaction. When do returns nil its effects are durable
+// before Update returns nil, else none of them remains and Update returns its
+// error. Do may run more than once, and must read by the Tx alone: all other
+// writes of a SQLite store wait for it.
+func (s *Store) Update(ctx context.Context, do func(*Tx) error) error {
+	bind := sqlx.BindType(s.db.DriverName())
+	if s.db.DriverName() == "sqlite" {
+		bind = sqlx.QUESTION
+	}
+	return s.writer.serial(ctx, func(t *tx) error { return do(&Tx{tx: t, bind: bind}) })
+}
+
+func (t *Tx) query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
+	return t.tx.sql.QueryContext(t.tx.ctx, sqlx.Rebind(t.bind, q), args...)
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (t *Tx) exec(q string, args ...any) (int64, error) {
+	result, err := t.tx.sql.ExecContext(t.tx.ctx, sqlx.Rebind(t.bind, q), args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// rows gives each row of an answer to scan.
+func rows(ctx context.Context, r Reader, scan func(scanner) error, q string, args ...any) error {
+	found, err := r.query(ctx, q, args...)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	defer found.Close()
+	for found.Next() {
+		if err := scan(found); err != nil {
+			return fmt.Errorf("store: %w", err)
+		}
+	}
+	if err := found.Err(); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	return nil
+}
+
+// Apply applies changes as part of the transaction.
+func (t *Tx) Apply(changes []schemas.Change) error { return t.tx.apply(changes) }

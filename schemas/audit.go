@@ -1,0 +1,63 @@
+package schemas
+
+import "time"
+
+// Event is one line of the audit log, which is only ever added to. It names
+// things by id and carries no secret and no personal data.
+type Event struct {
+	ID     string    `json:"id"`
+	At     time.Time `json:"at"`
+	Action string    `json:"action"` // noun.verb: "passkey.registered", "group.replaced"
+	// Actor did it; the zero value is somebody who has not said who they are.
+	Actor Actor `json:"actor,omitzero"`
+	// UserID is the user it is about, if it is about one.
+	UserID string `json:"userId,omitempty"`
+	// Resource is what was changed, if it is a resource.
+	Resource ResourceRef `json:"resource,omitzero"`
+	// Before and After are digests of the resource: equal ones mean that it was
+	// the same. "" stands for what did not exist.
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+
+	ApplicationID string            `json:"applicationId,omitempty"` // that it was done through
+	ExecutionID   string            `json:"executionId,omitempty"`   // of the run
+	TraceID       string            `json:"traceId,omitempty"`
+	Detail        map[string]string `json:"detail,omitempty"`
+}
+
+// ActorType says what an Actor is.
+type ActorType string
+
+// The types of actors.
+const (
+	UserActor        ActorType = "user"
+	ApplicationActor ActorType = "application"
+	SystemActor      ActorType = "system" // this program itself, or whoever can read its store and key
+)
+
+// Actor is who does something. Client is the application whose token they sent.
+type Actor struct {
+	Type   ActorType `json:"type,omitempty"`
+	ID     string    `json:"id,omitempty"`
+	Client string    `json:"client,omitempty"`
+}
+
+// ResourceRef names a resource: its noun ("group"), and its id.
+type ResourceRef struct {
+	Type string `json:"type,omitempty"`
+	ID   string `json:"id,omitempty"`
+}
+
+// Session is one sign-in of a user: from the authentication until it ends, or
+// until everything that was issued for it has expired. Who ends it makes its
+// tokens worthless.
+type Session struct {
+	ID            string    `json:"id"`
+	UserID        string    `json:"userId"`
+	ApplicationID string    `json:"applicationId,omitempty"`
+	AMR           []string  `json:"amr"` // RFC 8176
+	ACR           string    `json:"acr,omitempty"`
+	Client        string    `json:"client,omitempty"` // the User-Agent it began with, cut to 200 bytes
+	CreatedAt     time.Time `json:"createdAt"`
+	ExpiresAt     time.Time `json:"expiresAt"`
+}

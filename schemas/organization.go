@@ -1,0 +1,135 @@
+package schemas
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// OrganizationUnit is a part of the organization. Units form trees: one without
+// a parent is a root.
+type OrganizationUnit struct {
+	ID          string    `json:"id"`
+	Handle      string    `json:"handle"` // unique
+	Name        string    `json:"name"`
+	Description string    `json:"description,omitempty"`
+	ParentID    string    `json:"parentId,omitempty"`
+	CreatedAt   time.Time `json:"createdAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+}
+
+// UserType says what users of a type are like. Schema is a JSON Schema (draft
+// 2020-12) of their attributes; in it "x-unique": true marks an attribute of
+// which no two users of any type have the same value, and "x-credential": true
+// the one that is a password: it can be written and is never shown.
+type UserType struct {
+	ID          string          `json:"id"`
+	Name        string          `json:"name"` // unique: it is how users and flows name the type
+	Description string          `json:"description,omitempty"`
+	OUID        string          `json:"ouId,omitempty"`
+	Schema      json.RawMessage `json:"schema"`
+	CreatedAt   time.Time       `json:"createdAt"`
+	UpdatedAt   time.Time       `json:"updatedAt"`
+}
+
+// PrincipalType says what a Principal is.
+type PrincipalType string
+
+// The types of principals.
+const (
+	UserPrincipal        PrincipalType = "user"
+	GroupPrincipal       PrincipalType = "group"
+	ApplicationPrincipal PrincipalType = "application"
+)
+
+// Principal is who may belong to a group or be given a role. Groups have users
+// and groups as members; roles are assigned to all three.
+type Principal struct {
+	Type PrincipalType `json:"type"`
+	ID   string        `json:"id"`
+}
+
+// Group is a set of users and of other groups, whose members count as its own.
+type Group struct {
+	ID          string      `json:"id"`
+	Name        string      `json:"name"` // unique
+	Description string      `json:"description,omitempty"`
+	OUID        string      `json:"ouId,omitempty"`
+	Members     []Principal `json:"members"` // sorted by type and id
+	CreatedAt   time.Time   `json:"createdAt"`
+	UpdatedAt   time.Time   `json:"updatedAt"`
+}
+
+// Role grants permissions to whom it is assigned.
+type Role struct {
+	ID          string      `json:"id"`
+	Name        string      `json:"name"` // unique
+	Description string      `json:"description,omitempty"`
+	OUID        string      `json:"ouId,omitempty"`
+	Permissions []string    `json:"permissions"` // sorted
+	Assignments []Principal `json:"assignments"` // sorted by type and id
+	CreatedAt   time.Time   `json:"createdAt"`
+	UpdatedAt   time.Time   `json:"updatedAt"`
+}
+
+// ResourceServer is an API that is protected by permissions: a tree of resources
+// with actions. A permission is the path to one of them, joined by ":", and
+// covers all below it: "system" covers "system:users", and that covers
+// "system:users:read".
+type ResourceServer struct {
+	ID          string     `json:"id"`
+	Handle      string     `json:"handle"` // unique: the first part of its permissions
+	Name        string     `json:"name"`
+	Description string     `json:"description,omitempty"`
+	Identifier  string     `json:"identifier,omitempty"` // unique: the URI that tokens for it are asked for with (RFC 8707)
+	OUID        string     `json:"ouId,omitempty"`
+	Resources   []Resource `json:"resources"`
+	Permissions []string   `json:"permissions"` // follow from the rest; what a request says is ignored
+	IsReadOnly  bool       `json:"isReadOnly,omitempty"`
+	CreatedAt   time.Time  `json:"createdAt"`
+	UpdatedAt   time.Time  `json:"updatedAt"`
+}
+
+// Resource is a part of a resource server. Handles are unique among siblings,
+// resources and actions together.
+type Resource struct {
+	Handle      string           `json:"handle"`
+	Name        string           `json:"name,omitempty"`
+	Description string           `json:"description,omitempty"`
+	Actions     []ResourceAction `json:"actions,omitempty"`
+	Resources   []Resource       `json:"resources,omitempty"`
+}
+
+// ResourceAction is what can be done with a resource.
+type ResourceAction struct {
+	Handle      string `json:"handle"`
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// AllPermissions lists the permissions of the resource server in the order of
+// its tree, its own first.
+func (s *ResourceServer) AllPermissions() []string {
+	all := []string{s.Handle}
+	for i := range s.Resources {
+		all = s.Resources[i].appendPermissions(all, s.Handle)
+	}
+	return all
+}
+
+func (r *Resource) appendPermissions(all []string, above string) []string {
+	own := above + ":" + r.Handle
+	all = append(all, own)
+	for _, a := range r.Actions {
+		all = append(all, own+":"+a.Handle)
+	}
+	for i := range r.Resources {
+		all = r.Resources[i].appendPermissions(all, own)
+	}
+	return all
+}
+
+// Covers reports whether having a permission implies another: it is that one,
+// or stands above it.
+func Covers(has, wanted string) bool {
+	return has == wanted || len(wanted) > len(has) && wanted[:len(has)] == has && wanted[len(has)] == ':'
+}
