@@ -61,3 +61,10 @@ type Session struct {
 	CreatedAt     time.Time `json:"createdAt"`
 	ExpiresAt     time.Time `json:"expiresAt"`
 }
+
+// TokenRef names a token by what may be revoked of it.
+type TokenRef struct {
+	ID      string // jti
+	Session string // sid; "" for a token of no session
+	Client  string // the OAuth client it was issued to; "" for an assertion
+}

@@ -64,6 +64,26 @@ type UseCredential struct {
 // StartSession adds a session of a user.
 type StartSession struct{ Session Session }
 
+// EndSession ends a session, and with it every token that was issued for it.
+// One that is gone already is no error.
+type EndSession struct{ ID string }
+
+// RevokeToken makes one token worthless, by its jti, until it would have expired.
+type RevokeToken struct {
+	ID        string
+	ExpiresAt time.Time
+}
+
+// RenameCredential gives a passkey another name; credential_not_found if there
+// is none.
+type RenameCredential struct {
+	ID   Bytes
+	Name string
+}
+
+// DeleteCredential removes a passkey; credential_not_found if there is none.
+type DeleteCredential struct{ ID Bytes }
+
 // RecordEvent appends to the audit log.
 type RecordEvent struct{ Event Event }
 
@@ -72,6 +92,10 @@ func (SetPassword) change()      {}
 func (CreateCredential) change() {}
 func (UseCredential) change()    {}
 func (StartSession) change()     {}
+func (EndSession) change()       {}
+func (RevokeToken) change()      {}
+func (RenameCredential) change() {}
+func (DeleteCredential) change() {}
 func (RecordEvent) change()      {}
 
 // Ceremony is one of the two WebAuthn ceremonies.

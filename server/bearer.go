@@ -22,7 +22,7 @@ func (s *server) authenticate(r *http.Request) (*token.Claims, error) {
 		return nil, schemas.Errorf(schemas.Unauthenticated, codeInvalidToken,
 			"expected one header Authorization: Bearer <token>")
 	}
-	return s.Tokens.Verify(raw, s.PublicURL)
+	return s.Tokens.Verify(r.Context(), raw, s.PublicURL)
 }
 
 // mayActFor makes sure that the caller is the user, or may act for anybody.

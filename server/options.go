@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
@@ -34,6 +35,8 @@ type Options struct {
 	Passkeys     *passkey.Ceremonies
 	Store        PasskeyStore
 	Tokens       Tokens
+	// Directory is the resources.
+	Directory *directory.Directory
 	// SessionTTL is how long a passkey session token may be used; zero means
 	// passkey.DefaultTimeout.
 	SessionTTL time.Duration
@@ -95,7 +98,7 @@ type Tokens interface {
 	// Verify checks the token's signature, issuer and expiry, and that it is
 	// meant for the audience. A token that does not pass is an error of class
 	// Unauthenticated.
-	Verify(raw, audience string) (*token.Claims, error)
+	Verify(ctx context.Context, raw, audience string) (*token.Claims, error)
 }
 
 // server is the state of the handlers: none beside the options.

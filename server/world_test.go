@@ -163,7 +163,7 @@ func (fakeTokens) Assert(_ context.Context, a schemas.Assertion) (string, error)
 	return string(text), err
 }
 
-func (fakeTokens) Verify(raw, audience string) (*token.Claims, error) {
+func (fakeTokens) Verify(_ context.Context, raw, audience string) (*token.Claims, error) {
 	if audience != publicURL {
 		return nil, fmt.Errorf("asked for the audience %q", audience)
 	}

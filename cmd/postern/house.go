@@ -15,11 +15,13 @@ import (
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 )
 
@@ -33,6 +35,7 @@ type house struct {
 	passwords    *password.Pool
 	tokens       *token.Issuer
 	catalogue    *flows.Catalogue
+	directory    *directory.Directory
 	pages        map[string]http.Handler
 }
 
@@ -67,11 +70,19 @@ func (h *house) build(ctx context.Context) error {
 		MemoryKiB: cfg.Password.MemoryKiB, Iterations: cfg.Password.Iterations,
 		Workers: cfg.Password.Workers, Queue: cfg.Password.Queue,
 	})
-	h.catalogue = flows.NewCatalogue(h.store, nodes.Kinds(nodes.Deps{
+	kinds := nodes.Kinds(nodes.Deps{
 		Users: h.store, Passwords: h.store, Credentials: h.store, Permissions: h.store,
 		Hasher: h.passwords, Asserter: h.tokens, Ceremonies: h.passkeys,
 		BaseURL: cfg.Server.PublicURL, DecoySecret: token.Derive(kek, "decoys", 32),
-	}))
+	})
+	h.catalogue = flows.NewCatalogue(h.store, kinds)
+	h.directory = directory.New(directory.Options{
+		Store: h.store, Hasher: h.passwords, DigestKey: token.Derive(kek, "audit", 32),
+		CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
+			flow, _, problems := engine.Check(text, yaml, kinds)
+			return flow, problems
+		},
+	})
 	return nil
 }
 
@@ -122,7 +133,7 @@ func (h *house) handler() http.Handler {
 	return server.New(server.Options{
 		PublicURL: h.cfg.Server.PublicURL, AllowedOrigins: h.cfg.CORS.AllowedOrigins,
 		Engine: h.flowEngine(), Catalogue: h.catalogue, Applications: h.applications,
-		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens,
+		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens, Directory: h.directory,
 		SessionTTL: time.Duration(h.cfg.Passkey.Timeout),
 		Checks: []server.Check{
 			{Name: "store", Run: h.store.Ping},

@@ -130,7 +130,7 @@ func TestHouseOnEachDatabase(t *testing.T) {
 			var s schemas.Step
 			w.post("/flow/execute", map[string]any{"applicationId": bootstrap.ConsoleID, "flowType": "AUTHENTICATION"}, &s)
 			s = w.answer(w.answer(s, "password", nil), "continue", map[string]string{"username": "admin", "password": adminPassword})
-			claims, err := w.tokens.Verify(s.Assertion, w.cfg.Server.PublicURL)
+			claims, err := w.tokens.Verify(t.Context(), s.Assertion, w.cfg.Server.PublicURL)
 			if err != nil || !claims.Permits("system") {
 				t.Errorf("the administrator: %+v, %v", claims, err)
 			}

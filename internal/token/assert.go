@@ -35,6 +35,7 @@ type registered struct {
 	ACR      string   `json:"acr,omitempty"`
 	UserType string   `json:"userType,omitempty"`
 	OUID     string   `json:"ouId,omitempty"`
+	Session  string   `json:"sid,omitempty"`
 }
 
 // Assert returns the assertion as a signed JWT. What the assertion's profile
@@ -71,7 +72,7 @@ func (i *Issuer) registered(a *schemas.Assertion) (*registered, error) {
 	claims := &registered{
 		Issuer: i.issuer, Subject: a.Subject, Audience: a.Audience, IssuedAt: now.Unix(), Expires: now.Add(validity).Unix(),
 		ID: schemas.NewID(), Scope: strings.Join(a.Permissions, " "), AMR: a.AMR, ACR: a.ACR,
-		UserType: a.UserType, OUID: a.OUID,
+		UserType: a.UserType, OUID: a.OUID, Session: a.Session,
 	}
 	if !a.AuthTime.IsZero() {
 		claims.AuthTime = a.AuthTime.Unix()

@@ -54,7 +54,7 @@ func TestAssert(t *testing.T) {
 		t.Errorf("the claims are %v with jti %q, expected %v", claims, id, want)
 	}
 
-	got, err := i.Verify(raw, base)
+	got, err := i.Verify(t.Context(), raw, base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestAssertLeavesOut(t *testing.T) {
 	if !reflect.DeepEqual(claims, want) {
 		t.Errorf("the claims are %v, expected %v", claims, want)
 	}
-	got, err := i.Verify(raw, app)
+	got, err := i.Verify(t.Context(), raw, app)
 	if err != nil || !got.AuthTime.IsZero() || len(got.Scope) != 0 {
 		t.Errorf("verifying gives %+v, %v", got, err)
 	}
@@ -118,7 +118,7 @@ func TestProfileCannotOverride(t *testing.T) {
 		if got["given_name"] != "Ann" {
 			t.Error("the rest of the profile is missing")
 		}
-		if _, err := i.Verify(raw, app); err != nil {
+		if _, err := i.Verify(t.Context(), raw, app); err != nil {
 			t.Error(err)
 		}
 	}

@@ -41,7 +41,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := i.Verify(raw, app); err != nil {
+		if _, err := i.Verify(b.Context(), raw, app); err != nil {
 			b.Fatal(err)
 		}
 	}

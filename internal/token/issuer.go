@@ -35,6 +35,10 @@ type Options struct {
 	// AssertionTTL is how long an assertion is good for that does not say so
 	// itself. Zero means an hour.
 	AssertionTTL time.Duration
+	// Live reports whether a token that is valid by itself still counts: that it
+	// was not revoked, and that its session and client are still there. Nil: all
+	// count.
+	Live func(ctx context.Context, t schemas.TokenRef) (bool, error)
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
 }
@@ -45,6 +49,7 @@ type Issuer struct {
 	issuer  string
 	ttl     time.Duration
 	now     func() time.Time
+	live    func(ctx context.Context, t schemas.TokenRef) (bool, error)
 	signer  *signer
 	trusted map[string]*ecdsa.PublicKey // by the header of an assertion, as it is in the token
 }
@@ -72,7 +77,7 @@ func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error)
 	if err != nil {
 		return nil, err
 	}
-	i := &Issuer{issuer: o.Issuer, ttl: o.AssertionTTL, now: o.Now}
+	i := &Issuer{issuer: o.Issuer, ttl: o.AssertionTTL, now: o.Now, live: o.Live}
 	if err := i.load(ctx, keys, seal); err != nil {
 		return nil, err
 	}

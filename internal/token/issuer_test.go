@@ -82,7 +82,7 @@ func TestNewKeepsItsKey(t *testing.T) {
 	if len(keys.keys) != 1 {
 		t.Errorf("a second start made another key")
 	}
-	if _, err := second.Verify(raw, app); err != nil {
+	if _, err := second.Verify(t.Context(), raw, app); err != nil {
 		t.Errorf("a token from before the restart is refused: %v", err)
 	}
 	if err := second.Ready(); err != nil {
@@ -100,7 +100,7 @@ func TestNewLosesTheRace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := winner.Verify(raw, app); err != nil || len(keys.keys) != 1 {
+	if _, err := winner.Verify(t.Context(), raw, app); err != nil || len(keys.keys) != 1 {
 		t.Errorf("with %d keys the winner refuses the loser's token: %v", len(keys.keys), err)
 	}
 }
@@ -119,7 +119,7 @@ func TestKeyStatuses(t *testing.T) {
 	if len(keys.keys) != 3 {
 		t.Fatalf("there are %d keys, expected that a new one signs", len(keys.keys))
 	}
-	if _, err := rotated.Verify(raw, app); err != nil {
+	if _, err := rotated.Verify(t.Context(), raw, app); err != nil {
 		t.Errorf("a token of the retired key is refused: %v", err)
 	}
 	again, err := rotated.Assert(t.Context(), newAssertion())

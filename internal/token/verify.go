@@ -1,6 +1,8 @@
 package token
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -19,6 +21,7 @@ const (
 // Claims are what a verified token says.
 type Claims struct {
 	Subject, ID                 string
+	ClientID, Session           string // "" where there is none
 	Audience                    []string
 	Scope                       []string
 	IssuedAt, Expires, AuthTime time.Time // AuthTime is zero when not told
@@ -31,7 +34,7 @@ type Claims struct {
 // itself or one above it, as "system" is above "system:users:read".
 func (c *Claims) Permits(permission string) bool {
 	for _, scope := range c.Scope {
-		if scope == permission || strings.HasPrefix(permission, scope+":") {
+		if schemas.Covers(scope, permission) {
 			return true
 		}
 	}
@@ -40,13 +43,14 @@ func (c *Claims) Permits(permission string) bool {
 
 // Verify checks a token of this issuer that is meant for the audience, and
 // returns what it says. Whatever is wrong with it, the error is invalid_token,
-// Class Unauthenticated (RFC 6750 §3.1).
+// Class Unauthenticated (RFC 6750 §3.1). That a token was revoked is looked up
+// last; if it cannot be, the error is internal.
 //
 // A token's header must be, byte for byte, one that this issuer writes. So no
 // header is obeyed that an attacker chose: not another algorithm or none, not a
 // key that comes with the token (jwk, jku, x5c) or is only named alike, and no
 // extension (crit).
-func (i *Issuer) Verify(raw, audience string) (*Claims, error) {
+func (i *Issuer) Verify(ctx context.Context, raw, audience string) (*Claims, error) {
 	claims, err := i.open(raw)
 	if err != nil {
 		return nil, err
@@ -55,14 +59,29 @@ func (i *Issuer) Verify(raw, audience string) (*Claims, error) {
 		return nil, err
 	}
 	c := &Claims{
-		Subject: claims.Subject, ID: claims.ID, Audience: claims.Audience, Scope: strings.Fields(claims.Scope),
+		Subject: claims.Subject, ID: claims.ID, ClientID: claims.ClientID, Session: claims.Session, Audience: claims.Audience, Scope: strings.Fields(claims.Scope),
 		IssuedAt: claims.IssuedAt.Time().UTC(), Expires: claims.Expiry.Time().UTC(),
 		UserType: claims.UserType, OUID: claims.OUID, AMR: claims.AMR, ACR: claims.ACR,
 	}
 	if claims.AuthTime != nil {
 		c.AuthTime = claims.AuthTime.Time().UTC()
 	}
-	return c, nil
+	return c, i.checkLive(ctx, c)
+}
+
+// checkLive looks whether the token has been revoked.
+func (i *Issuer) checkLive(ctx context.Context, c *Claims) error {
+	if i.live == nil {
+		return nil
+	}
+	live, err := i.live(ctx, schemas.TokenRef{ID: c.ID, Session: c.Session, Client: c.ClientID})
+	if err != nil {
+		return fmt.Errorf("token: looking whether it was revoked: %w", err)
+	}
+	if !live {
+		return errInvalid("The token was revoked, or its session has ended. Sign in again.")
+	}
+	return nil
 }
 
 // received are the claims of a token as it came.
@@ -74,6 +93,8 @@ type received struct {
 	ACR      string           `json:"acr"`
 	UserType string           `json:"userType"`
 	OUID     string           `json:"ouId"`
+	ClientID string           `json:"client_id"`
+	Session  string           `json:"sid"`
 }
 
 // open returns the claims of a token that one of the keys has signed.

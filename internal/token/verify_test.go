@@ -230,15 +230,15 @@ func reordered(f *forge) string {
 
 func TestHostileTokens(t *testing.T) {
 	f := newForge(t)
-	if _, err := f.i.Verify(f.valid, app); err != nil {
+	if _, err := f.i.Verify(t.Context(), f.valid, app); err != nil {
 		t.Fatalf("the token they are made from is refused: %v", err)
 	}
-	if _, err := f.i.Verify(f.with(nil), app); err != nil {
+	if _, err := f.i.Verify(t.Context(), f.with(nil), app); err != nil {
 		t.Fatalf("the forge makes nothing valid: %v", err)
 	}
 	for name, raw := range hostile(f) {
 		t.Run(name, func(t *testing.T) {
-			claims, err := f.i.Verify(raw, app)
+			claims, err := f.i.Verify(t.Context(), raw, app)
 			if err == nil {
 				t.Fatalf("accepted, with the claims %+v", claims)
 			}
@@ -262,11 +262,11 @@ func TestMargins(t *testing.T) {
 		"audience alone":      {"aud": app},
 		"no scope":            {"scope": nil},
 	} {
-		if _, err := f.i.Verify(f.with(change), app); err != nil {
+		if _, err := f.i.Verify(t.Context(), f.with(change), app); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := f.i.Verify(f.with(map[string]any{"aud": ""}), ""); err == nil {
+	if _, err := f.i.Verify(t.Context(), f.with(map[string]any{"aud": ""}), ""); err == nil {
 		t.Error("a token for nobody is accepted where no audience is expected")
 	}
 }
@@ -278,12 +278,12 @@ func FuzzVerify(f *testing.F) {
 	for _, raw := range hostile(forge) {
 		f.Add(raw)
 	}
-	want, err := forge.i.Verify(forge.valid, app)
+	want, err := forge.i.Verify(f.Context(), forge.valid, app)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		if got, err := forge.i.Verify(raw, app); err == nil && got.ID != want.ID {
+		if got, err := forge.i.Verify(t.Context(), raw, app); err == nil && got.ID != want.ID {
 			t.Fatalf("accepted %q", raw)
 		}
 	})
