@@ -25,6 +25,29 @@ type Event struct {
 	Detail        map[string]string `json:"detail,omitempty"`
 }
 
+// EventQuery says which events of the audit log are wanted, newest first, and at
+// most Limit of them: those that have all the given values, of which "" and the
+// zero value leave a member open.
+type EventQuery struct {
+	Limit         int
+	Before        EventKey // only those that come after this one in the list, which are older
+	Action        string
+	ActorID       string
+	UserID        string
+	ResourceType  string
+	ResourceID    string
+	ApplicationID string
+	TraceID       string
+	From, To      time.Time // From is included, To is not
+}
+
+// EventKey is the place of an event in the audit log: events are ordered by
+// time, and by id within the same time.
+type EventKey struct {
+	At time.Time
+	ID string
+}
+
 // ActorType says what an Actor is.
 type ActorType string
 
