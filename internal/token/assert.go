@@ -1,11 +1,8 @@
 package token
 
 import (
+	"cmp"
 	"context"
-	"crypto/ecdsa"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,13 +10,6 @@ import (
 
 	"github.com/postern-id/postern/schemas"
 )
-
-// algorithm is the JWS algorithm of every token: ECDSA with P-256 and SHA-256.
-const algorithm = "ES256"
-
-// signatureSize is that of an ES256 signature: R and S, 32 bytes each, big
-// endian (RFC 7518 §3.4).
-const signatureSize = 64
 
 // registered are the claims of an assertion that profile attributes never are.
 type registered struct {
@@ -52,32 +42,38 @@ func (i *Issuer) Assert(_ context.Context, a schemas.Assertion) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("token: writing the claims: %w", err)
 	}
-	return i.signer.sign(payload)
+	return i.signer.sign(AssertionType, payload)
 }
 
 func (i *Issuer) registered(a *schemas.Assertion) (*registered, error) {
 	if a.Subject == "" || len(a.Audience) == 0 {
 		return nil, errors.New("token: an assertion needs a subject and an audience")
 	}
-	for _, permission := range a.Permissions {
-		if !isScopeToken(permission) {
-			return nil, fmt.Errorf("token: the permission %q cannot be a scope (RFC 6749 §3.3)", permission)
-		}
+	scope, err := joinScope(a.Permissions)
+	if err != nil {
+		return nil, err
 	}
-	validity := a.Validity
-	if validity == 0 {
-		validity = i.ttl
-	}
+	validity := cmp.Or(a.Validity, i.assertionTTL)
 	now := i.now()
 	claims := &registered{
 		Issuer: i.issuer, Subject: a.Subject, Audience: a.Audience, IssuedAt: now.Unix(), Expires: now.Add(validity).Unix(),
-		ID: schemas.NewID(), Scope: strings.Join(a.Permissions, " "), AMR: a.AMR, ACR: a.ACR,
+		ID: schemas.NewID(), Scope: scope, AMR: a.AMR, ACR: a.ACR,
 		UserType: a.UserType, OUID: a.OUID, Session: a.Session,
 	}
 	if !a.AuthTime.IsZero() {
 		claims.AuthTime = a.AuthTime.Unix()
 	}
 	return claims, nil
+}
+
+// joinScope writes permissions as the value of a scope claim.
+func joinScope(permissions []string) (string, error) {
+	for _, permission := range permissions {
+		if !isScopeToken(permission) {
+			return "", fmt.Errorf("token: the permission %q cannot be a scope (RFC 6749 §3.3)", permission)
+		}
+	}
+	return strings.Join(permissions, " "), nil
 }
 
 // isScopeToken reports whether a permission can stand in a list that is
@@ -129,36 +125,4 @@ func isReserved(name string) bool {
 		return true
 	}
 	return false
-}
-
-// assertionHeader is the JOSE header of an assertion as it stands in the token.
-// It is the same for all tokens of a key.
-func assertionHeader(kid string) (string, error) {
-	header, err := json.Marshal(struct {
-		Algorithm string `json:"alg"`
-		KeyID     string `json:"kid"`
-		Type      string `json:"typ"`
-	}{algorithm, kid, "JWT"})
-	return base64.RawURLEncoding.EncodeToString(header), err
-}
-
-// sign returns the compact serialisation (RFC 7515 §7.1) of the signed payload.
-func (s *signer) sign(payload []byte) (string, error) {
-	encoding := base64.RawURLEncoding
-	size := len(s.header) + 1 + encoding.EncodedLen(len(payload)) + 1 + encoding.EncodedLen(signatureSize)
-	token := make([]byte, 0, size)
-	token = append(token, s.header...)
-	token = append(token, '.')
-	token = encoding.AppendEncode(token, payload)
-
-	digest := sha256.Sum256(token)
-	r, v, err := ecdsa.Sign(rand.Reader, s.private, digest[:])
-	if err != nil {
-		return "", fmt.Errorf("token: signing: %w", err)
-	}
-	var signature [signatureSize]byte
-	r.FillBytes(signature[:signatureSize/2])
-	v.FillBytes(signature[signatureSize/2:])
-	token = append(token, '.')
-	return string(encoding.AppendEncode(token, signature[:])), nil
 }

@@ -1,15 +1,18 @@
 // Package token issues and checks Postern's tokens, which are JWTs (RFC 7519)
 // signed with ES256 (RFC 7518 §3.4), and keeps the keys they are signed with.
 //
-// At present there is one kind of token: the assertion that a completed sign-in
-// ends with. Whoever holds one may call the API with it, as far as its scope
-// and audience go.
+// There are two kinds of tokens. An assertion is what a completed sign-in ends
+// with; it tells of the user, and has typ JWT. An access token (RFC 9068) is what
+// the token endpoint gives to a client; it names that, and has typ at+jwt.
+// Whoever holds either may call the API with it, as far as its scope and audience
+// go. Where only one of them will do, Claims.Type tells them apart.
 //
 // Private keys are kept sealed with AES-256-GCM under the key-encryption key,
 // which never lies in the same place as the store; see [KeyEncryptionKey].
 package token
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -35,6 +38,9 @@ type Options struct {
 	// AssertionTTL is how long an assertion is good for that does not say so
 	// itself. Zero means an hour.
 	AssertionTTL time.Duration
+	// AccessTTL is how long an access token is good for that does not say so
+	// itself. Zero means an hour.
+	AccessTTL time.Duration
 	// Live reports whether a token that is valid by itself still counts: that it
 	// was not revoked, and that its session and client are still there. Nil: all
 	// count.
@@ -46,18 +52,20 @@ type Options struct {
 // Issuer issues and checks tokens. It never changes and may be used by many
 // goroutines at once.
 type Issuer struct {
-	issuer  string
-	ttl     time.Duration
-	now     func() time.Time
-	live    func(ctx context.Context, t schemas.TokenRef) (bool, error)
-	signer  *signer
-	trusted map[string]*ecdsa.PublicKey // by the header of an assertion, as it is in the token
+	issuer                  string
+	assertionTTL, accessTTL time.Duration
+	now                     func() time.Time
+	live                    func(ctx context.Context, t schemas.TokenRef) (bool, error)
+	signer                  *signer
+	trusted                 map[string]trustedKey // by the header of a token, as it is in the token
+	jwks                    []byte
 }
 
-// signer is the key that signs, with the header of its tokens made once.
-type signer struct {
-	private *ecdsa.PrivateKey
-	header  string
+// trustedKey is a key whose tokens are accepted, and the type of those that have
+// the header it is found by.
+type trustedKey struct {
+	id, typ string
+	public  *ecdsa.PublicKey
 }
 
 // New returns an issuer with the keys that are kept. Where none signs yet it
@@ -67,9 +75,6 @@ func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error)
 	if o.Issuer == "" {
 		return nil, errors.New("token: no issuer given")
 	}
-	if o.AssertionTTL == 0 {
-		o.AssertionTTL = time.Hour
-	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -77,7 +82,10 @@ func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error)
 	if err != nil {
 		return nil, err
 	}
-	i := &Issuer{issuer: o.Issuer, ttl: o.AssertionTTL, now: o.Now, live: o.Live}
+	i := &Issuer{
+		issuer: o.Issuer, now: o.Now, live: o.Live,
+		assertionTTL: cmp.Or(o.AssertionTTL, time.Hour), accessTTL: cmp.Or(o.AccessTTL, time.Hour),
+	}
 	if err := i.load(ctx, keys, seal); err != nil {
 		return nil, err
 	}
@@ -104,6 +112,15 @@ func (i *Issuer) Ready() error {
 	return nil
 }
 
+// Issuer is the iss of every token.
+func (i *Issuer) Issuer() string { return i.issuer }
+
+// AssertionTTL is how long an assertion is good for that does not say so itself.
+func (i *Issuer) AssertionTTL() time.Duration { return i.assertionTTL }
+
+// AccessTTL is how long an access token is good for that does not say so itself.
+func (i *Issuer) AccessTTL() time.Duration { return i.accessTTL }
+
 // load opens the kept keys. Tokens of every one of them are accepted: a
 // published key may be signing on another instance already, and what a retired
 // one has signed lasts until it expires.
@@ -112,7 +129,8 @@ func (i *Issuer) load(ctx context.Context, keys Keys, seal *seal) error {
 	if err != nil {
 		return fmt.Errorf("token: reading the signing keys: %w", err)
 	}
-	i.trusted = make(map[string]*ecdsa.PublicKey, len(kept))
+	i.trusted = make(map[string]trustedKey, 2*len(kept))
+	var public []trustedKey
 	for _, k := range kept {
 		if k.Algorithm != algorithm {
 			continue
@@ -121,16 +139,20 @@ func (i *Issuer) load(ctx context.Context, keys Keys, seal *seal) error {
 		if err != nil {
 			return err
 		}
-		header, err := assertionHeader(k.ID)
+		own, err := newSigner(k.ID, private)
 		if err != nil {
 			return err
 		}
-		i.trusted[header] = &private.PublicKey
+		for typ, header := range own.headers {
+			i.trusted[header] = trustedKey{k.ID, typ, &private.PublicKey}
+		}
+		public = append(public, trustedKey{id: k.ID, public: &private.PublicKey})
 		if k.Status == schemas.KeySigning {
-			i.signer = &signer{private: private, header: header}
+			i.signer = own
 		}
 	}
-	return nil
+	i.jwks, err = writeJWKS(public)
+	return err
 }
 
 // addKey makes a key that signs.

@@ -20,6 +20,7 @@ const (
 
 // Claims are what a verified token says.
 type Claims struct {
+	Type                        string // AssertionType or AccessType
 	Subject, ID                 string
 	ClientID, Session           string // "" where there is none
 	Audience                    []string
@@ -46,6 +47,9 @@ func (c *Claims) Permits(permission string) bool {
 // Class Unauthenticated (RFC 6750 §3.1). That a token was revoked is looked up
 // last; if it cannot be, the error is internal.
 //
+// Both types of tokens pass. That they do is by contract: an assertion is good
+// for calling the API, as an access token is.
+//
 // A token's header must be, byte for byte, one that this issuer writes. So no
 // header is obeyed that an attacker chose: not another algorithm or none, not a
 // key that comes with the token (jwk, jku, x5c) or is only named alike, and no
@@ -59,7 +63,8 @@ func (i *Issuer) Verify(ctx context.Context, raw, audience string) (*Claims, err
 		return nil, err
 	}
 	c := &Claims{
-		Subject: claims.Subject, ID: claims.ID, ClientID: claims.ClientID, Session: claims.Session, Audience: claims.Audience, Scope: strings.Fields(claims.Scope),
+		Type: claims.typ, Subject: claims.Subject, ID: claims.ID, ClientID: claims.ClientID, Session: claims.Session,
+		Audience: claims.Audience, Scope: strings.Fields(claims.Scope),
 		IssuedAt: claims.IssuedAt.Time().UTC(), Expires: claims.Expiry.Time().UTC(),
 		UserType: claims.UserType, OUID: claims.OUID, AMR: claims.AMR, ACR: claims.ACR,
 	}
@@ -95,6 +100,8 @@ type received struct {
 	OUID     string           `json:"ouId"`
 	ClientID string           `json:"client_id"`
 	Session  string           `json:"sid"`
+
+	typ string
 }
 
 // open returns the claims of a token that one of the keys has signed.
@@ -116,9 +123,10 @@ func (i *Issuer) open(raw string) (*received, error) {
 		return nil, errInvalid("The token is not a signed JWT.")
 	}
 	var claims received
-	if err := token.Claims(key, &claims); err != nil {
+	if err := token.Claims(key.public, &claims); err != nil {
 		return nil, errInvalid("The token's signature or claims are not valid.")
 	}
+	claims.typ = key.typ
 	return &claims, nil
 }
 
@@ -132,6 +140,8 @@ func (i *Issuer) check(c *received, audience string) error {
 		return errInvalid("The token is meant for another audience, expected %s.", audience)
 	case c.Subject == "" || c.Expiry == nil || c.IssuedAt == nil:
 		return errInvalid("The token lacks sub, exp or iat.")
+	case c.ID == "" || (c.typ == AccessType) != (c.ClientID != ""):
+		return errInvalid("The token lacks jti, or its client_id and its type do not go together.")
 	case !now.Before(c.Expiry.Time()):
 		return errInvalid("The token has expired. Sign in again.")
 	case c.NotBefore != nil && now.Add(leeway).Before(c.NotBefore.Time()):

@@ -24,17 +24,38 @@ type forge struct {
 	t     testing.TB
 	i     *Issuer
 	kid   string
+	typ   string // of the valid token
+	other string // the other type
 	valid string
 }
 
-func newForge(t testing.TB) *forge {
+// newForge makes tokens of a type.
+func newForge(t testing.TB, typ string) *forge {
 	keys := &ring{}
-	i := newIssuer(t, keys)
-	valid, err := i.Assert(t.Context(), newAssertion())
+	f := &forge{t: t, i: newIssuer(t, keys), kid: keys.keys[0].ID, typ: typ, other: AccessType}
+	var err error
+	if typ == AccessType {
+		f.other = AssertionType
+		f.valid, err = f.i.Access(t.Context(), newAccess())
+	} else {
+		f.valid, err = f.i.Assert(t.Context(), newAssertion())
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &forge{t, i, keys.keys[0].ID, valid}
+	return f
+}
+
+// own is the header of the valid token.
+func (f *forge) own() string { return f.i.signer.headers[f.typ] }
+
+// sign makes a token with any header and payload.
+func (f *forge) sign(key *ecdsa.PrivateKey, header string, payload []byte) string {
+	raw, err := (&signer{key, map[string]string{"any": header}}).sign("any", payload)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return raw
 }
 
 // claims are those of the valid token with some changed; nil takes one away.
@@ -49,26 +70,15 @@ func (f *forge) claims(change map[string]any) map[string]any {
 // another program with our key, could issue.
 func (f *forge) with(change map[string]any) string { return f.signed(f.json(f.claims(change))) }
 
-func (f *forge) signed(payload []byte) string {
-	raw, err := f.i.signer.sign(payload)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return raw
-}
+func (f *forge) signed(payload []byte) string { return f.sign(f.i.signer.private, f.own(), payload) }
 
 // headed is a token with another header, rightly signed over it.
 func (f *forge) headed(header map[string]any) string {
-	s := &signer{f.i.signer.private, base64.RawURLEncoding.EncodeToString(f.json(header))}
-	raw, err := s.sign(f.json(f.claims(nil)))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return raw
+	return f.sign(f.i.signer.private, base64.RawURLEncoding.EncodeToString(f.json(header)), f.json(f.claims(nil)))
 }
 
 func (f *forge) head(change map[string]any) map[string]any {
-	header := map[string]any{"alg": "ES256", "kid": f.kid, "typ": "JWT"}
+	header := map[string]any{"alg": "ES256", "kid": f.kid, "typ": f.typ}
 	maps.Copy(header, change)
 	maps.DeleteFunc(header, func(_ string, v any) bool { return v == nil })
 	return header
@@ -84,7 +94,7 @@ func (f *forge) json(v any) []byte {
 
 // strange is a token by a key of the attacker's, as go-jose writes it.
 func (f *forge) strange(alg jose.SignatureAlgorithm, key any, embed bool, header map[jose.HeaderKey]any) string {
-	o := (&jose.SignerOptions{EmbedJWK: embed}).WithType("JWT")
+	o := (&jose.SignerOptions{EmbedJWK: embed}).WithType(jose.ContentType(f.typ))
 	for name, value := range header {
 		o = o.WithHeader(name, value)
 	}
@@ -175,7 +185,11 @@ func hostile(f *forge) map[string]string {
 		"certificate (x5c)":            f.headed(f.head(map[string]any{"x5c": []string{"MIIB"}})),
 		"critical extension":           f.headed(f.head(map[string]any{"crit": []string{"exp"}, "exp": 1})),
 		"critical b64":                 f.headed(f.head(map[string]any{"crit": []string{"b64"}, "b64": false})),
-		"another type":                 f.headed(f.head(map[string]any{"typ": "at+jwt"})),
+		"the other type":               f.headed(f.head(map[string]any{"typ": f.other})),
+		"a type of another protocol":   f.headed(f.head(map[string]any{"typ": "dpop+jwt"})),
+		"the type in capitals":         f.headed(f.head(map[string]any{"typ": strings.ToUpper(f.typ) + " "})),
+		"the type as a media type":     f.headed(f.head(map[string]any{"typ": "application/" + f.typ})),
+		"no type":                      f.headed(f.head(map[string]any{"typ": nil})),
 		"header in another order":      reordered(f),
 		"zero signature":               f.part(2, zero),
 		"DER signature":                f.part(2, base64.RawURLEncoding.EncodeToString(der)),
@@ -211,50 +225,72 @@ func hostile(f *forge) map[string]string {
 
 // resigned is the valid token signed anew by another key.
 func resigned(f *forge, key *ecdsa.PrivateKey) string {
-	raw, err := (&signer{key, f.i.signer.header}).sign(f.json(f.claims(nil)))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return raw
+	return f.sign(key, f.own(), f.json(f.claims(nil)))
 }
 
 // reordered is a good token whose header is written otherwise.
 func reordered(f *forge) string {
-	text := fmt.Sprintf(`{"typ":"JWT","kid":%q,"alg":"ES256"}`, f.kid)
-	raw, err := (&signer{f.i.signer.private, base64.RawURLEncoding.EncodeToString([]byte(text))}).sign(f.json(f.claims(nil)))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return raw
+	text := fmt.Sprintf(`{"typ":%q,"kid":%q,"alg":"ES256"}`, f.typ, f.kid)
+	return f.sign(f.i.signer.private, base64.RawURLEncoding.EncodeToString([]byte(text)), f.json(f.claims(nil)))
 }
 
 func TestHostileTokens(t *testing.T) {
-	f := newForge(t)
-	if _, err := f.i.Verify(t.Context(), f.valid, app); err != nil {
-		t.Fatalf("the token they are made from is refused: %v", err)
+	for _, typ := range []string{AssertionType, AccessType} {
+		f := newForge(t, typ)
+		if _, err := f.i.Verify(t.Context(), f.valid, app); err != nil {
+			t.Fatalf("the token they are made from is refused: %v", err)
+		}
+		if _, err := f.i.Verify(t.Context(), f.with(nil), app); err != nil {
+			t.Fatalf("the forge makes nothing valid: %v", err)
+		}
+		for name, raw := range hostile(f) {
+			t.Run(typ+"/"+name, func(t *testing.T) { refused(t, f, raw) })
+		}
 	}
-	if _, err := f.i.Verify(t.Context(), f.with(nil), app); err != nil {
-		t.Fatalf("the forge makes nothing valid: %v", err)
+}
+
+func refused(t *testing.T, f *forge, raw string) {
+	t.Helper()
+	claims, err := f.i.Verify(t.Context(), raw, app)
+	if err == nil {
+		t.Fatalf("accepted, with the claims %+v", claims)
 	}
-	for name, raw := range hostile(f) {
-		t.Run(name, func(t *testing.T) {
-			claims, err := f.i.Verify(t.Context(), raw, app)
-			if err == nil {
-				t.Fatalf("accepted, with the claims %+v", claims)
-			}
-			if e := schemas.AsError(err); e.Code != "invalid_token" || e.Class != schemas.Unauthenticated {
-				t.Errorf("refused with %v of class %d, expected invalid_token", err, e.Class)
-			}
-			if len(raw) > 20 && strings.Contains(err.Error(), raw[:20]) {
-				t.Error("the error tells the token")
-			}
-		})
+	if e := schemas.AsError(err); e.Code != "invalid_token" || e.Class != schemas.Unauthenticated {
+		t.Errorf("refused with %v of class %d, expected invalid_token", err, e.Class)
+	}
+	if len(raw) > 20 && strings.Contains(err.Error(), raw[:20]) {
+		t.Error("the error tells the token")
+	}
+}
+
+// An access token names the client it was issued to, and an assertion none: one
+// of them with the claims of the other was not made by this issuer, and would
+// speak for a client, or hide that it does.
+func TestTypesAreNotMixed(t *testing.T) {
+	access, assertion := newForge(t, AccessType), newForge(t, AssertionType)
+	for _, test := range []struct {
+		name string
+		f    *forge
+		raw  string
+	}{
+		{"an access token of no client", access, access.with(map[string]any{"client_id": nil})},
+		{"an access token of an empty client", access, access.with(map[string]any{"client_id": ""})},
+		{"an access token of a list of clients", access, access.with(map[string]any{"client_id": []string{"console"}})},
+		{"an access token without an id", access, access.with(map[string]any{"jti": nil})},
+		{"an assertion of a client", assertion, assertion.with(map[string]any{"client_id": "console"})},
+		{"an assertion without an id", assertion, assertion.with(map[string]any{"jti": ""})},
+		{"the signature of an access token under the header of an assertion", access,
+			access.i.signer.headers[AssertionType] + access.valid[strings.IndexByte(access.valid, '.'):]},
+		{"the signature of an assertion under the header of an access token", assertion,
+			assertion.i.signer.headers[AccessType] + assertion.valid[strings.IndexByte(assertion.valid, '.'):]},
+	} {
+		t.Run(test.name, func(t *testing.T) { refused(t, test.f, test.raw) })
 	}
 }
 
 // TestMargins has what is just good.
 func TestMargins(t *testing.T) {
-	f := newForge(t)
+	f := newForge(t, AssertionType)
 	for name, change := range map[string]map[string]any{
 		"expires in a second": {"exp": noon().Add(time.Second).Unix()},
 		"valid in a minute":   {"nbf": noon().Add(time.Minute).Unix()},
@@ -271,20 +307,26 @@ func TestMargins(t *testing.T) {
 	}
 }
 
-// FuzzVerify looks for a token other than the valid one that is accepted.
+// FuzzVerify looks for a token other than the valid ones that is accepted.
 func FuzzVerify(f *testing.F) {
-	forge := newForge(f)
-	f.Add(forge.valid)
-	for _, raw := range hostile(forge) {
-		f.Add(raw)
-	}
-	want, err := forge.i.Verify(f.Context(), forge.valid, app)
-	if err != nil {
-		f.Fatal(err)
+	forges := map[string]*forge{}
+	for _, typ := range []string{AssertionType, AccessType} {
+		forge := newForge(f, typ)
+		forges[forge.valid] = forge
+		f.Add(forge.valid)
+		for _, raw := range hostile(forge) {
+			f.Add(raw)
+		}
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		if got, err := forge.i.Verify(t.Context(), raw, app); err == nil && got.ID != want.ID {
-			t.Fatalf("accepted %q", raw)
+		for valid, forge := range forges {
+			want, err := forge.i.Verify(t.Context(), valid, app)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := forge.i.Verify(t.Context(), raw, app); err == nil && got.ID != want.ID {
+				t.Fatalf("accepted %q", raw)
+			}
 		}
 	})
 }

@@ -1,0 +1,25 @@
+package token
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// writeJWKS writes the public keys as a JWK Set.
+func writeJWKS(keys []trustedKey) ([]byte, error) {
+	set := jose.JSONWebKeySet{Keys: make([]jose.JSONWebKey, 0, len(keys))}
+	for _, k := range keys {
+		set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.public, KeyID: k.id, Algorithm: algorithm, Use: "sig"})
+	}
+	text, err := json.Marshal(set)
+	if err != nil {
+		return nil, fmt.Errorf("token: writing the public keys: %w", err)
+	}
+	return text, nil
+}
+
+// JWKS is the JWK Set (RFC 7517 §5) of the public keys by which tokens of this
+// issuer can be checked, as JSON. It is not to be written to.
+func (i *Issuer) JWKS() []byte { return i.jwks }
