@@ -59,7 +59,9 @@ func (h *house) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.tokens, err = token.New(ctx, h.store, kek, token.Options{Issuer: cfg.Server.PublicURL, AssertionTTL: time.Duration(cfg.Token.AssertionTTL)})
+	h.tokens, err = token.New(ctx, h.store, kek, token.Options{
+		Issuer: cfg.Server.PublicURL, AssertionTTL: time.Duration(cfg.Token.AssertionTTL), AccessTTL: time.Duration(cfg.Token.AccessTTL),
+	})
 	if err != nil {
 		return err
 	}

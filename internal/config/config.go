@@ -101,6 +101,7 @@ type Flow struct {
 // Token is what holds for the tokens the server signs.
 type Token struct {
 	AssertionTTL Duration `json:"assertion_ttl"`
+	AccessTTL    Duration `json:"access_ttl"`
 }
 
 // Password is the cost of argon2id (RFC 9106) and how much of it goes on at

@@ -26,7 +26,7 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 		Passkey: Passkey{AllowedOrigins: []string{"https://localhost:8090"}, RelyingPartyID: "localhost", RelyingPartyName: "Postern",
 			UserVerification: "preferred", SyncedPasskeys: "allow", CounterRegression: "refuse", Timeout: Duration(5 * time.Minute)},
 		Flow:     Flow{AuthenticationTTL: Duration(30 * time.Minute), RegistrationTTL: Duration(time.Hour), MaxFailures: 10},
-		Token:    Token{AssertionTTL: Duration(time.Hour)},
+		Token:    Token{AssertionTTL: Duration(time.Hour), AccessTTL: Duration(time.Hour)},
 		Password: Password{MemoryKiB: 19456, Iterations: 2, Workers: max(1, runtime.NumCPU()/2), Queue: 64},
 		Log:      Log{Level: "info", Format: "text"},
 	}
@@ -62,6 +62,7 @@ log: {level: debug}
 		"POSTERN_LOG_LEVEL=warn", "POSTERN_LOG_LEVEL=error",
 		"POSTERN_DATABASE_DSN=", // as good as not there
 		"POSTERN_TOKEN_ASSERTION_TTL=90s",
+		"POSTERN_TOKEN_ACCESS_TTL=45s",
 		"POSTERN_KEY_ENCRYPTION_KEY=of-no-concern",
 	}
 	c, err := Load(path, environ)
@@ -79,6 +80,7 @@ log: {level: debug}
 		{c.Password.Workers, 3},
 		{c.Log.Level, "error"},
 		{c.Token.AssertionTTL, Duration(90 * time.Second)},
+		{c.Token.AccessTTL, Duration(45 * time.Second)},
 		{c.Environ, environ},
 	} {
 		if !reflect.DeepEqual(check.got, check.want) {
