@@ -44,6 +44,8 @@ type Request struct {
 	Origin   string // the Origin header, "" when there was none
 	Language string // BCP 47, "" when not told
 	TraceID  string
+	// UserAgent is the User-Agent header as it came: anything.
+	UserAgent string
 	// Verbose asks for components with the questions. Nil means as at the start
 	// of the run, and at the start it means no.
 	Verbose *bool

@@ -238,7 +238,7 @@ func signedIn(v *engine.Visit, verified *passkey.Verified) *engine.Decision {
 	}
 	d.Changes = []schemas.Change{
 		verified.Use,
-		event(v, "passkey.used", verified.UserID, detail),
+		proof(v, "passkey.used", verified.UserID, detail),
 	}
 	return d
 }

@@ -105,7 +105,7 @@ func (p *passwordAuthenticate) verify(ctx context.Context, v *engine.Visit, pass
 // renewed stores the password anew when its hash is out of date. If that fails
 // the old hash still does, so the person is not kept waiting for it.
 func (p *passwordAuthenticate) renewed(ctx context.Context, v *engine.Visit, password string, rehash bool) []schemas.Change {
-	changes := []schemas.Change{event(v, "password.used", v.Subject.UserID, nil)}
+	changes := []schemas.Change{proof(v, "password.used", v.Subject.UserID, nil)}
 	if !rehash {
 		return changes
 	}

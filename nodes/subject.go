@@ -56,7 +56,9 @@ func passwordOf(ctx context.Context, stored Passwords, v *engine.Visit, userID s
 	return hash, err
 }
 
-// event makes an entry of the audit log about what this visit did.
+// event makes an entry of the audit log about what this visit did. The user did
+// it, if they have proved in this run who they are, or it makes them; else it was
+// somebody.
 func event(v *engine.Visit, action, userID string, detail map[string]string) schemas.RecordEvent {
 	e := schemas.Event{
 		ID:          schemas.NewID(),
@@ -70,5 +72,15 @@ func event(v *engine.Visit, action, userID string, detail map[string]string) sch
 	if v.Application != nil {
 		e.ApplicationID = v.Application.ID
 	}
+	if v.Authentication != nil || v.Facts.Has(engine.New) {
+		e.Actor = schemas.Actor{Type: schemas.UserActor, ID: userID, Client: e.ApplicationID}
+	}
 	return schemas.RecordEvent{Event: e}
+}
+
+// proof is the event of a visit in which the user has just proved who they are.
+func proof(v *engine.Visit, action, userID string, detail map[string]string) schemas.RecordEvent {
+	r := event(v, action, userID, detail)
+	r.Event.Actor = schemas.Actor{Type: schemas.UserActor, ID: userID, Client: r.Event.ApplicationID}
+	return r
 }

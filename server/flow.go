@@ -77,10 +77,11 @@ func flowOf(app *schemas.Application, t schemas.FlowType) (string, error) {
 // engineRequest is what the engine learns of the request.
 func engineRequest(r *http.Request, body *executeBody) engine.Request {
 	return engine.Request{
-		Verbose:  body.Verbose,
-		Origin:   r.Header.Get("Origin"),
-		Language: preferredLanguage(r.Header.Get("Accept-Language")),
-		TraceID:  exchangeOf(r).traceID,
+		Verbose:   body.Verbose,
+		Origin:    r.Header.Get("Origin"),
+		Language:  preferredLanguage(r.Header.Get("Accept-Language")),
+		UserAgent: r.UserAgent(),
+		TraceID:   exchangeOf(r).traceID,
 	}
 }
 
