@@ -134,7 +134,7 @@ func TestHouseOnEachDatabase(t *testing.T) {
 			if err != nil || !claims.Permits("system") {
 				t.Errorf("the administrator: %+v, %v", claims, err)
 			}
-			events, err := w.store.Events(t.Context(), 10)
+			events, err := w.store.Events(t.Context(), schemas.EventQuery{Limit: 10})
 			if err != nil || len(events) < 6 || events[0].Action != "user.signed_in" {
 				t.Errorf("events %+v, %v", events, err)
 			}

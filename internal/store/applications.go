@@ -10,15 +10,12 @@ import (
 )
 
 const (
-	applicationColumns = `id, name, description, ou_id, url, logo_url, tos_uri, policy_uri, auth_flow_id,
-		registration_flow_id, registration_enabled, allowed_user_types, passkey_allowed_origins, assertion_validity,
-		assertion_attributes, customizations, client_id, created_at, updated_at`
-
-	selectApplication  query = `SELECT ` + applicationColumns + ` FROM applications WHERE id = ?`
-	selectApplications query = `SELECT ` + applicationColumns + ` FROM applications ORDER BY name`
+	selectApplication         query = `SELECT ` + clientColumns + clients + ` WHERE id = ?`
+	selectApplicationByClient query = `SELECT ` + clientColumns + clients + ` WHERE client_id = ?`
+	selectApplications        query = `SELECT ` + clientColumns + clients + ` ORDER BY name`
 
 	insertApplication query = `INSERT INTO applications (` + applicationColumns + `)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 
 	selectApplicationClash query = `SELECT
 		EXISTS (SELECT 1 FROM applications WHERE name = ?), EXISTS (SELECT 1 FROM applications WHERE client_id = ?)`
@@ -30,14 +27,29 @@ func (s *Store) Application(ctx context.Context, id string) (*schemas.Applicatio
 	if !storable(id) {
 		return nil, errNoApplication(id)
 	}
-	a, err := scanApplication(s.row(ctx, selectApplication, id))
+	return readApplication(s.row(ctx, selectApplication, id), errNoApplication(id))
+}
+
+// ApplicationByClientID is Application by its OAuth client id.
+func (s *Store) ApplicationByClientID(ctx context.Context, clientID string) (*schemas.Application, error) {
+	unknown := schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "There is no application with the client id %.64q.", clientID)
+	if !storable(clientID) {
+		return nil, unknown
+	}
+	return readApplication(s.row(ctx, selectApplicationByClient, clientID), unknown)
+}
+
+// readApplication reads the one application of a row, or returns unknown.
+func readApplication(row scanner, unknown error) (*schemas.Application, error) {
+	var a schemas.Application
+	err := scanApplication(row, &a)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, errNoApplication(id)
+		return nil, unknown
 	}
 	if err != nil {
 		return nil, fmt.Errorf("store: reading an application: %w", err)
 	}
-	return a, nil
+	return &a, nil
 }
 
 func errNoApplication(id string) error {
@@ -47,11 +59,8 @@ func errNoApplication(id string) error {
 // Applications returns all applications by name.
 func (s *Store) Applications(ctx context.Context) (all []schemas.Application, err error) {
 	err = s.each(ctx, selectApplications, func(row scanner) error {
-		a, err := scanApplication(row)
-		if err == nil {
-			all = append(all, *a)
-		}
-		return err
+		all = append(all, schemas.Application{})
+		return scanApplication(row, &all[len(all)-1])
 	})
 	if err != nil {
 		return nil, fmt.Errorf("store: listing applications: %w", err)
@@ -66,20 +75,11 @@ func (s *Store) CreateApplication(ctx context.Context, a schemas.Application) er
 }
 
 func (t *tx) createApplication(a *schemas.Application) error {
-	customizations, err := optionalDocument(a.Customizations)
+	values, err := applicationValues(a)
 	if err != nil {
 		return err
 	}
-	var lists [3]sql.NullString
-	for i, list := range [][]string{a.AllowedUserTypes, a.PasskeyAllowedOrigins, a.Assertion.UserAttributes} {
-		if lists[i], err = lines(list); err != nil {
-			return err
-		}
-	}
-	n, err := t.exec(insertApplication, a.ID, a.Name, a.Description, a.OUID, a.URL, a.LogoURL, a.TosURI, a.PolicyURI,
-		a.AuthFlowID, a.RegistrationFlowID, a.IsRegistrationFlowEnabled, lists[0], lists[1],
-		int64(a.Assertion.ValidityPeriod), lists[2], customizations, nullable(a.ClientID),
-		micros(a.CreatedAt), micros(a.UpdatedAt))
+	n, err := t.exec(insertApplication, values...)
 	if err != nil {
 		return fmt.Errorf("store: creating an application: %w", err)
 	}
@@ -104,24 +104,4 @@ func (t *tx) applicationClash(a *schemas.Application) error {
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeAppExists,
 		"The application %q is in the way of another: its id, name and clientId must be its own.", a.Name).WithProblems(problems)
-}
-
-func scanApplication(row scanner) (*schemas.Application, error) {
-	var a schemas.Application
-	var types, origins, attributes, client sql.NullString
-	var customizations []byte
-	var created, updated int64
-	err := row.Scan(&a.ID, &a.Name, &a.Description, &a.OUID, &a.URL, &a.LogoURL, &a.TosURI, &a.PolicyURI,
-		&a.AuthFlowID, &a.RegistrationFlowID, &a.IsRegistrationFlowEnabled, &types, &origins,
-		&a.Assertion.ValidityPeriod, &attributes, &customizations, &client, &created, &updated)
-	if err != nil {
-		return nil, err
-	}
-	if err := parse(customizations, &a.Customizations); err != nil {
-		return nil, err
-	}
-	a.AllowedUserTypes, a.PasskeyAllowedOrigins = list(types), list(origins)
-	a.Assertion.UserAttributes, a.ClientID = list(attributes), client.String
-	a.CreatedAt, a.UpdatedAt = moment(created), moment(updated)
-	return &a, nil
 }

@@ -27,6 +27,16 @@ func (t *tx) applyOne(change schemas.Change) error {
 		return t.createCredential(c.Credential)
 	case schemas.UseCredential:
 		return t.useCredential(c)
+	case schemas.RenameCredential:
+		return t.renameCredential(c)
+	case schemas.DeleteCredential:
+		return t.deleteCredential(c)
+	case schemas.StartSession:
+		return t.startSession(c.Session)
+	case schemas.EndSession:
+		return t.endSession(c)
+	case schemas.RevokeToken:
+		return t.revokeToken(c)
 	case schemas.RecordEvent:
 		return t.recordEvent(c.Event)
 	}

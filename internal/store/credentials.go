@@ -28,6 +28,9 @@ const (
 		backup_state = ?,
 		last_used_at = CASE WHEN last_used_at IS NULL OR last_used_at < ? THEN ? ELSE last_used_at END
 		WHERE id = ?`
+
+	updateCredentialName query = `UPDATE credentials SET name = ? WHERE id = ?`
+	deleteCredential     query = `DELETE FROM credentials WHERE id = ?`
 )
 
 // Credentials returns the user's passkeys, oldest first.
@@ -110,9 +113,22 @@ func (t *tx) createCredential(c schemas.Credential) error {
 
 func (t *tx) useCredential(c schemas.UseCredential) error {
 	count, at := int64(c.SignCount), micros(c.At)
-	n, err := t.exec(updateCredentialUse, count, count, c.BackupState, at, at, blob(c.ID))
+	return t.changeCredential(updateCredentialUse, count, count, c.BackupState, at, at, blob(c.ID))
+}
+
+func (t *tx) renameCredential(c schemas.RenameCredential) error {
+	return t.changeCredential(updateCredentialName, c.Name, blob(c.ID))
+}
+
+func (t *tx) deleteCredential(c schemas.DeleteCredential) error {
+	return t.changeCredential(deleteCredential, blob(c.ID))
+}
+
+// changeCredential runs a statement that changes one passkey.
+func (t *tx) changeCredential(q query, args ...any) error {
+	n, err := t.exec(q, args...)
 	if err != nil {
-		return fmt.Errorf("store: recording the use of a passkey: %w", err)
+		return fmt.Errorf("store: changing a passkey: %w", err)
 	}
 	if n == 0 {
 		return errNoCredential()

@@ -3,37 +3,78 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
 
 const (
-	selectEvents query = `SELECT at, id, action, user_id, application_id, execution_id, trace_id, detail
-		FROM events ORDER BY at DESC, id DESC LIMIT ?`
+	eventColumns = `at, id, action, user_id, application_id, execution_id, trace_id, detail, actor_type, actor_id,
+		actor_client, resource_type, resource_id, before_digest, after_digest`
 
-	insertEvent query = `INSERT INTO events (at, id, action, user_id, application_id, execution_id, trace_id, detail)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+	insertEvent query = `INSERT INTO events (` + eventColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
-// Events returns at most limit events of the audit log, newest first.
-func (s *Store) Events(ctx context.Context, limit int) (events []schemas.Event, err error) {
-	err = s.each(ctx, selectEvents, func(row scanner) error {
-		var e schemas.Event
-		var at int64
-		var detail []byte
-		err := row.Scan(&at, &e.ID, &e.Action, &e.UserID, &e.ApplicationID, &e.ExecutionID, &e.TraceID, &detail)
-		if err != nil {
-			return err
-		}
-		e.At = moment(at)
-		err = parse(detail, &e.Detail)
-		events = append(events, e)
-		return err
-	}, limit)
+// Events returns the events of the audit log that are asked for, newest first.
+func (s *Store) Events(ctx context.Context, q schemas.EventQuery) (events []schemas.Event, err error) {
+	condition, args, possible := eventCondition(q)
+	if !possible {
+		return nil, nil
+	}
+	err = rows(ctx, s, func(row scanner) error {
+		events = append(events, schemas.Event{})
+		return scanEvent(row, &events[len(events)-1])
+	}, "SELECT "+eventColumns+" FROM events"+condition+" ORDER BY at DESC, id DESC LIMIT ?", append(args, q.Limit)...)
 	if err != nil {
-		return nil, fmt.Errorf("store: reading events: %w", err)
+		return nil, fmt.Errorf("reading events: %w", err)
 	}
 	return events, nil
+}
+
+// eventCondition is the WHERE clause that selects the events, with its
+// parameters; it is not possible that any event meets one that no column can
+// hold.
+func eventCondition(q schemas.EventQuery) (where string, args []any, possible bool) {
+	var conditions []string
+	add := func(condition string, values ...any) {
+		conditions, args = append(conditions, condition), append(args, values...)
+	}
+	for _, member := range []struct{ column, value string }{
+		{"action", q.Action}, {"actor_id", q.ActorID}, {"user_id", q.UserID}, {"resource_type", q.ResourceType},
+		{"resource_id", q.ResourceID}, {"application_id", q.ApplicationID}, {"trace_id", q.TraceID},
+	} {
+		if !storable(member.value) {
+			return "", nil, false
+		}
+		if member.value != "" {
+			// The second half says what the value shows: that the index, which
+			// leaves out the empty texts, has all there is.
+			add(member.column+" = ? AND "+member.column+" <> ''", member.value)
+		}
+	}
+	if q.Before != (schemas.EventKey{}) {
+		add("(at, id) < (?, ?)", micros(q.Before.At), q.Before.ID)
+	}
+	if !q.From.IsZero() {
+		add("at >= ?", micros(q.From))
+	}
+	if !q.To.IsZero() {
+		add("at < ?", micros(q.To))
+	}
+	if len(conditions) > 0 {
+		where = " WHERE " + strings.Join(conditions, " AND ")
+	}
+	return where, args, storable(q.Before.ID)
+}
+
+func scanEvent(row scanner, e *schemas.Event) error {
+	var detail []byte
+	err := row.Scan((*instant)(&e.At), &e.ID, &e.Action, &e.UserID, &e.ApplicationID, &e.ExecutionID, &e.TraceID, &detail,
+		(*string)(&e.Actor.Type), &e.Actor.ID, &e.Actor.Client, &e.Resource.Type, &e.Resource.ID, &e.Before, &e.After)
+	if err != nil {
+		return err
+	}
+	return parse(detail, &e.Detail)
 }
 
 // recordEvent appends to the audit log. An event without an id gets one.
@@ -45,7 +86,8 @@ func (t *tx) recordEvent(e schemas.Event) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(insertEvent, micros(e.At), e.ID, e.Action, e.UserID, e.ApplicationID, e.ExecutionID, e.TraceID, detail)
+	_, err = t.exec(insertEvent, micros(e.At), e.ID, e.Action, e.UserID, e.ApplicationID, e.ExecutionID, e.TraceID, detail,
+		string(e.Actor.Type), e.Actor.ID, e.Actor.Client, e.Resource.Type, e.Resource.ID, e.Before, e.After)
 	if err != nil {
 		return fmt.Errorf("store: recording an event: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,12 +15,12 @@ import (
 const (
 	flowColumns = `f.id, f.flow_type, f.read_only, f.created_at, v.version, v.handle, v.name, v.definition, v.created_at`
 	activeFlows = ` FROM flows f JOIN flow_versions v ON v.flow_id = f.id AND v.version = f.active_version`
+	ofVersion   = ` FROM flows f JOIN flow_versions v ON v.flow_id = f.id WHERE v.flow_id = ? AND v.version = ?`
 
 	selectFlow         query = `SELECT ` + flowColumns + activeFlows + ` WHERE f.id = ?`
 	selectFlowByHandle query = `SELECT ` + flowColumns + activeFlows + ` WHERE f.flow_type = ? AND f.handle = ?`
 	selectFlows        query = `SELECT ` + flowColumns + activeFlows + ` ORDER BY f.flow_type, f.handle`
-	selectFlowVersion  query = `SELECT ` + flowColumns + ` FROM flows f JOIN flow_versions v ON v.flow_id = f.id
-		WHERE v.flow_id = ? AND v.version = ?`
+	selectFlowVersion  query = `SELECT ` + flowColumns + ofVersion
 
 	selectActiveVersion query = `SELECT active_version FROM flows WHERE id = ?`
 
@@ -93,10 +94,8 @@ func (s *Store) Flows(ctx context.Context) (all []schemas.Flow, err error) {
 }
 
 func (s *Store) flow(ctx context.Context, q query, args ...any) (*schemas.Flow, error) {
-	for _, arg := range args {
-		if text, ok := arg.(string); ok && !storable(text) {
-			return nil, errNoFlow(args)
-		}
+	if slices.ContainsFunc(args, unstorable) {
+		return nil, errNoFlow(args)
 	}
 	f, err := scanFlow(s.row(ctx, q, args...))
 	if errors.Is(err, sql.ErrNoRows) {

@@ -12,8 +12,8 @@ func Groups() *Table[schemas.Group] {
 	return &Table[schemas.Group]{
 		noun: "group", code: "group_not_found", name: "user_groups",
 		columns: []string{"id", "name", "description", "ou_id", "created_at", "updated_at"},
-		filters: map[string]string{"name": "name", "ouId": "ou_id"},
-		id:      func(g *schemas.Group) string { return g.ID },
+		filters: map[string]string{"name": "name = ?", "ouId": "ou_id = ?"},
+		id:      groupID,
 		values: func(g *schemas.Group) ([]any, error) {
 			return []any{g.ID, g.Name, g.Description, g.OUID, micros(g.CreatedAt), micros(g.UpdatedAt)}, nil
 		},
@@ -25,22 +25,27 @@ func Groups() *Table[schemas.Group] {
 	}
 }
 
+func groupID(g *schemas.Group) string { return g.ID }
+
 func readMembers(ctx context.Context, r Reader, groups []schemas.Group) error {
-	for i := range groups {
-		g := &groups[i]
+	byID := byIDs(groups, groupID)
+	for _, g := range byID {
 		g.Members = []schemas.Principal{}
-		err := rows(ctx, r, func(row scanner) error {
-			var user, group sql.NullString
-			err := row.Scan(&user, &group)
-			g.Members = append(g.Members, principal(user, group, sql.NullString{}))
-			return err
-		}, "SELECT user_id, member_id FROM group_members WHERE group_id = ?", g.ID)
-		if err != nil {
+	}
+	err := owned(ctx, r, byID, func(row scanner) error {
+		var owner string
+		var user, group sql.NullString
+		if err := row.Scan(&owner, &user, &group); err != nil {
 			return err
 		}
-		sortPrincipals(g.Members)
+		g := byID[owner]
+		g.Members = append(g.Members, principal(user, group, sql.NullString{}))
+		return nil
+	}, "SELECT group_id, user_id, member_id FROM group_members WHERE group_id IN (?)")
+	for i := range groups {
+		sortPrincipals(groups[i].Members)
 	}
-	return nil
+	return err
 }
 
 func writeMembers(t *Tx, g *schemas.Group) error {

@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,20 +154,40 @@ func TestMigrationsMatch(t *testing.T) {
 // only when the table has grown.
 func TestPointReadsUseIndexes(t *testing.T) {
 	s := openFile(t)
-	whole := map[query]bool{selectApplications: true, selectFlows: true, selectKeys: true, selectEvents: true,
+	whole := map[query]bool{selectApplications: true, selectFlows: true, selectKeys: true,
 		beginSavepoint: true, undoSavepoint: true, endSavepoint: true}
 	for _, list := range [][]query{readQueries(), writeQueries()} {
 		for _, q := range list {
 			if whole[q] {
 				continue
 			}
-			for _, step := range plan(t, s, q) {
-				if strings.HasPrefix(step, "SCAN") && step != "SCAN CONSTANT ROW" {
-					t.Errorf("%s\nreads a whole table: %s", q, step)
-				}
+			for _, step := range wholeTables(t, s, string(q), plan(t, s, q)) {
+				t.Errorf("%s\nreads a whole table: %s", q, step)
 			}
 		}
 	}
+}
+
+// wholeTables returns the steps of a plan that read every row of a table, by
+// whatever name the query calls it. The rows of a common table expression are
+// what the query has found itself.
+func wholeTables(t *testing.T, s *Store, q string, steps []string) (whole []string) {
+	t.Helper()
+	var tables []string
+	if err := s.db.SelectContext(t.Context(), &tables, "SELECT name FROM sqlite_schema WHERE type = 'table'"); err != nil || len(tables) < 20 {
+		t.Fatalf("the tables are %q (%v)", tables, err)
+	}
+	for _, step := range steps {
+		scanned, ok := strings.CutPrefix(step, "SCAN ")
+		name, _, _ := strings.Cut(scanned, " ")
+		isTable := slices.ContainsFunc(tables, func(table string) bool {
+			return name == table || regexp.MustCompile(`\b`+table+`\s+(AS\s+)?`+regexp.QuoteMeta(name)+`\b`).MatchString(q)
+		})
+		if ok && isTable {
+			whole = append(whole, step)
+		}
+	}
+	return whole
 }
 
 func plan(t *testing.T, s *Store, q query) (steps []string) {

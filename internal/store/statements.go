@@ -40,9 +40,10 @@ func readQueries() []query {
 	return []query{
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions,
 		selectCredential, selectCredentials,
-		selectApplication, selectApplications,
+		selectApplicationPermissions, selectSession, selectSessions, selectTokenLive,
+		selectApplication, selectApplicationByClient, selectApplications,
 		selectActiveVersion, selectFlow, selectFlowByHandle, selectFlowVersion, selectFlows,
-		selectKeys, selectEvents,
+		selectKeys,
 	}
 }
 
@@ -50,8 +51,9 @@ func readQueries() []query {
 func writeQueries() []query {
 	return []query{
 		insertRun, updateRun, deleteExpiredRuns,
-		insertUser, insertIdentifier, upsertPassword, insertPermission,
-		insertCredential, updateCredentialUse,
+		insertUser, selectUniqueAttributes, insertIdentifier, insertUniqueValue, upsertPassword, insertPermission,
+		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
+		insertSession, deleteSession, deleteExpiredSessions, insertRevokedToken, deleteExpiredRevocations,
 		upsertPasskeySession, deletePasskeySession, deleteExpiredPasskeySessions,
 		insertApplication, selectApplicationClash,
 		insertFlow, insertFlowVersion, advanceFlow, selectFlowClash,

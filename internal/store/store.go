@@ -116,3 +116,9 @@ func openDB(driver, dsn string, size int) (*sqlx.DB, error) {
 func storable(key string) bool {
 	return !strings.ContainsRune(key, 0) && strings.ToValidUTF8(key, "") == key
 }
+
+// unstorable reports whether a parameter is a text that cannot be kept.
+func unstorable(arg any) bool {
+	text, ok := arg.(string)
+	return ok && !storable(text)
+}

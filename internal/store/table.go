@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,16 +19,22 @@ type Table[T any] struct {
 	code    string            // of the error that there is none: "group_not_found"
 	name    string            // of the table
 	columns []string          // "id" first; "updated_at" among them
-	filters map[string]string // member → the column that has it; these are indexed
+	filters map[string]string // member → the condition that selects by it, for which there is an index
 	counted bool              // its rows are counted in row_counts
+	join    string            // "LEFT JOIN …": another table that is read along with it …
+	joined  []string          // … and the columns of that one
 
 	id     func(*T) string
 	values func(*T) ([]any, error) // of the columns, in their order
-	scan   func(scanner, *T) error
+	scan   func(scanner, *T) error // reads the columns, then those joined
 	// complete reads what stands in other tables, for resources just read; write
 	// and replaces it. Nil where nothing does.
 	complete func(ctx context.Context, r Reader, found []T) error
 	write    func(t *Tx, v *T) error
+	// exact is for members whose value is not what the condition compares: it
+	// returns what is, and whether a resource really has the value. Then at most
+	// one row meets the condition. Nil, or a nil has, if there is nothing to it.
+	exact func(member, value string) (key string, has func(*T) bool)
 }
 
 // Page says which part of a list is wanted: those after the id After, or after
@@ -66,11 +73,7 @@ func (of *Table[T]) Get(ctx context.Context, r Reader, id string) (*T, error) {
 // Find returns the resource whose member, one of Filters, has the value; nil if
 // there is none, and the oldest if there are several.
 func (of *Table[T]) Find(ctx context.Context, r Reader, member, value string) (*T, error) {
-	column, err := of.column(member)
-	if err != nil {
-		return nil, err
-	}
-	found, err := of.where(ctx, r, column+" = ? ORDER BY id LIMIT 1", value)
+	found, err := of.List(ctx, r, Page{Limit: 1, Member: member, Value: value})
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -79,11 +82,15 @@ func (of *Table[T]) Find(ctx context.Context, r Reader, member, value string) (*
 
 // List returns one page of the resources.
 func (of *Table[T]) List(ctx context.Context, r Reader, p Page) ([]T, error) {
-	condition, args, err := of.condition(p)
+	condition, args, has, err := of.selected(p)
 	if err != nil {
 		return nil, err
 	}
-	return of.where(ctx, r, condition+" ORDER BY id LIMIT ? OFFSET ?", append(args, p.Limit, p.Offset)...)
+	found, err := of.where(ctx, r, condition+" ORDER BY id LIMIT ? OFFSET ?", append(args, p.Limit, p.Offset)...)
+	if has != nil {
+		found = slices.DeleteFunc(found, func(v T) bool { return !has(&v) })
+	}
+	return found, err
 }
 
 // Count returns how many resources there are in the list that a page is part of.
@@ -92,10 +99,14 @@ func (of *Table[T]) Count(ctx context.Context, r Reader, p Page) (n int, err err
 	if p.Member == "" && of.counted {
 		return n, rows(ctx, r, scan, "SELECT SUM(n) FROM row_counts WHERE name = ?", of.name)
 	}
-	p.After = ""
-	condition, args, err := of.condition(p)
+	p = Page{Limit: 1, Member: p.Member, Value: p.Value}
+	condition, args, has, err := of.selected(p)
 	if err != nil || !storable(p.Value) {
 		return 0, err
+	}
+	if has != nil {
+		found, err := of.List(ctx, r, p)
+		return len(found), err
 	}
 	return n, rows(ctx, r, scan, "SELECT COUNT(*) FROM "+of.name+" WHERE "+condition, args...)
 }
@@ -103,35 +114,33 @@ func (of *Table[T]) Count(ctx context.Context, r Reader, p Page) (n int, err err
 // ID returns the id of a resource.
 func (of *Table[T]) ID(v *T) string { return of.id(v) }
 
-func (of *Table[T]) column(member string) (string, error) {
-	column, known := of.filters[member]
-	if !known {
-		return "", fmt.Errorf("store: %ss cannot be found by %q: expected one of %q", of.noun, member, of.Filters())
-	}
-	return column, nil
-}
-
-// condition selects what a page is part of. The bound from below is there
+// selected is the condition that selects what a page is part of, and whether a
+// resource that meets it is meant; nil if all are. The bound from below is there
 // always: "" is before every id.
-func (of *Table[T]) condition(p Page) (string, []any, error) {
+func (of *Table[T]) selected(p Page) (condition string, args []any, has func(*T) bool, err error) {
 	if p.Member == "" {
-		return "id > ?", []any{p.After}, nil
+		return "id > ?", []any{p.After}, nil, nil
 	}
-	column, err := of.column(p.Member)
-	return column + " = ? AND id > ?", []any{p.Value, p.After}, err
+	condition, known := of.filters[p.Member]
+	if !known {
+		return "", nil, nil, fmt.Errorf("store: %ss cannot be found by %q: expected one of %q", of.noun, p.Member, of.Filters())
+	}
+	key := p.Value
+	if of.exact != nil {
+		key, has = of.exact(p.Member, p.Value)
+	}
+	return condition + " AND id > ?", []any{key, p.After}, has, nil
 }
 
 func (of *Table[T]) where(ctx context.Context, r Reader, condition string, args ...any) ([]T, error) {
-	for _, arg := range args {
-		if text, ok := arg.(string); ok && !storable(text) {
-			return nil, nil // no row can have it
-		}
+	if slices.ContainsFunc(args, unstorable) {
+		return nil, nil // no row can have it
 	}
 	var found []T
 	err := rows(ctx, r, func(row scanner) error {
 		found = append(found, *new(T))
 		return of.scan(row, &found[len(found)-1])
-	}, "SELECT "+strings.Join(of.columns, ", ")+" FROM "+of.name+" WHERE "+condition, args...)
+	}, "SELECT "+strings.Join(slices.Concat(of.columns, of.joined), ", ")+" FROM "+of.name+" "+of.join+" WHERE "+condition, args...)
 	if err == nil && of.complete != nil && len(found) > 0 {
 		err = of.complete(ctx, r, found)
 	}
@@ -192,7 +201,7 @@ func (of *Table[T]) finish(t *Tx, v *T) error {
 		return nil
 	}
 	if err := of.write(t, v); err != nil {
-		return fmt.Errorf("writing a %s: %w", of.noun, of.refused(err))
+		return of.refused(err)
 	}
 	return nil
 }
@@ -205,7 +214,10 @@ func (of *Table[T]) changed() error {
 // refused words what the database refuses. The rules of the directory find all
 // of this first, with its place; only what changed at the same moment comes here.
 func (of *Table[T]) refused(err error) error {
+	var told *schemas.Error
 	switch {
+	case errors.As(err, &told):
+		return err
 	case isUniqueViolation(err):
 		return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
 			"Another %s has the same id or name. Choose another.", of.noun)

@@ -11,7 +11,7 @@ func Units() *Table[schemas.OrganizationUnit] {
 	return &Table[schemas.OrganizationUnit]{
 		noun: "organization unit", code: "organization_unit_not_found", name: "organization_units",
 		columns: []string{"id", "handle", "name", "description", "parent_id", "created_at", "updated_at"},
-		filters: map[string]string{"handle": "handle", "parentId": "parent_id"},
+		filters: map[string]string{"handle": "handle = ?", "parentId": "parent_id = ?"},
 		id:      func(u *schemas.OrganizationUnit) string { return u.ID },
 		values: func(u *schemas.OrganizationUnit) ([]any, error) {
 			return []any{u.ID, u.Handle, u.Name, u.Description, nullable(u.ParentID), micros(u.CreatedAt), micros(u.UpdatedAt)}, nil

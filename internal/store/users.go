@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/postern-id/postern/schemas"
@@ -19,27 +18,13 @@ const (
 	selectUserByIdentifier query = `SELECT ` + userColumns + ` FROM user_identifiers i
 		JOIN users u ON u.id = i.user_id WHERE i.value = ?`
 
-	selectPassword    query = `SELECT hash FROM passwords WHERE user_id = ?`
-	selectPermissions query = `WITH RECURSIVE belongs (id) AS (
-			SELECT group_id FROM group_members WHERE user_id = ?
-			UNION SELECT m.group_id FROM group_members m JOIN belongs b ON m.member_id = b.id),
-		has (role_id) AS (
-			SELECT role_id FROM role_assignments WHERE user_id = ?
-			UNION SELECT a.role_id FROM role_assignments a JOIN belongs b ON a.group_id = b.id)
-		SELECT p.permission FROM has JOIN role_permissions p ON p.role_id = has.role_id
-		UNION SELECT permission FROM user_permissions WHERE user_id = ? ORDER BY permission`
+	selectPassword query = `SELECT hash FROM passwords WHERE user_id = ?`
 
 	insertUser query = `INSERT INTO users (id, type, ou_id, attributes, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 
-	insertIdentifier query = `INSERT INTO user_identifiers (value, user_id) VALUES (?, ?)
-		ON CONFLICT (value) DO NOTHING`
-
 	upsertPassword query = `INSERT INTO passwords (user_id, hash, set_at) VALUES (?, ?, ?)
 		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, set_at = excluded.set_at`
-
-	insertPermission query = `INSERT INTO user_permissions (user_id, permission) VALUES (?, ?)
-		ON CONFLICT (user_id, permission) DO NOTHING`
 )
 
 // User returns the user; an unknown one is user_not_found, Class NotFound.
@@ -85,40 +70,36 @@ func (s *Store) PasswordHash(ctx context.Context, userID string) (hash string, e
 	return hash, nil
 }
 
-// Permissions returns what the user may do ("system"), sorted; none for an
-// unknown user.
-func (s *Store) Permissions(ctx context.Context, userID string) (permissions []string, err error) {
-	if !storable(userID) {
-		return nil, nil
-	}
-	err = s.each(ctx, selectPermissions, func(row scanner) error {
-		var p string
-		err := row.Scan(&p)
-		permissions = append(permissions, p)
-		return err
-	}, userID, userID, userID)
-	if err != nil {
-		return nil, fmt.Errorf("store: reading permissions: %w", err)
-	}
-	return permissions, nil
-}
-
 func scanUser(row scanner) (*schemas.User, error) {
 	var u schemas.User
-	var attributes []byte
-	var created, updated int64
-	err := row.Scan(&u.ID, &u.Type, &u.OUID, &attributes, &created, &updated)
+	err := scanUserRow(row, &u)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, errNoUser()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("store: reading a user: %w", err)
 	}
-	if err := parse(attributes, &u.Attributes); err != nil {
-		return nil, err
-	}
-	u.CreatedAt, u.UpdatedAt = moment(created), moment(updated)
 	return &u, nil
+}
+
+func scanUserRow(row scanner, u *schemas.User) error {
+	var attributes []byte
+	err := row.Scan(&u.ID, &u.Type, &u.OUID, &attributes, (*instant)(&u.CreatedAt), (*instant)(&u.UpdatedAt))
+	if err != nil {
+		return err
+	}
+	return parse(attributes, &u.Attributes)
+}
+
+func userValues(u *schemas.User) ([]any, error) {
+	attributes := "{}"
+	if u.Attributes != nil {
+		var err error
+		if attributes, err = document(u.Attributes); err != nil {
+			return nil, err
+		}
+	}
+	return []any{u.ID, u.Type, u.OUID, attributes, micros(u.CreatedAt), micros(u.UpdatedAt)}, nil
 }
 
 func errNoUser() error {
@@ -130,59 +111,18 @@ func (t *tx) createUser(u schemas.User) error {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
 			"The %s cannot be kept: %s", unfit[0].Path, unfit[0].Message).WithProblems(unfit)
 	}
-	if u.Attributes == nil {
-		u.Attributes = map[string]any{}
-	}
-	attributes, err := document(u.Attributes)
+	values, err := userValues(&u)
 	if err != nil {
 		return err
 	}
-	n, err := t.exec(insertUser, u.ID, u.Type, u.OUID, attributes, micros(u.CreatedAt), micros(u.UpdatedAt))
+	n, err := t.exec(insertUser, values...)
 	if err != nil {
 		return fmt.Errorf("store: creating a user: %w", err)
 	}
 	if n == 0 {
 		return schemas.Errorf(schemas.Conflict, "user_exists", "There is a user with the id %s already.", u.ID)
 	}
-	return t.claimIdentifiers(&u)
-}
-
-// claimIdentifiers claims every value the user can be found by, and tells of all
-// that are taken. The values go in their order: two users who want the same ones
-// must not wait for each other.
-func (t *tx) claimIdentifiers(u *schemas.User) error {
-	wanted := map[string][]string{} // value → the attributes that have it
-	for _, attribute := range schemas.IdentifyingAttributes() {
-		if key := schemas.IdentifierKey(u.Text(attribute)); key != "" {
-			wanted[key] = append(wanted[key], attribute)
-		}
-	}
-	var taken []string
-	for _, key := range slices.Sorted(maps.Keys(wanted)) {
-		n, err := t.exec(insertIdentifier, key, u.ID)
-		if err != nil {
-			return fmt.Errorf("store: claiming an identifier of a user: %w", err)
-		}
-		if n == 0 {
-			taken = append(taken, wanted[key]...)
-		}
-	}
-	if len(taken) > 0 {
-		return errTaken(taken)
-	}
-	return nil
-}
-
-// errTaken tells which attributes have values of other users.
-func errTaken(attributes []string) error {
-	var problems []schemas.Problem
-	for _, attribute := range schemas.IdentifyingAttributes() {
-		if slices.Contains(attributes, attribute) {
-			problems = append(problems, schemas.Problem{Path: attribute, Message: "is taken by another user; choose another"})
-		}
-	}
-	return schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken,
-		"Another user has this %s already. Choose another, or sign in.", problems[0].Path).WithProblems(problems)
+	return t.claim(&u)
 }
 
 func (t *tx) setPassword(c schemas.SetPassword) error {
@@ -192,19 +132,6 @@ func (t *tx) setPassword(c schemas.SetPassword) error {
 	}
 	if err != nil {
 		return fmt.Errorf("store: setting a password: %w", err)
-	}
-	return nil
-}
-
-func (t *tx) grant(userID string, permissions []string) error {
-	for _, permission := range permissions {
-		_, err := t.exec(insertPermission, userID, permission)
-		if isForeignKeyViolation(err) {
-			return errNoUser()
-		}
-		if err != nil {
-			return fmt.Errorf("store: granting a permission: %w", err)
-		}
 	}
 	return nil
 }

@@ -106,10 +106,10 @@ func testEvents(t *testing.T, s *store.Store) {
 		must(t, s.Apply(ctx, []schemas.Change{schemas.RecordEvent{Event: e}}))
 		want = append([]schemas.Event{e}, want...)
 	}
-	got, err := s.Events(ctx, 3)
+	got, err := s.Events(ctx, schemas.EventQuery{Limit: 3})
 	must(t, err)
 	wantEqual(t, "the newest events", got, want[:3])
-	got, err = s.Events(ctx, 100)
+	got, err = s.Events(ctx, schemas.EventQuery{Limit: 100})
 	must(t, err)
 	wantEqual(t, "all events", got, want)
 

@@ -145,7 +145,7 @@ func testCrosswise(t *testing.T, s *store.Store) {
 			t.Error(err)
 		}
 	})
-	events, err := s.Events(ctx, 1000)
+	events, err := s.Events(ctx, schemas.EventQuery{Limit: 1000})
 	must(t, err)
 	wantEqual(t, "the number of events", len(events), writers*100)
 }

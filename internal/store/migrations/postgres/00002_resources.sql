@@ -11,7 +11,7 @@ CREATE TABLE organization_units (
     created_at  BIGINT NOT NULL,
     updated_at  BIGINT NOT NULL
 );
-CREATE INDEX organization_units_parent ON organization_units (parent_id);
+CREATE INDEX organization_units_parent ON organization_units (parent_id, id);
 
 CREATE TABLE user_types (
     id                TEXT COLLATE "C" NOT NULL PRIMARY KEY,
@@ -23,7 +23,7 @@ CREATE TABLE user_types (
     created_at        BIGINT NOT NULL,
     updated_at        BIGINT NOT NULL
 );
-CREATE INDEX user_types_ou ON user_types (ou_id);
+CREATE INDEX user_types_ou ON user_types (ou_id, id);
 
 -- The values of the attributes that user types mark x-unique, beside the
 -- identifying ones, which are in user_identifiers.
@@ -35,8 +35,8 @@ CREATE TABLE user_unique_values (
 );
 CREATE INDEX user_unique_values_user ON user_unique_values (user_id);
 
-CREATE INDEX users_ou ON users (ou_id);
-CREATE INDEX users_type ON users (type);
+CREATE INDEX users_ou ON users (ou_id, id);
+CREATE INDEX users_type ON users (type, id);
 
 CREATE TABLE user_groups (
     id          TEXT COLLATE "C" NOT NULL PRIMARY KEY,
@@ -46,7 +46,7 @@ CREATE TABLE user_groups (
     created_at  BIGINT NOT NULL,
     updated_at  BIGINT NOT NULL
 );
-CREATE INDEX user_groups_ou ON user_groups (ou_id);
+CREATE INDEX user_groups_ou ON user_groups (ou_id, id);
 
 -- One of user_id and member_id is there. Users leave their groups when they
 -- are deleted; a group that is a member of another stays.
@@ -72,7 +72,7 @@ CREATE TABLE resource_servers (
     created_at  BIGINT NOT NULL,
     updated_at  BIGINT NOT NULL
 );
-CREATE INDEX resource_servers_ou ON resource_servers (ou_id);
+CREATE INDEX resource_servers_ou ON resource_servers (ou_id, id);
 
 -- The tree of a resource server, its root among them: one row each, in order.
 CREATE TABLE permissions (
@@ -93,12 +93,12 @@ CREATE TABLE roles (
     created_at  BIGINT NOT NULL,
     updated_at  BIGINT NOT NULL
 );
-CREATE INDEX roles_ou ON roles (ou_id);
+CREATE INDEX roles_ou ON roles (ou_id, id);
 
 -- A permission that a role grants cannot be taken from its resource server.
 CREATE TABLE role_permissions (
     role_id    TEXT COLLATE "C" NOT NULL REFERENCES roles (id) ON DELETE CASCADE,
-    permission TEXT COLLATE "C" NOT NULL REFERENCES permissions (permission) DEFERRABLE INITIALLY DEFERRED,
+    permission TEXT COLLATE "C" NOT NULL REFERENCES permissions (permission),
     PRIMARY KEY (role_id, permission)
 );
 CREATE INDEX role_permissions_permission ON role_permissions (permission);
@@ -120,7 +120,8 @@ CREATE INDEX role_assignments_application ON role_assignments (application_id);
 
 ALTER TABLE applications ADD COLUMN type TEXT NOT NULL DEFAULT '';
 ALTER TABLE applications ADD COLUMN contacts TEXT;
-CREATE INDEX applications_ou ON applications (ou_id);
+CREATE INDEX applications_ou ON applications (ou_id, id);
+CREATE INDEX applications_type ON applications (type, id);
 CREATE INDEX applications_auth_flow ON applications (auth_flow_id);
 CREATE INDEX applications_registration_flow ON applications (registration_flow_id);
 
@@ -154,7 +155,7 @@ CREATE TABLE sessions (
     created_at     BIGINT NOT NULL,
     expires_at     BIGINT NOT NULL
 );
-CREATE INDEX sessions_user ON sessions (user_id, id);
+CREATE INDEX sessions_user ON sessions (user_id, created_at, id);
 CREATE INDEX sessions_expiry ON sessions (expires_at);
 
 -- Tokens that were revoked one by one, until they would have expired.
@@ -171,10 +172,14 @@ ALTER TABLE events ADD COLUMN resource_type TEXT NOT NULL DEFAULT '';
 ALTER TABLE events ADD COLUMN resource_id TEXT NOT NULL DEFAULT '';
 ALTER TABLE events ADD COLUMN before_digest TEXT NOT NULL DEFAULT '';
 ALTER TABLE events ADD COLUMN after_digest TEXT NOT NULL DEFAULT '';
-CREATE INDEX events_user ON events (user_id, at, id);
-CREATE INDEX events_actor ON events (actor_id, at, id);
-CREATE INDEX events_resource ON events (resource_id, at, id);
-CREATE INDEX events_action ON events (action, at, id);
+-- Each event is in the indexes of what it has: most have no resource.
+CREATE INDEX events_action ON events (action, at, id) WHERE action <> '';
+CREATE INDEX events_actor ON events (actor_id, at, id) WHERE actor_id <> '';
+CREATE INDEX events_user ON events (user_id, at, id) WHERE user_id <> '';
+CREATE INDEX events_resource_type ON events (resource_type, at, id) WHERE resource_type <> '';
+CREATE INDEX events_resource ON events (resource_id, at, id) WHERE resource_id <> '';
+CREATE INDEX events_application ON events (application_id, at, id) WHERE application_id <> '';
+CREATE INDEX events_trace ON events (trace_id, at, id) WHERE trace_id <> '';
 
 -- The audit log is only ever added to.
 -- +goose StatementBegin
@@ -185,20 +190,23 @@ CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON events
     FOR EACH STATEMENT EXECUTE FUNCTION keep_events();
 
 -- How many rows a table has, so that a list need not count them: in 16 shards,
--- because concurrent writers of one row would wait for each other.
+-- because concurrent writers of one row would wait for each other. A transaction
+-- keeps to one shard, so that two never wait for each other crosswise. Updates
+-- that leave the index alone do not get in the way of what other serializable
+-- transactions have read; for that they need room in their page.
 CREATE TABLE row_counts (
     name  TEXT COLLATE "C" NOT NULL,
     shard BIGINT NOT NULL,
     n     BIGINT NOT NULL,
     PRIMARY KEY (name, shard)
-);
+) WITH (fillfactor = 10);
 INSERT INTO row_counts (name, shard, n) SELECT 'users', shard, 0 FROM generate_series(0, 15) AS shard;
 UPDATE row_counts SET n = (SELECT COUNT(*) FROM users) WHERE shard = 0;
 -- +goose StatementBegin
-CREATE FUNCTION count_users() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION count_users() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
     UPDATE row_counts SET n = n + CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END
-        WHERE name = 'users' AND shard = floor(random() * 16);
+        WHERE name = 'users' AND shard = pg_backend_pid() % 16;
     RETURN NULL;
 END $$;
 -- +goose StatementEnd

@@ -1,0 +1,34 @@
+package store
+
+import (
+	"github.com/postern-id/postern/schemas"
+)
+
+// Users is the table of the users, without what they sign in with. What they can
+// be found by, and what is unique about them, is claimed when they are written;
+// what another user has is attribute_taken, Class Conflict.
+func Users() *Table[schemas.User] {
+	return &Table[schemas.User]{
+		noun: "user", code: schemas.CodeUserNotFound, name: "users",
+		columns: []string{"id", "type", "ou_id", "attributes", "created_at", "updated_at"},
+		filters: map[string]string{
+			"id": "id = ?", "type": "type = ?", "ouId": "ou_id = ?",
+			"username": identified, "email": identified,
+		},
+		counted: true,
+		id:      func(u *schemas.User) string { return u.ID },
+		values:  userValues,
+		scan:    scanUserRow,
+		write:   Reclaim,
+		exact: func(member, value string) (string, func(*schemas.User) bool) {
+			if member != "username" && member != "email" {
+				return value, nil
+			}
+			key := schemas.IdentifierKey(value)
+			return key, func(u *schemas.User) bool { return schemas.IdentifierKey(u.Text(member)) == key }
+		},
+	}
+}
+
+// identified selects the user who has an identifier, whichever attribute it is.
+const identified = "id = (SELECT user_id FROM user_identifiers WHERE value = ?)"

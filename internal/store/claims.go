@@ -1,0 +1,123 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	selectUniqueAttributes query = `SELECT unique_attributes FROM user_types WHERE name = ?`
+
+	insertIdentifier query = `INSERT INTO user_identifiers (value, user_id) VALUES (?, ?)
+		ON CONFLICT (value) DO NOTHING`
+
+	insertUniqueValue query = `INSERT INTO user_unique_values (attribute, value, user_id) VALUES (?, ?, ?)
+		ON CONFLICT (attribute, value) DO NOTHING`
+)
+
+// Reclaim claims anew what a user can be found by and what is unique about the
+// user. It is for a change of what the user's type calls unique; the methods of
+// Users do it by themselves.
+func Reclaim(t *Tx, u *schemas.User) error {
+	for _, table := range []string{"user_identifiers", "user_unique_values"} {
+		if _, err := t.exec("DELETE FROM "+table+" WHERE user_id = ?", u.ID); err != nil {
+			return fmt.Errorf("store: giving up the claims of a user: %w", err)
+		}
+	}
+	return t.tx.claim(u)
+}
+
+// claim claims every value that must be the user's alone, and tells of all that
+// are taken. The values go in their order: two users who want the same ones must
+// not wait for each other.
+func (t *tx) claim(u *schemas.User) error {
+	taken := map[string]bool{}
+	identifiers := map[string][]string{} // value → the attributes that have it
+	for _, attribute := range schemas.IdentifyingAttributes() {
+		if key := schemas.IdentifierKey(u.Text(attribute)); key != "" {
+			identifiers[key] = append(identifiers[key], attribute)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(identifiers)) {
+		n, err := t.exec(insertIdentifier, key, u.ID)
+		if err != nil {
+			return fmt.Errorf("store: claiming an identifier of a user: %w", err)
+		}
+		for _, attribute := range identifiers[key] {
+			taken[attribute] = n == 0
+		}
+	}
+	unique, err := t.uniqueAttributes(u.Type)
+	if err != nil {
+		return err
+	}
+	for _, attribute := range unique {
+		if taken[attribute], err = t.claimUnique(u, attribute); err != nil {
+			return err
+		}
+	}
+	return errTaken(slices.Concat(schemas.IdentifyingAttributes(), unique), taken)
+}
+
+// claimUnique claims the value of an attribute, and reports whether it is taken.
+func (t *tx) claimUnique(u *schemas.User, attribute string) (taken bool, err error) {
+	key, err := uniqueKey(u.Attributes[attribute])
+	if err != nil || key == "" {
+		return false, err
+	}
+	n, err := t.exec(insertUniqueValue, attribute, key, u.ID)
+	if err != nil {
+		return false, fmt.Errorf("store: claiming an attribute of a user: %w", err)
+	}
+	return n == 0, nil
+}
+
+// uniqueAttributes are those that a user type marks so, sorted; but not what
+// users are found by, which is unique anyway.
+func (t *tx) uniqueAttributes(userType string) ([]string, error) {
+	var kept sql.NullString
+	err := t.row(selectUniqueAttributes, userType).Scan(&kept)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("store: reading a user type: %w", err)
+	}
+	attributes := slices.DeleteFunc(list(kept), func(attribute string) bool {
+		return slices.Contains(schemas.IdentifyingAttributes(), attribute)
+	})
+	slices.Sort(attributes)
+	return attributes, nil
+}
+
+// uniqueKey is the form in which the values of unique attributes are compared:
+// texts as identifiers are, all else by its JSON; "" for what is not there.
+func uniqueKey(value any) (string, error) {
+	switch v := value.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return schemas.IdentifierKey(v), nil
+	}
+	text, err := json.Marshal(value)
+	return string(text), err
+}
+
+// errTaken tells which of the attributes have values of other users; nil if none
+// has.
+func errTaken(attributes []string, taken map[string]bool) error {
+	var problems []schemas.Problem
+	for _, attribute := range attributes {
+		if taken[attribute] {
+			problems = append(problems, schemas.Problem{Path: attribute, Message: "is taken by another user; choose another"})
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken,
+		"Another user has this %s already. Choose another, or sign in.", problems[0].Path).WithProblems(problems)
+}

@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// What somebody has is what the roles grant that are theirs or that belong to
+// groups they are in, directly or through other groups. CROSS JOIN has SQLite
+// take the tables in their order: each step is a look-up.
+const (
+	ofGroups = ` UNION SELECT m.group_id FROM belongs b CROSS JOIN group_members m WHERE m.member_id = b.id),
+		has (role_id) AS (`
+	ofRoles = ` UNION SELECT a.role_id FROM belongs b CROSS JOIN role_assignments a WHERE a.group_id = b.id)
+		SELECT p.permission FROM has h CROSS JOIN role_permissions p WHERE p.role_id = h.role_id`
+
+	selectPermissions query = `WITH RECURSIVE belongs (id) AS (SELECT group_id FROM group_members WHERE user_id = ?` +
+		ofGroups + `SELECT role_id FROM role_assignments WHERE user_id = ?` + ofRoles +
+		` UNION SELECT permission FROM user_permissions WHERE user_id = ? ORDER BY permission`
+
+	selectGroupPermissions query = `WITH RECURSIVE belongs (id) AS (SELECT id FROM user_groups WHERE id = ?` +
+		ofGroups + `SELECT role_id FROM role_assignments WHERE group_id = ?` + ofRoles + ` GROUP BY p.permission ORDER BY p.permission`
+
+	selectApplicationPermissions query = `SELECT p.permission FROM role_assignments a CROSS JOIN role_permissions p
+		WHERE a.application_id = ? AND p.role_id = a.role_id GROUP BY p.permission ORDER BY p.permission`
+
+	insertPermission query = `INSERT INTO user_permissions (user_id, permission) VALUES (?, ?)
+		ON CONFLICT (user_id, permission) DO NOTHING`
+)
+
+// Permissions returns what the user may do ("system"), sorted; none for an
+// unknown user.
+func (s *Store) Permissions(ctx context.Context, userID string) (permissions []string, err error) {
+	if !storable(userID) {
+		return nil, nil
+	}
+	err = s.each(ctx, selectPermissions, into(&permissions), userID, userID, userID)
+	if err != nil {
+		return nil, fmt.Errorf("store: reading permissions: %w", err)
+	}
+	return permissions, nil
+}
+
+// ApplicationPermissions returns what the application may do on its own behalf,
+// sorted; none for an unknown one.
+func (s *Store) ApplicationPermissions(ctx context.Context, applicationID string) (permissions []string, err error) {
+	if !storable(applicationID) {
+		return nil, nil
+	}
+	err = s.each(ctx, selectApplicationPermissions, into(&permissions), applicationID)
+	if err != nil {
+		return nil, fmt.Errorf("store: reading permissions: %w", err)
+	}
+	return permissions, nil
+}
+
+// PermissionsOf returns what somebody has, sorted: a user; an application; or a
+// group, of which it is what its members have by it.
+func PermissionsOf(ctx context.Context, r Reader, p schemas.Principal) (permissions []string, err error) {
+	q := selectPermissions
+	switch p.Type {
+	case schemas.GroupPrincipal:
+		q = selectGroupPermissions
+	case schemas.ApplicationPrincipal:
+		q = selectApplicationPermissions
+	}
+	if !storable(p.ID) {
+		return nil, nil
+	}
+	args := make([]any, strings.Count(string(q), "?"))
+	for i := range args {
+		args[i] = p.ID
+	}
+	if err := rows(ctx, r, into(&permissions), string(q), args...); err != nil {
+		return nil, fmt.Errorf("reading permissions: %w", err)
+	}
+	return permissions, nil
+}
+
+// Holders returns the ids of users who have a permission or one above it, the
+// oldest first, limit at most.
+func Holders(ctx context.Context, r Reader, permission string, limit int) (users []string, err error) {
+	var args []any
+	for i := range len(permission) + 1 {
+		if i == len(permission) || permission[i] == ':' {
+			args = append(args, permission[:i])
+		}
+	}
+	q := `WITH RECURSIVE grants (role_id) AS (SELECT role_id FROM role_permissions WHERE permission IN (` + marks(len(args)) + `)),
+		granted (id) AS (
+			SELECT a.group_id FROM grants g CROSS JOIN role_assignments a WHERE a.role_id = g.role_id AND a.group_id IS NOT NULL
+			UNION SELECT m.member_id FROM granted g CROSS JOIN group_members m WHERE m.group_id = g.id AND m.member_id IS NOT NULL)
+		SELECT a.user_id FROM grants g CROSS JOIN role_assignments a WHERE a.role_id = g.role_id AND a.user_id IS NOT NULL
+		UNION SELECT m.user_id FROM granted g CROSS JOIN group_members m WHERE m.group_id = g.id AND m.user_id IS NOT NULL
+		ORDER BY user_id LIMIT ?`
+	if err := rows(ctx, r, into(&users), q, append(args, limit)...); err != nil {
+		return nil, fmt.Errorf("looking for who has a permission: %w", err)
+	}
+	return users, nil
+}
+
+// into appends the texts of the only column to list.
+func into(list *[]string) func(scanner) error {
+	return func(row scanner) error {
+		var text string
+		err := row.Scan(&text)
+		*list = append(*list, text)
+		return err
+	}
+}
+
+func (t *tx) grant(userID string, permissions []string) error {
+	for _, permission := range permissions {
+		_, err := t.exec(insertPermission, userID, permission)
+		if isForeignKeyViolation(err) {
+			return errNoUser()
+		}
+		if err != nil {
+			return fmt.Errorf("store: granting a permission: %w", err)
+		}
+	}
+	return nil
+}

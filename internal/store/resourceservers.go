@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// ResourceServers is the table of the resource servers, with their trees.
+func ResourceServers() *Table[schemas.ResourceServer] {
+	return &Table[schemas.ResourceServer]{
+		noun: "resource server", code: "resource_server_not_found", name: "resource_servers",
+		columns: []string{"id", "handle", "name", "description", "identifier", "ou_id", "read_only", "created_at", "updated_at"},
+		filters: map[string]string{"handle": "handle = ?", "identifier": "identifier = ?", "ouId": "ou_id = ?"},
+		id:      serverID,
+		values: func(v *schemas.ResourceServer) ([]any, error) {
+			return []any{v.ID, v.Handle, v.Name, v.Description, nullable(v.Identifier), v.OUID, v.IsReadOnly,
+				micros(v.CreatedAt), micros(v.UpdatedAt)}, nil
+		},
+		scan: func(row scanner, v *schemas.ResourceServer) error {
+			var identifier sql.NullString
+			err := row.Scan(&v.ID, &v.Handle, &v.Name, &v.Description, &identifier, &v.OUID, &v.IsReadOnly,
+				(*instant)(&v.CreatedAt), (*instant)(&v.UpdatedAt))
+			v.Identifier = identifier.String
+			return err
+		},
+		complete: readTrees,
+		write:    writeTree,
+	}
+}
+
+func serverID(v *schemas.ResourceServer) string { return v.ID }
+
+// The kinds of nodes that the tree of a resource server has.
+const (
+	serverNode   = "server" // the root
+	resourceNode = "resource"
+	actionNode   = "action"
+)
+
+// node is one node of a tree. Trees are kept as the list of their nodes, each
+// before those below it, and of those the actions first.
+type node struct{ permission, kind, name, description string }
+
+func (n node) depth() int { return strings.Count(n.permission, ":") }
+
+func (n node) handle() string { return n.permission[strings.LastIndexByte(n.permission, ':')+1:] }
+
+// nodes lists the nodes of a resource server's tree.
+func nodes(v *schemas.ResourceServer) []node {
+	return appendNodes([]node{{permission: v.Handle, kind: serverNode}}, v.Handle, v.Resources)
+}
+
+func appendNodes(list []node, above string, resources []schemas.Resource) []node {
+	for _, r := range resources {
+		own := above + ":" + r.Handle
+		list = append(list, node{own, resourceNode, r.Name, r.Description})
+		for _, a := range r.Actions {
+			list = append(list, node{own + ":" + a.Handle, actionNode, a.Name, a.Description})
+		}
+		list = appendNodes(list, own, r.Resources)
+	}
+	return list
+}
+
+// resources takes the nodes of a kind and depth from the front of the list, with
+// all below them: it is the inverse of appendNodes.
+func resources(list *[]node, depth int) (found []schemas.Resource) {
+	for {
+		n, ok := take(list, resourceNode, depth)
+		if !ok {
+			return found
+		}
+		r := schemas.Resource{Handle: n.handle(), Name: n.name, Description: n.description}
+		for a, ok := take(list, actionNode, depth+1); ok; a, ok = take(list, actionNode, depth+1) {
+			r.Actions = append(r.Actions, schemas.ResourceAction{Handle: a.handle(), Name: a.name, Description: a.description})
+		}
+		r.Resources = resources(list, depth+1)
+		found = append(found, r)
+	}
+}
+
+func take(list *[]node, kind string, depth int) (node, bool) {
+	if len(*list) == 0 || (*list)[0].kind != kind || (*list)[0].depth() != depth {
+		return node{}, false
+	}
+	n := (*list)[0]
+	*list = (*list)[1:]
+	return n, true
+}
+
+func readTrees(ctx context.Context, r Reader, servers []schemas.ResourceServer) error {
+	byID := byIDs(servers, serverID)
+	trees := map[string][]node{}
+	err := owned(ctx, r, byID, func(row scanner) error {
+		var id string
+		var n node
+		err := row.Scan(&id, &n.permission, &n.kind, &n.name, &n.description)
+		if n.kind != serverNode {
+			trees[id] = append(trees[id], n)
+		}
+		return err
+	}, "SELECT server_id, permission, kind, name, description FROM permissions WHERE server_id IN (?) ORDER BY server_id, position")
+	for id, v := range byID {
+		tree := trees[id]
+		v.Resources = append([]schemas.Resource{}, resources(&tree, 1)...)
+		v.Permissions = v.AllPermissions()
+	}
+	return err
+}
+
+// writeTree keeps the rows of the permissions that stay, because roles refer to
+// them.
+func writeTree(t *Tx, v *schemas.ResourceServer) error {
+	if _, err := t.exec("UPDATE permissions SET position = -1 WHERE server_id = ?", v.ID); err != nil {
+		return err
+	}
+	for i, n := range nodes(v) {
+		changed, err := t.exec(`INSERT INTO permissions (permission, server_id, position, kind, name, description)
+			VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (permission) DO UPDATE SET position = excluded.position, kind = excluded.kind,
+			name = excluded.name, description = excluded.description WHERE permissions.server_id = excluded.server_id`,
+			n.permission, v.ID, i, n.kind, n.name, n.description)
+		if err != nil {
+			return err
+		}
+		if changed == 0 {
+			return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
+				"The permission %q is that of another resource server. Choose another handle.", n.permission)
+		}
+	}
+	_, err := t.exec("DELETE FROM permissions WHERE server_id = ? AND position = -1", v.ID)
+	return err
+}

@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Roles is the table of the roles, with what they grant and to whom.
+func Roles() *Table[schemas.Role] {
+	return &Table[schemas.Role]{
+		noun: "role", code: "role_not_found", name: "roles",
+		columns: []string{"id", "name", "description", "ou_id", "created_at", "updated_at"},
+		filters: map[string]string{"name": "name = ?", "ouId": "ou_id = ?"},
+		id:      roleID,
+		values: func(v *schemas.Role) ([]any, error) {
+			return []any{v.ID, v.Name, v.Description, v.OUID, micros(v.CreatedAt), micros(v.UpdatedAt)}, nil
+		},
+		scan: func(row scanner, v *schemas.Role) error {
+			return row.Scan(&v.ID, &v.Name, &v.Description, &v.OUID, (*instant)(&v.CreatedAt), (*instant)(&v.UpdatedAt))
+		},
+		complete: readGrants,
+		write:    writeGrants,
+	}
+}
+
+func roleID(v *schemas.Role) string { return v.ID }
+
+func readGrants(ctx context.Context, r Reader, roles []schemas.Role) error {
+	byID := byIDs(roles, roleID)
+	for _, v := range byID {
+		v.Permissions, v.Assignments = []string{}, []schemas.Principal{}
+	}
+	if err := owned(ctx, r, byID, func(row scanner) error {
+		var id, permission string
+		if err := row.Scan(&id, &permission); err != nil {
+			return err
+		}
+		byID[id].Permissions = append(byID[id].Permissions, permission)
+		return nil
+	}, "SELECT role_id, permission FROM role_permissions WHERE role_id IN (?)"); err != nil {
+		return err
+	}
+	err := owned(ctx, r, byID, func(row scanner) error {
+		var id string
+		var user, group, application sql.NullString
+		if err := row.Scan(&id, &user, &group, &application); err != nil {
+			return err
+		}
+		byID[id].Assignments = append(byID[id].Assignments, principal(user, group, application))
+		return nil
+	}, "SELECT role_id, user_id, group_id, application_id FROM role_assignments WHERE role_id IN (?)")
+	for _, v := range byID {
+		slices.Sort(v.Permissions)
+		sortPrincipals(v.Assignments)
+	}
+	return err
+}
+
+func writeGrants(t *Tx, v *schemas.Role) error {
+	for _, table := range []string{"role_permissions", "role_assignments"} {
+		if _, err := t.exec("DELETE FROM "+table+" WHERE role_id = ?", v.ID); err != nil {
+			return err
+		}
+	}
+	for _, permission := range v.Permissions {
+		if _, err := t.exec("INSERT INTO role_permissions (role_id, permission) VALUES (?, ?)", v.ID, permission); err != nil {
+			return err
+		}
+	}
+	for _, p := range v.Assignments {
+		user, group, application := columnsOf(p)
+		if _, err := t.exec("INSERT INTO role_assignments (role_id, user_id, group_id, application_id) VALUES (?, ?, ?, ?)",
+			v.ID, user, group, application); err != nil {
+			return err
+		}
+	}
+	return nil
+}

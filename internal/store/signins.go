@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	sessionColumns = `id, user_id, application_id, amr, acr, client, created_at, expires_at`
+
+	selectSession  query = `SELECT ` + sessionColumns + ` FROM sessions WHERE id = ?`
+	selectSessions query = `SELECT ` + sessionColumns + ` FROM sessions WHERE user_id = ? AND expires_at > ?
+		ORDER BY created_at DESC, id DESC`
+
+	insertSession query = `INSERT INTO sessions (` + sessionColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+	deleteSession query = `DELETE FROM sessions WHERE id = ?`
+
+	insertRevokedToken query = `INSERT INTO revoked_tokens (id, expires_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING`
+
+	selectTokenLive query = `SELECT NOT EXISTS (SELECT 1 FROM revoked_tokens WHERE id = ?)
+		AND (? = '' OR EXISTS (SELECT 1 FROM sessions WHERE id = ?))
+		AND (? = '' OR EXISTS (SELECT 1 FROM applications WHERE client_id = ?))`
+)
+
+// Sessions returns the user's sessions that have not expired at now, newest
+// first.
+func (s *Store) Sessions(ctx context.Context, userID string, now time.Time) (sessions []schemas.Session, err error) {
+	if !storable(userID) {
+		return nil, nil
+	}
+	err = s.each(ctx, selectSessions, func(row scanner) error {
+		sessions = append(sessions, schemas.Session{})
+		return scanSession(row, &sessions[len(sessions)-1])
+	}, userID, micros(now))
+	if err != nil {
+		return nil, fmt.Errorf("store: reading sessions: %w", err)
+	}
+	return sessions, nil
+}
+
+// Session returns the session, also when it has expired and is still kept. An
+// unknown one, or one that was ended, is session_not_found, Class NotFound.
+func (s *Store) Session(ctx context.Context, id string) (*schemas.Session, error) {
+	unknown := schemas.Errorf(schemas.NotFound, "session_not_found", "There is no session with the id %.64q; it may have ended.", id)
+	if !storable(id) {
+		return nil, unknown
+	}
+	var found schemas.Session
+	err := scanSession(s.row(ctx, selectSession, id), &found)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, unknown
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: reading a session: %w", err)
+	}
+	return &found, nil
+}
+
+// TokenLive reports whether a token still counts, if it is valid by itself: it
+// was not revoked, its session has not ended, and its client exists.
+func (s *Store) TokenLive(ctx context.Context, t schemas.TokenRef) (live bool, err error) {
+	if !storable(t.ID) || !storable(t.Session) || !storable(t.Client) {
+		return false, nil
+	}
+	err = s.row(ctx, selectTokenLive, t.ID, t.Session, t.Session, t.Client, t.Client).Scan(&live)
+	if err != nil {
+		return false, fmt.Errorf("store: looking whether a token counts: %w", err)
+	}
+	return live, nil
+}
+
+func scanSession(row scanner, s *schemas.Session) error {
+	var amr sql.NullString
+	err := row.Scan(&s.ID, &s.UserID, &s.ApplicationID, &amr, &s.ACR, &s.Client, (*instant)(&s.CreatedAt), (*instant)(&s.ExpiresAt))
+	s.AMR = list(amr)
+	return err
+}
+
+func (t *tx) startSession(s schemas.Session) error {
+	amr, err := lines(s.AMR)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(insertSession, s.ID, s.UserID, s.ApplicationID, amr, s.ACR, s.Client, micros(s.CreatedAt), micros(s.ExpiresAt))
+	if isForeignKeyViolation(err) {
+		return errNoUser()
+	}
+	if err != nil {
+		return fmt.Errorf("store: starting a session: %w", err)
+	}
+	return nil
+}
+
+func (t *tx) endSession(s schemas.EndSession) error {
+	if _, err := t.exec(deleteSession, s.ID); err != nil {
+		return fmt.Errorf("store: ending a session: %w", err)
+	}
+	return nil
+}
+
+func (t *tx) revokeToken(c schemas.RevokeToken) error {
+	if _, err := t.exec(insertRevokedToken, c.ID, micros(c.ExpiresAt)); err != nil {
+		return fmt.Errorf("store: revoking a token: %w", err)
+	}
+	return nil
+}

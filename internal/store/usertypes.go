@@ -1,0 +1,27 @@
+package store
+
+import (
+	"database/sql"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// UserTypes is the table of the user types.
+func UserTypes() *Table[schemas.UserType] {
+	return &Table[schemas.UserType]{
+		noun: "user type", code: "user_type_not_found", name: "user_types",
+		columns: []string{"id", "name", "description", "ou_id", "definition", "unique_attributes", "created_at", "updated_at"},
+		filters: map[string]string{"name": "name = ?", "ouId": "ou_id = ?"},
+		id:      func(v *schemas.UserType) string { return v.ID },
+		values: func(v *schemas.UserType) ([]any, error) {
+			unique, err := lines(v.UniqueAttributes())
+			return []any{v.ID, v.Name, v.Description, v.OUID, string(v.Schema), unique,
+				micros(v.CreatedAt), micros(v.UpdatedAt)}, err
+		},
+		scan: func(row scanner, v *schemas.UserType) error {
+			var unique sql.NullString // follows from the schema
+			return row.Scan(&v.ID, &v.Name, &v.Description, &v.OUID, (*[]byte)(&v.Schema), &unique,
+				(*instant)(&v.CreatedAt), (*instant)(&v.UpdatedAt))
+		},
+	}
+}
