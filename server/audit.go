@@ -8,11 +8,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// event makes an entry of the audit log about what a request did.
+// event makes an entry of the audit log about what a user did.
 func (s *server) event(r *http.Request, action, userID string, detail map[string]string) schemas.RecordEvent {
-	return schemas.RecordEvent{Event: schemas.Event{
-		ID: schemas.NewID(), At: s.now(), Action: action, UserID: userID, TraceID: exchangeOf(r).traceID, Detail: detail,
-	}}
+	e := schemas.Event{ID: schemas.NewID(), At: s.now(), Action: action, UserID: userID, TraceID: exchangeOf(r).traceID, Detail: detail}
+	if userID != "" {
+		e.Actor = schemas.Actor{Type: schemas.UserActor, ID: userID}
+	}
+	return schemas.RecordEvent{Event: e}
 }
 
 // auditRefusal records that a passkey may have been copied. Only whoever holds

@@ -4,13 +4,101 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
 
-// authenticate returns who sent the request, by its bearer token (RFC 6750
-// §2.1). A token is never taken from the query or the body: there it ends up in
-// logs and histories.
+// need is what a request to an endpoint must bring: a token with a permission,
+// which is its name ("system:users:read"), or one of the words below. The zero
+// value is none of them, so that nothing is open because it was forgotten.
+type need string
+
+const (
+	nothing   need = "nothing"        // anybody may call it
+	anyToken  need = "any token"      // what it may do, the handler decides
+	userToken need = "a user's token" // that of the user whom it is about
+)
+
+// caller is who sent a request.
+type caller struct {
+	directory.Call
+	session string // that the token belongs to; "" for none
+}
+
+// userID is the user who acts; "" if it is an application or the program itself.
+func (c *caller) userID() string {
+	if c.Actor.Type != schemas.UserActor {
+		return ""
+	}
+	return c.Actor.ID
+}
+
+// admit makes sure that a request brings what the endpoint needs. It is the one
+// place that does. The caller is nil where nothing is needed.
+func (s *server) admit(r *http.Request, needs need) (*caller, error) {
+	if needs == nothing {
+		return nil, nil
+	}
+	c, err := s.caller(r)
+	if err != nil {
+		return nil, err
+	}
+	switch needs {
+	case anyToken:
+		return c, nil
+	case userToken:
+		if c.userID() == "" {
+			return nil, schemas.Errorf(schemas.Forbidden, codeForbidden,
+				"this is about the user whom the token speaks for, and this token speaks for no user: sign in, and send that token")
+		}
+		return c, nil
+	}
+	if !c.Permits(string(needs)) {
+		return nil, &lacking{needs}
+	}
+	return c, nil
+}
+
+// caller tells who sent the request, by its bearer token. While the server
+// stands open (see Options.Open) a request without one is the program's own. A
+// browser's never is: a page that has made its own name lead here could else
+// seed the store in its own favour, and that it sends an Origin gives it away.
+func (s *server) caller(r *http.Request) (*caller, error) {
+	unsigned := len(r.Header.Values("Authorization")) == 0 && r.Header.Get("Origin") == ""
+	if unsigned && s.Open != nil && s.Open(r.Context()) {
+		c := &caller{Call: directory.System()}
+		c.TraceID = exchangeOf(r).traceID
+		return c, nil
+	}
+	claims, err := s.authenticate(r)
+	if err != nil {
+		return nil, err
+	}
+	return &caller{session: claims.Session, Call: directory.Call{
+		Actor: s.actor(claims), Permissions: claims.Scope, TraceID: exchangeOf(r).traceID,
+	}}, nil
+}
+
+// actor is whom a token speaks for: the client itself if it is the subject
+// (RFC 9068 §2.2), else a user. An assertion was issued to the application that
+// it is meant for besides us.
+func (s *server) actor(claims *token.Claims) schemas.Actor {
+	a := schemas.Actor{Type: schemas.UserActor, ID: claims.Subject, Client: claims.ClientID}
+	if claims.ClientID != "" && claims.ClientID == claims.Subject {
+		a.Type = schemas.ApplicationActor
+	}
+	for _, audience := range claims.Audience {
+		if a.Client == "" && audience != s.PublicURL {
+			a.Client = audience
+		}
+	}
+	return a
+}
+
+// authenticate returns what the bearer token of a request says (RFC 6750 §2.1).
+// A token is never taken from the query or the body: there it ends up in logs
+// and histories.
 func (s *server) authenticate(r *http.Request) (*token.Claims, error) {
 	fields := r.Header.Values("Authorization")
 	if len(fields) == 0 {
@@ -25,11 +113,23 @@ func (s *server) authenticate(r *http.Request) (*token.Claims, error) {
 	return s.Tokens.Verify(r.Context(), raw, s.PublicURL)
 }
 
+// lacking is the error of a token without the permission that is needed.
+type lacking struct{ needs need }
+
+// Error says what the client is told.
+func (e *lacking) Error() string { return e.Unwrap().Error() }
+
+// Unwrap returns what the client is told.
+func (e *lacking) Unwrap() error {
+	return schemas.Errorf(schemas.Forbidden, codeForbidden,
+		"this token does not carry the permission %q, nor one above it: send one that does. A user's tokens carry what the user's roles grant", string(e.needs))
+}
+
 // mayActFor makes sure that the caller is the user, or may act for anybody.
 // Without it whoever has an account could add a passkey of their own to
 // everybody else's.
-func mayActFor(caller *token.Claims, userID string) error {
-	if caller.Subject == userID || caller.Permits("system") {
+func mayActFor(c *caller, userID string) error {
+	if c.userID() == userID || c.Permits("system") {
 		return nil
 	}
 	return schemas.Errorf(schemas.Forbidden, codeForbidden,

@@ -16,10 +16,13 @@ import (
 )
 
 // How long bodies may be, in bytes. Passkeys with attestation certificates need
-// the larger one.
+// the larger of the first two. The others are for resources: a flow has up to
+// 2,000 nodes, a group or a role up to 10,000 members.
 const (
-	smallBody = 64 << 10
-	largeBody = 256 << 10
+	smallBody    = 64 << 10
+	largeBody    = 256 << 10
+	resourceBody = 1 << 20
+	membersBody  = 2 << 20
 )
 
 // checked is a request body that knows what it needs beyond the types of its
@@ -32,23 +35,34 @@ type checked interface {
 // readJSON decodes a request body of at most limit bytes strictly (see
 // schemas.Strict) and checks it. The error tells all that is wrong with it; the
 // members that could be made out are decoded even then.
-//
-// The media type must be JSON. A page of a foreign origin can send a form or
-// plain text without asking (Fetch §2.2.2); JSON it may send only if CORS lets
-// it.
 func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into checked) error {
-	if err := checkMediaType(r.Header.Get("Content-Type")); err != nil {
+	body, _, err := readBody(w, r, limit, jsonType)
+	if err != nil {
 		return err
+	}
+	return decode(body, into)
+}
+
+// readBody reads a body of at most limit bytes, and tells which of the media
+// types it has.
+//
+// The media type must be one of them. A page of a foreign origin can send a form
+// or plain text without asking (Fetch §2.2.2); JSON and YAML it may send only if
+// CORS lets it.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64, types ...string) ([]byte, string, error) {
+	kind, err := mediaType(r.Header.Get("Content-Type"), types)
+	if err != nil {
+		return nil, "", err
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
-		return schemas.Errorf(schemas.TooLarge, codeTooLarge, "the request body is too large: expected at most %d bytes", limit)
+		return nil, "", schemas.Errorf(schemas.TooLarge, codeTooLarge, "the request body is too large: expected at most %d bytes", limit)
 	case err != nil:
-		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the request body broke off: %w", err)
+		return nil, "", schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the request body broke off: %w", err)
 	}
-	return decode(body, into)
+	return body, kind, nil
 }
 
 func decode(body []byte, into checked) error {
@@ -105,19 +119,26 @@ func memberNames(into any) []string {
 	return names
 }
 
-func checkMediaType(field string) error {
-	came := fmt.Sprintf("got %.100q", field)
+// The media types of bodies: RFC 8259 §11 and RFC 9512 §2.1.
+const (
+	jsonType = "application/json"
+	yamlType = "application/yaml"
+)
+
+// mediaType returns which of the types a Content-Type field names.
+func mediaType(field string, types []string) (string, error) {
+	expected, came := strings.Join(types, " or "), fmt.Sprintf("got %.100q", field)
 	if field == "" {
 		came = "got none"
 	}
 	kind, params, err := mime.ParseMediaType(field)
-	if err != nil || kind != "application/json" {
-		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "expected Content-Type: application/json, %s", came)
+	if err != nil || !slices.Contains(types, kind) {
+		return "", schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "expected Content-Type: %s, %s", expected, came)
 	}
 	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "expected Content-Type: application/json in UTF-8, %s", came)
+		return "", schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "expected Content-Type: %s in UTF-8, %s", expected, came)
 	}
-	return nil
+	return kind, nil
 }
 
 // writeJSON writes a reply. An error means that nothing was written.
@@ -126,10 +147,13 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 	if err != nil {
 		return fmt.Errorf("write the reply: %w", err)
 	}
-	text = append(text, '\n')
-	w.Header().Set("Content-Type", "application/json")
+	writeBody(w, status, jsonType, append(text, '\n'))
+	return nil
+}
+
+func writeBody(w http.ResponseWriter, status int, kind string, text []byte) {
+	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
 	_, _ = w.Write(text) // fails when the client has gone, and then nobody listens
-	return nil
 }

@@ -36,7 +36,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	x.code, e.TraceID = e.Code, x.traceID
 	h := w.Header()
 	hardenReply(h)
-	if challenge := challengeFor(r, status, e); challenge != "" {
+	if challenge := challengeFor(r, status, err, e); challenge != "" {
 		h.Set("WWW-Authenticate", challenge)
 	}
 	if e.RetryAfter > 0 {
@@ -95,8 +95,10 @@ func statusOf(c schemas.Class) int {
 }
 
 // challengeFor is the WWW-Authenticate field of RFC 6750 §3. A request that
-// brought no token is told only that one is wanted (§3.1).
-func challengeFor(r *http.Request, status int, e *schemas.Error) string {
+// brought no token is told only that one is wanted (§3.1). One that may not do
+// what it asks for is told the scope that would do, if there is one: where a
+// rule forbids it, that is the one above all.
+func challengeFor(r *http.Request, status int, err error, e *schemas.Error) string {
 	sent := r.Header.Get("Authorization") != ""
 	switch {
 	case status == http.StatusUnauthorized && sent:
@@ -104,9 +106,17 @@ func challengeFor(r *http.Request, status int, e *schemas.Error) string {
 	case status == http.StatusUnauthorized:
 		return `Bearer realm="postern"`
 	case status == http.StatusForbidden && sent:
-		return `Bearer realm="postern", error="insufficient_scope", scope="system"`
+		return `Bearer realm="postern", error="insufficient_scope", scope=` + quotedString(wantedScope(err))
 	}
 	return ""
+}
+
+// wantedScope is the scope that a token lacked.
+func wantedScope(err error) string {
+	if l, ok := errors.AsType[*lacking](err); ok {
+		return string(l.needs)
+	}
+	return "system"
 }
 
 // quotedString writes an error_description: RFC 6750 §3 leaves out quotes,

@@ -38,3 +38,13 @@ func publicHTTPS(base string) bool {
 	host := strings.ToLower(u.Hostname())
 	return host != "localhost" && !strings.HasSuffix(host, ".localhost") && net.ParseIP(host) == nil
 }
+
+// sitePath is the path under which the server is reached; "" if it has a site
+// of its own.
+func sitePath(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(u.EscapedPath(), "/")
+}

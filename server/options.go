@@ -35,8 +35,13 @@ type Options struct {
 	Passkeys     *passkey.Ceremonies
 	Store        PasskeyStore
 	Tokens       Tokens
-	// Directory is the resources.
+	// Directory is the resources. Nil: the API has none.
 	Directory *directory.Directory
+	// Audit is the audit log.
+	Audit AuditLog
+	// Open reports whether the API stands open: then a request without a token
+	// may do everything. Nil: never.
+	Open func(ctx context.Context) bool
 	// SessionTTL is how long a passkey session token may be used; zero means
 	// passkey.DefaultTimeout.
 	SessionTTL time.Duration
@@ -101,9 +106,15 @@ type Tokens interface {
 	Verify(ctx context.Context, raw, audience string) (*token.Claims, error)
 }
 
+// AuditLog is where events are read.
+type AuditLog interface {
+	Events(ctx context.Context, q schemas.EventQuery) ([]schemas.Event, error)
+}
+
 // server is the state of the handlers: none beside the options.
 type server struct {
 	Options
+	base    string          // the path of PublicURL: "" unless the server is a part of a site
 	allowed map[string]bool // AllowedOrigins
 	hsts    bool
 }
@@ -119,7 +130,7 @@ func New(o Options) http.Handler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &server{Options: o, allowed: map[string]bool{}, hsts: publicHTTPS(o.PublicURL)}
+	s := &server{Options: o, base: sitePath(o.PublicURL), allowed: map[string]bool{}, hsts: publicHTTPS(o.PublicURL)}
 	for _, origin := range o.AllowedOrigins {
 		s.allowed[origin] = true
 	}

@@ -65,16 +65,12 @@ type registrationOptions struct {
 }
 
 // startRegistration is POST /register/passkey/start.
-func (s *server) startRegistration(w http.ResponseWriter, r *http.Request) error {
-	caller, err := s.authenticate(r)
-	if err != nil {
-		return err
-	}
+func (s *server) startRegistration(w http.ResponseWriter, r *http.Request, c *caller) error {
 	var body registrationStart
 	if err := readJSON(w, r, smallBody, &body); err != nil {
 		return err
 	}
-	if err := mayActFor(caller, *body.UserID); err != nil {
+	if err := mayActFor(c, *body.UserID); err != nil {
 		return err
 	}
 	options, state, err := s.beginRegistration(r, &body)
@@ -132,28 +128,22 @@ type registered struct {
 
 // finishRegistration is POST /register/passkey/finish. The token must speak for
 // the user whom the ceremony was begun for, not merely for somebody.
-func (s *server) finishRegistration(w http.ResponseWriter, r *http.Request) error {
-	caller, err := s.authenticate(r)
-	if err != nil {
-		return err
-	}
+func (s *server) finishRegistration(w http.ResponseWriter, r *http.Request, c *caller) error {
 	var body registrationFinish
 	session, err := s.readFinish(w, r, &body, schemas.RegistrationCeremony)
 	if err != nil {
 		return err
 	}
-	if err := mayActFor(caller, session.Owner); err != nil {
+	if err := mayActFor(c, session.Owner); err != nil {
 		return err
 	}
 	credential, err := s.Passkeys.FinishRegistration(session.State, body.answer, s.now())
 	if err != nil {
 		return err
 	}
-	err = s.Store.Apply(r.Context(), []schemas.Change{
-		schemas.CreateCredential{Credential: *credential},
-		s.event(r, "passkey.registered", credential.UserID, map[string]string{"credentialId": credential.ID.String()}),
-	})
-	if err != nil {
+	event := s.event(r, "passkey.registered", credential.UserID, map[string]string{"credentialId": credential.ID.String()})
+	event.Event.Actor = c.Actor // whoever may do everything registers for others too
+	if err := s.Store.Apply(r.Context(), []schemas.Change{schemas.CreateCredential{Credential: *credential}, event}); err != nil {
 		return named(err)
 	}
 	return writeJSON(w, http.StatusOK, registered{credential.ID.String(), credential.Name, credential.CreatedAt})

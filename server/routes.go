@@ -6,30 +6,60 @@ import (
 	"strings"
 
 	"github.com/gorilla/mux"
+
+	"github.com/postern-id/postern/internal/directory"
 )
 
 // handler answers a request, or returns the error to answer it with. One that
-// returns an error has written nothing.
-type handler func(w http.ResponseWriter, r *http.Request) error
+// returns an error has written nothing. The caller is nil where the endpoint
+// needs nothing.
+type handler func(w http.ResponseWriter, r *http.Request, c *caller) error
+
+// open is the handler of an endpoint that does not ask who calls.
+func open(h func(w http.ResponseWriter, r *http.Request) error) handler {
+	return func(w http.ResponseWriter, r *http.Request, _ *caller) error { return h(w, r) }
+}
 
 // endpoint is one line of the API. A GET answers HEAD as well.
 type endpoint struct {
 	method, path string
+	needs        need
 	handle       handler
 	origins      origins
 }
 
-// endpoints is the API.
+// endpoints is the API. Where two paths match, the first one counts.
 func (s *server) endpoints() []endpoint {
+	list := []endpoint{
+		{"POST", "/register/passkey/start", anyToken, s.startRegistration, configuredOrigins},
+		{"POST", "/register/passkey/finish", anyToken, s.finishRegistration, configuredOrigins},
+		{"POST", "/auth/passkey/start", nothing, open(s.startAuthentication), configuredOrigins},
+		{"POST", "/auth/passkey/finish", nothing, open(s.finishAuthentication), configuredOrigins},
+		{"POST", "/flow/execute", nothing, open(s.executeFlow), applicationOrigins},
+		{"GET", "/flow/meta", nothing, open(s.flowMeta), applicationOrigins},
+		{"GET", "/health/liveness", nothing, open(s.liveness), noOrigins},
+		{"GET", "/health/readiness", nothing, open(s.readiness), noOrigins},
+	}
+	if s.Directory == nil {
+		return list
+	}
+	for _, r := range s.Directory.Resources() {
+		list = append(list, s.nounEndpoints(r)...)
+	}
+	return list
+}
+
+// nounEndpoints are those that every kind of resource has.
+func (s *server) nounEndpoints(of directory.Resource) []endpoint {
+	n := of.Noun()
+	h := nounHandlers{s, of, n}
+	look, change := need(n.Read), need(n.Write)
 	return []endpoint{
-		{"POST", "/register/passkey/start", s.startRegistration, configuredOrigins},
-		{"POST", "/register/passkey/finish", s.finishRegistration, configuredOrigins},
-		{"POST", "/auth/passkey/start", s.startAuthentication, configuredOrigins},
-		{"POST", "/auth/passkey/finish", s.finishAuthentication, configuredOrigins},
-		{"POST", "/flow/execute", s.executeFlow, applicationOrigins},
-		{"GET", "/flow/meta", s.flowMeta, applicationOrigins},
-		{"GET", "/health/liveness", s.liveness, noOrigins},
-		{"GET", "/health/readiness", s.readiness, noOrigins},
+		{"GET", n.Path, look, h.list, configuredOrigins},
+		{"POST", n.Path, change, h.create, configuredOrigins},
+		{"GET", n.Path + "/{id}", look, h.get, configuredOrigins},
+		{"PUT", n.Path + "/{id}", change, h.replace, configuredOrigins},
+		{"DELETE", n.Path + "/{id}", change, h.delete, configuredOrigins},
 	}
 }
 
@@ -41,13 +71,13 @@ func (s *server) router() http.Handler {
 	for _, e := range s.endpoints() {
 		at := resources[e.path]
 		if at == nil {
-			at = &resource{server: s, path: e.path, origins: e.origins, methods: map[string]handler{}}
+			at = &resource{server: s, path: e.path, origins: e.origins, methods: map[string]endpoint{}}
 			resources[e.path] = at
 			router.Path(e.path).Handler(at)
 		}
-		at.methods[e.method] = e.handle
+		at.methods[e.method] = e
 		if e.method == http.MethodGet {
-			at.methods[http.MethodHead] = e.handle
+			at.methods[http.MethodHead] = e
 		}
 	}
 	s.mountPages(router)
@@ -84,7 +114,7 @@ type resource struct {
 	*server
 	path    string
 	origins origins
-	methods map[string]handler
+	methods map[string]endpoint
 }
 
 // ServeHTTP answers a request for the resource, with an error if need be.
@@ -101,11 +131,15 @@ func (at *resource) serve(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodOptions {
 		return at.describe(w, r, admitted)
 	}
-	handle, ok := at.methods[r.Method]
+	e, ok := at.methods[r.Method]
 	if !ok {
 		return &wrongMethod{method: r.Method, path: at.path, allow: at.allow()}
 	}
-	return handle(w, r)
+	c, err := at.admit(r, e.needs)
+	if err != nil {
+		return err
+	}
+	return e.handle(w, r, c)
 }
 
 // allow is the value of the Allow field: RFC 9110 §10.2.1.

@@ -1,0 +1,65 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// filterGrammar is what a filter looks like: of SCIM's (RFC 7644 §3.4.2.2) the
+// part that an index answers.
+const filterGrammar = `expected <member> eq "<text>", where the text is a JSON string`
+
+// filter reads the parameter filter, which names one of the members.
+func (q *query) filter(members []string) (member, value string) {
+	text := q.text("filter")
+	known := fmt.Sprintf(`; the members are %s, so one is %s eq "…"`, strings.Join(members, ", "), members[0])
+	member, value, fault := parseFilter(text)
+	switch {
+	case fault != "":
+		q.wrong("filter", "%s: %s; got %.200q%s", filterGrammar, fault, text, known)
+	case !slices.Contains(members, member):
+		q.wrong("filter", "there is no filter by %.64q%s%s", member, didYouMean(member, members), known)
+	default:
+		return member, value
+	}
+	return "", ""
+}
+
+// parseFilter takes a filter apart, or says what is wrong with it.
+func parseFilter(text string) (member, value, fault string) {
+	member, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	operator, rest, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
+	switch {
+	case member == "" || strings.ContainsAny(member, `"\`):
+		return "", "", "it does not begin with the name of a member"
+	case !strings.EqualFold(operator, "eq"): // operators have no case: RFC 7644 §3.4.2.2
+		return "", "", fmt.Sprintf("the only operator is eq, not %.32q", operator)
+	}
+	value, ok := jsonString(strings.TrimLeft(rest, " "))
+	if !ok {
+		return "", "", "the text must stand in double quotes, with \\\" for a quote in it, and nothing after it"
+	}
+	return member, value, ""
+}
+
+// jsonString reads exactly one JSON string, as strictly as bodies are read.
+func jsonString(text string) (value string, ok bool) {
+	if !strings.HasPrefix(text, `"`) {
+		return "", false
+	}
+	d, problems := schemas.ParseJSON([]byte(text))
+	if len(problems) > 0 {
+		return "", false
+	}
+	return value, json.Unmarshal(d.JSON(), &value) == nil
+}
+
+// filterText writes a filter that parseFilter reads.
+func filterText(member, value string) string {
+	text, _ := json.Marshal(value) // never fails for a string
+	return member + " eq " + string(text)
+}

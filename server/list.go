@@ -1,0 +1,64 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/postern-id/postern/internal/directory"
+)
+
+// listing is the body of a reply that lists something. Start counts from 1.
+type listing struct {
+	total, start int
+	plural       string
+	items        []any
+	links        []link
+}
+
+// link is a reference to another part of a list: a path with its query, to be
+// resolved against the URL of the request (RFC 3986 §5).
+type link struct {
+	Href string `json:"href"`
+	Rel  string `json:"rel"` // RFC 8288: self, first, previous, next
+}
+
+// MarshalJSON writes the list under the name of what it lists.
+func (l listing) MarshalJSON() ([]byte, error) {
+	items, err := json.Marshal(l.items)
+	if err != nil {
+		return nil, err
+	}
+	links, err := json.Marshal(l.links)
+	return fmt.Appendf(nil, `{"totalResults":%d,"startIndex":%d,"count":%d,%q:%s,"links":%s}`,
+		l.total, l.start, len(l.items), l.plural, items, links), err
+}
+
+// links are those of the page that a query asked for. Next names the last id of
+// the page, so that a store need not count its way there: whoever follows it to
+// the end of a long list pays the same for each page.
+func (s *server) links(path string, q directory.Query, items []directory.Item, more bool) []link {
+	to := func(rel string, offset int, after string) link {
+		return link{s.base + path + "?" + pageQuery(q, offset, after), rel}
+	}
+	list := []link{to("self", q.Offset, q.After), to("first", 0, "")}
+	if q.Offset > 0 {
+		list = append(list, to("previous", max(0, q.Offset-q.Limit), ""))
+	}
+	if more {
+		list = append(list, to("next", q.Offset+len(items), items[len(items)-1].ID))
+	}
+	return list
+}
+
+func pageQuery(q directory.Query, offset int, after string) string {
+	values := url.Values{"limit": {strconv.Itoa(q.Limit)}, "offset": {strconv.Itoa(offset)}}
+	if after != "" {
+		values.Set("after", after)
+	}
+	if q.Filter != "" {
+		values.Set("filter", filterText(q.Filter, q.Value))
+	}
+	return values.Encode()
+}

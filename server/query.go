@@ -1,0 +1,115 @@
+package server
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
+)
+
+// How many resources a page of a list has unless the client says, and at most.
+const (
+	defaultLimit = 30
+	maxLimit     = 100
+)
+
+// query reads the parameters of a request and notes everything that is wrong
+// with them.
+type query struct {
+	values   url.Values
+	problems []schemas.Problem
+}
+
+// readQuery notes each parameter that is not among the known ones or is given
+// more than once: of two values a reader may take either.
+func readQuery(values url.Values, known ...string) *query {
+	q := &query{values: values}
+	for name, list := range values {
+		if !slices.Contains(known, name) {
+			q.wrong(name, "unknown parameter %.64q%s; known: %s", name, didYouMean(name, known), strings.Join(known, ", "))
+		} else if len(list) > 1 {
+			q.wrong(name, "expected it once, got it %d times", len(list))
+		}
+	}
+	return q
+}
+
+func (q *query) wrong(path, format string, args ...any) {
+	q.problems = append(q.problems, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// text is the value of a parameter, "" if it is not given.
+func (q *query) text(name string) string { return q.values.Get(name) }
+
+// number is the value of a parameter that is a whole number from least to most.
+func (q *query) number(name string, otherwise, least, most int) int {
+	text := q.text(name)
+	if !q.values.Has(name) {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		q.wrong(name, "expected a whole number from %d to %d, got %.64q", least, most, text)
+		return otherwise
+	}
+	return n
+}
+
+// limit is how many things are wanted.
+func (q *query) limit() int { return q.number("limit", defaultLimit, 1, maxLimit) }
+
+// err is the error of everything that was noted; nil if nothing was.
+func (q *query) err() error {
+	if len(q.problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(q.problems, func(a, b schemas.Problem) int { return strings.Compare(a.Path, b.Path) })
+	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the query is not as expected: %s", q.problems[0]).WithProblems(q.problems)
+}
+
+// didYouMean is the hint that goes with an unknown word; "" if none is near.
+func didYouMean(word string, known []string) string {
+	if near := schemas.Suggest(word, known); near != "" {
+		return fmt.Sprintf("; did you mean %s?", near)
+	}
+	return ""
+}
+
+// farthest is the greatest offset: one below the int32 that any client can hold.
+const farthest = 1<<31 - 2
+
+// listQuery reads which part of a list is wanted.
+func listQuery(values url.Values, n directory.Noun) (directory.Query, error) {
+	known := []string{"limit", "offset", "after", "filter"}
+	byType := n.Name == "flow"
+	if byType {
+		known = append(known, "flowType")
+	}
+	q := readQuery(values, known...)
+	page := directory.Query{Limit: q.limit(), Offset: q.number("offset", 0, 0, farthest), After: q.text("after")}
+	if values.Has("filter") {
+		page.Filter, page.Value = q.filter(n.Filters)
+	}
+	if byType && values.Has("flowType") {
+		q.flowType(&page)
+	}
+	return page, q.err()
+}
+
+// flowType reads a filter by flow type, which has a parameter of its own.
+func (q *query) flowType(page *directory.Query) {
+	wanted := q.text("flowType")
+	for _, p := range choice("flowType", wanted, string(schemas.Authentication), string(schemas.Registration)) {
+		q.problems = append(q.problems, p)
+		return
+	}
+	if page.Filter != "" && (page.Filter != "flowType" || page.Value != wanted) {
+		q.wrong("flowType", "a list has one filter, and the parameter filter says another: leave one of them out")
+		return
+	}
+	page.Filter, page.Value = "flowType", wanted
+}

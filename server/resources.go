@@ -1,0 +1,127 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gorilla/mux"
+
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
+)
+
+// nounHandlers are the handlers of one kind of resource. What may be done, the
+// directory decides; they only speak HTTP.
+type nounHandlers struct {
+	*server
+	resource directory.Resource
+	noun     directory.Noun
+}
+
+// list is GET /users and the like.
+func (h nounHandlers) list(w http.ResponseWriter, r *http.Request, c *caller) error {
+	q, err := listQuery(r.URL.Query(), h.noun)
+	if err != nil {
+		return err
+	}
+	page, more, err := h.page(r, c, q)
+	if err != nil {
+		return err
+	}
+	values := make([]any, len(page.Items))
+	for i, item := range page.Items {
+		values[i] = item.Value
+	}
+	return writeJSON(w, http.StatusOK, listing{
+		total: page.Total, start: q.Offset + 1, plural: h.noun.Plural, items: values,
+		links: h.links(h.noun.Path, q, page.Items, more),
+	})
+}
+
+// page reads a page, and whether there are more after it. It asks for one more
+// than is wanted to find that out: by the total a list that changes meanwhile
+// could end too early, or never.
+func (h nounHandlers) page(r *http.Request, c *caller, q directory.Query) (*directory.Page, bool, error) {
+	wanted := q.Limit
+	q.Limit++
+	page, err := h.resource.List(r.Context(), c.Call, q)
+	if err != nil || len(page.Items) <= wanted {
+		return page, false, err
+	}
+	page.Items = page.Items[:wanted]
+	return page, true, nil
+}
+
+// create is POST /users and the like.
+func (h nounHandlers) create(w http.ResponseWriter, r *http.Request, c *caller) error {
+	d, err := h.read(w, r)
+	if err != nil {
+		return err
+	}
+	item, err := h.resource.Create(r.Context(), c.Call, d)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", h.base+h.noun.Path+"/"+item.ID)
+	return writeItem(w, r, http.StatusCreated, item)
+}
+
+// get is GET /users/{id} and the like.
+func (h nounHandlers) get(w http.ResponseWriter, r *http.Request, c *caller) error {
+	item, err := h.resource.Get(r.Context(), c.Call, pathID(r))
+	if err != nil {
+		return err
+	}
+	return answerGet(w, r, item)
+}
+
+// answerGet answers with a resource, or that it is still as the client has it.
+func answerGet(w http.ResponseWriter, r *http.Request, item *directory.Item) error {
+	if noneMatch(r.Header.Values("If-None-Match"), item.ETag) {
+		return writeItem(w, r, http.StatusOK, item)
+	}
+	w.Header().Add("Vary", "Accept")
+	w.Header().Set("ETag", item.ETag)
+	w.WriteHeader(http.StatusNotModified)
+	return nil
+}
+
+// replace is PUT /users/{id} and the like.
+func (h nounHandlers) replace(w http.ResponseWriter, r *http.Request, c *caller) error {
+	d, err := h.read(w, r)
+	if err != nil {
+		return err
+	}
+	item, err := h.resource.Replace(r.Context(), c.Call, pathID(r), ifMatch(r), d)
+	if err != nil {
+		return err
+	}
+	return writeItem(w, r, http.StatusOK, item)
+}
+
+// delete is DELETE /users/{id} and the like.
+func (h nounHandlers) delete(w http.ResponseWriter, r *http.Request, c *caller) error {
+	if err := h.resource.Delete(r.Context(), c.Call, pathID(r), ifMatch(r)); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// read reads the body of a write.
+func (h nounHandlers) read(w http.ResponseWriter, r *http.Request) (*schemas.Document, error) {
+	limit, code := int64(resourceBody), schemas.CodeInvalidRequest
+	switch h.noun.Name {
+	case "group", "role":
+		limit = membersBody
+	case "flow":
+		code = schemas.CodeInvalidFlow
+	}
+	return readDocument(w, r, limit, code)
+}
+
+// pathID is the id in the path.
+func pathID(r *http.Request) string { return mux.Vars(r)["id"] }
+
+// ifMatch is the condition under which a change may be made; "" for none.
+func ifMatch(r *http.Request) string { return strings.Join(r.Header.Values("If-Match"), ",") }
