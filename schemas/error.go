@@ -55,6 +55,10 @@ const (
 	CodeReadOnly           = "read_only" // it belongs to the program
 	CodePreconditionFailed = "precondition_failed"
 	CodeForbidden          = "forbidden"
+	CodeUsersDoNotFit      = "users_do_not_fit"   // a user type would no longer describe its users
+	CodeUserDoesNotFit     = "user_does_not_fit"  // a flow makes users that their type does not describe
+	CodeLastAdministrator  = "last_administrator" // nobody else could do everything
+	CodeLastCredential     = "last_credential"    // nothing else is left to sign in with
 )
 
 // Text is a message with the key under which a translation may be found.

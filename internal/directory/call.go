@@ -17,7 +17,8 @@ type Call struct {
 	// have been.
 	DryRun bool
 
-	tx *store.Tx // of Transact; nil outside of one
+	tx    *store.Tx // of Transact; nil outside of one
+	watch *watch    // goes with tx
 }
 
 // System is a call of the program itself, which may do everything.

@@ -17,9 +17,10 @@ type collection[T any] struct {
 	table *store.Table[T]
 	meta  func(*T) meta
 
-	// prepare does what takes long and needs no transaction, such as hashing. Nil
-	// if there is nothing to do. It may find problems.
-	prepare func(w *work, v *T) error
+	// prepare does what takes long and needs no transaction, such as hashing. What
+	// it returns is work.prepared to the rules; what it writes into v is lost. It
+	// must bear a v that is not valid. Nil if there is nothing to do.
+	prepare func(ctx context.Context, v *T) (any, error)
 	// complete fills in what v leaves open: defaults, and from old what cannot be
 	// read. Old is nil when v is new.
 	complete func(w *work, old, v *T) error

@@ -13,6 +13,7 @@ func (d *Directory) groups() Resource {
 			Name: "group", Plural: "groups", Path: "/groups",
 			Read: "system:groups:read", Write: "system:groups:write",
 			Schema: schemas.GroupSchema, Key: "name", Filters: table.Filters(),
+			administers: true,
 		},
 		meta:     func(g *schemas.Group) meta { return meta{&g.ID, &g.CreatedAt, &g.UpdatedAt} },
 		complete: func(w *work, _, g *schemas.Group) error { return defaultUnit(w, &g.OUID) },

@@ -20,6 +20,9 @@ type Noun struct {
 	Key string
 	// Filters are the members that a list can be filtered by.
 	Filters []string
+	// administers marks a noun by which somebody has permissions, so that a change
+	// may take them from the last who has all.
+	administers bool
 }
 
 // Resource is a kind of resource and what can be done with it. Values are

@@ -18,6 +18,8 @@ type work struct {
 	call Call
 	tx   *store.Tx
 	now  time.Time
+	// prepared is what the resource's prepare has returned.
+	prepared any
 	// secret is set by a rule that changes what the resource does not show.
 	secret bool
 	// detail goes into the event.
@@ -142,8 +144,11 @@ func (w *work) record(n Noun, action, id, before, after string) {
 func (d *Directory) Transact(ctx context.Context, c Call, do func(Call) error) error {
 	err := d.store.Update(ctx, func(tx *store.Tx) error {
 		inner := c
-		inner.tx, inner.DryRun = tx, false
+		inner.tx, inner.DryRun, inner.watch = tx, false, new(watch)
 		if err := do(inner); err != nil {
+			return err
+		}
+		if err := inner.watch.end(ctx, tx); err != nil {
 			return err
 		}
 		if c.DryRun {

@@ -25,14 +25,14 @@ type target struct{ id, match string }
 // put creates a resource, or replaces the target.
 func (c *collection[T]) put(ctx context.Context, call Call, d *schemas.Document, at *target) (*Item, error) {
 	var item *Item
-	err := c.d.transact(ctx, call, func(w *work) error {
+	prepared, err := c.prepared(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	err = c.d.transact(ctx, call, func(w *work) error {
 		v := new(T) // anew in each attempt: rules write into it
 		w.document, w.shape = d, d.DecodeLoosely(c.noun.Schema(), v)
-		if c.prepare != nil {
-			if err := c.prepare(w, v); err != nil {
-				return err
-			}
-		}
+		w.prepared = prepared
 		old, err := c.target(w, at)
 		if err != nil {
 			return err
@@ -43,6 +43,17 @@ func (c *collection[T]) put(ctx context.Context, call Call, d *schemas.Document,
 		return c.write(w, old, v, &item)
 	})
 	return item, err
+}
+
+// prepared is what takes long and comes before the transaction: all other writes
+// of a SQLite store wait for that.
+func (c *collection[T]) prepared(ctx context.Context, d *schemas.Document) (any, error) {
+	if c.prepare == nil {
+		return nil, nil
+	}
+	v := new(T)
+	d.DecodeLoosely(c.noun.Schema(), v)
+	return c.prepare(ctx, v)
 }
 
 // target reads what is to be replaced; nil if nothing is.
@@ -98,6 +109,9 @@ func (c *collection[T]) write(w *work, old, v *T, item **Item) error {
 		*item = c.item(v)
 		return nil
 	}
+	if err := c.guard(w, old); err != nil {
+		return err
+	}
 	if err := c.save(w, old, v); err != nil {
 		return err
 	}
@@ -113,6 +127,15 @@ func (c *collection[T]) write(w *work, old, v *T, item **Item) error {
 	w.record(c.noun, action, *m.id, before, after)
 	*item = c.item(v)
 	return nil
+}
+
+// guard has the end of the transaction look whether somebody is left who may do
+// everything. What is new takes nothing from anybody.
+func (c *collection[T]) guard(w *work, old *T) error {
+	if !c.noun.administers || old == nil {
+		return nil
+	}
+	return w.call.watch.begin(w.ctx, w.tx)
 }
 
 func (c *collection[T]) save(w *work, old, v *T) error {
@@ -142,6 +165,9 @@ func (c *collection[T]) Delete(ctx context.Context, call Call, id, match string)
 			return err
 		}
 		if err := w.verdict(c.noun); err != nil {
+			return err
+		}
+		if err := c.guard(w, old); err != nil {
 			return err
 		}
 		before := c.digest(old)

@@ -1,0 +1,44 @@
+package directory
+
+import (
+	"context"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// watch keeps a transaction from leaving nobody who may do everything. It is one
+// for the whole of it: what one write takes, another may give to somebody else.
+type watch struct {
+	begun bool
+	held  bool // somebody could do everything before
+}
+
+// begin is called before the first write that may take permissions away.
+func (a *watch) begin(ctx context.Context, tx *store.Tx) (err error) {
+	if a.begun {
+		return nil
+	}
+	a.begun = true
+	a.held, err = administered(ctx, tx)
+	return err
+}
+
+// end refuses a transaction after which nobody can do what somebody could before.
+func (a *watch) end(ctx context.Context, tx *store.Tx) error {
+	if !a.held {
+		return nil
+	}
+	still, err := administered(ctx, tx)
+	if err != nil || still {
+		return err
+	}
+	return schemas.Errorf(schemas.Conflict, schemas.CodeLastAdministrator,
+		"nobody would be left who has the permission %q, and nobody could give it back. Give it to another user first", systemPermission)
+}
+
+// administered reports whether a user has the permission above all others.
+func administered(ctx context.Context, tx *store.Tx) (bool, error) {
+	holders, err := store.Holders(ctx, tx, systemPermission, 1)
+	return len(holders) > 0, err
+}

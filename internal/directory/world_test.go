@@ -1,0 +1,157 @@
+package directory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/schemas"
+)
+
+// world is a directory over a store in which there are the unit "default", the
+// user type Person, and the resource server "system".
+type world struct {
+	*Directory
+	store *store.Store
+	unit  string // the id of the unit "default"
+}
+
+// newWorld makes a world in memory.
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	return openWorld(t, "sqlite", ":memory:")
+}
+
+// each runs a test on both databases. The SQLite one is a file: readers and the
+// writer have connections of their own, as in a server.
+func each(t *testing.T, test func(*testing.T, *world)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, openWorld(t, "sqlite", filepath.Join(t.TempDir(), "store.db"))) })
+	t.Run("postgres", func(t *testing.T) { test(t, openWorld(t, "postgres", storetest.Postgres(t))) })
+}
+
+func openWorld(t testing.TB, driver, dsn string) *world {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{Driver: driver, DSN: dsn})
+	must(t, err)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w := &world{store: s}
+	w.Directory = New(Options{Store: s, Hasher: plainHasher{}, DigestKey: []byte("0123456789abcdef0123456789abcdef")})
+	w.furnish(t)
+	return w
+}
+
+// furnish puts into the store what every directory begins with.
+func (w *world) furnish(t testing.TB) {
+	t.Helper()
+	unit := &schemas.OrganizationUnit{ID: schemas.NewID(), Handle: DefaultUnit, Name: "Default"}
+	w.unit = unit.ID
+	person := schemas.Person()
+	person.OUID = unit.ID
+	system := &schemas.ResourceServer{ID: schemas.NewID(), Handle: systemPermission, Name: "System", OUID: unit.ID, IsReadOnly: true}
+	for _, handle := range []string{"applications", "users", "user-types", "organization-units", "groups", "roles", "resource-servers", "flows"} {
+		system.Resources = append(system.Resources, schemas.Resource{
+			Handle: handle, Actions: []schemas.ResourceAction{{Handle: "read"}, {Handle: "write"}},
+		})
+	}
+	system.Resources = append(system.Resources, schemas.Resource{Handle: "audit", Actions: []schemas.ResourceAction{{Handle: "read"}}})
+	must(t, w.store.Update(t.Context(), func(tx *store.Tx) error {
+		now := time.Now()
+		unit.CreatedAt, person.CreatedAt, system.CreatedAt = now, now, now
+		unit.UpdatedAt, person.UpdatedAt, system.UpdatedAt = now, now, now
+		return errors.Join(store.Units().Insert(tx, unit), store.UserTypes().Insert(tx, &person), store.ResourceServers().Insert(tx, system))
+	}))
+}
+
+// create adds a resource, and returns its id.
+func (w *world) create(t testing.TB, of Resource, body string) string {
+	t.Helper()
+	item, err := of.Create(t.Context(), System(), doc(t, body))
+	must(t, err)
+	return item.ID
+}
+
+// role adds a role with the permissions, assigned to a user.
+func (w *world) role(t testing.TB, user string, permissions ...string) *schemas.Role {
+	t.Helper()
+	now := w.now()
+	r := &schemas.Role{
+		ID: schemas.NewID(), Name: schemas.NewID(), OUID: w.unit, Permissions: permissions, CreatedAt: now, UpdatedAt: now,
+		Assignments: []schemas.Principal{{Type: schemas.UserPrincipal, ID: user}},
+	}
+	must(t, w.store.Update(t.Context(), func(tx *store.Tx) error { return store.Roles().Insert(tx, r) }))
+	return r
+}
+
+// as is a call of a user whose token grants the permissions.
+func as(user string, permissions ...string) Call {
+	return Call{Actor: schemas.Actor{Type: schemas.UserActor, ID: user}, Permissions: permissions}
+}
+
+// doc parses a body.
+func doc(t testing.TB, body string) *schemas.Document {
+	t.Helper()
+	d, problems := schemas.ParseJSON([]byte(body))
+	if len(problems) > 0 {
+		t.Fatalf("%s: %v", body, problems)
+	}
+	return d
+}
+
+// object writes a JSON object of alternating names and values.
+func object(t testing.TB, pairs ...any) string {
+	t.Helper()
+	members := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		members[pairs[i].(string)] = pairs[i+1]
+	}
+	text, err := json.Marshal(members)
+	must(t, err)
+	return string(text)
+}
+
+// plainHasher writes passwords in the clear.
+type plainHasher struct{}
+
+func (plainHasher) Hash(_ context.Context, password string) (string, error) {
+	return "plain:" + password, nil
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refused fails the test unless err has the code and tells of each problem: a
+// path, a colon, and a part of the message.
+func refused(t testing.TB, err error, code string, problems ...string) {
+	t.Helper()
+	if !schemas.HasCode(err, code) {
+		t.Fatalf("got %v, expected the code %s", err, code)
+	}
+	told := schemas.AsError(err).Errors
+	for _, want := range problems {
+		path, part, _ := strings.Cut(want, ": ")
+		found := false
+		for _, p := range told {
+			found = found || p.Path == path && strings.Contains(p.Message, part)
+		}
+		if !found {
+			t.Errorf("nobody told %q in %v", want, err)
+		}
+	}
+	if len(problems) > 0 && len(told) != len(problems) {
+		t.Errorf("%d problems were told, expected %d: %v", len(told), len(problems), err)
+	}
+}

@@ -1,0 +1,27 @@
+package schemas
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// PersonID is the id of the user type that every store begins with.
+const PersonID = "01900000-0000-7000-8000-000000000020"
+
+// Person returns the user type that every store begins with: a human being, by
+// the standard claims of OpenID Connect Core §5.1, with a username and a
+// password. It says neither when it was made nor to which unit it belongs.
+func Person() UserType {
+	return UserType{
+		ID: PersonID, Name: "Person", Description: "A human being.",
+		Schema: slices.Clone(personText()),
+	}
+}
+
+func personText() json.RawMessage {
+	text, err := files.ReadFile("person.schema.json")
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
