@@ -34,7 +34,7 @@ func (at *resource) admitOrigin(w http.ResponseWriter, r *http.Request) bool {
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Set("Access-Control-Allow-Credentials", "true")
-	h.Set("Access-Control-Expose-Headers", "Retry-After, WWW-Authenticate, "+traceHeader)
+	h.Set("Access-Control-Expose-Headers", "ETag, Location, Retry-After, WWW-Authenticate, "+traceHeader)
 	return true
 }
 
@@ -61,7 +61,7 @@ func (at *resource) describe(w http.ResponseWriter, r *http.Request, admitted bo
 				"pages of the origin %.200q may not call %s: add the origin to cors.allowed_origins", r.Header.Get("Origin"), at.path)
 		}
 		h.Set("Access-Control-Allow-Methods", at.allow())
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Traceparent, Tracestate")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Traceparent, Tracestate")
 		h.Set("Access-Control-Max-Age", "600")
 	}
 	w.WriteHeader(http.StatusNoContent)

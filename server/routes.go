@@ -37,12 +37,14 @@ func (s *server) endpoints() []endpoint {
 		{"POST", "/auth/passkey/finish", nothing, open(s.finishAuthentication), configuredOrigins},
 		{"POST", "/flow/execute", nothing, open(s.executeFlow), applicationOrigins},
 		{"GET", "/flow/meta", nothing, open(s.flowMeta), applicationOrigins},
+		{"GET", "/.well-known/webauthn", nothing, open(s.relatedOrigins), noOrigins},
 		{"GET", "/health/liveness", nothing, open(s.liveness), noOrigins},
 		{"GET", "/health/readiness", nothing, open(s.readiness), noOrigins},
 	}
 	if s.Directory == nil {
 		return list
 	}
+	list = append(list, endpoint{"GET", "/audit-events", "system:audit:read", s.auditEvents, configuredOrigins})
 	for _, r := range s.Directory.Resources() {
 		list = append(list, s.nounEndpoints(r)...)
 	}

@@ -155,3 +155,15 @@ func ascii(s string) bool {
 	}
 	return true
 }
+
+// Origins are the configured origins whose pages may use the relying party id
+// of ceremonies that ask for none. It is what browsers look for at
+// /.well-known/webauthn before they let a page of another site use it: WebAuthn
+// Level 3 §5.11.
+func (c *Ceremonies) Origins() []string {
+	p, err := c.relyingParty("", nil)
+	if err != nil {
+		return []string{} // no ceremony can come from anywhere
+	}
+	return p.origins
+}

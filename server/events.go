@@ -1,0 +1,97 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// eventList is the body of GET /audit-events. It has no total: the log only
+// grows, and counting it would cost more than reading it.
+type eventList struct {
+	Count  int             `json:"count"`
+	Events []schemas.Event `json:"auditEvents"`
+	Links  []link          `json:"links"`
+}
+
+// auditEvents is GET /audit-events: the events that have all the given values,
+// newest first. The link next leads on to older ones.
+func (s *server) auditEvents(w http.ResponseWriter, r *http.Request, _ *caller) error {
+	values := r.URL.Query()
+	q, err := eventQuery(values)
+	if err != nil {
+		return err
+	}
+	wanted := q.Limit
+	q.Limit++ // one more tells whether there are more
+	events, err := s.Audit.Events(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	list := eventList{Links: []link{}}
+	if len(events) > wanted {
+		events = events[:wanted]
+		values.Set("before", eventCursor(events[wanted-1]))
+		list.Links = append(list.Links, link{s.base + r.URL.Path + "?" + values.Encode(), "next"})
+	}
+	list.Count, list.Events = len(events), append([]schemas.Event{}, events...)
+	return writeJSON(w, http.StatusOK, list)
+}
+
+// eventQuery reads which events are wanted.
+func eventQuery(values url.Values) (schemas.EventQuery, error) {
+	q := readQuery(values, "limit", "before", "action", "actor", "user", "resourceType", "resource", "application", "traceId", "from", "to")
+	wanted := schemas.EventQuery{
+		Limit: q.limit(), Before: q.cursor("before"), Action: q.word("action"), ActorID: q.word("actor"), UserID: q.word("user"),
+		ResourceType: q.word("resourceType"), ResourceID: q.word("resource"), ApplicationID: q.word("application"),
+		TraceID: q.word("traceId"), From: q.moment("from"), To: q.moment("to"),
+	}
+	if !wanted.From.IsZero() && !wanted.To.IsZero() && !wanted.From.Before(wanted.To) {
+		q.wrong("to", "expected a time after from, %s, got %s", q.text("from"), q.text("to"))
+	}
+	return wanted, q.err()
+}
+
+// word is the value of a parameter that selects by something, and so must not be
+// empty.
+func (q *query) word(name string) string {
+	if q.values.Has(name) && q.text(name) == "" {
+		q.wrong(name, "expected a value to look for, got none; leave it out to have all")
+	}
+	return q.text(name)
+}
+
+// moment is the value of a parameter that is a time.
+func (q *query) moment(name string) time.Time {
+	if !q.values.Has(name) {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339, q.text(name))
+	if err != nil {
+		q.wrong(name, "expected a time such as 2030-01-02T03:04:05Z (RFC 3339; write + as %%2B), got %.64q", q.text(name))
+	}
+	return t
+}
+
+// A cursor is the place of an event in the log: its time in microseconds, in
+// base 36, and its id.
+func eventCursor(e schemas.Event) string {
+	return strconv.FormatInt(e.At.UnixMicro(), 36) + "." + e.ID
+}
+
+// cursor is the value of a parameter that is a cursor.
+func (q *query) cursor(name string) schemas.EventKey {
+	if !q.values.Has(name) {
+		return schemas.EventKey{}
+	}
+	at, id, _ := strings.Cut(q.text(name), ".")
+	micros, err := strconv.ParseInt(at, 36, 64)
+	if err != nil || id == "" {
+		q.wrong(name, "expected what a link of an earlier reply has, got %.64q", q.text(name))
+	}
+	return schemas.EventKey{At: time.UnixMicro(micros).UTC(), ID: id}
+}
