@@ -135,7 +135,7 @@ func (h *house) handler() http.Handler {
 	return server.New(server.Options{
 		PublicURL: h.cfg.Server.PublicURL, AllowedOrigins: h.cfg.CORS.AllowedOrigins,
 		Engine: h.flowEngine(), Catalogue: h.catalogue, Applications: h.applications,
-		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens, Directory: h.directory,
+		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		SessionTTL: time.Duration(h.cfg.Passkey.Timeout),
 		Checks: []server.Check{
 			{Name: "store", Run: h.store.Ping},
