@@ -18,7 +18,7 @@ func isForeignKeyViolation(err error) bool {
 
 // isUniqueViolation reports whether a row is in the way of another.
 func isUniqueViolation(err error) bool {
-	return isSQLite(err, sqlite3.SQLITE_CONSTRAINT_UNIQUE) || pq.As(err, pqerror.UniqueViolation) != nil
+	return isSQLite(err, sqlite3.SQLITE_CONSTRAINT_UNIQUE) || isSQLite(err, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY) || pq.As(err, pqerror.UniqueViolation) != nil
 }
 
 // isConflict reports whether a PostgreSQL transaction lost against another one

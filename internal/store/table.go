@@ -225,7 +225,7 @@ func (of *Table[T]) refused(err error) error {
 		return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
 			"The %s names something that does not exist, or something else names it. Look at what it refers to, and try again.", of.noun)
 	}
-	return fmt.Errorf("store: writing a %s: %w", of.noun, err)
+	return fmt.Errorf("store: writing %ss: %w", of.noun, err)
 }
 
 // marks are n parameters.

@@ -32,6 +32,7 @@ func testReopen(t *testing.T, c store.Config) {
 	ctx := t.Context()
 	first, err := store.Open(ctx, c)
 	must(t, err)
+	furnish(t, first)
 	seed, admin := newSeed()
 	_, err = first.Seed(ctx, seed)
 	must(t, err)
@@ -204,6 +205,7 @@ func killAfter(t *testing.T, cmd *exec.Cmd, out *bufio.Scanner, n int) (ids []st
 func commitForever(t *testing.T, c store.Config) {
 	s, err := store.Open(t.Context(), c)
 	must(t, err)
+	furnish(t, s)
 	together(8, func(int) {
 		for {
 			u, run := newUser(""), newRun()

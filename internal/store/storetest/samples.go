@@ -3,7 +3,9 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -36,7 +38,7 @@ func newUser(username string) schemas.User {
 	if username != "" {
 		attributes["username"] = username
 	}
-	return schemas.User{ID: schemas.NewID(), Type: "Person", OUID: "default", Attributes: attributes,
+	return schemas.User{ID: schemas.NewID(), Type: "Person", OUID: homeID, Attributes: attributes,
 		CreatedAt: noon(), UpdatedAt: noon()}
 }
 
@@ -101,3 +103,5 @@ func text(v any) string {
 	}
 	return string(raw)
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -22,6 +22,9 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"an expired passkey session is refused", testExpiredSession},
 		{"applications are read as they were created", testApplications},
 		{"an application's name and client id are its own", testApplicationsUnique},
+		{"applications are clients, or not", testClients},
+		{"permissions that roles grant stay", testTreeInUse},
+		{"roles grant what resource servers have", testPermissionOfNobody},
 		{"flows are read as they were created", testFlows},
 		{"a flow's versions never change", testFlowVersions},
 		{"versions added at once are numbered in turn", testFlowVersionRace},
@@ -39,14 +42,16 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t, fresh(t))) })
 	}
+	t.Run("tables", func(t *testing.T) { testTables(t, func(t *testing.T) *store.Store { return open(t, fresh(t)) }) })
 }
 
-// open opens a store for the length of a test.
+// open opens a store for the length of a test, and furnishes it.
 func open(t testing.TB, c store.Config) *store.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), c)
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
+	furnish(t, s)
 	return s
 }
 

@@ -1,0 +1,194 @@
+package storetest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// tableCase is what testTable needs to know of a table.
+type tableCase[T any] struct {
+	table *store.Table[T]
+	code  string // of the error that there is none
+	// fresh is the n-th resource, unlike all others; its id and times are not set.
+	fresh func(n int) T
+	// full has everything a resource can have, and edit changes all of it.
+	full   func() T
+	edit   func(*T)
+	meta   func(*T) (id *string, created, updated *time.Time)
+	values map[string]func(*T) string // by filter
+}
+
+// testTable has a table do all it can.
+func testTable[T any](open func(*testing.T) *store.Store, c tableCase[T]) func(*testing.T) {
+	return func(t *testing.T) {
+		t.Run("read back", func(t *testing.T) { testTableRoundTrip(t, open(t), c) })
+		t.Run("lists", func(t *testing.T) { testTableLists(t, open(t), c) })
+		t.Run("conflicts", func(t *testing.T) { testTableConflicts(t, open(t), c) })
+	}
+}
+
+func (c *tableCase[T]) stamp(v T, at time.Time) T {
+	id, created, updated := c.meta(&v)
+	if *id == "" {
+		*id = schemas.NewID()
+	}
+	*created, *updated = noon(), at
+	return v
+}
+
+func testTableRoundTrip[T any](t *testing.T, s *store.Store, c tableCase[T]) {
+	ctx := t.Context()
+	for _, v := range []T{c.stamp(c.fresh(1), noon()), c.stamp(c.full(), noon())} {
+		id := c.table.ID(&v)
+		_, err := c.table.Get(ctx, s, id)
+		wantError(t, err, schemas.NotFound, c.code)
+		update(t, s, func(tx *store.Tx) error {
+			must(t, c.table.Insert(tx, &v))
+			got, err := c.table.Get(ctx, tx, id) // a transaction sees what it has written
+			must(t, err)
+			wantEqual(t, "the resource in its transaction", got, &v)
+			return nil
+		})
+		got, err := c.table.Get(ctx, s, id)
+		must(t, err)
+		wantEqual(t, "the resource", got, &v)
+
+		changed := *got
+		c.edit(&changed)
+		changed = c.stamp(changed, noon().Add(time.Microsecond))
+		update(t, s, func(tx *store.Tx) error { return c.table.Replace(tx, &changed, noon()) })
+		got, err = c.table.Get(ctx, s, id)
+		must(t, err)
+		wantEqual(t, "the changed resource", got, &changed)
+
+		wantStale(t, s.Update(ctx, func(tx *store.Tx) error { return c.table.Replace(tx, &v, noon()) }))
+		wantStale(t, s.Update(ctx, func(tx *store.Tx) error { return c.table.Delete(tx, id, noon()) }))
+		got, err = c.table.Get(ctx, s, id)
+		must(t, err)
+		wantEqual(t, "the resource after what came too late", got, &changed)
+		update(t, s, func(tx *store.Tx) error { return c.table.Delete(tx, id, noon().Add(time.Microsecond)) })
+		_, err = c.table.Get(ctx, s, id)
+		wantError(t, err, schemas.NotFound, c.code)
+	}
+}
+
+func wantStale(t *testing.T, err error) {
+	t.Helper()
+	wantError(t, err, schemas.Precondition, schemas.CodePreconditionFailed)
+}
+
+func testTableLists[T any](t *testing.T, s *store.Store, c tableCase[T]) {
+	ctx := t.Context()
+	there, err := c.table.List(ctx, s, store.Page{Limit: 100}) // what the store is furnished with
+	must(t, err)
+	for i := range 7 {
+		v := c.stamp(c.fresh(i), noon())
+		update(t, s, func(tx *store.Tx) error { return c.table.Insert(tx, &v) })
+		there = append(there, v)
+	}
+	full := c.stamp(c.full(), noon())
+	update(t, s, func(tx *store.Tx) error { return c.table.Insert(tx, &full) })
+	there = append(there, full)
+	slices.SortFunc(there, func(a, b T) int { return cmp.Compare(c.table.ID(&a), c.table.ID(&b)) })
+
+	wantList(t, s, c.table, store.Page{Limit: 100}, there, len(there))
+	wantList(t, s, c.table, store.Page{Limit: 3}, there[:3], len(there))
+	wantList(t, s, c.table, store.Page{Limit: 3, Offset: 2}, there[2:5], len(there))
+	wantList(t, s, c.table, store.Page{Limit: 3, After: c.table.ID(&there[3])}, there[4:7], len(there))
+	wantList(t, s, c.table, store.Page{Limit: 3, After: c.table.ID(&there[len(there)-1])}, nil, len(there))
+
+	wantEqual(t, "the filters", c.table.Filters(), sortedKeys(c.values))
+	for member, value := range c.values {
+		wantFiltered(t, s, c.table, member, value, there)
+	}
+	if _, err := c.table.List(ctx, s, store.Page{Limit: 1, Member: "color", Value: "red"}); err == nil {
+		t.Error("a list was filtered by what is no filter")
+	}
+	if _, err := c.table.Count(ctx, s, store.Page{Member: "color", Value: "red"}); err == nil {
+		t.Error("a list was counted by what is no filter")
+	}
+}
+
+// wantFiltered looks for each value that a resource has, and for some that none
+// has.
+func wantFiltered[T any](t *testing.T, s *store.Store, table *store.Table[T], member string, value func(*T) string, there []T) {
+	t.Helper()
+	for _, v := range there {
+		wanted := value(&v)
+		if wanted == "" {
+			continue
+		}
+		matching := slices.DeleteFunc(slices.Clone(there), func(o T) bool { return value(&o) != wanted })
+		page := store.Page{Limit: 100, Member: member, Value: wanted}
+		wantList(t, s, table, page, matching, len(matching))
+		page.After = table.ID(&matching[0])
+		wantList(t, s, table, page, matching[1:], len(matching))
+		page.After, page.Offset = "", 1
+		wantList(t, s, table, page, matching[1:], len(matching))
+		found, err := table.Find(t.Context(), s, member, wanted)
+		must(t, err)
+		wantEqual(t, "the one found by "+member, found, &matching[0])
+	}
+	for _, odd := range []string{"", "nobody has this", "a\x00b", "\xff"} {
+		if slices.ContainsFunc(there, func(v T) bool { return value(&v) == odd }) {
+			continue // of some members "" is a value
+		}
+		wantList(t, s, table, store.Page{Limit: 100, Member: member, Value: odd}, nil, 0)
+		found, err := table.Find(t.Context(), s, member, odd)
+		must(t, err)
+		wantEqual(t, "the one found by "+member, found, (*T)(nil))
+	}
+}
+
+func wantList[T any](t *testing.T, s *store.Store, table *store.Table[T], p store.Page, want []T, total int) {
+	t.Helper()
+	got, err := table.List(t.Context(), s, p)
+	must(t, err)
+	if len(got) != len(want) {
+		t.Fatalf("the page %+v has %d resources, expected %d:\n got %s\nwant %s", p, len(got), len(want), text(got), text(want))
+	}
+	for i := range got {
+		wantEqual(t, fmt.Sprintf("number %d of the page %+v", i, p), got[i], want[i])
+	}
+	n, err := table.Count(t.Context(), s, p)
+	must(t, err)
+	wantEqual(t, fmt.Sprintf("the number of resources in the list of %+v", p), n, total)
+}
+
+// testTableConflicts has a resource in the way of another, and a transaction
+// that fails after having written.
+func testTableConflicts[T any](t *testing.T, s *store.Store, c tableCase[T]) {
+	ctx, broken := t.Context(), errors.New("broken")
+	v := c.stamp(c.fresh(1), noon())
+	err := s.Update(ctx, func(tx *store.Tx) error {
+		must(t, c.table.Insert(tx, &v))
+		return broken
+	})
+	if !errors.Is(err, broken) {
+		t.Fatalf("the error is %v, expected the transaction's own", err)
+	}
+	_, err = c.table.Get(ctx, s, c.table.ID(&v))
+	wantError(t, err, schemas.NotFound, c.code)
+
+	update(t, s, func(tx *store.Tx) error { return c.table.Insert(tx, &v) })
+	sameID := c.fresh(2)
+	id, _, _ := c.meta(&sameID)
+	*id = c.table.ID(&v)
+	sameID = c.stamp(sameID, noon())
+	sameName := c.stamp(c.fresh(1), noon())
+	for _, other := range []T{sameID, sameName} {
+		err := s.Update(ctx, func(tx *store.Tx) error { return c.table.Insert(tx, &other) })
+		if !schemas.HasClass(err, schemas.Conflict) {
+			t.Fatalf("what is in the way of another was answered with %v, expected a conflict", err)
+		}
+	}
+	_, err = c.table.Get(ctx, s, c.table.ID(&sameName))
+	wantError(t, err, schemas.NotFound, c.code)
+}

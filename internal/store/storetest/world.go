@@ -1,0 +1,45 @@
+package storetest
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// homeID is the id of the organization unit that everything in these tests
+// belongs to.
+const homeID = "01900000-0000-7000-8000-0000000000aa"
+
+func newUnit(handle string) schemas.OrganizationUnit {
+	return schemas.OrganizationUnit{ID: schemas.NewID(), Handle: handle, Name: handle, CreatedAt: noon(), UpdatedAt: noon()}
+}
+
+func newUserType(name string) schemas.UserType {
+	return schemas.UserType{ID: schemas.NewID(), Name: name, OUID: homeID, Schema: json.RawMessage(`{"type":"object"}`),
+		CreatedAt: noon(), UpdatedAt: noon()}
+}
+
+// furnish adds the organization unit and the user type of these tests, unless
+// they are there.
+func furnish(t testing.TB, s *store.Store) {
+	t.Helper()
+	home, person := newUnit("home"), newUserType("Person")
+	home.ID = homeID
+	update(t, s, func(tx *store.Tx) error {
+		if found, err := store.Units().Find(t.Context(), tx, "handle", "home"); err != nil || found != nil {
+			return err
+		}
+		if err := store.Units().Insert(tx, &home); err != nil {
+			return err
+		}
+		return store.UserTypes().Insert(tx, &person)
+	})
+}
+
+// update runs a transaction that must succeed.
+func update(t testing.TB, s *store.Store, do func(*store.Tx) error) {
+	t.Helper()
+	must(t, s.Update(t.Context(), do))
+}
