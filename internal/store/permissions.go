@@ -83,6 +83,9 @@ func PermissionsOf(ctx context.Context, r Reader, p schemas.Principal) (permissi
 // Holders returns the ids of users who have a permission or one above it, the
 // oldest first, limit at most.
 func Holders(ctx context.Context, r Reader, permission string, limit int) (users []string, err error) {
+	if !storable(permission) {
+		return nil, nil
+	}
 	var args []any
 	for i := range len(permission) + 1 {
 		if i == len(permission) || permission[i] == ':' {

@@ -1,0 +1,141 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// newStaff is a user type two attributes of which are unique.
+func newStaff() schemas.UserType {
+	staff := newUserType("Staff")
+	staff.Schema = json.RawMessage(`{"type":"object","properties":{
+		"username":{"type":"string","x-unique":true},"badge":{"x-unique":true},"phone":{"type":"string","x-unique":true},"floor":{}}}`)
+	return staff
+}
+
+func newWorker(username string, badge any, phone string) schemas.User {
+	u := newUser(username)
+	u.Type = "Staff"
+	u.Attributes["badge"], u.Attributes["phone"], u.Attributes["floor"] = badge, phone, 3
+	return u
+}
+
+// testUniqueAttributes has what a user type calls unique be so, for users that
+// flows create and for users that administrators do.
+func testUniqueAttributes(t *testing.T, s *store.Store) {
+	ctx, staff := t.Context(), newStaff()
+	update(t, s, func(tx *store.Tx) error { return store.UserTypes().Insert(tx, &staff) })
+	insert := func(u schemas.User) error {
+		return s.Update(ctx, func(tx *store.Tx) error { return store.Users().Insert(tx, &u) })
+	}
+	ann := newWorker("ann", 7.5, "+41 1")
+	must(t, s.Apply(ctx, create(ann)))
+	for _, test := range []struct {
+		user  schemas.User
+		taken []string
+	}{
+		{newWorker("bob", 7.5, "+41 2"), []string{"badge"}},
+		{newWorker("bob", 8, " +41 1 "), []string{"phone"}},
+		{newWorker("ANN", 7.5, "+41 1"), []string{"username", "badge", "phone"}},
+	} {
+		for _, err := range []error{insert(test.user), s.Apply(ctx, create(test.user))} {
+			wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
+			var taken []string
+			for _, p := range schemas.AsError(err).Errors {
+				taken = append(taken, p.Path)
+			}
+			wantEqual(t, "the attributes told", taken, test.taken)
+		}
+	}
+	// No value is nobody's, and what another type does not call unique is not.
+	for i := range 2 {
+		none := newWorker(fmt.Sprint("none", i), nil, "")
+		delete(none.Attributes, "badge")
+		must(t, insert(none))
+		person := newUser(fmt.Sprint("person", i))
+		person.Attributes["badge"] = 7.5
+		must(t, insert(person))
+	}
+	// What somebody gives up is free, and comes with the change, not before.
+	bob := newWorker("bob", 9, "+41 9")
+	must(t, insert(bob))
+	changed := bob
+	changed.Attributes = map[string]any{"username": "bobby", "badge": 10, "phone": "+41 1"}
+	changed.UpdatedAt = bob.UpdatedAt.Add(time.Second)
+	replace := func() error {
+		return s.Update(ctx, func(tx *store.Tx) error { return store.Users().Replace(tx, &changed, bob.UpdatedAt) })
+	}
+	wantError(t, replace(), schemas.Conflict, schemas.CodeAttributeTaken)
+	wantError(t, insert(newWorker("bob", 9, "+41 9")), schemas.Conflict, schemas.CodeAttributeTaken)
+	changed.Attributes["phone"] = "+41 10"
+	must(t, replace())
+	must(t, insert(newWorker("bob", 9, "+41 9")))
+	wantError(t, insert(newWorker("bobby", 11, "+41 11")), schemas.Conflict, schemas.CodeAttributeTaken)
+	found, err := store.Users().Find(ctx, s, "username", "BOBBY")
+	must(t, err)
+	wantEqual(t, "the user found", found.ID, bob.ID)
+	update(t, s, func(tx *store.Tx) error { return store.Users().Delete(tx, bob.ID, changed.UpdatedAt) })
+	must(t, insert(newWorker("bobby", 10, "+41 10")))
+}
+
+// testReclaim makes an attribute unique of which users have values already.
+func testReclaim(t *testing.T, s *store.Store) {
+	ctx, staff := t.Context(), newStaff()
+	unique := staff.Schema
+	staff.Schema = json.RawMessage(`{}`)
+	ann, bob := newWorker("ann", 1, ""), newWorker("bob", 1, "")
+	update(t, s, func(tx *store.Tx) error {
+		must(t, store.UserTypes().Insert(tx, &staff))
+		must(t, store.Users().Insert(tx, &ann))
+		return store.Users().Insert(tx, &bob)
+	})
+	was := staff.UpdatedAt
+	staff.Schema, staff.UpdatedAt = unique, was.Add(time.Second)
+	reclaim := func(users ...*schemas.User) error {
+		return s.Update(ctx, func(tx *store.Tx) error {
+			must(t, store.UserTypes().Replace(tx, &staff, was))
+			for _, u := range users {
+				if err := store.Reclaim(tx, u); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	wantError(t, reclaim(&ann, &bob), schemas.Conflict, schemas.CodeAttributeTaken)
+	must(t, reclaim(&ann))
+	wantError(t, s.Apply(ctx, create(newWorker("carol", 1, ""))), schemas.Conflict, schemas.CodeAttributeTaken)
+	wantError(t, s.Apply(ctx, create(newUser("Ann"))), schemas.Conflict, schemas.CodeAttributeTaken)
+}
+
+// testUniqueRace has many want one value at once, by flows and by
+// administrators.
+func testUniqueRace(t *testing.T, s *store.Store) {
+	const rounds, contenders = 10, 8
+	staff := newStaff()
+	update(t, s, func(tx *store.Tx) error { return store.UserTypes().Insert(tx, &staff) })
+	for round := range rounds {
+		var won atomic.Int32
+		together(contenders, func(i int) {
+			u := newWorker(fmt.Sprintf("u%d-%d", round, i), round, fmt.Sprintf("p%d", round))
+			var err error
+			if i%2 == 0 {
+				err = s.Apply(t.Context(), create(u))
+			} else {
+				err = s.Update(t.Context(), func(tx *store.Tx) error { return store.Users().Insert(tx, &u) })
+			}
+			if err == nil {
+				won.Add(1)
+			} else if !schemas.HasCode(err, schemas.CodeAttributeTaken) {
+				t.Errorf("%v, expected %s", err, schemas.CodeAttributeTaken)
+			}
+		})
+		wantEqual(t, "the number of users with the value", won.Load(), int32(1))
+	}
+}

@@ -1,0 +1,157 @@
+package storetest
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+func insertFlows(t *testing.T, s *store.Store, flows ...*schemas.Flow) {
+	t.Helper()
+	update(t, s, func(tx *store.Tx) error {
+		for _, f := range flows {
+			must(t, store.Flows().Insert(tx, f))
+		}
+		return nil
+	})
+}
+
+func testFlowLists(t *testing.T, s *store.Store) {
+	ctx, table := t.Context(), store.Flows()
+	first, up, second := newFlow(schemas.Authentication, "a"), newFlow(schemas.Registration, "a"), newFlow(schemas.Authentication, "b")
+	second.IsReadOnly = true
+	insertFlows(t, s, &first, &up, &second)
+	for _, test := range []struct {
+		page  store.Page
+		want  []schemas.Flow
+		total int
+	}{
+		{store.Page{Limit: 10}, []schemas.Flow{first, up, second}, 3},
+		{store.Page{Limit: 1, Offset: 1}, []schemas.Flow{up}, 3},
+		{store.Page{Limit: 1, After: first.ID}, []schemas.Flow{up}, 3},
+		{store.Page{Limit: 10, Member: "flowType", Value: "AUTHENTICATION"}, []schemas.Flow{first, second}, 2},
+		{store.Page{Limit: 10, Member: "flowType", Value: "AUTHENTICATION", After: first.ID}, []schemas.Flow{second}, 2},
+		{store.Page{Limit: 10, Member: "handle", Value: "a"}, []schemas.Flow{first, up}, 2},
+		{store.Page{Limit: 10, Member: "handle", Value: "a\x00"}, nil, 0},
+	} {
+		got, err := table.List(ctx, s, test.page)
+		must(t, err)
+		wantEqual(t, fmt.Sprintf("the page %+v", test.page), got, test.want)
+		n, err := table.Count(ctx, s, test.page)
+		must(t, err)
+		wantEqual(t, fmt.Sprintf("the number of flows in %+v", test.page), n, test.total)
+	}
+	odd := store.Page{Limit: 1, Member: "color", Value: "red"}
+	if _, err := table.List(ctx, s, odd); err == nil {
+		t.Error("flows were listed by their color")
+	}
+	if _, err := table.Count(ctx, s, odd); err == nil {
+		t.Error("flows were counted by their color")
+	}
+	got, err := table.Get(ctx, s, up.ID)
+	must(t, err)
+	wantEqual(t, "the flow", got, &up)
+	_, err = table.Get(ctx, s, schemas.NewID())
+	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
+	got, err = table.Find(ctx, s, schemas.Registration, "a")
+	must(t, err)
+	wantEqual(t, "the flow by its handle", got, &up)
+	got, err = table.Find(ctx, s, schemas.Registration, "b")
+	must(t, err)
+	wantEqual(t, "the flow that is not there", got, (*schemas.Flow)(nil))
+}
+
+func testFlowReplace(t *testing.T, s *store.Store) {
+	ctx, table := t.Context(), store.Flows()
+	first := newFlow(schemas.Authentication, "a")
+	insertFlows(t, s, &first)
+	replace := func(f *schemas.Flow, was int) error {
+		return s.Update(ctx, func(tx *store.Tx) error { return table.Replace(tx, f, was) })
+	}
+	// The clock stands still, then goes back: the times of versions never do.
+	second, third := first, first
+	second.Handle, second.Name, second.Nodes = "b", "Second", first.Nodes[1:]
+	must(t, replace(&second, 1))
+	early := noon().Add(-time.Hour)
+	third.UpdatedAt = &early
+	must(t, replace(&third, 2))
+	for i, f := range []schemas.Flow{first, second, third} {
+		wantEqual(t, "the number", f.ActiveVersion, i+1)
+		wantEqual(t, "the time", *f.UpdatedAt, noon().Add(time.Duration(i)*time.Microsecond))
+		got, err := table.Version(ctx, s, first.ID, i+1)
+		must(t, err)
+		wantEqual(t, "the version", got, &f)
+	}
+	got, err := table.Get(ctx, s, first.ID)
+	must(t, err)
+	wantEqual(t, "the flow", got, &third)
+	_, err = table.Version(ctx, s, first.ID, 4)
+	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
+
+	versions, err := table.Versions(ctx, s, first.ID, store.Page{Limit: 2})
+	must(t, err)
+	wantEqual(t, "the versions", versions, []store.FlowVersion{
+		{Version: 3, Name: third.Name, Handle: "a", CreatedAt: *third.UpdatedAt, Active: true},
+		{Version: 2, Name: "Second", Handle: "b", CreatedAt: *second.UpdatedAt}})
+	versions, err = table.Versions(ctx, s, first.ID, store.Page{Limit: 2, Offset: 2})
+	must(t, err)
+	wantEqual(t, "the oldest version", versions, []store.FlowVersion{{Version: 1, Name: first.Name, Handle: "a", CreatedAt: noon()}})
+
+	wantStale(t, replace(&second, 2))
+	unknown := newFlow(schemas.Authentication, "unknown")
+	wantStale(t, replace(&unknown, 1))
+	other := newFlow(schemas.Authentication, "other")
+	insertFlows(t, s, &other)
+	other.Handle = "a"
+	wantError(t, replace(&other, 1), schemas.Conflict, "flow_exists")
+	err = s.Update(ctx, func(tx *store.Tx) error { return table.Insert(tx, &other) })
+	wantError(t, err, schemas.Conflict, "flow_exists")
+	third.FlowType = schemas.Registration
+	wantError(t, replace(&third, 3), schemas.Invalid, schemas.CodeInvalidFlow)
+}
+
+// testFlowReplaceRace has many replace one version: one of them does.
+func testFlowReplaceRace(t *testing.T, s *store.Store) {
+	const writers = 8
+	ctx, f := t.Context(), newFlow(schemas.Authentication, "a")
+	insertFlows(t, s, &f)
+	var won atomic.Int32
+	together(writers, func(i int) {
+		mine := f
+		err := s.Update(ctx, func(tx *store.Tx) error { return store.Flows().Replace(tx, &mine, 1) })
+		if err == nil {
+			won.Add(1)
+		} else if !schemas.HasClass(err, schemas.Precondition) {
+			t.Errorf("%v, expected a failed precondition", err)
+		}
+	})
+	wantEqual(t, "the number of winners", won.Load(), int32(1))
+}
+
+func testFlowDelete(t *testing.T, s *store.Store) {
+	ctx, table := t.Context(), store.Flows()
+	f := newFlow(schemas.Authentication, "a")
+	insertFlows(t, s, &f)
+	live, over, expired, other := newRun(), newRun(), newRun(), newRun()
+	live.FlowID, over.FlowID, expired.FlowID = f.ID, f.ID, f.ID
+	over.Status, expired.ExpiresAt = schemas.Complete, noon()
+	for _, run := range []*schemas.Run{live, over, expired, other} {
+		must(t, s.Commit(ctx, run, nil))
+	}
+	n, err := table.LiveRuns(ctx, s, f.ID, noon())
+	must(t, err)
+	wantEqual(t, "the number of runs under way", n, 1)
+
+	wantStale(t, s.Update(ctx, func(tx *store.Tx) error { return table.Delete(tx, f.ID, 2) }))
+	update(t, s, func(tx *store.Tx) error { return table.Delete(tx, f.ID, 1) })
+	wantStale(t, s.Update(ctx, func(tx *store.Tx) error { return table.Delete(tx, f.ID, 1) }))
+	_, err = table.Get(ctx, s, f.ID)
+	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
+	_, err = s.FlowVersion(ctx, f.ID, 1)
+	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
+	insertFlows(t, s, &f) // its handle is free
+}

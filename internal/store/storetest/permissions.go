@@ -1,0 +1,128 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// testPermissions has roles reach people directly, by a group, by a group in a
+// group, and in circles.
+func testPermissions(t *testing.T, s *store.Store) {
+	o := newOrganization(t, s)
+	for who, want := range map[schemas.Principal][]string{
+		person(o.users[0]):    {"shop"},
+		person(o.users[1]):    {"shop:orders", "shop:orders:read"},
+		person(o.users[2]):    {"shop:orders:read"},
+		person(o.users[3]):    nil,
+		team(o.groups[0]):     {"shop:orders", "shop:orders:read"},
+		team(o.groups[1]):     {"shop:orders:read"},
+		team(o.groups[2]):     {"shop:orders:read"},
+		team(schemas.NewID()): nil,
+		program(o.app):        {"shop", "shop:orders:read"},
+		program(o.users[0]):   nil,
+		person("a\x00"):       nil,
+	} {
+		got, err := store.PermissionsOf(t.Context(), s, who)
+		must(t, err)
+		wantEqual(t, fmt.Sprintf("what %+v may", who), got, want)
+		switch who.Type {
+		case schemas.UserPrincipal:
+			got, err = s.Permissions(t.Context(), who.ID)
+		case schemas.ApplicationPrincipal:
+			got, err = s.ApplicationPermissions(t.Context(), who.ID)
+		}
+		must(t, err)
+		wantEqual(t, fmt.Sprintf("what %+v may, by the prepared query", who), got, want)
+	}
+}
+
+func testHolders(t *testing.T, s *store.Store) {
+	o := newOrganization(t, s)
+	for _, test := range []struct {
+		permission string
+		limit      int
+		want       []string
+	}{
+		{"shop", 10, o.users[:1]},
+		{"shop:orders", 10, o.users[:2]},
+		{"shop:orders:read", 10, o.users[:3]},
+		{"shop:orders:read", 2, o.users[:2]},
+		{"shop:orders:items:read", 10, o.users[:2]}, // who has shop:orders has what is below it
+		{"shop:orders:reader", 10, o.users[:2]},
+		{"sho", 10, nil},
+		{"shopping", 10, nil},
+		{"", 10, nil},
+		{"shop:\x00", 10, nil},
+	} {
+		got, err := store.Holders(t.Context(), s, test.permission, test.limit)
+		must(t, err)
+		wantEqual(t, fmt.Sprintf("who holds %q", test.permission), got, test.want)
+	}
+}
+
+// organization is people and what they may do:
+//
+//	users[0]                          shop
+//	users[1] in groups[0]             shop:orders
+//	users[2] in groups[1]             shop:orders:read, by groups[2]
+//	users[3]                          nothing
+//	groups[0] in groups[1] in groups[2] in groups[1]
+type organization struct {
+	users, groups []string
+	app           string
+}
+
+func newOrganization(t *testing.T, s *store.Store) *organization {
+	t.Helper()
+	o := &organization{}
+	shop, app := newResourceServer("shop"), newApplication("app", "")
+	o.app = app.ID
+	update(t, s, func(tx *store.Tx) error {
+		must(t, store.ResourceServers().Insert(tx, &shop))
+		return store.Applications().Insert(tx, &app)
+	})
+	for i := range 4 {
+		u := newUser(fmt.Sprint("user", i))
+		must(t, s.Apply(t.Context(), create(u)))
+		o.users = append(o.users, u.ID)
+	}
+	var groups [3]schemas.Group
+	for i := range groups {
+		groups[i] = schemas.Group{ID: schemas.NewID(), Name: fmt.Sprint("group", i), OUID: homeID, CreatedAt: noon(), UpdatedAt: noon()}
+		o.groups = append(o.groups, groups[i].ID)
+		update(t, s, func(tx *store.Tx) error { return store.Groups().Insert(tx, &groups[i]) })
+	}
+	groups[0].Members = []schemas.Principal{person(o.users[1])}
+	groups[1].Members = []schemas.Principal{person(o.users[2]), team(o.groups[0]), team(o.groups[2])}
+	groups[2].Members = []schemas.Principal{team(o.groups[1])}
+	for i := range groups {
+		update(t, s, func(tx *store.Tx) error { return store.Groups().Replace(tx, &groups[i], noon()) })
+	}
+	o.grant(t, s, "owner", []string{"shop"}, person(o.users[0]), program(o.app))
+	o.grant(t, s, "clerk", []string{"shop:orders"}, team(o.groups[0]))
+	o.grant(t, s, "reader", []string{"shop:orders:read"}, team(o.groups[2]), program(o.app))
+	o.grant(t, s, "nobody's", []string{"shop:stock"})
+	return o
+}
+
+func (o *organization) grant(t *testing.T, s *store.Store, name string, permissions []string, to ...schemas.Principal) {
+	t.Helper()
+	role := schemas.Role{ID: schemas.NewID(), Name: name, OUID: homeID, Permissions: permissions, Assignments: to,
+		CreatedAt: noon(), UpdatedAt: noon()}
+	update(t, s, func(tx *store.Tx) error { return store.Roles().Insert(tx, &role) })
+}
+
+func person(id string) schemas.Principal {
+	return schemas.Principal{Type: schemas.UserPrincipal, ID: id}
+}
+
+func team(id string) schemas.Principal {
+	return schemas.Principal{Type: schemas.GroupPrincipal, ID: id}
+}
+
+func program(id string) schemas.Principal {
+	return schemas.Principal{Type: schemas.ApplicationPrincipal, ID: id}
+}

@@ -1,0 +1,175 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+func newSignIn(userID string, at time.Time) schemas.Session {
+	return schemas.Session{ID: schemas.NewID(), UserID: userID, ApplicationID: appID, AMR: []string{"swk", "user"},
+		ACR: "urn:example:loa", Client: "Mozilla/5.0 ä", CreatedAt: at, ExpiresAt: at.Add(time.Hour)}
+}
+
+func start(sessions ...schemas.Session) (changes []schemas.Change) {
+	for _, s := range sessions {
+		changes = append(changes, schemas.StartSession{Session: s})
+	}
+	return changes
+}
+
+func testSessions(t *testing.T, s *store.Store) {
+	ctx, ann, bob := t.Context(), newUser("ann"), newUser("bob")
+	must(t, s.Apply(ctx, append(create(ann), create(bob)...)))
+	first, second, other := newSignIn(ann.ID, noon()), newSignIn(ann.ID, noon().Add(time.Minute)), newSignIn(bob.ID, noon())
+	second.AMR, second.ACR, second.Client, second.ApplicationID = nil, "", "", ""
+	must(t, s.Apply(ctx, start(second, first, other)))
+	wantSessions := func(user string, at time.Time, want ...schemas.Session) {
+		t.Helper()
+		got, err := s.Sessions(ctx, user, at)
+		must(t, err)
+		wantEqual(t, "the sessions", got, want)
+	}
+	wantSessions(ann.ID, noon(), second, first)
+	wantSessions(ann.ID, first.ExpiresAt.Add(-time.Microsecond), second, first)
+	wantSessions(ann.ID, first.ExpiresAt, second)
+	wantSessions(ann.ID, second.ExpiresAt)
+	wantSessions(schemas.NewID(), noon())
+	wantSessions("a\x00", noon())
+	for _, want := range []schemas.Session{first, second} {
+		got, err := s.Session(ctx, want.ID)
+		must(t, err)
+		wantEqual(t, "the session", got, &want)
+	}
+	for range 2 { // ending what has ended is no error
+		must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: first.ID}}))
+	}
+	for _, unknown := range []string{first.ID, "a\x00"} {
+		_, err := s.Session(ctx, unknown)
+		wantError(t, err, schemas.NotFound, "session_not_found")
+	}
+	wantSessions(ann.ID, noon(), second)
+	wantError(t, s.Apply(ctx, start(newSignIn(schemas.NewID(), noon()))), schemas.NotFound, schemas.CodeUserNotFound)
+
+	// Who is deleted is signed out.
+	update(t, s, func(tx *store.Tx) error { return store.Users().Delete(tx, ann.ID, ann.UpdatedAt) })
+	wantSessions(ann.ID, noon())
+	wantSessions(bob.ID, noon(), other)
+}
+
+func testTokenLive(t *testing.T, s *store.Store) {
+	ctx, ann, client := t.Context(), newUser("ann"), newClient("shop")
+	session := newSignIn(ann.ID, noon())
+	must(t, s.Apply(ctx, append(create(ann), start(session)...)))
+	update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &client) })
+	wantLive := func(want bool, ref schemas.TokenRef) {
+		t.Helper()
+		live, err := s.TokenLive(ctx, ref)
+		must(t, err)
+		wantEqual(t, fmt.Sprintf("whether %+v counts", ref), live, want)
+	}
+	all := schemas.TokenRef{ID: "t1", Session: session.ID, Client: client.ClientID}
+	for _, ref := range []schemas.TokenRef{all, {ID: "t1"}, {ID: "t1", Session: session.ID}, {ID: "t1", Client: client.ClientID}, {}} {
+		wantLive(true, ref)
+	}
+	for _, ref := range []schemas.TokenRef{{Session: "unknown"}, {Client: "unknown"}, {Session: session.ID, Client: "unknown"},
+		{Session: "unknown", Client: client.ClientID}, {ID: "\x00"}, {Session: "\xff"}, {Client: "a\x00"}, {Client: client.ID}} {
+		wantLive(false, ref)
+	}
+	for range 2 {
+		must(t, s.Apply(ctx, []schemas.Change{schemas.RevokeToken{ID: "t1", ExpiresAt: noon().Add(time.Hour)}}))
+	}
+	wantLive(false, all)
+	wantLive(false, schemas.TokenRef{ID: "t1"})
+	all.ID = "t2"
+	wantLive(true, all)
+	must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: session.ID}}))
+	wantLive(false, all)
+	update(t, s, func(tx *store.Tx) error { return store.Applications().Delete(tx, client.ID, client.UpdatedAt) })
+	wantLive(false, schemas.TokenRef{ID: "t2", Client: client.ClientID})
+}
+
+// testSweepSignIns sweeps what has ended by itself.
+func testSweepSignIns(t *testing.T, s *store.Store) {
+	ctx, ann := t.Context(), newUser("ann")
+	old, live := newSignIn(ann.ID, noon().Add(-time.Hour)), newSignIn(ann.ID, noon())
+	must(t, s.Apply(ctx, append(create(ann), start(old, live)...)))
+	must(t, s.Apply(ctx, []schemas.Change{schemas.RevokeToken{ID: "old", ExpiresAt: noon()},
+		schemas.RevokeToken{ID: "live", ExpiresAt: noon().Add(time.Microsecond)}}))
+	n, err := s.Sweep(ctx, noon())
+	must(t, err)
+	wantEqual(t, "the number of rows swept", n, 2)
+	_, err = s.Session(ctx, old.ID)
+	wantError(t, err, schemas.NotFound, "session_not_found")
+	_, err = s.Session(ctx, live.ID)
+	must(t, err)
+	for id, want := range map[string]bool{"old": true, "live": false} {
+		counts, err := s.TokenLive(ctx, schemas.TokenRef{ID: id})
+		must(t, err)
+		wantEqual(t, "whether "+id+" counts", counts, want)
+	}
+}
+
+func testCredentialChanges(t *testing.T, s *store.Store) {
+	ctx, ann := t.Context(), newUser("ann")
+	key, other := newCredential(ann.ID), newCredential(ann.ID)
+	must(t, s.Apply(ctx, append(create(ann), schemas.CreateCredential{Credential: key}, schemas.CreateCredential{Credential: other})))
+	must(t, s.Apply(ctx, []schemas.Change{schemas.RenameCredential{ID: key.ID, Name: "Phone"}}))
+	key.Name = "Phone"
+	got, err := s.Credential(ctx, key.ID)
+	must(t, err)
+	wantEqual(t, "the renamed passkey", got, &key)
+
+	// What follows a change that fails, or comes before it, does not happen.
+	for _, change := range []schemas.Change{schemas.RenameCredential{ID: schemas.Bytes("unknown"), Name: "x"},
+		schemas.DeleteCredential{ID: schemas.Bytes("unknown")}} {
+		err := s.Apply(ctx, []schemas.Change{schemas.DeleteCredential{ID: key.ID}, change})
+		wantError(t, err, schemas.NotFound, schemas.CodeCredentialNotFound)
+	}
+	must(t, s.Apply(ctx, []schemas.Change{schemas.DeleteCredential{ID: key.ID}}))
+	keys, err := s.Credentials(ctx, ann.ID)
+	must(t, err)
+	wantEqual(t, "the passkeys", keys, []schemas.Credential{other})
+}
+
+// testCounts has users come and go from many sides at once, in transactions that
+// fail and that do not: the count is that of the users who are there.
+func testCounts(t *testing.T, s *store.Store) {
+	const callers, each = 16, 12
+	ctx, broken := t.Context(), errors.New("broken")
+	together(callers, func(i int) {
+		for n := range each {
+			mine, gone := newUser(fmt.Sprintf("u%d-%d", i, n)), newUser(fmt.Sprintf("g%d-%d", i, n))
+			err := s.Apply(ctx, create(mine))
+			if n%3 == 0 {
+				err = errors.Join(err, s.Update(ctx, func(tx *store.Tx) error { return store.Users().Insert(tx, &gone) }),
+					s.Update(ctx, func(tx *store.Tx) error { return store.Users().Delete(tx, gone.ID, gone.UpdatedAt) }))
+			}
+			if err != nil {
+				t.Errorf("user %s: %v", mine.Text("username"), err)
+			}
+			if err := s.Apply(ctx, append(create(gone), create(mine)...)); err == nil {
+				t.Error("a user was created twice")
+			}
+			failed := s.Update(ctx, func(tx *store.Tx) error {
+				if err := store.Users().Delete(tx, mine.ID, mine.UpdatedAt); err != nil {
+					return err
+				}
+				return broken
+			})
+			if !errors.Is(failed, broken) {
+				t.Errorf("the transaction failed with %v, expected its own error", failed)
+			}
+		}
+	})
+	counted, err := store.Users().Count(ctx, s, store.Page{})
+	must(t, err)
+	all, err := store.Users().List(ctx, s, store.Page{Limit: 10 * callers * each})
+	must(t, err)
+	wantEqual(t, "the number of users", len(all), callers*each)
+	wantEqual(t, "the count", counted, len(all))
+}
