@@ -5,10 +5,12 @@ import (
 	"slices"
 )
 
-// The annotations by which the schema of a user type marks attributes.
+// Our own annotations in the schema of a user type: two mark attributes, the
+// third words a message.
 const (
 	uniqueMark     = "x-unique"
 	credentialMark = "x-credential"
+	expectMark     = "x-expect"
 )
 
 // passwordAttribute is the one attribute that may be marked as a credential.

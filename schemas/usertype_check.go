@@ -1,0 +1,143 @@
+package schemas
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Bounds of the attributes of one user.
+const (
+	maxAttributesSize = 32 << 10 // bytes of JSON
+	maxAttributeParts = 2000     // values, those within others too
+)
+
+// CompiledUserType checks the attributes of users. It is safe for concurrent
+// use.
+type CompiledUserType struct {
+	name       string
+	schema     *Schema
+	unique     []string
+	credential string
+}
+
+// CompileUserType compiles a user type. The error has Class Invalid, and what
+// CheckDefinition says.
+func CompileUserType(t *UserType) (*CompiledUserType, error) {
+	if problems := t.CheckDefinition(); len(problems) > 0 {
+		return nil, Errorf(Invalid, CodeInvalidRequest,
+			"the user type %q is not usable: %s", shorten(t.Name), problems[0]).WithProblems(problems)
+	}
+	schema, err := CompileSchema("user type", t.Schema)
+	if err != nil {
+		return nil, err
+	}
+	return &CompiledUserType{name: t.Name, schema: schema, unique: t.UniqueAttributes(), credential: t.CredentialAttribute()}, nil
+}
+
+// CredentialAttribute is that of the type, "" if it has none.
+func (t *CompiledUserType) CredentialAttribute() string { return t.credential }
+
+// Check returns what is wrong with the attributes of a user, with paths relative
+// to them ("given_name"). Whole says that the credential, if the type requires
+// one, must be among them, as for a new user: of others it is kept elsewhere.
+//
+// Beyond the schema it checks what holds for users of every type: attributes are
+// bounded, identifying ones are text that may identify somebody, unique ones can
+// be compared, and nothing that is called a password is kept as if it were none.
+func (t *CompiledUserType) Check(attributes json.RawMessage, whole bool) []Problem {
+	if len(attributes) > maxAttributesSize {
+		return []Problem{{Message: fmt.Sprintf("expected at most %d bytes of attributes, got %d; keep large things elsewhere", maxAttributesSize, len(attributes))}}
+	}
+	d, problems := ParseJSON(attributes)
+	if len(problems) > 0 {
+		return withoutLines(problems)
+	}
+	bounds := &bounded{}
+	bounds.check(d.root)
+	if !bounds.none() {
+		return withoutLines(bounds.told())
+	}
+	found := t.schema.check(d.root)
+	if !whole {
+		found.kept = slices.DeleteFunc(found.kept, func(p Problem) bool { return p.missing && p.Path == t.credential })
+	}
+	for _, m := range d.root.members() {
+		if slices.ContainsFunc(found.kept, func(p Problem) bool { return p.Path == m.name }) {
+			continue
+		}
+		if wrong := t.checkMember(m); wrong != "" && found.room() {
+			found.keep(Problem{Path: MemberPath("", m.name), Message: wrong, Line: int(m.value.line), Column: int(m.value.column)})
+		}
+	}
+	return withoutLines(found.inPlace().told())
+}
+
+// checkMember returns what is wrong with an attribute that the schema allows.
+func (t *CompiledUserType) checkMember(m member) string {
+	identifies := slices.Contains(IdentifyingAttributes(), m.name)
+	switch {
+	case identifies && m.value.shape != stringShape:
+		return "expected a string, got " + m.value.shape.words() + ": users sign in with it"
+	case identifies:
+		return CheckIdentifier(m.name, m.value.text)
+	case m.name == passwordAttribute && t.credential == "":
+		return fmt.Sprintf("users of the type %q have no password; leave it out, or mark the attribute %q in the type", shorten(t.name), credentialMark)
+	case slices.Contains(t.unique, m.name) && m.value.shape == stringShape:
+		return CheckIdentifier("", m.value.text)
+	}
+	return ""
+}
+
+// bounded looks for what is too much, or cannot be kept as it is.
+type bounded struct {
+	findings
+	parts int
+	at    trail
+}
+
+func (b *bounded) check(e *element) {
+	if b.parts++; b.parts == maxAttributeParts+1 {
+		b.keep(Problem{Message: fmt.Sprintf("expected at most %d values in the attributes; keep long lists elsewhere", maxAttributeParts)})
+	}
+	if e.shape == numberShape && !exact(e.text) && b.room() {
+		b.keep(Problem{Path: b.at.String(), Message: "this number has more digits than can be kept; put it in quotes"})
+	}
+	for i, item := range e.items {
+		b.at = b.at.item(i)
+		b.check(item)
+		b.at = b.at.up()
+	}
+	for _, m := range e.members() {
+		b.at = b.at.member(m.name)
+		b.check(m.value)
+		b.at = b.at.up()
+	}
+}
+
+// exact reports whether a whole number is the same as a float64, which is what
+// it is kept as.
+func exact(number string) bool {
+	if strings.ContainsAny(number, ".eE") {
+		return true
+	}
+	const largest = 1 << 53
+	n, err := strconv.ParseInt(number, 10, 64)
+	return err == nil && -largest <= n && n <= largest
+}
+
+// WithoutValue is the problem for somebody who may not see the value it is with:
+// what came is left out, what was expected stays.
+func (p Problem) WithoutValue() Problem {
+	told := false
+	for _, own := range []string{"expected ", "required member ", "unknown member "} {
+		told = told || strings.HasPrefix(p.Message, own)
+	}
+	if !told {
+		p.Message = "does not fit"
+	}
+	p.Message, _, _ = strings.Cut(p.Message, ", got ")
+	return p
+}

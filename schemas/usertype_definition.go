@@ -1,0 +1,249 @@
+package schemas
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// The schema of a user type comes from outside, and what it costs to apply is up
+// to its author: a few hundred bytes of references to references have the
+// validator look at a value a million times. So it is walked first, and what it
+// would cost is added up, with every reference followed. The validator compiles
+// only what is known to be cheap.
+
+// Bounds of a schema from outside. Person takes a twentieth of each.
+const (
+	maxDefinition = 64 << 10 // bytes
+	maxNesting    = 32       // schemas within schemas, references followed
+	// maxWork is what it may cost to apply it once, and maxRepeated the part of
+	// that which each item or member of a value costs again; in looks at a value,
+	// about.
+	maxWork     = 10000
+	maxRepeated = 1000
+)
+
+// longestAttribute is how long the name of an attribute may be, in bytes.
+const longestAttribute = 64
+
+// metaSchema is the schema of schemas.
+var metaSchema = sync.OnceValue(func() *Schema { return MustSchema("meta", `{"$ref": "`+Draft+`"}`) })
+
+// CheckDefinition returns what keeps the schema of the type from saying what its
+// users are like: it must be a JSON Schema of an object, cheap to apply, with
+// our annotations where they mean something. Paths begin with "schema".
+func (t *UserType) CheckDefinition() []Problem {
+	if len(t.Schema) > maxDefinition {
+		return []Problem{{Path: "schema", Message: fmt.Sprintf("expected at most %d bytes, got %d; leave out what is not needed", maxDefinition, len(t.Schema))}}
+	}
+	d, problems := ParseJSON(t.Schema)
+	if len(problems) > 0 {
+		return below("schema", withoutLines(problems))
+	}
+	w := &definition{root: d.root, keywords: keywords(), met: map[string]*met{}}
+	w.walk()
+	found := metaSchema().check(d.root)
+	for _, p := range w.kept {
+		if !slices.ContainsFunc(found.kept, func(q Problem) bool { return p.Path == q.Path }) && found.room() {
+			found.keep(p)
+		}
+	}
+	found.more += w.more
+	if found.none() {
+		if _, err := CompileSchema("user type", t.Schema); err != nil {
+			found.keep(Problem{Message: cut(err.Error(), longestCause)})
+		}
+	}
+	return below("schema", withoutLines(found.inPlace().told()))
+}
+
+// below puts the paths of problems below a prefix.
+func below(prefix string, problems []Problem) []Problem {
+	for i := range problems {
+		problems[i].Path = JoinPath(prefix, problems[i].Path)
+	}
+	return problems
+}
+
+// definition is the schema of a user type while it is walked. Values of the
+// wrong shape are passed over: the schema of schemas finds them.
+type definition struct {
+	findings
+	root     *element
+	keywords map[string]usage
+	met      map[string]*met // the definitions, by name
+	at       trail
+}
+
+// met is a definition that the walk has come to.
+type met struct {
+	weight weight
+	open   bool // the walk is inside it
+}
+
+func (w *definition) walk() {
+	if w.root.shape != objectShape {
+		return
+	}
+	w.checkRoot()
+	for _, m := range w.members("$defs") {
+		w.reference(m.name)
+	}
+	cost := w.schema(w.root)
+	switch {
+	case cost.depth > maxNesting:
+		w.note(w.root, fmt.Sprintf("schemas are nested deeper than %d levels, references followed; make it flatter", maxNesting))
+	case cost.work > maxWork || cost.repeated > maxRepeated:
+		w.note(w.root, "checking a user by it would cost too much: it combines too many schemas, references followed; use fewer or simpler ones")
+	}
+}
+
+// members are those of the object under a keyword of the whole schema.
+func (w *definition) members(keyword string) []member {
+	if m := w.root.member(keyword); m != nil {
+		return m.value.members()
+	}
+	return nil
+}
+
+// schema walks one schema and returns what it costs to apply.
+func (w *definition) schema(e *element) weight {
+	total := weight{work: 1}
+	if len(w.at) > maxDepth {
+		return total
+	}
+	for _, m := range e.members() {
+		w.at = w.at.member(m.name)
+		total.add(w.keyword(e, m))
+		w.at = w.at.up()
+	}
+	total.depth++
+	return total
+}
+
+// keyword walks what stands under one keyword of a schema.
+func (w *definition) keyword(of *element, m member) weight {
+	switch use := w.keywords[m.name]; use {
+	case unknownUsage:
+		w.stranger(m)
+	case noteUsage:
+		w.checkNote(of, m)
+	case plainUsage:
+		return weight{work: size(m.value)}
+	case patternUsage:
+		return w.pattern(m.value, m.value.text)
+	case formatUsage:
+		if m.value.shape == stringShape && !slices.Contains(formats(), m.value.text) {
+			w.note(m.value, unknown("format", m.value.text, formats()))
+		}
+		return weight{work: 1}
+	case refUsage:
+		return w.follow(m.value).also()
+	case defsUsage:
+		if of != w.root {
+			w.note(m.value, "definitions stand at the top of the schema; move them there")
+		}
+	default:
+		return w.parts(use, m.value)
+	}
+	return weight{}
+}
+
+// parts walks the schemas under a keyword that applies schemas.
+func (w *definition) parts(use usage, e *element) (total weight) {
+	switch use {
+	case alsoUsage:
+		return w.schema(e).also()
+	case manyUsage:
+		return w.schema(e).each()
+	}
+	for i, item := range e.items {
+		w.at = w.at.item(i)
+		total.add(w.part(use, item))
+		w.at = w.at.up()
+	}
+	for _, m := range e.members() {
+		w.at = w.at.member(m.name)
+		if use == manyMapUsage {
+			total.add(w.pattern(m.value, m.name).each())
+		}
+		total.add(w.part(use, m.value))
+		w.at = w.at.up()
+	}
+	return total
+}
+
+// part is the weight of one of several schemas.
+func (w *definition) part(use usage, e *element) weight {
+	cost := w.schema(e)
+	switch use {
+	case alsoListUsage, alsoMapUsage:
+		return cost.also()
+	case manyMapUsage:
+		return cost.each()
+	}
+	return cost
+}
+
+// follow returns the weight of what is referred to.
+func (w *definition) follow(e *element) weight {
+	const prefix = "#/$defs/"
+	name, own := strings.CutPrefix(e.text, prefix)
+	if e.shape != stringShape {
+		return weight{}
+	}
+	defs := w.root.member("$defs")
+	if !own || strings.ContainsAny(name, "/~%") || defs == nil || defs.value.member(name) == nil {
+		w.note(e, fmt.Sprintf("there is no %s; refer to a definition at the top of the schema, by a plain name: %sname", quote(e.text), prefix))
+		return weight{}
+	}
+	if known := w.met[name]; known != nil && known.open {
+		w.note(e, "the definition "+quote(name)+" refers to itself; say how deep it goes instead")
+		return weight{}
+	}
+	return w.reference(name)
+}
+
+// reference returns the weight of a definition.
+func (w *definition) reference(name string) weight {
+	if known := w.met[name]; known != nil {
+		return known.weight
+	}
+	now := &met{open: true}
+	w.met[name] = now
+	here := w.at
+	w.at = trail{}.member("$defs").member(name)
+	now.weight = w.schema(w.root.member("$defs").value.member(name).value)
+	w.at, now.open = here, false
+	return now.weight
+}
+
+// stranger notes a keyword that is not known.
+func (w *definition) stranger(m member) {
+	near := Suggest(m.name, sortedKeywords(w.keywords))
+	switch {
+	case strings.HasPrefix(m.name, "x-"):
+		if near = Suggest(m.name, marks()); near != "" {
+			w.name(m, fmt.Sprintf("unknown annotation %s; did you mean %s?", quote(m.name), quote(near)))
+		}
+	case near != "":
+		w.name(m, fmt.Sprintf("unknown keyword %s; did you mean %s?", quote(m.name), quote(near)))
+	default:
+		w.name(m, fmt.Sprintf("unknown keyword %s; leave it out, or begin it with x- if it is an annotation of your own", quote(m.name)))
+	}
+}
+
+// note adds a problem with a value.
+func (w *definition) note(e *element, message string) {
+	if w.room() {
+		w.keep(Problem{Path: w.at.String(), Message: message, Line: int(e.line), Column: int(e.column)})
+	}
+}
+
+// name adds a problem with the name of a member.
+func (w *definition) name(m member, message string) {
+	if w.room() {
+		w.keep(Problem{Path: w.at.String(), Message: message, Line: int(m.line), Column: int(m.column), onKey: true})
+	}
+}

@@ -1,0 +1,103 @@
+package schemas
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// checkRoot checks what only the schema as a whole must be.
+func (w *definition) checkRoot() {
+	if m := w.root.member("type"); m == nil || m.value.shape == stringShape && m.value.text != "object" {
+		w.note(w.root, `expected "type": "object" at the top: the attributes of a user are an object`)
+	}
+	w.at = w.at.member("properties")
+	for _, m := range w.members("properties") {
+		w.at = w.at.member(m.name)
+		w.checkAttribute(m)
+		w.at = w.at.up()
+	}
+	w.at = w.at.up()
+	w.checkRequired()
+}
+
+// checkAttribute checks what is said about one attribute.
+func (w *definition) checkAttribute(m member) {
+	if len(m.name) > longestAttribute || strings.ContainsFunc(m.name, unfitForName) {
+		w.name(m, fmt.Sprintf("expected a name of at most %d bytes without blanks", longestAttribute))
+	}
+	identifies := slices.Contains(IdentifyingAttributes(), m.name)
+	switch isString := says(m.value, "type", "string"); {
+	case identifies && !isString:
+		w.note(m.value, `expected "type": "string": users sign in with it`)
+	case m.name == passwordAttribute && !says(m.value, credentialMark, "true"):
+		w.note(m.value, fmt.Sprintf(`expected %q: true; without it passwords would be kept and shown in the clear`, credentialMark))
+	case m.name == passwordAttribute && !isString:
+		w.note(m.value, `expected "type": "string": a password is text`)
+	}
+}
+
+func unfitForName(c rune) bool { return !unicode.IsGraphic(c) || unicode.IsSpace(c) }
+
+// checkRequired looks for what is required and cannot be: nobody would fit.
+func (w *definition) checkRequired() {
+	required := w.root.member("required")
+	if required == nil || !says(w.root, "additionalProperties", "false") || w.root.member("patternProperties") != nil {
+		return
+	}
+	var known []string
+	for _, m := range w.members("properties") {
+		known = append(known, m.name)
+	}
+	w.at = w.at.member("required")
+	for i, item := range required.value.items {
+		w.at = w.at.item(i)
+		if item.shape == stringShape && !slices.Contains(known, item.text) {
+			w.note(item, unknown("attribute", item.text, known))
+		}
+		w.at = w.at.up()
+	}
+	w.at = w.at.up()
+}
+
+// says reports whether a schema has a value, true, false or a word, under a
+// keyword.
+func says(schema *element, keyword, value string) bool {
+	m := schema.member(keyword)
+	return m != nil && m.value.text == value && (m.value.shape == stringShape) == (value != "true" && value != "false")
+}
+
+// checkNote checks an annotation.
+func (w *definition) checkNote(of *element, m member) {
+	switch m.name {
+	case "$schema", "$id":
+		if of != w.root {
+			w.name(m, "it belongs to the top of the schema; leave it out here")
+		}
+	case expectMark:
+		if m.value.shape != stringShape {
+			w.note(m.value, "expected a string that fits after the word expected, got "+m.value.shape.words())
+		}
+	case uniqueMark, credentialMark:
+		w.checkMark(of, m)
+	}
+}
+
+// checkMark checks that a mark stands at an attribute that can have it.
+func (w *definition) checkMark(of *element, m member) {
+	attribute := len(w.at) == 3 && w.at[0].name == "properties"
+	switch {
+	case m.value.shape != booleanShape:
+		w.note(m.value, "expected true or false, got "+m.value.shape.words())
+	case m.value.text == "false":
+	case !attribute:
+		w.name(m, "only attributes themselves can be marked, not parts of them; move it to a property at the top of the schema")
+	case m.name == credentialMark && w.at[1].name != passwordAttribute:
+		w.name(m, fmt.Sprintf("only the attribute %q can be a credential", passwordAttribute))
+	case m.name == uniqueMark && says(of, credentialMark, "true"):
+		w.name(m, "a credential cannot be unique: that would tell that somebody else has the same")
+	case m.name == uniqueMark && !says(of, "type", "string") && !says(of, "type", "number") && !says(of, "type", "integer"):
+		w.name(m, `only an attribute of one type can be unique: "string", "number" or "integer"`)
+	}
+}

@@ -1,0 +1,69 @@
+package schemas
+
+import (
+	"fmt"
+	"regexp/syntax"
+)
+
+// weight is what it costs to apply a schema to a value. Each number stops
+// growing when it is far too large.
+type weight struct {
+	work     int // once
+	repeated int // the part of it that each item or member costs again
+	depth    int // of schemas within it
+}
+
+const tooMuch = 1 << 30
+
+func (a *weight) add(b weight) {
+	a.work = min(a.work+b.work, tooMuch)
+	a.repeated = min(a.repeated+b.repeated, tooMuch)
+	a.depth = max(a.depth, b.depth)
+}
+
+// also is the weight of a schema that is applied to the same value as the one it
+// is a part of: the validator notes anew which members have been looked at.
+func (a weight) also() weight {
+	const bookkeeping = 10
+	a.add(weight{work: bookkeeping})
+	return a
+}
+
+// each is the weight of a schema that is applied to every item or member.
+func (a weight) each() weight {
+	a.repeated = a.work
+	return a
+}
+
+// size is the weight of a value that others are compared with: its parts, and
+// what it takes to show it in a message.
+func size(e *element) int {
+	const shown = 16 // bytes
+	n := 1 + len(e.text)/shown
+	for _, item := range e.items {
+		n += size(item)
+	}
+	for _, m := range e.members() {
+		n += 1 + len(m.name)/shown + size(m.value)
+	}
+	return n
+}
+
+// pattern returns the weight of a regular expression: the instructions of its
+// program, each of which may be tried at each character of a text.
+func (w *definition) pattern(e *element, text string) weight {
+	re, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		w.note(e, "this is not a regular expression of RE2, which has no look-around and no back references: "+cut(err.Error(), longestCause))
+		return weight{}
+	}
+	program, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		w.note(e, "this regular expression cannot be compiled")
+		return weight{}
+	}
+	if n := len(program.Inst); n > maxRepeated {
+		w.note(e, fmt.Sprintf("this regular expression costs too much: its program has %d instructions, expected at most %d; repeat less", n, maxRepeated))
+	}
+	return weight{work: len(program.Inst)}
+}
