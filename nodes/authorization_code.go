@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,8 @@ func authorizationCodeKind(d Deps) *engine.Kind {
 
 type authorizationCode struct{ deps Deps }
 
-// Execute signs the assertion.
+// Execute signs the assertion and starts the session it belongs to: if the step
+// is not committed there is no session, and the assertion is worthless.
 func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Authentication == nil {
 		return nil, errors.New("the run came here unauthenticated; the check of the flow should have refused it")
@@ -49,19 +51,25 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 			return nil, err
 		}
 	}
-	assertion, err := a.deps.Asserter.Assert(ctx, a.statement(v, user, permissions))
+	statement := a.statement(v, user, permissions)
+	session := statement.StartSession(applicationID(v), v.Request.UserAgent, v.Now)
+	assertion, err := a.deps.Asserter.Assert(ctx, statement)
 	if err != nil {
 		return nil, fmt.Errorf("sign the assertion: %w", err)
 	}
 	return &engine.Decision{
-		Result:  &engine.Result{Assertion: assertion},
-		Changes: []schemas.Change{event(v, "user.signed_in", user.ID, map[string]string{"acr": v.Authentication.ACR})},
+		Result: &engine.Result{Assertion: assertion},
+		Changes: []schemas.Change{
+			schemas.StartSession{Session: session},
+			event(v, "user.signed_in", user.ID, map[string]string{"acr": v.Authentication.ACR, "sessionId": session.ID}),
+		},
 	}, nil
 }
 
 func (a *authorizationCode) statement(v *engine.Visit, user *schemas.User, permissions []string) schemas.Assertion {
 	s := schemas.Assertion{
 		Subject:     user.ID,
+		Validity:    a.deps.Asserter.AssertionTTL(),
 		AuthTime:    v.Authentication.Time,
 		AMR:         v.Authentication.Methods,
 		ACR:         v.Authentication.ACR,
@@ -72,7 +80,7 @@ func (a *authorizationCode) statement(v *engine.Visit, user *schemas.User, permi
 	var attributes []string
 	if app := v.Application; app != nil {
 		s.Audience = append(s.Audience, app.ID)
-		s.Validity = time.Duration(app.Assertion.ValidityPeriod) * time.Second
+		s.Validity = cmp.Or(time.Duration(app.Assertion.ValidityPeriod)*time.Second, s.Validity)
 		attributes = app.Assertion.UserAttributes
 	}
 	s.Audience = append(s.Audience, a.deps.BaseURL)

@@ -23,11 +23,11 @@ func TestAuthorizationCode(t *testing.T) {
 		want  schemas.Assertion
 	}{
 		"profile by default": {
-			visit(known("ada"), authenticated("phrh", "hwk", "pop")),
+			visit(known("ada"), authenticated("phrh", "hwk", "pop"), func(v *engine.Visit) { v.Request.UserAgent = "Firefox" }),
 			schemas.Assertion{
 				Subject: "ada", Audience: []string{"app-1", "https://id.example.com"}, AuthTime: noon,
 				AMR: []string{"hwk", "pop"}, ACR: "phrh", Permissions: []string{"system"}, UserType: "Person", OUID: "ou-1",
-				Profile: map[string]any{"username": "ada", "email": "ada@example.org", "given_name": "Ada"},
+				Profile: map[string]any{"username": "ada", "email": "ada@example.org", "given_name": "Ada"}, Validity: time.Hour,
 			},
 		},
 		"what the application asks for, without what is the issuer's to say": {
@@ -42,7 +42,7 @@ func TestAuthorizationCode(t *testing.T) {
 			visit(drafted(&schemas.User{ID: "ada", Attributes: map[string]any{"username": "x"}}), authenticated("phr", "swk")),
 			schemas.Assertion{
 				Subject: "ada", Audience: []string{"app-1", "https://id.example.com"}, AuthTime: noon,
-				AMR: []string{"swk"}, ACR: "phr", Profile: map[string]any{"username": "x"},
+				AMR: []string{"swk"}, ACR: "phr", Profile: map[string]any{"username": "x"}, Validity: time.Hour,
 			},
 		},
 	}
@@ -56,6 +56,8 @@ func TestAuthorizationCode(t *testing.T) {
 			if err := json.Unmarshal([]byte(d.Result.Assertion), &got); err != nil {
 				t.Fatal(err)
 			}
+			checkSession(t, d, test.visit, got)
+			got.Session = ""
 			if !reflect.DeepEqual(got, test.want) {
 				t.Errorf("stated\n%+v, want\n%+v", got, test.want)
 			}
@@ -63,6 +65,27 @@ func TestAuthorizationCode(t *testing.T) {
 				t.Errorf("events %s", actions(d))
 			}
 		})
+	}
+}
+
+// checkSession makes sure that the step starts the session that the assertion
+// names, before it says so in the audit log, and that both end together.
+func checkSession(t *testing.T, d *engine.Decision, v *engine.Visit, stated schemas.Assertion) {
+	t.Helper()
+	started, ok := d.Changes[0].(schemas.StartSession)
+	if !ok {
+		t.Fatalf("the changes are %+v, want the session to be the first", d.Changes)
+	}
+	want := schemas.Session{
+		ID: stated.Session, UserID: stated.Subject, ApplicationID: v.Application.ID, AMR: stated.AMR, ACR: stated.ACR,
+		Client: v.Request.UserAgent, CreatedAt: noon, ExpiresAt: noon.Add(stated.Validity),
+	}
+	if !reflect.DeepEqual(started.Session, want) || want.ID == "" || stated.Validity == 0 {
+		t.Errorf("started %+v, want %+v", started.Session, want)
+	}
+	recorded, _ := d.Changes[1].(schemas.RecordEvent)
+	if e := recorded.Event; e.Detail["sessionId"] != want.ID || e.Actor != (schemas.Actor{Type: schemas.UserActor, ID: want.UserID, Client: want.ApplicationID}) {
+		t.Errorf("recorded %+v", e)
 	}
 }
 

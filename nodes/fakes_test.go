@@ -108,6 +108,8 @@ func (a asserter) Assert(_ context.Context, s schemas.Assertion) (string, error)
 	return string(text), errors.Join(err, a.broken)
 }
 
+func (asserter) AssertionTTL() time.Duration { return time.Hour }
+
 // world is what a test of the kinds works with: Ada, who has a username, an
 // address and a password; and Bob, who has a passkey.
 type world struct {

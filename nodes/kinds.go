@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"time"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/passkey"
@@ -42,6 +43,9 @@ type Hasher interface {
 // Asserter signs what a completed run says about a user.
 type Asserter interface {
 	Assert(ctx context.Context, a schemas.Assertion) (string, error)
+	// AssertionTTL is how long an assertion is good for where the application does
+	// not say.
+	AssertionTTL() time.Duration
 }
 
 // Deps is what the executors work with. The zero value is good enough to

@@ -68,9 +68,8 @@ func event(v *engine.Visit, action, userID string, detail map[string]string) sch
 		ExecutionID: v.ExecutionID,
 		TraceID:     v.Request.TraceID,
 		Detail:      detail,
-	}
-	if v.Application != nil {
-		e.ApplicationID = v.Application.ID
+
+		ApplicationID: applicationID(v),
 	}
 	if v.Authentication != nil || v.Facts.Has(engine.New) {
 		e.Actor = schemas.Actor{Type: schemas.UserActor, ID: userID, Client: e.ApplicationID}
@@ -83,4 +82,12 @@ func proof(v *engine.Visit, action, userID string, detail map[string]string) sch
 	r := event(v, action, userID, detail)
 	r.Event.Actor = schemas.Actor{Type: schemas.UserActor, ID: userID, Client: r.Event.ApplicationID}
 	return r
+}
+
+// applicationID is the id of the application that the run is for, "" if for none.
+func applicationID(v *engine.Visit) string {
+	if v.Application == nil {
+		return ""
+	}
+	return v.Application.ID
 }

@@ -186,6 +186,19 @@ func (m *memory) Apply(_ context.Context, changes []schemas.Change) error {
 	return nil
 }
 
+// signIns lists the sessions that were started.
+func (m *memory) signIns() []schemas.Session {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var started []schemas.Session
+	for _, change := range m.changes {
+		if s, ok := change.(schemas.StartSession); ok {
+			started = append(started, s.Session)
+		}
+	}
+	return started
+}
+
 // events lists the actions in the audit log.
 func (m *memory) events() []string {
 	m.mu.Lock()

@@ -100,6 +100,8 @@ type PasskeyStore interface {
 // Tokens signs assertions and checks the tokens that callers bring.
 type Tokens interface {
 	Assert(ctx context.Context, a schemas.Assertion) (string, error)
+	// AssertionTTL is how long an assertion is good for that does not say so.
+	AssertionTTL() time.Duration
 	// Verify checks the token's signature, issuer and expiry, and that it is
 	// meant for the audience. A token that does not pass is an error of class
 	// Unauthenticated.

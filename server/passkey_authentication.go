@@ -117,47 +117,53 @@ func (s *server) finishAuthentication(w http.ResponseWriter, r *http.Request) er
 	return writeJSON(w, http.StatusOK, reply)
 }
 
-// signIn records the authentication and, if asked to, asserts it.
+// signIn records the authentication. If asked to, it asserts it, and starts the
+// session that the assertion belongs to.
 func (s *server) signIn(r *http.Request, v *passkey.Verified, assert bool) (*authenticated, error) {
 	user, err := s.Store.User(r.Context(), v.UserID)
 	if err != nil {
 		return nil, err
 	}
 	reply := &authenticated{ID: user.ID, Type: user.Type, OUID: user.OUID}
-	if assert {
-		if reply.Assertion, err = s.assert(r, user, v); err != nil {
-			return nil, err
-		}
-	}
 	detail := map[string]string{"credentialId": v.Use.ID.String()}
 	if v.CounterRegressed {
 		detail["counterRegressed"] = "true"
 	}
 	changes := []schemas.Change{v.Use, s.event(r, "passkey.used", user.ID, detail)}
 	if assert {
-		changes = append(changes, s.event(r, "user.signed_in", user.ID, map[string]string{"acr": v.ACR}))
+		var session schemas.Session
+		if reply.Assertion, session, err = s.assert(r, user, v); err != nil {
+			return nil, err
+		}
+		changes = append(changes, schemas.StartSession{Session: session},
+			s.event(r, "user.signed_in", user.ID, map[string]string{"acr": v.ACR, "sessionId": session.ID}))
 	}
 	return reply, s.Store.Apply(r.Context(), changes)
 }
 
-func (s *server) assert(r *http.Request, user *schemas.User, v *passkey.Verified) (string, error) {
+// assert signs an assertion of a session that is yet to be kept.
+func (s *server) assert(r *http.Request, user *schemas.User, v *passkey.Verified) (string, schemas.Session, error) {
 	permissions, err := s.Store.Permissions(r.Context(), user.ID)
 	if err != nil {
-		return "", err
+		return "", schemas.Session{}, err
 	}
-	assertion, err := s.Tokens.Assert(r.Context(), schemas.Assertion{
+	now := s.now()
+	statement := schemas.Assertion{
 		Subject:     user.ID,
 		Audience:    []string{s.PublicURL},
-		AuthTime:    s.now(),
+		AuthTime:    now,
 		AMR:         v.Methods,
 		ACR:         v.ACR,
 		Permissions: permissions,
 		UserType:    user.Type,
 		OUID:        user.OUID,
 		Profile:     user.Profile(nil),
-	})
-	if err != nil {
-		return "", fmt.Errorf("assert: %w", own(err))
+		Validity:    s.Tokens.AssertionTTL(),
 	}
-	return assertion, nil
+	session := statement.StartSession("", r.UserAgent(), now)
+	assertion, err := s.Tokens.Assert(r.Context(), statement)
+	if err != nil {
+		return "", schemas.Session{}, fmt.Errorf("assert: %w", own(err))
+	}
+	return assertion, session, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -119,6 +120,31 @@ func TestPasskeyRoundTrip(t *testing.T) {
 	}
 	if c := w.store.passkeys[0]; c.SignCount != 3 {
 		t.Errorf("sign count %d, want 3", c.SignCount)
+	}
+}
+
+// Each assertion is of a session of its own, which lasts as long as it does.
+func TestPasskeyStartsSession(t *testing.T) {
+	w := newWorld(t)
+	a := w.enrol(bob)
+	var got struct{ Assertion string }
+	w.post("/auth/passkey/finish", asserted(t, a, w.startAuthentication(`{}`)), &got, "User-Agent: Firefox\u202e/1 (evil)")
+	var said schemas.Assertion
+	if err := json.Unmarshal([]byte(got.Assertion), &said); err != nil {
+		t.Fatal(err)
+	}
+	want := []schemas.Session{{
+		ID: said.Session, UserID: bob, AMR: said.AMR, ACR: said.ACR, Client: "Firefox/1 (evil)",
+		CreatedAt: w.clock(), ExpiresAt: w.clock().Add(time.Hour),
+	}}
+	if started := w.store.signIns(); !reflect.DeepEqual(started, want) || said.Session == "" {
+		t.Errorf("started %+v, want %+v", started, want)
+	}
+	body := asserted(t, a, w.startAuthentication(`{}`))
+	body["skipAssertion"] = true
+	w.post("/auth/passkey/finish", body, &struct{}{})
+	if started := w.store.signIns(); len(started) != 1 {
+		t.Errorf("%d sessions, and only one assertion", len(started))
 	}
 }
 

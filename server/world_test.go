@@ -163,6 +163,8 @@ func (fakeTokens) Assert(_ context.Context, a schemas.Assertion) (string, error)
 	return string(text), err
 }
 
+func (fakeTokens) AssertionTTL() time.Duration { return time.Hour }
+
 func (fakeTokens) Verify(_ context.Context, raw, audience string) (*token.Claims, error) {
 	if audience != publicURL {
 		return nil, fmt.Errorf("asked for the audience %q", audience)

@@ -5,7 +5,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/json"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -82,12 +81,7 @@ func BenchmarkFlowPasskey(b *testing.B) {
 
 func BenchmarkPasskeyStart(b *testing.B) {
 	w := newRig(b)
-	w.measure(b, func(int64) {
-		var out struct {
-			SessionToken string `json:"sessionToken"`
-		}
-		w.post("/auth/passkey/start", map[string]string{"relyingPartyId": "localhost"}, &out)
-	})
+	w.measure(b, func(int64) { w.startPasskey() })
 }
 
 func BenchmarkPasskeyFinish(b *testing.B) {
@@ -95,18 +89,7 @@ func BenchmarkPasskeyFinish(b *testing.B) {
 	w.enrol("ada")
 	bodies := make([]any, b.N)
 	for i := range bodies {
-		var started struct {
-			Options      json.RawMessage `json:"publicKeyCredentialRequestOptions"`
-			SessionToken string          `json:"sessionToken"`
-		}
-		w.post("/auth/passkey/start", map[string]string{"relyingPartyId": "localhost"}, &started)
-		a, err := w.device.Authenticate(started.Options, w.origin)
-		if err != nil {
-			b.Fatal(err)
-		}
-		bodies[i] = map[string]any{"sessionToken": started.SessionToken, "skipAssertion": false, "publicKeyCredential": map[string]any{
-			"id": a.ID, "type": "public-key", "response": map[string]string{"clientDataJSON": a.ClientDataJSON,
-				"authenticatorData": a.AuthenticatorData, "signature": a.Signature, "userHandle": a.UserHandle}}}
+		bodies[i] = w.passkeyFinish(w.startPasskey())
 	}
 	w.measure(b, func(i int64) {
 		var out struct{ Assertion string }

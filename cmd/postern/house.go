@@ -61,6 +61,7 @@ func (h *house) build(ctx context.Context) error {
 	}
 	h.tokens, err = token.New(ctx, h.store, kek, token.Options{
 		Issuer: cfg.Server.PublicURL, AssertionTTL: time.Duration(cfg.Token.AssertionTTL), AccessTTL: time.Duration(cfg.Token.AccessTTL),
+		Live: h.store.TokenLive,
 	})
 	if err != nil {
 		return err

@@ -60,6 +60,7 @@ func (w *rig) post(path string, in, out any) {
 	}
 	r := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "rig")
 	rec := httptest.NewRecorder()
 	w.http.ServeHTTP(rec, r)
 	if rec.Code != http.StatusOK {
@@ -107,6 +108,35 @@ func (w *rig) assertion(s schemas.Step) map[string]string {
 	}
 	return map[string]string{"credentialId": a.ID, "clientDataJSON": a.ClientDataJSON,
 		"authenticatorData": a.AuthenticatorData, "signature": a.Signature, "userHandle": a.UserHandle}
+}
+
+// passkeyStart is the reply of POST /auth/passkey/start.
+type passkeyStart struct {
+	Options      json.RawMessage `json:"publicKeyCredentialRequestOptions"`
+	SessionToken string          `json:"sessionToken"`
+}
+
+func (w *rig) startPasskey() (s passkeyStart) {
+	w.post("/auth/passkey/start", map[string]string{"relyingPartyId": "localhost"}, &s)
+	return s
+}
+
+// passkeyFinish is the body of POST /auth/passkey/finish.
+func (w *rig) passkeyFinish(s passkeyStart) any {
+	a, err := w.device.Authenticate(s.Options, w.origin)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return map[string]any{"sessionToken": s.SessionToken, "skipAssertion": false, "publicKeyCredential": map[string]any{
+		"id": a.ID, "type": "public-key", "response": map[string]string{"clientDataJSON": a.ClientDataJSON,
+			"authenticatorData": a.AuthenticatorData, "signature": a.Signature, "userHandle": a.UserHandle}}}
+}
+
+// finishPasskey returns the assertion.
+func (w *rig) finishPasskey(s passkeyStart) string {
+	var out struct{ Assertion string }
+	w.post("/auth/passkey/finish", w.passkeyFinish(s), &out)
+	return out.Assertion
 }
 
 // The whole house, on either database: somebody signs up with a passkey and signs

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -238,3 +239,6 @@ func (claims) Assert(_ context.Context, a schemas.Assertion) (string, error) {
 	text, err := json.Marshal(all)
 	return string(text), err
 }
+
+// AssertionTTL is an hour, as it is by default.
+func (claims) AssertionTTL() time.Duration { return time.Hour }

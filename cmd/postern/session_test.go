@@ -1,0 +1,115 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Each way to sign in starts a session, and whoever ends it makes its assertion
+// worthless, on either database.
+func TestSessions(t *testing.T) {
+	for _, driver := range []string{"sqlite", "postgres"} {
+		t.Run(driver, func(t *testing.T) {
+			environ := []string{"POSTERN_DATABASE_DRIVER=" + driver}
+			if driver == "postgres" {
+				environ = append(environ, "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
+			}
+			w := newRig(t, environ...)
+			w.enrol("ada")
+			byFlow := w.authenticate(w.start(schemas.Authentication)).Assertion
+			byCeremony := w.finishPasskey(w.startPasskey())
+			for _, assertion := range []string{byFlow, byCeremony} {
+				w.checkSession(assertion)
+			}
+		})
+	}
+}
+
+// checkSession ends the session of an assertion.
+func (w *rig) checkSession(assertion string) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	claims, err := w.tokens.Verify(ctx, assertion, w.cfg.Server.PublicURL)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	sessions, err := w.store.Sessions(ctx, claims.Subject, time.Now())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	at := slices.IndexFunc(sessions, func(s schemas.Session) bool { return s.ID == claims.Session })
+	if at < 0 {
+		w.t.Fatalf("no session %q among %+v", claims.Session, sessions)
+	}
+	s := sessions[at]
+	if s.Client != "rig" || !slices.Equal(s.AMR, claims.AMR) || s.ACR != claims.ACR || s.ExpiresAt.Sub(claims.Expires).Abs() > 2*time.Second {
+		w.t.Errorf("the session %+v is not that of %+v", s, claims)
+	}
+	if err := w.store.Apply(ctx, []schemas.Change{schemas.EndSession{ID: s.ID}}); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.tokens.Verify(ctx, assertion, w.cfg.Server.PublicURL); !schemas.HasCode(err, "invalid_token") {
+		w.t.Errorf("the session has ended, and its assertion: %v", err)
+	}
+}
+
+// A token of a client that does not exist is worthless, and so is one that was
+// revoked by itself.
+func TestRevokedTokens(t *testing.T) {
+	w := newRig(t)
+	ctx := t.Context()
+	issue := func(client string) (string, *token.Claims) {
+		raw, err := w.tokens.Access(ctx, token.Access{Subject: "x", ClientID: client, Audience: []string{w.cfg.Server.PublicURL}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims, err := w.tokens.Verify(ctx, raw, w.cfg.Server.PublicURL)
+		if (err == nil) != (client == "CONSOLE") {
+			t.Fatalf("a token of %s: %v", client, err)
+		}
+		return raw, claims
+	}
+	issue("nobody")
+	raw, claims := issue("CONSOLE")
+	if err := w.store.Apply(ctx, []schemas.Change{schemas.RevokeToken{ID: claims.ID, ExpiresAt: claims.Expires}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.tokens.Verify(ctx, raw, w.cfg.Server.PublicURL); !schemas.HasCode(err, "invalid_token") {
+		t.Errorf("a revoked token: %v", err)
+	}
+}
+
+// A step that is refused signs nobody in: no session is left of it.
+func TestNoSessionWithoutCommit(t *testing.T) {
+	w := newRig(t)
+	w.enrol("ada")
+	s := w.start(schemas.Authentication)
+	inputs := w.assertion(s)
+	first := w.answer(s, "", inputs)
+	claims, err := w.tokens.Verify(t.Context(), first.Assertion, w.cfg.Server.PublicURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := json.Marshal(map[string]any{"executionId": s.ExecutionID, "inputs": inputs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, "/flow/execute", strings.NewReader(string(body)))
+	r.Header.Set("Content-Type", "application/json")
+	again := httptest.NewRecorder()
+	w.http.ServeHTTP(again, r)
+	sessions, err := w.store.Sessions(t.Context(), claims.Subject, time.Now())
+	// One session is of the sign-up, one of the sign-in.
+	if again.Code == http.StatusOK || err != nil || len(sessions) != 2 {
+		t.Errorf("an answer given twice: %d, and %d sessions, %v", again.Code, len(sessions), err)
+	}
+}
