@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 )
@@ -46,6 +47,11 @@ const (
 type Principal struct {
 	Type PrincipalType `json:"type"`
 	ID   string        `json:"id"`
+}
+
+// Compare orders principals by type and id.
+func (p Principal) Compare(q Principal) int {
+	return cmp.Or(cmp.Compare(p.Type, q.Type), cmp.Compare(p.ID, q.ID))
 }
 
 // Group is a set of users and of other groups, whose members count as its own.

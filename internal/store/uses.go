@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -19,7 +21,8 @@ type Use struct {
 const mostUses = 20
 
 // Uses returns what refers to the resource with the id, as far as that keeps it
-// from being deleted; mostUses at most.
+// from being deleted; mostUses at most. What refers to a resource server are
+// PermissionUses.
 func Uses(ctx context.Context, r Reader, noun, id string) (uses []Use, err error) {
 	for _, ref := range references()[noun] {
 		q := "SELECT id, " + ref.label + " FROM " + ref.table + " WHERE " + ref.condition + " ORDER BY id LIMIT ?"
@@ -43,7 +46,8 @@ func Uses(ctx context.Context, r Reader, noun, id string) (uses []Use, err error
 // condition, of which the parameter is the resource's id.
 type reference struct{ noun, table, label, condition, how string }
 
-// references lists, for each noun, who may refer to it.
+// references lists, for each noun, who may refer to it. Of users only the id is
+// told: the name of one is nobody's business who deletes a unit.
 func references() map[string][]reference {
 	return map[string][]reference{
 		"organizationUnit": {
@@ -55,9 +59,72 @@ func references() map[string][]reference {
 			{"resourceServer", "resource_servers", "handle", "ou_id = ?", "belongs to it"},
 			{"user", "users", "id", "ou_id = ?", "belongs to it"},
 		},
+		"userType": {
+			{"application", "applications", "name", "EXISTS (SELECT 1 FROM user_types t WHERE t.id = ? AND " +
+				hasLine("allowed_user_types", "t.name") + ")", "allows it"},
+			{"user", "users", "id", "type = (SELECT t.name FROM user_types t WHERE t.id = ?)", "is of it"},
+		},
+		"flow": {
+			{"application", "applications", "name", "auth_flow_id = ?", "signs people in with it"},
+			{"application", "applications", "name", "registration_flow_id = ?", "registers people with it"},
+		},
 		"group": {
 			{"role", "roles", "name", "id IN (SELECT role_id FROM role_assignments WHERE group_id = ?)", "is assigned to it"},
 			{"group", "user_groups", "name", "id IN (SELECT group_id FROM group_members WHERE member_id = ?)", "has it as a member"},
 		},
 	}
+}
+
+// hasLine is the condition that a column of lines has a word, in words that both
+// databases understand.
+func hasLine(column, word string) string {
+	const newline = "'\n'"
+	all := newline + " || " + column
+	return "REPLACE(" + all + ", " + newline + " || " + word + " || " + newline + ", '') <> " + all
+}
+
+// PermissionUses returns which roles grant one of the permissions, and which
+// clients have one as a registered scope; mostUses at most.
+func PermissionUses(ctx context.Context, r Reader, permissions []string) (uses []Use, err error) {
+	for some := range slices.Chunk(permissions, mostOwners) {
+		err := rows(ctx, r, func(row scanner) error {
+			u, permission := Use{ResourceRef: schemas.ResourceRef{Type: "role"}}, ""
+			err := row.Scan(&u.ID, &u.Name, &permission)
+			u.How = fmt.Sprintf("grants %q", permission)
+			uses = append(uses, u)
+			return err
+		}, `SELECT r.id, r.name, p.permission FROM role_permissions p JOIN roles r ON r.id = p.role_id
+			WHERE p.permission IN (`+marks(len(some))+`) ORDER BY r.id, p.permission LIMIT ?`,
+			append(anys(some), mostUses-len(uses))...)
+		if err != nil {
+			return nil, fmt.Errorf("looking for who grants permissions: %w", err)
+		}
+	}
+	return appendScopeUses(ctx, r, uses, permissions)
+}
+
+// appendScopeUses reads the scopes of every client: they are lists, for which
+// there is no index, and permissions are taken away rarely.
+func appendScopeUses(ctx context.Context, r Reader, uses []Use, permissions []string) ([]Use, error) {
+	wanted := make(map[string]bool, len(permissions))
+	for _, permission := range permissions {
+		wanted[permission] = true
+	}
+	err := rows(ctx, r, func(row scanner) error {
+		var id, name, scopes string
+		if err := row.Scan(&id, &name, &scopes); err != nil {
+			return err
+		}
+		for scope := range strings.SplitSeq(scopes, "\n") {
+			if wanted[scope] && len(uses) < mostUses {
+				ref := schemas.ResourceRef{Type: "application", ID: id}
+				uses = append(uses, Use{ref, name, fmt.Sprintf("has %q as a registered scope", scope)})
+			}
+		}
+		return nil
+	}, "SELECT a.id, a.name, o.scopes FROM oauth_profiles o JOIN applications a ON a.id = o.application_id WHERE o.scopes IS NOT NULL ORDER BY a.id")
+	if err != nil {
+		return nil, fmt.Errorf("looking for whose scopes are permissions: %w", err)
+	}
+	return uses, nil
 }
