@@ -33,6 +33,9 @@ type collection[T any] struct {
 	remove func(w *work, v *T) error
 	// show takes from v what is never shown. Nil if all is.
 	show func(v *T)
+	// digested is what the audit log's digest is made of, for what JSON alone does
+	// not say. Nil if it does. It must not write into what v shares with others.
+	digested func(v *T) any
 }
 
 // meta points to what every resource has.
@@ -50,10 +53,7 @@ func (c *collection[T]) List(ctx context.Context, call Call, q Query) (*Page, er
 		return nil, err
 	}
 	r := c.d.reader(call)
-	page := store.Page{After: q.After, Limit: q.Limit, Member: q.Filter, Value: q.Value}
-	if q.After == "" {
-		page.Offset = q.Offset
-	}
+	page := q.page()
 	found, err := c.table.List(ctx, r, page)
 	if err != nil {
 		return nil, err
@@ -67,6 +67,15 @@ func (c *collection[T]) List(ctx context.Context, call Call, q Query) (*Page, er
 		p.Items[i] = *c.item(&found[i])
 	}
 	return p, nil
+}
+
+// page is the query as the store takes it.
+func (q Query) page() store.Page {
+	page := store.Page{After: q.After, Limit: q.Limit, Member: q.Filter, Value: q.Value}
+	if q.After == "" {
+		page.Offset = q.Offset
+	}
+	return page
 }
 
 // Get implements Resource.

@@ -41,9 +41,18 @@ type Directory struct {
 	store *store.Store
 	Options
 
-	Units  Resource
-	Groups Resource
-	list   []Resource
+	Units           Resource
+	ResourceServers Resource
+	Flows           Resource
+	Applications    Resource
+	Groups          Resource
+	Roles           Resource
+	list            []Resource
+
+	// Those of which parts can be changed by themselves.
+	applications *collection[schemas.Application]
+	groups       *collection[schemas.Group]
+	roles        *collection[schemas.Role]
 }
 
 // New returns the directory of a store.
@@ -52,9 +61,10 @@ func New(o Options) *Directory {
 		o.Now = time.Now
 	}
 	d := &Directory{store: o.Store, Options: o}
-	d.Units = d.units()
-	d.Groups = d.groups()
-	d.list = []Resource{d.Units, d.Groups}
+	d.applications, d.groups, d.roles = d.applicationCollection(), d.groupCollection(), d.roleCollection()
+	d.Units, d.ResourceServers, d.Flows = d.unitCollection(), d.serverCollection(), flowResource{d}
+	d.Applications, d.Groups, d.Roles = d.applications, d.groups, d.roles
+	d.list = []Resource{d.Units, d.ResourceServers, d.Flows, d.Applications, d.Groups, d.Roles}
 	return d
 }
 

@@ -1,11 +1,15 @@
 package directory
 
 import (
+	"context"
+	"fmt"
+	"slices"
+
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
 
-func (d *Directory) groups() Resource {
+func (d *Directory) groupCollection() *collection[schemas.Group] {
 	table := store.Groups()
 	return &collection[schemas.Group]{
 		d: d, table: table,
@@ -22,9 +26,57 @@ func (d *Directory) groups() Resource {
 	}
 }
 
+// AddMember puts a user or a group into a group. One that is a member already
+// changes nothing.
+func (d *Directory) AddMember(ctx context.Context, c Call, groupID string, p schemas.Principal) (*Item, error) {
+	return d.groups.alter(ctx, c, groupID, "members[0]", func(_ *work, g *schemas.Group) { g.Members = with(g.Members, p) })
+}
+
+// RemoveMember takes a user or a group out of a group. One that is no member
+// changes nothing.
+func (d *Directory) RemoveMember(ctx context.Context, c Call, groupID string, p schemas.Principal) (*Item, error) {
+	return d.groups.alter(ctx, c, groupID, "members[0]", func(_ *work, g *schemas.Group) { g.Members = without(g.Members, p) })
+}
+
 func checkGroup(w *work, old, g *schemas.Group) error {
-	if err := unique(w, store.Groups(), "name", g.Name, idOf(old, func(o *schemas.Group) string { return o.ID })); err != nil {
+	var was schemas.Group
+	if old != nil {
+		was = *old
+	}
+	if err := unique(w, store.Groups(), "name", g.Name, was.ID); err != nil {
 		return err
 	}
-	return exists(w, store.Units(), "ouId", g.OUID)
+	if err := exists(w, store.Units(), "ouId", g.OUID); err != nil {
+		return err
+	}
+	if err := checkPrincipals(w, "members", was.Members, g.Members, schemas.UserPrincipal, schemas.GroupPrincipal); err != nil {
+		return err
+	}
+	if err := checkNesting(w, was.ID, g.Members); err != nil {
+		return err
+	}
+	g.Members = settled(g.Members)
+	if old == nil || slices.Equal(g.Members, was.Members) {
+		return nil // a new group has no permissions yet
+	}
+	return w.requireOf("members", "the group", schemas.Principal{Type: schemas.GroupPrincipal, ID: was.ID})
+}
+
+// checkNesting refuses members that the group with the id is itself a part of.
+func checkNesting(w *work, id string, members []schemas.Principal) error {
+	if id == "" {
+		return nil // nothing can have a new one as a member
+	}
+	above, err := store.GroupsAbove(w.ctx, w.tx, id)
+	if err != nil {
+		return err
+	}
+	above = append(above, id)
+	for i, m := range members {
+		if m.Type == schemas.GroupPrincipal && slices.Contains(above, m.ID) {
+			w.invalid(fmt.Sprintf("members[%d].id", i),
+				"the group %s would be a part of itself through this one; a group cannot have a member that it is in", id)
+		}
+	}
+	return nil
 }

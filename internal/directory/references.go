@@ -19,8 +19,12 @@ func unique[T any](w *work, table *store.Table[T], member, value, own string) er
 	return nil
 }
 
-// exists notes a problem at the path unless there is a resource with the id.
+// exists notes a problem at the path unless there is a resource with the id. That
+// there is none named at all has been noted by who knows what it means.
 func exists[T any](w *work, table *store.Table[T], path, id string) error {
+	if id == "" {
+		return nil
+	}
 	_, err := table.Get(w.ctx, w.tx, id)
 	if e := schemas.AsError(err); err != nil && e.Class == schemas.NotFound {
 		w.invalid(path, "%s", e.Description.DefaultValue)
@@ -35,10 +39,15 @@ func defaultUnit(w *work, ouID *string) error {
 		return nil
 	}
 	u, err := store.Units().Find(w.ctx, w.tx, "handle", DefaultUnit)
-	if err == nil && u != nil {
+	switch {
+	case err != nil:
+		return err
+	case u == nil:
+		w.invalid("ouId", "there is no organization unit %q to take instead of none; name one", DefaultUnit)
+	default:
 		*ouID = u.ID
 	}
-	return err
+	return nil
 }
 
 // uses notes who refers to a resource.

@@ -51,9 +51,11 @@ type Resource interface {
 }
 
 // Item is a resource. ETag is its entity tag with the quotes (RFC 9110 §8.8.3).
+// Warnings are findings about a flow that were waived.
 type Item struct {
 	ID, ETag string
 	Value    any
+	Warnings []schemas.Problem
 }
 
 // Query says which part of a list is wanted: after the id After if it is given,

@@ -5,7 +5,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func (d *Directory) units() Resource {
+func (d *Directory) unitCollection() *collection[schemas.OrganizationUnit] {
 	table := store.Units()
 	return &collection[schemas.OrganizationUnit]{
 		d: d, table: table,
@@ -22,24 +22,26 @@ func (d *Directory) units() Resource {
 }
 
 func checkUnit(w *work, old, u *schemas.OrganizationUnit) error {
-	if err := unique(w, store.Units(), "handle", u.Handle, idOf(old, func(o *schemas.OrganizationUnit) string { return o.ID })); err != nil {
-		return err
+	var was schemas.OrganizationUnit
+	if old != nil {
+		was = *old
 	}
-	if u.ParentID == "" {
-		return nil
+	if was.Handle == DefaultUnit && u.Handle != was.Handle {
+		w.protect("handle", "expected %q, got %.64q: what names no unit belongs to this one, and finds it by its handle", was.Handle, u.Handle)
+	}
+	if err := unique(w, store.Units(), "handle", u.Handle, was.ID); err != nil {
+		return err
 	}
 	if err := exists(w, store.Units(), "parentId", u.ParentID); err != nil {
 		return err
 	}
-	if old == nil {
-		return nil
-	}
-	return checkAncestry(w, old.ID, u.ParentID)
+	return checkAncestry(w, was.ID, u.ParentID)
 }
 
-// checkAncestry refuses a unit that would stand above itself.
+// checkAncestry refuses a unit that would stand above itself. A new one, which
+// has no id yet, cannot.
 func checkAncestry(w *work, id, parent string) error {
-	for parent != "" {
+	for parent != "" && id != "" {
 		if parent == id {
 			w.invalid("parentId", "the unit would be its own ancestor; choose a parent that is not below it")
 			return nil
@@ -56,4 +58,9 @@ func checkAncestry(w *work, id, parent string) error {
 	return nil
 }
 
-func removeUnit(w *work, u *schemas.OrganizationUnit) error { return w.uses("organizationUnit", u.ID) }
+func removeUnit(w *work, u *schemas.OrganizationUnit) error {
+	if u.Handle == DefaultUnit {
+		w.protect("", "what names no organization unit belongs to %q, so it stays", DefaultUnit)
+	}
+	return w.uses("organizationUnit", u.ID)
+}

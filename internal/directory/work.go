@@ -1,9 +1,11 @@
 package directory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,14 +27,29 @@ type work struct {
 	// detail goes into the event.
 	detail map[string]string
 
+	// action is what the event calls the change, if not "created" or "replaced".
+	action string
+	// part is the path of what the caller has given, where that is not a whole
+	// resource: problems are told relative to it.
+	part string
+
 	document  *schemas.Document
 	shape     []schemas.Problem // what the schema finds wrong
 	problems  []schemas.Problem // what the rules find wrong …
 	conflicts []schemas.Problem // … what another resource is in the way of …
+	readOnly  []schemas.Problem // … what nobody may change …
 	forbidden []schemas.Problem // … and what the caller may not do
 	inUse     []store.Use
 	events    []schemas.Event
 }
+
+// mostProblems is how many problems of one write are told, as many as of one
+// text. Nobody mends more at a time, and a list of ten thousand can be all wrong.
+const mostProblems = 50
+
+// telling reports whether one more problem will be told, so that what is costly
+// to word can be left out.
+func (w *work) telling() bool { return len(w.problems) < mostProblems }
 
 // invalid notes that something is wrong at the path.
 func (w *work) invalid(path, format string, args ...any) {
@@ -44,6 +61,12 @@ func (w *work) conflict(path, format string, args ...any) {
 	w.conflicts = append(w.conflicts, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
+// protect notes that what stands at the path belongs to the program, and nobody
+// changes it.
+func (w *work) protect(path, format string, args ...any) {
+	w.readOnly = append(w.readOnly, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
 // forbid notes that the caller may not have what stands at the path.
 func (w *work) forbid(path, format string, args ...any) {
 	w.forbidden = append(w.forbidden, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
@@ -51,22 +74,20 @@ func (w *work) forbid(path, format string, args ...any) {
 
 // verdict is the error of what has been noted; nil if nothing has. Where several
 // kinds of things are wrong it lists all of them, under the gravest: what is
-// forbidden, then what is invalid, then what is in conflict.
+// forbidden, then what nobody may change, then what is invalid, then what is in
+// conflict.
 func (w *work) verdict(n Noun) error {
-	all := append([]schemas.Problem(nil), w.shape...)
-	for _, found := range [][]schemas.Problem{w.problems, w.conflicts, w.forbidden} {
-		all = append(all, unheard(found, w.shape)...)
-	}
-	if w.document != nil {
-		all = w.document.Locate(all)
-	}
+	all := w.told()
 	switch {
 	case len(w.forbidden) > 0:
 		return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
 			"you may not do this: %s", w.forbidden[0]).WithProblems(all)
+	case len(w.readOnly) > 0:
+		return schemas.Errorf(schemas.Conflict, schemas.CodeReadOnly,
+			"this %s belongs to the program: %s", n.Name, w.readOnly[0]).WithProblems(all)
 	case len(w.shape)+len(w.problems) > 0:
-		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
-			"the %s is not as expected: %s", n.Name, all[0]).WithProblems(all)
+		return schemas.Errorf(schemas.Invalid, n.invalidCode(),
+			"the %s is not as expected: %s", n.Name, firstFault(all)).WithProblems(all)
 	case len(w.conflicts) > 0:
 		return schemas.Errorf(schemas.Conflict, n.conflictCode(),
 			"the %s is in the way of another: %s", n.Name, all[0]).WithProblems(all)
@@ -74,6 +95,44 @@ func (w *work) verdict(n Noun) error {
 		return w.errInUse(n)
 	}
 	return nil
+}
+
+// told lists what has been noted, each with its place. Of very many that the
+// rules find it has the first; the last of them tells how many more there are.
+func (w *work) told() []schemas.Problem {
+	found := unheard(slices.Concat(w.problems, w.conflicts, w.readOnly, w.forbidden), w.shape)
+	if more := len(found) - mostProblems; more > 0 {
+		found = found[:mostProblems]
+		found[mostProblems-1].Message += fmt.Sprintf(" (and %d more problems)", more)
+	}
+	all := slices.Concat(w.shape, found)
+	if w.document != nil {
+		all = w.document.Locate(all)
+	}
+	if w.part != "" {
+		for i := range all {
+			all[i].Path = strings.TrimPrefix(strings.TrimPrefix(all[i].Path, w.part), ".")
+		}
+	}
+	return all
+}
+
+// firstFault is the first problem that is more than a warning.
+func firstFault(problems []schemas.Problem) schemas.Problem {
+	for _, p := range problems {
+		if !p.Warning {
+			return p
+		}
+	}
+	return problems[0]
+}
+
+// invalidCode is invalid_request; a flow's is invalid_flow.
+func (n Noun) invalidCode() string {
+	if n.Name == "flow" {
+		return schemas.CodeInvalidFlow
+	}
+	return schemas.CodeInvalidRequest
 }
 
 // conflictCode is "application_exists", "user_type_exists", …; a user's is
@@ -106,7 +165,7 @@ func (w *work) errInUse(n Noun) error {
 		names = append(names, fmt.Sprintf("%s %q", u.Type, u.Name))
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeInUse,
-		"the %s is in use and cannot be deleted: %s. Change or delete those first", n.Name, strings.Join(names, ", ")).WithProblems(problems)
+		"the %s is in use, and this would break what uses it: %s. Change or delete those first", n.Name, strings.Join(names, ", ")).WithProblems(problems)
 }
 
 // unheard drops problems at a place of which the schema has said something: a
@@ -128,7 +187,7 @@ func unheard(found, shape []schemas.Problem) (rest []schemas.Problem) {
 // record writes an event about a resource.
 func (w *work) record(n Noun, action, id, before, after string) {
 	e := schemas.Event{
-		ID: schemas.NewID(), At: w.now, Action: n.code() + "." + action, Actor: w.call.Actor,
+		ID: schemas.NewID(), At: w.now, Action: n.code() + "." + cmp.Or(w.action, action), Actor: w.call.Actor,
 		Resource: schemas.ResourceRef{Type: n.Name, ID: id}, Before: before, After: after,
 		TraceID: w.call.TraceID, Detail: w.detail,
 	}

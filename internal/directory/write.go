@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -17,6 +18,28 @@ func (c *collection[T]) Create(ctx context.Context, call Call, d *schemas.Docume
 // Replace implements Resource.
 func (c *collection[T]) Replace(ctx context.Context, call Call, id, match string, d *schemas.Document) (*Item, error) {
 	return c.put(ctx, call, d, &target{id, match})
+}
+
+// alter replaces a resource by what change makes of a copy of it. The copy is a
+// shallow one: change must not write into what it shares with the resource.
+// Problems are told relative to the part.
+func (c *collection[T]) alter(ctx context.Context, call Call, id, part string, change func(w *work, v *T)) (*Item, error) {
+	var item *Item
+	err := c.d.transact(ctx, call, func(w *work) error {
+		w.part = part
+		at := &target{id: id}
+		old, err := c.target(w, at)
+		if err != nil {
+			return err
+		}
+		v := *old
+		change(w, &v)
+		if err := c.judge(w, at, old, &v); err != nil {
+			return err
+		}
+		return c.write(w, old, &v, &item)
+	})
+	return item, err
 }
 
 // target is the resource that a write replaces.
@@ -33,6 +56,9 @@ func (c *collection[T]) put(ctx context.Context, call Call, d *schemas.Document,
 		v := new(T) // anew in each attempt: rules write into it
 		w.document, w.shape = d, d.DecodeLoosely(c.noun.Schema(), v)
 		w.prepared = prepared
+		if err := checkText(w, d); err != nil {
+			return err
+		}
 		old, err := c.target(w, at)
 		if err != nil {
 			return err
@@ -73,12 +99,8 @@ func (c *collection[T]) target(w *work, at *target) (*T, error) {
 
 // judge completes v and returns everything that is wrong with it.
 func (c *collection[T]) judge(w *work, at *target, old, v *T) error {
-	m := c.meta(v)
-	if at != nil && *m.id != "" && *m.id != at.id {
-		w.invalid("id", "expected the id of the path, %s, got %.64q; leave it out, or write to the other", at.id, *m.id)
-	}
-	if at == nil && *m.id != "" && uuid.Validate(*m.id) != nil {
-		w.invalid("id", "expected a UUID, got %.64q; leave it out to have one made up", *m.id)
+	if err := checkID(w, at, *c.meta(v).id); err != nil {
+		return err
 	}
 	if err := c.complete(w, old, v); err != nil {
 		return err
@@ -87,6 +109,37 @@ func (c *collection[T]) judge(w *work, at *target, old, v *T) error {
 		return err
 	}
 	return w.verdict(c.noun)
+}
+
+// checkID judges the id that a document says, if it does. What is new gets it,
+// so that files can name it; but it must be free whatever the noun: an id also
+// says who is acting.
+func checkID(w *work, at *target, id string) error {
+	switch {
+	case id == "":
+	case at != nil:
+		if id != at.id {
+			w.invalid("id", "expected the id of the path, %s, got %.64q; leave it out, or write to the other", at.id, id)
+		}
+	case !canonical(id):
+		w.invalid("id", "expected a UUID such as %s, got %.64q; leave it out to have one made up", schemas.NewID(), id)
+	default:
+		noun, err := store.Holder(w.ctx, w.tx, id)
+		if err != nil {
+			return err
+		}
+		if noun != "" {
+			w.conflict("id", "there is a resource (%s) with the id %s; choose another, or leave it out", noun, id)
+		}
+	}
+	return nil
+}
+
+// canonical reports whether an id is a UUID as it is written in all replies:
+// other spellings of it would not be found again.
+func canonical(id string) bool {
+	parsed, err := uuid.Parse(id)
+	return err == nil && parsed.String() == id
 }
 
 // write writes v, unless it is what it was.
@@ -185,6 +238,9 @@ func (c *collection[T]) digest(v *T) string {
 	copied := *v
 	m := c.meta(&copied)
 	*m.created, *m.updated = time.Time{}, time.Time{}
+	if c.digested != nil {
+		return c.d.digest(c.digested(&copied))
+	}
 	return c.d.digest(&copied)
 }
 

@@ -1,0 +1,188 @@
+package directory
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// ConsoleID is the id of the application CONSOLE, by which administrators manage
+// the service. It can be changed, but is always there.
+const ConsoleID = "01900000-0000-7000-8000-000000000001"
+
+// The flows of applications that name none.
+const (
+	DefaultSignIn = "sign-in"
+	DefaultSignUp = "passkey-sign-up"
+)
+
+// largestCustomizations is how many bytes of JSON an application may have to say
+// about its looks: they are sent to everybody who signs in.
+const largestCustomizations = 64 << 10
+
+func (d *Directory) applicationCollection() *collection[schemas.Application] {
+	table := store.Applications()
+	return &collection[schemas.Application]{
+		d: d, table: table,
+		noun: Noun{
+			Name: "application", Plural: "applications", Path: "/applications",
+			Read: "system:applications:read", Write: "system:applications:write",
+			Schema: schemas.ApplicationSchema, Key: "name", Filters: table.Filters(),
+		},
+		meta:     func(a *schemas.Application) meta { return meta{&a.ID, &a.CreatedAt, &a.UpdatedAt} },
+		complete: completeApplication,
+		check:    checkApplication,
+		remove:   removeApplication,
+		digested: digestedApplication,
+	}
+}
+
+func completeApplication(w *work, old, a *schemas.Application) error {
+	if err := defaultUnit(w, &a.OUID); err != nil {
+		return err
+	}
+	if err := defaultFlow(w, "authFlowId", &a.AuthFlowID, schemas.Authentication, DefaultSignIn); err != nil {
+		return err
+	}
+	if err := defaultFlow(w, "registrationFlowId", &a.RegistrationFlowID, schemas.Registration, DefaultSignUp); err != nil {
+		return err
+	}
+	if old == nil {
+		old = &schemas.Application{}
+	}
+	return completeClient(w, old, a)
+}
+
+// defaultFlow puts the built-in flow into the place of none.
+func defaultFlow(w *work, path string, id *string, t schemas.FlowType, handle string) error {
+	if *id != "" {
+		return nil
+	}
+	f, err := store.Flows().Find(w.ctx, w.tx, t, handle)
+	switch {
+	case err != nil:
+		return err
+	case f == nil:
+		w.invalid(path, "there is no %s flow %q to take instead of none; name one by its id", t, handle)
+	default:
+		*id = f.ID
+	}
+	return nil
+}
+
+func checkApplication(w *work, old, a *schemas.Application) error {
+	var was schemas.Application
+	if old != nil {
+		was = *old
+	}
+	if err := unique(w, store.Applications(), "name", a.Name, was.ID); err != nil {
+		return err
+	}
+	if err := exists(w, store.Units(), "ouId", a.OUID); err != nil {
+		return err
+	}
+	if err := checkFlowType(w, "authFlowId", a.AuthFlowID, schemas.Authentication); err != nil {
+		return err
+	}
+	if err := checkFlowType(w, "registrationFlowId", a.RegistrationFlowID, schemas.Registration); err != nil {
+		return err
+	}
+	if err := checkUserTypes(w, a.AllowedUserTypes); err != nil {
+		return err
+	}
+	checkOrigins(w, a.PasskeyAllowedOrigins)
+	checkLines(w, "contacts", a.Contacts)
+	checkLines(w, "assertion.userAttributes", a.Assertion.UserAttributes)
+	checkCustomizations(w, a.Customizations)
+	if err := guardApplication(w, &was); err != nil {
+		return err
+	}
+	return checkClient(w, &was, a)
+}
+
+// guardApplication lets only those touch an application who have what it has:
+// who changes where it sends people, or its secret, can act in its place.
+func guardApplication(w *work, was *schemas.Application) error {
+	if was.ID == "" {
+		return nil
+	}
+	if o := was.OAuth(); o != nil {
+		w.require("", "the application", permissionScopes(o.Scopes))
+	}
+	if len(w.forbidden) > 0 {
+		return nil
+	}
+	return w.requireOf("", "the application", schemas.Principal{Type: schemas.ApplicationPrincipal, ID: was.ID})
+}
+
+func removeApplication(w *work, a *schemas.Application) error {
+	if a.ID == ConsoleID {
+		w.protect("", "the console is how administrators get in, so it stays")
+	}
+	return guardApplication(w, a)
+}
+
+func checkFlowType(w *work, path, id string, t schemas.FlowType) error {
+	if id == "" {
+		return nil
+	}
+	f, err := store.Flows().Get(w.ctx, w.tx, id)
+	if schemas.HasClass(err, schemas.NotFound) {
+		w.invalid(path, "there is no flow with the id %.64q", id)
+		return nil
+	}
+	if err == nil && f.FlowType != t {
+		w.invalid(path, "expected a flow of the type %s, got %q, which is of the type %s", t, f.Handle, f.FlowType)
+	}
+	return err
+}
+
+func checkUserTypes(w *work, names []string) error {
+	checkLines(w, "allowedUserTypes", names)
+	known, err := store.Known(w.ctx, w.tx, "userType", names)
+	if err != nil {
+		return err
+	}
+	for i, name := range names {
+		if !known[name] {
+			w.invalid(fmt.Sprintf("allowedUserTypes[%d]", i), "there is no user type %.64q", name)
+		}
+	}
+	return nil
+}
+
+// checkLines refuses words of more than one line, which lists cannot keep.
+func checkLines(w *work, path string, words []string) {
+	for i, word := range words {
+		if strings.ContainsAny(word, "\n\r") {
+			w.invalid(fmt.Sprintf("%s[%d]", path, i), "expected one line, got several")
+		}
+	}
+}
+
+func checkCustomizations(w *work, c map[string]any) {
+	text, err := json.Marshal(c)
+	if err != nil || len(text) > largestCustomizations {
+		w.invalid("customizations", "expected at most %d bytes, got %d; refer to pictures by their address", largestCustomizations, len(text))
+	}
+}
+
+// digestedApplication is the application with the hash of its secret in the place
+// of the secret: that changes when the secret does, and gives nothing away.
+func digestedApplication(a *schemas.Application) any {
+	a.ClientSecret = ""
+	var hash []byte
+	if o := a.OAuth(); o != nil {
+		a.InboundAuthConfig = slices.Clone(a.InboundAuthConfig)
+		o = a.OAuth()
+		o.ClientSecret, hash = "", o.SecretHash
+	}
+	return struct {
+		*schemas.Application
+		SecretHash []byte
+	}{a, hash}
+}

@@ -1,0 +1,165 @@
+package directory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// flowResource is the Resource of the flows. They are no collection: a change
+// adds a version, and what is written must be proven first.
+type flowResource struct{ d *Directory }
+
+// Noun implements Resource. The Key is the type and the handle:
+// "AUTHENTICATION/sign-in".
+func (flowResource) Noun() Noun {
+	return Noun{
+		Name: "flow", Plural: "flows", Path: "/flows",
+		Read: "system:flows:read", Write: "system:flows:write",
+		Schema: schemas.FlowSchema, Key: "handle", Filters: store.Flows().Filters(),
+	}
+}
+
+// List implements Resource.
+func (r flowResource) List(ctx context.Context, c Call, q Query) (*Page, error) {
+	if err := r.Noun().checkFilter(q); err != nil {
+		return nil, err
+	}
+	page := q.page()
+	found, err := store.Flows().List(ctx, r.d.reader(c), page)
+	if err != nil {
+		return nil, err
+	}
+	total, err := store.Flows().Count(ctx, r.d.reader(c), page)
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{Total: total, Items: make([]Item, len(found))}
+	for i := range found {
+		p.Items[i] = *flowItem(&found[i], nil)
+	}
+	return p, nil
+}
+
+// Get implements Resource. The item has the findings that the flow waives.
+func (r flowResource) Get(ctx context.Context, c Call, id string) (*Item, error) {
+	f, err := store.Flows().Get(ctx, r.d.reader(c), id)
+	if err != nil {
+		return nil, err
+	}
+	return r.withWarnings(f)
+}
+
+// Find implements Resource.
+func (r flowResource) Find(ctx context.Context, c Call, key string) (*Item, error) {
+	t, handle, _ := strings.Cut(key, "/")
+	f, err := store.Flows().Find(ctx, r.d.reader(c), schemas.FlowType(t), handle)
+	if err != nil || f == nil {
+		return nil, err
+	}
+	return r.withWarnings(f)
+}
+
+// withWarnings checks a stored flow again: what it waives is kept with it, what
+// the rules find is not.
+func (r flowResource) withWarnings(f *schemas.Flow) (*Item, error) {
+	if len(f.Waive) == 0 {
+		return flowItem(f, nil), nil
+	}
+	_, problems, err := r.d.prove(f)
+	return flowItem(f, problems), err
+}
+
+func flowItem(f *schemas.Flow, warnings []schemas.Problem) *Item {
+	return &Item{ID: f.ID, ETag: etag(*f.UpdatedAt), Value: f, Warnings: warnings}
+}
+
+// Delete implements Resource. A flow that applications name, or that people are
+// in the middle of, is in use.
+func (r flowResource) Delete(ctx context.Context, c Call, id, match string) error {
+	return r.d.transact(ctx, c, func(w *work) error {
+		old, err := r.target(w, &target{id, match})
+		if err != nil {
+			return err
+		}
+		protectFlow(w, old)
+		if err := w.uses("flow", id); err != nil {
+			return err
+		}
+		if err := w.verdict(r.Noun()); err != nil {
+			return err
+		}
+		live, err := store.Flows().LiveRuns(w.ctx, w.tx, id, w.now)
+		if err != nil {
+			return err
+		}
+		if live > 0 {
+			return schemas.Errorf(schemas.Conflict, schemas.CodeInUse,
+				"the flow cannot be deleted while people are in the middle of it: %d runs are under way. They end within the hour; try again then", live)
+		}
+		if err := store.Flows().Delete(w.tx, id, old.ActiveVersion); err != nil {
+			return err
+		}
+		w.record(r.Noun(), "deleted", id, r.d.digestFlow(old), "")
+		return nil
+	})
+}
+
+// target reads what is to be replaced; nil if nothing is.
+func (r flowResource) target(w *work, at *target) (*schemas.Flow, error) {
+	if at == nil {
+		return nil, nil
+	}
+	old, err := store.Flows().Get(w.ctx, w.tx, at.id)
+	if err != nil {
+		return nil, err
+	}
+	if !matches(at.match, etag(*old.UpdatedAt)) {
+		return nil, r.Noun().errMatch()
+	}
+	return old, nil
+}
+
+// protectFlow keeps what is read-only from all but the program itself.
+func protectFlow(w *work, f *schemas.Flow) {
+	if f.IsReadOnly && w.call.Actor.Type != schemas.SystemActor {
+		w.protect("", "the flow %q is read-only; make another one like it, and name that in applications", f.Handle)
+	}
+}
+
+// digestFlow tells the definitions of a flow apart, whatever their versions.
+func (d *Directory) digestFlow(f *schemas.Flow) string {
+	copied := *f
+	copied.ActiveVersion, copied.CreatedAt, copied.UpdatedAt = 0, nil, nil
+	return d.digest(&copied)
+}
+
+// CheckFlowText compiles and proves a definition, in JSON or YAML, without
+// storing it. The flow is nil if it may not run; the problems are then more than
+// warnings.
+func (d *Directory) CheckFlowText(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
+	return d.CheckFlow(text, yaml)
+}
+
+// prove proves a flow that is no text. The flow it returns is nil if it may not
+// run.
+func (d *Directory) prove(f *schemas.Flow) (*schemas.Flow, []schemas.Problem, error) {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return nil, nil, fmt.Errorf("directory: writing a flow as JSON: %w", err)
+	}
+	proven, problems := d.CheckFlow(text, false)
+	return proven, withoutPlaces(problems), nil
+}
+
+// withoutPlaces drops places in a text that the author has not written.
+func withoutPlaces(problems []schemas.Problem) []schemas.Problem {
+	for i := range problems {
+		problems[i].Line, problems[i].Column = 0, 0
+	}
+	return problems
+}

@@ -1,0 +1,163 @@
+package directory
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// proposal is a flow that is to be written. It is proven before the transaction,
+// because that takes long, and needs nothing that is stored.
+type proposal struct {
+	document *schemas.Document // nil if it comes from no document
+	flow     *schemas.Flow     // as far as it can be read
+	valid    bool              // it may run
+	findings []schemas.Problem
+}
+
+// propose proves what a document says.
+func (r flowResource) propose(d *schemas.Document) *proposal {
+	flow, findings := r.d.CheckFlow(d.JSON(), false)
+	p := &proposal{document: d, flow: flow, valid: flow != nil, findings: d.Locate(withoutPlaces(findings))}
+	if flow == nil {
+		p.flow = new(schemas.Flow)
+		d.DecodeLoosely(schemas.FlowSchema(), p.flow) // what does not fit is among the findings
+	}
+	return p
+}
+
+// Create implements Resource. A definition that breaks a rule is invalid_flow,
+// with every finding.
+func (r flowResource) Create(ctx context.Context, c Call, d *schemas.Document) (*Item, error) {
+	return r.put(ctx, c, r.propose(d), nil, nil)
+}
+
+// Replace implements Resource: it makes a new version, and leaves those before as
+// they are. A flow's type never changes.
+func (r flowResource) Replace(ctx context.Context, c Call, id, match string, d *schemas.Document) (*Item, error) {
+	return r.put(ctx, c, r.propose(d), &target{id, match}, nil)
+}
+
+// FlowVersions returns one page of the versions of a flow, newest first, without
+// their definitions.
+func (d *Directory) FlowVersions(ctx context.Context, c Call, id string, q Query) ([]store.FlowVersion, error) {
+	if _, err := store.Flows().Get(ctx, d.reader(c), id); err != nil {
+		return nil, err
+	}
+	return store.Flows().Versions(ctx, d.reader(c), id, q.page())
+}
+
+// FlowVersion returns a version of a flow, with its number as ActiveVersion.
+func (d *Directory) FlowVersion(ctx context.Context, c Call, id string, n int) (*Item, error) {
+	f, err := store.Flows().Version(ctx, d.reader(c), id, n)
+	if err != nil {
+		return nil, err
+	}
+	return flowResource{d}.withWarnings(f)
+}
+
+// RestoreFlow makes a new version of a flow with the definition of version n. It
+// is proven again: the kinds of nodes may not be what they were.
+func (d *Directory) RestoreFlow(ctx context.Context, c Call, id string, n int) (*Item, error) {
+	f, err := store.Flows().Version(ctx, d.reader(c), id, n)
+	if err != nil {
+		return nil, err
+	}
+	proven, findings, err := d.prove(f)
+	if err != nil {
+		return nil, err
+	}
+	p := &proposal{flow: f, valid: proven != nil, findings: findings}
+	return flowResource{d}.put(ctx, c, p, &target{id: id}, func(w *work) {
+		w.action, w.detail = "restored", map[string]string{"version": strconv.Itoa(n)}
+	})
+}
+
+// put creates a flow, or gives the target its next version.
+func (r flowResource) put(ctx context.Context, c Call, p *proposal, at *target, mark func(*work)) (*Item, error) {
+	var item *Item
+	err := r.d.transact(ctx, c, func(w *work) error {
+		f := *p.flow
+		w.document = p.document
+		if mark != nil {
+			mark(w)
+		}
+		old, err := r.target(w, at)
+		if err != nil {
+			return err
+		}
+		if err := r.judge(w, p, at, old, &f); err != nil {
+			return err
+		}
+		if err := r.write(w, old, &f); err != nil {
+			return err
+		}
+		item = flowItem(&f, p.findings)
+		return nil
+	})
+	return item, err
+}
+
+// judge returns everything that is wrong with a flow.
+func (r flowResource) judge(w *work, p *proposal, at *target, old, f *schemas.Flow) error {
+	if !p.valid {
+		w.shape = slices.Clone(p.findings)
+	}
+	if err := checkID(w, at, f.ID); err != nil {
+		return err
+	}
+	if p.document != nil {
+		if err := checkText(w, p.document); err != nil {
+			return err
+		}
+	}
+	if old != nil {
+		protectFlow(w, old)
+		if f.FlowType != old.FlowType {
+			w.invalid("flowType", "expected %s, got %.64q: a flow's type never changes; make a new flow", old.FlowType, f.FlowType)
+		}
+	}
+	other, err := store.Flows().Find(w.ctx, w.tx, f.FlowType, f.Handle)
+	if err != nil {
+		return err
+	}
+	if other != nil && (old == nil || other.ID != old.ID) {
+		w.conflict("handle", "%q is that of another %s flow (%s); choose another", f.Handle, f.FlowType, other.ID)
+	}
+	return w.verdict(r.Noun())
+}
+
+// write writes f, unless it is what it was.
+func (r flowResource) write(w *work, old, f *schemas.Flow) error {
+	f.IsReadOnly = f.IsReadOnly && w.call.Actor.Type == schemas.SystemActor || old != nil && old.IsReadOnly
+	if old == nil {
+		return r.insert(w, f)
+	}
+	f.ID, f.CreatedAt = old.ID, old.CreatedAt
+	before, after := r.d.digestFlow(old), r.d.digestFlow(f)
+	if before == after {
+		f.ActiveVersion, f.UpdatedAt = old.ActiveVersion, old.UpdatedAt
+		return nil
+	}
+	f.UpdatedAt = &w.now
+	if err := store.Flows().Replace(w.tx, f, old.ActiveVersion); err != nil {
+		return err
+	}
+	w.record(r.Noun(), "replaced", f.ID, before, after)
+	return nil
+}
+
+func (r flowResource) insert(w *work, f *schemas.Flow) error {
+	if f.ID == "" {
+		f.ID = schemas.NewID()
+	}
+	f.CreatedAt, f.UpdatedAt = &w.now, &w.now
+	if err := store.Flows().Insert(w.tx, f); err != nil {
+		return err
+	}
+	w.record(r.Noun(), "created", f.ID, "", r.d.digestFlow(f))
+	return nil
+}

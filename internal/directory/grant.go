@@ -1,0 +1,132 @@
+package directory
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Nobody hands out what they do not have: else whoever may write groups, say,
+// could put themselves into the one that may do everything.
+
+// require refuses the write unless the caller has all permissions of what it is
+// about.
+func (w *work) require(path, what string, permissions []string) {
+	for _, p := range permissions {
+		if !w.call.Permits(p) {
+			w.forbid(path, "%s has the permission %q, which you do not have; leave this to somebody who has", what, p)
+			return
+		}
+	}
+}
+
+// requireOf is require for what a principal has by its roles.
+func (w *work) requireOf(path, what string, p schemas.Principal) error {
+	permissions, err := store.PermissionsOf(w.ctx, w.tx, p)
+	if err != nil {
+		return err
+	}
+	w.require(path, what, permissions)
+	return nil
+}
+
+// checkPermissions checks a list of permissions that the resource is to grant:
+// that there are such, and that the caller has them. At is the path of each.
+func checkPermissions(w *work, at func(i int) string, permissions []string) error {
+	known, err := store.Known(w.ctx, w.tx, "permission", permissions)
+	if err != nil {
+		return err
+	}
+	for i, p := range permissions {
+		if !known[p] {
+			if err := w.noPermission(at(i), p); err != nil {
+				return err
+			}
+		} else if !w.call.Permits(p) {
+			w.forbid(at(i), "you do not have the permission %q yourself, so you cannot give it to others", p)
+		}
+	}
+	return nil
+}
+
+// noPermission notes that there is no such permission, and which one was
+// probably meant.
+func (w *work) noPermission(path, permission string) error {
+	hint := ""
+	if w.telling() {
+		names, err := store.PermissionNames(w.ctx, w.tx)
+		if err != nil {
+			return err
+		}
+		if near := schemas.Suggest(permission, names); near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+	}
+	w.invalid(path, "no resource server has a permission %.64q%s", permission, hint)
+	return nil
+}
+
+// checkPrincipals checks a list of principals: that they are of the types, and
+// are there. Those that were in the list before are.
+func checkPrincipals(w *work, path string, was, list []schemas.Principal, types ...schemas.PrincipalType) error {
+	known, err := w.principals(was, list)
+	if err != nil {
+		return err
+	}
+	for i, p := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if !slices.Contains(types, p.Type) {
+			w.invalid(at+".type", "expected one of %q, got %.64q", types, p.Type)
+		} else if !known[p] {
+			w.invalid(at+".id", "there is no %s with the id %.64q", p.Type, p.ID)
+		}
+	}
+	return nil
+}
+
+// principals looks up which of the principals there are, ten thousand of them in
+// a few questions.
+func (w *work) principals(was, list []schemas.Principal) (map[schemas.Principal]bool, error) {
+	known := make(map[schemas.Principal]bool, len(list))
+	for _, p := range was {
+		known[p] = true
+	}
+	for _, kind := range []schemas.PrincipalType{schemas.UserPrincipal, schemas.GroupPrincipal, schemas.ApplicationPrincipal} {
+		var ids []string
+		for _, p := range list {
+			if p.Type == kind && !known[p] {
+				ids = append(ids, p.ID)
+			}
+		}
+		there, err := store.Known(w.ctx, w.tx, string(kind), ids)
+		if err != nil {
+			return nil, err
+		}
+		for id := range there {
+			known[schemas.Principal{Type: kind, ID: id}] = true
+		}
+	}
+	return known, nil
+}
+
+// settled is a list of principals in the order in which it is kept; never nil.
+func settled(list []schemas.Principal) []schemas.Principal {
+	list = append([]schemas.Principal{}, list...)
+	slices.SortFunc(list, schemas.Principal.Compare)
+	return list
+}
+
+// with is a list with p in front of it, unless it has it already; without is the
+// list with no p. Neither writes into the list.
+func with(list []schemas.Principal, p schemas.Principal) []schemas.Principal {
+	if slices.Contains(list, p) {
+		return list
+	}
+	return slices.Concat([]schemas.Principal{p}, list)
+}
+
+func without(list []schemas.Principal, p schemas.Principal) []schemas.Principal {
+	return slices.DeleteFunc(slices.Clone(list), func(q schemas.Principal) bool { return p == q })
+}

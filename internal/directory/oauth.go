@@ -1,0 +1,201 @@
+package directory
+
+import (
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// configPath is where the OAuth configuration of an application stands.
+const configPath = "inboundAuthConfig[0].config"
+
+func inConfig(path string) string { return configPath + "." + path }
+
+// completeClient fills in the OAuth configuration, which is all defaults if only
+// its type is said. What cannot be read, or what clients are known by, stays as
+// it was: a PUT that says nothing of it must not shut them out.
+func completeClient(w *work, old, a *schemas.Application) error {
+	o := a.OAuth()
+	if o == nil {
+		return nil
+	}
+	a.InboundAuthConfig = slices.Clone(a.InboundAuthConfig) // it may be shared with old
+	o = a.OAuth()
+	o.ClientID = agreed(w, "clientId", a.ClientID, o.ClientID)
+	if o.ClientID == "" {
+		o.ClientID = old.ClientID
+	}
+	if o.ClientID == "" {
+		o.ClientID = rand.Text()
+	}
+	a.ClientID = o.ClientID
+	completeMethod(a.Type, o)
+	completeGrants(a.Type, o)
+	mergeScopes(w, o)
+	completeSecret(w, old.OAuth(), a, o)
+	return nil
+}
+
+// agreed is what a member says that an application has twice: at the top and in
+// its configuration.
+func agreed(w *work, member, top, config string) string {
+	if top != "" && config != "" && top != config {
+		w.invalid(member, "expected the same as in %s, got another; leave one of them out", inConfig(member))
+	}
+	if config == "" {
+		return top
+	}
+	return config
+}
+
+// completeMethod says how a client authenticates that does not say it: apps in
+// browsers and on devices cannot keep a secret.
+func completeMethod(appType string, o *schemas.OAuthProfile) {
+	public := appType == schemas.SinglePageApp || appType == schemas.MobileApp
+	switch {
+	case o.PublicClient != nil:
+		public = *o.PublicClient
+	case o.TokenEndpointAuthMethod != "":
+		public = o.TokenEndpointAuthMethod == schemas.AuthMethodNone
+	}
+	o.PublicClient = &public
+	switch {
+	case o.TokenEndpointAuthMethod != "":
+	case public:
+		o.TokenEndpointAuthMethod = schemas.AuthMethodNone
+	case o.JWKS != nil || o.JWKSURI != "":
+		o.TokenEndpointAuthMethod = schemas.AuthMethodPrivateKeyJWT
+	default:
+		o.TokenEndpointAuthMethod = schemas.AuthMethodBasic
+	}
+}
+
+func completeGrants(appType string, o *schemas.OAuthProfile) {
+	if o.GrantTypes == nil && appType == schemas.MachineApp {
+		o.GrantTypes = []string{schemas.GrantClientCredentials}
+	} else if o.GrantTypes == nil {
+		o.GrantTypes = []string{schemas.GrantAuthorizationCode}
+	}
+	if o.ResponseTypes == nil && grants(o, schemas.GrantAuthorizationCode) {
+		o.ResponseTypes = []string{"code"}
+	}
+	if o.PKCERequired == nil {
+		yes := true
+		o.PKCERequired = &yes
+	}
+}
+
+func grants(o *schemas.OAuthProfile, grant string) bool { return slices.Contains(o.GrantTypes, grant) }
+
+// checkClient checks an application as an OAuth client.
+func checkClient(w *work, was, a *schemas.Application) error {
+	o := a.OAuth()
+	if o == nil {
+		checkNoClient(w, was, a)
+		return nil
+	}
+	if err := checkClientID(w, was, o.ClientID); err != nil {
+		return err
+	}
+	checkMethod(w, o)
+	checkGrants(w, o)
+	checkSecret(w, o)
+	checkKeys(w, o)
+	checkRedirects(w, a.Type, o)
+	checkTokens(w, o)
+	return checkScopes(w, o)
+}
+
+// checkNoClient refuses what only a client has. The client id of an application
+// that had one without a configuration may stay.
+func checkNoClient(w *work, was, a *schemas.Application) {
+	if a.ClientID != "" && (a.ClientID != was.ClientID || was.OAuth() != nil) {
+		w.invalid("clientId", "only an OAuth client has one; add inboundAuthConfig: [{type: oauth2}], or leave it out")
+	}
+	if a.ClientSecret != "" {
+		w.invalid("clientSecret", "only an OAuth client has one; add inboundAuthConfig: [{type: oauth2}], or leave it out")
+	}
+}
+
+// checkClientID keeps client ids apart from what else is in tokens: a client
+// whose id is that of a user would be taken for the user (RFC 9700 §4.15), and
+// those that are addresses belong to whoever publishes there.
+func checkClientID(w *work, was *schemas.Application, id string) error {
+	if id == was.ClientID {
+		return nil
+	}
+	path := inConfig("clientId")
+	if lower := strings.ToLower(id); strings.HasPrefix(lower, "https:") || strings.HasPrefix(lower, "http:") {
+		w.invalid(path, "expected a name, got an address; choose another, or leave it out to have one made up")
+	}
+	users, err := store.Known(w.ctx, w.tx, "user", []string{id})
+	if err != nil {
+		return err
+	}
+	if users[id] {
+		w.conflict(path, "it is the id of a user, for whom the client could be taken; choose another")
+	}
+	other, err := store.Applications().Find(w.ctx, w.tx, "clientId", id)
+	if err == nil && other != nil && other.ID != was.ID {
+		w.conflict(path, "%.64q is the client id of another application (%s); choose another", id, other.ID)
+	}
+	return err
+}
+
+func checkMethod(w *work, o *schemas.OAuthProfile) {
+	none := o.TokenEndpointAuthMethod == schemas.AuthMethodNone
+	switch {
+	case *o.PublicClient && !none:
+		w.invalid(inConfig("tokenEndpointAuthMethod"), "expected %q, got %q: a public client cannot authenticate; set publicClient to false if it can",
+			schemas.AuthMethodNone, o.TokenEndpointAuthMethod)
+	case !*o.PublicClient && none:
+		w.invalid(inConfig("tokenEndpointAuthMethod"), "expected another method than %q: only a public client does not authenticate; set publicClient to true if it is one",
+			schemas.AuthMethodNone)
+	}
+	if *o.PublicClient && !*o.PKCERequired {
+		w.invalid(inConfig("pkceRequired"), "expected true: without PKCE, who steals a public client's code has its tokens")
+	}
+}
+
+func checkGrants(w *work, o *schemas.OAuthProfile) {
+	code := grants(o, schemas.GrantAuthorizationCode)
+	if grants(o, schemas.GrantRefreshToken) && !code {
+		w.invalid(inConfig("grantTypes"), "%s needs %s, which is what gives the first refresh token; add it", schemas.GrantRefreshToken, schemas.GrantAuthorizationCode)
+	}
+	if grants(o, schemas.GrantClientCredentials) && *o.PublicClient {
+		w.invalid(inConfig("grantTypes"), "a public client has no credentials for %s; take it out, or give the client a way to authenticate", schemas.GrantClientCredentials)
+	}
+	if has := slices.Contains(o.ResponseTypes, "code"); has != code {
+		words := map[bool]string{true: `expected ["code"]`, false: "expected none"}
+		w.invalid(inConfig("responseTypes"), "%s, as %s is %s the grants; leave it out to have it follow", words[code],
+			schemas.GrantAuthorizationCode, map[bool]string{true: "among", false: "not among"}[code])
+	}
+	if code && len(o.RedirectURIs) == 0 {
+		w.invalid(inConfig("redirectUris"), "expected at least one: %s sends people back there", schemas.GrantAuthorizationCode)
+	}
+}
+
+// shortestValidity is how many seconds a token is good for at least: with less
+// it may have expired when it arrives.
+const shortestValidity = 10
+
+func checkTokens(w *work, o *schemas.OAuthProfile) {
+	t := o.Token
+	for _, token := range []struct {
+		member  string
+		seconds int
+	}{{"accessToken", t.AccessToken.ValidityPeriod}, {"idToken", t.IDToken.ValidityPeriod}, {"refreshToken", t.RefreshToken.ValidityPeriod}} {
+		if token.seconds > 0 && token.seconds < shortestValidity {
+			w.invalid(inConfig(fmt.Sprintf("token.%s.validityPeriod", token.member)),
+				"expected at least %d seconds, or 0 for the server's default, got %d", shortestValidity, token.seconds)
+		}
+	}
+	if refresh := t.RefreshToken.ValidityPeriod; refresh > 0 && refresh < t.AccessToken.ValidityPeriod {
+		w.invalid(inConfig("token.refreshToken.validityPeriod"), "expected at least the %d seconds of the access token, got %d: it would be gone when it is needed",
+			t.AccessToken.ValidityPeriod, refresh)
+	}
+}

@@ -1,0 +1,164 @@
+package directory
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// largestKeys is how many bytes of JSON the keys of a client may be: they are
+// read with each of its requests.
+const largestKeys = 32 << 10
+
+// checkKeys checks by what keys a client authenticates.
+func checkKeys(w *work, o *schemas.OAuthProfile) {
+	byKey := o.TokenEndpointAuthMethod == schemas.AuthMethodPrivateKeyJWT
+	switch {
+	case o.JWKS != nil && o.JWKSURI != "":
+		w.invalid(inConfig("jwksUri"), "expected the keys or where they are, got both; leave jwks or jwksUri out")
+	case byKey && o.JWKS == nil && o.JWKSURI == "":
+		w.invalid(inConfig("tokenEndpointAuthMethod"), "%s needs the client's public keys; give jwks or jwksUri", schemas.AuthMethodPrivateKeyJWT)
+	}
+	if o.JWKS != nil {
+		if !byKey {
+			w.invalid(inConfig("jwks"), "only %s uses keys; leave them out, or make that the tokenEndpointAuthMethod", schemas.AuthMethodPrivateKeyJWT)
+		}
+		checkKeySet(w, o.JWKS)
+	}
+	if o.JWKSURI == "" {
+		return
+	}
+	if !byKey {
+		w.invalid(inConfig("jwksUri"), "only %s uses keys; leave it out, or make that the tokenEndpointAuthMethod", schemas.AuthMethodPrivateKeyJWT)
+	}
+	u, err := url.Parse(o.JWKSURI)
+	if err != nil || u.Scheme != "https" || u.User != nil || u.Fragment != "" || hostFault(u) != "" {
+		w.invalid(inConfig("jwksUri"), "expected an https:// URL without a fragment, a name or a password: who can change the keys on their way can act for the client")
+	}
+}
+
+func checkKeySet(w *work, set *schemas.JSONWebKeys) {
+	if text, err := json.Marshal(set); err != nil || len(text) > largestKeys {
+		w.invalid(inConfig("jwks"), "expected at most %d bytes, got %d; leave out certificates and old keys", largestKeys, len(text))
+		return
+	}
+	seen := map[string]int{}
+	for i, key := range set.Keys {
+		path := inConfig(fmt.Sprintf("jwks.keys[%d]", i))
+		if member, wrong := keyFault(key); wrong != "" {
+			w.invalid(schemas.JoinPath(path, member), "%s", wrong)
+		}
+		kid, _ := key["kid"].(string)
+		first, twice := seen[kid]
+		switch {
+		case kid == "" && len(set.Keys) > 1:
+			w.invalid(schemas.JoinPath(path, "kid"), "expected a name: where there are several keys, a signature says by it which one made it")
+		case twice && kid != "":
+			w.invalid(schemas.JoinPath(path, "kid"), "%.64q is the name of keys[%d] too; give each its own", kid, first)
+		default:
+			seen[kid] = i
+		}
+	}
+}
+
+// keyFault says what is wrong with a JSON Web Key (RFC 7517, RFC 7518 §6, RFC
+// 8037) as a public key that signatures are verified with, and at which member;
+// "" if nothing is.
+func keyFault(key map[string]any) (member, wrong string) {
+	for _, secret := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
+		if _, has := key[secret]; has {
+			return secret, "this is a part of a private key; register the public half only, and make a new key, as this one has been sent"
+		}
+	}
+	for _, name := range []string{"kid", "use", "alg"} {
+		if _, isText := key[name].(string); key[name] != nil && !isText {
+			return name, "expected a string"
+		}
+	}
+	if use, _ := key["use"].(string); use != "" && use != "sig" {
+		return "use", fmt.Sprintf(`expected "sig", got %.64q: the key is for signatures`, use)
+	}
+	var algorithms []string
+	switch key["kty"] {
+	case "EC":
+		algorithms, member, wrong = ecKey(key)
+	case "RSA":
+		algorithms, member, wrong = rsaKey(key)
+	case "OKP":
+		algorithms, member, wrong = edwardsKey(key)
+	default:
+		return "kty", `expected "EC", "RSA" or "OKP"`
+	}
+	if alg, _ := key["alg"].(string); wrong == "" && alg != "" && !slices.Contains(algorithms, alg) {
+		return "alg", fmt.Sprintf("expected one of %q for this key, got %.64q", algorithms, alg)
+	}
+	return member, wrong
+}
+
+// number reads a member that is a big-endian number in base64url.
+func number(key map[string]any, member string) ([]byte, bool) {
+	text, _ := key[member].(string)
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	return raw, err == nil && len(raw) > 0
+}
+
+func ecKey(key map[string]any) (algorithms []string, member, wrong string) {
+	curves := map[string]struct {
+		elliptic.Curve
+		alg string
+	}{"P-256": {elliptic.P256(), "ES256"}, "P-384": {elliptic.P384(), "ES384"}, "P-521": {elliptic.P521(), "ES512"}}
+	name, _ := key["crv"].(string)
+	curve, known := curves[name]
+	if !known {
+		return nil, "crv", fmt.Sprintf(`expected "P-256", "P-384" or "P-521", got %.64q`, name)
+	}
+	point := []byte{4} // uncompressed: SEC 1 §2.3.3
+	for _, member := range []string{"x", "y"} {
+		n, ok := number(key, member)
+		if size := (curve.Params().BitSize + 7) / 8; !ok || len(n) != size {
+			return nil, member, fmt.Sprintf("expected %d bytes in base64url without padding", size)
+		}
+		point = append(point, n...)
+	}
+	if _, err := ecdsa.ParseUncompressedPublicKey(curve.Curve, point); err != nil {
+		return nil, "x", "x and y are no point of the curve " + name
+	}
+	return []string{curve.alg}, "", ""
+}
+
+// The bounds of an RSA key in bits: below it can be broken, above it costs more
+// to verify than a request may.
+const (
+	shortestRSA = 2048
+	longestRSA  = 4096
+)
+
+func rsaKey(key map[string]any) (algorithms []string, member, wrong string) {
+	raw, ok := number(key, "n")
+	if bits := new(big.Int).SetBytes(raw).BitLen(); !ok || bits < shortestRSA || bits > longestRSA {
+		return nil, "n", fmt.Sprintf("expected a modulus of %d to %d bits in base64url without padding, got %d bits", shortestRSA, longestRSA, bits)
+	}
+	raw, ok = number(key, "e")
+	if e := new(big.Int).SetBytes(raw); !ok || e.BitLen() < 2 || e.BitLen() > 31 || e.Bit(0) == 0 {
+		return nil, "e", "expected an odd exponent from 3 to 2147483647 in base64url without padding, such as AQAB"
+	}
+	return strings.Fields("RS256 RS384 RS512 PS256 PS384 PS512"), "", ""
+}
+
+func edwardsKey(key map[string]any) (algorithms []string, member, wrong string) {
+	if key["crv"] != "Ed25519" {
+		return nil, "crv", `expected "Ed25519"`
+	}
+	if x, ok := number(key, "x"); !ok || len(x) != 32 {
+		return nil, "x", "expected 32 bytes in base64url without padding"
+	}
+	return []string{"EdDSA", "Ed25519"}, "", ""
+}

@@ -1,0 +1,86 @@
+package directory
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// standardScopes are those of OpenID Connect Core §5.4 and §11. All others are
+// permissions.
+func standardScopes() []string {
+	return []string{"openid", "profile", "email", "phone", "address", "offline_access"}
+}
+
+// permissionScopes are the scopes that are permissions.
+func permissionScopes(scopes []string) []string {
+	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return slices.Contains(standardScopes(), s) })
+}
+
+// scopeToken is RFC 6749 §3.3.
+var scopeToken = regexp.MustCompile(`^[\x21\x23-\x5b\x5d-\x7e]{1,200}$`)
+
+// mostScopes is how many scopes a client may have, however they are spelt.
+const mostScopes = 200
+
+// mergeScopes makes one of the two spellings of a client's scopes.
+func mergeScopes(w *work, o *schemas.OAuthProfile) {
+	if o.Scope == "" {
+		return
+	}
+	words := strings.Fields(o.Scope)
+	slices.Sort(words)
+	words = slices.Compact(words)
+	for _, word := range words {
+		if !scopeToken.MatchString(word) {
+			w.invalid(inConfig("scope"), "expected scopes (RFC 6749 §3.3) separated by spaces, got %.64q among them", word)
+		}
+	}
+	if len(words) > mostScopes {
+		w.invalid(inConfig("scope"), "expected at most %d scopes, got %d", mostScopes, len(words))
+	}
+	given := slices.Sorted(slices.Values(o.Scopes))
+	if o.Scopes != nil && !slices.Equal(words, given) {
+		w.invalid(inConfig("scope"), "expected the same scopes as in scopes, got others; leave one of the two out")
+	}
+	if o.Scopes == nil {
+		o.Scopes = words
+	}
+	o.Scope = ""
+}
+
+// checkScopes checks that the scopes of a client are known ones. Those that are
+// permissions become the client's own, so they can only come from who has them.
+func checkScopes(w *work, o *schemas.OAuthProfile) error {
+	var at []string
+	var permissions []string
+	for i, scope := range o.Scopes {
+		if !slices.Contains(standardScopes(), scope) {
+			permissions = append(permissions, scope)
+			at = append(at, inConfig(fmt.Sprintf("scopes[%d]", i)))
+		}
+	}
+	return checkPermissions(w, func(i int) string { return at[i] }, permissions)
+}
+
+// ClientScopes returns the scopes that a client may be given by
+// client_credentials, sorted: those it is registered with, and the permissions of
+// roles assigned to the application.
+func (d *Directory) ClientScopes(ctx context.Context, a *schemas.Application) ([]string, error) {
+	var scopes []string
+	if o := a.OAuth(); o != nil {
+		scopes = slices.Clone(o.Scopes)
+	}
+	granted, err := store.PermissionsOf(ctx, d.store, schemas.Principal{Type: schemas.ApplicationPrincipal, ID: a.ID})
+	if err != nil {
+		return nil, fmt.Errorf("reading what an application may do: %w", err)
+	}
+	scopes = append(scopes, granted...)
+	slices.Sort(scopes)
+	return slices.Compact(scopes), nil
+}

@@ -1,0 +1,130 @@
+package directory
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// SystemServer is the handle of the resource server that Postern itself is: the
+// first part of all permissions of its own API. It is always read-only.
+const SystemServer = systemPermission
+
+func (d *Directory) serverCollection() *collection[schemas.ResourceServer] {
+	table := store.ResourceServers()
+	return &collection[schemas.ResourceServer]{
+		d: d, table: table,
+		noun: Noun{
+			Name: "resourceServer", Plural: "resourceServers", Path: "/resource-servers",
+			Read: "system:resource-servers:read", Write: "system:resource-servers:write",
+			Schema: schemas.ResourceServerSchema, Key: "handle", Filters: table.Filters(),
+		},
+		meta:     func(s *schemas.ResourceServer) meta { return meta{&s.ID, &s.CreatedAt, &s.UpdatedAt} },
+		complete: completeServer,
+		check:    checkServer,
+		remove: func(w *work, s *schemas.ResourceServer) error {
+			protectServer(w, s)
+			return loses(w, s.Permissions)
+		},
+	}
+}
+
+func completeServer(w *work, old, s *schemas.ResourceServer) error {
+	bySystem := w.call.Actor.Type == schemas.SystemActor
+	s.IsReadOnly = s.Handle == SystemServer || old != nil && old.IsReadOnly || bySystem && s.IsReadOnly
+	if s.Resources == nil {
+		s.Resources = []schemas.Resource{}
+	}
+	s.Permissions = s.AllPermissions()
+	return defaultUnit(w, &s.OUID)
+}
+
+// protectServer keeps what is read-only from all but the program itself, which
+// brings it up to date.
+func protectServer(w *work, s *schemas.ResourceServer) {
+	if s.IsReadOnly && w.call.Actor.Type != schemas.SystemActor {
+		w.protect("", "the resource server %q is read-only", s.Handle)
+	}
+}
+
+func checkServer(w *work, old, s *schemas.ResourceServer) error {
+	var was schemas.ResourceServer
+	if old != nil {
+		was = *old
+		protectServer(w, old)
+	}
+	if err := unique(w, store.ResourceServers(), "handle", s.Handle, was.ID); err != nil {
+		return err
+	}
+	if err := unique(w, store.ResourceServers(), "identifier", s.Identifier, was.ID); err != nil {
+		return err
+	}
+	if err := exists(w, store.Units(), "ouId", s.OUID); err != nil {
+		return err
+	}
+	if slices.Contains(standardScopes(), s.Handle) {
+		w.invalid("handle", "%q is a scope of OpenID Connect, and the permission would be taken for it; choose another", s.Handle)
+	}
+	if u, err := url.Parse(s.Identifier); s.Identifier != "" && (err != nil || !u.IsAbs()) {
+		w.invalid("identifier", "expected an absolute URI such as https://api.example.com, got %.64q", s.Identifier)
+	}
+	checkTree(w, s)
+	return loses(w, slices.DeleteFunc(slices.Clone(was.Permissions), func(p string) bool { return slices.Contains(s.Permissions, p) }))
+}
+
+// loses notes who has one of the permissions that are to go.
+func loses(w *work, permissions []string) (err error) {
+	w.inUse, err = store.PermissionUses(w.ctx, w.tx, permissions)
+	return err
+}
+
+// The bounds of a resource server's tree.
+const (
+	mostPermissions   = 1000
+	mostLevels        = 10
+	longestPermission = 200 // bytes: as long as a scope
+)
+
+func checkTree(w *work, s *schemas.ResourceServer) {
+	if n := len(s.Permissions); n > mostPermissions {
+		w.invalid("resources", "expected at most %d resources and actions in all, got %d; split the API into several resource servers",
+			mostPermissions-1, n-1)
+		return
+	}
+	for _, p := range s.Permissions {
+		if len(p) > longestPermission {
+			w.invalid("resources", "the permission %.64q… has %d characters, expected at most %d; shorten the handles it is made of",
+				p, len(p), longestPermission)
+			break
+		}
+	}
+	checkLevel(w, "", nil, s.Resources, 1)
+}
+
+// checkLevel checks what stands side by side below one place, and what is below
+// that.
+func checkLevel(w *work, path string, actions []schemas.ResourceAction, resources []schemas.Resource, level int) {
+	if level > mostLevels && len(resources) > 0 {
+		w.invalid(schemas.JoinPath(path, "resources"), "expected at most %d levels of resources, got more; move these up", mostLevels)
+		return
+	}
+	taken := map[string]string{}
+	claim := func(at, handle string) {
+		if first, twice := taken[handle]; twice {
+			w.invalid(at+".handle", "%.64q is the handle of %s beside it, so their permissions would be the same; choose another", handle, first)
+		} else if handle != "" {
+			taken[handle] = at
+		}
+	}
+	for i, a := range actions {
+		claim(schemas.JoinPath(path, fmt.Sprintf("actions[%d]", i)), a.Handle)
+	}
+	for i, r := range resources {
+		at := schemas.JoinPath(path, fmt.Sprintf("resources[%d]", i))
+		claim(at, r.Handle)
+		checkLevel(w, at, r.Actions, r.Resources, level+1)
+	}
+}

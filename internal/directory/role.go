@@ -1,0 +1,70 @@
+package directory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+func (d *Directory) roleCollection() *collection[schemas.Role] {
+	table := store.Roles()
+	return &collection[schemas.Role]{
+		d: d, table: table,
+		noun: Noun{
+			Name: "role", Plural: "roles", Path: "/roles",
+			Read: "system:roles:read", Write: "system:roles:write",
+			Schema: schemas.RoleSchema, Key: "name", Filters: table.Filters(),
+			administers: true,
+		},
+		meta:     func(r *schemas.Role) meta { return meta{&r.ID, &r.CreatedAt, &r.UpdatedAt} },
+		complete: func(w *work, _, r *schemas.Role) error { return defaultUnit(w, &r.OUID) },
+		check:    checkRole,
+		remove: func(w *work, r *schemas.Role) error {
+			w.require("", "the role", r.Permissions)
+			return nil
+		},
+	}
+}
+
+// Assign gives a role to a user, a group or an application. Who has it already
+// keeps it.
+func (d *Directory) Assign(ctx context.Context, c Call, roleID string, p schemas.Principal) (*Item, error) {
+	return d.roles.alter(ctx, c, roleID, "assignments[0]", func(_ *work, r *schemas.Role) { r.Assignments = with(r.Assignments, p) })
+}
+
+// Unassign takes a role from a user, a group or an application. Who does not have
+// it is left alone.
+func (d *Directory) Unassign(ctx context.Context, c Call, roleID string, p schemas.Principal) (*Item, error) {
+	return d.roles.alter(ctx, c, roleID, "assignments[0]", func(_ *work, r *schemas.Role) { r.Assignments = without(r.Assignments, p) })
+}
+
+// checkRole lets only those change a role who have every permission that it
+// grants, before and after.
+func checkRole(w *work, old, r *schemas.Role) error {
+	var was schemas.Role
+	if old != nil {
+		was = *old
+	}
+	if err := unique(w, store.Roles(), "name", r.Name, was.ID); err != nil {
+		return err
+	}
+	if err := exists(w, store.Units(), "ouId", r.OUID); err != nil {
+		return err
+	}
+	w.require("", "the role", was.Permissions)
+	at := func(i int) string { return fmt.Sprintf("permissions[%d]", i) }
+	if err := checkPermissions(w, at, r.Permissions); err != nil {
+		return err
+	}
+	if err := checkPrincipals(w, "assignments", was.Assignments, r.Assignments,
+		schemas.UserPrincipal, schemas.GroupPrincipal, schemas.ApplicationPrincipal); err != nil {
+		return err
+	}
+	r.Permissions = append([]string{}, r.Permissions...)
+	slices.Sort(r.Permissions)
+	r.Assignments = settled(r.Assignments)
+	return nil
+}

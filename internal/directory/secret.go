@@ -1,0 +1,90 @@
+package directory
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// secretBits is how much chance is in a secret that is made up. It is why a plain
+// hash is enough to keep: there is nothing to try.
+const secretBits = 256
+
+func newSecret() string {
+	secret := make([]byte, secretBits/8)
+	rand.Read(secret) // never fails
+	return base64.RawURLEncoding.EncodeToString(secret)
+}
+
+func hashSecret(secret string) []byte {
+	hash := sha256.Sum256([]byte(secret))
+	return hash[:]
+}
+
+// hasSecret reports whether the client authenticates by a secret.
+func hasSecret(o *schemas.OAuthProfile) bool {
+	return o != nil && (o.TokenEndpointAuthMethod == schemas.AuthMethodBasic || o.TokenEndpointAuthMethod == schemas.AuthMethodPost)
+}
+
+// completeSecret gives a client that needs a secret the one that is chosen for
+// it, or the one it had, or a new one. A new one, and that of a new client, is
+// left in the application to be shown.
+func completeSecret(w *work, was *schemas.OAuthProfile, a *schemas.Application, o *schemas.OAuthProfile) {
+	chosen := agreed(w, "clientSecret", a.ClientSecret, o.ClientSecret)
+	a.ClientSecret, o.ClientSecret = "", chosen
+	if !hasSecret(o) {
+		return // that one was chosen all the same is for checkSecret to tell
+	}
+	switch {
+	case chosen != "":
+		o.SecretHash = hashSecret(chosen)
+		if was != nil && bytes.Equal(o.SecretHash, was.SecretHash) {
+			o.ClientSecret = ""
+			return
+		}
+	case was != nil && was.SecretHash != nil:
+		o.SecretHash = was.SecretHash
+		return
+	default:
+		o.ClientSecret = newSecret()
+		o.SecretHash = hashSecret(o.ClientSecret)
+	}
+	a.ClientSecret = o.ClientSecret
+}
+
+func checkSecret(w *work, o *schemas.OAuthProfile) {
+	if o.ClientSecret != "" && !hasSecret(o) {
+		w.invalid(inConfig("clientSecret"), "a client with the authentication %q has no secret; leave it out", o.TokenEndpointAuthMethod)
+	}
+}
+
+// RotateSecret gives a client a new secret, which the item shows. The one before
+// is good for nothing from then on.
+func (d *Directory) RotateSecret(ctx context.Context, c Call, applicationID string) (*Item, error) {
+	return d.applications.alter(ctx, c, applicationID, "", func(w *work, a *schemas.Application) {
+		if !hasSecret(a.OAuth()) {
+			w.invalid("", "the application has no client secret to renew: it is no OAuth client, or one that authenticates by other means")
+			return
+		}
+		w.action = "secret_rotated"
+		a.ClientSecret = newSecret()
+	})
+}
+
+// Client returns the application that is the OAuth client with the id. An unknown
+// one is application_not_found, Class NotFound.
+func (d *Directory) Client(ctx context.Context, clientID string) (*schemas.Application, error) {
+	return d.store.ApplicationByClientID(ctx, clientID)
+}
+
+// CheckSecret reports whether the secret is the client's, in a time that tells
+// nothing about it.
+func (d *Directory) CheckSecret(a *schemas.Application, secret string) bool {
+	o := a.OAuth()
+	return hasSecret(o) && len(o.SecretHash) == sha256.Size && subtle.ConstantTimeCompare(o.SecretHash, hashSecret(secret)) == 1
+}
