@@ -16,19 +16,23 @@ const (
 )
 
 // Events returns the events of the audit log that are asked for, newest first.
-func (s *Store) Events(ctx context.Context, q schemas.EventQuery) (events []schemas.Event, err error) {
+func (s *Store) Events(ctx context.Context, q schemas.EventQuery) ([]schemas.Event, error) {
+	return events(ctx, s, q)
+}
+
+func events(ctx context.Context, r Reader, q schemas.EventQuery) (found []schemas.Event, err error) {
 	condition, args, possible := eventCondition(q)
 	if !possible {
 		return nil, nil
 	}
-	err = rows(ctx, s, func(row scanner) error {
-		events = append(events, schemas.Event{})
-		return scanEvent(row, &events[len(events)-1])
+	err = rows(ctx, r, func(row scanner) error {
+		found = append(found, schemas.Event{})
+		return scanEvent(row, &found[len(found)-1])
 	}, "SELECT "+eventColumns+" FROM events"+condition+" ORDER BY at DESC, id DESC LIMIT ?", append(args, q.Limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading events: %w", err)
 	}
-	return events, nil
+	return found, nil
 }
 
 // eventCondition is the WHERE clause that selects the events, with its

@@ -4,8 +4,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,63 +146,4 @@ func TestMigrationsMatch(t *testing.T) {
 	if a, b := strings.Join(names["sqlite"], " "), strings.Join(names["postgres"], " "); a != b {
 		t.Errorf("SQLite has the migrations %s, PostgreSQL %s", a, b)
 	}
-}
-
-// TestPointReadsUseIndexes: a read whose cost grows with the table would show
-// only when the table has grown.
-func TestPointReadsUseIndexes(t *testing.T) {
-	s := openFile(t)
-	whole := map[query]bool{selectApplications: true, selectFlows: true, selectKeys: true,
-		beginSavepoint: true, undoSavepoint: true, endSavepoint: true}
-	for _, list := range [][]query{readQueries(), writeQueries()} {
-		for _, q := range list {
-			if whole[q] {
-				continue
-			}
-			for _, step := range wholeTables(t, s, string(q), plan(t, s, q)) {
-				t.Errorf("%s\nreads a whole table: %s", q, step)
-			}
-		}
-	}
-}
-
-// wholeTables returns the steps of a plan that read every row of a table, by
-// whatever name the query calls it. The rows of a common table expression are
-// what the query has found itself.
-func wholeTables(t *testing.T, s *Store, q string, steps []string) (whole []string) {
-	t.Helper()
-	var tables []string
-	if err := s.db.SelectContext(t.Context(), &tables, "SELECT name FROM sqlite_schema WHERE type = 'table'"); err != nil || len(tables) < 20 {
-		t.Fatalf("the tables are %q (%v)", tables, err)
-	}
-	for _, step := range steps {
-		scanned, ok := strings.CutPrefix(step, "SCAN ")
-		name, _, _ := strings.Cut(scanned, " ")
-		isTable := slices.ContainsFunc(tables, func(table string) bool {
-			return name == table || regexp.MustCompile(`\b`+table+`\s+(AS\s+)?`+regexp.QuoteMeta(name)+`\b`).MatchString(q)
-		})
-		if ok && isTable {
-			whole = append(whole, step)
-		}
-	}
-	return whole
-}
-
-func plan(t *testing.T, s *Store, q query) (steps []string) {
-	t.Helper()
-	args := make([]any, strings.Count(string(q), "?"))
-	rows, err := s.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+string(q), args...)
-	if err != nil {
-		t.Fatalf("%s: %v", q, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id, parent, unused int
-		var step string
-		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
-			t.Fatal(err)
-		}
-		steps = append(steps, step)
-	}
-	return steps
 }

@@ -125,6 +125,9 @@ CREATE INDEX applications_type ON applications (type, id);
 CREATE INDEX applications_auth_flow ON applications (auth_flow_id);
 CREATE INDEX applications_registration_flow ON applications (registration_flow_id);
 
+CREATE INDEX flows_type ON flows (flow_type, id);
+CREATE INDEX flows_handle ON flows (handle, id);
+
 -- Applications that are OAuth clients. The client id is in applications.
 CREATE TABLE oauth_profiles (
     application_id            TEXT NOT NULL PRIMARY KEY REFERENCES applications (id) ON DELETE CASCADE,

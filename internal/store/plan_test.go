@@ -1,0 +1,225 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// TestPointReadsUseIndexes: a read whose cost grows with the table would show
+// only when the table has grown.
+func TestPointReadsUseIndexes(t *testing.T) {
+	s := openFile(t)
+	whole := map[query]bool{selectApplications: true, selectFlows: true, selectKeys: true,
+		beginSavepoint: true, undoSavepoint: true, endSavepoint: true}
+	for _, list := range [][]query{readQueries(), writeQueries()} {
+		for _, q := range list {
+			if whole[q] {
+				continue
+			}
+			for _, step := range wholeTables(t, s, string(q), plan(t, s, string(q))) {
+				t.Errorf("%s\nreads a whole table: %s", q, step)
+			}
+		}
+	}
+}
+
+// TestListsUseIndexes: a page costs what is on it, wherever it is in the list and
+// whatever the list is filtered by.
+func TestListsUseIndexes(t *testing.T) {
+	s := openFile(t)
+	populate(t, s)
+	heard := &listener{Store: s}
+	lists(t, heard, Units())
+	lists(t, heard, UserTypes())
+	lists(t, heard, Users())
+	lists(t, heard, Groups())
+	lists(t, heard, ResourceServers())
+	lists(t, heard, Roles())
+	lists(t, heard, Applications())
+	for _, member := range append(Flows().Filters(), "") {
+		_, err := Flows().List(t.Context(), heard, Page{After: "0", Limit: 3, Member: member, Value: "x"})
+		noError(t, err)
+	}
+	_, err := Flows().Versions(t.Context(), heard, "x", Page{Limit: 3})
+	noError(t, err)
+	for _, q := range heard.queries {
+		steps := plan(t, s, q)
+		for _, step := range wholeTables(t, s, q, steps) {
+			t.Errorf("%s\nreads a whole table: %s", q, step)
+		}
+		if strings.Contains(q, " = ? AND ") && !strings.Contains(steps[0], "=?") {
+			t.Errorf("%s\nreads all that comes after: %q", q, steps)
+		}
+		if sorts(steps) {
+			t.Errorf("%s\nsorts what it has found: %q", q, steps)
+		}
+	}
+}
+
+// lists asks for all kinds of pages of a table.
+func lists[T any](t *testing.T, heard *listener, of *Table[T]) {
+	t.Helper()
+	found, err := of.List(t.Context(), heard, Page{Limit: 3}) // with what completes it
+	noError(t, err)
+	if len(found) == 0 {
+		t.Errorf("there are no %ss to list", of.noun)
+	}
+	for _, member := range append(of.Filters(), "") {
+		p := Page{After: "0", Limit: 3, Offset: 1, Member: member, Value: "x"}
+		_, err := of.List(t.Context(), heard, p)
+		noError(t, err)
+		_, err = of.Find(t.Context(), heard, of.Filters()[0], "x")
+		noError(t, err)
+		if member != "" || of.counted {
+			_, err = of.Count(t.Context(), heard, p)
+			noError(t, err)
+		}
+	}
+	_, err = of.Get(t.Context(), heard, "x")
+	if !schemas.HasClass(err, schemas.NotFound) {
+		t.Error(err)
+	}
+}
+
+// TestEventsUseIndexes: whatever the audit log is asked for, its newest are found
+// without looking at all.
+func TestEventsUseIndexes(t *testing.T) {
+	s := openFile(t)
+	before := schemas.EventKey{At: time.Now(), ID: "x"}
+	for name, q := range map[string]schemas.EventQuery{
+		"events_action": {Action: "x"}, "events_actor": {ActorID: "x"}, "events_user": {UserID: "x"},
+		"events_resource_type": {ResourceType: "x"}, "events_resource": {ResourceID: "x"},
+		"events_application": {ApplicationID: "x"}, "events_trace": {TraceID: "x"},
+		"PRIMARY KEY": {From: time.Now(), To: time.Now()},
+	} {
+		for _, q.Before = range []schemas.EventKey{{}, before} {
+			heard := &listener{Store: s}
+			_, err := events(t.Context(), heard, q)
+			noError(t, err)
+			steps := plan(t, s, heard.queries[0])
+			if len(steps) != 1 || !strings.Contains(steps[0], "USING "+name+" (") && !strings.Contains(steps[0], "USING INDEX "+name+" (") {
+				t.Errorf("%s\nis answered by %q, expected %s alone", heard.queries[0], steps, name)
+			}
+		}
+	}
+	for _, key := range []schemas.EventKey{{}, before} {
+		heard := &listener{Store: s}
+		_, err := events(t.Context(), heard, schemas.EventQuery{Limit: 10, Before: key})
+		noError(t, err)
+		if steps := plan(t, s, heard.queries[0]); sorts(steps) {
+			t.Errorf("%s\nsorts what it has found: %q", heard.queries[0], steps)
+		}
+	}
+}
+
+// TestRulesUseIndexes has what the rules of the directory ask for.
+func TestRulesUseIndexes(t *testing.T) {
+	s := openFile(t)
+	heard := &listener{Store: s}
+	for _, kind := range []schemas.PrincipalType{schemas.UserPrincipal, schemas.GroupPrincipal, schemas.ApplicationPrincipal} {
+		_, err := PermissionsOf(t.Context(), heard, schemas.Principal{Type: kind, ID: "x"})
+		noError(t, err)
+	}
+	_, err := Holders(t.Context(), heard, "a:b:c", 2)
+	noError(t, err)
+	_, err = Flows().LiveRuns(t.Context(), heard, "x", time.Now())
+	noError(t, err)
+	for _, q := range heard.queries {
+		for _, step := range wholeTables(t, s, q, plan(t, s, q)) {
+			t.Errorf("%s\nreads a whole table: %s", q, step)
+		}
+	}
+}
+
+// listener is a Reader that remembers what it was asked.
+type listener struct {
+	*Store
+	queries []string
+}
+
+func (l *listener) query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
+	l.queries = append(l.queries, q)
+	return l.Store.query(ctx, q, args...)
+}
+
+// populate adds one resource of each kind, with what belongs to it.
+func populate(t *testing.T, s *Store) {
+	t.Helper()
+	unit := schemas.OrganizationUnit{ID: "unit", Handle: "home"}
+	person := schemas.UserType{ID: "type", Name: "Person", OUID: "unit", Schema: json.RawMessage("{}")}
+	ann := schemas.User{ID: "ann", Type: "Person", OUID: "unit", Attributes: map[string]any{"username": "ann"}}
+	team := schemas.Group{ID: "team", Name: "team", OUID: "unit", Members: []schemas.Principal{{Type: schemas.UserPrincipal, ID: "ann"}}}
+	shop := schemas.ResourceServer{ID: "shop", Handle: "shop", OUID: "unit"}
+	clerk := schemas.Role{ID: "clerk", Name: "clerk", OUID: "unit", Permissions: []string{"shop"}}
+	app := schemas.Application{ID: "app", Name: "app", OUID: "unit"}
+	noError(t, s.Update(t.Context(), func(tx *Tx) error {
+		noError(t, Units().Insert(tx, &unit))
+		noError(t, UserTypes().Insert(tx, &person))
+		noError(t, Users().Insert(tx, &ann))
+		noError(t, Groups().Insert(tx, &team))
+		noError(t, ResourceServers().Insert(tx, &shop))
+		noError(t, Roles().Insert(tx, &clerk))
+		return Applications().Insert(tx, &app)
+	}))
+}
+
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sorts reports whether a plan sorts rows instead of reading them in order.
+func sorts(steps []string) bool {
+	return slices.ContainsFunc(steps, func(step string) bool { return strings.Contains(step, "TEMP B-TREE") })
+}
+
+// wholeTables returns the steps of a plan that read every row of a table, by
+// whatever name the query calls it. The rows of a common table expression are
+// what the query has found itself.
+func wholeTables(t *testing.T, s *Store, q string, steps []string) (whole []string) {
+	t.Helper()
+	var tables []string
+	if err := s.db.SelectContext(t.Context(), &tables, "SELECT name FROM sqlite_schema WHERE type = 'table'"); err != nil || len(tables) < 20 {
+		t.Fatalf("the tables are %q (%v)", tables, err)
+	}
+	for _, step := range steps {
+		scanned, ok := strings.CutPrefix(step, "SCAN ")
+		name, _, _ := strings.Cut(scanned, " ")
+		isTable := slices.ContainsFunc(tables, func(table string) bool {
+			return name == table || regexp.MustCompile(`\b`+table+`\s+(AS\s+)?`+regexp.QuoteMeta(name)+`\b`).MatchString(q)
+		})
+		if ok && isTable {
+			whole = append(whole, step)
+		}
+	}
+	return whole
+}
+
+func plan(t *testing.T, s *Store, q string) (steps []string) {
+	t.Helper()
+	args := make([]any, strings.Count(q, "?"))
+	rows, err := s.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+q, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", q, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
