@@ -26,8 +26,22 @@ func benchStore(b *testing.B, c store.Config) *store.Store {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { s.Close() })
+	unit := schemas.OrganizationUnit{ID: home, Handle: "home"}
+	person := schemas.UserType{ID: schemas.NewID(), Name: "Person", OUID: home, Schema: json.RawMessage("{}")}
+	err = s.Update(b.Context(), func(tx *store.Tx) error {
+		if err := store.Units().Insert(tx, &unit); err != nil {
+			return err
+		}
+		return store.UserTypes().Insert(tx, &person)
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
 	return s
 }
+
+// home is the id of the organization unit of all who are measured.
+const home = "01900000-0000-7000-8000-0000000000aa"
 
 // signIn is a store with a user who has a passkey.
 type signIn struct {
@@ -38,7 +52,7 @@ type signIn struct {
 
 func newSignIn(b *testing.B, s *store.Store) *signIn {
 	b.Helper()
-	u := schemas.User{ID: schemas.NewID(), Type: "Person", OUID: "default", Attributes: map[string]any{"username": schemas.NewID()}}
+	u := schemas.User{ID: schemas.NewID(), Type: "Person", OUID: home, Attributes: map[string]any{"username": schemas.NewID()}}
 	key := schemas.Credential{ID: schemas.Bytes(schemas.NewID()), UserID: u.ID, Name: "key", PublicKey: make([]byte, 77), Algorithm: -7}
 	if err := s.Apply(b.Context(), []schemas.Change{schemas.CreateUser{User: u}, schemas.CreateCredential{Credential: key}}); err != nil {
 		b.Fatal(err)
