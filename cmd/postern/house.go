@@ -23,6 +23,7 @@ import (
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
+	"github.com/postern-id/postern/server/gate"
 )
 
 // house is everything built and wired. This is the only place that builds.
@@ -45,7 +46,8 @@ func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*hous
 	if err != nil {
 		return nil, err
 	}
-	h := &house{cfg: cfg, log: log, store: s, applications: s, pages: map[string]http.Handler{}}
+	hosted := gate.New(gate.Options{AccountApplicationID: bootstrap.ConsoleID})
+	h := &house{cfg: cfg, log: log, store: s, applications: s, pages: map[string]http.Handler{"/gate": hosted, "/gate/": hosted}}
 	if err := h.build(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -1,0 +1,41 @@
+// Package gate serves the hosted sign-in pages under /gate/: signing in and up,
+// consent, what went wrong, having signed out, and one's own account.
+//
+// The pages are a client of the public API like any other. They run whatever
+// flow the application has by POST /flow/execute and show its steps from
+// data.meta.components, so a new kind of node needs no code here. They are plain
+// HTML, CSS and ES modules: what is in web/ is what the browser runs.
+//
+// # Addresses
+//
+// A page takes its task from its query:
+//
+//	/gate/signin    applicationId, authId, executionId, login_hint
+//	/gate/signup    the same
+//	/gate/consent   executionId, authId
+//	/gate/error     error, error_description, traceId
+//	/gate/signedout applicationId
+//	/gate/account   nothing: who is not signed in goes through /gate/signin first
+//
+// and besides, each its language from lang or ui_locales. A run that was begun
+// puts its executionId into the address, so that a reload finds it again. When
+// the run is over the browser goes to its redirectURL; without one the assertion
+// is exchanged for the way back by POST /oauth2/auth/callback, if an
+// authorization request (authId) waits for it; else the account page is shown.
+//
+// # What is kept in the browser
+//
+// The account page works with the assertion of the sign-in as its bearer token.
+// It lies in the tab's sessionStorage: a reload of the page must not ask for a
+// passkey again, no other tab or site shares it, and it is gone with the tab.
+// A cookie would be sent without being asked, and localStorage would outlive
+// the person at a shared computer. There is no other state.
+//
+// # What keeps strangers out
+//
+// Nothing that comes from a flow, an application or the query is ever markup:
+// it becomes text nodes and attribute values, and the policy demands Trusted
+// Types, under which the browser itself refuses every other way. The policy
+// allows no inline code, no frames around the pages and no requests elsewhere,
+// but for the pictures (logos) that an administrator or a flow names.
+package gate

@@ -1,0 +1,136 @@
+package gate
+
+import (
+	"bytes"
+	"html/template"
+	"net/http"
+	"strings"
+)
+
+// Options is what the pages need to know of the server.
+type Options struct {
+	// AccountApplicationID is the application that people sign in to who come
+	// for no other: to see their account. "" lets nobody come so.
+	AccountApplicationID string
+}
+
+// root is the path that the pages lie under.
+const root = "/gate/"
+
+// policy allows the pages' own scripts and styles, and requests to their own
+// origin. Pictures may come from anywhere by https: a logo's address is set by
+// an administrator, and it learns no referrer. No
+// form is ever sent by the browser itself.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https: data:; " +
+	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// features keeps passkeys to the pages themselves and the rest of the device
+// out of reach (Permissions Policy).
+const features = "publickey-credentials-get=(self), publickey-credentials-create=(self), camera=(), microphone=(), geolocation=()"
+
+// How long browsers may keep a reply. A page is asked for again each time, and
+// answered with 304 while it is the same. A file's address changes with its
+// content.
+const (
+	revalidate = "no-cache"
+	forever    = "public, max-age=31536000, immutable"
+)
+
+// gate serves what was prepared once; it has no state beside.
+type gate struct {
+	Options
+	version string
+	shell   *template.Template
+	pages   map[string]*document // by the last part of the path
+	files   map[string]*document // by name
+}
+
+// New returns the handler of /gate and every path below it. Paths are taken as
+// they come: mount it without stripping a prefix.
+func New(o Options) http.Handler {
+	version, files := prepareFiles()
+	g := &gate{Options: o, version: version, files: files, pages: map[string]*document{}}
+	// web/ is part of the program, so what is wrong with it is a bug.
+	g.shell = template.Must(template.ParseFS(web, "web/"+shellFile))
+	for _, name := range pageNames() {
+		var text bytes.Buffer
+		if err := g.shell.Execute(&text, g.page(name)); err != nil {
+			panic(err)
+		}
+		g.pages[name] = newDocument(htmlType, text.Bytes())
+	}
+	return g
+}
+
+// ServeHTTP answers GET and HEAD.
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	guard(w.Header())
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "these pages are only read, by GET and HEAD", http.StatusMethodNotAllowed)
+		return
+	}
+	path, below := strings.CutPrefix(r.URL.Path, root)
+	switch {
+	case !below:
+		goTo(w, "gate/account")
+	case path == "":
+		goTo(w, "account")
+	case g.pages[path] != nil:
+		g.pages[path].serve(w, r, revalidate)
+	case strings.HasPrefix(path, "files/"):
+		g.serveFile(w, r, strings.TrimPrefix(path, "files/"))
+	default:
+		g.notFound(w, r)
+	}
+}
+
+// goTo redirects to a relative address: under which name and path browsers
+// reach the server is for its proxy to know.
+func goTo(w http.ResponseWriter, relative string) {
+	w.Header().Set("Location", relative)
+	w.Header().Set("Cache-Control", revalidate)
+	w.WriteHeader(http.StatusTemporaryRedirect)
+}
+
+// serveFile serves version/name. A page of another version, from before an
+// update or from another instance in the middle of one, gets the file as it is
+// here, but must not keep it under that address.
+func (g *gate) serveFile(w http.ResponseWriter, r *http.Request, path string) {
+	version, name, _ := strings.Cut(path, "/")
+	file := g.files[name]
+	switch {
+	case file == nil:
+		g.notFound(w, r)
+	case version == g.version:
+		file.serve(w, r, forever)
+	default:
+		file.serve(w, r, "no-store")
+	}
+}
+
+// notFound answers with a page, which names what it loads relative to its own
+// address.
+func (g *gate) notFound(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", htmlType)
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusNotFound)
+	if r.Method == http.MethodHead {
+		return
+	}
+	// A bound, for an address of a thousand slashes would multiply in the page.
+	depth := min(strings.Count(strings.TrimPrefix(r.URL.Path, root), "/"), 8)
+	absent := g.page("absent")
+	absent.Up = strings.Repeat("../", depth)
+	_ = g.shell.Execute(w, absent) // a client that is gone is the only way for this to fail
+}
+
+// guard sets the headers of every reply, refusals among them.
+func guard(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Permissions-Policy", features)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+}

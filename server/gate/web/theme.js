@@ -1,0 +1,81 @@
+// The application's looks: its name, logo and colours, from GET /flow/meta.
+// Colours are changed as far as it takes to read what is written in them.
+import { byId, el, icon } from "./dom.js";
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+/**
+ * Shows whose sign-in this is. theme may have colors {primary, background}, the
+ * same under dark, radius (a CSS length) and logoUrl; what is not valid is left
+ * out.
+ */
+export function dress(application = {}, theme = {}) {
+	const src = picture(theme.logoUrl ?? application.logoUrl);
+	const logo = src && el("img", { src, alt: "", height: 40 });
+	logo?.addEventListener?.("error", () => logo.replaceWith(icon("door")), { once: true });
+	byId("brand").replaceChildren(logo || icon("door"), el("span", {}, application.name));
+	if (CSS.supports("border-radius", theme.radius ?? "")) style("--radius", theme.radius);
+	dark.addEventListener("change", () => paint(theme));
+	paint(theme);
+}
+
+/** The address of a picture, "" if it is none that may be shown. */
+export const picture = (url) => (typeof url === "string" && /^(https?:|data:image\/|\/|\.)/.test(url) ? url : "");
+
+const style = (name, value) => document.documentElement.style.setProperty(name, value);
+
+function paint({ colors, dark: night }) {
+	for (const name of ["--page", "--accent", "--on-accent", "--link", "--foot"]) style(name, "");
+	const root = getComputedStyle(document.documentElement);
+	const card = rgb(root.getPropertyValue("--card"));
+	// A light page behind a dark card would blind: dark has a background of its own or the usual one.
+	const page = rgb((dark.matches ? night?.colors : colors)?.background);
+	const primary = rgb((dark.matches && night?.colors?.primary) || colors?.primary);
+	if (page) {
+		style("--page", css(page));
+		style("--foot", css(best(page)));
+	}
+	if (primary && card) {
+		style("--accent", css(primary));
+		style("--on-accent", css(best(primary)));
+		style("--link", css(readable(primary, card)));
+	}
+}
+
+/** A CSS colour's red, green and blue from 0 to 1; undefined if it is none, or lets something through. */
+function rgb(text) {
+	const mixed = `color-mix(in srgb, ${text}, ${text})`;
+	if (typeof text !== "string" || !CSS.supports("color", mixed)) return undefined;
+	const probe = byId("brand");
+	probe.style.color = mixed;
+	const numbers = getComputedStyle(probe).color.match(/[\d.]+(e-?\d+)?/g).map(Number);
+	probe.style.color = "";
+	return numbers.length === 3 ? numbers : undefined;
+}
+
+const css = (colour) => `rgb(${colour.map((v) => Math.round(v * 255)).join(" ")})`;
+
+// Relative luminance and contrast: WCAG 2.2.
+function luminance(colour) {
+	const [r, g, b] = colour.map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+	return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+}
+
+function contrast(a, b) {
+	const ratio = luminance(a) / luminance(b);
+	return Math.max(ratio, 1 / ratio);
+}
+
+const white = [1, 1, 1];
+
+// One of the two can always be read: the lesser of them has 4.58.
+const best = (ground) => (contrast(white, ground) >= 4.5 ? white : [0, 0, 0]);
+
+/** The colour, moved towards black or white until it can be read on the ground. */
+function readable(colour, ground) {
+	for (let share = 0; share < 1; share += 0.05) {
+		const moved = colour.map((v, i) => v + (best(ground)[i] - v) * share);
+		if (contrast(moved, ground) >= 4.5) return moved;
+	}
+	return best(ground);
+}
