@@ -31,6 +31,7 @@ func rooms() map[string][]string {
 		"flows":                        {"engine", "nodes", "schemas"},
 		"flows/flowtest":               {"flows", "engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password"},
 		"server":                       {"engine", "flows", "schemas", "internal/passkey", "internal/token", "internal/config", "internal/directory"},
+		"server/gate":                  {},
 		"bootstrap":                    {"flows", "schemas", "internal/directory", "internal/store"},
 		"examples":                     {},
 		"e2e":                          {},
