@@ -29,26 +29,47 @@ const (
 // fail answers a request with an error. It is the only place that does.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	x := exchangeOf(r)
-	status, e := s.judge(r, err)
-	if status == http.StatusInternalServerError {
-		s.Log.ErrorContext(r.Context(), "request failed", slog.String("route", x.route), slog.String("traceId", x.traceID), slog.Any("error", err))
+	if speaksOAuth(x.route) {
+		s.failOAuth(w, r, err)
+		return
 	}
+	status, e := s.judge(r, err)
+	s.logFailure(r, status, err)
 	x.code, e.TraceID = e.Code, x.traceID
 	h := w.Header()
 	hardenReply(h)
 	if challenge := challengeFor(r, status, err, e); challenge != "" {
 		h.Set("WWW-Authenticate", challenge)
 	}
+	setFailureFields(h, err, e)
+	mustWriteJSON(w, status, e)
+}
+
+// logFailure logs what went wrong here, of which the client is told nothing.
+func (s *server) logFailure(r *http.Request, status int, err error) {
+	if status != http.StatusInternalServerError {
+		return
+	}
+	x := exchangeOf(r)
+	s.Log.ErrorContext(r.Context(), "request failed", slog.String("route", x.route), slog.String("traceId", x.traceID), slog.Any("error", err))
+}
+
+// setFailureFields sets the header fields that an error's reply has, whatever its
+// form.
+func setFailureFields(h http.Header, err error, e *schemas.Error) {
 	if e.RetryAfter > 0 {
 		seconds := (e.RetryAfter + time.Second - 1) / time.Second
 		h.Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
 	}
-	var wrong *wrongMethod
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*wrongMethod](err); ok {
 		h.Set("Allow", wrong.allow)
 	}
-	if err := writeJSON(w, status, e); err != nil {
-		// Not even the error could be written: tell the client by breaking off.
+}
+
+// mustWriteJSON writes an error. Where not even that can be written it tells the
+// client by breaking off.
+func mustWriteJSON(w http.ResponseWriter, status int, v any) {
+	if err := writeJSON(w, status, v); err != nil {
 		panic(http.ErrAbortHandler)
 	}
 }

@@ -35,10 +35,16 @@ func (l listing) MarshalJSON() ([]byte, error) {
 		l.total, l.start, len(l.items), l.plural, items, links), err
 }
 
-// links are those of the page that a query asked for. Next names the last id of
-// the page, so that a store need not count its way there: whoever follows it to
-// the end of a long list pays the same for each page.
-func (s *server) links(path string, q directory.Query, items []directory.Item, more bool) []link {
+// whole is the listing of a list that has one part.
+func whole(plural string, items []any) listing {
+	return listing{total: len(items), start: 1, plural: plural, items: items, links: []link{}}
+}
+
+// links are those of the page of count things that a query asked for. Next names
+// the last id of the page, so that a store need not count its way there: whoever
+// follows it to the end of a long list pays the same for each page. It is "" for
+// lists that are never long.
+func (s *server) links(path string, q directory.Query, count int, last string, more bool) []link {
 	to := func(rel string, offset int, after string) link {
 		return link{s.base + path + "?" + pageQuery(q, offset, after), rel}
 	}
@@ -47,7 +53,7 @@ func (s *server) links(path string, q directory.Query, items []directory.Item, m
 		list = append(list, to("previous", max(0, q.Offset-q.Limit), ""))
 	}
 	if more {
-		list = append(list, to("next", q.Offset+len(items), items[len(items)-1].ID))
+		list = append(list, to("next", q.Offset+count, last))
 	}
 	return list
 }

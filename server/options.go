@@ -11,6 +11,7 @@ import (
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/oauth"
 )
 
 // Options is what the handlers work with. All of it is set before New and only
@@ -35,6 +36,8 @@ type Options struct {
 	Passkeys     *passkey.Ceremonies
 	Store        PasskeyStore
 	Tokens       Tokens
+	// OAuth is the authorization server. Nil: there is none.
+	OAuth *oauth.Provider
 	// Directory is the resources. Nil: the API has none.
 	Directory *directory.Directory
 	// Audit is the audit log.

@@ -28,13 +28,13 @@ func (h nounHandlers) list(w http.ResponseWriter, r *http.Request, c *caller) er
 	if err != nil {
 		return err
 	}
-	values := make([]any, len(page.Items))
+	values, last := make([]any, len(page.Items)), ""
 	for i, item := range page.Items {
-		values[i] = item.Value
+		values[i], last = item.Value, item.ID
 	}
 	return writeJSON(w, http.StatusOK, listing{
 		total: page.Total, start: q.Offset + 1, plural: h.noun.Plural, items: values,
-		links: h.links(h.noun.Path, q, page.Items, more),
+		links: h.links(h.noun.Path, q, len(values), last, more),
 	})
 }
 
@@ -118,6 +118,23 @@ func (h nounHandlers) read(w http.ResponseWriter, r *http.Request) (*schemas.Doc
 		code = schemas.CodeInvalidFlow
 	}
 	return readDocument(w, r, limit, code)
+}
+
+// rotateSecret is POST /applications/{id}/client-secret: the secret is in this
+// reply and nowhere else.
+func (s *server) rotateSecret(w http.ResponseWriter, r *http.Request, c *caller) error {
+	item, err := s.Directory.RotateSecret(r.Context(), c.Call, pathID(r))
+	if err != nil {
+		return err
+	}
+	app := item.Value.(*schemas.Application)
+	return writeJSON(w, http.StatusOK, clientSecret{app.ClientID, app.ClientSecret})
+}
+
+// clientSecret is what a client authenticates with.
+type clientSecret struct {
+	ClientID     string `json:"clientId"`
+	ClientSecret string `json:"clientSecret"`
 }
 
 // pathID is the id in the path.

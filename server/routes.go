@@ -41,14 +41,32 @@ func (s *server) endpoints() []endpoint {
 		{"GET", "/health/liveness", nothing, open(s.liveness), noOrigins},
 		{"GET", "/health/readiness", nothing, open(s.readiness), noOrigins},
 	}
+	list = append(list, s.oauthEndpoints()...)
 	if s.Directory == nil {
 		return list
 	}
-	list = append(list, endpoint{"GET", "/audit-events", "system:audit:read", s.auditEvents, configuredOrigins})
+	list = append(list, s.partEndpoints()...)
 	for _, r := range s.Directory.Resources() {
 		list = append(list, s.nounEndpoints(r)...)
 	}
 	return list
+}
+
+// partEndpoints are those of parts of resources, and of what is no resource.
+func (s *server) partEndpoints() []endpoint {
+	d := s.Directory
+	return []endpoint{
+		{"POST", "/applications/{id}/client-secret", "system:applications:write", s.rotateSecret, configuredOrigins},
+		{"PUT", "/groups/{id}/members/{type}/{principalId}", "system:groups:write", principal(d.AddMember), configuredOrigins},
+		{"DELETE", "/groups/{id}/members/{type}/{principalId}", "system:groups:write", principal(d.RemoveMember), configuredOrigins},
+		{"PUT", "/roles/{id}/assignments/{type}/{principalId}", "system:roles:write", principal(d.Assign), configuredOrigins},
+		{"DELETE", "/roles/{id}/assignments/{type}/{principalId}", "system:roles:write", principal(d.Unassign), configuredOrigins},
+		{"POST", "/flows/check", "system:flows:read", s.checkFlow, configuredOrigins},
+		{"GET", "/flows/{id}/versions", "system:flows:read", s.flowVersions, configuredOrigins},
+		{"GET", "/flows/{id}/versions/{n}", "system:flows:read", s.flowVersion, configuredOrigins},
+		{"POST", "/flows/{id}/restore", "system:flows:write", s.restoreFlow, configuredOrigins},
+		{"GET", "/audit-events", "system:audit:read", s.auditEvents, configuredOrigins},
+	}
 }
 
 // nounEndpoints are those that every kind of resource has.

@@ -1,0 +1,13 @@
+package server
+
+// Route is a line of the API's table.
+type Route struct{ Method, Path, Needs string }
+
+// Routes is the API's table for a server with the options.
+func Routes(o Options) []Route {
+	var list []Route
+	for _, e := range (&server{Options: o}).endpoints() {
+		list = append(list, Route{e.method, e.path, string(e.needs)})
+	}
+	return list
+}

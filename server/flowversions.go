@@ -1,0 +1,110 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
+)
+
+// versionInfo is a version of a flow, without its definition.
+type versionInfo struct {
+	Version   int       `json:"version"`
+	Handle    string    `json:"handle"`
+	Name      string    `json:"name"`
+	CreatedAt time.Time `json:"createdAt"`
+	IsActive  bool      `json:"isActive"` // new runs follow it
+}
+
+// flowVersions is GET /flows/{id}/versions, newest first.
+func (s *server) flowVersions(w http.ResponseWriter, r *http.Request, c *caller) error {
+	q := readQuery(r.URL.Query(), "limit", "offset")
+	page := directory.Query{Limit: q.limit(), Offset: q.number("offset", 0, 0, farthest)}
+	if err := q.err(); err != nil {
+		return err
+	}
+	flow, err := s.Directory.Flows.Get(r.Context(), c.Call, pathID(r))
+	if err != nil {
+		return err
+	}
+	found, err := s.Directory.FlowVersions(r.Context(), c.Call, flow.ID, page)
+	if err != nil {
+		return err
+	}
+	versions := make([]any, len(found))
+	for i, v := range found {
+		versions[i] = versionInfo{v.Version, v.Handle, v.Name, v.CreatedAt, v.Active}
+	}
+	total := flow.Value.(*schemas.Flow).ActiveVersion // they are counted from 1, and the newest is active
+	return writeJSON(w, http.StatusOK, listing{
+		total: total, start: page.Offset + 1, plural: "versions", items: versions,
+		links: s.links(r.URL.Path, page, len(found), "", page.Offset+len(found) < total),
+	})
+}
+
+// flowVersion is GET /flows/{id}/versions/{n}. A version never changes.
+func (s *server) flowVersion(w http.ResponseWriter, r *http.Request, c *caller) error {
+	n, err := strconv.Atoi(mux.Vars(r)["n"])
+	if err != nil || n < 1 {
+		return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "expected the number of a version, from 1, got %.64q", mux.Vars(r)["n"])
+	}
+	item, err := s.Directory.FlowVersion(r.Context(), c.Call, pathID(r), n)
+	if err != nil {
+		return err
+	}
+	return answerGet(w, r, item)
+}
+
+// restoration is the body of POST /flows/{id}/restore.
+type restoration struct {
+	Version *int `json:"version"`
+}
+
+func (b *restoration) check() []schemas.Problem {
+	switch {
+	case b.Version == nil:
+		return []schemas.Problem{missing("version", "the number of the version to go back to")}
+	case *b.Version < 1:
+		return []schemas.Problem{{Path: "version", Message: "expected a number from 1, got " + strconv.Itoa(*b.Version)}}
+	}
+	return nil
+}
+
+// restoreFlow is POST /flows/{id}/restore: what the flow was in an older version
+// becomes a new one.
+func (s *server) restoreFlow(w http.ResponseWriter, r *http.Request, c *caller) error {
+	var body restoration
+	if err := readJSON(w, r, smallBody, &body); err != nil {
+		return err
+	}
+	if _, err := s.Directory.Flows.Get(r.Context(), c.Call, pathID(r)); err != nil {
+		return err
+	}
+	item, err := s.Directory.RestoreFlow(r.Context(), c.Call, pathID(r), *body.Version)
+	if err != nil {
+		return named(err) // it is the body that names the version
+	}
+	return writeItem(w, r, http.StatusOK, item)
+}
+
+// verdict is the body of POST /flows/check. A valid flow may have findings too:
+// warnings.
+type verdict struct {
+	Valid    bool              `json:"valid"`
+	Findings []schemas.Problem `json:"findings"`
+}
+
+// checkFlow is POST /flows/check: what is wrong with a definition is the answer,
+// and no error. Nothing is stored.
+func (s *server) checkFlow(w http.ResponseWriter, r *http.Request, _ *caller) error {
+	text, kind, err := readBody(w, r, resourceBody, jsonType, yamlType)
+	if err != nil {
+		return err
+	}
+	flow, problems := s.Directory.CheckFlowText(text, kind == yamlType)
+	return writeJSON(w, http.StatusOK, verdict{flow != nil, append([]schemas.Problem{}, problems...)})
+}
