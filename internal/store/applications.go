@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	selectApplication         query = `SELECT ` + clientColumns + clients + ` WHERE id = ?`
+	selectApplication         query = `SELECT ` + applicationColumns + ` FROM applications WHERE id = ?`
 	selectApplicationByClient query = `SELECT ` + clientColumns + clients + ` WHERE client_id = ?`
 	selectApplications        query = `SELECT ` + clientColumns + clients + ` ORDER BY name`
 
@@ -21,28 +21,30 @@ const (
 		EXISTS (SELECT 1 FROM applications WHERE name = ?), EXISTS (SELECT 1 FROM applications WHERE client_id = ?)`
 )
 
-// Application returns the application; an unknown one is
+// Application returns the application as a sign-in needs it: without its OAuth
+// configuration, but with the client id. An unknown one is
 // application_not_found, Class NotFound.
 func (s *Store) Application(ctx context.Context, id string) (*schemas.Application, error) {
 	if !storable(id) {
 		return nil, errNoApplication(id)
 	}
-	return readApplication(s.row(ctx, selectApplication, id), errNoApplication(id))
+	return readApplication(s.row(ctx, selectApplication, id), scanPlain, errNoApplication(id))
 }
 
-// ApplicationByClientID is Application by its OAuth client id.
+// ApplicationByClientID returns the application that is the OAuth client, with its
+// OAuth configuration. An unknown one is application_not_found, Class NotFound.
 func (s *Store) ApplicationByClientID(ctx context.Context, clientID string) (*schemas.Application, error) {
 	unknown := schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "There is no application with the client id %.64q.", clientID)
 	if !storable(clientID) {
 		return nil, unknown
 	}
-	return readApplication(s.row(ctx, selectApplicationByClient, clientID), unknown)
+	return readApplication(s.row(ctx, selectApplicationByClient, clientID), scanApplication, unknown)
 }
 
 // readApplication reads the one application of a row, or returns unknown.
-func readApplication(row scanner, unknown error) (*schemas.Application, error) {
+func readApplication(row scanner, scan func(scanner, *schemas.Application) error, unknown error) (*schemas.Application, error) {
 	var a schemas.Application
-	err := scanApplication(row, &a)
+	err := scan(row, &a)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, unknown
 	}

@@ -79,30 +79,52 @@ type profile struct {
 	access, id, refresh                                                              sql.NullInt64
 }
 
+// applicationRow reads the columns of applications into an application.
+type applicationRow struct {
+	*schemas.Application
+	types, origins, attributes, client, contacts sql.NullString
+	customizations                               []byte
+}
+
+func (a *applicationRow) columns() []any {
+	return []any{&a.ID, &a.Name, &a.Description, &a.OUID, &a.URL, &a.LogoURL, &a.TosURI, &a.PolicyURI,
+		&a.AuthFlowID, &a.RegistrationFlowID, &a.IsRegistrationFlowEnabled, &a.types, &a.origins,
+		&a.Assertion.ValidityPeriod, &a.attributes, &a.customizations, &a.client, &a.Type, &a.contacts,
+		(*instant)(&a.CreatedAt), (*instant)(&a.UpdatedAt)}
+}
+
+func (a *applicationRow) finish() error {
+	a.AllowedUserTypes, a.PasskeyAllowedOrigins, a.Contacts = list(a.types), list(a.origins), list(a.contacts)
+	a.Assertion.UserAttributes, a.ClientID = list(a.attributes), a.client.String
+	return parse(a.customizations, &a.Customizations)
+}
+
+// scanPlain reads an application without its OAuth configuration.
+func scanPlain(row scanner, a *schemas.Application) error {
+	r := applicationRow{Application: a}
+	if err := row.Scan(r.columns()...); err != nil {
+		return err
+	}
+	return r.finish()
+}
+
+// scanApplication reads an application with its OAuth configuration.
 func scanApplication(row scanner, a *schemas.Application) error {
-	var types, origins, attributes, client, contacts sql.NullString
-	var customizations []byte
-	var p profile
-	err := row.Scan(&a.ID, &a.Name, &a.Description, &a.OUID, &a.URL, &a.LogoURL, &a.TosURI, &a.PolicyURI,
-		&a.AuthFlowID, &a.RegistrationFlowID, &a.IsRegistrationFlowEnabled, &types, &origins,
-		&a.Assertion.ValidityPeriod, &attributes, &customizations, &client, &a.Type, &contacts,
-		(*instant)(&a.CreatedAt), (*instant)(&a.UpdatedAt),
-		&p.application, &p.hash, &p.redirects, &p.logouts, &p.grants, &p.responses, &p.method, &p.pkce, &p.public,
-		&p.scopes, &p.access, &p.id, &p.alg, &p.refresh, &p.jwks, &p.jwksURI)
-	if err != nil {
+	r, p := applicationRow{Application: a}, profile{}
+	if err := row.Scan(append(r.columns(), p.columns()...)...); err != nil {
 		return err
 	}
-	a.AllowedUserTypes, a.PasskeyAllowedOrigins, a.Contacts = list(types), list(origins), list(contacts)
-	a.Assertion.UserAttributes, a.ClientID = list(attributes), client.String
-	if err := parse(customizations, &a.Customizations); err != nil {
+	if err := r.finish(); err != nil || !p.application.Valid {
 		return err
-	}
-	if !p.application.Valid {
-		return nil
 	}
 	config, err := p.config(a.ClientID)
 	a.InboundAuthConfig = []schemas.InboundAuth{{Type: "oauth2", Config: config}}
 	return err
+}
+
+func (p *profile) columns() []any {
+	return []any{&p.application, &p.hash, &p.redirects, &p.logouts, &p.grants, &p.responses, &p.method, &p.pkce, &p.public,
+		&p.scopes, &p.access, &p.id, &p.alg, &p.refresh, &p.jwks, &p.jwksURI}
 }
 
 func (p *profile) config(clientID string) (schemas.OAuthProfile, error) {
