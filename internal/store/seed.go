@@ -58,3 +58,32 @@ func (t *tx) seed(seed *Seed) error {
 	}
 	return nil
 }
+
+// MarkSeeded notes that the store has been given what it begins with, and
+// reports whether nobody has noted that before.
+func (t *Tx) MarkSeeded(now time.Time) (first bool, err error) {
+	n, err := t.tx.exec(insertSeeding, micros(now))
+	if err != nil {
+		return false, fmt.Errorf("store: claiming the seeding: %w", err)
+	}
+	return n > 0, nil
+}
+
+// Seeded reports whether the store has been given what it begins with.
+func Seeded(ctx context.Context, r Reader) (seeded bool, err error) {
+	err = rows(ctx, r, func(row scanner) error { return row.Scan(&seeded) }, "SELECT EXISTS (SELECT 1 FROM seeding)")
+	return seeded, err
+}
+
+// TakeFormerAdministrators returns the ids of the users who had the permission
+// "system" by themselves, as in stores of the first schema version, and takes
+// all such permissions away.
+func (t *Tx) TakeFormerAdministrators(ctx context.Context) (users []string, err error) {
+	if err := rows(ctx, t, into(&users), "SELECT user_id FROM user_permissions WHERE permission = ? ORDER BY user_id", "system"); err != nil {
+		return nil, fmt.Errorf("looking for former administrators: %w", err)
+	}
+	if _, err := t.exec("DELETE FROM user_permissions"); err != nil {
+		return nil, fmt.Errorf("store: taking the permissions of former administrators: %w", err)
+	}
+	return users, nil
+}

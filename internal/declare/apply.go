@@ -1,0 +1,225 @@
+package declare
+
+import (
+	"context"
+	"errors"
+
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Options say how a tree is applied.
+type Options struct {
+	// Environ is the environment in which secrets are found: NAME=value.
+	Environ []string
+	// Plan has nothing done: the plan is the result of a rehearsal.
+	Plan bool
+	// Delete allows deletions. Without it a plan with deletions is not carried out
+	// at all.
+	Delete bool
+}
+
+// Apply makes a store equal to a tree, as far as there are folders for its nouns:
+// in one transaction, in which every rule of the directory holds, all or nothing.
+// What is wrong is Faults, those of all files. Passwords and secrets of what is
+// there stay; a secret changes if its variable or file has another.
+func Apply(ctx context.Context, d *directory.Directory, tree *Tree, o Options) (*Plan, error) {
+	var plan *Plan
+	err := d.Transact(ctx, directory.System(), func(call directory.Call) error {
+		a := newApplier(NewDirectory(d, call), o)
+		if err := a.run(ctx, tree); err != nil {
+			return err
+		}
+		plan = &a.plan
+		if o.Plan || plan.Count(Delete) > 0 && !o.Delete {
+			return errHeld
+		}
+		return nil
+	})
+	if errors.Is(err, errHeld) {
+		return plan, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	plan.Applied = true
+	return plan, nil
+}
+
+// errHeld undoes a transaction whose plan is not to be carried out.
+var errHeld = errors.New("declare: the plan is not carried out")
+
+// applier is one application of a tree, in a transaction.
+type applier struct {
+	*linker
+	target *Directory
+	former *former
+	plan   Plan
+}
+
+func newApplier(t *Directory, o Options) *applier {
+	l := newLinker(t, o.Environ)
+	return &applier{linker: l, target: t, former: newFormer(t, l.shelves)}
+}
+
+func (a *applier) run(ctx context.Context, tree *Tree) error {
+	for _, n := range Nouns() {
+		if tree.Nouns[n.Plural] {
+			all, err := a.target.all(ctx, n)
+			if err != nil {
+				return err
+			}
+			a.shelves.fill(n, all)
+		}
+	}
+	if err := a.link(ctx, tree.Resources); err != nil {
+		return err
+	}
+	if err := a.writeAll(ctx); err != nil {
+		return err
+	}
+	if len(a.faults) > 0 {
+		return a.faults.err() // what is not well declared is not to be deleted
+	}
+	if err := a.deleteAll(ctx, tree); err != nil {
+		return err
+	}
+	return a.faults.err()
+}
+
+// writeAll writes every resource. What is in the way of another is tried again
+// when others have been written: a name may have become free.
+func (a *applier) writeAll(ctx context.Context) error {
+	pending := a.list
+	for len(pending) > 0 {
+		var blocked []*linked
+		var why Faults
+		for _, in := range pending {
+			faults, conflict, err := a.write(ctx, in)
+			switch {
+			case err != nil:
+				return err
+			case conflict:
+				blocked, why = append(blocked, in), append(why, faults...)
+			default:
+				a.faults = append(a.faults, faults...)
+			}
+		}
+		if len(blocked) == len(pending) {
+			a.faults = append(a.faults, why...)
+			return nil
+		}
+		pending = blocked
+	}
+	return nil
+}
+
+// write writes a resource, unless it is as it is to be. Conflict says that the
+// faults are of others that are in the way.
+func (a *applier) write(ctx context.Context, in *linked) (faults Faults, conflict bool, err error) {
+	step := Step{Action: Create, Name: in.Name(), File: in.File}
+	if in.was == nil {
+		faults, err = a.create(ctx, in)
+	} else {
+		step.Action = Replace
+		err = a.replace(ctx, in, &step)
+	}
+	in.failed = err != nil || len(faults) > 0
+	if err != nil {
+		found, ok := in.refusal(err)
+		if !ok {
+			return nil, false, err
+		}
+		return append(faults, found...), schemas.HasClass(err, schemas.Conflict), nil
+	}
+	if step.Action == Create || len(step.Changes) > 0 || step.Secret {
+		a.plan.Steps = append(a.plan.Steps, step)
+	}
+	return faults, false, nil
+}
+
+func (a *applier) create(ctx context.Context, in *linked) (Faults, error) {
+	e, err := a.target.Create(ctx, in.Noun, in.document())
+	if err != nil {
+		return in.missing, err
+	}
+	if out := in.created(e); out.Secret != "" && len(in.missing) == 0 {
+		return Faults{in.fault("inboundAuthConfig", "the client needs a secret, which nobody would learn: add clientSecret: {env: NAME} to its config, or choose the tokenEndpointAuthMethod private_key_jwt")}, nil
+	}
+	in.id = e.ID
+	a.shelves.of(in.Noun).add(in.Noun, e)
+	return in.missing, nil
+}
+
+// replace replaces a resource, and notes in step what that changes. Passwords
+// are their users' own.
+func (a *applier) replace(ctx context.Context, in *linked, step *Step) error {
+	document := in.document().Edited(map[string]any{userSecret: nil})
+	if (!in.secret || in.Noun.Plural == "users") && a.former.same(in.Noun, in.was.Document, document) {
+		return nil
+	}
+	e, err := a.target.Replace(ctx, in.Noun, in.was, document)
+	if err != nil || e.ETag == in.was.ETag {
+		return err
+	}
+	was, err := a.former.form(ctx, in.Noun, in.was.Document)
+	if err != nil {
+		return err
+	}
+	a.shelves.of(in.Noun).add(in.Noun, e)
+	is, err := a.former.form(ctx, in.Noun, e.Document)
+	if err != nil {
+		return err
+	}
+	step.Changes = diff("", value(was), value(is))
+	step.Secret = len(step.Changes) == 0
+	in.was = e
+	return nil
+}
+
+// deleteAll deletes what is there of the declared nouns and is not declared, in
+// the reverse order. What others refer to is tried again when some of those are
+// gone.
+func (a *applier) deleteAll(ctx context.Context, tree *Tree) error {
+	nouns := Nouns()
+	for i := len(nouns) - 1; i >= 0; i-- {
+		if tree.Nouns[nouns[i].Plural] {
+			if err := a.deleteOf(ctx, nouns[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *applier) deleteOf(ctx context.Context, n Noun) error {
+	var pending []*Entry
+	for _, id := range sortedIDs(a.shelves.of(n)) {
+		if a.byID[n.Plural+" "+id] == nil {
+			pending = append(pending, a.shelves.of(n).byID[id])
+		}
+	}
+	for len(pending) > 0 {
+		var blocked []*Entry
+		var why Faults
+		for _, e := range pending {
+			err := a.target.remove(ctx, n, e)
+			if err == nil {
+				a.plan.Steps = append(a.plan.Steps, Step{Action: Delete, Name: n.describe(e.Document)})
+				continue
+			}
+			refused := schemas.AsError(err)
+			if refused.Class == schemas.Internal {
+				return err
+			}
+			blocked = append(blocked, e)
+			why.add(n.Folder, "no file declares the %s, and it cannot be deleted: %s", n.describe(e.Document), refused.Description.DefaultValue)
+		}
+		if len(blocked) == len(pending) {
+			a.faults = append(a.faults, why...)
+			return nil
+		}
+		pending = blocked
+	}
+	return nil
+}

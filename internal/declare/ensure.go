@@ -1,0 +1,93 @@
+package declare
+
+import (
+	"context"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Ensured is what came of one resource that was to exist.
+type Ensured struct {
+	Resource
+	ID      string
+	Created bool // else it was there, and was left as it is
+	// ClientID and Secret are those of an application for which the target made up
+	// a secret. It is shown nowhere else.
+	ClientID, Secret string
+}
+
+// Ensure makes declared resources exist in a target: what is missing is created,
+// and what is there is left as it is. Each is told as soon as it is certain, so
+// that a secret that was made up is not lost. What is wrong with the files is
+// Faults; then what is right has been created all the same, and doing it again
+// creates the rest.
+func Ensure(ctx context.Context, t Target, resources []Resource, environ []string, told func(Ensured)) error {
+	l := newLinker(t, environ)
+	if err := l.link(ctx, resources); err != nil {
+		return err
+	}
+	if len(l.faults) > 0 {
+		return l.faults.err()
+	}
+	for _, in := range l.list {
+		if in.was == nil {
+			if err := l.ensure(ctx, t, in, told); err != nil {
+				return err
+			}
+			continue
+		}
+		told(Ensured{Resource: in.Resource, ID: in.id})
+	}
+	return l.faults.err()
+}
+
+// ensure creates a resource that the target did not have when it was asked.
+func (l *linker) ensure(ctx context.Context, t Target, in *linked, told func(Ensured)) error {
+	if len(in.missing) > 0 {
+		in.failed = true
+		l.faults = append(l.faults, in.missing...)
+		return nil
+	}
+	e, err := t.Create(ctx, in.Noun, in.document())
+	if err == nil {
+		told(in.created(e))
+		return nil
+	}
+	if schemas.HasClass(err, schemas.Conflict) {
+		other, again := l.again(ctx, in)
+		if again != nil {
+			return again
+		}
+		if other != nil { // somebody else was faster
+			in.id = other.ID
+			told(Ensured{Resource: in.Resource, ID: in.id})
+			return nil
+		}
+	}
+	in.failed = true
+	faults, ok := in.refusal(err)
+	if !ok || schemas.HasClass(err, schemas.Unauthenticated) {
+		return err
+	}
+	l.faults = append(l.faults, faults...)
+	return nil
+}
+
+// again looks once more whether the target has a resource.
+func (l *linker) again(ctx context.Context, in *linked) (*Entry, error) {
+	fresh := newShelves(l.shelves.target)
+	e, err := fresh.get(ctx, in.Noun, in.id)
+	if e != nil || err != nil {
+		return e, err
+	}
+	return fresh.find(ctx, in.Noun, schemas.FlowType(textAt(in.Document, "flowType")), in.Noun.label(in.Document))
+}
+
+// created tells of a resource that was created.
+func (in *linked) created(e *Entry) Ensured {
+	out := Ensured{Resource: in.Resource, ID: e.ID, Created: true}
+	if secret := textAt(e.Document, "clientSecret"); secret != "" && !in.secret {
+		out.ClientID, out.Secret = textAt(e.Document, "clientId"), secret
+	}
+	return out
+}

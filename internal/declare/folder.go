@@ -1,0 +1,88 @@
+package declare
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// marker is the file by which a folder is known to be written by an export.
+const marker = ".postern-export"
+
+const markerText = "`postern export` writes this folder, and removes the files of resources that are gone.\n"
+
+// WriteFolder writes the files of an export to a folder and removes those of
+// resources that are gone. A folder with files in it that is not known to be one
+// of an export is refused, unless force is set. Files that are as they are to be
+// are not touched.
+func WriteFolder(dir string, files map[string][]byte, force bool) error {
+	if err := prepareFolder(dir, force); err != nil {
+		return err
+	}
+	for _, name := range Names(files) {
+		if err := writeFile(filepath.Join(dir, filepath.FromSlash(name)), files[name]); err != nil {
+			return err
+		}
+	}
+	for _, n := range Nouns() {
+		if err := os.MkdirAll(filepath.Join(dir, n.Folder), 0o700); err != nil {
+			return err
+		}
+	}
+	return removeOthers(dir, files)
+}
+
+func prepareFolder(dir string, force bool) error {
+	list, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the folder %s cannot be written: %w", dir, err)
+	}
+	known := force
+	for _, entry := range list {
+		known = known || entry.Name() == marker
+	}
+	if len(list) > 0 && !known {
+		return fmt.Errorf("%s is not empty, and was not written by `postern export`: choose another folder, or say --force to have it made equal to the store", dir)
+	}
+	return writeFile(filepath.Join(dir, marker), []byte(markerText))
+}
+
+// writeFile writes a file that only its owner can read: users are in it. It is
+// all there or as it was.
+func writeFile(path string, text []byte) error {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	half := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
+	if err := os.WriteFile(half, text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(half, path)
+}
+
+// removeOthers removes the files of resources that an export does not have.
+func removeOthers(dir string, files map[string][]byte) error {
+	for _, n := range Nouns() {
+		err := filepath.WalkDir(filepath.Join(dir, n.Folder), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".yaml") || strings.HasPrefix(d.Name(), ".") || n.Plural == "flows" && isScenarios(path) {
+				return err
+			}
+			rel, err := filepath.Rel(dir, path)
+			if err != nil || files[filepath.ToSlash(rel)] != nil {
+				return err
+			}
+			return os.Remove(path)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

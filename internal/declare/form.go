@@ -1,0 +1,153 @@
+package declare
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// former writes resources as files have them.
+type former struct {
+	target  *Directory
+	shelves *shelves
+	derived map[string][]string // by plural: the members that follow from the rest, or say when
+	named   map[string]string   // the variables of secrets that are taken, with the clients they are for
+}
+
+func newFormer(t *Directory, s *shelves) *former {
+	return &former{t, s, map[string][]string{}, map[string]string{}}
+}
+
+// form is a resource as a file has it: without what follows from the rest, with
+// names for ids, and with a reference for its secret.
+func (f *former) form(ctx context.Context, n Noun, d *schemas.Document) (*schemas.Document, error) {
+	edits := map[string]any{}
+	for _, m := range n.mentions(d) {
+		name, err := f.name(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		edits[m.path] = name
+	}
+	if hasSecret(n, d) {
+		edits[oauthSecret] = source{Env: f.variable(textAt(d, "clientId"))}
+	}
+	return f.bare(n, d).Edited(edits), nil
+}
+
+// bare is a resource without what follows from the rest, and without secrets.
+func (f *former) bare(n Noun, d *schemas.Document) *schemas.Document {
+	edits := map[string]any{}
+	for _, member := range f.derivedOf(n) {
+		edits[member] = nil
+	}
+	for _, path := range n.secrets {
+		edits[path] = nil
+	}
+	if n.Plural == "applications" {
+		edits["clientId"] = nil // it stands in inboundAuthConfig
+	}
+	return d.Edited(edits)
+}
+
+// derivedOf lists the members that the schema of the noun marks readOnly.
+func (f *former) derivedOf(n Noun) []string {
+	if known, ok := f.derived[n.Plural]; ok {
+		return known
+	}
+	var schema struct {
+		Properties map[string]struct {
+			ReadOnly bool `json:"readOnly"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(f.target.schema(n).Raw(), &schema); err != nil {
+		panic(fmt.Sprintf("declare: the schema of %s: %v", n.Plural, err)) // it is the program's own
+	}
+	list := []string{}
+	for name, member := range schema.Properties {
+		if member.ReadOnly {
+			list = append(list, name)
+		}
+	}
+	f.derived[n.Plural] = list
+	return list
+}
+
+// name is what a file calls the resource that is mentioned: its name, if that
+// finds it again, and else its id.
+func (f *former) name(ctx context.Context, m mention) (string, error) {
+	e, err := f.shelves.get(ctx, m.noun, m.value)
+	if err != nil || e == nil {
+		return m.value, err
+	}
+	name := m.noun.label(e.Document)
+	if name == "" || isID(name) {
+		return m.value, nil
+	}
+	return name, nil
+}
+
+// hasSecret reports whether a resource is a client that authenticates with one.
+func hasSecret(n Noun, d *schemas.Document) bool {
+	if n.Plural != "applications" {
+		return false
+	}
+	method := textAt(d, "inboundAuthConfig[0].config.tokenEndpointAuthMethod")
+	return method == schemas.AuthMethodBasic || method == schemas.AuthMethodPost
+}
+
+// variable names the environment variable for the secret of a client.
+func (f *former) variable(client string) string {
+	name := "POSTERN_SECRET_" + strings.Map(func(c rune) rune {
+		switch {
+		case 'a' <= c && c <= 'z':
+			return c - 'a' + 'A'
+		case 'A' <= c && c <= 'Z' || '0' <= c && c <= '9':
+			return c
+		}
+		return '_'
+	}, client)
+	for f.named[name] != "" && f.named[name] != client { // "a-b" after "a_b"
+		name += "_"
+	}
+	f.named[name] = client
+	return name
+}
+
+// same reports whether two resources, both with ids, say the same. It may say no
+// where they do.
+func (f *former) same(n Noun, was, is *schemas.Document) bool {
+	if n.Plural == "applications" && is.At("clientId") != nil {
+		return false // in a second place, where it may be another
+	}
+	return reflect.DeepEqual(canonical(f.bare(n, was)), canonical(f.bare(n, is)))
+}
+
+// canonical is the value of a document. Principals have no order.
+func canonical(d *schemas.Document) any {
+	v := value(d)
+	top, _ := v.(map[string]any)
+	for _, member := range []string{"members", "assignments"} {
+		if list, ok := top[member].([]any); ok {
+			slices.SortFunc(list, func(a, b any) int { return cmp.Compare(text(a), text(b)) })
+		}
+	}
+	return v
+}
+
+// value is the Go value of a document, with numbers as they are written.
+func value(d *schemas.Document) (v any) {
+	decoder := json.NewDecoder(bytes.NewReader(d.JSON()))
+	decoder.UseNumber()
+	if err := decoder.Decode(&v); err != nil {
+		panic("declare: a document that is no JSON: " + err.Error()) // it was read as such
+	}
+	return v
+}

@@ -1,0 +1,234 @@
+package declare
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// linked is a declared resource as a target is to have it.
+type linked struct {
+	Resource
+	id      string
+	was     *Entry             // what the target has; nil if it is new
+	edits   map[string]any     // that make the document one for the target, beside needs
+	needs   map[string]*linked // the declared resources that it refers to, by path
+	unknown map[string]bool    // paths that refer to nothing
+	missing Faults             // secrets that are not there
+	secret  bool               // it has a secret
+	failed  bool               // it could not be written
+}
+
+// document is the resource as the target takes it: with ids for names, and with
+// secrets.
+func (in *linked) document() *schemas.Document {
+	edits := maps.Clone(in.edits)
+	edits["id"] = in.id
+	for path, other := range in.needs {
+		edits[path] = other.id
+	}
+	return in.Document.Edited(edits)
+}
+
+// refusal turns an error about the resource into faults, without those that only
+// follow from others: of a reference to what is not there, or was refused itself.
+func (in *linked) refusal(err error) (Faults, bool) {
+	faults, ok := in.Resource.refusal(err)
+	return slices.DeleteFunc(faults, func(f Fault) bool {
+		other := in.needs[f.Path]
+		return in.unknown[f.Path] || other != nil && other.failed
+	}), ok
+}
+
+// linker finds out which resource of the target each declared one is, and which
+// each reference means.
+type linker struct {
+	shelves *shelves
+	environ []string
+	faults  Faults
+	list    []*linked
+	byID    map[string]*linked // by plural and id, both that of the file and that of the target
+	byKey   map[string]*linked // by plural and key
+}
+
+func newLinker(target Target, environ []string) *linker {
+	return &linker{shelves: newShelves(target), environ: environ, byID: map[string]*linked{}, byKey: map[string]*linked{}}
+}
+
+// link links the resources and puts them in order: each after those it refers to.
+// What is wrong is among the faults.
+func (l *linker) link(ctx context.Context, resources []Resource) error {
+	for _, r := range resources {
+		if err := l.match(ctx, r); err != nil {
+			return err
+		}
+	}
+	for _, r := range l.list {
+		if err := l.resolve(ctx, r); err != nil {
+			return err
+		}
+	}
+	l.sort()
+	return nil
+}
+
+// match finds out whether the target has the resource.
+func (l *linker) match(ctx context.Context, r Resource) (err error) {
+	in := &linked{Resource: r, id: textAt(r.Document, "id"), needs: map[string]*linked{}, unknown: map[string]bool{}}
+	n, said := r.Noun, in.id
+	if said != "" {
+		in.was, err = l.shelves.get(ctx, n, said)
+	}
+	if err == nil && in.was == nil {
+		in.was, err = l.shelves.find(ctx, n, schemas.FlowType(textAt(r.Document, "flowType")), n.label(r.Document))
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case in.was != nil:
+		in.id = in.was.ID
+	case said == "":
+		in.id = schemas.NewID()
+	}
+	if l.claim(in, said) {
+		l.list = append(l.list, in)
+	}
+	return nil
+}
+
+// claim notes that the resource is declared; two of them cannot be the same.
+func (l *linker) claim(in *linked, said string) bool {
+	n := in.Noun
+	other := l.byID[n.Plural+" "+in.id]
+	if other == nil && said != "" {
+		other = l.byID[n.Plural+" "+said]
+	}
+	key := n.keyOf(in.Document)
+	if other == nil && key != "" {
+		other = l.byKey[n.Plural+" "+key]
+	}
+	if other != nil {
+		first := other.fault("", "")
+		l.faults = append(l.faults, in.fault("", "the %s is declared twice; it is in %s, line %d, too: remove one", in.Name(), first.File, first.Line))
+		return false
+	}
+	l.byID[n.Plural+" "+in.id] = in
+	if said != "" {
+		l.byID[n.Plural+" "+said] = in
+	}
+	if key != "" {
+		l.byKey[n.Plural+" "+key] = in
+	}
+	return true
+}
+
+// resolve puts ids in the place of names, and secrets in theirs.
+func (l *linker) resolve(ctx context.Context, in *linked) error {
+	var faults Faults
+	in.edits, in.missing, faults = in.secrets(l.environ)
+	for _, value := range in.edits {
+		in.secret = in.secret || value != nil
+	}
+	l.faults = append(l.faults, faults...)
+	for _, m := range in.Noun.mentions(in.Document) {
+		id, err := l.referent(ctx, in, m)
+		if err != nil {
+			return err
+		}
+		if id == "" {
+			in.unknown[m.path] = true
+			if err := l.tellUnknown(ctx, in, m); err != nil {
+				return err
+			}
+			continue
+		}
+		in.edits[m.path] = id
+	}
+	return nil
+}
+
+// referent is the id of what a document mentions; "" if there is no such thing.
+func (l *linker) referent(ctx context.Context, in *linked, m mention) (string, error) {
+	declared := l.byID[m.noun.Plural+" "+m.value]
+	if declared == nil {
+		declared = l.byKey[m.noun.Plural+" "+m.noun.keyFor(m.flowType, m.value)]
+	}
+	if declared != nil {
+		in.needs[m.path] = declared
+		return declared.id, nil
+	}
+	if l.shelves.of(m.noun).whole {
+		return "", nil // what is not declared is not to be
+	}
+	if isID(m.value) {
+		if e, err := l.shelves.get(ctx, m.noun, m.value); e != nil || err != nil {
+			return m.value, err
+		}
+	}
+	e, err := l.shelves.find(ctx, m.noun, m.flowType, m.value)
+	if e == nil || err != nil {
+		return "", err
+	}
+	return e.ID, nil
+}
+
+// tellUnknown notes that a document mentions what does not exist.
+func (l *linker) tellUnknown(ctx context.Context, in *linked, m mention) error {
+	var known []string
+	for _, r := range l.list {
+		if r.Noun.Plural == m.noun.Plural {
+			known = append(known, r.Noun.label(r.Document))
+		}
+	}
+	where := "in the files"
+	if !l.shelves.of(m.noun).whole {
+		names, err := l.shelves.names(ctx, m.noun)
+		if err != nil {
+			return err
+		}
+		known, where = append(known, names...), "in the files or the store"
+	}
+	kind := m.noun.Name
+	if m.flowType != "" {
+		kind = string(m.flowType) + " flow"
+	}
+	l.faults = append(l.faults, in.fault(m.path, "there is no %s %q %s%s", kind, m.value, where, nearest(m.value, known)))
+	return nil
+}
+
+// sort puts the resources in order, and notes circles.
+func (l *linker) sort() {
+	var sorted []*linked
+	state := map[*linked]int{} // 1: under way, 2: done
+	var way []string
+	var visit func(in *linked)
+	visit = func(in *linked) {
+		way = append(way, in.Name())
+		switch state[in] {
+		case 1:
+			l.faults = append(l.faults, in.fault("", "a circle of references: %s", strings.Join(way, " → ")))
+		case 0:
+			state[in] = 1
+			for _, m := range in.Noun.mentions(in.Document) { // in a stable order
+				if next := in.needs[m.path]; next != nil && next.Noun.Plural == in.Noun.Plural {
+					visit(next)
+				}
+			}
+			state[in] = 2
+			sorted = append(sorted, in)
+		}
+		way = way[:len(way)-1]
+	}
+	for _, n := range Nouns() {
+		for _, in := range l.list {
+			if in.Noun.Plural == n.Plural {
+				visit(in)
+			}
+		}
+	}
+	l.list = sorted
+}

@@ -1,0 +1,152 @@
+package declare
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Noun is a kind of resource as files declare it.
+type Noun struct {
+	Name   string // "userType"
+	Plural string // "userTypes": the member of a seed file
+	Folder string // "user-types": in a tree; the path of the API is the same
+	// Filter is the member by which lists of the API find a resource for its key.
+	Filter string
+
+	key        string // the path of what names one for people; "" is no name
+	references []reference
+	secrets    []string // paths that may hold a secret
+}
+
+// reference is where a resource names another: the path, of each item of a list
+// if it has "[]", and the plural of the noun. Where it is "" the item's type
+// tells. A flow is known by handle within its type.
+type reference struct {
+	path, to string
+	flowType schemas.FlowType
+}
+
+// Nouns lists the nouns, each after those it refers to.
+func Nouns() []Noun {
+	unit := reference{path: "ouId", to: "organizationUnits"}
+	return []Noun{
+		{Name: "organizationUnit", Plural: "organizationUnits", Folder: "organization-units", Filter: "handle", key: "handle",
+			references: []reference{{path: "parentId", to: "organizationUnits"}}},
+		{Name: "userType", Plural: "userTypes", Folder: "user-types", Filter: "name", key: "name", references: []reference{unit}},
+		{Name: "resourceServer", Plural: "resourceServers", Folder: "resource-servers", Filter: "handle", key: "handle", references: []reference{unit}},
+		{Name: "flow", Plural: "flows", Folder: "flows", Filter: "handle", key: "handle"},
+		{Name: "application", Plural: "applications", Folder: "applications", Filter: "name", key: "name",
+			references: []reference{unit,
+				{path: "authFlowId", to: "flows", flowType: schemas.Authentication},
+				{path: "registrationFlowId", to: "flows", flowType: schemas.Registration}},
+			secrets: []string{"clientSecret", oauthSecret}},
+		{Name: "user", Plural: "users", Folder: "users", Filter: "username", key: "attributes.username",
+			references: []reference{unit}, secrets: []string{userSecret}},
+		{Name: "group", Plural: "groups", Folder: "groups", Filter: "name", key: "name",
+			references: []reference{unit, {path: "members[].id"}}},
+		{Name: "role", Plural: "roles", Folder: "roles", Filter: "name", key: "name",
+			references: []reference{unit, {path: "assignments[].id"}}},
+	}
+}
+
+// The paths of secrets.
+const (
+	oauthSecret = "inboundAuthConfig[0].config.clientSecret"
+	userSecret  = "attributes.password"
+)
+
+// nounOf finds a noun by its plural.
+func nounOf(plural string) (Noun, bool) {
+	for _, n := range Nouns() {
+		if n.Plural == plural {
+			return n, true
+		}
+	}
+	return Noun{}, false
+}
+
+// principals maps the types of principals to plurals.
+func principals() map[string]string {
+	return map[string]string{
+		string(schemas.UserPrincipal):        "users",
+		string(schemas.GroupPrincipal):       "groups",
+		string(schemas.ApplicationPrincipal): "applications",
+	}
+}
+
+// label is what people call the resource in a document; "" if it has no name.
+func (n Noun) label(d *schemas.Document) string { return textAt(d, n.key) }
+
+// keyOf is what tells a resource from the others of its noun, beside its id: its
+// name in the spelling that is compared, and of a flow its type too. "" is none.
+func (n Noun) keyOf(d *schemas.Document) string {
+	return n.keyFor(schemas.FlowType(textAt(d, "flowType")), n.label(d))
+}
+
+func (n Noun) keyFor(t schemas.FlowType, name string) string {
+	switch {
+	case name == "":
+		return ""
+	case n.Plural == "flows":
+		return string(t) + "/" + name
+	case n.Plural == "users":
+		return schemas.IdentifierKey(name)
+	}
+	return name
+}
+
+// mention is a place at which a document names another resource.
+type mention struct {
+	path, value string
+	noun        Noun
+	flowType    schemas.FlowType
+}
+
+// mentions lists the places at which a document of the noun names others. What
+// has the wrong form is left to those who judge the document.
+func (n Noun) mentions(d *schemas.Document) (list []mention) {
+	for _, r := range n.references {
+		before, after, ofItems := strings.Cut(r.path, "[]")
+		if !ofItems {
+			list = appendMention(list, d, r, r.path, r.to)
+			continue
+		}
+		whole := d.At(before)
+		if whole == nil {
+			continue
+		}
+		items, _ := whole.Items()
+		for i, item := range items {
+			at := fmt.Sprintf("%s[%d]", before, i)
+			for _, m := range appendMention(nil, item, r, strings.TrimPrefix(after, "."), principals()[textAt(item, "type")]) {
+				m.path = schemas.JoinPath(at, m.path)
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}
+
+func appendMention(list []mention, d *schemas.Document, r reference, path, to string) []mention {
+	noun, known := nounOf(to)
+	if value := textAt(d, path); known && value != "" {
+		list = append(list, mention{path, value, noun, r.flowType})
+	}
+	return list
+}
+
+// textAt is the string at a path, "" if there is none.
+func textAt(d *schemas.Document, path string) string {
+	at := d.At(path)
+	if at == nil {
+		return ""
+	}
+	text, _ := at.Text()
+	return text
+}
+
+// isID reports whether a reference may be an id.
+func isID(s string) bool { return uuid.Validate(s) == nil && len(s) == 36 }

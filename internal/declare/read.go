@@ -1,0 +1,126 @@
+package declare
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Resource is a resource as a file declares it.
+type Resource struct {
+	Noun     Noun
+	Document *schemas.Document
+	File     string
+}
+
+// Name is what people call it: the name of its noun, and its key or else its id.
+func (r *Resource) Name() string { return r.Noun.describe(r.Document) }
+
+func (n Noun) describe(d *schemas.Document) string {
+	name := n.label(d)
+	if name == "" {
+		name = textAt(d, "id")
+	}
+	if name == "" {
+		return n.Name + " without a name"
+	}
+	return fmt.Sprintf("%s %q", n.Name, name)
+}
+
+// maxFile is the size over which a file is not read, in bytes.
+const maxFile = 4 << 20
+
+// ReadSeed reads a seed file of the name. If something is wrong the error is
+// Faults.
+func ReadSeed(file string, text []byte) ([]Resource, error) {
+	var faults Faults
+	d := parse(file, text, &faults)
+	if d == nil {
+		return nil, faults.err()
+	}
+	var list []Resource
+	members := d.Members()
+	if len(members) == 0 {
+		faults.addAll(file, d.Locate([]schemas.Problem{{Message: "expected an object with resources, such as groups: [{name: staff}]; the file says nothing"}}))
+	}
+	for _, plural := range members {
+		noun, known := nounOf(plural)
+		if !known {
+			faults.addAll(file, d.Locate([]schemas.Problem{schemas.Problem{Path: schemas.MemberPath("", plural), Message: unknownNoun("member", plural)}.OnName()}))
+			continue
+		}
+		list = append(list, readList(file, d, noun, &faults)...)
+	}
+	return list, faults.err()
+}
+
+// readList reads the resources under one member of a seed file.
+func readList(file string, d *schemas.Document, noun Noun, faults *Faults) (list []Resource) {
+	items, ok := d.At(noun.Plural).Items()
+	if !ok {
+		faults.addAll(file, d.Locate([]schemas.Problem{{Path: noun.Plural, Message: "expected a list of " + noun.Plural}}))
+		return nil
+	}
+	for _, item := range items {
+		r := Resource{noun, item, file}
+		r.check(faults)
+		list = append(list, r)
+	}
+	return list
+}
+
+// readOne reads a file of a tree, which declares one resource.
+func readOne(file string, text []byte, noun Noun, faults *Faults) (Resource, bool) {
+	d := parse(file, text, faults)
+	if d == nil {
+		return Resource{}, false
+	}
+	r := Resource{noun, d, file}
+	r.check(faults)
+	return r, true
+}
+
+func parse(file string, text []byte, faults *Faults) *schemas.Document {
+	if len(text) > maxFile {
+		faults.add(file, "expected a file of at most %d bytes, got %d", maxFile, len(text))
+		return nil
+	}
+	d, problems := schemas.ParseYAML(text)
+	faults.addAll(file, problems)
+	if d != nil && len(d.JSON()) > 0 && d.JSON()[0] != '{' {
+		faults.addAll(file, d.Locate([]schemas.Problem{{Message: "expected an object"}}))
+		return nil
+	}
+	return d
+}
+
+// check notes what is wrong with the form of a resource as far as that concerns
+// files alone.
+func (r *Resource) check(faults *Faults) {
+	if r.Document.JSON()[0] != '{' {
+		*faults = append(*faults, r.fault("", "expected an object: the %s", r.Noun.Name))
+		return
+	}
+	if len(r.Document.Members()) == 0 {
+		*faults = append(*faults, r.fault("", "expected a %s, the object is empty", r.Noun.Name))
+	}
+	*faults = append(*faults, r.checkSecrets()...)
+}
+
+// unknownNoun words that there is no such member or folder.
+func unknownNoun(what, name string) string {
+	var known []string
+	for _, n := range Nouns() {
+		if what == "member" {
+			known = append(known, n.Plural)
+		} else {
+			known = append(known, n.Folder)
+		}
+	}
+	message := fmt.Sprintf("unknown %s %q", what, name)
+	if near := nearest(name, known); near != "" {
+		return message + near
+	}
+	return message + "; known: " + strings.Join(known, ", ")
+}

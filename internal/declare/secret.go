@@ -1,0 +1,107 @@
+package declare
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// secretForm is how a file refers to a secret.
+const secretForm = "{env: NAME} for an environment variable, or {file: PATH} for a file beside this one"
+
+// source says where a secret is found: one of the two.
+type source struct {
+	Env  string `json:"env,omitempty"`
+	File string `json:"file,omitempty"`
+}
+
+// checkSecrets refuses secrets in clear.
+func (r *Resource) checkSecrets() (faults Faults) {
+	for _, path := range r.Noun.secrets {
+		at := r.Document.At(path)
+		if at == nil {
+			continue
+		}
+		if _, clear := at.Text(); clear {
+			faults = append(faults, r.fault(path, "a secret stands here in clear; take it out, and say where it is found: %s", secretForm))
+			continue
+		}
+		if _, err := readSource(at); err != nil {
+			faults = append(faults, r.fault(path, "%s", err))
+		}
+	}
+	return faults
+}
+
+func readSource(d *schemas.Document) (s source, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(d.JSON()))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&s); err != nil || (s.Env == "") == (s.File == "") {
+		return s, fmt.Errorf("expected %s", secretForm)
+	}
+	return s, nil
+}
+
+// secrets are those of a resource: the edits that put them in their places, and
+// a fault for each that is not there. The places of those are emptied.
+func (r *Resource) secrets(environ []string) (edits map[string]any, missing, faults Faults) {
+	edits = map[string]any{}
+	for _, path := range r.Noun.secrets {
+		at := r.Document.At(path)
+		if at == nil {
+			continue
+		}
+		edits[path] = nil
+		s, err := readSource(at)
+		if err != nil {
+			faults = append(faults, r.fault(path, "%s", err))
+			continue
+		}
+		if s.File != "" {
+			value, err := readSecret(filepath.Join(filepath.Dir(r.File), s.File), s.File)
+			if err != nil {
+				faults = append(faults, r.fault(path, "%s", err))
+				continue
+			}
+			edits[path] = value
+			continue
+		}
+		if value := variable(environ, s.Env); value != "" {
+			edits[path] = value
+			continue
+		}
+		missing = append(missing, r.fault(path, "the environment variable %s is not set; set it to the secret of the %s", s.Env, r.Name()))
+	}
+	return edits, missing, faults
+}
+
+// readSecret reads a secret from a file, without the line break at its end.
+func readSecret(path, said string) (string, error) {
+	if filepath.IsAbs(said) {
+		path = said
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("the secret cannot be read: %w", err)
+	}
+	value := strings.TrimRight(string(text), "\r\n")
+	if value == "" || len(value) > 10_000 {
+		return "", fmt.Errorf("expected a secret in %s, on one line", path)
+	}
+	return value, nil
+}
+
+// variable is the value of an environment variable; the last one counts.
+func variable(environ []string, name string) (value string) {
+	for _, entry := range environ {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}

@@ -1,0 +1,138 @@
+package declare
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Target is where resources are declared: a directory, or a server that is
+// talked to over HTTP.
+type Target interface {
+	// Get returns the resource with the id; nil if there is none.
+	Get(ctx context.Context, n Noun, id string) (*Entry, error)
+	// List returns the first page of those whose member, Noun.Filter, has the
+	// value; of all if the value is "".
+	List(ctx context.Context, n Noun, value string) ([]*Entry, error)
+	// Create adds a resource.
+	Create(ctx context.Context, n Noun, d *schemas.Document) (*Entry, error)
+	// Replace puts a document into the place of a resource, which must be as it
+	// was when it was read.
+	Replace(ctx context.Context, n Noun, was *Entry, d *schemas.Document) (*Entry, error)
+}
+
+// Entry is a resource as a target shows it.
+type Entry struct {
+	ID, ETag string
+	Document *schemas.Document
+}
+
+// pageSize is how many resources are read at once.
+const pageSize = 100
+
+// Directory is a directory as a target: all that is done is done by the call.
+type Directory struct {
+	call      directory.Call
+	resources map[string]directory.Resource // by plural
+}
+
+// NewDirectory returns a directory as a target.
+func NewDirectory(d *directory.Directory, call directory.Call) *Directory {
+	resources := map[string]directory.Resource{}
+	for _, r := range d.Resources() {
+		resources[r.Noun().Plural] = r
+	}
+	return &Directory{call, resources}
+}
+
+// Get implements Target.
+func (t *Directory) Get(ctx context.Context, n Noun, id string) (*Entry, error) {
+	item, err := t.resources[n.Plural].Get(ctx, t.call, id)
+	if schemas.HasClass(err, schemas.NotFound) {
+		return nil, nil
+	}
+	return entry(item, err)
+}
+
+// List implements Target.
+func (t *Directory) List(ctx context.Context, n Noun, value string) ([]*Entry, error) {
+	q := directory.Query{Limit: pageSize}
+	if value != "" {
+		q.Filter, q.Value = n.Filter, value
+	}
+	return t.page(ctx, n, q)
+}
+
+func (t *Directory) page(ctx context.Context, n Noun, q directory.Query) ([]*Entry, error) {
+	page, err := t.resources[n.Plural].List(ctx, t.call, q)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*Entry, len(page.Items))
+	for i := range page.Items {
+		if list[i], err = entry(&page.Items[i], nil); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// all reads all resources of a noun, oldest first.
+func (t *Directory) all(ctx context.Context, n Noun) (list []*Entry, err error) {
+	q := directory.Query{Limit: pageSize}
+	for {
+		page, err := t.page(ctx, n, q)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, page...)
+		if len(page) < pageSize {
+			return list, nil
+		}
+		q.After = page[len(page)-1].ID
+	}
+}
+
+// Create implements Target.
+func (t *Directory) Create(ctx context.Context, n Noun, d *schemas.Document) (*Entry, error) {
+	return entry(t.resources[n.Plural].Create(ctx, t.call, d))
+}
+
+// Replace implements Target.
+func (t *Directory) Replace(ctx context.Context, n Noun, was *Entry, d *schemas.Document) (*Entry, error) {
+	return entry(t.resources[n.Plural].Replace(ctx, t.call, was.ID, was.ETag, d))
+}
+
+func (t *Directory) remove(ctx context.Context, n Noun, was *Entry) error {
+	return t.resources[n.Plural].Delete(ctx, t.call, was.ID, was.ETag)
+}
+
+// schema is that of the noun.
+func (t *Directory) schema(n Noun) *schemas.Schema { return t.resources[n.Plural].Noun().Schema() }
+
+func entry(item *directory.Item, err error) (*Entry, error) {
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(item.Value)
+	if err != nil {
+		return nil, fmt.Errorf("declare: %w", err)
+	}
+	d, err := Read(text)
+	if err != nil {
+		return nil, err
+	}
+	return &Entry{item.ID, item.ETag, d}, nil
+}
+
+// Read reads what a target has answered.
+func Read(text []byte) (*schemas.Document, error) {
+	d, problems := schemas.ParseJSON(text)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("expected a resource in JSON: %s", problems[0])
+	}
+	return d, nil
+}

@@ -1,0 +1,157 @@
+package declare
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Tree is what the files of a folder declare.
+type Tree struct {
+	Resources []Resource
+	// Nouns are the plurals of those whose folder is there: of them the files
+	// declare all there is.
+	Nouns map[string]bool
+}
+
+// ReadTree reads a tree. What begins with a dot is passed over, and so are the
+// scenarios of flows (*_test.yaml); anything else that is no resource is a fault.
+func ReadTree(dir string) (*Tree, error) {
+	t := treeReader{Tree: Tree{Nouns: map[string]bool{}}}
+	if info, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("there is no folder %s: %w", dir, err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder; expected one such as `postern export` writes", dir)
+	}
+	if err := t.root(dir); err != nil {
+		return nil, err
+	}
+	if len(t.Nouns) == 0 && len(t.faults) == 0 {
+		return nil, fmt.Errorf("%s has no folder of resources: expected one of %s", dir, strings.Join(folders(), ", "))
+	}
+	return &t.Tree, t.faults.err()
+}
+
+func folders() (list []string) {
+	for _, n := range Nouns() {
+		list = append(list, n.Folder)
+	}
+	return list
+}
+
+type treeReader struct {
+	Tree
+	faults Faults
+}
+
+// flowFolders maps the folders in flows/ to the type of the flows in them.
+func flowFolders() map[string]schemas.FlowType {
+	return map[string]schemas.FlowType{
+		"authentication": schemas.Authentication,
+		"registration":   schemas.Registration,
+	}
+}
+
+func (t *treeReader) root(dir string) error {
+	byFolder := map[string]Noun{}
+	for _, n := range Nouns() {
+		byFolder[n.Folder] = n
+	}
+	return entries(dir, func(path string, isDir bool) error {
+		noun, known := byFolder[filepath.Base(path)]
+		switch {
+		case !isDir:
+			t.faults.add(path, "a file is not expected here; resources are in folders: %s", strings.Join(folders(), ", "))
+		case !known:
+			t.faults.add(path, "%s", unknownNoun("folder", filepath.Base(path)))
+		default:
+			t.Nouns[noun.Plural] = true
+			return t.folder(path, noun)
+		}
+		return nil
+	})
+}
+
+// folder reads the folder of a noun.
+func (t *treeReader) folder(dir string, noun Noun) error {
+	if noun.Plural != "flows" {
+		return t.files(dir, noun, "")
+	}
+	return entries(dir, func(path string, isDir bool) error {
+		flowType, known := flowFolders()[filepath.Base(path)]
+		if !isDir || !known {
+			t.faults.add(path, "expected the folders authentication and registration in %s; a flow is in the folder of its type", dir)
+			return nil
+		}
+		return t.files(path, noun, flowType)
+	})
+}
+
+// files reads the files of resources. Those of flows have a type.
+func (t *treeReader) files(dir string, noun Noun, flowType schemas.FlowType) error {
+	return entries(dir, func(path string, isDir bool) error {
+		switch {
+		case isDir:
+			t.faults.add(path, "a folder is not expected here")
+		case flowType != "" && isScenarios(path):
+		case filepath.Ext(path) != ".yaml":
+			t.faults.add(path, "expected a file that ends with .yaml; rename it, or take it out of the tree")
+		default:
+			return t.file(path, noun, flowType)
+		}
+		return nil
+	})
+}
+
+// isScenarios reports whether a file has the scenarios of a flow, which belong to
+// the flow's tests.
+func isScenarios(path string) bool {
+	return strings.HasSuffix(path, "_test.yaml") || strings.HasSuffix(path, "_test.yml")
+}
+
+func (t *treeReader) file(path string, noun Noun, flowType schemas.FlowType) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	r, ok := readOne(path, text, noun, &t.faults)
+	if !ok {
+		return nil
+	}
+	if said := textAt(r.Document, "flowType"); flowType != "" && said != string(flowType) {
+		t.faults = append(t.faults, r.fault("flowType", "expected %s, as the folder says, got %q; move the file, or change the type", flowType, said))
+	}
+	t.Resources = append(t.Resources, r)
+	return nil
+}
+
+// entries gives what is in a folder, in the order of the names, to do; links are
+// followed.
+func entries(dir string, do func(path string, isDir bool) error) error {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range list {
+		if strings.HasPrefix(entry.Name(), ".") {
+			continue
+		}
+		path := filepath.Join(dir, entry.Name())
+		isDir := entry.IsDir()
+		if entry.Type()&fs.ModeSymlink != 0 {
+			info, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			isDir = info.IsDir()
+		}
+		if err := do(path, isDir); err != nil {
+			return err
+		}
+	}
+	return nil
+}

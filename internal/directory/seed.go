@@ -1,0 +1,37 @@
+package directory
+
+import (
+	"context"
+
+	"github.com/postern-id/postern/internal/store"
+)
+
+// Seed runs do in a transaction, if the store is not marked as seeded, and marks
+// it. Of several instances that start at once exactly one does it; the others
+// wait for it, and get false.
+func (d *Directory) Seed(ctx context.Context, c Call, do func(Call) error) (seeded bool, err error) {
+	if done, err := store.Seeded(ctx, d.store); done || err != nil {
+		return false, err
+	}
+	err = d.Transact(ctx, c, func(inner Call) error {
+		first, err := inner.tx.MarkSeeded(d.now())
+		if seeded = first; err != nil || !first {
+			return err
+		}
+		return do(inner)
+	})
+	return seeded && err == nil, err
+}
+
+// Administrators returns the ids of users who may do everything, the oldest
+// first, limit at most.
+func (d *Directory) Administrators(ctx context.Context, c Call, limit int) ([]string, error) {
+	return store.Holders(ctx, d.reader(c), systemPermission, limit)
+}
+
+// FormerAdministrators returns the ids of those who could do everything before
+// roles decided that, and takes it from them: it is for the roles to give now.
+// The call must be one of Transact.
+func (d *Directory) FormerAdministrators(ctx context.Context, c Call) ([]string, error) {
+	return c.tx.TakeFormerAdministrators(ctx)
+}
