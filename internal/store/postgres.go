@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -20,6 +19,10 @@ const (
 	// migrationLock is the advisory lock under which instances migrate one after
 	// the other. The number means nothing, but must never change.
 	migrationLock = 0x506f7374_65726e01
+
+	// serialLock is, together with the schema, the advisory lock of serial writes.
+	serialLock       = 0x506f7374
+	lockSerial query = `SELECT pg_advisory_xact_lock(?, hashtext(current_schema()))`
 
 	// A write that has begun is not cancelled with its caller, because then
 	// nobody would know whether it was committed; it is given this long.
@@ -49,12 +52,12 @@ func newPostgres(ctx context.Context, db *sqlx.DB) (*Store, error) {
 	if err := migratePostgres(ctx, db); err != nil {
 		return nil, err
 	}
-	prepared, err := prepare(ctx, db, readQueries(), writeQueries())
+	prepared, err := prepare(ctx, db, readQueries(), writeQueries(), []query{lockSerial})
 	if err != nil {
 		return nil, err
 	}
-	return &Store{db: db, reads: prepared, writer: &postgresWriter{db: db, prepared: prepared},
-		pools: []*sqlx.DB{db}}, nil
+	writer := &postgresWriter{db: db, prepared: prepared, turn: make(chan struct{}, 1)}
+	return &Store{db: db, reads: prepared, writer: writer, pools: []*sqlx.DB{db}}, nil
 }
 
 // migratePostgres migrates while holding a lock of the database. The lock ends
@@ -95,16 +98,31 @@ func tellsSSLMode(dsn string) bool {
 type postgresWriter struct {
 	db       *sqlx.DB
 	prepared statements
+	turn     chan struct{} // holds one value while a serial write of this process runs
 }
 
 func (w *postgresWriter) write(ctx context.Context, do func(*tx) error) error {
-	return again(ctx, func() error { return w.once(ctx, nil, do) })
+	return again(ctx, func() error { return w.once(ctx, do) })
 }
 
-// serial has PostgreSQL fail all but one of the transactions that could not have
-// come one after the other; those are run again.
+// serial has serial writes wait for each other by a lock of the database. The
+// serializable transactions of PostgreSQL would do without, but they fail so
+// often when many write that some would never come through. Those of one process
+// wait here, so that they do not all hold a connection.
 func (w *postgresWriter) serial(ctx context.Context, do func(*tx) error) error {
-	return again(ctx, func() error { return w.once(ctx, &sql.TxOptions{Isolation: sql.LevelSerializable}, do) })
+	select {
+	case w.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-w.turn }()
+	return w.write(ctx, func(t *tx) error {
+		// What comes after this statement sees all that was committed before it.
+		if _, err := t.exec(lockSerial, serialLock); err != nil {
+			return fmt.Errorf("store: waiting for other writes: %w", err)
+		}
+		return do(t)
+	})
 }
 
 // single needs no BEGIN and COMMIT: a statement alone is a transaction, in one
@@ -122,7 +140,7 @@ func (w *postgresWriter) single(ctx context.Context, do func(*tx) error) error {
 
 // once waits for a connection as long as ctx lasts; from then on the
 // transaction goes on without it.
-func (w *postgresWriter) once(ctx context.Context, level *sql.TxOptions, do func(*tx) error) error {
+func (w *postgresWriter) once(ctx context.Context, do func(*tx) error) error {
 	conn, err := w.db.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("store: waiting for a connection: %w", err)
@@ -130,7 +148,7 @@ func (w *postgresWriter) once(ctx context.Context, level *sql.TxOptions, do func
 	defer conn.Close()
 	detached, cancel := detach(ctx)
 	defer cancel()
-	begun, err := conn.BeginTx(detached, level)
+	begun, err := conn.BeginTx(detached, nil)
 	if err != nil {
 		return fmt.Errorf("store: beginning a transaction: %w", err)
 	}

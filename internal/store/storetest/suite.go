@@ -55,6 +55,8 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"what cannot be kept is not found", testUnstorable},
 		{"writes that meet crosswise both happen", testCrosswise},
 		{"who has given up writes nothing", testCancelled},
+		{"transactions come one after the other", testSerial},
+		{"who waits for a transaction may give up", testSerialWaits},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t, fresh(t))) })
 	}

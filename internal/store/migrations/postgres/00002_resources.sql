@@ -194,19 +194,17 @@ CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON events
 
 -- How many rows a table has, so that a list need not count them: in 16 shards,
 -- because concurrent writers of one row would wait for each other. A transaction
--- keeps to one shard, so that two never wait for each other crosswise. Updates
--- that leave the index alone do not get in the way of what other serializable
--- transactions have read; for that they need room in their page.
+-- keeps to one shard, so that two never wait for each other crosswise.
 CREATE TABLE row_counts (
     name  TEXT COLLATE "C" NOT NULL,
     shard BIGINT NOT NULL,
     n     BIGINT NOT NULL,
     PRIMARY KEY (name, shard)
-) WITH (fillfactor = 10);
+);
 INSERT INTO row_counts (name, shard, n) SELECT 'users', shard, 0 FROM generate_series(0, 15) AS shard;
 UPDATE row_counts SET n = (SELECT COUNT(*) FROM users) WHERE shard = 0;
 -- +goose StatementBegin
-CREATE FUNCTION count_users() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
+CREATE FUNCTION count_users() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE row_counts SET n = n + CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END
         WHERE name = 'users' AND shard = pg_backend_pid() % 16;

@@ -1,0 +1,80 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// testSerial has many transactions decide by what they read: each of them sees
+// what those before it have done, and none fails because others are there.
+func testSerial(t *testing.T, s *store.Store) {
+	const callers, each, room = 24, 5, 10
+	ctx := t.Context()
+	together(callers, func(i int) {
+		for n := range each {
+			err := s.Update(ctx, func(tx *store.Tx) error {
+				home, err := store.Units().Get(ctx, tx, homeID)
+				if err != nil {
+					return err
+				}
+				count, _ := strconv.Atoi(home.Description)
+				was := home.UpdatedAt
+				home.Description, home.UpdatedAt = strconv.Itoa(count+1), was.Add(time.Microsecond)
+				return store.Units().Replace(tx, home, was)
+			})
+			if err == nil {
+				err = s.Update(ctx, func(tx *store.Tx) error { return joinClub(ctx, tx, fmt.Sprintf("member %d-%d", i, n), room) })
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	home, err := store.Units().Get(ctx, s, homeID)
+	must(t, err)
+	wantEqual(t, "the count", home.Description, strconv.Itoa(callers*each))
+	n, err := store.Groups().Count(ctx, s, store.Page{})
+	must(t, err)
+	wantEqual(t, "the number of groups", n, room)
+}
+
+// joinClub adds a group while there is room.
+func joinClub(ctx context.Context, tx *store.Tx, name string, room int) error {
+	n, err := store.Groups().Count(ctx, tx, store.Page{})
+	if err != nil || n >= room {
+		return err
+	}
+	g := schemas.Group{ID: schemas.NewID(), Name: name, OUID: homeID, CreatedAt: noon(), UpdatedAt: noon()}
+	return store.Groups().Insert(tx, &g)
+}
+
+// testSerialWaits has a transaction wait for another one, and give up.
+func testSerialWaits(t *testing.T, s *store.Store) {
+	running, release, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- s.Update(t.Context(), func(*store.Tx) error {
+			close(running)
+			<-release
+			return nil
+		})
+	}()
+	<-running
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := s.Update(gone, func(*store.Tx) error {
+		t.Error("two transactions ran at once")
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("who gave up was answered with %v", err)
+	}
+	close(release)
+	must(t, <-done)
+}
