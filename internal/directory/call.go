@@ -29,7 +29,11 @@ func System() Call {
 // systemPermission is above every permission of Postern's own API.
 const systemPermission = "system"
 
-// Permits reports whether the actor has a permission, or one above it.
+// Permits reports whether the actor has a permission, or one above it. Who has
+// the one above all of Postern's own has every other too, also those of other
+// resource servers: they could give it to themselves.
 func (c Call) Permits(permission string) bool {
-	return slices.ContainsFunc(c.Permissions, func(has string) bool { return schemas.Covers(has, permission) })
+	return slices.ContainsFunc(c.Permissions, func(has string) bool {
+		return has == systemPermission || schemas.Covers(has, permission)
+	})
 }

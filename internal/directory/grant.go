@@ -33,15 +33,16 @@ func (w *work) requireOf(path, what string, p schemas.Principal) error {
 }
 
 // checkPermissions checks a list of permissions that the resource is to grant:
-// that there are such, and that the caller has them. At is the path of each.
-func checkPermissions(w *work, at func(i int) string, permissions []string) error {
+// that there are such, and that the caller has them. At is the path of each;
+// others is what else may have been meant by one that there is not.
+func checkPermissions(w *work, at func(i int) string, permissions, others []string) error {
 	known, err := store.Known(w.ctx, w.tx, "permission", permissions)
 	if err != nil {
 		return err
 	}
 	for i, p := range permissions {
 		if !known[p] {
-			if err := w.noPermission(at(i), p); err != nil {
+			if err := w.noPermission(at(i), p, others); err != nil {
 				return err
 			}
 		} else if !w.call.Permits(p) {
@@ -53,14 +54,14 @@ func checkPermissions(w *work, at func(i int) string, permissions []string) erro
 
 // noPermission notes that there is no such permission, and which one was
 // probably meant.
-func (w *work) noPermission(path, permission string) error {
+func (w *work) noPermission(path, permission string, others []string) error {
 	hint := ""
 	if w.telling() {
 		names, err := store.PermissionNames(w.ctx, w.tx)
 		if err != nil {
 			return err
 		}
-		if near := schemas.Suggest(permission, names); near != "" {
+		if near := schemas.Suggest(permission, append(names, others...)); near != "" {
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
 	}

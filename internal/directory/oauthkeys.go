@@ -59,7 +59,7 @@ func checkKeySet(w *work, set *schemas.JSONWebKeys) {
 		kid, _ := key["kid"].(string)
 		first, twice := seen[kid]
 		switch {
-		case kid == "" && len(set.Keys) > 1:
+		case key["kid"] == nil && len(set.Keys) > 1:
 			w.invalid(schemas.JoinPath(path, "kid"), "expected a name: where there are several keys, a signature says by it which one made it")
 		case twice && kid != "":
 			w.invalid(schemas.JoinPath(path, "kid"), "%.64q is the name of keys[%d] too; give each its own", kid, first)
@@ -98,7 +98,7 @@ func keyFault(key map[string]any) (member, wrong string) {
 		return "kty", `expected "EC", "RSA" or "OKP"`
 	}
 	if alg, _ := key["alg"].(string); wrong == "" && alg != "" && !slices.Contains(algorithms, alg) {
-		return "alg", fmt.Sprintf("expected one of %q for this key, got %.64q", algorithms, alg)
+		return "alg", fmt.Sprintf("expected one of %s for this key, got %.64q", strings.Join(algorithms, ", "), alg)
 	}
 	return member, wrong
 }

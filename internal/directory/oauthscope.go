@@ -28,7 +28,7 @@ var scopeToken = regexp.MustCompile(`^[\x21\x23-\x5b\x5d-\x7e]{1,200}$`)
 // mostScopes is how many scopes a client may have, however they are spelt.
 const mostScopes = 200
 
-// mergeScopes makes one of the two spellings of a client's scopes.
+// mergeScopes makes one list of the two spellings of a client's scopes.
 func mergeScopes(w *work, o *schemas.OAuthProfile) {
 	if o.Scope == "" {
 		return
@@ -36,36 +36,41 @@ func mergeScopes(w *work, o *schemas.OAuthProfile) {
 	words := strings.Fields(o.Scope)
 	slices.Sort(words)
 	words = slices.Compact(words)
-	for _, word := range words {
-		if !scopeToken.MatchString(word) {
-			w.invalid(inConfig("scope"), "expected scopes (RFC 6749 §3.3) separated by spaces, got %.64q among them", word)
-		}
+	if i := slices.IndexFunc(words, func(s string) bool { return !scopeToken.MatchString(s) }); i >= 0 {
+		w.invalid(inConfig("scope"), "expected scopes (RFC 6749 §3.3) separated by spaces, got %.64q among them", words[i])
+		return
 	}
 	if len(words) > mostScopes {
 		w.invalid(inConfig("scope"), "expected at most %d scopes, got %d", mostScopes, len(words))
+		return
 	}
-	given := slices.Sorted(slices.Values(o.Scopes))
-	if o.Scopes != nil && !slices.Equal(words, given) {
+	if o.Scopes != nil && !slices.Equal(words, slices.Sorted(slices.Values(o.Scopes))) {
 		w.invalid(inConfig("scope"), "expected the same scopes as in scopes, got others; leave one of the two out")
 	}
 	if o.Scopes == nil {
 		o.Scopes = words
 	}
-	o.Scope = ""
 }
 
 // checkScopes checks that the scopes of a client are known ones. Those that are
 // permissions become the client's own, so they can only come from who has them.
+// From here on they are a list alone.
 func checkScopes(w *work, o *schemas.OAuthProfile) error {
-	var at []string
-	var permissions []string
+	spelt := o.Scope != ""
+	o.Scope = ""
+	var permissions, at []string
 	for i, scope := range o.Scopes {
-		if !slices.Contains(standardScopes(), scope) {
-			permissions = append(permissions, scope)
+		if slices.Contains(standardScopes(), scope) {
+			continue
+		}
+		permissions = append(permissions, scope)
+		if spelt {
+			at = append(at, inConfig("scope"))
+		} else {
 			at = append(at, inConfig(fmt.Sprintf("scopes[%d]", i)))
 		}
 	}
-	return checkPermissions(w, func(i int) string { return at[i] }, permissions)
+	return checkPermissions(w, func(i int) string { return at[i] }, permissions, standardScopes())
 }
 
 // ClientScopes returns the scopes that a client may be given by

@@ -1,6 +1,8 @@
 package directory
 
 import (
+	"strings"
+
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
@@ -27,7 +29,8 @@ func exists[T any](w *work, table *store.Table[T], path, id string) error {
 	}
 	_, err := table.Get(w.ctx, w.tx, id)
 	if e := schemas.AsError(err); err != nil && e.Class == schemas.NotFound {
-		w.invalid(path, "%s", e.Description.DefaultValue)
+		text := e.Description.DefaultValue
+		w.invalid(path, "%s", strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], "."))
 		return nil
 	}
 	return err

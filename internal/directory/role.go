@@ -56,7 +56,7 @@ func checkRole(w *work, old, r *schemas.Role) error {
 	}
 	w.require("", "the role", was.Permissions)
 	at := func(i int) string { return fmt.Sprintf("permissions[%d]", i) }
-	if err := checkPermissions(w, at, r.Permissions); err != nil {
+	if err := checkPermissions(w, at, r.Permissions, nil); err != nil {
 		return err
 	}
 	if err := checkPrincipals(w, "assignments", was.Assignments, r.Assignments,

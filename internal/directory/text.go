@@ -10,7 +10,8 @@ import (
 )
 
 // checkText refuses the character NUL wherever it stands in a document: not
-// every database keeps it, and none finds what has it.
+// every database keeps it, and none finds what has it. It is a fault of the
+// shape: no rule has anything to add.
 func checkText(w *work, d *schemas.Document) error {
 	if !bytes.Contains(d.JSON(), []byte(`\u0000`)) {
 		return nil
@@ -19,27 +20,29 @@ func checkText(w *work, d *schemas.Document) error {
 	if err := json.Unmarshal(d.JSON(), &v); err != nil {
 		return fmt.Errorf("reading a document again: %w", err)
 	}
-	w.checkValue("", v)
+	w.shape = append(w.shape, nulls("", v)...)
 	return nil
 }
 
-func (w *work) checkValue(path string, v any) {
+// nulls are the problems of texts with a NUL in the value at the path.
+func nulls(path string, v any) (found []schemas.Problem) {
 	switch v := v.(type) {
 	case string:
 		if strings.ContainsRune(v, 0) {
-			w.invalid(path, "the character NUL cannot be kept; take it out")
+			found = append(found, schemas.Problem{Path: path, Message: "the character NUL cannot be kept; take it out"})
 		}
 	case []any:
 		for i, item := range v {
-			w.checkValue(fmt.Sprintf("%s[%d]", path, i), item)
+			found = append(found, nulls(fmt.Sprintf("%s[%d]", path, i), item)...)
 		}
 	case map[string]any:
 		for name, value := range v {
 			at := schemas.MemberPath(path, name)
 			if strings.ContainsRune(name, 0) {
-				w.invalid(at, "the character NUL cannot be kept; take it out of the name")
+				found = append(found, schemas.Problem{Path: at, Message: "the character NUL cannot be kept; take it out of the name"})
 			}
-			w.checkValue(at, value)
+			found = append(found, nulls(at, value)...)
 		}
 	}
+	return found
 }

@@ -122,7 +122,7 @@ func checkID(w *work, at *target, id string) error {
 			w.invalid("id", "expected the id of the path, %s, got %.64q; leave it out, or write to the other", at.id, id)
 		}
 	case !canonical(id):
-		w.invalid("id", "expected a UUID such as %s, got %.64q; leave it out to have one made up", schemas.NewID(), id)
+		w.invalid("id", "expected a UUID in lower case with its hyphens, got %.64q; leave it out to have one made up", id)
 	default:
 		noun, err := store.Holder(w.ctx, w.tx, id)
 		if err != nil {
