@@ -69,16 +69,17 @@ func (i *Issuer) registered(a *schemas.Assertion) (*registered, error) {
 // joinScope writes permissions as the value of a scope claim.
 func joinScope(permissions []string) (string, error) {
 	for _, permission := range permissions {
-		if !isScopeToken(permission) {
+		if !IsScope(permission) {
 			return "", fmt.Errorf("token: the permission %q cannot be a scope (RFC 6749 §3.3)", permission)
 		}
 	}
 	return strings.Join(permissions, " "), nil
 }
 
-// isScopeToken reports whether a permission can stand in a list that is
-// separated by spaces. One with a space in it would grant two things.
-func isScopeToken(s string) bool {
+// IsScope reports whether a text can stand in a list of scopes, which is
+// separated by spaces: it is a scope-token of RFC 6749 §3.3. A permission with a
+// space in it would grant two things.
+func IsScope(s string) bool {
 	for _, c := range []byte(s) {
 		if c <= ' ' || c == '"' || c == '\\' || c >= 0x7f {
 			return false

@@ -1,0 +1,95 @@
+package oauth
+
+import (
+	"slices"
+	"time"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// client is an application as op sees it: op.Client. It has an OAuth
+// configuration.
+type client struct {
+	*schemas.Application
+	oauth *schemas.OAuthProfile
+}
+
+// GetID is the client id.
+func (c *client) GetID() string { return c.ClientID }
+
+// RedirectURIs are the registered ones, which match exactly.
+func (c *client) RedirectURIs() []string { return c.oauth.RedirectURIs }
+
+// PostLogoutRedirectURIs are the registered ones.
+func (c *client) PostLogoutRedirectURIs() []string { return c.oauth.PostLogoutRedirectURIs }
+
+// ApplicationType decides which redirect URIs op lets pass.
+func (c *client) ApplicationType() op.ApplicationType {
+	switch c.Type {
+	case schemas.SinglePageApp:
+		return op.ApplicationTypeUserAgent
+	case schemas.MobileApp:
+		return op.ApplicationTypeNative
+	}
+	return op.ApplicationTypeWeb
+}
+
+// AuthMethod is how the client authenticates at the token endpoint.
+func (c *client) AuthMethod() oidc.AuthMethod {
+	return oidc.AuthMethod(c.oauth.TokenEndpointAuthMethod)
+}
+
+// ResponseTypes are the registered ones.
+func (c *client) ResponseTypes() []oidc.ResponseType {
+	return convert[oidc.ResponseType](c.oauth.ResponseTypes)
+}
+
+// GrantTypes are the registered ones.
+func (c *client) GrantTypes() []oidc.GrantType { return convert[oidc.GrantType](c.oauth.GrantTypes) }
+
+// LoginURL is where op's own flow would send people. Ours says itself where to.
+func (c *client) LoginURL(string) string { return "" }
+
+// AccessTokenType says that access tokens are JWTs.
+func (c *client) AccessTokenType() op.AccessTokenType { return op.AccessTokenTypeJWT }
+
+// IDTokenLifetime is the configured one; zero for the server's.
+func (c *client) IDTokenLifetime() time.Duration {
+	return seconds(c.oauth.Token.IDToken.ValidityPeriod)
+}
+
+// DevMode would relax the rules for redirect URIs: never.
+func (c *client) DevMode() bool { return false }
+
+// RestrictAdditionalIdTokenScopes restricts nothing: what a token may carry is
+// decided before.
+func (c *client) RestrictAdditionalIdTokenScopes() func([]string) []string { return unrestricted }
+
+// RestrictAdditionalAccessTokenScopes restricts nothing: see
+// RestrictAdditionalIdTokenScopes.
+func (c *client) RestrictAdditionalAccessTokenScopes() func([]string) []string { return unrestricted }
+
+// IsScopeAllowed reports whether a scope of no standard is registered.
+func (c *client) IsScopeAllowed(scope string) bool { return slices.Contains(c.oauth.Scopes, scope) }
+
+// IDTokenUserinfoClaimsAssertion has ID tokens carry the profile: browser
+// clients read it there.
+func (c *client) IDTokenUserinfoClaimsAssertion() bool { return true }
+
+// ClockSkew is what a client's clock may differ by.
+func (c *client) ClockSkew() time.Duration { return 0 }
+
+func unrestricted(scopes []string) []string { return scopes }
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+func convert[T ~string](texts []string) []T {
+	converted := make([]T, len(texts))
+	for i, text := range texts {
+		converted[i] = T(text)
+	}
+	return converted
+}

@@ -1,0 +1,65 @@
+package oauth
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// checkCredentials makes sure that a client authenticates in one way (RFC 6749
+// §2.3), and one that is supported. What it says is for op and VerifyClient to
+// read.
+func checkCredentials(r *http.Request) error {
+	form := r.PostForm
+	basic, err := basicClientID(r)
+	if err != nil {
+		return err
+	}
+	ways := 0
+	for _, used := range []bool{basic != "", form.Has(clientSecretParameter), form.Has(clientAssertionParameter)} {
+		if used {
+			ways++
+		}
+	}
+	named := form.Get(clientIDParameter)
+	switch {
+	case ways > 1:
+		return errorf(codeInvalidRequest, "the client authenticates in more than one way: send either the header Authorization, or client_secret in the body")
+	case basic != "" && named != "" && named != basic:
+		return errorf(codeInvalidRequest, "the client_id in the body is not that of the header Authorization")
+	case form.Has(clientAssertionParameter) || form.Has(assertionTypeParameter):
+		return errClient(false, "clients authenticate by client_secret_basic or client_secret_post here; client_assertion is not supported")
+	case basic == "" && named == "":
+		return errClient(false, "the request does not say which client sends it: use HTTP Basic authentication, or send client_id and client_secret in the body")
+	}
+	return nil
+}
+
+// basicClientID returns the client id of HTTP Basic authentication, "" if that
+// was not tried. Id and secret are form-encoded within it (RFC 6749 §2.3.1).
+func basicClientID(r *http.Request) (string, error) {
+	fields := r.Header.Values("Authorization")
+	if len(fields) == 0 {
+		return "", nil
+	}
+	user, secret, ok := r.BasicAuth()
+	if len(fields) > 1 || !ok {
+		return "", errClient(true, "expected one header Authorization: Basic <client_id:client_secret in base64>")
+	}
+	id, badID := url.QueryUnescape(user)
+	_, badSecret := url.QueryUnescape(secret)
+	switch {
+	case badID != nil || badSecret != nil:
+		return "", errClient(true, "a percent sign in the credentials begins no escape: form-encode client_id and client_secret before joining them (RFC 6749 section 2.3.1)")
+	case id == "" || secret == "":
+		return "", errClient(true, "the header Authorization lacks the client_id or the client_secret")
+	}
+	return id, nil
+}
+
+// triedBasic reports whether the request has credentials in its header. No other
+// scheme gets past checkCredentials.
+func triedBasic(h http.Header) bool {
+	scheme, _, _ := strings.Cut(h.Get("Authorization"), " ")
+	return strings.EqualFold(scheme, "Basic")
+}

@@ -1,0 +1,98 @@
+package oauth
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// maxForm is the size of the largest body that is read, in bytes.
+const maxForm = 64 << 10
+
+// Parameters that are looked at here; the others are op's to read.
+const (
+	grantTypeParameter       = "grant_type"
+	scopeParameter           = "scope"
+	resourceParameter        = "resource"
+	clientIDParameter        = "client_id"
+	clientSecretParameter    = "client_secret"
+	clientAssertionParameter = "client_assertion"
+	assertionTypeParameter   = "client_assertion_type"
+)
+
+// parameters are those of the token endpoint, and whether there may be several
+// of the name.
+func parameters() map[string]bool {
+	return map[string]bool{
+		grantTypeParameter: false, scopeParameter: false, resourceParameter: true, // RFC 8707 §2
+		clientIDParameter: false, clientSecretParameter: false, clientAssertionParameter: false, assertionTypeParameter: false,
+	}
+}
+
+// readForm reads the parameters of a request from its body, and leaves them
+// where op looks for them. Unknown ones are ignored (RFC 6749 §3.2), so that the
+// decoder never sees names that a stranger chose; ones without a value count as
+// left out (§3.2). A parameter of which there are two would mean one thing here
+// and another in a proxy before us, so it is refused.
+func readForm(w http.ResponseWriter, r *http.Request) error {
+	if r.URL.RawQuery != "" {
+		return errorf(codeInvalidRequest, "parameters belong into the body of the request: in the query they end up in logs")
+	}
+	if err := checkMediaType(r); err != nil {
+		return err
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForm))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return &Error{Status: http.StatusRequestEntityTooLarge, Code: codeInvalidRequest, Description: "the body has more than 65536 bytes"}
+	}
+	if err != nil {
+		return errorf(codeInvalidRequest, "the body ended before it was complete")
+	}
+	sent, err := url.ParseQuery(string(text))
+	if err != nil {
+		return errorf(codeInvalidRequest, "the body is not as application/x-www-form-urlencoded should be: check how it is encoded")
+	}
+	form, err := known(sent)
+	if err != nil {
+		return err
+	}
+	r.Form, r.PostForm = form, form
+	return nil
+}
+
+func checkMediaType(r *http.Request) error {
+	const form = "application/x-www-form-urlencoded"
+	fields := r.Header.Values("Content-Type")
+	if len(fields) != 1 {
+		return errorf(codeInvalidRequest, "expected one header Content-Type: %s", form)
+	}
+	mediaType, parameters, err := mime.ParseMediaType(fields[0])
+	charset, given := parameters["charset"]
+	if err != nil || mediaType != form || given && !strings.EqualFold(charset, "utf-8") {
+		return errorf(codeInvalidRequest, "expected the body as %s in UTF-8, and a header Content-Type that says so", form)
+	}
+	if r.Header.Get("Content-Encoding") != "" {
+		return errorf(codeInvalidRequest, "expected the body as it is, without a Content-Encoding")
+	}
+	return nil
+}
+
+// known returns the parameters that have a meaning and a value.
+func known(sent url.Values) (url.Values, error) {
+	form := make(url.Values, len(sent))
+	for name, several := range parameters() {
+		values := sent[name]
+		if len(values) > 1 && !several {
+			return nil, errorf(codeInvalidRequest, "the parameter %s is there %d times: send it once", name, len(values))
+		}
+		for _, value := range values {
+			if value != "" {
+				form.Add(name, value)
+			}
+		}
+	}
+	return form, nil
+}

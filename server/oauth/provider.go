@@ -1,0 +1,156 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
+
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Clients finds clients and says what they may do.
+type Clients interface {
+	// Client returns the application with the client id, its OAuth configuration
+	// with it. If there is none the error has Class NotFound.
+	Client(ctx context.Context, clientID string) (*schemas.Application, error)
+	// CheckSecret reports whether the secret is the client's, and takes as long
+	// when it is not.
+	CheckSecret(app *schemas.Application, secret string) bool
+	// ClientScopes are the scopes that the client may ask for on its own behalf.
+	ClientScopes(ctx context.Context, app *schemas.Application) ([]string, error)
+	// IsResource reports whether tokens can be asked for a resource server by the
+	// identifier.
+	IsResource(ctx context.Context, identifier string) (bool, error)
+}
+
+// Tokens issues access tokens.
+type Tokens interface {
+	Access(ctx context.Context, a token.Access) (string, error)
+	AccessTTL() time.Duration
+	JWKS() []byte
+}
+
+// Options is what a Provider works with. All of it must be set.
+type Options struct {
+	// Issuer is the server's public URL, without a trailing slash.
+	Issuer  string
+	Clients Clients
+	Tokens  Tokens
+}
+
+// Paths of the endpoints below the issuer.
+const (
+	TokenPath = "/oauth2/token"
+	KeysPath  = "/oauth2/jwks"
+	// ServerPath is that of RFC 8414, and ResourcePath that of RFC 9728: for the
+	// API, and with ToolsPath behind it for the tools.
+	ServerPath   = "/.well-known/oauth-authorization-server"
+	ResourcePath = "/.well-known/oauth-protected-resource"
+	ToolsPath    = "/mcp"
+)
+
+// Provider is the authorization server. Its methods are the endpoints.
+type Provider struct {
+	Options
+	protocol http.Handler         // op, with grants behind it
+	stranger *schemas.Application // whose secret is checked for clients that do not exist
+	metadata metadata
+}
+
+// grants is what op calls: op.Server. What it does not have is not supported.
+type grants struct {
+	op.UnimplementedServer
+	provider *Provider
+}
+
+// New returns the authorization server.
+func New(o Options) *Provider {
+	p := &Provider{Options: o, stranger: stranger(), metadata: newMetadata(o.Issuer)}
+	p.protocol = op.RegisterServer(&grants{provider: p}, op.Endpoints{Token: op.NewEndpoint(TokenPath)},
+		op.WithServerCORSOptions(nil)) // origins are the server's business
+	return p
+}
+
+// stranger is a client whose secret nobody knows.
+func stranger() *schemas.Application {
+	hash := make([]byte, 32)
+	rand.Read(hash) // never fails
+	return &schemas.Application{InboundAuthConfig: []schemas.InboundAuth{{Config: schemas.OAuthProfile{SecretHash: hash}}}}
+}
+
+// Token is POST /oauth2/token.
+func (p *Provider) Token(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Pragma", "no-cache") // RFC 6749 §5.1, for what is older than Cache-Control
+	if err := readForm(w, r); err != nil {
+		return err
+	}
+	if err := checkGrantType(r.PostForm.Get(grantTypeParameter)); err != nil {
+		return err
+	}
+	if err := checkCredentials(r); err != nil {
+		return err
+	}
+	return p.ask(w, r)
+}
+
+// grantTypes are those that the token endpoint has.
+func grantTypes() []string { return []string{schemas.GrantClientCredentials} }
+
+// checkGrantType refuses what op knows and Postern does not.
+func checkGrantType(name string) error {
+	known := strings.Join(grantTypes(), ", ")
+	switch {
+	case name == "":
+		return errorf(codeInvalidRequest, "the parameter grant_type is missing: expected %s", known)
+	case !slices.Contains(grantTypes(), name):
+		return errorf(codeUnsupportedGrantType, "expected the grant_type %s, got %.100s", known, name)
+	}
+	return nil
+}
+
+// errRefused is what op is told in the place of our errors: see refuse.
+var errRefused = oidc.ErrInvalidRequest()
+
+// VerifyClient authenticates the client. One that does not exist gets the same
+// answer as one with another secret, after the same work.
+func (g *grants) VerifyClient(ctx context.Context, r *op.Request[op.ClientCredentials]) (op.Client, error) {
+	c, err := g.provider.authenticate(ctx, r.Data, triedBasic(r.Header))
+	if err != nil {
+		return nil, refuse(ctx, err)
+	}
+	return c, nil
+}
+
+func (p *Provider) authenticate(ctx context.Context, sent *op.ClientCredentials, basic bool) (*client, error) {
+	app, err := p.Clients.Client(ctx, sent.ClientID)
+	unknown := err != nil && schemas.AsError(err).Class == schemas.NotFound
+	if err != nil && !unknown {
+		return nil, err
+	}
+	if unknown || app.OAuth() == nil {
+		app = p.stranger
+	}
+	c := &client{app, app.OAuth()}
+	if c.oauth.TokenEndpointAuthMethod == schemas.AuthMethodNone && sent.ClientSecret == "" {
+		return c, nil
+	}
+	if !p.Clients.CheckSecret(app, sent.ClientSecret) {
+		return nil, errClient(basic, "there is no such client, or this is not its secret")
+	}
+	used := schemas.AuthMethodPost
+	if basic {
+		used = schemas.AuthMethodBasic
+	}
+	if registered := c.oauth.TokenEndpointAuthMethod; used != registered {
+		return nil, errClient(basic, "the client authenticated by %s, but is registered for %s", used, registered)
+	}
+	return c, nil
+}

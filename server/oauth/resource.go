@@ -1,0 +1,55 @@
+package oauth
+
+import (
+	"context"
+	"net/url"
+	"slices"
+)
+
+// maxResources bounds how many resources one request may name: each is looked
+// up.
+const maxResources = 8
+
+// audience returns whom a token is for: the resources that were asked for (RFC
+// 8707), else this server. A token with the scope system, of which nobody said
+// what it is for, is for the API and for the tools.
+func (p *Provider) audience(ctx context.Context, scope, resources []string) ([]string, error) {
+	if len(resources) == 0 {
+		if slices.Contains(scope, systemScope) {
+			return []string{p.Issuer, p.Issuer + ToolsPath}, nil
+		}
+		return []string{p.Issuer}, nil
+	}
+	if len(resources) > maxResources {
+		return nil, errorf(codeInvalidTarget, "there are more than %d resources", maxResources)
+	}
+	var audience []string
+	for _, resource := range resources {
+		if err := p.checkResource(ctx, resource); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(audience, resource) {
+			audience = append(audience, resource)
+		}
+	}
+	return audience, nil
+}
+
+// checkResource makes sure that tokens are issued for a resource at all.
+func (p *Provider) checkResource(ctx context.Context, resource string) error {
+	u, err := url.Parse(resource)
+	if err != nil || !u.IsAbs() || u.Fragment != "" || u.RawFragment != "" || resource[len(resource)-1] == '#' {
+		return errorf(codeInvalidTarget, "expected as resource an absolute URI without a fragment (RFC 8707 section 2)")
+	}
+	if resource == p.Issuer || resource == p.Issuer+ToolsPath {
+		return nil
+	}
+	known, err := p.Clients.IsResource(ctx, resource)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return errorf(codeInvalidTarget, "the resource is unknown here: expected %s, %s, or the identifier of a resource server", p.Issuer, p.Issuer+ToolsPath)
+	}
+	return nil
+}

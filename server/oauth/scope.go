@@ -1,0 +1,69 @@
+package oauth
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
+)
+
+// systemScope is what the API and the tools ask for.
+const systemScope = "system"
+
+// maxScopes bounds how many scopes one request may name.
+const maxScopes = 100
+
+// clientScope returns what a client is granted on its own behalf: all it asks
+// for, or, where it does not say, all it is registered for.
+func (p *Provider) clientScope(ctx context.Context, c *client, asked string) ([]string, error) {
+	if asked == "" {
+		return slices.DeleteFunc(slices.Clone(c.oauth.Scopes), isIdentityScope), nil
+	}
+	scopes, err := parseScope(asked)
+	if err != nil {
+		return nil, err
+	}
+	allowed, err := p.Clients.ClientScopes(ctx, c.Application)
+	if err != nil {
+		return nil, err
+	}
+	for _, scope := range scopes {
+		if isIdentityScope(scope) {
+			return nil, errorf(codeInvalidScope, "the scope %s is about a user, and with client_credentials there is none", scope)
+		}
+		covers := func(has string) bool { return schemas.Covers(has, scope) }
+		if !slices.ContainsFunc(allowed, covers) {
+			return nil, errorf(codeInvalidScope, "the client may not ask for the scope %s: register it, or assign the application a role that grants it", scope)
+		}
+	}
+	return scopes, nil
+}
+
+// parseScope reads a list of scopes (RFC 6749 §3.3), each of them once.
+func parseScope(text string) ([]string, error) {
+	var scopes []string
+	for scope := range strings.SplitSeq(text, " ") {
+		if !token.IsScope(scope) {
+			return nil, errorf(codeInvalidScope, "expected scopes separated by single spaces, of printable ASCII characters without quotes and backslashes")
+		}
+		if !slices.Contains(scopes, scope) {
+			scopes = append(scopes, scope)
+		}
+		if len(scopes) > maxScopes {
+			return nil, errorf(codeInvalidScope, "there are more than %d scopes", maxScopes)
+		}
+	}
+	return scopes, nil
+}
+
+// isIdentityScope reports whether a scope is about the user who signs in: OpenID
+// Connect Core §5.4 and §11.
+func isIdentityScope(scope string) bool {
+	switch scope {
+	case "openid", "profile", "email", "address", "phone", "offline_access":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,188 @@
+package oauth_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/oauth"
+)
+
+const both = base + " " + base + "/mcp"
+
+// What is granted, to whom, and for what.
+func TestClientCredentials(t *testing.T) {
+	w := newWorld(t)
+	m2m := basic("m2m", secret)
+	for name, test := range map[string]struct {
+		body     string
+		header   string
+		scope    string
+		audience string
+	}{
+		"as the specification prints it":            {"grant_type=client_credentials&scope=system", m2m, "system", both},
+		"all that is registered, and about no user": {"grant_type=client_credentials", m2m, "system shop:orders", both},
+		"no scope at all":                           {"grant_type=client_credentials&scope=", m2m, "system shop:orders", both},
+		"less than is registered":                   {"grant_type=client_credentials&scope=shop:orders", m2m, "shop:orders", base},
+		"below what is registered":                  {"grant_type=client_credentials&scope=system:users:read+shop:orders:write", m2m, "system:users:read shop:orders:write", base},
+		"a scope twice":                             {"grant_type=client_credentials&scope=system+system", m2m, "system", both},
+		"by a role":                                 {"grant_type=client_credentials&scope=system:audit:read", basic("none", secret), "system:audit:read", base},
+		"nothing registered":                        {"grant_type=client_credentials", basic("none", secret), "", base},
+		"for the API":                               {"grant_type=client_credentials&scope=system&resource=" + url.QueryEscape(base), m2m, "system", base},
+		"for the tools":                             {"grant_type=client_credentials&scope=system&resource=" + url.QueryEscape(base+"/mcp"), m2m, "system", base + "/mcp"},
+		"for a resource server":                     {"grant_type=client_credentials&scope=shop:orders&resource=" + url.QueryEscape(shop), m2m, "shop:orders", shop},
+		"for two, one of them twice":                {"grant_type=client_credentials&scope=system&resource=" + url.QueryEscape(shop) + "&resource=" + url.QueryEscape(base) + "&resource=" + url.QueryEscape(shop), m2m, "system", shop + " " + base},
+		"secret in the body":                        {"grant_type=client_credentials&client_id=post&client_secret=" + secret, "", "shop:orders", base},
+		"the same id in the body":                   {"grant_type=client_credentials&scope=system&client_id=m2m", m2m, "system", both},
+		"an id that must be encoded":                {"grant_type=client_credentials", basic("a b:c%é", secret), "shop:orders", base},
+		"another case of Basic":                     {"grant_type=client_credentials&scope=system", strings.Replace(m2m, "Basic", "bASIC", 1), "system", both},
+		"unknown parameters":                        {"grant_type=client_credentials&scope=system&audience=x&audience=y&scope.0=root&scope.999999999=root", m2m, "system", both},
+		"parameters without values":                 {"grant_type=client_credentials&scope=system&client_secret=&client_assertion=&resource=", m2m, "system", both},
+	} {
+		t.Run(name, func(t *testing.T) {
+			headers := []string{test.header}
+			if test.header == "" {
+				headers = nil
+			}
+			w.t = t
+			g, rec := w.grant(request(test.body, headers...))
+			if g.TokenType != "Bearer" || g.ExpiresIn != 600 || g.Scope != test.scope {
+				t.Errorf("granted %+v, want the scope %q for 600 seconds", g, test.scope)
+			}
+			if rec.Header().Get("Cache-Control") != "no-store" || rec.Header().Get("Pragma") != "no-cache" {
+				t.Errorf("caches may keep it: %v", rec.Header())
+			}
+			claims := verify(t, w, g.AccessToken, strings.Fields(test.audience)[0])
+			if got := strings.Join(claims.Audience, " "); got != test.audience {
+				t.Errorf("it is for %s, want %s", got, test.audience)
+			}
+			if got := strings.Join(claims.Scope, " "); got != test.scope {
+				t.Errorf("the token's scope is %q, and the reply says %q", got, test.scope)
+			}
+		})
+	}
+}
+
+// verify checks a client's own token.
+func verify(t *testing.T, w *world, raw, audience string) *token.Claims {
+	t.Helper()
+	claims, err := w.tokens.Verify(t.Context(), raw, audience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if claims.Type != token.AccessType || claims.Subject != claims.ClientID || w.list[claims.ClientID] == nil {
+		t.Errorf("a token of a client says %+v", claims)
+	}
+	if claims.Session != "" || !claims.AuthTime.IsZero() || claims.ACR != "" || claims.UserType != "" {
+		t.Errorf("a token of a client tells of a user: %+v", claims)
+	}
+	return claims
+}
+
+func TestValidityOfTheClient(t *testing.T) {
+	w := newWorld(t)
+	g, _ := w.grant(request("grant_type=client_credentials", basic("brief", secret)))
+	claims := verify(t, w, g.AccessToken, base)
+	if g.ExpiresIn != 90 || claims.Expires.Sub(claims.IssuedAt) != 90*time.Second {
+		t.Errorf("granted for %d seconds: %+v", g.ExpiresIn, claims)
+	}
+}
+
+// A client that does not exist and one with another secret are the same to
+// whoever asks: in the answer, and in what is done for it.
+func TestUnknownClientsAreNotTold(t *testing.T) {
+	w := newWorld(t)
+	var told []*oauth.Error
+	for _, header := range []string{basic("m2m", "wrong"), basic("nobody", secret), basic("plain", secret), basic("jwt", "wrong"), basic("post", "wrong"), basic("spa", "wrong")} {
+		before := w.checked
+		told = append(told, w.refusal(request("grant_type=client_credentials", header)))
+		if w.checked != before+1 {
+			t.Errorf("%d secrets were checked, want 1", w.checked-before)
+		}
+	}
+	for _, e := range told[1:] {
+		if !reflect.DeepEqual(e, told[0]) {
+			t.Errorf("one is told %+v, another %+v", e, told[0])
+		}
+	}
+}
+
+// What fails inside is not told as the client's mistake.
+func TestBrokenStore(t *testing.T) {
+	w := newWorld(t)
+	fire := errors.New("disk on fire")
+	for _, body := range []string{"", "&scope=system", "&resource=" + url.QueryEscape(shop)} {
+		w.broken = fire
+		rec := httptest.NewRecorder()
+		if err := w.provider.Token(rec, request("grant_type=client_credentials"+body, basic("m2m", secret))); !errors.Is(err, fire) || rec.Body.Len() > 0 {
+			t.Errorf("%q: %v, and wrote %q", body, err, rec.Body)
+		}
+	}
+}
+
+func TestDocuments(t *testing.T) {
+	w := newWorld(t)
+	for name, test := range map[string]struct {
+		serve func(http.ResponseWriter, *http.Request) error
+		want  string
+	}{
+		"authorization server": {w.provider.Server, `{"issuer":"https://id.example.com","token_endpoint":"https://id.example.com/oauth2/token",
+			"jwks_uri":"https://id.example.com/oauth2/jwks","scopes_supported":["system"],"grant_types_supported":["client_credentials"],
+			"token_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post"]}`},
+		"protected resource": {w.provider.Resource, `{"resource":"https://id.example.com/mcp","authorization_servers":["https://id.example.com"],
+			"scopes_supported":["system"],"bearer_methods_supported":["header"]}`},
+		"keys": {w.provider.Keys, string(w.tokens.JWKS())},
+	} {
+		rec := httptest.NewRecorder()
+		if err := test.serve(rec, httptest.NewRequest(http.MethodGet, "/", nil)); err != nil {
+			t.Fatal(err)
+		}
+		var got, want any
+		if json.Unmarshal(rec.Body.Bytes(), &got) != nil || json.Unmarshal([]byte(test.want), &want) != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %s, want %s", name, rec.Body, test.want)
+		}
+		if rec.Header().Get("Content-Type") != "application/json" || !strings.Contains(rec.Header().Get("Cache-Control"), "public") {
+			t.Errorf("%s: %v", name, rec.Header())
+		}
+	}
+}
+
+// What a client is told about how it may authenticate is what it may do.
+func TestMetadataIsTrue(t *testing.T) {
+	w := newWorld(t)
+	rec := httptest.NewRecorder()
+	_ = w.provider.Server(rec, httptest.NewRequest(http.MethodGet, "/", nil))
+	var told struct {
+		Methods []string `json:"token_endpoint_auth_methods_supported"`
+		Grants  []string `json:"grant_types_supported"`
+	}
+	if err := json.Unmarshal(rec.Body.Bytes(), &told); err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []string{schemas.AuthMethodBasic, schemas.AuthMethodPost, schemas.AuthMethodPrivateKeyJWT, schemas.AuthMethodNone} {
+		r := map[string]*http.Request{
+			schemas.AuthMethodBasic:         request("grant_type=client_credentials", basic("m2m", secret)),
+			schemas.AuthMethodPost:          request("grant_type=client_credentials&client_id=post&client_secret=" + secret),
+			schemas.AuthMethodPrivateKeyJWT: request("grant_type=client_credentials&client_assertion=x&client_assertion_type=y"),
+			schemas.AuthMethodNone:          request("grant_type=client_credentials&client_id=spa"),
+		}[method]
+		if err := w.provider.Token(httptest.NewRecorder(), r); (err == nil) != slices.Contains(told.Methods, method) {
+			t.Errorf("%s: %v, and the metadata tells %v", method, err, told.Methods)
+		}
+	}
+	for _, grant := range []string{"client_credentials", "authorization_code", "refresh_token", "password", "implicit"} {
+		err := w.provider.Token(httptest.NewRecorder(), request("grant_type="+grant, basic("m2m", secret)))
+		if (err == nil) != slices.Contains(told.Grants, grant) {
+			t.Errorf("%s: %v, and the metadata tells %v", grant, err, told.Grants)
+		}
+	}
+}

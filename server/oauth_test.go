@@ -1,0 +1,156 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server"
+	"github.com/postern-id/postern/server/oauth"
+)
+
+// oneClient is the client m2m, whose secret is "secret".
+type oneClient struct{ broken error }
+
+func (c *oneClient) Client(_ context.Context, id string) (*schemas.Application, error) {
+	if c.broken != nil {
+		return nil, c.broken
+	}
+	if id != "m2m" {
+		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "no client")
+	}
+	return &schemas.Application{ClientID: id, InboundAuthConfig: []schemas.InboundAuth{{Config: schemas.OAuthProfile{
+		TokenEndpointAuthMethod: schemas.AuthMethodBasic, GrantTypes: []string{schemas.GrantClientCredentials}, Scopes: []string{"system"},
+	}}}}, nil
+}
+
+func (*oneClient) CheckSecret(app *schemas.Application, secret string) bool {
+	return app.ClientID == "m2m" && secret == "secret"
+}
+
+func (*oneClient) ClientScopes(_ context.Context, app *schemas.Application) ([]string, error) {
+	return app.OAuth().Scopes, nil
+}
+
+func (*oneClient) IsResource(context.Context, string) (bool, error) { return false, nil }
+
+// Access writes a token that Verify of the same knows.
+func (fakeTokens) Access(_ context.Context, a token.Access) (string, error) {
+	return strings.Join(a.Scope, " "), nil
+}
+
+func (fakeTokens) AccessTTL() time.Duration { return time.Hour }
+
+func (fakeTokens) JWKS() []byte { return []byte(`{"keys":[]}`) }
+
+const (
+	asM2M    = "Authorization: Basic bTJtOnNlY3JldA=="
+	formType = "Content-Type: application/x-www-form-urlencoded"
+)
+
+func newOAuthWorld(t *testing.T) (*world, *oneClient) {
+	clients := &oneClient{}
+	return newWorld(t, func(o *server.Options) {
+		o.OAuth = oauth.New(oauth.Options{Issuer: publicURL, Clients: clients, Tokens: fakeTokens{}})
+	}), clients
+}
+
+func TestTokenEndpoint(t *testing.T) {
+	w, _ := newOAuthWorld(t)
+	rec := w.do("POST", "/oauth2/token", "grant_type=client_credentials&scope=system", asM2M, formType)
+	want := `{"access_token":"system","token_type":"Bearer","expires_in":3600,"scope":"system"}` + "\n"
+	if rec.Code != http.StatusOK || rec.Body.String() != want {
+		t.Fatalf("%d %s, want %s", rec.Code, rec.Body, want)
+	}
+	for name, value := range map[string]string{"Cache-Control": "no-store", "Pragma": "no-cache", "Content-Type": "application/json", "X-Content-Type-Options": "nosniff"} {
+		if got := rec.Header().Get(name); got != value {
+			t.Errorf("%s: %s, want %s", name, got, value)
+		}
+	}
+}
+
+// Every error of the endpoint has the form of RFC 6749 §5.2, those too that other
+// endpoints answer otherwise.
+func TestTokenEndpointFails(t *testing.T) {
+	w, clients := newOAuthWorld(t)
+	const body, basic = "grant_type=client_credentials", `Basic realm="postern", charset="UTF-8"`
+	const allowed = "OPTIONS, POST"
+	for name, test := range map[string]struct {
+		method, body     string
+		headers          []string
+		broken           error
+		status           int
+		code, ask, allow string
+	}{
+		"GET":             {"GET", "", []string{asM2M}, nil, 405, "invalid_request", "", allowed},
+		"HEAD":            {"HEAD", "", nil, nil, 405, "", "", allowed},
+		"PUT":             {"PUT", body, []string{asM2M, formType}, nil, 405, "invalid_request", "", allowed},
+		"DELETE":          {"DELETE", "", nil, nil, 405, "invalid_request", "", allowed},
+		"JSON":            {"POST", `{}`, []string{asM2M}, nil, 400, "invalid_request", "", ""},
+		"another secret":  {"POST", body, []string{asM2M + "A", formType}, nil, 401, "invalid_client", basic, ""},
+		"nobody":          {"POST", body, []string{formType}, nil, 401, "invalid_client", "", ""},
+		"too much":        {"POST", body + "&scope=root", []string{asM2M, formType}, nil, 400, "invalid_scope", "", ""},
+		"a fault of ours": {"POST", body, []string{asM2M, formType}, errors.New("disk on fire"), 500, "server_error", "", ""},
+		"a store with no time": {"POST", body, []string{asM2M, formType}, schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "busy"),
+			503, "temporarily_unavailable", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clients.broken = test.broken
+			before := len(w.log.String())
+			rec := w.do(test.method, "/oauth2/token", test.body, test.headers...)
+			var told map[string]string
+			if err := json.Unmarshal(rec.Body.Bytes(), &told); err != nil && test.code != "" {
+				t.Fatalf("%v in %s", err, rec.Body)
+			}
+			if rec.Code != test.status || told["error"] != test.code && test.method != "HEAD" || test.code != "" && (told["error_description"] == "" || len(told) != 2) {
+				t.Errorf("%d %s, want %d %s", rec.Code, rec.Body, test.status, test.code)
+			}
+			h := rec.Header()
+			if h.Get("WWW-Authenticate") != test.ask || h.Get("Allow") != test.allow || h.Get("Cache-Control") != "no-store" {
+				t.Errorf("header %v", h)
+			}
+			if ours := test.status == http.StatusInternalServerError; strings.Contains(w.log.String()[before:], "disk on fire") != ours || strings.Contains(rec.Body.String(), "fire") {
+				t.Errorf("told %s, and logged %s", rec.Body, w.log.String()[before:])
+			}
+		})
+	}
+}
+
+// Applications' own pages may read the documents and ask for tokens; nobody
+// else's may.
+func TestOAuthAcrossOrigins(t *testing.T) {
+	w, _ := newOAuthWorld(t)
+	for _, path := range []string{
+		"/oauth2/token", "/oauth2/jwks", "/.well-known/oauth-authorization-server",
+		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp",
+	} {
+		method := "GET"
+		if path == "/oauth2/token" {
+			method = "POST"
+		}
+		for origin, admitted := range map[string]bool{spaOrigin: true, rpOrigin: true, "https://evil.example": false, "null": false} {
+			ask := w.do("OPTIONS", path, "", "Origin: "+origin, "Access-Control-Request-Method: "+method, "Access-Control-Request-Headers: authorization")
+			do := w.do(method, path, "", "Origin: "+origin)
+			for _, rec := range []*httptest.ResponseRecorder{ask, do} {
+				h := rec.Header()
+				if got := h.Get("Access-Control-Allow-Origin"); (got == origin) != admitted || got != "" && !admitted {
+					t.Errorf("%s from %s: %q", path, origin, got)
+				}
+				if !slices.Contains(h.Values("Vary"), "Origin") {
+					t.Errorf("%s: replies to all origins look alike to caches", path)
+				}
+			}
+			if method == "GET" && do.Code != http.StatusOK {
+				t.Errorf("GET %s: %d", path, do.Code)
+			}
+		}
+	}
+}
