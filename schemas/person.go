@@ -8,12 +8,16 @@ import (
 // PersonID is the id of the user type that every store begins with.
 const PersonID = "01900000-0000-7000-8000-000000000020"
 
+// PersonName is its name, and the type of users of whom nothing else says which
+// they are.
+const PersonName = "Person"
+
 // Person returns the user type that every store begins with: a human being, by
 // the standard claims of OpenID Connect Core §5.1, with a username and a
 // password. It says neither when it was made nor to which unit it belongs.
 func Person() UserType {
 	return UserType{
-		ID: PersonID, Name: "Person", Description: "A human being.",
+		ID: PersonID, Name: PersonName, Description: "A human being.",
 		Schema: slices.Clone(personText()),
 	}
 }

@@ -42,12 +42,16 @@ type Directory struct {
 	Options
 
 	Units           Resource
+	UserTypes       Resource
+	Users           Resource
 	ResourceServers Resource
 	Flows           Resource
 	Applications    Resource
 	Groups          Resource
 	Roles           Resource
 	list            []Resource
+
+	types typeCache
 
 	// Those of which parts can be changed by themselves.
 	applications *collection[schemas.Application]
@@ -64,7 +68,8 @@ func New(o Options) *Directory {
 	d.applications, d.groups, d.roles = d.applicationCollection(), d.groupCollection(), d.roleCollection()
 	d.Units, d.ResourceServers, d.Flows = d.unitCollection(), d.serverCollection(), flowResource{d}
 	d.Applications, d.Groups, d.Roles = d.applications, d.groups, d.roles
-	d.list = []Resource{d.Units, d.ResourceServers, d.Flows, d.Applications, d.Groups, d.Roles}
+	d.UserTypes, d.Users = d.userTypeCollection(), d.userCollection()
+	d.list = []Resource{d.Units, d.UserTypes, d.Users, d.ResourceServers, d.Flows, d.Applications, d.Groups, d.Roles}
 	return d
 }
 

@@ -40,6 +40,7 @@ type work struct {
 	readOnly  []schemas.Problem // … what nobody may change …
 	forbidden []schemas.Problem // … and what the caller may not do
 	inUse     []store.Use
+	refusal   error // why it cannot be although all of that is in order
 	events    []schemas.Event
 }
 
@@ -92,9 +93,9 @@ func (w *work) verdict(n Noun) error {
 		return schemas.Errorf(schemas.Conflict, n.conflictCode(),
 			"the %s is in the way of another: %s", n.Name, all[0]).WithProblems(all)
 	case len(w.inUse) > 0:
-		return w.errInUse(n)
+		return errInUse(n, "deleted", w.inUse)
 	}
-	return nil
+	return w.refusal
 }
 
 // told lists what has been noted, each with its place. Of very many that the
@@ -157,10 +158,11 @@ func (n Noun) code() string {
 	return b.String()
 }
 
-func (w *work) errInUse(n Noun) error {
+// errInUse lists what keeps a resource from being deleted, or renamed.
+func errInUse(n Noun, done string, uses []store.Use) error {
 	var problems []schemas.Problem
 	var names []string
-	for _, u := range w.inUse {
+	for _, u := range uses {
 		problems = append(problems, schemas.Problem{Path: u.Type, Message: fmt.Sprintf("%s %q (%s) %s", u.Type, u.Name, u.ID, u.How)})
 		names = append(names, fmt.Sprintf("%s %q", u.Type, u.Name))
 	}

@@ -1,0 +1,197 @@
+package directory
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// What a user has besides attributes: passkeys, and sessions. Users see to their
+// own; for others it takes the permissions that they have.
+
+// codeSessionNotFound is that of the error that there is no such session.
+const codeSessionNotFound = "session_not_found"
+
+// longestPasskeyName is how long the name of a passkey may be, in characters.
+const longestPasskeyName = 200
+
+// is reports whether the caller is the user.
+func (c Call) is(userID string) bool {
+	return c.Actor.Type == schemas.UserActor && c.Actor.ID == userID
+}
+
+// Passkeys returns the passkeys of a user, oldest first. An unknown user is
+// user_not_found, Class NotFound.
+func (d *Directory) Passkeys(ctx context.Context, c Call, userID string) ([]schemas.Credential, error) {
+	r := d.reader(c)
+	if _, err := store.Users().Get(ctx, r, userID); err != nil {
+		return nil, err
+	}
+	return store.CredentialsOf(ctx, r, userID)
+}
+
+// RenamePasskey gives a passkey of a user another name. One that is somebody
+// else's is credential_not_found, Class NotFound, as one that does not exist.
+func (d *Directory) RenamePasskey(ctx context.Context, c Call, userID string, id schemas.Bytes, name string) (renamed *schemas.Credential, err error) {
+	name = strings.TrimSpace(name)
+	if wrong := checkPasskeyName(name); wrong != "" {
+		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "this cannot be the name of a passkey: %s", wrong).
+			WithProblems([]schemas.Problem{{Path: "name", Message: wrong}})
+	}
+	err = d.transact(ctx, c, func(w *work) error {
+		_, found, err := w.passkey(userID, id)
+		if err != nil {
+			return err
+		}
+		renamed = found
+		if found.Name == name {
+			return nil
+		}
+		found.Name = name
+		w.about(userID, "passkey.renamed", passkeyRef(id))
+		return w.tx.Apply([]schemas.Change{schemas.RenameCredential{ID: id, Name: name}})
+	})
+	return renamed, err
+}
+
+func checkPasskeyName(name string) string {
+	switch {
+	case name == "":
+		return "expected a name that is not blank"
+	case len([]rune(name)) > longestPasskeyName:
+		return "expected at most 200 characters"
+	case strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsGraphic(c) }):
+		return "expected one line of characters that can be seen"
+	}
+	return ""
+}
+
+// DeletePasskey removes a passkey of a user. Users cannot remove the last thing
+// they sign in with: the error has Class Conflict, code last_credential. Others
+// may, so that a stolen device opens nothing.
+func (d *Directory) DeletePasskey(ctx context.Context, c Call, userID string, id schemas.Bytes) error {
+	return d.transact(ctx, c, func(w *work) error {
+		all, _, err := w.passkey(userID, id)
+		if err != nil {
+			return err
+		}
+		if len(all) == 1 && c.is(userID) {
+			has, err := store.HasPassword(w.ctx, w.tx, userID)
+			if err != nil {
+				return err
+			}
+			if !has {
+				return schemas.Errorf(schemas.Conflict, schemas.CodeLastCredential,
+					"this passkey is all that this account can be signed in to with; register another one first, or set a password")
+			}
+		}
+		w.about(userID, "passkey.deleted", passkeyRef(id))
+		return w.tx.Apply([]schemas.Change{schemas.DeleteCredential{ID: id}})
+	})
+}
+
+// passkey returns the passkeys of a user, and the one with the id, if the caller
+// may change it.
+func (w *work) passkey(userID string, id schemas.Bytes) ([]schemas.Credential, *schemas.Credential, error) {
+	u, err := store.Users().Get(w.ctx, w.tx, userID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !w.call.is(userID) {
+		if err := w.requireOf("", "this user", principalOf(u)); err != nil {
+			return nil, nil, err
+		}
+		if err := w.verdict(Noun{Name: "passkey"}); err != nil {
+			return nil, nil, err
+		}
+	}
+	all, err := store.CredentialsOf(w.ctx, w.tx, userID)
+	if err != nil {
+		return nil, nil, err
+	}
+	i := slices.IndexFunc(all, func(c schemas.Credential) bool { return bytes.Equal(c.ID, id) })
+	if i < 0 {
+		return nil, nil, schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound, "This user has no such passkey; it may have been deleted.")
+	}
+	return all, &all[i], nil
+}
+
+func passkeyRef(id schemas.Bytes) schemas.ResourceRef {
+	return schemas.ResourceRef{Type: "passkey", ID: id.String()}
+}
+
+// Sessions returns the sessions of a user that have not expired, newest first.
+// An unknown user is user_not_found, Class NotFound.
+func (d *Directory) Sessions(ctx context.Context, c Call, userID string) ([]schemas.Session, error) {
+	r := d.reader(c)
+	if _, err := store.Users().Get(ctx, r, userID); err != nil {
+		return nil, err
+	}
+	return store.SessionsOf(ctx, r, userID, d.now())
+}
+
+// EndSession ends a session of a user, and makes worthless what was issued for
+// it. One that is somebody else's is session_not_found, Class NotFound, as one
+// that does not exist.
+func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID string) error {
+	return d.transact(ctx, c, func(w *work) error {
+		if _, err := store.Users().Get(w.ctx, w.tx, userID); err != nil {
+			return err
+		}
+		all, err := store.SessionsOf(w.ctx, w.tx, userID, w.now)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(all, func(s schemas.Session) bool { return s.ID == sessionID }) {
+			return schemas.Errorf(schemas.NotFound, codeSessionNotFound, "This user has no session with the id %.64q; it may have ended.", sessionID)
+		}
+		return w.endSession(userID, sessionID)
+	})
+}
+
+// EndSessions ends all sessions of a user but the one with the id except, "" for
+// none, and returns how many there were.
+func (d *Directory) EndSessions(ctx context.Context, c Call, userID, except string) (n int, err error) {
+	err = d.transact(ctx, c, func(w *work) (err error) {
+		if _, err := store.Users().Get(w.ctx, w.tx, userID); err != nil {
+			return err
+		}
+		n, err = w.endSessions(userID, except)
+		return err
+	})
+	return n, err
+}
+
+func (w *work) endSessions(userID, except string) (n int, err error) {
+	all, err := store.SessionsOf(w.ctx, w.tx, userID, w.now)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range all {
+		if s.ID == except {
+			continue
+		}
+		if err := w.endSession(userID, s.ID); err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+func (w *work) endSession(userID, id string) error {
+	w.about(userID, "session.ended", schemas.ResourceRef{Type: "session", ID: id})
+	return w.tx.Apply([]schemas.Change{schemas.EndSession{ID: id}})
+}
+
+// about records an event about a user that is no change of the user itself.
+func (w *work) about(userID, action string, what schemas.ResourceRef) {
+	w.events = append(w.events, schemas.Event{
+		ID: schemas.NewID(), At: w.now, Action: action, Actor: w.call.Actor, UserID: userID, Resource: what, TraceID: w.call.TraceID,
+	})
+}

@@ -1,0 +1,132 @@
+package directory
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+func (d *Directory) userCollection() *collection[schemas.User] {
+	table := store.Users()
+	return &collection[schemas.User]{
+		d: d, table: table,
+		noun: Noun{
+			Name: "user", Plural: "users", Path: "/users",
+			Read: "system:users:read", Write: "system:users:write",
+			Schema: schemas.UserSchema, Filters: table.Filters(),
+			administers: true,
+		},
+		meta:     func(u *schemas.User) meta { return meta{&u.ID, &u.CreatedAt, &u.UpdatedAt} },
+		prepare:  d.preparePassword,
+		complete: completeUser,
+		check:    d.checkUser,
+		changed:  d.userChanged,
+		remove: func(w *work, u *schemas.User) error {
+			return w.requireOf("", "this user", principalOf(u))
+		},
+	}
+}
+
+func principalOf(u *schemas.User) schemas.Principal {
+	return schemas.Principal{Type: schemas.UserPrincipal, ID: u.ID}
+}
+
+func completeUser(w *work, _, u *schemas.User) error {
+	if u.Attributes == nil {
+		u.Attributes = map[string]any{}
+	}
+	_, w.secret = u.Attributes[passwordAttribute]
+	delete(u.Attributes, passwordAttribute) // it is kept elsewhere, as a hash
+	return defaultUnit(w, &u.OUID)
+}
+
+func (d *Directory) checkUser(w *work, old, u *schemas.User) error {
+	if err := exists(w, store.Units(), "ouId", u.OUID); err != nil {
+		return err
+	}
+	if err := d.checkAttributes(w, old, u); err != nil {
+		return err
+	}
+	if old == nil {
+		return nil // nobody has permissions from birth
+	}
+	return w.checkMayChange(old, u)
+}
+
+// checkAttributes checks the attributes by the user's type, and that no other
+// user has what must be this one's alone.
+func (d *Directory) checkAttributes(w *work, old, u *schemas.User) error {
+	if u.Type == "" {
+		return nil // told already
+	}
+	t, err := store.UserTypes().Find(w.ctx, w.tx, "name", u.Type)
+	if err != nil {
+		return err
+	}
+	if t == nil {
+		w.invalid("type", "there is no user type %.64q", u.Type)
+		return nil
+	}
+	compiled, err := d.types.compile(t)
+	if err != nil {
+		return fmt.Errorf("the type of a user: %v", err) // not what the caller has sent
+	}
+	given, err := attributesOf(w.document)
+	if err != nil {
+		return err
+	}
+	problems := compiled.Check(given, old == nil)
+	if len(problems) == 0 {
+		problems = w.checkPassword()
+	}
+	for _, p := range problems {
+		w.invalid(schemas.JoinPath("attributes", p.Path), "%s", p.Message)
+	}
+	own := *u
+	own.ID = idOf(old, func(o *schemas.User) string { return o.ID })
+	taken, err := store.TakenAttributes(w.ctx, w.tx, &own, t.UniqueAttributes())
+	for _, attribute := range taken {
+		w.conflict(schemas.MemberPath("attributes", attribute), "is taken by another user; choose another")
+	}
+	return err
+}
+
+// attributesOf are the attributes as the document has them: decoded into a user,
+// numbers would be rounded.
+func attributesOf(d *schemas.Document) (json.RawMessage, error) {
+	var u struct {
+		Attributes json.RawMessage `json:"attributes"`
+	}
+	if err := json.Unmarshal(d.JSON(), &u); err != nil {
+		return nil, nil // it is no object, which is told already
+	}
+	if len(u.Attributes) == 0 || string(u.Attributes) == "null" {
+		return json.RawMessage("{}"), nil
+	}
+	return u.Attributes, nil
+}
+
+// checkMayChange refuses a change by which the caller could sign in as somebody
+// who may do what the caller may not.
+func (w *work) checkMayChange(old, u *schemas.User) error {
+	var paths []string
+	if old.Type != u.Type {
+		paths = append(paths, "type")
+	}
+	for _, attribute := range schemas.IdentifyingAttributes() {
+		if old.Text(attribute) != u.Text(attribute) {
+			paths = append(paths, "attributes."+attribute)
+		}
+	}
+	if w.secret {
+		paths = append(paths, "attributes."+passwordAttribute)
+	}
+	for _, path := range paths {
+		if err := w.requireOf(path, "this user", principalOf(old)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

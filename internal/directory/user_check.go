@@ -1,0 +1,63 @@
+package directory
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// CheckUser checks a user whom a flow is to create, by the user's type. What
+// does not fit is an error of Class Invalid, code user_does_not_fit; the path of
+// each problem is the name of an attribute, or "" if it is the flow that is
+// wrong and not what somebody has typed. A user without a unit is put into the
+// default one.
+//
+// That the type requires a password is no problem here: flows set it later.
+func (d *Directory) CheckUser(ctx context.Context, u *schemas.User) error {
+	problems, err := d.unfit(ctx, u)
+	if err != nil || len(problems) == 0 {
+		return err
+	}
+	return schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit,
+		"the account would not fit the user type %.64q: %s", u.Type, problems[0]).WithProblems(problems)
+}
+
+func (d *Directory) unfit(ctx context.Context, u *schemas.User) ([]schemas.Problem, error) {
+	t, err := store.UserTypes().Find(ctx, d.store, "name", u.Type)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return []schemas.Problem{{Message: "there is no such user type; name another one in the flow or in the application"}}, nil
+	}
+	if problems, err := d.placeUser(ctx, u); len(problems) > 0 || err != nil {
+		return problems, err
+	}
+	compiled, err := d.types.compile(t)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(u.Attributes)
+	if err != nil {
+		return nil, err
+	}
+	return compiled.Check(text, false), nil
+}
+
+// placeUser sees to it that the user's unit is there.
+func (d *Directory) placeUser(ctx context.Context, u *schemas.User) ([]schemas.Problem, error) {
+	if u.OUID == "" {
+		unit, err := store.Units().Find(ctx, d.store, "handle", DefaultUnit)
+		if err == nil && unit != nil {
+			u.OUID = unit.ID
+		}
+		return nil, err
+	}
+	_, err := store.Units().Get(ctx, d.store, u.OUID)
+	if schemas.HasClass(err, schemas.NotFound) {
+		return []schemas.Problem{{Message: "there is no organization unit with the id that the flow or the application names"}}, nil
+	}
+	return nil, err
+}

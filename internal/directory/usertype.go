@@ -1,0 +1,116 @@
+package directory
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+func (d *Directory) userTypeCollection() *collection[schemas.UserType] {
+	table := store.UserTypes()
+	noun := Noun{
+		Name: "userType", Plural: "userTypes", Path: "/user-types",
+		Read: "system:user-types:read", Write: "system:user-types:write",
+		Schema: schemas.UserTypeSchema, Key: "name", Filters: table.Filters(),
+	}
+	return &collection[schemas.UserType]{
+		d: d, table: table, noun: noun,
+		meta:     func(t *schemas.UserType) meta { return meta{&t.ID, &t.CreatedAt, &t.UpdatedAt} },
+		complete: completeUserType,
+		check: func(w *work, old, t *schemas.UserType) error {
+			return d.checkUserType(w, noun, old, t)
+		},
+		changed: reclaimAttributes,
+		remove: func(w *work, t *schemas.UserType) (err error) {
+			w.inUse, err = usesOfType(w, t)
+			return err
+		},
+	}
+}
+
+func completeUserType(w *work, _, t *schemas.UserType) error {
+	var compact bytes.Buffer
+	if len(t.Schema) > 0 && json.Compact(&compact, t.Schema) == nil {
+		t.Schema = compact.Bytes() // how it was laid out is no part of it
+	}
+	return defaultUnit(w, &t.OUID)
+}
+
+func (d *Directory) checkUserType(w *work, n Noun, old, t *schemas.UserType) error {
+	if err := unique(w, store.UserTypes(), "name", t.Name, idOf(old, func(o *schemas.UserType) string { return o.ID })); err != nil {
+		return err
+	}
+	if err := exists(w, store.Units(), "ouId", t.OUID); err != nil {
+		return err
+	}
+	if len(t.Schema) > 0 { // else it is told already
+		w.problems = append(w.problems, t.CheckDefinition()...)
+	}
+	if old == nil || len(w.shape)+len(w.problems) > 0 {
+		return nil
+	}
+	if err := checkRename(w, n, old, t); err != nil {
+		return err
+	}
+	return d.checkUsersOf(w, old, t)
+}
+
+// checkRename refuses a new name for a type that is named somewhere.
+func checkRename(w *work, n Noun, old, t *schemas.UserType) error {
+	if old.Name == t.Name {
+		return nil
+	}
+	uses, err := usesOfType(w, old)
+	if len(uses) > 0 {
+		w.refusal = errInUse(n, "renamed", uses)
+	}
+	return err
+}
+
+// usesOfType returns what names a type: users, applications, and flows.
+func usesOfType(w *work, t *schemas.UserType) ([]store.Use, error) {
+	uses, err := store.Uses(w.ctx, w.tx, "userType", t.ID)
+	if err != nil {
+		return nil, err
+	}
+	for page := (store.Page{Limit: pageSize}); ; {
+		found, err := store.Flows().List(w.ctx, w.tx, page)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			if f := &found[i]; createsUsers(f, t.Name) {
+				uses = append(uses, store.Use{
+					ResourceRef: schemas.ResourceRef{Type: "flow", ID: f.ID}, Name: f.Handle, How: "creates users of it",
+				})
+			}
+		}
+		if len(found) < pageSize {
+			return uses, nil
+		}
+		page.After = found[len(found)-1].ID
+	}
+}
+
+// pageSize is how many resources are read at a time where all are looked at.
+const pageSize = 500
+
+// createsUsers reports whether a flow has a node that creates users of a type. A
+// node that does not say which creates persons.
+func createsUsers(f *schemas.Flow, userType string) bool {
+	for _, n := range f.Nodes {
+		if n.Use != "user-create" {
+			continue
+		}
+		with := struct{ Type string }{schemas.PersonName}
+		if len(n.With) > 0 && json.Unmarshal(n.With, &with) != nil {
+			continue
+		}
+		if with.Type == userType {
+			return true
+		}
+	}
+	return false
+}

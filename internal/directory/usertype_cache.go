@@ -1,0 +1,40 @@
+package directory
+
+import (
+	"crypto/sha256"
+	"sync"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// typeCache keeps user types compiled. They are found by what they say, so
+// there is nothing to invalidate.
+type typeCache struct {
+	mu       sync.Mutex
+	compiled map[[sha256.Size]byte]*schemas.CompiledUserType
+}
+
+// mostTypes is how many compiled types are kept: more than anybody has at once.
+const mostTypes = 100
+
+// compile returns the compiled type.
+func (c *typeCache) compile(t *schemas.UserType) (*schemas.CompiledUserType, error) {
+	key := sha256.Sum256([]byte(t.Name + "\x00" + string(t.Schema)))
+	c.mu.Lock()
+	known := c.compiled[key]
+	c.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	made, err := schemas.CompileUserType(t)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.compiled == nil || len(c.compiled) >= mostTypes {
+		c.compiled = map[[sha256.Size]byte]*schemas.CompiledUserType{}
+	}
+	c.compiled[key] = made
+	return made, nil
+}

@@ -1,0 +1,117 @@
+package directory
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// A type that changes has users already. Those it would no longer describe are
+// told, and keep the change from being made: nobody else would ever look.
+
+// mostMisfits is how many users are told of; of the others only the number.
+const mostMisfits = 20
+
+// misfits are the users that a change of their type would leave behind.
+type misfits struct {
+	told  []schemas.Problem
+	total int
+}
+
+// add notes what is wrong with a user: the first problem, and how many more.
+// Values are never told: who may change a type may not see its users.
+func (m *misfits) add(u *schemas.User, problems []schemas.Problem) {
+	if m.total++; m.total > mostMisfits {
+		return
+	}
+	p := problems[0].WithoutValue()
+	p.Path = schemas.JoinPath(schemas.MemberPath("users", u.ID), schemas.JoinPath("attributes", p.Path))
+	if len(problems) > 1 {
+		p.Message += fmt.Sprintf(" (and %d more problems)", len(problems)-1)
+	}
+	m.told = append(m.told, p)
+}
+
+// err is the refusal of the change; nil if nobody is left behind.
+func (m *misfits) err() error {
+	if m.total == 0 {
+		return nil
+	}
+	return schemas.Errorf(schemas.Conflict, schemas.CodeUsersDoNotFit,
+		"%d users of this type would no longer fit it. Change them first, or let the type allow what they have", m.total).WithProblems(m.told)
+}
+
+// checkUsersOf refuses a change that users of the type would not fit.
+func (d *Directory) checkUsersOf(w *work, old, t *schemas.UserType) error {
+	if string(old.Schema) == string(t.Schema) || w.refusal != nil {
+		return nil
+	}
+	compiled, err := d.types.compile(t)
+	if err != nil {
+		return err
+	}
+	var left misfits
+	err = eachUserOf(w, old.Name, func(u *schemas.User) error {
+		text, err := json.Marshal(u.Attributes)
+		if err != nil {
+			return err
+		}
+		if problems := compiled.Check(text, false); len(problems) > 0 {
+			left.add(u, problems)
+		}
+		return nil
+	})
+	w.refusal = left.err()
+	return err
+}
+
+// reclaimAttributes claims what has become unique, and releases what no longer
+// is, for every user of a type that has changed.
+func reclaimAttributes(w *work, old, t *schemas.UserType) error {
+	if old == nil || slices.Equal(old.UniqueAttributes(), t.UniqueAttributes()) {
+		return nil
+	}
+	var left misfits
+	err := eachUserOf(w, t.Name, func(u *schemas.User) error {
+		err := store.Reclaim(w.tx, u)
+		if schemas.HasCode(err, schemas.CodeAttributeTaken) {
+			left.add(u, sameAsAnother(schemas.AsError(err).Errors))
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return left.err()
+}
+
+// sameAsAnother words what the store refuses for those who look at many users.
+func sameAsAnother(problems []schemas.Problem) []schemas.Problem {
+	for i := range problems {
+		problems[i].Message = "expected a value of its own: another user has the same"
+	}
+	return problems
+}
+
+// eachUserOf calls do with every user of a type, oldest first.
+func eachUserOf(w *work, userType string, do func(*schemas.User) error) error {
+	for page := (store.Page{Limit: pageSize, Member: "type", Value: userType}); ; {
+		found, err := store.Users().List(w.ctx, w.tx, page)
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			if err := do(&found[i]); err != nil {
+				return err
+			}
+		}
+		if len(found) < pageSize {
+			return nil
+		}
+		page.After = found[len(found)-1].ID
+	}
+}
