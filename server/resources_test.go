@@ -18,7 +18,11 @@ type sample struct{ body, changed, required string }
 func samples() map[string]sample {
 	return map[string]sample{
 		"organizationUnits": {`{"handle":"unit#","name":"A unit"}`, `{"handle":"unit#","name":"Another name"}`, "name"},
-		"resourceServers":   {`{"handle":"api#","name":"An API","resources":[{"handle":"books","actions":[{"handle":"read"}]}]}`, `{"handle":"api#","name":"Another name"}`, "name"},
+		"userTypes": {`{"name":"Type#","schema":{"type":"object","properties":{"username":{"type":"string"}},"additionalProperties":false}}`,
+			`{"name":"Type#","schema":{"type":"object"}}`, "name"},
+		"users": {`{"type":"Person","attributes":{"username":"user#","email":"user#@example.com"}}`,
+			`{"type":"Person","attributes":{"username":"user#","given_name":"Changed"}}`, "type"},
+		"resourceServers": {`{"handle":"api#","name":"An API","resources":[{"handle":"books","actions":[{"handle":"read"}]}]}`, `{"handle":"api#","name":"Another name"}`, "name"},
 		"flows": {`{"handle":"flow#","name":"A flow","flowType":"AUTHENTICATION","nodes":[{"id":"key","use":"prove","next":"end"}]}`,
 			`{"handle":"flow#","name":"A flow","flowType":"AUTHENTICATION","nodes":[{"id":"who","use":"form","next":"key"},{"id":"key","use":"prove","next":"end"}]}`, "name"},
 		"applications": {`{"name":"App #","inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"]}}]}`, `{"name":"App #"}`, "name"},

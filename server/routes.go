@@ -8,6 +8,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
 )
 
 // handler answers a request, or returns the error to answer it with. One that
@@ -56,6 +57,19 @@ func (s *server) endpoints() []endpoint {
 func (s *server) partEndpoints() []endpoint {
 	d := s.Directory
 	return []endpoint{
+		{"GET", "/users/me", userToken, s.self, configuredOrigins},
+		{"GET", "/users/me/passkeys", userToken, s.passkeys, configuredOrigins},
+		{"PATCH", "/users/me/passkeys/{credentialId}", userToken, s.renamePasskey, configuredOrigins},
+		{"DELETE", "/users/me/passkeys/{credentialId}", userToken, s.deletePasskey, configuredOrigins},
+		{"GET", "/users/me/sessions", userToken, s.sessions, configuredOrigins},
+		{"DELETE", "/users/me/sessions", userToken, s.endSessions, configuredOrigins},
+		{"DELETE", "/users/me/sessions/{sid}", userToken, s.endSession, configuredOrigins},
+		{"GET", "/users/{id}/passkeys", "system:users:read", s.passkeys, configuredOrigins},
+		{"PATCH", "/users/{id}/passkeys/{credentialId}", "system:users:write", s.renamePasskey, configuredOrigins},
+		{"DELETE", "/users/{id}/passkeys/{credentialId}", "system:users:write", s.deletePasskey, configuredOrigins},
+		{"GET", "/users/{id}/sessions", "system:users:read", s.sessions, configuredOrigins},
+		{"DELETE", "/users/{id}/sessions", "system:users:write", s.endSessions, configuredOrigins},
+		{"DELETE", "/users/{id}/sessions/{sid}", "system:users:write", s.endSession, configuredOrigins},
 		{"POST", "/applications/{id}/client-secret", "system:applications:write", s.rotateSecret, configuredOrigins},
 		{"PUT", "/groups/{id}/members/{type}/{principalId}", "system:groups:write", principal(d.AddMember), configuredOrigins},
 		{"DELETE", "/groups/{id}/members/{type}/{principalId}", "system:groups:write", principal(d.RemoveMember), configuredOrigins},
@@ -159,7 +173,11 @@ func (at *resource) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return e.handle(w, r, c)
+	err = e.handle(w, r, c)
+	if e.needs == userToken && schemas.HasCode(err, schemas.CodeUserNotFound) {
+		return schemas.Errorf(schemas.Unauthenticated, codeInvalidToken, "the user whom the token speaks for is no longer there")
+	}
+	return err
 }
 
 // allow is the value of the Allow field: RFC 9110 §10.2.1.

@@ -1,0 +1,193 @@
+package server_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server"
+)
+
+// The table is written down a second time, so that nobody changes what a route
+// needs without saying so.
+func TestRoutes(t *testing.T) {
+	h := newHouse(t)
+	var table strings.Builder
+	for _, r := range h.routes() {
+		table.WriteString(r.Method + " " + r.Path + " — " + r.Needs + "\n")
+	}
+	want, err := os.ReadFile("testdata/routes.txt")
+	if err != nil || table.String() != string(want) {
+		t.Errorf("the table of routes is not that of testdata/routes.txt (%v):\n%s", err, &table)
+	}
+}
+
+func (h *house) routes() []server.Route { return server.Routes(server.Options{Directory: h.directory}) }
+
+// words are what a route may need beside a permission.
+func words() []string { return []string{"nothing", "any token", "a user's token"} }
+
+// Every permission of the table is one that roles can grant.
+func TestPermissionsOfRoutesExist(t *testing.T) {
+	h := newHouse(t)
+	page, _ := h.ok(200, "GET /resource-servers?filter=handle+eq+%22system%22", "")
+	var seeded []string
+	for _, p := range page.list("resourceServers")[0]["permissions"].([]any) {
+		seeded = append(seeded, p.(string))
+	}
+	for _, r := range h.routes() {
+		if !slices.Contains(words(), r.Needs) && !slices.Contains(seeded, r.Needs) {
+			t.Errorf("%s %s needs %q, which is not among %q", r.Method, r.Path, r.Needs, seeded)
+		}
+		if strings.HasPrefix(r.Needs, "system") && (r.Method == "GET") != strings.HasSuffix(r.Needs, ":read") && r.Path != "/flows/check" {
+			t.Errorf("%s %s needs %q", r.Method, r.Path, r.Needs)
+		}
+	}
+}
+
+// at is a path of the route, with something for each variable.
+func at(r server.Route) string {
+	path := r.Path
+	for _, variable := range []string{"{id}", "{type}", "{memberId}", "{principalId}", "{credentialId}", "{sid}", "{n}"} {
+		path = strings.ReplaceAll(path, variable, "7")
+	}
+	return path
+}
+
+func TestRoutesWithoutToken(t *testing.T) {
+	h := newHouse(t)
+	for _, r := range h.routes() {
+		if r.Needs == "nothing" {
+			continue
+		}
+		for _, header := range []string{"", "Authorization: Bearer nonsense", "Authorization: Basic YTpi", "Authorization: Bearer"} {
+			rec := h.do(r.Method, at(r), "{}", header)
+			challenge := rec.Header().Get("WWW-Authenticate")
+			code := "invalid_token"
+			if header == "" {
+				code = "unauthorized"
+			}
+			fails(t, rec, 401, code)
+			if !strings.HasPrefix(challenge, `Bearer realm="postern"`) || strings.Contains(challenge, "error=") != (header != "") {
+				t.Errorf("%s %s: %q", r.Method, r.Path, challenge)
+			}
+		}
+	}
+}
+
+// A route with a permission is closed to whoever has every other one, and open
+// to who has it, or one above it.
+func TestRoutesAndPermissions(t *testing.T) {
+	h := newHouse(t)
+	var all []string
+	for _, r := range h.routes() {
+		if !slices.Contains(words(), r.Needs) && !slices.Contains(all, r.Needs) {
+			all = append(all, r.Needs)
+		}
+	}
+	if len(all) < 15 {
+		t.Fatalf("only %q", all)
+	}
+	for _, r := range h.routes() {
+		if slices.Contains(words(), r.Needs) {
+			continue
+		}
+		others := slices.DeleteFunc(slices.Clone(all), func(p string) bool { return p == r.Needs })
+		others = append(others, r.Needs+":more", r.Needs[:len(r.Needs)-1], "openid", "*", "System")
+		for _, path := range []string{at(r), at(r) + "?limit=x"} {
+			rec := h.do(r.Method, path, "{", h.bearer(ada, others...))
+			f := fails(t, rec, 403, "forbidden")
+			want := `Bearer realm="postern", error="insufficient_scope", scope="` + r.Needs + `"`
+			if got := rec.Header().Get("WWW-Authenticate"); got != want {
+				t.Errorf("%s %s: %s, want %s", r.Method, r.Path, got, want)
+			}
+			if !strings.Contains(f.Description.DefaultValue, `"`+r.Needs+`"`) {
+				t.Errorf("%q does not name %s", f.Description.DefaultValue, r.Needs)
+			}
+		}
+		for above := r.Needs; ; above = above[:strings.LastIndex(above, ":")] {
+			if rec := h.do(r.Method, at(r), "{}", h.bearer(ada, above)); rec.Code == 401 || rec.Code == 403 {
+				t.Errorf("%s %s with %s: %d %s", r.Method, r.Path, above, rec.Code, rec.Body)
+			}
+			if above == "system" {
+				break
+			}
+		}
+	}
+}
+
+// A token that was meant for another audience, or was revoked, is none.
+func TestTokensThatDoNotCount(t *testing.T) {
+	h := newHouse(t)
+	raw, err := h.tokens.Assert(t.Context(), schemas.Assertion{Subject: ada, Audience: []string{publicURL + "/mcp"}, Permissions: []string{"system"}, AuthTime: h.clock()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fails(t, h.do("GET", "/groups", "", "Authorization: Bearer "+raw), 401, "invalid_token")
+	h.ok(200, "GET /groups", "")
+	claims, err := h.tokens.Verify(t.Context(), strings.TrimPrefix(h.admin, "Authorization: Bearer "), publicURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.db.Apply(t.Context(), []schemas.Change{schemas.RevokeToken{ID: claims.ID, ExpiresAt: claims.Expires}}); err != nil {
+		t.Fatal(err)
+	}
+	fails(t, h.do("GET", "/groups", "", h.admin), 401, "invalid_token")
+}
+
+// While the server stands open, a request without a token may do everything,
+// one with a bad token nothing, and a page in a browser nothing either.
+func TestOpenServer(t *testing.T) {
+	open := true
+	h := newHouse(t, func(o *server.Options) { o.Open = func(context.Context) bool { return open } })
+	made, _ := h.ok(201, "POST /groups", `{"name":"seeded"}`, "Authorization: ")
+	fails(t, h.do("GET", "/groups", "", "Authorization: Bearer nonsense"), 401, "invalid_token")
+	fails(t, h.do("GET", "/groups", "", "Origin: "+spaOrigin), 401, "unauthorized")
+	fails(t, h.do("GET", "/users/me", ""), 403, "forbidden")
+	h.ok(200, "GET /groups", "", "Origin: "+spaOrigin)
+	events, _ := h.ok(200, "GET /audit-events?resource="+made.text("id"), "", "Authorization: ")
+	if e := events.list("auditEvents"); len(e) != 1 || e[0].text("actor.type") != "system" || e[0].text("traceId") == "" {
+		t.Errorf("%v", events)
+	}
+	open = false
+	fails(t, h.do("GET", "/groups", ""), 401, "unauthorized")
+}
+
+// The audit log tells a client that acts by itself from a user, and through
+// which application a user acts.
+func TestActors(t *testing.T) {
+	h := newHouse(t)
+	machine, err := h.tokens.Access(t.Context(), token.Access{Subject: "M2M", ClientID: "M2M", Audience: []string{publicURL}, Scope: []string{"system"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	person, err := h.tokens.Access(t.Context(), token.Access{Subject: ada, ClientID: "SPA", Audience: []string{publicURL, publicURL + "/mcp"}, Scope: []string{"system"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, client := range []string{"M2M", "SPA"} {
+		app := schemas.Application{ID: schemas.NewID(), Name: client, ClientID: client, AuthFlowID: schemas.NewID(), CreatedAt: h.clock(), UpdatedAt: h.clock()}
+		if err := h.db.CreateApplication(t.Context(), app); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, tt := range map[string]struct {
+		header string
+		want   schemas.Actor
+	}{
+		"machine":   {"Authorization: Bearer " + machine, schemas.Actor{Type: schemas.ApplicationActor, ID: "M2M", Client: "M2M"}},
+		"person":    {"Authorization: Bearer " + person, schemas.Actor{Type: schemas.UserActor, ID: ada, Client: "SPA"}},
+		"assertion": {h.bearer(ada, "system"), schemas.Actor{Type: schemas.UserActor, ID: ada, Client: "the-app"}},
+	} {
+		id, _ := h.ok(201, "POST /groups", `{"name":"`+name+`"}`, tt.header)
+		events, err := h.db.Events(t.Context(), schemas.EventQuery{Limit: 1, ResourceID: id.text("id")})
+		if err != nil || len(events) != 1 || events[0].Actor != tt.want {
+			t.Errorf("%s: %+v %v", name, events, err)
+		}
+	}
+	fails(t, h.do("GET", "/users/me", "", "Authorization: Bearer "+machine), 403, "forbidden")
+}

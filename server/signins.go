@@ -1,0 +1,54 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/gorilla/mux"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// shownSession is a session as people are told of it. Current marks the one that the
+// token they ask with belongs to.
+type shownSession struct {
+	schemas.Session
+	Current bool `json:"current"`
+}
+
+// sessions is GET /users/me/sessions and GET /users/{id}/sessions.
+func (s *server) sessions(w http.ResponseWriter, r *http.Request, c *caller) error {
+	found, err := s.Directory.Sessions(r.Context(), c.Call, userOf(r, c))
+	if err != nil {
+		return err
+	}
+	list := make([]any, len(found))
+	for i, session := range found {
+		list[i] = shownSession{session, session.ID == c.session}
+	}
+	return writeJSON(w, http.StatusOK, whole("sessions", list))
+}
+
+// endSession is DELETE …/sessions/{sid}: every token of the session is worthless
+// from now on.
+func (s *server) endSession(w http.ResponseWriter, r *http.Request, c *caller) error {
+	if err := s.Directory.EndSession(r.Context(), c.Call, userOf(r, c), mux.Vars(r)["sid"]); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// ended tells how many sessions were.
+type ended struct {
+	Ended int `json:"ended"`
+}
+
+// endSessions is DELETE …/sessions: it ends all but the one that the token
+// belongs to, if that is one of them.
+func (s *server) endSessions(w http.ResponseWriter, r *http.Request, c *caller) error {
+	n, err := s.Directory.EndSessions(r.Context(), c.Call, userOf(r, c), c.session)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, ended{n})
+}
