@@ -69,9 +69,16 @@ func (w *work) noPermission(path, permission string, others []string) error {
 	return nil
 }
 
+// mostPrincipals is how many a list of principals may have, as the schemas say.
+const mostPrincipals = 10000
+
 // checkPrincipals checks a list of principals: that they are of the types, and
 // are there. Those that were in the list before are.
 func checkPrincipals(w *work, path string, was, list []schemas.Principal, types ...schemas.PrincipalType) error {
+	if len(list) > mostPrincipals {
+		w.invalid(path, "expected at most %d, got %d; put some into a group of their own", mostPrincipals, len(list))
+		return nil
+	}
 	known, err := w.principals(was, list)
 	if err != nil {
 		return err

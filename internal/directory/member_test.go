@@ -1,0 +1,129 @@
+package directory
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+func group(id string) schemas.Principal {
+	return schemas.Principal{Type: schemas.GroupPrincipal, ID: id}
+}
+
+func TestMembersOneByOne(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		h := furnished(t, w)
+		before := len(h.events(t))
+		first, err := h.AddMember(t.Context(), System(), h.ids["group"], h.other())
+		must(t, err)
+		again, err := h.AddMember(t.Context(), System(), h.ids["group"], h.other())
+		must(t, err)
+		if again.ETag != first.ETag {
+			t.Error("who is a member already became one again")
+		}
+		want := []schemas.Principal{h.user(), h.other()}
+		slices.SortFunc(want, schemas.Principal.Compare)
+		if got := again.Value.(*schemas.Group).Members; !slices.Equal(got, want) {
+			t.Errorf("got the members %v, expected %v", got, want)
+		}
+		for range 2 {
+			item, err := h.RemoveMember(t.Context(), System(), h.ids["group"], h.user())
+			must(t, err)
+			if got := item.Value.(*schemas.Group).Members; !slices.Equal(got, []schemas.Principal{h.other()}) {
+				t.Errorf("got the members %v, expected %v", got, h.other())
+			}
+		}
+		if n := len(h.events(t)) - before; n != 2 {
+			t.Errorf("%d events of two changes", n)
+		}
+		_, err = h.AddMember(t.Context(), System(), h.ids["group"], schemas.Principal{Type: schemas.UserPrincipal, ID: "nobody"})
+		refused(t, err, schemas.CodeInvalidRequest, `id: there is no user with the id "nobody"`)
+		_, err = h.AddMember(t.Context(), System(), h.ids["group"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: h.ids["application"]})
+		refused(t, err, schemas.CodeInvalidRequest, `type: expected one of ["user" "group"]`)
+		_, err = h.AddMember(t.Context(), System(), schemas.NewID(), h.user())
+		refused(t, err, "group_not_found")
+	})
+}
+
+func TestAssignmentsOneByOne(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		h := furnished(t, w)
+		app := schemas.Principal{Type: schemas.ApplicationPrincipal, ID: h.ids["application"]}
+		item, err := h.Assign(t.Context(), System(), h.ids["role"], app)
+		must(t, err)
+		want := []schemas.Principal{app, group(h.ids["group"])}
+		if got := item.Value.(*schemas.Role).Assignments; !slices.Equal(got, want) {
+			t.Errorf("got the assignments %v, expected %v", got, want)
+		}
+		granted, err := store.PermissionsOf(t.Context(), h.store, app)
+		must(t, err)
+		if !slices.Equal(granted, []string{writing}) {
+			t.Errorf("the application has %q, expected %q", granted, writing)
+		}
+		item, err = h.Unassign(t.Context(), System(), h.ids["role"], app)
+		must(t, err)
+		if got := item.Value.(*schemas.Role).Assignments; !slices.Equal(got, want[1:]) {
+			t.Errorf("got the assignments %v, expected %v", got, want[1:])
+		}
+		_, err = h.Assign(t.Context(), System(), h.ids["role"], group(schemas.NewID()))
+		refused(t, err, schemas.CodeInvalidRequest, "id: there is no group")
+	})
+}
+
+// A group cannot be below itself, however long the way around is.
+func TestGroupsStandInNoCircle(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		h := furnished(t, w)
+		below := h.create(t, h.Groups, `{"name": "0"}`)
+		lowest := below
+		for i := range 5 {
+			below = h.create(t, h.Groups, object(t, "name", fmt.Sprint(i+1), "members", []schemas.Principal{group(below)}))
+		}
+		_, err := h.AddMember(t.Context(), System(), lowest, group(below))
+		refused(t, err, schemas.CodeInvalidRequest, "id: would be a part of itself")
+		_, err = h.AddMember(t.Context(), System(), lowest, group(lowest))
+		refused(t, err, schemas.CodeInvalidRequest, "id: would be a part of itself")
+		_, err = h.Groups.Replace(t.Context(), System(), lowest, "", doc(t, object(t, "name", "0", "members", []schemas.Principal{h.user(), group(below)})))
+		refused(t, err, schemas.CodeInvalidRequest, "members[1].id: would be a part of itself")
+		// Two ways to one group are no circle.
+		_, err = h.AddMember(t.Context(), System(), below, group(lowest))
+		must(t, err)
+	})
+}
+
+// Ten thousand members are looked up in a few questions, and of ten thousand
+// wrong ones the first are told.
+func TestVeryManyMembers(t *testing.T) {
+	h := furnished(t, newWorld(t))
+	var members []schemas.Principal
+	for range 10000 {
+		members = append(members, schemas.Principal{Type: schemas.UserPrincipal, ID: schemas.NewID()})
+	}
+	_, err := h.Groups.Create(t.Context(), System(), doc(t, object(t, "name", "Many", "members", members)))
+	told := schemas.AsError(err).Errors
+	if len(told) != mostProblems || !strings.HasSuffix(told[mostProblems-1].Message, "(and 9950 more problems)") {
+		t.Errorf("%d problems were told, the last of them %v", len(told), told[len(told)-1])
+	}
+	must(t, h.store.Update(t.Context(), func(tx *store.Tx) error {
+		for _, m := range members {
+			u := schemas.User{ID: m.ID, Type: "Person", OUID: h.unit, CreatedAt: h.now(), UpdatedAt: h.now()}
+			if err := store.Users().Insert(tx, &u); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	item, err := h.Groups.Create(t.Context(), System(), doc(t, object(t, "name", "Many", "members", members)))
+	must(t, err)
+	_, err = h.AddMember(t.Context(), System(), item.ID, h.user())
+	refused(t, err, schemas.CodeInvalidRequest, "members: expected at most 10000, got 10001")
+	item, err = h.RemoveMember(t.Context(), System(), item.ID, members[17])
+	must(t, err)
+	if n := len(item.Value.(*schemas.Group).Members); n != 9999 {
+		t.Errorf("%d members, expected 9999", n)
+	}
+}
