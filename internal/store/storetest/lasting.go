@@ -24,6 +24,7 @@ func Lasting(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.
 	t.Run("instances open a new store at once", func(t *testing.T) { testOpenAtOnce(t, config(t)) })
 	t.Run("a newer schema is refused", func(t *testing.T) { testNewerSchema(t, fresh) })
 	t.Run("a store tells whether it is ready", func(t *testing.T) { testPing(t, fresh) })
+	t.Run("the audit log is only added to", func(t *testing.T) { testAppendOnly(t, fresh) })
 	t.Run("what was acknowledged survives a kill", func(t *testing.T) { testKill(t, config) })
 	t.Run("closing lets writes finish", func(t *testing.T) { testClose(t, config(t)) })
 }
@@ -116,6 +117,32 @@ func testPing(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql
 	if s.Ping(t.Context()) == nil {
 		t.Error("a closed store is ready")
 	}
+}
+
+// testAppendOnly tries to change the audit log behind the store's back.
+func testAppendOnly(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.DB, error))) {
+	c, direct := fresh(t)
+	s := open(t, c)
+	want := schemas.Event{ID: schemas.NewID(), At: noon(), Action: "role.replaced", UserID: annID}
+	must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: want}}))
+	db, err := direct()
+	must(t, err)
+	for _, statement := range []string{"UPDATE events SET user_id = 'somebody else'", "UPDATE events SET at = 0 WHERE action = 'role.replaced'",
+		"DELETE FROM events", "DELETE FROM events WHERE id = '" + want.ID + "'", "TRUNCATE events"} {
+		if _, err := db.ExecContext(t.Context(), statement); err == nil {
+			t.Errorf("%s was done", statement)
+		}
+	}
+	must(t, db.Close())
+	wantEvents(t, s, schemas.EventQuery{Limit: 10}, []schemas.Event{want})
+	// The same event twice is refused, and what came with it does not happen.
+	again := []schemas.Change{schemas.RevokeToken{ID: "t", ExpiresAt: noon()}, schemas.RecordEvent{Event: want}}
+	if err := s.Apply(t.Context(), again); err == nil {
+		t.Error("an event was recorded twice")
+	}
+	live, err := s.TokenLive(t.Context(), schemas.TokenRef{ID: "t"})
+	must(t, err)
+	wantEqual(t, "whether the token counts", live, true)
 }
 
 // testClose closes a store in the midst of writing: each write that was
