@@ -2,18 +2,25 @@ package bootstrap_test
 
 import (
 	"context"
+	"database/sql"
+	"encoding/json"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
+
+const baseURL = "https://id.example.com"
 
 // plain hashes passwords so that a test can read them.
 type plain struct{}
@@ -22,88 +29,153 @@ func (plain) Hash(_ context.Context, password string) (string, error) {
 	return "plain:" + password, nil
 }
 
-func noon() time.Time { return time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC) }
+// world is a directory on a store.
+type world struct {
+	*directory.Directory
+	store *store.Store
+}
 
-func open(t *testing.T, c store.Config) *store.Store {
+func open(t *testing.T, driver, dsn string) *world {
 	t.Helper()
-	s, err := store.Open(t.Context(), c)
+	s, err := store.Open(t.Context(), store.Config{Driver: driver, DSN: dsn})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return s
+	kinds := nodes.Kinds(nodes.Deps{})
+	return &world{store: s, Directory: directory.New(directory.Options{
+		Store: s, Hasher: plain{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"),
+		CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
+			flow, _, problems := engine.Check(text, yaml, kinds)
+			return flow, problems
+		},
+	})}
 }
 
 // eachStore runs a test on every database.
-func eachStore(t *testing.T, test func(t *testing.T, s *store.Store)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, open(t, store.Config{Driver: "sqlite", DSN: ":memory:"})) })
-	t.Run("postgres", func(t *testing.T) {
-		test(t, open(t, store.Config{Driver: "postgres", DSN: storetest.Postgres(t)}))
-	})
+func eachStore(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, open(t, "sqlite", filepath.Join(t.TempDir(), "postern.db"))) })
+	t.Run("postgres", func(t *testing.T) { test(t, open(t, "postgres", storetest.Postgres(t))) })
+}
+
+func (w *world) seed(t *testing.T, admin bootstrap.Admin) *bootstrap.Admin {
+	t.Helper()
+	made, err := bootstrap.Seed(t.Context(), w.Directory, baseURL, admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func (w *world) user(t *testing.T, name string) *schemas.User {
+	t.Helper()
+	u, err := w.store.UserByAttribute(t.Context(), "username", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
 }
 
 func TestSeed(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *store.Store) {
+	eachStore(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
-		admin, err := bootstrap.Seed(ctx, s, plain{}, bootstrap.Admin{Username: "root", Password: "quiet harbour"}, noon())
-		if err != nil || admin == nil || admin.Username != "root" || admin.Password != "" {
-			t.Fatalf("%+v, %v: a chosen password is not shown", admin, err)
+		admin := w.seed(t, bootstrap.Admin{Username: "root", Password: "quiet harbour"})
+		if admin == nil || admin.Username != "root" || admin.Password != "" {
+			t.Fatalf("%+v: a chosen password is not shown", admin)
 		}
-		u, err := s.UserByAttribute(ctx, "username", "root")
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := w.user(t, "root")
 		if u.OUID != bootstrap.DefaultUnitID || u.Type != "Person" {
 			t.Errorf("the administrator is %+v", u)
 		}
-		if hash, err := s.PasswordHash(ctx, u.ID); err != nil || hash != "plain:quiet harbour" {
+		if hash, err := w.store.PasswordHash(ctx, u.ID); err != nil || hash != "plain:quiet harbour" {
 			t.Errorf("hash %q, %v", hash, err)
 		}
-		if may, err := s.Permissions(ctx, u.ID); err != nil || strings.Join(may, " ") != "system" {
+		if may, err := w.store.Permissions(ctx, u.ID); err != nil || strings.Join(may, " ") != "system" {
 			t.Errorf("permissions %v, %v", may, err)
 		}
-		console, err := s.Application(ctx, bootstrap.ConsoleID)
-		if err != nil || console.ClientID != "CONSOLE" || console.IsRegistrationFlowEnabled {
-			t.Errorf("the console is %+v, %v", console, err)
+		if holders, err := w.Administrators(ctx, directory.System(), 5); err != nil || !slices.Equal(holders, []string{u.ID}) {
+			t.Errorf("administrators %v, %v", holders, err)
 		}
-		for _, id := range []string{console.AuthFlowID, console.RegistrationFlowID} {
-			f, err := s.Flow(ctx, id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if g, problems := engine.Compile(f, nodes.Kinds(nodes.Deps{})); g == nil {
-				t.Errorf("the flow %s as it is stored: %v", f.Handle, problems)
-			}
-		}
+		w.checkConsole(t)
 
-		again, err := bootstrap.Seed(ctx, s, plain{}, bootstrap.Admin{Username: "other"}, noon())
-		if err != nil || again != nil {
-			t.Errorf("a second seeding: %+v, %v", again, err)
+		if again := w.seed(t, bootstrap.Admin{Username: "other"}); again != nil {
+			t.Errorf("a second seeding: %+v", again)
 		}
-		if _, err := s.UserByAttribute(ctx, "username", "other"); !schemas.HasCode(err, schemas.CodeUserNotFound) {
+		if _, err := w.store.UserByAttribute(ctx, "username", "other"); !schemas.HasCode(err, schemas.CodeUserNotFound) {
 			t.Errorf("a second administrator: %v", err)
 		}
 	})
 }
 
+// checkConsole checks that the console is an OAuth client whose flows run.
+func (w *world) checkConsole(t *testing.T) {
+	t.Helper()
+	item, err := w.Applications.Get(t.Context(), directory.System(), bootstrap.ConsoleID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	console := item.Value.(*schemas.Application)
+	o := console.OAuth()
+	if console.ClientID != "CONSOLE" || console.IsRegistrationFlowEnabled || o == nil || !*o.PublicClient ||
+		!slices.Equal(o.RedirectURIs, []string{baseURL + "/console"}) || !slices.Contains(o.Scopes, "system") {
+		t.Errorf("the console is %+v, %+v", console, o)
+	}
+	for _, id := range []string{console.AuthFlowID, console.RegistrationFlowID} {
+		f, err := w.store.Flow(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, problems := engine.Compile(f, nodes.Kinds(nodes.Deps{})); g == nil {
+			t.Errorf("the flow %s as it is stored: %v", f.Handle, problems)
+		}
+	}
+}
+
+// What is seeded has the same ids in every store.
+func TestSeedHasFixedIDs(t *testing.T) {
+	w := open(t, "sqlite", ":memory:")
+	w.seed(t, bootstrap.Admin{})
+	for _, r := range w.Resources() {
+		page, err := r.List(t.Context(), directory.System(), directory.Query{Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.Total == 0 {
+			t.Errorf("no %s are seeded", r.Noun().Plural)
+		}
+		for _, item := range page.Items {
+			if fixed := strings.HasPrefix(item.ID, "01900000-0000-7000-8000-0000000000"); !fixed && r.Noun().Name != "user" {
+				t.Errorf("the %s %s: expected a fixed id", r.Noun().Name, item.ID)
+			}
+		}
+	}
+	builtin, err := flows.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := w.store.Flows(t.Context())
+	if err != nil || len(list) != len(builtin) {
+		t.Errorf("%d flows, %v, expected %d", len(list), err, len(builtin))
+	}
+}
+
 func TestSeedMakesUpAPassword(t *testing.T) {
-	s := open(t, store.Config{Driver: "sqlite", DSN: ":memory:"})
-	admin, err := bootstrap.Seed(t.Context(), s, plain{}, bootstrap.Admin{}, noon())
-	if err != nil || admin.Username != "admin" || len(admin.Password) < 20 {
-		t.Fatalf("%+v, %v", admin, err)
+	w := open(t, "sqlite", ":memory:")
+	if admin := w.seed(t, bootstrap.Admin{}); admin.Username != "admin" || len(admin.Password) < 20 {
+		t.Fatalf("%+v", admin)
 	}
 }
 
 // Of instances that start at once on an empty store, one tells a password, and it
 // is the right one.
 func TestSeedOnce(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *store.Store) {
+	eachStore(t, func(t *testing.T, w *world) {
 		var mu sync.Mutex
 		var told []string
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
-				admin, err := bootstrap.Seed(t.Context(), s, plain{}, bootstrap.Admin{}, noon())
+				admin, err := bootstrap.Seed(t.Context(), w.Directory, baseURL, bootstrap.Admin{})
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
@@ -117,32 +189,115 @@ func TestSeedOnce(t *testing.T) {
 		if len(told) != 1 {
 			t.Fatalf("%d instances told a password", len(told))
 		}
-		u, err := s.UserByAttribute(t.Context(), "username", "admin")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if hash, err := s.PasswordHash(t.Context(), u.ID); err != nil || hash != "plain:"+told[0] {
+		if hash, err := w.store.PasswordHash(t.Context(), w.user(t, "admin").ID); err != nil || hash != "plain:"+told[0] {
 			t.Errorf("the password that was told is not the administrator's: %v", err)
 		}
 	})
 }
 
-func TestEnsureTry(t *testing.T) {
-	s := open(t, store.Config{Driver: "sqlite", DSN: ":memory:"})
+// A seeding that cannot be finished leaves nothing, so that the next one is.
+func TestSeedAllOrNothing(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		for _, admin := range []bootstrap.Admin{{Username: " "}, {Password: "short"}} {
+			if _, err := bootstrap.Seed(t.Context(), w.Directory, baseURL, admin); err == nil {
+				t.Errorf("%+v was made administrator", admin)
+			}
+		}
+		page, err := w.Units.List(t.Context(), directory.System(), directory.Query{Limit: 1})
+		if err != nil || page.Total != 0 {
+			t.Errorf("%d units are left, %v", page.Total, err)
+		}
+		if admin := w.seed(t, bootstrap.Admin{}); admin == nil {
+			t.Error("the store is taken for seeded")
+		}
+	})
+}
+
+// A store of the first schema version has an administrator by name and a console
+// that is no OAuth client. It gets the rest.
+func TestSeedOfTheFirstVersion(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "postern.db")
+	w := open(t, "sqlite", file)
 	ctx := t.Context()
-	if err := bootstrap.EnsureTry(ctx, s, noon()); !schemas.HasCode(err, schemas.CodeFlowNotFound) {
-		t.Errorf("before the flows exist: %v", err)
-	}
-	if _, err := bootstrap.Seed(ctx, s, plain{}, bootstrap.Admin{}, noon()); err != nil {
+	u := schemas.User{ID: schemas.NewID(), Type: "Person", OUID: bootstrap.DefaultUnitID, Attributes: map[string]any{"username": "ada"}}
+	err := w.store.Apply(ctx, []schemas.Change{schemas.CreateUser{User: u}})
+	if err != nil {
 		t.Fatal(err)
 	}
+	err = w.store.CreateApplication(ctx, schemas.Application{ID: bootstrap.ConsoleID, Name: "Console", ClientID: "CONSOLE", OUID: bootstrap.DefaultUnitID,
+		AuthFlowID: "01900000-0000-7000-8000-000000000060", RegistrationFlowID: "01900000-0000-7000-8000-000000000062"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, "INSERT INTO user_permissions (user_id, permission) VALUES (?, 'system')", u.ID); err != nil {
+		t.Fatal(err)
+	}
+	if admin := w.seed(t, bootstrap.Admin{}); admin != nil {
+		t.Errorf("another administrator: %+v", admin)
+	}
+	if holders, err := w.Administrators(ctx, directory.System(), 5); err != nil || !slices.Equal(holders, []string{u.ID}) {
+		t.Errorf("administrators %v, %v", holders, err)
+	}
+	w.checkConsole(t)
+}
+
+// Whoever has taken the administrator's name does not become administrator.
+func TestSeedPromotesNobody(t *testing.T) {
+	w := open(t, "sqlite", ":memory:")
+	u := schemas.User{ID: schemas.NewID(), Type: "Person", OUID: bootstrap.DefaultUnitID, Attributes: map[string]any{"username": "Admin"}}
+	if err := w.store.Apply(t.Context(), []schemas.Change{schemas.CreateUser{User: u}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := bootstrap.Seed(t.Context(), w.Directory, baseURL, bootstrap.Admin{})
+	if err == nil || !strings.Contains(err.Error(), "ADMIN_USERNAME") {
+		t.Fatalf("%v", err)
+	}
+	if admin := w.seed(t, bootstrap.Admin{Username: "root"}); admin == nil {
+		t.Error("no administrator")
+	}
+	if may, err := w.store.Permissions(t.Context(), u.ID); err != nil || len(may) > 0 {
+		t.Errorf("permissions %v, %v", may, err)
+	}
+}
+
+func TestEnsureTry(t *testing.T) {
+	w := open(t, "sqlite", ":memory:")
+	ctx := t.Context()
+	if err := bootstrap.EnsureTry(ctx, w.Directory); err == nil || !strings.Contains(err.Error(), "passkey-sign-in") {
+		t.Errorf("before the flows exist: %v", err)
+	}
+	w.seed(t, bootstrap.Admin{})
 	for range 2 {
-		if err := bootstrap.EnsureTry(ctx, s, noon()); err != nil {
+		if err := bootstrap.EnsureTry(ctx, w.Directory); err != nil {
 			t.Fatal(err)
 		}
 	}
-	app, err := s.Application(ctx, bootstrap.TryID)
+	app, err := w.store.Application(ctx, bootstrap.TryID)
 	if err != nil || !app.IsRegistrationFlowEnabled {
 		t.Errorf("%+v, %v", app, err)
+	}
+}
+
+// The administrator's password is in no event.
+func TestSeedIsRecorded(t *testing.T) {
+	w := open(t, "sqlite", ":memory:")
+	w.seed(t, bootstrap.Admin{Password: "quiet harbour"})
+	events, err := w.store.Events(t.Context(), schemas.EventQuery{Limit: 100})
+	if err != nil || len(events) < 10 {
+		t.Fatalf("%d events, %v", len(events), err)
+	}
+	text, err := json.Marshal(events)
+	if err != nil || strings.Contains(string(text), "harbour") || !strings.Contains(string(text), `"role.created"`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	for _, e := range events {
+		if e.Actor.Type != schemas.SystemActor {
+			t.Errorf("%+v", e)
+		}
 	}
 }

@@ -158,7 +158,7 @@ func (h *house) close() {
 // seed fills an empty store.
 func (h *house) seed(ctx context.Context, environ []string) (*bootstrap.Admin, error) {
 	admin := bootstrap.Admin{Username: variable(environ, "ADMIN_USERNAME"), Password: variable(environ, "ADMIN_PASSWORD")}
-	made, err := bootstrap.Seed(ctx, h.store, h.passwords, admin, time.Now().UTC())
+	made, err := bootstrap.Seed(ctx, h.directory, h.cfg.Server.PublicURL, admin)
 	if err != nil {
 		return nil, fmt.Errorf("filling the empty store: %w", err)
 	}

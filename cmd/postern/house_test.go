@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/config"
@@ -45,7 +44,7 @@ func newRig(t testing.TB, environ ...string) *rig {
 	if _, err := h.seed(context.Background(), []string{"ADMIN_PASSWORD=" + adminPassword}); err != nil {
 		t.Fatal(err)
 	}
-	if err := bootstrap.EnsureTry(context.Background(), h.store, time.Now()); err != nil {
+	if err := bootstrap.EnsureTry(context.Background(), h.directory); err != nil {
 		t.Fatal(err)
 	}
 	return &rig{house: h, t: t, http: h.handler(), origin: cfg.Server.PublicURL, device: passkeytest.New(passkeytest.NoCounter())}

@@ -78,7 +78,7 @@ func (c serveCommand) showTry(ctx context.Context, h *house) error {
 	h.pages["/try/"] = examples.Try(bootstrap.TryID)
 	h.pages["/try"] = http.RedirectHandler("/try/", http.StatusPermanentRedirect)
 	h.pages["/"] = http.RedirectHandler("/try/", http.StatusTemporaryRedirect)
-	return bootstrap.EnsureTry(ctx, h.store, time.Now().UTC())
+	return bootstrap.EnsureTry(ctx, h.directory)
 }
 
 // without hides one application.

@@ -58,8 +58,8 @@ const (
 	userSecret  = "attributes.password"
 )
 
-// nounOf finds a noun by its plural.
-func nounOf(plural string) (Noun, bool) {
+// NounOf finds a noun by its plural; ok is false if there is none.
+func NounOf(plural string) (n Noun, ok bool) {
 	for _, n := range Nouns() {
 		if n.Plural == plural {
 			return n, true
@@ -131,7 +131,7 @@ func (n Noun) mentions(d *schemas.Document) (list []mention) {
 }
 
 func appendMention(list []mention, d *schemas.Document, r reference, path, to string) []mention {
-	noun, known := nounOf(to)
+	noun, known := NounOf(to)
 	if value := textAt(d, path); known && value != "" {
 		list = append(list, mention{path, value, noun, r.flowType})
 	}

@@ -45,7 +45,7 @@ func ReadSeed(file string, text []byte) ([]Resource, error) {
 		faults.addAll(file, d.Locate([]schemas.Problem{{Message: "expected an object with resources, such as groups: [{name: staff}]; the file says nothing"}}))
 	}
 	for _, plural := range members {
-		noun, known := nounOf(plural)
+		noun, known := NounOf(plural)
 		if !known {
 			faults.addAll(file, d.Locate([]schemas.Problem{schemas.Problem{Path: schemas.MemberPath("", plural), Message: unknownNoun("member", plural)}.OnName()}))
 			continue

@@ -1,0 +1,77 @@
+package bootstrap
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Admin is the first administrator. Without a password one is made up; without
+// a name it is "admin".
+type Admin struct {
+	Username, Password string
+}
+
+// minPassword is the least length of a chosen administrator's password, in
+// characters (NIST SP 800-63B §3.1.1.2).
+const minPassword = 8
+
+func (a Admin) username() string {
+	if a.Username == "" {
+		return "admin"
+	}
+	return a.Username
+}
+
+// check refuses what the administrator cannot be called or sign in with. The
+// words are those of the variables that say it.
+func (a Admin) check() error {
+	if fault := schemas.CheckIdentifier("username", a.username()); fault != "" {
+		return fmt.Errorf("ADMIN_USERNAME %q cannot be a username: %s", a.username(), fault)
+	}
+	if n := utf8.RuneCountInString(a.Password); a.Password != "" && n < minPassword {
+		return fmt.Errorf("ADMIN_PASSWORD is too short: expected at least %d characters, got %d", minPassword, n)
+	}
+	return nil
+}
+
+// find returns the user of the administrator's name; nil if there is none.
+func (s *seeder) find(ctx context.Context, a Admin) (*declare.Entry, error) {
+	users, _ := declare.NounOf("users")
+	list, err := s.target.List(ctx, users, a.username())
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// create makes the administrator's user, who may do nothing yet.
+func (s *seeder) create(ctx context.Context, a Admin) (id string, err error) {
+	user := made("users", "", map[string]any{
+		"type": schemas.Person().Name, "ouId": DefaultUnitID,
+		"attributes": map[string]any{"username": a.username(), "password": a.Password},
+	})
+	e, err := s.target.Create(ctx, user.Noun, user.Document)
+	if err != nil {
+		return "", fmt.Errorf("the administrator %q cannot be made: %w", a.username(), err)
+	}
+	s.created++
+	s.tell("created user %q", a.username())
+	return e.ID, nil
+}
+
+// withPassword is the administrator with a password, which may be made up, and
+// how they can be told of: with a password only if it was.
+func (a Admin) withPassword() (complete, told Admin) {
+	complete = Admin{a.username(), a.Password}
+	told = Admin{Username: complete.Username}
+	if complete.Password == "" {
+		complete.Password = rand.Text()
+		told.Password = complete.Password
+	}
+	return complete, told
+}

@@ -1,0 +1,126 @@
+package bootstrap
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/schemas"
+)
+
+// The ids of what is seeded. They are the same everywhere, so that a client can
+// name an application before it has talked to the server, and that what one
+// store exports fits another.
+const (
+	ConsoleID        = "01900000-0000-7000-8000-000000000001"
+	TryID            = "01900000-0000-7000-8000-000000000002"
+	DefaultUnitID    = "01900000-0000-7000-8000-000000000010" // of the organization unit "default"
+	AdministratorsID = "01900000-0000-7000-8000-000000000040" // of the group of those who may do everything
+)
+
+//go:embed seed.yaml
+var seedText []byte
+
+//go:embed try.yaml
+var tryText []byte
+
+// flowIDs are the ids of the built-in flows, by handle.
+func flowIDs() map[string]string {
+	return map[string]string{
+		"sign-in":               "01900000-0000-7000-8000-000000000060",
+		"passkey-sign-in":       "01900000-0000-7000-8000-000000000061",
+		"passkey-sign-up":       "01900000-0000-7000-8000-000000000062",
+		"password-sign-in":      "01900000-0000-7000-8000-000000000063",
+		"password-sign-up":      "01900000-0000-7000-8000-000000000064",
+		"password-then-passkey": "01900000-0000-7000-8000-000000000065",
+	}
+}
+
+// base lists what a store begins with, but for administrators. The redirect URIs
+// are those of the console.
+func base(redirectURIs []string) ([]declare.Resource, error) {
+	resources, err := declare.ReadSeed("seed.yaml", seedText)
+	if err != nil {
+		return nil, fmt.Errorf("bootstrap: %w", err)
+	}
+	for i, r := range resources {
+		if isConsole(r.Document) {
+			resources[i].Document = r.Document.Edited(map[string]any{redirectsPath: redirectURIs})
+		}
+	}
+	person := schemas.Person()
+	resources = append(resources, made("userTypes", "person.schema.json", map[string]any{
+		"id": person.ID, "name": person.Name, "description": person.Description, "ouId": "default", "schema": person.Schema,
+	}))
+	builtin, err := flows.Builtin()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range builtin {
+		f.ID = flowIDs()[f.Handle]
+		resources = append(resources, made("flows", "flows/"+f.Handle+".yaml", f))
+	}
+	return resources, nil
+}
+
+// made is a resource that no file declares as it is.
+func made(plural, file string, value any) declare.Resource {
+	noun, ok := declare.NounOf(plural)
+	if !ok {
+		panic("bootstrap: there are no " + plural)
+	}
+	return declare.Resource{Noun: noun, Document: document(value), File: file}
+}
+
+// document is a value of the program as a document.
+func document(value any) *schemas.Document {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("bootstrap: %T has no JSON: %v", value, err))
+	}
+	d, problems := schemas.ParseJSON(text)
+	if len(problems) > 0 {
+		panic("bootstrap: " + problems[0].String())
+	}
+	return d
+}
+
+// redirectsPath is where the redirect URIs of an application stand.
+const redirectsPath = "inboundAuthConfig[0].config.redirectUris"
+
+func isConsole(d *schemas.Document) bool {
+	id := d.At("id")
+	if id == nil {
+		return false
+	}
+	text, _ := id.Text()
+	return text == ConsoleID
+}
+
+// texts are the strings of the list at a path.
+func texts(d *schemas.Document, path string) (list []string) {
+	at := d.At(path)
+	if at == nil {
+		return nil
+	}
+	items, _ := at.Items()
+	for _, item := range items {
+		text, _ := item.Text()
+		list = append(list, text)
+	}
+	return list
+}
+
+// union is the list with what it misses of the others, and what that was.
+func union(list, others []string) (all, missed []string) {
+	all = slices.Clone(list)
+	for _, one := range others {
+		if !slices.Contains(all, one) {
+			all, missed = append(all, one), append(missed, one)
+		}
+	}
+	return all, missed
+}

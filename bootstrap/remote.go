@@ -1,0 +1,141 @@
+package bootstrap
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/schemas"
+)
+
+// remote is a server that is talked to over HTTP, as a target. Without a token it
+// must stand open.
+type remote struct {
+	base  string // without a slash at the end
+	http  *http.Client
+	token string
+}
+
+// longestReply is how many bytes of a reply are read.
+const longestReply = 16 << 20
+
+// Get implements declare.Target.
+func (r *remote) Get(ctx context.Context, n declare.Noun, id string) (*declare.Entry, error) {
+	e, err := r.resource(ctx, http.MethodGet, "/"+n.Folder+"/"+url.PathEscape(id), "", nil)
+	if schemas.HasClass(err, schemas.NotFound) {
+		return nil, nil
+	}
+	return e, err
+}
+
+// List implements declare.Target. What it finds has no entity tag.
+func (r *remote) List(ctx context.Context, n declare.Noun, value string) ([]*declare.Entry, error) {
+	query := url.Values{"limit": {"100"}}
+	if value != "" {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		query.Set("filter", n.Filter+" eq "+string(text))
+	}
+	text, _, err := r.do(ctx, http.MethodGet, "/"+n.Folder+"?"+query.Encode(), "", nil)
+	if err != nil {
+		return nil, err
+	}
+	d, err := declare.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	var list []*declare.Entry
+	for _, item := range itemsOf(d, n.Plural) {
+		list = append(list, &declare.Entry{ID: textOf(item, "id"), Document: item})
+	}
+	return list, nil
+}
+
+// Create implements declare.Target.
+func (r *remote) Create(ctx context.Context, n declare.Noun, d *schemas.Document) (*declare.Entry, error) {
+	return r.resource(ctx, http.MethodPost, "/"+n.Folder, "", d.JSON())
+}
+
+// Replace implements declare.Target.
+func (r *remote) Replace(ctx context.Context, n declare.Noun, was *declare.Entry, d *schemas.Document) (*declare.Entry, error) {
+	return r.resource(ctx, http.MethodPut, "/"+n.Folder+"/"+url.PathEscape(was.ID), was.ETag, d.JSON())
+}
+
+// resource makes a request that is answered with a resource.
+func (r *remote) resource(ctx context.Context, method, path, match string, body []byte) (*declare.Entry, error) {
+	text, tag, err := r.do(ctx, method, path, match, body)
+	if err != nil {
+		return nil, err
+	}
+	d, err := declare.Read(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	return &declare.Entry{ID: textOf(d, "id"), ETag: tag, Document: d}, nil
+}
+
+// do makes a request and returns the body and the entity tag of the reply. A
+// reply that is no success is a *schemas.Error.
+func (r *remote) do(ctx context.Context, method, path, match string, body []byte) (reply []byte, tag string, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, r.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, "", err
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if match != "" {
+		request.Header.Set("If-Match", match)
+	}
+	if r.token != "" {
+		request.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	response, err := r.http.Do(request)
+	if err != nil {
+		return nil, "", err
+	}
+	defer response.Body.Close()
+	reply, err = io.ReadAll(io.LimitReader(response.Body, longestReply))
+	if err != nil {
+		return nil, "", err
+	}
+	if response.StatusCode >= 300 {
+		return nil, "", refused(method, path, response.StatusCode, reply)
+	}
+	return reply, response.Header.Get("ETag"), nil
+}
+
+// refused reads the error of a reply. What is no error of this API has the class
+// Internal: something else has answered.
+func refused(method, path string, status int, body []byte) error {
+	var e schemas.Error
+	if err := json.Unmarshal(body, &e); err != nil || e.Code == "" {
+		return fmt.Errorf("%s %s was answered with status %d, and not as Postern does: is this the right address?", method, path, status)
+	}
+	e.Class = class(status)
+	for i := range e.Errors {
+		e.Errors[i].Line, e.Errors[i].Column = 0, 0 // they are those of the JSON that was sent
+	}
+	return &e
+}
+
+// class is what a status says.
+func class(status int) schemas.Class {
+	for c, s := range map[schemas.Class]int{
+		schemas.Invalid: http.StatusBadRequest, schemas.Unauthenticated: http.StatusUnauthorized, schemas.Forbidden: http.StatusForbidden,
+		schemas.NotFound: http.StatusNotFound, schemas.Conflict: http.StatusConflict, schemas.Precondition: http.StatusPreconditionFailed,
+		schemas.TooLarge: http.StatusRequestEntityTooLarge, schemas.Throttled: http.StatusTooManyRequests, schemas.Unavailable: http.StatusServiceUnavailable,
+	} {
+		if s == status {
+			return c
+		}
+	}
+	return schemas.Internal
+}

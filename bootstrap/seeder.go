@@ -1,0 +1,139 @@
+package bootstrap
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/schemas"
+)
+
+// seeder makes a target have what a store begins with. Each of its steps leaves
+// alone what is there, so that whoever was interrupted begins anew.
+type seeder struct {
+	target declare.Target
+	tell   func(format string, args ...any)
+	// created and there count resources.
+	created, there int
+}
+
+// ensure makes resources exist.
+func (s *seeder) ensure(ctx context.Context, resources []declare.Resource, environ []string) error {
+	return declare.Ensure(ctx, s.target, resources, environ, func(e declare.Ensured) {
+		if !e.Created {
+			s.there++
+			return
+		}
+		s.created++
+		s.tell("created %s", e.Name())
+		if e.Secret != "" {
+			s.tell("  client id: %s, client secret: %s   (shown once: write it down)", e.ClientID, e.Secret)
+		}
+	})
+}
+
+// lay makes the base exist: all but the administrators.
+func (s *seeder) lay(ctx context.Context, redirectURIs []string) error {
+	resources, err := base(redirectURIs)
+	if err != nil {
+		return err
+	}
+	if err := s.ensure(ctx, resources, nil); err != nil {
+		return err
+	}
+	for _, r := range resources {
+		if isConsole(r.Document) {
+			return s.completeConsole(ctx, r, redirectURIs)
+		}
+	}
+	return nil
+}
+
+// completeConsole adds redirect URIs to the console. In stores of the first
+// schema version it is no OAuth client yet; there it becomes one.
+func (s *seeder) completeConsole(ctx context.Context, seeded declare.Resource, redirectURIs []string) error {
+	return s.amend(ctx, seeded.Noun, ConsoleID, func(d *schemas.Document) (*schemas.Document, string) {
+		if d.At("inboundAuthConfig") == nil {
+			protocols := seeded.Document.At("inboundAuthConfig").JSON()
+			return d.Edited(map[string]any{"inboundAuthConfig": protocols, "type": schemas.SinglePageApp}), "it is an OAuth client now"
+		}
+		all, missed := union(texts(d, redirectsPath), redirectURIs)
+		if len(missed) == 0 {
+			return nil, ""
+		}
+		return d.Edited(map[string]any{redirectsPath: all}), "redirect URIs added: " + strings.Join(missed, ", ")
+	})
+}
+
+// join makes users members of the group of those who may do everything.
+func (s *seeder) join(ctx context.Context, userIDs ...string) error {
+	groups, _ := declare.NounOf("groups")
+	return s.amend(ctx, groups, AdministratorsID, func(d *schemas.Document) (*schemas.Document, string) {
+		members := []schemas.Principal{}
+		for i := range itemsOf(d, "members") {
+			at := fmt.Sprintf("members[%d].", i)
+			members = append(members, schemas.Principal{Type: schemas.PrincipalType(textOf(d, at+"type")), ID: textOf(d, at+"id")})
+		}
+		before := len(members)
+		for _, id := range userIDs {
+			if p := (schemas.Principal{Type: schemas.UserPrincipal, ID: id}); !slices.Contains(members, p) {
+				members = append(members, p)
+			}
+		}
+		if len(members) == before {
+			return nil, ""
+		}
+		return d.Edited(map[string]any{"members": members}), "the administrator is a member now"
+	})
+}
+
+// amendments is how often a change is tried again that somebody else was faster
+// than.
+const amendments = 5
+
+// amend changes a resource. The change returns nil if there is nothing to do, and
+// may be called again when somebody else has changed the resource meanwhile.
+func (s *seeder) amend(ctx context.Context, n declare.Noun, id string, change func(*schemas.Document) (*schemas.Document, string)) error {
+	for try := 1; ; try++ {
+		e, err := s.target.Get(ctx, n, id)
+		if err != nil {
+			return err
+		}
+		if e == nil {
+			return fmt.Errorf("the %s with the id %s is not there", n.Name, id)
+		}
+		d, what := change(e.Document)
+		if d == nil {
+			return nil
+		}
+		_, err = s.target.Replace(ctx, n, e, d)
+		if err == nil {
+			s.tell("changed %s: %s", (&declare.Resource{Noun: n, Document: e.Document}).Name(), what)
+			s.created++
+			return nil
+		}
+		if !schemas.HasClass(err, schemas.Precondition) || try == amendments {
+			return err
+		}
+	}
+}
+
+func itemsOf(d *schemas.Document, path string) []*schemas.Document {
+	at := d.At(path)
+	if at == nil {
+		return nil
+	}
+	items, _ := at.Items()
+	return items
+}
+
+func textOf(d *schemas.Document, path string) string {
+	at := d.At(path)
+	if at == nil {
+		return ""
+	}
+	text, _ := at.Text()
+	return text
+}

@@ -1,0 +1,80 @@
+package bootstrap
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// mostSteps is how many steps a sign-in may take.
+const mostSteps = 8
+
+// signIn signs a user in by the flow of the console, with the password, and
+// returns the assertion. The flow may be another than the built-in one, as long
+// as its steps ask for nothing but a name and a password, or offer the action
+// "password".
+func (r *remote) signIn(ctx context.Context, a Admin) (assertion string, err error) {
+	step, err := r.step(ctx, map[string]any{"applicationId": ConsoleID, "flowType": schemas.Authentication})
+	for range mostSteps {
+		if err != nil {
+			return "", err
+		}
+		if step.FlowStatus == schemas.Complete {
+			return step.Assertion, nil
+		}
+		if step.Error != nil {
+			return "", fmt.Errorf("%q cannot sign in: %s", a.username(), step.Error.Description.DefaultValue)
+		}
+		action, inputs, ok := answer(step, a)
+		if step.FlowStatus != schemas.Incomplete || !ok {
+			break
+		}
+		step, err = r.step(ctx, map[string]any{"executionId": step.ExecutionID, "challengeToken": step.ChallengeToken, "action": action, "inputs": inputs})
+	}
+	return "", fmt.Errorf("the sign-in flow of the console takes more than a name and a password, or does not end: give a token with --token")
+}
+
+func (r *remote) step(ctx context.Context, body any) (*schemas.Step, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	saved := r.token
+	r.token = "" // who signs in is not signed in
+	reply, _, err := r.do(ctx, http.MethodPost, "/flow/execute", "", text)
+	r.token = saved
+	if err != nil {
+		return nil, err
+	}
+	step := new(schemas.Step)
+	if err := json.Unmarshal(reply, step); err != nil {
+		return nil, fmt.Errorf("POST /flow/execute was not answered with a step: %w", err)
+	}
+	return step, nil
+}
+
+// answer is what is answered to a step that asks for a name or a password; ok is
+// false if that is not what it asks for.
+func answer(step *schemas.Step, a Admin) (action string, inputs map[string]string, ok bool) {
+	inputs = map[string]string{}
+	for _, in := range step.Data.Inputs {
+		switch in.Identifier {
+		case "username":
+			inputs["username"] = a.username()
+		case "password":
+			inputs["password"] = a.Password
+		}
+	}
+	for _, offered := range step.Data.Actions {
+		if offered.Ref == "password" && len(inputs) == 0 {
+			return offered.Ref, nil, true
+		}
+	}
+	if len(inputs) == 0 || len(step.Data.Actions) == 0 {
+		return "", nil, false
+	}
+	return step.Data.Actions[0].Ref, inputs, true
+}
