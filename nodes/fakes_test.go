@@ -27,8 +27,9 @@ type directory struct {
 	hashes      map[string]string
 	credentials []schemas.Credential
 	permissions map[string][]string
-	lookups     int   // calls of UserByAttribute
-	broken      error // what every method fails with, if not nil
+	misfit      []schemas.Problem // what is wrong with whoever is to be created
+	lookups     int               // calls of UserByAttribute
+	broken      error             // what every method fails with, if not nil
 }
 
 func notFound(code string) error {
@@ -53,6 +54,14 @@ func (d *directory) UserByAttribute(_ context.Context, attribute, value string) 
 		}
 	}
 	return nil, notFound(schemas.CodeUserNotFound)
+}
+
+// CheckUser lets users be as they are, unless the test says what is wrong.
+func (d *directory) CheckUser(_ context.Context, u *schemas.User) error {
+	if len(d.misfit) == 0 {
+		return d.broken
+	}
+	return schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit, "a %s is not like this", u.Type).WithProblems(d.misfit)
 }
 
 func (d *directory) PasswordHash(_ context.Context, userID string) (string, error) {
@@ -141,7 +150,7 @@ func newWorld(t *testing.T) *world {
 		device: passkeytest.New(passkeytest.Seed(t.Name())),
 	}
 	w.deps = Deps{
-		Users: w, Passwords: w, Credentials: w, Permissions: w, Hasher: w.hasher, Asserter: asserter{},
+		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Hasher: w.hasher, Asserter: asserter{},
 		Ceremonies: ceremonies, BaseURL: "https://id.example.com", DecoySecret: []byte("0123456789abcdef0123456789abcdef"),
 	}
 	w.kinds = Kinds(w.deps)

@@ -17,6 +17,14 @@ type Users interface {
 	UserByAttribute(ctx context.Context, attribute, value string) (*schemas.User, error)
 }
 
+// Types knows what users of each type are like. CheckUser fails with code
+// user_does_not_fit; the path of each problem is the name of an attribute, or ""
+// if it is not about what somebody has entered. It may put a user who is in no
+// organization unit into one.
+type Types interface {
+	CheckUser(ctx context.Context, u *schemas.User) error
+}
+
 // Passwords gives the PHC string of a user's password, "" when there is none.
 type Passwords interface {
 	PasswordHash(ctx context.Context, userID string) (string, error)
@@ -52,6 +60,7 @@ type Asserter interface {
 // compile and check flows; to run one, all of it must be set.
 type Deps struct {
 	Users       Users
+	Types       Types
 	Passwords   Passwords
 	Credentials Credentials
 	Permissions Permissions

@@ -11,10 +11,6 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// defaultUserType is the type of users when neither the flow nor the
-// application says which.
-const defaultUserType = "Person"
-
 func userCreateKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "user-create",
@@ -26,9 +22,9 @@ func userCreateKind(d Deps) *engine.Kind {
 				Name: "created", Doc: "the run is now about a new user",
 				NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New},
 			},
-			{Name: "taken", Doc: "somebody else has the username or email address, or it is not fit to be one", NewSubject: true},
+			{Name: "taken", Doc: "somebody else has the username or email address, or what was typed does not fit the user type", NewSubject: true},
 		},
-		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newUserCreate(c, d.Users) },
+		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newUserCreate(c, d) },
 	}
 }
 
@@ -61,6 +57,7 @@ type userCreateWith struct {
 type userCreate struct {
 	userCreateWith
 	users Users
+	kinds Types
 	// from is Attributes, or what stands for it by default.
 	from map[string]string
 	// identifying are the attributes of which the user must have one.
@@ -68,9 +65,9 @@ type userCreate struct {
 	types       map[string]schemas.InputType
 }
 
-func newUserCreate(c *engine.Config, users Users) (engine.Executor, []schemas.Problem) {
+func newUserCreate(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
 	with, found := configure[userCreateWith](c)
-	u := &userCreate{userCreateWith: with, users: users, from: with.Attributes, types: c.Inputs}
+	u := &userCreate{userCreateWith: with, users: d.Users, kinds: d.Types, from: with.Attributes, types: c.Inputs}
 	if u.from == nil {
 		u.from = defaultAttributes(c)
 	}
@@ -135,19 +132,13 @@ func (u *userCreate) Needs() []engine.Need {
 	return append(needs, identify)
 }
 
-// Execute drafts the user if its identifying attributes are free. Somebody may
-// still take them before the draft is stored; the store sees to that.
+// Execute drafts the user if it fits its type and its identifying attributes are
+// free. Somebody may still take them before the draft is stored; the store sees
+// to that.
 func (u *userCreate) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	attributes := u.attributes(v)
 	if err := u.checkIdentity(attributes); err != nil {
 		return nil, err
-	}
-	refused, err := u.refuse(ctx, attributes)
-	if err != nil {
-		return nil, err
-	}
-	if refused != nil {
-		return &engine.Decision{Outcome: "taken", Subject: &engine.Subject{}, Notice: refused}, nil
 	}
 	userType, err := u.userType(v.Application)
 	if err != nil {
@@ -156,6 +147,13 @@ func (u *userCreate) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 	draft := &schemas.User{
 		ID: schemas.NewID(), Type: userType, OUID: u.ouID(v.Application),
 		Attributes: attributes, CreatedAt: v.Now, UpdatedAt: v.Now,
+	}
+	refused, err := u.refuse(ctx, draft)
+	if err != nil {
+		return nil, err
+	}
+	if refused != nil {
+		return &engine.Decision{Outcome: "taken", Subject: &engine.Subject{}, Notice: refused}, nil
 	}
 	d := engine.Leave("created")
 	d.Subject = &engine.Subject{UserID: draft.ID, Draft: draft}
@@ -188,55 +186,6 @@ func (u *userCreate) checkIdentity(attributes map[string]any) error {
 	return fmt.Errorf("the run has no value for any of %v", u.identifying)
 }
 
-// refuse returns why no user can be made of the attributes, told at the inputs
-// they come from; nil when one can.
-func (u *userCreate) refuse(ctx context.Context, attributes map[string]any) (*schemas.Error, error) {
-	var unfit, taken []schemas.Problem
-	for _, attribute := range schemas.IdentifyingAttributes() {
-		value, _ := attributes[attribute].(string)
-		if value == "" {
-			continue
-		}
-		at := schemas.Problem{Path: u.from[attribute]}
-		if at.Message = schemas.CheckIdentifier(attribute, value); at.Message != "" {
-			unfit = append(unfit, at)
-			continue
-		}
-		used, err := u.inUse(ctx, value)
-		if err != nil {
-			return nil, err
-		}
-		if used {
-			at.Message = "This " + attribute + " is taken."
-			taken = append(taken, at)
-		}
-	}
-	switch {
-	case len(unfit) > 0:
-		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidIdentifier,
-			"this cannot be the name of an account; choose another").WithProblems(append(unfit, taken...)), nil
-	case len(taken) > 0:
-		return schemas.Errorf(schemas.Invalid, schemas.CodeAttributeTaken,
-			"somebody else uses this already; choose another, or sign in if it is you").WithProblems(taken), nil
-	}
-	return nil, nil
-}
-
-// inUse reports whether anybody can be found by the value, under whichever
-// attribute: a username that is somebody's email address would be taken for
-// theirs wherever people sign in by either.
-func (u *userCreate) inUse(ctx context.Context, value string) (bool, error) {
-	for _, attribute := range schemas.IdentifyingAttributes() {
-		switch _, err := u.users.UserByAttribute(ctx, attribute, value); {
-		case err == nil:
-			return true, nil
-		case !schemas.HasCode(err, schemas.CodeUserNotFound):
-			return false, err
-		}
-	}
-	return false, nil
-}
-
 // userType is the configured one, or the application's first. An application
 // that allows only some types gets no user of another.
 func (u *userCreate) userType(app *schemas.Application) (string, error) {
@@ -246,7 +195,7 @@ func (u *userCreate) userType(app *schemas.Application) (string, error) {
 	}
 	t := u.Type
 	if t == "" {
-		t = defaultUserType
+		t = schemas.PersonName
 		if len(allowed) > 0 && !slices.Contains(allowed, t) {
 			t = allowed[0]
 		}

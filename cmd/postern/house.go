@@ -75,12 +75,7 @@ func (h *house) build(ctx context.Context) error {
 		MemoryKiB: cfg.Password.MemoryKiB, Iterations: cfg.Password.Iterations,
 		Workers: cfg.Password.Workers, Queue: cfg.Password.Queue,
 	})
-	kinds := nodes.Kinds(nodes.Deps{
-		Users: h.store, Passwords: h.store, Credentials: h.store, Permissions: h.store,
-		Hasher: h.passwords, Asserter: h.tokens, Ceremonies: h.passkeys,
-		BaseURL: cfg.Server.PublicURL, DecoySecret: token.Derive(kek, "decoys", 32),
-	})
-	h.catalogue = flows.NewCatalogue(h.store, kinds)
+	var kinds engine.Kinds
 	h.directory = directory.New(directory.Options{
 		Store: h.store, Hasher: h.passwords, DigestKey: token.Derive(kek, "audit", 32),
 		CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
@@ -88,6 +83,12 @@ func (h *house) build(ctx context.Context) error {
 			return flow, problems
 		},
 	})
+	kinds = nodes.Kinds(nodes.Deps{
+		Users: h.store, Types: h.directory, Passwords: h.store, Credentials: h.store, Permissions: h.store,
+		Hasher: h.passwords, Asserter: h.tokens, Ceremonies: h.passkeys,
+		BaseURL: cfg.Server.PublicURL, DecoySecret: token.Derive(kek, "decoys", 32),
+	})
+	h.catalogue = flows.NewCatalogue(h.store, kinds)
 	return nil
 }
 

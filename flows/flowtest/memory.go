@@ -17,13 +17,16 @@ import (
 // Memory is a store in maps: what a test of a flow needs of one. It keeps the
 // promises that the nodes and the engine rest on: a commit happens as a whole
 // or not at all, a revision follows the one before, and no two users share the
-// value of an identifying attribute. It is safe for use by many goroutines.
+// value of an identifying attribute. Users have the type Person, or one that
+// lets them be as they are. It is safe for use by many goroutines.
 type Memory struct {
 	mu          sync.Mutex
 	runs        map[string]schemas.Run
 	users       map[string]schemas.User
 	passwords   map[string]string
 	credentials []schemas.Credential
+	sessions    []schemas.Session
+	revoked     []string // the jti of tokens
 	permissions map[string][]string
 	apps        map[string]schemas.Application
 	events      []schemas.Event
@@ -73,6 +76,7 @@ func (m *Memory) apply(changes []schemas.Change) error {
 	next := &Memory{
 		users: maps.Clone(m.users), passwords: maps.Clone(m.passwords),
 		credentials: slices.Clone(m.credentials), events: slices.Clone(m.events),
+		sessions: slices.Clone(m.sessions), revoked: slices.Clone(m.revoked),
 	}
 	for _, c := range changes {
 		if err := next.change(c); err != nil {
@@ -80,52 +84,52 @@ func (m *Memory) apply(changes []schemas.Change) error {
 		}
 	}
 	m.users, m.passwords, m.credentials, m.events = next.users, next.passwords, next.credentials, next.events
-	return nil
-}
-
-func (m *Memory) change(change schemas.Change) error {
-	switch c := change.(type) {
-	case schemas.CreateUser:
-		return m.createUser(c.User)
-	case schemas.SetPassword:
-		m.passwords[c.UserID] = c.Hash
-	case schemas.CreateCredential:
-		if m.credential(c.Credential.ID) >= 0 {
-			return schemas.Errorf(schemas.Conflict, schemas.CodeCredentialExists, "the passkey is registered already")
-		}
-		m.credentials = append(m.credentials, c.Credential)
-	case schemas.UseCredential:
-		i := m.credential(c.ID)
-		if i < 0 {
-			return notFound(schemas.CodeCredentialNotFound, "passkey", c.ID.String())
-		}
-		used := &m.credentials[i]
-		used.SignCount, used.BackupState, used.LastUsedAt = max(used.SignCount, c.SignCount), c.BackupState, &c.At
-	case schemas.RecordEvent:
-		m.events = append(m.events, c.Event)
-	}
-	return nil
-}
-
-func (m *Memory) createUser(u schemas.User) error {
-	if unfit := u.CheckIdentifiers(); len(unfit) > 0 {
-		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the %s is not usable", unfit[0].Path).WithProblems(unfit)
-	}
-	var taken []schemas.Problem
-	for _, attribute := range schemas.IdentifyingAttributes() {
-		if value := u.Text(attribute); value != "" && m.find(value, schemas.IdentifyingAttributes()...) != nil {
-			taken = append(taken, schemas.Problem{Path: attribute, Message: "is taken"})
-		}
-	}
-	if len(taken) > 0 {
-		return schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken, "the %s is taken", taken[0].Path).WithProblems(taken)
-	}
-	m.users[u.ID] = u
+	m.sessions, m.revoked = next.sessions, next.revoked
 	return nil
 }
 
 func notFound(code, what, id string) error {
 	return schemas.Errorf(schemas.NotFound, code, "there is no %s %.64q", what, id)
+}
+
+// person is what users of the only type there is are like.
+var person = sync.OnceValues(func() (*schemas.CompiledUserType, error) {
+	t := schemas.Person()
+	return schemas.CompileUserType(&t)
+})
+
+// CheckUser checks a person by the type Person; users of other types may have
+// any attributes.
+func (m *Memory) CheckUser(_ context.Context, u *schemas.User) error {
+	if u.Type != schemas.PersonName {
+		return nil
+	}
+	t, err := person()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(u.Attributes)
+	if err != nil {
+		return err
+	}
+	if problems := t.Check(text, false); len(problems) > 0 {
+		return schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit,
+			"the user does not fit the type %s: %s", u.Type, problems[0]).WithProblems(problems)
+	}
+	return nil
+}
+
+// Sessions returns the sessions of a user that have not ended, oldest first.
+func (m *Memory) Sessions(_ context.Context, userID string) ([]schemas.Session, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []schemas.Session
+	for _, s := range m.sessions {
+		if s.UserID == userID {
+			list = append(list, s)
+		}
+	}
+	return list, nil
 }
 
 // find returns the user of whose attributes one has the value, however it is

@@ -76,7 +76,7 @@ func (w *world) compile() error {
 		return err
 	}
 	flow, graph, problems := engine.Check(text, !flows.IsJSON(path), nodes.Kinds(nodes.Deps{
-		Users: w, Passwords: w, Credentials: w, Permissions: w, Hasher: w.hasher, Asserter: claims{},
+		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Hasher: w.hasher, Asserter: claims{},
 		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
 	}))
 	if graph == nil {

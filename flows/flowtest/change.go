@@ -1,0 +1,75 @@
+package flowtest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+func (m *Memory) change(change schemas.Change) error {
+	switch c := change.(type) {
+	case schemas.CreateUser:
+		return m.createUser(c.User)
+	case schemas.SetPassword:
+		m.passwords[c.UserID] = c.Hash
+	case schemas.CreateCredential:
+		if m.credential(c.Credential.ID) >= 0 {
+			return schemas.Errorf(schemas.Conflict, schemas.CodeCredentialExists, "the passkey is registered already")
+		}
+		m.credentials = append(m.credentials, c.Credential)
+	case schemas.UseCredential, schemas.RenameCredential, schemas.DeleteCredential:
+		return m.changeCredential(c)
+	case schemas.StartSession:
+		m.sessions = append(m.sessions, c.Session)
+	case schemas.EndSession:
+		m.sessions = slices.DeleteFunc(m.sessions, func(s schemas.Session) bool { return s.ID == c.ID })
+	case schemas.RevokeToken:
+		m.revoked = append(m.revoked, c.ID)
+	case schemas.RecordEvent:
+		m.events = append(m.events, c.Event)
+	default:
+		return fmt.Errorf("flowtest: change of unknown type %T", change)
+	}
+	return nil
+}
+
+// changeCredential applies a change of a passkey that is there.
+func (m *Memory) changeCredential(change schemas.Change) error {
+	var id schemas.Bytes
+	var apply func(i int)
+	switch c := change.(type) {
+	case schemas.UseCredential:
+		id, apply = c.ID, func(i int) {
+			used := &m.credentials[i]
+			used.SignCount, used.BackupState, used.LastUsedAt = max(used.SignCount, c.SignCount), c.BackupState, &c.At
+		}
+	case schemas.RenameCredential:
+		id, apply = c.ID, func(i int) { m.credentials[i].Name = c.Name }
+	case schemas.DeleteCredential:
+		id, apply = c.ID, func(i int) { m.credentials = slices.Delete(m.credentials, i, i+1) }
+	}
+	i := m.credential(id)
+	if i < 0 {
+		return notFound(schemas.CodeCredentialNotFound, "passkey", id.String())
+	}
+	apply(i)
+	return nil
+}
+
+func (m *Memory) createUser(u schemas.User) error {
+	if unfit := u.CheckIdentifiers(); len(unfit) > 0 {
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the %s is not usable", unfit[0].Path).WithProblems(unfit)
+	}
+	var taken []schemas.Problem
+	for _, attribute := range schemas.IdentifyingAttributes() {
+		if value := u.Text(attribute); value != "" && m.find(value, schemas.IdentifyingAttributes()...) != nil {
+			taken = append(taken, schemas.Problem{Path: attribute, Message: "is taken"})
+		}
+	}
+	if len(taken) > 0 {
+		return schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken, "the %s is taken", taken[0].Path).WithProblems(taken)
+	}
+	m.users[u.ID] = u
+	return nil
+}

@@ -1,0 +1,117 @@
+package nodes
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// refuse returns why the user cannot be made, told at the inputs that the
+// attributes come from; nil when it can.
+func (u *userCreate) refuse(ctx context.Context, draft *schemas.User) (*schemas.Error, error) {
+	unfit, taken, err := u.checkNames(ctx, draft)
+	if err != nil {
+		return nil, err
+	}
+	misfit, err := u.checkType(ctx, draft)
+	if err != nil {
+		return nil, err
+	}
+	told := slices.Concat(unfit, taken)
+	for _, p := range misfit {
+		if !slices.ContainsFunc(told, func(q schemas.Problem) bool { return p.Path == q.Path }) {
+			told = append(told, p)
+		}
+	}
+	switch {
+	case len(unfit) > 0:
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidIdentifier,
+			"this cannot be the name of an account; choose another").WithProblems(told), nil
+	case len(taken) > 0:
+		return schemas.Errorf(schemas.Invalid, schemas.CodeAttributeTaken,
+			"somebody else uses this already; choose another, or sign in if it is you").WithProblems(told), nil
+	case len(told) > 0:
+		return schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit,
+			"some of what was entered does not fit; change what is marked").WithProblems(told), nil
+	}
+	return nil, nil
+}
+
+// checkNames finds identifying attributes that nobody may have, or that somebody
+// has.
+func (u *userCreate) checkNames(ctx context.Context, draft *schemas.User) (unfit, taken []schemas.Problem, err error) {
+	for _, attribute := range schemas.IdentifyingAttributes() {
+		value := draft.Text(attribute)
+		if value == "" {
+			continue
+		}
+		at := schemas.Problem{Path: u.from[attribute]}
+		if at.Message = schemas.CheckIdentifier(attribute, value); at.Message != "" {
+			unfit = append(unfit, at)
+			continue
+		}
+		used, err := u.inUse(ctx, value)
+		if err != nil {
+			return nil, nil, err
+		}
+		if used {
+			at.Message = "This " + attribute + " is taken."
+			taken = append(taken, at)
+		}
+	}
+	return unfit, taken, nil
+}
+
+// checkType finds what does not fit the user's type. What comes from no input is
+// no fault of whoever sits before the page: it is the error.
+func (u *userCreate) checkType(ctx context.Context, draft *schemas.User) ([]schemas.Problem, error) {
+	err := u.kinds.CheckUser(ctx, draft)
+	if !schemas.HasCode(err, schemas.CodeUserDoesNotFit) {
+		return nil, err
+	}
+	var misfit []schemas.Problem
+	for _, p := range schemas.AsError(err).Errors {
+		identifier := u.inputOf(p.Path)
+		if identifier == "" {
+			return nil, err
+		}
+		misfit = append(misfit, schemas.Problem{Path: identifier, Message: sentence(p.Message)})
+	}
+	return misfit, nil
+}
+
+// inputOf returns the input that the attribute at the path comes from, or "".
+func (u *userCreate) inputOf(path string) string {
+	for attribute, identifier := range u.from {
+		below, ok := strings.CutPrefix(path, schemas.MemberPath("", attribute))
+		if ok && (below == "" || below[0] == '.' || below[0] == '[') {
+			return identifier
+		}
+	}
+	return ""
+}
+
+// sentence makes one of the words of a problem.
+func sentence(words string) string {
+	if words == "" || strings.HasSuffix(words, ".") {
+		return words
+	}
+	return strings.ToUpper(words[:1]) + words[1:] + "."
+}
+
+// inUse reports whether anybody can be found by the value, under whichever
+// attribute: a username that is somebody's email address would be taken for
+// theirs wherever people sign in by either.
+func (u *userCreate) inUse(ctx context.Context, value string) (bool, error) {
+	for _, attribute := range schemas.IdentifyingAttributes() {
+		switch _, err := u.users.UserByAttribute(ctx, attribute, value); {
+		case err == nil:
+			return true, nil
+		case !schemas.HasCode(err, schemas.CodeUserNotFound):
+			return false, err
+		}
+	}
+	return false, nil
+}
