@@ -78,11 +78,13 @@ func New(o Options) *Provider {
 	return p
 }
 
-// stranger is a client whose secret nobody knows.
+// stranger is a client that has a secret, and nobody knows it.
 func stranger() *schemas.Application {
 	hash := make([]byte, 32)
 	rand.Read(hash) // never fails
-	return &schemas.Application{InboundAuthConfig: []schemas.InboundAuth{{Config: schemas.OAuthProfile{SecretHash: hash}}}}
+	return &schemas.Application{InboundAuthConfig: []schemas.InboundAuth{{Config: schemas.OAuthProfile{
+		TokenEndpointAuthMethod: schemas.AuthMethodBasic, SecretHash: hash,
+	}}}}
 }
 
 // Token is POST /oauth2/token.

@@ -25,20 +25,28 @@ func (p *Provider) clientScope(ctx context.Context, c *client, asked string) ([]
 	if err != nil {
 		return nil, err
 	}
-	allowed, err := p.Clients.ClientScopes(ctx, c.Application)
-	if err != nil {
-		return nil, err
+	lacking := slices.DeleteFunc(slices.Clone(scopes), coveredBy(c.oauth.Scopes))
+	if len(lacking) > 0 { // most clients ask for what they are registered with
+		granted, err := p.Clients.ClientScopes(ctx, c.Application)
+		if err != nil {
+			return nil, err
+		}
+		lacking = slices.DeleteFunc(lacking, coveredBy(granted))
 	}
-	for _, scope := range scopes {
-		if isIdentityScope(scope) {
-			return nil, errorf(codeInvalidScope, "the scope %s is about a user, and with client_credentials there is none", scope)
-		}
-		covers := func(has string) bool { return schemas.Covers(has, scope) }
-		if !slices.ContainsFunc(allowed, covers) {
-			return nil, errorf(codeInvalidScope, "the client may not ask for the scope %s: register it, or assign the application a role that grants it", scope)
-		}
+	if len(lacking) > 0 {
+		return nil, errorf(codeInvalidScope, "the client may not ask for the scope %s: register it, or assign the application a role that grants it", lacking[0])
+	}
+	if i := slices.IndexFunc(scopes, isIdentityScope); i >= 0 {
+		return nil, errorf(codeInvalidScope, "the scope %s is about a user, and with client_credentials there is none", scopes[i])
 	}
 	return scopes, nil
+}
+
+// coveredBy reports whether a scope is among others, or below one of them.
+func coveredBy(scopes []string) func(string) bool {
+	return func(scope string) bool {
+		return slices.ContainsFunc(scopes, func(has string) bool { return schemas.Covers(has, scope) })
+	}
 }
 
 // parseScope reads a list of scopes (RFC 6749 §3.3), each of them once.
