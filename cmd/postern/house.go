@@ -24,6 +24,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
 	"github.com/postern-id/postern/server/gate"
+	"github.com/postern-id/postern/server/oauth"
 )
 
 // house is everything built and wired. This is the only place that builds.
@@ -139,6 +140,7 @@ func (h *house) handler() http.Handler {
 	return server.New(server.Options{
 		PublicURL: h.cfg.Server.PublicURL, AllowedOrigins: h.cfg.CORS.AllowedOrigins,
 		Engine: h.flowEngine(), Catalogue: h.catalogue, Applications: h.applications,
+		OAuth:    oauth.New(oauth.Options{Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens}),
 		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		SessionTTL: time.Duration(h.cfg.Passkey.Timeout),
 		Checks: []server.Check{
