@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -27,6 +28,9 @@ const (
 )
 
 func main() {
+	// What Postern logs it logs by a logger of its own. This one is for libraries
+	// that ask nobody, and would tell of every bad request.
+	slog.SetDefault(slog.New(slog.DiscardHandler))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := program{args: os.Args[1:], environ: os.Environ(), stdout: os.Stdout, stderr: os.Stderr}.run(ctx)
 	stop()
