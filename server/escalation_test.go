@@ -1,0 +1,73 @@
+package server_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Nobody comes by a permission that they do not have, whatever they may write.
+func TestNobodyRises(t *testing.T) {
+	h := newHouse(t)
+	boss, clerk := h.user("boss"), h.user("clerk")
+	group := h.create("/groups", `{"name":"Administrators","members":[{"type":"user","id":"`+boss+`"}]}`)
+	role := h.create("/roles", `{"name":"Administrator","permissions":["system"],"assignments":[{"type":"group","id":"`+group+`"}]}`)
+	client, _ := h.ok(201, "POST /applications", `{"name":"Robot","inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"],"scopes":["system"]}}]}`)
+	key := schemas.Bytes(h.enrol(boss).Credentials()[0].ID).String()
+	writer := h.bearer(clerk, "system:users", "system:groups", "system:roles", "system:applications", "system:organization-units", "system:user-types", "system:resource-servers", "system:flows", "system:audit")
+	before := h.footprint()
+	for request, body := range map[string]string{
+		"PUT /groups/" + group + "/members/user/" + clerk:            "",
+		"DELETE /groups/" + group + "/members/user/" + boss:          "",
+		"PUT /groups/" + group:                                       `{"name":"Administrators","members":[{"type":"user","id":"` + clerk + `"}]}`,
+		"PUT /roles/" + role + "/assignments/user/" + clerk:          "",
+		"DELETE /roles/" + role + "/assignments/group/" + group:      "",
+		"PUT /roles/" + role:                                         `{"name":"Administrator","permissions":["system:users:read"]}`,
+		"DELETE /roles/" + role:                                      "",
+		"POST /roles":                                                `{"name":"Mine","permissions":["system"],"assignments":[{"type":"user","id":"` + clerk + `"}]}`,
+		"PUT /users/" + boss:                                         `{"type":"Person","attributes":{"username":"boss","password":"what the clerk knows"}}`,
+		"DELETE /users/" + boss:                                      "",
+		"DELETE /users/" + boss + "/passkeys/" + key:                 "",
+		"PATCH /users/" + boss + "/passkeys/" + key:                  `{"name":"x"}`,
+		"POST /applications":                                         `{"name":"Mine","inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"],"scope":"system"}}]}`,
+		"PUT /applications/" + client.text("id"):                     `{"name":"Robot","inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"],"scopes":["system"]}}]}`,
+		"DELETE /applications/" + client.text("id"):                  "",
+		"POST /applications/" + client.text("id") + "/client-secret": "",
+		"POST /register/passkey/start":                               `{"userId":"` + boss + `"}`,
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		rec := h.do(method, path, body, writer)
+		fails(t, rec, 403, schemas.CodeForbidden)
+		if got := rec.Header().Get("WWW-Authenticate"); !strings.Contains(got, `error="insufficient_scope", scope="system"`) {
+			t.Errorf("%s: %s", request, got)
+		}
+	}
+	if after := h.footprint(); after != before {
+		t.Errorf("before %s, after %s", before, after)
+	}
+	// What they have they may give.
+	h.ok(201, "POST /roles", `{"name":"Readers","permissions":["system:users:read"],"assignments":[{"type":"user","id":"`+clerk+`"}]}`, writer)
+}
+
+// Somebody must be left who may do everything.
+func TestLastAdministrator(t *testing.T) {
+	h := newHouse(t)
+	boss := h.user("boss")
+	group := h.create("/groups", `{"name":"Administrators","members":[{"type":"user","id":"`+boss+`"}]}`)
+	role := h.create("/roles", `{"name":"Administrator","permissions":["system"],"assignments":[{"type":"group","id":"`+group+`"}]}`)
+	for request, body := range map[string]string{
+		"DELETE /users/" + boss:                                 "",
+		"DELETE /roles/" + role:                                 "",
+		"DELETE /groups/" + group + "/members/user/" + boss:     "",
+		"DELETE /roles/" + role + "/assignments/group/" + group: "",
+		"PUT /groups/" + group:                                  `{"name":"Administrators"}`,
+		"PUT /roles/" + role:                                    `{"name":"Administrator","assignments":[{"type":"group","id":"` + group + `"}]}`,
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		fails(t, h.do(method, path, body, h.admin), 409, schemas.CodeLastAdministrator)
+	}
+	second := h.user("second")
+	h.ok(200, "PUT /groups/"+group+"/members/user/"+second, "")
+	h.ok(204, "DELETE /users/"+boss, "")
+}
