@@ -64,6 +64,7 @@ log: {level: debug}
 		"POSTERN_TOKEN_ASSERTION_TTL=90s",
 		"POSTERN_TOKEN_ACCESS_TTL=45s",
 		"POSTERN_KEY_ENCRYPTION_KEY=of-no-concern",
+		"POSTERN_SECRET_SHOP=of-no-concern",
 	}
 	c, err := Load(path, environ)
 	if err != nil {

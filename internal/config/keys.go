@@ -75,9 +75,13 @@ func variableOf(path string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
 
-// otherVariables are variables with the prefix that are no keys: secrets, which
-// have no place in a file that is shown around, and what tests of the store
-// are told.
+// isOther reports whether a variable with the prefix is no key: a secret, which
+// has no place in a file that is shown around, also one that the files of
+// resources refer to; or what tests of the store are told.
+func isOther(name string) bool {
+	return strings.HasPrefix(name, "POSTERN_SECRET_") || slices.Contains(otherVariables(), name)
+}
+
 func otherVariables() []string {
 	return []string{"POSTERN_KEY_ENCRYPTION_KEY", "POSTERN_TEST_POSTGRES_DSN", "POSTERN_STORETEST_DRIVER", "POSTERN_STORETEST_DSN"}
 }

@@ -114,7 +114,7 @@ func readEnvironment(environ []string) *layer {
 	var unknown []string
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, prefix) || slices.Contains(otherVariables(), name) {
+		if !strings.HasPrefix(name, prefix) || isOther(name) {
 			continue
 		}
 		i := slices.IndexFunc(keys(), func(k key) bool { return k.variable == name })
