@@ -22,6 +22,7 @@ func rooms() map[string][]string {
 		"internal/passkey":             {"schemas"},
 		"internal/passkey/passkeytest": {"schemas", "internal/passkey"},
 		"internal/password":            {"schemas"},
+		"internal/throttle":            {"schemas"},
 		"internal/store":               {"schemas"},
 		"internal/store/storetest":     {"schemas", "internal/store"},
 		"internal/token":               {"schemas"},

@@ -1,0 +1,138 @@
+package throttle
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// home is the network that the owner of an account signs in from; the attackers
+// have the numbers from 0 on.
+const home = 1 << 20
+
+// A hundred thousand addresses guess at one account, three times a second for a
+// day. The owner signs in from home once an hour, mistyping the password once.
+func TestTargetedAttack(t *testing.T) {
+	w := newWorld(t, Options{Budgets: DefaultBudgets()})
+	owner := guess(home, "ada")
+	w.try(owner, Passed)
+	const addresses, rate, day = 100_000, 3, 24 * 60 * 60
+	admitted, refused := 0, 0
+	for second := range day {
+		for i := range rate {
+			if w.try(guess((second*rate+i)%addresses, "ada"), Failed) {
+				admitted++
+			}
+		}
+		if second%3600 == 0 {
+			if !w.try(owner, Failed) || !w.try(owner, Passed) {
+				refused++
+			}
+		}
+		w.pass(time.Second)
+	}
+	b := DefaultBudgets().AccountGuesses
+	most := b.Burst + int(24*time.Hour/b.Every)
+	t.Logf("%d guesses from %d addresses in a day: %d admitted; the owner was refused %d of 24 times", day*rate, addresses, admitted, refused)
+	if admitted > most {
+		t.Errorf("%d guesses were admitted, want at most %d", admitted, most)
+	}
+	if refused > 0 {
+		t.Errorf("the owner was refused %d times", refused)
+	}
+	w.try(guess(0, "ada"), Failed) // what has dripped since
+	if w.try(guess(home+1, "ada"), Passed) {
+		t.Error("a stranger is admitted while the attack lasts")
+	}
+	elsewhere := guess(home+1, "ada")
+	elsewhere.Device = KeyOf("phone")
+	if !w.try(elsewhere, Passed) {
+		t.Error("the owner's device is refused elsewhere")
+	}
+	if !w.try(Attempt{Endpoint: Passkey, Network: network(home + 2)}, Passed) {
+		t.Error("a passkey is refused")
+	}
+	w.pass(b.Every * 2)
+	if !w.try(guess(home+3, "ada"), Passed) {
+		t.Error("a stranger is refused after the attack")
+	}
+}
+
+// One address of an office tries a password on a hundred thousand accounts, ten
+// times a second. Colleagues sign in from the same address, others from theirs.
+func TestPasswordSpraying(t *testing.T) {
+	w := newWorld(t, Options{Budgets: DefaultBudgets()})
+	for i := range 200 {
+		w.try(guess(home, fmt.Sprint("colleague", i)), Passed)
+	}
+	admitted, colleagues, others := 0, 0, 0
+	const tries = 100_000
+	for i := range tries {
+		if w.try(guess(home, fmt.Sprint("user", i)), Failed) {
+			admitted++
+		}
+		if i%50 == 0 {
+			if name := fmt.Sprint("colleague", i/50%200); !w.try(guess(home, name), Failed) || !w.try(guess(home, name), Passed) {
+				colleagues++
+			}
+			if name := fmt.Sprint("user", i); !w.try(guess(home+1+i, name), Passed) {
+				others++
+			}
+		}
+		w.pass(time.Second / 10)
+	}
+	b := DefaultBudgets().NetworkGuesses
+	took := tries * time.Second / 10
+	most := b.Burst + int(took/b.Every)
+	t.Logf("%d accounts tried from one address in %v: %d admitted; of 2,000 sign-ins each, colleagues at that address were refused %d, others %d",
+		tries, took, admitted, colleagues, others)
+	if admitted > most {
+		t.Errorf("%d guesses were admitted, want at most %d", admitted, most)
+	}
+	if colleagues+others > 0 {
+		t.Errorf("%d colleagues and %d others were refused", colleagues, others)
+	}
+}
+
+// Somebody signs in to accounts of his own by the thousand, for the others of
+// his network and elsewhere to be forgotten.
+func TestFamiliarityCannotBeCrowdedOut(t *testing.T) {
+	w := newWorld(t, Options{Budgets: DefaultBudgets()})
+	for i := range 1000 {
+		w.try(guess(home+i, "ada"), Passed)
+	}
+	for i := range 200_000 {
+		w.try(guess(1, fmt.Sprint("mine", i)), Passed)
+		w.pass(time.Second / 10)
+	}
+	forgotten := 0
+	for i := range 1000 {
+		if a := guess(home+i, "ada"); !w.guesses.familiar.has(pair.of(&a), w.moment()) {
+			forgotten++
+		}
+	}
+	t.Logf("200,000 sign-ins from one network: %d of 1,000 networks are forgotten", forgotten)
+	if forgotten > 0 {
+		t.Errorf("%d networks were forgotten", forgotten)
+	}
+}
+
+// As much as a machine can hash, spread over so many addresses and names that
+// none is met twice, does not keep newcomers out.
+func TestFloodOfGuesses(t *testing.T) {
+	const rate, minutes = 200, 30
+	w := newWorld(t, Options{Budgets: DefaultBudgets(), GuessRate: rate})
+	refused := 0
+	for i := range rate * 60 * minutes {
+		w.try(guess(i, fmt.Sprint("user", i)), Failed)
+		if i%100 == 0 && !w.try(guess(home+i, fmt.Sprint("newcomer", i)), Passed) {
+			refused++
+		}
+		w.pass(time.Second / rate)
+	}
+	t.Logf("%d guesses in %d minutes, each from a new address at a new name: %d of %d newcomers refused",
+		rate*60*minutes, minutes, refused, rate*60*minutes/100)
+	if refused > 0 {
+		t.Errorf("%d newcomers were refused", refused)
+	}
+}

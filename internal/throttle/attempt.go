@@ -1,0 +1,44 @@
+package throttle
+
+// Endpoint is what an attempt is made at; it decides which budgets pay for it.
+type Endpoint uint8
+
+// The endpoints.
+const (
+	FlowStart    Endpoint = iota // POST /flow/execute that begins a run
+	FlowStep                     // POST /flow/execute that continues one
+	Passkey                      // /auth/passkey/*: never counted by account, as nobody guesses a signature
+	Token                        // the token endpoint
+	Registration                 // dynamic client registration
+	Guess                        // a password or one-time code that is about to be checked
+	endpoints    = iota
+)
+
+// Attempt is one request, or one guess in it. It is good for one Admit and the
+// Done that follows.
+type Attempt struct {
+	Endpoint Endpoint
+	Network  Network
+	// Account is whose secret is guessed, from AccountOf; only for Guess.
+	Account Key
+	// Device is a device that has proved to the caller that it signed in to the
+	// account before; zero when there is none. Only for Guess.
+	Device Key
+	// Run is the run the request is for, from KeyOf; only for FlowStep.
+	Run Key
+
+	admitted int64 // when
+	bill     bill
+}
+
+// Outcome is how an attempt came out.
+type Outcome uint8
+
+// The outcomes.
+const (
+	// Void is for what was neither right nor wrong: the guess was not checked,
+	// because the server was too busy or the client went away.
+	Void Outcome = iota
+	Passed
+	Failed
+)

@@ -1,0 +1,59 @@
+package throttle
+
+import "time"
+
+// Budgets are all that is limited. A zero Budget sets no limit.
+type Budgets struct {
+	// Requests are those of one network to the sign-in endpoints: steps of flows
+	// and passkey ceremonies.
+	Requests Budget
+	// Starts are the runs that one network begins: each is kept until it expires.
+	Starts Budget
+	// RunRequests are those to one run.
+	RunRequests Budget
+
+	// TokenRequests are those of one network to the token endpoint, and
+	// TokenFailures those among them that are refused: servers fetch tokens in
+	// great numbers, and rightly.
+	TokenRequests, TokenFailures Budget
+	// Registrations are the clients that one network registers.
+	Registrations Budget
+
+	// PairGuesses are wrong guesses of one network at one account, and
+	// FamiliarGuesses those of a network, or a device, that has signed in to the
+	// account before.
+	PairGuesses, FamiliarGuesses Budget
+	// NetworkGuesses are wrong guesses of one network at accounts it is not
+	// familiar with, and AccountGuesses those of all such networks at one account.
+	NetworkGuesses, AccountGuesses Budget
+}
+
+// wider is how much looser the budgets of the network around one are.
+const wider = 4
+
+// DefaultBudgets let an office behind one address sign in on a Monday morning,
+// and a guesser try about 340 passwords on an account on his first day, 240 on
+// each later one: NIST SP 800-63B §3.2.2 allows 100 in a row.
+func DefaultBudgets() Budgets {
+	return Budgets{
+		Requests:        Budget{Burst: 500, Every: time.Second / 50},
+		Starts:          Budget{Burst: 200, Every: time.Second / 20},
+		RunRequests:     Budget{Burst: 30, Every: time.Second / 4},
+		TokenRequests:   Budget{Burst: 5000, Every: time.Second / 1000},
+		TokenFailures:   Budget{Burst: 100, Every: time.Second / 5},
+		Registrations:   Budget{Burst: 20, Every: 10 * time.Second},
+		PairGuesses:     Budget{Burst: 8, Every: 2 * time.Minute},
+		FamiliarGuesses: Budget{Burst: 10, Every: 5 * time.Minute},
+		NetworkGuesses:  Budget{Burst: 100, Every: 5 * time.Second},
+		AccountGuesses:  Budget{Burst: 100, Every: 6 * time.Minute},
+	}
+}
+
+// among divides what is guessed among the instances of the service. Floods are
+// each instance's own affair: it protects its own processor.
+func (b Budgets) among(instances int) Budgets {
+	for _, guesses := range []*Budget{&b.PairGuesses, &b.FamiliarGuesses, &b.NetworkGuesses, &b.AccountGuesses} {
+		*guesses = guesses.among(instances)
+	}
+	return b
+}

@@ -1,0 +1,94 @@
+package throttle
+
+import "time"
+
+// bill says which rules have admitted a guess, and so what is given back.
+type bill uint8
+
+const (
+	unbilled bill = iota
+	asDevice
+	asFamiliar
+	asStranger
+)
+
+// guesses limits wrong passwords and one-time codes.
+type guesses struct {
+	// familiar are the networks that have signed in to an account.
+	familiar *known
+	// lessons limits how many of them one network may add: whoever signs in to
+	// accounts of his own by the thousand would else crowd out the others.
+	lessons *Limiter
+	// rules are those for each kind of guesser.
+	rules [asStranger + 1]rules
+}
+
+func newGuesses(b Budgets, rate, pairs int) guesses {
+	limit := func(b Budget) *Limiter { return NewLimiter(b, guessKeys(b, rate)) }
+	g := guesses{
+		familiar: newKnown(pairs, familiarFor),
+		lessons:  NewLimiter(Budget{Burst: 512, Every: 10 * time.Second}, floodKeys),
+	}
+	g.rules[asDevice] = rules{{limit(b.FamiliarGuesses), device}}
+	g.rules[asFamiliar] = rules{{limit(b.FamiliarGuesses), pair}}
+	g.rules[asStranger] = rules{
+		{limit(b.PairGuesses), pair},
+		{limit(b.NetworkGuesses), near},
+		{limit(b.NetworkGuesses.times(wider)), wide},
+		{limit(b.AccountGuesses), account},
+	}
+	return g
+}
+
+// guessKeys is how many keys are being spent at most when so many guesses are
+// checked in a second, and half as many again, as they do not fall into the sets
+// evenly. Hashing bounds the rate, so that no table overflows by guesses.
+func guessKeys(b Budget, rate int) int {
+	const most = 1 << 20
+	return min(most, max(floodKeys, int(b.Every.Seconds()*float64(rate)*1.5)))
+}
+
+// as tells which rules a guess is under. What is typed that can be nobody's name
+// is a stranger's, and counts for the network alone.
+func (g *guesses) as(a *Attempt) bill {
+	switch {
+	case a.Account == Key{}:
+		return asStranger
+	case a.Device != Key{}:
+		return asDevice
+	case g.familiar.has(pair.of(a), a.admitted):
+		return asFamiliar
+	}
+	return asStranger
+}
+
+// admit takes the price of a wrong guess.
+func (g *guesses) admit(a *Attempt) error {
+	as := g.as(a)
+	if wait := g.rules[as].take(a); wait > 0 {
+		return tooMany(wait, "sign-ins have failed, here or elsewhere. "+
+			"A passkey still works, and so does a network or device that was used for this account before")
+	}
+	a.bill = as
+	return nil
+}
+
+// done gives the price back unless the guess was wrong, and remembers where a
+// right one came from.
+func (g *guesses) done(a *Attempt, outcome Outcome, now int64) {
+	as := a.bill
+	a.bill = unbilled
+	if as == unbilled || outcome == Failed {
+		return
+	}
+	g.rules[as].refund(a, now)
+	if outcome == Passed && a.Account != (Key{}) {
+		g.learn(a, as, now)
+	}
+}
+
+func (g *guesses) learn(a *Attempt, as bill, now int64) {
+	if as == asFamiliar || g.lessons.Take(a.Network.Wide, now) == 0 {
+		g.familiar.add(pair.of(a), now)
+	}
+}

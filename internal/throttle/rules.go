@@ -1,0 +1,84 @@
+package throttle
+
+import "time"
+
+// subject is what about an attempt a rule counts. It is no function of the
+// attempt, as the attempt would then have to be on the heap.
+type subject uint8
+
+const (
+	near subject = iota
+	wide
+	account
+	pair // of network and account
+	device
+	run
+)
+
+func (s subject) of(a *Attempt) Key {
+	switch s {
+	case near:
+		return a.Network.Near
+	case wide:
+		return a.Network.Wide
+	case account:
+		return a.Account
+	case device:
+		return a.Device.with(a.Account)
+	case run:
+		return a.Run
+	}
+	if a.Account == (Key{}) {
+		return Key{} // nobody's name makes no pair
+	}
+	return a.Network.Near.with(a.Account)
+}
+
+// rule limits one kind of key.
+type rule struct {
+	limiter *Limiter
+	counts  subject
+}
+
+// rules all have to admit an attempt.
+type rules []rule
+
+// byNetwork limits networks and, more loosely, the wider ones around them.
+func byNetwork(b Budget) rules {
+	return rules{{NewLimiter(b, floodKeys), near}, {NewLimiter(b.times(wider), floodKeys), wide}}
+}
+
+// take spends a token by every rule, or none, and returns how long to wait then.
+func (all rules) take(a *Attempt) time.Duration {
+	for i, r := range all {
+		if wait := r.limiter.Take(r.counts.of(a), a.admitted); wait > 0 {
+			all[:i].refund(a, a.admitted)
+			return wait
+		}
+	}
+	return 0
+}
+
+// refund gives back what take spent.
+func (all rules) refund(a *Attempt, now int64) {
+	for _, r := range all {
+		r.limiter.Return(r.counts.of(a), a.admitted, now)
+	}
+}
+
+// peek returns what take would, and spends nothing.
+func (all rules) peek(a *Attempt) time.Duration {
+	for _, r := range all {
+		if wait := r.limiter.Peek(r.counts.of(a), a.admitted); wait > 0 {
+			return wait
+		}
+	}
+	return 0
+}
+
+// spend charges an attempt that was let pass already.
+func (all rules) spend(a *Attempt, now int64) {
+	for _, r := range all {
+		r.limiter.Spend(r.counts.of(a), now)
+	}
+}
