@@ -39,6 +39,7 @@ type house struct {
 	catalogue    *flows.Catalogue
 	directory    *directory.Directory
 	pages        map[string]http.Handler
+	open         func(context.Context) bool // whether the API stands open; nil: never
 }
 
 // openHouse opens the store and builds what stands on it.
@@ -147,7 +148,7 @@ func (h *house) handler() http.Handler {
 			{Name: "store", Run: h.store.Ping},
 			{Name: "keys", Run: func(context.Context) error { return h.tokens.Ready() }},
 		},
-		Pages: h.pages, Log: h.log,
+		Pages: h.pages, Log: h.log, Open: h.open,
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	"github.com/postern-id/postern/internal/declare"
 )
 
 // version is set by the linker.
@@ -45,10 +46,14 @@ type program struct {
 
 // commands is the command line.
 type commands struct {
-	Serve   serveCommand   `cmd:"" help:"Serve. An empty store is seeded first."`
-	Flow    flowCommands   `cmd:"" help:"Check and test flow files."`
-	Schema  schemaCommand  `cmd:"" help:"Print a JSON Schema."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Serve     serveCommand     `cmd:"" help:"Serve. An empty store is seeded first."`
+	Bootstrap bootstrapCommand `cmd:"" help:"Make a running server have what a store begins with, and what seed files say."`
+	Token     tokenCommand     `cmd:"" help:"Print an access token for the administrator."`
+	Export    exportCommand    `cmd:"" help:"Write all resources of the store as YAML files."`
+	Apply     applyCommand     `cmd:"" help:"Make the store as YAML files say."`
+	Flow      flowCommands     `cmd:"" help:"Check and test flow files."`
+	Schema    schemaCommand    `cmd:"" help:"Print a JSON Schema."`
+	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
 
 // errFindings ends a command whose findings have been printed.
@@ -87,9 +92,13 @@ func (p program) run(ctx context.Context) (code int) {
 		fmt.Fprintf(p.stderr, "postern: %v\nTry `postern --help`.\n", err)
 		return exitUsage
 	}
+	var faults declare.Faults
 	switch err := call.Run(); {
 	case err == nil:
 		return exitFine
+	case errors.As(err, &faults):
+		fmt.Fprintln(p.stderr, err) // its lines begin with a place that editors can follow
+		return exitUsage
 	case errors.Is(err, errFindings):
 		return exitFindings
 	default:

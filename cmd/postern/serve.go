@@ -48,15 +48,16 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer h.close()
-	admin, err := h.seed(ctx, p.environ)
-	if err != nil {
+	if err := c.fill(ctx, p, h, l.Addr()); err != nil {
 		return err
 	}
-	p.tellAdmin(admin)
 	if err := c.showTry(ctx, h); err != nil {
 		return err
 	}
 	log.Info("listening", "addr", l.Addr().String(), "url", cfg.Server.PublicURL)
+	if h.open != nil {
+		log.Warn("the API stands open: until somebody has the role Administrator, whoever reaches it may do everything", "variable", skipVariable)
+	}
 	p.greet(cfg, c.Try)
 
 	ctx, stop := context.WithCancel(ctx)
@@ -66,6 +67,31 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	stop() // Serve may end by itself, and then the sweeper must too
 	<-sweeping
 	return err
+}
+
+// fill gives an empty store what it begins with, or leaves that to whoever comes
+// to the server, which then stands open.
+func (c serveCommand) fill(ctx context.Context, p program, h *house, l net.Addr) error {
+	skip, err := skipsSecurity(p.environ)
+	if err != nil {
+		return err
+	}
+	if !skip {
+		admin, err := h.seed(ctx, p.environ)
+		if err == nil {
+			p.tellAdmin(admin)
+		}
+		return err
+	}
+	if c.Try {
+		return fmt.Errorf("--try needs a store that is bootstrapped: start without %s", skipVariable)
+	}
+	gate, err := openFor(ctx, h, l)
+	if err != nil {
+		return err
+	}
+	h.open = gate.open
+	return nil
 }
 
 // showTry serves the try-it page, or makes sure that nobody can sign up to its

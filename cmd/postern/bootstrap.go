@@ -1,0 +1,155 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/directory"
+)
+
+type bootstrapCommand struct {
+	BaseURL             string        `placeholder:"URL" help:"Where the server is reached. With --config it may be left out."`
+	ConsoleRedirectURIs []string      `name:"console-redirect-uris" placeholder:"A,B" help:"Further redirect URIs of the console."`
+	Samples             bool          `help:"Add the samples: customers, their user type, and two applications."`
+	Dir                 string        `type:"path" help:"A folder with further seed files (*.yaml), which are taken in the order of their names."`
+	Token               string        `help:"A token with the permission system. ADMIN_TOKEN in the environment means the same."`
+	Config              string        `type:"path" help:"The configuration file of the server, if its store is here: a token is issued, and the server's certificate is trusted."`
+	CA                  string        `type:"path" help:"A PEM file with certificates to trust."`
+	Insecure            bool          `help:"Trust any certificate. Only for a server on this machine."`
+	Wait                time.Duration `default:"60s" help:"How long to wait until the server is ready."`
+}
+
+// Run makes a running server have what a store begins with, and more.
+func (c bootstrapCommand) Run(ctx context.Context, p program) error {
+	setup := bootstrap.Setup{
+		RedirectURIs: c.ConsoleRedirectURIs, Samples: c.Samples, Dir: c.Dir, Environ: p.environ, Wait: c.Wait,
+		Token: cmp.Or(c.Token, variable(p.environ, "ADMIN_TOKEN")),
+		Admin: bootstrap.Admin{Username: variable(p.environ, "ADMIN_USERNAME"), Password: variable(p.environ, "ADMIN_PASSWORD")},
+		Tell:  func(format string, args ...any) { fmt.Fprintf(p.stdout, format+"\n", args...) },
+	}
+	cfg, err := c.configuration(p.environ)
+	if err != nil {
+		return err
+	}
+	base, err := c.base(cfg)
+	if err != nil {
+		return err
+	}
+	setup.BaseURL = strings.TrimSuffix(base.String(), "/")
+	if setup.HTTP, err = c.client(base, cfg); err != nil {
+		return err
+	}
+	defer setup.HTTP.CloseIdleConnections()
+	if cfg != nil && setup.Token == "" {
+		if setup.Token, err = c.ownToken(ctx, p, setup.BaseURL); err != nil {
+			return err
+		}
+	}
+	return bootstrap.Run(ctx, setup)
+}
+
+// configuration is that of the server; nil if it is not here.
+func (c bootstrapCommand) configuration(environ []string) (*config.Config, error) {
+	if c.Config == "" {
+		return nil, nil
+	}
+	return config.Load(c.Config, environ)
+}
+
+// base is where the server is reached.
+func (c bootstrapCommand) base(cfg *config.Config) (*url.URL, error) {
+	text := c.BaseURL
+	if text == "" && cfg != nil {
+		text = cfg.Server.PublicURL
+	}
+	if text == "" {
+		return nil, errors.New("expected --base-url, where the server is reached, or --config")
+	}
+	base, err := url.Parse(text)
+	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
+		return nil, fmt.Errorf("--base-url %q: expected an address such as https://localhost:8090", text)
+	}
+	return base, nil
+}
+
+// ownToken issues a token, as `postern token` does. Where nobody administers the
+// store yet there is none, and the server must stand open.
+func (c bootstrapCommand) ownToken(ctx context.Context, p program, base string) (string, error) {
+	h, err := p.openLocal(ctx, c.Config, "POSTERN_SERVER_PUBLIC_URL="+base)
+	if err != nil {
+		return "", err
+	}
+	defer h.close()
+	holders, err := h.directory.Administrators(ctx, directory.System(), 1)
+	if err != nil || len(holders) == 0 {
+		return "", err
+	}
+	return h.issue(ctx, "", []string{"system"}, ownTokenTTL)
+}
+
+// ownTokenTTL is how long a bootstrap may take.
+const ownTokenTTL = 15 * time.Minute
+
+// client is an HTTP client that trusts what it was told to trust, and follows no
+// redirects: a token is for the server alone.
+func (c bootstrapCommand) client(base *url.URL, cfg *config.Config) (*http.Client, error) {
+	roots, err := c.roots(cfg)
+	if err != nil {
+		return nil, err
+	}
+	trust := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	if c.Insecure {
+		if !isLoopback(base.Hostname()) {
+			return nil, fmt.Errorf("--insecure is for a server on this machine, and %s is not: name its certificate with --ca", base.Hostname())
+		}
+		trust.InsecureSkipVerify = true // whoever can answer on this machine's own addresses is trusted
+	}
+	return &http.Client{
+		Timeout:       time.Minute,
+		Transport:     &http.Transport{TLSClientConfig: trust, Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 2},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, nil
+}
+
+// roots are the certificates to trust: the system's, those of --ca, and the
+// server's own if it is here.
+func (c bootstrapCommand) roots(cfg *config.Config) (*x509.CertPool, error) {
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if c.CA != "" {
+		text, err := os.ReadFile(c.CA)
+		if err != nil {
+			return nil, fmt.Errorf("--ca: %w", err)
+		}
+		if !roots.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("--ca %s: expected a PEM file with certificates (-----BEGIN CERTIFICATE-----)", c.CA)
+		}
+	}
+	if cfg != nil {
+		own := cmp.Or(cfg.TLS.CertFile, filepath.Join(cfg.DataDir, "tls", "cert.pem"))
+		if text, err := os.ReadFile(own); err == nil {
+			roots.AppendCertsFromPEM(text)
+		}
+	}
+	return roots, nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

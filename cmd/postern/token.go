@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
+)
+
+type tokenCommand struct {
+	Config  string        `type:"path" help:"The configuration file of the server whose store is here."`
+	Scope   string        `default:"system" help:"The permissions the token is to carry, separated by blanks. The user must have them."`
+	TTL     time.Duration `default:"1h" name:"ttl" help:"How long the token is good for."`
+	User    string        `placeholder:"NAME" help:"The user to whom it is issued, by username or id. Left out, the first administrator."`
+	BaseURL string        `placeholder:"URL" help:"Where the server is reached, if not where the configuration says."`
+}
+
+// Run prints an access token. Whoever can read the store and its key could make
+// one all the same; here it is recorded, and belongs to a session that can be
+// ended.
+func (c tokenCommand) Run(ctx context.Context, p program) error {
+	if c.TTL < time.Second {
+		return fmt.Errorf("--ttl %s: expected at least a second", c.TTL)
+	}
+	var further []string
+	if c.BaseURL != "" {
+		further = append(further, "POSTERN_SERVER_PUBLIC_URL="+strings.TrimSuffix(c.BaseURL, "/"))
+	}
+	h, err := p.openLocal(ctx, c.Config, further...)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	raw, err := h.issue(ctx, c.User, strings.Fields(c.Scope), c.TTL)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.stdout, raw)
+	return err
+}
+
+// issue issues an access token to a user ("" is the first administrator).
+func (h *house) issue(ctx context.Context, name string, scope []string, ttl time.Duration) (string, error) {
+	userID, err := h.tokenUser(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if err := h.mayHave(ctx, userID, scope); err != nil {
+		return "", err
+	}
+	console, err := h.store.Application(ctx, bootstrap.ConsoleID)
+	if err != nil {
+		return "", fmt.Errorf("tokens are issued in the name of the console: %w", err)
+	}
+	now := time.Now().UTC()
+	session := schemas.Session{
+		ID: schemas.NewID(), UserID: userID, ApplicationID: console.ID, Client: "postern token", CreatedAt: now, ExpiresAt: now.Add(ttl),
+	}
+	err = h.store.Apply(ctx, []schemas.Change{
+		schemas.StartSession{Session: session},
+		schemas.RecordEvent{Event: schemas.Event{
+			ID: schemas.NewID(), At: now, Action: "token.issued", UserID: userID, ApplicationID: console.ID,
+			Actor:  schemas.Actor{Type: schemas.SystemActor},
+			Detail: map[string]string{"scope": strings.Join(scope, " "), "sessionId": session.ID},
+		}},
+	})
+	if err != nil {
+		return "", err
+	}
+	return h.tokens.Access(ctx, token.Access{
+		Subject: userID, ClientID: console.ClientID, Audience: h.audience(scope), Scope: scope, Session: session.ID, Validity: ttl,
+	})
+}
+
+// audience is where a token with the scope is good: the API, and with "system"
+// the tools.
+func (h *house) audience(scope []string) []string {
+	base := h.cfg.Server.PublicURL
+	if slices.Contains(scope, "system") {
+		return []string{base, base + "/mcp"}
+	}
+	return []string{base}
+}
+
+// tokenUser is the id of the user of the name or the id, or of the first
+// administrator.
+func (h *house) tokenUser(ctx context.Context, name string) (string, error) {
+	if name == "" {
+		holders, err := h.directory.Administrators(ctx, directory.System(), 1)
+		if err == nil && len(holders) == 0 {
+			err = errors.New("nobody administers this store yet: start `postern serve` once, or name a user with --user")
+		}
+		if err != nil {
+			return "", err
+		}
+		return holders[0], nil
+	}
+	u, err := h.store.UserByAttribute(ctx, "username", name)
+	if schemas.HasClass(err, schemas.NotFound) {
+		u, err = h.store.User(ctx, name)
+	}
+	if schemas.HasClass(err, schemas.NotFound) {
+		return "", fmt.Errorf("--user: there is no user with the username or id %q", name)
+	}
+	if err != nil {
+		return "", err
+	}
+	return u.ID, nil
+}
+
+// mayHave refuses a scope that the user's roles do not grant.
+func (h *house) mayHave(ctx context.Context, userID string, scope []string) error {
+	has, err := h.store.Permissions(ctx, userID)
+	if err != nil {
+		return err
+	}
+	for _, wanted := range scope {
+		if !slices.ContainsFunc(has, func(p string) bool { return schemas.Covers(p, wanted) }) {
+			return fmt.Errorf("--scope: the user does not have the permission %q; the user's roles grant: %s", wanted, strings.Join(has, " "))
+		}
+	}
+	return nil
+}
