@@ -144,7 +144,7 @@ func (s *session) owned(ctx context.Context, parsed *protocol.ParsedCredentialAs
 	case s.decoy(id):
 		credential = &schemas.Credential{ID: id, UserID: s.UserID, PublicKey: decoyKey()}
 	case schemas.HasCode(err, schemas.CodeCredentialNotFound) || err == nil && credential == nil:
-		return nil, refuseQuietly(StepCredential, err, "this passkey is not known here: it may have been removed, use another one")
+		return nil, refuseUnknown(err)
 	case err != nil:
 		return nil, fmt.Errorf("find the passkey: %w", err)
 	}

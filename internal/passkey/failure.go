@@ -76,6 +76,17 @@ func refuseQuietly(step Step, cause error, format string, args ...any) error {
 	return e
 }
 
+// refuseUnknown is the refusal of a passkey that nobody has. Pages know it by the
+// key of its description, and tell the browser to offer the passkey no more
+// (signalUnknownCredential, L3 §5.1.10). It must not be said of somebody else's:
+// that one would be gone from its holder's device.
+func refuseUnknown(cause error) error {
+	e := schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed, "this passkey is not known here: it may have been removed, use another one")
+	e.Description.Key = "error.unknown_passkey"
+	e.Err = &failure{step: StepCredential, cause: cause}
+	return e
+}
+
 // badRequest is the error of a Begin that was asked for something that does
 // not exist.
 func badRequest(format string, args ...any) error {

@@ -127,6 +127,9 @@ func TestAuthenticationRefusals(t *testing.T) {
 				t.Errorf("expected nothing beside the error, got %+v", v)
 			}
 			mustRefuse(t, err, test.step, test.words)
+			if unknown := schemas.AsError(err).Description.Key == "error.unknown_passkey"; unknown != (test.words == "not known") {
+				t.Errorf("the page is told that nobody has the passkey: %v", unknown)
+			}
 		})
 	}
 }
