@@ -224,7 +224,7 @@ func (w *definition) stranger(m member) {
 	near := Suggest(m.name, sortedKeywords(w.keywords))
 	switch {
 	case strings.HasPrefix(m.name, "x-"):
-		if near = Suggest(m.name, marks()); near != "" {
+		if near = nearMark(m.name); near != "" {
 			w.name(m, fmt.Sprintf("unknown annotation %s; did you mean %s?", quote(m.name), quote(near)))
 		}
 	case near != "":
@@ -232,6 +232,20 @@ func (w *definition) stranger(m member) {
 	default:
 		w.name(m, fmt.Sprintf("unknown keyword %s; leave it out, or begin it with x- if it is an annotation of your own", quote(m.name)))
 	}
+}
+
+// nearMark returns our own annotation that another one was probably meant to be:
+// one a few letters away, or cut short, or drawn out.
+func nearMark(name string) string {
+	if near := Suggest(name, marks()); near != "" {
+		return near
+	}
+	for _, mark := range marks() {
+		if len(name) > 3 && strings.HasPrefix(mark, name) || strings.HasPrefix(name, mark) {
+			return mark
+		}
+	}
+	return ""
 }
 
 // note adds a problem with a value.

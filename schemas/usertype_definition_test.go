@@ -34,6 +34,8 @@ func TestCheckDefinitionRefuses(t *testing.T) {
 		"a large pattern":            {attributes(`"a": {"pattern": "(a{100}b{100}){9}"}`), "schema.properties.a.pattern", "instructions, expected at most 1000"},
 		"a broken name pattern":      {`{"type": "object", "patternProperties": {"(": {}}}`, `schema.patternProperties["("]`, "is not"},
 		"a misspelt mark":            {attributes(`"a": {"type": "string", "x-uniqe": true}`), "schema.properties.a.x-uniqe", `did you mean "x-unique"?`},
+		"a mark cut short":           {attributes(`"a": {"type": "string", "x-uniq": true}`), "schema.properties.a.x-uniq", `did you mean "x-unique"?`},
+		"a mark drawn out":           {attributes(`"a": {"type": "string", "x-unique-value": true}`), "schema.properties.a.x-unique-value", `did you mean "x-unique"?`},
 		"another misspelt mark":      {attributes(`"password": {"type": "string", "x-credential": true, "x-credentials": true}`), "schema.properties.password.x-credentials", `did you mean "x-credential"?`},
 		"a mark of words":            {attributes(`"a": {"type": "string", "x-unique": "yes"}`), "schema.properties.a.x-unique", "expected true or false, got a string"},
 		"unique lists":               {attributes(`"a": {"type": "array", "x-unique": true}`), "schema.properties.a.x-unique", "only an attribute of one type can be unique"},

@@ -1,0 +1,175 @@
+package directory
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// userType is the body of a type with the schema.
+func userType(name, schema string) string {
+	return fmt.Sprintf(`{"name": %q, "schema": %s}`, name, schema)
+}
+
+// properties is the schema of an object with the properties.
+func properties(members string) string {
+	return `{"type": "object", "properties": {` + members + `}}`
+}
+
+func TestBadUserTypes(t *testing.T) {
+	w := newWorld(t)
+	before := w.types(t)
+	invalid := schemas.CodeInvalidRequest
+	a := func(property string) string { return userType("T", properties(`"a": `+property)) }
+	tests := map[string]struct {
+		body, code string
+		problems   []string
+	}{
+		"nothing":                 {`{}`, invalid, []string{`name: required member "name" is missing`, `schema: required member "schema" is missing`}},
+		"no object":               {`"Person"`, invalid, []string{": expected an object, got a string"}},
+		"an unknown member":       {`{"name": "T", "schema": {"type": "object"}, "attributes": {}}`, invalid, []string{`attributes: unknown member "attributes"`}},
+		"a misspelt member":       {`{"name": "T", "shema": {"type": "object"}}`, invalid, []string{`shema: unknown member "shema"; did you mean "schema"?`}},
+		"an empty name":           {userType("", `{"type": "object"}`), invalid, []string{"name: expected at least 1 character"}},
+		"a blank name":            {userType("  ", `{"type": "object"}`), invalid, []string{"name: expected a name that is not blank"}},
+		"a number for a name":     {`{"name": 1, "schema": {"type": "object"}}`, invalid, []string{"name: expected a string, got a number"}},
+		"a long name":             {userType(strings.Repeat("T", 201), `{"type": "object"}`), invalid, []string{"name: expected at most 200 characters"}},
+		"NUL in a name":           {`{"name": "T\u0000", "schema": {"type": "object"}}`, invalid, []string{"name: the character NUL"}},
+		"a long description":      {`{"name": "T", "description": "` + strings.Repeat("d", 2001) + `", "schema": {"type": "object"}}`, invalid, []string{"description: expected at most 2000 characters"}},
+		"an unknown unit":         {`{"name": "T", "ouId": "none", "schema": {"type": "object"}}`, invalid, []string{"ouId: no organization unit"}},
+		"no UUID":                 {`{"name": "T", "id": "t", "schema": {"type": "object"}}`, invalid, []string{"id: expected a UUID"}},
+		"a list for a schema":     {`{"name": "T", "schema": []}`, invalid, []string{"schema: expected an object, got a list"}},
+		"a text for a schema":     {`{"name": "T", "schema": "{}"}`, invalid, []string{"schema: expected an object, got a string"}},
+		"an empty schema":         {userType("T", `{}`), invalid, []string{"schema: expected at least 1 member"}},
+		"not of an object":        {userType("T", `{"type": "array"}`), invalid, []string{`schema: expected "type": "object" at the top`}},
+		"of an unknown type":      {userType("T", `{"type": "objekt"}`), invalid, []string{"schema.type: value must be one of", `schema: expected "type": "object"`}},
+		"another draft":           {userType("T", `{"$schema": "https://json-schema.org/draft/2019-09/schema", "type": "object"}`), invalid, []string{"schema: expected https://json-schema.org/draft/2020-12/schema"}},
+		"a misspelt keyword":      {userType("T", `{"type": "object", "requird": []}`), invalid, []string{`schema.requird: did you mean "required"?`}},
+		"a number for a property": {a(`1`), invalid, []string{"schema.properties.a: expected object or boolean"}},
+		"a broken pattern":        {a(`{"pattern": "["}`), invalid, []string{"schema.properties.a.pattern: is not valid 'regex'"}},
+		"an unknown format":       {a(`{"format": "uid"}`), invalid, []string{`schema.properties.a.format: did you mean "uuid"?`}},
+		"a misspelt mark":         {a(`{"type": "string", "x-uniq": true}`), invalid, []string{`schema.properties.a.x-uniq: did you mean "x-unique"?`}},
+		"a mark of words":         {a(`{"type": "string", "x-unique": "true"}`), invalid, []string{"schema.properties.a.x-unique: expected true or false"}},
+		"unique booleans":         {a(`{"type": "boolean", "x-unique": true}`), invalid, []string{"schema.properties.a.x-unique: only an attribute of one type"}},
+		"unique items":            {a(`{"type": "array", "items": {"type": "string", "x-unique": true}}`), invalid, []string{"schema.properties.a.items.x-unique: only attributes themselves"}},
+		"a secret":                {a(`{"type": "string", "x-credential": true}`), invalid, []string{`schema.properties.a.x-credential: only the attribute "password"`}},
+		"a password in the clear": {userType("T", properties(`"password": {"type": "string"}`)), invalid, []string{"schema.properties.password: in the clear"}},
+		"a username of numbers":   {userType("T", properties(`"username": {"type": "number"}`)), invalid, []string{"schema.properties.username: users sign in with it"}},
+		"a reference away":        {a(`{"$ref": "https://example.com/a.json"}`), invalid, []string{"schema.properties.a.$ref: refer to a definition at the top"}},
+		"going round":             {userType("T", `{"type": "object", "$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}`), invalid, []string{"schema.$defs.a.$ref: refers to itself"}},
+		"too large":               {a(`{"description": "` + strings.Repeat("d", 70000) + `"}`), invalid, []string{"schema: expected at most 65536 bytes"}},
+		"too much to check":       {a(`{"items": {"items": {"enum": [` + strings.Repeat("0,", 2000) + `1]}}}`), invalid, []string{"schema: would cost too much"}},
+		"required and impossible": {userType("T", `{"type": "object", "additionalProperties": false, "required": ["a"]}`), invalid, []string{`schema.required[0]: unknown attribute "a"`}},
+		"everything at once": {`{"name": "", "ouId": "none", "id": "t", "schema": {"type": "object", "properties": {"a": {"format": "x"}, "password": {}}}}`, invalid,
+			[]string{"name: at least 1", "ouId: no organization unit", "id: a UUID", "schema.properties.a.format: unknown format", "schema.properties.password: in the clear"}},
+		"a taken name": {userType("Person", `{"type": "object"}`), "user_type_exists", []string{`name: "Person" is that of another one`}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := w.UserTypes.Create(t.Context(), System(), doc(t, test.body))
+			refused(t, err, test.code, test.problems...)
+		})
+	}
+	if after := w.types(t); after != before {
+		t.Errorf("%d types, expected %d", after, before)
+	}
+}
+
+func (w *world) types(t testing.TB) int {
+	t.Helper()
+	n, err := store.UserTypes().Count(t.Context(), w.store, store.Page{})
+	must(t, err)
+	return n
+}
+
+// replaceType replaces what users of a type are like.
+func (w *world) replaceType(t testing.TB, id, name, schema string) error {
+	t.Helper()
+	_, err := w.UserTypes.Replace(t.Context(), System(), id, "", doc(t, userType(name, schema)))
+	return err
+}
+
+func TestTypeKeepsItsUsers(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.create(t, w.UserTypes, userType("Staff", properties(`"username": {"type": "string"}, "badge": {}, "colour": {"type": "string"}`)))
+		var made []string
+		for i := range 25 {
+			made = append(made, w.create(t, w.Users, fmt.Sprintf(`{"type": "Staff", "attributes": {"username": "u%d", "badge": "secret%d", "colour": "plum%d"}}`, i, i%24, i)))
+		}
+		err := w.replaceType(t, id, "Staff", properties(`"username": {"type": "string"}, "badge": {"type": "integer"}, "colour": {"enum": ["red"]}`))
+		refused(t, err, schemas.CodeUsersDoNotFit)
+		e := schemas.AsError(err)
+		if e.Class != schemas.Conflict || len(e.Errors) != 20 || !strings.Contains(e.Description.DefaultValue, "25 users") {
+			t.Errorf("got %v", err)
+		}
+		if p := e.Errors[0]; p.Path != "users."+made[0]+".attributes.badge" || p.Message != "expected a whole number (and 1 more problems)" {
+			t.Errorf("told %+v", p)
+		}
+		if told := e.Error(); strings.Contains(told, "secret") || strings.Contains(told, "plum") {
+			t.Errorf("somebody's attributes are in %s", told)
+		}
+		marked := properties(`"username": {"type": "string"}, "badge": {"type": "string", "x-unique": true}, "colour": {"type": "string"}`)
+		refused(t, w.replaceType(t, id, "Staff", marked), schemas.CodeUsersDoNotFit, "users."+made[24]+".attributes.badge: expected a value of its own")
+		must(t, w.Users.Delete(t.Context(), System(), made[24], ""))
+		must(t, w.replaceType(t, id, "Staff", marked))
+		_, err = w.Users.Create(t.Context(), System(), doc(t, `{"type": "Staff", "attributes": {"badge": "SECRET3"}}`))
+		refused(t, err, schemas.CodeAttributeTaken, "attributes.badge: is taken")
+		must(t, w.replaceType(t, id, "Staff", properties(`"username": {"type": "string"}, "badge": {"type": "string"}, "colour": {"type": "string"}`)))
+		w.create(t, w.Users, `{"type": "Staff", "attributes": {"badge": "SECRET3"}}`)
+		wantTypeEvents(t, w, id, 3)
+	})
+}
+
+// wantTypeEvents fails the test unless there are so many events about a type: a
+// refused change leaves none.
+func wantTypeEvents(t testing.TB, w *world, id string, want int) {
+	t.Helper()
+	found, err := w.store.Events(t.Context(), schemas.EventQuery{ResourceID: id, Limit: 100})
+	must(t, err)
+	if len(found) != want {
+		t.Errorf("%d events, expected %d: %v", len(found), want, found)
+	}
+}
+
+// A type that says who must have a password is no matter for those who are here.
+func TestTypeMayRequireAPasswordOfNewUsers(t *testing.T) {
+	w := newWorld(t)
+	id := w.create(t, w.UserTypes, userType("Staff", properties(`"username": {"type": "string"}`)))
+	w.create(t, w.Users, `{"type": "Staff", "attributes": {"username": "ada"}}`)
+	must(t, w.replaceType(t, id, "Staff", `{"type": "object", "required": ["password"], "properties": {"username": {"type": "string"}, "password": {"type": "string", "x-credential": true}}}`))
+}
+
+func TestTypeInUseKeepsItsName(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		h := furnished(t, w)
+		id := h.create(t, h.UserTypes, userType("Staff", `{"type": "object"}`))
+		must(t, h.replaceType(t, id, "Crew", `{"type": "object"}`))
+		user := h.create(t, h.Users, `{"type": "Crew"}`)
+		app := h.create(t, h.Applications, `{"name": "Office", "allowedUserTypes": ["Crew"]}`)
+		flow := h.create(t, h.Flows, strings.NewReplacer("passkey-sign-up", "crew", `"use": "user-create"`, `"use": "user-create", "with": {"type": "Crew"}`).Replace(signUpFlow))
+		uses := []string{"user: is of it", "application: allows it", "flow: creates users of it"}
+		refused(t, h.replaceType(t, id, "Staff", `{"type": "object"}`), schemas.CodeInUse, uses...)
+		refused(t, h.UserTypes.Delete(t.Context(), System(), id, ""), schemas.CodeInUse, uses...)
+		must(t, h.replaceType(t, id, "Crew", `{"type": "object", "title": "Crew"}`))
+		must(t, errors.Join(h.Users.Delete(t.Context(), System(), user, ""), h.Applications.Delete(t.Context(), System(), app, ""),
+			h.Flows.Delete(t.Context(), System(), flow, "")))
+		must(t, h.UserTypes.Delete(t.Context(), System(), id, ""))
+		refused(t, h.UserTypes.Delete(t.Context(), System(), schemas.PersonID, ""), schemas.CodeInUse)
+	})
+}
+
+func TestReplaceTypeByWhatItIs(t *testing.T) {
+	w := newWorld(t)
+	id := w.create(t, w.UserTypes, userType("Staff", properties(`"a": {"type": "string"}`)))
+	before, err := w.UserTypes.Get(t.Context(), System(), id)
+	must(t, err)
+	must(t, w.replaceType(t, id, "Staff", strings.ReplaceAll(properties(`"a": {"type": "string"}`), " ", "\n\t")))
+	after, err := w.UserTypes.Get(t.Context(), System(), id)
+	must(t, err)
+	if before.ETag != after.ETag {
+		t.Errorf("white space made %+v of %+v", after.Value, before.Value)
+	}
+}
