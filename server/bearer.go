@@ -44,20 +44,21 @@ func (s *server) admit(r *http.Request, needs need) (*caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch needs {
-	case anyToken:
-		return c, nil
-	case userToken:
-		if c.userID() == "" {
-			return nil, schemas.Errorf(schemas.Forbidden, codeForbidden,
-				"this is about the user whom the token speaks for, and this token speaks for no user: sign in, and send that token")
-		}
-		return c, nil
-	}
-	if !c.Permits(string(needs)) {
+	if !c.brings(needs) {
 		return nil, &lacking{needs}
 	}
 	return c, nil
+}
+
+// brings reports whether the caller has what an endpoint needs.
+func (c *caller) brings(needs need) bool {
+	switch needs {
+	case anyToken:
+		return true
+	case userToken:
+		return c.userID() != ""
+	}
+	return c.Permits(string(needs))
 }
 
 // caller tells who sent the request, by its bearer token. While the server
@@ -113,7 +114,7 @@ func (s *server) authenticate(r *http.Request) (*token.Claims, error) {
 	return s.Tokens.Verify(r.Context(), raw, s.PublicURL)
 }
 
-// lacking is the error of a token without the permission that is needed.
+// lacking is the error of a token that is good, but not what is needed.
 type lacking struct{ needs need }
 
 // Error says what the client is told.
@@ -121,6 +122,10 @@ func (e *lacking) Error() string { return e.Unwrap().Error() }
 
 // Unwrap returns what the client is told.
 func (e *lacking) Unwrap() error {
+	if e.needs == userToken {
+		return schemas.Errorf(schemas.Forbidden, codeForbidden,
+			"this is about the user whom the token speaks for, and this token speaks for no user: sign in, and send that token")
+	}
 	return schemas.Errorf(schemas.Forbidden, codeForbidden,
 		"this token does not carry the permission %q, nor one above it: send one that does. A user's tokens carry what the user's roles grant", string(e.needs))
 }

@@ -14,6 +14,21 @@
 // does not exist is a 400. Whatever is wrong with a body by itself is told at
 // once, and before what it names is looked for.
 //
+// # Who may call what
+//
+// The table of endpoints says for each what a request must bring: nothing, any
+// token, a user's own token, or a permission. The router checks that before the
+// handler runs, and nothing else does; testdata/routes.txt has the whole table.
+// What a caller may hand out or take away is for the directory to decide.
+//
+// # Resources
+//
+// All kinds of resources have the same five endpoints, made from what the
+// directory says of each. Lists have pages, with links to the others, and one
+// filter by equality (RFC 7644 §3.4.2.2); a parameter that is not known is an
+// error, never ignored. A single resource has an entity tag (RFC 9110 §8.8.3),
+// and comes in YAML to whoever would rather have that.
+//
 // # Passkey sessions
 //
 // A start of the atomic passkey endpoints gives out a session token: 256 random

@@ -127,17 +127,21 @@ func challengeFor(r *http.Request, status int, err error, e *schemas.Error) stri
 	case status == http.StatusUnauthorized:
 		return `Bearer realm="postern"`
 	case status == http.StatusForbidden && sent:
-		return `Bearer realm="postern", error="insufficient_scope", scope=` + quotedString(wantedScope(err))
+		return `Bearer realm="postern", error="insufficient_scope"` + wantedScope(err)
 	}
 	return ""
 }
 
-// wantedScope is the scope that a token lacked.
+// wantedScope names the scope that a token lacked, if it was that.
 func wantedScope(err error) string {
+	lacked := need("system")
 	if l, ok := errors.AsType[*lacking](err); ok {
-		return string(l.needs)
+		lacked = l.needs
 	}
-	return "system"
+	if lacked == userToken {
+		return ""
+	}
+	return ", scope=" + quotedString(string(lacked))
 }
 
 // quotedString writes an error_description: RFC 6750 §3 leaves out quotes,
@@ -168,15 +172,7 @@ func (e *wrongMethod) explain() *schemas.Error {
 
 // notFound answers for paths that are not the server's.
 func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
-	var known []string
-	for _, e := range s.endpoints() {
-		known = append(known, e.path)
-	}
-	hint := ""
-	if near := schemas.Suggest(r.URL.Path, known); near != "" {
-		hint = fmt.Sprintf("; did you mean %s?", near)
-	}
-	s.fail(w, r, schemas.Errorf(schemas.NotFound, schemas.CodeNotFound, "there is nothing at %.200q%s", r.URL.Path, hint))
+	s.fail(w, r, schemas.Errorf(schemas.NotFound, schemas.CodeNotFound, "there is nothing at %.200q%s", r.URL.Path, didYouMean(r.URL.Path, s.paths)))
 }
 
 // named makes an error about something that a body or query names the

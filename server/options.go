@@ -121,6 +121,7 @@ type server struct {
 	Options
 	base    string          // the path of PublicURL: "" unless the server is a part of a site
 	allowed map[string]bool // AllowedOrigins
+	paths   []string        // of the API, but for those with variables
 	hsts    bool
 }
 

@@ -107,6 +107,9 @@ func (s *server) router() http.Handler {
 		if at == nil {
 			at = &resource{server: s, path: e.path, origins: e.origins, methods: map[string]endpoint{}}
 			resources[e.path] = at
+			if !strings.Contains(e.path, "{") {
+				s.paths = append(s.paths, e.path)
+			}
 			router.Path(e.path).Handler(at)
 		}
 		at.methods[e.method] = e

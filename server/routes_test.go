@@ -10,6 +10,7 @@ import (
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
+	"github.com/postern-id/postern/server/oauth"
 )
 
 // The table is written down a second time, so that nobody changes what a route
@@ -26,7 +27,9 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-func (h *house) routes() []server.Route { return server.Routes(server.Options{Directory: h.directory}) }
+func (h *house) routes() []server.Route {
+	return server.Routes(server.Options{Directory: h.directory, OAuth: new(oauth.Provider)})
+}
 
 // words are what a route may need beside a permission.
 func words() []string { return []string{"nothing", "any token", "a user's token"} }
@@ -189,5 +192,9 @@ func TestActors(t *testing.T) {
 			t.Errorf("%s: %+v %v", name, events, err)
 		}
 	}
-	fails(t, h.do("GET", "/users/me", "", "Authorization: Bearer "+machine), 403, "forbidden")
+	rec := h.do("GET", "/users/me", "", "Authorization: Bearer "+machine)
+	fails(t, rec, 403, "forbidden")
+	if got := rec.Header().Get("WWW-Authenticate"); got != `Bearer realm="postern", error="insufficient_scope"` {
+		t.Errorf("no scope would do, but it is told %s", got)
+	}
 }
