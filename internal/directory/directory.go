@@ -50,6 +50,7 @@ type Directory struct {
 	Groups          Resource
 	Roles           Resource
 	list            []Resource
+	clients         clientCache
 
 	types typeCache
 

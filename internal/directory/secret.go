@@ -76,12 +76,6 @@ func (d *Directory) RotateSecret(ctx context.Context, c Call, applicationID stri
 	})
 }
 
-// Client returns the application that is the OAuth client with the id. An unknown
-// one is application_not_found, Class NotFound.
-func (d *Directory) Client(ctx context.Context, clientID string) (*schemas.Application, error) {
-	return d.store.ApplicationByClientID(ctx, clientID)
-}
-
 // CheckSecret reports whether the secret is the client's, in a time that tells
 // nothing about it.
 func (d *Directory) CheckSecret(a *schemas.Application, secret string) bool {

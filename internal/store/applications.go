@@ -34,11 +34,14 @@ func (s *Store) Application(ctx context.Context, id string) (*schemas.Applicatio
 // ApplicationByClientID returns the application that is the OAuth client, with its
 // OAuth configuration. An unknown one is application_not_found, Class NotFound.
 func (s *Store) ApplicationByClientID(ctx context.Context, clientID string) (*schemas.Application, error) {
-	unknown := schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "There is no application with the client id %.64q.", clientID)
 	if !storable(clientID) {
-		return nil, unknown
+		return nil, errNoClient(clientID)
 	}
-	return readApplication(s.row(ctx, selectApplicationByClient, clientID), scanApplication, unknown)
+	return readApplication(s.row(ctx, selectApplicationByClient, clientID), scanApplication, errNoClient(clientID))
+}
+
+func errNoClient(clientID string) error {
+	return schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "There is no application with the client id %.64q.", clientID)
 }
 
 // readApplication reads the one application of a row, or returns unknown.

@@ -41,7 +41,7 @@ func readQueries() []query {
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions,
 		selectCredential, selectCredentials,
 		selectApplicationPermissions, selectSession, selectSessions, selectTokenLive,
-		selectApplication, selectApplicationByClient, selectApplications,
+		selectApplication, selectApplicationByClient, selectClientRevision, selectApplications,
 		selectActiveVersion, selectFlow, selectFlowByHandle, selectFlowVersion, selectFlows,
 		selectKeys,
 	}

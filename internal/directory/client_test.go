@@ -1,0 +1,69 @@
+package directory
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// What one instance has read of a client is no good to it once another has
+// changed it.
+func TestClientIsNeverOutOfDate(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		furnished(t, w)
+		other := New(w.Options)
+		const client = `{"name":"Machine","inboundAuthConfig":[{"type":"oauth2","config":{"clientId":"m2m","grantTypes":["client_credentials"],"scopes":["system"]}}]}`
+		id := w.create(t, w.Applications, client)
+		read := func() *schemas.Application {
+			t.Helper()
+			a, err := w.Client(t.Context(), "m2m")
+			must(t, err)
+			return a
+		}
+		before := read()
+		if again := read(); again != before {
+			t.Error("a client that is as it was is read anew")
+		}
+		_, err := other.RotateSecret(t.Context(), System(), id)
+		must(t, err)
+		rotated := read()
+		if bytes.Equal(rotated.OAuth().SecretHash, before.OAuth().SecretHash) {
+			t.Error("the secret was rotated, and the old one still counts")
+		}
+		must(t, other.Applications.Delete(t.Context(), System(), id, ""))
+		if _, err := w.Client(t.Context(), "m2m"); !schemas.HasCode(err, schemas.CodeAppNotFound) {
+			t.Errorf("the client is gone: %v", err)
+		}
+		w.create(t, other.Applications, client)
+		if again := read(); again.ID == id || bytes.Equal(again.OAuth().SecretHash, rotated.OAuth().SecretHash) {
+			t.Error("another client of the same id is taken for the one before")
+		}
+	})
+}
+
+// A token can be asked for by the identifier of a resource server, and by nothing
+// like it.
+func TestIsResource(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		furnished(t, w)
+		for identifier, want := range map[string]bool{
+			"https://shop.example.com": true, "https://shop.example.com/": false, "HTTPS://shop.example.com": false, "shop": false, "": false, "x\x00": false,
+		} {
+			if got, err := w.IsResource(t.Context(), identifier); err != nil || got != want {
+				t.Errorf("%q: %v, %v", identifier, got, err)
+			}
+		}
+	})
+}
+
+// However many clients there are, few are kept.
+func TestClientCacheIsBounded(t *testing.T) {
+	var c clientCache
+	for range 3 * mostClients {
+		c.put(&schemas.Application{ID: schemas.NewID(), ClientID: schemas.NewID()})
+	}
+	if len(c.kept) > mostClients {
+		t.Errorf("%d clients are kept", len(c.kept))
+	}
+}
