@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -39,11 +40,30 @@ func (d *Directory) unfit(ctx context.Context, u *schemas.User) ([]schemas.Probl
 	if err != nil {
 		return nil, err
 	}
+	if u.Attributes == nil {
+		u.Attributes = map[string]any{}
+	}
 	text, err := json.Marshal(u.Attributes)
 	if err != nil {
 		return nil, err
 	}
-	return compiled.Check(text, false), nil
+	problems := compiled.Check(text, false)
+	if len(problems) > 0 {
+		return problems, nil
+	}
+	return d.taken(ctx, u, t)
+}
+
+// taken finds unique attributes that somebody has. Those that identify are
+// looked up by the flow itself.
+func (d *Directory) taken(ctx context.Context, u *schemas.User, t *schemas.UserType) (problems []schemas.Problem, err error) {
+	taken, err := store.TakenAttributes(ctx, d.store, u, t.UniqueAttributes())
+	for _, attribute := range taken {
+		if !slices.Contains(schemas.IdentifyingAttributes(), attribute) {
+			problems = append(problems, schemas.Problem{Path: schemas.MemberPath("", attribute), Message: "is taken by another user; choose another"})
+		}
+	}
+	return problems, err
 }
 
 // placeUser sees to it that the user's unit is there.

@@ -1,0 +1,178 @@
+package directory
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// passkey gives a user a passkey with the id.
+func (w *world) passkey(t testing.TB, user string, id ...byte) schemas.Bytes {
+	t.Helper()
+	c := schemas.Credential{ID: id, UserID: user, Name: "Key", RPID: "localhost", PublicKey: schemas.Bytes{1}, Algorithm: -7, CreatedAt: w.now()}
+	must(t, w.store.Apply(t.Context(), []schemas.Change{schemas.CreateCredential{Credential: c}}))
+	return id
+}
+
+func (w *world) passkeys(t testing.TB, user string) []schemas.Credential {
+	t.Helper()
+	all, err := w.Passkeys(t.Context(), System(), user)
+	must(t, err)
+	return all
+}
+
+// keyless is the body of a person without a password.
+const keyless = `{"type": "Person", "attributes": {"username": "eve"}}`
+
+func TestPasskeys(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ada, bob := w.create(t, w.Users, person("ada")), w.create(t, w.Users, person("bob"))
+		first, second := w.passkey(t, ada, 1), w.passkey(t, ada, 2)
+		theirs := w.passkey(t, bob, 3)
+		c, err := w.RenamePasskey(t.Context(), as(ada), ada, first, "  Phone ")
+		must(t, err)
+		if c.Name != "Phone" || w.passkeys(t, ada)[0].Name != "Phone" {
+			t.Errorf("it is called %q", c.Name)
+		}
+		_, err = w.RenamePasskey(t.Context(), as(ada), ada, first, "Phone") // changes nothing
+		must(t, err)
+		for name, call := range map[string]func() error{
+			"somebody else's": func() error { return w.DeletePasskey(t.Context(), as(ada), ada, theirs) },
+			"none":            func() error { return w.DeletePasskey(t.Context(), as(ada), ada, schemas.Bytes{9}) },
+			"another's name": func() error {
+				_, err := w.RenamePasskey(t.Context(), as(ada), ada, theirs, "Mine")
+				return err
+			},
+		} {
+			if err := call(); !schemas.HasCode(err, schemas.CodeCredentialNotFound) || !schemas.HasClass(err, schemas.NotFound) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if w.passkeys(t, bob)[0].Name != "Key" {
+			t.Error("somebody else's passkey has another name")
+		}
+		must(t, w.DeletePasskey(t.Context(), as(ada), ada, second))
+		must(t, w.DeletePasskey(t.Context(), as(ada), ada, first)) // the password is left
+		if n := len(w.passkeys(t, ada)); n != 0 {
+			t.Errorf("%d passkeys are left", n)
+		}
+		wantEvents(t, w, ada, "user.created", "password.set", "passkey.renamed", "passkey.deleted", "passkey.deleted")
+	})
+}
+
+func TestPasskeyNames(t *testing.T) {
+	w := newWorld(t)
+	id := w.create(t, w.Users, person("ada"))
+	key := w.passkey(t, id, 1)
+	for _, name := range []string{"", "   ", strings.Repeat("n", 201), "a\nb", "a\u202eb", "a\x00"} {
+		_, err := w.RenamePasskey(t.Context(), as(id), id, key, name)
+		refused(t, err, schemas.CodeInvalidRequest, "name: expected")
+	}
+	_, err := w.RenamePasskey(t.Context(), as(id), id, key, strings.Repeat("é", 200))
+	must(t, err)
+}
+
+// Nobody shuts themselves out. An administrator may take the last passkey away,
+// from those who may do no more.
+func TestTheLastWayIn(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.create(t, w.Users, keyless)
+		key := w.passkey(t, id, 1)
+		refused(t, w.DeletePasskey(t.Context(), as(id, "system"), id, key), schemas.CodeLastCredential)
+		w.passkey(t, id, 2)
+		must(t, w.DeletePasskey(t.Context(), as(id), id, key))
+		must(t, w.DeletePasskey(t.Context(), as(schemas.NewID(), "system:users:write"), id, schemas.Bytes{2}))
+	})
+}
+
+// Of two passkeys that are deleted at the same time one stays.
+func TestTheLastTwoWaysIn(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.create(t, w.Users, keyless)
+		keys := []schemas.Bytes{w.passkey(t, id, 1), w.passkey(t, id, 2)}
+		for _, err := range together(2, func(i int) error { return w.DeletePasskey(t.Context(), as(id), id, keys[i]) }) {
+			if err != nil {
+				refused(t, err, schemas.CodeLastCredential)
+			}
+		}
+		if n := len(w.passkeys(t, id)); n != 1 {
+			t.Errorf("%d passkeys are left", n)
+		}
+	})
+}
+
+func TestPasskeysOfThoseWhoMayDoMore(t *testing.T) {
+	w := newWorld(t)
+	root := w.create(t, w.Users, person("root"))
+	w.role(t, root, "system:groups")
+	key := w.passkey(t, root, 1)
+	for name, do := range map[string]func(context.Context, Call) error{
+		"renaming": func(ctx context.Context, c Call) error {
+			_, err := w.RenamePasskey(ctx, c, root, key, "Mine")
+			return err
+		},
+		"deleting": func(ctx context.Context, c Call) error { return w.DeletePasskey(ctx, c, root, key) },
+	} {
+		if err := do(t.Context(), as(schemas.NewID(), "system:users", "system:groups:write")); !schemas.HasClass(err, schemas.Forbidden) {
+			t.Errorf("%s: %v", name, err)
+		}
+		dry := as(schemas.NewID(), "system:users", "system:groups")
+		dry.DryRun = true
+		must(t, do(t.Context(), dry))
+	}
+	// An application that has the user's id is not the user.
+	app := Call{Actor: schemas.Actor{Type: schemas.ApplicationActor, ID: root}}
+	if err := w.DeletePasskey(t.Context(), app, root, key); !schemas.HasClass(err, schemas.Forbidden) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSessions(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ada, bob := w.create(t, w.Users, person("ada")), w.create(t, w.Users, person("bob"))
+		w.session(t, ada)
+		two, three := w.session(t, ada), w.session(t, ada)
+		theirs := w.session(t, bob)
+		for _, id := range []string{theirs, "none", "a\x00", ""} {
+			if err := w.EndSession(t.Context(), as(ada), ada, id); !schemas.HasCode(err, "session_not_found") || !schemas.HasClass(err, schemas.NotFound) {
+				t.Errorf("%q: %v", id, err)
+			}
+		}
+		must(t, w.EndSession(t.Context(), as(ada), ada, two))
+		live, err := w.store.TokenLive(t.Context(), schemas.TokenRef{ID: "t", Session: two})
+		must(t, err)
+		if live || w.sessions(t, ada) != 2 {
+			t.Error("the session goes on")
+		}
+		n, err := w.EndSessions(t.Context(), as(ada), ada, three)
+		must(t, err)
+		if n != 1 || w.sessions(t, ada) != 1 || w.sessions(t, bob) != 1 {
+			t.Errorf("%d ended; one of Ada's and one of Bob's go on", n)
+		}
+		n, err = w.EndSessions(t.Context(), System(), ada, "")
+		must(t, err)
+		if n != 1 || w.sessions(t, ada) != 0 {
+			t.Errorf("%d ended", n)
+		}
+		wantEvents(t, w, ada, "user.created", "password.set", "session.ended", "session.ended", "session.ended")
+	})
+}
+
+func TestAccountOfNobody(t *testing.T) {
+	w := newWorld(t)
+	id, ctx := schemas.NewID(), t.Context()
+	for name, do := range map[string]func() error{
+		"passkeys": func() error { _, err := w.Passkeys(ctx, System(), id); return err },
+		"renaming": func() error { _, err := w.RenamePasskey(ctx, System(), id, schemas.Bytes{1}, "n"); return err },
+		"deleting": func() error { return w.DeletePasskey(ctx, System(), id, schemas.Bytes{1}) },
+		"sessions": func() error { _, err := w.Sessions(ctx, System(), id); return err },
+		"ending":   func() error { return w.EndSession(ctx, System(), id, "s") },
+		"all":      func() error { _, err := w.EndSessions(ctx, System(), id, ""); return err },
+	} {
+		if err := do(); !schemas.HasCode(err, schemas.CodeUserNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package directory
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Whoever may write users could become any of them by a new password, or by
+// taking the name they sign in with. So what makes a user who they are is
+// changed by those only who may do all that the user may.
+func TestNobodyBecomesWhoMayDoMore(t *testing.T) {
+	tests := map[string]struct {
+		body string // with the attributes of the user; "" to delete
+		path string // of what is forbidden; "-" if nothing is
+	}{
+		"a password":            {`{"type": "Person", "attributes": {"username": "root", "email": "root@example.org", "password": "another one"}}`, "attributes.password"},
+		"the username":          {`{"type": "Person", "attributes": {"username": "mine", "email": "root@example.org"}}`, "attributes.username"},
+		"no username":           {`{"type": "Person", "attributes": {"email": "root@example.org"}}`, "attributes.username"},
+		"the address":           {`{"type": "Person", "attributes": {"username": "root", "email": "mine@example.org"}}`, "attributes.email"},
+		"the type":              {`{"type": "Other", "attributes": {"username": "root", "email": "root@example.org"}}`, "type"},
+		"the user as a whole":   {"", ""},
+		"the name as it reads":  {`{"type": "Person", "attributes": {"username": "root", "email": "root@example.org", "name": "Root"}}`, "-"},
+		"the unit":              {`{"type": "Person", "ouId": "UNIT", "attributes": {"username": "root", "email": "root@example.org"}}`, "-"},
+		"nothing":               {`{"type": "Person", "attributes": {"username": "root", "email": "root@example.org"}}`, "-"},
+		"a name, written anew":  {`{"type": "Person", "attributes": {"username": "ROOT", "email": "root@example.org"}}`, "attributes.username"},
+		"everything at a time":  {`{"type": "Other", "attributes": {"username": "mine", "email": "mine@example.org"}}`, "type"},
+		"what is wrong besides": {`{"type": "Person", "attributes": {"username": "root", "email": "root@example.org", "password": "x"}}`, "attributes.password"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.create(t, w.UserTypes, userType("Other", `{"type": "object"}`))
+			other := w.create(t, w.Units, `{"handle": "other", "name": "Other"}`)
+			keeper := w.create(t, w.Users, person("keeper"))
+			w.role(t, keeper, "system")
+			id := w.create(t, w.Users, person("root", `"email": "root@example.org"`))
+			group := w.create(t, w.Groups, object(t, "name", "G", "members", []schemas.Principal{{Type: schemas.UserPrincipal, ID: id}}))
+			w.create(t, w.Roles, object(t, "name", "R", "permissions", []string{"system:groups:write"},
+				"assignments", []schemas.Principal{{Type: schemas.GroupPrincipal, ID: group}}))
+			do := func(ctx context.Context, c Call) error {
+				if test.body == "" {
+					return w.Users.Delete(ctx, c, id, "")
+				}
+				_, err := w.Users.Replace(ctx, c, id, "", doc(t, strings.ReplaceAll(test.body, "UNIT", other)))
+				return err
+			}
+			weak := as(schemas.NewID(), "system:users:write", "system:groups:read", "system:group")
+			err := do(t.Context(), weak)
+			if test.path == "-" {
+				must(t, err)
+				return
+			}
+			if !schemas.HasClass(err, schemas.Forbidden) || !strings.Contains(err.Error(), `"system:groups:write"`) {
+				t.Fatalf("got %v", err)
+			}
+			told := map[string]bool{}
+			for _, p := range schemas.AsError(err).Errors {
+				told[p.Path] = true
+			}
+			if !told[test.path] {
+				t.Errorf("got %v, expected it at %q", err, test.path)
+			}
+			if u := w.user(t, id); !maps.Equal(u.Attributes, map[string]any{"username": "root", "email": "root@example.org"}) {
+				t.Errorf("it was done all the same: %v", u.Attributes)
+			}
+			if test.path == "attributes.password" && strings.Contains(test.body, `"x"`) {
+				return // it is wrong for everybody
+			}
+			must(t, do(t.Context(), as(schemas.NewID(), "system:users:write", "system:groups")))
+		})
+	}
+}
+
+// A token that grants less than its user has does not get the rest by a new
+// password.
+func TestTheOwnAccountTakesTheOwnPermissions(t *testing.T) {
+	w := newWorld(t)
+	id := w.create(t, w.Users, person("root"))
+	w.role(t, id, "system")
+	body := doc(t, `{"type": "Person", "attributes": {"username": "root", "password": "another one"}}`)
+	_, err := w.Users.Replace(t.Context(), as(id, "system:users:write"), id, "", body)
+	refused(t, err, schemas.CodeForbidden, `attributes.password: the permission "system"`)
+	_, err = w.Users.Replace(t.Context(), as(id, "system"), id, "", body)
+	must(t, err)
+}

@@ -1,0 +1,52 @@
+package directory
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Of many who take one value at the same time one gets it.
+func TestOneValueForOneUser(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.create(t, w.UserTypes, userType("Device", properties(`"serial": {"type": "integer", "x-unique": true}`)))
+		for path, body := range map[string]string{
+			"attributes.username": `{"type": "Person", "attributes": {"username": "same", "name": "N%d"}}`,
+			"attributes.email":    `{"type": "Person", "attributes": {"email": "same@example.org", "name": "N%d"}}`,
+			"attributes.serial":   `{"type": "Device", "attributes": {"serial": 7, "n": %d}}`,
+		} {
+			before := w.count(t)
+			for _, err := range together(8, func(i int) error {
+				_, err := w.Users.Create(t.Context(), System(), doc(t, fmt.Sprintf(body, i)))
+				return err
+			}) {
+				if err != nil {
+					refused(t, err, schemas.CodeAttributeTaken, path+": is taken")
+				}
+			}
+			if n := w.count(t) - before; n != 1 {
+				t.Errorf("%s: %d were made", path, n)
+			}
+		}
+	})
+}
+
+// A type that changes while users of it are made: those that are made fit it.
+func TestTypeChangesWhileUsersAreMade(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.create(t, w.UserTypes, userType("Staff", properties(`"badge": {}`)))
+		errs := together(6, func(i int) error {
+			if i == 0 {
+				_, err := w.UserTypes.Replace(t.Context(), System(), id, "", doc(t, userType("Staff", properties(`"badge": {"type": "integer"}`))))
+				return err
+			}
+			_, err := w.Users.Create(t.Context(), System(), doc(t, `{"type": "Staff", "attributes": {"badge": "text"}}`))
+			return err
+		})
+		made := w.count(t)
+		if changed := errs[0] == nil; changed && made > 0 || !changed && made == 0 {
+			t.Errorf("the type changed: %v; %d users do not fit the new one (%v)", changed, made, errs)
+		}
+	})
+}

@@ -1,0 +1,148 @@
+package directory
+
+import (
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// session gives the user a session, and returns its id.
+func (w *world) session(t testing.TB, user string) string {
+	t.Helper()
+	s := schemas.Session{ID: schemas.NewID(), UserID: user, AMR: []string{"pwd"}, CreatedAt: w.now(), ExpiresAt: w.now().Add(time.Hour)}
+	must(t, w.store.Apply(t.Context(), []schemas.Change{schemas.StartSession{Session: s}}))
+	return s.ID
+}
+
+func (w *world) sessions(t testing.TB, user string) int {
+	t.Helper()
+	all, err := w.Sessions(t.Context(), System(), user)
+	must(t, err)
+	return len(all)
+}
+
+func TestReplaceUserWhole(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.create(t, w.Users, person("ada", `"name": "Ada", "email": "ada@example.org"`))
+		w.session(t, id)
+		_, err := w.Users.Replace(t.Context(), System(), id, "", doc(t, `{"type": "Person", "attributes": {"username": "ada", "nickname": "A"}}`))
+		must(t, err)
+		u := w.user(t, id)
+		if len(u.Attributes) != 2 || u.Text("nickname") != "A" {
+			t.Errorf("kept %v: what is left out is gone", u.Attributes)
+		}
+		hash, err := w.store.PasswordHash(t.Context(), id)
+		must(t, err)
+		if hash != "plain:long enough" || w.sessions(t, id) != 1 {
+			t.Errorf("the password is %q, and there are %d sessions: nobody set one", hash, w.sessions(t, id))
+		}
+		w.create(t, w.Users, person("lovelace", `"email": "ada@example.org"`)) // it is free again
+		_, err = w.Users.Replace(t.Context(), System(), id, "", doc(t, `{"type": "Person", "attributes": {"username": "Lovelace"}}`))
+		refused(t, err, schemas.CodeAttributeTaken, "attributes.username: is taken")
+		wantEvents(t, w, id, "user.created", "password.set", "user.replaced")
+	})
+}
+
+func TestReplaceUserByWhatItIs(t *testing.T) {
+	w := newWorld(t)
+	id := w.create(t, w.Users, person("ada"))
+	before, err := w.Users.Get(t.Context(), System(), id)
+	must(t, err)
+	after, err := w.Users.Replace(t.Context(), System(), id, before.ETag, doc(t, object(t, "id", id, "type", "Person", "ouId", w.unit,
+		"attributes", map[string]any{"username": "ada"}, "createdAt", "2020-01-01T00:00:00Z")))
+	must(t, err)
+	if before.ETag != after.ETag {
+		t.Error("something was written")
+	}
+	wantEvents(t, w, id, "user.created", "password.set")
+}
+
+// Who knew the old password may have sessions, and loses them when somebody sets
+// another. Users who set their own go on.
+func TestSetPassword(t *testing.T) {
+	w := newWorld(t)
+	id := w.create(t, w.Users, person("ada"))
+	w.session(t, id)
+	etag := func() string {
+		item, err := w.Users.Get(t.Context(), System(), id)
+		must(t, err)
+		return item.ETag
+	}
+	before := etag()
+	body := `{"type": "Person", "attributes": {"username": "ada", "password": "another one"}}`
+	_, err := w.Users.Replace(t.Context(), as(id, "system:users:write"), id, "", doc(t, body))
+	must(t, err)
+	if w.sessions(t, id) != 1 {
+		t.Error("who sets the own password is signed out")
+	}
+	if etag() == before {
+		t.Error("a new password did not change the entity tag")
+	}
+	w.session(t, id)
+	_, err = w.Users.Replace(t.Context(), as(schemas.NewID(), "system:users:write"), id, "", doc(t, body))
+	must(t, err)
+	if n := w.sessions(t, id); n != 0 {
+		t.Errorf("%d sessions go on", n)
+	}
+	hash, err := w.store.PasswordHash(t.Context(), id)
+	must(t, err)
+	if hash != "plain:another one" {
+		t.Errorf("the hash is %q", hash)
+	}
+	wantEvents(t, w, id, "user.created", "password.set", "password.set", "user.replaced", "password.set", "user.replaced", "session.ended", "session.ended")
+}
+
+// A type without a password leaves none that still opens the account.
+func TestTypeWithoutPassword(t *testing.T) {
+	w := newWorld(t)
+	w.create(t, w.UserTypes, userType("Badge", properties(`"username": {"type": "string"}`)))
+	id := w.create(t, w.Users, person("ada"))
+	_, err := w.Users.Replace(t.Context(), System(), id, "", doc(t, `{"type": "Badge", "attributes": {"username": "ada"}}`))
+	must(t, err)
+	hash, err := w.store.PasswordHash(t.Context(), id)
+	must(t, err)
+	if hash != "" {
+		t.Error("the password is still there")
+	}
+	wantEvents(t, w, id, "user.created", "password.set", "user.replaced", "password.removed")
+}
+
+func TestDeleteUser(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.create(t, w.Users, person("ada"))
+		w.session(t, id)
+		w.role(t, id, "system:users:read")
+		group := w.create(t, w.Groups, object(t, "name", "G", "members", []schemas.Principal{{Type: schemas.UserPrincipal, ID: id}}))
+		must(t, w.Users.Delete(t.Context(), System(), id, ""))
+		item, err := w.Groups.Get(t.Context(), System(), group)
+		must(t, err)
+		if g := item.Value.(*schemas.Group); len(g.Members) != 0 {
+			t.Errorf("members are %v", g.Members)
+		}
+		_, err = w.Users.Get(t.Context(), System(), id)
+		refused(t, err, schemas.CodeUserNotFound)
+		w.create(t, w.Users, person("ada"))
+		permissions, err := store.PermissionsOf(t.Context(), w.store, schemas.Principal{Type: schemas.UserPrincipal, ID: id})
+		must(t, err)
+		if len(permissions) != 0 {
+			t.Errorf("nobody has %q", permissions)
+		}
+	})
+}
+
+func TestListUsers(t *testing.T) {
+	w := newWorld(t)
+	ada := w.create(t, w.Users, person("ada", `"email": "ada@example.org"`))
+	w.create(t, w.Users, person("bob"))
+	for filter, want := range map[[2]string]int{
+		{"username", "ADA"}: 1, {"email", "ada@example.org"}: 1, {"username", "ada@example.org"}: 0, {"type", "Person"}: 2, {"id", ada}: 1, {"", ""}: 2,
+	} {
+		page, err := w.Users.List(t.Context(), System(), Query{Limit: 10, Filter: filter[0], Value: filter[1]})
+		must(t, err)
+		if page.Total != want || len(page.Items) != want {
+			t.Errorf("%q: %d of %d, expected %d", filter, len(page.Items), page.Total, want)
+		}
+	}
+}
