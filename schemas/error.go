@@ -188,6 +188,8 @@ func message(code string) string {
 		return "Somebody else uses this already. Choose another."
 	case CodeInvalidIdentifier:
 		return "This cannot be the name of an account. Choose another."
+	case CodeUserDoesNotFit:
+		return "Something here does not fit. Change what is marked."
 	case CodeInvalidCredentials:
 		return "The name or the password is not right."
 	case CodePasskeyFailed:
