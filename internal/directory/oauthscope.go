@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -81,7 +80,7 @@ func (d *Directory) ClientScopes(ctx context.Context, a *schemas.Application) ([
 	if o := a.OAuth(); o != nil {
 		scopes = slices.Clone(o.Scopes)
 	}
-	granted, err := store.PermissionsOf(ctx, d.store, schemas.Principal{Type: schemas.ApplicationPrincipal, ID: a.ID})
+	granted, err := d.store.ApplicationPermissions(ctx, a.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading what an application may do: %w", err)
 	}

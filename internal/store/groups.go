@@ -49,14 +49,11 @@ func readMembers(ctx context.Context, r Reader, groups []schemas.Group) error {
 }
 
 func writeMembers(t *Tx, g *schemas.Group) error {
-	if _, err := t.exec("DELETE FROM group_members WHERE group_id = ?", g.ID); err != nil {
+	was := []schemas.Group{{ID: g.ID}}
+	if err := readMembers(t.tx.ctx, t, was); err != nil {
 		return err
 	}
-	for _, m := range g.Members {
-		user, group, _ := columnsOf(m)
-		if _, err := t.exec("INSERT INTO group_members (group_id, user_id, member_id) VALUES (?, ?, ?)", g.ID, user, group); err != nil {
-			return err
-		}
-	}
-	return nil
+	members := principals{"group_members", "group_id", map[schemas.PrincipalType]string{
+		schemas.UserPrincipal: "user_id", schemas.GroupPrincipal: "member_id"}}
+	return members.rewrite(t, g.ID, was[0].Members, g.Members)
 }

@@ -42,7 +42,7 @@ func Known(ctx context.Context, r Reader, noun string, values []string) (map[str
 }
 
 // Holder returns the noun of the resource with the id, whatever it is; "" if
-// there is none.
+// there is none. A client id is one of its application: both say who is acting.
 func Holder(ctx context.Context, r Reader, id string) (noun string, err error) {
 	if !storable(id) {
 		return "", nil
@@ -52,10 +52,10 @@ func Holder(ctx context.Context, r Reader, id string) (noun string, err error) {
 		UNION ALL SELECT 'userType' FROM user_types WHERE id = ?
 		UNION ALL SELECT 'resourceServer' FROM resource_servers WHERE id = ?
 		UNION ALL SELECT 'flow' FROM flows WHERE id = ?
-		UNION ALL SELECT 'application' FROM applications WHERE id = ?
+		UNION ALL SELECT 'application' FROM applications WHERE id = ? OR client_id = ?
 		UNION ALL SELECT 'user' FROM users WHERE id = ?
 		UNION ALL SELECT 'group' FROM user_groups WHERE id = ?
-		UNION ALL SELECT 'role' FROM roles WHERE id = ?`, id, id, id, id, id, id, id, id)
+		UNION ALL SELECT 'role' FROM roles WHERE id = ?`, id, id, id, id, id, id, id, id, id)
 	if err != nil {
 		return "", fmt.Errorf("looking for whose id it is: %w", err)
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"database/sql"
 	"slices"
 
@@ -19,22 +18,35 @@ func principal(user, group, application sql.NullString) schemas.Principal {
 	return schemas.Principal{Type: schemas.ApplicationPrincipal, ID: application.String}
 }
 
-// columnsOf are the three columns of a principal, two of them NULL.
-func columnsOf(p schemas.Principal) (user, group, application sql.NullString) {
-	id := sql.NullString{String: p.ID, Valid: true}
-	switch p.Type {
-	case schemas.UserPrincipal:
-		user = id
-	case schemas.GroupPrincipal:
-		group = id
-	case schemas.ApplicationPrincipal:
-		application = id
-	}
-	return user, group, application
+// principals is how the principals that belong to an owner are kept: one row
+// each, with the id in the column of its type.
+type principals struct {
+	table, owner string
+	columns      map[schemas.PrincipalType]string
 }
 
-func sortPrincipals(list []schemas.Principal) {
-	slices.SortFunc(list, func(a, b schemas.Principal) int {
-		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID))
-	})
+// rewrite makes the principals of the owner those wanted. Rows that stay are left
+// alone: a list may be long, and most changes of it are small.
+func (in principals) rewrite(t *Tx, owner string, was, wanted []schemas.Principal) error {
+	gone := make(map[schemas.Principal]bool, len(was))
+	for _, p := range was {
+		gone[p] = true
+	}
+	for _, p := range wanted {
+		if gone[p] {
+			delete(gone, p)
+			continue
+		}
+		if _, err := t.exec("INSERT INTO "+in.table+" ("+in.owner+", "+in.columns[p.Type]+") VALUES (?, ?)", owner, p.ID); err != nil {
+			return err
+		}
+	}
+	for p := range gone {
+		if _, err := t.exec("DELETE FROM "+in.table+" WHERE "+in.owner+" = ? AND "+in.columns[p.Type]+" = ?", owner, p.ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+func sortPrincipals(list []schemas.Principal) { slices.SortFunc(list, schemas.Principal.Compare) }

@@ -60,22 +60,19 @@ func readGrants(ctx context.Context, r Reader, roles []schemas.Role) error {
 }
 
 func writeGrants(t *Tx, v *schemas.Role) error {
-	for _, table := range []string{"role_permissions", "role_assignments"} {
-		if _, err := t.exec("DELETE FROM "+table+" WHERE role_id = ?", v.ID); err != nil {
-			return err
-		}
+	was := []schemas.Role{{ID: v.ID}}
+	if err := readGrants(t.tx.ctx, t, was); err != nil {
+		return err
+	}
+	if _, err := t.exec("DELETE FROM role_permissions WHERE role_id = ?", v.ID); err != nil {
+		return err
 	}
 	for _, permission := range v.Permissions {
 		if _, err := t.exec("INSERT INTO role_permissions (role_id, permission) VALUES (?, ?)", v.ID, permission); err != nil {
 			return err
 		}
 	}
-	for _, p := range v.Assignments {
-		user, group, application := columnsOf(p)
-		if _, err := t.exec("INSERT INTO role_assignments (role_id, user_id, group_id, application_id) VALUES (?, ?, ?, ?)",
-			v.ID, user, group, application); err != nil {
-			return err
-		}
-	}
-	return nil
+	assignments := principals{"role_assignments", "role_id", map[schemas.PrincipalType]string{
+		schemas.UserPrincipal: "user_id", schemas.GroupPrincipal: "group_id", schemas.ApplicationPrincipal: "application_id"}}
+	return assignments.rewrite(t, v.ID, was[0].Assignments, v.Assignments)
 }

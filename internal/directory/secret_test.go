@@ -1,0 +1,224 @@
+package directory
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// client is the application of an item.
+func client(item *Item) *schemas.Application { return item.Value.(*schemas.Application) }
+
+// shownSecret is the secret that an item shows, which must be the same in both
+// places; "" for none.
+func shownSecret(t testing.TB, item *Item) string {
+	t.Helper()
+	a := client(item)
+	if a.ClientSecret != a.OAuth().ClientSecret {
+		t.Errorf("the application shows the secret %q, its configuration %q", a.ClientSecret, a.OAuth().ClientSecret)
+	}
+	return a.ClientSecret
+}
+
+const confidential = `{"name": "Job", "inboundAuthConfig": [{"type": "oauth2", "config": {"grantTypes": ["client_credentials"]}}]}`
+
+// A secret is shown once, and kept as a hash.
+func TestSecretsAreShownOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		h := furnished(t, w)
+		made, err := h.Applications.Create(t.Context(), System(), doc(t, confidential))
+		must(t, err)
+		secret := shownSecret(t, made)
+		if len(secret) != 43 {
+			t.Errorf("the secret %q has not 256 bits", secret)
+		}
+		got, err := h.Applications.Get(t.Context(), System(), made.ID)
+		must(t, err)
+		page, err := h.Applications.List(t.Context(), System(), Query{Limit: 100})
+		must(t, err)
+		same, err := h.Applications.Replace(t.Context(), System(), made.ID, made.ETag, doc(t, confidential))
+		must(t, err)
+		if same.ETag != made.ETag {
+			t.Error("replacing an application by itself changed it")
+		}
+		shown, err := json.Marshal(made.Value)
+		must(t, err)
+		if written, err := h.Applications.Replace(t.Context(), System(), made.ID, "", doc(t, string(shown))); err != nil || written.ETag != made.ETag {
+			t.Errorf("writing back what was shown, secret and all: %v", err)
+		}
+		text, err := json.Marshal([]any{got, page, same})
+		must(t, err)
+		if bytes.Contains(text, []byte(secret)) || bytes.Contains(text, []byte("ecret\"")) {
+			t.Errorf("a secret is shown again: %s", text)
+		}
+		kept, err := h.Client(t.Context(), client(made).ClientID)
+		must(t, err)
+		if !h.CheckSecret(kept, secret) || h.CheckSecret(kept, secret+"A") || h.CheckSecret(kept, "") {
+			t.Error("the secret is not checked")
+		}
+		if bytes.Contains(kept.OAuth().SecretHash, []byte(secret)) {
+			t.Error("the secret is kept in the clear")
+		}
+	})
+}
+
+func TestSecretsAreRotated(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		h := furnished(t, w)
+		made, err := h.Applications.Create(t.Context(), System(), doc(t, confidential))
+		must(t, err)
+		old := shownSecret(t, made)
+		item, err := h.RotateSecret(t.Context(), System(), made.ID)
+		must(t, err)
+		secret := shownSecret(t, item)
+		if len(secret) != 43 || secret == old || item.ETag == made.ETag {
+			t.Errorf("the secret %q became %q", old, secret)
+		}
+		kept, err := h.Client(t.Context(), client(made).ClientID)
+		must(t, err)
+		if !h.CheckSecret(kept, secret) || h.CheckSecret(kept, old) {
+			t.Error("the old secret is still good, or the new one is not")
+		}
+		events, err := h.store.Events(t.Context(), schemas.EventQuery{Limit: 2, ResourceID: made.ID})
+		must(t, err)
+		if len(events) != 2 || events[0].Action != "application.secret_rotated" || events[0].Before != events[1].After || events[0].After == events[0].Before {
+			t.Errorf("the rotation is recorded as %+v", events)
+		}
+		public := h.create(t, h.Applications, `{"name": "Page", "type": "SPA", "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["https://app.example.com/"]}}]}`)
+		_, err = h.RotateSecret(t.Context(), System(), public)
+		refused(t, err, schemas.CodeInvalidRequest, ": no client secret to renew")
+	})
+}
+
+// What becomes of the secret when an application is replaced.
+func TestSecretsOfReplacedApplications(t *testing.T) {
+	const chosen = "correct-horse-battery-staple-0123456789"
+	oauth := func(config string) string {
+		return `{"name": "Job", "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["https://app.example.com/"]` + config + `}}]}`
+	}
+	h := furnished(t, newWorld(t))
+	made, err := h.Applications.Create(t.Context(), System(), doc(t, oauth("")))
+	must(t, err)
+	first := shownSecret(t, made)
+	for _, step := range []struct {
+		body  string
+		shown bool   // a secret that was made up, or chosen anew
+		good  string // a secret that is good afterwards; "" for none
+	}{
+		{oauth(`, "tokenEndpointAuthMethod": "client_secret_post"`), false, first},
+		{strings.Replace(oauth(""), `"name"`, `"clientSecret": "`+chosen+`", "name"`, 1), true, chosen},
+		{oauth(`, "clientSecret": "` + chosen + `"`), false, chosen},
+		{oauth(`, "tokenEndpointAuthMethod": "none"`), false, ""},
+		{oauth(`, "publicClient": false`), true, ""},
+		{oauth(`, "jwksUri": "https://app.example.com/keys"`), false, ""},
+		{oauth(`, "tokenEndpointAuthMethod": "client_secret_basic"`), true, ""},
+	} {
+		item, err := h.Applications.Replace(t.Context(), System(), made.ID, "", doc(t, step.body))
+		must(t, err)
+		secret := shownSecret(t, item)
+		if (secret != "") != step.shown {
+			t.Errorf("%s: the secret %q is shown", step.body, secret)
+		}
+		kept, err := h.Client(t.Context(), client(made).ClientID)
+		must(t, err)
+		o := kept.OAuth()
+		if hasSecret(o) != (o.SecretHash != nil) {
+			t.Errorf("%s: a hash is kept: %v", step.body, o.SecretHash != nil)
+		}
+		for _, good := range []string{secret, step.good} {
+			if good != "" && !h.CheckSecret(kept, good) {
+				t.Errorf("%s: the secret %q is not good", step.body, good)
+			}
+		}
+		if secret != "" && h.CheckSecret(kept, first) {
+			t.Errorf("%s: the first secret is still good", step.body)
+		}
+	}
+}
+
+// A client is known by its id, which stays unless another is asked for.
+func TestClientIDsStay(t *testing.T) {
+	h := furnished(t, newWorld(t))
+	made, err := h.Applications.Create(t.Context(), System(), doc(t, confidential))
+	must(t, err)
+	id := client(made).ClientID
+	if len(id) < 22 || client(made).OAuth().ClientID != id {
+		t.Errorf("the client id is %q, and %q in the configuration", id, client(made).OAuth().ClientID)
+	}
+	same, err := h.Applications.Replace(t.Context(), System(), made.ID, "", doc(t, strings.Replace(confidential, "Job", "Work", 1)))
+	must(t, err)
+	if client(same).ClientID != id {
+		t.Errorf("the client id %q became %q", id, client(same).ClientID)
+	}
+	other, err := h.Applications.Replace(t.Context(), System(), made.ID, "", doc(t, strings.Replace(confidential, `"name"`, `"clientId": "work", "name"`, 1)))
+	must(t, err)
+	if client(other).OAuth().ClientID != "work" {
+		t.Errorf("the client id is %q, expected work", client(other).OAuth().ClientID)
+	}
+	none, err := h.Applications.Replace(t.Context(), System(), made.ID, "", doc(t, `{"name": "Work"}`))
+	must(t, err)
+	if client(none).ClientID != "" || client(none).OAuth() != nil {
+		t.Errorf("what is no client still has the client id %q", client(none).ClientID)
+	}
+	_, err = h.Client(t.Context(), "work")
+	refused(t, err, schemas.CodeAppNotFound)
+}
+
+func TestScopesOfClients(t *testing.T) {
+	h := furnished(t, newWorld(t))
+	app, err := h.Applications.Get(t.Context(), System(), h.ids["application"])
+	must(t, err)
+	_, err = h.Assign(t.Context(), System(), h.ids["role"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: app.ID})
+	must(t, err)
+	scopes, err := h.ClientScopes(t.Context(), client(app))
+	must(t, err)
+	if want := []string{reading, writing}; !slices.Equal(scopes, want) {
+		t.Errorf("got the scopes %q, expected %q", scopes, want)
+	}
+	// The two spellings mean the same.
+	item, err := h.Applications.Replace(t.Context(), System(), app.ID, "", doc(t, machine(t, "Taken", reading+"  openid "+reading)))
+	must(t, err)
+	if o := client(item).OAuth(); !slices.Equal(o.Scopes, []string{"openid", reading}) || o.Scope != "" {
+		t.Errorf("got the scopes %q and the scope %q", o.Scopes, o.Scope)
+	}
+}
+
+// A dry run tells what would be, and leaves nothing.
+func TestDryRunsLeaveNothing(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		h := furnished(t, w)
+		dry := System()
+		dry.DryRun = true
+		before := h.state(t)
+		item, err := h.Applications.Create(t.Context(), dry, doc(t, confidential))
+		must(t, err)
+		if shownSecret(t, item) == "" {
+			t.Error("a dry run does not show what would be")
+		}
+		_, err = h.Applications.Create(t.Context(), dry, doc(t, `{"name": "Taken"}`))
+		refused(t, err, schemas.CodeAppExists, "name: Taken")
+		flow, err := h.Flows.Replace(t.Context(), dry, h.ids["signin"], "", doc(t, strings.Replace(signInFlow, `"In"`, `"Inside"`, 1)))
+		must(t, err)
+		if flow.Value.(*schemas.Flow).ActiveVersion != 2 {
+			t.Errorf("the next version would be %d, expected 2", flow.Value.(*schemas.Flow).ActiveVersion)
+		}
+		must(t, h.Roles.Delete(t.Context(), dry, h.ids["role"], ""))
+		_, err = h.RotateSecret(t.Context(), dry, h.ids["application"])
+		must(t, err)
+		for name, n := range h.state(t) {
+			if before[name] != n {
+				t.Errorf("%d %s became %d", before[name], name, n)
+			}
+		}
+		now, err := store.Flows().Get(t.Context(), h.store, h.ids["signin"])
+		must(t, err)
+		if now.ActiveVersion != 1 || now.Name != "In" {
+			t.Errorf("the flow became %+v", now)
+		}
+	})
+}
