@@ -5,13 +5,15 @@ type Endpoint uint8
 
 // The endpoints.
 const (
-	FlowStart    Endpoint = iota // POST /flow/execute that begins a run
-	FlowStep                     // POST /flow/execute that continues one
-	Passkey                      // /auth/passkey/*: never counted by account, as nobody guesses a signature
-	Token                        // the token endpoint
-	Registration                 // dynamic client registration
-	Guess                        // a password or one-time code that is about to be checked
-	endpoints    = iota
+	// SignIn is any request to /flow/execute or /auth/passkey/*. It is never
+	// counted by account: nobody guesses the signature of a passkey.
+	SignIn   Endpoint = iota
+	RunStart          // one that begins a run, besides
+	RunStep           // one that continues a run, besides
+	Token             // the token endpoint
+	Register          // dynamic client registration
+	Guess             // a password or one-time code that is about to be checked
+	endpoints
 )
 
 // Attempt is one request, or one guess in it. It is good for one Admit and the
@@ -24,7 +26,7 @@ type Attempt struct {
 	// Device is a device that has proved to the caller that it signed in to the
 	// account before; zero when there is none. Only for Guess.
 	Device Key
-	// Run is the run the request is for, from KeyOf; only for FlowStep.
+	// Run is the run the request is for, from KeyOf; only for RunStep.
 	Run Key
 
 	admitted int64 // when

@@ -4,18 +4,19 @@ import "time"
 
 // Budgets are all that is limited. A zero Budget sets no limit.
 type Budgets struct {
-	// Requests are those of one network to the sign-in endpoints: steps of flows
-	// and passkey ceremonies.
-	Requests Budget
-	// Starts are the runs that one network begins: each is kept until it expires.
-	Starts Budget
-	// RunRequests are those to one run.
-	RunRequests Budget
+	// SignIns are requests of one network to the sign-in endpoints: steps of
+	// flows and passkey ceremonies.
+	SignIns Budget
+	// RunStarts are the runs that one network begins: each is kept until it
+	// expires.
+	RunStarts Budget
+	// RunSteps are the requests to one run.
+	RunSteps Budget
 
-	// TokenRequests are those of one network to the token endpoint, and
-	// TokenFailures those among them that are refused: servers fetch tokens in
-	// great numbers, and rightly.
-	TokenRequests, TokenFailures Budget
+	// Tokens are requests of one network to the token endpoint, and TokenFailures
+	// those among them that are refused: servers fetch tokens in great numbers,
+	// and rightly.
+	Tokens, TokenFailures Budget
 	// Registrations are the clients that one network registers.
 	Registrations Budget
 
@@ -36,10 +37,10 @@ const wider = 4
 // each later one: NIST SP 800-63B §3.2.2 allows 100 in a row.
 func DefaultBudgets() Budgets {
 	return Budgets{
-		Requests:        Budget{Burst: 500, Every: time.Second / 50},
-		Starts:          Budget{Burst: 200, Every: time.Second / 20},
-		RunRequests:     Budget{Burst: 30, Every: time.Second / 4},
-		TokenRequests:   Budget{Burst: 5000, Every: time.Second / 1000},
+		SignIns:         Budget{Burst: 500, Every: time.Second / 50},
+		RunStarts:       Budget{Burst: 200, Every: time.Second / 20},
+		RunSteps:        Budget{Burst: 30, Every: time.Second / 4},
+		Tokens:          Budget{Burst: 5000, Every: time.Second / 1000},
 		TokenFailures:   Budget{Burst: 100, Every: time.Second / 5},
 		Registrations:   Budget{Burst: 20, Every: 10 * time.Second},
 		PairGuesses:     Budget{Burst: 8, Every: 2 * time.Minute},

@@ -2,12 +2,14 @@
 // before a request is served or a password is checked, and told afterwards how
 // that came out:
 //
-//	attempt := throttle.Attempt{Endpoint: throttle.Guess, Network: network, Account: throttle.AccountOf(typed)}
+//	attempt := throttle.Attempt{Endpoint: throttle.Token, Network: network}
 //	if err := t.Admit(&attempt); err != nil {
 //		return err // 429, with Retry-After
 //	}
-//	ok, err := verify(password)
-//	t.Done(&attempt, outcome) // Passed, Failed, or Void if err says that nothing was verified
+//	err := serve(w, r)
+//	t.Done(&attempt, outcome) // Passed, Failed, or Void if it was nobody's fault
+//
+// [Throttle.Guess] does both around the check of a password.
 //
 // # Floods
 //

@@ -27,7 +27,7 @@ func newGuesses(b Budgets, rate, pairs int) guesses {
 	limit := func(b Budget) *Limiter { return NewLimiter(b, guessKeys(b, rate)) }
 	g := guesses{
 		familiar: newKnown(pairs, familiarFor),
-		lessons:  NewLimiter(Budget{Burst: 512, Every: 10 * time.Second}, floodKeys),
+		lessons:  NewLimiter(Budget{Burst: 512, Every: 5 * time.Minute}, floodKeys),
 	}
 	g.rules[asDevice] = rules{{limit(b.FamiliarGuesses), device}}
 	g.rules[asFamiliar] = rules{{limit(b.FamiliarGuesses), pair}}

@@ -1,7 +1,6 @@
 package throttle
 
 import (
-	"fmt"
 	"net"
 	"net/netip"
 	"strings"
@@ -19,41 +18,8 @@ const (
 // There is one field and not both: a proxy that writes the one hands on the other
 // as the client sent it.
 type Proxies struct {
-	Trusted []netip.Prefix
-	Field   string // XForwardedFor or Forwarded
-}
-
-// ParseProxies reads networks in CIDR notation, or single addresses. An IPv4
-// network written as an IPv6 one is the same network.
-func ParseProxies(field string, networks []string) (Proxies, error) {
-	p := Proxies{Field: field}
-	for _, text := range networks {
-		prefix, err := parsePrefix(text)
-		if err != nil {
-			return Proxies{}, err
-		}
-		p.Trusted = append(p.Trusted, prefix)
-	}
-	return p, nil
-}
-
-func parsePrefix(text string) (netip.Prefix, error) {
-	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
-		addr = addr.Unmap()
-		return netip.PrefixFrom(addr, addr.BitLen()), nil
-	}
-	prefix, err := netip.ParsePrefix(text)
-	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("expected an address or a network such as 10.0.0.0/8 or 2001:db8::/32, got %.100q", text)
-	}
-	const mapped = 96 // the bits before the IPv4 address
-	if addr := prefix.Addr(); addr.Is4In6() {
-		if prefix.Bits() < mapped {
-			return netip.Prefix{}, fmt.Errorf("%.100q is wider than all IPv4 addresses: write it as an IPv4 network such as 10.0.0.0/8", text)
-		}
-		prefix = netip.PrefixFrom(addr.Unmap(), prefix.Bits()-mapped)
-	}
-	return prefix.Masked(), nil
+	Trusted []netip.Prefix // none of them an IPv4 network written as an IPv6 one
+	Field   string         // XForwardedFor or Forwarded
 }
 
 // Client returns the address that a request came from. Remote is the other end

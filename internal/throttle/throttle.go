@@ -59,12 +59,13 @@ func New(o Options) *Throttle {
 	}
 	b := o.Budgets.among(max(1, o.Instances))
 	t := &Throttle{now: o.Now, epoch: o.Now(), guesses: newGuesses(b, cmp.Or(o.GuessRate, defaultGuessRate), cmp.Or(o.Familiar, defaultFamiliar))}
-	requests := byNetwork(b.Requests)
-	t.requests[FlowStart] = append(byNetwork(b.Starts), requests...)
-	t.requests[FlowStep] = append(requests[:len(requests):len(requests)], rule{NewLimiter(b.RunRequests, floodKeys), run})
-	t.requests[Passkey] = requests
-	t.requests[Token] = byNetwork(b.TokenRequests)
-	t.requests[Registration] = byNetwork(b.Registrations)
+	t.requests = [endpoints]rules{
+		SignIn:   byNetwork(b.SignIns),
+		RunStart: byNetwork(b.RunStarts),
+		RunStep:  {{NewLimiter(b.RunSteps, floodKeys), run}},
+		Token:    byNetwork(b.Tokens),
+		Register: byNetwork(b.Registrations),
+	}
 	t.failures[Token] = byNetwork(b.TokenFailures)
 	return t
 }
@@ -89,7 +90,7 @@ func (t *Throttle) Admit(a *Attempt) error {
 		return tooMany(wait, "requests that were refused came from your network")
 	}
 	if wait := t.requests[a.Endpoint].take(a); wait > 0 {
-		return tooMany(wait, "requests came from your network or for this run")
+		return tooMany(wait, "requests came from your network or for this sign-in")
 	}
 	return nil
 }

@@ -1,0 +1,32 @@
+package throttle
+
+import "context"
+
+type networkKey struct{}
+
+// NewContext is ctx for a request from a network. It goes with the request to
+// where a guess is checked, past those who need not know.
+func NewContext(ctx context.Context, n Network) context.Context {
+	return context.WithValue(ctx, networkKey{}, n)
+}
+
+// Guess checks a secret of the account of that name, if its network may try: that
+// which ctx came from (see NewContext), or none. It returns what check does, or
+// the error of Admit. An error of check says that nothing was checked.
+func (t *Throttle) Guess(ctx context.Context, name string, check func() (right bool, err error)) (bool, error) {
+	network, _ := ctx.Value(networkKey{}).(Network)
+	a := Attempt{Endpoint: Guess, Network: network, Account: AccountOf(name)}
+	if err := t.Admit(&a); err != nil {
+		return false, err
+	}
+	right, err := check()
+	switch {
+	case err != nil:
+		t.Done(&a, Void)
+	case right:
+		t.Done(&a, Passed)
+	default:
+		t.Done(&a, Failed)
+	}
+	return right, err
+}
