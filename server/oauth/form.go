@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -23,12 +24,12 @@ const (
 	assertionTypeParameter   = "client_assertion_type"
 )
 
-// parameters are those of the token endpoint, and whether there may be several
-// of the name.
-func parameters() map[string]bool {
-	return map[string]bool{
-		grantTypeParameter: false, scopeParameter: false, resourceParameter: true, // RFC 8707 §2
-		clientIDParameter: false, clientSecretParameter: false, clientAssertionParameter: false, assertionTypeParameter: false,
+// parameters are those of the token endpoint. Of resource there may be several
+// (RFC 8707 §2).
+func parameters() [7]string {
+	return [...]string{
+		grantTypeParameter, scopeParameter, resourceParameter,
+		clientIDParameter, clientSecretParameter, clientAssertionParameter, assertionTypeParameter,
 	}
 }
 
@@ -83,16 +84,16 @@ func checkMediaType(r *http.Request) error {
 // known returns the parameters that have a meaning and a value.
 func known(sent url.Values) (url.Values, error) {
 	form := make(url.Values, len(sent))
-	for name, several := range parameters() {
+	for _, name := range parameters() {
 		values := sent[name]
-		if len(values) > 1 && !several {
+		if len(values) > 1 && name != resourceParameter {
 			return nil, errorf(codeInvalidRequest, "the parameter %s is there %d times: send it once", name, len(values))
 		}
-		for _, value := range values {
-			if value != "" {
-				form.Add(name, value)
-			}
+		if values = slices.DeleteFunc(values, isEmpty); len(values) > 0 {
+			form[name] = values
 		}
 	}
 	return form, nil
 }
+
+func isEmpty(text string) bool { return text == "" }

@@ -108,14 +108,14 @@ func grantTypes() []string { return []string{schemas.GrantClientCredentials} }
 
 // checkGrantType refuses what op knows and Postern does not.
 func checkGrantType(name string) error {
-	known := strings.Join(grantTypes(), ", ")
+	known := grantTypes()
 	switch {
+	case slices.Contains(known, name):
+		return nil
 	case name == "":
-		return errorf(codeInvalidRequest, "the parameter grant_type is missing: expected %s", known)
-	case !slices.Contains(grantTypes(), name):
-		return errorf(codeUnsupportedGrantType, "expected the grant_type %s, got %.100s", known, name)
+		return errorf(codeInvalidRequest, "the parameter grant_type is missing: expected %s", strings.Join(known, ", "))
 	}
-	return nil
+	return errorf(codeUnsupportedGrantType, "expected the grant_type %s, got %.100s", strings.Join(known, ", "), name)
 }
 
 // errRefused is what op is told in the place of our errors: see refuse.
