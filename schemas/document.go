@@ -59,14 +59,22 @@ func (d *Document) Decode(s *Schema, into any) []Problem {
 }
 
 // DecodeLoosely is Decode for those who have more to check: what is wrong with
-// some members does not keep the others from being decoded.
+// some members does not keep the others from being decoded. A misspelt one is
+// taken for the one it was probably meant to be, so that what depends on that can
+// be checked too.
 func (d *Document) DecodeLoosely(s *Schema, into any) []Problem {
 	problems := d.Decode(s, into)
 	if len(problems) == 0 || d.root.shape != objectShape {
 		return problems
 	}
+	meant := map[string]string{} // misspelt name → name
+	for _, p := range problems {
+		if p.meant != "" && d.root.member(p.meant) == nil {
+			meant[p.Path] = p.meant
+		}
+	}
 	for _, m := range d.root.members() {
-		name, err := json.Marshal(m.name)
+		name, err := json.Marshal(cmp.Or(meant[m.name], m.name))
 		if err != nil {
 			continue
 		}

@@ -191,3 +191,32 @@ func TestParseFlow(t *testing.T) {
 		t.Errorf("as JSON: got %+v and %v", again, problems)
 	}
 }
+
+// TestDecodeLoosely has a document of which some members can be decoded.
+func TestDecodeLoosely(t *testing.T) {
+	tests := []struct {
+		text string
+		want Group
+		told int
+	}{
+		{`{"name": "A", "ouId": "u"}`, Group{Name: "A", OUID: "u"}, 0},
+		{`{"name": 1, "ouId": "u"}`, Group{OUID: "u"}, 1},
+		{`{"name": "A", "ouid": "u", "colour": 1}`, Group{Name: "A", OUID: "u"}, 2},
+		{`{"nmae": "A"}`, Group{Name: "A"}, 1},
+		{`{"nmae": "A", "name": "B"}`, Group{Name: "B"}, 1},
+		{`{"ouId": "u", "members": [{"type": "user", "id": "x"}, 5]}`, Group{OUID: "u"}, 2},
+		{`[]`, Group{}, 1},
+	}
+	for _, test := range tests {
+		d, problems := ParseJSON([]byte(test.text))
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		var got Group
+		problems = d.DecodeLoosely(GroupSchema(), &got)
+		got.Members = nil // how much of a list is decoded that has a fault is nobody's business
+		if len(problems) != test.told || !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: got %+v and %v, expected %+v and %d problems", test.text, got, problems, test.want, test.told)
+		}
+	}
+}
