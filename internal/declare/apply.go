@@ -139,7 +139,7 @@ func (a *applier) write(ctx context.Context, in *linked) (faults Faults, conflic
 }
 
 func (a *applier) create(ctx context.Context, in *linked) (Faults, error) {
-	e, err := a.target.Create(ctx, in.Noun, in.document())
+	e, err := a.target.Create(ctx, in.Noun, in.document().Edited(map[string]any{readOnly: nil}))
 	if err != nil {
 		return in.missing, err
 	}
@@ -154,9 +154,12 @@ func (a *applier) create(ctx context.Context, in *linked) (Faults, error) {
 // replace replaces a resource, and notes in step what that changes. Passwords
 // are their users' own.
 func (a *applier) replace(ctx context.Context, in *linked, step *Step) error {
-	document := in.document().Edited(map[string]any{userSecret: nil})
+	document := in.document().Edited(map[string]any{userSecret: nil, readOnly: nil})
 	if (!in.secret || in.Noun.Plural == "users") && a.former.same(in.Noun, in.was.Document, document) {
 		return nil
+	}
+	if isReadOnly(in.was) {
+		return errReadOnly(in.Noun, in.was, "take the changes out of its file")
 	}
 	e, err := a.target.Replace(ctx, in.Noun, in.was, document)
 	if err != nil || e.ETag == in.was.ETag {
@@ -192,6 +195,27 @@ func (a *applier) deleteAll(ctx context.Context, tree *Tree) error {
 	return nil
 }
 
+// remove deletes a resource.
+func (a *applier) remove(ctx context.Context, n Noun, e *Entry) error {
+	if isReadOnly(e) {
+		return errReadOnly(n, e, "put its file back")
+	}
+	return a.target.remove(ctx, n, e)
+}
+
+// readOnly is the member of what belongs to the program. The directory lets the
+// program itself change that; files are not the program.
+const readOnly = "isReadOnly"
+
+func isReadOnly(e *Entry) bool {
+	at := e.Document.At(readOnly)
+	return at != nil && string(at.JSON()) == "true"
+}
+
+func errReadOnly(n Noun, e *Entry, mend string) error {
+	return schemas.Errorf(schemas.Invalid, schemas.CodeReadOnly, "the %s is read-only: %s", n.describe(e.Document), mend)
+}
+
 func (a *applier) deleteOf(ctx context.Context, n Noun) error {
 	var pending []*Entry
 	for _, id := range sortedIDs(a.shelves.of(n)) {
@@ -203,7 +227,7 @@ func (a *applier) deleteOf(ctx context.Context, n Noun) error {
 		var blocked []*Entry
 		var why Faults
 		for _, e := range pending {
-			err := a.target.remove(ctx, n, e)
+			err := a.remove(ctx, n, e)
 			if err == nil {
 				a.plan.Steps = append(a.plan.Steps, Step{Action: Delete, Name: n.describe(e.Document)})
 				continue

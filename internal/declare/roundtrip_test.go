@@ -1,0 +1,166 @@
+package declare_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/schemas"
+)
+
+const secret = "SECRET=0123456789abcdef0123456789abcdef"
+
+// What is exported and applied again changes nothing; applied to a store that
+// has none of it, it makes one that exports the same.
+func TestRoundTrip(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) {
+		roundTrip(t, newWorld(t), newWorld(t), many(200, 2000, 50))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		roundTrip(t, openWorld(t, "postgres", storetest.Postgres(t)), openWorld(t, "postgres", storetest.Postgres(t)), many(20, 100, 5))
+	})
+}
+
+func roundTrip(t *testing.T, first, second *world, content string) {
+	first.ensure(content, secret)
+	was := first.files()
+	dir := first.export()
+	events := first.events()
+	if plan := first.mustApply(dir, declare.Options{Delete: true}); plan != "0 to create, 0 to change, 0 to delete\napplied\n" {
+		t.Fatalf("applying what was exported would do\n%.2000s", plan)
+	}
+	if first.events() != events {
+		t.Error("applying what was exported is recorded as a change")
+	}
+	same(t, was, first.files())
+
+	plan := second.mustApply(dir, declare.Options{Delete: true, Environ: secrets(was)})
+	if !strings.Contains(plan, "0 to change, 0 to delete\napplied") {
+		t.Errorf("applying to another store does\n%.2000s", plan)
+	}
+	same(t, was, second.files())
+}
+
+// secrets gives each variable that is named in an export a value.
+func secrets(files map[string][]byte) (environ []string) {
+	for _, text := range files {
+		if _, after, found := bytes.Cut(text, []byte("env: ")); found {
+			name, _, _ := strings.Cut(string(after), "\n")
+			environ = append(environ, name+"=0123456789abcdef0123456789abcdef")
+		}
+	}
+	return environ
+}
+
+func (w *world) events() int {
+	w.t.Helper()
+	events, err := w.store.Events(w.t.Context(), schemas.EventQuery{Limit: 100_000})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return len(events)
+}
+
+// An export says no secrets, no times, and nothing that follows from the rest.
+func TestExportLeavesOut(t *testing.T) {
+	w := newWorld(t)
+	w.ensure(`
+users: [{type: Person, attributes: {username: eve, password: {env: PASSWORD}}}]
+applications: [{name: Shop, inboundAuthConfig: [{type: oauth2, config: {clientId: shop, redirectUris: ["https://shop.example.com"], tokenEndpointAuthMethod: client_secret_post, clientSecret: {env: SECRET}}}]}]`,
+		"PASSWORD=quiet harbour", secret)
+	all := string(bytes.Join(texts(w.files()), nil))
+	for _, unwanted := range []string{"harbour", "0123456789abcdef0123456789abcdef", "createdAt", "updatedAt", "isReadOnly", "activeVersion", "system:users:read", "password:"} {
+		// The type says that there is a password.
+		if n := strings.Count(all, unwanted); n > strings.Count(string(w.files()["user-types/person.yaml"]), unwanted) {
+			t.Errorf("%q is in the export:\n%s", unwanted, all)
+		}
+	}
+	if !strings.Contains(all, "clientSecret:\n        env: POSTERN_SECRET_SHOP\n") || strings.Count(all, "clientId: shop") != 1 {
+		t.Errorf("the secret of the shop has no place:\n%s", w.files()["applications/shop.yaml"])
+	}
+}
+
+func texts(files map[string][]byte) (list [][]byte) {
+	for _, text := range files {
+		list = append(list, text)
+	}
+	return list
+}
+
+// Names that would be those of one file are told apart by ids, and none leads
+// out of its folder.
+func TestExportFileNames(t *testing.T) {
+	w := newWorld(t)
+	w.ensure(`
+groups:
+  - {id: 01900000-0000-7000-8000-00000000a001, name: "A B"}
+  - {id: 01900000-0000-7000-8000-00000000a002, name: "a/b"}
+  - {id: 01900000-0000-7000-8000-00000000a003, name: "../../etc/passwd"}
+  - {id: 01900000-0000-7000-8000-00000000a004, name: "日本"}
+  - {id: 01900000-0000-7000-8000-00000000a005, name: ".hidden"}
+users:
+  - {id: 01900000-0000-7000-8000-00000000a006, type: Person, attributes: {email: eve@example.com}}
+  - {id: 01900000-0000-7000-8000-00000000a007, type: Person, attributes: {username: Eve.Adams@example.com}}
+  - {id: 01900000-0000-7000-8000-00000000a008, type: Person, attributes: {username: "` + strings.Repeat("x", 100) + `"}}`)
+	names := strings.Join(declare.Names(w.files()), "\n")
+	for _, want := range []string{
+		"groups/a-b.01900000-0000-7000-8000-00000000a001.yaml", "groups/a-b.01900000-0000-7000-8000-00000000a002.yaml",
+		"groups/etc-passwd.yaml", "groups/01900000-0000-7000-8000-00000000a004.yaml", "groups/hidden.yaml",
+		"users/01900000-0000-7000-8000-00000000a006.yaml", "users/eve.adams@example.com.yaml",
+		"users/" + strings.Repeat("x", 80) + ".yaml", "flows/authentication/sign-in.yaml", "flows/registration/passkey-sign-up.yaml",
+	} {
+		if !strings.Contains(names+"\n", want+"\n") {
+			t.Errorf("no %s in\n%s", want, names)
+		}
+	}
+	if plan := w.mustApply(w.export(), declare.Options{}); !strings.HasPrefix(plan, "0 to create, 0 to change") {
+		t.Errorf("%s", plan)
+	}
+}
+
+// A user without a name that tells, or with one that looks like an id, is
+// referred to by id.
+func TestExportRefersToWhatIsFoundAgain(t *testing.T) {
+	w := newWorld(t)
+	w.ensure(`
+users:
+  - {id: 01900000-0000-7000-8000-00000000a001, type: Person, attributes: {email: eve@example.com}}
+groups:
+  - {id: 01900000-0000-7000-8000-00000000a002, name: 01900000-0000-7000-8000-00000000a001}
+  - {name: Mixed, members: [{type: user, id: 01900000-0000-7000-8000-00000000a001}, {type: group, id: 01900000-0000-7000-8000-00000000a002}, {type: user, id: ADA}]}`)
+	text := string(w.files()["groups/mixed.yaml"])
+	for _, want := range []string{"id: 01900000-0000-7000-8000-00000000a001\n", "id: 01900000-0000-7000-8000-00000000a002\n", "id: ada\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if plan := w.mustApply(w.export(), declare.Options{}); !strings.HasPrefix(plan, "0 to create, 0 to change") {
+		t.Errorf("%s", plan)
+	}
+}
+
+// The nouns of files are those of the directory, with the same spelling, and
+// each comes after those it refers to.
+func TestNouns(t *testing.T) {
+	w := newWorld(t)
+	known := map[string]declare.Noun{}
+	for _, n := range declare.Nouns() {
+		known[n.Plural] = n
+	}
+	for _, r := range w.Resources() {
+		n, of := known[r.Noun().Plural], r.Noun()
+		if n.Name != of.Name || "/"+n.Folder != of.Path {
+			t.Errorf("files know the noun %+v as %+v", of, n)
+		}
+		if _, err := r.List(t.Context(), directory.System(), directory.Query{Limit: 1, Filter: n.Filter, Value: "x"}); err != nil {
+			t.Errorf("%s: %v", n.Plural, err)
+		}
+		delete(known, of.Plural)
+	}
+	if len(known) > 0 {
+		t.Errorf("only files know %v", known)
+	}
+}

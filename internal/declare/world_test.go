@@ -1,0 +1,255 @@
+package declare_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+)
+
+// plain hashes passwords so that a test can read them.
+type plain struct{}
+
+func (plain) Hash(_ context.Context, password string) (string, error) {
+	return "plain:" + password, nil
+}
+
+// world is a directory with what files refer to: the unit "default", the type
+// Person, flows, the resource server "system", and Ada, who may do everything.
+type world struct {
+	*directory.Directory
+	t     testing.TB
+	store *store.Store
+}
+
+const seed = `
+organizationUnits:
+  - {id: 01900000-0000-7000-8000-000000000010, handle: default, name: Default}
+userTypes:
+  - id: 01900000-0000-7000-8000-000000000020
+    name: Person
+    schema:
+      type: object
+      properties:
+        username: {type: string, x-unique: true}
+        email: {type: string}
+        password: {type: string, x-credential: true}
+        score: {type: number}
+resourceServers:
+  - id: 01900000-0000-7000-8000-000000000030
+    handle: system
+    name: System
+    resources:
+      - {handle: users, actions: [{handle: read}]}
+flows:
+  - id: 01900000-0000-7000-8000-000000000060
+    handle: sign-in
+    name: Sign in
+    flowType: AUTHENTICATION
+    nodes:
+      - {id: key, use: passkey-authenticate, with: {mode: usernameless}, next: {success: done}}
+      - {id: done, use: authorization-code}
+  - id: 01900000-0000-7000-8000-000000000061
+    handle: passkey-sign-up
+    name: Sign up
+    flowType: REGISTRATION
+    nodes:
+      - id: who
+        use: prompt
+        with: {inputs: [{identifier: username, type: TEXT_INPUT, label: Username, required: true}], actions: [{ref: continue, label: Continue}]}
+        next: {continue: create}
+      - {id: create, use: user-create, next: {created: key, taken: who}}
+      - {id: key, use: passkey-register, next: {success: done, failure: key}}
+      - {id: done, use: authorization-code}
+users:
+  - {id: 01900000-0000-7000-8000-000000000070, type: Person, attributes: {username: ada}}
+groups:
+  - {id: 01900000-0000-7000-8000-000000000040, name: Administrators, members: [{type: user, id: ada}]}
+roles:
+  - {id: 01900000-0000-7000-8000-000000000050, name: Administrator, permissions: [system], assignments: [{type: group, id: Administrators}]}
+`
+
+func openWorld(t testing.TB, driver, dsn string) *world {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{Driver: driver, DSN: dsn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	kinds := nodes.Kinds(nodes.Deps{})
+	w := &world{t: t, store: s, Directory: directory.New(directory.Options{
+		Store: s, Hasher: plain{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"),
+		CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
+			flow, _, problems := engine.Check(text, yaml, kinds)
+			return flow, problems
+		},
+	})}
+	w.ensure(seed)
+	return w
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	return openWorld(t, "sqlite", ":memory:")
+}
+
+// each runs a test on both databases.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, openWorld(t, "sqlite", filepath.Join(t.TempDir(), "store.db"))) })
+	t.Run("postgres", func(t *testing.T) { test(t, openWorld(t, "postgres", storetest.Postgres(t))) })
+}
+
+// ensure makes what a seed file declares exist, and tells what was created.
+func (w *world) ensure(text string, environ ...string) (created []string) {
+	w.t.Helper()
+	created, err := w.tryEnsure(text, environ...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return created
+}
+
+func (w *world) tryEnsure(text string, environ ...string) (created []string, err error) {
+	resources, err := declare.ReadSeed("seed.yaml", []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	err = w.Transact(w.t.Context(), directory.System(), func(call directory.Call) error {
+		created = nil
+		return declare.Ensure(w.t.Context(), declare.NewDirectory(w.Directory, call), resources, environ, func(e declare.Ensured) {
+			if e.Created {
+				created = append(created, e.Name())
+			}
+		})
+	})
+	return created, err
+}
+
+// export writes the store to a folder, and returns it.
+func (w *world) export() (dir string) {
+	w.t.Helper()
+	dir = w.t.TempDir()
+	if err := declare.WriteFolder(dir, w.files(), false); err != nil {
+		w.t.Fatal(err)
+	}
+	return dir
+}
+
+// files is what an export has.
+func (w *world) files() map[string][]byte {
+	w.t.Helper()
+	files, err := declare.Export(w.t.Context(), w.Directory)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return files
+}
+
+// apply applies a folder, and writes the plan.
+func (w *world) apply(dir string, o declare.Options) (string, error) {
+	w.t.Helper()
+	tree, err := declare.ReadTree(dir)
+	if err != nil {
+		return "", err
+	}
+	plan, err := declare.Apply(w.t.Context(), w.Directory, tree, o)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	plan.Write(&b)
+	if plan.Applied {
+		b.WriteString("applied\n")
+	}
+	return strings.ReplaceAll(b.String(), dir+string(filepath.Separator), ""), nil
+}
+
+// mustApply is apply for a folder in which nothing is wrong.
+func (w *world) mustApply(dir string, o declare.Options) string {
+	w.t.Helper()
+	plan, err := w.apply(dir, o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return plan
+}
+
+// write writes a file of a tree; no text removes it.
+func write(t testing.TB, dir, name, text string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if text == "" {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// edit replaces a text in a file of a tree, which must be there.
+func edit(t testing.TB, dir, name, old, with string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), old) {
+		t.Fatalf("%s has no %q:\n%s", name, old, text)
+	}
+	write(t, dir, name, strings.ReplaceAll(string(text), old, with))
+}
+
+// same compares two exports.
+func same(t testing.TB, was, is map[string][]byte) {
+	t.Helper()
+	for _, name := range declare.Names(was) {
+		if string(was[name]) != string(is[name]) {
+			t.Errorf("%s was\n%s\nand is\n%s", name, was[name], is[name])
+		}
+	}
+	if len(was) != len(is) {
+		t.Errorf("there were %d files, and are %d", len(was), len(is))
+	}
+}
+
+// many writes a seed with so many resources.
+func many(applications, users, flows int) string {
+	var b strings.Builder
+	b.WriteString("organizationUnits:\n  - {handle: customers, name: Customers, parentId: default}\nflows:\n")
+	for i := range flows {
+		fmt.Fprintf(&b, "  - {handle: flow-%d, name: \"Flow <%d> & more: %d%%\", flowType: AUTHENTICATION, nodes: [{id: key, use: passkey-authenticate, with: {mode: usernameless}, next: {success: done}}, {id: done, use: authorization-code}]}\n", i, i, i)
+	}
+	b.WriteString("applications:\n")
+	for i := range applications {
+		fmt.Fprintf(&b, "  - name: \"App %d: ünïcode, 'quotes' # and all\"\n    ouId: customers\n    authFlowId: flow-%d\n    customizations: {theme: {dark: true, sizes: [1, 2.50, 1e3], none: null, lines: \"a\\nb\\n\"}}\n", i, i%flows)
+		if i%2 == 0 {
+			fmt.Fprintf(&b, "    inboundAuthConfig: [{type: oauth2, config: {clientId: \"client.%d\", redirectUris: [\"https://app-%d.example.com/cb\"], tokenEndpointAuthMethod: client_secret_basic, clientSecret: {env: SECRET}}}]\n", i, i)
+		}
+	}
+	b.WriteString("users:\n")
+	for i := range users {
+		fmt.Fprintf(&b, "  - {type: Person, ouId: customers, attributes: {username: \"user%d@example.com\", email: \"user%d@example.com\", score: %d.5}}\n", i, i, i)
+	}
+	b.WriteString("groups:\n  - name: Everybody\n    members:\n")
+	for i := range users {
+		fmt.Fprintf(&b, "      - {type: user, id: \"user%d@example.com\"}\n", i)
+	}
+	b.WriteString("      - {type: group, id: Administrators}\nroles:\n  - name: Reader\n    permissions: [\"system:users:read\"]\n    assignments: [{type: group, id: Everybody}, {type: application, id: \"App 0: ünïcode, 'quotes' # and all\"}, {type: user, id: ada}]\n")
+	return b.String()
+}
