@@ -25,9 +25,11 @@ func judge(k key, value any) []schemas.Problem {
 	case k.path == "passkey.relying_party_id":
 		fault = relyingPartyFault(text)
 	case k.path == "passkey.allowed_origins":
-		return judgeOrigins(k.path, value, secureContext)
+		return judgeItems(k.path, value, func(text string) string { return originFault(text, secureContext) })
 	case k.path == "cors.allowed_origins":
-		return judgeOrigins(k.path, value, honestPage)
+		return judgeItems(k.path, value, func(text string) string { return originFault(text, honestPage) })
+	case k.path == "server.trusted_proxies":
+		return judgeItems(k.path, value, networkFault)
 	}
 	if fault == "" {
 		return nil
@@ -35,7 +37,7 @@ func judge(k key, value any) []schemas.Problem {
 	return []schemas.Problem{{Path: k.path, Message: fault}}
 }
 
-func judgeOrigins(path string, value any, why string) []schemas.Problem {
+func judgeItems(path string, value any, judge func(text string) (fault string)) []schemas.Problem {
 	var problems []schemas.Problem
 	items, _ := value.([]any)
 	for i, item := range items {
@@ -43,11 +45,18 @@ func judgeOrigins(path string, value any, why string) []schemas.Problem {
 		if !ok {
 			continue
 		}
-		if fault := originFault(text, why); fault != "" {
+		if fault := judge(text); fault != "" {
 			problems = append(problems, schemas.Problem{Path: fmt.Sprintf("%s[%d]", path, i), Message: fault})
 		}
 	}
 	return problems
+}
+
+func networkFault(text string) string {
+	if _, err := ParseNetwork(text); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 func listenFault(text string) string {

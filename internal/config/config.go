@@ -29,6 +29,7 @@ type Config struct {
 	Flow       Flow       `json:"flow"`
 	Token      Token      `json:"token"`
 	Password   Password   `json:"password"`
+	Throttle   Throttle   `json:"throttle"`
 	Log        Log        `json:"log"`
 
 	// Environ is the environment the configuration was loaded with. Secrets that
@@ -43,6 +44,9 @@ type Server struct {
 	Listen    string `json:"listen"`     // host:port, as net.Listen takes it
 	PublicURL string `json:"public_url"` // without a slash at the end
 	HTTPOnly  bool   `json:"http_only"`
+
+	TrustedProxies []Network `json:"trusted_proxies"`
+	ForwardedField string    `json:"forwarded_field"` // X-Forwarded-For or Forwarded
 }
 
 // TLS is the certificate to serve with: both files or neither.
@@ -111,6 +115,29 @@ type Password struct {
 	Iterations uint32 `json:"iterations"`
 	Workers    int    `json:"workers"`
 	Queue      int    `json:"queue"`
+}
+
+// Throttle is how much may be asked and guessed.
+type Throttle struct {
+	Enabled          bool   `json:"enabled"`
+	Instances        int    `json:"instances"` // of the service, that share the budgets for guesses
+	FamiliarNetworks int    `json:"familiar_networks"`
+	SignIns          Budget `json:"sign_ins"`
+	RunStarts        Budget `json:"run_starts"`
+	RunSteps         Budget `json:"run_steps"`
+	Tokens           Budget `json:"tokens"`
+	TokenFailures    Budget `json:"token_failures"`
+	Registrations    Budget `json:"registrations"`
+	PairGuesses      Budget `json:"pair_guesses"`
+	FamiliarGuesses  Budget `json:"familiar_guesses"`
+	NetworkGuesses   Budget `json:"network_guesses"`
+	AccountGuesses   Budget `json:"account_guesses"`
+}
+
+// Budget is how much may be had at once, and after what time there is one more.
+type Budget struct {
+	Burst int      `json:"burst"` // 0: no limit
+	Every Duration `json:"every"`
 }
 
 // Log is how the log is written.

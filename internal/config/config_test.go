@@ -20,7 +20,7 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Config{
-		Server:   Server{Hostname: "localhost", Port: 8090, Listen: "localhost:8090", PublicURL: "https://localhost:8090"},
+		Server:   Server{Hostname: "localhost", Port: 8090, Listen: "localhost:8090", PublicURL: "https://localhost:8090", ForwardedField: "X-Forwarded-For"},
 		DataDir:  "./data",
 		Database: Database{Driver: "sqlite", DSN: filepath.Join("data", "postern.db")},
 		Passkey: Passkey{AllowedOrigins: []string{"https://localhost:8090"}, RelyingPartyID: "localhost", RelyingPartyName: "Postern",
@@ -28,10 +28,22 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 		Flow:     Flow{AuthenticationTTL: Duration(30 * time.Minute), RegistrationTTL: Duration(time.Hour), MaxFailures: 10},
 		Token:    Token{AssertionTTL: Duration(time.Hour), AccessTTL: Duration(time.Hour)},
 		Password: Password{MemoryKiB: 19456, Iterations: 2, Workers: max(1, runtime.NumCPU()/2), Queue: 64},
+		Throttle: defaultThrottle(),
 		Log:      Log{Level: "info", Format: "text"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
+}
+
+func defaultThrottle() Throttle {
+	every := func(d time.Duration, burst int) Budget { return Budget{Burst: burst, Every: Duration(d)} }
+	return Throttle{
+		Enabled: true, Instances: 1, FamiliarNetworks: 65536,
+		SignIns: every(20*time.Millisecond, 500), RunStarts: every(50*time.Millisecond, 200), RunSteps: every(250*time.Millisecond, 30),
+		Tokens: every(time.Millisecond, 5000), TokenFailures: every(200*time.Millisecond, 100), Registrations: every(10*time.Second, 20),
+		PairGuesses: every(2*time.Minute, 8), FamiliarGuesses: every(5*time.Minute, 10),
+		NetworkGuesses: every(5*time.Second, 100), AccountGuesses: every(6*time.Minute, 100),
 	}
 }
 
@@ -63,6 +75,10 @@ log: {level: debug}
 		"POSTERN_DATABASE_DSN=", // as good as not there
 		"POSTERN_TOKEN_ASSERTION_TTL=90s",
 		"POSTERN_TOKEN_ACCESS_TTL=45s",
+		"POSTERN_SERVER_TRUSTED_PROXIES=10.0.0.0/8, ::1",
+		"POSTERN_THROTTLE_ENABLED=false",
+		"POSTERN_THROTTLE_SIGN_INS_BURST=0",
+		"POSTERN_THROTTLE_SIGN_INS_EVERY=1s",
 		"POSTERN_KEY_ENCRYPTION_KEY=of-no-concern",
 		"POSTERN_SECRET_SHOP=of-no-concern",
 	}
@@ -71,7 +87,10 @@ log: {level: debug}
 		t.Fatal(err)
 	}
 	for _, check := range []struct{ got, want any }{
-		{c.Server, Server{Hostname: "login.example.com", Port: 443, Listen: ":443", PublicURL: "https://login.example.com"}},
+		{c.Server, Server{Hostname: "login.example.com", Port: 443, Listen: ":443", PublicURL: "https://login.example.com",
+			TrustedProxies: networks(t, "10.0.0.0/8", "::1/128"), ForwardedField: "X-Forwarded-For"}},
+		{c.Throttle.Enabled, false},
+		{c.Throttle.SignIns, Budget{0, Duration(time.Second)}},
 		{c.Database.DSN, "/var/lib/postern/postern.db"},
 		{c.Passkey.RelyingPartyID, "example.com"},
 		{c.Passkey.AttestationFormats, []string{"tpm"}},
@@ -88,6 +107,17 @@ log: {level: debug}
 			t.Errorf("got %v, expected %v", check.got, check.want)
 		}
 	}
+}
+
+func networks(t *testing.T, texts ...string) (list []Network) {
+	for _, text := range texts {
+		n, err := ParseNetwork(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, n)
+	}
+	return list
 }
 
 func TestDerivedDefaults(t *testing.T) {
@@ -133,6 +163,9 @@ func TestFaults(t *testing.T) {
 		{text: "server:\n  public_url: a.example", want: []string{`2:15: server.public_url: expected an absolute URL such as https://login.example.com, got "a.example"`}},
 		{text: "server:\n  public_url: http://localhost:8090", want: []string{"2:15: server.public_url: it begins with http://, but the server serves https: write https://, or set server.http_only"}},
 		{text: "server:\n  listen: '8090'", want: []string{`2:11: server.listen: expected host:port such as 127.0.0.1:8090 or :8090, got "8090"`}},
+		{text: "server:\n  trusted_proxies: [10.0.0.0/8, proxy]", want: []string{`2:33: server.trusted_proxies[1]: expected an address or a network such as 10.0.0.0/8 or 2001:db8::/32, got "proxy"`}},
+		{text: "throttle:\n  tokens: {burst: -1}", want: []string{"2:19: throttle.tokens.burst: expected at least 0, got -1"}},
+		{text: "throttle:\n  tokens: 5", want: []string{"2:11: throttle.tokens: expected an object, got a number"}},
 		{text: "server:\n  - a", want: []string{"2:3: server: expected an object, got a list"}},
 		{text: "tls:\n  cert_file: a.pem", want: []string{"2:3: tls.key_file: required with tls.cert_file: the path of the certificate's private key"}},
 		{text: "tls:\n  key_file: a.pem", want: []string{"2:3: tls.cert_file: required with tls.key_file: the path of the certificate"}},

@@ -48,6 +48,7 @@ func TestEveryVariableIsRead(t *testing.T) {
 		"data_dir": "/x", "database.driver": "postgres", "database.dsn": "x.db", "passkey.allowed_origins": "https://localhost", "passkey.relying_party_id": "localhost",
 		"passkey.relying_party_name": "X", "passkey.user_verification": "required", "passkey.attachment": "platform", "passkey.attestation_formats": "packed",
 		"passkey.synced_passkeys": "refuse", "passkey.counter_regression": "allow", "cors.allowed_origins": "https://a.example", "log.level": "warn", "log.format": "json",
+		"server.trusted_proxies": "::1", "server.forwarded_field": "Forwarded", "throttle.enabled": "false", "throttle.familiar_networks": "2048",
 	}
 	for _, k := range keys() {
 		value, listed := values[k.path]

@@ -9,6 +9,10 @@ type Budget struct {
 	Every time.Duration
 }
 
+// forever is longer than any process runs: what takes longer never happens, and
+// moments stay far from where they would overflow.
+const forever time.Duration = 1 << 60
+
 func (b Budget) unlimited() bool { return b.Burst <= 0 || b.Every <= 0 }
 
 // times is a budget n times as loose.
@@ -22,7 +26,7 @@ func (b Budget) times(n int) Budget {
 // among is the share of each of n that spend a budget together. Each has one to
 // spend at least, so that the shares of a budget smaller than n add up to more.
 func (b Budget) among(n int) Budget {
-	return Budget{Burst: (b.Burst + n - 1) / n, Every: b.Every * time.Duration(n)}
+	return Budget{Burst: (b.Burst + n - 1) / n, Every: min(b.Every, forever/time.Duration(n)) * time.Duration(n)}
 }
 
 // Limiter keeps a token bucket for each key, in memory of a fixed size. A bucket
@@ -52,8 +56,9 @@ func NewLimiter(b Budget, entries int) *Limiter {
 	if b.unlimited() {
 		return nil
 	}
-	every := int64(b.Every)
-	return &Limiter{every: every, depth: every * int64(b.Burst), table: newTable(entries), overflow: newSketch()}
+	every := int64(min(b.Every, forever))
+	depth := every * min(int64(b.Burst), int64(forever)/every)
+	return &Limiter{every: every, depth: depth, table: newTable(entries), overflow: newSketch()}
 }
 
 // Take spends a token of the key's bucket and returns 0. When there is none left

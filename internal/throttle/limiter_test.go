@@ -107,6 +107,27 @@ func TestSpend(t *testing.T) {
 	}
 }
 
+// No budget is so large that it turns into none, or into a small one.
+func TestBudgetsDoNotOverflow(t *testing.T) {
+	const year = 366 * 24 * time.Hour
+	for _, b := range []Budget{
+		{1_000_000, year},
+		{1, 1 << 62},
+		Budget{1_000_000, year}.among(1000),
+		Budget{1_000_000, 1 << 62}.among(1000),
+		Budget{1 << 30, time.Nanosecond}.times(4),
+	} {
+		l := NewLimiter(b, 1)
+		l.Spend(numbered(1), int64(year))
+		if wait := l.Take(numbered(2), int64(year)); wait != 0 {
+			t.Errorf("%+v: the first has to wait %v", b, wait)
+		}
+		if wait := l.Take(numbered(1), int64(year)); wait < 0 || b.Burst > 1 && b.Every < 1<<58 && wait != 0 {
+			t.Errorf("%+v: the second has to wait %v", b, wait)
+		}
+	}
+}
+
 // exact is the limiter that forgets nobody and has memory for everybody.
 type exact struct {
 	every, depth int64
