@@ -28,13 +28,6 @@ func Seed(ctx context.Context, d *directory.Directory, baseURL string, admin Adm
 		if err := s.lay(ctx, []string{consoleURL(baseURL)}); err != nil {
 			return err
 		}
-		former, err := d.FormerAdministrators(ctx, call)
-		if err != nil {
-			return err
-		}
-		if err := s.join(ctx, former...); err != nil {
-			return err
-		}
 		holders, err := d.Administrators(ctx, call, 1)
 		if administered = len(holders) > 0; administered || err != nil {
 			return err

@@ -2,7 +2,6 @@ package bootstrap_test
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -153,7 +152,7 @@ func TestSeedHasFixedIDs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := w.store.Flows(t.Context())
+	list, err := store.Flows().List(t.Context(), w.store, store.Page{Limit: 100})
 	if err != nil || len(list) != len(builtin) {
 		t.Errorf("%d flows, %v, expected %d", len(list), err, len(builtin))
 	}
@@ -213,34 +212,28 @@ func TestSeedAllOrNothing(t *testing.T) {
 	})
 }
 
+// firstVersion is a store of the first schema version, in which there are a user
+// called as told and a console that is no OAuth client, and what else is told.
+func firstVersion(t *testing.T, userID, username, more string) *world {
+	file := filepath.Join(t.TempDir(), "postern.db")
+	storetest.FirstVersion(t, store.Config{Driver: "sqlite", DSN: file}, `
+		INSERT INTO users VALUES ('`+userID+`', 'Person', '`+bootstrap.DefaultUnitID+`', '{"username":"`+username+`"}', 1, 1);
+		INSERT INTO user_identifiers VALUES ('`+strings.ToLower(username)+`', '`+userID+`');
+		INSERT INTO applications VALUES ('`+bootstrap.ConsoleID+`', 'Console', '', '`+bootstrap.DefaultUnitID+`', '', '', '', '',
+			'01900000-0000-7000-8000-000000000060', '01900000-0000-7000-8000-000000000062', 0, NULL, NULL, 0, NULL, NULL, 'CONSOLE', 1, 1);
+		INSERT INTO seeding VALUES (1, 1)`+more)
+	return open(t, "sqlite", file)
+}
+
 // A store of the first schema version has an administrator by name and a console
 // that is no OAuth client. It gets the rest.
 func TestSeedOfTheFirstVersion(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "postern.db")
-	w := open(t, "sqlite", file)
-	ctx := t.Context()
-	u := schemas.User{ID: schemas.NewID(), Type: "Person", OUID: bootstrap.DefaultUnitID, Attributes: map[string]any{"username": "ada"}}
-	err := w.store.Apply(ctx, []schemas.Change{schemas.CreateUser{User: u}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = w.store.CreateApplication(ctx, schemas.Application{ID: bootstrap.ConsoleID, Name: "Console", ClientID: "CONSOLE", OUID: bootstrap.DefaultUnitID,
-		AuthFlowID: "01900000-0000-7000-8000-000000000060", RegistrationFlowID: "01900000-0000-7000-8000-000000000062"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(ctx, "INSERT INTO user_permissions (user_id, permission) VALUES (?, 'system')", u.ID); err != nil {
-		t.Fatal(err)
-	}
+	ctx, id := t.Context(), schemas.NewID()
+	w := firstVersion(t, id, "ada", ";\nINSERT INTO user_permissions VALUES ('"+id+"', 'system')")
 	if admin := w.seed(t, bootstrap.Admin{}); admin != nil {
 		t.Errorf("another administrator: %+v", admin)
 	}
-	if holders, err := w.Administrators(ctx, directory.System(), 5); err != nil || !slices.Equal(holders, []string{u.ID}) {
+	if holders, err := w.Administrators(ctx, directory.System(), 5); err != nil || !slices.Equal(holders, []string{id}) {
 		t.Errorf("administrators %v, %v", holders, err)
 	}
 	w.checkConsole(t)
@@ -248,11 +241,8 @@ func TestSeedOfTheFirstVersion(t *testing.T) {
 
 // Whoever has taken the administrator's name does not become administrator.
 func TestSeedPromotesNobody(t *testing.T) {
-	w := open(t, "sqlite", ":memory:")
-	u := schemas.User{ID: schemas.NewID(), Type: "Person", OUID: bootstrap.DefaultUnitID, Attributes: map[string]any{"username": "Admin"}}
-	if err := w.store.Apply(t.Context(), []schemas.Change{schemas.CreateUser{User: u}}); err != nil {
-		t.Fatal(err)
-	}
+	id := schemas.NewID()
+	w := firstVersion(t, id, "Admin", "")
 	_, err := bootstrap.Seed(t.Context(), w.Directory, baseURL, bootstrap.Admin{})
 	if err == nil || !strings.Contains(err.Error(), "ADMIN_USERNAME") {
 		t.Fatalf("%v", err)
@@ -260,7 +250,7 @@ func TestSeedPromotesNobody(t *testing.T) {
 	if admin := w.seed(t, bootstrap.Admin{Username: "root"}); admin == nil {
 		t.Error("no administrator")
 	}
-	if may, err := w.store.Permissions(t.Context(), u.ID); err != nil || len(may) > 0 {
+	if may, err := w.store.Permissions(t.Context(), id); err != nil || len(may) > 0 {
 		t.Errorf("permissions %v, %v", may, err)
 	}
 }

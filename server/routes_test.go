@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
@@ -173,8 +174,8 @@ func TestActors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, client := range []string{"M2M", "SPA"} {
-		app := schemas.Application{ID: schemas.NewID(), Name: client, ClientID: client, AuthFlowID: schemas.NewID(), CreatedAt: h.clock(), UpdatedAt: h.clock()}
-		if err := h.db.CreateApplication(t.Context(), app); err != nil {
+		app := schemas.Application{ID: schemas.NewID(), Name: client, ClientID: client, OUID: h.unit, CreatedAt: h.clock(), UpdatedAt: h.clock()}
+		if err := h.db.Update(t.Context(), func(tx *store.Tx) error { return store.Applications().Insert(tx, &app) }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -108,7 +109,7 @@ func TestClientIDsWithoutConfigurationStay(t *testing.T) {
 	now := h.now()
 	old := schemas.Application{ID: schemas.NewID(), Name: "Old", OUID: h.unit, ClientID: "OLD", AuthFlowID: h.ids["signin"],
 		RegistrationFlowID: h.ids["signup"], CreatedAt: now, UpdatedAt: now}
-	must(t, h.store.CreateApplication(t.Context(), old))
+	must(t, h.store.Update(t.Context(), func(tx *store.Tx) error { return store.Applications().Insert(tx, &old) }))
 	item, err := h.Applications.Replace(t.Context(), System(), old.ID, "", doc(t, `{"name": "Older", "clientId": "OLD"}`))
 	must(t, err)
 	if client(item).ClientID != "OLD" {

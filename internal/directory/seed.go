@@ -28,10 +28,3 @@ func (d *Directory) Seed(ctx context.Context, c Call, do func(Call) error) (seed
 func (d *Directory) Administrators(ctx context.Context, c Call, limit int) ([]string, error) {
 	return store.Holders(ctx, d.reader(c), systemPermission, limit)
 }
-
-// FormerAdministrators returns the ids of those who could do everything before
-// roles decided that, and takes it from them: it is for the roles to give now.
-// The call must be one of Transact.
-func (d *Directory) FormerAdministrators(ctx context.Context, c Call) ([]string, error) {
-	return c.tx.TakeFormerAdministrators(ctx)
-}

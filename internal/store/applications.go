@@ -11,14 +11,7 @@ import (
 
 const (
 	selectApplication         query = `SELECT ` + applicationColumns + ` FROM applications WHERE id = ?`
-	selectApplicationByClient query = `SELECT ` + clientColumns + clients + ` WHERE client_id = ?`
-	selectApplications        query = `SELECT ` + clientColumns + clients + ` ORDER BY name`
-
-	insertApplication query = `INSERT INTO applications (` + applicationColumns + `)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
-
-	selectApplicationClash query = `SELECT
-		EXISTS (SELECT 1 FROM applications WHERE name = ?), EXISTS (SELECT 1 FROM applications WHERE client_id = ?)`
+	selectApplicationByClient query = `SELECT ` + applicationColumns + `, ` + profileColumns + ` FROM applications` + joinProfiles + ` WHERE client_id = ?`
 )
 
 // Application returns the application as a sign-in needs it: without its OAuth
@@ -59,54 +52,4 @@ func readApplication(row scanner, scan func(scanner, *schemas.Application) error
 
 func errNoApplication(id string) error {
 	return schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "There is no application with the id %.64q.", id)
-}
-
-// Applications returns all applications by name.
-func (s *Store) Applications(ctx context.Context) (all []schemas.Application, err error) {
-	err = s.each(ctx, selectApplications, func(row scanner) error {
-		all = append(all, schemas.Application{})
-		return scanApplication(row, &all[len(all)-1])
-	})
-	if err != nil {
-		return nil, fmt.Errorf("store: listing applications: %w", err)
-	}
-	return all, nil
-}
-
-// CreateApplication adds an application. A name or client id that another one
-// has is application_exists, Class Conflict.
-func (s *Store) CreateApplication(ctx context.Context, a schemas.Application) error {
-	return s.writer.write(ctx, func(t *tx) error { return t.createApplication(&a) })
-}
-
-func (t *tx) createApplication(a *schemas.Application) error {
-	values, err := applicationValues(a)
-	if err != nil {
-		return err
-	}
-	n, err := t.exec(insertApplication, values...)
-	if err != nil {
-		return fmt.Errorf("store: creating an application: %w", err)
-	}
-	if n == 0 {
-		return t.applicationClash(a)
-	}
-	return nil
-}
-
-// applicationClash tells what of an application another one has already.
-func (t *tx) applicationClash(a *schemas.Application) error {
-	var name, client bool
-	if err := t.row(selectApplicationClash, a.Name, nullable(a.ClientID)).Scan(&name, &client); err != nil {
-		return fmt.Errorf("store: looking for the application in the way: %w", err)
-	}
-	var problems []schemas.Problem
-	if name {
-		problems = append(problems, schemas.Problem{Path: "name", Message: fmt.Sprintf("%q is the name of another application", a.Name)})
-	}
-	if client {
-		problems = append(problems, schemas.Problem{Path: "clientId", Message: fmt.Sprintf("%q belongs to another application", a.ClientID)})
-	}
-	return schemas.Errorf(schemas.Conflict, schemas.CodeAppExists,
-		"The application %q is in the way of another: its id, name and clientId must be its own.", a.Name).WithProblems(problems)
 }

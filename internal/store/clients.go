@@ -19,9 +19,7 @@ const (
 		auth_method, pkce_required, public_client, scopes, access_token_validity, id_token_validity, id_token_alg,
 		refresh_token_validity, jwks, jwks_uri`
 
-	joinProfiles  = ` LEFT JOIN oauth_profiles ON application_id = id`
-	clientColumns = applicationColumns + `, ` + profileColumns
-	clients       = ` FROM applications` + joinProfiles
+	joinProfiles = ` LEFT JOIN oauth_profiles ON application_id = id`
 )
 
 // Applications is the table of the applications, with their OAuth

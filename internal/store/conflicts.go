@@ -12,8 +12,9 @@ import (
 // What the two databases call the failures that mean something here.
 
 // isForeignKeyViolation reports whether a row refers to one that is not there.
+// Where SQLite has no foreign key, a trigger stands for one.
 func isForeignKeyViolation(err error) bool {
-	return isSQLite(err, sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY) || pq.As(err, pqerror.ForeignKeyViolation) != nil
+	return isSQLite(err, sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY) || isSQLite(err, sqlite3.SQLITE_CONSTRAINT_TRIGGER) || pq.As(err, pqerror.ForeignKeyViolation) != nil
 }
 
 // isUniqueViolation reports whether a row is in the way of another.

@@ -19,7 +19,6 @@ const (
 
 	selectFlow         query = `SELECT ` + flowColumns + activeFlows + ` WHERE f.id = ?`
 	selectFlowByHandle query = `SELECT ` + flowColumns + activeFlows + ` WHERE f.flow_type = ? AND f.handle = ?`
-	selectFlows        query = `SELECT ` + flowColumns + activeFlows + ` ORDER BY f.flow_type, f.handle`
 	selectFlowVersion  query = `SELECT ` + flowColumns + ofVersion
 
 	selectActiveVersion query = `SELECT active_version FROM flows WHERE id = ?`
@@ -78,21 +77,6 @@ func (s *Store) FlowVersion(ctx context.Context, id string, version int) (*schem
 	return s.flow(ctx, selectFlowVersion, id, version)
 }
 
-// Flows returns the active version of all flows, by type and handle.
-func (s *Store) Flows(ctx context.Context) (all []schemas.Flow, err error) {
-	err = s.each(ctx, selectFlows, func(row scanner) error {
-		f, err := scanFlow(row)
-		if err == nil {
-			all = append(all, *f)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("store: listing flows: %w", err)
-	}
-	return all, nil
-}
-
 func (s *Store) flow(ctx context.Context, q query, args ...any) (*schemas.Flow, error) {
 	if slices.ContainsFunc(args, unstorable) {
 		return nil, errNoFlow(args)
@@ -109,23 +93,6 @@ func (s *Store) flow(ctx context.Context, q query, args ...any) (*schemas.Flow, 
 
 func errNoFlow(key []any) error {
 	return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "There is no flow %.64q.", strings.TrimSpace(fmt.Sprintln(key...)))
-}
-
-// CreateFlow adds a flow as version 1. A handle that another flow of the type
-// has is flow_exists, Class Conflict.
-func (s *Store) CreateFlow(ctx context.Context, f schemas.Flow) error {
-	return s.writer.write(ctx, func(t *tx) error { return t.createFlow(&f) })
-}
-
-// AddFlowVersion adds the next version of a flow and makes it the active one.
-// Earlier versions stay as they are; runs that began on them go on with them. A
-// flow's type never changes.
-func (s *Store) AddFlowVersion(ctx context.Context, f schemas.Flow) (version int, err error) {
-	err = s.writer.write(ctx, func(t *tx) (err error) {
-		version, err = t.addFlowVersion(&f)
-		return err
-	})
-	return version, err
 }
 
 func (t *tx) createFlow(f *schemas.Flow) error {

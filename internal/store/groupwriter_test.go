@@ -161,7 +161,7 @@ func TestFailingCommit(t *testing.T) {
 					if _, err := t.sql.ExecContext(t.ctx, "PRAGMA defer_foreign_keys = 1"); err != nil {
 						return err
 					}
-					_, err := t.exec(insertPermission, "nobody", "system")
+					_, err := t.exec(insertIdentifier, "nobody", "nobody")
 					return err
 				}
 				return putRun(string(rune('a' + i)))(t)

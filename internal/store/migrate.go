@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -37,6 +38,26 @@ func migrate(ctx context.Context, db *sqlx.DB) error {
 		return fmt.Errorf("store: reading the schema version: %w", err)
 	}
 	return checkVersion(current, want)
+}
+
+// MigrateTo makes a store with the schema of an earlier version, as a program of
+// that time would have. It is for tests of what becomes of such stores.
+func MigrateTo(ctx context.Context, c Config, version int64) (err error) {
+	dsn := c.DSN
+	if c.Driver == "sqlite" {
+		dsn = sqliteDSN(c.DSN, "", writerPragmas()...)
+	}
+	db, err := openDB(c.Driver, dsn, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	provider, err := newProvider(c.Driver, db)
+	if err != nil {
+		return fmt.Errorf("store: reading the migrations: %w", err)
+	}
+	_, err = provider.UpTo(ctx, version)
+	return err
 }
 
 // checkVersion refuses a schema that this program does not know: it might write

@@ -15,20 +15,16 @@ const (
 	ofGroups = ` UNION SELECT m.group_id FROM belongs b CROSS JOIN group_members m WHERE m.member_id = b.id),
 		has (role_id) AS (`
 	ofRoles = ` UNION SELECT a.role_id FROM belongs b CROSS JOIN role_assignments a WHERE a.group_id = b.id)
-		SELECT p.permission FROM has h CROSS JOIN role_permissions p WHERE p.role_id = h.role_id`
+		SELECT p.permission FROM has h CROSS JOIN role_permissions p WHERE p.role_id = h.role_id GROUP BY p.permission ORDER BY p.permission`
 
 	selectPermissions query = `WITH RECURSIVE belongs (id) AS (SELECT group_id FROM group_members WHERE user_id = ?` +
-		ofGroups + `SELECT role_id FROM role_assignments WHERE user_id = ?` + ofRoles +
-		` UNION SELECT permission FROM user_permissions WHERE user_id = ? ORDER BY permission`
+		ofGroups + `SELECT role_id FROM role_assignments WHERE user_id = ?` + ofRoles
 
 	selectGroupPermissions query = `WITH RECURSIVE belongs (id) AS (SELECT id FROM user_groups WHERE id = ?` +
-		ofGroups + `SELECT role_id FROM role_assignments WHERE group_id = ?` + ofRoles + ` GROUP BY p.permission ORDER BY p.permission`
+		ofGroups + `SELECT role_id FROM role_assignments WHERE group_id = ?` + ofRoles
 
 	selectApplicationPermissions query = `SELECT p.permission FROM role_assignments a CROSS JOIN role_permissions p
 		WHERE a.application_id = ? AND p.role_id = a.role_id GROUP BY p.permission ORDER BY p.permission`
-
-	insertPermission query = `INSERT INTO user_permissions (user_id, permission) VALUES (?, ?)
-		ON CONFLICT (user_id, permission) DO NOTHING`
 )
 
 // Permissions returns what the user may do ("system"), sorted; none for an
@@ -37,7 +33,7 @@ func (s *Store) Permissions(ctx context.Context, userID string) (permissions []s
 	if !storable(userID) {
 		return nil, nil
 	}
-	err = s.each(ctx, selectPermissions, into(&permissions), userID, userID, userID)
+	err = s.each(ctx, selectPermissions, into(&permissions), userID, userID)
 	if err != nil {
 		return nil, fmt.Errorf("store: reading permissions: %w", err)
 	}
@@ -113,17 +109,4 @@ func into(list *[]string) func(scanner) error {
 		*list = append(*list, text)
 		return err
 	}
-}
-
-func (t *tx) grant(userID string, permissions []string) error {
-	for _, permission := range permissions {
-		_, err := t.exec(insertPermission, userID, permission)
-		if isForeignKeyViolation(err) {
-			return errNoUser()
-		}
-		if err != nil {
-			return fmt.Errorf("store: granting a permission: %w", err)
-		}
-	}
-	return nil
 }

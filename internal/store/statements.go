@@ -41,8 +41,8 @@ func readQueries() []query {
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions,
 		selectCredential, selectCredentials,
 		selectApplicationPermissions, selectSession, selectSessions, selectTokenLive,
-		selectApplication, selectApplicationByClient, selectClientRevision, selectApplications,
-		selectActiveVersion, selectFlow, selectFlowByHandle, selectFlowVersion, selectFlows,
+		selectApplication, selectApplicationByClient, selectClientRevision,
+		selectActiveVersion, selectFlow, selectFlowByHandle, selectFlowVersion,
 		selectKeys,
 	}
 }
@@ -51,11 +51,10 @@ func readQueries() []query {
 func writeQueries() []query {
 	return []query{
 		insertRun, updateRun, deleteExpiredRuns,
-		insertUser, selectUniqueAttributes, insertIdentifier, insertUniqueValue, upsertPassword, insertPermission,
+		insertUser, selectUniqueAttributes, insertIdentifier, insertUniqueValue, upsertPassword,
 		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
 		insertSession, deleteSession, deleteExpiredSessions, insertRevokedToken, deleteExpiredRevocations,
 		upsertPasskeySession, deletePasskeySession, deleteExpiredPasskeySessions,
-		insertApplication, selectApplicationClash,
 		insertFlow, insertFlowVersion, advanceFlow, selectFlowClash,
 		insertKey, insertEvent, insertSeeding,
 	}

@@ -116,6 +116,10 @@ func (t *tx) createUser(u schemas.User) error {
 		return err
 	}
 	n, err := t.exec(insertUser, values...)
+	if isForeignKeyViolation(err) {
+		return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
+			"There is no user type %q, or no organization unit %q; they may have been deleted. Name others.", u.Type, u.OUID)
+	}
 	if err != nil {
 		return fmt.Errorf("store: creating a user: %w", err)
 	}

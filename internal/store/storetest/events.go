@@ -99,3 +99,27 @@ func wantEvents(t *testing.T, s *store.Store, q schemas.EventQuery, want []schem
 	}
 	wantEqual(t, fmt.Sprintf("the events of %+v", q), got, want)
 }
+
+func testEvents(t *testing.T, s *store.Store) {
+	ctx := t.Context()
+	var want []schemas.Event
+	for i := range 5 {
+		e := schemas.Event{ID: schemas.NewID(), At: noon().Add(time.Duration(i/2) * time.Minute), Action: "passkey.registered",
+			UserID: schemas.NewID(), ApplicationID: "app", ExecutionID: "run", TraceID: "trace"}
+		if i%2 == 0 {
+			e.Detail = map[string]string{"aaguid": fmt.Sprint(i)}
+		}
+		must(t, s.Apply(ctx, []schemas.Change{schemas.RecordEvent{Event: e}}))
+		want = append([]schemas.Event{e}, want...)
+	}
+	got, err := s.Events(ctx, schemas.EventQuery{Limit: 3})
+	must(t, err)
+	wantEqual(t, "the newest events", got, want[:3])
+	got, err = s.Events(ctx, schemas.EventQuery{Limit: 100})
+	must(t, err)
+	wantEqual(t, "all events", got, want)
+
+	// Events without an id do not get into each other's way.
+	nameless := schemas.RecordEvent{Event: schemas.Event{At: noon(), Action: "user.created"}}
+	must(t, s.Apply(ctx, []schemas.Change{nameless, nameless}))
+}

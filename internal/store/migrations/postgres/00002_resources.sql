@@ -213,5 +213,27 @@ END $$;
 -- +goose StatementEnd
 CREATE TRIGGER users_counted AFTER INSERT OR DELETE ON users FOR EACH ROW EXECUTE FUNCTION count_users();
 
+-- Who may do everything follows from a role now. Those who might are the first
+-- members of the group that has it; the role comes with the seeding below.
+INSERT INTO organization_units (id, handle, name, description, created_at, updated_at)
+    SELECT '01900000-0000-7000-8000-000000000010', 'default', 'Default', '', MIN(created_at), MIN(created_at)
+    FROM users WHERE id IN (SELECT user_id FROM user_permissions WHERE permission = 'system') HAVING COUNT(*) > 0;
+INSERT INTO user_groups (id, name, description, ou_id, created_at, updated_at)
+    SELECT '01900000-0000-7000-8000-000000000040', 'Administrators', '', id, created_at, updated_at FROM organization_units;
+INSERT INTO group_members (group_id, user_id)
+    SELECT '01900000-0000-7000-8000-000000000040', user_id FROM user_permissions WHERE permission = 'system';
+DROP TABLE user_permissions;
+
+-- What the tables of the first version name must be there from now on. Rows that
+-- are there already are left alone: what they name comes with the seeding below.
+-- Applications without a flow have '', which stands for none.
+ALTER TABLE users ADD FOREIGN KEY (type) REFERENCES user_types (name) NOT VALID;
+ALTER TABLE users ADD FOREIGN KEY (ou_id) REFERENCES organization_units (id) NOT VALID;
+ALTER TABLE applications ADD FOREIGN KEY (ou_id) REFERENCES organization_units (id) NOT VALID;
+ALTER TABLE applications ADD COLUMN auth_flow TEXT COLLATE "C" GENERATED ALWAYS AS (NULLIF(auth_flow_id, '')) STORED;
+ALTER TABLE applications ADD FOREIGN KEY (auth_flow) REFERENCES flows (id) NOT VALID;
+ALTER TABLE applications ADD COLUMN registration_flow TEXT COLLATE "C" GENERATED ALWAYS AS (NULLIF(registration_flow_id, '')) STORED;
+ALTER TABLE applications ADD FOREIGN KEY (registration_flow) REFERENCES flows (id) NOT VALID;
+
 -- Seeding runs again in stores of the first version, and adds what is missing.
 DELETE FROM seeding;

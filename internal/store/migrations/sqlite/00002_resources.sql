@@ -213,5 +213,79 @@ CREATE TRIGGER users_removed AFTER DELETE ON users
 BEGIN UPDATE row_counts SET n = n - 1 WHERE name = 'users' AND shard = 0; END;
 -- +goose StatementEnd
 
+-- Who may do everything follows from a role now. Those who might are the first
+-- members of the group that has it; the role comes with the seeding below.
+INSERT INTO organization_units (id, handle, name, description, created_at, updated_at)
+    SELECT '01900000-0000-7000-8000-000000000010', 'default', 'Default', '', MIN(created_at), MIN(created_at)
+    FROM users WHERE id IN (SELECT user_id FROM user_permissions WHERE permission = 'system') HAVING COUNT(*) > 0;
+INSERT INTO user_groups (id, name, description, ou_id, created_at, updated_at)
+    SELECT '01900000-0000-7000-8000-000000000040', 'Administrators', '', id, created_at, updated_at FROM organization_units;
+INSERT INTO group_members (group_id, user_id)
+    SELECT '01900000-0000-7000-8000-000000000040', user_id FROM user_permissions WHERE permission = 'system';
+DROP TABLE user_permissions;
+
+-- What the tables of the first version name must be there from now on. They cannot
+-- be given foreign keys, so triggers do what those would. Rows that are there
+-- already are left alone: what they name comes with the seeding below. Applications
+-- without a flow have '', which stands for none.
+-- +goose StatementBegin
+CREATE TRIGGER users_refer BEFORE INSERT ON users
+WHEN NOT EXISTS (SELECT 1 FROM user_types WHERE name = NEW.type)
+    OR NOT EXISTS (SELECT 1 FROM organization_units WHERE id = NEW.ou_id)
+BEGIN SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed'); END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER users_refer_type BEFORE UPDATE OF type ON users
+WHEN NEW.type <> OLD.type AND NOT EXISTS (SELECT 1 FROM user_types WHERE name = NEW.type)
+BEGIN SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed'); END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER users_refer_ou BEFORE UPDATE OF ou_id ON users
+WHEN NEW.ou_id <> OLD.ou_id AND NOT EXISTS (SELECT 1 FROM organization_units WHERE id = NEW.ou_id)
+BEGIN SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed'); END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER applications_refer BEFORE INSERT ON applications
+WHEN NOT EXISTS (SELECT 1 FROM organization_units WHERE id = NEW.ou_id)
+    OR NEW.auth_flow_id <> '' AND NOT EXISTS (SELECT 1 FROM flows WHERE id = NEW.auth_flow_id)
+    OR NEW.registration_flow_id <> '' AND NOT EXISTS (SELECT 1 FROM flows WHERE id = NEW.registration_flow_id)
+BEGIN SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed'); END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER applications_refer_ou BEFORE UPDATE OF ou_id ON applications
+WHEN NEW.ou_id <> OLD.ou_id AND NOT EXISTS (SELECT 1 FROM organization_units WHERE id = NEW.ou_id)
+BEGIN SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed'); END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER applications_refer_auth_flow BEFORE UPDATE OF auth_flow_id ON applications
+WHEN NEW.auth_flow_id NOT IN ('', OLD.auth_flow_id) AND NOT EXISTS (SELECT 1 FROM flows WHERE id = NEW.auth_flow_id)
+BEGIN SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed'); END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER applications_refer_registration_flow BEFORE UPDATE OF registration_flow_id ON applications
+WHEN NEW.registration_flow_id NOT IN ('', OLD.registration_flow_id) AND NOT EXISTS (SELECT 1 FROM flows WHERE id = NEW.registration_flow_id)
+BEGIN SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed'); END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER organization_units_referred BEFORE DELETE ON organization_units
+WHEN EXISTS (SELECT 1 FROM users WHERE ou_id = OLD.id) OR EXISTS (SELECT 1 FROM applications WHERE ou_id = OLD.id)
+BEGIN SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed'); END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER user_types_referred BEFORE DELETE ON user_types
+WHEN EXISTS (SELECT 1 FROM users WHERE type = OLD.name)
+BEGIN SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed'); END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER user_types_renamed BEFORE UPDATE OF name ON user_types
+WHEN NEW.name <> OLD.name AND EXISTS (SELECT 1 FROM users WHERE type = OLD.name)
+BEGIN SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed'); END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER flows_referred BEFORE DELETE ON flows
+WHEN EXISTS (SELECT 1 FROM applications WHERE auth_flow_id = OLD.id OR registration_flow_id = OLD.id)
+BEGIN SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed'); END;
+-- +goose StatementEnd
+
 -- Seeding runs again in stores of the first version, and adds what is missing.
 DELETE FROM seeding;

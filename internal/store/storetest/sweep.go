@@ -1,0 +1,52 @@
+package storetest
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// testSweep has more expired rows than go into one transaction, and two
+// instances sweeping at once.
+func testSweep(t *testing.T, s *store.Store) {
+	const expired = 1200
+	ctx, deadline := t.Context(), noon().Add(time.Hour)
+	live, last := newRun(), newRun()
+	live.ExpiresAt = deadline.Add(time.Microsecond)
+	last.ExpiresAt = deadline
+	must(t, s.Commit(ctx, live, nil))
+	must(t, s.Commit(ctx, last, nil))
+	together(16, func(i int) {
+		for range expired / 16 {
+			if err := s.Commit(ctx, newRun(), nil); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	dead, alive := newSession("dead", "dead"), newSession("alive", "alive")
+	alive.ExpiresAt = deadline.Add(time.Hour)
+	must(t, s.PutPasskeySession(ctx, dead))
+	must(t, s.PutPasskeySession(ctx, alive))
+
+	var removed atomic.Int32
+	together(2, func(int) {
+		n, err := s.Sweep(ctx, deadline)
+		if err != nil {
+			t.Error(err)
+		}
+		removed.Add(int32(n))
+	})
+	// What one of the two left because the other was at it, is gone as well.
+	n, err := s.Sweep(ctx, deadline)
+	must(t, err)
+	wantEqual(t, "the number of rows swept", int(removed.Load())+n, expired+2)
+	_, err = s.Run(ctx, live.ID)
+	must(t, err)
+	_, err = s.Run(ctx, last.ID)
+	wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
+	_, err = s.TakePasskeySession(ctx, alive.TokenHash, noon())
+	must(t, err)
+}

@@ -1,0 +1,28 @@
+package storetest
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/store"
+)
+
+// FirstVersion makes a store of the first schema version and runs statements in
+// it, one of which ends with a semicolon at the end of a line. BLOB is the type
+// of bytes in them, whatever the database.
+func FirstVersion(t testing.TB, c store.Config, statements string) {
+	t.Helper()
+	must(t, store.MigrateTo(t.Context(), c, 1))
+	db, err := sql.Open(c.Driver, c.DSN)
+	must(t, err)
+	if c.Driver == "postgres" {
+		statements = strings.ReplaceAll(statements, "AS BLOB", "AS BYTEA")
+	}
+	for statement := range strings.SplitSeq(statements, ";\n") {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	must(t, db.Close())
+}
