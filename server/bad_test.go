@@ -49,8 +49,8 @@ func common(t *testing.T, good, required string) []bad {
 		{`{'name':"x"}`, "", "expected", 0},
 		{good + good, "", "expected the end of the text after the first value", 0},
 		{"\xff" + good, "", "not valid UTF-8", 0},
-		{`{` + inner + `,"x":1e999}`, "x", "", 0},
-		{`{` + inner + `,"x":{` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, "x", "", 0},
+		{`{` + inner + `,"x":1e999}`, "x", "out of range; expected one between", 0},
+		{`{` + inner + `,"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, "x" + strings.Repeat("[0]", 99), "nested deeper than 100 levels", 0},
 		{`{` + inner + `,"` + required + `":"x"}`, required, "is given twice, first in line 1; remove one", 0},
 		{`null`, "", "expected an object, got null", 0},
 		{`[` + good + `]`, "", "expected an object, got a list", 0},
@@ -147,4 +147,20 @@ func (h *house) footprint() string {
 		list = append(list, fmt.Sprintf("%s %d", name, counts[name]))
 	}
 	return strings.Join(list, ", ")
+}
+
+// All that is wrong is told at once: what the schema finds, what the rules find,
+// and what another resource is in the way of.
+func TestBadBodiesTellAll(t *testing.T) {
+	h := newHouse(t)
+	h.create("/groups", `{"name":"Taken"}`)
+	f := fails(t, h.do("POST", "/groups", `{"name":"Taken","description":7,"ouId":"nope","members":[{"type":"user","id":"nobody"},{"type":"robot"}],"foo":1}`, h.admin), 400, schemas.CodeInvalidRequest)
+	var paths []string
+	for _, p := range f.Errors {
+		paths = append(paths, p.Path)
+	}
+	want := "name description ouId members[0].id members[1].id members[1].type foo"
+	if got := strings.Join(paths, " "); got != want {
+		t.Errorf("faults at %q, want %q", got, want)
+	}
 }
