@@ -48,6 +48,13 @@ type Hasher interface {
 	Verify(ctx context.Context, phc, password string) (ok, rehash bool, err error)
 }
 
+// Guesses limits how often anybody tries a password. Guess calls check, which
+// fails when nothing was checked, and returns what it does; or it refuses with an
+// error of class Throttled, whether there is an account of that name or not.
+type Guesses interface {
+	Guess(ctx context.Context, name string, check func() (right bool, err error)) (bool, error)
+}
+
 // Asserter signs what a completed run says about a user.
 type Asserter interface {
 	Assert(ctx context.Context, a schemas.Assertion) (string, error)
@@ -57,7 +64,8 @@ type Asserter interface {
 }
 
 // Deps is what the executors work with. The zero value is good enough to
-// compile and check flows; to run one, all of it must be set.
+// compile and check flows; to run one, all of it must be set but Guesses, without
+// which passwords may be tried for ever.
 type Deps struct {
 	Users       Users
 	Types       Types
@@ -65,6 +73,7 @@ type Deps struct {
 	Credentials Credentials
 	Permissions Permissions
 	Hasher      Hasher
+	Guesses     Guesses
 	Asserter    Asserter
 	Ceremonies  *passkey.Ceremonies
 	// BaseURL is the server's public URL, an audience of every assertion.

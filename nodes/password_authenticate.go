@@ -52,6 +52,7 @@ type passwordAuthenticate struct {
 	passwordQuestion
 	passwords Passwords
 	hasher    Hasher
+	guesses   Guesses
 }
 
 func newPasswordAuthenticate(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
@@ -60,6 +61,7 @@ func newPasswordAuthenticate(c *engine.Config, d Deps) (engine.Executor, []schem
 		passwordQuestion: newPasswordQuestion(with.Input, cmp.Or(with.Label, "Password"), "current-password"),
 		passwords:        d.Passwords,
 		hasher:           d.Hasher,
+		guesses:          d.Guesses,
 	}, found
 }
 
@@ -72,7 +74,7 @@ func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*e
 		}
 		return p.ask("This is required."), nil
 	}
-	ok, rehash, err := p.verify(ctx, v, password)
+	ok, rehash, err := p.guess(ctx, v, password)
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +86,19 @@ func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*e
 	proved(v, d, []string{"pwd"}, passwordACR)
 	d.Changes = p.renewed(ctx, v, password, rehash)
 	return d, nil
+}
+
+// guess verifies the password, unless too many were wrong. That comes before any
+// hashing: a flood of guesses is not to keep the hasher from everybody else.
+func (p *passwordAuthenticate) guess(ctx context.Context, v *engine.Visit, password string) (ok, rehash bool, err error) {
+	if p.guesses == nil {
+		return p.verify(ctx, v, password)
+	}
+	ok, err = p.guesses.Guess(ctx, nameOf(v), func() (right bool, err error) {
+		right, rehash, err = p.verify(ctx, v, password)
+		return right, err
+	})
+	return ok, rehash, err
 }
 
 // verify checks the password against the user's. Where there is nothing to

@@ -1,7 +1,9 @@
 package nodes
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -91,6 +93,59 @@ func TestPasswordAuthenticateOverloaded(t *testing.T) {
 		if _, err := exec.Execute(t.Context(), v); !schemas.HasCode(err, schemas.CodeOverloaded) {
 			t.Errorf("got %v: too much work is not a wrong password", err)
 		}
+	}
+}
+
+// guessing notes whose password is guessed and what came of it, and refuses when
+// it is told to.
+type guessing struct {
+	refuse   error
+	outcomes []string
+}
+
+func (g *guessing) Guess(_ context.Context, name string, check func() (bool, error)) (bool, error) {
+	if g.refuse != nil {
+		return false, g.refuse
+	}
+	right, err := check()
+	g.outcomes = append(g.outcomes, fmt.Sprintf("%s: %v, %v", name, right, err))
+	return right, err
+}
+
+func TestPasswordAuthenticateIsAGuess(t *testing.T) {
+	const right = "analytical engine"
+	for name, test := range map[string]struct {
+		visit *engine.Visit
+		want  string
+	}{
+		"right":         {visit(known("ada"), inputs("username", "Ada", "password", right)), "Ada: true, <nil>"},
+		"wrong":         {visit(known("ada"), inputs("username", "Ada", "password", "x")), "Ada: false, <nil>"},
+		"concealed":     {visit(concealed("eve"), inputs("username", "eve", "password", "x")), "eve: false, <nil>"},
+		"not named":     {visit(drafted(&schemas.User{ID: "new"}), inputs("password", "x")), "new: false, <nil>"},
+		"nobody at all": {visit(inputs("password", "x")), ": false, <nil>"},
+	} {
+		w, guesses := newWorld(t), &guessing{}
+		w.deps.Guesses = guesses
+		w.kinds = Kinds(w.deps)
+		run(t, w.make(t, "password-authenticate", `{}`, nil), test.visit)
+		if !slices.Equal(guesses.outcomes, []string{test.want}) {
+			t.Errorf("%s: guesses %q, want %q", name, guesses.outcomes, test.want)
+		}
+	}
+}
+
+func TestPasswordAuthenticateRefusesBeforeItHashes(t *testing.T) {
+	w := newWorld(t)
+	w.deps.Guesses = &guessing{refuse: schemas.Errorf(schemas.Throttled, "too_many_requests", "later")}
+	w.kinds = Kinds(w.deps)
+	exec := w.make(t, "password-authenticate", `{}`, nil)
+	for _, v := range []*engine.Visit{visit(known("ada"), inputs("password", "x")), visit(concealed("eve"), inputs("password", "x"))} {
+		if _, err := exec.Execute(t.Context(), v); !schemas.HasClass(err, schemas.Throttled) {
+			t.Errorf("got %v, want what the guess was refused with", err)
+		}
+	}
+	if w.hasher.verified+w.hasher.hashed != 0 {
+		t.Error("a refused guess was hashed")
 	}
 }
 

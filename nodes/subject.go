@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -24,6 +25,12 @@ func subjectUser(ctx context.Context, users Users, v *engine.Visit) (*schemas.Us
 			"the user this run was about does not exist any more; start again")
 	}
 	return user, err
+}
+
+// nameOf is what the client called the run's user, who may not exist; the id of
+// one who was not named but found.
+func nameOf(v *engine.Visit) string {
+	return cmp.Or(v.Subject.Name, v.Inputs[v.Subject.Input], v.Subject.UserID)
 }
 
 // passkeysOf returns a user's passkeys as they will be once this step is
