@@ -1,0 +1,348 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/schemas"
+)
+
+// errKilled stands for the death of the client.
+var errKilled = errors.New("killed")
+
+// wire brings the requests of a client to a server in this process, until the
+// client dies: at a request, before it is sent or before it is answered.
+type wire struct {
+	server   http.Handler
+	count    int
+	dieAt    int // the request, counted from 1; 0 is never
+	answered bool
+}
+
+// RoundTrip implements http.RoundTripper.
+func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	w.count++
+	dies := w.dieAt > 0 && w.count >= w.dieAt
+	if dies && (!w.answered || w.count > w.dieAt) {
+		return nil, errKilled
+	}
+	rec := httptest.NewRecorder()
+	w.server.ServeHTTP(rec, r)
+	if dies {
+		return nil, errKilled
+	}
+	return rec.Result(), nil
+}
+
+// emptyHouse is a house on a store that has nothing in it.
+func emptyHouse(t testing.TB, environ ...string) *house {
+	t.Helper()
+	cheap := []string{"POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1"}
+	cfg, err := config.Load("", append(append(cheap, environ...), "POSTERN_DATA_DIR="+t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := openHouse(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.close)
+	return h
+}
+
+// openHouseToAll is an empty house whose API stands open.
+func openHouseToAll(t testing.TB, environ ...string) *house {
+	t.Helper()
+	h := emptyHouse(t, environ...)
+	gate, err := openFor(t.Context(), h, &net.TCPAddr{IP: net.IPv6loopback})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.open = gate.open
+	return h
+}
+
+// bootstrapped runs a bootstrap over a wire and returns what it told.
+func (h *house) bootstrapped(ctx context.Context, w *wire, dir string) (string, error) {
+	var told strings.Builder
+	err := bootstrap.Run(ctx, bootstrap.Setup{
+		BaseURL: h.cfg.Server.PublicURL, RedirectURIs: []string{"https://console.example.com/callback"}, Samples: true, Dir: dir,
+		Admin: bootstrap.Admin{Username: "root", Password: adminPassword}, Environ: []string{"EVE=" + adminPassword},
+		Wait: time.Minute, HTTP: &http.Client{Transport: w},
+		Tell: func(format string, args ...any) { fmt.Fprintf(&told, format+"\n", args...) },
+	})
+	return told.String(), err
+}
+
+// state is what a store exports, without the ids that are made up.
+func (h *house) state(t testing.TB) string {
+	t.Helper()
+	files, err := declare.Export(t.Context(), h.directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, name := range declare.Names(files) {
+		fmt.Fprintf(&b, "== %s\n%s", name, files[name])
+	}
+	return regexp.MustCompile(`(?m)^id: [0-9a-f]{8}-.*$`).ReplaceAllStringFunc(b.String(), func(id string) string {
+		if strings.HasPrefix(id, "id: 01900000-0000-7000-8000-") {
+			return id
+		}
+		return "id: (made up)"
+	})
+}
+
+// seedDir is a folder with seed files that rest on each other.
+func seedDir(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"20-people.yaml": "users: [{type: Person, attributes: {username: eve, password: {env: EVE}}}]\ngroups: [{name: Staff, ouId: branch, members: [{type: user, id: eve}]}]\n",
+		"10-units.yaml":  "organizationUnits: [{handle: branch, name: Branch, parentId: customers}]\n",
+		"notes.txt":      "these are no resources\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestBootstrapTenTimes(t *testing.T) {
+	for _, driver := range []string{"sqlite", "postgres"} {
+		t.Run(driver, func(t *testing.T) {
+			environ := []string{"POSTERN_DATABASE_DRIVER=" + driver}
+			if driver == "postgres" {
+				environ = append(environ, "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
+			}
+			h, dir := openHouseToAll(t, environ...), seedDir(t)
+			server := h.handler()
+			told, err := h.bootstrapped(t.Context(), &wire{server: server}, dir)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, told)
+			}
+			for _, want := range []string{`created user "root"`, `created group "Staff"`, "client id: SAMPLE_REPORT, client secret: "} {
+				if !strings.Contains(told, want) {
+					t.Errorf("no %s in\n%s", want, told)
+				}
+			}
+			want := h.state(t)
+			for range 9 {
+				told, err := h.bootstrapped(t.Context(), &wire{server: server}, dir)
+				if err != nil || told != "nothing to do: everything is there\n" {
+					t.Fatalf("%v\n%s", err, told)
+				}
+			}
+			if got := h.state(t); got != want {
+				t.Errorf("it was\n%s\nand is\n%s", want, got)
+			}
+		})
+	}
+}
+
+// Wherever a bootstrap is interrupted, running it again leads to the same.
+func TestBootstrapInterrupted(t *testing.T) {
+	dir := seedDir(t)
+	whole := &wire{}
+	reference := openHouseToAll(t)
+	whole.server = reference.handler()
+	if told, err := reference.bootstrapped(t.Context(), whole, dir); err != nil {
+		t.Fatalf("%v\n%s", err, told)
+	}
+	want := reference.state(t)
+	const points = 12
+	if whole.count < 2*points {
+		t.Fatalf("a whole bootstrap takes only %d requests", whole.count)
+	}
+	for i := range points {
+		for _, answered := range []bool{false, true} {
+			at := 2 + i*(whole.count-2)/(points-1) // the first is whether the server is ready, which is asked again
+			t.Run(fmt.Sprintf("request %d of %d, answered %v", at, whole.count, answered), func(t *testing.T) {
+				h := openHouseToAll(t)
+				server := h.handler()
+				if told, err := h.bootstrapped(t.Context(), &wire{server: server, dieAt: at, answered: answered}, dir); !errors.Is(err, errKilled) {
+					t.Fatalf("%v\n%s", err, told)
+				}
+				if told, err := h.bootstrapped(t.Context(), &wire{server: server}, dir); err != nil {
+					t.Fatalf("%v\n%s", err, told)
+				}
+				if got := h.state(t); got != want {
+					t.Errorf("it is\n%s\nand was to be\n%s", got, want)
+				}
+			})
+		}
+	}
+}
+
+// Bootstrapped over HTTP or seeded at the start, a store is the same.
+func TestBootstrapIsLikeSeeding(t *testing.T) {
+	seeded, open := emptyHouse(t), openHouseToAll(t)
+	if _, err := seeded.seed(t.Context(), []string{"ADMIN_PASSWORD=" + adminPassword}); err != nil {
+		t.Fatal(err)
+	}
+	err := bootstrap.Run(t.Context(), bootstrap.Setup{
+		BaseURL: open.cfg.Server.PublicURL, Admin: bootstrap.Admin{Password: adminPassword}, Wait: time.Minute,
+		HTTP: &http.Client{Transport: &wire{server: open.handler()}}, Tell: func(string, ...any) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := open.state(t), seeded.state(t); got != want {
+		t.Errorf("it is\n%s\nand was to be\n%s", got, want)
+	}
+}
+
+// An open server closes when the administrator gets in, and does not open again.
+func TestOpenServerCloses(t *testing.T) {
+	h := openHouseToAll(t)
+	server := h.handler()
+	status := func() int {
+		rec := httptest.NewRecorder()
+		server.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/users", nil))
+		return rec.Code
+	}
+	if got := status(); got != http.StatusOK {
+		t.Errorf("before: status %d", got)
+	}
+	if told, err := h.bootstrapped(t.Context(), &wire{server: server}, ""); err != nil {
+		t.Fatalf("%v\n%s", err, told)
+	}
+	if got := status(); got != http.StatusUnauthorized {
+		t.Errorf("after: status %d", got)
+	}
+	if h.open(t.Context()) {
+		t.Error("it opens again")
+	}
+	if _, err := openFor(t.Context(), h, &net.TCPAddr{IP: net.IPv6loopback}); err == nil || !strings.Contains(err.Error(), "has its administrator") {
+		t.Errorf("the next start: %v", err)
+	}
+}
+
+func TestOpenServerRefused(t *testing.T) {
+	h := emptyHouse(t)
+	for _, ip := range []net.IP{net.IPv4zero, net.IPv6unspecified, net.IPv4(192, 0, 2, 1), nil} {
+		if _, err := openFor(t.Context(), h, &net.TCPAddr{IP: ip, Port: 8090}); err == nil || !strings.Contains(err.Error(), "127.0.0.1") {
+			t.Errorf("%s: %v", ip, err)
+		}
+	}
+	for value, want := range map[string]bool{"": false, "false": false, "0": false, "true": true, "1": true} {
+		if got, err := skipsSecurity([]string{"SKIP_SECURITY=" + value}); got != want || err != nil {
+			t.Errorf("%q: %v, %v", value, got, err)
+		}
+	}
+	if _, err := skipsSecurity([]string{"SKIP_SECURITY=yes please"}); err == nil {
+		t.Error("anything is taken for true or false")
+	}
+}
+
+// What keeps a bootstrap from beginning is told with the mend, and nothing is
+// done.
+func TestBootstrapRefused(t *testing.T) {
+	bad := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bad, "a.yaml"), []byte("groups: [{}]\nuser: []\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name   string
+		seeded bool
+		change func(*bootstrap.Setup)
+		want   string
+	}{
+		{"seed files with faults", false, func(s *bootstrap.Setup) { s.Dir = bad }, "a.yaml:2:1: user: unknown member"},
+		{"no seed files", false, func(s *bootstrap.Setup) { s.Dir = t.TempDir() }, "there are no seed files"},
+		{"an open server and no password", false, func(s *bootstrap.Setup) { s.Admin.Password = "" }, "set ADMIN_PASSWORD"},
+		{"a short password", false, func(s *bootstrap.Setup) { s.Admin.Password = "short" }, "ADMIN_PASSWORD is too short"},
+		{"a closed server and nothing", true, func(s *bootstrap.Setup) { s.Admin.Password = "" }, "give a token with --token"},
+		{"the wrong password", true, func(s *bootstrap.Setup) { s.Admin.Password = "another harbour" }, "cannot sign in"},
+		{"a token that is none", true, func(s *bootstrap.Setup) { s.Token = "x" }, "invalid_token"},
+		{"another server", false, func(s *bootstrap.Setup) { s.HTTP.Transport = &wire{server: http.NotFoundHandler()}; s.Wait = time.Nanosecond }, "is not ready after 1ns"},
+		{"another page", false, func(s *bootstrap.Setup) {
+			s.HTTP.Transport = &wire{server: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })}
+			s.Token = "x"
+		}, "expected a resource in JSON"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := openHouseToAll(t)
+			if tt.seeded {
+				if _, err := h.seed(t.Context(), []string{"ADMIN_PASSWORD=" + adminPassword}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			was := h.state(t)
+			setup := bootstrap.Setup{BaseURL: h.cfg.Server.PublicURL, Admin: bootstrap.Admin{Password: adminPassword}, Wait: time.Minute,
+				HTTP: &http.Client{Transport: &wire{server: h.handler()}}, Tell: func(string, ...any) {}}
+			tt.change(&setup)
+			err := bootstrap.Run(t.Context(), setup)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v\nexpected %s", err, tt.want)
+			}
+			if got := h.state(t); got != was {
+				t.Errorf("it was\n%s\nand is\n%s", was, got)
+			}
+		})
+	}
+}
+
+// Somebody who has taken the administrator's name on an open server does not
+// become administrator.
+func TestBootstrapPromotesNobody(t *testing.T) {
+	h := openHouseToAll(t)
+	if _, err := h.seed(t.Context(), []string{"ADMIN_USERNAME=first", "ADMIN_PASSWORD=" + adminPassword}); err != nil {
+		t.Fatal(err)
+	}
+	h.demote(t)
+	gate, err := openFor(t.Context(), h, &net.TCPAddr{IP: net.IPv6loopback})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.open = gate.open
+	d, problems := schemas.ParseJSON([]byte(`{"type":"Person","attributes":{"username":"root","password":"somebody else"}}`))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if _, err := h.directory.Users.Create(t.Context(), directory.System(), d); err != nil {
+		t.Fatal(err)
+	}
+	_, err = h.bootstrapped(t.Context(), &wire{server: h.handler()}, "")
+	if err == nil || !strings.Contains(err.Error(), "choose another name for the administrator with ADMIN_USERNAME") {
+		t.Errorf("%v", err)
+	}
+	if holders, err := h.directory.Administrators(t.Context(), directory.System(), 1); err != nil || len(holders) > 0 {
+		t.Errorf("%v, %v", holders, err)
+	}
+}
+
+// demote takes everything from the administrators, as the directory would not.
+func (h *house) demote(t *testing.T) {
+	t.Helper()
+	group, err := h.directory.Groups.Get(t.Context(), directory.System(), bootstrap.AdministratorsID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := *group.Value.(*schemas.Group)
+	g.Members = nil
+	err = h.store.Update(t.Context(), func(tx *store.Tx) error { return store.Groups().Replace(tx, &g, g.UpdatedAt) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
