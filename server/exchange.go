@@ -32,6 +32,15 @@ func exchangeOf(r *http.Request) *exchange {
 	return x
 }
 
+// TraceID is the id under which the log knows the request that a context is of,
+// "" if it is of none.
+func TraceID(ctx context.Context) string {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		return x.traceID
+	}
+	return ""
+}
+
 // WriteHeader notes the status; informational ones come before the reply.
 func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 && status >= http.StatusOK {

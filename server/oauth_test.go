@@ -18,7 +18,15 @@ import (
 )
 
 // oneClient is the client m2m, whose secret is "secret".
-type oneClient struct{ broken error }
+type oneClient struct {
+	broken error
+	trace  string // of the request that was recorded
+}
+
+func (c *oneClient) record(ctx context.Context, _ schemas.Event) error {
+	c.trace = server.TraceID(ctx)
+	return nil
+}
 
 func (c *oneClient) Client(_ context.Context, id string) (*schemas.Application, error) {
 	if c.broken != nil {
@@ -59,12 +67,12 @@ const (
 func newOAuthWorld(t *testing.T) (*world, *oneClient) {
 	clients := &oneClient{}
 	return newWorld(t, func(o *server.Options) {
-		o.OAuth = oauth.New(oauth.Options{Issuer: publicURL, Clients: clients, Tokens: fakeTokens{}})
+		o.OAuth = oauth.New(oauth.Options{Issuer: publicURL, Clients: clients, Tokens: fakeTokens{}, Record: clients.record})
 	}), clients
 }
 
 func TestTokenEndpoint(t *testing.T) {
-	w, _ := newOAuthWorld(t)
+	w, clients := newOAuthWorld(t)
 	rec := w.do("POST", "/oauth2/token", "grant_type=client_credentials&scope=system", asM2M, formType)
 	want := `{"access_token":"system","token_type":"Bearer","expires_in":3600,"scope":"system"}` + "\n"
 	if rec.Code != http.StatusOK || rec.Body.String() != want {
@@ -74,6 +82,9 @@ func TestTokenEndpoint(t *testing.T) {
 		if got := rec.Header().Get(name); got != value {
 			t.Errorf("%s: %s, want %s", name, got, value)
 		}
+	}
+	if trace := rec.Header().Get("X-Trace-Id"); clients.trace != trace || trace == "" {
+		t.Errorf("the audit log says %q of the request %q", clients.trace, trace)
 	}
 }
 

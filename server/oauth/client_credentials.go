@@ -42,6 +42,9 @@ func (p *Provider) issueToClient(ctx context.Context, c *client, scope string, r
 	if err != nil {
 		return nil, fmt.Errorf("issuing an access token: %w", err)
 	}
+	if err := p.audit(ctx, c, granted, audience); err != nil {
+		return nil, err
+	}
 	return &oidc.AccessTokenResponse{
 		AccessToken: raw, TokenType: oidc.BearerToken, ExpiresIn: uint64(validity.Seconds()), Scope: granted,
 	}, nil

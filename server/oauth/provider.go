@@ -37,12 +37,16 @@ type Tokens interface {
 	JWKS() []byte
 }
 
-// Options is what a Provider works with. All of it must be set.
+// Options is what a Provider works with.
 type Options struct {
 	// Issuer is the server's public URL, without a trailing slash.
 	Issuer  string
 	Clients Clients
 	Tokens  Tokens
+	// Record adds an event to the audit log.
+	Record func(ctx context.Context, e schemas.Event) error
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
 }
 
 // Paths of the endpoints below the issuer.
@@ -62,6 +66,7 @@ type Provider struct {
 	protocol http.Handler         // op, with grants behind it
 	stranger *schemas.Application // whose secret is checked for clients that do not exist
 	metadata metadata
+	issued   issued
 }
 
 // grants is what op calls: op.Server. What it does not have is not supported.
@@ -72,6 +77,9 @@ type grants struct {
 
 // New returns the authorization server.
 func New(o Options) *Provider {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	p := &Provider{Options: o, stranger: stranger(), metadata: newMetadata(o.Issuer)}
 	p.protocol = op.RegisterServer(&grants{provider: p}, op.Endpoints{Token: op.NewEndpoint(TokenPath)},
 		op.WithServerCORSOptions(nil)) // origins are the server's business

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -126,6 +127,50 @@ func TestBrokenStore(t *testing.T) {
 		if err := w.provider.Token(rec, request("grant_type=client_credentials"+body, basic("m2m", secret))); !errors.Is(err, fire) || rec.Body.Len() > 0 {
 			t.Errorf("%q: %v, and wrote %q", body, err, rec.Body)
 		}
+	}
+}
+
+// The tokens that a client gets within an hour are one event, and without it
+// there is no token.
+func TestTokensAreAudited(t *testing.T) {
+	w := newWorld(t)
+	ask := func() error {
+		return w.provider.Token(httptest.NewRecorder(), request("grant_type=client_credentials&scope=system", basic("m2m", secret)))
+	}
+	w.full = errors.New("disk is full")
+	for range 2 {
+		if err := ask(); !errors.Is(err, w.full) {
+			t.Fatalf("nothing can be recorded: %v", err)
+		}
+	}
+	w.full = nil
+	var done sync.WaitGroup
+	for range 20 {
+		done.Go(func() {
+			if err := ask(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	done.Wait()
+	w.grant(request("grant_type=client_credentials", basic("brief", secret)))
+	w.refusal(request("grant_type=client_credentials", basic("nobody", secret)))
+	w.now = w.now.Add(59 * time.Minute)
+	w.grant(request("grant_type=client_credentials", basic("m2m", secret)))
+	if len(w.events) != 2 {
+		t.Fatalf("%d events, want one for each client", len(w.events))
+	}
+	got := w.events[0]
+	want := schemas.Event{ID: got.ID, At: got.At, Action: "token.issued", ApplicationID: "app-m2m",
+		Actor:  schemas.Actor{Type: schemas.ApplicationActor, ID: "m2m", Client: "m2m"},
+		Detail: map[string]string{"grant": "client_credentials", "scope": "system", "audience": both}}
+	if !reflect.DeepEqual(got, want) || got.ID == "" || got.At.IsZero() {
+		t.Errorf("recorded %+v, want %+v", got, want)
+	}
+	w.now = w.now.Add(time.Minute)
+	w.grant(request("grant_type=client_credentials", basic("m2m", secret)))
+	if len(w.events) != 3 {
+		t.Errorf("%d events after an hour", len(w.events))
 	}
 }
 

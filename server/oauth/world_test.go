@@ -91,6 +91,21 @@ type world struct {
 	t        testing.TB
 	tokens   *token.Issuer
 	provider *oauth.Provider
+	now      time.Time
+
+	mu     sync.Mutex
+	events []schemas.Event
+	full   error // what recording fails with, if not nil
+}
+
+func (w *world) record(_ context.Context, e schemas.Event) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.full != nil {
+		return w.full
+	}
+	w.events = append(w.events, e)
+	return nil
 }
 
 func newWorld(t testing.TB) *world {
@@ -101,7 +116,7 @@ func newWorld(t testing.TB) *world {
 	brief.OAuth().Token.AccessToken.ValidityPeriod = 90
 	web := client("web", schemas.AuthMethodBasic, "openid", "system")
 	web.OAuth().GrantTypes = []string{schemas.GrantAuthorizationCode}
-	w := &world{t: t, clients: &clients{
+	w := &world{t: t, now: time.Now(), clients: &clients{
 		list: map[string]*schemas.Application{
 			"m2m":  client("m2m", schemas.AuthMethodBasic, "system", "shop:orders", "openid", "profile"),
 			"post": client("post", schemas.AuthMethodPost, "shop:orders"), "jwt": client("jwt", schemas.AuthMethodPrivateKeyJWT, "system"),
@@ -116,7 +131,7 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.provider = oauth.New(oauth.Options{Issuer: base, Clients: w.clients, Tokens: w.tokens})
+	w.provider = oauth.New(oauth.Options{Issuer: base, Clients: w.clients, Tokens: w.tokens, Record: w.record, Now: func() time.Time { return w.now }})
 	return w
 }
 

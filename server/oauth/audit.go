@@ -1,0 +1,65 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// auditPeriod is how long the tokens of a client make one event. One for each
+// token would take longer to keep than the token to sign, and a client that asks
+// a thousand times a second would bury what else is in the audit log.
+const auditPeriod = time.Hour
+
+// mostAudited is how many clients are remembered. Of more, some have more events
+// than one in the period.
+const mostAudited = 10_000
+
+// issued remembers which clients have an event already.
+type issued struct {
+	mu    sync.Mutex
+	until map[string]time.Time // by client id
+}
+
+// first reports whether the client has no event yet, and from then on has one.
+func (i *issued) first(clientID string, now time.Time) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if now.Before(i.until[clientID]) {
+		return false
+	}
+	if i.until == nil || len(i.until) >= mostAudited {
+		i.until = map[string]time.Time{}
+	}
+	i.until[clientID] = now.Add(auditPeriod)
+	return true
+}
+
+func (i *issued) forget(clientID string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.until, clientID)
+}
+
+// audit records that a client gets tokens on its own behalf: once for the tokens
+// of an hour, and before the first of them goes out.
+func (p *Provider) audit(ctx context.Context, c *client, scope, audience []string) error {
+	now := p.Now().UTC()
+	if !p.issued.first(c.ClientID, now) {
+		return nil
+	}
+	err := p.Record(ctx, schemas.Event{
+		ID: schemas.NewID(), At: now, Action: "token.issued", ApplicationID: c.ID,
+		Actor:  schemas.Actor{Type: schemas.ApplicationActor, ID: c.ClientID, Client: c.ClientID},
+		Detail: map[string]string{"grant": schemas.GrantClientCredentials, "scope": strings.Join(scope, " "), "audience": strings.Join(audience, " ")},
+	})
+	if err != nil {
+		p.issued.forget(c.ClientID)
+		return fmt.Errorf("recording that a token is issued: %w", err)
+	}
+	return nil
+}
