@@ -1,15 +1,21 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
 
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
 // client makes an application that is a client for client_credentials with a
-// scope, and returns how it authenticates.
-func (w *rig) client(scope string) (id, secret string) {
+// scope.
+func (w *rig) client(scope string) *schemas.Application {
 	w.t.Helper()
 	text := fmt.Sprintf(`{"name":%q,"inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"],"scope":%q}}]}`, schemas.NewID(), scope)
 	d, problems := schemas.ParseJSON([]byte(text))
@@ -24,5 +30,92 @@ func (w *rig) client(scope string) (id, secret string) {
 	if !ok {
 		w.t.Fatalf("made a %T", item.Value)
 	}
-	return made.ClientID, made.ClientSecret
+	return made
+}
+
+// askToken asks for a token as a client.
+func (w *rig) askToken(id, secret, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, "/oauth2/token", strings.NewReader("grant_type=client_credentials"+body))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.SetBasicAuth(id, secret)
+	rec := httptest.NewRecorder()
+	w.http.ServeHTTP(rec, r)
+	return rec
+}
+
+// get reads a resource with a token, and returns the status.
+func (w *rig) get(path, token string) int {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	rec := httptest.NewRecorder()
+	w.http.ServeHTTP(rec, r)
+	return rec.Code
+}
+
+// A client gets a token and uses it, as long as it is there: what its secret was,
+// or a token that it got, is worth nothing once it is not.
+func TestClientCredentialsOnEachDatabase(t *testing.T) {
+	for _, driver := range []string{"sqlite", "postgres"} {
+		t.Run(driver, func(t *testing.T) {
+			environ := []string{"POSTERN_DATABASE_DRIVER=" + driver}
+			if driver == "postgres" {
+				environ = append(environ, "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
+			}
+			w := newRig(t, environ...)
+			c := w.client("system:applications:read")
+			rec := w.askToken(c.ClientID, c.ClientSecret, "")
+			var granted struct {
+				Token string `json:"access_token"`
+				Scope string `json:"scope"`
+			}
+			if err := json.Unmarshal(rec.Body.Bytes(), &granted); err != nil || granted.Scope != "system:applications:read" {
+				t.Fatalf("%d %s, %v", rec.Code, rec.Body, err)
+			}
+			for path, want := range map[string]int{"/applications": 200, "/applications/" + c.ID: 200, "/users": 403, "/users/me": 403} {
+				if got := w.get(path, granted.Token); got != want {
+					t.Errorf("GET %s: %d, want %d", path, got, want)
+				}
+			}
+			if rec := w.askToken(c.ClientID, c.ClientSecret, "&scope=system"); rec.Code != 400 || !strings.Contains(rec.Body.String(), "invalid_scope") {
+				t.Errorf("more than registered: %d %s", rec.Code, rec.Body)
+			}
+			w.checkTokenEvent(c)
+			w.checkClientGone(c, granted.Token)
+		})
+	}
+}
+
+func (w *rig) checkTokenEvent(c *schemas.Application) {
+	w.t.Helper()
+	events, err := w.store.Events(w.t.Context(), schemas.EventQuery{Action: "token.issued", Limit: 10})
+	if err != nil || len(events) != 1 {
+		w.t.Fatalf("%+v, %v", events, err)
+	}
+	e := events[0]
+	if e.Actor != (schemas.Actor{Type: schemas.ApplicationActor, ID: c.ClientID, Client: c.ClientID}) || e.ApplicationID != c.ID || e.TraceID == "" {
+		w.t.Errorf("recorded %+v", e)
+	}
+}
+
+func (w *rig) checkClientGone(c *schemas.Application, token string) {
+	w.t.Helper()
+	item, err := w.directory.RotateSecret(w.t.Context(), directory.System(), c.ID)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	fresh := item.Value.(*schemas.Application).ClientSecret
+	for secret, want := range map[string]int{c.ClientSecret: 401, fresh: 200} {
+		if rec := w.askToken(c.ClientID, secret, ""); rec.Code != want {
+			w.t.Errorf("with another secret: %d %s, want %d", rec.Code, rec.Body, want)
+		}
+	}
+	if err := w.directory.Applications.Delete(w.t.Context(), directory.System(), c.ID, ""); err != nil {
+		w.t.Fatal(err)
+	}
+	if rec := w.askToken(c.ClientID, fresh, ""); rec.Code != 401 {
+		w.t.Errorf("the client is gone: %d %s", rec.Code, rec.Body)
+	}
+	if got := w.get("/applications", token); got != 401 {
+		w.t.Errorf("the client is gone, and its token: %d", got)
+	}
 }
