@@ -77,7 +77,11 @@ func (d *Directory) checkAttributes(w *work, old, u *schemas.User) error {
 	if err != nil {
 		return err
 	}
-	problems := compiled.Check(given, old == nil)
+	whole, err := startsAnew(w, old, u)
+	if err != nil {
+		return err
+	}
+	problems := compiled.Check(given, whole)
 	if len(problems) == 0 {
 		problems = w.checkPassword()
 	}
@@ -91,6 +95,16 @@ func (d *Directory) checkAttributes(w *work, old, u *schemas.User) error {
 		w.conflict(schemas.MemberPath("attributes", attribute), "is taken by another user; choose another")
 	}
 	return err
+}
+
+// startsAnew reports whether a user must bring what the type requires to sign in
+// with: one who is new, or new to the type and without a password.
+func startsAnew(w *work, old, u *schemas.User) (bool, error) {
+	if old == nil || old.Type == u.Type {
+		return old == nil, nil
+	}
+	has, err := store.HasPassword(w.ctx, w.tx, old.ID)
+	return !has, err
 }
 
 // attributesOf are the attributes as the document has them: decoded into a user,

@@ -94,6 +94,26 @@ func TestSetPassword(t *testing.T) {
 	wantEvents(t, w, id, "user.created", "password.set", "password.set", "user.replaced", "password.set", "user.replaced", "session.ended", "session.ended")
 }
 
+// What a user must have from the start may be left out later: it is kept.
+func TestReplaceKeepsARequiredPassword(t *testing.T) {
+	w := newWorld(t)
+	w.create(t, w.UserTypes, userType("Staff", `{"type": "object", "required": ["password"], "properties": {"name": {"type": "string"}, "password": {"type": "string", "x-credential": true}}}`))
+	id := w.create(t, w.Users, `{"type": "Staff", "attributes": {"password": "p"}}`)
+	_, err := w.Users.Replace(t.Context(), System(), id, "", doc(t, `{"type": "Staff", "attributes": {"name": "Ada"}}`))
+	must(t, err)
+	hash, err := w.store.PasswordHash(t.Context(), id)
+	must(t, err)
+	if hash != "plain:p" {
+		t.Errorf("the hash is %q", hash)
+	}
+	other := w.create(t, w.Users, `{"type": "Person", "attributes": {"username": "eve"}}`)
+	_, err = w.Users.Replace(t.Context(), System(), other, "", doc(t, `{"type": "Staff"}`))
+	refused(t, err, schemas.CodeInvalidRequest, `attributes.password: required member "password" is missing`)
+	other = w.create(t, w.Users, person("ada"))
+	_, err = w.Users.Replace(t.Context(), System(), other, "", doc(t, `{"type": "Staff"}`))
+	must(t, err)
+}
+
 // A type without a password leaves none that still opens the account.
 func TestTypeWithoutPassword(t *testing.T) {
 	w := newWorld(t)

@@ -163,13 +163,37 @@ func TestTypeInUseKeepsItsName(t *testing.T) {
 
 func TestReplaceTypeByWhatItIs(t *testing.T) {
 	w := newWorld(t)
-	id := w.create(t, w.UserTypes, userType("Staff", properties(`"a": {"type": "string"}`)))
+	id := w.create(t, w.UserTypes, userType("Staff", properties(`"a": {  "type": "string"}`)))
 	before, err := w.UserTypes.Get(t.Context(), System(), id)
 	must(t, err)
 	must(t, w.replaceType(t, id, "Staff", strings.ReplaceAll(properties(`"a": {"type": "string"}`), " ", "\n\t")))
 	after, err := w.UserTypes.Get(t.Context(), System(), id)
 	must(t, err)
+	if strings.ContainsAny(string(after.Value.(*schemas.UserType).Schema), "\n\t ") {
+		t.Errorf("kept %s: how it was laid out is no part of it", after.Value.(*schemas.UserType).Schema)
+	}
 	if before.ETag != after.ETag {
 		t.Errorf("white space made %+v of %+v", after.Value, before.Value)
+	}
+}
+
+func TestWhatFlowsCreate(t *testing.T) {
+	for _, test := range []struct {
+		use, with, userType string
+		want                bool
+	}{
+		{"user-create", "", "Person", true},
+		{"user-create", `{}`, "Person", true},
+		{"user-create", `{"identifiedBy": "email"}`, "Person", true},
+		{"user-create", `{"type": "Staff"}`, "Staff", true},
+		{"user-create", `{"type": "Staff"}`, "Person", false},
+		{"user-create", `{}`, "Staff", false},
+		{"user-resolve", `{"type": "Staff"}`, "Staff", false},
+		{"user-create", `[]`, "Person", false},
+	} {
+		f := &schemas.Flow{Nodes: []schemas.Node{{ID: "a", Use: "prompt"}, {ID: "b", Use: test.use, With: []byte(test.with)}}}
+		if got := createsUsers(f, test.userType); got != test.want {
+			t.Errorf("%s with %s creates %s: %v", test.use, test.with, test.userType, got)
+		}
 	}
 }
