@@ -24,7 +24,7 @@ type bootstrapCommand struct {
 	BaseURL             string        `placeholder:"URL" help:"Where the server is reached. With --config it may be left out."`
 	ConsoleRedirectURIs []string      `name:"console-redirect-uris" placeholder:"A,B" help:"Further redirect URIs of the console."`
 	Samples             bool          `help:"Add the samples: customers, their user type, and two applications."`
-	Dir                 string        `type:"path" help:"A folder with further seed files (*.yaml), which are taken in the order of their names."`
+	Dir                 string        `help:"A folder with further seed files (*.yaml), which are taken in the order of their names."`
 	Token               string        `help:"A token with the permission system. ADMIN_TOKEN in the environment means the same."`
 	Config              string        `type:"path" help:"The configuration file of the server, if its store is here: a token is issued, and the server's certificate is trusted."`
 	CA                  string        `type:"path" help:"A PEM file with certificates to trust."`

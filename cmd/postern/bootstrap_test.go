@@ -274,7 +274,10 @@ func TestBootstrapRefused(t *testing.T) {
 		{"a closed server and nothing", true, func(s *bootstrap.Setup) { s.Admin.Password = "" }, "give a token with --token"},
 		{"the wrong password", true, func(s *bootstrap.Setup) { s.Admin.Password = "another harbour" }, "cannot sign in"},
 		{"a token that is none", true, func(s *bootstrap.Setup) { s.Token = "x" }, "invalid_token"},
-		{"another server", false, func(s *bootstrap.Setup) { s.HTTP.Transport = &wire{server: http.NotFoundHandler()}; s.Wait = time.Nanosecond }, "is not ready after 1ns"},
+		{"another server", false, func(s *bootstrap.Setup) {
+			s.HTTP.Transport = &wire{server: http.NotFoundHandler()}
+			s.Wait = time.Nanosecond
+		}, "is not ready after 1ns"},
 		{"another page", false, func(s *bootstrap.Setup) {
 			s.HTTP.Transport = &wire{server: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })}
 			s.Token = "x"

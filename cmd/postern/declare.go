@@ -10,7 +10,7 @@ import (
 type exportCommand struct {
 	Config string `type:"path" help:"The configuration file of the server whose store is here."`
 	Force  bool   `help:"Write to a folder that has other files in it."`
-	Dir    string `arg:"" type:"path" help:"The folder to write. Files of resources that are gone are removed from it."`
+	Dir    string `arg:"" help:"The folder to write. Files of resources that are gone are removed from it."`
 }
 
 // Run writes the store as files.
@@ -35,7 +35,7 @@ type applyCommand struct {
 	Config string `type:"path" help:"The configuration file of the server whose store is here."`
 	Plan   bool   `help:"Print what would be done, and do nothing. The exit code is 1 if there is something to do."`
 	Delete bool   `help:"Delete what no file declares, of the nouns whose folder is there."`
-	Dir    string `arg:"" type:"path" help:"A folder as postern export writes it."`
+	Dir    string `arg:"" help:"A folder as postern export writes it."`
 }
 
 // Run makes the store as the files say.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"net"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -16,7 +18,14 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// The command line, as scripts.
+// The command line, as scripts. $PORT is one that was free a moment ago.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(env *testscript.Env) error {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		env.Setenv("PORT", strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+		return l.Close()
+	}})
 }
