@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
@@ -107,7 +108,7 @@ func TestNoSessionWithoutCommit(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json")
 	again := httptest.NewRecorder()
 	w.http.ServeHTTP(again, r)
-	sessions, err := w.store.Sessions(t.Context(), claims.Subject, time.Now())
+	sessions, err := store.SessionsOf(t.Context(), w.store, claims.Subject, time.Now())
 	// One session is of the sign-up, one of the sign-in.
 	if again.Code == http.StatusOK || err != nil || len(sessions) != 2 {
 		t.Errorf("an answer given twice: %d, and %d sessions, %v", again.Code, len(sessions), err)

@@ -36,7 +36,7 @@ func SessionsOf(ctx context.Context, r Reader, userID string, now time.Time) (se
 	err = rows(ctx, r, func(row scanner) error {
 		sessions = append(sessions, schemas.Session{})
 		return scanSession(row, &sessions[len(sessions)-1])
-	}, string(selectSessions), userID, micros(now))
+	}, selectSessions, userID, micros(now))
 	if err != nil {
 		return nil, fmt.Errorf("reading sessions: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,10 +16,7 @@ const (
 	activeFlows = ` FROM flows f JOIN flow_versions v ON v.flow_id = f.id AND v.version = f.active_version`
 	ofVersion   = ` FROM flows f JOIN flow_versions v ON v.flow_id = f.id WHERE v.flow_id = ? AND v.version = ?`
 
-	selectFlow         query = `SELECT ` + flowColumns + activeFlows + ` WHERE f.id = ?`
-	selectFlowByHandle query = `SELECT ` + flowColumns + activeFlows + ` WHERE f.flow_type = ? AND f.handle = ?`
-	selectFlowVersion  query = `SELECT ` + flowColumns + ofVersion
-
+	selectFlowVersion   query = `SELECT ` + flowColumns + ofVersion
 	selectActiveVersion query = `SELECT active_version FROM flows WHERE id = ?`
 
 	insertFlow query = `INSERT INTO flows (id, flow_type, handle, active_version, last_version, read_only, created_at)
@@ -45,45 +41,32 @@ type definition struct {
 	Nodes []schemas.Node   `json:"nodes"`
 }
 
-// Flow returns the active version of a flow; an unknown one is flow_not_found,
-// Class NotFound. UpdatedAt is when the version was made.
-func (s *Store) Flow(ctx context.Context, id string) (*schemas.Flow, error) {
-	return s.flow(ctx, selectFlow, id)
-}
-
 // ActiveVersion returns the number of a flow's active version, without reading
 // its definition; an unknown flow is flow_not_found.
 func (s *Store) ActiveVersion(ctx context.Context, id string) (version int, err error) {
 	if !storable(id) {
-		return 0, errNoFlow([]any{id})
+		return 0, errNoFlow(id)
 	}
 	switch err := s.row(ctx, selectActiveVersion, id).Scan(&version); {
 	case errors.Is(err, sql.ErrNoRows):
-		return 0, errNoFlow([]any{id})
+		return 0, errNoFlow(id)
 	case err != nil:
 		return 0, fmt.Errorf("store: reading a flow's active version: %w", err)
 	}
 	return version, nil
 }
 
-// FlowByHandle is Flow by the name people use.
-func (s *Store) FlowByHandle(ctx context.Context, t schemas.FlowType, handle string) (*schemas.Flow, error) {
-	return s.flow(ctx, selectFlowByHandle, string(t), handle)
-}
-
 // FlowVersion returns one version of a flow, with that version as its
-// ActiveVersion.
+// ActiveVersion and when it was made as UpdatedAt. An unknown one is
+// flow_not_found, Class NotFound.
 func (s *Store) FlowVersion(ctx context.Context, id string, version int) (*schemas.Flow, error) {
-	return s.flow(ctx, selectFlowVersion, id, version)
-}
-
-func (s *Store) flow(ctx context.Context, q query, args ...any) (*schemas.Flow, error) {
-	if slices.ContainsFunc(args, unstorable) {
-		return nil, errNoFlow(args)
+	unknown := errNoFlow(id, version)
+	if !storable(id) {
+		return nil, unknown
 	}
-	f, err := scanFlow(s.row(ctx, q, args...))
+	f, err := scanFlow(s.row(ctx, selectFlowVersion, id, version))
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, errNoFlow(args)
+		return nil, unknown
 	}
 	if err != nil {
 		return nil, fmt.Errorf("store: reading a flow: %w", err)
@@ -91,7 +74,7 @@ func (s *Store) flow(ctx context.Context, q query, args ...any) (*schemas.Flow, 
 	return f, nil
 }
 
-func errNoFlow(key []any) error {
+func errNoFlow(key ...any) error {
 	return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "There is no flow %.64q.", strings.TrimSpace(fmt.Sprintln(key...)))
 }
 
@@ -133,7 +116,7 @@ func (t *tx) flowClash(f *schemas.Flow) error {
 	err := t.row(selectFlowClash, f.ID).Scan(&flowType)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return errNoFlow([]any{f.ID})
+		return errNoFlow(f.ID)
 	case err != nil:
 		return fmt.Errorf("store: looking for the flow in the way: %w", err)
 	case flowType != string(f.FlowType):

@@ -33,7 +33,7 @@ func (FlowTable) Filters() []string { return []string{"flowType", "handle"} }
 func (FlowTable) Get(ctx context.Context, r Reader, id string) (*schemas.Flow, error) {
 	found, err := flowsWhere(ctx, r, activeFlows+" WHERE f.id = ?", id)
 	if err == nil && len(found) == 0 {
-		err = errNoFlow([]any{id})
+		err = errNoFlow(id)
 	}
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (FlowTable) Versions(ctx context.Context, r Reader, id string, p Page) (ver
 func (FlowTable) Version(ctx context.Context, r Reader, id string, n int) (*schemas.Flow, error) {
 	found, err := flowsWhere(ctx, r, ofVersion, id, n)
 	if err == nil && len(found) == 0 {
-		err = errNoFlow([]any{id, n})
+		err = errNoFlow(id, n)
 	}
 	if err != nil {
 		return nil, err

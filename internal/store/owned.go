@@ -15,11 +15,7 @@ const mostOwners = 1000
 // q (?) stands for their list.
 func owned[T any](ctx context.Context, r Reader, owners map[string]*T, scan func(scanner) error, q string) error {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(owners)), mostOwners) {
-		args := make([]any, len(ids))
-		for i, id := range ids {
-			args[i] = id
-		}
-		if err := rows(ctx, r, scan, strings.Replace(q, "(?)", "("+marks(len(ids))+")", 1), args...); err != nil {
+		if err := rows(ctx, r, scan, strings.Replace(q, "(?)", "("+marks(len(ids))+")", 1), anys(ids)...); err != nil {
 			return err
 		}
 	}

@@ -132,6 +132,23 @@ func TestRulesUseIndexes(t *testing.T) {
 	noError(t, err)
 	_, err = Flows().LiveRuns(t.Context(), heard, "x", time.Now())
 	noError(t, err)
+	_, err = SessionsOf(t.Context(), heard, "x", time.Now())
+	noError(t, err)
+	_, err = CredentialsOf(t.Context(), heard, "x")
+	noError(t, err)
+	_, err = HasPassword(t.Context(), heard, "x")
+	noError(t, err)
+	ann := schemas.User{Attributes: map[string]any{"username": "ann", "badge": 1}}
+	_, err = TakenAttributes(t.Context(), heard, &ann, []string{"badge"})
+	noError(t, err)
+	for _, noun := range []string{"user", "group", "application", "userType", "permission"} {
+		_, err = Known(t.Context(), heard, noun, []string{"x", "y"})
+		noError(t, err)
+	}
+	_, err = Holder(t.Context(), heard, "x")
+	noError(t, err)
+	_, err = GroupsAbove(t.Context(), heard, "x")
+	noError(t, err)
 	for _, q := range heard.queries {
 		for _, step := range wholeTables(t, s, q, plan(t, s, q)) {
 			t.Errorf("%s\nreads a whole table: %s", q, step)

@@ -3,9 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -13,8 +11,7 @@ import (
 const (
 	sessionColumns = `id, user_id, application_id, amr, acr, client, created_at, expires_at`
 
-	selectSession  query = `SELECT ` + sessionColumns + ` FROM sessions WHERE id = ?`
-	selectSessions query = `SELECT ` + sessionColumns + ` FROM sessions WHERE user_id = ? AND expires_at > ?
+	selectSessions = `SELECT ` + sessionColumns + ` FROM sessions WHERE user_id = ? AND expires_at > ?
 		ORDER BY created_at DESC, id DESC`
 
 	insertSession query = `INSERT INTO sessions (` + sessionColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
@@ -26,40 +23,6 @@ const (
 		AND (? = '' OR EXISTS (SELECT 1 FROM sessions WHERE id = ?))
 		AND (? = '' OR EXISTS (SELECT 1 FROM applications WHERE client_id = ?))`
 )
-
-// Sessions returns the user's sessions that have not expired at now, newest
-// first.
-func (s *Store) Sessions(ctx context.Context, userID string, now time.Time) (sessions []schemas.Session, err error) {
-	if !storable(userID) {
-		return nil, nil
-	}
-	err = s.each(ctx, selectSessions, func(row scanner) error {
-		sessions = append(sessions, schemas.Session{})
-		return scanSession(row, &sessions[len(sessions)-1])
-	}, userID, micros(now))
-	if err != nil {
-		return nil, fmt.Errorf("store: reading sessions: %w", err)
-	}
-	return sessions, nil
-}
-
-// Session returns the session, also when it has expired and is still kept. An
-// unknown one, or one that was ended, is session_not_found, Class NotFound.
-func (s *Store) Session(ctx context.Context, id string) (*schemas.Session, error) {
-	unknown := schemas.Errorf(schemas.NotFound, "session_not_found", "There is no session with the id %.64q; it may have ended.", id)
-	if !storable(id) {
-		return nil, unknown
-	}
-	var found schemas.Session
-	err := scanSession(s.row(ctx, selectSession, id), &found)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, unknown
-	}
-	if err != nil {
-		return nil, fmt.Errorf("store: reading a session: %w", err)
-	}
-	return &found, nil
-}
 
 // TokenLive reports whether a token still counts, if it is valid by itself: it
 // was not revoked, its session has not ended, and its client exists.

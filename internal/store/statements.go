@@ -40,9 +40,9 @@ func readQueries() []query {
 	return []query{
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions,
 		selectCredential, selectCredentials,
-		selectApplicationPermissions, selectSession, selectSessions, selectTokenLive,
+		selectApplicationPermissions, selectTokenLive,
 		selectApplication, selectApplicationByClient, selectClientRevision,
-		selectActiveVersion, selectFlow, selectFlowByHandle, selectFlowVersion,
+		selectActiveVersion, selectFlowVersion,
 		selectKeys,
 	}
 }

@@ -33,31 +33,21 @@ func testFlows(t *testing.T, s *store.Store) {
 	update(t, s, func(tx *store.Tx) error { return store.Flows().Replace(tx, &changed, 1) })
 
 	for _, want := range []schemas.Flow{changed, second} {
-		got, err := s.Flow(ctx, want.ID)
-		must(t, err)
-		wantEqual(t, "the flow", got, &want)
-		got, err = s.FlowByHandle(ctx, want.FlowType, want.Handle)
-		must(t, err)
-		wantEqual(t, "the flow by its handle", got, &want)
 		active, err := s.ActiveVersion(ctx, want.ID)
 		must(t, err)
 		wantEqual(t, "the number of the active version", active, want.ActiveVersion)
 	}
-	for _, want := range []schemas.Flow{first, changed} {
+	for _, want := range []schemas.Flow{first, changed, second} {
 		got, err := s.FlowVersion(ctx, want.ID, want.ActiveVersion)
 		must(t, err)
 		wantEqual(t, "the version", got, &want)
 	}
 	for _, unknown := range []string{schemas.NewID(), "a\x00"} {
-		_, err := s.Flow(ctx, unknown)
+		_, err := s.FlowVersion(ctx, unknown, 1)
 		wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
 		_, err = s.ActiveVersion(ctx, unknown)
 		wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
 	}
 	_, err := s.FlowVersion(ctx, first.ID, 3)
 	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
-	for handle, flowType := range map[string]schemas.FlowType{"a": schemas.Authentication, "b": schemas.Registration} {
-		_, err = s.FlowByHandle(ctx, flowType, handle)
-		wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
-	}
 }

@@ -134,7 +134,7 @@ func testUnstorable(t *testing.T, s *store.Store) {
 		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
 		_, err = s.Application(ctx, odd)
 		wantError(t, err, schemas.NotFound, schemas.CodeAppNotFound)
-		_, err = s.FlowByHandle(ctx, schemas.Authentication, odd)
+		_, err = s.FlowVersion(ctx, odd, 1)
 		wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
 		_, err = s.Credential(ctx, schemas.Bytes(odd))
 		wantError(t, err, schemas.NotFound, schemas.CodeCredentialNotFound)
