@@ -120,7 +120,7 @@ func (w *world) checkConsole(t *testing.T) {
 		t.Errorf("the console is %+v, %+v", console, o)
 	}
 	for _, id := range []string{console.AuthFlowID, console.RegistrationFlowID} {
-		f, err := w.store.Flow(t.Context(), id)
+		f, err := store.Flows().Get(t.Context(), w.store, id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func (w *rig) checkSession(assertion string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	sessions, err := w.store.Sessions(ctx, claims.Subject, time.Now())
+	sessions, err := store.SessionsOf(ctx, w.store, claims.Subject, time.Now())
 	if err != nil {
 		w.t.Fatal(err)
 	}
