@@ -16,7 +16,7 @@ import (
 // and nothing that follows from the rest; ids they do say.
 func Export(ctx context.Context, d *directory.Directory) (map[string][]byte, error) {
 	var files map[string][]byte
-	err := d.Transact(ctx, directory.System(), func(call directory.Call) error {
+	err := d.Snapshot(ctx, directory.System(), func(call directory.Call) error {
 		target := NewDirectory(d, call)
 		e := exporter{former: newFormer(target, newShelves(target)), files: map[string][]byte{}}
 		if err := e.run(ctx); err != nil {

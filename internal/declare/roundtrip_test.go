@@ -164,3 +164,56 @@ func TestNouns(t *testing.T) {
 		t.Errorf("only files know %v", known)
 	}
 }
+
+// An export tells of one moment, and neither waits for writes nor keeps them
+// waiting.
+func TestExportIsOfOneMoment(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		was := w.files()
+		err := w.Transact(t.Context(), directory.System(), func(call directory.Call) error {
+			staff := declare.Resource{Noun: noun(t, "groups"), Document: document(t, `{"name":"Staff"}`)}
+			if _, err := declare.NewDirectory(w.Directory, call).Create(t.Context(), staff.Noun, staff.Document); err != nil {
+				return err
+			}
+			same(t, was, w.files())
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = w.Snapshot(t.Context(), directory.System(), func(call directory.Call) error {
+			target := declare.NewDirectory(w.Directory, call)
+			before, err := target.List(t.Context(), noun(t, "groups"), "")
+			if err != nil {
+				return err
+			}
+			w.ensure("groups: [{name: Others}]")
+			after, err := target.List(t.Context(), noun(t, "groups"), "")
+			if len(after) != len(before) || len(after) != 2 {
+				t.Errorf("there were %d groups, and are %d", len(before), len(after))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func noun(t testing.TB, plural string) declare.Noun {
+	t.Helper()
+	n, ok := declare.NounOf(plural)
+	if !ok {
+		t.Fatal(plural)
+	}
+	return n
+}
+
+func document(t testing.TB, text string) *schemas.Document {
+	t.Helper()
+	d, err := declare.Read([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}

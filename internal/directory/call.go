@@ -17,8 +17,9 @@ type Call struct {
 	// have been.
 	DryRun bool
 
-	tx    *store.Tx // of Transact; nil outside of one
-	watch *watch    // goes with tx
+	tx       *store.Tx    // of Transact; nil outside of one
+	watch    *watch       // goes with tx
+	snapshot store.Reader // of Snapshot; nil outside of one
 }
 
 // System is a call of the program itself, which may do everything.

@@ -82,8 +82,11 @@ func (d *Directory) now() time.Time { return d.Options.Now().UTC().Truncate(time
 
 // reader is what a call reads by.
 func (d *Directory) reader(c Call) store.Reader {
-	if c.tx != nil {
+	switch {
+	case c.tx != nil:
 		return c.tx
+	case c.snapshot != nil:
+		return c.snapshot
 	}
 	return d.store
 }
