@@ -52,16 +52,23 @@ func checkPermissions(w *work, at func(i int) string, permissions, others []stri
 	return nil
 }
 
+// mostHints is how many problems are told along with what was probably meant.
+// Looking for it costs much for each: all others wait for a transaction.
+const mostHints = 10
+
 // noPermission notes that there is no such permission, and which one was
-// probably meant.
+// probably meant: another, or one of others.
 func (w *work) noPermission(path, permission string, others []string) error {
 	hint := ""
-	if w.telling() {
-		names, err := store.PermissionNames(w.ctx, w.tx)
-		if err != nil {
-			return err
+	if len(w.problems) < mostHints {
+		if w.permissions == nil {
+			names, err := store.PermissionNames(w.ctx, w.tx)
+			if err != nil {
+				return err
+			}
+			w.permissions = append(names, others...)
 		}
-		if near := schemas.Suggest(permission, append(names, others...)); near != "" {
+		if near := schemas.Suggest(permission, w.permissions); near != "" {
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
 	}

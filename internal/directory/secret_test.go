@@ -95,6 +95,21 @@ func TestSecretsAreRotated(t *testing.T) {
 	})
 }
 
+// Only who authenticates by a secret has a right one, and "" is nobody's.
+func TestSecretsOfThoseWithout(t *testing.T) {
+	h := furnished(t, newWorld(t))
+	with := func(method string, hash []byte) *schemas.Application {
+		return &schemas.Application{InboundAuthConfig: []schemas.InboundAuth{{Config: schemas.OAuthProfile{TokenEndpointAuthMethod: method, SecretHash: hash}}}}
+	}
+	for _, a := range []*schemas.Application{
+		{}, with("client_secret_basic", nil), with("client_secret_post", []byte{}), with("none", hashSecret("")), with("private_key_jwt", hashSecret("")),
+	} {
+		if h.CheckSecret(a, "") {
+			t.Errorf("%+v takes no secret for one", a)
+		}
+	}
+}
+
 // What becomes of the secret when an application is replaced.
 func TestSecretsOfReplacedApplications(t *testing.T) {
 	const chosen = "correct-horse-battery-staple-0123456789"

@@ -168,6 +168,12 @@ func TestReadOnlyResourceServers(t *testing.T) {
 	if item.Value.(*schemas.ResourceServer).IsReadOnly {
 		t.Error("who is not the program made a resource server read-only")
 	}
+	must(t, h.ResourceServers.Delete(t.Context(), System(), h.ids["system"], ""))
+	item, err = h.ResourceServers.Create(t.Context(), admin, doc(t, body))
+	must(t, err)
+	if !item.Value.(*schemas.ResourceServer).IsReadOnly {
+		t.Error("the system's resource server, made by somebody else, is not read-only")
+	}
 }
 
 func TestTheConsoleStays(t *testing.T) {

@@ -20,6 +20,8 @@ type work struct {
 	call Call
 	tx   *store.Tx
 	now  time.Time
+	// permissions are those there are, once they have been asked for.
+	permissions []string
 	// prepared is what the resource's prepare has returned.
 	prepared any
 	// secret is set by a rule that changes what the resource does not show.
@@ -47,10 +49,6 @@ type work struct {
 // mostProblems is how many problems of one write are told, as many as of one
 // text. Nobody mends more at a time, and a list of ten thousand can be all wrong.
 const mostProblems = 50
-
-// telling reports whether one more problem will be told, so that what is costly
-// to word can be left out.
-func (w *work) telling() bool { return len(w.problems) < mostProblems }
 
 // invalid notes that something is wrong at the path.
 func (w *work) invalid(path, format string, args ...any) {
@@ -85,13 +83,13 @@ func (w *work) verdict(n Noun) error {
 			"you may not do this: %s", w.forbidden[0]).WithProblems(all)
 	case len(w.readOnly) > 0:
 		return schemas.Errorf(schemas.Conflict, schemas.CodeReadOnly,
-			"this %s belongs to the program: %s", n.Name, w.readOnly[0]).WithProblems(all)
+			"this %s belongs to the program: %s", n.words(), w.readOnly[0]).WithProblems(all)
 	case len(w.shape)+len(w.problems) > 0:
 		return schemas.Errorf(schemas.Invalid, n.invalidCode(),
-			"the %s is not as expected: %s", n.Name, firstFault(all)).WithProblems(all)
+			"the %s is not as expected: %s", n.words(), firstFault(all)).WithProblems(all)
 	case len(w.conflicts) > 0:
 		return schemas.Errorf(schemas.Conflict, n.conflictCode(),
-			"the %s is in the way of another: %s", n.Name, all[0]).WithProblems(all)
+			"the %s is in the way of another: %s", n.words(), all[0]).WithProblems(all)
 	case len(w.inUse) > 0:
 		return errInUse(n, "deleted", w.inUse)
 	}
@@ -158,6 +156,9 @@ func (n Noun) code() string {
 	return b.String()
 }
 
+// words is the noun as people write it.
+func (n Noun) words() string { return strings.ReplaceAll(n.code(), "_", " ") }
+
 // errInUse lists what keeps a resource from being deleted, or renamed.
 func errInUse(n Noun, done string, uses []store.Use) error {
 	var problems []schemas.Problem
@@ -167,7 +168,7 @@ func errInUse(n Noun, done string, uses []store.Use) error {
 		names = append(names, fmt.Sprintf("%s %q", u.Type, u.Name))
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeInUse,
-		"the %s is in use, and this would break what uses it: %s. Change or delete those first", n.Name, strings.Join(names, ", ")).WithProblems(problems)
+		"the %s is in use, and this would break what uses it: %s. Change or delete those first", n.words(), strings.Join(names, ", ")).WithProblems(problems)
 }
 
 // unheard drops problems at a place of which the schema has said something: a
@@ -232,8 +233,31 @@ func (d *Directory) transact(ctx context.Context, c Call, do func(*work) error) 
 	if err := do(w); err != nil {
 		return err
 	}
+	return w.keepEvents()
+}
+
+// keepEvents writes the events to the audit log. Tokens name their client by its
+// client id, which may change; the log has the application's id.
+func (w *work) keepEvents() error {
+	if len(w.events) == 0 {
+		return nil
+	}
+	actor := w.call.Actor
+	if actor.Client != "" {
+		app, err := store.Applications().Find(w.ctx, w.tx, "clientId", actor.Client)
+		if err != nil {
+			return err
+		}
+		if app != nil && actor.Type == schemas.ApplicationActor {
+			actor.ID = app.ID
+		}
+		if app != nil {
+			actor.Client = app.ID
+		}
+	}
 	for _, e := range w.events {
-		if err := c.tx.Apply([]schemas.Change{schemas.RecordEvent{Event: e}}); err != nil {
+		e.Actor, e.ApplicationID = actor, actor.Client
+		if err := w.tx.Apply([]schemas.Change{schemas.RecordEvent{Event: e}}); err != nil {
 			return err
 		}
 	}
