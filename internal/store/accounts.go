@@ -15,7 +15,7 @@ func Users() *Table[schemas.User] {
 			"id": "id = ?", "type": "type = ?", "ouId": "ou_id = ?",
 			"username": identified, "email": identified,
 		},
-		counted: true,
+		counted: []string{"", "type", "ouId"},
 		id:      func(u *schemas.User) string { return u.ID },
 		values:  userValues,
 		scan:    scanUserRow,

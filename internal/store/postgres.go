@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,30 +26,31 @@ const (
 	lockSerial query = `SELECT pg_advisory_xact_lock(?, hashtext(current_schema()))`
 
 	// A write that has begun is not cancelled with its caller, because then
-	// nobody would know whether it was committed; it is given this long.
+	// nobody would know whether it was committed; it is given this long, unless
+	// the configuration gives it longer.
 	longestWrite = 30 * time.Second
 
 	// Writes that lose a conflict are run again this often at most.
 	writeAttempts = 12
 )
 
-func openPostgres(ctx context.Context, dsn string) (*Store, error) {
-	if !tellsSSLMode(dsn) {
+func openPostgres(ctx context.Context, c Config) (*Store, error) {
+	if !tellsSSLMode(c.DSN) {
 		return nil, errors.New("store: the PostgreSQL DSN does not say its sslmode: add sslmode=verify-full " +
 			"(or require; or disable, for a server on this machine)")
 	}
-	db, err := openDB("postgres", dsn, max(16, 4*runtime.GOMAXPROCS(0)))
+	db, err := openDB("postgres", c.DSN, max(16, 4*runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return nil, err
 	}
-	s, err := newPostgres(ctx, db)
+	s, err := newPostgres(ctx, db, cmp.Or(c.LongestWrite, longestWrite))
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
 }
 
-func newPostgres(ctx context.Context, db *sqlx.DB) (*Store, error) {
+func newPostgres(ctx context.Context, db *sqlx.DB, longest time.Duration) (*Store, error) {
 	if err := migratePostgres(ctx, db); err != nil {
 		return nil, err
 	}
@@ -56,7 +58,7 @@ func newPostgres(ctx context.Context, db *sqlx.DB) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	writer := &postgresWriter{db: db, prepared: prepared, turn: make(chan struct{}, 1)}
+	writer := &postgresWriter{db: db, prepared: prepared, longest: longest, turn: make(chan struct{}, 1)}
 	return &Store{db: db, reads: prepared, writer: writer, pools: []*sqlx.DB{db}}, nil
 }
 
@@ -98,6 +100,7 @@ func tellsSSLMode(dsn string) bool {
 type postgresWriter struct {
 	db       *sqlx.DB
 	prepared statements
+	longest  time.Duration // that a write may take
 	turn     chan struct{} // holds one value while a serial write of this process runs
 }
 
@@ -132,7 +135,7 @@ func (w *postgresWriter) single(ctx context.Context, do func(*tx) error) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		detached, cancel := detach(ctx)
+		detached, cancel := w.detach(ctx)
 		defer cancel()
 		return attempt(&tx{ctx: detached, prepared: w.prepared}, do)
 	})
@@ -146,7 +149,7 @@ func (w *postgresWriter) once(ctx context.Context, do func(*tx) error) error {
 		return fmt.Errorf("store: waiting for a connection: %w", err)
 	}
 	defer conn.Close()
-	detached, cancel := detach(ctx)
+	detached, cancel := w.detach(ctx)
 	defer cancel()
 	begun, err := conn.BeginTx(detached, nil)
 	if err != nil {
@@ -163,8 +166,8 @@ func (w *postgresWriter) once(ctx context.Context, do func(*tx) error) error {
 }
 
 // detach returns a context that does not end with its caller's.
-func detach(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), longestWrite)
+func (w *postgresWriter) detach(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), w.longest)
 }
 
 // again calls do until it no longer loses a conflict. What it waits in between

@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -34,6 +35,10 @@ type Config struct {
 	// store that ends with the process. For PostgreSQL it is a connection
 	// string, as URL or as key=value pairs, which must say its sslmode.
 	DSN string
+	// LongestWrite is how long a write to PostgreSQL may take once it has begun; 0
+	// means half a minute. Nobody waits that long for a request, but a command that
+	// writes all resources at once may take longer.
+	LongestWrite time.Duration
 }
 
 // Store is an open store. Its methods may be called by many goroutines at once.
@@ -67,7 +72,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	case "sqlite":
 		return openSQLite(ctx, c.DSN)
 	case "postgres":
-		return openPostgres(ctx, c.DSN)
+		return openPostgres(ctx, c)
 	}
 	return nil, fmt.Errorf("store: unknown database driver %q: expected sqlite or postgres", c.Driver)
 }

@@ -20,7 +20,7 @@ type Table[T any] struct {
 	name    string            // of the table
 	columns []string          // "id" first; "updated_at" among them
 	filters map[string]string // member → the condition that selects by it, for which there is an index
-	counted bool              // its rows are counted in row_counts
+	counted []string          // members by whose values its rows are counted in row_counts; "" for all
 	join    string            // "LEFT JOIN …": another table that is read along with it …
 	joined  []string          // … and the columns of that one
 
@@ -96,13 +96,17 @@ func (of *Table[T]) List(ctx context.Context, r Reader, p Page) ([]T, error) {
 // Count returns how many resources there are in the list that a page is part of.
 func (of *Table[T]) Count(ctx context.Context, r Reader, p Page) (n int, err error) {
 	scan := func(row scanner) error { return row.Scan(&n) }
-	if p.Member == "" && of.counted {
-		return n, rows(ctx, r, scan, "SELECT SUM(n) FROM row_counts WHERE name = ?", of.name)
-	}
 	p = Page{Limit: 1, Member: p.Member, Value: p.Value}
 	condition, args, has, err := of.selected(p)
 	if err != nil || !storable(p.Value) {
 		return 0, err
+	}
+	if slices.Contains(of.counted, p.Member) {
+		if p.Member == "" {
+			p.Value = ""
+		}
+		return n, rows(ctx, r, scan, "SELECT COALESCE(SUM(n), 0) FROM row_counts WHERE name = ? AND member = ? AND value = ?",
+			of.name, p.Member, p.Value)
 	}
 	if has != nil {
 		found, err := of.List(ctx, r, p)

@@ -156,10 +156,38 @@ func testCounts(t *testing.T, s *store.Store) {
 			}
 		}
 	})
-	counted, err := store.Users().Count(ctx, s, store.Page{})
-	must(t, err)
 	all, err := store.Users().List(ctx, s, store.Page{Limit: 10 * callers * each})
 	must(t, err)
 	wantEqual(t, "the number of users", len(all), callers*each)
-	wantEqual(t, "the count", counted, len(all))
+	wantCounts(t, s, all)
+
+	// Who changes type and unit is counted where they are.
+	customer, branch := newUserType("Customer"), newUnit("branch")
+	update(t, s, func(tx *store.Tx) error {
+		must(t, store.UserTypes().Insert(tx, &customer))
+		return store.Units().Insert(tx, &branch)
+	})
+	for i := range 10 {
+		update(t, s, func(tx *store.Tx) error {
+			return replaceUser(tx, all[i], []string{"Person", "Customer"}[i%2], branch.ID)
+		})
+	}
+	all, err = store.Users().List(ctx, s, store.Page{Limit: 10 * callers * each})
+	must(t, err)
+	wantCounts(t, s, all)
+}
+
+// wantCounts compares the counts with the users who are there.
+func wantCounts(t *testing.T, s *store.Store, all []schemas.User) {
+	t.Helper()
+	want := map[store.Page]int{{}: len(all), {Member: "type", Value: "Nobody"}: 0}
+	for _, u := range all {
+		want[store.Page{Member: "type", Value: u.Type}]++
+		want[store.Page{Member: "ouId", Value: u.OUID}]++
+	}
+	for page, n := range want {
+		counted, err := store.Users().Count(t.Context(), s, page)
+		must(t, err)
+		wantEqual(t, fmt.Sprintf("the count of %+v", page), counted, n)
+	}
 }

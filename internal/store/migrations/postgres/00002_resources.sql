@@ -192,26 +192,37 @@ BEGIN RAISE EXCEPTION 'events are never changed or removed'; END $$;
 CREATE TRIGGER events_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON events
     FOR EACH STATEMENT EXECUTE FUNCTION keep_events();
 
--- How many rows a table has, so that a list need not count them: in 16 shards,
--- because concurrent writers of one row would wait for each other. A transaction
--- keeps to one shard, so that two never wait for each other crosswise.
+-- How many users there are, in all and of each type and unit, so that a list need
+-- not count them. In shards, because concurrent writers of one row would wait for
+-- each other; a connection keeps to one, in which a count may be below zero.
 CREATE TABLE row_counts (
-    name  TEXT COLLATE "C" NOT NULL,
-    shard BIGINT NOT NULL,
-    n     BIGINT NOT NULL,
-    PRIMARY KEY (name, shard)
+    name   TEXT COLLATE "C" NOT NULL,
+    member TEXT COLLATE "C" NOT NULL, -- '' for all
+    value  TEXT COLLATE "C" NOT NULL,
+    shard  BIGINT NOT NULL,
+    n      BIGINT NOT NULL,
+    PRIMARY KEY (name, member, value, shard)
 );
-INSERT INTO row_counts (name, shard, n) SELECT 'users', shard, 0 FROM generate_series(0, 15) AS shard;
-UPDATE row_counts SET n = (SELECT COUNT(*) FROM users) WHERE shard = 0;
+INSERT INTO row_counts SELECT 'users', '', '', 0, COUNT(*) FROM users;
+INSERT INTO row_counts SELECT 'users', 'type', type, 0, COUNT(*) FROM users GROUP BY type;
+INSERT INTO row_counts SELECT 'users', 'ouId', ou_id, 0, COUNT(*) FROM users GROUP BY ou_id;
+-- +goose StatementBegin
+CREATE FUNCTION add_to_users(type TEXT, ou_id TEXT, change BIGINT) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO row_counts SELECT 'users', member, value, pg_backend_pid() % 16, change
+        FROM (VALUES ('', ''), ('type', type), ('ouId', ou_id)) AS counted (member, value)
+        ON CONFLICT (name, member, value, shard) DO UPDATE SET n = row_counts.n + excluded.n
+$$;
+-- +goose StatementEnd
 -- +goose StatementBegin
 CREATE FUNCTION count_users() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE row_counts SET n = n + CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END
-        WHERE name = 'users' AND shard = pg_backend_pid() % 16;
+    IF TG_OP <> 'INSERT' THEN PERFORM add_to_users(OLD.type, OLD.ou_id, -1); END IF;
+    IF TG_OP <> 'DELETE' THEN PERFORM add_to_users(NEW.type, NEW.ou_id, 1); END IF;
     RETURN NULL;
 END $$;
 -- +goose StatementEnd
-CREATE TRIGGER users_counted AFTER INSERT OR DELETE ON users FOR EACH ROW EXECUTE FUNCTION count_users();
+CREATE TRIGGER users_counted AFTER INSERT OR DELETE OR UPDATE OF type, ou_id ON users
+    FOR EACH ROW EXECUTE FUNCTION count_users();
 
 -- Who may do everything follows from a role now. Those who might are the first
 -- members of the group that has it; the role comes with the seeding below.

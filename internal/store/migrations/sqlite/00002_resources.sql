@@ -194,23 +194,42 @@ CREATE TRIGGER events_stay BEFORE DELETE ON events
 BEGIN SELECT RAISE(ABORT, 'events are never removed'); END;
 -- +goose StatementEnd
 
--- How many rows a table has, so that a list need not count them. Rows of many
--- shards, because concurrent writers of one row would wait for each other; here
--- there is one writer, and one shard.
+-- How many users there are, in all and of each type and unit, so that a list need
+-- not count them. In shards, because concurrent writers of one row would wait for
+-- each other; here there is one writer, and one shard.
 CREATE TABLE row_counts (
-    name  TEXT NOT NULL,
-    shard INTEGER NOT NULL,
-    n     INTEGER NOT NULL,
-    PRIMARY KEY (name, shard)
+    name   TEXT NOT NULL,
+    member TEXT NOT NULL, -- '' for all
+    value  TEXT NOT NULL,
+    shard  INTEGER NOT NULL,
+    n      INTEGER NOT NULL,
+    PRIMARY KEY (name, member, value, shard)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO row_counts (name, shard, n) SELECT 'users', 0, COUNT(*) FROM users;
+INSERT INTO row_counts SELECT 'users', '', '', 0, COUNT(*) FROM users;
+INSERT INTO row_counts SELECT 'users', 'type', type, 0, COUNT(*) FROM users GROUP BY type;
+INSERT INTO row_counts SELECT 'users', 'ouId', ou_id, 0, COUNT(*) FROM users GROUP BY ou_id;
 -- +goose StatementBegin
 CREATE TRIGGER users_added AFTER INSERT ON users
-BEGIN UPDATE row_counts SET n = n + 1 WHERE name = 'users' AND shard = 0; END;
+BEGIN
+    INSERT INTO row_counts VALUES ('users', '', '', 0, 1), ('users', 'type', NEW.type, 0, 1), ('users', 'ouId', NEW.ou_id, 0, 1)
+        ON CONFLICT (name, member, value, shard) DO UPDATE SET n = n + 1;
+END;
 -- +goose StatementEnd
 -- +goose StatementBegin
 CREATE TRIGGER users_removed AFTER DELETE ON users
-BEGIN UPDATE row_counts SET n = n - 1 WHERE name = 'users' AND shard = 0; END;
+BEGIN
+    INSERT INTO row_counts VALUES ('users', '', '', 0, -1), ('users', 'type', OLD.type, 0, -1), ('users', 'ouId', OLD.ou_id, 0, -1)
+        ON CONFLICT (name, member, value, shard) DO UPDATE SET n = n - 1;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER users_moved AFTER UPDATE OF type, ou_id ON users WHEN NEW.type <> OLD.type OR NEW.ou_id <> OLD.ou_id
+BEGIN
+    INSERT INTO row_counts VALUES ('users', 'type', OLD.type, 0, -1), ('users', 'ouId', OLD.ou_id, 0, -1)
+        ON CONFLICT (name, member, value, shard) DO UPDATE SET n = n - 1;
+    INSERT INTO row_counts VALUES ('users', 'type', NEW.type, 0, 1), ('users', 'ouId', NEW.ou_id, 0, 1)
+        ON CONFLICT (name, member, value, shard) DO UPDATE SET n = n + 1;
+END;
 -- +goose StatementEnd
 
 -- Who may do everything follows from a role now. Those who might are the first
