@@ -44,7 +44,11 @@ type house struct {
 
 // openHouse opens the store and builds what stands on it.
 func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*house, error) {
-	s, err := store.Open(ctx, store.Config{Driver: cfg.Database.Driver, DSN: cfg.Database.DSN})
+	return openHouseOn(ctx, cfg, log, store.Config{Driver: cfg.Database.Driver, DSN: cfg.Database.DSN})
+}
+
+func openHouseOn(ctx context.Context, cfg *config.Config, log *slog.Logger, on store.Config) (*house, error) {
+	s, err := store.Open(ctx, on)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/store"
 )
 
 // openLocal opens the house on the store of a configuration, which must be
@@ -22,5 +24,9 @@ func (p program) openLocal(ctx context.Context, file string, further ...string) 
 	if _, err := os.Stat(path); cfg.Database.Driver == "sqlite" && errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no store at %s: say with --config where it is, or let `postern serve` make one", path)
 	}
-	return openHouse(ctx, cfg, newLog(p.stderr, cfg.Log))
+	on := store.Config{Driver: cfg.Database.Driver, DSN: cfg.Database.DSN, LongestWrite: longestCommand}
+	return openHouseOn(ctx, cfg, newLog(p.stderr, cfg.Log), on)
 }
+
+// longestCommand is how long a command's one transaction may take.
+const longestCommand = time.Hour
