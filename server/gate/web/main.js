@@ -1,14 +1,14 @@
 // Begins the page that the address names.
 import { byId, el } from "./dom.js";
-import { call, params } from "./wire.js";
-import { complain, message } from "./page.js";
+import { address, call, params } from "./wire.js";
+import { fail, message } from "./page.js";
 import { dress } from "./theme.js";
-import { language, languages, override, speak, t } from "./words.js";
+import { has, language, languages, override, speak, t } from "./words.js";
 
 const { page, account } = document.body.dataset;
 const applicationId = params.get("applicationId") ?? (params.has("executionId") ? "" : account);
 
-/** How the application looks. A page that cannot learn it is plain, and works. */
+// How the application looks. A page that cannot learn it is plain, and works.
 async function introduce() {
 	const query = new URLSearchParams({ id: applicationId, type: "APP", language });
 	const meta = page !== "absent" && applicationId ? await call("GET", `flow/meta?${query}`).catch(() => ({})) : {};
@@ -18,7 +18,6 @@ async function introduce() {
 	return meta;
 }
 
-/** The foot of the page: the application's terms, and the languages. */
 function foot({ tosUri, policyUri }) {
 	const link = (href, text) => /^https?:/.test(href) && el("a", { href, target: "_blank", rel: "noopener" }, t(text));
 	const tags = Object.entries(languages).map(([tag, name]) => el("option", { value: tag, lang: tag, selected: tag === language }, name));
@@ -30,16 +29,32 @@ function foot({ tosUri, policyUri }) {
 	byId("foot").replaceChildren(...[link(tosUri, "terms"), link(policyUri, "privacy"), choice].filter(Boolean));
 }
 
+const back = ({ name, url }) => /^https?:/.test(url) && el("a", { class: "button", href: url }, t("back", { app: name }));
+
+// The pages that only say something.
+const plain = {
+	// RFC 6749 §4.1.2.1. What the address says of it is shown as its words, not as ours.
+	error(application) {
+		const [code, text, traceId] = ["error", "error_description", "traceId"].map((name) => params.get(name)?.slice(0, 300));
+		const known = has(`oauth.${code}`) ? `oauth.${code}` : /^(invalid|unsupported|unauthorized|request)/.test(code) && "oauth.request";
+		fail({ key: known, details: code && `“${[code, text].filter(Boolean).join(": ")}”`, traceId }, back(application));
+	},
+	signedout(application) {
+		const way = params.has("applicationId") ? back(application) : el("a", { class: "button", href: address("account") }, t("Sign in"));
+		message("signedout", t("out"), t("outText"), way);
+	},
+	absent: () => message("absent", t("absent")),
+};
+
 async function begin() {
-	const modules = { account: "./account.js", error: "./plain.js", signedout: "./plain.js", absent: "./plain.js" };
-	const [module] = await Promise.all([import(modules[page] ?? "./run.js"), speak()]);
-	const meta = introduce();
-	if (module.begin) await module.begin(page, applicationId, meta);
-	else module[page]((await meta).application ?? {});
+	await speak();
+	const looks = introduce();
+	if (plain[page]) return plain[page]((await looks).application ?? {});
+	const { begin: beginPage } = await import(page === "account" ? "./account.js" : "./run.js");
+	return beginPage(page, applicationId, looks);
 }
 
 begin().catch((error) => {
 	console.error(error);
-	message("over", t("over"));
-	complain({ code: "unknown" });
+	fail({});
 });

@@ -4,34 +4,38 @@ import { Refusal } from "./wire.js";
 import { explain, t } from "./words.js";
 import * as passkey from "./passkey.js";
 
-/** Shows nodes, of which the first is the heading, in place of what was there. */
+// Shows nodes, of which the first is the heading, in place of what was there.
 export function view(name, ...nodes) {
 	byId("alert").replaceChildren();
 	byId("view").replaceChildren(...nodes.flat().filter(Boolean));
 	byId("view").dataset.view = name;
-	document.title = [byId("heading").textContent, byId("brand").textContent].filter(Boolean).join(" · ");
+	document.title = ["heading", "brand"].map((id) => byId(id).textContent).join(" · ");
 	document.documentElement.classList.remove("waiting");
 }
 
-/** Shows a heading, a text and perhaps ways on. */
+// Shows a heading, perhaps a text, and perhaps ways on.
 export const message = (name, title, text, ...ways) => view(name, heading(title), text && el("p", { class: "lead" }, text), ...ways);
 
-/** Says what is going on, to who cannot see it. */
-export const tell = (text) => { byId("status").textContent = text; };
-
-/** Says what is not an error. */
-export const note = (text) => byId("alert").replaceChildren(el("p", { class: "note" }, text));
-
-/** Says what went wrong, and more of it to who wants to know. */
-export function complain(error) {
-	const { text, details } = explain(error);
-	byId("alert").replaceChildren(el("div", { class: "fault" }, el("p", {}, text),
-		details && el("details", {}, el("summary", {}, t("details")), el("p", {}, details))));
+export function fail(error, ...ways) {
+	view("over", heading(t("over")), told(error), ways);
+	byId("heading").focus();
 }
 
-/** Puts the focus where one goes on: in the first field that is wrong or empty, or on the heading. */
+// Says what is going on, to who cannot see it.
+export const tell = (text) => { byId("status").textContent = text; };
+
+export const note = (text) => byId("alert").replaceChildren(el("p", {}, text));
+
+export const complain = (error) => byId("alert").replaceChildren(el("div", { class: "fault" }, told(error)));
+
+function told(error) {
+	const { text, details } = explain(error);
+	return [el("p", {}, text), details && el("details", {}, el("summary", {}, t("details")), el("p", {}, details))];
+}
+
+// Puts the focus where one goes on: in the first field that is wrong or empty, or on the heading.
 export function focus() {
-	const fields = [...byId("view").querySelectorAll("[data-input], [data-carry]")];
+	const fields = [...byId("view").querySelectorAll("[name]")];
 	const field = fields.find((f) => f.ariaInvalid) ?? fields.find((f) => !f.value);
 	(field ?? byId("heading")).focus();
 	// Who hears the field hears of the error with it.
@@ -40,10 +44,9 @@ export function focus() {
 
 let busy = false;
 
-/** Whether a task is running. */
 export const isBusy = () => busy;
 
-/** Runs a task, one at a time; the button that was pressed shows it. recover gets what the task throws. */
+// Runs a task, one at a time. The button that was pressed shows it, recover gets what the task throws.
 export async function attempt(pressed, task, recover) {
 	if (busy) return;
 	busy = true;
@@ -62,18 +65,18 @@ export async function attempt(pressed, task, recover) {
 	tell("");
 }
 
-/** Runs a passkey ceremony. Meanwhile the button for other devices cancels it. */
-export async function ceremony(options, elsewhere) {
+// Runs a passkey ceremony. Meanwhile the button for other devices cancels it.
+export function ceremony(options, elsewhere) {
 	tell(t("device"));
 	const button = byId("elsewhere");
 	const cancel = (event) => {
 		event.stopImmediatePropagation();
 		passkey.stop();
 	};
-	const become = (listen, label) => {
-		button?.[listen]("click", cancel, true);
+	const become = (label, listen) => {
+		button?.[`${listen}EventListener`]("click", cancel, true);
 		button?.firstChild.replaceChildren(t(label));
 	};
-	become("addEventListener", "cancel");
-	return passkey.ask(options, elsewhere).finally(() => become("removeEventListener", "elsewhere"));
+	become("cancel", "add");
+	return passkey.ask(options, elsewhere).finally(() => become("elsewhere", "remove"));
 }

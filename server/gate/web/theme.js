@@ -4,31 +4,27 @@ import { byId, el, icon } from "./dom.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-/**
- * Shows whose sign-in this is. theme may have colors {primary, background}, the
- * same under dark, radius (a CSS length) and logoUrl; what is not valid is left
- * out.
- */
+// Shows whose sign-in this is. theme may have colors {primary, background}, the
+// same under dark, radius (a CSS length) and logoUrl, where they are valid.
 export function dress(application = {}, theme = {}) {
 	const src = picture(theme.logoUrl ?? application.logoUrl);
-	const logo = src && el("img", { src, alt: "", height: 40 });
-	logo?.addEventListener?.("error", () => logo.replaceWith(icon("door")), { once: true });
-	byId("brand").replaceChildren(logo || icon("door"), el("span", {}, application.name));
-	if (CSS.supports("border-radius", theme.radius ?? "")) style("--radius", theme.radius);
+	const logo = src ? el("img", { src, alt: "", height: 40 }) : icon("door");
+	logo.addEventListener("error", () => logo.replaceWith(icon("door")));
+	byId("brand").replaceChildren(logo, el("span", {}, application.name));
+	if (CSS.supports("border-radius", theme.radius)) style("--radius", theme.radius);
 	dark.addEventListener("change", () => paint(theme));
 	paint(theme);
 }
 
-/** The address of a picture, "" if it is none that may be shown. */
-export const picture = (url) => (typeof url === "string" && /^(https?:|data:image\/|\/|\.)/.test(url) ? url : "");
+// The address of a picture, "" if it is none that may be shown.
+export const picture = (url) => (/^(https?:|data:image\/|\/)/.test(url) ? url : "");
 
 const style = (name, value) => document.documentElement.style.setProperty(name, value);
 
 function paint({ colors, dark: night }) {
 	for (const name of ["--page", "--accent", "--on-accent", "--link", "--foot"]) style(name, "");
-	const root = getComputedStyle(document.documentElement);
-	const card = rgb(root.getPropertyValue("--card"));
-	// A light page behind a dark card would blind: dark has a background of its own or the usual one.
+	const card = rgb(getComputedStyle(document.documentElement).getPropertyValue("--card"));
+	// A light page behind a dark card would blind: dark has its own or the usual.
 	const page = rgb((dark.matches ? night?.colors : colors)?.background);
 	const primary = rgb((dark.matches && night?.colors?.primary) || colors?.primary);
 	if (page) {
@@ -42,15 +38,15 @@ function paint({ colors, dark: night }) {
 	}
 }
 
-/** A CSS colour's red, green and blue from 0 to 1; undefined if it is none, or lets something through. */
+// A CSS colour's red, green and blue from 0 to 1; undefined if it is none, or lets something through.
 function rgb(text) {
 	const mixed = `color-mix(in srgb, ${text}, ${text})`;
-	if (typeof text !== "string" || !CSS.supports("color", mixed)) return undefined;
+	if (!CSS.supports("color", mixed)) return undefined;
 	const probe = byId("brand");
 	probe.style.color = mixed;
-	const numbers = getComputedStyle(probe).color.match(/[\d.]+(e-?\d+)?/g).map(Number);
+	const numbers = getComputedStyle(probe).color.match(/[\d.]+(e-\d+)?/g);
 	probe.style.color = "";
-	return numbers.length === 3 ? numbers : undefined;
+	return numbers.length === 3 ? numbers.map(Number) : undefined;
 }
 
 const css = (colour) => `rgb(${colour.map((v) => Math.round(v * 255)).join(" ")})`;
@@ -66,16 +62,13 @@ function contrast(a, b) {
 	return Math.max(ratio, 1 / ratio);
 }
 
-const white = [1, 1, 1];
+// White or black: where the one cannot be read the other can.
+const best = (ground) => Array(3).fill(contrast([1, 1, 1], ground) >= 4.5 ? 1 : 0);
 
-// One of the two can always be read: the lesser of them has 4.58.
-const best = (ground) => (contrast(white, ground) >= 4.5 ? white : [0, 0, 0]);
-
-/** The colour, moved towards black or white until it can be read on the ground. */
+// The colour, moved towards white or black until it can be read on the ground.
 function readable(colour, ground) {
-	for (let share = 0; share < 1; share += 0.05) {
-		const moved = colour.map((v, i) => v + (best(ground)[i] - v) * share);
-		if (contrast(moved, ground) >= 4.5) return moved;
-	}
-	return best(ground);
+	let share = 0;
+	const moved = () => colour.map((v, i) => v + (best(ground)[i] - v) * share);
+	while (share < 1 && contrast(moved(), ground) < 4.5) share += 0.05;
+	return moved();
 }

@@ -1,0 +1,378 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/webauthn"
+	"github.com/chromedp/chromedp"
+)
+
+// gateTab is a tab on the hosted pages.
+type gateTab struct {
+	*tab
+	base string
+
+	mu        sync.Mutex
+	requested []string
+}
+
+// openGate opens a tab with an authenticator, and watches what it asks for.
+// When the test is over the pages must have asked nobody but their own server,
+// and their console have no errors.
+func openGate(t *testing.T, p *postern) *gateTab {
+	t.Helper()
+	g := &gateTab{tab: openTab(t), base: p.base}
+	g.watch()
+	t.Cleanup(func() {
+		for line := range strings.Lines(g.console.String()) {
+			// The browser tells of every reply that is a refusal; what the page makes of
+			// those is tested.
+			if !strings.HasPrefix(line, "Failed to load resource: the server responded with a status of 4") {
+				t.Errorf("the console has an error: %s", line)
+			}
+		}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		for _, url := range g.requested {
+			if !strings.HasPrefix(url, g.base+"/") && !strings.HasPrefix(url, "data:") && !strings.HasPrefix(url, "com.example.app:") {
+				t.Errorf("a page asked for %s", url)
+			}
+		}
+	})
+	return g
+}
+
+func (g *gateTab) watch() {
+	g.t.Helper()
+	call(g.tab, network.Enable, network.EnableParams{})
+	err := chromedp.Listen(g.ctx, func(event any) {
+		if sent, ok := event.(*network.EventRequestWillBeSent); ok {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.requested = append(g.requested, sent.Request.URL)
+		}
+	})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// visit opens a page of the gate for the application that anybody may sign up to.
+func (g *gateTab) visit(page string, query ...string) {
+	g.t.Helper()
+	g.open(g.base + "/gate/" + page + "?" + strings.Join(append(query, "applicationId="+tryID), "&"))
+}
+
+// shows waits until the page shows a view, or a step of the flow as step/ID.
+func (g *gateTab) shows(view string) {
+	g.t.Helper()
+	name, step, _ := strings.Cut(view, "/")
+	g.until(fmt.Sprintf(`(({view, step}) => view === %q && (view !== "step" || step === %q) && !document.querySelector("[aria-busy]"))(document.getElementById("view").dataset)`, name, step))
+}
+
+// signUp makes an account with a passkey, and ends on its page.
+func (g *gateTab) signUp(username string) {
+	g.t.Helper()
+	g.visit("signup")
+	g.shows("step/who")
+	g.enter("username", username)
+	g.click("action-continue")
+	g.shows("step/key")
+	g.click("action-passkey")
+	g.shows("account")
+}
+
+// alerted is what the page says above the step.
+func (g *gateTab) alerted(words string) {
+	g.t.Helper()
+	g.until(fmt.Sprintf(`document.getElementById("alert").textContent.includes(%q) && !document.querySelector("[aria-busy]")`, words))
+}
+
+func (g *gateTab) focused() string {
+	g.t.Helper()
+	return eval[string](g.tab, `document.activeElement.id`)
+}
+
+func TestGateSignsUpAndIn(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	g := openGate(t, p)
+	g.signUp("ada")
+	if text := eval[string](g.tab, `document.querySelector(".lead").textContent`); text != "ada" {
+		t.Errorf("the account is that of %q", text)
+	}
+	g.click("sign-out")
+	g.shows("signedout")
+
+	// An authenticator that is present at once answers the waiting autofill.
+	g.visit("signin")
+	g.shows("account")
+	g.click("sign-out")
+	g.shows("signedout")
+
+	// The button ends the waiting autofill; a dialog that is cancelled leaves the
+	// step as it was.
+	g.present(false)
+	g.visit("signin")
+	g.shows("step/autofill")
+	if got := g.focused(); got != "field-username" {
+		t.Errorf("the focus is on %q, want the field that offers passkeys", got)
+	}
+	g.click("action-passkey")
+	g.until(`document.getElementById("elsewhere").textContent === "Cancel"`)
+	g.do(clickNow("elsewhere"))
+	g.alerted("Cancelled")
+	g.present(true)
+	g.until(`(document.getElementById("action-passkey")?.click(), true)`) // gone if the waiting autofill noticed
+	g.shows("account")
+}
+
+// Where the browser has no autofill for passkeys there are the buttons alone.
+func TestGateSignsInByButton(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	g := openGate(t, p)
+	g.beforeScripts(`PublicKeyCredential.isConditionalMediationAvailable = undefined`)
+	g.signUp("mary")
+	for _, button := range []string{"action-passkey", "elsewhere"} {
+		g.click("sign-out")
+		g.shows("signedout")
+		g.visit("signin")
+		g.shows("step/autofill")
+		if n := eval[int](g.tab, `document.querySelectorAll("#view input").length`); n != 0 {
+			t.Errorf("there are %d fields, though nothing can be offered in them", n)
+		}
+		g.click(button)
+		g.shows("account")
+	}
+}
+
+// A browser from before parseRequestOptionsFromJSON and toJSON is served too.
+func TestGateServesOlderBrowsers(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	g := openGate(t, p)
+	g.beforeScripts(`
+		delete PublicKeyCredential.parseRequestOptionsFromJSON;
+		delete PublicKeyCredential.parseCreationOptionsFromJSON;
+		delete PublicKeyCredential.prototype.toJSON;
+		delete PublicKeyCredential.signalUnknownCredential;
+		PublicKeyCredential.isConditionalMediationAvailable = undefined;`)
+	g.signUp("grace")
+	g.click("sign-out")
+	g.shows("signedout")
+	g.visit("signin")
+	g.click("action-passkey")
+	g.shows("account")
+}
+
+func TestGateSignsInByPassword(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	g := openGate(t, p)
+	g.present(false)
+	g.open(p.base + "/gate")
+	g.shows("step/key")
+	g.enter("username", "admin")
+	g.do(chromedp.SendKeys(chromedp.ID("field-username"), "\r")) // Enter goes on without a dialog
+	g.shows("step/who")
+	if got := eval[string](g.tab, `document.getElementById("field-username").value`); got != "admin" {
+		t.Errorf("the name typed before is %q in the next step, want it carried over", got)
+	}
+	if got := g.focused(); got != "field-password" {
+		t.Errorf("the focus is on %q, want the first field that is empty", got)
+	}
+	g.enter("password", "not this one")
+	g.click("action-continue")
+	g.alerted("not right")
+	if got := g.focused(); got != "field-password" {
+		t.Errorf("after an error the focus is on %q, want the field to fill in", got)
+	}
+	if got := eval[string](g.tab, `document.getElementById("field-password").value`); got != "" {
+		t.Error("the wrong password is still there")
+	}
+	if got := eval[string](g.tab, `document.activeElement.getAttribute("aria-describedby")`); got != "alert" {
+		t.Errorf("the field is described by %q, want what went wrong", got)
+	}
+	g.enter("password", adminPassword)
+	g.click("action-continue")
+	g.shows("account")
+	if url := eval[string](g.tab, `location.href`); strings.Contains(url, "executionId") {
+		t.Errorf("the run that is over is still in the address: %s", url)
+	}
+}
+
+func TestGateFaultsAtTheFields(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	g := openGate(t, p)
+	g.visit("signup", "lang=fr")
+	g.shows("step/who")
+	g.enter("email", "not an address")
+	g.click("action-continue")
+	g.until(`document.querySelectorAll("[aria-invalid]").length === 2`)
+	if got := g.focused(); got != "field-username" {
+		t.Errorf("the focus is on %q, want the first field that is wrong", got)
+	}
+	for id, want := range map[string]string{"username": "À remplir.", "email": "Saisissez une adresse"} {
+		got := eval[string](g.tab, fmt.Sprintf(`document.getElementById(document.getElementById("field-%s").getAttribute("aria-describedby")).textContent`, id))
+		if !strings.Contains(got, want) {
+			t.Errorf("the field %s is described by %q, want %q", id, got, want)
+		}
+	}
+	if got := eval[string](g.tab, `document.getElementById("field-email").value`); got != "not an address" {
+		t.Errorf("what was typed is %q", got)
+	}
+}
+
+func TestGateFindsItsRunAgain(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	g := openGate(t, p)
+	g.present(false)
+	g.visit("signin")
+	g.shows("step/autofill")
+	g.click("action-username")
+	g.shows("step/who")
+	run := eval[string](g.tab, `new URLSearchParams(location.search).get("executionId")`)
+
+	g.do(chromedp.Reload())
+	g.shows("step/who")
+	if got := eval[string](g.tab, `new URLSearchParams(location.search).get("executionId")`); got != run {
+		t.Errorf("after a reload the run is %s, want %s", got, run)
+	}
+
+	// The way back from another page, also one that the browser kept.
+	g.open(p.base + "/gate/signedout")
+	g.shows("signedout")
+	eval[any](g.tab, `void history.back()`) // no load is waited for: there may be none
+	g.until(`location.pathname === "/gate/signin"`)
+	g.shows("step/who")
+
+	// Another tab was faster.
+	if _, err := p.execute(object{"executionId": run, "action": "usernameless", "inputs": object{}}); err != nil {
+		t.Fatal(err)
+	}
+	eval[any](g.tab, `document.getElementById("field-username").value = "ada"; document.getElementById("action-continue").click()`)
+	g.alerted("went on elsewhere")
+	g.shows("step/autofill")
+
+	// A run that is gone begins anew.
+	g.visit("signin", "executionId=01900000-0000-7000-8000-0000000000ff")
+	g.alerted("we start again")
+	g.shows("step/autofill")
+}
+
+// An old challenge is renewed before it is used: the page cannot know how long
+// ago those of a run that it found again were made.
+func TestGateRenewsOldChallenges(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	g := openGate(t, p)
+	g.beforeScripts(`PublicKeyCredential.isConditionalMediationAvailable = undefined`)
+	g.signUp("lin")
+	g.click("sign-out")
+	g.shows("signedout")
+	begun, err := p.begin("AUTHENTICATION")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.visit("signin", "executionId="+begun.ExecutionID)
+	g.shows("step/autofill")
+	g.click("action-passkey")
+	g.shows("account")
+	if token := eval[string](g.tab, `sessionStorage.getItem("assertion")`); strings.Count(token, ".") != 2 {
+		t.Error("the tab holds no assertion")
+	}
+}
+
+func TestGateAccount(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	g := openGate(t, p)
+	g.signUp("noor")
+	rows := func(want int) {
+		t.Helper()
+		g.until(fmt.Sprintf(`document.querySelectorAll("[id^=rename-]").length === %d && !document.querySelector("[aria-busy]")`, want))
+	}
+	first := `document.querySelector("[id^=rename-]").click()`
+	rows(1)
+
+	// The last way in stays.
+	eval[any](g.tab, `document.querySelector("[id^=remove-]").click()`)
+	g.do(chromedp.Click(chromedp.ID("sure")))
+	g.alerted("only way to sign in")
+
+	g.click("add")
+	g.alerted("already has a passkey")
+
+	g.present(false)
+	g.addAuthenticator(webauthn.AuthenticatorTransportUsb)
+	g.click("add")
+	g.alerted("Added")
+	rows(2)
+
+	eval[any](g.tab, first)
+	g.do(chromedp.Click(chromedp.ID("cancel")))
+	g.until(`!document.querySelector("dialog")`)
+	eval[any](g.tab, first)
+	if got := g.focused(); got != "new-name" {
+		t.Errorf("the focus is on %q, want the new name", got)
+	}
+	const markup = `<b>Blue</b> key`
+	g.do(typeInto("new-name", markup), chromedp.Click(chromedp.ID("sure")))
+	g.alerted("Done")
+	g.until(fmt.Sprintf(`document.querySelector("li strong").textContent === %q`, markup))
+
+	g.beforeScripts(`window.disowned = []; PublicKeyCredential.signalUnknownCredential = async (o) => { window.disowned.push(o); }`)
+	g.do(chromedp.Reload()) // and whoever reloads is still signed in
+	g.shows("account")
+	id := eval[string](g.tab, `document.querySelector("[id^=remove-]").id`)
+	g.click(id)
+	g.do(chromedp.Click(chromedp.ID("sure")))
+	g.alerted("Deleted: " + markup)
+	rows(1)
+	if got := eval[string](g.tab, `window.disowned.map((o) => o.rpId + " " + o.credentialId).join()`); got != "localhost "+strings.TrimPrefix(id, "remove-") {
+		t.Errorf("the browser was told of %q, want the passkey %s", got, id)
+	}
+}
+
+func TestGateEndsSessions(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	here, there := openGate(t, p), openGate(t, p)
+	for _, g := range []*gateTab{here, there} {
+		g.present(false)
+		g.open(p.base + "/gate/signin")
+		g.click("action-password")
+		g.shows("step/who")
+		g.enter("username", "admin")
+		g.enter("password", adminPassword)
+		g.click("action-continue")
+		g.shows("account")
+	}
+	here.do(chromedp.Reload())
+	here.shows("account")
+	if got := eval[string](here.tab, `document.querySelector("#sessions ~ ul").textContent`); !strings.Contains(got, "Chrome") || !strings.Contains(got, "This browser") {
+		t.Errorf("the sessions are told as %q", got)
+	}
+	here.click("others")
+	here.do(chromedp.Click(chromedp.ID("sure")))
+	here.alerted("Done")
+	here.until(`!document.getElementById("others")`)
+
+	// Whoever is signed out notices by the next thing they do, and signs in again.
+	there.do(chromedp.Reload())
+	there.shows("step/key")
+}
+
+// reset forgets what was written.
+func (o *output) reset() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.text.Reset()
+}

@@ -1,0 +1,214 @@
+package gate
+
+import (
+	"compress/gzip"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const accountApp = "01900000-0000-7000-8000-000000000001"
+
+func get(t *testing.T, method, path string, header ...string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequest(method, path, nil)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	New(Options{AccountApplicationID: accountApp}).ServeHTTP(w, r)
+	return w.Result()
+}
+
+func body(t *testing.T, r io.Reader) string {
+	t.Helper()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestEveryReplyIsGuarded(t *testing.T) {
+	version, _ := prepareFiles()
+	for _, test := range []struct {
+		method, path string
+		status       int
+		caching      string
+	}{
+		{"GET", "/gate", 307, "no-cache"},
+		{"GET", "/gate/", 307, "no-cache"},
+		{"GET", "/gate/signin", 200, "no-cache"},
+		{"HEAD", "/gate/signin", 200, "no-cache"},
+		{"GET", "/gate/signup", 200, "no-cache"},
+		{"GET", "/gate/consent", 200, "no-cache"},
+		{"GET", "/gate/error", 200, "no-cache"},
+		{"GET", "/gate/signedout", 200, "no-cache"},
+		{"GET", "/gate/account", 200, "no-cache"},
+		{"GET", "/gate/signin/", 404, "no-store"},
+		{"GET", "/gate/absent", 404, "no-store"},
+		{"GET", "/gate/index.html", 404, "no-store"},
+		{"GET", "/gate/files/" + version + "/main.js", 200, forever},
+		{"GET", "/gate/files/0123456789ab/main.js", 200, "no-store"},
+		{"GET", "/gate/files/" + version + "/index.html", 404, "no-store"},
+		{"GET", "/gate/files/" + version + "/../gate.go", 404, "no-store"},
+		{"GET", "/gate/files/main.js", 404, "no-store"},
+		{"POST", "/gate/signin", 405, ""},
+	} {
+		r := get(t, test.method, test.path)
+		if r.StatusCode != test.status || r.Header.Get("Cache-Control") != test.caching {
+			t.Errorf("%s %s: status %d, Cache-Control %q, want %d, %q", test.method, test.path, r.StatusCode, r.Header.Get("Cache-Control"), test.status, test.caching)
+		}
+		for name, want := range map[string]string{
+			"Content-Security-Policy":      policy,
+			"Permissions-Policy":           features,
+			"X-Content-Type-Options":       "nosniff",
+			"Referrer-Policy":              "no-referrer",
+			"Cross-Origin-Resource-Policy": "same-origin",
+		} {
+			if got := r.Header.Get(name); got != want {
+				t.Errorf("%s %s: %s is %q", test.method, test.path, name, got)
+			}
+		}
+		if test.method == "HEAD" && body(t, r.Body) != "" {
+			t.Errorf("HEAD %s has a body", test.path)
+		}
+	}
+}
+
+func TestPolicyHasNoHole(t *testing.T) {
+	for _, want := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'", "connect-src 'self'", "script-src 'self'", "require-trusted-types-for 'script'"} {
+		if !slices.Contains(strings.Split(policy, "; "), want) {
+			t.Errorf("the policy lacks %q", want)
+		}
+	}
+	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") {
+		t.Errorf("the policy is open: %s", policy)
+	}
+}
+
+func TestTheWayToTheAccountIsRelative(t *testing.T) {
+	for path, want := range map[string]string{"/gate": "gate/account", "/gate/": "account"} {
+		if got := get(t, "GET", path).Header.Get("Location"); got != want {
+			t.Errorf("%s leads to %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestPagesNameWhatTheyLoad(t *testing.T) {
+	for path, up := range map[string]string{
+		"/gate/account": "", "/gate/nothing": "", "/gate/a/b": "../", "/gate/a/b/": "../../",
+		"/gate/" + strings.Repeat("/", 1000): strings.Repeat("../", 8),
+	} {
+		page := body(t, get(t, "GET", path).Body)
+		if !strings.Contains(page, `data-account="`+accountApp+`"`) {
+			t.Errorf("%s does not name the application of accounts", path)
+		}
+		loaded := regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(page, -1)
+		if len(loaded) < 5 {
+			t.Errorf("%s loads %q", path, loaded)
+		}
+		for _, match := range loaded {
+			below, ok := strings.CutPrefix(match[1], up+"files/")
+			if !ok {
+				t.Errorf("%s loads %s, want it below %sfiles/", path, match[1], up)
+			}
+			if r := get(t, "GET", "/gate/files/"+below); r.StatusCode != 200 || r.Header.Get("Cache-Control") != forever {
+				t.Errorf("%s loads %s: status %d, Cache-Control %q", path, match[1], r.StatusCode, r.Header.Get("Cache-Control"))
+			}
+		}
+	}
+}
+
+func TestFilesAreTypedPackedAndRevalidated(t *testing.T) {
+	version, files := prepareFiles()
+	types := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+	for name := range files {
+		want, err := os.ReadFile(filepath.Join("web", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := "/gate/files/" + version + "/" + name
+		plain, packed := get(t, "GET", path), get(t, "GET", path, "Accept-Encoding", "br;q=1.0, gzip;q=0.8")
+		if got := plain.Header.Get("Content-Type"); got != types[filepath.Ext(name)] {
+			t.Errorf("%s is of type %q", name, got)
+		}
+		if body(t, plain.Body) != string(want) {
+			t.Errorf("%s has other bytes than its file", name)
+		}
+		unpacked, err := gzip.NewReader(packed.Body)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if packed.Header.Get("Content-Encoding") != "gzip" || body(t, unpacked) != string(want) {
+			t.Errorf("%s has other bytes than its file when it is packed", name)
+		}
+		if plain.Header.Get("ETag") == packed.Header.Get("ETag") || plain.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s: caches cannot tell its encodings apart", name)
+		}
+		if r := get(t, "GET", path, "If-None-Match", plain.Header.Get("ETag")); r.StatusCode != http.StatusNotModified {
+			t.Errorf("%s: status %d for one who has it", name, r.StatusCode)
+		}
+	}
+}
+
+func TestGzipIsTakenByWhoTakesIt(t *testing.T) {
+	for field, want := range map[string]bool{
+		"": false, "gzip": true, "br, GZIP": true, "gzip;q=0": false, "gzip; q=0.000": false, "gzip;q=0.5": true, "gzip;q=x": false, "x-gzip": false, "*": false,
+	} {
+		if got := takesGzip(field); got != want {
+			t.Errorf("Accept-Encoding %q: %v, want %v", field, got, want)
+		}
+	}
+}
+
+// The pages are read by people on slow lines, and by people who want to know
+// what runs where they sign in.
+func TestPagesAreSmall(t *testing.T) {
+	const most = 60 << 10
+	size := 0
+	for name, text := range webFiles(t) {
+		size += len(text)
+		if len(text) > most/6 {
+			t.Errorf("%s has %d bytes; give one subject a file of its own", name, len(text))
+		}
+	}
+	if size > most {
+		t.Errorf("all files together have %d bytes, want at most %d, in all languages and before they are packed", size, most)
+	}
+}
+
+func webFiles(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	err := fs.WalkDir(web, "web", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := web.ReadFile(path)
+		texts[filepath.Base(path)] = string(text)
+		return err
+	})
+	if err != nil || len(texts) == 0 {
+		t.Fatalf("%d files: %v", len(texts), err)
+	}
+	return texts
+}
+
+// The policy forbids inline code and foreign resources; a page that had them
+// would break in the browser only.
+func TestPagesNeedNothingThatThePolicyForbids(t *testing.T) {
+	forbidden := regexp.MustCompile(`<style>[^p]|style="|<script>|<script [^>]*>[^<]|\son[a-z]+="|(src|href)="(https?:)?//|@import|url\(|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|cssText|srcdoc`)
+	for name, text := range webFiles(t) {
+		if found := forbidden.FindString(text); found != "" && name != "icon.svg" {
+			t.Errorf("%s contains %q", name, found)
+		}
+	}
+}

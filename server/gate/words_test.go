@@ -1,0 +1,87 @@
+package gate
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// entry is a line of a language's module: a key and its text.
+var entry = regexp.MustCompile(`(?m)^\t(?:"([^"]+)"|(\w+)): "(.*)",$`)
+
+// words reads a language as the browser does, as far as its form goes: every
+// line must be an entry.
+func words(t *testing.T, file string) map[string]string {
+	t.Helper()
+	text := webFiles(t)[file]
+	found := map[string]string{}
+	for _, match := range entry.FindAllStringSubmatch(text, -1) {
+		key := match[1] + match[2]
+		if _, twice := found[key]; twice {
+			t.Errorf("%s has %q twice", file, key)
+		}
+		found[key] = match[3]
+	}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, "\t//") && !entry.MatchString(line) {
+			t.Errorf("%s: no entry: %s", file, line)
+		}
+	}
+	return found
+}
+
+var slot = regexp.MustCompile(`\{\w+\}|#`)
+
+// A text that is missing would show its key.
+func TestLanguagesAreComplete(t *testing.T) {
+	english := words(t, "en.js")
+	for _, file := range []string{"de.js", "fr.js"} {
+		translated := words(t, file)
+		for key, text := range english {
+			translation, ok := translated[key]
+			if !ok || translation == "" {
+				t.Errorf("%s lacks %q: %s", file, key, text)
+			}
+			if want, got := slot.FindAllString(text, -1), slot.FindAllString(translation, -1); ok && !slices.Equal(sorted(want), sorted(got)) {
+				t.Errorf("%s: %q has %v to fill in, want %v", file, key, got, want)
+			}
+		}
+	}
+	german, french := words(t, "de.js"), words(t, "fr.js")
+	for key := range german {
+		if _, ok := french[key]; !ok {
+			t.Errorf("fr.js lacks %q, which de.js has", key)
+		}
+	}
+	if len(german) != len(french) {
+		t.Errorf("de.js has %d texts, fr.js %d", len(german), len(french))
+	}
+}
+
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
+
+// Every text that the scripts name is there, and every one that is there is
+// named.
+func TestTextsAreUsed(t *testing.T) {
+	english, german := words(t, "en.js"), words(t, "de.js")
+	var scripts strings.Builder
+	for name, text := range webFiles(t) {
+		if strings.HasSuffix(name, ".js") && !slices.Contains([]string{"en.js", "de.js", "fr.js"}, name) {
+			scripts.WriteString(text)
+		}
+	}
+	code := scripts.String()
+	for key := range english {
+		_, word, _ := strings.Cut(key, ".")
+		fromServer := strings.HasPrefix(key, "error.") || strings.HasPrefix(key, "oauth.")
+		if !fromServer && !strings.Contains(code, `"`+key+`"`) && !strings.Contains(code, `"`+word+`"`) {
+			t.Errorf("no script says %q", key)
+		}
+	}
+	for _, match := range regexp.MustCompile(`\bt\("([^"]+)"`).FindAllStringSubmatch(code, -1) {
+		if english[match[1]] == "" && german[match[1]] == "" {
+			t.Errorf("a script says %q, which no language has", match[1])
+		}
+	}
+}
