@@ -58,7 +58,8 @@ const (
 	SystemActor      ActorType = "system" // this program itself, or whoever can read its store and key
 )
 
-// Actor is who does something. Client is the application whose token they sent.
+// Actor is who does something. Client is the application whose token they sent:
+// in a token its client id, in the audit log its id.
 type Actor struct {
 	Type   ActorType `json:"type,omitempty"`
 	ID     string    `json:"id,omitempty"`

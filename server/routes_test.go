@@ -173,8 +173,10 @@ func TestActors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ids := map[string]string{"the-app": "the-app"}
 	for _, client := range []string{"M2M", "SPA"} {
-		app := schemas.Application{ID: schemas.NewID(), Name: client, ClientID: client, OUID: h.unit, CreatedAt: h.clock(), UpdatedAt: h.clock()}
+		ids[client] = schemas.NewID()
+		app := schemas.Application{ID: ids[client], Name: client, ClientID: client, OUID: h.unit, CreatedAt: h.clock(), UpdatedAt: h.clock()}
 		if err := h.db.Update(t.Context(), func(tx *store.Tx) error { return store.Applications().Insert(tx, &app) }); err != nil {
 			t.Fatal(err)
 		}
@@ -183,13 +185,13 @@ func TestActors(t *testing.T) {
 		header string
 		want   schemas.Actor
 	}{
-		"machine":   {"Authorization: Bearer " + machine, schemas.Actor{Type: schemas.ApplicationActor, ID: "M2M", Client: "M2M"}},
-		"person":    {"Authorization: Bearer " + person, schemas.Actor{Type: schemas.UserActor, ID: ada, Client: "SPA"}},
+		"machine":   {"Authorization: Bearer " + machine, schemas.Actor{Type: schemas.ApplicationActor, ID: ids["M2M"], Client: ids["M2M"]}},
+		"person":    {"Authorization: Bearer " + person, schemas.Actor{Type: schemas.UserActor, ID: ada, Client: ids["SPA"]}},
 		"assertion": {h.bearer(ada, "system"), schemas.Actor{Type: schemas.UserActor, ID: ada, Client: "the-app"}},
 	} {
 		id, _ := h.ok(201, "POST /groups", `{"name":"`+name+`"}`, tt.header)
 		events, err := h.db.Events(t.Context(), schemas.EventQuery{Limit: 1, ResourceID: id.text("id")})
-		if err != nil || len(events) != 1 || events[0].Actor != tt.want {
+		if err != nil || len(events) != 1 || events[0].Actor != tt.want || events[0].ApplicationID != tt.want.Client {
 			t.Errorf("%s: %+v %v", name, events, err)
 		}
 	}

@@ -54,7 +54,7 @@ func (p *Provider) audit(ctx context.Context, c *client, scope, audience []strin
 	}
 	err := p.Record(ctx, schemas.Event{
 		ID: schemas.NewID(), At: now, Action: "token.issued", ApplicationID: c.ID,
-		Actor:  schemas.Actor{Type: schemas.ApplicationActor, ID: c.ClientID, Client: c.ClientID},
+		Actor:  schemas.Actor{Type: schemas.ApplicationActor, ID: c.ID, Client: c.ID},
 		Detail: map[string]string{"grant": schemas.GrantClientCredentials, "scope": strings.Join(scope, " "), "audience": strings.Join(audience, " ")},
 	})
 	if err != nil {
