@@ -104,10 +104,10 @@ func TestUnknownClientsAreNotTold(t *testing.T) {
 	w := newWorld(t)
 	var told []*oauth.Error
 	for _, header := range []string{basic("m2m", "wrong"), basic("nobody", secret), basic("plain", secret), basic("jwt", "wrong"), basic("post", "wrong"), basic("spa", "wrong")} {
-		before := w.checked
+		before := w.checked.Load()
 		told = append(told, w.refusal(request("grant_type=client_credentials", header)))
-		if w.checked != before+1 {
-			t.Errorf("%d secrets were checked, want 1", w.checked-before)
+		if n := w.checked.Load() - before; n != 1 {
+			t.Errorf("%d secrets were checked, want 1", n)
 		}
 	}
 	for _, e := range told[1:] {
@@ -162,7 +162,7 @@ func TestTokensAreAudited(t *testing.T) {
 	}
 	got := w.events[0]
 	want := schemas.Event{ID: got.ID, At: got.At, Action: "token.issued", ApplicationID: "app-m2m",
-		Actor:  schemas.Actor{Type: schemas.ApplicationActor, ID: "m2m", Client: "m2m"},
+		Actor:  schemas.Actor{Type: schemas.ApplicationActor, ID: "app-m2m", Client: "app-m2m"},
 		Detail: map[string]string{"grant": "client_credentials", "scope": "system", "audience": both}}
 	if !reflect.DeepEqual(got, want) || got.ID == "" || got.At.IsZero() {
 		t.Errorf("recorded %+v, want %+v", got, want)
