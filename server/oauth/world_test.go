@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ const (
 type clients struct {
 	list    map[string]*schemas.Application
 	roles   map[string][]string // what roles grant to a client
-	checked int                 // calls of CheckSecret
+	checked atomic.Int64        // calls of CheckSecret
 	broken  error
 }
 
@@ -44,7 +45,7 @@ func (c *clients) Client(_ context.Context, id string) (*schemas.Application, er
 }
 
 func (c *clients) CheckSecret(app *schemas.Application, secret string) bool {
-	c.checked++
+	c.checked.Add(1)
 	hash := sha256.Sum256([]byte(secret))
 	return subtle.ConstantTimeCompare(hash[:], app.OAuth().SecretHash) == 1
 }
