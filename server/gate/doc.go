@@ -23,6 +23,22 @@
 // is exchanged for the way back by POST /oauth2/auth/callback, if an
 // authorization request (authId) waits for it; else the account page is shown.
 //
+// # Looks and languages
+//
+// An application looks as its customizations.theme says:
+//
+//	{"colors": {"primary": "#e8a400", "background": "#fdf3dc"},
+//	 "dark": {"colors": {"primary": "…", "background": "…"}},
+//	 "radius": "4px", "logoUrl": "https://…"}
+//
+// Colours are any of CSS that let nothing through, and are changed as far as it
+// takes to read what is written in them and on them. What is not valid is left
+// out; without a logoUrl there the application's own is shown.
+//
+// A language is a module in web/, listed in web/words.js, with a text for every
+// key of the others. The texts of the built-in flows are keys too; what other
+// flows say is shown as it comes.
+//
 // # What is kept in the browser
 //
 // The account page works with the assertion of the sign-in as its bearer token.
