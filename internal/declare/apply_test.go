@@ -277,6 +277,7 @@ func TestEnsure(t *testing.T) {
 		"groups: [{name: A, members: [{type: user, id: nobody}]}]":               `there is no user "nobody" in the files or the store`,
 		"groups: [{name: A}, {name: A}]":                                         "declared twice",
 		"users: [{type: Person, attributes: {password: {env: P}}}]":              "P is not set",
+		"groups: [{id: 7, name: A}]":                                             "seed.yaml:1:15: id: expected a string",
 		"groups: [{name: ''}]":                                                   "seed.yaml:1:17: name:",
 		"applications: [{name: A, authFlowId: sign-up}]":                         `there is no AUTHENTICATION flow "sign-up" in the files or the store`,
 		"applications: [{name: A, registrationFlowId: passkey-sign-upp}]":        `did you mean "passkey-sign-up"?`,

@@ -26,7 +26,9 @@ type linked struct {
 // secrets.
 func (in *linked) document() *schemas.Document {
 	edits := maps.Clone(in.edits)
-	edits["id"] = in.id
+	if said := in.Document.At("id"); said == nil || isText(said) {
+		edits["id"] = in.id // anything else is for the target to refuse
+	}
 	for path, other := range in.needs {
 		edits[path] = other.id
 	}

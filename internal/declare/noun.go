@@ -148,5 +148,10 @@ func textAt(d *schemas.Document, path string) string {
 	return text
 }
 
+func isText(d *schemas.Document) bool {
+	_, ok := d.Text()
+	return ok
+}
+
 // isID reports whether a reference may be an id.
 func isID(s string) bool { return uuid.Validate(s) == nil && len(s) == 36 }

@@ -1,12 +1,14 @@
 package declare_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/schemas"
 )
 
 // Each text is refused with what is wanted, which tells the place and the mend.
@@ -158,5 +160,40 @@ func FuzzReadSeed(f *testing.F) {
 				t.Errorf("%s is taken for a %s", r.Document.JSON(), r.Noun.Name)
 			}
 		}
+		made := 0
+		err = declare.Ensure(t.Context(), &maker{t}, list, []string{"A=b"}, func(declare.Ensured) { made++ })
+		if err == nil && made != len(list) {
+			t.Errorf("of %d resources %d were made", len(list), made)
+		}
 	})
+}
+
+// maker is a target that has nothing, and takes everything.
+type maker struct{ t *testing.T }
+
+// Get implements declare.Target.
+func (*maker) Get(context.Context, declare.Noun, string) (*declare.Entry, error) { return nil, nil }
+
+// List implements declare.Target.
+func (*maker) List(context.Context, declare.Noun, string) ([]*declare.Entry, error) { return nil, nil }
+
+// Create implements declare.Target. What it is given says an id, and no longer
+// where a secret is.
+func (m *maker) Create(_ context.Context, _ declare.Noun, d *schemas.Document) (*declare.Entry, error) {
+	id := d.At("id")
+	if id == nil {
+		m.t.Errorf("%s has no id", d.JSON())
+		return &declare.Entry{Document: d}, nil
+	}
+	if secret := d.At("attributes.password"); secret != nil && d.At("attributes.password.env") != nil {
+		m.t.Errorf("%s has no secret", d.JSON())
+	}
+	text, _ := id.Text()
+	return &declare.Entry{ID: text, Document: d}, nil
+}
+
+// Replace implements declare.Target.
+func (m *maker) Replace(context.Context, declare.Noun, *declare.Entry, *schemas.Document) (*declare.Entry, error) {
+	m.t.Error("what exists is replaced")
+	return nil, nil
 }

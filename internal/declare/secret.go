@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,16 +86,24 @@ func readSecret(path, said string) (string, error) {
 	if filepath.IsAbs(said) {
 		path = said
 	}
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("the secret cannot be read: %w", err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, longestSecret+1))
 	if err != nil {
 		return "", fmt.Errorf("the secret cannot be read: %w", err)
 	}
 	value := strings.TrimRight(string(text), "\r\n")
-	if value == "" || len(value) > 10_000 {
-		return "", fmt.Errorf("expected a secret in %s, on one line", path)
+	if value == "" || len(text) > longestSecret {
+		return "", fmt.Errorf("expected a secret in %s, of at most %d bytes", path, longestSecret)
 	}
 	return value, nil
 }
+
+// longestSecret is how many bytes a file with a secret may have.
+const longestSecret = 10_000
 
 // variable is the value of an environment variable; the last one counts.
 func variable(environ []string, name string) (value string) {

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/internal/directory"
+)
+
+// The seed file of the README does what it says.
+func TestReadmeSeedFile(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```yaml\n(organizationUnits:.*?)```").FindSubmatch(readme)
+	if block == nil {
+		t.Fatal("the README has no seed file")
+	}
+	h := emptyHouse(t)
+	if _, err := h.seed(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	resources, err := declare.ReadSeed("README.md", block[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made []string
+	err = declare.Ensure(t.Context(), declare.NewDirectory(h.directory, directory.System()), resources,
+		[]string{"SHOP_SECRET=" + strings.Repeat("0123456789", 4), "ADA_PASSWORD=quiet harbour lantern"},
+		func(e declare.Ensured) { made = append(made, e.Name()) })
+	if err != nil || len(made) != 5 {
+		t.Errorf("made %q, %v", made, err)
+	}
+}
