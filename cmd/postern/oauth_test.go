@@ -92,7 +92,7 @@ func (w *rig) checkTokenEvent(c *schemas.Application) {
 		w.t.Fatalf("%+v, %v", events, err)
 	}
 	e := events[0]
-	if e.Actor != (schemas.Actor{Type: schemas.ApplicationActor, ID: c.ClientID, Client: c.ClientID}) || e.ApplicationID != c.ID || e.TraceID == "" {
+	if e.Actor != (schemas.Actor{Type: schemas.ApplicationActor, ID: c.ID, Client: c.ID}) || e.ApplicationID != c.ID || e.TraceID == "" {
 		w.t.Errorf("recorded %+v", e)
 	}
 }
