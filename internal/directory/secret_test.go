@@ -237,3 +237,12 @@ func TestDryRunsLeaveNothing(t *testing.T) {
 		}
 	})
 }
+
+// The client id of an application is nobody else's id: both say who is acting.
+func TestClientIDsAreNoIDs(t *testing.T) {
+	h := furnished(t, newWorld(t))
+	id := schemas.NewID()
+	h.create(t, h.Applications, `{"name": "Job", "type": "M2M", "clientId": "`+id+`", "inboundAuthConfig": [{"type": "oauth2"}]}`)
+	_, err := h.Groups.Create(t.Context(), System(), doc(t, object(t, "name", "Group", "id", id)))
+	refused(t, err, "group_exists", "id: there is a resource (application)")
+}
