@@ -19,6 +19,9 @@ func (s *server) executeFlow(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, largeBody, &body); err != nil {
 		return err
 	}
+	if err := s.admitRun(r, &body); err != nil {
+		return err
+	}
 	step, err := s.step(r, &body)
 	if err != nil {
 		return named(err)

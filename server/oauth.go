@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/server/oauth"
 )
 
@@ -16,7 +17,7 @@ func (s *server) oauthEndpoints() []endpoint {
 		return nil
 	}
 	return []endpoint{
-		{"POST", oauth.TokenPath, nothing, open(p.Token), applicationOrigins},
+		{"POST", oauth.TokenPath, nothing, s.limited(throttle.Token, open(p.Token)), applicationOrigins},
 		{"GET", oauth.KeysPath, nothing, open(p.Keys), applicationOrigins},
 		{"GET", oauth.ServerPath, nothing, open(p.Server), applicationOrigins},
 		{"GET", oauth.ResourcePath, nothing, open(p.Resource), applicationOrigins},

@@ -4,11 +4,13 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
@@ -48,6 +50,12 @@ type Options struct {
 	// SessionTTL is how long a passkey session token may be used; zero means
 	// passkey.DefaultTimeout.
 	SessionTTL time.Duration
+
+	// Throttle limits what can be flooded and tells the checks of passwords where
+	// a request came from. Nil: nothing is limited.
+	Throttle *throttle.Throttle
+	// Proxies are those that are believed when they say whom they speak for.
+	Proxies throttle.Proxies
 
 	// Checks must pass for the server to be ready.
 	Checks []Check
@@ -116,13 +124,14 @@ type AuditLog interface {
 	Events(ctx context.Context, q schemas.EventQuery) ([]schemas.Event, error)
 }
 
-// server is the state of the handlers: none beside the options.
+// server is the state of the handlers: hardly any beside the options.
 type server struct {
 	Options
 	base    string          // the path of PublicURL: "" unless the server is a part of a site
 	allowed map[string]bool // AllowedOrigins
 	paths   []string        // of the API, but for those with variables
 	hsts    bool
+	proxied sync.Once // the warning about an unknown proxy
 }
 
 // New returns the handler of the whole server.

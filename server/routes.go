@@ -8,6 +8,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -34,9 +35,9 @@ func (s *server) endpoints() []endpoint {
 	list := []endpoint{
 		{"POST", "/register/passkey/start", anyToken, s.startRegistration, configuredOrigins},
 		{"POST", "/register/passkey/finish", anyToken, s.finishRegistration, configuredOrigins},
-		{"POST", "/auth/passkey/start", nothing, open(s.startAuthentication), configuredOrigins},
-		{"POST", "/auth/passkey/finish", nothing, open(s.finishAuthentication), configuredOrigins},
-		{"POST", "/flow/execute", nothing, open(s.executeFlow), applicationOrigins},
+		{"POST", "/auth/passkey/start", nothing, s.limited(throttle.SignIn, open(s.startAuthentication)), configuredOrigins},
+		{"POST", "/auth/passkey/finish", nothing, s.limited(throttle.SignIn, open(s.finishAuthentication)), configuredOrigins},
+		{"POST", "/flow/execute", nothing, s.limited(throttle.SignIn, open(s.executeFlow)), applicationOrigins},
 		{"GET", "/flow/meta", nothing, open(s.flowMeta), applicationOrigins},
 		{"GET", "/.well-known/webauthn", nothing, open(s.relatedOrigins), noOrigins},
 		{"GET", "/health/liveness", nothing, open(s.liveness), noOrigins},

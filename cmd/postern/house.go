@@ -19,6 +19,7 @@ import (
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
@@ -35,6 +36,7 @@ type house struct {
 	applications engine.Applications
 	passkeys     *passkey.Ceremonies
 	passwords    *password.Pool
+	throttle     *throttle.Throttle
 	tokens       *token.Issuer
 	catalogue    *flows.Catalogue
 	directory    *directory.Directory
@@ -81,6 +83,7 @@ func (h *house) build(ctx context.Context) error {
 		MemoryKiB: cfg.Password.MemoryKiB, Iterations: cfg.Password.Iterations,
 		Workers: cfg.Password.Workers, Queue: cfg.Password.Queue,
 	})
+	h.throttle = newThrottle(cfg)
 	var kinds engine.Kinds
 	h.directory = directory.New(directory.Options{
 		Store: h.store, Hasher: h.passwords, DigestKey: token.Derive(kek, "audit", 32),
@@ -91,7 +94,7 @@ func (h *house) build(ctx context.Context) error {
 	})
 	kinds = nodes.Kinds(nodes.Deps{
 		Users: h.store, Types: h.directory, Passwords: h.store, Credentials: h.store, Permissions: h.store,
-		Hasher: h.passwords, Asserter: h.tokens, Ceremonies: h.passkeys,
+		Hasher: h.passwords, Guesses: h.throttle, Asserter: h.tokens, Ceremonies: h.passkeys,
 		BaseURL: cfg.Server.PublicURL, DecoySecret: token.Derive(kek, "decoys", 32),
 	})
 	h.catalogue = flows.NewCatalogue(h.store, kinds)
@@ -148,6 +151,7 @@ func (h *house) handler() http.Handler {
 		OAuth:    h.authorizationServer(),
 		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		SessionTTL: time.Duration(h.cfg.Passkey.Timeout),
+		Throttle:   h.throttle, Proxies: proxies(h.cfg.Server),
 		Checks: []server.Check{
 			{Name: "store", Run: h.store.Ping},
 			{Name: "keys", Run: func(context.Context) error { return h.tokens.Ready() }},

@@ -29,10 +29,12 @@ type rig struct {
 	device *passkeytest.Authenticator
 }
 
-// newRig starts on SQLite unless the environment says otherwise.
+// newRig starts on SQLite and throttles nothing, unless the environment says
+// otherwise: a benchmark is a flood.
 func newRig(t testing.TB, environ ...string) *rig {
 	t.Helper()
-	cfg, err := config.Load("", append(environ, "POSTERN_DATA_DIR="+t.TempDir()))
+	environ = append([]string{"POSTERN_THROTTLE_ENABLED=false", "POSTERN_DATA_DIR=" + t.TempDir()}, environ...)
+	cfg, err := config.Load("", environ)
 	if err != nil {
 		t.Fatal(err)
 	}

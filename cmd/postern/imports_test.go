@@ -33,7 +33,7 @@ func rooms() map[string][]string {
 		"flows":                        {"engine", "nodes", "schemas"},
 		"flows/flowtest":               {"flows", "engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password"},
 		"server/oauth":                 {"schemas", "internal/token", "internal/directory"},
-		"server":                       {"engine", "flows", "schemas", "internal/passkey", "internal/token", "internal/config", "internal/directory", "server/oauth"},
+		"server":                       {"engine", "flows", "schemas", "internal/passkey", "internal/token", "internal/config", "internal/directory", "internal/throttle", "server/oauth"},
 		"server/gate":                  {},
 		"bootstrap":                    {"flows", "schemas", "internal/directory", "internal/declare"},
 		"examples":                     {},

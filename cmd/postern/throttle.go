@@ -1,0 +1,47 @@
+package main
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/throttle"
+)
+
+// guessesPerWorker is how many passwords a worker of the pool checks in a second
+// at most, with the cost that is the default.
+const guessesPerWorker = 64
+
+// newThrottle is what limits guesses and floods, nil if it is switched off.
+func newThrottle(cfg *config.Config) *throttle.Throttle {
+	if !cfg.Throttle.Enabled {
+		return nil
+	}
+	return throttle.New(throttle.Options{
+		Budgets:   budgets(cfg.Throttle),
+		Instances: cfg.Throttle.Instances,
+		Familiar:  cfg.Throttle.FamiliarNetworks,
+		GuessRate: guessesPerWorker * cfg.Password.Workers,
+	})
+}
+
+func budgets(c config.Throttle) throttle.Budgets {
+	budget := func(b config.Budget) throttle.Budget {
+		return throttle.Budget{Burst: b.Burst, Every: time.Duration(b.Every)}
+	}
+	return throttle.Budgets{
+		SignIns: budget(c.SignIns), RunStarts: budget(c.RunStarts), RunSteps: budget(c.RunSteps),
+		Tokens: budget(c.Tokens), TokenFailures: budget(c.TokenFailures), Registrations: budget(c.Registrations),
+		PairGuesses: budget(c.PairGuesses), FamiliarGuesses: budget(c.FamiliarGuesses),
+		NetworkGuesses: budget(c.NetworkGuesses), AccountGuesses: budget(c.AccountGuesses),
+	}
+}
+
+// proxies are those that may say whom they speak for.
+func proxies(c config.Server) throttle.Proxies {
+	p := throttle.Proxies{Field: c.ForwardedField}
+	for _, network := range c.TrustedProxies {
+		p.Trusted = append(p.Trusted, netip.Prefix(network))
+	}
+	return p
+}

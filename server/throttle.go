@@ -1,0 +1,68 @@
+package server
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/postern-id/postern/internal/throttle"
+	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/oauth"
+)
+
+// limited is the handler of an endpoint that may be flooded. What it calls knows
+// by the context where the request came from.
+func (s *server) limited(at throttle.Endpoint, h handler) handler {
+	if s.Throttle == nil {
+		return h
+	}
+	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
+		a := throttle.Attempt{Endpoint: at, Network: s.network(r)}
+		if err := s.Throttle.Admit(&a); err != nil {
+			return err
+		}
+		err := h(w, r.WithContext(throttle.NewContext(r.Context(), a.Network)), c)
+		s.Throttle.Done(&a, outcomeOf(err))
+		return err
+	}
+}
+
+// admitRun limits how many runs are begun, and how fast one is answered.
+func (s *server) admitRun(r *http.Request, body *executeBody) error {
+	if s.Throttle == nil {
+		return nil
+	}
+	a := throttle.Attempt{Endpoint: throttle.RunStart, Network: s.network(r)}
+	if body.ExecutionID != nil {
+		a = throttle.Attempt{Endpoint: throttle.RunStep, Run: throttle.KeyOf(*body.ExecutionID)}
+	}
+	return s.Throttle.Admit(&a)
+}
+
+// network is where a request came from. The address is used for nothing else,
+// and is not kept.
+func (s *server) network(r *http.Request) throttle.Network {
+	client := s.Proxies.Client(r.RemoteAddr, r.Header.Values(s.Proxies.Field))
+	if len(s.Proxies.Trusted) == 0 && (client.IsPrivate() || client.IsLoopback()) && r.Header.Get(throttle.XForwardedFor) != "" {
+		s.proxied.Do(func() {
+			s.Log.Warn("requests come through a proxy that is not trusted, so that all of its clients are throttled as one; name it in the configuration",
+				slog.String("key", "server.trusted_proxies"))
+		})
+	}
+	return throttle.NetworkOf(client)
+}
+
+// outcomeOf tells whose fault an error was: the client's, or not.
+func outcomeOf(err error) throttle.Outcome {
+	if err == nil {
+		return throttle.Passed
+	}
+	status := statusOf(schemas.AsError(err).Class)
+	if told, ok := errors.AsType[*oauth.Error](err); ok {
+		status = told.Status
+	}
+	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
+		return throttle.Void
+	}
+	return throttle.Failed
+}
