@@ -50,6 +50,7 @@ const (
 	CodePasskeyConfig      = "passkey_configuration"
 	CodeOverloaded         = "overloaded"
 	CodeNotFound           = "not_found"
+	CodeAuthRequest        = "auth_request_not_found"
 	CodeConflict           = "conflict"  // another resource is in the way
 	CodeInUse              = "in_use"    // others refer to it, so it cannot go
 	CodeReadOnly           = "read_only" // it belongs to the program
