@@ -246,6 +246,43 @@ func TestFloodDoesNotMakeItForget(t *testing.T) {
 	}
 }
 
+// Every place is taken by a bucket that was emptied after the attacker's own, so
+// that his is the first to go if any goes; or all are taken before he comes at all,
+// and he has none.
+func TestFullTableDoesNotMakeItForget(t *testing.T) {
+	b := Budget{Burst: 5, Every: time.Minute}
+	const attackers, second = 100, int64(time.Second)
+	empty := func(l *Limiter, from, count int, now int64) (admitted int) {
+		for i := range count {
+			for range b.Burst + 1 {
+				if l.Take(numbered(from+i), now) == 0 {
+					admitted++
+				}
+			}
+		}
+		return admitted
+	}
+	t.Run("before", func(t *testing.T) {
+		l := NewLimiter(b, 1<<13)
+		empty(l, -attackers, attackers, 0)
+		empty(l, 1, 100_000, second)
+		if n := empty(l, -attackers, attackers, 2*second); n != 0 {
+			t.Errorf("%d more were admitted", n)
+		}
+	})
+	t.Run("after", func(t *testing.T) {
+		l := NewLimiter(b, 1<<13)
+		for i := range 16_000 { // fills the places, and hardly the sketch
+			l.Take(numbered(1+i), 0)
+		}
+		n := empty(l, -attackers, attackers, second)
+		if more := empty(l, -attackers, attackers, 2*second); n > attackers*b.Burst || more != 0 {
+			t.Errorf("%d were admitted and then %d, want at most %d and none", n, more, attackers*b.Burst)
+		}
+		t.Logf("%d of %d were admitted where all places are taken", n, attackers*b.Burst)
+	})
+}
+
 // Neither a flood of keys nor anything else takes memory.
 func TestMemoryIsBounded(t *testing.T) {
 	l := NewLimiter(Budget{Burst: 3, Every: time.Hour}, 1<<10)
