@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"unicode/utf8"
 
@@ -37,6 +38,15 @@ func (a Admin) check() error {
 		return fmt.Errorf("ADMIN_PASSWORD is too short: expected at least %d characters, got %d", minPassword, n)
 	}
 	return nil
+}
+
+// checkChosen is check for where no password is made up: it could be lost with
+// whoever is interrupted after that.
+func (a Admin) checkChosen() error {
+	if a.Password == "" {
+		return errors.New("the server stands open, and there is no administrator yet: set ADMIN_PASSWORD (and ADMIN_USERNAME) to make one")
+	}
+	return a.check()
 }
 
 // find returns the user of the administrator's name; nil if there is none.

@@ -138,11 +138,10 @@ func (s *seeder) begin(ctx context.Context, r *remote, setup Setup) error {
 			return err
 		}
 	}
-	if open && setup.Admin.Password == "" {
-		return errors.New("the server stands open, and there is no administrator yet: set ADMIN_PASSWORD (and ADMIN_USERNAME) to make one")
-	}
-	if err := setup.Admin.check(); err != nil {
-		return err
+	if open {
+		if err := setup.Admin.checkChosen(); err != nil {
+			return err
+		}
 	}
 	if err := s.lay(ctx, append([]string{consoleURL(setup.BaseURL)}, setup.RedirectURIs...)); err != nil || !open {
 		return err

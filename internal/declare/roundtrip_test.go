@@ -17,7 +17,7 @@ const secret = "SECRET=0123456789abcdef0123456789abcdef"
 // has none of it, it makes one that exports the same.
 func TestRoundTrip(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
-		roundTrip(t, newWorld(t), newWorld(t), many(200, 2000, 50))
+		roundTrip(t, newWorld(t), newWorld(t), many(200/scale, 2000/scale, 50/scale))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		roundTrip(t, openWorld(t, "postgres", storetest.Postgres(t)), openWorld(t, "postgres", storetest.Postgres(t)), many(20, 100, 5))
