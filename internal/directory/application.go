@@ -135,10 +135,14 @@ func checkFlowType(w *work, path, id string, t schemas.FlowType) error {
 		w.invalid(path, "there is no flow with the id %.64q", id)
 		return nil
 	}
-	if err == nil && f.FlowType != t {
+	if err != nil {
+		return err
+	}
+	if f.FlowType != t {
 		w.invalid(path, "expected a flow of the type %s, got %q, which is of the type %s", t, f.Handle, f.FlowType)
 	}
-	return err
+	w.guardWaivers(path, f)
+	return nil
 }
 
 func checkUserTypes(w *work, names []string) error {

@@ -120,6 +120,9 @@ func (r flowResource) judge(w *work, p *proposal, at *target, old, f *schemas.Fl
 			w.invalid("flowType", "expected %s, got %.64q: a flow's type never changes; make a new flow", old.FlowType, f.FlowType)
 		}
 	}
+	if err := guardFlow(w, old, f); err != nil {
+		return err
+	}
 	other, err := store.Flows().Find(w.ctx, w.tx, f.FlowType, f.Handle)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/postern-id/postern/schemas"
@@ -60,7 +61,7 @@ func TestNobodyGivesWhatTheyLack(t *testing.T) {
 }
 
 func (h *house) attempts(t testing.TB) []attempt {
-	return append(h.roleAttempts(t), append(h.groupAttempts(t), h.applicationAttempts(t)...)...)
+	return slices.Concat(h.roleAttempts(t), h.groupAttempts(t), h.applicationAttempts(t), h.flowAttempts(t))
 }
 
 func (h *house) roleAttempts(t testing.TB) []attempt {

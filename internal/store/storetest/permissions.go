@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -60,6 +61,30 @@ func testHolders(t *testing.T, s *store.Store) {
 		got, err := store.Holders(t.Context(), s, test.permission, test.limit)
 		must(t, err)
 		wantEqual(t, fmt.Sprintf("who holds %q", test.permission), got, test.want)
+	}
+}
+
+// testFlowPermissions has applications use a flow for the one and for the other.
+func testFlowPermissions(t *testing.T, s *store.Store) {
+	o := newOrganization(t, s)
+	in, up, neither := newFlow(schemas.Authentication, "in"), newFlow(schemas.Registration, "up"), newFlow(schemas.Authentication, "neither")
+	client, plain := newClient("client"), newApplication("plain", "")
+	client.AuthFlowID, plain.AuthFlowID, plain.RegistrationFlowID = in.ID, in.ID, up.ID
+	update(t, s, func(tx *store.Tx) error {
+		return errors.Join(store.Flows().Insert(tx, &in), store.Flows().Insert(tx, &up), store.Flows().Insert(tx, &neither),
+			store.Applications().Insert(tx, &client), store.Applications().Insert(tx, &plain))
+	})
+	o.grant(t, s, "cook", []string{"shop:stock"}, program(plain.ID), program(client.ID))
+	o.grant(t, s, "porter", []string{"shop:orders:read"}, program(plain.ID))
+	for id, want := range map[string][]string{
+		in.ID:           {"openid", "shop:orders", "shop:orders:read", "shop:stock"},
+		up.ID:           {"shop:orders:read", "shop:stock"},
+		neither.ID:      nil,
+		schemas.NewID(): nil,
+	} {
+		got, err := store.FlowPermissions(t.Context(), s, id)
+		must(t, err)
+		wantEqual(t, "what the applications of a flow have", got, want)
 	}
 }
 

@@ -30,6 +30,7 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"a flow goes with its versions", testFlowDelete},
 		{"permissions follow from roles", testPermissions},
 		{"holders of a permission are found", testHolders},
+		{"permissions behind a flow are found", testFlowPermissions},
 		{"unique attributes are one user's", testUniqueAttributes},
 		{"what becomes unique is claimed", testReclaim},
 		{"of users created at once one has the unique value", testUniqueRace},

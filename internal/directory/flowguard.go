@@ -1,0 +1,33 @@
+package directory
+
+import (
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// guardFlow lets only those write a flow who could not gain by it. What it waives
+// opens the accounts of whoever it is told to, so that takes everything. And what
+// it asks for it learns: at the door of an application that has permissions a
+// flow could collect the passwords of those who have them too, or ask for less
+// than it did. So it takes what the applications have that the flow is of.
+func guardFlow(w *work, old, f *schemas.Flow) error {
+	w.guardWaivers("waive", f)
+	if old == nil {
+		return nil // nobody signs in with it yet
+	}
+	permissions, err := store.FlowPermissions(w.ctx, w.tx, old.ID)
+	if err != nil {
+		return err
+	}
+	w.require("", "an application that uses the flow", permissionScopes(permissions))
+	return nil
+}
+
+// guardWaivers refuses a flow that waives something to all who may not do
+// everything, be it to write it or to let people in by it.
+func (w *work) guardWaivers(path string, f *schemas.Flow) {
+	if len(f.Waive) > 0 && !w.call.Permits(systemPermission) {
+		w.forbid(path, "a flow that waives the rule %q can take over the account of anybody, so only who has the permission %q may write or use one",
+			f.Waive[0].Rule, systemPermission)
+	}
+}

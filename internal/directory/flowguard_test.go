@@ -1,0 +1,94 @@
+package directory
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// flowAttempts are about flows of applications that have something.
+func (h *house) flowAttempts(t testing.TB) []attempt {
+	named := func(flow, handle string) string {
+		return strings.Replace(flow, `"`+flowHandle(flow)+`"`, `"`+handle+`"`, 1)
+	}
+	in, up := h.create(t, h.Flows, named(signInFlow, "in")), h.create(t, h.Flows, named(signUpFlow, "up"))
+	h.create(t, h.Applications, strings.Replace(machine(t, "In", "openid "+reading), "{", `{"authFlowId": "`+in+`",`, 1))
+	worker := h.create(t, h.Applications, object(t, "name", "Up", "registrationFlowId", up))
+	_, err := h.Assign(t.Context(), System(), h.ids["role"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: worker})
+	must(t, err)
+	better := strings.Replace(named(signInFlow, "in"), `"In"`, `"Better"`, 1)
+	_, err = h.Flows.Replace(t.Context(), System(), in, "", doc(t, better))
+	must(t, err)
+	return []attempt{
+		{"the flow by which people sign in to a client that has it", reading, h.replace(t, h.Flows, in, named(signInFlow, "in"))},
+		{"its flow as it was before", reading, func(ctx context.Context, c Call) error {
+			_, err := h.RestoreFlow(ctx, c, in, 1)
+			return err
+		}},
+		{"the flow by which people register with an application that has the role", writing, h.replace(t, h.Flows, up, strings.Replace(named(signUpFlow, "up"), `"Up"`, `"Upwards"`, 1))},
+	}
+}
+
+func flowHandle(flow string) string {
+	_, rest, _ := strings.Cut(flow, `"handle": "`)
+	handle, _, _ := strings.Cut(rest, `"`)
+	return handle
+}
+
+// waivingFlow gives a passkey to whoever says the name of an account.
+const waivingFlow = `{"handle": "enrol", "name": "Enrol", "flowType": "REGISTRATION", "waive": [{"rule": "takeover", "node": "key", "reason": "Supervised."}], "nodes": [
+	{"id": "who", "use": "prompt", "next": "find", "with": {"inputs": [{"identifier": "username", "type": "TEXT_INPUT", "required": true}],
+		"actions": [{"ref": "go", "label": "Go"}]}},
+	{"id": "find", "use": "user-resolve", "with": {"by": ["username"], "from": "username"}, "next": {"found": "key", "missing": "who"}},
+	{"id": "key", "use": "passkey-register", "next": "end"}]}`
+
+// A flow that can take over accounts is for those who may do everything.
+func TestWaiversAreForAdministrators(t *testing.T) {
+	h := furnished(t, newWorld(t))
+	enrol := h.create(t, h.Flows, waivingFlow)
+	safe := h.create(t, h.Flows, strings.Replace(signUpFlow, "passkey-sign-up", "safe", 1))
+	kiosk := object(t, "name", "Kiosk", "registrationFlowId", enrol, "allowedUserTypes", []string{"Person"})
+	app := h.create(t, h.Applications, kiosk)
+	plain := h.create(t, h.Applications, `{"name": "Plain"}`)
+	_, err := h.Flows.Replace(t.Context(), System(), enrol, "", doc(t, strings.Replace(signUpFlow, "passkey-sign-up", "enrol", 1)))
+	must(t, err)
+	attempts := map[string]func(context.Context, Call) error{
+		"a new flow": func(ctx context.Context, c Call) error {
+			_, err := h.Flows.Create(ctx, c, doc(t, strings.Replace(waivingFlow, `"enrol"`, `"other"`, 1)))
+			return err
+		},
+		"another flow that is to waive": h.replace(t, h.Flows, safe, strings.Replace(waivingFlow, `"enrol"`, `"safe"`, 1)),
+		"a version that waives": func(ctx context.Context, c Call) error {
+			_, err := h.RestoreFlow(ctx, c, enrol, 1)
+			return err
+		},
+	}
+	h.refusesClerks(t, attempts)
+	must(t, attempts["a version that waives"](t.Context(), System()))
+	h.refusesClerks(t, map[string]func(context.Context, Call) error{
+		"a new application by it": func(ctx context.Context, c Call) error {
+			_, err := h.Applications.Create(ctx, c, doc(t, object(t, "name", "New", "registrationFlowId", enrol)))
+			return err
+		},
+		"another application by it":             h.replace(t, h.Applications, plain, object(t, "name", "Plain", "registrationFlowId", enrol)),
+		"an application for whom it is to open": h.replace(t, h.Applications, app, object(t, "name", "Kiosk", "registrationFlowId", enrol)),
+	})
+}
+
+// refusesClerks makes sure that attempts are refused to whoever may write all
+// resources, and not to whoever may do everything.
+func (h *house) refusesClerks(t *testing.T, attempts map[string]func(context.Context, Call) error) {
+	t.Helper()
+	for name, do := range attempts {
+		if err := do(t.Context(), as(h.ids["other"], "system:flows", "system:applications", "shop")); !schemas.HasClass(err, schemas.Forbidden) {
+			t.Errorf("%s: got %v, expected it to be forbidden", name, err)
+		}
+		dry := as(h.ids["other"], "system")
+		dry.DryRun = true
+		if err := do(t.Context(), dry); err != nil {
+			t.Errorf("%s, by an administrator: %v", name, err)
+		}
+	}
+}
