@@ -69,7 +69,7 @@ func (s *seeder) create(ctx context.Context, a Admin) (id string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("the administrator %q cannot be made: %w", a.username(), err)
 	}
-	s.created++
+	s.changes++
 	s.tell("created user %q", a.username())
 	return e.ID, nil
 }

@@ -30,8 +30,9 @@ type Setup struct {
 	// Admin signs in where there is no token. Where nobody may do anything yet, it
 	// becomes the first administrator.
 	Admin Admin
-	// Environ is where secrets of seed files are found: NAME=value.
-	Environ []string
+	// Getenv gives the values of environment variables, in which secrets of seed
+	// files are found.
+	Getenv func(name string) string
 	// Wait is how long the server may take to be ready.
 	Wait time.Duration
 	HTTP *http.Client
@@ -69,11 +70,11 @@ func Run(ctx context.Context, setup Setup) error {
 		return err
 	}
 	for _, f := range files {
-		if err := s.ensure(ctx, f.resources, setup.Environ); err != nil {
+		if err := s.ensure(ctx, f.resources, setup.Getenv); err != nil {
 			return err
 		}
 	}
-	if s.created == 0 {
+	if s.changes == 0 {
 		s.tell("nothing to do: everything is there")
 	}
 	return nil

@@ -15,18 +15,17 @@ import (
 type seeder struct {
 	target declare.Target
 	tell   func(format string, args ...any)
-	// created and there count resources.
-	created, there int
+	// changes counts what was created or changed.
+	changes int
 }
 
 // ensure makes resources exist.
-func (s *seeder) ensure(ctx context.Context, resources []declare.Resource, environ []string) error {
-	return declare.Ensure(ctx, s.target, resources, environ, func(e declare.Ensured) {
+func (s *seeder) ensure(ctx context.Context, resources []declare.Resource, getenv func(string) string) error {
+	return declare.Ensure(ctx, s.target, resources, getenv, func(e declare.Ensured) {
 		if !e.Created {
-			s.there++
 			return
 		}
-		s.created++
+		s.changes++
 		s.tell("created %s", e.Name())
 		if e.Secret != "" {
 			s.tell("  client id: %s, client secret: %s   (shown once: write it down)", e.ClientID, e.Secret)
@@ -111,7 +110,7 @@ func (s *seeder) amend(ctx context.Context, n declare.Noun, id string, change fu
 		_, err = s.target.Replace(ctx, n, e, d)
 		if err == nil {
 			s.tell("changed %s: %s", (&declare.Resource{Noun: n, Document: e.Document}).Name(), what)
-			s.created++
+			s.changes++
 			return nil
 		}
 		if !schemas.HasClass(err, schemas.Precondition) || try == amendments {

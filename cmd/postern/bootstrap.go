@@ -35,9 +35,9 @@ type bootstrapCommand struct {
 // Run makes a running server have what a store begins with, and more.
 func (c bootstrapCommand) Run(ctx context.Context, p program) error {
 	setup := bootstrap.Setup{
-		RedirectURIs: c.ConsoleRedirectURIs, Samples: c.Samples, Dir: c.Dir, Environ: p.environ, Wait: c.Wait,
-		Token: cmp.Or(c.Token, variable(p.environ, "ADMIN_TOKEN")),
-		Admin: bootstrap.Admin{Username: variable(p.environ, "ADMIN_USERNAME"), Password: variable(p.environ, "ADMIN_PASSWORD")},
+		RedirectURIs: c.ConsoleRedirectURIs, Samples: c.Samples, Dir: c.Dir, Getenv: p.getenv, Wait: c.Wait,
+		Token: cmp.Or(c.Token, p.getenv("ADMIN_TOKEN")),
+		Admin: bootstrap.Admin{Username: p.getenv("ADMIN_USERNAME"), Password: p.getenv("ADMIN_PASSWORD")},
 		Tell:  func(format string, args ...any) { fmt.Fprintf(p.stdout, format+"\n", args...) },
 	}
 	cfg, err := c.configuration(p.environ)

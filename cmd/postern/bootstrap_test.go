@@ -85,7 +85,7 @@ func (h *house) bootstrapped(ctx context.Context, w *wire, dir string) (string, 
 	var told strings.Builder
 	err := bootstrap.Run(ctx, bootstrap.Setup{
 		BaseURL: h.cfg.Server.PublicURL, RedirectURIs: []string{"https://console.example.com/callback"}, Samples: true, Dir: dir,
-		Admin: bootstrap.Admin{Username: "root", Password: adminPassword}, Environ: []string{"EVE=" + adminPassword},
+		Admin: bootstrap.Admin{Username: "root", Password: adminPassword}, Getenv: program{environ: []string{"EVE=" + adminPassword}}.getenv,
 		Wait: time.Minute, HTTP: &http.Client{Transport: w},
 		Tell: func(format string, args ...any) { fmt.Fprintf(&told, format+"\n", args...) },
 	})

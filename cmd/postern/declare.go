@@ -49,7 +49,7 @@ func (c applyCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer h.close()
-	plan, err := declare.Apply(ctx, h.directory, tree, declare.Options{Environ: p.environ, Plan: c.Plan, Delete: c.Delete})
+	plan, err := declare.Apply(ctx, h.directory, tree, declare.Options{Getenv: p.getenv, Plan: c.Plan, Delete: c.Delete})
 	if err != nil {
 		return err
 	}

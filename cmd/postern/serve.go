@@ -197,6 +197,9 @@ func (p program) tellAdmin(admin *bootstrap.Admin) {
 	}
 }
 
+// getenv returns the value of an environment variable.
+func (p program) getenv(name string) string { return variable(p.environ, name) }
+
 // variable returns the value of an environment variable.
 func variable(environ []string, name string) string {
 	for _, entry := range environ {

@@ -10,8 +10,9 @@ import (
 
 // Options say how a tree is applied.
 type Options struct {
-	// Environ is the environment in which secrets are found: NAME=value.
-	Environ []string
+	// Getenv gives the values of environment variables, in which secrets are found;
+	// "" for one that is not set.
+	Getenv func(name string) string
 	// Plan has nothing done: the plan is the result of a rehearsal.
 	Plan bool
 	// Delete allows deletions. Without it a plan with deletions is not carried out
@@ -58,7 +59,7 @@ type applier struct {
 }
 
 func newApplier(t *Directory, o Options) *applier {
-	l := newLinker(t, o.Environ)
+	l := newLinker(t, o.Getenv)
 	return &applier{linker: l, target: t, former: newFormer(t, l.shelves)}
 }
 

@@ -220,7 +220,7 @@ func TestApplySecrets(t *testing.T) {
 		{first, "2 to create, 0 to change"}, {first, "0 to create, 0 to change"}, {nil, "0 to create, 0 to change"},
 		{second, "~ application \"Shop\"  (applications/shop.yaml)\n    the secret, which is not shown\n0 to create, 1 to change"}, {second, "0 to create, 0 to change"},
 	} {
-		plan := w.mustApply(dir, declare.Options{Environ: step.environ})
+		plan := w.mustApply(dir, declare.Options{Getenv: environ(step.environ...)})
 		if !strings.Contains(plan, step.want) || strings.Contains(plan, "0123456789abcdef") {
 			t.Errorf("with %q\n%s\nexpected %s", step.environ, plan, step.want)
 		}
@@ -236,7 +236,7 @@ func TestApplyPasswords(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for range 2 {
-		w.mustApply(dir, declare.Options{Environ: []string{"EVE=quiet harbour"}})
+		w.mustApply(dir, declare.Options{Getenv: environ("EVE=quiet harbour")})
 		u, err := w.store.UserByAttribute(t.Context(), "username", "eve")
 		if err != nil {
 			t.Fatal(err)
@@ -248,7 +248,7 @@ func TestApplyPasswords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	plan := w.mustApply(dir, declare.Options{Environ: []string{"EVE=another harbour"}})
+	plan := w.mustApply(dir, declare.Options{Getenv: environ("EVE=another harbour")})
 	u, err := w.store.UserByAttribute(t.Context(), "username", "eve")
 	if err != nil {
 		t.Fatal(err)

@@ -17,12 +17,13 @@ type Ensured struct {
 }
 
 // Ensure makes declared resources exist in a target: what is missing is created,
-// and what is there is left as it is. Each is told as soon as it is certain, so
+// and what is there is left as it is. Getenv gives the values of environment
+// variables, in which secrets are found; nil if there are none. Each is told as soon as it is certain, so
 // that a secret that was made up is not lost. What is wrong with the files is
 // Faults; then what is right has been created all the same, and doing it again
 // creates the rest.
-func Ensure(ctx context.Context, t Target, resources []Resource, environ []string, told func(Ensured)) error {
-	l := newLinker(t, environ)
+func Ensure(ctx context.Context, t Target, resources []Resource, getenv func(string) string, told func(Ensured)) error {
+	l := newLinker(t, getenv)
 	if err := l.link(ctx, resources); err != nil {
 		return err
 	}

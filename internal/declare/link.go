@@ -49,15 +49,18 @@ func (in *linked) refusal(err error) (Faults, bool) {
 // each reference means.
 type linker struct {
 	shelves *shelves
-	environ []string
+	getenv  func(string) string
 	faults  Faults
 	list    []*linked
 	byID    map[string]*linked // by plural and id, both that of the file and that of the target
 	byKey   map[string]*linked // by plural and key
 }
 
-func newLinker(target Target, environ []string) *linker {
-	return &linker{shelves: newShelves(target), environ: environ, byID: map[string]*linked{}, byKey: map[string]*linked{}}
+func newLinker(target Target, getenv func(string) string) *linker {
+	if getenv == nil {
+		getenv = func(string) string { return "" }
+	}
+	return &linker{shelves: newShelves(target), getenv: getenv, byID: map[string]*linked{}, byKey: map[string]*linked{}}
 }
 
 // link links the resources and puts them in order: each after those it refers to.
@@ -131,7 +134,7 @@ func (l *linker) claim(in *linked, said string) bool {
 // resolve puts ids in the place of names, and secrets in theirs.
 func (l *linker) resolve(ctx context.Context, in *linked) error {
 	var faults Faults
-	in.edits, in.missing, faults = in.secrets(l.environ)
+	in.edits, in.missing, faults = in.secrets(l.getenv)
 	for _, value := range in.edits {
 		in.secret = in.secret || value != nil
 	}

@@ -161,7 +161,7 @@ func FuzzReadSeed(f *testing.F) {
 			}
 		}
 		made := 0
-		err = declare.Ensure(t.Context(), &maker{t}, list, []string{"A=b"}, func(declare.Ensured) { made++ })
+		err = declare.Ensure(t.Context(), &maker{t}, list, environ("A=b"), func(declare.Ensured) { made++ })
 		if err == nil && made != len(list) {
 			t.Errorf("of %d resources %d were made", len(list), made)
 		}

@@ -37,7 +37,7 @@ func roundTrip(t *testing.T, first, second *world, content string) {
 	}
 	same(t, was, first.files())
 
-	plan := second.mustApply(dir, declare.Options{Delete: true, Environ: secrets(was)})
+	plan := second.mustApply(dir, declare.Options{Delete: true, Getenv: environ(secrets(was)...)})
 	if !strings.Contains(plan, "0 to change, 0 to delete\napplied") {
 		t.Errorf("applying to another store does\n%.2000s", plan)
 	}
@@ -45,14 +45,14 @@ func roundTrip(t *testing.T, first, second *world, content string) {
 }
 
 // secrets gives each variable that is named in an export a value.
-func secrets(files map[string][]byte) (environ []string) {
+func secrets(files map[string][]byte) (list []string) {
 	for _, text := range files {
 		if _, after, found := bytes.Cut(text, []byte("env: ")); found {
 			name, _, _ := strings.Cut(string(after), "\n")
-			environ = append(environ, name+"=0123456789abcdef0123456789abcdef")
+			list = append(list, name+"=0123456789abcdef0123456789abcdef")
 		}
 	}
-	return environ
+	return list
 }
 
 func (w *world) events() int {

@@ -50,7 +50,7 @@ func readSource(d *schemas.Document) (s source, err error) {
 
 // secrets are those of a resource: the edits that put them in their places, and
 // a fault for each that is not there. The places of those are emptied.
-func (r *Resource) secrets(environ []string) (edits map[string]any, missing, faults Faults) {
+func (r *Resource) secrets(getenv func(string) string) (edits map[string]any, missing, faults Faults) {
 	edits = map[string]any{}
 	for _, path := range r.Noun.secrets {
 		at := r.Document.At(path)
@@ -72,7 +72,7 @@ func (r *Resource) secrets(environ []string) (edits map[string]any, missing, fau
 			edits[path] = value
 			continue
 		}
-		if value := variable(environ, s.Env); value != "" {
+		if value := getenv(s.Env); value != "" {
 			edits[path] = value
 			continue
 		}
@@ -104,13 +104,3 @@ func readSecret(path, said string) (string, error) {
 
 // longestSecret is how many bytes a file with a secret may have.
 const longestSecret = 10_000
-
-// variable is the value of an environment variable; the last one counts.
-func variable(environ []string, name string) (value string) {
-	for _, entry := range environ {
-		if v, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = v
-		}
-	}
-	return value
-}

@@ -109,24 +109,34 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Run("postgres", func(t *testing.T) { test(t, openWorld(t, "postgres", storetest.Postgres(t))) })
 }
 
+// environ is an environment of variables NAME=value.
+func environ(variables ...string) func(string) string {
+	values := map[string]string{}
+	for _, v := range variables {
+		name, value, _ := strings.Cut(v, "=")
+		values[name] = value
+	}
+	return func(name string) string { return values[name] }
+}
+
 // ensure makes what a seed file declares exist, and tells what was created.
-func (w *world) ensure(text string, environ ...string) (created []string) {
+func (w *world) ensure(text string, variables ...string) (created []string) {
 	w.t.Helper()
-	created, err := w.tryEnsure(text, environ...)
+	created, err := w.tryEnsure(text, variables...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return created
 }
 
-func (w *world) tryEnsure(text string, environ ...string) (created []string, err error) {
+func (w *world) tryEnsure(text string, variables ...string) (created []string, err error) {
 	resources, err := declare.ReadSeed("seed.yaml", []byte(text))
 	if err != nil {
 		return nil, err
 	}
 	err = w.Transact(w.t.Context(), directory.System(), func(call directory.Call) error {
 		created = nil
-		return declare.Ensure(w.t.Context(), declare.NewDirectory(w.Directory, call), resources, environ, func(e declare.Ensured) {
+		return declare.Ensure(w.t.Context(), declare.NewDirectory(w.Directory, call), resources, environ(variables...), func(e declare.Ensured) {
 			if e.Created {
 				created = append(created, e.Name())
 			}
