@@ -60,7 +60,11 @@ func (s *server) passkeys(w http.ResponseWriter, r *http.Request, c *caller) err
 	for i := range found {
 		keys[i] = showPasskey(&found[i])
 	}
-	return writeJSON(w, http.StatusOK, whole("passkeys", keys))
+	page, err := s.pageOf(r, "passkeys", keys)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, page)
 }
 
 // renaming is the body of PATCH …/passkeys/{credentialId}.

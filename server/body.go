@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -143,12 +144,23 @@ func mediaType(field string, types []string) (string, error) {
 
 // writeJSON writes a reply. An error means that nothing was written.
 func writeJSON(w http.ResponseWriter, status int, v any) error {
-	text, err := json.Marshal(v)
+	text, err := encodeJSON(v)
 	if err != nil {
 		return fmt.Errorf("write the reply: %w", err)
 	}
-	writeBody(w, status, jsonType, append(text, '\n'))
+	writeBody(w, status, jsonType, text)
 	return nil
+}
+
+// encodeJSON is json.Marshal for people: & and < stay as they are. Escaping them
+// is for JSON within HTML, which no reply is: it says its type, and that no other
+// is to be guessed.
+func encodeJSON(v any) ([]byte, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return text.Bytes(), err
 }
 
 func writeBody(w http.ResponseWriter, status int, kind string, text []byte) {

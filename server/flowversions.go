@@ -7,7 +7,6 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -22,9 +21,8 @@ type versionInfo struct {
 
 // flowVersions is GET /flows/{id}/versions, newest first.
 func (s *server) flowVersions(w http.ResponseWriter, r *http.Request, c *caller) error {
-	q := readQuery(r.URL.Query(), "limit", "offset")
-	page := directory.Query{Limit: q.limit(), Offset: q.number("offset", 0, 0, farthest)}
-	if err := q.err(); err != nil {
+	page, err := partQuery(r)
+	if err != nil {
 		return err
 	}
 	flow, err := s.Directory.Flows.Get(r.Context(), c.Call, pathID(r))

@@ -1,8 +1,8 @@
 package server
 
 import (
-	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 
@@ -26,18 +26,27 @@ type link struct {
 
 // MarshalJSON writes the list under the name of what it lists.
 func (l listing) MarshalJSON() ([]byte, error) {
-	items, err := json.Marshal(l.items)
+	items, err := encodeJSON(l.items)
 	if err != nil {
 		return nil, err
 	}
-	links, err := json.Marshal(l.links)
+	links, err := encodeJSON(l.links)
 	return fmt.Appendf(nil, `{"totalResults":%d,"startIndex":%d,"count":%d,%q:%s,"links":%s}`,
 		l.total, l.start, len(l.items), l.plural, items, links), err
 }
 
-// whole is the listing of a list that has one part.
-func whole(plural string, items []any) listing {
-	return listing{total: len(items), start: 1, plural: plural, items: items, links: []link{}}
+// pageOf is the page of a short list that the request asks for.
+func (s *server) pageOf(r *http.Request, plural string, items []any) (listing, error) {
+	q, err := partQuery(r)
+	if err != nil {
+		return listing{}, err
+	}
+	from := min(q.Offset, len(items))
+	to := min(from+q.Limit, len(items))
+	return listing{
+		total: len(items), start: q.Offset + 1, plural: plural, items: items[from:to],
+		links: s.links(r.URL.Path, q, to-from, "", to < len(items)),
+	}, nil
 }
 
 // links are those of the page of count things that a query asked for. Next names

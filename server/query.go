@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -97,6 +98,13 @@ func listQuery(values url.Values, n directory.Noun) (directory.Query, error) {
 	if byType && values.Has("flowType") {
 		q.flowType(&page)
 	}
+	return page, q.err()
+}
+
+// partQuery reads which part of a list that has no filters is wanted.
+func partQuery(r *http.Request) (directory.Query, error) {
+	q := readQuery(r.URL.Query(), "limit", "offset")
+	page := directory.Query{Limit: q.limit(), Offset: q.number("offset", 0, 0, farthest)}
 	return page, q.err()
 }
 

@@ -23,9 +23,14 @@ func (s *server) sessions(w http.ResponseWriter, r *http.Request, c *caller) err
 	}
 	list := make([]any, len(found))
 	for i, session := range found {
+		session.AMR = append([]string{}, session.AMR...) // [], not null
 		list[i] = shownSession{session, session.ID == c.session}
 	}
-	return writeJSON(w, http.StatusOK, whole("sessions", list))
+	page, err := s.pageOf(r, "sessions", list)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, page)
 }
 
 // endSession is DELETE …/sessions/{sid}: every token of the session is worthless

@@ -37,7 +37,7 @@ const change = (pressed, text, work) => task(pressed, async () => {
 });
 
 async function load() {
-	const [user, keys, places] = await Promise.all(["", "/passkeys", "/sessions"].map((path) => api("GET", `users/me${path}`)));
+	const [user, keys, places] = await Promise.all(["", "/passkeys?limit=100", "/sessions?limit=100"].map((path) => api("GET", `users/me${path}`)));
 	sessions = places.sessions;
 	const focused = document.activeElement?.id;
 	const { name, username, email } = user.attributes;
