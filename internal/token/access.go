@@ -42,7 +42,7 @@ type accessClaims struct {
 }
 
 // Access returns a signed access token (RFC 9068).
-func (i *Issuer) Access(_ context.Context, a Access) (string, error) {
+func (i *Issuer) Access(ctx context.Context, a Access) (string, error) {
 	if err := i.Ready(); err != nil {
 		return "", err
 	}
@@ -66,5 +66,5 @@ func (i *Issuer) Access(_ context.Context, a Access) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("token: writing the claims: %w", err)
 	}
-	return i.signer.sign(AccessType, payload)
+	return i.sign(ctx, ES256, AccessType, payload)
 }

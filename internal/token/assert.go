@@ -30,7 +30,7 @@ type registered struct {
 
 // Assert returns the assertion as a signed JWT. What the assertion's profile
 // has under the name of a claim that means something else is left out.
-func (i *Issuer) Assert(_ context.Context, a schemas.Assertion) (string, error) {
+func (i *Issuer) Assert(ctx context.Context, a schemas.Assertion) (string, error) {
 	if err := i.Ready(); err != nil {
 		return "", err
 	}
@@ -42,7 +42,7 @@ func (i *Issuer) Assert(_ context.Context, a schemas.Assertion) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("token: writing the claims: %w", err)
 	}
-	return i.signer.sign(AssertionType, payload)
+	return i.sign(ctx, ES256, AssertionType, payload)
 }
 
 func (i *Issuer) registered(a *schemas.Assertion) (*registered, error) {
@@ -88,8 +88,9 @@ func IsScope(s string) bool {
 	return s != ""
 }
 
-// join writes the claims and the profile's own as one JSON object.
-func join(claims *registered, profile map[string]any) ([]byte, error) {
+// join writes the claims, a struct with some, and the profile's own as one JSON
+// object.
+func join(claims any, profile map[string]any) ([]byte, error) {
 	payload, err := json.Marshal(claims)
 	if err != nil {
 		return nil, err

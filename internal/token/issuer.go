@@ -1,11 +1,14 @@
 // Package token issues and checks Postern's tokens, which are JWTs (RFC 7519)
-// signed with ES256 (RFC 7518 §3.4), and keeps the keys they are signed with.
+// signed with ES256 or RS256 (RFC 7518 §3.3 and §3.4), and keeps the keys they are
+// signed with.
 //
-// There are two kinds of tokens. An assertion is what a completed sign-in ends
+// There are three kinds of tokens. An assertion is what a completed sign-in ends
 // with; it tells of the user, and has typ JWT. An access token (RFC 9068) is what
 // the token endpoint gives to a client; it names that, and has typ at+jwt.
 // Whoever holds either may call the API with it, as far as its scope and audience
-// go. Where only one of them will do, Claims.Type tells them apart.
+// go. Where only one of them will do, Claims.Type tells them apart. An ID token
+// (OpenID Connect Core §2) tells a client who has signed in, and is good for
+// nothing else; it has no typ.
 //
 // Private keys are kept sealed with AES-256-GCM under the key-encryption key,
 // which never lies in the same place as the store; see [KeyEncryptionKey].
@@ -14,11 +17,10 @@ package token
 import (
 	"cmp"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -41,6 +43,9 @@ type Options struct {
 	// AccessTTL is how long an access token is good for that does not say so
 	// itself. Zero means an hour.
 	AccessTTL time.Duration
+	// IDTokenTTL is how long an ID token is good for that does not say so itself.
+	// Zero means an hour.
+	IDTokenTTL time.Duration
 	// Live reports whether a token that is valid by itself still counts: that it
 	// was not revoked, and that its session and client are still there. Nil: all
 	// count.
@@ -49,28 +54,23 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Issuer issues and checks tokens. It never changes and may be used by many
-// goroutines at once.
+// Issuer issues and checks tokens. It may be used by many goroutines at once.
 type Issuer struct {
-	issuer                  string
-	assertionTTL, accessTTL time.Duration
-	now                     func() time.Time
-	live                    func(ctx context.Context, t schemas.TokenRef) (bool, error)
-	signer                  *signer
-	trusted                 map[string]trustedKey // by the header of a token, as it is in the token
-	jwks                    []byte
+	issuer                              string
+	assertionTTL, accessTTL, idTokenTTL time.Duration
+	now                                 func() time.Time
+	live                                func(ctx context.Context, t schemas.TokenRef) (bool, error)
+	keys                                Keys
+	seal                                *seal
+
+	current atomic.Pointer[keySet]
+	loading sync.Mutex // held while the keys are read, or one is made
 }
 
-// trustedKey is a key whose tokens are accepted, and the type of those that have
-// the header it is found by.
-type trustedKey struct {
-	id, typ string
-	public  *ecdsa.PublicKey
-}
-
-// New returns an issuer with the keys that are kept. Where none signs yet it
-// makes one; of several instances that do so at once all use the same. Kek is
-// the key-encryption key, 32 bytes, that opens the kept keys.
+// New returns an issuer with the keys that are kept. Where none signs with ES256
+// yet it makes one; of several instances that do so at once all use the same. A
+// key for RS256 is made when it is first needed, because that takes longer. Kek
+// is the key-encryption key, 32 bytes, that opens the kept keys.
 func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error) {
 	if o.Issuer == "" {
 		return nil, errors.New("token: no issuer given")
@@ -83,30 +83,31 @@ func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error)
 		return nil, err
 	}
 	i := &Issuer{
-		issuer: o.Issuer, now: o.Now, live: o.Live,
-		assertionTTL: cmp.Or(o.AssertionTTL, time.Hour), accessTTL: cmp.Or(o.AccessTTL, time.Hour),
+		issuer: o.Issuer, now: o.Now, live: o.Live, keys: keys, seal: seal,
+		assertionTTL: cmp.Or(o.AssertionTTL, time.Hour), accessTTL: cmp.Or(o.AccessTTL, time.Hour), idTokenTTL: cmp.Or(o.IDTokenTTL, time.Hour),
 	}
-	if err := i.load(ctx, keys, seal); err != nil {
+	if err := i.Reload(ctx); err != nil {
 		return nil, err
 	}
-	if i.signer != nil {
-		return i, nil
-	}
-	if err := addKey(ctx, keys, seal, i.now()); err != nil && !schemas.HasCode(err, "key_exists") {
-		return nil, fmt.Errorf("token: keeping a new signing key: %w", err)
-	}
-	if err := i.load(ctx, keys, seal); err != nil {
-		return nil, err
-	}
-	if err := i.Ready(); err != nil {
+	if _, err := i.signer(ctx, ES256); err != nil {
 		return nil, err
 	}
 	return i, nil
 }
 
+// set is the keys as they were last read.
+func (i *Issuer) set() *keySet {
+	if i != nil {
+		if set := i.current.Load(); set != nil {
+			return set
+		}
+	}
+	return &keySet{}
+}
+
 // Ready reports whether there is a key to sign with.
 func (i *Issuer) Ready() error {
-	if i == nil || i.signer == nil {
+	if i.set().es == nil {
 		return errors.New("token: no signing key is loaded")
 	}
 	return nil
@@ -121,49 +122,69 @@ func (i *Issuer) AssertionTTL() time.Duration { return i.assertionTTL }
 // AccessTTL is how long an access token is good for that does not say so itself.
 func (i *Issuer) AccessTTL() time.Duration { return i.accessTTL }
 
-// load opens the kept keys. Tokens of every one of them are accepted: a
-// published key may be signing on another instance already, and what a retired
-// one has signed lasts until it expires.
-func (i *Issuer) load(ctx context.Context, keys Keys, seal *seal) error {
-	kept, err := keys.SigningKeys(ctx)
+// IDTokenTTL is how long an ID token is good for that does not say so itself.
+func (i *Issuer) IDTokenTTL() time.Duration { return i.idTokenTTL }
+
+// Reload reads the keys. If it fails, those that were read before are used on.
+func (i *Issuer) Reload(ctx context.Context) error {
+	i.loading.Lock()
+	defer i.loading.Unlock()
+	return i.reload(ctx)
+}
+
+// reload reads the keys. The caller holds the lock.
+func (i *Issuer) reload(ctx context.Context) error {
+	kept, err := i.keys.SigningKeys(ctx)
 	if err != nil {
 		return fmt.Errorf("token: reading the signing keys: %w", err)
 	}
-	i.trusted = make(map[string]trustedKey, 2*len(kept))
-	var public []trustedKey
-	for _, k := range kept {
-		if k.Algorithm != algorithm {
-			continue
-		}
-		private, err := seal.open(k)
-		if err != nil {
-			return err
-		}
-		own, err := newSigner(k.ID, private)
-		if err != nil {
-			return err
-		}
-		for typ, header := range own.headers {
-			i.trusted[header] = trustedKey{k.ID, typ, &private.PublicKey}
-		}
-		public = append(public, trustedKey{id: k.ID, public: &private.PublicKey})
-		if k.Status == schemas.KeySigning {
-			i.signer = own
-		}
-	}
-	i.jwks, err = writeJWKS(public)
-	return err
-}
-
-// addKey makes a key that signs.
-func addKey(ctx context.Context, keys Keys, seal *seal, now time.Time) error {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	set, err := newKeySet(kept, i.seal, i.set())
 	if err != nil {
 		return err
 	}
-	k := schemas.SigningKey{ID: schemas.NewID(), Algorithm: algorithm, Status: schemas.KeySigning, CreatedAt: now.UTC()}
-	if k.Private, err = seal.close(k.ID, private); err != nil {
-		return err
+	i.current.Store(set)
+	return nil
+}
+
+// signer returns the key that signs with an algorithm, and makes one if there is
+// none.
+func (i *Issuer) signer(ctx context.Context, algorithm string) (*signer, error) {
+	if s := i.set().signer(algorithm); s != nil {
+		return s, nil
 	}
-	return keys.AddSigningKey(ctx, k)
+	if i == nil || i.keys == nil {
+		return nil, i.Ready()
+	}
+	i.loading.Lock()
+	defer i.loading.Unlock()
+	if err := i.reload(ctx); err != nil {
+		return nil, err
+	}
+	if s := i.set().signer(algorithm); s != nil {
+		return s, nil
+	}
+	k, err := i.newKey(algorithm, schemas.KeySigning)
+	if err != nil {
+		return nil, err
+	}
+	if err := i.keys.AddSigningKey(ctx, k); err != nil && !schemas.HasCode(err, "key_exists") {
+		return nil, fmt.Errorf("token: keeping a new signing key: %w", err)
+	}
+	if err := i.reload(ctx); err != nil {
+		return nil, err
+	}
+	if s := i.set().signer(algorithm); s != nil {
+		return s, nil
+	}
+	return nil, fmt.Errorf("token: no key signs with %s", algorithm)
+}
+
+// newKey makes a key and seals it.
+func (i *Issuer) newKey(algorithm string, status schemas.KeyStatus) (schemas.SigningKey, error) {
+	k := schemas.SigningKey{ID: schemas.NewID(), Algorithm: algorithm, Status: status, CreatedAt: i.now().UTC()}
+	private, err := generate(algorithm)
+	if err == nil {
+		k.Private, err = i.seal.close(k.ID, private)
+	}
+	return k, err
 }

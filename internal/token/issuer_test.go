@@ -105,8 +105,8 @@ func TestNewLosesTheRace(t *testing.T) {
 	}
 }
 
-// TestKeyStatuses: keys that do not sign are still trusted, keys of other
-// algorithms are let alone.
+// TestKeyStatuses: keys that do not sign are still trusted, keys of algorithms
+// that are not known are let alone.
 func TestKeyStatuses(t *testing.T) {
 	keys := &ring{}
 	raw, err := newIssuer(t, keys).Assert(t.Context(), newAssertion())
@@ -114,7 +114,7 @@ func TestKeyStatuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys.keys[0].Status = schemas.KeyRetired
-	keys.keys = append(keys.keys, schemas.SigningKey{ID: "rsa", Algorithm: "RS256", Status: schemas.KeySigning})
+	keys.keys = append(keys.keys, schemas.SigningKey{ID: "ed", Algorithm: "EdDSA", Status: schemas.KeySigning})
 	rotated := newIssuer(t, keys)
 	if len(keys.keys) != 3 {
 		t.Fatalf("there are %d keys, expected that a new one signs", len(keys.keys))
@@ -176,7 +176,7 @@ func TestSealedKeysDiffer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.close(keys.keys[0].ID, i.signer.private)
+	again, err := s.close(keys.keys[0].ID, i.set().es.private)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,10 @@ import (
 )
 
 // writeJWKS writes the public keys as a JWK Set.
-func writeJWKS(keys []trustedKey) ([]byte, error) {
+func writeJWKS(keys []*signer) ([]byte, error) {
 	set := jose.JSONWebKeySet{Keys: make([]jose.JSONWebKey, 0, len(keys))}
 	for _, k := range keys {
-		set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.public, KeyID: k.id, Algorithm: algorithm, Use: "sig"})
+		set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.private.Public(), KeyID: k.id, Algorithm: k.algorithm, Use: "sig"})
 	}
 	text, err := json.Marshal(set)
 	if err != nil {
@@ -21,5 +21,6 @@ func writeJWKS(keys []trustedKey) ([]byte, error) {
 }
 
 // JWKS is the JWK Set (RFC 7517 §5) of the public keys by which tokens of this
-// issuer can be checked, as JSON. It is not to be written to.
-func (i *Issuer) JWKS() []byte { return i.jwks }
+// issuer can be checked, as JSON: those that sign, those that are going to, and
+// those that have signed what may still be valid. It is not to be written to.
+func (i *Issuer) JWKS() []byte { return i.set().jwks }

@@ -1,10 +1,9 @@
 package token
 
 import (
+	"crypto"
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/x509"
 	"fmt"
 
@@ -31,7 +30,7 @@ func newSeal(kek []byte) (*seal, error) {
 	return &seal{aead}, nil
 }
 
-func (s *seal) close(id string, private *ecdsa.PrivateKey) ([]byte, error) {
+func (s *seal) close(id string, private crypto.Signer) ([]byte, error) {
 	text, err := x509.MarshalPKCS8PrivateKey(private)
 	if err != nil {
 		return nil, fmt.Errorf("token: writing a signing key: %w", err)
@@ -39,7 +38,7 @@ func (s *seal) close(id string, private *ecdsa.PrivateKey) ([]byte, error) {
 	return s.aead.Seal(nil, nil, text, []byte(id)), nil
 }
 
-func (s *seal) open(k schemas.SigningKey) (*ecdsa.PrivateKey, error) {
+func (s *seal) open(k schemas.SigningKey) (crypto.Signer, error) {
 	text, err := s.aead.Open(nil, nil, k.Private, []byte(k.ID))
 	if err != nil {
 		return nil, fmt.Errorf("token: the signing key %s cannot be opened: "+
@@ -49,9 +48,9 @@ func (s *seal) open(k schemas.SigningKey) (*ecdsa.PrivateKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("token: reading the signing key %s: %w", k.ID, err)
 	}
-	private, ok := parsed.(*ecdsa.PrivateKey)
-	if !ok || private.Curve != elliptic.P256() {
-		return nil, fmt.Errorf("token: the signing key %s is not a P-256 key, as %s needs", k.ID, algorithm)
+	private, ok := fits(k.Algorithm, parsed)
+	if !ok {
+		return nil, fmt.Errorf("token: the signing key %s is kept for %s, but is no key for that: the store has been changed by hand", k.ID, k.Algorithm)
 	}
 	return private, nil
 }

@@ -1,12 +1,15 @@
 package token
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 )
 
 // The types of tokens, as their headers name them (typ).
@@ -15,30 +18,40 @@ const (
 	AssertionType = "JWT"
 	// AccessType is that of an access token: RFC 9068 §2.1.
 	AccessType = "at+jwt"
+	// idType is that of an ID token, whose header names none, as OpenID Connect
+	// Core's own do. So no other token has the header of an ID token, and it can be
+	// taken for nothing else.
+	idType = ""
 )
 
-// algorithm is the JWS algorithm of every token: ECDSA with P-256 and SHA-256.
-const algorithm = "ES256"
-
-// signatureSize is that of an ES256 signature: R and S, 32 bytes each, big
+// ecdsaSize is the size of an ES256 signature: R and S, 32 bytes each, big
 // endian (RFC 7518 §3.4).
-const signatureSize = 64
+const ecdsaSize = 64
 
-// signer is the key that signs, with the headers of its tokens made once.
+// signer is a key that signs, with the headers of its tokens made once.
 type signer struct {
-	private *ecdsa.PrivateKey
-	headers map[string]string // by type
+	id        string
+	algorithm string
+	private   crypto.Signer
+	headers   map[string]string // by type
+	// covered is until when (in seconds since 1970) tokens of the key may last: the
+	// store has been told that it is needed so long.
+	covered atomic.Int64
+}
+
+// typesOf are the types of the tokens that an algorithm signs.
+func typesOf(algorithm string) []string {
+	if algorithm == RS256 {
+		return []string{idType}
+	}
+	return []string{AssertionType, AccessType, idType}
 }
 
 // newSigner returns the signer of a key, as which it is named in tokens.
-func newSigner(kid string, private *ecdsa.PrivateKey) (*signer, error) {
-	s := &signer{private: private, headers: map[string]string{}}
-	for _, typ := range []string{AssertionType, AccessType} {
-		header, err := json.Marshal(struct {
-			Algorithm string `json:"alg"`
-			KeyID     string `json:"kid"`
-			Type      string `json:"typ"`
-		}{algorithm, kid, typ})
+func newSigner(kid, algorithm string, private crypto.Signer) (*signer, error) {
+	s := &signer{id: kid, algorithm: algorithm, private: private, headers: map[string]string{}}
+	for _, typ := range typesOf(algorithm) {
+		header, err := json.Marshal(joseHeader{algorithm, kid, typ})
 		if err != nil {
 			return nil, fmt.Errorf("token: writing a header: %w", err)
 		}
@@ -47,24 +60,57 @@ func newSigner(kid string, private *ecdsa.PrivateKey) (*signer, error) {
 	return s, nil
 }
 
+// joseHeader is the JOSE header of a token: RFC 7515 §4.1.
+type joseHeader struct {
+	Algorithm string `json:"alg"`
+	KeyID     string `json:"kid"`
+	Type      string `json:"typ,omitempty"`
+}
+
 // sign returns the compact serialisation (RFC 7515 §7.1) of the signed payload.
 func (s *signer) sign(typ string, payload []byte) (string, error) {
 	encoding := base64.RawURLEncoding
 	header := s.headers[typ]
-	size := len(header) + 1 + encoding.EncodedLen(len(payload)) + 1 + encoding.EncodedLen(signatureSize)
-	token := make([]byte, 0, size)
+	token := make([]byte, 0, len(header)+1+encoding.EncodedLen(len(payload))+1+encoding.EncodedLen(s.size()))
 	token = append(token, header...)
 	token = append(token, '.')
 	token = encoding.AppendEncode(token, payload)
 
 	digest := sha256.Sum256(token)
-	r, v, err := ecdsa.Sign(rand.Reader, s.private, digest[:])
+	token = append(token, '.')
+	token, err := s.appendSignature(token, digest[:])
 	if err != nil {
 		return "", fmt.Errorf("token: signing: %w", err)
 	}
-	var signature [signatureSize]byte
-	r.FillBytes(signature[:signatureSize/2])
-	v.FillBytes(signature[signatureSize/2:])
-	token = append(token, '.')
-	return string(encoding.AppendEncode(token, signature[:])), nil
+	return string(token), nil
+}
+
+// size is how many bytes a signature has.
+func (s *signer) size() int {
+	if key, ok := s.private.(*rsa.PrivateKey); ok {
+		return key.Size()
+	}
+	return ecdsaSize
+}
+
+// appendSignature signs a digest and appends the signature in base64.
+func (s *signer) appendSignature(token, digest []byte) ([]byte, error) {
+	switch key := s.private.(type) {
+	case *ecdsa.PrivateKey:
+		r, v, err := ecdsa.Sign(rand.Reader, key, digest)
+		if err != nil {
+			return nil, err
+		}
+		var signature [ecdsaSize]byte
+		r.FillBytes(signature[:ecdsaSize/2])
+		v.FillBytes(signature[ecdsaSize/2:])
+		return base64.RawURLEncoding.AppendEncode(token, signature[:]), nil
+	case *rsa.PrivateKey:
+		signature, err := rsa.SignPKCS1v15(nil, key, crypto.SHA256, digest)
+		if err != nil {
+			return nil, err
+		}
+		return base64.RawURLEncoding.AppendEncode(token, signature), nil
+	}
+	return nil, fmt.Errorf("a %T signs nothing", s.private)
 }

@@ -53,9 +53,10 @@ func (c *Claims) Permits(permission string) bool {
 // A token's header must be, byte for byte, one that this issuer writes. So no
 // header is obeyed that an attacker chose: not another algorithm or none, not a
 // key that comes with the token (jwk, jku, x5c) or is only named alike, and no
-// extension (crit).
+// extension (crit). A header that is of a key not known yet is looked up once
+// more: another instance may have begun to use it.
 func (i *Issuer) Verify(ctx context.Context, raw, audience string) (*Claims, error) {
-	claims, err := i.open(raw)
+	claims, err := i.open(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -100,12 +101,13 @@ type received struct {
 	OUID     string           `json:"ouId"`
 	ClientID string           `json:"client_id"`
 	Session  string           `json:"sid"`
+	Nonce    string           `json:"nonce"`
 
 	typ string
 }
 
 // open returns the claims of a token that one of the keys has signed.
-func (i *Issuer) open(raw string) (*received, error) {
+func (i *Issuer) open(ctx context.Context, raw string) (*received, error) {
 	if len(raw) > longest {
 		return nil, errInvalid("The token has %d bytes, expected at most %d.", len(raw), longest)
 	}
@@ -114,11 +116,11 @@ func (i *Issuer) open(raw string) (*received, error) {
 		return nil, errInvalid("The token has a line end in it.")
 	}
 	header, _, _ := strings.Cut(raw, ".")
-	key, ok := i.trusted[header]
+	key, ok := i.trusted(ctx, header)
 	if !ok {
 		return nil, errInvalid("The token was not issued here, or its signing key is no longer in use. Sign in again.")
 	}
-	token, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.ES256})
+	token, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.SignatureAlgorithm(key.algorithm)})
 	if err != nil {
 		return nil, errInvalid("The token is not a signed JWT.")
 	}
@@ -134,6 +136,8 @@ func (i *Issuer) open(raw string) (*received, error) {
 func (i *Issuer) check(c *received, audience string) error {
 	now := i.now()
 	switch {
+	case c.typ == idType:
+		return errInvalid("An ID token tells a client who signed in, and gives access to nothing. Send the access token.")
 	case c.Issuer != i.issuer:
 		return errInvalid("The token is of another issuer, expected %s.", i.issuer)
 	case audience == "" || !c.Audience.Contains(audience):

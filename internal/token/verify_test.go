@@ -47,11 +47,14 @@ func newForge(t testing.TB, typ string) *forge {
 }
 
 // own is the header of the valid token.
-func (f *forge) own() string { return f.i.signer.headers[f.typ] }
+func (f *forge) own() string { return f.i.set().es.headers[f.typ] }
+
+// key is the one that signs the valid token.
+func (f *forge) key() *ecdsa.PrivateKey { return f.i.set().es.private.(*ecdsa.PrivateKey) }
 
 // sign makes a token with any header and payload.
 func (f *forge) sign(key *ecdsa.PrivateKey, header string, payload []byte) string {
-	raw, err := (&signer{key, map[string]string{"any": header}}).sign("any", payload)
+	raw, err := (&signer{private: key, headers: map[string]string{"any": header}}).sign("any", payload)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -70,11 +73,11 @@ func (f *forge) claims(change map[string]any) map[string]any {
 // another program with our key, could issue.
 func (f *forge) with(change map[string]any) string { return f.signed(f.json(f.claims(change))) }
 
-func (f *forge) signed(payload []byte) string { return f.sign(f.i.signer.private, f.own(), payload) }
+func (f *forge) signed(payload []byte) string { return f.sign(f.key(), f.own(), payload) }
 
 // headed is a token with another header, rightly signed over it.
 func (f *forge) headed(header map[string]any) string {
-	return f.sign(f.i.signer.private, base64.RawURLEncoding.EncodeToString(f.json(header)), f.json(f.claims(nil)))
+	return f.sign(f.key(), base64.RawURLEncoding.EncodeToString(f.json(header)), f.json(f.claims(nil)))
 }
 
 func (f *forge) head(change map[string]any) map[string]any {
@@ -138,15 +141,15 @@ func hostile(f *forge) map[string]string {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	public, err := f.i.signer.private.PublicKey.Bytes()
+	public, err := f.key().PublicKey.Bytes()
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	kid := map[jose.HeaderKey]any{"kid": f.kid}
 	parts := strings.Split(f.valid, ".")
-	zero := base64.RawURLEncoding.EncodeToString(make([]byte, signatureSize))
+	zero := base64.RawURLEncoding.EncodeToString(make([]byte, ecdsaSize))
 	signature, _ := base64.RawURLEncoding.DecodeString(parts[2])
-	der, _ := f.i.signer.private.Sign(rand.Reader, make([]byte, 32), nil)
+	der, _ := f.key().Sign(rand.Reader, make([]byte, 32), nil)
 	none := base64.RawURLEncoding.EncodeToString(f.json(f.head(map[string]any{"alg": "none"})))
 	later := func(d time.Duration) int64 { return noon().Add(d).Unix() }
 	return map[string]string{
@@ -193,7 +196,7 @@ func hostile(f *forge) map[string]string {
 		"header in another order":      reordered(f),
 		"zero signature":               f.part(2, zero),
 		"DER signature":                f.part(2, base64.RawURLEncoding.EncodeToString(der)),
-		"signature with a byte more":   f.part(2, base64.RawURLEncoding.EncodeToString(append(signature[:signatureSize:signatureSize], 0))),
+		"signature with a byte more":   f.part(2, base64.RawURLEncoding.EncodeToString(append(signature[:ecdsaSize:ecdsaSize], 0))),
 		"signature of another token":   f.part(2, strings.Split(f.with(nil), ".")[2]),
 		"claims changed":               f.part(1, base64.RawURLEncoding.EncodeToString(f.json(f.claims(map[string]any{"sub": "admin"})))),
 		"claims not JSON":              f.signed([]byte("sub=admin")),
@@ -231,7 +234,7 @@ func resigned(f *forge, key *ecdsa.PrivateKey) string {
 // reordered is a good token whose header is written otherwise.
 func reordered(f *forge) string {
 	text := fmt.Sprintf(`{"typ":%q,"kid":%q,"alg":"ES256"}`, f.typ, f.kid)
-	return f.sign(f.i.signer.private, base64.RawURLEncoding.EncodeToString([]byte(text)), f.json(f.claims(nil)))
+	return f.sign(f.key(), base64.RawURLEncoding.EncodeToString([]byte(text)), f.json(f.claims(nil)))
 }
 
 func TestHostileTokens(t *testing.T) {
@@ -280,9 +283,9 @@ func TestTypesAreNotMixed(t *testing.T) {
 		{"an assertion of a client", assertion, assertion.with(map[string]any{"client_id": "console"})},
 		{"an assertion without an id", assertion, assertion.with(map[string]any{"jti": ""})},
 		{"the signature of an access token under the header of an assertion", access,
-			access.i.signer.headers[AssertionType] + access.valid[strings.IndexByte(access.valid, '.'):]},
+			access.i.set().es.headers[AssertionType] + access.valid[strings.IndexByte(access.valid, '.'):]},
 		{"the signature of an assertion under the header of an access token", assertion,
-			assertion.i.signer.headers[AccessType] + assertion.valid[strings.IndexByte(assertion.valid, '.'):]},
+			assertion.i.set().es.headers[AccessType] + assertion.valid[strings.IndexByte(assertion.valid, '.'):]},
 	} {
 		t.Run(test.name, func(t *testing.T) { refused(t, test.f, test.raw) })
 	}

@@ -1,0 +1,149 @@
+package token
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ID is what an ID token says, before it is signed. Subject and ClientID must be
+// there.
+type ID struct {
+	Subject string
+	// ClientID is the client it is issued to, and so its only audience. It needs no
+	// azp, which tells of several which one it is (Core §2).
+	ClientID string
+	Nonce    string    // of the authorization request, "" for none
+	Session  string    // "" for none
+	AuthTime time.Time // when the user authenticated
+	ACR      string
+	AMR      []string
+	// Profile is what is told of the user beyond that: the claims that the scopes
+	// of the request release. What it has under the name of a claim that means
+	// something else is left out.
+	Profile map[string]any
+	// AccessToken and Code are what it is given out with, "" for nothing: it binds
+	// them to itself by at_hash (§3.1.3.6) and c_hash (§3.3.2.11).
+	AccessToken, Code string
+	Validity          time.Duration // 0: the issuer's default
+	Algorithm         string        // RS256, also for "", or ES256
+}
+
+// idClaims are the claims of an ID token: OpenID Connect Core §2.
+type idClaims struct {
+	Issuer     string   `json:"iss"`
+	Subject    string   `json:"sub"`
+	Audience   string   `json:"aud"`
+	IssuedAt   int64    `json:"iat"`
+	Expires    int64    `json:"exp"`
+	AuthTime   int64    `json:"auth_time,omitempty"`
+	Nonce      string   `json:"nonce,omitempty"`
+	ACR        string   `json:"acr,omitempty"`
+	AMR        []string `json:"amr,omitempty"`
+	Session    string   `json:"sid,omitempty"`
+	AccessHash string   `json:"at_hash,omitempty"`
+	CodeHash   string   `json:"c_hash,omitempty"`
+}
+
+// IDToken returns a signed ID token (OpenID Connect Core §2).
+func (i *Issuer) IDToken(ctx context.Context, t ID) (string, error) {
+	if err := i.Ready(); err != nil {
+		return "", err
+	}
+	algorithm := cmp.Or(t.Algorithm, RS256)
+	if algorithm != RS256 && algorithm != ES256 {
+		return "", fmt.Errorf("token: ID tokens are signed with %s or %s, not with %q", RS256, ES256, algorithm)
+	}
+	if t.Subject == "" || t.ClientID == "" {
+		return "", errors.New("token: an ID token needs a subject and a client")
+	}
+	now := i.now()
+	claims := &idClaims{
+		Issuer: i.issuer, Subject: t.Subject, Audience: t.ClientID,
+		IssuedAt: now.Unix(), Expires: now.Add(cmp.Or(t.Validity, i.idTokenTTL)).Unix(),
+		Nonce: t.Nonce, ACR: t.ACR, AMR: t.AMR, Session: t.Session,
+		AccessHash: halfHash(t.AccessToken), CodeHash: halfHash(t.Code),
+	}
+	if !t.AuthTime.IsZero() {
+		claims.AuthTime = t.AuthTime.Unix()
+	}
+	payload, err := join(claims, t.Profile)
+	if err != nil {
+		return "", fmt.Errorf("token: writing the claims: %w", err)
+	}
+	return i.sign(ctx, algorithm, idType, payload)
+}
+
+// halfHash is the left half of the SHA-256 of a text, by which an ID token names
+// it; "" for "". Both algorithms have SHA-256 as their hash.
+func halfHash(text string) string {
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
+}
+
+// IDClaims are what an ID token said.
+type IDClaims struct {
+	Subject, ClientID           string
+	Session, Nonce              string    // "" where there is none
+	IssuedAt, Expires, AuthTime time.Time // AuthTime is zero when not told
+	ACR                         string
+	AMR                         []string
+}
+
+// VerifyIDToken returns what an ID token of this issuer says that comes back as
+// id_token_hint (OpenID Connect Core §3.1.2.1). It may have expired: it tells who
+// once signed in, and proves nothing about now. Whatever else is wrong with it,
+// the error is invalid_token.
+func (i *Issuer) VerifyIDToken(ctx context.Context, raw string) (*IDClaims, error) {
+	claims, err := i.open(ctx, raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := i.checkID(claims); err != nil {
+		return nil, err
+	}
+	c := &IDClaims{
+		Subject: claims.Subject, ClientID: claims.Audience[0], Session: claims.Session, Nonce: claims.Nonce,
+		IssuedAt: claims.IssuedAt.Time().UTC(), Expires: claims.Expiry.Time().UTC(), ACR: claims.ACR, AMR: claims.AMR,
+	}
+	if claims.AuthTime != nil {
+		c.AuthTime = claims.AuthTime.Time().UTC()
+	}
+	return c, nil
+}
+
+func (i *Issuer) checkID(c *received) error {
+	switch {
+	case c.typ != idType:
+		return errInvalid("Expected an ID token, got a token of the type %s.", c.typ)
+	case c.Issuer != i.issuer:
+		return errInvalid("The ID token is of another issuer, expected %s.", i.issuer)
+	case c.Subject == "" || len(c.Audience) != 1 || c.Audience[0] == "" || c.Expiry == nil || c.IssuedAt == nil:
+		return errInvalid("The ID token lacks sub, exp or iat, or has not one audience.")
+	case i.now().Add(leeway).Before(c.IssuedAt.Time()):
+		return errInvalid("The ID token was issued in the future: the clocks of the servers differ.")
+	}
+	return nil
+}
+
+// sign signs a payload with the key that signs with the algorithm.
+func (i *Issuer) sign(ctx context.Context, algorithm, typ string, payload []byte) (string, error) {
+	s, err := i.signer(ctx, algorithm)
+	if err != nil {
+		return "", err
+	}
+	return s.sign(typ, payload)
+}
+
+// trusted is the key that a token's header names.
+func (i *Issuer) trusted(_ context.Context, header string) (trustedKey, bool) {
+	key, ok := i.set().trusted[header]
+	return key, ok
+}

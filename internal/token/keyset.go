@@ -1,0 +1,84 @@
+package token
+
+import (
+	"crypto"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// keySet is the signing keys as they were when they were read. It never changes:
+// when the keys do, another takes its place.
+type keySet struct {
+	kept    []schemas.SigningKey // of the known algorithms, oldest first; without their private halves
+	signers map[string]*signer   // all of them, by id
+	es, rs  *signer              // those that sign, nil for none
+	trusted map[string]trustedKey
+	jwks    []byte
+}
+
+// trustedKey is a key whose tokens are accepted, and the type of those that have
+// the header it is found by.
+type trustedKey struct {
+	algorithm, typ string
+	public         crypto.PublicKey
+}
+
+// newKeySet opens the kept keys, as far as the set before has not got them open
+// already. Tokens of every one of them are accepted: a published key may be
+// signing on another instance already, and what a retired one has signed lasts
+// until it expires.
+func newKeySet(kept []schemas.SigningKey, seal *seal, before *keySet) (*keySet, error) {
+	set := &keySet{signers: make(map[string]*signer, len(kept)), trusted: make(map[string]trustedKey, 2*len(kept))}
+	public := make([]*signer, 0, len(kept))
+	for _, k := range kept {
+		if k.Algorithm != ES256 && k.Algorithm != RS256 {
+			continue
+		}
+		s, err := before.opened(k, seal)
+		if err != nil {
+			return nil, err
+		}
+		set.add(k, s)
+		public = append(public, s)
+	}
+	var err error
+	set.jwks, err = writeJWKS(public)
+	return set, err
+}
+
+// opened is the signer of a kept key.
+func (set *keySet) opened(k schemas.SigningKey, seal *seal) (*signer, error) {
+	if s := set.signers[k.ID]; s != nil && s.algorithm == k.Algorithm {
+		return s, nil
+	}
+	private, err := seal.open(k)
+	if err != nil {
+		return nil, err
+	}
+	return newSigner(k.ID, k.Algorithm, private)
+}
+
+func (set *keySet) add(k schemas.SigningKey, s *signer) {
+	for typ, header := range s.headers {
+		set.trusted[header] = trustedKey{s.algorithm, typ, s.private.Public()}
+	}
+	if k.Status == schemas.KeySigning {
+		switch s.algorithm {
+		case ES256:
+			set.es = s
+		case RS256:
+			set.rs = s
+		}
+	}
+	k.Private = nil
+	set.kept = append(set.kept, k)
+	set.signers[k.ID] = s
+}
+
+// signer is the one that signs with the algorithm, nil for none.
+func (set *keySet) signer(algorithm string) *signer {
+	if algorithm == RS256 {
+		return set.rs
+	}
+	return set.es
+}
