@@ -46,10 +46,48 @@ type Grant struct {
 // GrantAuthRequest grants an authorization request, in the transaction that ends
 // the run it belongs to. One that is gone, expired or granted already makes the
 // whole commit fail with auth_request_not_found, Class Invalid.
+//
+// BrowserHash is that of the browser in which the run ended. If it is not that of
+// the request nothing is granted: somebody else has been led to finish a sign-in
+// that another had begun, who would get the code for it.
 type GrantAuthRequest struct {
-	ID    string
-	Grant Grant
-	At    time.Time
+	ID          string
+	Grant       Grant
+	BrowserHash []byte
+	At          time.Time
 }
 
 func (GrantAuthRequest) change() {}
+
+// RefreshFamily is what a client may refresh its tokens by. Each token of it is a
+// generation; of these the newest is good, and the one before it for as long as
+// the reply with the newest may have been lost. Its ID is that of the
+// authorization request it comes from.
+type RefreshFamily struct {
+	ID                      string
+	ApplicationID, ClientID string
+	Scopes, Resources       []string
+	Grant                   Grant
+	Generation              int
+	RotatedAt               time.Time
+	CreatedAt, ExpiresAt    time.Time
+}
+
+// Rotation asks for the generation after the given one. A reply with that is
+// taken for lost if it is asked for again within Window; any other use of a
+// generation that has had its turn ends the family.
+type Rotation struct {
+	ID         string
+	Generation int
+	At         time.Time
+	Window     time.Duration
+	// Revoke is when the last access token of the family will have expired.
+	Revoke time.Time
+}
+
+// Codes of errors about authorization requests and what comes of them, all of
+// Class Invalid.
+const (
+	CodeAuthCodeNotFound = "auth_code_not_found"
+	CodeRefreshNotFound  = "refresh_token_not_found"
+)

@@ -37,6 +37,8 @@ func (t *tx) applyOne(change schemas.Change) error {
 		return t.endSession(c)
 	case schemas.RevokeToken:
 		return t.revokeToken(c)
+	case schemas.GrantAuthRequest:
+		return t.grantAuthRequest(c)
 	case schemas.RecordEvent:
 		return t.recordEvent(c.Event)
 	}

@@ -17,7 +17,7 @@ import (
 // only when the table has grown.
 func TestPointReadsUseIndexes(t *testing.T) {
 	s := openFile(t)
-	whole := map[query]bool{selectKeys: true,
+	whole := map[query]bool{selectKeys: true, selectRedirects: true,
 		beginSavepoint: true, undoSavepoint: true, endSavepoint: true}
 	for _, list := range [][]query{readQueries(), writeQueries()} {
 		for _, q := range list {

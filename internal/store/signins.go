@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -19,22 +22,57 @@ const (
 
 	insertRevokedToken query = `INSERT INTO revoked_tokens (id, expires_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING`
 
-	selectTokenLive query = `SELECT NOT EXISTS (SELECT 1 FROM revoked_tokens WHERE id = ?)
+	selectTokenLive query = `SELECT NOT EXISTS (SELECT 1 FROM revoked_tokens WHERE id IN (?, ?))
 		AND (? = '' OR EXISTS (SELECT 1 FROM sessions WHERE id = ?))
 		AND (? = '' OR EXISTS (SELECT 1 FROM applications WHERE client_id = ?))`
+
+	selectSessionByToken query = `SELECT ` + sessionColumns + ` FROM sessions WHERE token_hash = ? AND token_expires_at > ?`
+
+	bindSession query = `UPDATE sessions SET token_hash = ?, token_expires_at = expires_at WHERE id = ? AND token_hash IS NULL`
 )
 
 // TokenLive reports whether a token still counts, if it is valid by itself: it
-// was not revoked, its session has not ended, and its client exists.
+// was not revoked, its session has not ended, and its client exists. Tokens that
+// are revoked together have an id that begins with that of all of them, and a dot.
 func (s *Store) TokenLive(ctx context.Context, t schemas.TokenRef) (live bool, err error) {
 	if !storable(t.ID) || !storable(t.Session) || !storable(t.Client) {
 		return false, nil
 	}
-	err = s.row(ctx, selectTokenLive, t.ID, t.Session, t.Session, t.Client, t.Client).Scan(&live)
+	together, _, _ := strings.Cut(t.ID, ".")
+	err = s.row(ctx, selectTokenLive, t.ID, together, t.Session, t.Session, t.Client, t.Client).Scan(&live)
 	if err != nil {
 		return false, fmt.Errorf("store: looking whether a token counts: %w", err)
 	}
 	return live, nil
+}
+
+// SessionByToken returns the session that a browser knows by the token of a hash;
+// nil if there is none at now.
+func (s *Store) SessionByToken(ctx context.Context, hash []byte, now time.Time) (*schemas.Session, error) {
+	var found schemas.Session
+	err := scanSession(s.row(ctx, selectSessionByToken, blob(hash), micros(now)), &found)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: reading a session: %w", err)
+	}
+	return &found, nil
+}
+
+// BindSession makes a session known by the token of a hash, for as long as it
+// would last now. It reports false if it has ended, or has a token already: who is
+// given another would be signed in where somebody else is.
+func (s *Store) BindSession(ctx context.Context, id string, hash []byte) (bound bool, err error) {
+	err = s.writer.single(ctx, func(t *tx) error {
+		n, err := t.exec(bindSession, blob(hash), id)
+		if err != nil {
+			return fmt.Errorf("store: binding a session: %w", err)
+		}
+		bound = n == 1
+		return nil
+	})
+	return bound, err
 }
 
 func scanSession(row scanner, s *schemas.Session) error {

@@ -20,17 +20,25 @@ const (
 
 	deleteExpiredRevocations query = `DELETE FROM revoked_tokens WHERE expires_at <= ? AND id IN
 		(SELECT id FROM revoked_tokens WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`
+
+	deleteExpiredAuthRequests query = `DELETE FROM auth_requests WHERE expires_at <= ? AND id IN
+		(SELECT id FROM auth_requests WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`
+
+	deleteExpiredFamilies query = `DELETE FROM refresh_families WHERE expires_at <= ? AND id IN
+		(SELECT id FROM refresh_families WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`
 )
 
 // sweepBatch is how many rows one transaction of a sweep removes: small enough
 // that a sign-in behind it does not notice.
 const sweepBatch = 500
 
-// Sweep removes the runs, sessions, passkey sessions and revocations that have
-// expired at now, a few at a time so that other writes come in between, and
-// returns how many there were. It may be called on any number of instances at once.
+// Sweep removes the runs, authorization requests, sessions, passkey sessions,
+// refresh tokens and revocations that have expired at now, a few at a time so that
+// other writes come in between, and returns how many there were. It may be called
+// on any number of instances at once.
 func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err error) {
-	for _, q := range []query{deleteExpiredRuns, deleteExpiredPasskeySessions, deleteExpiredSessions, deleteExpiredRevocations} {
+	for _, q := range []query{deleteExpiredRuns, deleteExpiredAuthRequests, deleteExpiredPasskeySessions, deleteExpiredFamilies,
+		deleteExpiredSessions, deleteExpiredRevocations} {
 		n, err := s.sweep(ctx, q, now)
 		removed += n
 		if err != nil {

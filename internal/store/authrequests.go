@@ -1,0 +1,185 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	authRequestColumns = `id, application_id, client_id, redirect_uri, response_mode, state, nonce, scopes, resources,
+		code_challenge, login_hint, login, browser_hash, granted, created_at, expires_at`
+
+	insertAuthRequest query = `INSERT INTO auth_requests (` + authRequestColumns + `)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)`
+
+	selectAuthRequest       query = `SELECT ` + authRequestColumns + ` FROM auth_requests WHERE id = ?`
+	selectAuthRequestByCode query = `SELECT ` + authRequestColumns + ` FROM auth_requests WHERE code_hash = ?`
+
+	selectUngranted query = `SELECT browser_hash FROM auth_requests WHERE id = ? AND granted IS NULL AND expires_at > ?`
+
+	// The condition is judged again for the row as it is when it is written, so of
+	// several grants one is made.
+	updateGrant query = `UPDATE auth_requests SET granted = ? WHERE id = ? AND granted IS NULL AND expires_at > ?`
+
+	updateCode query = `UPDATE auth_requests SET code_hash = ?, code_expires_at = ?, expires_at = ?
+		WHERE id = ? AND granted IS NOT NULL AND code_hash IS NULL AND expires_at > ?`
+
+	updateRedeemed query = `UPDATE auth_requests SET redeemed_at = ?
+		WHERE code_hash = ? AND redeemed_at IS NULL AND code_expires_at > ? RETURNING id`
+
+	selectRedeemed query = `SELECT id FROM auth_requests WHERE code_hash = ? AND redeemed_at IS NOT NULL`
+)
+
+// replayWatch is how long a code is remembered after it has expired.
+const replayWatch = time.Hour
+
+// CreateAuthRequest keeps an authorization request. Its client must be there.
+func (s *Store) CreateAuthRequest(ctx context.Context, r schemas.AuthRequest) error {
+	kept, err := linesOf(r.Scopes, r.Resources)
+	if err != nil {
+		return err
+	}
+	login, err := document(r.Login)
+	if err != nil {
+		return err
+	}
+	return s.writer.single(ctx, func(t *tx) error {
+		_, err := t.exec(insertAuthRequest, r.ID, r.ApplicationID, r.ClientID, r.RedirectURI, r.ResponseMode, r.State,
+			r.Nonce, kept[0], kept[1], r.CodeChallenge, r.LoginHint, login, blob(r.BrowserHash), micros(r.CreatedAt), micros(r.ExpiresAt))
+		if isForeignKeyViolation(err) {
+			return errNoApplication(r.ApplicationID)
+		}
+		if err != nil {
+			return fmt.Errorf("store: keeping an authorization request: %w", err)
+		}
+		return nil
+	})
+}
+
+// AuthRequest returns an authorization request, also one that has expired but is
+// there still. An unknown one is auth_request_not_found, Class Invalid.
+func (s *Store) AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error) {
+	if !storable(id) {
+		return nil, errNoAuthRequest()
+	}
+	return scanAuthRequest(s.row(ctx, selectAuthRequest, id), errNoAuthRequest())
+}
+
+// AuthRequestByCode returns the authorization request that the code of a hash
+// answered, whether or not it was redeemed. An unknown one is
+// auth_code_not_found, Class Invalid.
+func (s *Store) AuthRequestByCode(ctx context.Context, codeHash []byte) (*schemas.AuthRequest, error) {
+	return scanAuthRequest(s.row(ctx, selectAuthRequestByCode, blob(codeHash)), errNoCode())
+}
+
+func errNoAuthRequest() error {
+	return schemas.Errorf(schemas.Invalid, schemas.CodeAuthRequest,
+		"There is no such authorization request, or it has expired, or it has been answered. Go back to the application and sign in again.")
+}
+
+func errNoCode() error {
+	return schemas.Errorf(schemas.Invalid, schemas.CodeAuthCodeNotFound, "There is no such authorization code, or it has expired.")
+}
+
+func scanAuthRequest(row scanner, unknown error) (*schemas.AuthRequest, error) {
+	var r schemas.AuthRequest
+	var scopes, resources sql.NullString
+	var login, granted []byte
+	err := row.Scan(&r.ID, &r.ApplicationID, &r.ClientID, &r.RedirectURI, &r.ResponseMode, &r.State, &r.Nonce, &scopes, &resources,
+		&r.CodeChallenge, &r.LoginHint, &login, &r.BrowserHash, &granted, (*instant)(&r.CreatedAt), (*instant)(&r.ExpiresAt))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, unknown
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: reading an authorization request: %w", err)
+	}
+	r.Scopes, r.Resources = list(scopes), list(resources)
+	return &r, errors.Join(parse(login, &r.Login), parse(granted, &r.Grant))
+}
+
+// grantAuthRequest says whether nothing is there to grant, but not whether it was
+// done: see schemas.GrantAuthRequest.
+func (t *tx) grantAuthRequest(c schemas.GrantAuthRequest) error {
+	granted, err := document(c.Grant)
+	if err != nil {
+		return err
+	}
+	var browser []byte
+	err = t.row(selectUngranted, c.ID, micros(c.At)).Scan(&browser)
+	if errors.Is(err, sql.ErrNoRows) {
+		return errNoAuthRequest()
+	}
+	if err != nil {
+		return fmt.Errorf("store: granting an authorization request: %w", err)
+	}
+	if !bytes.Equal(browser, c.BrowserHash) {
+		return nil
+	}
+	n, err := t.exec(updateGrant, granted, c.ID, micros(c.At))
+	if err != nil {
+		return fmt.Errorf("store: granting an authorization request: %w", err)
+	}
+	if n == 0 {
+		return errNoAuthRequest()
+	}
+	return nil
+}
+
+// IssueCode answers a granted authorization request with the code of a hash, once.
+// One that is not granted, or answered already, is auth_request_not_found.
+func (s *Store) IssueCode(ctx context.Context, id string, codeHash []byte, expires, now time.Time) error {
+	return s.writer.single(ctx, func(t *tx) error {
+		n, err := t.exec(updateCode, blob(codeHash), micros(expires), micros(expires.Add(replayWatch)), id, micros(now))
+		if err != nil {
+			return fmt.Errorf("store: keeping an authorization code: %w", err)
+		}
+		if n == 0 {
+			return errNoAuthRequest()
+		}
+		return nil
+	})
+}
+
+// RedeemCode redeems the code of a hash, for the refresh tokens of a family if
+// that is not nil. Of several who try one succeeds; each of the others has all
+// that came of the code revoked (RFC 9700 §4.5): replayed tells that. The tokens
+// are remembered as revoked until the given time. A code that is unknown or has
+// expired is auth_code_not_found; so is one whose session has ended, if there is a
+// family.
+func (s *Store) RedeemCode(ctx context.Context, codeHash []byte, family *schemas.RefreshFamily, now, revoke time.Time) (replayed bool, err error) {
+	err = s.writer.write(ctx, func(t *tx) error {
+		replayed = false
+		var id string
+		err := t.row(updateRedeemed, micros(now), blob(codeHash), micros(now)).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
+			replayed, err = t.replay(codeHash, revoke)
+			return err
+		}
+		if err != nil {
+			return fmt.Errorf("store: redeeming an authorization code: %w", err)
+		}
+		if family == nil {
+			return nil
+		}
+		return t.createFamily(family)
+	})
+	return replayed, err
+}
+
+func (t *tx) replay(codeHash []byte, revoke time.Time) (bool, error) {
+	var id string
+	err := t.row(selectRedeemed, blob(codeHash)).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, errNoCode()
+	}
+	if err != nil {
+		return false, fmt.Errorf("store: redeeming an authorization code: %w", err)
+	}
+	return true, t.revokeFamily(id, revoke)
+}

@@ -1,0 +1,283 @@
+package storetest
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// authorizing is a store with a user who has a session, and a client.
+type authorizing struct {
+	*store.Store
+	client  schemas.Application
+	user    schemas.User
+	session schemas.Session
+}
+
+func newAuthorizing(t *testing.T, s *store.Store) *authorizing {
+	t.Helper()
+	a := &authorizing{Store: s, client: newClient("shop"), user: newUser("ann")}
+	a.session = newSignIn(a.user.ID, noon())
+	must(t, s.Apply(t.Context(), append(create(a.user), start(a.session)...)))
+	update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &a.client) })
+	return a
+}
+
+func (a *authorizing) request() schemas.AuthRequest {
+	maxAge := 60
+	return schemas.AuthRequest{
+		ID: schemas.NewID(), ApplicationID: a.client.ID, ClientID: a.client.ClientID, RedirectURI: "https://shop.example/back?x=1",
+		ResponseMode: "query", State: "st ä", Nonce: "n\"1", Scopes: []string{"openid", "a:b"}, Resources: []string{"https://api.example/"},
+		CodeChallenge: "challenge", LoginHint: "ann@example.com", BrowserHash: []byte("\x00browser\xff"),
+		Login:     schemas.LoginRules{Prompt: []string{"login"}, MaxAge: &maxAge, ACRValues: []string{"one", "two"}},
+		CreatedAt: noon(), ExpiresAt: noon().Add(30 * time.Minute),
+	}
+}
+
+func (a *authorizing) grant(r schemas.AuthRequest) schemas.GrantAuthRequest {
+	return schemas.GrantAuthRequest{ID: r.ID, BrowserHash: r.BrowserHash, At: noon(), Grant: schemas.Grant{
+		UserID: a.user.ID, SessionID: a.session.ID, AuthTime: noon(), AMR: []string{"swk"}, ACR: "high"}}
+}
+
+// granted is a request that has been granted, and answered with the code.
+func (a *authorizing) answered(t *testing.T, code string) schemas.AuthRequest {
+	t.Helper()
+	r := a.request()
+	grant := a.grant(r)
+	must(t, a.CreateAuthRequest(t.Context(), r))
+	must(t, a.Apply(t.Context(), []schemas.Change{grant}))
+	must(t, a.IssueCode(t.Context(), r.ID, []byte(code), noon().Add(time.Minute), noon()))
+	r.Grant = &grant.Grant
+	return r
+}
+
+func (a *authorizing) family(r schemas.AuthRequest) *schemas.RefreshFamily {
+	return &schemas.RefreshFamily{ID: r.ID, ApplicationID: r.ApplicationID, ClientID: r.ClientID, Scopes: r.Scopes, Resources: r.Resources,
+		Grant: *r.Grant, RotatedAt: noon(), CreatedAt: noon(), ExpiresAt: noon().Add(24 * time.Hour)}
+}
+
+func testAuthRequests(t *testing.T, s *store.Store) {
+	ctx, a := t.Context(), newAuthorizing(t, s)
+	r := a.request()
+	must(t, s.CreateAuthRequest(ctx, r))
+	got, err := s.AuthRequest(ctx, r.ID)
+	must(t, err)
+	wantEqual(t, "the request", *got, r)
+	wantError(t, s.IssueCode(ctx, r.ID, []byte("code"), noon().Add(time.Minute), noon()), schemas.Invalid, schemas.CodeAuthRequest)
+
+	other := a.grant(r)
+	other.BrowserHash = []byte("another")
+	must(t, s.Apply(ctx, []schemas.Change{other}))
+	got, err = s.AuthRequest(ctx, r.ID)
+	must(t, err)
+	if got.Grant != nil {
+		t.Fatal("a run that ended in another browser granted the request")
+	}
+	grant := a.grant(r)
+	must(t, s.Apply(ctx, []schemas.Change{grant}))
+	r.Grant = &grant.Grant
+	got, err = s.AuthRequest(ctx, r.ID)
+	must(t, err)
+	wantEqual(t, "the granted request", *got, r)
+	wantError(t, s.Apply(ctx, []schemas.Change{grant}), schemas.Invalid, schemas.CodeAuthRequest)
+
+	late := a.request()
+	must(t, s.CreateAuthRequest(ctx, late))
+	grant = a.grant(late)
+	grant.At = late.ExpiresAt
+	wantError(t, s.Apply(ctx, []schemas.Change{grant}), schemas.Invalid, schemas.CodeAuthRequest)
+	for _, id := range []string{"", "unknown", "a\x00"} {
+		_, err := s.AuthRequest(ctx, id)
+		wantError(t, err, schemas.Invalid, schemas.CodeAuthRequest)
+	}
+	strange := a.request()
+	strange.ApplicationID = schemas.NewID()
+	wantError(t, s.CreateAuthRequest(ctx, strange), schemas.NotFound, schemas.CodeAppNotFound)
+	removed, err := s.Sweep(ctx, late.ExpiresAt)
+	must(t, err)
+	wantEqual(t, "what was swept", removed, 2)
+}
+
+func testCodes(t *testing.T, s *store.Store) {
+	ctx, a := t.Context(), newAuthorizing(t, s)
+	r := a.answered(t, "code")
+	wantError(t, s.IssueCode(ctx, r.ID, []byte("second"), noon().Add(time.Minute), noon()), schemas.Invalid, schemas.CodeAuthRequest)
+	got, err := s.AuthRequestByCode(ctx, []byte("code"))
+	must(t, err)
+	wantEqual(t, "the request of the code", got.ID, r.ID)
+	_, err = s.RedeemCode(ctx, []byte("second"), nil, noon(), noon())
+	wantError(t, err, schemas.Invalid, schemas.CodeAuthCodeNotFound)
+	_, err = s.RedeemCode(ctx, []byte("code"), nil, noon().Add(time.Minute), noon())
+	wantError(t, err, schemas.Invalid, schemas.CodeAuthCodeNotFound)
+
+	family := a.family(r)
+	replayed, err := s.RedeemCode(ctx, []byte("code"), family, noon(), noon())
+	must(t, err)
+	wantEqual(t, "whether it was a replay", replayed, false)
+	kept, err := s.RefreshFamily(ctx, r.ID)
+	must(t, err)
+	wantEqual(t, "the family", kept, family)
+	// The session lasts as long as its refresh tokens; the browser's cookie does not.
+	sessions, err := store.SessionsOf(ctx, s, a.user.ID, noon().Add(23*time.Hour))
+	must(t, err)
+	wantEqual(t, "the number of sessions", len(sessions), 1)
+
+	wantLive(t, s, r.ID+".1", true)
+	replayed, err = s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon().Add(time.Hour))
+	must(t, err)
+	wantEqual(t, "whether it was a replay", replayed, true)
+	_, err = s.RefreshFamily(ctx, r.ID)
+	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+	wantLive(t, s, r.ID+".1", false)
+	wantLive(t, s, schemas.NewID()+".1", true)
+
+	ended := a.answered(t, "ended")
+	must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: a.session.ID}}))
+	_, err = s.RedeemCode(ctx, []byte("ended"), a.family(ended), noon(), noon())
+	wantError(t, err, schemas.Invalid, schemas.CodeAuthCodeNotFound)
+}
+
+func wantLive(t *testing.T, s *store.Store, id string, want bool) {
+	t.Helper()
+	live, err := s.TokenLive(t.Context(), schemas.TokenRef{ID: id})
+	must(t, err)
+	wantEqual(t, "whether the token counts", live, want)
+}
+
+// testCodeRace has a code redeemed by many at once.
+func testCodeRace(t *testing.T, s *store.Store) {
+	const rounds, clients = 100, 8
+	a := newAuthorizing(t, s)
+	for range rounds {
+		code := schemas.NewID()
+		r := a.answered(t, code)
+		var redeemed, replays atomic.Int32
+		together(clients, func(int) {
+			replayed, err := s.RedeemCode(t.Context(), []byte(code), a.family(r), noon(), noon().Add(time.Hour))
+			switch {
+			case err != nil:
+				t.Error(err)
+			case replayed:
+				replays.Add(1)
+			default:
+				redeemed.Add(1)
+			}
+		})
+		if redeemed.Load() != 1 || replays.Load() != clients-1 {
+			t.Fatalf("%d redeemed one code and %d replayed it, expected 1 and %d", redeemed.Load(), replays.Load(), clients-1)
+		}
+		wantLive(t, s, r.ID+".x", false)
+	}
+}
+
+func testRefresh(t *testing.T, s *store.Store) {
+	ctx, a := t.Context(), newAuthorizing(t, s)
+	begin := func() schemas.Rotation {
+		t.Helper()
+		code := schemas.NewID()
+		r := a.answered(t, code)
+		_, err := s.RedeemCode(ctx, []byte(code), a.family(r), noon(), noon())
+		must(t, err)
+		return schemas.Rotation{ID: r.ID, At: noon(), Window: 10 * time.Second, Revoke: noon().Add(time.Hour)}
+	}
+	rotate := func(r schemas.Rotation, reused bool) {
+		t.Helper()
+		got, err := s.RotateRefresh(ctx, r)
+		must(t, err)
+		wantEqual(t, "whether it was used before", got, reused)
+	}
+	r := begin()
+	rotate(r, false)
+	r.At = noon().Add(10*time.Second - time.Microsecond)
+	rotate(r, false) // its reply was lost
+	f, err := s.RefreshFamily(ctx, r.ID)
+	must(t, err)
+	wantEqual(t, "the generation", f.Generation, 1)
+	future := r
+	future.Generation = 2
+	_, err = s.RotateRefresh(ctx, future)
+	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+	r.At = noon().Add(10 * time.Second)
+	rotate(r, true)
+	_, err = s.RotateRefresh(ctx, r)
+	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+	wantLive(t, s, r.ID+".x", false)
+
+	// Two generations back is no lost reply, however soon it comes.
+	r = begin()
+	rotate(r, false)
+	next := r
+	next.Generation = 1
+	rotate(next, false)
+	rotate(r, true)
+
+	r = begin()
+	r.At = noon().Add(24 * time.Hour)
+	_, err = s.RotateRefresh(ctx, r)
+	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+	must(t, s.RevokeFamily(ctx, r.ID, noon().Add(time.Hour)))
+	_, err = s.RefreshFamily(ctx, r.ID)
+	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+
+	r = begin()
+	must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: a.session.ID}}))
+	_, err = s.RefreshFamily(ctx, r.ID)
+	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+}
+
+// testRefreshRace has a refresh token used by many at once: all get the same
+// successor, for any but one reply may be lost.
+func testRefreshRace(t *testing.T, s *store.Store) {
+	const rounds, clients = 20, 8
+	ctx, a := t.Context(), newAuthorizing(t, s)
+	r := a.answered(t, "code")
+	_, err := s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon())
+	must(t, err)
+	for generation := range rounds {
+		together(clients, func(int) {
+			reused, err := s.RotateRefresh(ctx, schemas.Rotation{ID: r.ID, Generation: generation, At: noon(), Window: time.Second, Revoke: noon()})
+			if err != nil || reused {
+				t.Errorf("reused %v, error %v", reused, err)
+			}
+		})
+		f, err := s.RefreshFamily(ctx, r.ID)
+		must(t, err)
+		wantEqual(t, "the generation", f.Generation, generation+1)
+	}
+}
+
+func testBrowserSessions(t *testing.T, s *store.Store) {
+	ctx, a := t.Context(), newAuthorizing(t, s)
+	hash, at := []byte("\x00token\xff"), noon()
+	found, err := s.SessionByToken(ctx, hash, at)
+	must(t, err)
+	if found != nil {
+		t.Fatal("a session was found by a token that it has not")
+	}
+	for i, want := range []bool{true, false} { // nobody is given a second
+		bound, err := s.BindSession(ctx, a.session.ID, append(hash, make([]byte, i)...))
+		must(t, err)
+		wantEqual(t, "whether it was bound", bound, want)
+	}
+	found, err = s.SessionByToken(ctx, hash, at)
+	must(t, err)
+	wantEqual(t, "the session", *found, a.session)
+	found, err = s.SessionByToken(ctx, hash, a.session.ExpiresAt)
+	must(t, err)
+	if found != nil {
+		t.Fatal("an expired session was found")
+	}
+	bound, err := s.BindSession(ctx, schemas.NewID(), []byte("other"))
+	must(t, err)
+	wantEqual(t, "whether it was bound", bound, false)
+}
+
+func testRedirects(t *testing.T, s *store.Store) {
+	a := newAuthorizing(t, s)
+	uris, err := s.RedirectURIs(t.Context())
+	must(t, err)
+	wantEqual(t, "the redirect URIs", uris, a.client.OAuth().RedirectURIs)
+}
