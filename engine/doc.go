@@ -51,6 +51,15 @@
 // that concerns it, or at the end, so an abandoned sign-up leaves nothing. A
 // run that is over keeps nothing of all this.
 //
+// # A run for an authorization request
+//
+// A run may answer an authorization request (OpenID Connect Core §3.1.2.1): it is
+// bound to it when it starts, and its nodes see what the client asks of the
+// sign-in. Such a run alone is told of the session that the browser has, since
+// its outcome goes to the client and to nobody else. If a node takes the session
+// for a proof, the run belongs to that session: to any request without it, it
+// does not exist. A proof that the run then asks for itself sets it free.
+//
 // # Errors
 //
 // A mistake of the person (a wrong password) is part of the flow: an outcome,

@@ -71,11 +71,15 @@ func NewEngine(e Engine) *Engine {
 	return &e
 }
 
-// Start begins a run of the graph for the application. Inputs that the first
-// question asks for answer it at once, by its first action; others are ignored.
+// Start begins a run of the graph for the application, bound to the
+// authorization request if there is one. Inputs that the first question asks for
+// answer it at once, by its first action; others are ignored.
 func (e *Engine) Start(ctx context.Context, g *Graph, app *schemas.Application, inputs map[string]string, req Request) (*schemas.Step, error) {
 	r := newRun(schemas.NewID(), g, app, e.now())
-	r.request = req
+	if err := r.bind(req.AuthRequest); err != nil {
+		return nil, err
+	}
+	r.admit(req)
 	r.state.Verbose = req.Verbose != nil && *req.Verbose
 	if err := e.walk(ctx, r, nil); err != nil {
 		return nil, err
@@ -101,11 +105,10 @@ type Reply struct {
 // question exactly one is taken; the others get stale_step, and so does an old
 // challenge token.
 func (e *Engine) Continue(ctx context.Context, reply Reply, req Request) (*schemas.Step, error) {
-	r, err := e.load(ctx, reply.ExecutionID)
+	r, err := e.load(ctx, reply.ExecutionID, req)
 	if err != nil {
 		return nil, err
 	}
-	r.request = req
 	if err := e.checkToken(r, reply.ChallengeToken); err != nil {
 		return nil, err
 	}
@@ -121,16 +124,15 @@ func (e *Engine) Continue(ctx context.Context, reply Reply, req Request) (*schem
 
 // Resume gives the question again, unchanged.
 func (e *Engine) Resume(ctx context.Context, executionID string, req Request) (*schemas.Step, error) {
-	r, err := e.load(ctx, executionID)
+	r, err := e.load(ctx, executionID, req)
 	if err != nil {
 		return nil, err
 	}
-	r.request = req
 	return r.step(), nil
 }
 
-// load reads a run that can still be continued.
-func (e *Engine) load(ctx context.Context, id string) (*run, error) {
+// load reads a run that the request can still continue.
+func (e *Engine) load(ctx context.Context, id string, req Request) (*run, error) {
 	rec, err := e.Runs.Run(ctx, id)
 	if err != nil {
 		return nil, err
@@ -147,7 +149,14 @@ func (e *Engine) load(ctx context.Context, id string) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return loadRun(rec, g, app, now)
+	r, err := loadRun(rec, g, app, now)
+	if err != nil {
+		return nil, err
+	}
+	if !r.admit(req) {
+		return nil, NotFound(id)
+	}
+	return r, nil
 }
 
 // NotFound is the error for a run that is unknown, expired or over.

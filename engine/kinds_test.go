@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -31,6 +32,9 @@ func testKinds() engine.Kinds {
 			{AnyOf: []engine.Fact{engine.User}},
 			{AnyOf: []engine.Fact{engine.Own}, Rule: engine.RuleTakeover, Why: "it would bind to somebody else's account"}},
 			Outcomes: []engine.Outcome{{Name: "success", Establishes: []engine.Fact{engine.Credential}, EstablishesForOwn: []engine.Fact{engine.Authenticated}}}},
+		{Name: "session", New: maker(session), Outcomes: []engine.Outcome{
+			{Name: "active", NewSubject: true, Establishes: []engine.Fact{engine.User, engine.Authenticated}},
+			{Name: "none"}}},
 		{Name: "pass", New: maker(pass), Outcomes: outcomes("a", "b")},
 		{Name: "retry", New: maker(pass), Outcomes: []engine.Outcome{{Name: "a"}, {Name: "failure", Optional: true}}},
 		{Name: "finish", Terminal: true, New: maker(finish), Needs: []engine.Need{{AnyOf: []engine.Fact{engine.Authenticated}, Rule: engine.RuleUnauthenticated}}},
@@ -134,6 +138,15 @@ func prove(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	return &engine.Decision{Outcome: "success", Subject: &subject, Methods: []string{"sec"}, ACR: "1"}, nil
 }
 
+// session takes the browser's session for a proof, unless a login is asked for.
+func session(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
+	s := v.Request.Session
+	if s == nil || v.Login.Prompt != nil {
+		return engine.Leave("none"), nil
+	}
+	return &engine.Decision{Outcome: "active", Subject: &engine.Subject{UserID: s.UserID}, Methods: s.AMR, ACR: s.ACR, At: s.CreatedAt, Session: s.ID}, nil
+}
+
 // bind gives the subject a credential.
 func bind(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
@@ -150,7 +163,12 @@ func brokenNode(context.Context, *engine.Visit) (*engine.Decision, error) {
 }
 
 func finish(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
-	return &engine.Decision{Result: &engine.Result{Assertion: v.Subject.UserID + " by " + strings.Join(v.Authentication.Methods, "+")}}, nil
+	a := v.Authentication
+	text := v.Subject.UserID + " by " + strings.Join(a.Methods, "+")
+	if v.AuthRequestID != "" {
+		text += fmt.Sprintf(" at %s, session %q, for %s", a.Time.Format(time.TimeOnly), a.Session, v.AuthRequestID)
+	}
+	return &engine.Decision{Result: &engine.Result{Assertion: text}}, nil
 }
 
 // flowOf writes a flow from lines "id kind", "id kind target" or

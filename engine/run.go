@@ -23,6 +23,7 @@ type state struct {
 	Token    string            `json:"token"`
 	Verbose  bool              `json:"verbose,omitempty"`
 	Failures int               `json:"failures,omitempty"`
+	Bound    *bound            `json:"bound,omitempty"`
 }
 
 // run is a run while one step of it is being decided. It is used by one
@@ -99,11 +100,15 @@ func (r *run) visit(answer *Answer) *Visit {
 		inputs = map[string]string{}
 	}
 	maps.Copy(inputs, r.secrets)
-	return &Visit{
+	v := &Visit{
 		ExecutionID: r.rec.ID, FlowType: r.graph.flow.FlowType, Application: r.app,
 		Request: r.request, Now: r.now, Answer: answer, Keep: r.state.Keep,
 		Inputs: inputs, Subject: r.state.Subject, Facts: r.facts, Pending: r.changes, Authentication: r.state.Auth,
 	}
+	if b := r.state.Bound; b != nil {
+		v.AuthRequestID, v.Login, v.LoginHint = b.ID, b.Login, b.LoginHint
+	}
+	return v
 }
 
 // take notes what a decision says beside where to go.
@@ -190,11 +195,18 @@ func (r *run) leave(e edge, d *Decision) error {
 }
 
 // authenticate adds to how the subject proved who they are. The time is that of
-// the last proof.
+// the last proof, and never to come: the clock of the instance that began a
+// session may be ahead.
 func (r *run) authenticate(d *Decision) {
-	auth := &Authentication{Time: r.now, ACR: d.ACR}
+	auth := &Authentication{Time: r.now, ACR: d.ACR, Session: d.Session}
+	if !d.At.IsZero() && d.At.Before(r.now) {
+		auth.Time = d.At.UTC()
+	}
 	if before := r.state.Auth; before != nil {
 		auth.Methods = slices.Clone(before.Methods)
+		if before.Time.After(auth.Time) {
+			auth.Time = before.Time
+		}
 		if auth.ACR == "" {
 			auth.ACR = before.ACR
 		}

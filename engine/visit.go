@@ -37,6 +37,13 @@ type Visit struct {
 	// Authentication is how the subject has been authenticated in this run; nil
 	// when they have not been.
 	Authentication *Authentication
+
+	// AuthRequestID is the authorization request that the run answers, "" for
+	// none; Login and LoginHint are what it asks of the sign-in, and whom the
+	// client expects. The hint is anybody's word, nothing that was proved.
+	AuthRequestID string
+	Login         schemas.LoginRules
+	LoginHint     string
 }
 
 // Request is what the transport knows of the client's request.
@@ -49,6 +56,17 @@ type Request struct {
 	// Verbose asks for components with the questions. Nil means as at the start
 	// of the run, and at the start it means no.
 	Verbose *bool
+
+	// AuthRequest is the authorization request that the run is to answer; nil for
+	// a run that the application began itself. Start alone looks at it: the run
+	// stays bound to it.
+	AuthRequest *schemas.AuthRequest
+	// Browser is the SHA-256 of the cookie that binds authorization requests to the
+	// browser that asks; nil if it has none.
+	Browser []byte
+	// Session is the live session of the browser that asks, nil for none. Only a
+	// run that answers an authorization request is told of it.
+	Session *schemas.Session
 }
 
 // Answer is what the client sent back. Action is one that the question
@@ -83,6 +101,9 @@ type Authentication struct {
 	Time    time.Time `json:"time"`
 	Methods []string  `json:"methods"` // amr values, RFC 8176
 	ACR     string    `json:"acr"`
+	// Session is the session that says all of this, if it was proved in an
+	// earlier run; "" once this run has proved anything itself.
+	Session string `json:"session,omitempty"`
 }
 
 // Decision is what an executor decided: leave by an outcome, ask and stay, end
@@ -113,6 +134,11 @@ type Decision struct {
 	// its class, for outcomes that establish Authenticated.
 	Methods []string
 	ACR     string
+	// At is when that was proved, and Session the session that says so, where it
+	// was not just now. The run can then be continued only by requests with that
+	// session.
+	At      time.Time
+	Session string
 	// Set adds collected inputs, and Drop removes them.
 	Set  map[string]string
 	Drop []string

@@ -14,6 +14,12 @@ const passwordACR = "urn:postern:acr:password"
 // strength orders the classes; a higher one withstands more.
 func strength(acr string) int { return slices.Index([]string{passwordACR, "phr", "phrh"}, acr) }
 
+// satisfies reports whether a sign-in of class has is also one of class wanted:
+// the same, or a stronger one.
+func satisfies(has, wanted string) bool {
+	return has == wanted || strength(wanted) >= 0 && strength(has) > strength(wanted)
+}
+
 // proved states in d that the subject proved who they are by these methods
 // (amr, RFC 8176) and class. What they proved in this run before still counts:
 // the class is the stronger of both, and something known together with

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 func authorizationCodeKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "authorization-code",
-		Doc:  "Ends the run with an assertion: a signed statement of who the user is and how they authenticated.",
+		Doc: "Ends the run with an assertion: a signed statement of who the user is and how they authenticated. " +
+			"A run that answers an authorization request grants it, and tells the way back to its client.",
 		Needs: []engine.Need{{
 			AnyOf: []engine.Fact{engine.Authenticated},
 			Rule:  engine.RuleUnauthenticated,
@@ -29,10 +31,15 @@ func authorizationCodeKind(d Deps) *engine.Kind {
 	}
 }
 
+// defaultSessionTTL is how long a browser's session lasts: a working day.
+const defaultSessionTTL = 12 * time.Hour
+
 type authorizationCode struct{ deps Deps }
 
-// Execute signs the assertion and starts the session it belongs to: if the step
-// is not committed there is no session, and the assertion is worthless.
+// Execute signs the assertion and starts the session it belongs to, unless it
+// belongs to the one by which the user was found to be signed in. If the step is
+// not committed there is neither session nor grant, and the assertion of a new
+// session is worthless.
 func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Authentication == nil {
 		return nil, errors.New("the run came here unauthenticated; the check of the flow should have refused it")
@@ -41,7 +48,7 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 	if err != nil {
 		return nil, err
 	}
-	if app := v.Application; app != nil && len(app.AllowedUserTypes) > 0 && !slices.Contains(app.AllowedUserTypes, user.Type) {
+	if app := v.Application; !serves(app, user) {
 		return &engine.Decision{Fail: schemas.Errorf(schemas.Forbidden, schemas.CodeUserTypeNotAllowed,
 			"users of type %q may not sign in to application %q; sign in to another, or ask its administrator", user.Type, app.Name)}, nil
 	}
@@ -52,18 +59,54 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 		}
 	}
 	statement := a.statement(v, user, permissions)
-	session := statement.StartSession(applicationID(v), v.Request.UserAgent, v.Now)
+	changes := a.session(v, &statement)
 	assertion, err := a.deps.Asserter.Assert(ctx, statement)
 	if err != nil {
 		return nil, fmt.Errorf("sign the assertion: %w", err)
 	}
-	return &engine.Decision{
-		Result: &engine.Result{Assertion: assertion},
-		Changes: []schemas.Change{
-			schemas.StartSession{Session: session},
-			event(v, "user.signed_in", user.ID, map[string]string{"acr": v.Authentication.ACR, "sessionId": session.ID}),
-		},
-	}, nil
+	result := &engine.Result{Assertion: assertion}
+	if v.AuthRequestID != "" {
+		changes = append(changes, grant(v, statement))
+		result.RedirectURL = a.deps.BaseURL + "/oauth2/auth/callback?authId=" + url.QueryEscape(v.AuthRequestID)
+	}
+	return &engine.Decision{Result: result, Changes: append(changes, signedInEvent(v, statement))}, nil
+}
+
+// session makes the statement a part of the session that was found, or of one
+// that it starts. A new one that began in a browser outlives the statement: it
+// is there to serve the next application too. It dates from the proof, however
+// long the run took from there: max_age counts from then.
+func (a *authorizationCode) session(v *engine.Visit, s *schemas.Assertion) []schemas.Change {
+	if s.Session = v.Authentication.Session; s.Session != "" {
+		return nil
+	}
+	session := s.StartSession(applicationID(v), v.Request.UserAgent, v.Now)
+	session.CreatedAt = v.Authentication.Time
+	if v.AuthRequestID != "" {
+		session.ExpiresAt = v.Now.Add(cmp.Or(a.deps.SessionTTL, defaultSessionTTL))
+	}
+	return []schemas.Change{schemas.StartSession{Session: session}}
+}
+
+func grant(v *engine.Visit, s schemas.Assertion) schemas.GrantAuthRequest {
+	return schemas.GrantAuthRequest{ID: v.AuthRequestID, BrowserHash: v.Request.Browser, At: v.Now, Grant: schemas.Grant{
+		UserID: s.Subject, SessionID: s.Session, AuthTime: s.AuthTime, AMR: s.AMR, ACR: s.ACR,
+	}}
+}
+
+// signedInEvent records the sign-in, and whether it was by a session alone.
+func signedInEvent(v *engine.Visit, s schemas.Assertion) schemas.RecordEvent {
+	detail := map[string]string{"acr": s.ACR, "sessionId": s.Session}
+	if v.Authentication.Session != "" {
+		detail["bySession"] = "true"
+	}
+	return event(v, "user.signed_in", s.Subject, detail)
+}
+
+// serves reports whether users of the user's type may sign in to the
+// application.
+func serves(app *schemas.Application, user *schemas.User) bool {
+	return app == nil || len(app.AllowedUserTypes) == 0 || slices.Contains(app.AllowedUserTypes, user.Type)
 }
 
 func (a *authorizationCode) statement(v *engine.Visit, user *schemas.User, permissions []string) schemas.Assertion {

@@ -138,6 +138,16 @@ func TestFlowsThatAreProven(t *testing.T) {
 				`{"id": "find", "use": "user-resolve", "with": {"by": ["username"], "from": "username", "conceal": true}, "next": "NEXT"}`,
 				`{"id": "key", "use": "passkey-authenticate", "with": {"mode": "identified"}, "next": "NEXT"}`, done}, nil,
 		},
+		{"a session alone", []string{`{"id": "check", "use": "session-check", "next": {"active": "done", "none": "who"}}`,
+			`{"id": "who", "use": "prompt", "with": {"actions": [{"ref": "go"}]}, "next": "check"}`, done}, nil},
+		{
+			"no session is nobody's proof", []string{`{"id": "check", "use": "session-check", "next": "NEXT"}`, done},
+			[]string{"done unauthenticated"},
+		},
+		{
+			"waiting for a session", []string{`{"id": "check", "use": "session-check", "next": {"active": "done", "none": "check"}}`, done},
+			[]string{"check circle"},
+		},
 		{
 			"a circle that asks nothing", []string{askName, `{"id": "make", "use": "user-create", "next": {"created": "NEXT", "taken": "make"}}`,
 				`{"id": "add", "use": "passkey-register", "next": "NEXT"}`, done},
@@ -174,7 +184,8 @@ func TestSupervisedEnrolmentCanBeWaived(t *testing.T) {
 // runs keeps the runs of a test, and applies what they decide to the world.
 type runs struct {
 	*world
-	runs map[string]schemas.Run
+	runs    map[string]schemas.Run
+	changes []schemas.Change
 }
 
 func (r *runs) Run(_ context.Context, id string) (*schemas.Run, error) {
@@ -196,32 +207,39 @@ func (r *runs) Commit(_ context.Context, kept *schemas.Run, changes []schemas.Ch
 		}
 	}
 	r.runs[kept.ID] = *kept
+	r.changes = append(r.changes, changes...)
 	return nil
 }
 
 func (r *runs) Application(context.Context, string) (*schemas.Application, error) { return app, nil }
 
-// driver runs one flow.
+// driver runs one flow, with requests that all tell the same beside their bodies.
 type driver struct {
 	*runs
-	t      *testing.T
-	engine *engine.Engine
-	graph  *engine.Graph
-	step   *schemas.Step
+	t       *testing.T
+	engine  *engine.Engine
+	graph   *engine.Graph
+	request engine.Request
+	step    *schemas.Step
 }
 
 func (d *driver) Graph(context.Context, string, int) (*engine.Graph, error) { return d.graph, nil }
 
 func drive(t *testing.T, nodes ...string) *driver {
 	t.Helper()
+	return driveBy(t, engine.Request{}, nodes...)
+}
+
+func driveBy(t *testing.T, request engine.Request, nodes ...string) *driver {
+	t.Helper()
 	w := newWorld(t)
 	graph, problems := engine.Compile(flow(t, nodes...), w.kinds)
 	if graph == nil {
 		t.Fatal(texts(problems))
 	}
-	d := &driver{runs: &runs{world: w, runs: map[string]schemas.Run{}}, t: t, graph: graph}
+	d := &driver{runs: &runs{world: w, runs: map[string]schemas.Run{}}, t: t, graph: graph, request: request}
 	d.engine = engine.NewEngine(engine.Engine{Runs: d, Graphs: d, Applications: d, Now: func() time.Time { return noon }})
-	step, err := d.engine.Start(t.Context(), graph, app, nil, engine.Request{})
+	step, err := d.engine.Start(t.Context(), graph, app, nil, request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +254,7 @@ func (d *driver) send(action, next string, pairs ...string) {
 	for i := 0; i < len(pairs); i += 2 {
 		reply.Inputs[pairs[i]] = pairs[i+1]
 	}
-	step, err := d.engine.Continue(d.t.Context(), reply, engine.Request{})
+	step, err := d.engine.Continue(d.t.Context(), reply, d.request)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -78,6 +78,9 @@ type Deps struct {
 	Ceremonies  *passkey.Ceremonies
 	// BaseURL is the server's public URL, an audience of every assertion.
 	BaseURL string
+	// SessionTTL is how long a session lasts that began in a browser, with an
+	// authorization request. Zero means 12 hours.
+	SessionTTL time.Duration
 	// DecoySecret keys the passkey ids that are shown for users that do not
 	// exist. It must be the same on every instance and stay secret: whoever has
 	// it can tell decoys from passkeys.
@@ -95,6 +98,7 @@ func Kinds(d Deps) engine.Kinds {
 		"password-authenticate": passwordAuthenticateKind(d),
 		"password-set":          passwordSetKind(d),
 		"decision":              decisionKind(d),
+		"session-check":         sessionCheckKind(d),
 		"authorization-code":    authorizationCodeKind(d),
 	}
 }

@@ -23,6 +23,7 @@ func configurations() map[string]reflect.Type {
 		"password-authenticate": reflect.TypeFor[passwordAuthenticateWith](),
 		"password-set":          reflect.TypeFor[passwordSetWith](),
 		"decision":              reflect.TypeFor[decisionWith](),
+		"session-check":         reflect.TypeFor[sessionCheckWith](),
 		"authorization-code":    nil,
 	}
 }
@@ -139,7 +140,7 @@ func agreeMembers(t *testing.T, path string, s node, typ reflect.Type) {
 func TestConfigurationIsOptional(t *testing.T) {
 	w := newWorld(t)
 	collected := map[string]schemas.InputType{"username": schemas.TextInput}
-	for _, use := range []string{"user-create", "passkey-register", "passkey-authenticate", "password-authenticate", "password-set"} {
+	for _, use := range []string{"user-create", "passkey-register", "passkey-authenticate", "password-authenticate", "password-set", "session-check"} {
 		if _, problems := w.try(use, `{}`, collected, schemas.Next{}); len(problems) > 0 {
 			t.Errorf("%s: %s", use, texts(problems))
 		}

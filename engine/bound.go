@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// bound is what a run keeps of the authorization request it answers.
+type bound struct {
+	ID        string             `json:"id"`
+	Login     schemas.LoginRules `json:"login,omitzero"`
+	LoginHint string             `json:"loginHint,omitempty"`
+}
+
+// bind binds the run to the authorization request that it is to answer, if any.
+// One of another application would give its client a sign-in by rules that are
+// not its own.
+func (r *run) bind(req *schemas.AuthRequest) error {
+	switch {
+	case req == nil:
+		return nil
+	case req.ApplicationID != r.app.ID:
+		return fmt.Errorf("authorization request %s is of application %s; its run was started for application %s", req.ID, req.ApplicationID, r.app.ID)
+	}
+	r.state.Bound = &bound{ID: req.ID, Login: req.Login, LoginHint: req.LoginHint}
+	return nil
+}
+
+// admit takes the request and reports whether it may continue the run. A run
+// whose subject was authenticated by a browser's session goes on only with that
+// session, and thus in that browser and while the session lasts: whoever else
+// got hold of the run's id is told that there is no such run.
+//
+// A run that answers no authorization request is not told of a session at all:
+// its replies go to whoever asks, such as a page that the browser's cookies come
+// along for, while an authorization request is answered to its client alone.
+func (r *run) admit(req Request) bool {
+	r.request = req
+	if r.state.Bound == nil {
+		r.request.Session = nil
+	}
+	auth := r.state.Auth
+	if auth == nil || auth.Session == "" {
+		return true
+	}
+	return r.request.Session != nil && r.request.Session.ID == auth.Session
+}

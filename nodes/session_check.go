@@ -1,0 +1,121 @@
+package nodes
+
+import (
+	"context"
+	"slices"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// One sign-in serves many applications
+//
+// The node finds the session that the person's browser has from an earlier
+// sign-in, to whatever application, and lets the run go on as that sign-in left
+// it: the same user, by the same proofs, at the time they were given. Nobody is
+// asked anything, so what stands in for a proof here must be worth as much.
+//
+// A session is worth what its sign-in proved. One that began with a password
+// must not open an application whose flow takes passkeys alone: whoever phished
+// the password of one application would be in the other. So a flow whose other
+// ways demand more than a password says so in `methods`, and a session that
+// lacks one of them counts for nothing. A flow that takes a password as well as
+// a passkey need not: no session is worth less than a password.
+//
+// What is asked by the application for this sign-in comes on top: prompt,
+// max_age and acr_values (OpenID Connect Core §3.1.2.1).
+//
+// A run that knows of somebody already goes on by a session of theirs only.
+// The session of another is as good as none: a run must not ask one person for
+// proofs and end as another's.
+
+func sessionCheckKind(d Deps) *engine.Kind {
+	return &engine.Kind{
+		Name: "session-check",
+		Doc: "Signs in by the session that the browser has from an earlier sign-in, to whatever application. " +
+			"The user counts as authenticated by what they proved then, at the time they did. It asks nothing. " +
+			"Without configuration any session will do, also one that began with a password alone: where the other " +
+			"ways of the flow demand more, say in methods what the session must rest on.",
+		With: schemas.MustSchema("session-check", sessionCheckSchema),
+		Outcomes: []engine.Outcome{
+			{
+				Name: "active", Doc: "the browser has a session, and neither this node nor the authorization request asks for more",
+				NewSubject: true, Establishes: []engine.Fact{engine.User, engine.Authenticated},
+			},
+			{
+				Name: "none",
+				Doc: "there is no session, or not one that will do: it is another user's than the run is about, or its user is gone " +
+					"or of a type that the application does not serve, or it lacks a method, or the authorization request " +
+					"asks for a fresh sign-in, or a later or stronger one",
+			},
+		},
+		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) {
+			with, found := configure[sessionCheckWith](c)
+			return &sessionCheck{with, d.Users}, found
+		},
+	}
+}
+
+const sessionCheckSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "methods": {
+      "type": "array", "minItems": 1, "uniqueItems": true,
+      "description": "What the session's sign-in must have proved, all of it: authentication methods of RFC 8176. pwd is a password; pop a passkey of any sort, hwk one that stays on its device, swk one that is synced; user says that the passkey verified who used it; mfa that there were two factors. By default any session will do.",
+      "items": {"enum": ["pwd", "pop", "hwk", "swk", "user", "mfa"], "description": "A method."}
+    }
+  }
+}`
+
+type sessionCheckWith struct {
+	Methods []string `json:"methods,omitempty"`
+}
+
+type sessionCheck struct {
+	sessionCheckWith
+	users Users
+}
+
+// Execute never asks. Why a session did not do is not told: it is nobody's
+// mistake.
+func (c *sessionCheck) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	s := v.Request.Session
+	if s == nil || !c.does(s, v) {
+		return engine.Leave("none"), nil
+	}
+	user, err := c.users.User(ctx, s.UserID)
+	switch {
+	case schemas.HasCode(err, schemas.CodeUserNotFound):
+		return engine.Leave("none"), nil
+	case err != nil:
+		return nil, err
+	case !serves(v.Application, user):
+		return engine.Leave("none"), nil
+	}
+	d := engine.Leave("active")
+	d.Subject = &engine.Subject{UserID: s.UserID}
+	d.Methods, d.ACR, d.At, d.Session = s.AMR, s.ACR, s.CreatedAt, s.ID
+	return d, nil
+}
+
+// does reports whether the session is one that this sign-in may rest on. One
+// that does not say how it began vouches for nothing.
+func (c *sessionCheck) does(s *schemas.Session, v *engine.Visit) bool {
+	lacks := func(method string) bool { return !slices.Contains(s.AMR, method) }
+	return v.Now.Before(s.ExpiresAt) && len(s.AMR) > 0 && !slices.ContainsFunc(c.Methods, lacks) &&
+		checkHolder(v.Subject, s.UserID) == nil && meets(v.Login, s, v)
+}
+
+// meets reports whether the session is what the authorization request asks for.
+// max_age=0 is a wish for a fresh sign-in, as prompt=login is, also in the very
+// second of the last one.
+func meets(asked schemas.LoginRules, s *schemas.Session, v *engine.Visit) bool {
+	if slices.Contains(asked.Prompt, "login") || slices.Contains(asked.Prompt, "select_account") {
+		return false
+	}
+	if limit := asked.MaxAge; limit != nil && (*limit <= 0 || v.Now.Sub(s.CreatedAt).Seconds() > float64(*limit)) {
+		return false
+	}
+	return len(asked.ACRValues) == 0 || slices.ContainsFunc(asked.ACRValues, func(acr string) bool { return satisfies(s.ACR, acr) })
+}
