@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
@@ -16,59 +17,96 @@ const (
 )
 
 // Events returns the events of the audit log that are asked for, newest first.
+// Those of a user, an actor, a resource and most actions have an index; what is
+// asked for by other members alone is looked for event by event.
 func (s *Store) Events(ctx context.Context, q schemas.EventQuery) ([]schemas.Event, error) {
 	return events(ctx, s, q)
 }
 
 func events(ctx context.Context, r Reader, q schemas.EventQuery) (found []schemas.Event, err error) {
-	condition, args, possible := eventCondition(q)
-	if !possible {
-		return nil, nil
+	var c conditions
+	c.add(q)
+	if slices.ContainsFunc(c.args, unstorable) || !storable(q.ActorID) {
+		return nil, nil // no event can have it
 	}
+	text, args := c.selection(q.ActorID)
 	err = rows(ctx, r, func(row scanner) error {
 		found = append(found, schemas.Event{})
 		return scanEvent(row, &found[len(found)-1])
-	}, "SELECT "+eventColumns+" FROM events"+condition+" ORDER BY at DESC, id DESC LIMIT ?", append(args, q.Limit)...)
+	}, text+" ORDER BY at DESC, id DESC LIMIT ?", append(args, q.Limit)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading events: %w", err)
 	}
 	return found, nil
 }
 
-// eventCondition is the WHERE clause that selects the events, with its
-// parameters; it is not possible that any event meets one that no column can
-// hold.
-func eventCondition(q schemas.EventQuery) (where string, args []any, possible bool) {
-	var conditions []string
-	add := func(condition string, values ...any) {
-		conditions, args = append(conditions, condition), append(args, values...)
-	}
-	for _, member := range []struct{ column, value string }{
-		{"action", q.Action}, {"actor_id", q.ActorID}, {"user_id", q.UserID}, {"resource_type", q.ResourceType},
-		{"resource_id", q.ResourceID}, {"application_id", q.ApplicationID}, {"trace_id", q.TraceID},
+// conditions select events. Indexes leave out what most events have; so that they
+// are used, a condition also says what follows from its value.
+type conditions struct {
+	list []string
+	args []any
+}
+
+func (c *conditions) meet(condition string, args ...any) {
+	c.list, c.args = append(c.list, condition), append(c.args, args...)
+}
+
+// add adds what a query asks for, but for the actor.
+func (c *conditions) add(q schemas.EventQuery) {
+	for _, member := range []struct{ column, value, follows string }{
+		{"user_id", q.UserID, "user_id <> ''"},
+		{"resource_type", q.ResourceType, "resource_type <> ''"},
+		{"resource_id", q.ResourceID, "resource_id <> ''"},
+		{"action", q.Action, unlessSignIn(q.Action)},
+		{"application_id", q.ApplicationID, ""},
+		{"trace_id", q.TraceID, ""},
 	} {
-		if !storable(member.value) {
-			return "", nil, false
+		if member.value == "" {
+			continue
 		}
-		if member.value != "" {
-			// The second half says what the value shows: that the index, which
-			// leaves out the empty texts, has all there is.
-			add(member.column+" = ? AND "+member.column+" <> ''", member.value)
+		c.meet(member.column+" = ?", member.value)
+		if member.follows != "" {
+			c.meet(member.follows)
 		}
 	}
 	if q.Before != (schemas.EventKey{}) {
-		add("(at, id) < (?, ?)", micros(q.Before.At), q.Before.ID)
+		c.meet("(at, id) < (?, ?)", micros(q.Before.At), q.Before.ID)
 	}
 	if !q.From.IsZero() {
-		add("at >= ?", micros(q.From))
+		c.meet("at >= ?", micros(q.From))
 	}
 	if !q.To.IsZero() {
-		add("at < ?", micros(q.To))
+		c.meet("at < ?", micros(q.To))
 	}
-	if len(conditions) > 0 {
-		where = " WHERE " + strings.Join(conditions, " AND ")
+}
+
+// unlessSignIn says of an action that it is none of those that every sign-in
+// records; "" of one that is.
+func unlessSignIn(action string) string {
+	if slices.Contains([]string{"passkey.used", "password.used", "user.signed_in"}, action) {
+		return ""
 	}
-	return where, args, storable(q.Before.ID)
+	return "action NOT IN ('passkey.used', 'password.used', 'user.signed_in')"
+}
+
+// selection selects the events that meet the conditions and, unless it is "",
+// were done by the actor: to themselves, or to others.
+func (c *conditions) selection(actor string) (text string, args []any) {
+	if actor == "" {
+		return c.query(), c.args
+	}
+	own, others := conditions{slices.Clone(c.list), slices.Clone(c.args)}, conditions{slices.Clone(c.list), slices.Clone(c.args)}
+	own.meet("user_id = ? AND user_id <> '' AND actor_id = user_id", actor)
+	others.meet("actor_id = ? AND actor_id <> '' AND actor_id <> user_id", actor)
+	return own.query() + " UNION ALL " + others.query(), append(own.args, others.args...)
+}
+
+func (c *conditions) query() string {
+	text := "SELECT " + eventColumns + " FROM events"
+	if len(c.list) > 0 {
+		text += " WHERE " + strings.Join(c.list, " AND ")
+	}
+	return text
 }
 
 func scanEvent(row scanner, e *schemas.Event) error {

@@ -24,6 +24,12 @@ func newEvents(t *testing.T, s *store.Store) (events []schemas.Event) {
 		if i%3 > 0 {
 			e.UserID, e.ApplicationID, e.ExecutionID, e.TraceID = fmt.Sprint("user", i%4), fmt.Sprint("app", i%3), fmt.Sprint("run", i), fmt.Sprint("trace", i%6)
 			e.Detail = map[string]string{"aaguid": fmt.Sprint(i)}
+			switch i % 8 { // some do it to themselves, and to others
+			case 0, 1, 5:
+				e.Actor = schemas.Actor{Type: schemas.UserActor, ID: e.UserID}
+			case 3, 7:
+				e.Actor = schemas.Actor{Type: schemas.UserActor, ID: "user1"}
+			}
 		}
 		must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: e}}))
 		events = append([]schemas.Event{e}, events...)
