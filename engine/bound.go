@@ -14,16 +14,19 @@ type bound struct {
 }
 
 // bind binds the run to the authorization request that it is to answer, if any.
-// One of another application would give its client a sign-in by rules that are
-// not its own.
-func (r *run) bind(req *schemas.AuthRequest) error {
-	switch {
-	case req == nil:
+// It begins in the browser that the authorization request came from. One of
+// another application would give its client a sign-in by rules that are not its
+// own.
+func (r *run) bind(req *Request) error {
+	auth := req.AuthRequest
+	if auth == nil {
 		return nil
-	case req.ApplicationID != r.app.ID:
-		return fmt.Errorf("authorization request %s is of application %s; its run was started for application %s", req.ID, req.ApplicationID, r.app.ID)
 	}
-	r.state.Bound = &bound{ID: req.ID, Login: req.Login, LoginHint: req.LoginHint}
+	if auth.ApplicationID != r.app.ID {
+		return fmt.Errorf("authorization request %s is of application %s; its run was started for application %s", auth.ID, auth.ApplicationID, r.app.ID)
+	}
+	req.Browser = auth.BrowserHash
+	r.state.Bound = &bound{ID: auth.ID, Login: auth.Login, LoginHint: auth.LoginHint}
 	return nil
 }
 

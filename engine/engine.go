@@ -76,7 +76,7 @@ func NewEngine(e Engine) *Engine {
 // answer it at once, by its first action; others are ignored.
 func (e *Engine) Start(ctx context.Context, g *Graph, app *schemas.Application, inputs map[string]string, req Request) (*schemas.Step, error) {
 	r := newRun(schemas.NewID(), g, app, e.now())
-	if err := r.bind(req.AuthRequest); err != nil {
+	if err := r.bind(&req); err != nil {
 		return nil, err
 	}
 	r.admit(req)

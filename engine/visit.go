@@ -62,7 +62,8 @@ type Request struct {
 	// stays bound to it.
 	AuthRequest *schemas.AuthRequest
 	// Browser is the SHA-256 of the cookie that binds authorization requests to the
-	// browser that asks; nil if it has none.
+	// browser that asks; nil if it has none. A run for an authorization request
+	// starts in the browser that this came from.
 	Browser []byte
 	// Session is the live session of the browser that asks, nil for none. Only a
 	// run that answers an authorization request is told of it.

@@ -88,6 +88,8 @@ func (a *authorizationCode) session(v *engine.Visit, s *schemas.Assertion) []sch
 	return []schemas.Change{schemas.StartSession{Session: session}}
 }
 
+// grant is to the browser in which the run ends. That it is the one the
+// authorization request came from is for the store to see to.
 func grant(v *engine.Visit, s schemas.Assertion) schemas.GrantAuthRequest {
 	return schemas.GrantAuthRequest{ID: v.AuthRequestID, BrowserHash: v.Request.Browser, At: v.Now, Grant: schemas.Grant{
 		UserID: s.Subject, SessionID: s.Session, AuthTime: s.AuthTime, AMR: s.AMR, ACR: s.ACR,

@@ -17,7 +17,9 @@ const (
 
 // bound is a request for an authorization request, by a browser with the session.
 func bound(s *schemas.Session) engine.Request {
-	return engine.Request{Session: s, AuthRequest: &schemas.AuthRequest{ID: "auth-1", ApplicationID: app.ID}}
+	return engine.Request{Session: s, Browser: []byte("this"), AuthRequest: &schemas.AuthRequest{
+		ID: "auth-1", ApplicationID: app.ID, BrowserHash: []byte("the first"),
+	}}
 }
 
 // decided returns the changes of a type that the run has committed.
@@ -31,11 +33,12 @@ func decided[T schemas.Change](d *driver) []T {
 	return list
 }
 
-// granted returns what the authorization request was granted.
-func granted(d *driver) schemas.Grant {
+// granted returns what the authorization request was granted, and makes sure that
+// it was to the browser.
+func granted(d *driver, browser string) schemas.Grant {
 	d.t.Helper()
 	list := decided[schemas.GrantAuthRequest](d)
-	if len(list) != 1 || list[0].ID != "auth-1" || !list[0].At.Equal(d.engine.Now()) {
+	if len(list) != 1 || list[0].ID != "auth-1" || !list[0].At.Equal(d.engine.Now()) || string(list[0].BrowserHash) != browser {
 		d.t.Fatalf("granted %+v", list)
 	}
 	if want := "https://id.example.com/oauth2/auth/callback?authId=auth-1"; d.step.Data.RedirectURL != want {
@@ -48,7 +51,7 @@ func TestSignInBySession(t *testing.T) {
 	found := session(by("phr", "swk", "pop"))
 	d := driveBy(t, bound(found), bySession, byPasskey, done)
 	want := schemas.Grant{UserID: "ada", SessionID: found.ID, AuthTime: found.CreatedAt, AMR: found.AMR, ACR: "phr"}
-	if got := granted(d); !reflect.DeepEqual(got, want) {
+	if got := granted(d, "the first"); !reflect.DeepEqual(got, want) {
 		t.Errorf("granted %+v, want %+v", got, want)
 	}
 	if a := d.assertion(); a.Session != found.ID || !a.AuthTime.Equal(found.CreatedAt) || a.ACR != "phr" {
@@ -77,7 +80,7 @@ func TestSignInForAnAuthorizationRequest(t *testing.T) {
 	later := noon.Add(20 * time.Minute)
 	d.engine.Now = func() time.Time { return later }
 	d.send("go", "")
-	grant, started := granted(d), decided[schemas.StartSession](d)
+	grant, started := granted(d, "this"), decided[schemas.StartSession](d)
 	if len(started) != 1 || started[0].Session.ID != grant.SessionID || grant.UserID != "bob" || !grant.AuthTime.Equal(noon) {
 		t.Fatalf("started %+v for %+v", started, grant)
 	}
@@ -95,7 +98,7 @@ func TestStepUpBeginsAnotherSession(t *testing.T) {
 	found := session(of("bob"))
 	d := driveBy(t, bound(found), stepUp, byPasskey, done)
 	d.passkey("")
-	grant, started := granted(d), decided[schemas.StartSession](d)
+	grant, started := granted(d, "this"), decided[schemas.StartSession](d)
 	if len(started) != 1 || started[0].Session.ID != grant.SessionID || grant.SessionID == found.ID {
 		t.Fatalf("started %+v for %+v", started, grant)
 	}
@@ -120,13 +123,13 @@ func TestSessionOfAnotherThanNamed(t *testing.T) {
 	d := driveBy(t, bound(session()), askName, find, bySession, byPasskey, done)
 	d.send("go", "key", "username", "bob")
 	d.passkey("")
-	if grant := granted(d); grant.UserID != "bob" || grant.SessionID == "session-1" || d.assertion().Subject != "bob" {
+	if grant := granted(d, "this"); grant.UserID != "bob" || grant.SessionID == "session-1" || d.assertion().Subject != "bob" {
 		t.Errorf("granted %+v", grant)
 	}
 
 	d = driveBy(t, bound(session()), askName, find, bySession, byPasskey, done)
 	d.send("go", "", "username", "ada")
-	if grant := granted(d); grant.UserID != "ada" || grant.SessionID != "session-1" {
+	if grant := granted(d, "this"); grant.UserID != "ada" || grant.SessionID != "session-1" {
 		t.Errorf("granted %+v", grant)
 	}
 }
