@@ -18,11 +18,14 @@ type Access struct {
 	// ClientID (RFC 9068 §2.2).
 	Subject, ClientID string
 	Audience, Scope   []string
-	Session           string        // "" for a token of no session
-	Validity          time.Duration // 0: the issuer's default
-	AuthTime          time.Time     // when the user authenticated; zero where none did
-	ACR               string
-	AMR               []string
+	// ID is the jti, "" for one that is made up. Tokens that are to be revoked
+	// together have ids that begin alike, up to a dot.
+	ID       string
+	Session  string        // "" for a token of no session
+	Validity time.Duration // 0: the issuer's default
+	AuthTime time.Time     // when the user authenticated; zero where none did
+	ACR      string
+	AMR      []string
 }
 
 // accessClaims are the claims of an access token: RFC 9068 §2.2.
@@ -56,7 +59,7 @@ func (i *Issuer) Access(ctx context.Context, a Access) (string, error) {
 	now := i.now()
 	claims := &accessClaims{
 		Issuer: i.issuer, Subject: a.Subject, Audience: a.Audience, ClientID: a.ClientID,
-		IssuedAt: now.Unix(), Expires: now.Add(cmp.Or(a.Validity, i.accessTTL)).Unix(), ID: schemas.NewID(),
+		IssuedAt: now.Unix(), Expires: now.Add(cmp.Or(a.Validity, i.accessTTL)).Unix(), ID: cmp.Or(a.ID, schemas.NewID()),
 		Scope: scope, Session: a.Session, ACR: a.ACR, AMR: a.AMR,
 	}
 	if !a.AuthTime.IsZero() {
