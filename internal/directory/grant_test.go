@@ -95,6 +95,7 @@ func (h *house) groupAttempts(t testing.TB) []attempt {
 	outsiders := h.create(t, h.Groups, object(t, "name", "Outsiders", "members", []schemas.Principal{h.other()}))
 	return []attempt{
 		{"other members", writing, h.replace(t, h.Groups, h.ids["group"], object(t, "name", "Taken", "members", []schemas.Principal{h.other()}))},
+		{"another name", writing, h.replace(t, h.Groups, h.ids["group"], object(t, "name", "Renamed", "members", []schemas.Principal{h.user(), {Type: schemas.GroupPrincipal, ID: inner}}))},
 		{"no members", writing, h.replace(t, h.Groups, h.ids["group"], object(t, "name", "Taken"))},
 		{"a member more", writing, func(ctx context.Context, c Call) error {
 			_, err := h.AddMember(ctx, c, h.ids["group"], h.other())
@@ -167,10 +168,11 @@ func (h *house) replace(t testing.TB, r Resource, id, body string) func(context.
 func TestWhatGivesNothingAway(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	nobody := as(h.ids["other"])
-	empty := h.create(t, h.Groups, `{"name": "Empty"}`)
+	empty, unnamed := h.create(t, h.Groups, `{"name": "Empty"}`), h.create(t, h.Groups, `{"name": "Unnamed"}`)
 	plain := h.create(t, h.Applications, machine(t, "Plain", "openid"))
 	for name, do := range map[string]func(context.Context, Call) error{
-		"the name of a group, with its members": h.replace(t, h.Groups, h.ids["group"], object(t, "name", "Renamed", "members", []schemas.Principal{h.user()})),
+		"what a group is for":                   h.replace(t, h.Groups, h.ids["group"], object(t, "name", "Taken", "description", "Those who", "members", []schemas.Principal{h.user()})),
+		"the name of a group without a role":    h.replace(t, h.Groups, unnamed, `{"name": "Named"}`),
 		"the members of a group without a role": h.replace(t, h.Groups, empty, object(t, "name", "Empty", "members", []schemas.Principal{h.user()})),
 		"a client without permissions":          h.replace(t, h.Applications, plain, machine(t, "Plain", "openid profile")),
 		"a role without permissions": func(ctx context.Context, c Call) error {

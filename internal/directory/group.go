@@ -56,10 +56,27 @@ func checkGroup(w *work, old, g *schemas.Group) error {
 		return err
 	}
 	g.Members = settled(g.Members)
-	if old == nil || slices.Equal(g.Members, was.Members) {
+	if old == nil {
 		return nil // a new group has no permissions yet
 	}
-	return w.requireOf("members", "the group", schemas.Principal{Type: schemas.GroupPrincipal, ID: was.ID})
+	return w.guardGroup(&was, g)
+}
+
+// guardGroup lets only those change who is in a group, or by what name it is
+// known, who have what the group has. Files name groups: who could take the name
+// of the administrators from their group, and give it to another, would have the
+// next of these files make their own group that of the administrators.
+func (w *work) guardGroup(was, g *schemas.Group) error {
+	path := ""
+	switch {
+	case !slices.Equal(g.Members, was.Members):
+		path = "members"
+	case g.Name != was.Name:
+		path = "name"
+	default:
+		return nil
+	}
+	return w.requireOf(path, "the group", schemas.Principal{Type: schemas.GroupPrincipal, ID: was.ID})
 }
 
 // checkNesting refuses members that the group with the id is itself a part of.
