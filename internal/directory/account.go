@@ -98,17 +98,8 @@ func (d *Directory) DeletePasskey(ctx context.Context, c Call, userID string, id
 // passkey returns the passkeys of a user, and the one with the id, if the caller
 // may change it.
 func (w *work) passkey(userID string, id schemas.Bytes) ([]schemas.Credential, *schemas.Credential, error) {
-	u, err := store.Users().Get(w.ctx, w.tx, userID)
-	if err != nil {
+	if err := w.mayManage(userID, "passkey"); err != nil {
 		return nil, nil, err
-	}
-	if !w.call.is(userID) {
-		if err := w.requireOf("", "this user", principalOf(u)); err != nil {
-			return nil, nil, err
-		}
-		if err := w.verdict(Noun{Name: "passkey"}); err != nil {
-			return nil, nil, err
-		}
 	}
 	all, err := store.CredentialsOf(w.ctx, w.tx, userID)
 	if err != nil {
@@ -119,6 +110,19 @@ func (w *work) passkey(userID string, id schemas.Bytes) ([]schemas.Credential, *
 		return nil, nil, schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound, "This user has no such passkey; it may have been deleted.")
 	}
 	return all, &all[i], nil
+}
+
+// mayManage returns an error unless there is the user, and the caller is the user
+// or has all that the user has.
+func (w *work) mayManage(userID, noun string) error {
+	u, err := store.Users().Get(w.ctx, w.tx, userID)
+	if err != nil || w.call.is(userID) {
+		return err
+	}
+	if err := w.requireOf("", "this user", principalOf(u)); err != nil {
+		return err
+	}
+	return w.verdict(Noun{Name: noun})
 }
 
 func passkeyRef(id schemas.Bytes) schemas.ResourceRef {
@@ -137,10 +141,11 @@ func (d *Directory) Sessions(ctx context.Context, c Call, userID string) ([]sche
 
 // EndSession ends a session of a user, and makes worthless what was issued for
 // it. One that is somebody else's is session_not_found, Class NotFound, as one
-// that does not exist.
+// that does not exist. It takes what the user has: who could sign administrators
+// out as fast as they sign in could not be stopped by any of them.
 func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID string) error {
 	return d.transact(ctx, c, func(w *work) error {
-		if _, err := store.Users().Get(w.ctx, w.tx, userID); err != nil {
+		if err := w.mayManage(userID, "session"); err != nil {
 			return err
 		}
 		all, err := store.SessionsOf(w.ctx, w.tx, userID, w.now)
@@ -158,7 +163,7 @@ func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID st
 // none, and returns how many there were.
 func (d *Directory) EndSessions(ctx context.Context, c Call, userID, except string) (n int, err error) {
 	err = d.transact(ctx, c, func(w *work) (err error) {
-		if _, err := store.Users().Get(w.ctx, w.tx, userID); err != nil {
+		if err := w.mayManage(userID, "session"); err != nil {
 			return err
 		}
 		n, err = w.endSessions(userID, except)

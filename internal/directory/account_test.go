@@ -103,17 +103,23 @@ func TestTheLastTwoWaysIn(t *testing.T) {
 	})
 }
 
-func TestPasskeysOfThoseWhoMayDoMore(t *testing.T) {
+// Who may change users still leaves alone those who may do more.
+func TestThoseWhoMayDoMore(t *testing.T) {
 	w := newWorld(t)
 	root := w.create(t, w.Users, person("root"))
 	w.role(t, root, "system:groups")
-	key := w.passkey(t, root, 1)
+	key, session := w.passkey(t, root, 1), w.session(t, root)
 	for name, do := range map[string]func(context.Context, Call) error{
 		"renaming": func(ctx context.Context, c Call) error {
 			_, err := w.RenamePasskey(ctx, c, root, key, "Mine")
 			return err
 		},
-		"deleting": func(ctx context.Context, c Call) error { return w.DeletePasskey(ctx, c, root, key) },
+		"deleting":    func(ctx context.Context, c Call) error { return w.DeletePasskey(ctx, c, root, key) },
+		"signing out": func(ctx context.Context, c Call) error { return w.EndSession(ctx, c, root, session) },
+		"signing out everywhere": func(ctx context.Context, c Call) error {
+			_, err := w.EndSessions(ctx, c, root, "")
+			return err
+		},
 	} {
 		if err := do(t.Context(), as(schemas.NewID(), "system:users", "system:groups:write")); !schemas.HasClass(err, schemas.Forbidden) {
 			t.Errorf("%s: %v", name, err)
