@@ -98,7 +98,7 @@ func checkClient(w *work, was, a *schemas.Application) error {
 		checkNoClient(w, was, a)
 		return nil
 	}
-	if err := checkClientID(w, was, o.ClientID); err != nil {
+	if err := checkClientID(w, was, a); err != nil {
 		return err
 	}
 	checkMethod(w, o)
@@ -122,9 +122,11 @@ func checkNoClient(w *work, was, a *schemas.Application) {
 }
 
 // checkClientID keeps client ids apart from what else is in tokens: a client
-// whose id is that of a user would be taken for the user (RFC 9700 §4.15), and
+// whose id is that of a user would be taken for the user (RFC 9700 §4.15), one
+// whose id is that of another application for that one, by the audit log, and
 // those that are addresses belong to whoever publishes there.
-func checkClientID(w *work, was *schemas.Application, id string) error {
+func checkClientID(w *work, was, a *schemas.Application) error {
+	id := a.ClientID
 	if id == was.ClientID {
 		return nil
 	}
@@ -132,16 +134,17 @@ func checkClientID(w *work, was *schemas.Application, id string) error {
 	if lower := strings.ToLower(id); strings.HasPrefix(lower, "https:") || strings.HasPrefix(lower, "http:") {
 		w.invalid(path, "expected a name, got an address; choose another, or leave it out to have one made up")
 	}
-	users, err := store.Known(w.ctx, w.tx, "user", []string{id})
+	other, err := store.Applications().Find(w.ctx, w.tx, "clientId", id)
 	if err != nil {
 		return err
 	}
-	if users[id] {
-		w.conflict(path, "it is the id of a user, for whom the client could be taken; choose another")
-	}
-	other, err := store.Applications().Find(w.ctx, w.tx, "clientId", id)
-	if err == nil && other != nil && other.ID != was.ID {
+	if other != nil && other.ID != was.ID {
 		w.conflict(path, "%.64q is the client id of another application (%s); choose another", id, other.ID)
+		return nil
+	}
+	noun, err := store.Holder(w.ctx, w.tx, id)
+	if err == nil && noun != "" && id != was.ID {
+		w.conflict(path, "it is the id of another resource (%s), for which the client could be taken; choose another", noun)
 	}
 	return err
 }

@@ -245,4 +245,15 @@ func TestClientIDsAreNoIDs(t *testing.T) {
 	h.create(t, h.Applications, `{"name": "Job", "type": "M2M", "clientId": "`+id+`", "inboundAuthConfig": [{"type": "oauth2"}]}`)
 	_, err := h.Groups.Create(t.Context(), System(), doc(t, object(t, "name", "Group", "id", id)))
 	refused(t, err, "group_exists", "id: there is a resource (application)")
+	for noun, id := range map[string]string{"user": h.ids["user"], "application": h.ids["application"], "role": h.ids["role"]} {
+		body := object(t, "name", "Other", "type", "M2M", "clientId", id, "inboundAuthConfig", []any{map[string]any{"type": "oauth2"}})
+		_, err := h.Applications.Create(t.Context(), System(), doc(t, body))
+		refused(t, err, "application_exists", "inboundAuthConfig[0].config.clientId: it is the id of another resource ("+noun+")")
+	}
+	// Its own id is as good as any.
+	body := object(t, "name", "Taken", "clientId", h.ids["application"], "inboundAuthConfig", []any{map[string]any{"type": "oauth2", "config": map[string]any{
+		"grantTypes": []string{"client_credentials"},
+	}}})
+	_, err = h.Applications.Replace(t.Context(), System(), h.ids["application"], "", doc(t, body))
+	must(t, err)
 }
