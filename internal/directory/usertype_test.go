@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -196,4 +197,25 @@ func TestWhatFlowsCreate(t *testing.T) {
 			t.Errorf("%s with %s creates %s: %v", test.use, test.with, test.userType, got)
 		}
 	}
+}
+
+// A schema is a question about the users of the type, to which they fit or not.
+func TestTypesAreNoOracle(t *testing.T) {
+	w := newWorld(t)
+	id := w.create(t, w.UserTypes, userType("Staff", properties(`"pin": {"type": "string"}`)))
+	asks := func(description, pattern string, permissions ...string) error {
+		body := object(t, "name", "Staff", "description", description, "schema", json.RawMessage(properties(`"pin": {"type": "string", "pattern": "`+pattern+`"}`)))
+		_, err := w.UserTypes.Replace(t.Context(), as(schemas.NewID(), permissions...), id, "", doc(t, body))
+		return err
+	}
+	must(t, asks("", "^[0-9]", "system:user-types")) // of nobody
+	w.create(t, w.Users, `{"type": "Staff", "attributes": {"pin": "31"}}`)
+	for _, pattern := range []string{"^3", "^4"} {
+		if err := asks("", pattern, "system:user-types"); !schemas.HasClass(err, schemas.Forbidden) {
+			t.Errorf("%s: got %v, expected it to be forbidden", pattern, err)
+		}
+	}
+	must(t, asks("Who works here.", "^[0-9]", "system:user-types")) // the schema stays
+	refused(t, asks("", "^4", "system:user-types", "system:users:read"), schemas.CodeUsersDoNotFit)
+	must(t, asks("", "^3", "system:user-types", "system:users:read"))
 }

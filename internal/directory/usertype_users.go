@@ -49,6 +49,9 @@ func (d *Directory) checkUsersOf(w *work, old, t *schemas.UserType) error {
 	if string(old.Schema) == string(t.Schema) || w.refusal != nil {
 		return nil
 	}
+	if err := d.mayAskOfUsers(w, old); err != nil || len(w.forbidden) > 0 {
+		return err
+	}
 	compiled, err := d.types.compile(t)
 	if err != nil {
 		return err
@@ -66,6 +69,22 @@ func (d *Directory) checkUsersOf(w *work, old, t *schemas.UserType) error {
 	})
 	w.refusal = left.err()
 	return err
+}
+
+// mayAskOfUsers refuses to try a schema on users whom the caller may not see.
+// That it fits them is an answer too: by a few patterns in turn anybody could
+// read what they have letter by letter.
+func (d *Directory) mayAskOfUsers(w *work, t *schemas.UserType) error {
+	if read := d.Users.Noun().Read; !w.call.Permits(read) {
+		anybody, err := store.Users().Find(w.ctx, w.tx, "type", t.Name)
+		if err != nil {
+			return err
+		}
+		if anybody != nil {
+			w.forbid("schema", "there are users of the type, and whether they fit another schema tells what they have; it takes the permission %q too", read)
+		}
+	}
+	return nil
 }
 
 // reclaimAttributes claims what has become unique, and releases what no longer
