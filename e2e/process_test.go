@@ -21,6 +21,7 @@ const tryID = "01900000-0000-7000-8000-000000000002"
 // postern is one server process on a folder, which outlives it.
 type postern struct {
 	t       *testing.T
+	args    []string
 	base    string // http://localhost:PORT
 	address string // 127.0.0.1:PORT
 	dir     string
@@ -43,9 +44,15 @@ func serve(t *testing.T, env ...string) *postern {
 // serveAt is serve under a scheme and a host name, on loopback all the same.
 func serveAt(t *testing.T, scheme, host string, env ...string) *postern {
 	t.Helper()
+	return serveWith(t, []string{"serve", "--try"}, scheme, host, env...)
+}
+
+// serveWith is serveAt with the program's arguments.
+func serveWith(t *testing.T, args []string, scheme, host string, env ...string) *postern {
+	t.Helper()
 	port := freePort(t)
 	p := &postern{
-		t: t, base: fmt.Sprintf("%s://%s:%d", scheme, host, port), address: fmt.Sprintf("127.0.0.1:%d", port), dir: t.TempDir(),
+		t: t, args: args, base: fmt.Sprintf("%s://%s:%d", scheme, host, port), address: fmt.Sprintf("127.0.0.1:%d", port), dir: t.TempDir(),
 		client: &http.Client{
 			Timeout: time.Minute,
 			Transport: &http.Transport{
@@ -81,7 +88,7 @@ func (p *postern) start() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	cmd := exec.Command(path, "serve", "--try")
+	cmd := exec.Command(path, p.args...)
 	cmd.Dir, cmd.Env = p.dir, p.env
 	p.log = &output{}
 	cmd.Stderr = p.log
