@@ -29,7 +29,7 @@ func (f fault) wrongType() string {
 		types = append(types, typeWords(fmt.Sprint(t)))
 		text = text || t == "string"
 	}
-	message := "expected " + oneOf(types) + ", got " + f.came()
+	message := "expected " + OneOf(types) + ", got " + f.came()
 	if f.value.shape == numberShape && slices.Contains(list(f.want), any("integer")) {
 		return message + " with a fraction"
 	}
@@ -87,7 +87,7 @@ func (f fault) notListed() string {
 			words = append(words, word)
 		}
 	}
-	message := "expected " + oneOf(shown)
+	message := "expected " + OneOf(shown)
 	if f.onKey || f.value.shape != stringShape {
 		return message + ", got " + f.came()
 	}
@@ -167,11 +167,11 @@ func (f fault) alternatives() string {
 		}
 		ways = append(ways, strings.Join(members, " with "))
 	}
-	return oneOf(ways)
+	return OneOf(ways)
 }
 
-// oneOf joins alternatives: "a, b or c".
-func oneOf(alternatives []string) string {
+// OneOf joins alternatives: "a, b or c".
+func OneOf(alternatives []string) string {
 	var words []string
 	for _, word := range alternatives {
 		if !slices.Contains(words, word) {

@@ -21,6 +21,10 @@ func (j judgement) problemsOf(faults *faultList) findings {
 		case "additionalProperties":
 			j.strangers(f, &found)
 			continue
+		case "uniqueItems":
+			if j.repeats(f, &found) {
+				continue
+			}
 		case "unevaluatedProperties":
 			if f.key == nil {
 				break // a reference brought another value here

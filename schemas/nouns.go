@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"embed"
+	"strings"
 	"sync"
 )
 
@@ -77,4 +78,17 @@ func ParseFlow(data []byte, yaml bool) (*Flow, *Document, []Problem) {
 		return nil, d, problems
 	}
 	return flow, d, nil
+}
+
+// Words is a noun as people write it: "organization unit" for "organizationUnit".
+func Words(noun string) string {
+	var b strings.Builder
+	for _, c := range noun {
+		if 'A' <= c && c <= 'Z' {
+			b.WriteByte(' ')
+			c += 'a' - 'A'
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
 }

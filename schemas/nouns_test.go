@@ -124,3 +124,11 @@ func TestApplicationSchemaRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestWords(t *testing.T) {
+	for noun, want := range map[string]string{"user": "user", "userType": "user type", "organizationUnit": "organization unit", "": ""} {
+		if got := Words(noun); got != want {
+			t.Errorf("%q: %q", noun, got)
+		}
+	}
+}

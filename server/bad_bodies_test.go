@@ -55,7 +55,7 @@ func badGroups() []bad {
 		{`{"name":"x","members":[{"type":"user","id":"y","name":"z"}]}`, "members[0].name", "unknown member", 0},
 		{`{"name":"x","members":[{"type":"user","id":"<nobody>"}]}`, "members[0].id", "there is no user", 0},
 		{`{"name":"x","members":[{"type":"group","id":"<nobody>"}]}`, "members[0].id", "there is no group", 0},
-		{`{"name":"x","members":[{"type":"user","id":"y"},{"type":"user","id":"y"}]}`, "members", "remove one", 0},
+		{`{"name":"x","members":[{"type":"user","id":"y"},{"type":"user","id":"y"}]}`, "members[1]", "remove one", 0},
 		{`{"name":"x","member":[]}`, "member", `did you mean "members"?`, 0},
 		{`{"name":"Group taken"}`, "name", "choose another", 409},
 	}
@@ -73,7 +73,7 @@ func badRoles() []bad {
 		{`{"name":"x","permissions":["system:user:read"]}`, "permissions[0]", `did you mean "system:users:read"?`, 0},
 		{`{"name":"x","permissions":["system:users:read","books:read"]}`, "permissions[1]", "no resource server has a permission", 0},
 		{`{"name":"x","permissions":["System"]}`, "permissions[0]", "no resource server has a permission", 0},
-		{`{"name":"x","permissions":["system","system"]}`, "permissions", "remove one", 0},
+		{`{"name":"x","permissions":["system","system"]}`, "permissions[1]", "remove one", 0},
 		{`{"name":"x","assignments":[{"type":"user","id":"<nobody>"}]}`, "assignments[0].id", "there is no user", 0},
 		{`{"name":"x","assignments":[{"type":"application","id":"<nobody>"}]}`, "assignments[0].id", "there is no application", 0},
 		{`{"name":"x","assignments":[{"type":"group","id":"<nobody>"}]}`, "assignments[0].id", "there is no group", 0},

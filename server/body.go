@@ -72,7 +72,7 @@ func decode(body []byte, into checked) error {
 		problems = schemas.AsError(err).Errors
 		decodeGuessing(body, problems, into)
 	}
-	problems = withoutEchoes(problems, into.check())
+	problems = slices.Concat(problems, schemas.Unheard(into.check(), problems))
 	if len(problems) == 0 {
 		return nil
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/schemas"
@@ -65,7 +66,9 @@ type object struct {
 // findings is what is wrong with an object and those inside it.
 type findings struct{ faults, absent []schemas.Problem }
 
-func (f *findings) problems() []schemas.Problem { return withoutEchoes(f.faults, f.absent) }
+func (f *findings) problems() []schemas.Problem {
+	return slices.Concat(f.faults, schemas.Unheard(f.absent, f.faults))
+}
 
 func (o *object) fault(name, message string) {
 	o.faults = append(o.faults, schemas.Problem{Path: schemas.JoinPath(o.path, name), Message: message})

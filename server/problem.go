@@ -24,27 +24,9 @@ func choice(path, value string, known ...string) []schemas.Problem {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	last := len(known) - 1
-	message := fmt.Sprintf("expected %s or %s, got %.64q", strings.Join(known[:last], ", "), known[last], value)
+	message := fmt.Sprintf("expected %s, got %.64q", schemas.OneOf(known), value)
 	if near := schemas.Suggest(value, known); near != "" {
 		message += fmt.Sprintf("; did you mean %s?", near)
 	}
 	return []schemas.Problem{{Path: path, Message: message}}
-}
-
-// withoutEchoes adds further problems to those found before, but none of a
-// place that has its problem already: a value of the wrong type is not missing
-// besides, and nothing is missing from one that should be an object.
-func withoutEchoes(found, more []schemas.Problem) []schemas.Problem {
-	all := slices.Clone(found)
-	for _, p := range more {
-		covers := func(f schemas.Problem) bool {
-			rest, below := strings.CutPrefix(p.Path, f.Path)
-			return below && (f.Path == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
-		}
-		if !slices.ContainsFunc(found, covers) {
-			all = append(all, p)
-		}
-	}
-	return all
 }

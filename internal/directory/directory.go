@@ -117,5 +117,5 @@ func (n Noun) checkFilter(q Query) error {
 		hint = fmt.Sprintf("; did you mean %s?", near)
 	}
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
-		"%s cannot be filtered by %.64q: expected one of %q%s", n.Plural, q.Filter, n.Filters, hint)
+		"%s cannot be filtered by %.64q: expected %s%s", n.Plural, q.Filter, quoted(n.Filters), hint)
 }

@@ -3,6 +3,7 @@ package directory
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -93,12 +94,21 @@ func checkPrincipals(w *work, path string, was, list []schemas.Principal, types 
 	for i, p := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if !slices.Contains(types, p.Type) {
-			w.invalid(at+".type", "expected one of %q, got %.64q", types, p.Type)
+			w.invalid(at+".type", "expected %s, got %.64q", quoted(types), p.Type)
 		} else if !known[p] {
 			w.invalid(at+".id", "there is no %s with the id %.64q", p.Type, p.ID)
 		}
 	}
 	return nil
+}
+
+// quoted lists words as alternatives: "user" or "group".
+func quoted[S ~string](words []S) string {
+	var list []string
+	for _, word := range words {
+		list = append(list, strconv.Quote(string(word)))
+	}
+	return schemas.OneOf(list)
 }
 
 // principals looks up which of the principals there are, ten thousand of them in

@@ -43,7 +43,7 @@ func TestMembersOneByOne(t *testing.T) {
 		_, err = h.AddMember(t.Context(), System(), h.ids["group"], schemas.Principal{Type: schemas.UserPrincipal, ID: "nobody"})
 		refused(t, err, schemas.CodeInvalidRequest, `id: there is no user with the id "nobody"`)
 		_, err = h.AddMember(t.Context(), System(), h.ids["group"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: h.ids["application"]})
-		refused(t, err, schemas.CodeInvalidRequest, `type: expected one of ["user" "group"]`)
+		refused(t, err, schemas.CodeInvalidRequest, `type: expected "user" or "group", got`)
 		_, err = h.AddMember(t.Context(), System(), schemas.NewID(), h.user())
 		refused(t, err, "group_not_found")
 	})

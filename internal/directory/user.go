@@ -88,11 +88,20 @@ func (d *Directory) checkAttributes(w *work, old, u *schemas.User) error {
 	for _, p := range problems {
 		w.invalid(schemas.JoinPath("attributes", p.Path), "%s", p.Message)
 	}
+	return w.checkUnique(old, u, t, problems)
+}
+
+// checkUnique notes the unique attributes that another user has. Of a value that
+// is wrong besides, that is told alone.
+func (w *work) checkUnique(old, u *schemas.User, t *schemas.UserType, wrong []schemas.Problem) error {
 	own := *u
 	own.ID = idOf(old, func(o *schemas.User) string { return o.ID })
 	taken, err := store.TakenAttributes(w.ctx, w.tx, &own, t.UniqueAttributes())
 	for _, attribute := range taken {
-		w.conflict(schemas.MemberPath("attributes", attribute), "is taken by another user; choose another")
+		path := schemas.MemberPath("", attribute)
+		if len(schemas.Unheard([]schemas.Problem{{Path: path}}, wrong)) > 0 {
+			w.conflict(schemas.JoinPath("attributes", path), "is taken by another user; choose another")
+		}
 	}
 	return err
 }

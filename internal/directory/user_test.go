@@ -143,6 +143,11 @@ func TestBadUsers(t *testing.T) {
 	if after := w.count(t); after != before {
 		t.Errorf("%d users more", after-before)
 	}
+	_, err := w.Users.Create(t.Context(), System(), doc(t, `{"type": "Device", "attributes": {"serial": "7", "badge": "A1"}}`))
+	refused(t, err, invalid, "attributes.serial: expected a whole number", "attributes.badge: is taken")
+	if e := schemas.AsError(err); len(e.Errors) != 2 {
+		t.Errorf("what is wrong is told twice: %v", e.Errors)
+	}
 }
 
 // idOf is the id of the user with the username.

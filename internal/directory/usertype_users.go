@@ -41,7 +41,7 @@ func (m *misfits) err() error {
 		return nil
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeUsersDoNotFit,
-		"%d users of this type would no longer fit it. Change them first, or let the type allow what they have", m.total).WithProblems(m.told)
+		"users who would no longer fit the type: %d. Change them first, or let the type allow what they have", m.total).WithProblems(m.told)
 }
 
 // checkUsersOf refuses a change that users of the type would not fit.

@@ -99,7 +99,7 @@ func (w *work) verdict(n Noun) error {
 // told lists what has been noted, each with its place. Of very many that the
 // rules find it has the first; the last of them tells how many more there are.
 func (w *work) told() []schemas.Problem {
-	found := unheard(slices.Concat(w.problems, w.conflicts, w.readOnly, w.forbidden), w.shape)
+	found := schemas.Unheard(slices.Concat(w.problems, w.conflicts, w.readOnly, w.forbidden), w.shape)
 	if more := len(found) - mostProblems; more > 0 {
 		found = found[:mostProblems]
 		found[mostProblems-1].Message += fmt.Sprintf(" (and %d more problems)", more)
@@ -144,47 +144,25 @@ func (n Noun) conflictCode() string {
 }
 
 // code is the noun in the spelling of error codes.
-func (n Noun) code() string {
-	var b strings.Builder
-	for _, c := range n.Name {
-		if 'A' <= c && c <= 'Z' {
-			b.WriteByte('_')
-			c += 'a' - 'A'
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
-}
+func (n Noun) code() string { return strings.ReplaceAll(n.words(), " ", "_") }
 
 // words is the noun as people write it.
-func (n Noun) words() string { return strings.ReplaceAll(n.code(), "_", " ") }
+func (n Noun) words() string { return schemas.Words(n.Name) }
 
 // errInUse lists what keeps a resource from being deleted, or renamed.
 func errInUse(n Noun, done string, uses []store.Use) error {
 	var problems []schemas.Problem
 	var names []string
 	for _, u := range uses {
-		problems = append(problems, schemas.Problem{Path: u.Type, Message: fmt.Sprintf("%s %q (%s) %s", u.Type, u.Name, u.ID, u.How)})
-		names = append(names, fmt.Sprintf("%s %q", u.Type, u.Name))
+		name := fmt.Sprintf("%s %q", schemas.Words(u.Type), u.Name)
+		names = append(names, name)
+		if u.Name != u.ID {
+			name += " (" + u.ID + ")"
+		}
+		problems = append(problems, schemas.Problem{Path: u.Type, Message: name + " " + u.How})
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeInUse,
 		"the %s is in use, and this would break what uses it: %s. Change or delete those first", n.words(), strings.Join(names, ", ")).WithProblems(problems)
-}
-
-// unheard drops problems at a place of which the schema has said something: a
-// value of the wrong type is not unknown besides.
-func unheard(found, shape []schemas.Problem) (rest []schemas.Problem) {
-	for _, p := range found {
-		heard := false
-		for _, s := range shape {
-			below, ok := strings.CutPrefix(p.Path, s.Path)
-			heard = heard || ok && (s.Path == "" || below == "" || below[0] == '.' || below[0] == '[')
-		}
-		if !heard {
-			rest = append(rest, p)
-		}
-	}
-	return rest
 }
 
 // record writes an event about a resource.
