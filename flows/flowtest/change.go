@@ -1,6 +1,7 @@
 package flowtest
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -24,12 +25,27 @@ func (m *Memory) change(change schemas.Change) error {
 		m.sessions = append(m.sessions, c.Session)
 	case schemas.EndSession:
 		m.sessions = slices.DeleteFunc(m.sessions, func(s schemas.Session) bool { return s.ID == c.ID })
+	case schemas.GrantAuthRequest:
+		return m.grant(c)
 	case schemas.RevokeToken:
 		m.revoked = append(m.revoked, c.ID)
 	case schemas.RecordEvent:
 		m.events = append(m.events, c.Event)
 	default:
 		return fmt.Errorf("flowtest: change of unknown type %T", change)
+	}
+	return nil
+}
+
+// grant grants an authorization request, unless the run ended in another browser.
+func (m *Memory) grant(c schemas.GrantAuthRequest) error {
+	r, ok := m.requests[c.ID]
+	if !ok || r.Grant != nil || !c.At.Before(r.ExpiresAt) {
+		return noAuthRequest(c.ID)
+	}
+	if bytes.Equal(c.BrowserHash, r.BrowserHash) {
+		r.Grant = &c.Grant
+		m.requests[c.ID] = r
 	}
 	return nil
 }

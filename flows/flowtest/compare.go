@@ -19,7 +19,7 @@ func (d *differences) add(what string, want, got any) {
 }
 
 // compare finds everything in which a reply is not as expected.
-func (e Expect) compare(step *schemas.Step, refused *schemas.Error, events []schemas.Event, users int) differences {
+func (e Expect) compare(step *schemas.Step, refused *schemas.Error, events []schemas.Event) differences {
 	var d differences
 	if code := codeOf(refused); code != e.Refused {
 		d.add("refused", orNone(e.Refused), orNone(code)+descriptionOf(refused))
@@ -33,10 +33,17 @@ func (e Expect) compare(step *schemas.Step, refused *schemas.Error, events []sch
 		actions = append(actions, event.Action)
 	}
 	same(&d, "events", e.Events, actions)
+	return d
+}
+
+// compareStore looks at how much there is in the store.
+func (e Expect) compareStore(d *differences, users, sessions int) {
 	if e.Users != nil && *e.Users != users {
 		d.add("users", *e.Users, users)
 	}
-	return d
+	if e.Sessions != nil && *e.Sessions != sessions {
+		d.add("sessions", *e.Sessions, sessions)
+	}
 }
 
 // compareStep looks at what the client sees.
@@ -46,6 +53,9 @@ func (e Expect) compareStep(d *differences, step *schemas.Step) {
 	}
 	if e.Step != "" && e.Step != step.StepID {
 		d.add("step", e.Step, orNone(step.StepID))
+	}
+	if e.RedirectURL != "" && e.RedirectURL != step.Data.RedirectURL {
+		d.add("redirectURL", e.RedirectURL, orNone(step.Data.RedirectURL))
 	}
 	if code := codeOf(step.Error); code != e.Error {
 		d.add("error", orNone(e.Error), orNone(code)+descriptionOf(step.Error))

@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postern-id/postern/flows/flowtest"
 	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/schemas"
 )
 
 // The store in maps keeps the promises of the real ones.
@@ -56,6 +58,8 @@ func TestFailuresAreTold(t *testing.T) {
 		{"a refusal that does not come", begin + "      - send: {passkey: {device: laptop}}\n        expect: {refused: stale_step}\n", "refused: expected stale_step, got none"},
 		{"claim", begin + "      - send: {passkey: {device: laptop}}\n        expect: {claims: {username: bob}}\n", "claim username: expected bob, got ada"},
 		{"no assertion", "      - expect: {claims: {username: ada}}\n", "got no assertion"},
+		{"the way back", "      - expect: {redirectURL: https://x}\n", "redirectURL: expected https://x, got none"},
+		{"sessions", "      - expect: {sessions: 1}\n", "sessions: expected 1, got 0"},
 		{"no such fault", begin + "      - send: {passkey: {device: laptop, fault: gremlins}}\n", "step 2\n  the device laptop: there is no fault \"gremlins\""},
 		{"no passkey on the device", begin + "      - send: {passkey: {device: toaster}}\n", "the device toaster: "},
 		{"no step before the last", begin + "      - send: {stale: true, passkey: {device: laptop}}\n", "there is no earlier step"},
@@ -86,6 +90,9 @@ func TestFaultyFiles(t *testing.T) {
 		{"not YAML", signIn, "scenarios: [\n", "flow_test.yaml:"},
 		{"a bad wait", signIn, "scenarios:\n  - name: s\n    steps: [{send: {after: soon}}]\n", `flow_test.yaml:3:28: scenarios[0].steps[0].send.after: expected a duration such as 31m`},
 		{"a wait for the past", signIn, "scenarios:\n  - name: s\n    steps: [{send: {after: -1s}}]\n", "expected a duration such as 31m"},
+		{"a session of no time", signIn, "scenarios:\n  - name: s\n    session: {user: a, amr: [pwd], age: old}\n    steps: [{}]\n", "flow_test.yaml:3:41: scenarios[0].session.age: expected a duration such as 31m"},
+		{"a session of nobody", signIn, "scenarios:\n  - name: s\n    session: {amr: [pwd]}\n    steps: [{}]\n", `"user" is missing`},
+		{"what OpenID Connect calls otherwise", signIn, "scenarios:\n  - name: s\n    login: {max_age: 1}\n    steps: [{}]\n", `unknown member "max_age"; did you mean "maxAge"?`},
 		{"a flow that is not one", "handle: x\n", good, "flow.yaml:1:1"},
 		{"a flow that is not safe", "handle: x\nname: x\nflowType: AUTHENTICATION\nnodes: [{id: done, use: authorization-code}]\n", good, "flow.yaml:4:9: nodes[0]: "},
 		{"users who are the same", signIn, "users: {a: {attributes: {username: x}}, b: {attributes: {username: X}}}\n" + good, "the user b: attribute_taken"},
@@ -103,6 +110,39 @@ func TestFaultyFiles(t *testing.T) {
 	}
 	if _, err := flowtest.Load(filepath.Join(t.TempDir(), "none_test.yaml")); !os.IsNotExist(err) {
 		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// An authorization request is granted once, in its browser, before it expires.
+func TestMemoryGrants(t *testing.T) {
+	noon := time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
+	m := flowtest.NewMemory()
+	if err := m.CreateAuthRequest(t.Context(), schemas.AuthRequest{ID: "r", BrowserHash: []byte("b"), ExpiresAt: noon.Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name          string
+		grant         schemas.GrantAuthRequest
+		fails, leaves bool
+	}{
+		{"an unknown one", schemas.GrantAuthRequest{ID: "x", BrowserHash: []byte("b"), At: noon}, true, false},
+		{"one that has expired", schemas.GrantAuthRequest{ID: "r", BrowserHash: []byte("b"), At: noon.Add(time.Hour)}, true, false},
+		{"in another browser", schemas.GrantAuthRequest{ID: "r", BrowserHash: []byte("c"), At: noon}, false, false},
+		{"in its browser", schemas.GrantAuthRequest{ID: "r", BrowserHash: []byte("b"), At: noon, Grant: schemas.Grant{UserID: "ada"}}, false, true},
+		{"again", schemas.GrantAuthRequest{ID: "r", BrowserHash: []byte("b"), At: noon, Grant: schemas.Grant{UserID: "eve"}}, true, true},
+	}
+	for _, tt := range tests {
+		err := m.Apply(t.Context(), []schemas.Change{schemas.EndSession{ID: "none"}, tt.grant})
+		if schemas.HasCode(err, schemas.CodeAuthRequest) != tt.fails || (err != nil) != tt.fails {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		r, err := m.AuthRequest(t.Context(), "r")
+		if err != nil || (r.Grant != nil) != tt.leaves || tt.leaves && r.Grant.UserID != "ada" {
+			t.Errorf("%s: it is now %+v, %v", tt.name, r, err)
+		}
+	}
+	if r, err := m.AuthRequest(t.Context(), "x"); !schemas.HasCode(err, schemas.CodeAuthRequest) {
+		t.Errorf("got %+v, %v", r, err)
 	}
 }
 

@@ -26,6 +26,7 @@ type Memory struct {
 	passwords   map[string]string
 	credentials []schemas.Credential
 	sessions    []schemas.Session
+	requests    map[string]schemas.AuthRequest
 	revoked     []string // the jti of tokens
 	permissions map[string][]string
 	apps        map[string]schemas.Application
@@ -36,7 +37,7 @@ type Memory struct {
 func NewMemory() *Memory {
 	return &Memory{
 		runs: map[string]schemas.Run{}, users: map[string]schemas.User{}, passwords: map[string]string{},
-		permissions: map[string][]string{}, apps: map[string]schemas.Application{},
+		permissions: map[string][]string{}, apps: map[string]schemas.Application{}, requests: map[string]schemas.AuthRequest{},
 	}
 }
 
@@ -76,7 +77,7 @@ func (m *Memory) apply(changes []schemas.Change) error {
 	next := &Memory{
 		users: maps.Clone(m.users), passwords: maps.Clone(m.passwords),
 		credentials: slices.Clone(m.credentials), events: slices.Clone(m.events),
-		sessions: slices.Clone(m.sessions), revoked: slices.Clone(m.revoked),
+		sessions: slices.Clone(m.sessions), revoked: slices.Clone(m.revoked), requests: maps.Clone(m.requests),
 	}
 	for _, c := range changes {
 		if err := next.change(c); err != nil {
@@ -84,7 +85,7 @@ func (m *Memory) apply(changes []schemas.Change) error {
 		}
 	}
 	m.users, m.passwords, m.credentials, m.events = next.users, next.passwords, next.credentials, next.events
-	m.sessions, m.revoked = next.sessions, next.revoked
+	m.sessions, m.revoked, m.requests = next.sessions, next.revoked, next.requests
 	return nil
 }
 
@@ -130,6 +131,29 @@ func (m *Memory) Sessions(_ context.Context, userID string) ([]schemas.Session, 
 		}
 	}
 	return list, nil
+}
+
+// CreateAuthRequest keeps an authorization request.
+func (m *Memory) CreateAuthRequest(_ context.Context, r schemas.AuthRequest) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests[r.ID] = r
+	return nil
+}
+
+// AuthRequest returns an authorization request, also one that has expired.
+func (m *Memory) AuthRequest(_ context.Context, id string) (*schemas.AuthRequest, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r, ok := m.requests[id]; ok {
+		return &r, nil
+	}
+	return nil, noAuthRequest(id)
+}
+
+func noAuthRequest(id string) error {
+	return schemas.Errorf(schemas.Invalid, schemas.CodeAuthRequest,
+		"there is no authorization request %.64q that could be answered: it is unknown, has expired or has been answered", id)
 }
 
 // find returns the user of whose attributes one has the value, however it is
@@ -238,7 +262,7 @@ func (claims) Assert(_ context.Context, a schemas.Assertion) (string, error) {
 	}
 	maps.Copy(all, map[string]any{
 		"sub": a.Subject, "aud": a.Audience, "amr": a.AMR, "acr": a.ACR, "auth_time": a.AuthTime.Unix(),
-		"scope": strings.Join(a.Permissions, " "), "userType": a.UserType, "ouId": a.OUID,
+		"scope": strings.Join(a.Permissions, " "), "userType": a.UserType, "ouId": a.OUID, "sid": a.Session,
 	})
 	text, err := json.Marshal(all)
 	return string(text), err

@@ -71,11 +71,16 @@ func missed(g *engine.Graph, reached map[string]bool) []string {
 type playing struct {
 	*world
 	scenario Scenario
+	browser  *browser
 	steps    []*schemas.Step // those the client got, oldest first
 }
 
 // play runs the scenario to its first step that is not as expected.
 func (p *playing) play(ctx context.Context) error {
+	var err error
+	if p.browser, err = p.open(ctx, p.scenario); err != nil {
+		return err
+	}
 	for i, exchange := range p.scenario.Steps {
 		before := len(p.Events())
 		step, err := p.request(ctx, i, exchange.Send)
@@ -87,7 +92,9 @@ func (p *playing) play(ctx context.Context) error {
 			p.steps = append(p.steps, step)
 		}
 		events := p.Events()[before:]
-		if differences := exchange.Expect.compare(step, refused, events, len(p.users)); len(differences) > 0 {
+		differences := exchange.Expect.compare(step, refused, events)
+		exchange.Expect.compareStore(&differences, len(p.users), len(p.sessions))
+		if len(differences) > 0 {
 			return fmt.Errorf("step %d%s", i+1, lines(differences))
 		}
 	}
@@ -101,7 +108,7 @@ func (p *playing) request(ctx context.Context, i int, send Send) (*schemas.Step,
 		return nil, err
 	}
 	p.now = p.now.Add(wait)
-	req := engine.Request{Origin: origin}
+	req := p.browser.request(p.now)
 	if i == 0 {
 		return p.engine.Start(ctx, p.graph, &p.app, p.scenario.Start, req)
 	}

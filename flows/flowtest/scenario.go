@@ -36,7 +36,31 @@ type Given struct {
 type Scenario struct {
 	Name  string            `json:"name"`
 	Start map[string]string `json:"start,omitempty"` // inputs sent with the start
-	Steps []Exchange        `json:"steps"`
+	// Request is whether the run answers an authorization request, and Login what
+	// that asks of the sign-in; to ask for anything there must be one.
+	Request Request             `json:"request,omitzero"`
+	Login   *schemas.LoginRules `json:"login,omitempty"`
+	// Session is the one that the browser has from an earlier sign-in. A run is
+	// told of it if it answers an authorization request.
+	Session *Session   `json:"session,omitempty"`
+	Steps   []Exchange `json:"steps"`
+}
+
+// Request is an authorization request.
+type Request struct {
+	// Bound says that there is one.
+	Bound bool `json:"bound,omitempty"`
+	// LoginHint is whom the client expects.
+	LoginHint string `json:"loginHint,omitempty"`
+}
+
+// Session is an earlier sign-in. It lasts twelve hours.
+type Session struct {
+	// User is one of the file's; any other name is that of a user who is gone.
+	User string   `json:"user"`
+	AMR  []string `json:"amr"`
+	ACR  string   `json:"acr,omitempty"`
+	Age  string   `json:"age,omitempty"` // how long ago it began ("10m"), by default just now
 }
 
 // Exchange is a request and its reply. The first of a scenario starts the run
@@ -83,8 +107,10 @@ type Expect struct {
 	Actions     []string          `json:"actions,omitempty"`     // refs, all of them
 	Data        []string          `json:"data,omitempty"`        // keys of additionalData, among others
 	Claims      map[string]any    `json:"claims,omitempty"`      // of the assertion, among others
+	RedirectURL string            `json:"redirectURL,omitempty"` // where the browser is to go
 	Events      []string          `json:"events,omitempty"`      // audit actions of this step, all of them
 	Users       *int              `json:"users,omitempty"`       // how many users there are now
+	Sessions    *int              `json:"sessions,omitempty"`    // how many sessions there are now
 }
 
 //go:embed scenario.schema.json
@@ -115,9 +141,12 @@ func Load(path string) (*File, error) {
 }
 
 // wait returns how long the client waits.
-func (s Send) wait() (time.Duration, error) {
-	if s.After == "" {
+func (s Send) wait() (time.Duration, error) { return duration(s.After) }
+
+// duration reads a duration, if there is one.
+func duration(text string) (time.Duration, error) {
+	if text == "" {
 		return 0, nil
 	}
-	return time.ParseDuration(s.After)
+	return time.ParseDuration(text)
 }

@@ -1,0 +1,65 @@
+package flowtest
+
+import (
+	"context"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// The ids of what a scenario's browser brings along, so that a scenario can
+// name them.
+const (
+	requestID = "request"
+	sessionID = "session"
+)
+
+// browser is what the requests of a scenario come from: it may have been sent
+// with an authorization request, and may have a session.
+type browser struct {
+	asked   *schemas.AuthRequest
+	session *schemas.Session
+}
+
+// open gives a scenario its browser. What the browser brings is in the store.
+func (w *world) open(ctx context.Context, s Scenario) (*browser, error) {
+	b := &browser{}
+	if s.Request != (Request{}) || s.Login != nil {
+		b.asked = &schemas.AuthRequest{
+			ID: requestID, ApplicationID: w.app.ID, LoginHint: s.Request.LoginHint,
+			BrowserHash: []byte("browser"), CreatedAt: w.now, ExpiresAt: w.now.Add(time.Hour),
+		}
+		if s.Login != nil {
+			b.asked.Login = *s.Login
+		}
+		if err := w.CreateAuthRequest(ctx, *b.asked); err != nil {
+			return nil, err
+		}
+	}
+	if s.Session == nil {
+		return b, nil
+	}
+	age, err := duration(s.Session.Age)
+	if err != nil {
+		return nil, err
+	}
+	began := w.now.Add(-age)
+	b.session = &schemas.Session{
+		ID: sessionID, UserID: userID(s.Session.User), ApplicationID: "another application",
+		AMR: s.Session.AMR, ACR: s.Session.ACR, CreatedAt: began, ExpiresAt: began.Add(12 * time.Hour),
+	}
+	return b, w.Apply(ctx, []schemas.Change{schemas.StartSession{Session: *b.session}})
+}
+
+// request is what a request of the browser tells beside its body.
+func (b *browser) request(now time.Time) engine.Request {
+	r := engine.Request{Origin: origin}
+	if b.asked != nil {
+		r.AuthRequest, r.Browser = b.asked, b.asked.BrowserHash
+	}
+	if b.session != nil && now.Before(b.session.ExpiresAt) {
+		r.Session = b.session
+	}
+	return r
+}
