@@ -101,7 +101,7 @@ func (s *seeder) amend(ctx context.Context, n declare.Noun, id string, change fu
 			return err
 		}
 		if e == nil {
-			return fmt.Errorf("the %s with the id %s is not there", n.Name, id)
+			return fmt.Errorf("the %s with the id %s is not there", schemas.Words(n.Name), id)
 		}
 		d, what := change(e.Document)
 		if d == nil {

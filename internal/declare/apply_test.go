@@ -31,7 +31,7 @@ func TestApply(t *testing.T) {
 		edit(t, dir, "groups/staff.yaml", "members:\n", "members:\n  - type: user\n    id: bob\n")
 		write(t, dir, "users/bob.yaml", "type: Person\nouId: branch\nattributes: {username: bob}\n")
 		write(t, dir, "organization-units/branch.yaml", "handle: branch\nname: Branch\nparentId: default\n")
-		want := `+ organizationUnit "branch"  (organization-units/branch.yaml)
+		want := `+ organization unit "branch"  (organization-units/branch.yaml)
 + user "bob"  (users/bob.yaml)
 ~ group "Staff"  (groups/staff.yaml)
     description: "who works here" → "who works with us"
@@ -87,7 +87,7 @@ func TestApplyTellsAll(t *testing.T) {
 		}
 		for _, want := range []string{
 			`groups/a.yaml:3:22: members[0].id: there is no user "adaa" in the files; did you mean "ada"?`,
-			`groups/b.yaml:2:1: descripton: unknown member "descripton"`, `groups/b.yaml:3:7: ouId: there is no organizationUnit "defualt" in the files; did you mean "default"?`,
+			`groups/b.yaml:2:1: descripton: unknown member "descripton"`, `groups/b.yaml:3:7: ouId: there is no organization unit "defualt" in the files; did you mean "default"?`,
 			`users/eve.yaml:1:7: type: `, `roles/c.yaml:2:15: permissions[0]: `, `flows/authentication/open.yaml:5:5: `,
 			`applications/d.yaml:2:13: authFlowId: there is no AUTHENTICATION flow "passkey-sign-up"`, `applications/d.yaml:3:6: url: `,
 		} {
@@ -124,10 +124,10 @@ func TestApplyRefuses(t *testing.T) {
 		{"a secret file that is not there", map[string]string{"applications/shop.yaml": strings.Replace(shop, "env: SHOP", "file: shop.key", 1)}, declare.Options{}, "the secret cannot be read"},
 		{"an id that is none", map[string]string{"groups/a.yaml": "id: a\nname: A\n"}, declare.Options{}, "groups/a.yaml:1:5: id: expected a UUID"},
 		{"what is to be deleted", map[string]string{"users/ada.yaml": "", "groups/a.yaml": "name: A\nmembers: [{type: user, id: ada}]\n"}, declare.Options{Delete: true}, `there is no user "ada" in the files`},
-		{"what is in use", map[string]string{"organization-units/default.yaml": "", "user-types/person.yaml": "", "organization-units/other.yaml": "handle: other\nname: Other\n"}, declare.Options{Delete: true}, `ouId: there is no organizationUnit "default" in the files`},
-		{"what is read-only", map[string]string{"resource-servers/system.yaml": "id: 01900000-0000-7000-8000-000000000030\nhandle: system\nname: Mine\n"}, declare.Options{}, `the resourceServer "system" is read-only`},
+		{"what is in use", map[string]string{"organization-units/default.yaml": "", "user-types/person.yaml": "", "organization-units/other.yaml": "handle: other\nname: Other\n"}, declare.Options{Delete: true}, `ouId: there is no organization unit "default" in the files`},
+		{"what is read-only", map[string]string{"resource-servers/system.yaml": "id: 01900000-0000-7000-8000-000000000030\nhandle: system\nname: Mine\n"}, declare.Options{}, `the resource server "system" is read-only`},
 		{"to delete what is read-only", map[string]string{"resource-servers/system.yaml": "", "resource-servers/a.yaml": "handle: a\nname: A\n",
-			"roles/administrator.yaml": "", "roles/b.yaml": "name: B\n"}, declare.Options{Delete: true}, `the resourceServer "system" is read-only`},
+			"roles/administrator.yaml": "", "roles/b.yaml": "name: B\n"}, declare.Options{Delete: true}, `the resource server "system" is read-only`},
 		{"the last administrator", map[string]string{"groups/administrators.yaml": "id: 01900000-0000-7000-8000-000000000040\nname: Administrators\n"}, declare.Options{}, "nobody would be left"},
 	}
 	for _, tt := range tests {
@@ -273,7 +273,7 @@ func TestEnsure(t *testing.T) {
 		t.Errorf("%+v, %v", item, err)
 	}
 	for text, want := range map[string]string{
-		"groups: [{name: A, ouId: defalt}]":                                      `ouId: there is no organizationUnit "defalt" in the files or the store; did you mean "default"?`,
+		"groups: [{name: A, ouId: defalt}]":                                      `ouId: there is no organization unit "defalt" in the files or the store; did you mean "default"?`,
 		"groups: [{name: A, members: [{type: user, id: nobody}]}]":               `there is no user "nobody" in the files or the store`,
 		"groups: [{name: A}, {name: A}]":                                         "declared twice",
 		"users: [{type: Person, attributes: {password: {env: P}}}]":              "P is not set",

@@ -197,7 +197,7 @@ func (l *linker) tellUnknown(ctx context.Context, in *linked, m mention) error {
 		}
 		known, where = append(known, names...), "in the files or the store"
 	}
-	kind := m.noun.Name
+	kind := m.noun.words()
 	if m.flowType != "" {
 		kind = string(m.flowType) + " flow"
 	}

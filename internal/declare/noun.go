@@ -21,6 +21,9 @@ type Noun struct {
 	secrets    []string // paths that may hold a secret
 }
 
+// words is the noun as people write it.
+func (n Noun) words() string { return schemas.Words(n.Name) }
+
 // reference is where a resource names another: the path, of each item of a list
 // if it has "[]", and the plural of the noun. Where it is "" the item's type
 // tells. A flow is known by handle within its type.

@@ -23,9 +23,9 @@ func (n Noun) describe(d *schemas.Document) string {
 		name = textAt(d, "id")
 	}
 	if name == "" {
-		return n.Name + " without a name"
+		return n.words() + " without a name"
 	}
-	return fmt.Sprintf("%s %q", n.Name, name)
+	return fmt.Sprintf("%s %q", n.words(), name)
 }
 
 // maxFile is the size over which a file is not read, in bytes.
@@ -99,11 +99,11 @@ func parse(file string, text []byte, faults *Faults) *schemas.Document {
 // files alone.
 func (r *Resource) check(faults *Faults) {
 	if r.Document.JSON()[0] != '{' {
-		*faults = append(*faults, r.fault("", "expected an object: the %s", r.Noun.Name))
+		*faults = append(*faults, r.fault("", "expected an object: the %s", r.Noun.words()))
 		return
 	}
 	if len(r.Document.Members()) == 0 {
-		*faults = append(*faults, r.fault("", "expected a %s, the object is empty", r.Noun.Name))
+		*faults = append(*faults, r.fault("", "expected a %s, the object is empty", r.Noun.words()))
 	}
 	*faults = append(*faults, r.checkSecrets()...)
 }
