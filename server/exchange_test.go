@@ -107,10 +107,10 @@ func TestPages(t *testing.T) {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(name)) })
 	}
 	w := newWorld(t, func(o *server.Options) {
-		o.Pages = map[string]http.Handler{"/try": page("try"), "/try/": page("below"), "/try/more/": page("more"), "/flow/": page("shadow")}
+		o.Pages = map[string]http.Handler{"/try": page("try"), "/try/": page("below"), "/try/more/": page("more"), "/flow/": page("shadow"), "/": page("root")}
 	})
 	for path, want := range map[string]string{
-		"/try": "try", "/try/": "below", "/try/x": "below", "/try/more/x": "more", "/flow/x": "shadow", "/flow/meta?id=app": "{", "/tryst": "{",
+		"/try": "try", "/try/": "below", "/try/x": "below", "/try/more/x": "more", "/flow/x": "shadow", "/flow/meta?id=app": "{", "/tryst": "{", "/": "root",
 	} {
 		if got := w.do("GET", path, "").Body.String(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %.40q, want %q", path, got, want)

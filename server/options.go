@@ -60,8 +60,8 @@ type Options struct {
 	// Checks must pass for the server to be ready.
 	Checks []Check
 	// Pages are further handlers. A key that ends in a slash takes every path
-	// below it, any other only itself; longer keys go first, and the API before
-	// all. A page answers for its own Cache-Control and Content-Security-Policy.
+	// below it, any other only itself, and so does "/": what is nowhere is not
+	// found. Longer keys go first, and the API before all. A page answers for its own Cache-Control and Content-Security-Policy.
 	Pages map[string]http.Handler
 
 	// Log takes one line for each request and each failure. Nil: nothing is

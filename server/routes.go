@@ -132,7 +132,7 @@ func (s *server) mountPages(router *mux.Router) {
 	slices.SortFunc(keys, func(a, b string) int { return len(b) - len(a) })
 	for _, key := range keys {
 		page := s.page(key)
-		if strings.HasSuffix(key, "/") {
+		if strings.HasSuffix(key, "/") && key != "/" {
 			router.PathPrefix(key).Handler(page)
 		} else {
 			router.Path(key).Handler(page)
