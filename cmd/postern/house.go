@@ -72,6 +72,9 @@ func (h *house) build(ctx context.Context) error {
 	h.tokens, err = token.New(ctx, h.store, kek, token.Options{
 		Issuer: cfg.Server.PublicURL, AssertionTTL: time.Duration(cfg.Token.AssertionTTL), AccessTTL: time.Duration(cfg.Token.AccessTTL),
 		Live: h.store.TokenLive,
+		Granted: func(ctx context.Context, subject, clientID string, scope []string) ([]string, error) {
+			return h.directory.Granted(ctx, subject, clientID, scope)
+		},
 	})
 	if err != nil {
 		return err

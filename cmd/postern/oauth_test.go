@@ -18,19 +18,21 @@ import (
 func (w *rig) client(scope string) *schemas.Application {
 	w.t.Helper()
 	text := fmt.Sprintf(`{"name":%q,"inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"],"scope":%q}}]}`, schemas.NewID(), scope)
-	d, problems := schemas.ParseJSON([]byte(text))
+	return w.create(w.directory.Applications, text).Value.(*schemas.Application)
+}
+
+// create makes a resource.
+func (w *rig) create(of directory.Resource, body string) *directory.Item {
+	w.t.Helper()
+	d, problems := schemas.ParseJSON([]byte(body))
 	if len(problems) > 0 {
 		w.t.Fatal(problems)
 	}
-	item, err := w.directory.Applications.Create(w.t.Context(), directory.System(), d)
+	item, err := of.Create(w.t.Context(), directory.System(), d)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	made, ok := item.Value.(*schemas.Application)
-	if !ok {
-		w.t.Fatalf("made a %T", item.Value)
-	}
-	return made
+	return item
 }
 
 // askToken asks for a token as a client.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/internal/token"
@@ -86,6 +88,45 @@ func TestRevokedTokens(t *testing.T) {
 	}
 	if _, err := w.tokens.Verify(ctx, raw, w.cfg.Server.PublicURL); !schemas.HasCode(err, "invalid_token") {
 		t.Errorf("a revoked token: %v", err)
+	}
+}
+
+// Who is no longer an administrator cannot go on as one with a token from before,
+// and neither can a client.
+func TestTakenPermissionsCountAtOnce(t *testing.T) {
+	w := newRig(t)
+	w.enrol("ada")
+	claims, err := w.tokens.Verify(t.Context(), w.authenticate(w.start(schemas.Authentication)).Assertion, w.cfg.Server.PublicURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	robot, user := w.client("openid"), schemas.Principal{Type: schemas.UserPrincipal, ID: claims.Subject}
+	role := w.create(w.directory.Roles, `{"name":"Reader","permissions":["system:users:read"]}`).ID
+	assign := func(change func(context.Context, directory.Call, string, schemas.Principal) (*directory.Item, error)) {
+		for _, p := range []schemas.Principal{user, {Type: schemas.ApplicationPrincipal, ID: robot.ID}} {
+			if _, err := change(t.Context(), directory.System(), role, p); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	assign(w.directory.Assign)
+	reply := w.askToken(robot.ClientID, robot.ClientSecret, "&scope=system:users:read")
+	var given struct {
+		Token string `json:"access_token"`
+	}
+	if err := json.Unmarshal(reply.Body.Bytes(), &given); err != nil {
+		t.Fatal(err)
+	}
+	tokens := map[string]string{"a user": w.authenticate(w.start(schemas.Authentication)).Assertion, "a client": given.Token}
+	for _, want := range []int{200, 403} {
+		for whose, token := range tokens {
+			if got := w.get("/users", token); got != want {
+				t.Errorf("the token of %s: %d, expected %d", whose, got, want)
+			}
+		}
+		if want == 200 {
+			assign(w.directory.Unassign)
+		}
 	}
 }
 
