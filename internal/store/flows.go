@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -60,7 +59,7 @@ func (s *Store) ActiveVersion(ctx context.Context, id string) (version int, err 
 // ActiveVersion and when it was made as UpdatedAt. An unknown one is
 // flow_not_found, Class NotFound.
 func (s *Store) FlowVersion(ctx context.Context, id string, version int) (*schemas.Flow, error) {
-	unknown := errNoFlow(id, version)
+	unknown := errNoVersion(id, version)
 	if !storable(id) {
 		return nil, unknown
 	}
@@ -74,8 +73,13 @@ func (s *Store) FlowVersion(ctx context.Context, id string, version int) (*schem
 	return f, nil
 }
 
-func errNoFlow(key ...any) error {
-	return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "There is no flow %.64q.", strings.TrimSpace(fmt.Sprintln(key...)))
+func errNoFlow(id string) error {
+	return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "There is no flow with the id %.64q.", id)
+}
+
+func errNoVersion(id string, n int) error {
+	return schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound,
+		"There is no version %d of a flow with the id %.64q. The list of its versions has those there are.", n, id)
 }
 
 func (t *tx) createFlow(f *schemas.Flow) error {

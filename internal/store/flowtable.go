@@ -123,7 +123,7 @@ func (FlowTable) Versions(ctx context.Context, r Reader, id string, p Page) (ver
 func (FlowTable) Version(ctx context.Context, r Reader, id string, n int) (*schemas.Flow, error) {
 	found, err := flowsWhere(ctx, r, ofVersion, id, n)
 	if err == nil && len(found) == 0 {
-		err = errNoFlow(id, n)
+		err = errNoVersion(id, n)
 	}
 	if err != nil {
 		return nil, err

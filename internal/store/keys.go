@@ -2,16 +2,34 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
 
 const (
-	selectKeys query = `SELECT id, algorithm, private, status, created_at FROM signing_keys ORDER BY created_at, id`
+	keyColumns = `id, algorithm, private, status, created_at, signs_since, retired_at, needed_until`
 
-	insertKey query = `INSERT INTO signing_keys (id, algorithm, private, status, created_at)
-		VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+	selectKeys query = `SELECT ` + keyColumns + ` FROM signing_keys ORDER BY created_at, id`
+
+	insertKey query = `INSERT INTO signing_keys (` + keyColumns + `)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+)
+
+// What is done with keys seldom, and not prepared.
+const (
+	retireKey = `UPDATE signing_keys SET status = 'retired', retired_at = ? WHERE id = ? AND status = 'signing'`
+
+	promoteKey = `UPDATE signing_keys SET status = 'signing', signs_since = ? WHERE id = ? AND status = 'published'
+		AND NOT EXISTS (SELECT 1 FROM signing_keys other WHERE other.algorithm = signing_keys.algorithm AND other.status = 'signing')`
+
+	holdSigning = `UPDATE signing_keys SET status = 'signing' WHERE id = ? AND status = 'signing'`
+
+	needKey = `UPDATE signing_keys SET needed_until = CASE WHEN needed_until > ? THEN needed_until ELSE ? END WHERE id = ?`
+
+	removeKey = `DELETE FROM signing_keys WHERE id = ? AND status = 'retired' AND (needed_until IS NULL OR needed_until <= ?)`
 )
 
 // SigningKey is a key pair that tokens are signed with; its private half is
@@ -23,8 +41,10 @@ func (s *Store) SigningKeys(ctx context.Context) (keys []SigningKey, err error) 
 	err = s.each(ctx, selectKeys, func(row scanner) error {
 		var k SigningKey
 		var created int64
-		err := row.Scan(&k.ID, &k.Algorithm, &k.Private, (*string)(&k.Status), &created)
+		var signs, retired, needed sql.NullInt64
+		err := row.Scan(&k.ID, &k.Algorithm, &k.Private, (*string)(&k.Status), &created, &signs, &retired, &needed)
 		k.CreatedAt = moment(created)
+		k.SignsSince, k.RetiredAt, k.NeededUntil = optionalMoment(signs), optionalMoment(retired), optionalMoment(needed)
 		keys = append(keys, k)
 		return err
 	})
@@ -34,18 +54,105 @@ func (s *Store) SigningKeys(ctx context.Context) (keys []SigningKey, err error) 
 	return keys, nil
 }
 
-// AddSigningKey adds a key. Only one key of an algorithm signs at a time: where
-// another instance was quicker this is key_exists, Class Conflict.
+// optionalMicros is a time of which the zero is kept as NULL.
+func optionalMicros(t time.Time) sql.NullInt64 {
+	return sql.NullInt64{Int64: micros(t), Valid: !t.IsZero()}
+}
+
+func optionalMoment(us sql.NullInt64) time.Time {
+	if !us.Valid {
+		return time.Time{}
+	}
+	return moment(us.Int64)
+}
+
+// AddSigningKey adds a key. Of each algorithm one key signs at a time, and one
+// waits to: where another instance was quicker this is key_exists, Class
+// Conflict.
 func (s *Store) AddSigningKey(ctx context.Context, k SigningKey) error {
-	return s.writer.single(ctx, func(t *tx) error {
-		n, err := t.exec(insertKey, k.ID, k.Algorithm, blob(k.Private), string(k.Status), micros(k.CreatedAt))
-		if err != nil {
-			return fmt.Errorf("store: adding a signing key: %w", err)
+	return s.writer.single(ctx, func(t *tx) error { return t.addKey(k) })
+}
+
+func (t *tx) addKey(k SigningKey) error {
+	n, err := t.exec(insertKey, k.ID, k.Algorithm, blob(k.Private), string(k.Status), micros(k.CreatedAt),
+		optionalMicros(k.SignsSince), optionalMicros(k.RetiredAt), optionalMicros(k.NeededUntil))
+	if err != nil {
+		return fmt.Errorf("store: adding a signing key: %w", err)
+	}
+	if n == 0 {
+		return schemas.Errorf(schemas.Conflict, "key_exists",
+			"There is a key that is %s for %s already (or one with the same id). Use that one.", k.Status, k.Algorithm)
+	}
+	return nil
+}
+
+// PublishSigningKey adds a key that is to sign after another, and records the
+// event. If the other does not sign any more this is key_moved, Class Conflict;
+// if a key waits already it is key_exists.
+func (s *Store) PublishSigningKey(ctx context.Context, k SigningKey, after string, e schemas.Event) error {
+	return s.moveKeys(ctx, func(t *Tx) error {
+		if err := t.moveKey(after, holdSigning, after); err != nil {
+			return err
 		}
-		if n == 0 {
-			return schemas.Errorf(schemas.Conflict, "key_exists",
-				"There is a key that signs with %s already (or one with the same id). Use that one.", k.Algorithm)
+		if err := t.tx.addKey(k); err != nil {
+			return err
 		}
-		return nil
+		return t.Apply([]schemas.Change{schemas.RecordEvent{Event: e}})
 	})
+}
+
+// PromoteSigningKey has a published key sign from a time on, in the place of
+// another, which is retired ("" for none), and records the event. If either is
+// not where it was, because another instance was quicker, this is key_moved,
+// Class Conflict, and nothing has happened.
+func (s *Store) PromoteSigningKey(ctx context.Context, id, after string, at time.Time, e schemas.Event) error {
+	return s.moveKeys(ctx, func(t *Tx) error {
+		if after != "" {
+			if err := t.moveKey(after, retireKey, micros(at), after); err != nil {
+				return err
+			}
+		}
+		if err := t.moveKey(id, promoteKey, micros(at), id); err != nil {
+			return err
+		}
+		return t.Apply([]schemas.Change{schemas.RecordEvent{Event: e}})
+	})
+}
+
+// NeedSigningKey keeps a key at least until a time: so long something is valid
+// that it signs. If the key is gone this is key_moved, Class Conflict.
+func (s *Store) NeedSigningKey(ctx context.Context, id string, until time.Time) error {
+	return s.moveKeys(ctx, func(t *Tx) error { return t.moveKey(id, needKey, micros(until), micros(until), id) })
+}
+
+// RemoveSigningKey removes a retired key that is not needed any more at a time,
+// and records the event. If it is needed, or gone, this is key_moved, Class
+// Conflict.
+func (s *Store) RemoveSigningKey(ctx context.Context, id string, at time.Time, e schemas.Event) error {
+	return s.moveKeys(ctx, func(t *Tx) error {
+		if err := t.moveKey(id, removeKey, id, micros(at)); err != nil {
+			return err
+		}
+		return t.Apply([]schemas.Change{schemas.RecordEvent{Event: e}})
+	})
+}
+
+// moveKeys is Update for what is decided by conditions of its statements, each of
+// which locks the row it changes. It does not wait for other transactions: tokens
+// are issued also while a long one goes on.
+func (s *Store) moveKeys(ctx context.Context, do func(*Tx) error) error {
+	return s.writer.write(ctx, func(t *tx) error { return do(&Tx{tx: t, bind: s.bind()}) })
+}
+
+// moveKey runs a statement that changes one key, if that is where it is
+// expected.
+func (t *Tx) moveKey(id, statement string, args ...any) error {
+	n, err := t.exec(statement, args...)
+	if err != nil {
+		return fmt.Errorf("store: changing a signing key: %w", err)
+	}
+	if n == 0 {
+		return schemas.Errorf(schemas.Conflict, "key_moved", "The signing key %s is not as it was any more. Look at the keys again.", id)
+	}
+	return nil
 }

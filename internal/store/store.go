@@ -9,6 +9,10 @@
 //   - PostgreSQL: each write is a transaction. One that lost a serialisation
 //     conflict or a deadlock is run again.
 //
+// What happens at each sign-in are prepared methods of Store. Resources are kept
+// in tables, a Table for each noun, that are read through a Store or a Tx and
+// written through a Tx, in which rules can be checked and kept.
+//
 // Nothing is cached: any number of instances may share one PostgreSQL
 // database, and what one has written the next read of another sees.
 //

@@ -35,11 +35,15 @@ type Tx struct {
 // error. Do may run more than once, and must read by the Tx alone: all other
 // writes of a SQLite store wait for it.
 func (s *Store) Update(ctx context.Context, do func(*Tx) error) error {
-	bind := sqlx.BindType(s.db.DriverName())
+	return s.writer.serial(ctx, func(t *tx) error { return do(&Tx{tx: t, bind: s.bind()}) })
+}
+
+// bind is how the database writes parameters.
+func (s *Store) bind() int {
 	if s.db.DriverName() == "sqlite" {
-		bind = sqlx.QUESTION
+		return sqlx.QUESTION
 	}
-	return s.writer.serial(ctx, func(t *tx) error { return do(&Tx{tx: t, bind: bind}) })
+	return sqlx.BindType(s.db.DriverName())
 }
 
 func (t *Tx) query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
