@@ -44,8 +44,9 @@ func (c *Claims) Permits(permission string) bool {
 
 // Verify checks a token of this issuer that is meant for the audience, and
 // returns what it says. Whatever is wrong with it, the error is invalid_token,
-// Class Unauthenticated (RFC 6750 §3.1). That a token was revoked is looked up
-// last; if it cannot be, the error is internal.
+// Class Unauthenticated (RFC 6750 §3.1). That a token was revoked, and what its
+// subject still has of its scope, is looked up last; if it cannot be, the error is
+// internal.
 //
 // Both types of tokens pass. That they do is by contract: an assertion is good
 // for calling the API, as an access token is.
@@ -72,7 +73,23 @@ func (i *Issuer) Verify(ctx context.Context, raw, audience string) (*Claims, err
 	if claims.AuthTime != nil {
 		c.AuthTime = claims.AuthTime.Time().UTC()
 	}
-	return c, i.checkLive(ctx, c)
+	if err := i.checkLive(ctx, c); err != nil {
+		return nil, err
+	}
+	return c, i.reduce(ctx, c)
+}
+
+// reduce leaves in the scope what the subject still has. Else whoever was an
+// administrator would go on being one for as long as a token lasts.
+func (i *Issuer) reduce(ctx context.Context, c *Claims) (err error) {
+	if i.granted == nil || len(c.Scope) == 0 {
+		return nil
+	}
+	c.Scope, err = i.granted(ctx, c.Subject, c.ClientID, c.Scope)
+	if err != nil {
+		return fmt.Errorf("token: looking what its subject has: %w", err)
+	}
+	return nil
 }
 
 // checkLive looks whether the token has been revoked.
@@ -116,9 +133,9 @@ func (i *Issuer) open(ctx context.Context, raw string) (*received, error) {
 		return nil, errInvalid("The token has a line end in it.")
 	}
 	header, _, _ := strings.Cut(raw, ".")
-	key, err := i.trusted(ctx, header)
-	if err != nil {
-		return nil, err
+	key, ok := i.trusted(ctx, header)
+	if !ok {
+		return nil, errInvalid("The token was not issued here, or its signing key is no longer in use. Sign in again.")
 	}
 	token, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.SignatureAlgorithm(key.algorithm)})
 	if err != nil {
