@@ -22,5 +22,9 @@ type SigningKey struct {
 	Algorithm string
 	Private   []byte
 	Status    KeyStatus
-	CreatedAt time.Time
+	CreatedAt time.Time // since when it is published
+
+	SignsSince  time.Time // zero for one that has not signed yet
+	RetiredAt   time.Time // zero for one that has not been retired
+	NeededUntil time.Time // when the last of the tokens it has signed expires, or later; zero for none
 }

@@ -69,5 +69,5 @@ func (i *Issuer) Access(ctx context.Context, a Access) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("token: writing the claims: %w", err)
 	}
-	return i.sign(ctx, ES256, AccessType, payload)
+	return i.sign(ctx, ES256, AccessType, payload, claims.Expires)
 }

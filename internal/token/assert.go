@@ -42,7 +42,7 @@ func (i *Issuer) Assert(ctx context.Context, a schemas.Assertion) (string, error
 	if err != nil {
 		return "", fmt.Errorf("token: writing the claims: %w", err)
 	}
-	return i.sign(ctx, ES256, AssertionType, payload)
+	return i.sign(ctx, ES256, AssertionType, payload, claims.Expires)
 }
 
 func (i *Issuer) registered(a *schemas.Assertion) (*registered, error) {

@@ -75,7 +75,7 @@ func (i *Issuer) IDToken(ctx context.Context, t ID) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("token: writing the claims: %w", err)
 	}
-	return i.sign(ctx, algorithm, idType, payload)
+	return i.sign(ctx, algorithm, idType, payload, claims.Expires)
 }
 
 // halfHash is the left half of the SHA-256 of a text, by which an ID token names
@@ -131,19 +131,4 @@ func (i *Issuer) checkID(c *received) error {
 		return errInvalid("The ID token was issued in the future: the clocks of the servers differ.")
 	}
 	return nil
-}
-
-// sign signs a payload with the key that signs with the algorithm.
-func (i *Issuer) sign(ctx context.Context, algorithm, typ string, payload []byte) (string, error) {
-	s, err := i.signer(ctx, algorithm)
-	if err != nil {
-		return "", err
-	}
-	return s.sign(typ, payload)
-}
-
-// trusted is the key that a token's header names.
-func (i *Issuer) trusted(_ context.Context, header string) (trustedKey, bool) {
-	key, ok := i.set().trusted[header]
-	return key, ok
 }

@@ -46,6 +46,11 @@ type Options struct {
 	// IDTokenTTL is how long an ID token is good for that does not say so itself.
 	// Zero means an hour.
 	IDTokenTTL time.Duration
+	// KeyPublish is how long a key is published before it signs, longer than anybody
+	// keeps the published keys. Zero means an hour.
+	KeyPublish time.Duration
+	// KeyAge is how long a key signs, longer than KeyPublish. Zero means 90 days.
+	KeyAge time.Duration
 	// Live reports whether a token that is valid by itself still counts: that it
 	// was not revoked, and that its session and client are still there. Nil: all
 	// count.
@@ -67,9 +72,11 @@ type Issuer struct {
 	granted                             func(ctx context.Context, subject, clientID string, scope []string) ([]string, error)
 	keys                                Keys
 	seal                                *seal
+	keyPublish, keyAge                  time.Duration
 
 	current atomic.Pointer[keySet]
 	loading sync.Mutex // held while the keys are read, or one is made
+	lookups allowance  // of the lock
 }
 
 // New returns an issuer with the keys that are kept. Where none signs with ES256
@@ -90,6 +97,7 @@ func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error)
 	i := &Issuer{
 		issuer: o.Issuer, now: o.Now, live: o.Live, granted: o.Granted, keys: keys, seal: seal,
 		assertionTTL: cmp.Or(o.AssertionTTL, time.Hour), accessTTL: cmp.Or(o.AccessTTL, time.Hour), idTokenTTL: cmp.Or(o.IDTokenTTL, time.Hour),
+		keyPublish: cmp.Or(o.KeyPublish, standardPublish), keyAge: cmp.Or(o.KeyAge, standardAge),
 	}
 	if err := i.Reload(ctx); err != nil {
 		return nil, err
@@ -190,6 +198,9 @@ func (i *Issuer) newKey(algorithm string, status schemas.KeyStatus) (schemas.Sig
 	private, err := generate(algorithm)
 	if err == nil {
 		k.Private, err = i.seal.close(k.ID, private)
+	}
+	if status == schemas.KeySigning {
+		k.SignsSince = k.CreatedAt
 	}
 	return k, err
 }

@@ -2,45 +2,12 @@ package token
 
 import (
 	"bytes"
-	"context"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
-
-// ring keeps keys in memory. Before is called before a key is added, as another
-// instance that is quicker would.
-type ring struct {
-	mu     sync.Mutex
-	keys   []schemas.SigningKey
-	before func()
-}
-
-func (r *ring) SigningKeys(context.Context) ([]schemas.SigningKey, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.keys), nil
-}
-
-func (r *ring) AddSigningKey(_ context.Context, k schemas.SigningKey) error {
-	if before := r.before; before != nil {
-		r.before = nil
-		before()
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, other := range r.keys {
-		if other.Algorithm == k.Algorithm && other.Status == schemas.KeySigning {
-			return schemas.Errorf(schemas.Conflict, "key_exists", "another key signs")
-		}
-	}
-	r.keys = append(r.keys, k)
-	return nil
-}
 
 const (
 	base = "https://localhost:8090"

@@ -70,6 +70,9 @@ func (set *keySet) add(k schemas.SigningKey, s *signer) {
 			set.rs = s
 		}
 	}
+	if until := k.NeededUntil.Unix(); !k.NeededUntil.IsZero() && until > s.covered.Load() {
+		s.covered.Store(until)
+	}
 	k.Private = nil
 	set.kept = append(set.kept, k)
 	set.signers[k.ID] = s

@@ -41,10 +41,13 @@ type signer struct {
 
 // typesOf are the types of the tokens that an algorithm signs.
 func typesOf(algorithm string) []string {
-	if algorithm == RS256 {
+	switch algorithm {
+	case ES256:
+		return []string{AssertionType, AccessType, idType}
+	case RS256:
 		return []string{idType}
 	}
-	return []string{AssertionType, AccessType, idType}
+	return nil
 }
 
 // newSigner returns the signer of a key, as which it is named in tokens.

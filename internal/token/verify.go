@@ -133,9 +133,9 @@ func (i *Issuer) open(ctx context.Context, raw string) (*received, error) {
 		return nil, errInvalid("The token has a line end in it.")
 	}
 	header, _, _ := strings.Cut(raw, ".")
-	key, ok := i.trusted(ctx, header)
-	if !ok {
-		return nil, errInvalid("The token was not issued here, or its signing key is no longer in use. Sign in again.")
+	key, err := i.trusted(ctx, header)
+	if err != nil {
+		return nil, err
 	}
 	token, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.SignatureAlgorithm(key.algorithm)})
 	if err != nil {

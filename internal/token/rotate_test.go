@@ -1,0 +1,464 @@
+package token
+
+import (
+	"crypto/ecdsa"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/postern-id/postern/schemas"
+)
+
+// watch is a clock that tests turn.
+type watch struct{ offset atomic.Int64 }
+
+func (w *watch) now() time.Time { return noon().Add(time.Duration(w.offset.Load())) }
+
+func (w *watch) pass(d time.Duration) { w.offset.Add(int64(d)) }
+
+// newInstance is an issuer that rotates its keys daily, each published an hour
+// before.
+func newInstance(t testing.TB, keys Keys, w *watch) *Issuer {
+	t.Helper()
+	i, err := New(t.Context(), keys, kek(), Options{Issuer: base, Now: w.now, KeyPublish: time.Hour, KeyAge: 24 * time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func tend(t testing.TB, i *Issuer) {
+	t.Helper()
+	if err := i.Tend(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// statuses are those of an algorithm's keys, oldest first.
+func statuses(i *Issuer, algorithm string) (list []schemas.KeyStatus) {
+	for _, k := range i.SigningKeys() {
+		if k.Algorithm == algorithm {
+			list = append(list, k.Status)
+		}
+	}
+	return list
+}
+
+func TestRotationByAge(t *testing.T) {
+	keys, w := &ring{}, &watch{}
+	i := newInstance(t, keys, w)
+	const published, signing, retired = schemas.KeyPublished, schemas.KeySigning, schemas.KeyRetired
+	for n, step := range []struct {
+		after time.Duration
+		want  []schemas.KeyStatus
+	}{
+		{0, []schemas.KeyStatus{signing}},
+		{23*time.Hour - 1, []schemas.KeyStatus{signing}},
+		{1, []schemas.KeyStatus{signing, published}},
+		{time.Hour - 1, []schemas.KeyStatus{signing, published}},
+		{1, []schemas.KeyStatus{retired, signing}},
+		{0, []schemas.KeyStatus{signing}}, // the retired one has signed nothing
+		{23 * time.Hour, []schemas.KeyStatus{signing, published}},
+		{100 * time.Hour, []schemas.KeyStatus{retired, signing}}, // as after a long standstill
+	} {
+		w.pass(step.after)
+		if err := i.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, algorithm := range algorithms() {
+			if err := i.advance(t.Context(), algorithm); err != nil {
+				t.Fatal(err)
+			}
+			if got := statuses(i, algorithm); !slices.Equal(got, step.want) {
+				t.Errorf("step %d: the keys of %s are %v, expected %v", n, algorithm, got, step.want)
+			}
+		}
+		if step.want[0] == retired && n < 5 {
+			if err := i.removeRetired(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestOneInstanceTakesEachStep has many instances find the same step due.
+func TestOneInstanceTakesEachStep(t *testing.T) {
+	keys, w := &ring{}, &watch{}
+	instances := make([]*Issuer, 4)
+	for n := range instances {
+		instances[n] = newInstance(t, keys, w)
+	}
+	together := func() {
+		var done sync.WaitGroup
+		for _, i := range instances {
+			done.Go(func() { tend(t, i) })
+		}
+		done.Wait()
+	}
+	together() // makes the key for RS256
+	w.pass(23 * time.Hour)
+	together()
+	w.pass(time.Hour)
+	together()
+	together() // what one of them left, being busy with the first
+	for action, want := range map[string]int{"signing-key.published": 2, "signing-key.promoted": 2, "signing-key.removed": 2} {
+		if got := keys.count(action); got != want {
+			t.Errorf("%d events %s, expected %d", got, action, want)
+		}
+	}
+	if len(keys.keys) != 2 {
+		t.Errorf("there are %d keys, expected one of each algorithm", len(keys.keys))
+	}
+}
+
+func TestRotateByCommand(t *testing.T) {
+	keys, w := &ring{}, &watch{}
+	server, command := newInstance(t, keys, w), newInstance(t, keys, w)
+	for range 2 { // again, which changes nothing
+		if err := command.Rotate(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []schemas.KeyStatus{schemas.KeySigning, schemas.KeyPublished}; !slices.Equal(statuses(command, ES256), want) || !slices.Equal(statuses(command, RS256), want) {
+		t.Fatalf("the keys are %v", command.SigningKeys())
+	}
+	tend(t, server)
+	next := server.set().line(ES256).published
+	if next == nil || !server.SignsFrom(*next).Equal(w.now().Add(time.Hour)) {
+		t.Fatalf("the next key is %+v", next)
+	}
+	if err := command.Rotate(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if signing := command.set().line(ES256).signing; signing == nil || signing.ID != next.ID {
+		t.Errorf("the key that signs is %+v, expected the one that was published", signing)
+	}
+}
+
+// published reports whether relying parties find a key.
+func published(t testing.TB, i *Issuer, kid string) bool {
+	t.Helper()
+	var set jose.JSONWebKeySet
+	if err := json.Unmarshal(i.JWKS(), &set); err != nil {
+		t.Fatal(err)
+	}
+	return len(set.Key(kid)) == 1
+}
+
+// A key that is published signs on another instance perhaps already.
+func TestPublishedKeyIsAccepted(t *testing.T) {
+	keys, w := &ring{}, &watch{}
+	i := newInstance(t, keys, w)
+	if err := i.Rotate(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	next := i.set().signers[i.set().line(ES256).published.ID]
+	if next == i.set().es {
+		t.Fatal("the published key signs")
+	}
+	f := &forge{t: t, i: i, typ: AccessType}
+	var err error
+	if f.valid, err = i.Access(t.Context(), newAccess()); err != nil {
+		t.Fatal(err)
+	}
+	raw := f.sign(next.private.(*ecdsa.PrivateKey), next.headers[AccessType], f.json(f.claims(nil)))
+	if _, err := i.Verify(t.Context(), raw, base); err != nil {
+		t.Errorf("refused: %v", err)
+	}
+	if !published(t, i, next.id) {
+		t.Error("it is not among the published keys")
+	}
+}
+
+// What a retired key has signed counts until it expires, and so long the key is
+// published; then it goes, and nothing it signed is accepted ever after.
+func TestRetiredKey(t *testing.T) {
+	keys, w := &ring{}, &watch{}
+	i := newInstance(t, keys, w)
+	tend(t, i)
+	access := newAccess()
+	access.Validity = 300 * time.Hour
+	raw, err := i.Access(t.Context(), access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hint := idToken(t, i, nil)
+	es, rs := i.set().es.id, i.set().rs.id
+	for hour := 1; hour <= 299; hour++ {
+		w.pass(time.Hour)
+		tend(t, i)
+		if _, err := i.Verify(t.Context(), raw, base); err != nil || !published(t, i, es) {
+			t.Fatalf("after %d hours: %v", hour, err)
+		}
+	}
+	if i.set().es.id == es || published(t, i, rs) {
+		t.Error("the keys are not rotated")
+	}
+	if _, err := i.VerifyIDToken(t.Context(), hint); codeOf(err) != "invalid_token" {
+		t.Errorf("an ID token of a removed key: %v", err)
+	}
+	w.pass(26 * time.Hour) // what is covered ahead, and an hour
+	tend(t, i)
+	if published(t, i, es) {
+		t.Error("a key that nothing valid was signed with is published")
+	}
+	other := newInstance(t, keys, w)
+	if _, err := other.Verify(t.Context(), raw, base); codeOf(err) != "invalid_token" {
+		t.Errorf("a token of a removed key: %v", err)
+	}
+	for _, k := range keys.keys {
+		if !published(t, i, k.ID) {
+			t.Errorf("the key %s is not published", k.ID)
+		}
+	}
+}
+
+// TestUnknownKey has an instance that does not know yet that another one has
+// rotated with --now.
+func TestUnknownKey(t *testing.T) {
+	keys, w := &ring{}, &watch{}
+	here, there := newInstance(t, keys, w), newInstance(t, keys, w)
+	if err := there.Rotate(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	access, err := there.Access(t.Context(), newAccess())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := keys.reads.Load()
+	if _, err := here.Verify(t.Context(), access, base); err != nil {
+		t.Errorf("a token of a key that is new is refused: %v", err)
+	}
+	if _, err := here.VerifyIDToken(t.Context(), idToken(t, there, nil)); err != nil {
+		t.Errorf("an ID token of a key that is new is refused: %v", err)
+	}
+	if reads := keys.reads.Load() - before; reads != 1 {
+		t.Errorf("the keys were read %d times, expected once", reads)
+	}
+	if here.set().es.id != there.set().es.id {
+		t.Error("the instances sign with different keys")
+	}
+}
+
+// strange is a token of a key that nobody has, under a header such as ours.
+func strange(t testing.TB, i *Issuer) string {
+	t.Helper()
+	stranger, err := newSigner(schemas.NewID(), ES256, i.set().es.private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := stranger.sign(AccessType, []byte("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// Tokens with random key ids do not have the store read for each, and headers
+// that nobody here writes for none.
+func TestUnknownKeysDoNotFlood(t *testing.T) {
+	keys, w := &ring{}, &watch{}
+	i := newInstance(t, keys, w)
+	flood := func(raws ...string) int64 {
+		before := keys.reads.Load()
+		var done sync.WaitGroup
+		for _, raw := range raws {
+			done.Go(func() {
+				if _, err := i.Verify(t.Context(), raw, base); codeOf(err) != "invalid_token" {
+					t.Errorf("%v, expected invalid_token", err)
+				}
+			})
+		}
+		done.Wait()
+		return keys.reads.Load() - before
+	}
+	var ours, others []string
+	for range 100 {
+		ours = append(ours, strange(t, i))
+	}
+	for _, header := range []string{`{}`, `{"alg":"ES256"}`, `{"alg":"ES256","kid":"","typ":"at+jwt"}`, `{"alg":"none","kid":"a"}`, `{"kid":"a","alg":"ES256"}`,
+		`{"alg":"ES256","kid":"a","jku":"https://evil.example"}`, `{"alg":"RS256","kid":"a","typ":"at+jwt"}`, `null`, `[]`, `"`} {
+		others = append(others, base64.RawURLEncoding.EncodeToString([]byte(header))+".e30.AAAA")
+	}
+	if n := flood(others...); n != 0 {
+		t.Errorf("the keys were read %d times for headers that nobody here writes", n)
+	}
+	if n := flood(ours...); n != lookupBurst {
+		t.Errorf("the keys were read %d times, expected %d", n, lookupBurst)
+	}
+	w.pass(3 * lookupEvery)
+	if n := flood(ours...); n != 3 {
+		t.Errorf("the keys were read %d times, expected 3", n)
+	}
+}
+
+// Where a key cannot be looked up, its token is not said to be invalid; others
+// are not affected.
+func TestUnknownKeyWithoutStore(t *testing.T) {
+	keys, w := &ring{}, &watch{}
+	i := newInstance(t, keys, w)
+	raw, err := i.Access(t.Context(), newAccess())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys.fault = errors.New("the store is away")
+	if _, err := i.Verify(t.Context(), strange(t, i), base); codeOf(err) != "internal_error" {
+		t.Errorf("%v, expected that it could not be looked up", err)
+	}
+	if err := i.Tend(t.Context()); err == nil {
+		t.Error("keys that cannot be read are tended")
+	}
+	if _, err := i.Verify(t.Context(), raw, base); err != nil {
+		t.Errorf("a good token is refused: %v", err)
+	}
+}
+
+// An instance that has not heard for long that another key signs does not sign
+// with one that is gone.
+func TestStaleInstance(t *testing.T) {
+	keys, w := &ring{}, &watch{}
+	stale, other := newInstance(t, keys, w), newInstance(t, keys, w)
+	tend(t, other)
+	for range 3 {
+		w.pass(24 * time.Hour)
+		tend(t, other)
+		w.pass(time.Hour)
+		tend(t, other)
+	}
+	raw, err := stale.Access(t.Context(), newAccess())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Verify(t.Context(), raw, base); err != nil {
+		t.Errorf("refused: %v", err)
+	}
+	keys.fault = errors.New("the store is away")
+	long := newAccess()
+	long.Validity = 1000 * time.Hour
+	if _, err := stale.Access(t.Context(), long); err == nil {
+		t.Error("a token was issued that its key is not kept for")
+	}
+	if _, err := stale.Access(t.Context(), newAccess()); err != nil {
+		t.Errorf("a token that its key is kept for is not issued: %v", err)
+	}
+}
+
+// Keys that cannot be rotated can be used all the same.
+func TestKeysWithoutRotation(t *testing.T) {
+	i := newInstance(t, struct{ Keys }{&ring{}}, &watch{})
+	for range 2 {
+		if _, err := i.Access(t.Context(), newAccess()); err != nil {
+			t.Fatal(err)
+		}
+		tend(t, i)
+	}
+	if err := i.Rotate(t.Context(), false); !errors.Is(err, errNoRing) {
+		t.Errorf("rotating: %v", err)
+	}
+}
+
+// TestRotationUnderLoad signs and verifies on two instances without pause while
+// keys are published, begin to sign, are retired and removed. A relying party
+// looks for keys in a set that may be as old as it is allowed to get.
+func TestRotationUnderLoad(t *testing.T) {
+	const (
+		rotations = 3
+		between   = 15 // tokens each worker checks between two steps, at least
+	)
+	keys, w := &ring{}, &watch{}
+	instances := []*Issuer{newInstance(t, keys, w), newInstance(t, keys, w)}
+	for _, i := range instances {
+		tend(t, i)
+	}
+	var cached atomic.Pointer[jose.JSONWebKeySet] // by a relying party
+	fetch := func() {
+		var set jose.JSONWebKeySet
+		if err := json.Unmarshal(instances[1].JWKS(), &set); err != nil {
+			t.Error(err)
+		}
+		cached.Store(&set)
+	}
+	fetch()
+	var stop atomic.Bool
+	var done sync.WaitGroup
+	checked := make([]atomic.Int64, 4)
+	for n := range checked {
+		signing, verifying := instances[n%2], instances[(n+n/2)%2]
+		done.Go(func() {
+			for !stop.Load() {
+				signAndVerify(t, signing, verifying, n, cached.Load)
+				checked[n].Add(1)
+			}
+		})
+	}
+	settle := func() {
+		for n := range checked {
+			for want := checked[n].Load() + between; checked[n].Load() < want; {
+				time.Sleep(time.Millisecond)
+			}
+		}
+	}
+	for range rotations {
+		w.pass(23 * time.Hour)
+		tend(t, instances[0]) // publishes, and the other one does not know
+		settle()
+		tend(t, instances[1])
+		settle()
+		w.pass(50 * time.Minute)
+		fetch() // ten minutes before the key signs
+		w.pass(10 * time.Minute)
+		tend(t, instances[1]) // has it sign, and the other one does not know
+		settle()
+		tend(t, instances[0])
+		settle()
+	}
+	stop.Store(true)
+	done.Wait()
+	for _, action := range []string{"signing-key.published", "signing-key.promoted"} {
+		if n := keys.count(action); n != 2*rotations {
+			t.Errorf("%d events %s, expected %d", n, action, 2*rotations)
+		}
+	}
+	if n := keys.count("signing-key.removed"); n == 0 {
+		t.Error("no key has been removed")
+	}
+}
+
+// signAndVerify issues a token of each kind and checks it elsewhere, as the API
+// does and as a relying party does.
+func signAndVerify(t *testing.T, signing, verifying *Issuer, n int, cached func() *jose.JSONWebKeySet) {
+	access := newAccess()
+	access.Validity = 100 * time.Hour // the clock may pass a day between issue and check
+	raw, err := signing.Access(t.Context(), access)
+	if err == nil {
+		_, err = verifying.Verify(t.Context(), raw, base)
+	}
+	if err != nil {
+		t.Errorf("an access token: %v", err)
+	}
+	id := newID()
+	id.Algorithm = algorithms()[n%2]
+	if raw, err = signing.IDToken(t.Context(), id); err != nil {
+		t.Errorf("an ID token: %v", err)
+		return
+	}
+	if _, err = verifying.VerifyIDToken(t.Context(), raw); err != nil {
+		t.Errorf("an ID token: %v", err)
+	}
+	parsed, err := jose.ParseSigned(raw, []jose.SignatureAlgorithm{jose.ES256, jose.RS256})
+	if err != nil {
+		t.Errorf("an ID token: %v", err)
+		return
+	}
+	if found := cached().Key(parsed.Signatures[0].Header.KeyID); len(found) != 1 {
+		t.Error("a key signs that a relying party cannot know yet")
+	} else if _, err := parsed.Verify(found[0]); err != nil {
+		t.Errorf("a relying party refuses an ID token: %v", err)
+	}
+}
