@@ -121,7 +121,7 @@ type IDTokenRule struct {
 // (nil: the profile attributes the user has).
 type AssertionRules struct {
 	ValidityPeriod int      `json:"validityPeriod,omitempty"`
-	UserAttributes []string `json:"userAttributes,omitempty"`
+	UserAttributes []string `json:"userAttributes,omitzero"` // [] is not nil: it means none
 }
 
 // Assertion is what a completed authentication says about a user, before it is

@@ -132,3 +132,13 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// TestNoAttributesIsNotAll has an assertion that carries nothing, which must not
+// become one that carries everything when it is read and written back.
+func TestNoAttributesIsNotAll(t *testing.T) {
+	for want, rules := range map[string]AssertionRules{`{}`: {}, `{"userAttributes":[]}`: {UserAttributes: []string{}}} {
+		if got, err := json.Marshal(rules); err != nil || string(got) != want {
+			t.Errorf("got %s, %v, expected %s", got, err, want)
+		}
+	}
+}
