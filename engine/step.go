@@ -143,10 +143,7 @@ func (r *run) accept(action string, inputs map[string]string) (*Answer, error) {
 	}
 	came := "no action came"
 	if action != "" {
-		came = fmt.Sprintf("%.64q came", action)
-		if near := schemas.Suggest(action, refs); near != "" {
-			came += fmt.Sprintf("; did you mean %q?", near)
-		}
+		came = fmt.Sprintf("%.64q came%s", action, schemas.Hint(action, refs))
 	}
 	return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidAction,
 		"the step %q takes one of the actions %s; %s. The run is unharmed: send the right action", r.rec.Node, strings.Join(refs, ", "), came)

@@ -92,8 +92,8 @@ func (f fault) notListed() string {
 		return message + ", got " + f.came()
 	}
 	message += ", got " + quote(f.value.text)
-	if near := Suggest(f.value.text, words); near != "" && len(words) > 1 {
-		message += "; did you mean " + quote(near) + "?"
+	if len(words) > 1 {
+		message += Hint(f.value.text, words)
 	}
 	return message
 }

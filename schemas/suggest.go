@@ -39,6 +39,15 @@ func Suggest(word string, known []string) string {
 	return best
 }
 
+// Hint is what to add to a message about an unknown word: "; did you mean "name"?",
+// or nothing if no known word is near. See Suggest.
+func Hint(word string, known []string) string {
+	if near := Suggest(word, known); near != "" {
+		return "; did you mean " + quote(near) + "?"
+	}
+	return ""
+}
+
 // tolerance is how many slips a word of n letters may have.
 func tolerance(n int) int {
 	switch {
@@ -93,8 +102,8 @@ func abs(n int) int { return max(n, -n) }
 // says what it names: "member", "node kind".
 func unknown(what, name string, known []string) string {
 	message := "unknown " + what + " " + quote(name)
-	if near := Suggest(name, known); near != "" {
-		return message + "; did you mean " + quote(near) + "?"
+	if hint := Hint(name, known); hint != "" {
+		return message + hint
 	}
 	if len(known) == 0 {
 		return message + "; none is known here"

@@ -79,7 +79,7 @@ func TestAuditQueries(t *testing.T) {
 		"before=.":          "before: expected",
 		"before=zz":         "before: expected",
 		"offset=1":          "offset: unknown parameter",
-		"actr=x":            "did you mean actor?",
+		"actr=x":            "did you mean \"actor\"?",
 		"action=a&action=b": "action: expected it once",
 		"from=2030-01-02T03:04:05Z&to=2030-01-02T03:04:05Z": "to: expected a time after from",
 	} {

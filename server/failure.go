@@ -172,7 +172,7 @@ func (e *wrongMethod) explain() *schemas.Error {
 
 // notFound answers for paths that are not the server's.
 func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
-	s.fail(w, r, schemas.Errorf(schemas.NotFound, schemas.CodeNotFound, "there is nothing at %.200q%s", r.URL.Path, didYouMean(r.URL.Path, s.paths)))
+	s.fail(w, r, schemas.Errorf(schemas.NotFound, schemas.CodeNotFound, "there is nothing at %.200q%s", r.URL.Path, schemas.Hint(r.URL.Path, s.paths)))
 }
 
 // named makes an error about something that a body or query names the

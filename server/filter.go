@@ -22,7 +22,7 @@ func (q *query) filter(members []string) (member, value string) {
 	case fault != "":
 		q.wrong("filter", "%s: %s; got %.200q%s", filterGrammar, fault, text, known)
 	case !slices.Contains(members, member):
-		q.wrong("filter", "there is no filter by %.64q%s%s", member, didYouMean(member, members), known)
+		q.wrong("filter", "there is no filter by %.64q%s%s", member, schemas.Hint(member, members), known)
 	default:
 		return member, value
 	}

@@ -24,9 +24,6 @@ func choice(path, value string, known ...string) []schemas.Problem {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	message := fmt.Sprintf("expected %s, got %.64q", schemas.OneOf(known), value)
-	if near := schemas.Suggest(value, known); near != "" {
-		message += fmt.Sprintf("; did you mean %s?", near)
-	}
+	message := fmt.Sprintf("expected %s, got %.64q%s", schemas.OneOf(known), value, schemas.Hint(value, known))
 	return []schemas.Problem{{Path: path, Message: message}}
 }

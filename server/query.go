@@ -31,7 +31,7 @@ func readQuery(values url.Values, known ...string) *query {
 	q := &query{values: values}
 	for name, list := range values {
 		if !slices.Contains(known, name) {
-			q.wrong(name, "unknown parameter %.64q%s; known: %s", name, didYouMean(name, known), strings.Join(known, ", "))
+			q.wrong(name, "unknown parameter %.64q%s; known: %s", name, schemas.Hint(name, known), strings.Join(known, ", "))
 		} else if len(list) > 1 {
 			q.wrong(name, "expected it once, got it %d times", len(list))
 		}
@@ -70,14 +70,6 @@ func (q *query) err() error {
 	}
 	slices.SortStableFunc(q.problems, func(a, b schemas.Problem) int { return strings.Compare(a.Path, b.Path) })
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the query is not as expected: %s", q.problems[0]).WithProblems(q.problems)
-}
-
-// didYouMean is the hint that goes with an unknown word; "" if none is near.
-func didYouMean(word string, known []string) string {
-	if near := schemas.Suggest(word, known); near != "" {
-		return fmt.Sprintf("; did you mean %s?", near)
-	}
-	return ""
 }
 
 // farthest is the greatest offset: one below the int32 that any client can hold.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
@@ -115,13 +116,22 @@ func (h *house) tokenUser(ctx context.Context, name string) (string, error) {
 	return u.ID, nil
 }
 
-// mayHave refuses a scope that the user's roles do not grant.
+// mayHave refuses a scope that the user's roles do not grant, or that is no
+// permission: who has "system" has all below it, whatever it is called.
 func (h *house) mayHave(ctx context.Context, userID string, scope []string) error {
 	has, err := h.store.Permissions(ctx, userID)
 	if err != nil {
 		return err
 	}
+	known, err := store.Known(ctx, h.store, "permission", scope)
+	if err != nil {
+		return err
+	}
 	for _, wanted := range scope {
+		if !known[wanted] {
+			names, err := store.PermissionNames(ctx, h.store)
+			return errors.Join(err, fmt.Errorf("--scope: there is no permission %q%s", wanted, schemas.Hint(wanted, names)))
+		}
 		if !slices.ContainsFunc(has, func(p string) bool { return schemas.Covers(p, wanted) }) {
 			return fmt.Errorf("--scope: the user does not have the permission %q; the user's roles grant: %s", wanted, strings.Join(has, " "))
 		}

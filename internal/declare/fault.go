@@ -85,11 +85,3 @@ func (r *Resource) refusal(err error) (faults Faults, ok bool) {
 	}
 	return faults, true
 }
-
-// nearest is a suggestion to add to a message, "" if none is near.
-func nearest(name string, known []string) string {
-	if near := schemas.Suggest(name, known); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
-}

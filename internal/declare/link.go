@@ -201,7 +201,7 @@ func (l *linker) tellUnknown(ctx context.Context, in *linked, m mention) error {
 	if m.flowType != "" {
 		kind = string(m.flowType) + " flow"
 	}
-	l.faults = append(l.faults, in.fault(m.path, "there is no %s %q %s%s", kind, m.value, where, nearest(m.value, known)))
+	l.faults = append(l.faults, in.fault(m.path, "there is no %s %q %s%s", kind, m.value, where, schemas.Hint(m.value, known)))
 	return nil
 }
 

@@ -119,7 +119,7 @@ func unknownNoun(what, name string) string {
 		}
 	}
 	message := fmt.Sprintf("unknown %s %q", what, name)
-	if near := nearest(name, known); near != "" {
+	if near := schemas.Hint(name, known); near != "" {
 		return message + near
 	}
 	return message + "; known: " + strings.Join(known, ", ")

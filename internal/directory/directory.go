@@ -112,10 +112,6 @@ func (n Noun) checkFilter(q Query) error {
 			return nil
 		}
 	}
-	hint := ""
-	if near := schemas.Suggest(q.Filter, n.Filters); near != "" {
-		hint = fmt.Sprintf("; did you mean %s?", near)
-	}
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
-		"%s cannot be filtered by %.64q: expected %s%s", n.Plural, q.Filter, quoted(n.Filters), hint)
+		"%s cannot be filtered by %.64q: expected %s%s", n.Plural, q.Filter, quoted(n.Filters), schemas.Hint(q.Filter, n.Filters))
 }

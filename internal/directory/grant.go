@@ -69,9 +69,7 @@ func (w *work) noPermission(path, permission string, others []string) error {
 			}
 			w.permissions = append(names, others...)
 		}
-		if near := schemas.Suggest(permission, w.permissions); near != "" {
-			hint = fmt.Sprintf("; did you mean %q?", near)
-		}
+		hint = schemas.Hint(permission, w.permissions)
 	}
 	w.invalid(path, "no resource server has a permission %.64q%s", permission, hint)
 	return nil
