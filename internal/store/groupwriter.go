@@ -33,6 +33,7 @@ type groupWriter struct {
 	db       *sqlx.DB
 	prepared statements
 	queue    chan *job
+	turn     chan struct{} // holds one value while a serial write waits or runs
 	drained  chan struct{} // closed when the goroutine has ended
 
 	mu     sync.RWMutex // held for reading while a job is put into the queue
@@ -55,7 +56,7 @@ const (
 )
 
 func startGroupWriter(db *sqlx.DB, prepared statements) *groupWriter {
-	w := &groupWriter{db: db, prepared: prepared, queue: make(chan *job, queueLength), drained: make(chan struct{})}
+	w := &groupWriter{db: db, prepared: prepared, queue: make(chan *job, queueLength), turn: make(chan struct{}, 1), drained: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -86,8 +87,18 @@ func (w *groupWriter) write(ctx context.Context, do func(*tx) error) error {
 // single is write: one statement more or less makes no difference to a commit.
 func (w *groupWriter) single(ctx context.Context, do func(*tx) error) error { return w.write(ctx, do) }
 
-// serial is write: there is one writer.
-func (w *groupWriter) serial(ctx context.Context, do func(*tx) error) error { return w.write(ctx, do) }
+// serial is write: there is one writer. But serial writes read much, and take
+// long, so only one of them is ever in the queue: sign-ins wait for that one, and
+// not for as many as somebody cares to send.
+func (w *groupWriter) serial(ctx context.Context, do func(*tx) error) error {
+	select {
+	case w.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-w.turn }()
+	return w.write(ctx, do)
+}
 
 func (w *groupWriter) enqueue(ctx context.Context, j *job) error {
 	w.mu.RLock()

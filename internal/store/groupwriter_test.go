@@ -111,6 +111,43 @@ func TestGroupFailures(t *testing.T) {
 	}
 }
 
+// However many serial writes there are, another write waits for no more of them
+// than is running.
+func TestSerialWritesLetOthersPass(t *testing.T) {
+	s := openFile(t)
+	running, blocked := make(chan struct{}), make(chan struct{})
+	var done sync.WaitGroup
+	done.Go(func() {
+		s.writer.serial(context.Background(), func(*tx) error { close(running); <-blocked; return nil })
+	})
+	<-running
+	var order []string // written by the one writer
+	note := func(name string) func(*tx) error {
+		return func(*tx) error { order = append(order, name); return nil }
+	}
+	for range 10 {
+		done.Go(func() { s.writer.serial(context.Background(), note("serial")) })
+	}
+	time.Sleep(10 * time.Millisecond) // for them to come first, were they let
+	done.Go(func() { s.writer.write(context.Background(), note("sign-in")) })
+	queued(s, 1)
+	if n := len(s.writer.(*groupWriter).queue); n != 1 {
+		t.Errorf("%d writes are in the queue, expected the sign-in alone", n)
+	}
+	close(blocked)
+	done.Wait()
+	if len(order) != 11 || order[0] != "sign-in" {
+		t.Errorf("the order is %q", order)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	s.writer.(*groupWriter).turn <- struct{}{}
+	cancel()
+	if err := s.writer.serial(ctx, note("late")); !errors.Is(err, context.Canceled) {
+		t.Errorf("who gave up waiting was answered with %v", err)
+	}
+}
+
 func TestCancelledWhileQueued(t *testing.T) {
 	s := openFile(t)
 	release := block(s)
