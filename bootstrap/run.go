@@ -91,6 +91,9 @@ func (setup Setup) files() (list []seedFile, err error) {
 	if setup.Dir == "" {
 		return list, nil
 	}
+	if info, err := os.Stat(setup.Dir); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("there is no folder %s to read seed files from", setup.Dir)
+	}
 	further, err := readFiles(os.DirFS(setup.Dir), ".", setup.Dir)
 	if err == nil && len(further) == 0 {
 		err = fmt.Errorf("there are no seed files (*.yaml) in %s", setup.Dir)
@@ -209,7 +212,10 @@ func (r *remote) ready(ctx context.Context, wait time.Duration) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the server at %s is not ready after %s: %w", r.base, wait, errors.Join(last, context.Cause(ctx)))
+			if last == nil {
+				last = context.Cause(ctx)
+			}
+			return fmt.Errorf("the server at %s is not ready after %s: %w", r.base, wait, last)
 		case <-time.After(readyEvery):
 		}
 	}

@@ -269,6 +269,7 @@ func TestBootstrapRefused(t *testing.T) {
 		want   string
 	}{
 		{"seed files with faults", false, func(s *bootstrap.Setup) { s.Dir = bad }, "a.yaml:2:1: user: unknown member"},
+		{"no folder", false, func(s *bootstrap.Setup) { s.Dir = filepath.Join(t.TempDir(), "sedes") }, "there is no folder"},
 		{"no seed files", false, func(s *bootstrap.Setup) { s.Dir = t.TempDir() }, "there are no seed files"},
 		{"an open server and no password", false, func(s *bootstrap.Setup) { s.Admin.Password = "" }, "set ADMIN_PASSWORD"},
 		{"a short password", false, func(s *bootstrap.Setup) { s.Admin.Password = "short" }, "ADMIN_PASSWORD is too short"},
