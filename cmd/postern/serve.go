@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -54,6 +55,9 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if err := c.showTry(ctx, h); err != nil {
 		return err
 	}
+	if err := h.tokens.Prepare(ctx); err != nil {
+		return err
+	}
 	log.Info("listening", "addr", l.Addr().String(), "url", cfg.Server.PublicURL)
 	if h.open != nil {
 		log.Warn("the API stands open: until somebody has the role Administrator, whoever reaches it may do everything", "variable", skipVariable)
@@ -61,11 +65,12 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	p.greet(cfg, c.Try)
 
 	ctx, stop := context.WithCancel(ctx)
-	sweeping := make(chan struct{})
-	go func() { defer close(sweeping); h.sweep(ctx) }()
+	var upkeep sync.WaitGroup
+	upkeep.Go(func() { h.sweep(ctx) })
+	upkeep.Go(func() { h.tendKeys(ctx) })
 	err = server.Serve(ctx, l, h.handler(), certificates, log)
-	stop() // Serve may end by itself, and then the sweeper must too
-	<-sweeping
+	stop() // Serve may end by itself, and then the upkeep must too
+	upkeep.Wait()
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -89,6 +90,7 @@ func (c *Config) check(doubtful func(keys ...string) bool) []schemas.Problem {
 		{[]string{"tls.cert_file", "tls.key_file", "server.http_only"}, c.certificateFault},
 		{[]string{"database.driver", "database.dsn"}, c.databaseFault},
 		{[]string{"password.memory_kib", "password.iterations"}, c.costFault},
+		{[]string{"token.key_publish", "token.key_age"}, c.keyFault},
 		{[]string{"passkey.allowed_origins", "passkey.relying_party_id", "server.public_url", "server.hostname"}, c.relyingPartyFault},
 	} {
 		if doubtful(rule.keys...) {
@@ -134,6 +136,21 @@ const maxWork = 1 << 20
 func (c *Config) costFault() (key, fault string) {
 	if work := uint64(c.Password.MemoryKiB) * uint64(c.Password.Iterations); work > maxWork {
 		return "password.memory_kib", fmt.Sprintf("memory_kib times iterations is %d, expected at most %d: lower one of them", work, maxWork)
+	}
+	return "", ""
+}
+
+// leastPublish is how long a key must be published before it signs: twice as long
+// as clients may keep the published keys.
+const leastPublish = 10 * time.Minute
+
+func (c *Config) keyFault() (key, fault string) {
+	publish, age := time.Duration(c.Token.KeyPublish), time.Duration(c.Token.KeyAge)
+	switch {
+	case publish < leastPublish:
+		return "token.key_publish", fmt.Sprintf("expected at least %v, got %v: clients that keep the published keys would refuse tokens of a new one", leastPublish, publish)
+	case age < 2*publish:
+		return "token.key_age", fmt.Sprintf("expected at least twice token.key_publish, which is %v, got %v: raise it, or lower token.key_publish", publish, age)
 	}
 	return "", ""
 }

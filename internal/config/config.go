@@ -106,6 +106,10 @@ type Flow struct {
 type Token struct {
 	AssertionTTL Duration `json:"assertion_ttl"`
 	AccessTTL    Duration `json:"access_ttl"`
+	IDTokenTTL   Duration `json:"id_token_ttl"`
+	SessionTTL   Duration `json:"session_ttl"` // of one that is begun in a browser, at the hosted sign-in
+	KeyAge       Duration `json:"key_age"`
+	KeyPublish   Duration `json:"key_publish"` // shorter than KeyAge
 }
 
 // Password is the cost of argon2id (RFC 9106) and how much of it goes on at

@@ -49,6 +49,7 @@ func TestEveryVariableIsRead(t *testing.T) {
 		"passkey.relying_party_name": "X", "passkey.user_verification": "required", "passkey.attachment": "platform", "passkey.attestation_formats": "packed",
 		"passkey.synced_passkeys": "refuse", "passkey.counter_regression": "allow", "cors.allowed_origins": "https://a.example", "log.level": "warn", "log.format": "json",
 		"server.trusted_proxies": "::1", "server.forwarded_field": "Forwarded", "throttle.enabled": "false", "throttle.familiar_networks": "2048",
+		"token.key_age": "48h", "token.key_publish": "30m",
 	}
 	for _, k := range keys() {
 		value, listed := values[k.path]

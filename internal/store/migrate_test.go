@@ -106,7 +106,11 @@ func testUpgradedSignIns(t *testing.T, s *store.Store) {
 		ApplicationID: "app", ExecutionID: "run", TraceID: "trace", Detail: map[string]string{"a": "b"}}})
 	keys, err := s.SigningKeys(t.Context())
 	noError(t, err)
-	equal(t, "the signing keys", []any{len(keys), keys[0].ID, string(keys[0].Private)}, []any{1, "k1", "sealed"})
+	equal(t, "the signing keys", []any{len(keys), keys[0].ID, string(keys[0].Private), keys[0].SignsSince}, []any{1, "k1", "sealed", time.UnixMicro(1000000).UTC()})
+	// Nobody knows how long what it has signed is valid; at most it is a year.
+	if year := time.Now().Add(365 * 24 * time.Hour); keys[0].NeededUntil.Before(year) {
+		t.Errorf("the signing key is needed until %v, expected at least %v", keys[0].NeededUntil, year)
+	}
 }
 
 func noError(t testing.TB, err error) {

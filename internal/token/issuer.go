@@ -108,6 +108,18 @@ func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error)
 	return i, nil
 }
 
+// Prepare makes the keys that are missing. A server calls it before anybody can
+// ask for the published keys: who has them without one that is made later would
+// not know what it signs.
+func (i *Issuer) Prepare(ctx context.Context) error {
+	for _, algorithm := range algorithms() {
+		if _, err := i.signer(ctx, algorithm); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // set is the keys as they were last read.
 func (i *Issuer) set() *keySet {
 	if i != nil {

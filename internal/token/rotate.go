@@ -97,10 +97,10 @@ func (i *Issuer) advance(ctx context.Context, algorithm string) error {
 // published keys, and do not look again for one they do not know, refuse what it
 // signs for a while.
 func (i *Issuer) Rotate(ctx context.Context, now bool) error {
+	if err := i.Prepare(ctx); err != nil {
+		return err
+	}
 	for _, algorithm := range algorithms() {
-		if _, err := i.signer(ctx, algorithm); err != nil {
-			return err
-		}
 		if l := i.set().line(algorithm); l.published == nil {
 			if err := i.publish(ctx, l); err != nil {
 				return err

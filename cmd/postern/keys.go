@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
+)
+
+type keysCommands struct {
+	List   keysListCommand   `cmd:"" help:"List the keys that tokens are signed with."`
+	Rotate keysRotateCommand `cmd:"" help:"Publish the keys that are to sign next."`
+}
+
+type keysListCommand struct {
+	Config string `type:"path" help:"The configuration file of the server whose store is here."`
+}
+
+// Run lists the keys.
+func (c keysListCommand) Run(ctx context.Context, p program) error {
+	h, err := p.openLocal(ctx, c.Config)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	return listKeys(p.stdout, h.tokens)
+}
+
+type keysRotateCommand struct {
+	Config string `type:"path" help:"The configuration file of the server whose store is here."`
+	Now    bool   `help:"Have them sign at once. Clients that keep the published keys, and do not look again, refuse what they sign for a while."`
+}
+
+// Run publishes the next keys. They sign when they have been published for
+// token.key_publish, as soon as a server runs.
+func (c keysRotateCommand) Run(ctx context.Context, p program) error {
+	h, err := p.openLocal(ctx, c.Config)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	if err := h.tokens.Rotate(ctx, c.Now); err != nil {
+		return err
+	}
+	return listKeys(p.stdout, h.tokens)
+}
+
+// listKeys writes one line for each key.
+func listKeys(w io.Writer, tokens *token.Issuer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "KEY\tALGORITHM\tSTATUS\tPUBLISHED\tSIGNS\tKEPT")
+	for _, k := range tokens.SigningKeys() {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Algorithm, k.Status, second(k.CreatedAt), signs(tokens, k), kept(k))
+	}
+	return table.Flush()
+}
+
+// signs tells from when until when a key signs.
+func signs(tokens *token.Issuer, k schemas.SigningKey) string {
+	switch k.Status {
+	case schemas.KeyPublished:
+		return "from " + second(tokens.SignsFrom(k))
+	case schemas.KeySigning:
+		return "since " + second(k.SignsSince)
+	}
+	return second(k.SignsSince) + " to " + second(k.RetiredAt)
+}
+
+// kept tells until when a retired key is published.
+func kept(k schemas.SigningKey) string {
+	switch {
+	case k.Status != schemas.KeyRetired:
+		return ""
+	case k.NeededUntil.IsZero():
+		return "until it is swept"
+	}
+	return "until " + second(k.NeededUntil)
+}
+
+func second(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// keysEvery is how often a server reads the keys, and does what is due with them.
+// A key is published for far longer before it signs.
+const keysEvery = 20 * time.Second
+
+// tendKeys tends to the signing keys. Where it fails, those that are loaded are
+// used on.
+func (h *house) tendKeys(ctx context.Context) {
+	tick := time.NewTicker(keysEvery)
+	defer tick.Stop()
+	for {
+		if err := h.tokens.Tend(ctx); err != nil && ctx.Err() == nil {
+			h.log.Error("tending to the signing keys", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package token
+
+import (
+	"context"
+	"slices"
+	"testing"
+)
+
+// What was taken from the subject since a token was issued is not in its scope
+// any more; where that cannot be looked up, nothing is said of the token.
+func TestGranted(t *testing.T) {
+	for _, test := range []struct {
+		left []string
+		err  error
+		code string
+	}{
+		{[]string{"openid", "system"}, nil, ""},
+		{[]string{"openid"}, nil, ""},
+		{nil, nil, ""},
+		{nil, errLookup, "internal_error"},
+	} {
+		var asked []any
+		i, err := New(t.Context(), &ring{}, kek(), Options{Issuer: base, Now: noon, Granted: func(_ context.Context, subject, client string, scope []string) ([]string, error) {
+			asked = []any{subject, client, slices.Clone(scope)}
+			return test.left, test.err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := i.Access(t.Context(), newAccess())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := i.Verify(t.Context(), raw, base)
+		if code := codeOf(err); code != test.code || err == nil && !slices.Equal(c.Scope, test.left) {
+			t.Errorf("with %v left: %+v, %v", test.left, c, err)
+		}
+		if len(asked) != 3 || asked[0] != newAccess().Subject || asked[1] != "console" || !slices.Equal(asked[2].([]string), newAccess().Scope) {
+			t.Errorf("asked about %v", asked)
+		}
+	}
+}
