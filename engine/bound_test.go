@@ -64,12 +64,13 @@ func TestRunStaysBound(t *testing.T) {
 	w := newWorld(t, schemas.Authentication, "q ask s", "s session active=done none=key", "key prove done", "done finish")
 	first := boundRequest(nil)
 	first.AuthRequest.Login.Prompt = []string{"login"}
+	first.AuthRequest.LoginHint = " and grace"
 	s := w.startBy(first)
 	s, err := w.trySendBy(s, boundRequest(adas()), nil)
 	if err != nil || s.StepID != "key" {
 		t.Fatalf("the request's wish for a login was forgotten: %+v, %v", s, err)
 	}
-	if s, err = w.trySendBy(s, engine.Request{}, map[string]string{"secret": "right"}); err != nil || s.Assertion != `ada by sec at 03:04:05, session "", for ar` {
+	if s, err = w.trySendBy(s, engine.Request{}, map[string]string{"secret": "right"}); err != nil || s.Assertion != `ada by sec at 03:04:05, session "", for ar and grace` {
 		t.Errorf("got %+v, %v", s, err)
 	}
 }
@@ -81,6 +82,16 @@ func TestProofOnTopOfASession(t *testing.T) {
 	s := w.startBy(boundRequest(adas()))
 	s, err := w.trySendBy(s, boundRequest(adas()), map[string]string{"secret": "right"})
 	if err != nil || s.Assertion != `ada by pwd+sec at 03:04:05, session "", for ar` {
+		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
+// What is recalled on top of a proof makes that neither older nor the session's.
+func TestSessionOnTopOfAProof(t *testing.T) {
+	w := newWorld(t, schemas.Authentication, "key prove success=s failure=key", "s recall active=done none=done", "done finish")
+	s := w.startBy(boundRequest(adas()))
+	s, err := w.trySendBy(s, boundRequest(adas()), map[string]string{"secret": "right"})
+	if err != nil || s.Assertion != `ada by sec+pwd at 03:04:05, session "", for ar` {
 		t.Errorf("got %+v, %v", s, err)
 	}
 }

@@ -35,6 +35,9 @@ func testKinds() engine.Kinds {
 		{Name: "session", New: maker(session), Outcomes: []engine.Outcome{
 			{Name: "active", NewSubject: true, Establishes: []engine.Fact{engine.User, engine.Authenticated}},
 			{Name: "none"}}},
+		{Name: "recall", New: maker(session), Outcomes: []engine.Outcome{
+			{Name: "active", Establishes: []engine.Fact{engine.User, engine.Authenticated}},
+			{Name: "none"}}},
 		{Name: "pass", New: maker(pass), Outcomes: outcomes("a", "b")},
 		{Name: "retry", New: maker(pass), Outcomes: []engine.Outcome{{Name: "a"}, {Name: "failure", Optional: true}}},
 		{Name: "finish", Terminal: true, New: maker(finish), Needs: []engine.Need{{AnyOf: []engine.Fact{engine.Authenticated}, Rule: engine.RuleUnauthenticated}}},
@@ -166,7 +169,7 @@ func finish(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	a := v.Authentication
 	text := v.Subject.UserID + " by " + strings.Join(a.Methods, "+")
 	if v.AuthRequestID != "" {
-		text += fmt.Sprintf(" at %s, session %q, for %s", a.Time.Format(time.TimeOnly), a.Session, v.AuthRequestID)
+		text += fmt.Sprintf(" at %s, session %q, for %s", a.Time.Format(time.TimeOnly), a.Session, v.AuthRequestID+v.LoginHint)
 	}
 	return &engine.Decision{Result: &engine.Result{Assertion: text}}, nil
 }

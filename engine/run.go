@@ -207,6 +207,7 @@ func (r *run) authenticate(d *Decision) {
 		if before.Time.After(auth.Time) {
 			auth.Time = before.Time
 		}
+		auth.Session = "" // it does not say what was proved beside it
 		if auth.ACR == "" {
 			auth.ACR = before.ACR
 		}

@@ -89,6 +89,22 @@ func checkSession(t *testing.T, d *engine.Decision, v *engine.Visit, stated sche
 	}
 }
 
+// A session lasts as long as it is said to where it begins in a browser, and as
+// long as the assertion elsewhere.
+func TestHowLongASessionLasts(t *testing.T) {
+	w := newWorld(t)
+	w.deps.SessionTTL = 3 * time.Hour
+	w.kinds = Kinds(w.deps)
+	exec := w.make(t, "authorization-code", `{}`, nil)
+	for id, want := range map[string]time.Duration{"": time.Hour, "auth-1": 3 * time.Hour} {
+		d := run(t, exec, visit(known("ada"), authenticated("phr", "swk"), func(v *engine.Visit) { v.AuthRequestID = id }))
+		started, _ := d.Changes[0].(schemas.StartSession)
+		if got := started.Session.ExpiresAt.Sub(noon); got != want || (d.Result.RedirectURL == "") != (id == "") {
+			t.Errorf("for %q: it lasts %v, want %v; the way back is %q", id, got, want, d.Result.RedirectURL)
+		}
+	}
+}
+
 func TestAuthorizationCodeVouchesForNobodyUnproven(t *testing.T) {
 	exec := newWorld(t).make(t, "authorization-code", `{}`, nil)
 	for name, v := range map[string]*engine.Visit{

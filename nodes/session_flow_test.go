@@ -134,6 +134,19 @@ func TestSessionOfAnotherThanNamed(t *testing.T) {
 	}
 }
 
+// A session that is found after a proof stands for itself: what it is then said to
+// rest on is no more than what it began with.
+func TestSessionStandsForItself(t *testing.T) {
+	found := session(by("phr", "swk", "pop"))
+	d := driveBy(t, bound(found), askName, find, `{"id": "pw", "use": "password-authenticate", "next": "NEXT"}`, stepUp, done)
+	d.send("go", "pw", "username", "ada")
+	d.send("submit", "", "password", "analytical engine")
+	want := schemas.Grant{UserID: "ada", SessionID: found.ID, AuthTime: found.CreatedAt, AMR: found.AMR, ACR: "phr"}
+	if got := granted(d, "this"); !reflect.DeepEqual(got, want) {
+		t.Errorf("granted %+v, want %+v", got, want)
+	}
+}
+
 // An application that runs the flow by itself is told of nobody's session, also
 // if the browser's cookies came along.
 func TestSessionIsForAuthorizationRequestsOnly(t *testing.T) {

@@ -146,6 +146,49 @@ func TestMemoryGrants(t *testing.T) {
 	}
 }
 
+// A run that rests on a session is over when that ends.
+func TestSessionEndsInTheMiddleOfARun(t *testing.T) {
+	const flow = `handle: sign-in
+name: Sign in
+flowType: AUTHENTICATION
+nodes:
+  - {id: session, use: session-check, next: {active: news, none: key}}
+  - {id: key, use: passkey-authenticate, next: {success: news, failure: key}}
+  - {id: news, use: prompt, with: {actions: [{ref: go}]}, next: done}
+  - {id: done, use: authorization-code}
+`
+	const scenarios = `users: {ada: {attributes: {username: ada}}}
+scenarios:
+  - name: in time
+    request: {bound: true}
+    session: {user: ada, amr: [pwd], age: 11h50m}
+    steps:
+      - expect: {step: news}
+      - send: {action: go, after: 9m}
+        expect: {status: COMPLETE}
+  - name: too late
+    request: {bound: true}
+    session: {user: ada, amr: [pwd], age: 11h50m}
+    steps:
+      - expect: {step: news}
+      - send: {action: go, after: 11m}
+        expect: {refused: execution_not_found}
+`
+	f, err := flowtest.Load(write(t, flow, scenarios))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := f.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Results {
+		if r.Failure != "" {
+			t.Errorf("%s: %s", r.Name, r.Failure)
+		}
+	}
+}
+
 // What no scenario reached is listed.
 func TestMissed(t *testing.T) {
 	f, err := flowtest.Load(write(t, signIn, "scenarios: [{name: s, steps: [{expect: {step: key}}]}]\n"))
