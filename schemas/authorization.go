@@ -27,8 +27,10 @@ type AuthRequest struct {
 }
 
 // LoginRules are what an authorization request asks of a sign-in: OpenID Connect
-// Core §3.1.2.1. MaxAge is in seconds, nil when not told.
+// Core §3.1.2.1. MaxAge is in seconds, nil when not told. Subject is the id of the
+// user whom the client means by id_token_hint, "" for none in particular.
 type LoginRules struct {
+	Subject   string   `json:"subject,omitempty"`
 	Prompt    []string `json:"prompt,omitempty"`
 	MaxAge    *int     `json:"maxAge,omitempty"`
 	ACRValues []string `json:"acrValues,omitempty"`

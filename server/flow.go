@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -22,43 +23,52 @@ func (s *server) executeFlow(w http.ResponseWriter, r *http.Request) error {
 	if err := s.admitRun(r, &body); err != nil {
 		return err
 	}
-	step, err := s.step(r, &body)
+	req, err := s.boundRequest(r, &body)
+	if err != nil {
+		return err
+	}
+	step, err := s.step(r, &body, req)
 	if err != nil {
 		return named(err)
 	}
 	return writeJSON(w, http.StatusOK, step)
 }
 
-func (s *server) step(r *http.Request, body *executeBody) (*schemas.Step, error) {
+func (s *server) step(r *http.Request, body *executeBody, req engine.Request) (*schemas.Step, error) {
 	switch {
 	case body.ExecutionID == nil:
-		return s.startRun(r, body)
+		return s.startRun(r, body, req)
 	case body.asks():
-		return s.Engine.Resume(r.Context(), *body.ExecutionID, engineRequest(r, body))
+		return s.Engine.Resume(r.Context(), *body.ExecutionID, req)
 	}
 	return s.Engine.Continue(r.Context(), engine.Reply{
 		ExecutionID:    *body.ExecutionID,
 		Action:         text(body.Action),
 		Inputs:         body.inputs(),
 		ChallengeToken: text(body.ChallengeToken),
-	}, engineRequest(r, body))
+	}, req)
 }
 
 // startRun starts the flow that the application has for the flow type.
-func (s *server) startRun(r *http.Request, body *executeBody) (*schemas.Step, error) {
+func (s *server) startRun(r *http.Request, body *executeBody, req engine.Request) (*schemas.Step, error) {
 	app, err := s.Applications.Application(r.Context(), *body.ApplicationID)
 	if err != nil {
 		return nil, err
 	}
-	flowID, err := flowOf(app, schemas.FlowType(*body.FlowType))
+	return s.begin(r.Context(), app, schemas.FlowType(*body.FlowType), body.inputs(), req)
+}
+
+// begin begins a run of the application's flow of a type.
+func (s *server) begin(ctx context.Context, app *schemas.Application, t schemas.FlowType, inputs map[string]string, req engine.Request) (*schemas.Step, error) {
+	flowID, err := flowOf(app, t)
 	if err != nil {
 		return nil, err
 	}
-	graph, err := s.Catalogue.Active(r.Context(), flowID)
+	graph, err := s.Catalogue.Active(ctx, flowID)
 	if err != nil {
 		return nil, fmt.Errorf("the flow of application %s: %w", app.ID, own(err))
 	}
-	return s.Engine.Start(r.Context(), graph, app, body.inputs(), engineRequest(r, body))
+	return s.Engine.Start(ctx, graph, app, inputs, req)
 }
 
 // flowOf returns the id of the application's flow of a type.
@@ -75,6 +85,19 @@ func flowOf(app *schemas.Application, t schemas.FlowType) (string, error) {
 		return "", schemas.Errorf(schemas.Invalid, codeFlowNotConfigured, "the application %q has no authentication flow: set its authFlowId", app.Name)
 	}
 	return app.AuthFlowID, nil
+}
+
+// boundRequest is engineRequest with what the browser's cookies tell, for runs that
+// answer an authorization request. The engine heeds it with no other.
+func (s *server) boundRequest(r *http.Request, body *executeBody) (engine.Request, error) {
+	req := engineRequest(r, body)
+	if s.OAuth == nil || body.ExecutionID == nil {
+		return req, nil
+	}
+	var err error
+	req.Browser = s.OAuth.Browser(r)
+	req.Session, err = s.OAuth.Session(r)
+	return req, err
 }
 
 // engineRequest is what the engine learns of the request.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/postern-id/postern/internal/throttle"
+	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
 )
 
@@ -16,13 +17,39 @@ func (s *server) oauthEndpoints() []endpoint {
 	if p == nil {
 		return nil
 	}
-	return []endpoint{
+	list := []endpoint{
 		{"POST", oauth.TokenPath, nothing, s.limited(throttle.Token, open(p.Token)), applicationOrigins},
 		{"GET", oauth.KeysPath, nothing, open(p.Keys), applicationOrigins},
 		{"GET", oauth.ServerPath, nothing, open(p.Server), applicationOrigins},
 		{"GET", oauth.ResourcePath, nothing, open(p.Resource), applicationOrigins},
 		{"GET", oauth.ResourcePath + oauth.ToolsPath, nothing, open(p.Resource), applicationOrigins},
 	}
+	if p.Authorization == nil {
+		return list
+	}
+	authorize := s.limited(throttle.RunStart, open(p.Authorize(s.beginSignIn)))
+	return append(list, []endpoint{
+		{"GET", oauth.AuthorizePath, nothing, authorize, noOrigins},
+		{"POST", oauth.AuthorizePath, nothing, authorize, noOrigins},
+		{"GET", oauth.CallbackPath, nothing, open(p.Callback), noOrigins},
+		{"POST", oauth.CallbackPath, nothing, s.limited(throttle.SignIn, open(p.CallbackBy)), applicationOrigins},
+		{"GET", oauth.UserInfoPath, nothing, open(p.UserInfo), applicationOrigins},
+		{"POST", oauth.UserInfoPath, nothing, open(p.UserInfo), applicationOrigins},
+		{"POST", oauth.IntrospectPath, nothing, s.limited(throttle.Token, open(p.Introspect)), noOrigins},
+		{"POST", oauth.RevokePath, nothing, s.limited(throttle.Token, open(p.Revoke)), applicationOrigins},
+		{"GET", oauth.OpenIDPath, nothing, open(p.OpenID), applicationOrigins},
+	}...)
+}
+
+// beginSignIn begins the run that answers an authorization request.
+func (s *server) beginSignIn(r *http.Request, a *schemas.AuthRequest, session *schemas.Session) (*schemas.Step, error) {
+	app, err := s.Applications.Application(r.Context(), a.ApplicationID)
+	if err != nil {
+		return nil, err
+	}
+	req := engineRequest(r, &executeBody{})
+	req.AuthRequest, req.Session = a, session
+	return s.begin(r.Context(), app, schemas.Authentication, nil, req)
 }
 
 // speaksOAuth reports whether errors of a route have the form of RFC 6749 §5.2.
@@ -43,5 +70,22 @@ func (s *server) failOAuth(w http.ResponseWriter, r *http.Request, err error) {
 	if told.Challenge {
 		h.Set("WWW-Authenticate", `Basic realm="postern", charset="UTF-8"`) // RFC 7617 §2.1
 	}
+	if told.Bearer {
+		h.Set("WWW-Authenticate", bearerChallenge(told))
+	}
 	mustWriteJSON(w, told.Status, told)
+}
+
+// bearerChallenge asks for a token. Who brought none is not told of an error: RFC
+// 6750 §3.1.
+func bearerChallenge(told *oauth.Error) string {
+	challenge := `Bearer realm="postern"`
+	if told.Code == "invalid_request" {
+		return challenge
+	}
+	challenge += `, error="` + told.Code + `", error_description=` + quotedString(told.Description)
+	if told.Status == http.StatusForbidden {
+		challenge += `, scope="openid"`
+	}
+	return challenge
 }

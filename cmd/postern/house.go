@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/postern-id/postern/bootstrap"
@@ -40,6 +43,7 @@ type house struct {
 	tokens       *token.Issuer
 	catalogue    *flows.Catalogue
 	directory    *directory.Directory
+	refreshKey   []byte // of the refresh tokens
 	pages        map[string]http.Handler
 	open         func(context.Context) bool // whether the API stands open; nil: never
 }
@@ -69,6 +73,7 @@ func (h *house) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	h.refreshKey = token.Derive(kek, "refresh tokens", 32)
 	h.tokens, err = token.New(ctx, h.store, kek, token.Options{
 		Issuer: cfg.Server.PublicURL, AssertionTTL: time.Duration(cfg.Token.AssertionTTL), AccessTTL: time.Duration(cfg.Token.AccessTTL),
 		IDTokenTTL: time.Duration(cfg.Token.IDTokenTTL), KeyAge: time.Duration(cfg.Token.KeyAge), KeyPublish: time.Duration(cfg.Token.KeyPublish),
@@ -149,10 +154,11 @@ func passkeyConfig(cfg *config.Config) passkey.Config {
 
 // handler is the whole server.
 func (h *house) handler() http.Handler {
+	authorization := h.authorizationServer()
 	return server.New(server.Options{
 		PublicURL: h.cfg.Server.PublicURL, AllowedOrigins: h.cfg.CORS.AllowedOrigins,
 		Engine: h.flowEngine(), Catalogue: h.catalogue, Applications: h.applications,
-		OAuth:    h.authorizationServer(),
+		OAuth: authorization, ApplicationOrigin: authorization.ApplicationOrigin,
 		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		SessionTTL: time.Duration(h.cfg.Passkey.Timeout),
 		Throttle:   h.throttle, Proxies: proxies(h.cfg.Server),
@@ -168,11 +174,24 @@ func (h *house) handler() http.Handler {
 func (h *house) authorizationServer() *oauth.Provider {
 	return oauth.New(oauth.Options{
 		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens,
+		Authorization: &oauth.Authorization{
+			Requests: h.store, Sessions: h.store, Users: h.store, Tokens: h.tokens, RefreshKey: h.refreshKey, Gate: gateURL(h.cfg),
+		},
 		Record: func(ctx context.Context, e schemas.Event) error {
 			e.TraceID = server.TraceID(ctx)
 			return h.store.Apply(ctx, []schemas.Change{schemas.RecordEvent{Event: e}})
 		},
 	})
+}
+
+// gateURL is where people sign in: here, or at a page of their own on another port
+// of the same host.
+func gateURL(cfg *config.Config) string {
+	u, err := url.Parse(cfg.Server.PublicURL)
+	if err != nil || cfg.GateClient.Port == 0 {
+		return cfg.Server.PublicURL + "/gate"
+	}
+	return u.Scheme + "://" + net.JoinHostPort(u.Hostname(), strconv.Itoa(cfg.GateClient.Port))
 }
 
 // close gives back what openHouse took.

@@ -79,6 +79,9 @@ func (c *client) IsScopeAllowed(scope string) bool { return slices.Contains(c.oa
 // clients read it there.
 func (c *client) IDTokenUserinfoClaimsAssertion() bool { return true }
 
+// mayGrant reports whether the client is registered for a grant type.
+func (c *client) mayGrant(grant string) bool { return slices.Contains(c.oauth.GrantTypes, grant) }
+
 // ClockSkew is what a client's clock may differ by.
 func (c *client) ClockSkew() time.Duration { return 0 }
 

@@ -38,23 +38,29 @@ func checkCredentials(r *http.Request) error {
 // basicClientID returns the client id of HTTP Basic authentication, "" if that
 // was not tried. Id and secret are form-encoded within it (RFC 6749 §2.3.1).
 func basicClientID(r *http.Request) (string, error) {
+	id, _, err := basicCredentials(r)
+	return id, err
+}
+
+// basicCredentials returns the client id and the secret of it.
+func basicCredentials(r *http.Request) (id, secret string, err error) {
 	fields := r.Header.Values("Authorization")
 	if len(fields) == 0 {
-		return "", nil
+		return "", "", nil
 	}
-	user, secret, ok := r.BasicAuth()
+	user, password, ok := r.BasicAuth()
 	if len(fields) > 1 || !ok {
-		return "", errClient(true, "expected one header Authorization: Basic <client_id:client_secret in base64>")
+		return "", "", errClient(true, "expected one header Authorization: Basic <client_id:client_secret in base64>")
 	}
 	id, badID := url.QueryUnescape(user)
-	_, badSecret := url.QueryUnescape(secret)
+	secret, badSecret := url.QueryUnescape(password)
 	switch {
 	case badID != nil || badSecret != nil:
-		return "", errClient(true, "a percent sign in the credentials begins no escape: form-encode client_id and client_secret before joining them (RFC 6749 section 2.3.1)")
+		return "", "", errClient(true, "a percent sign in the credentials begins no escape: form-encode client_id and client_secret before joining them (RFC 6749 section 2.3.1)")
 	case id == "" || secret == "":
-		return "", errClient(true, "the header Authorization lacks the client_id or the client_secret")
+		return "", "", errClient(true, "the header Authorization lacks the client_id or the client_secret")
 	}
-	return id, nil
+	return id, secret, nil
 }
 
 // triedBasic reports whether the request has credentials in its header. No other

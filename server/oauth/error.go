@@ -17,15 +17,28 @@ type Error struct {
 	// Challenge has the reply ask for Basic authentication. It does so only if the
 	// client tried that: browsers open a dialog of their own for it.
 	Challenge bool `json:"-"`
+	// Bearer has it ask for a bearer token instead (RFC 6750 §3).
+	Bearer bool `json:"-"`
 }
 
 // Error says what the client is told.
 func (e *Error) Error() string { return e.Code + ": " + e.Description }
 
-// Error codes: RFC 6749 §5.2, and invalid_target of RFC 8707 §2.
+// Error codes: RFC 6749 §4.1.2.1 and §5.2, OpenID Connect Core §3.1.2.6, RFC 6750
+// §3.1, and invalid_target of RFC 8707 §2.
 const (
 	codeInvalidRequest       = "invalid_request"
 	codeInvalidClient        = "invalid_client"
+	codeInvalidGrant         = "invalid_grant"
+	codeInvalidToken         = "invalid_token"
+	codeUnauthorizedClient   = "unauthorized_client"
+	codeUnsupportedResponse  = "unsupported_response_type"
+	codeNoRequest            = "request_not_supported"
+	codeNoRequestURI         = "request_uri_not_supported"
+	codeAccessDenied         = "access_denied"
+	codeLoginRequired        = "login_required"
+	codeInteractionRequired  = "interaction_required"
+	codeInsufficientScope    = "insufficient_scope"
 	codeInvalidScope         = "invalid_scope"
 	codeUnsupportedGrantType = "unsupported_grant_type"
 	codeInvalidTarget        = "invalid_target"
@@ -61,6 +74,13 @@ func describe(text string) string {
 func errClient(basic bool, format string, args ...any) *Error {
 	e := errorf(codeInvalidClient, format, args...)
 	e.Status, e.Challenge = http.StatusUnauthorized, basic
+	return e
+}
+
+// errToken is the error of a bearer token that is not what is needed.
+func errToken(status int, code, format string, args ...any) *Error {
+	e := errorf(code, format, args...)
+	e.Status, e.Bearer = status, true
 	return e
 }
 

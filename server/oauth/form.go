@@ -13,55 +13,71 @@ import (
 // maxForm is the size of the largest body that is read, in bytes.
 const maxForm = 64 << 10
 
-// Parameters that are looked at here; the others are op's to read.
+// Parameters of the token endpoint; some of them are op's to read.
 const (
 	grantTypeParameter       = "grant_type"
 	scopeParameter           = "scope"
 	resourceParameter        = "resource"
+	codeParameter            = "code"
+	redirectParameter        = "redirect_uri"
+	verifierParameter        = "code_verifier"
+	refreshParameter         = "refresh_token"
 	clientIDParameter        = "client_id"
 	clientSecretParameter    = "client_secret"
 	clientAssertionParameter = "client_assertion"
 	assertionTypeParameter   = "client_assertion_type"
 )
 
-// parameters are those of the token endpoint. Of resource there may be several
-// (RFC 8707 §2).
-func parameters() [7]string {
-	return [...]string{
-		grantTypeParameter, scopeParameter, resourceParameter,
-		clientIDParameter, clientSecretParameter, clientAssertionParameter, assertionTypeParameter,
-	}
+// clientParameters are those by which a client authenticates.
+func clientParameters() []string {
+	return []string{clientIDParameter, clientSecretParameter, clientAssertionParameter, assertionTypeParameter}
 }
 
-// readForm reads the parameters of a request from its body, and leaves them
+// tokenParameters are those of the token endpoint. Of resource there may be
+// several (RFC 8707 §2).
+func tokenParameters() []string {
+	return append(clientParameters(), grantTypeParameter, scopeParameter, resourceParameter,
+		codeParameter, redirectParameter, verifierParameter, refreshParameter)
+}
+
+// readForm reads the named parameters of a request from its body, and leaves them
 // where op looks for them. Unknown ones are ignored (RFC 6749 §3.2), so that the
 // decoder never sees names that a stranger chose; ones without a value count as
 // left out (§3.2). A parameter of which there are two would mean one thing here
 // and another in a proxy before us, so it is refused.
-func readForm(w http.ResponseWriter, r *http.Request) error {
+func readForm(w http.ResponseWriter, r *http.Request, names []string) error {
 	if r.URL.RawQuery != "" {
 		return errorf(codeInvalidRequest, "parameters belong into the body of the request: in the query they end up in logs")
 	}
-	if err := checkMediaType(r); err != nil {
+	sent, err := readBody(w, r)
+	if err != nil {
 		return err
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForm))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return &Error{Status: http.StatusRequestEntityTooLarge, Code: codeInvalidRequest, Description: "the body has more than 65536 bytes"}
-	}
-	if err != nil {
-		return errorf(codeInvalidRequest, "the body ended before it was complete")
-	}
-	sent, err := url.ParseQuery(string(text))
-	if err != nil {
-		return errorf(codeInvalidRequest, "the body is not as application/x-www-form-urlencoded should be: check how it is encoded")
-	}
-	form, err := known(sent)
+	form, err := known(sent, names)
 	if err != nil {
 		return err
 	}
 	r.Form, r.PostForm = form, form
 	return nil
+}
+
+// readBody reads a body as a form.
+func readBody(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	if err := checkMediaType(r); err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForm))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: codeInvalidRequest, Description: "the body has more than 65536 bytes"}
+	}
+	if err != nil {
+		return nil, errorf(codeInvalidRequest, "the body ended before it was complete")
+	}
+	sent, err := url.ParseQuery(string(text))
+	if err != nil {
+		return nil, errorf(codeInvalidRequest, "the body is not as application/x-www-form-urlencoded should be: check how it is encoded")
+	}
+	return sent, nil
 }
 
 func checkMediaType(r *http.Request) error {
@@ -82,9 +98,9 @@ func checkMediaType(r *http.Request) error {
 }
 
 // known returns the parameters that have a meaning and a value.
-func known(sent url.Values) (url.Values, error) {
+func known(sent url.Values, names []string) (url.Values, error) {
 	form := make(url.Values, len(sent))
-	for _, name := range parameters() {
+	for _, name := range names {
 		values := sent[name]
 		if len(values) > 1 && name != resourceParameter {
 			return nil, errorf(codeInvalidRequest, "the parameter %s is there %d times: send it once", name, len(values))

@@ -3,7 +3,9 @@ package oauth
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 
+	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -11,8 +13,7 @@ import (
 type metadata struct{ server, resource []byte }
 
 // serverMetadata is the document of RFC 8414 §2. It tells what is there, and
-// nothing else. The members about the authorization endpoint are left out as
-// long as no grant uses one, and so are lists that would be empty (§3.2).
+// nothing else; lists that would be empty are left out (§3.2).
 type serverMetadata struct {
 	Issuer        string   `json:"issuer"`
 	TokenEndpoint string   `json:"token_endpoint"`
@@ -20,6 +21,30 @@ type serverMetadata struct {
 	Scopes        []string `json:"scopes_supported"`
 	GrantTypes    []string `json:"grant_types_supported"`
 	AuthMethods   []string `json:"token_endpoint_auth_methods_supported"`
+	*authorizationMetadata
+}
+
+// authorizationMetadata is what the authorization endpoint adds to it, and OpenID
+// Connect Discovery §3: clients of either read both documents, so they are one.
+type authorizationMetadata struct {
+	AuthorizationEndpoint string   `json:"authorization_endpoint"`
+	UserInfoEndpoint      string   `json:"userinfo_endpoint"`
+	IntrospectionEndpoint string   `json:"introspection_endpoint"`
+	IntrospectionMethods  []string `json:"introspection_endpoint_auth_methods_supported"`
+	RevocationEndpoint    string   `json:"revocation_endpoint"`
+	RevocationMethods     []string `json:"revocation_endpoint_auth_methods_supported"`
+	ResponseTypes         []string `json:"response_types_supported"`
+	ResponseModes         []string `json:"response_modes_supported"`
+	ChallengeMethods      []string `json:"code_challenge_methods_supported"`
+	IssParameter          bool     `json:"authorization_response_iss_parameter_supported"`
+	SubjectTypes          []string `json:"subject_types_supported"`
+	IDTokenAlgorithms     []string `json:"id_token_signing_alg_values_supported"`
+	Prompts               []string `json:"prompt_values_supported"`
+	ClaimTypes            []string `json:"claim_types_supported"`
+	Claims                []string `json:"claims_supported"`
+	ClaimsParameter       bool     `json:"claims_parameter_supported"`
+	RequestParameter      bool     `json:"request_parameter_supported"`
+	RequestURIParameter   bool     `json:"request_uri_parameter_supported"`
 }
 
 // resourceMetadata is the document of RFC 9728 §2: that of the tools.
@@ -30,18 +55,41 @@ type resourceMetadata struct {
 	BearerMethods []string `json:"bearer_methods_supported"`
 }
 
-func newMetadata(issuer string) metadata {
+func (p *Provider) newMetadata() metadata {
+	issuer := p.Issuer
+	server := serverMetadata{
+		Issuer: issuer, TokenEndpoint: issuer + TokenPath, JWKSURI: issuer + KeysPath,
+		Scopes:      []string{systemScope},
+		GrantTypes:  p.grantTypes(),
+		AuthMethods: []string{schemas.AuthMethodBasic, schemas.AuthMethodPost},
+	}
+	if p.authorizes() {
+		server.authorizationMetadata = newAuthorizationMetadata(issuer)
+		server.Scopes = append(identityScopes(), systemScope)
+		server.AuthMethods = append(server.AuthMethods, schemas.AuthMethodNone)
+	}
 	return metadata{
-		server: mustJSON(serverMetadata{
-			Issuer: issuer, TokenEndpoint: issuer + TokenPath, JWKSURI: issuer + KeysPath,
-			Scopes:      []string{systemScope},
-			GrantTypes:  grantTypes(),
-			AuthMethods: []string{schemas.AuthMethodBasic, schemas.AuthMethodPost},
-		}),
+		server: mustJSON(server),
 		resource: mustJSON(resourceMetadata{
 			Resource: issuer + ToolsPath, Servers: []string{issuer},
 			Scopes: []string{systemScope}, BearerMethods: []string{"header"},
 		}),
+	}
+}
+
+func newAuthorizationMetadata(issuer string) *authorizationMetadata {
+	secret := []string{schemas.AuthMethodBasic, schemas.AuthMethodPost}
+	claims := []string{"iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash"}
+	for _, scope := range identityScopes() {
+		claims = append(claims, scopeClaims(scope)...)
+	}
+	return &authorizationMetadata{
+		AuthorizationEndpoint: issuer + AuthorizePath, UserInfoEndpoint: issuer + UserInfoPath,
+		IntrospectionEndpoint: issuer + IntrospectPath, IntrospectionMethods: secret,
+		RevocationEndpoint: issuer + RevokePath, RevocationMethods: append(slices.Clone(secret), schemas.AuthMethodNone),
+		ResponseTypes: []string{"code"}, ResponseModes: []string{"query", "form_post"}, ChallengeMethods: []string{"S256"},
+		IssParameter: true, SubjectTypes: []string{"public"}, IDTokenAlgorithms: []string{token.RS256, token.ES256},
+		Prompts: promptValues(), ClaimTypes: []string{"normal"}, Claims: claims,
 	}
 }
 
@@ -55,6 +103,11 @@ func mustJSON(v any) []byte {
 
 // Server is GET /.well-known/oauth-authorization-server: RFC 8414.
 func (p *Provider) Server(w http.ResponseWriter, _ *http.Request) error {
+	return writeDocument(w, p.metadata.server)
+}
+
+// OpenID is GET /.well-known/openid-configuration: OpenID Connect Discovery §4.
+func (p *Provider) OpenID(w http.ResponseWriter, _ *http.Request) error {
 	return writeDocument(w, p.metadata.server)
 }
 

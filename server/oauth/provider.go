@@ -43,6 +43,9 @@ type Options struct {
 	Issuer  string
 	Clients Clients
 	Tokens  Tokens
+	// Authorization is what people sign in to clients by. Nil: clients get tokens
+	// on their own behalf alone.
+	Authorization *Authorization
 	// Record adds an event to the audit log.
 	Record func(ctx context.Context, e schemas.Event) error
 	// Now is the clock; nil means time.Now.
@@ -51,8 +54,15 @@ type Options struct {
 
 // Paths of the endpoints below the issuer.
 const (
-	TokenPath = "/oauth2/token"
-	KeysPath  = "/oauth2/jwks"
+	AuthorizePath  = "/oauth2/authorize"
+	CallbackPath   = "/oauth2/auth/callback"
+	TokenPath      = "/oauth2/token"
+	UserInfoPath   = "/oauth2/userinfo"
+	IntrospectPath = "/oauth2/introspect"
+	RevokePath     = "/oauth2/revoke"
+	KeysPath       = "/oauth2/jwks"
+	// OpenIDPath is that of OpenID Connect Discovery.
+	OpenIDPath = "/.well-known/openid-configuration"
 	// ServerPath is that of RFC 8414, and ResourcePath that of RFC 9728: for the
 	// API, and with ToolsPath behind it for the tools.
 	ServerPath   = "/.well-known/oauth-authorization-server"
@@ -67,6 +77,7 @@ type Provider struct {
 	stranger *schemas.Application // whose secret is checked for clients that do not exist
 	metadata metadata
 	issued   issued
+	origins  origins
 }
 
 // grants is what op calls: op.Server. What it does not have is not supported.
@@ -80,7 +91,8 @@ func New(o Options) *Provider {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &Provider{Options: o, stranger: stranger(), metadata: newMetadata(o.Issuer)}
+	p := &Provider{Options: o, stranger: stranger()}
+	p.metadata = p.newMetadata()
 	p.protocol = op.RegisterServer(&grants{provider: p}, op.Endpoints{Token: op.NewEndpoint(TokenPath)},
 		op.WithServerCORSOptions(nil)) // origins are the server's business
 	return p
@@ -99,11 +111,14 @@ func stranger() *schemas.Application {
 func (p *Provider) Token(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Pragma", "no-cache") // RFC 6749 §5.1, for what is older than Cache-Control
-	if err := readForm(w, r); err != nil {
+	if err := readForm(w, r, tokenParameters()); err != nil {
 		return err
 	}
-	if err := checkGrantType(r.PostForm.Get(grantTypeParameter)); err != nil {
+	if err := p.checkGrantType(r.PostForm.Get(grantTypeParameter)); err != nil {
 		return err
+	}
+	if !r.PostForm.Has(redirectParameter) {
+		r.PostForm.Set(redirectParameter, noRedirect)
 	}
 	if err := checkCredentials(r); err != nil {
 		return err
@@ -112,11 +127,16 @@ func (p *Provider) Token(w http.ResponseWriter, r *http.Request) error {
 }
 
 // grantTypes are those that the token endpoint has.
-func grantTypes() []string { return []string{schemas.GrantClientCredentials} }
+func (p *Provider) grantTypes() []string {
+	if !p.authorizes() {
+		return []string{schemas.GrantClientCredentials}
+	}
+	return []string{schemas.GrantAuthorizationCode, schemas.GrantRefreshToken, schemas.GrantClientCredentials}
+}
 
 // checkGrantType refuses what op knows and Postern does not.
-func checkGrantType(name string) error {
-	known := grantTypes()
+func (p *Provider) checkGrantType(name string) error {
+	known := p.grantTypes()
 	switch {
 	case slices.Contains(known, name):
 		return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/url"
 	"slices"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // maxResources bounds how many resources one request may name: each is looked
@@ -33,6 +35,31 @@ func (p *Provider) audience(ctx context.Context, scope, resources []string) ([]s
 		}
 	}
 	return audience, nil
+}
+
+// userAudience returns whom a token about a user is for. Where nobody said, it is
+// for the client alone, unless it carries what only this server heeds: a token
+// that any client may have would else be good for changing the user's account.
+func (p *Provider) userAudience(ctx context.Context, c *client, scope, resources []string) ([]string, error) {
+	ours := func(scope string) bool { return schemas.Covers(systemScope, scope) }
+	if len(resources) == 0 && !slices.ContainsFunc(scope, ours) {
+		return []string{c.GetID()}, nil
+	}
+	return p.audience(ctx, scope, resources)
+}
+
+// narrowed returns the resources that a token request is about, of those that the
+// authorization request named (RFC 8707 §2.2).
+func narrowed(authorized, asked []string) ([]string, error) {
+	if len(asked) == 0 {
+		return authorized, nil
+	}
+	for _, resource := range asked {
+		if len(authorized) > 0 && !slices.Contains(authorized, resource) {
+			return nil, errorf(codeInvalidTarget, "the resource is not one that the authorization request named")
+		}
+	}
+	return asked, nil
 }
 
 // checkResource makes sure that tokens are issued for a resource at all.

@@ -12,6 +12,9 @@ import (
 // systemScope is what the API and the tools ask for.
 const systemScope = "system"
 
+// openidScope makes an OAuth request one of OpenID Connect.
+const openidScope = "openid"
+
 // maxScopes bounds how many scopes one request may name.
 const maxScopes = 100
 
@@ -42,6 +45,48 @@ func (p *Provider) clientScope(ctx context.Context, c *client, asked string) ([]
 	return scopes, nil
 }
 
+// requestable returns those of the scopes asked for that the client may ask a user
+// for: what it is registered with. The others are left out (RFC 6749 §3.3), and so
+// is nothing asked for no mistake. A client that is registered with no scope at all
+// may ask who the user is.
+func (c *client) requestable(asked string) ([]string, error) {
+	if asked == "" {
+		return nil, nil
+	}
+	scopes, err := parseScope(asked)
+	if err != nil {
+		return nil, err
+	}
+	may := coveredBy(c.oauth.Scopes)
+	if len(c.oauth.Scopes) == 0 {
+		may = isIdentityScope
+	}
+	return slices.DeleteFunc(scopes, func(scope string) bool { return !may(scope) }), nil
+}
+
+// userScope returns what of the scopes a token about a user carries now: of
+// permissions what the user's roles grant, be it those or others below them.
+func (p *Provider) userScope(ctx context.Context, userID string, scopes []string) ([]string, error) {
+	if !slices.ContainsFunc(scopes, isPermission) {
+		return scopes, nil
+	}
+	has, err := p.Authorization.Users.Permissions(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	may := coveredBy(has)
+	granted := slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool { return isPermission(scope) && !may(scope) })
+	asked := coveredBy(slices.DeleteFunc(slices.Clone(scopes), isIdentityScope))
+	for _, permission := range has {
+		if asked(permission) && !coveredBy(granted)(permission) {
+			granted = append(granted, permission)
+		}
+	}
+	return granted, nil
+}
+
+func isPermission(scope string) bool { return !isIdentityScope(scope) }
+
 // coveredBy reports whether a scope is among others, or below one of them.
 func coveredBy(scopes []string) func(string) bool {
 	return func(scope string) bool {
@@ -69,9 +114,9 @@ func parseScope(text string) ([]string, error) {
 // isIdentityScope reports whether a scope is about the user who signs in: OpenID
 // Connect Core §5.4 and §11.
 func isIdentityScope(scope string) bool {
-	switch scope {
-	case "openid", "profile", "email", "address", "phone", "offline_access":
-		return true
-	}
-	return false
+	return slices.Contains(identityScopes(), scope)
+}
+
+func identityScopes() []string {
+	return []string{openidScope, "profile", "email", "address", "phone", "offline_access"}
 }

@@ -1,0 +1,280 @@
+package oauth
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Parameters of the authorization endpoint: RFC 6749 §4.1.1, RFC 7636 §4.3,
+// OpenID Connect Core §3.1.2.1, RFC 8707 §2.
+const (
+	responseTypeParameter    = "response_type"
+	responseModeParameter    = "response_mode"
+	stateParameter           = "state"
+	nonceParameter           = "nonce"
+	challengeParameter       = "code_challenge"
+	challengeMethodParameter = "code_challenge_method"
+	promptParameter          = "prompt"
+	maxAgeParameter          = "max_age"
+	acrParameter             = "acr_values"
+	hintParameter            = "login_hint"
+	idHintParameter          = "id_token_hint"
+	localesParameter         = "ui_locales"
+	requestParameter         = "request"
+	requestURIParameter      = "request_uri"
+)
+
+func authorizeParameters() []string {
+	return []string{
+		clientIDParameter, redirectParameter, responseTypeParameter, responseModeParameter, scopeParameter, stateParameter,
+		nonceParameter, challengeParameter, challengeMethodParameter, promptParameter, maxAgeParameter, acrParameter,
+		hintParameter, idHintParameter, localesParameter, resourceParameter, requestParameter, requestURIParameter,
+	}
+}
+
+// longestParameter bounds what is kept of a request, in bytes.
+const longestParameter = 4 << 10
+
+// asking is an authorization request of which it is known whom to answer.
+type asking struct {
+	form     url.Values
+	client   *client
+	redirect string // where to; registered
+	mode     string // how: query or form_post
+}
+
+// Authorize is GET and POST /oauth2/authorize: RFC 6749 §3.1. It begins a run of
+// the application's flow and sends the person to where that is answered.
+func (p *Provider) Authorize(begin Begin) func(w http.ResponseWriter, r *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if r.Method == http.MethodHead {
+			return errHead
+		}
+		a, err := p.asked(w, r)
+		if err != nil {
+			return p.tellPerson(w, r, err)
+		}
+		return p.tellClient(w, r, a, p.authorize(w, r, a, begin))
+	}
+}
+
+// errHead refuses to do for a HEAD what is done but once.
+var errHead = &Error{Status: http.StatusMethodNotAllowed, Code: codeInvalidRequest, Description: "expected GET or POST"}
+
+// asked makes out which client a request is from and where its answer goes. As
+// long as that is not certain nothing goes anywhere: an answer, even an error, to
+// a URI that somebody made up is an open redirector (RFC 9700 §4.11.2).
+func (p *Provider) asked(w http.ResponseWriter, r *http.Request) (*asking, error) {
+	form := r.URL.Query()
+	if r.Method == http.MethodPost {
+		if r.URL.RawQuery != "" {
+			return nil, errorf(codeInvalidRequest, "the parameters of a POST belong into its body")
+		}
+		var err error
+		if form, err = readBody(w, r); err != nil {
+			return nil, err
+		}
+	}
+	named, redirects := form[clientIDParameter], form[redirectParameter]
+	if len(named) != 1 || len(redirects) > 1 {
+		return nil, errorf(codeInvalidRequest, "expected one client_id and one redirect_uri")
+	}
+	c, err := p.clientNamed(r.Context(), named[0])
+	if err != nil {
+		return nil, err
+	}
+	a := &asking{form: form, client: c, mode: "query"}
+	switch registered := c.oauth.RedirectURIs; {
+	case len(redirects) == 1:
+		a.redirect = redirects[0]
+	case len(registered) == 1:
+		a.redirect = registered[0] // RFC 6749 §3.1.2.3
+	}
+	if !c.redirects(a.redirect) {
+		return nil, errorf(codeInvalidRequest, "the redirect_uri is not registered for this client: expected one of its redirectUris, letter by letter")
+	}
+	if form.Get(responseModeParameter) == "form_post" {
+		a.mode = "form_post"
+	}
+	return a, nil
+}
+
+// clientNamed returns the client of an id.
+func (p *Provider) clientNamed(ctx context.Context, id string) (*client, error) {
+	app, err := p.Clients.Client(ctx, id)
+	if err == nil && app.OAuth() != nil {
+		return &client{app, app.OAuth()}, nil
+	}
+	if err == nil || schemas.AsError(err).Class == schemas.NotFound {
+		return nil, errorf(codeInvalidClient, "there is no client with this client_id")
+	}
+	return nil, err
+}
+
+// authorize is Authorize once it is known whom to answer.
+func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, a *asking, begin Begin) error {
+	req, err := p.read(r.Context(), a)
+	if err != nil {
+		return err
+	}
+	session, err := p.Session(r)
+	if err != nil {
+		return err
+	}
+	if session != nil && req.Login.Subject != "" && req.Login.Subject != session.UserID {
+		session = nil // it is not who the client means
+	}
+	silent := prompts(req, "none")
+	if silent && session == nil {
+		return errorf(codeLoginRequired, "nobody is signed in here whom the client could mean")
+	}
+	req.BrowserHash = p.ensureBrowser(w, r)
+	if err := p.Authorization.Requests.CreateAuthRequest(r.Context(), *req); err != nil {
+		return err
+	}
+	step, err := begin(r, req, session)
+	if err != nil {
+		return explainBegin(err)
+	}
+	switch {
+	case step.FlowStatus == schemas.Complete:
+		return p.finish(w, r, req.ID)
+	case step.FlowStatus == schemas.Failed:
+		return errorf(codeAccessDenied, "the sign-in failed: %s", failureOf(step))
+	case silent:
+		return errorf(codeInteractionRequired, "the person is signed in, but has to do something before the client gets an answer")
+	}
+	http.Redirect(w, r, p.gate(req, step.ExecutionID, a.form.Get(localesParameter)), seeOther(r))
+	return nil
+}
+
+// explainBegin tells the client of what an administrator has to mend.
+func explainBegin(err error) error {
+	if e := schemas.AsError(err); e.Class == schemas.Invalid || e.Class == schemas.NotFound {
+		return errorf(codeServerError, "the sign-in cannot begin: %s", e.Description.DefaultValue)
+	}
+	return err
+}
+
+func failureOf(step *schemas.Step) string {
+	if step.Error == nil {
+		return "the flow ended in an error"
+	}
+	return step.Error.Description.DefaultValue
+}
+
+// gate is where people go on with the run.
+func (p *Provider) gate(req *schemas.AuthRequest, executionID, locales string) string {
+	q := url.Values{"applicationId": {req.ApplicationID}, "authId": {req.ID}, "executionId": {executionID}}
+	if locales != "" {
+		q.Set(localesParameter, locales)
+	}
+	if req.LoginHint != "" {
+		q.Set(hintParameter, req.LoginHint)
+	}
+	return p.Authorization.Gate + "/signin?" + q.Encode()
+}
+
+// seeOther is the status of a redirect after which nothing is sent a second time.
+func seeOther(r *http.Request) int {
+	if r.Method == http.MethodPost {
+		return http.StatusSeeOther
+	}
+	return http.StatusFound
+}
+
+// tellPerson shows an error to the person, for want of a client to tell it to.
+func (p *Provider) tellPerson(w http.ResponseWriter, r *http.Request, err error) error {
+	told, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	q := url.Values{"error": {told.Code}, "error_description": {told.Description}}
+	http.Redirect(w, r, p.Authorization.Gate+"/error?"+q.Encode(), seeOther(r))
+	return nil
+}
+
+// tellClient answers a client with an error (RFC 6749 §4.1.2.1).
+func (p *Provider) tellClient(w http.ResponseWriter, r *http.Request, a *asking, err error) error {
+	told, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	more := url.Values{"error": {told.Code}, "error_description": {told.Description}}
+	var state string
+	if sent := a.form[stateParameter]; len(sent) == 1 && keepable(sent[0]) {
+		state = sent[0]
+	}
+	return p.respond(w, r, &schemas.AuthRequest{RedirectURI: a.redirect, ResponseMode: a.mode, State: state}, more)
+}
+
+// keepable reports whether a parameter can be kept and given back.
+func keepable(text string) bool {
+	return len(text) <= longestParameter && utf8.ValidString(text) && !strings.ContainsRune(text, 0)
+}
+
+// read makes the authorization request out of what was asked.
+func (p *Provider) read(ctx context.Context, a *asking) (*schemas.AuthRequest, error) {
+	form, err := known(a.form, authorizeParameters())
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range authorizeParameters() {
+		for _, value := range form[name] {
+			if name != idHintParameter && !keepable(value) {
+				return nil, errorf(codeInvalidRequest, "the parameter %s is too long, or not of UTF-8 text", name)
+			}
+		}
+	}
+	if err := a.checkKind(form); err != nil {
+		return nil, err
+	}
+	challenge, err := a.client.challenge(form)
+	if err != nil {
+		return nil, err
+	}
+	now := p.now()
+	req := &schemas.AuthRequest{
+		ID: schemas.NewID(), ApplicationID: a.client.ID, ClientID: a.client.GetID(), RedirectURI: a.redirect, ResponseMode: a.mode,
+		State: form.Get(stateParameter), Nonce: form.Get(nonceParameter), CodeChallenge: challenge, LoginHint: form.Get(hintParameter),
+		Resources: form[resourceParameter], CreatedAt: now, ExpiresAt: now.Add(requestTTL),
+	}
+	if req.Scopes, err = a.client.requestable(form.Get(scopeParameter)); err != nil {
+		return nil, err
+	}
+	if len(req.Resources) > 0 {
+		if req.Resources, err = p.audience(ctx, nil, req.Resources); err != nil {
+			return nil, err
+		}
+	}
+	req.Login, err = p.loginRules(ctx, a.client, form)
+	return req, err
+}
+
+// checkKind makes sure that the request is of a kind that there is, and that the
+// client may make it.
+func (a *asking) checkKind(form url.Values) error {
+	mode := form.Get(responseModeParameter)
+	switch {
+	case form.Has(requestParameter):
+		return errorf(codeNoRequest, "request objects are not supported: send the parameters themselves")
+	case form.Has(requestURIParameter):
+		return errorf(codeNoRequestURI, "request_uri is not supported: send the parameters themselves")
+	case !a.client.mayGrant(schemas.GrantAuthorizationCode):
+		return errorf(codeUnauthorizedClient, "the client is not registered for the grant type authorization_code")
+	case !form.Has(responseTypeParameter):
+		return errorf(codeInvalidRequest, "the parameter response_type is missing: expected code")
+	case form.Get(responseTypeParameter) != "code":
+		return errorf(codeUnsupportedResponse, "expected the response_type code, got %.100s", form.Get(responseTypeParameter))
+	case cmp.Or(mode, "query") != a.mode:
+		return errorf(codeInvalidRequest, "expected the response_mode query or form_post, got %.100s", mode)
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Callback is GET /oauth2/auth/callback?authId=…, where the browser goes when the
+// run is over.
+func (p *Provider) Callback(w http.ResponseWriter, r *http.Request) error {
+	if r.Method == http.MethodHead {
+		return errHead
+	}
+	ids := r.URL.Query()["authId"]
+	if len(ids) != 1 {
+		return p.tellPerson(w, r, errorf(codeInvalidRequest, "expected one authId"))
+	}
+	return p.tellPerson(w, r, p.finish(w, r, ids[0]))
+}
+
+// finish answers a request that has been granted.
+func (p *Provider) finish(w http.ResponseWriter, r *http.Request, id string) error {
+	req, err := p.bound(w, r, id)
+	if err != nil {
+		return err
+	}
+	if req.Grant == nil {
+		return errorf(codeInvalidRequest, "nobody has signed in for this request yet: go back and finish the sign-in")
+	}
+	more, err := p.answer(w, r, req)
+	if err != nil {
+		return err
+	}
+	return p.respond(w, r, req, more)
+}
+
+// callbackBody is the body of POST /oauth2/auth/callback.
+type callbackBody struct {
+	AuthID    string `json:"authId"`
+	Assertion string `json:"assertion"`
+}
+
+// CallbackBy is POST /oauth2/auth/callback: an application that signs people in by
+// itself answers with the assertion of the run. It tells the caller where to send
+// the browser.
+func (p *Provider) CallbackBy(w http.ResponseWriter, r *http.Request) error {
+	body, err := readCallback(w, r)
+	if err != nil {
+		return err
+	}
+	req, err := p.bound(w, r, body.AuthID)
+	if err != nil {
+		return err
+	}
+	if req.Grant == nil {
+		if err := p.grantBy(r.Context(), req, body.Assertion); err != nil {
+			return err
+		}
+	}
+	to := p.Issuer + CallbackPath + "?" + url.Values{"authId": {req.ID}}.Encode()
+	if req.ResponseMode != "form_post" { // that needs a page
+		more, err := p.answer(w, r, req)
+		if err != nil {
+			return err
+		}
+		p.complete(req, more)
+		to = withQuery(req.RedirectURI, more)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	return json.NewEncoder(w).Encode(map[string]string{"redirect_uri": to})
+}
+
+// readCallback reads the body, which no page of another origin may send unasked:
+// it is JSON.
+func readCallback(w http.ResponseWriter, r *http.Request) (*callbackBody, error) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		return nil, errorf(codeInvalidRequest, "expected the body as application/json")
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForm))
+	if err != nil {
+		return nil, errorf(codeInvalidRequest, "the body is too large, or ended before it was complete")
+	}
+	var body callbackBody
+	if err := json.Unmarshal(text, &body); err != nil || body.AuthID == "" {
+		return nil, errorf(codeInvalidRequest, "expected an object with authId and assertion")
+	}
+	return &body, nil
+}
+
+// bound returns a request that the browser may go on with: the one that began it.
+// Whoever else knows the authId, from a link or a log, would get into somebody
+// else's account, or get somebody else into theirs.
+func (p *Provider) bound(w http.ResponseWriter, r *http.Request, id string) (*schemas.AuthRequest, error) {
+	req, err := p.Authorization.Requests.AuthRequest(r.Context(), id)
+	if schemas.HasCode(err, schemas.CodeAuthRequest) || err == nil && !p.now().Before(req.ExpiresAt) {
+		return nil, errorf(codeInvalidRequest, "there is no such authorization request, or it has expired: go back to the application and sign in again")
+	}
+	if err != nil {
+		return nil, err
+	}
+	browser := p.Browser(r)
+	if browser == nil {
+		browser = justSet(w.Header(), p.cookie(browserCookie, "").Name)
+	}
+	if !bytes.Equal(browser, req.BrowserHash) {
+		return nil, &Error{Status: http.StatusForbidden, Code: codeAccessDenied,
+			Description: "this sign-in was begun in another browser, or without cookies: go back to the application and sign in again"}
+	}
+	return req, nil
+}
+
+// justSet is the hash of a cookie that this very reply sets: a sign-in that asks
+// nothing is over in the request that began it.
+func justSet(h http.Header, name string) []byte {
+	for _, line := range h.Values("Set-Cookie") {
+		if c, err := http.ParseSetCookie(line); err == nil && c.Name == name {
+			return hashOf(c.Value)
+		}
+	}
+	return nil
+}
+
+// answer issues the code of a granted request, once, and has the browser know the
+// session.
+func (p *Provider) answer(w http.ResponseWriter, r *http.Request, req *schemas.AuthRequest) (url.Values, error) {
+	code, now := newSecret(), p.now()
+	err := p.Authorization.Requests.IssueCode(r.Context(), req.ID, hashOf(code), now.Add(codeTTL), now)
+	if schemas.HasCode(err, schemas.CodeAuthRequest) {
+		return nil, errorf(codeInvalidRequest, "this request has been answered already: go back to the application")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := fulfilled(req); err != nil {
+		told, _ := errors.AsType[*Error](err)
+		return url.Values{"error": {told.Code}, "error_description": {told.Description}}, nil
+	}
+	return url.Values{codeParameter: {code}}, p.signIn(w, r, req.Grant.SessionID)
+}
+
+// grantBy grants a request by the assertion of a run of its application that was
+// made for it: one that is older might be of another sign-in altogether.
+func (p *Provider) grantBy(ctx context.Context, req *schemas.AuthRequest, assertion string) error {
+	claims, err := p.Authorization.Tokens.Verify(ctx, assertion, p.Issuer)
+	if schemas.HasClass(err, schemas.Unauthenticated) {
+		return errToken(http.StatusUnauthorized, codeInvalidToken, "the assertion is not valid: %s", schemas.AsError(err).Description.DefaultValue)
+	}
+	if err != nil {
+		return err
+	}
+	const clocks = time.Second // in a token times are whole seconds
+	switch {
+	case claims.Type != token.AssertionType || claims.Session == "" || !slices.Contains(claims.Audience, req.ApplicationID):
+		return errToken(http.StatusUnauthorized, codeInvalidToken, "the assertion is not of a sign-in to the application that asks")
+	case claims.IssuedAt.Add(clocks).Before(req.CreatedAt):
+		return errToken(http.StatusUnauthorized, codeInvalidToken, "the assertion is older than the request: sign in for it")
+	}
+	now := p.now()
+	grant := schemas.Grant{UserID: claims.Subject, SessionID: claims.Session, AuthTime: claims.AuthTime, AMR: claims.AMR, ACR: claims.ACR}
+	err = p.Authorization.Requests.Apply(ctx, []schemas.Change{
+		schemas.GrantAuthRequest{ID: req.ID, Grant: grant, BrowserHash: req.BrowserHash, At: now},
+	})
+	req.Grant = &grant
+	return err
+}

@@ -1,0 +1,163 @@
+package oauth_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// TestCallbackIsBoundToTheBrowser: who only knows the authId gets nothing, and
+// takes nothing away.
+func TestCallbackIsBoundToTheBrowser(t *testing.T) {
+	a, own := newSignIns(t), browser{}
+	a.authorize(own, ask())
+	id := a.begun.ID
+	rec, err := a.callback(own, id)
+	if err != nil || !strings.HasPrefix(rec.Header().Get("Location"), gateURL+"/error?error=invalid_request&") {
+		t.Errorf("before the sign-in: %v, %v", rec.Header(), err)
+	}
+	a.grantRequest(a.begun, "")
+	other := browser{}
+	a.authorize(other, ask())
+	for name, b := range map[string]browser{"none": {}, "another": other, "two": {"__Host-postern-browser": "x", "postern-browser": own["__Host-postern-browser"]}} {
+		rec, err := a.callback(b, id)
+		if err != nil || !strings.HasPrefix(rec.Header().Get("Location"), gateURL+"/error?error=access_denied&") || rec.Header().Get("Set-Cookie") != "" {
+			t.Errorf("the cookie of %s browser: %v, %v", name, rec.Header(), err)
+		}
+	}
+	rec, err = a.callback(own, id)
+	a.must(err)
+	q := location(t, rec).Query()
+	if q.Get("code") == "" || q.Get("state") != "st&te" || q.Get("iss") != base || q.Get("keep") != "1" || own["__Host-postern-session"] == "" {
+		t.Errorf("got %v", rec.Header())
+	}
+	rec, err = a.callback(own, id)
+	if err != nil || !strings.HasPrefix(rec.Header().Get("Location"), gateURL+"/error?") {
+		t.Errorf("a second code: %v, %v", rec.Header(), err)
+	}
+	for _, id := range []string{"", "unknown", "a%00"} {
+		rec, err := a.callback(own, id)
+		if err != nil || !strings.HasPrefix(rec.Header().Get("Location"), gateURL+"/error?") {
+			t.Errorf("%q: %v, %v", id, rec.Header(), err)
+		}
+	}
+}
+
+func TestExpiredRequest(t *testing.T) {
+	a, b := newSignIns(t), browser{}
+	a.authorize(b, ask())
+	a.grantRequest(a.begun, "")
+	a.now = a.now.Add(30 * time.Minute)
+	rec, err := a.callback(b, a.begun.ID)
+	if err != nil || !strings.HasPrefix(rec.Header().Get("Location"), gateURL+"/error?") {
+		t.Errorf("%v, %v", rec.Header(), err)
+	}
+}
+
+func TestFormPost(t *testing.T) {
+	a, b := newSignIns(t), browser{}
+	a.authorize(b, ask("response_mode", "form_post", "state", `"><script>alert(1)</script>`))
+	a.grantRequest(a.begun, "")
+	rec, err := a.callback(b, a.begun.ID)
+	a.must(err)
+	page := rec.Body.String()
+	for _, want := range []string{`action="https://app.example.com/callback?keep=1"`, `name="code"`, `name="iss" value="` + base + `"`, `&lt;script&gt;alert(1)`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s: %s", want, page)
+		}
+	}
+	if csp := rec.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "script-src 'sha256-") || strings.Contains(csp, "unsafe") {
+		t.Errorf("the page has the policy %s", csp)
+	}
+	rec, err = b.do(t, a.provider.Authorize(a.begin), httptest.NewRequest("GET", "/oauth2/authorize?"+ask("response_mode", "form_post", "prompt", "x").Encode(), nil))
+	if err != nil || !strings.Contains(rec.Body.String(), `value="invalid_request"`) {
+		t.Errorf("an error: %d %s, %v", rec.Code, rec.Body, err)
+	}
+}
+
+// TestLoginRulesHold: whatever the flow did, a client gets no code for less than it
+// asked for.
+func TestLoginRulesHold(t *testing.T) {
+	a := newSignIns(t)
+	for _, change := range [][]string{{"prompt", "login"}, {"prompt", "select_account"}, {"max_age", "0"}} {
+		b := browser{}
+		a.authorize(b, ask(change...))
+		now := a.now
+		a.now = now.Add(-time.Minute)
+		a.grantRequest(a.begun, "")
+		a.now = now
+		rec, err := a.callback(b, a.begun.ID)
+		a.must(err)
+		if q := location(t, rec).Query(); q.Get("error") != "login_required" || q.Has("code") || b["__Host-postern-session"] != "" {
+			t.Errorf("%v: %v", change, rec.Header())
+		}
+	}
+}
+
+func (a *signIns) post(b browser, id, assertion string) (string, error) {
+	a.t.Helper()
+	body, _ := json.Marshal(map[string]string{"authId": id, "assertion": assertion})
+	r := httptest.NewRequest("POST", "/oauth2/auth/callback", strings.NewReader(string(body)))
+	r.Header.Set("Content-Type", "application/json")
+	rec, err := b.do(a.t, a.provider.CallbackBy, r)
+	if err != nil {
+		return "", err
+	}
+	var told map[string]string
+	a.must(json.Unmarshal(rec.Body.Bytes(), &told))
+	return told["redirect_uri"], nil
+}
+
+// assertion is that of a sign-in of ann to an application.
+func (a *signIns) assertion(app string) string {
+	a.t.Helper()
+	s := schemas.Assertion{Subject: a.user.ID, Audience: []string{app, base}, AuthTime: a.now, Validity: time.Hour}
+	session := s.StartSession(app, "", a.now)
+	a.must(a.store.Apply(a.t.Context(), []schemas.Change{schemas.StartSession{Session: session}}))
+	raw, err := a.tokens.Assert(a.t.Context(), s)
+	a.must(err)
+	return raw
+}
+
+func TestCallbackByAssertion(t *testing.T) {
+	a, b := newSignIns(t), browser{}
+	a.now = a.now.Add(-time.Minute)
+	early := a.assertion("app-app")
+	a.now = a.now.Add(time.Minute)
+	a.authorize(b, ask())
+	id := a.begun.ID
+	for name, assertion := range map[string]string{"none": "", "of another application": a.assertion("app-conf"), "older": early, "garbage": "a.b.c"} {
+		_, err := a.post(b, id, assertion)
+		t.Log(name)
+		wantRefused(t, err, "invalid_token")
+	}
+	_, err := a.post(browser{}, id, a.assertion("app-app"))
+	wantRefused(t, err, "access_denied")
+	to, err := a.post(b, id, a.assertion("app-app"))
+	a.must(err)
+	u, err := url.Parse(to)
+	a.must(err)
+	if !strings.HasPrefix(to, callback+"&") || u.Query().Get("iss") != base {
+		t.Fatalf("leads to %s", to)
+	}
+	r, err := a.redeem(u.Query().Get("code"))
+	a.must(err)
+	if _, c := claims(t, r.IDToken); c["sub"] != a.user.ID {
+		t.Errorf("got %v", c)
+	}
+	a.authorize(b, ask("response_mode", "form_post"))
+	to, err = a.post(b, a.begun.ID, a.assertion("app-app"))
+	if err != nil || to != base+"/oauth2/auth/callback?authId="+a.begun.ID {
+		t.Errorf("form_post: %s, %v", to, err)
+	}
+	r2 := httptest.NewRequest(http.MethodPost, "/oauth2/auth/callback", strings.NewReader("{}"))
+	r2.Header.Set("Content-Type", "text/plain")
+	_, err = b.do(t, a.provider.CallbackBy, r2)
+	wantRefused(t, err, "invalid_request")
+}

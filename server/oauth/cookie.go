@@ -1,0 +1,117 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Names of the cookies. One binds authorization requests to the browser, whoever
+// sits there; the other is who signed in.
+const (
+	browserCookie = "postern-browser"
+	sessionCookie = "postern-session"
+)
+
+// cookie returns a cookie that no script reads, and that comes along when people
+// follow a link here, but not with what other sites' pages send. With https its
+// name begins with __Host-: then no other host of the domain can set it (RFC 6265bis
+// §4.1.3.2), which would be a way to sign somebody in as somebody else.
+func (p *Provider) cookie(name, value string) *http.Cookie {
+	c := &http.Cookie{Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	if strings.HasPrefix(p.Issuer, "https://") {
+		c.Name, c.Secure = "__Host-"+name, true
+	}
+	return c
+}
+
+// cookieHash is the SHA-256 of a cookie's value; nil if the request has none, or
+// nothing that we set.
+func (p *Provider) cookieHash(r *http.Request, name string) []byte {
+	sent := r.CookiesNamed(p.cookie(name, "").Name)
+	if len(sent) != 1 || len(sent[0].Value) != base64.RawURLEncoding.EncodedLen(secretSize) {
+		return nil
+	}
+	return hashOf(sent[0].Value)
+}
+
+// Browser is what an authorization request is bound to the browser by that sends
+// a request; nil if it has sent none.
+func (p *Provider) Browser(r *http.Request) []byte {
+	if !p.authorizes() {
+		return nil
+	}
+	return p.cookieHash(r, browserCookie)
+}
+
+// Session is the live session of the browser that sends a request; nil for none.
+func (p *Provider) Session(r *http.Request) (*schemas.Session, error) {
+	if !p.authorizes() {
+		return nil, nil
+	}
+	hash := p.cookieHash(r, sessionCookie)
+	if hash == nil {
+		return nil, nil
+	}
+	return p.Authorization.Sessions.SessionByToken(r.Context(), hash, p.now())
+}
+
+// ensureBrowser is Browser for one that may be here for the first time. One cookie
+// serves all that it asks for at the same time.
+func (p *Provider) ensureBrowser(w http.ResponseWriter, r *http.Request) []byte {
+	if hash := p.Browser(r); hash != nil {
+		return hash
+	}
+	value := newSecret()
+	http.SetCookie(w, p.cookie(browserCookie, value))
+	return hashOf(value)
+}
+
+// signIn makes the session known to the browser, unless it knows it already. A
+// session that another browser knows stays with that one alone.
+func (p *Provider) signIn(w http.ResponseWriter, r *http.Request, sessionID string) error {
+	known, err := p.Session(r)
+	if err != nil || known != nil && known.ID == sessionID {
+		return err
+	}
+	value := newSecret()
+	bound, err := p.Authorization.Sessions.BindSession(r.Context(), sessionID, hashOf(value))
+	if err == nil && bound {
+		http.SetCookie(w, p.cookie(sessionCookie, value))
+	}
+	return err
+}
+
+// live reports whether a session has not ended.
+func (p *Provider) live(ctx context.Context, sessionID string) (bool, error) {
+	return p.Authorization.Sessions.TokenLive(ctx, schemas.TokenRef{Session: sessionID})
+}
+
+// secretSize is the size of codes and of the values of cookies, in bytes.
+const secretSize = 32
+
+// newSecret makes 256 random bits as text.
+func newSecret() string {
+	b := make([]byte, secretSize)
+	_, _ = rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func hashOf(text string) []byte {
+	sum := sha256.Sum256([]byte(text))
+	return sum[:]
+}
+
+// accessTTL is how long the access tokens of a client are good for.
+func (p *Provider) accessTTL(c *client) time.Duration {
+	if own := seconds(c.oauth.Token.AccessToken.ValidityPeriod); own > 0 {
+		return own
+	}
+	return p.Tokens.AccessTTL()
+}

@@ -1,0 +1,121 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
+)
+
+// subject is whom tokens are about, and what they will say.
+type subject struct {
+	client          *client
+	family          *schemas.RefreshFamily
+	user            *schemas.User
+	scope, audience []string
+	nonce, code     string // "" on refresh
+}
+
+// subject looks up what there is to say now. Nothing of it is remembered from the
+// time of the sign-in: roles change, users go, and sessions end.
+func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFamily, form url.Values) (*subject, error) {
+	s := &subject{client: c, family: f}
+	live, err := p.live(ctx, f.Grant.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	if s.user, err = p.Authorization.Users.User(ctx, f.Grant.UserID); !live || schemas.HasCode(err, schemas.CodeUserNotFound) {
+		return nil, errorf(codeInvalidGrant, "the session has ended: the person has to sign in again")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if types := c.AllowedUserTypes; len(types) > 0 && !slices.Contains(types, s.user.Type) {
+		return nil, errorf(codeInvalidGrant, "users of this type may not sign in to the application any more")
+	}
+	granted := slices.DeleteFunc(slices.Clone(f.Scopes), func(scope string) bool { return !c.stillRequestable(scope) })
+	if s.scope, err = p.userScope(ctx, s.user.ID, granted); err != nil {
+		return nil, err
+	}
+	resources, err := narrowed(f.Resources, form[resourceParameter])
+	if err != nil {
+		return nil, err
+	}
+	s.audience, err = p.userAudience(ctx, c, s.scope, resources)
+	return s, err
+}
+
+// issue makes the reply: RFC 6749 §5.1, OpenID Connect Core §3.1.3.3 and §12.2.
+func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResponse, error) {
+	c, grant, validity := s.client, s.family.Grant, p.accessTTL(s.client)
+	raw, err := p.Tokens.Access(ctx, token.Access{
+		Subject: s.user.ID, ClientID: c.GetID(), Audience: s.audience, Scope: s.scope, Session: grant.SessionID,
+		ID: s.family.ID + "." + schemas.NewID(), Validity: validity, AuthTime: grant.AuthTime, ACR: grant.ACR, AMR: grant.AMR,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("issuing an access token: %w", err)
+	}
+	reply := &oidc.AccessTokenResponse{AccessToken: raw, TokenType: oidc.BearerToken, ExpiresIn: uint64(validity.Seconds()), Scope: s.scope}
+	if c.mayGrant(schemas.GrantRefreshToken) {
+		reply.RefreshToken = p.refreshToken(s.family.ID, s.family.Generation)
+	}
+	if !slices.Contains(s.scope, openidScope) {
+		return reply, nil
+	}
+	reply.IDToken, err = p.Authorization.Tokens.IDToken(ctx, token.ID{
+		Subject: s.user.ID, ClientID: c.GetID(), Nonce: s.nonce, Session: grant.SessionID, AuthTime: grant.AuthTime,
+		ACR: grant.ACR, AMR: grant.AMR, Profile: profile(s.user, s.scope), AccessToken: raw, Code: s.code,
+		Validity: c.IDTokenLifetime(), Algorithm: c.oauth.Token.IDToken.SignedResponseAlg,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("issuing an ID token: %w", err)
+	}
+	return reply, nil
+}
+
+// stillRequestable reports whether the client may ask for a scope now.
+func (c *client) stillRequestable(scope string) bool {
+	if len(c.oauth.Scopes) == 0 {
+		return isIdentityScope(scope)
+	}
+	return coveredBy(c.oauth.Scopes)(scope)
+}
+
+// profile is what the scopes release of a user: OpenID Connect Core §5.4. The
+// scope openid alone releases no more than who it is.
+func profile(u *schemas.User, scope []string) map[string]any {
+	var attributes []string
+	for _, s := range scope {
+		attributes = append(attributes, scopeClaims(s)...)
+	}
+	if attributes == nil {
+		return map[string]any{}
+	}
+	claims := u.Profile(attributes)
+	name, named := u.Attributes["username"]
+	if _, preferred := claims["preferred_username"]; named && !preferred && slices.Contains(attributes, "username") {
+		claims["preferred_username"] = name
+	}
+	return claims
+}
+
+// scopeClaims are the claims that a scope releases.
+func scopeClaims(scope string) []string {
+	switch scope {
+	case "profile":
+		return []string{"username", "preferred_username", "name", "given_name", "family_name", "middle_name", "nickname", "profile",
+			"picture", "website", "gender", "birthdate", "zoneinfo", "locale"}
+	case "email":
+		return []string{"email", "email_verified"}
+	case "phone":
+		return []string{"phone_number", "phone_number_verified"}
+	case "address":
+		return []string{"address"}
+	}
+	return nil
+}

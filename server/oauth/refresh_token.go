@@ -1,0 +1,101 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// RefreshToken is the grant of RFC 6749 §6. The token is good once, and another
+// comes with the reply.
+func (g *grants) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response, error) {
+	c, ok := r.Client.(*client)
+	if !ok {
+		return nil, refuse(ctx, fmt.Errorf("the client is a %T", r.Client))
+	}
+	reply, err := g.provider.refresh(ctx, c, r.Form)
+	if err != nil {
+		return nil, refuse(ctx, err)
+	}
+	return op.NewResponse(reply), nil
+}
+
+// errRefresh is what a client is told of every refresh token that it cannot use.
+func errRefresh() *Error {
+	return errorf(codeInvalidGrant, "there is no such refresh token, or it has expired, been used or been revoked, or it is another client's")
+}
+
+func (p *Provider) refresh(ctx context.Context, c *client, form url.Values) (*oidc.AccessTokenResponse, error) {
+	f, generation, err := p.findFamily(ctx, c, form.Get(refreshParameter))
+	if err != nil {
+		return nil, err
+	}
+	// As with a code: what does not fit uses nothing up.
+	asked, err := narrowedScope(f.Scopes, form.Get(scopeParameter))
+	if err != nil {
+		return nil, err
+	}
+	narrow := *f
+	narrow.Scopes = asked
+	s, err := p.subject(ctx, c, &narrow, form)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.rotate(ctx, c, f, generation); err != nil {
+		return nil, err
+	}
+	s.family.Generation = generation + 1
+	return p.issue(ctx, s)
+}
+
+// findFamily returns the family of a refresh token that is the client's.
+func (p *Provider) findFamily(ctx context.Context, c *client, raw string) (*schemas.RefreshFamily, int, error) {
+	id, generation, ok := p.openRefresh(raw)
+	if !ok {
+		return nil, 0, errRefresh()
+	}
+	f, err := p.Authorization.Requests.RefreshFamily(ctx, id)
+	if schemas.HasCode(err, schemas.CodeRefreshNotFound) || err == nil && (f.ClientID != c.GetID() || !p.now().Before(f.ExpiresAt)) {
+		return nil, 0, errRefresh()
+	}
+	return f, generation, err
+}
+
+func (p *Provider) rotate(ctx context.Context, c *client, f *schemas.RefreshFamily, generation int) error {
+	reused, err := p.Authorization.Requests.RotateRefresh(ctx, schemas.Rotation{
+		ID: f.ID, Generation: generation, At: p.now(), Window: lostReply, Revoke: p.revokeUntil(c),
+	})
+	switch {
+	case schemas.HasCode(err, schemas.CodeRefreshNotFound):
+		return errRefresh()
+	case err != nil:
+		return err
+	case reused:
+		return errors.Join(errRefresh(), p.recordTheft(ctx, c, f.Grant.UserID, "refresh_token"))
+	}
+	return nil
+}
+
+// narrowedScope is what a client asks for this time, of what it was granted.
+func narrowedScope(granted []string, asked string) ([]string, error) {
+	if asked == "" {
+		return granted, nil
+	}
+	scopes, err := parseScope(asked)
+	if err != nil {
+		return nil, err
+	}
+	for _, scope := range scopes {
+		if !slices.Contains(granted, scope) {
+			return nil, errorf(codeInvalidScope, "the scope %.100s was not granted before: leave scope out for all that was", scope)
+		}
+	}
+	return scopes, nil
+}

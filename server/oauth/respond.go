@@ -1,0 +1,62 @@
+package oauth
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"html/template"
+	"net/http"
+	"net/url"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// respond sends the browser back to the client with an answer. It carries the
+// issuer (RFC 9207): a client of several servers must not take the code of one to
+// another.
+func (p *Provider) respond(w http.ResponseWriter, r *http.Request, req *schemas.AuthRequest, more url.Values) error {
+	p.complete(req, more)
+	if req.ResponseMode == "form_post" {
+		return writeFormPost(w, req.RedirectURI, more)
+	}
+	http.Redirect(w, r, withQuery(req.RedirectURI, more), seeOther(r))
+	return nil
+}
+
+// complete adds what every answer has.
+func (p *Provider) complete(req *schemas.AuthRequest, more url.Values) {
+	more.Set("iss", p.Issuer)
+	if req.State != "" {
+		more.Set(stateParameter, req.State)
+	}
+}
+
+// submit is all that the page of form_post runs.
+const submit = "document.forms[0].submit()"
+
+// formPostPage is the page of response_mode=form_post (OAuth 2.0 Form Post
+// Response Mode §2). Without scripts there is a button.
+var formPostPage = template.Must(template.New("form_post").Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Postern</title></head>
+<body><form method="post" action="{{.Action}}">
+{{range $name, $values := .Fields}}{{range $values}}<input type="hidden" name="{{$name}}" value="{{.}}">
+{{end}}{{end}}<noscript><button>Continue</button></noscript>
+</form><script>` + submit + `</script></body></html>
+`))
+
+func writeFormPost(w http.ResponseWriter, action string, fields url.Values) error {
+	var page bytes.Buffer
+	// The action is registered. It may have a scheme that the template takes for
+	// dangerous, as apps on devices have their own.
+	err := formPostPage.Execute(&page, map[string]any{"Action": template.URL(action), "Fields": fields})
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(submit))
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; script-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
+	h.Set("Cache-Control", "no-store")
+	_, _ = w.Write(page.Bytes()) // whoever does not read it is gone
+	return nil
+}

@@ -1,0 +1,81 @@
+package oauth
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
+)
+
+// UserInfo is GET and POST /oauth2/userinfo: OpenID Connect Core §5.3. It takes an
+// access token, of whichever audience, that was granted openid.
+func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
+	raw, err := bearer(w, r)
+	if err != nil {
+		return err
+	}
+	claims, err := p.Authorization.Tokens.Inspect(r.Context(), raw)
+	switch {
+	case schemas.HasClass(err, schemas.Unauthenticated):
+		return errToken(http.StatusUnauthorized, codeInvalidToken, "%s", schemas.AsError(err).Description.DefaultValue)
+	case err != nil:
+		return err
+	case claims.Type != token.AccessType || claims.Subject == claims.ClientID:
+		return errToken(http.StatusUnauthorized, codeInvalidToken, "expected an access token that speaks for a user")
+	case !slices.Contains(claims.Scope, openidScope):
+		return errToken(http.StatusForbidden, codeInsufficientScope, "the token lacks the scope openid")
+	}
+	user, err := p.Authorization.Users.User(r.Context(), claims.Subject)
+	if schemas.HasCode(err, schemas.CodeUserNotFound) {
+		return errToken(http.StatusUnauthorized, codeInvalidToken, "the user whom the token speaks for is no longer there")
+	}
+	if err != nil {
+		return err
+	}
+	told := profile(user, claims.Scope)
+	told["sub"] = user.ID
+	return writeReply(w, told)
+}
+
+// bearer returns the token of a request: RFC 6750 §2.1 and §2.2. In the query it
+// would end up in logs.
+func bearer(w http.ResponseWriter, r *http.Request) (string, error) {
+	if r.URL.Query().Has("access_token") {
+		return "", errorf(codeInvalidRequest, "an access token does not belong into the query: send it as Authorization: Bearer <token>")
+	}
+	fields := r.Header.Values("Authorization")
+	if len(fields) > 0 {
+		scheme, raw, _ := strings.Cut(fields[0], " ")
+		if raw = strings.TrimSpace(raw); len(fields) == 1 && strings.EqualFold(scheme, "Bearer") && raw != "" {
+			return raw, nil
+		}
+		return "", errToken(http.StatusUnauthorized, codeInvalidToken, "expected one header Authorization: Bearer <token>")
+	}
+	if r.Method == http.MethodPost && r.Header.Get("Content-Type") != "" {
+		form, err := readBody(w, r)
+		if err != nil {
+			return "", err
+		}
+		if sent := form["access_token"]; len(sent) == 1 && sent[0] != "" {
+			return sent[0], nil
+		}
+	}
+	return "", &Error{Status: http.StatusUnauthorized, Code: codeInvalidRequest, Bearer: true,
+		Description: "an access token is required: send it as Authorization: Bearer <token>"}
+}
+
+// writeReply answers with an object that is for nobody else.
+func writeReply(w http.ResponseWriter, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	_, _ = w.Write(text) // whoever does not read it is gone
+	return nil
+}

@@ -1,0 +1,163 @@
+package oauth_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func (a *signIns) userinfo(r *http.Request) (map[string]any, error) {
+	a.t.Helper()
+	rec := httptest.NewRecorder()
+	if err := a.provider.UserInfo(rec, r); err != nil {
+		return nil, err
+	}
+	if rec.Header().Get("Cache-Control") != "no-store" {
+		a.t.Error("the reply may be cached")
+	}
+	var told map[string]any
+	a.must(json.Unmarshal(rec.Body.Bytes(), &told))
+	return told, nil
+}
+
+func get(token string) *http.Request {
+	r := httptest.NewRequest("GET", "/oauth2/userinfo", nil)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	return r
+}
+
+func TestUserInfo(t *testing.T) {
+	a := newSignIns(t)
+	r, err := a.redeem(a.code(browser{}, ask("scope", "openid email")))
+	a.must(err)
+	told, err := a.userinfo(get(r.AccessToken))
+	a.must(err)
+	if len(told) != 2 || told["sub"] != a.user.ID || told["email"] != "ann@example.com" {
+		t.Errorf("told %v", told)
+	}
+	post := httptest.NewRequest("POST", "/oauth2/userinfo", strings.NewReader("access_token="+r.AccessToken))
+	post.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if told, err = a.userinfo(post); err != nil || told["sub"] != a.user.ID {
+		t.Errorf("by a form: %v, %v", told, err)
+	}
+	_, err = a.userinfo(get(r.IDToken))
+	wantRefused(t, err, "invalid_token")
+	_, err = a.userinfo(get(a.assertion("app-app")))
+	wantRefused(t, err, "invalid_token")
+	_, err = a.userinfo(get(""))
+	wantRefused(t, err, "invalid_request")
+	_, err = a.userinfo(httptest.NewRequest("GET", "/oauth2/userinfo?access_token="+r.AccessToken, nil))
+	wantRefused(t, err, "invalid_request")
+	machine, err := a.token(url.Values{"grant_type": {"client_credentials"}}, basic("m2m", secret))
+	a.must(err)
+	_, err = a.userinfo(get(machine.AccessToken))
+	wantRefused(t, err, "invalid_token")
+	r, err = a.redeem(a.code(browser{}, ask("scope", "email")))
+	a.must(err)
+	_, err = a.userinfo(get(r.AccessToken))
+	wantRefused(t, err, "insufficient_scope")
+	a.now = a.now.Add(time.Hour)
+	_, err = a.userinfo(get(r.AccessToken))
+	wantRefused(t, err, "invalid_token")
+}
+
+func (a *signIns) show(h func(http.ResponseWriter, *http.Request) error, form url.Values, headers ...string) (string, error) {
+	rec := httptest.NewRecorder()
+	err := h(rec, request(form.Encode(), headers...))
+	return rec.Body.String(), err
+}
+
+func TestIntrospect(t *testing.T) {
+	a := newSignIns(t)
+	r, err := a.redeem(a.code(browser{}, ask()))
+	a.must(err)
+	told, err := a.show(a.provider.Introspect, url.Values{"token": {r.AccessToken}}, basic("conf", secret))
+	if err != nil || !strings.Contains(told, `"active":true`) || !strings.Contains(told, `"sub":"`+a.user.ID) || !strings.Contains(told, `"client_id":"app"`) {
+		t.Errorf("%s, %v", told, err)
+	}
+	for name, raw := range map[string]string{"another client's refresh token": r.RefreshToken, "an ID token": r.IDToken, "an assertion": a.assertion("app-app"), "garbage": "x"} {
+		if told, err := a.show(a.provider.Introspect, url.Values{"token": {raw}}, basic("conf", secret)); err != nil || told != `{"active":false}` {
+			t.Errorf("%s: %s, %v", name, told, err)
+		}
+	}
+	_, err = a.show(a.provider.Introspect, url.Values{"token": {r.AccessToken}, "client_id": {"app"}})
+	wantRefused(t, err, "invalid_client")
+	_, err = a.show(a.provider.Introspect, url.Values{"token": {r.AccessToken}}, basic("conf", "wrong"))
+	wantRefused(t, err, "invalid_client")
+	_, err = a.show(a.provider.Introspect, nil, basic("conf", secret))
+	wantRefused(t, err, "invalid_request")
+	_, err = a.show(a.provider.Revoke, url.Values{"token": {r.AccessToken}, "client_id": {"app"}})
+	a.must(err)
+	if told, err := a.show(a.provider.Introspect, url.Values{"token": {r.AccessToken}}, basic("conf", secret)); err != nil || told != `{"active":false}` {
+		t.Errorf("revoked: %s, %v", told, err)
+	}
+}
+
+func TestRevoke(t *testing.T) {
+	a := newSignIns(t)
+	r, err := a.redeem(a.code(browser{}, ask()))
+	a.must(err)
+	for _, raw := range []string{r.AccessToken, r.RefreshToken, "garbage"} { // another client's
+		_, err := a.show(a.provider.Revoke, url.Values{"token": {raw}}, basic("conf", secret))
+		a.must(err)
+	}
+	if !a.live(r.AccessToken) {
+		t.Fatal("another client revoked the token")
+	}
+	second, err := a.refresh(r.RefreshToken)
+	a.must(err)
+	_, err = a.show(a.provider.Revoke, url.Values{"token": {r.AccessToken}, "client_id": {"app"}})
+	a.must(err)
+	if a.live(r.AccessToken) || !a.live(second.AccessToken) {
+		t.Error("not that one token was revoked")
+	}
+	_, err = a.show(a.provider.Revoke, url.Values{"token": {second.RefreshToken}, "client_id": {"app"}})
+	a.must(err)
+	if a.live(second.AccessToken) {
+		t.Error("the access token outlived its refresh token")
+	}
+	_, err = a.refresh(second.RefreshToken)
+	wantRefused(t, err, "invalid_grant")
+	_, err = a.show(a.provider.Revoke, url.Values{"token": {"x"}}, basic("conf", "wrong"))
+	wantRefused(t, err, "invalid_client")
+}
+
+// TestAuthorizationMetadata: both documents are one.
+func TestAuthorizationMetadata(t *testing.T) {
+	a := newSignIns(t)
+	var documents [2]string
+	for i, h := range []func(http.ResponseWriter, *http.Request) error{a.provider.Server, a.provider.OpenID} {
+		rec := httptest.NewRecorder()
+		a.must(h(rec, nil))
+		documents[i] = rec.Body.String()
+	}
+	var m struct {
+		Scopes    []string `json:"scopes_supported"`
+		Methods   []string `json:"code_challenge_methods_supported"`
+		Iss       bool     `json:"authorization_response_iss_parameter_supported"`
+		Authorize string   `json:"authorization_endpoint"`
+		Grants    []string `json:"grant_types_supported"`
+	}
+	a.must(json.Unmarshal([]byte(documents[0]), &m))
+	if documents[0] != documents[1] || !slices.Contains(m.Scopes, "system") || !slices.Contains(m.Scopes, "openid") || !slices.Equal(m.Methods, []string{"S256"}) || !m.Iss ||
+		m.Authorize != base+"/oauth2/authorize" || !slices.Contains(m.Grants, "refresh_token") {
+		t.Errorf("told %s", documents[0])
+	}
+}
+
+func TestApplicationOrigin(t *testing.T) {
+	a := newSignIns(t)
+	for origin, want := range map[string]bool{"https://app.example.com": true, "http://127.0.0.1:8000": true, "https://app.example.com:8443": false,
+		"http://app.example.com": false, "https://example.com": false, "null": false, "": false, "com.example.app://": false} {
+		if got := a.provider.ApplicationOrigin(t.Context(), origin); got != want {
+			t.Errorf("%q: %v", origin, got)
+		}
+	}
+}
