@@ -1,7 +1,9 @@
 package server
 
 import (
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/postern-id/postern/internal/directory"
@@ -62,11 +64,10 @@ func (c *caller) brings(needs need) bool {
 }
 
 // caller tells who sent the request, by its bearer token. While the server
-// stands open (see Options.Open) a request without one is the program's own. A
-// browser's never is: a page that has made its own name lead here could else
-// seed the store in its own favour, and that it sends an Origin gives it away.
+// stands open (see Options.Open) a request without one is the program's own, if
+// it comes from a program on this machine.
 func (s *server) caller(r *http.Request) (*caller, error) {
-	unsigned := len(r.Header.Values("Authorization")) == 0 && r.Header.Get("Origin") == ""
+	unsigned := len(r.Header.Values("Authorization")) == 0 && isLocal(r)
 	if unsigned && s.Open != nil && s.Open(r.Context()) {
 		c := &caller{Call: directory.System()}
 		c.TraceID = exchangeOf(r).traceID
@@ -79,6 +80,20 @@ func (s *server) caller(r *http.Request) (*caller, error) {
 	return &caller{session: claims.Session, Call: directory.Call{
 		Actor: s.actor(claims), Permissions: claims.Scope, TraceID: exchangeOf(r).traceID,
 	}}, nil
+}
+
+// isLocal reports whether a request to a loopback address is of a program that
+// was told so, as far as it can be told. A page that has made its own name lead
+// here has that name in Host, and with what it changes an Origin; and what came
+// through a proxy may be from anywhere, and mostly says so.
+func isLocal(r *http.Request) bool {
+	for _, field := range []string{"Origin", "Sec-Fetch-Site", "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"} {
+		if len(r.Header.Values(field)) > 0 {
+			return false
+		}
+	}
+	host := strings.ToLower((&url.URL{Host: r.Host}).Hostname())
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // actor is whom a token speaks for: the client itself if it is the subject

@@ -144,21 +144,33 @@ func TestTokensThatDoNotCount(t *testing.T) {
 }
 
 // While the server stands open, a request without a token may do everything,
-// one with a bad token nothing, and a page in a browser nothing either.
+// one with a bad token nothing, and a page in a browser nothing either, nor what
+// may come from another machine.
 func TestOpenServer(t *testing.T) {
 	open := true
 	h := newHouse(t, func(o *server.Options) { o.Open = func(context.Context) bool { return open } })
-	made, _ := h.ok(201, "POST /groups", `{"name":"seeded"}`, "Authorization: ")
-	fails(t, h.do("GET", "/groups", "", "Authorization: Bearer nonsense"), 401, "invalid_token")
-	fails(t, h.do("GET", "/groups", "", "Origin: "+spaOrigin), 401, "unauthorized")
-	fails(t, h.do("GET", "/users/me", ""), 403, "forbidden")
-	h.ok(200, "GET /groups", "", "Origin: "+spaOrigin)
-	events, _ := h.ok(200, "GET /audit-events?resource="+made.text("id"), "", "Authorization: ")
+	const here = "http://localhost:8090"
+	made, _ := h.ok(201, "POST "+here+"/groups", `{"name":"seeded"}`, "Authorization: ")
+	fails(t, h.do("GET", here+"/groups", "", "Authorization: Bearer nonsense"), 401, "invalid_token")
+	for _, field := range []string{"Origin: " + spaOrigin, "Origin: null", "Sec-Fetch-Site: none", "X-Forwarded-For: 192.0.2.1", "Forwarded: for=192.0.2.1", "Via: 1.1 proxy"} {
+		fails(t, h.do("GET", here+"/groups", "", field), 401, "unauthorized")
+	}
+	fails(t, h.do("GET", here+"/users/me", ""), 403, "forbidden")
+	h.ok(200, "GET "+here+"/groups", "", "Origin: "+spaOrigin)
+	for host, want := range map[string]int{
+		"localhost": 200, "LOCALHOST:80": 200, "127.0.0.1:8090": 200, "127.9.9.9": 200, "[::1]:8090": 200, "evil.example": 401,
+		"localhost.evil.example": 401, "192.0.2.1": 401, "127.0.0.1.evil.example:8090": 401,
+	} {
+		if rec := h.do("GET", "http://"+host+"/groups", ""); rec.Code != want {
+			t.Errorf("Host %s: %d, expected %d", host, rec.Code, want)
+		}
+	}
+	events, _ := h.ok(200, "GET "+here+"/audit-events?resource="+made.text("id"), "", "Authorization: ")
 	if e := events.list("auditEvents"); len(e) != 1 || e[0].text("actor.type") != "system" || e[0].text("traceId") == "" {
 		t.Errorf("%v", events)
 	}
 	open = false
-	fails(t, h.do("GET", "/groups", ""), 401, "unauthorized")
+	fails(t, h.do("GET", here+"/groups", ""), 401, "unauthorized")
 }
 
 // The audit log tells a client that acts by itself from a user, and through

@@ -217,7 +217,7 @@ func TestOpenServerCloses(t *testing.T) {
 	server := h.handler()
 	status := func() int {
 		rec := httptest.NewRecorder()
-		server.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/users", nil))
+		server.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "http://localhost/users", nil))
 		return rec.Code
 	}
 	if got := status(); got != http.StatusOK {
