@@ -13,13 +13,13 @@ import (
 // store is told about once in that time, not with every token.
 const coverAhead = 24 * time.Hour
 
-// sign signs a payload that is valid until expires, in seconds since 1970, with
-// the key that signs with the algorithm. The key is kept until then at least,
+// sign signs a payload that somebody checks until a time, in seconds since 1970,
+// with the key that signs with the algorithm. The key is kept until then at least,
 // also when it has been retired.
-func (i *Issuer) sign(ctx context.Context, algorithm, typ string, payload []byte, expires int64) (string, error) {
+func (i *Issuer) sign(ctx context.Context, algorithm, typ string, payload []byte, until int64) (string, error) {
 	s, err := i.signer(ctx, algorithm)
-	if err == nil && expires > s.covered.Load() {
-		s, err = i.cover(ctx, s, expires)
+	if err == nil && until > s.covered.Load() {
+		s, err = i.cover(ctx, s, until)
 	}
 	if err != nil {
 		return "", err
@@ -27,10 +27,10 @@ func (i *Issuer) sign(ctx context.Context, algorithm, typ string, payload []byte
 	return s.sign(typ, payload)
 }
 
-// cover has the store keep a key until what it signs has expired, and returns
-// the key. Where it is gone, because this instance has not heard for long that
-// another one signs now, that one is returned.
-func (i *Issuer) cover(ctx context.Context, s *signer, expires int64) (*signer, error) {
+// cover has the store keep a key until what it signs is checked no more, and
+// returns the key. Where it is gone, because this instance has not heard for long
+// that another one signs now, that one is returned.
+func (i *Issuer) cover(ctx context.Context, s *signer, last int64) (*signer, error) {
 	i.loading.Lock()
 	defer i.loading.Unlock()
 	ring, ok := i.keys.(Ring)
@@ -38,10 +38,10 @@ func (i *Issuer) cover(ctx context.Context, s *signer, expires int64) (*signer, 
 		s.covered.Store(math.MaxInt64) // keys that cannot be rotated are never removed
 		return s, nil
 	}
-	if expires <= s.covered.Load() {
+	if last <= s.covered.Load() {
 		return s, nil // another caller was quicker
 	}
-	until := time.Unix(expires, 0).Add(coverAhead).UTC()
+	until := time.Unix(last, 0).Add(coverAhead).UTC()
 	err := ring.NeedSigningKey(ctx, s.id, until)
 	if schemas.HasClass(err, schemas.Conflict) {
 		if err := i.reload(ctx); err != nil {
@@ -53,7 +53,7 @@ func (i *Issuer) cover(ctx context.Context, s *signer, expires int64) (*signer, 
 		err = ring.NeedSigningKey(ctx, s.id, until)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("token: keeping a signing key until its tokens have expired: %w", err)
+		return nil, fmt.Errorf("token: having a signing key kept: %w", err)
 	}
 	s.covered.Store(until.Unix())
 	return s, nil

@@ -33,6 +33,10 @@ type ID struct {
 	Algorithm         string        // RS256, also for "", or ES256
 }
 
+// hintsLast is for how long after an ID token has expired its key is kept: so long
+// it can come back as a hint, to sign in again or to sign out.
+const hintsLast = 7 * 24 * time.Hour
+
 // idClaims are the claims of an ID token: OpenID Connect Core §2.
 type idClaims struct {
 	Issuer     string   `json:"iss"`
@@ -61,10 +65,10 @@ func (i *Issuer) IDToken(ctx context.Context, t ID) (string, error) {
 	if t.Subject == "" || t.ClientID == "" {
 		return "", errors.New("token: an ID token needs a subject and a client")
 	}
-	now := i.now()
+	now, validity := i.now(), cmp.Or(t.Validity, i.idTokenTTL)
 	claims := &idClaims{
 		Issuer: i.issuer, Subject: t.Subject, Audience: t.ClientID,
-		IssuedAt: now.Unix(), Expires: now.Add(cmp.Or(t.Validity, i.idTokenTTL)).Unix(),
+		IssuedAt: now.Unix(), Expires: now.Add(validity).Unix(),
 		Nonce: t.Nonce, ACR: t.ACR, AMR: t.AMR, Session: t.Session,
 		AccessHash: halfHash(t.AccessToken), CodeHash: halfHash(t.Code),
 	}
@@ -75,7 +79,7 @@ func (i *Issuer) IDToken(ctx context.Context, t ID) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("token: writing the claims: %w", err)
 	}
-	return i.sign(ctx, algorithm, idType, payload, claims.Expires)
+	return i.sign(ctx, algorithm, idType, payload, now.Add(validity+hintsLast).Unix())
 }
 
 // halfHash is the left half of the SHA-256 of a text, by which an ID token names
