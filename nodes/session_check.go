@@ -23,7 +23,8 @@ import (
 // a passkey need not: no session is worth less than a password.
 //
 // What is asked by the application for this sign-in comes on top: prompt,
-// max_age and acr_values (OpenID Connect Core §3.1.2.1).
+// max_age, acr_values and whom it means by id_token_hint (OpenID Connect Core
+// §3.1.2.1).
 //
 // A run that knows of somebody already goes on by a session of theirs only.
 // The session of another is as good as none: a run must not ask one person for
@@ -46,7 +47,7 @@ func sessionCheckKind(d Deps) *engine.Kind {
 				Name: "none",
 				Doc: "there is no session, or not one that will do: it is another user's than the run is about, or its user is gone " +
 					"or of a type that the application does not serve, or it lacks a method, or the authorization request " +
-					"asks for a fresh sign-in, or a later or stronger one",
+					"asks for somebody else, for a fresh sign-in, or for a later or stronger one",
 			},
 		},
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) {
@@ -111,6 +112,9 @@ func (c *sessionCheck) does(s *schemas.Session, v *engine.Visit) bool {
 // max_age=0 is a wish for a fresh sign-in, as prompt=login is, also in the very
 // second of the last one.
 func meets(asked schemas.LoginRules, s *schemas.Session, v *engine.Visit) bool {
+	if asked.Subject != "" && asked.Subject != s.UserID {
+		return false
+	}
 	if slices.Contains(asked.Prompt, "login") || slices.Contains(asked.Prompt, "select_account") {
 		return false
 	}

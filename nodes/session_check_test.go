@@ -44,6 +44,10 @@ func maxAge(seconds int) func(*engine.Visit) {
 	return func(v *engine.Visit) { v.Login.MaxAge = &seconds }
 }
 
+func means(userID string) func(*engine.Visit) {
+	return func(v *engine.Visit) { v.Login.Subject = userID }
+}
+
 func allowed(types ...string) func(*engine.Visit) {
 	return func(v *engine.Visit) {
 		v.Application = &schemas.Application{ID: "app-1", Name: "Shop", AllowedUserTypes: types}
@@ -85,6 +89,8 @@ func TestSessionCheck(t *testing.T) {
 		{"acr_values of a weaker class", `{}`, visit(browser(session(passkey)), login("", "phr")), true},
 		{"acr_values nobody knows", `{}`, visit(browser(session(passkey)), login("", "gold")), false},
 		{"a class nobody knows is not above any", `{}`, visit(browser(session(by("gold", "pwd"))), login("", passwordACR)), false},
+		{"the client means its user", `{}`, visit(browser(session()), means("ada")), true},
+		{"the client means somebody else", `{}`, visit(browser(session()), means("bob")), false},
 		{"all together", `{}`, visit(browser(session(passkey)), login("consent", "phrh"), maxAge(3600)), true},
 
 		{"a password where a passkey is asked for", passkeyOnly, visit(browser(session())), false},
