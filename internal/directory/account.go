@@ -172,7 +172,13 @@ func (d *Directory) EndSessions(ctx context.Context, c Call, userID, except stri
 	return n, err
 }
 
+// endSessions also ends the runs of flows that are about the user: whoever has
+// authenticated in one, with a password that has just been replaced, say, would
+// have the next session.
 func (w *work) endSessions(userID, except string) (n int, err error) {
+	if err := store.EndRuns(w.tx, userID); err != nil {
+		return 0, err
+	}
 	all, err := store.SessionsOf(w.ctx, w.tx, userID, w.now)
 	if err != nil {
 		return 0, err

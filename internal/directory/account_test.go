@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -133,6 +134,40 @@ func TestThoseWhoMayDoMore(t *testing.T) {
 	if err := w.DeletePasskey(t.Context(), app, root, key); !schemas.HasClass(err, schemas.Forbidden) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// Who is half signed in is signed out with the others.
+func TestRunsEndWithSessions(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ada, bob := w.create(t, w.Users, person("ada")), w.create(t, w.Users, person("bob"))
+		for name, signOut := range map[string]func() error{
+			"everywhere": func() error { _, err := w.EndSessions(t.Context(), as(ada), ada, ""); return err },
+			"by a password": func() error {
+				_, err := w.Users.Replace(t.Context(), System(), ada, "", doc(t, `{"type": "Person", "attributes": {"username": "ada", "password": "another one"}}`))
+				return err
+			},
+		} {
+			hers, his := w.run(t, ada), w.run(t, bob)
+			must(t, signOut())
+			if _, err := w.store.Run(t.Context(), hers); !schemas.HasCode(err, schemas.CodeExecutionNotFound) {
+				t.Errorf("%s: her run: %v", name, err)
+			}
+			if _, err := w.store.Run(t.Context(), his); err != nil {
+				t.Errorf("%s: his run: %v", name, err)
+			}
+		}
+	})
+}
+
+// run begins a run of a flow that is about a user, and returns its id.
+func (w *world) run(t testing.TB, user string) string {
+	t.Helper()
+	r := schemas.Run{
+		ID: schemas.NewID(), Revision: 1, Status: schemas.Incomplete, FlowID: schemas.NewID(), FlowVersion: 1, UserID: user, Node: "key",
+		CreatedAt: w.now(), UpdatedAt: w.now(), ExpiresAt: w.now().Add(time.Hour),
+	}
+	must(t, w.store.Commit(t.Context(), &r, nil))
+	return r.ID
 }
 
 func TestSessions(t *testing.T) {

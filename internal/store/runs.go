@@ -72,6 +72,14 @@ func (s *Store) Apply(ctx context.Context, changes []schemas.Change) error {
 	return s.writer.write(ctx, func(t *tx) error { return t.apply(changes) })
 }
 
+// EndRuns ends the runs that are about a user and under way.
+func EndRuns(t *Tx, userID string) error {
+	if _, err := t.exec("DELETE FROM runs WHERE user_id = ? AND status = ?", userID, string(schemas.Incomplete)); err != nil {
+		return fmt.Errorf("store: ending the runs of a user: %w", err)
+	}
+	return nil
+}
+
 // putRun is first in its transaction: in PostgreSQL it locks the run's row, so
 // that of two commits of one revision the second finds that it came too late
 // before it has changed anything else.
