@@ -33,7 +33,7 @@ func TestReadmeCurlLines(t *testing.T) {
 	p := serveAt(t, "https", "localhost", "POSTERN_SERVER_HTTP_ONLY=false")
 	var script string
 	for _, block := range readme(t, "sh") {
-		if strings.Contains(block, "post") {
+		if strings.Contains(block, "curl") {
 			script += strings.ReplaceAll(block, "https://localhost:8090", p.base)
 		}
 	}
@@ -43,7 +43,8 @@ func TestReadmeCurlLines(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{`"flowStatus":"COMPLETE"`, `"assertion":"`, `"publicKeyCredentialRequestOptions"`, `"sessionToken"`, `"status":"UP"`} {
+	for _, want := range []string{`"flowStatus":"COMPLETE"`, `"assertion":"`, `"publicKeyCredentialRequestOptions"`, `"sessionToken"`, `"status":"UP"`,
+		`"clientSecret":"`, `"access_token":"`, `"scope":"system:applications:read"`, `"totalResults":3`} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %s in\n%s", want, out)
 		}
