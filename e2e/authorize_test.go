@@ -1,0 +1,267 @@
+package e2e_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// relyingParty is a client that people are sent back to, on a port of its own.
+type relyingParty struct {
+	t        *testing.T
+	p        *postern
+	site     *httptest.Server
+	arrived  chan url.Values // what came to the redirect URI
+	clientID string
+}
+
+const codeVerifier = "a-verifier-of-enough-characters-0123456789-abc"
+
+// newRelyingParty registers a public client over the API.
+func newRelyingParty(t *testing.T, p *postern, name string) *relyingParty {
+	t.Helper()
+	rp := &relyingParty{t: t, p: p, arrived: make(chan url.Values, 8)}
+	rp.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/cb" && r.ParseForm() == nil {
+			rp.arrived <- r.Form
+		}
+		fmt.Fprint(w, "<title>Back</title>")
+	}))
+	t.Cleanup(rp.site.Close)
+	var made struct {
+		ClientID string `json:"clientId"`
+	}
+	r, err := p.post("/applications", adminToken(t, p), object{
+		"name": name, "isRegistrationFlowEnabled": true, "inboundAuthConfig": []object{{"type": "oauth2", "config": object{
+			"publicClient": true, "redirectUris": []string{"http://127.0.0.1:8000/cb"}, "scopes": []string{"openid", "profile"},
+			"grantTypes": []string{"authorization_code", "refresh_token"}}}}})
+	if err != nil || r.status != http.StatusCreated || json.Unmarshal(r.body, &made) != nil {
+		t.Fatalf("%v %s", err, r.body)
+	}
+	rp.clientID = made.ClientID
+	return rp
+}
+
+// adminToken is a token as `postern token` prints it.
+func adminToken(t *testing.T, p *postern) string {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "token")
+	cmd.Dir, cmd.Env = p.dir, p.env
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// request is where the client sends people.
+func (rp *relyingParty) request(more ...string) string {
+	sum := sha256.Sum256([]byte(codeVerifier))
+	q := url.Values{
+		"client_id": {rp.clientID}, "redirect_uri": {rp.site.URL + "/cb"}, "response_type": {"code"}, "scope": {"openid profile"},
+		"state": {"state"}, "nonce": {"nonce"}, "code_challenge_method": {"S256"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])},
+	}
+	for i := 0; i < len(more); i += 2 {
+		q.Set(more[i], more[i+1])
+	}
+	return rp.p.base + "/oauth2/authorize?" + q.Encode()
+}
+
+// awaits returns what comes back to the client.
+func (rp *relyingParty) awaits() url.Values {
+	rp.t.Helper()
+	select {
+	case q := <-rp.arrived:
+		if q.Get("state") != "state" || q.Get("iss") != rp.p.base {
+			rp.t.Errorf("came back with %v", q)
+		}
+		return q
+	case <-time.After(time.Minute):
+		rp.t.Fatal("waited a minute in vain for the client to be answered")
+		return nil
+	}
+}
+
+// tokens are what the token endpoint gives out.
+type tokens struct {
+	Access  string `json:"access_token"`
+	Refresh string `json:"refresh_token"`
+	ID      string `json:"id_token"`
+	Error   string `json:"error"`
+}
+
+func (rp *relyingParty) token(form url.Values) (got tokens) {
+	rp.t.Helper()
+	form.Set("client_id", rp.clientID)
+	r, err := rp.p.client.PostForm(rp.p.base+"/oauth2/token", form)
+	if err != nil {
+		rp.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
+		rp.t.Fatal(err)
+	}
+	return got
+}
+
+func (rp *relyingParty) redeem(code string) tokens {
+	rp.t.Helper()
+	return rp.token(url.Values{"grant_type": {"authorization_code"}, "code": {code}, "code_verifier": {codeVerifier}, "redirect_uri": {rp.site.URL + "/cb"}})
+}
+
+// document reads one of the server's JSON documents.
+func (rp *relyingParty) document(from string, into any, headers ...string) int {
+	rp.t.Helper()
+	r, err := http.NewRequest(http.MethodGet, from, nil)
+	if err != nil {
+		rp.t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w, err := rp.p.client.Do(r)
+	if err != nil {
+		rp.t.Fatal(err)
+	}
+	defer w.Body.Close()
+	text, err := io.ReadAll(w.Body)
+	if err == nil && w.StatusCode == http.StatusOK {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		rp.t.Fatalf("%s: %v: %s", from, err, text)
+	}
+	return w.StatusCode
+}
+
+// verify checks an ID token as a client does that knows but the issuer.
+func (rp *relyingParty) verify(raw string) map[string]any {
+	rp.t.Helper()
+	var found struct {
+		Issuer string `json:"issuer"`
+		Keys   string `json:"jwks_uri"`
+	}
+	rp.document(rp.p.base+"/.well-known/openid-configuration", &found)
+	var keys jose.JSONWebKeySet
+	rp.document(found.Keys, &keys)
+	parsed, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{jose.RS256})
+	if err != nil {
+		rp.t.Fatal(err)
+	}
+	var standard jwt.Claims
+	claims := map[string]any{}
+	if err := parsed.Claims(keys, &standard, &claims); err != nil {
+		rp.t.Fatal(err)
+	}
+	if err := standard.Validate(jwt.Expected{Issuer: rp.p.base, AnyAudience: jwt.Audience{rp.clientID}, Time: time.Now()}); err != nil || found.Issuer != rp.p.base {
+		rp.t.Errorf("%v, of the issuer %s", err, found.Issuer)
+	}
+	return claims
+}
+
+// Whoever comes from a client signs up with a passkey, and goes back to it; the
+// next client needs no more than to ask.
+func TestAuthorizationCodeFlow(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	rp, other := newRelyingParty(t, p, "Shop"), newRelyingParty(t, p, "News")
+	g := &gateTab{tab: openTab(t), base: p.base}
+	g.open(rp.request())
+	g.until(`document.querySelector(".other a")`)
+	eval[any](g.tab, `document.querySelector(".other a").click()`)
+	g.shows("step/who")
+	g.enter("username", "ada")
+	g.click("action-continue")
+	g.shows("step/key")
+	g.click("action-passkey")
+
+	code := rp.awaits().Get("code")
+	got := rp.redeem(code)
+	claims := rp.verify(got.ID)
+	if claims["nonce"] != "nonce" || claims["preferred_username"] != "ada" || claims["auth_time"] == nil {
+		t.Fatalf("the ID token says %v", claims)
+	}
+	var told map[string]any
+	rp.document(p.base+"/oauth2/userinfo", &told, "Authorization", "Bearer "+got.Access)
+	if told["sub"] != claims["sub"] || told["preferred_username"] != "ada" {
+		t.Errorf("userinfo tells %v", told)
+	}
+	again := rp.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}})
+	if after := rp.verify(again.ID); after["sub"] != claims["sub"] || again.Refresh == got.Refresh {
+		t.Errorf("refreshed to %+v", again)
+	}
+	if replayed := rp.redeem(code); replayed.Error != "invalid_grant" {
+		t.Errorf("the code was good twice: %+v", replayed)
+	}
+	if status := rp.document(p.base+"/oauth2/userinfo", nil, "Authorization", "Bearer "+again.Access); status != http.StatusUnauthorized {
+		t.Errorf("after the replay the access token is answered with %d", status)
+	}
+
+	// The passkey alone.
+	g.open(rp.request("prompt", "login"))
+	g.until(`document.getElementById("action-passkey") === null || (document.getElementById("action-passkey").click(), true)`)
+	if got := rp.redeem(rp.awaits().Get("code")); rp.verify(got.ID)["sub"] != claims["sub"] {
+		t.Error("signed in as somebody else")
+	}
+
+	// The session serves another client.
+	g.open(other.request("prompt", "none", "response_mode", "form_post"))
+	if got := other.redeem(other.awaits().Get("code")); other.verify(got.ID)["sub"] != claims["sub"] {
+		t.Error("the session is somebody else's")
+	}
+}
+
+// Nobody who is led to another's sign-in gives them theirs.
+func TestAuthorizationStaysInItsBrowser(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	rp := newRelyingParty(t, p, "Shop")
+	attacker := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Transport: p.client.Transport}
+	begun, err := attacker.Get(rp.request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun.Body.Close()
+	link, err := begun.Location()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gateTab{tab: openTab(t), base: p.base}
+	g.signUp("ada")
+	g.click("sign-out")
+	g.shows("signedout")
+	g.open(link.String())
+	g.until(`location.pathname === "/gate/error" || (document.getElementById("action-passkey")?.click(), false)`)
+	r, err := http.NewRequest(http.MethodGet, p.base+"/oauth2/auth/callback?authId="+link.Query().Get("authId"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range begun.Cookies() {
+		r.AddCookie(c)
+	}
+	w, err := attacker.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Body.Close()
+	if to := w.Header.Get("Location"); !strings.HasPrefix(to, p.base+"/gate/error?") {
+		t.Errorf("the attacker was sent to %s", to)
+	}
+}
