@@ -10,21 +10,21 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 )
 
-// The seed file of the README does what it says.
+// The seed file of the documentation does what it says.
 func TestReadmeSeedFile(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	readme, err := os.ReadFile("../../docs/declarative.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	block := regexp.MustCompile("(?s)```yaml\n(organizationUnits:.*?)```").FindSubmatch(readme)
 	if block == nil {
-		t.Fatal("the README has no seed file")
+		t.Fatal("docs/declarative.md has no seed file")
 	}
 	h := emptyHouse(t)
 	if _, err := h.seed(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	resources, err := declare.ReadSeed("README.md", block[1])
+	resources, err := declare.ReadSeed("declarative.md", block[1])
 	if err != nil {
 		t.Fatal(err)
 	}
