@@ -31,8 +31,12 @@ func (s *server) oauthEndpoints() []endpoint {
 	return append(list, []endpoint{
 		{"GET", oauth.AuthorizePath, nothing, authorize, noOrigins},
 		{"POST", oauth.AuthorizePath, nothing, authorize, noOrigins},
-		{"GET", oauth.CallbackPath, nothing, open(p.Callback), noOrigins},
+		{"GET", oauth.CallbackPath, nothing, open(p.Callback), applicationOrigins},
 		{"POST", oauth.CallbackPath, nothing, s.limited(throttle.SignIn, open(p.CallbackBy)), applicationOrigins},
+		{"GET", oauth.LogoutPath, nothing, open(p.Logout), noOrigins},
+		{"POST", oauth.LogoutPath, nothing, open(p.Logout), noOrigins},
+		{"GET", oauth.LogoutAlias, nothing, open(p.Logout), noOrigins},
+		{"POST", oauth.LogoutAlias, nothing, open(p.Logout), noOrigins},
 		{"GET", oauth.UserInfoPath, nothing, open(p.UserInfo), applicationOrigins},
 		{"POST", oauth.UserInfoPath, nothing, open(p.UserInfo), applicationOrigins},
 		{"POST", oauth.IntrospectPath, nothing, s.limited(throttle.Token, open(p.Introspect)), noOrigins},
@@ -53,7 +57,9 @@ func (s *server) beginSignIn(r *http.Request, a *schemas.AuthRequest, session *s
 }
 
 // speaksOAuth reports whether errors of a route have the form of RFC 6749 §5.2.
-func speaksOAuth(route string) bool { return strings.HasPrefix(route, "/oauth2/") }
+func speaksOAuth(route string) bool {
+	return strings.HasPrefix(route, "/oauth2/") || route == oauth.LogoutAlias
+}
 
 // failOAuth is fail for those.
 func (s *server) failOAuth(w http.ResponseWriter, r *http.Request, err error) {

@@ -165,3 +165,64 @@ func TestOAuthAcrossOrigins(t *testing.T) {
 		}
 	}
 }
+
+func newAuthorizingWorld(t *testing.T) *world {
+	clients := &oneClient{}
+	return newWorld(t, func(o *server.Options) {
+		o.OAuth = oauth.New(oauth.Options{Issuer: publicURL, Clients: clients, Tokens: fakeTokens{}, Record: clients.record,
+			Authorization: &oauth.Authorization{Gate: publicURL + "/gate", RefreshKey: make([]byte, 32)}})
+	})
+}
+
+// TestMethodGuards: what the library would answer by any method is answered by its
+// own alone.
+func TestMethodGuards(t *testing.T) {
+	w := newAuthorizingWorld(t)
+	for path, allow := range map[string]string{
+		"/oauth2/token": "OPTIONS, POST", "/oauth2/introspect": "OPTIONS, POST", "/oauth2/revoke": "OPTIONS, POST",
+		"/oauth2/authorize": "GET, HEAD, OPTIONS, POST", "/oauth2/userinfo": "GET, HEAD, OPTIONS, POST", "/oauth2/jwks": "GET, HEAD, OPTIONS",
+		"/.well-known/openid-configuration": "GET, HEAD, OPTIONS",
+	} {
+		rec := w.do("PUT", path+"?grant_type=client_credentials", "")
+		if rec.Code != http.StatusMethodNotAllowed || rec.Header().Get("Allow") != allow {
+			t.Errorf("PUT %s: %d, Allow: %s", path, rec.Code, rec.Header().Get("Allow"))
+		}
+	}
+}
+
+// TestWWWAuthenticate: RFC 6750 §3, and no code for who brought no token (§3.1).
+func TestWWWAuthenticate(t *testing.T) {
+	w := newAuthorizingWorld(t)
+	rec := w.do("GET", "/oauth2/userinfo", "")
+	if rec.Code != http.StatusUnauthorized || rec.Header().Get("WWW-Authenticate") != `Bearer realm="postern"` || rec.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %v", rec.Code, rec.Header())
+	}
+	rec = w.do("GET", "/oauth2/userinfo", "", "Authorization: Basic eDp5")
+	if got := rec.Header().Get("WWW-Authenticate"); rec.Code != http.StatusUnauthorized || !strings.HasPrefix(got, `Bearer realm="postern", error="invalid_token", error_description="`) {
+		t.Errorf("%d %s", rec.Code, got)
+	}
+}
+
+// TestAuthorizationErrorsArePages: a person is shown what is wrong, and not sent to
+// where the request says.
+func TestAuthorizationErrorsArePages(t *testing.T) {
+	w := newAuthorizingWorld(t)
+	rec := w.do("GET", "/oauth2/authorize?client_id=nobody&redirect_uri=https://evil.example", "")
+	if to := rec.Header().Get("Location"); rec.Code != http.StatusFound || !strings.HasPrefix(to, publicURL+"/gate/error?error=invalid_client&") {
+		t.Errorf("%d, to %s", rec.Code, to)
+	}
+}
+
+// TestCallbackOrigins: applications that sign people in by themselves post to the
+// callback with the browser's cookies.
+func TestCallbackOrigins(t *testing.T) {
+	w := newAuthorizingWorld(t)
+	rec := w.do("OPTIONS", "/oauth2/auth/callback", "", "Origin: "+rpOrigin, "Access-Control-Request-Method: POST")
+	if h := rec.Header(); rec.Code != http.StatusNoContent || h.Get("Access-Control-Allow-Origin") != rpOrigin || h.Get("Access-Control-Allow-Credentials") != "true" {
+		t.Errorf("%d %v", rec.Code, h)
+	}
+	rec = w.do("OPTIONS", "/oauth2/authorize", "", "Origin: "+rpOrigin, "Access-Control-Request-Method: POST")
+	if got := rec.Header().Get("Access-Control-Allow-Origin"); got != "" {
+		t.Errorf("pages of %s may call the authorization endpoint", got)
+	}
+}

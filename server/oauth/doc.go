@@ -11,6 +11,19 @@
 //	  reply.go:       what op says of an error is taken back
 //	server: the one place that answers with errors
 //
+// People are signed in before that. Each hop is bound to the browser that the
+// request came from, by a cookie of which the store has the hash:
+//
+//	authorize.go: who asks, and where the answer goes; then all else that is
+//	    asked. The request is kept, and a run of the application's flow begun.
+//	/gate/signin: the person goes through the flow. Its end grants the request,
+//	    in the transaction that ends the run.
+//	callback.go:  the granted request is answered with a code, once.
+//	authorization_code.go, refresh_token.go: tokens for it (issue.go says which).
+//
+// Access tokens that come of one request have ids that begin with its own, and so
+// can be revoked together: when a code or a refresh token is used twice.
+//
 // The library carries the protocol; what of it is missing or too lenient for
 // Postern is added around it, not patched into it. It would take parameters from
 // the query, the first of several of one name, and more than one way to

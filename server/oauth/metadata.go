@@ -29,6 +29,7 @@ type serverMetadata struct {
 type authorizationMetadata struct {
 	AuthorizationEndpoint string   `json:"authorization_endpoint"`
 	UserInfoEndpoint      string   `json:"userinfo_endpoint"`
+	EndSessionEndpoint    string   `json:"end_session_endpoint"`
 	IntrospectionEndpoint string   `json:"introspection_endpoint"`
 	IntrospectionMethods  []string `json:"introspection_endpoint_auth_methods_supported"`
 	RevocationEndpoint    string   `json:"revocation_endpoint"`
@@ -85,6 +86,7 @@ func newAuthorizationMetadata(issuer string) *authorizationMetadata {
 	}
 	return &authorizationMetadata{
 		AuthorizationEndpoint: issuer + AuthorizePath, UserInfoEndpoint: issuer + UserInfoPath,
+		EndSessionEndpoint:    issuer + LogoutPath,
 		IntrospectionEndpoint: issuer + IntrospectPath, IntrospectionMethods: secret,
 		RevocationEndpoint: issuer + RevokePath, RevocationMethods: append(slices.Clone(secret), schemas.AuthMethodNone),
 		ResponseTypes: []string{"code"}, ResponseModes: []string{"query", "form_post"}, ChallengeMethods: []string{"S256"},

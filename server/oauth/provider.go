@@ -60,6 +60,8 @@ const (
 	UserInfoPath   = "/oauth2/userinfo"
 	IntrospectPath = "/oauth2/introspect"
 	RevokePath     = "/oauth2/revoke"
+	LogoutPath     = "/oauth2/logout"
+	LogoutAlias    = "/oidc/logout"
 	KeysPath       = "/oauth2/jwks"
 	// OpenIDPath is that of OpenID Connect Discovery.
 	OpenIDPath = "/.well-known/openid-configuration"
