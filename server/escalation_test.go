@@ -15,6 +15,7 @@ func TestNobodyRises(t *testing.T) {
 	role := h.create("/roles", `{"name":"Administrator","permissions":["system"],"assignments":[{"type":"group","id":"`+group+`"}]}`)
 	client, _ := h.ok(201, "POST /applications", `{"name":"Robot","inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"],"scopes":["system"]}}]}`)
 	key := schemas.Bytes(h.enrol(boss).Credentials()[0].ID).String()
+	flows, _ := h.ok(200, `GET /flows?filter=handle%20eq%20%22sign-in%22`, "")
 	writer := h.bearer(clerk, "system:users", "system:groups", "system:roles", "system:applications", "system:organization-units", "system:user-types", "system:resource-servers", "system:flows", "system:audit")
 	before := h.footprint()
 	for request, body := range map[string]string{
@@ -28,6 +29,9 @@ func TestNobodyRises(t *testing.T) {
 		"POST /roles":                                                `{"name":"Mine","permissions":["system"],"assignments":[{"type":"user","id":"` + clerk + `"}]}`,
 		"PUT /users/" + boss:                                         `{"type":"Person","attributes":{"username":"boss","password":"what the clerk knows"}}`,
 		"DELETE /users/" + boss:                                      "",
+		"DELETE /users/" + boss + "/sessions":                        "",
+		"PUT /groups/" + group + "?":                                 `{"name":"Nobodies","members":[{"type":"user","id":"` + boss + `"}]}`,
+		"PUT /flows/" + flows.list("flows")[0].text("id"):            `{"handle":"sign-in","name":"Mine","flowType":"AUTHENTICATION","nodes":[{"id":"key","use":"prove","next":"end"}]}`,
 		"DELETE /users/" + boss + "/passkeys/" + key:                 "",
 		"PATCH /users/" + boss + "/passkeys/" + key:                  `{"name":"x"}`,
 		"POST /applications":                                         `{"name":"Mine","inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"],"scope":"system"}}]}`,
