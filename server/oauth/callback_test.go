@@ -151,6 +151,11 @@ func TestCallbackByAssertion(t *testing.T) {
 	if _, c := claims(t, r.IDToken); c["sub"] != a.user.ID {
 		t.Errorf("got %v", c)
 	}
+	a.now = a.now.Truncate(time.Second).Add(999 * time.Millisecond)
+	a.authorize(b, ask("prompt", "login", "max_age", "0"))
+	if to, err = a.post(b, a.begun.ID, a.assertion("app-app")); err != nil || !strings.Contains(to, "code=") {
+		t.Errorf("signed in anew: %s, %v", to, err)
+	}
 	a.authorize(b, ask("response_mode", "form_post"))
 	to, err = a.post(b, a.begun.ID, a.assertion("app-app"))
 	if err != nil || to != base+"/oauth2/auth/callback?authId="+a.begun.ID {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -59,7 +60,7 @@ func prompts(req *schemas.AuthRequest, value string) bool {
 // it came from.
 func fulfilled(req *schemas.AuthRequest) error {
 	g := req.Grant
-	early := g.AuthTime.Before(req.CreatedAt)
+	early := g.AuthTime.Before(req.CreatedAt.Truncate(time.Second)) // in an assertion times are whole seconds
 	switch {
 	case req.Login.Subject != "" && req.Login.Subject != g.UserID:
 		return errorf(codeLoginRequired, "somebody else has signed in than the one whom the client means by id_token_hint")
