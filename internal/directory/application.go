@@ -123,7 +123,10 @@ func removeApplication(w *work, a *schemas.Application) error {
 	if a.ID == ConsoleID {
 		w.protect("", "the console is how administrators get in, so it stays")
 	}
-	return guardApplication(w, a)
+	if err := guardApplication(w, a); err != nil {
+		return err
+	}
+	return store.Leave(w.tx, schemas.Principal{Type: schemas.ApplicationPrincipal, ID: a.ID}, w.now)
 }
 
 func checkFlowType(w *work, path, id string, t schemas.FlowType) error {

@@ -127,3 +127,35 @@ func TestVeryManyMembers(t *testing.T) {
 		t.Errorf("%d members, expected 9999", n)
 	}
 }
+
+// Who is deleted is in no group and no role afterwards, and these are no longer
+// what clients may have of them.
+func TestDeletedMembers(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		h := furnished(t, w)
+		app := schemas.Principal{Type: schemas.ApplicationPrincipal, ID: h.create(t, h.Applications, `{"name": "Leaving"}`)}
+		members := h.create(t, h.Groups, object(t, "name", "Left", "members", []schemas.Principal{h.other()}))
+		holders := h.create(t, h.Roles, object(t, "name", "Held", "assignments", []schemas.Principal{h.other(), app}))
+		others := h.create(t, h.Groups, object(t, "name", "Others", "members", []schemas.Principal{h.user()}))
+		tag := func(r Resource, id string) string {
+			item, err := r.Get(t.Context(), System(), id)
+			must(t, err)
+			return item.ETag
+		}
+		group, role, other := tag(h.Groups, members), tag(h.Roles, holders), tag(h.Groups, others)
+		must(t, h.Applications.Delete(t.Context(), System(), app.ID, ""))
+		between := tag(h.Roles, holders)
+		must(t, h.Users.Delete(t.Context(), System(), h.other().ID, ""))
+		if tag(h.Groups, members) == group || between == role || tag(h.Roles, holders) == between {
+			t.Error("a group or role without its member has the tag it had with it")
+		}
+		if tag(h.Groups, others) != other {
+			t.Error("a group that lost nobody has changed")
+		}
+		item, err := h.Roles.Get(t.Context(), System(), holders)
+		must(t, err)
+		if left := item.Value.(*schemas.Role).Assignments; len(left) != 0 {
+			t.Errorf("%v are left", left)
+		}
+	})
+}

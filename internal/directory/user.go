@@ -24,7 +24,10 @@ func (d *Directory) userCollection() *collection[schemas.User] {
 		check:    d.checkUser,
 		changed:  d.userChanged,
 		remove: func(w *work, u *schemas.User) error {
-			return w.requireOf("", "this user", principalOf(u))
+			if err := w.requireOf("", "this user", principalOf(u)); err != nil {
+				return err
+			}
+			return store.Leave(w.tx, principalOf(u), w.now)
 		},
 	}
 }
