@@ -452,7 +452,7 @@ func signAndVerify(t *testing.T, signing, verifying *Issuer, n int, cached func(
 	if _, err = verifying.VerifyIDToken(t.Context(), raw); err != nil {
 		t.Errorf("an ID token: %v", err)
 	}
-	parsed, err := jose.ParseSigned(raw, []jose.SignatureAlgorithm{jose.ES256, jose.RS256})
+	parsed, err := jose.ParseSignedCompact(raw, []jose.SignatureAlgorithm{jose.ES256, jose.RS256})
 	if err != nil {
 		t.Errorf("an ID token: %v", err)
 		return
