@@ -55,8 +55,8 @@ func serveOpen(t *testing.T) *openServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forward := httputil.NewSingleHostReverseProxy(target)
-	forward.Transport = s.postern.client.Transport
+	// It adds nothing about proxies: an open server is closed to those.
+	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, Transport: s.postern.client.Transport}
 	s.proxy = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n := s.served.Add(1); n == s.limit.Load() {
 			// What the request asks for is done, and nobody hears of it.
