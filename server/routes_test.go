@@ -29,7 +29,8 @@ func TestRoutes(t *testing.T) {
 }
 
 func (h *house) routes() []server.Route {
-	return server.Routes(server.Options{Directory: h.directory, OAuth: new(oauth.Provider)})
+	p := &oauth.Provider{Options: oauth.Options{Authorization: &oauth.Authorization{}}}
+	return server.Routes(server.Options{Directory: h.directory, OAuth: p})
 }
 
 // words are what a route may need beside a permission.
