@@ -88,6 +88,10 @@ const (
 	GrantClientCredentials = "client_credentials"
 )
 
+// AccountScope is what a client needs to see to the passkeys and sessions of the
+// user whose token it has. Only clients that are registered with it get it.
+const AccountScope = "account"
+
 // The ways a client authenticates at the token endpoint.
 const (
 	AuthMethodNone          = "none"

@@ -26,6 +26,9 @@ const (
 type caller struct {
 	directory.Call
 	session string // that the token belongs to; "" for none
+	// delegated says that an OAuth client acts for a user with an access token, and
+	// not the user with the assertion of a sign-in.
+	delegated bool
 }
 
 // userID is the user who acts; "" if it is an application or the program itself.
@@ -47,18 +50,20 @@ func (s *server) admit(r *http.Request, needs need) (*caller, error) {
 		return nil, err
 	}
 	if !c.brings(needs) {
-		return nil, &lacking{needs}
+		return nil, &lacking{needs, c.delegated}
 	}
 	return c, nil
 }
 
-// brings reports whether the caller has what an endpoint needs.
+// brings reports whether the caller has what an endpoint needs. Whom a user has
+// let know who they are must not be able to add a passkey to their account.
 func (c *caller) brings(needs need) bool {
+	own := !c.delegated || c.Permits(schemas.AccountScope) || c.Permits("system")
 	switch needs {
 	case anyToken:
-		return true
+		return own
 	case userToken:
-		return c.userID() != ""
+		return own && c.userID() != ""
 	}
 	return c.Permits(string(needs))
 }
@@ -77,9 +82,11 @@ func (s *server) caller(r *http.Request) (*caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &caller{session: claims.Session, Call: directory.Call{
+	c := &caller{session: claims.Session, Call: directory.Call{
 		Actor: s.actor(claims), Permissions: claims.Scope, TraceID: exchangeOf(r).traceID,
-	}}, nil
+	}}
+	c.delegated = claims.Type == token.AccessType && c.Actor.Type == schemas.UserActor
+	return c, nil
 }
 
 // isLocal reports whether a request to a loopback address is of a program that
@@ -130,14 +137,26 @@ func (s *server) authenticate(r *http.Request) (*token.Claims, error) {
 }
 
 // lacking is the error of a token that is good, but not what is needed.
-type lacking struct{ needs need }
+type lacking struct {
+	needs     need
+	delegated bool // to a client
+}
+
+// account reports whether it is the scope for the user's account that is lacking.
+func (e *lacking) account() bool {
+	return e.delegated && (e.needs == userToken || e.needs == anyToken)
+}
 
 // Error says what the client is told.
 func (e *lacking) Error() string { return e.Unwrap().Error() }
 
 // Unwrap returns what the client is told.
 func (e *lacking) Unwrap() error {
-	if e.needs == userToken {
+	switch {
+	case e.account():
+		return schemas.Errorf(schemas.Forbidden, codeForbidden,
+			"this is about the account of the user, and the client has not been given the scope %q: register it with that scope and ask for it, or send the assertion of a sign-in", schemas.AccountScope)
+	case e.needs == userToken:
 		return schemas.Errorf(schemas.Forbidden, codeForbidden,
 			"this is about the user whom the token speaks for, and this token speaks for no user: sign in, and send that token")
 	}

@@ -137,6 +137,9 @@ func wantedScope(err error) string {
 	lacked := need("system")
 	if l, ok := errors.AsType[*lacking](err); ok {
 		lacked = l.needs
+		if l.account() {
+			lacked = schemas.AccountScope
+		}
 	}
 	if lacked == userToken {
 		return ""

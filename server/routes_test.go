@@ -214,3 +214,32 @@ func TestActors(t *testing.T) {
 		t.Errorf("no scope would do, but it is told %s", got)
 	}
 }
+
+// A client that a user has signed in to cannot see to the user's account by that
+// alone, where it could add a passkey of its own.
+func TestClientsAndAccounts(t *testing.T) {
+	h := newHouse(t)
+	app := schemas.Application{ID: schemas.NewID(), Name: "Shop", ClientID: "shop", OUID: h.unit, CreatedAt: h.clock(), UpdatedAt: h.clock()}
+	if err := h.db.Update(t.Context(), func(tx *store.Tx) error { return store.Applications().Insert(tx, &app) }); err != nil {
+		t.Fatal(err)
+	}
+	bob := h.user("bob")
+	for scope, want := range map[string]int{"openid": 403, "openid accounts": 403, "system:users": 403, "openid account": 200, "system": 200} {
+		raw, err := h.tokens.Access(t.Context(), token.Access{Subject: bob, ClientID: "shop", Audience: []string{publicURL}, Scope: strings.Fields(scope)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, request := range []struct{ method, path, body string }{
+			{"GET", "/users/me", ""}, {"GET", "/users/me/passkeys", ""},
+			{"POST", "/register/passkey/start", `{"userId":"` + bob + `"}`},
+		} {
+			rec := h.do(request.method, request.path, request.body, "Authorization: Bearer "+raw)
+			if rec.Code != want {
+				t.Errorf("%s %s with %q: %d %s, expected %d", request.method, request.path, scope, rec.Code, rec.Body, want)
+			}
+			if got := rec.Header().Get("WWW-Authenticate"); want == 403 && got != `Bearer realm="postern", error="insufficient_scope", scope="account"` {
+				t.Errorf("%s %s with %q: it is told %s", request.method, request.path, scope, got)
+			}
+		}
+	}
+}

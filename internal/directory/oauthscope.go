@@ -10,10 +10,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// standardScopes are those of OpenID Connect Core §5.4 and §11. All others are
-// permissions.
+// standardScopes are those of OpenID Connect Core §5.4 and §11, and the one for
+// the user's own account. All others are permissions.
 func standardScopes() []string {
-	return []string{"openid", "profile", "email", "phone", "address", "offline_access"}
+	return []string{"openid", "profile", "email", "phone", "address", "offline_access", schemas.AccountScope}
 }
 
 // permissionScopes are the scopes that are permissions.

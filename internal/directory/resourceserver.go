@@ -66,7 +66,7 @@ func checkServer(w *work, old, s *schemas.ResourceServer) error {
 		return err
 	}
 	if slices.Contains(standardScopes(), s.Handle) {
-		w.invalid("handle", "%q is a scope of OpenID Connect, and the permission would be taken for it; choose another", s.Handle)
+		w.invalid("handle", "%q is a scope of another meaning, and the permission would be taken for it; choose another", s.Handle)
 	}
 	if u, err := url.Parse(s.Identifier); s.Identifier != "" && (err != nil || !u.IsAbs()) {
 		w.invalid("identifier", "expected an absolute URI such as https://api.example.com, got %.64q", s.Identifier)

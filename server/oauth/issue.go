@@ -81,7 +81,7 @@ func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResp
 // stillRequestable reports whether the client may ask for a scope now.
 func (c *client) stillRequestable(scope string) bool {
 	if len(c.oauth.Scopes) == 0 {
-		return isIdentityScope(scope)
+		return isFreeScope(scope)
 	}
 	return coveredBy(c.oauth.Scopes)(scope)
 }

@@ -59,7 +59,7 @@ func (c *client) requestable(asked string) ([]string, error) {
 	}
 	may := coveredBy(c.oauth.Scopes)
 	if len(c.oauth.Scopes) == 0 {
-		may = isIdentityScope
+		may = isFreeScope
 	}
 	return slices.DeleteFunc(scopes, func(scope string) bool { return !may(scope) }), nil
 }
@@ -111,12 +111,19 @@ func parseScope(text string) ([]string, error) {
 	return scopes, nil
 }
 
-// isIdentityScope reports whether a scope is about the user who signs in: OpenID
-// Connect Core §5.4 and §11.
+// isIdentityScope reports whether a scope is about the user who signs in, and so
+// needs no permission of theirs.
 func isIdentityScope(scope string) bool {
 	return slices.Contains(identityScopes(), scope)
 }
 
 func identityScopes() []string {
-	return []string{openidScope, "profile", "email", "address", "phone", "offline_access"}
+	return []string{openidScope, "profile", "email", "address", "phone", "offline_access", schemas.AccountScope}
+}
+
+// isFreeScope reports whether any client may ask a user for a scope: those of
+// OpenID Connect Core §5.4 and §11. With the one for the account a client could
+// add a passkey of its own to it, so that must be registered.
+func isFreeScope(scope string) bool {
+	return isIdentityScope(scope) && scope != schemas.AccountScope
 }
