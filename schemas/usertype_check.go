@@ -37,6 +37,9 @@ func CompileUserType(t *UserType) (*CompiledUserType, error) {
 	return &CompiledUserType{name: t.Name, schema: schema, unique: t.UniqueAttributes(), credential: t.CredentialAttribute()}, nil
 }
 
+// UniqueAttributes are those of the type, sorted.
+func (t *CompiledUserType) UniqueAttributes() []string { return slices.Clone(t.unique) }
+
 // CredentialAttribute is that of the type, "" if it has none.
 func (t *CompiledUserType) CredentialAttribute() string { return t.credential }
 

@@ -51,17 +51,21 @@ func (d *Directory) unfit(ctx context.Context, u *schemas.User) ([]schemas.Probl
 	if len(problems) > 0 {
 		return problems, nil
 	}
-	return d.taken(ctx, u, t)
+	return d.taken(ctx, u, compiled)
 }
 
 // taken finds unique attributes that somebody has. Those that identify are
 // looked up by the flow itself.
-func (d *Directory) taken(ctx context.Context, u *schemas.User, t *schemas.UserType) (problems []schemas.Problem, err error) {
-	taken, err := store.TakenAttributes(ctx, d.store, u, t.UniqueAttributes())
+func (d *Directory) taken(ctx context.Context, u *schemas.User, t *schemas.CompiledUserType) (problems []schemas.Problem, err error) {
+	unique := slices.DeleteFunc(t.UniqueAttributes(), func(attribute string) bool {
+		return slices.Contains(schemas.IdentifyingAttributes(), attribute)
+	})
+	if len(unique) == 0 {
+		return nil, nil
+	}
+	taken, err := store.TakenAttributes(ctx, d.store, u, unique)
 	for _, attribute := range taken {
-		if !slices.Contains(schemas.IdentifyingAttributes(), attribute) {
-			problems = append(problems, schemas.Problem{Path: schemas.MemberPath("", attribute), Message: "is taken by another user; choose another"})
-		}
+		problems = append(problems, schemas.Problem{Path: schemas.MemberPath("", attribute), Message: "is taken by another user; choose another"})
 	}
 	return problems, err
 }
