@@ -14,17 +14,31 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/postern-id/postern/internal/store/storetest"
 )
 
 // A bootstrap over HTTP of a store that is empty and open, killed again and
 // again, each time some requests further on, ends where an undisturbed one does;
 // and further ones change nothing.
 func TestBootstrapKilled(t *testing.T) {
-	undisturbed := serveOpen(t)
+	t.Run("sqlite", func(t *testing.T) {
+		bootstrapKilled(t, func(*testing.T) []string { return nil })
+	})
+	t.Run("postgres", func(t *testing.T) {
+		bootstrapKilled(t, func(t *testing.T) []string {
+			return []string{"POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN=" + storetest.Postgres(t)}
+		})
+	})
+}
+
+// bootstrapKilled is the test on stores that database gives, a new one each time.
+func bootstrapKilled(t *testing.T, database func(*testing.T) []string) {
+	undisturbed := serveOpen(t, database(t)...)
 	undisturbed.bootstrap(0)
 	want := undisturbed.export()
 
-	disturbed := serveOpen(t)
+	disturbed := serveOpen(t, database(t)...)
 	for round := range 10 {
 		disturbed.bootstrap(1 + 3*round)
 	}
@@ -48,9 +62,10 @@ type openServer struct {
 	client *os.Process // the bootstrap that runs
 }
 
-func serveOpen(t *testing.T) *openServer {
+func serveOpen(t *testing.T, env ...string) *openServer {
 	t.Helper()
-	s := &openServer{postern: serveWith(t, []string{"serve"}, "http", "localhost", "SKIP_SECURITY=true", "POSTERN_THROTTLE_ENABLED=false")}
+	env = append(env, "SKIP_SECURITY=true", "POSTERN_THROTTLE_ENABLED=false")
+	s := &openServer{postern: serveWith(t, []string{"serve"}, "http", "localhost", env...)}
 	target, err := url.Parse(s.base)
 	if err != nil {
 		t.Fatal(err)
