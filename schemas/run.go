@@ -74,6 +74,14 @@ type RevokeToken struct {
 	ExpiresAt time.Time
 }
 
+// RevokeFamily revokes a family of refresh tokens, and the access tokens that came
+// of it or of the authorization request of that id. The latter are remembered as
+// revoked until the given time.
+type RevokeFamily struct {
+	ID    string
+	Until time.Time
+}
+
 // RenameCredential gives a passkey another name; credential_not_found if there
 // is none.
 type RenameCredential struct {
@@ -94,6 +102,7 @@ func (UseCredential) change()    {}
 func (StartSession) change()     {}
 func (EndSession) change()       {}
 func (RevokeToken) change()      {}
+func (RevokeFamily) change()     {}
 func (RenameCredential) change() {}
 func (DeleteCredential) change() {}
 func (RecordEvent) change()      {}

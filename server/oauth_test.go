@@ -23,7 +23,7 @@ type oneClient struct {
 	trace  string // of the request that was recorded
 }
 
-func (c *oneClient) record(ctx context.Context, _ schemas.Event) error {
+func (c *oneClient) record(ctx context.Context, _ schemas.Event, _ ...schemas.Change) error {
 	c.trace = server.TraceID(ctx)
 	return nil
 }

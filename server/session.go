@@ -2,9 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 
 	"github.com/postern-id/postern/schemas"
@@ -13,11 +10,9 @@ import (
 // openSession keeps the state of a ceremony and returns the token to finish it
 // with. The owner's older session for the same ceremony is void from now on.
 func (s *server) openSession(ctx context.Context, of schemas.Ceremony, owner string, state json.RawMessage) (token string, err error) {
-	var b [32]byte
-	_, _ = rand.Read(b[:]) // never fails: see crypto/rand.Read
-	token = base64.RawURLEncoding.EncodeToString(b[:])
+	token = schemas.NewSecret()
 	return token, s.Store.PutPasskeySession(ctx, schemas.PasskeySession{
-		TokenHash: hashToken(token),
+		TokenHash: schemas.HashSecret(token),
 		Ceremony:  of,
 		Owner:     owner,
 		State:     state,
@@ -34,7 +29,7 @@ func nobody() string { return "anonymous:" + schemas.NewID() }
 // token of the other ceremony is burned as well: whoever tries that is not
 // finishing what they began.
 func (s *server) burnSession(ctx context.Context, token string, of schemas.Ceremony) (*schemas.PasskeySession, error) {
-	session, err := s.Store.TakePasskeySession(ctx, hashToken(token), s.now())
+	session, err := s.Store.TakePasskeySession(ctx, schemas.HashSecret(token), s.now())
 	if err != nil {
 		return nil, err
 	}
@@ -52,15 +47,9 @@ func (s *server) giveUpSession(ctx context.Context, token *string) error {
 	if token == nil {
 		return nil
 	}
-	_, err := s.Store.TakePasskeySession(ctx, hashToken(*token), s.now())
+	_, err := s.Store.TakePasskeySession(ctx, schemas.HashSecret(*token), s.now())
 	if schemas.HasCode(err, schemas.CodeStaleSession) {
 		return nil
 	}
 	return err
-}
-
-// hashToken is what is kept of a token: who reads the store cannot use it.
-func hashToken(token string) []byte {
-	sum := sha256.Sum256([]byte(token))
-	return sum[:]
 }

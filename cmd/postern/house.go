@@ -177,9 +177,9 @@ func (h *house) authorizationServer() *oauth.Provider {
 		Authorization: &oauth.Authorization{
 			Requests: h.store, Sessions: h.store, Users: h.store, Tokens: h.tokens, RefreshKey: h.refreshKey, Gate: gateURL(h.cfg),
 		},
-		Record: func(ctx context.Context, e schemas.Event) error {
+		Record: func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
 			e.TraceID = server.TraceID(ctx)
-			return h.store.Apply(ctx, []schemas.Change{schemas.RecordEvent{Event: e}})
+			return h.store.Apply(ctx, append(changes, schemas.RecordEvent{Event: e}))
 		},
 	})
 }

@@ -3,28 +3,11 @@ package directory
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
 
 	"github.com/postern-id/postern/schemas"
 )
-
-// secretBits is how much chance is in a secret that is made up. It is why a plain
-// hash is enough to keep: there is nothing to try.
-const secretBits = 256
-
-func newSecret() string {
-	secret := make([]byte, secretBits/8)
-	rand.Read(secret) // never fails
-	return base64.RawURLEncoding.EncodeToString(secret)
-}
-
-func hashSecret(secret string) []byte {
-	hash := sha256.Sum256([]byte(secret))
-	return hash[:]
-}
 
 // hasSecret reports whether the client authenticates by a secret.
 func hasSecret(o *schemas.OAuthProfile) bool {
@@ -42,7 +25,7 @@ func completeSecret(w *work, was *schemas.OAuthProfile, a *schemas.Application, 
 	}
 	switch {
 	case chosen != "":
-		o.SecretHash = hashSecret(chosen)
+		o.SecretHash = schemas.HashSecret(chosen)
 		if was != nil && bytes.Equal(o.SecretHash, was.SecretHash) {
 			o.ClientSecret = ""
 			return
@@ -51,8 +34,8 @@ func completeSecret(w *work, was *schemas.OAuthProfile, a *schemas.Application, 
 		o.SecretHash = was.SecretHash
 		return
 	default:
-		o.ClientSecret = newSecret()
-		o.SecretHash = hashSecret(o.ClientSecret)
+		o.ClientSecret = schemas.NewSecret()
+		o.SecretHash = schemas.HashSecret(o.ClientSecret)
 	}
 	a.ClientSecret = o.ClientSecret
 }
@@ -72,7 +55,7 @@ func (d *Directory) RotateSecret(ctx context.Context, c Call, applicationID stri
 			return
 		}
 		w.action = "secret_rotated"
-		a.ClientSecret = newSecret()
+		a.ClientSecret = schemas.NewSecret()
 	})
 }
 
@@ -80,5 +63,5 @@ func (d *Directory) RotateSecret(ctx context.Context, c Call, applicationID stri
 // nothing about it.
 func (d *Directory) CheckSecret(a *schemas.Application, secret string) bool {
 	o := a.OAuth()
-	return hasSecret(o) && len(o.SecretHash) == sha256.Size && subtle.ConstantTimeCompare(o.SecretHash, hashSecret(secret)) == 1
+	return hasSecret(o) && len(o.SecretHash) == sha256.Size && subtle.ConstantTimeCompare(o.SecretHash, schemas.HashSecret(secret)) == 1
 }

@@ -102,7 +102,7 @@ func TestSecretsOfThoseWithout(t *testing.T) {
 		return &schemas.Application{InboundAuthConfig: []schemas.InboundAuth{{Config: schemas.OAuthProfile{TokenEndpointAuthMethod: method, SecretHash: hash}}}}
 	}
 	for _, a := range []*schemas.Application{
-		{}, with("client_secret_basic", nil), with("client_secret_post", []byte{}), with("none", hashSecret("")), with("private_key_jwt", hashSecret("")),
+		{}, with("client_secret_basic", nil), with("client_secret_post", []byte{}), with("none", schemas.HashSecret("")), with("private_key_jwt", schemas.HashSecret("")),
 	} {
 		if h.CheckSecret(a, "") {
 			t.Errorf("%+v takes no secret for one", a)

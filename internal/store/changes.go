@@ -37,6 +37,8 @@ func (t *tx) applyOne(change schemas.Change) error {
 		return t.endSession(c)
 	case schemas.RevokeToken:
 		return t.revokeToken(c)
+	case schemas.RevokeFamily:
+		return t.revokeFamily(c.ID, c.Until)
 	case schemas.GrantAuthRequest:
 		return t.grantAuthRequest(c)
 	case schemas.RecordEvent:

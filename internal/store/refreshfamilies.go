@@ -108,13 +108,6 @@ func (s *Store) RotateRefresh(ctx context.Context, r schemas.Rotation) (reused b
 	return reused, err
 }
 
-// RevokeFamily revokes a family of refresh tokens and the access tokens that came
-// of it, or of the authorization request of that id. The latter are remembered as
-// revoked until the given time.
-func (s *Store) RevokeFamily(ctx context.Context, id string, until time.Time) error {
-	return s.writer.write(ctx, func(t *tx) error { return t.revokeFamily(id, until) })
-}
-
 func (t *tx) revokeFamily(id string, until time.Time) error {
 	if _, err := t.exec(deleteFamily, id); err != nil {
 		return fmt.Errorf("store: revoking refresh tokens: %w", err)

@@ -38,7 +38,7 @@ func errCode() *Error {
 }
 
 func (p *Provider) exchange(ctx context.Context, c *client, form url.Values) (*oidc.AccessTokenResponse, error) {
-	hash := hashOf(form.Get(codeParameter))
+	hash := schemas.HashSecret(form.Get(codeParameter))
 	req, err := p.Authorization.Requests.AuthRequestByCode(ctx, hash)
 	if schemas.HasCode(err, schemas.CodeAuthCodeNotFound) || err == nil && (req.ClientID != c.GetID() || req.Grant == nil) {
 		return nil, errCode()

@@ -53,10 +53,15 @@ func newSignIns(t testing.TB) *signIns {
 	}
 	a.furnish()
 	w.provider = oauth.New(oauth.Options{
-		Issuer: base, Clients: w.clients, Tokens: w.tokens, Record: w.record, Now: func() time.Time { return w.now },
+		Issuer: base, Clients: w.clients, Tokens: w.tokens, Record: a.record, Now: func() time.Time { return w.now },
 		Authorization: &oauth.Authorization{Requests: s, Sessions: s, Users: s, Tokens: w.tokens, RefreshKey: make([]byte, 32), Gate: gateURL},
 	})
 	return a
+}
+
+// record also makes the changes.
+func (a *signIns) record(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
+	return errors.Join(a.world.record(ctx, e), a.store.Apply(ctx, append(changes, schemas.RecordEvent{Event: e})))
 }
 
 func (a *signIns) must(err error) {

@@ -126,7 +126,7 @@ func (p *Provider) bound(w http.ResponseWriter, r *http.Request, id string) (*sc
 func justSet(h http.Header, name string) []byte {
 	for _, line := range h.Values("Set-Cookie") {
 		if c, err := http.ParseSetCookie(line); err == nil && c.Name == name {
-			return hashOf(c.Value)
+			return schemas.HashSecret(c.Value)
 		}
 	}
 	return nil
@@ -135,8 +135,8 @@ func justSet(h http.Header, name string) []byte {
 // answer issues the code of a granted request, once, and has the browser know the
 // session.
 func (p *Provider) answer(w http.ResponseWriter, r *http.Request, req *schemas.AuthRequest) (url.Values, error) {
-	code, now := newSecret(), p.now()
-	err := p.Authorization.Requests.IssueCode(r.Context(), req.ID, hashOf(code), now.Add(codeTTL), now)
+	code, now := schemas.NewSecret(), p.now()
+	err := p.Authorization.Requests.IssueCode(r.Context(), req.ID, schemas.HashSecret(code), now.Add(codeTTL), now)
 	if schemas.HasCode(err, schemas.CodeAuthRequest) {
 		return nil, errorf(codeInvalidRequest, "this request has been answered already: go back to the application")
 	}

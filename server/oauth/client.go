@@ -96,3 +96,11 @@ func convert[T ~string](texts []string) []T {
 	}
 	return converted
 }
+
+// accessTTL is how long the access tokens of a client are good for.
+func (p *Provider) accessTTL(c *client) time.Duration {
+	if own := seconds(c.oauth.Token.AccessToken.ValidityPeriod); own > 0 {
+		return own
+	}
+	return p.Tokens.AccessTTL()
+}

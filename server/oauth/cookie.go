@@ -2,12 +2,8 @@ package oauth
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -35,10 +31,10 @@ func (p *Provider) cookie(name, value string) *http.Cookie {
 // nothing that we set.
 func (p *Provider) cookieHash(r *http.Request, name string) []byte {
 	sent := r.CookiesNamed(p.cookie(name, "").Name)
-	if len(sent) != 1 || len(sent[0].Value) != base64.RawURLEncoding.EncodedLen(secretSize) {
+	if len(sent) != 1 || len(sent[0].Value) != schemas.SecretLength {
 		return nil
 	}
-	return hashOf(sent[0].Value)
+	return schemas.HashSecret(sent[0].Value)
 }
 
 // Browser is what an authorization request is bound to the browser by that sends
@@ -68,9 +64,9 @@ func (p *Provider) ensureBrowser(w http.ResponseWriter, r *http.Request) []byte 
 	if hash := p.Browser(r); hash != nil {
 		return hash
 	}
-	value := newSecret()
+	value := schemas.NewSecret()
 	http.SetCookie(w, p.cookie(browserCookie, value))
-	return hashOf(value)
+	return schemas.HashSecret(value)
 }
 
 // signIn makes the session known to the browser, unless it knows it already. A
@@ -80,8 +76,8 @@ func (p *Provider) signIn(w http.ResponseWriter, r *http.Request, sessionID stri
 	if err != nil || known != nil && known.ID == sessionID {
 		return err
 	}
-	value := newSecret()
-	bound, err := p.Authorization.Sessions.BindSession(r.Context(), sessionID, hashOf(value))
+	value := schemas.NewSecret()
+	bound, err := p.Authorization.Sessions.BindSession(r.Context(), sessionID, schemas.HashSecret(value))
 	if err == nil && bound {
 		http.SetCookie(w, p.cookie(sessionCookie, value))
 	}
@@ -91,27 +87,4 @@ func (p *Provider) signIn(w http.ResponseWriter, r *http.Request, sessionID stri
 // live reports whether a session has not ended.
 func (p *Provider) live(ctx context.Context, sessionID string) (bool, error) {
 	return p.Authorization.Sessions.TokenLive(ctx, schemas.TokenRef{Session: sessionID})
-}
-
-// secretSize is the size of codes and of the values of cookies, in bytes.
-const secretSize = 32
-
-// newSecret makes 256 random bits as text.
-func newSecret() string {
-	b := make([]byte, secretSize)
-	_, _ = rand.Read(b) // never fails
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
-func hashOf(text string) []byte {
-	sum := sha256.Sum256([]byte(text))
-	return sum[:]
-}
-
-// accessTTL is how long the access tokens of a client are good for.
-func (p *Provider) accessTTL(c *client) time.Duration {
-	if own := seconds(c.oauth.Token.AccessToken.ValidityPeriod); own > 0 {
-		return own
-	}
-	return p.Tokens.AccessTTL()
 }

@@ -100,7 +100,8 @@ func (p *Provider) revoke(ctx context.Context, c *client, raw string) error {
 		if err != nil {
 			return err
 		}
-		return p.Authorization.Requests.RevokeFamily(ctx, f.ID, p.revokeUntil(c))
+		return p.recordRevoked(ctx, c, f.Grant.UserID, schemas.ResourceRef{Type: "refreshFamily", ID: f.ID},
+			schemas.RevokeFamily{ID: f.ID, Until: p.revokeUntil(c)})
 	}
 	claims, err := p.Authorization.Tokens.Inspect(ctx, raw)
 	if schemas.HasClass(err, schemas.Unauthenticated) || err == nil && claims.ClientID != c.GetID() {
@@ -109,7 +110,20 @@ func (p *Provider) revoke(ctx context.Context, c *client, raw string) error {
 	if err != nil {
 		return err
 	}
-	return p.Authorization.Requests.Apply(ctx, []schemas.Change{schemas.RevokeToken{ID: claims.ID, ExpiresAt: claims.Expires}})
+	userID := claims.Subject
+	if userID == claims.ClientID {
+		userID = "" // the client's own
+	}
+	return p.recordRevoked(ctx, c, userID, schemas.ResourceRef{Type: "token", ID: claims.ID},
+		schemas.RevokeToken{ID: claims.ID, ExpiresAt: claims.Expires})
+}
+
+// recordRevoked makes a change by which a client gives up what it had.
+func (p *Provider) recordRevoked(ctx context.Context, c *client, userID string, what schemas.ResourceRef, change schemas.Change) error {
+	return p.Record(ctx, schemas.Event{
+		ID: schemas.NewID(), At: p.now(), Action: "token.revoked", ApplicationID: c.ID, UserID: userID,
+		Actor: schemas.Actor{Type: schemas.ApplicationActor, ID: c.ID, Client: c.ID}, Resource: what,
+	}, change)
 }
 
 // shown returns the client that sent a request, and the token it is about.

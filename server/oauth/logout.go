@@ -46,7 +46,7 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 		return p.askToLeave(w, l)
 	}
 	if l.session != nil {
-		if err := p.Authorization.Requests.Apply(r.Context(), []schemas.Change{schemas.EndSession{ID: l.session.ID}}); err != nil {
+		if err := p.end(r.Context(), l.session); err != nil {
 			return err
 		}
 	}
@@ -59,6 +59,14 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 	}
 	http.Redirect(w, r, to, seeOther(r))
 	return nil
+}
+
+// end ends a session, as its user wants.
+func (p *Provider) end(ctx context.Context, s *schemas.Session) error {
+	return p.Record(ctx, schemas.Event{
+		ID: schemas.NewID(), At: p.now(), Action: "session.ended", UserID: s.UserID,
+		Actor: schemas.Actor{Type: schemas.UserActor, ID: s.UserID}, Resource: schemas.ResourceRef{Type: "session", ID: s.ID},
+	}, schemas.EndSession{ID: s.ID})
 }
 
 func (p *Provider) leaving(w http.ResponseWriter, r *http.Request) (*leaving, error) {

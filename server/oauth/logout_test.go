@@ -35,6 +35,9 @@ func TestLogout(t *testing.T) {
 	if _, err := a.refresh(r.RefreshToken); err == nil {
 		t.Error("the refresh token outlived the session")
 	}
+	if e := a.events[len(a.events)-1]; e.Action != "session.ended" || e.UserID != a.user.ID || e.Resource.ID == "" {
+		t.Errorf("recorded %+v", e)
+	}
 	if rec := a.logout(b, nil); rec.Header().Get("Location") != gateURL+"/signedout" {
 		t.Errorf("nobody is signed in: %v", rec.Header())
 	}

@@ -46,8 +46,9 @@ type Options struct {
 	// Authorization is what people sign in to clients by. Nil: clients get tokens
 	// on their own behalf alone.
 	Authorization *Authorization
-	// Record adds an event to the audit log.
-	Record func(ctx context.Context, e schemas.Event) error
+	// Record adds an event to the audit log, and makes the changes that it is about
+	// with it or not at all.
+	Record func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }

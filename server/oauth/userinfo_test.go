@@ -123,6 +123,15 @@ func TestRevoke(t *testing.T) {
 	if a.live(second.AccessToken) {
 		t.Error("the access token outlived its refresh token")
 	}
+	var revoked []string
+	for _, e := range a.events {
+		if e.Action == "token.revoked" && e.UserID == a.user.ID {
+			revoked = append(revoked, e.Resource.Type)
+		}
+	}
+	if !slices.Equal(revoked, []string{"token", "refreshFamily"}) {
+		t.Errorf("recorded that %v were revoked", revoked)
+	}
 	_, err = a.refresh(second.RefreshToken)
 	wantRefused(t, err, "invalid_grant")
 	_, err = a.show(a.provider.Revoke, url.Values{"token": {"x"}}, basic("conf", "wrong"))

@@ -99,7 +99,7 @@ type world struct {
 	full   error // what recording fails with, if not nil
 }
 
-func (w *world) record(_ context.Context, e schemas.Event) error {
+func (w *world) record(_ context.Context, e schemas.Event, _ ...schemas.Change) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.full != nil {

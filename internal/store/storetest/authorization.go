@@ -218,7 +218,7 @@ func testRefresh(t *testing.T, s *store.Store) {
 	r.At = noon().Add(24 * time.Hour)
 	_, err = s.RotateRefresh(ctx, r)
 	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
-	must(t, s.RevokeFamily(ctx, r.ID, noon().Add(time.Hour)))
+	must(t, s.Apply(ctx, []schemas.Change{schemas.RevokeFamily{ID: r.ID, Until: noon().Add(time.Hour)}}))
 	_, err = s.RefreshFamily(ctx, r.ID)
 	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
 
