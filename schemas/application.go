@@ -92,6 +92,13 @@ const (
 // user whose token it has. Only clients that are registered with it get it.
 const AccountScope = "account"
 
+// IdentityScopes are the scopes that are about the user who signs in and need no
+// permission of theirs: those of OpenID Connect Core §5.4 and §11, and the one for
+// their account. All others are permissions.
+func IdentityScopes() []string {
+	return []string{"openid", "profile", "email", "address", "phone", "offline_access", AccountScope}
+}
+
 // The ways a client authenticates at the token endpoint.
 const (
 	AuthMethodNone          = "none"

@@ -10,15 +10,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// standardScopes are those of OpenID Connect Core §5.4 and §11, and the one for
-// the user's own account. All others are permissions.
-func standardScopes() []string {
-	return []string{"openid", "profile", "email", "phone", "address", "offline_access", schemas.AccountScope}
-}
-
 // permissionScopes are the scopes that are permissions.
 func permissionScopes(scopes []string) []string {
-	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return slices.Contains(standardScopes(), s) })
+	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return slices.Contains(schemas.IdentityScopes(), s) })
 }
 
 // scopeToken is RFC 6749 §3.3.
@@ -59,7 +53,7 @@ func checkScopes(w *work, o *schemas.OAuthProfile) error {
 	o.Scope = ""
 	var permissions, at []string
 	for i, scope := range o.Scopes {
-		if slices.Contains(standardScopes(), scope) {
+		if slices.Contains(schemas.IdentityScopes(), scope) {
 			continue
 		}
 		permissions = append(permissions, scope)
@@ -69,7 +63,7 @@ func checkScopes(w *work, o *schemas.OAuthProfile) error {
 			at = append(at, inConfig(fmt.Sprintf("scopes[%d]", i)))
 		}
 	}
-	return checkPermissions(w, func(i int) string { return at[i] }, permissions, standardScopes())
+	return checkPermissions(w, func(i int) string { return at[i] }, permissions, schemas.IdentityScopes())
 }
 
 // ClientScopes returns the scopes that a client may be given by

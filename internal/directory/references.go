@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"context"
 	"strings"
 
 	"github.com/postern-id/postern/internal/store"
@@ -65,4 +66,27 @@ func idOf[T any](v *T, id func(*T) string) string {
 		return ""
 	}
 	return id(v)
+}
+
+// pageSize is how many resources are read at a time where all are looked at.
+const pageSize = 500
+
+// eachOf calls do with every resource of a list, oldest first. Page says of which
+// list.
+func eachOf[T any](w *work, list func(context.Context, store.Reader, store.Page) ([]T, error), page store.Page, id func(*T) string, do func(*T) error) error {
+	for page.Limit = pageSize; ; {
+		found, err := list(w.ctx, w.tx, page)
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			if err := do(&found[i]); err != nil {
+				return err
+			}
+		}
+		if len(found) < pageSize {
+			return nil
+		}
+		page.After = id(&found[len(found)-1])
+	}
 }

@@ -65,7 +65,7 @@ func checkServer(w *work, old, s *schemas.ResourceServer) error {
 	if err := exists(w, store.Units(), "ouId", s.OUID); err != nil {
 		return err
 	}
-	if slices.Contains(standardScopes(), s.Handle) {
+	if slices.Contains(schemas.IdentityScopes(), s.Handle) {
 		w.invalid("handle", "%q is a scope of another meaning, and the permission would be taken for it; choose another", s.Handle)
 	}
 	if u, err := url.Parse(s.Identifier); s.Identifier != "" && (err != nil || !u.IsAbs()) {

@@ -75,27 +75,16 @@ func usesOfType(w *work, t *schemas.UserType) ([]store.Use, error) {
 	if err != nil {
 		return nil, err
 	}
-	for page := (store.Page{Limit: pageSize}); ; {
-		found, err := store.Flows().List(w.ctx, w.tx, page)
-		if err != nil {
-			return nil, err
+	err = eachOf(w, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, func(f *schemas.Flow) error {
+		if createsUsers(f, t.Name) {
+			uses = append(uses, store.Use{
+				ResourceRef: schemas.ResourceRef{Type: "flow", ID: f.ID}, Name: f.Handle, How: "creates users of it",
+			})
 		}
-		for i := range found {
-			if f := &found[i]; createsUsers(f, t.Name) {
-				uses = append(uses, store.Use{
-					ResourceRef: schemas.ResourceRef{Type: "flow", ID: f.ID}, Name: f.Handle, How: "creates users of it",
-				})
-			}
-		}
-		if len(found) < pageSize {
-			return uses, nil
-		}
-		page.After = found[len(found)-1].ID
-	}
+		return nil
+	})
+	return uses, err
 }
-
-// pageSize is how many resources are read at a time where all are looked at.
-const pageSize = 500
 
 // createsUsers reports whether a flow has a node that creates users of a type. A
 // node that does not say which creates persons.

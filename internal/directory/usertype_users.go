@@ -118,19 +118,6 @@ func sameAsAnother(problems []schemas.Problem) []schemas.Problem {
 
 // eachUserOf calls do with every user of a type, oldest first.
 func eachUserOf(w *work, userType string, do func(*schemas.User) error) error {
-	for page := (store.Page{Limit: pageSize, Member: "type", Value: userType}); ; {
-		found, err := store.Users().List(w.ctx, w.tx, page)
-		if err != nil {
-			return err
-		}
-		for i := range found {
-			if err := do(&found[i]); err != nil {
-				return err
-			}
-		}
-		if len(found) < pageSize {
-			return nil
-		}
-		page.After = found[len(found)-1].ID
-	}
+	return eachOf(w, store.Users().List, store.Page{Member: "type", Value: userType},
+		func(u *schemas.User) string { return u.ID }, do)
 }

@@ -66,7 +66,7 @@ func (p *Provider) newMetadata() metadata {
 	}
 	if p.authorizes() {
 		server.authorizationMetadata = newAuthorizationMetadata(issuer)
-		server.Scopes = append(identityScopes(), systemScope)
+		server.Scopes = append(schemas.IdentityScopes(), systemScope)
 		server.AuthMethods = append(server.AuthMethods, schemas.AuthMethodNone)
 	}
 	return metadata{
@@ -81,7 +81,7 @@ func (p *Provider) newMetadata() metadata {
 func newAuthorizationMetadata(issuer string) *authorizationMetadata {
 	secret := []string{schemas.AuthMethodBasic, schemas.AuthMethodPost}
 	claims := []string{"iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash"}
-	for _, scope := range identityScopes() {
+	for _, scope := range schemas.IdentityScopes() {
 		claims = append(claims, scopeClaims(scope)...)
 	}
 	return &authorizationMetadata{

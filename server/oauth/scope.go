@@ -114,11 +114,7 @@ func parseScope(text string) ([]string, error) {
 // isIdentityScope reports whether a scope is about the user who signs in, and so
 // needs no permission of theirs.
 func isIdentityScope(scope string) bool {
-	return slices.Contains(identityScopes(), scope)
-}
-
-func identityScopes() []string {
-	return []string{openidScope, "profile", "email", "address", "phone", "offline_access", schemas.AccountScope}
+	return slices.Contains(schemas.IdentityScopes(), scope)
 }
 
 // isFreeScope reports whether any client may ask a user for a scope: those of
