@@ -19,6 +19,7 @@ import (
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/outbound"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/internal/store"
@@ -40,6 +41,7 @@ type house struct {
 	passkeys     *passkey.Ceremonies
 	passwords    *password.Pool
 	throttle     *throttle.Throttle
+	outbound     *outbound.Client
 	tokens       *token.Issuer
 	catalogue    *flows.Catalogue
 	directory    *directory.Directory
@@ -93,6 +95,7 @@ func (h *house) build(ctx context.Context) error {
 		Workers: cfg.Password.Workers, Queue: cfg.Password.Queue,
 	})
 	h.throttle = newThrottle(cfg)
+	h.outbound = outbound.New(outboundRules(cfg.Outbound))
 	var kinds engine.Kinds
 	h.directory = directory.New(directory.Options{
 		Store: h.store, Hasher: h.passwords, DigestKey: token.Derive(kek, "audit", 32),

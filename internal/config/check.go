@@ -31,6 +31,8 @@ func judge(k key, value any) []schemas.Problem {
 		return judgeItems(k.path, value, func(text string) string { return originFault(text, honestPage) })
 	case k.path == "server.trusted_proxies":
 		return judgeItems(k.path, value, networkFault)
+	case k.path == "outbound.allow":
+		return judgeItems(k.path, value, hostFault)
 	}
 	if fault == "" {
 		return nil
@@ -56,6 +58,13 @@ func judgeItems(path string, value any, judge func(text string) (fault string)) 
 func networkFault(text string) string {
 	if _, err := ParseNetwork(text); err != nil {
 		return err.Error()
+	}
+	return ""
+}
+
+func hostFault(text string) string {
+	if _, err := ParseNetwork(text); err != nil && !domain(text) {
+		return fmt.Sprintf("expected a host name in lower case such as idp.example.com, or an address or network such as 10.0.0.0/8, got %.253q", text)
 	}
 	return ""
 }

@@ -26,6 +26,7 @@ type Config struct {
 	CORS       CORS       `json:"cors"`
 	GateClient GateClient `json:"gate_client"`
 	OAuth      OAuth      `json:"oauth"`
+	Outbound   Outbound   `json:"outbound"`
 	Flow       Flow       `json:"flow"`
 	Token      Token      `json:"token"`
 	Password   Password   `json:"password"`
@@ -92,6 +93,11 @@ type OAuth struct {
 // DCR is dynamic client registration (RFC 7591).
 type DCR struct {
 	Insecure bool `json:"insecure"` // open to anybody
+}
+
+// Outbound is what may be asked of the addresses that others name.
+type Outbound struct {
+	Allow []string `json:"allow"` // host names in lower case, addresses and networks
 }
 
 // Flow is what holds for the runs of all flows.

@@ -77,6 +77,7 @@ log: {level: debug}
 		"POSTERN_TOKEN_ASSERTION_TTL=90s",
 		"POSTERN_TOKEN_ACCESS_TTL=45s",
 		"POSTERN_SERVER_TRUSTED_PROXIES=10.0.0.0/8, ::1",
+		"POSTERN_OUTBOUND_ALLOW=idp.example.com, 10.0.0.0/8",
 		"POSTERN_THROTTLE_ENABLED=false",
 		"POSTERN_THROTTLE_SIGN_INS_BURST=0",
 		"POSTERN_THROTTLE_SIGN_INS_EVERY=1s",
@@ -90,6 +91,7 @@ log: {level: debug}
 	for _, check := range []struct{ got, want any }{
 		{c.Server, Server{Hostname: "login.example.com", Port: 443, Listen: ":443", PublicURL: "https://login.example.com",
 			TrustedProxies: networks(t, "10.0.0.0/8", "::1/128"), ForwardedField: "X-Forwarded-For"}},
+		{c.Outbound.Allow, []string{"idp.example.com", "10.0.0.0/8"}},
 		{c.Throttle.Enabled, false},
 		{c.Throttle.SignIns, Budget{0, Duration(time.Second)}},
 		{c.Database.DSN, "/var/lib/postern/postern.db"},
@@ -165,6 +167,9 @@ func TestFaults(t *testing.T) {
 		{text: "server:\n  public_url: http://localhost:8090", want: []string{"2:15: server.public_url: it begins with http://, but the server serves https: write https://, or set server.http_only"}},
 		{text: "server:\n  listen: '8090'", want: []string{`2:11: server.listen: expected host:port such as 127.0.0.1:8090 or :8090, got "8090"`}},
 		{text: "server:\n  trusted_proxies: [10.0.0.0/8, proxy]", want: []string{`2:33: server.trusted_proxies[1]: expected an address or a network such as 10.0.0.0/8 or 2001:db8::/32, got "proxy"`}},
+		{text: "outbound:\n  allow: [idp.example.com, 10.0.0.0/8, 'https://idp.example.com', '*']", want: []string{
+			`2:40: outbound.allow[2]: expected a host name in lower case such as idp.example.com, or an address or network such as 10.0.0.0/8, got "https://idp.example.com"`,
+			`2:67: outbound.allow[3]: expected a host name in lower case such as idp.example.com, or an address or network such as 10.0.0.0/8, got "*"`}},
 		{text: "throttle:\n  tokens: {burst: -1}", want: []string{"2:19: throttle.tokens.burst: expected at least 0, got -1"}},
 		{text: "throttle:\n  tokens: 5", want: []string{"2:11: throttle.tokens: expected an object, got a number"}},
 		{text: "server:\n  - a", want: []string{"2:3: server: expected an object, got a list"}},

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"net/netip"
+
+	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/outbound"
+)
+
+// outboundRules are what is asked of addresses that others name.
+func outboundRules(c config.Outbound) outbound.Rules {
+	var rules outbound.Rules
+	for _, entry := range c.Allow {
+		if network, err := config.ParseNetwork(entry); err == nil {
+			rules.Networks = append(rules.Networks, netip.Prefix(network))
+		} else {
+			rules.Hosts = append(rules.Hosts, entry)
+		}
+	}
+	return rules
+}

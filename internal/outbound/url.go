@@ -1,0 +1,122 @@
+package outbound
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// check judges a URL by what it says. Whatever a resolver could take for an
+// address in a spelling of its own, 0x7f.1 or 2130706433, is no name.
+func (c *Client) check(u *url.URL) error {
+	host := lower(u.Hostname())
+	switch {
+	case u.Scheme != "https" && u.Scheme != "http" || u.Opaque != "":
+		return refusedf("expected an https URL")
+	case u.User != nil:
+		return refusedf("the URL has a user or a password before its host: leave them out")
+	case !plainHost(host):
+		return refusedf("expected as host of the URL a name in ASCII such as client.example.com, or an address as it is commonly written")
+	case u.Scheme == "http" && !c.mayPlain(host):
+		return refusedf("expected an https URL; plain http is for this machine alone, where outbound.allow names it")
+	}
+	return c.checkPort(u, host)
+}
+
+// mayPlain reports whether a host may be asked over plain http: it is this machine
+// by its spelling, and listed.
+func (c *Client) mayPlain(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		return host == "localhost" && c.hosts[host]
+	}
+	return addr.Unmap().IsLoopback() && c.listed(addr.Unmap())
+}
+
+func (c *Client) checkPort(u *url.URL, host string) error {
+	text := u.Port()
+	if text == "" && !strings.HasSuffix(u.Host, ":") {
+		return nil // that of the scheme
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || port == 0 {
+		return refusedf("expected a port from 1 to 65535 in the URL")
+	}
+	if addr, err := netip.ParseAddr(host); c.hosts[host] || err == nil && c.listed(addr.Unmap()) {
+		return nil
+	}
+	const privileged = 1024 // below are the ports of mail, terminals and files
+	usual := len(c.rules.Ports) == 0 && (port == 443 || port >= privileged)
+	if usual || slices.Contains(c.rules.Ports, uint16(port)) {
+		return nil
+	}
+	return refusedf("the port %d is not one that is asked: expected 443, or one above 1023", port)
+}
+
+// listed reports whether an address may be private.
+func (c *Client) listed(addr netip.Addr) bool {
+	return slices.ContainsFunc(c.rules.Networks, func(n netip.Prefix) bool { return n.Contains(addr) })
+}
+
+// plainHost reports whether a host is a name of letters, digits, - and _, or an
+// address as netip writes it. A name's last label is no number (URL Standard
+// §3.5): those are addresses to some.
+func plainHost(host string) bool {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.Zone() == ""
+	}
+	const longest = 253
+	if host == "" || len(host) > longest {
+		return false
+	}
+	last := ""
+	for last = range strings.SplitSeq(host, ".") {
+		if last == "" || strings.Trim(last, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return false
+		}
+	}
+	hex, isHex := strings.CutPrefix(last, "0x")
+	return strings.Trim(last, "0123456789") != "" && !(isHex && strings.Trim(hex, "0123456789abcdef") == "")
+}
+
+// dial connects to host:port. The check is made of each address by itself, after
+// the name was resolved and before anything is sent.
+func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	d := net.Dialer{Resolver: c.resolver, Control: func(_, resolved string, _ syscall.RawConn) error {
+		return c.checkDial(lower(host), resolved)
+	}}
+	return d.DialContext(ctx, network, address)
+}
+
+// checkDial judges the address that a socket is about to be connected to.
+func (c *Client) checkDial(host, resolved string) error {
+	to, err := netip.ParseAddrPort(resolved)
+	if err != nil {
+		return err
+	}
+	addr := to.Addr().Unmap().WithZone("")
+	if rule := unreachable(addr); rule != "" {
+		return refusedf("the host of the URL is %s: nothing can be asked there", rule)
+	}
+	if host == "localhost" && !addr.IsLoopback() { // RFC 6761 §6.3
+		return refusedf("the host localhost is another machine")
+	}
+	if c.hosts[host] || c.listed(addr) {
+		return nil
+	}
+	if rule := inside(addr); rule != "" {
+		return refusedf("the host of the URL is %s, and not of the public internet: name another, or have the administrator list it in outbound.allow", rule)
+	}
+	return nil
+}
+
+func lower(text string) string { return strings.ToLower(text) }
