@@ -76,3 +76,6 @@ require (
 )
 
 tool honnef.co/go/tools/cmd/staticcheck
+
+// Packages of npm, where somebody has installed them.
+ignore node_modules

@@ -1,0 +1,41 @@
+import { useState } from "react";
+import { SignedIn, SignedOut, SignOutButton, useThunderID } from "@thunderid/react";
+import { SignInForm } from "./SignInForm";
+import { SignUpForm } from "./SignUpForm";
+
+export function App() {
+  const [page, setPage] = useState<"sign-in" | "sign-up">("sign-in");
+  const other = page === "sign-in" ? "sign-up" : "sign-in";
+  return (
+    <main>
+      <SignedOut>
+        {page === "sign-in" ? <SignInForm /> : <SignUpForm />}
+        <button id="other" onClick={() => setPage(other)}>
+          {other === "sign-in" ? "Sign in instead" : "Create an account"}
+        </button>
+      </SignedOut>
+      <SignedIn>
+        <Account />
+      </SignedIn>
+    </main>
+  );
+}
+
+/** What the assertion tells of who is signed in. */
+function Account() {
+  const { user } = useThunderID();
+  return (
+    <>
+      <h1>Hello, {user?.given_name ?? user?.username}</h1>
+      <dl>
+        <dt>Username</dt>
+        <dd id="username">{user?.username}</dd>
+        <dt>Email</dt>
+        <dd id="email">{user?.email}</dd>
+        <dt>Id</dt>
+        <dd id="sub">{user?.sub}</dd>
+      </dl>
+      <SignOutButton id="sign-out">Sign out</SignOutButton>
+    </>
+  );
+}

@@ -1,0 +1,15 @@
+import { SignIn } from "@thunderid/react";
+import { useRetry } from "./useRetry";
+
+/** Signs in by the application's flow, whatever its steps ask. */
+export function SignInForm() {
+  const { attempt, problem, failed, startAgain } = useRetry();
+  return (
+    <>
+      {problem && <p role="alert">{problem}</p>}
+      {/* The SDK keeps the id of the run, and a new SignIn shows the step it is at. */}
+      <SignIn key={attempt} onError={failed} />
+      {problem && <button id="start-again" onClick={startAgain}>Start again</button>}
+    </>
+  );
+}
