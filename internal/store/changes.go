@@ -41,6 +41,8 @@ func (t *tx) applyOne(change schemas.Change) error {
 		return t.revokeFamily(c.ID, c.Until)
 	case schemas.GrantAuthRequest:
 		return t.grantAuthRequest(c)
+	case schemas.QueueDelivery:
+		return t.queueDelivery(c.Delivery)
 	case schemas.RecordEvent:
 		return t.recordEvent(c.Event)
 	}

@@ -44,7 +44,7 @@ func readQueries() []query {
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects,
 		selectApplication, selectApplicationByClient, selectClientRevision,
 		selectActiveVersion, selectFlowVersion,
-		selectKeys,
+		selectKeys, selectExpiredDeliveries,
 	}
 }
 
@@ -61,6 +61,7 @@ func writeQueries() []query {
 		upsertPasskeySession, deletePasskeySession, deleteExpiredPasskeySessions,
 		insertFlow, insertFlowVersion, advanceFlow, selectFlowClash,
 		insertKey, insertEvent, insertSeeding,
+		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
 	}
 }
 

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	deliveryColumns = `id, kind, target, body, attempts, not_before, expires_at, created_at`
+
+	insertDelivery query = `INSERT INTO deliveries (` + deliveryColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+
+	// Of several who take one delivery one gets it: the condition is judged again
+	// for the row as it is when it is written.
+	claimDelivery query = `UPDATE deliveries SET attempts = attempts + 1, not_before = ?
+		WHERE id = ? AND attempts = ? AND not_before <= ? RETURNING ` + deliveryColumns
+
+	putOffDelivery query = `UPDATE deliveries SET not_before = ? WHERE id = ? AND attempts = ?`
+	deleteDelivery query = `DELETE FROM deliveries WHERE id = ?`
+	giveUpDelivery query = `DELETE FROM deliveries WHERE id = ? AND attempts = ?`
+
+	selectExpiredDeliveries query = `SELECT ` + deliveryColumns + ` FROM deliveries WHERE expires_at <= ? AND not_before <= ?
+		ORDER BY expires_at LIMIT ?`
+)
+
+func (t *tx) queueDelivery(d schemas.Delivery) error {
+	if d.NotBefore.IsZero() {
+		d.NotBefore = d.CreatedAt
+	}
+	_, err := t.exec(insertDelivery, d.ID, d.Kind, d.Target, blob(d.Body), d.Attempts, micros(d.NotBefore), micros(d.ExpiresAt), micros(d.CreatedAt))
+	if err != nil {
+		return fmt.Errorf("store: queueing a delivery: %w", err)
+	}
+	return nil
+}
+
+// ClaimDelivery takes the delivery of a kind that has been due longest, but none
+// to the targets that are busy, and has it to itself until the given time: then it
+// is due again, in case whoever took it is dead. It is nil if none is due at now.
+func (s *Store) ClaimDelivery(ctx context.Context, kind string, busy []string, now, until time.Time) (*schemas.Delivery, error) {
+	for {
+		id, attempts, err := s.dueDelivery(ctx, kind, busy, now)
+		if err != nil || id == "" {
+			return nil, err
+		}
+		d, err := s.takeDelivery(ctx, id, attempts, now, until)
+		if err != nil || d != nil {
+			return d, err
+		}
+	}
+}
+
+// dueDelivery only reads, so that it costs little to ask often when there is
+// nothing.
+func (s *Store) dueDelivery(ctx context.Context, kind string, busy []string, now time.Time) (id string, attempts int, err error) {
+	q, args := `SELECT id, attempts FROM deliveries WHERE kind = ? AND not_before <= ? AND expires_at > ?`, []any{kind, micros(now), micros(now)}
+	if len(busy) > 0 {
+		q += ` AND target NOT IN (` + marks(len(busy)) + `)`
+	}
+	for _, target := range busy {
+		args = append(args, target)
+	}
+	err = rows(ctx, s, func(row scanner) error { return row.Scan(&id, &attempts) }, q+` ORDER BY not_before LIMIT 1`, args...)
+	if err != nil {
+		return "", 0, fmt.Errorf("looking for deliveries: %w", err)
+	}
+	return id, attempts, nil
+}
+
+func (s *Store) takeDelivery(ctx context.Context, id string, attempts int, now, until time.Time) (d *schemas.Delivery, err error) {
+	err = s.writer.single(ctx, func(t *tx) error {
+		d = &schemas.Delivery{}
+		err := scanDelivery(t.row(claimDelivery, micros(until), id, attempts, micros(now)), d)
+		if errors.Is(err, sql.ErrNoRows) {
+			d = nil // somebody was quicker
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("store: taking a delivery: %w", err)
+		}
+		return nil
+	})
+	return d, err
+}
+
+func scanDelivery(row scanner, d *schemas.Delivery) error {
+	return row.Scan(&d.ID, &d.Kind, &d.Target, &d.Body, &d.Attempts, (*instant)(&d.NotBefore), (*instant)(&d.ExpiresAt), (*instant)(&d.CreatedAt))
+}
+
+// EndDelivery removes a delivery that has arrived.
+func (s *Store) EndDelivery(ctx context.Context, id string) error {
+	return s.writer.single(ctx, func(t *tx) error {
+		if _, err := t.exec(deleteDelivery, id); err != nil {
+			return fmt.Errorf("store: ending a delivery: %w", err)
+		}
+		return nil
+	})
+}
+
+// PutOffDelivery has a delivery that was claimed sent again at a time, unless
+// somebody else has claimed it since.
+func (s *Store) PutOffDelivery(ctx context.Context, d schemas.Delivery, until time.Time) error {
+	return s.writer.single(ctx, func(t *tx) error {
+		if _, err := t.exec(putOffDelivery, micros(until), d.ID, d.Attempts); err != nil {
+			return fmt.Errorf("store: putting a delivery off: %w", err)
+		}
+		return nil
+	})
+}
+
+// GiveUpDelivery removes a delivery that will not arrive and records the event,
+// unless somebody else has claimed or removed it since: given is false then.
+func (s *Store) GiveUpDelivery(ctx context.Context, d schemas.Delivery, e schemas.Event) (given bool, err error) {
+	err = s.writer.write(ctx, func(t *tx) error {
+		n, err := t.exec(giveUpDelivery, d.ID, d.Attempts)
+		if err != nil {
+			return fmt.Errorf("store: giving a delivery up: %w", err)
+		}
+		if given = n == 1; !given {
+			return nil
+		}
+		return t.recordEvent(e)
+	})
+	return given, err
+}
+
+// ExpiredDeliveries returns deliveries of any kind, at most limit, that have
+// expired at now and that nobody is sending.
+func (s *Store) ExpiredDeliveries(ctx context.Context, now time.Time, limit int) (expired []schemas.Delivery, err error) {
+	err = s.each(ctx, selectExpiredDeliveries, func(row scanner) error {
+		expired = append(expired, schemas.Delivery{})
+		return scanDelivery(row, &expired[len(expired)-1])
+	}, micros(now), micros(now), limit)
+	if err != nil {
+		return nil, fmt.Errorf("store: reading expired deliveries: %w", err)
+	}
+	return expired, nil
+}

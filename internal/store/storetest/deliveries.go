@@ -1,0 +1,143 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+func newDelivery(kind, target string) schemas.Delivery {
+	return schemas.Delivery{ID: schemas.NewID(), Kind: kind, Target: target, Body: []byte("body\x00\xff"),
+		NotBefore: noon(), ExpiresAt: noon().Add(time.Hour), CreatedAt: noon()}
+}
+
+func queue(t *testing.T, s *store.Store, deliveries ...schemas.Delivery) {
+	t.Helper()
+	for _, d := range deliveries {
+		must(t, s.Apply(t.Context(), []schemas.Change{schemas.QueueDelivery{Delivery: d}}))
+	}
+}
+
+// claims has a store claim a delivery at a time, for a minute.
+func claims(t *testing.T, s *store.Store, kind string, at time.Time, busy ...string) *schemas.Delivery {
+	t.Helper()
+	d, err := s.ClaimDelivery(t.Context(), kind, busy, at, at.Add(time.Minute))
+	must(t, err)
+	return d
+}
+
+func testDeliveries(t *testing.T, s *store.Store) {
+	ctx, minute := t.Context(), time.Minute
+	first, second, later, other := newDelivery("a", "x"), newDelivery("a", "y"), newDelivery("a", "z"), newDelivery("b", "x")
+	first.NotBefore = time.Time{} // at once
+	second.NotBefore, later.NotBefore = noon().Add(time.Microsecond), noon().Add(30*minute)
+	queue(t, s, later, second, first, other)
+
+	wantEqual(t, "what is due before anything is", claims(t, s, "a", noon().Add(-time.Microsecond)), (*schemas.Delivery)(nil))
+	wantEqual(t, "what is due of no kind", claims(t, s, "c", noon()), (*schemas.Delivery)(nil))
+	now := noon().Add(minute)
+	got := claims(t, s, "a", now)
+	first.Attempts, first.NotBefore = 1, now.Add(minute)
+	wantEqual(t, "the first delivery", got, &first)
+	wantEqual(t, "the one to who is not busy", claims(t, s, "a", now, "y", "\u00e4"), (*schemas.Delivery)(nil))
+	wantEqual(t, "the second delivery", claims(t, s, "a", now, "x").ID, second.ID)
+	wantEqual(t, "what is left", claims(t, s, "a", now), (*schemas.Delivery)(nil))
+
+	// Whoever claimed the first is dead: it is due again, and the next one's.
+	again := claims(t, s, "a", now.Add(minute))
+	wantEqual(t, "the delivery of who died", []any{again.ID, again.Attempts}, []any{first.ID, 2})
+	must(t, s.PutOffDelivery(ctx, first, now)) // comes too late
+	given, err := s.GiveUpDelivery(ctx, first, schemas.Event{Action: "delivery.given_up", At: now})
+	must(t, err)
+	wantEqual(t, "who comes too late gives up", given, false)
+	must(t, s.PutOffDelivery(ctx, *again, noon().Add(20*minute)))
+	must(t, s.EndDelivery(ctx, second.ID))
+	wantEqual(t, "what is due while put off", claims(t, s, "a", noon().Add(19*minute)), (*schemas.Delivery)(nil))
+	again = claims(t, s, "a", noon().Add(20*minute))
+	wantEqual(t, "the delivery that was put off", []any{again.ID, again.Attempts}, []any{first.ID, 3})
+	must(t, s.EndDelivery(ctx, first.ID))
+	wantEqual(t, "the last delivery", claims(t, s, "a", noon().Add(50*minute)).ID, later.ID)
+	wantEqual(t, "what is due of another kind", claims(t, s, "b", noon()).ID, other.ID)
+
+	testDeliveryOfNothing(t, s)
+}
+
+// testDeliveryOfNothing has what causes a delivery fail.
+func testDeliveryOfNothing(t *testing.T, s *store.Store) {
+	t.Helper()
+	d, broken := newDelivery("none", ""), errors.New("broken")
+	err := s.Update(t.Context(), func(tx *store.Tx) error {
+		must(t, tx.Apply([]schemas.Change{schemas.QueueDelivery{Delivery: d}}))
+		return broken
+	})
+	if !errors.Is(err, broken) {
+		t.Fatalf("the error is %v, expected the transaction's own", err)
+	}
+	wantEqual(t, "what is due of what did not happen", claims(t, s, "none", noon()), (*schemas.Delivery)(nil))
+}
+
+// testDeliveryRace has many instances claim many deliveries at once: each is had
+// by one of them.
+func testDeliveryRace(t *testing.T, s *store.Store) {
+	const deliveries, instances = 40, 8
+	for i := range deliveries {
+		queue(t, s, newDelivery("a", fmt.Sprint(i%3)))
+	}
+	var claimed sync.Map
+	var had atomic.Int32
+	together(instances, func(int) {
+		for {
+			d, err := s.ClaimDelivery(t.Context(), "a", nil, noon(), noon().Add(time.Minute))
+			if err != nil {
+				t.Error(err)
+			}
+			if d == nil {
+				return
+			}
+			if _, twice := claimed.LoadOrStore(d.ID, true); twice {
+				t.Errorf("the delivery %s was claimed twice", d.ID)
+			}
+			had.Add(1)
+		}
+	})
+	wantEqual(t, "the number of claims", int(had.Load()), deliveries)
+}
+
+func testExpiredDeliveries(t *testing.T, s *store.Store) {
+	const instances = 4
+	ctx, end := t.Context(), noon().Add(time.Hour)
+	old, live := newDelivery("a", "x"), newDelivery("a", "y")
+	live.ExpiresAt = end.Add(time.Microsecond)
+	queue(t, s, old, live)
+	old.Attempts = claims(t, s, "a", end.Add(-2*time.Minute), "y").Attempts
+	sending := newDelivery("a", "z")
+	queue(t, s, sending)
+	claims(t, s, "a", end.Add(-time.Microsecond), "x", "y") // is being sent as it expires
+
+	expired, err := s.ExpiredDeliveries(ctx, end, 10)
+	must(t, err)
+	wantEqual(t, "the number of expired deliveries", len(expired), 1)
+	wantEqual(t, "the expired delivery", []any{expired[0].ID, expired[0].Attempts}, []any{old.ID, 1})
+	var given atomic.Int32
+	together(instances, func(int) {
+		gave, err := s.GiveUpDelivery(ctx, expired[0], schemas.Event{Action: "delivery.given_up", At: end})
+		if err != nil {
+			t.Error(err)
+		}
+		if gave {
+			given.Add(1)
+		}
+	})
+	wantEqual(t, "the number of those who give it up", int(given.Load()), 1)
+	events, err := s.Events(ctx, schemas.EventQuery{Action: "delivery.given_up", Limit: 10})
+	must(t, err)
+	wantEqual(t, "the number of events", len(events), 1)
+	wantEqual(t, "what is due at the end", claims(t, s, "a", end).ID, live.ID)
+	wantEqual(t, "what is due after that", claims(t, s, "a", end.Add(time.Hour)), (*schemas.Delivery)(nil))
+}
