@@ -27,6 +27,7 @@ func rooms() map[string][]string {
 		"internal/store/storetest":     {"schemas", "internal/store"},
 		"internal/token":               {"schemas"},
 		"internal/outbound":            {"schemas"},
+		"internal/delivery":            {"schemas"},
 		"internal/config":              {"schemas"},
 		"internal/directory":           {"schemas", "internal/store"},
 		"internal/declare":             {"schemas", "internal/directory"},

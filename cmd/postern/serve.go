@@ -68,6 +68,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	var upkeep sync.WaitGroup
 	upkeep.Go(func() { h.sweep(ctx) })
 	upkeep.Go(func() { h.tendKeys(ctx) })
+	upkeep.Go(func() { h.deliveries().Run(ctx) })
 	err = server.Serve(ctx, l, h.handler(), certificates, log)
 	stop() // Serve may end by itself, and then the upkeep must too
 	upkeep.Wait()

@@ -29,6 +29,8 @@ func (m *Memory) change(change schemas.Change) error {
 		return m.grant(c)
 	case schemas.RevokeToken:
 		m.revoked = append(m.revoked, c.ID)
+	case schemas.QueueDelivery:
+		m.deliveries = append(m.deliveries, c.Delivery)
 	case schemas.RecordEvent:
 		m.events = append(m.events, c.Event)
 	default:

@@ -31,6 +31,7 @@ type Memory struct {
 	permissions map[string][]string
 	apps        map[string]schemas.Application
 	events      []schemas.Event
+	deliveries  []schemas.Delivery
 }
 
 // NewMemory returns an empty store.
@@ -78,6 +79,7 @@ func (m *Memory) apply(changes []schemas.Change) error {
 		users: maps.Clone(m.users), passwords: maps.Clone(m.passwords),
 		credentials: slices.Clone(m.credentials), events: slices.Clone(m.events),
 		sessions: slices.Clone(m.sessions), revoked: slices.Clone(m.revoked), requests: maps.Clone(m.requests),
+		deliveries: slices.Clone(m.deliveries),
 	}
 	for _, c := range changes {
 		if err := next.change(c); err != nil {
@@ -85,7 +87,7 @@ func (m *Memory) apply(changes []schemas.Change) error {
 		}
 	}
 	m.users, m.passwords, m.credentials, m.events = next.users, next.passwords, next.credentials, next.events
-	m.sessions, m.revoked, m.requests = next.sessions, next.revoked, next.requests
+	m.sessions, m.revoked, m.requests, m.deliveries = next.sessions, next.revoked, next.requests, next.deliveries
 	return nil
 }
 
@@ -248,6 +250,13 @@ func (m *Memory) Events() []schemas.Event {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.events)
+}
+
+// Deliveries returns what is to be sent, oldest first. Nobody sends it.
+func (m *Memory) Deliveries() []schemas.Delivery {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.deliveries)
 }
 
 // claims writes what a token would say as plain JSON: a scenario looks at what

@@ -2,32 +2,23 @@ package token
 
 import (
 	"crypto"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/x509"
 	"fmt"
 
 	"github.com/postern-id/postern/schemas"
 )
 
-// seal closes and opens private keys: PKCS #8 (RFC 5958) in AES-256-GCM with a
-// random nonce before it. The key's id is authenticated along with it, so that
-// nobody who can write to the store can pass one key off as another.
-type seal struct{ aead cipher.AEAD }
+// seal closes and opens private keys: PKCS #8 (RFC 5958) in a Box, belonging to the
+// key's id, so that nobody who can write to the store can pass one key off as
+// another.
+type seal struct{ box *Box }
 
 func newSeal(kek []byte) (*seal, error) {
-	if len(kek) != kekSize {
-		return nil, fmt.Errorf("token: the key-encryption key has %d bytes, expected %d", len(kek), kekSize)
-	}
-	block, err := aes.NewCipher(kek)
+	box, err := NewBox(kek)
 	if err != nil {
-		return nil, fmt.Errorf("token: %w", err)
+		return nil, err
 	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		return nil, fmt.Errorf("token: %w", err)
-	}
-	return &seal{aead}, nil
+	return &seal{box}, nil
 }
 
 func (s *seal) close(id string, private crypto.Signer) ([]byte, error) {
@@ -35,11 +26,11 @@ func (s *seal) close(id string, private crypto.Signer) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("token: writing a signing key: %w", err)
 	}
-	return s.aead.Seal(nil, nil, text, []byte(id)), nil
+	return s.box.Seal(text, id), nil
 }
 
 func (s *seal) open(k schemas.SigningKey) (crypto.Signer, error) {
-	text, err := s.aead.Open(nil, nil, k.Private, []byte(k.ID))
+	text, err := s.box.Open(k.Private, k.ID)
 	if err != nil {
 		return nil, fmt.Errorf("token: the signing key %s cannot be opened: "+
 			"expected the key-encryption key that it was sealed with; restore that key, or remove the signing key", k.ID)

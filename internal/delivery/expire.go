@@ -1,0 +1,75 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	expiryPeriod = time.Minute
+	expiryBatch  = 100
+)
+
+// errExpired is why what nobody could send in time is given up.
+var errExpired = errors.New("it has expired")
+
+// expire gives up what has expired, once a minute: also what nobody has sent
+// because nobody was there.
+func (q *Queue) expire(ctx context.Context) {
+	tick := time.NewTicker(expiryPeriod)
+	defer tick.Stop()
+	for {
+		if err := q.giveUpExpired(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			q.Log.ErrorContext(ctx, "giving up expired deliveries", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (q *Queue) giveUpExpired(ctx context.Context) error {
+	for {
+		expired, err := q.Store.ExpiredDeliveries(ctx, q.now(), expiryBatch)
+		if err != nil {
+			return err
+		}
+		for _, d := range expired {
+			if err := q.giveUp(ctx, d, errExpired); err != nil {
+				return err
+			}
+		}
+		if len(expired) < expiryBatch {
+			return nil
+		}
+	}
+}
+
+// giveUp removes a delivery that did not arrive, and records that.
+func (q *Queue) giveUp(ctx context.Context, d schemas.Delivery, why error) error {
+	reason := "expired"
+	if errors.Is(why, ErrRefused) {
+		reason = "refused"
+	}
+	given, err := q.Store.GiveUpDelivery(ctx, d, schemas.Event{
+		ID: schemas.NewID(), At: q.now(), Action: "delivery.given_up", Actor: schemas.Actor{Type: schemas.SystemActor},
+		Resource: schemas.ResourceRef{Type: "delivery", ID: d.ID},
+		Detail:   map[string]string{"kind": d.Kind, "target": d.Target, "attempts": strconv.Itoa(d.Attempts), "reason": reason},
+	})
+	if given {
+		q.Log.WarnContext(ctx, "a delivery is given up", slog.Group("delivery", attributes(d)...), "error", why)
+	}
+	return err
+}
+
+// attributes are what a log may tell of a delivery.
+func attributes(d schemas.Delivery) []any {
+	return []any{slog.String("id", d.ID), slog.String("kind", d.Kind), slog.String("target", d.Target), slog.Int("attempts", d.Attempts)}
+}
