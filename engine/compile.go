@@ -55,6 +55,12 @@ type compiler struct {
 	misshapen []bool         // nodes that are known not to be understood
 	problems  []schemas.Problem
 	refused   int // findings that are more than warnings, told or not
+
+	// What walks through the product of graph and facts have found: see product.go.
+	products map[string]*product
+	visited  int             // states, by all of them
+	givenFor map[Fact][]Fact // nil: not read yet
+	claimed  []Fact
 }
 
 // maxFindings is how many findings are worded. An author mends a hundred before
@@ -102,10 +108,17 @@ func (c *compiler) report(rule string, i int, path, format string, args ...any) 
 	if c.full() {
 		return
 	}
-	c.refused++
 	p := schemas.Problem{Rule: rule, Path: path, Message: fmt.Sprintf(format, args...)}
 	if i >= 0 {
 		p.Node = c.flow.Nodes[i].ID
+	}
+	c.add(p)
+}
+
+// add adds a finding, for which there is room unless it is a warning.
+func (c *compiler) add(p schemas.Problem) {
+	if !p.Warning {
+		c.refused++
 	}
 	c.problems = append(c.problems, p)
 }

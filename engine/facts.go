@@ -128,9 +128,13 @@ func (s Facts) after(o Outcome) Facts {
 		delete(next, InputFact(input))
 		delete(next, ClaimFact(input))
 	}
-	if s.Has(Own) {
-		next.add(o.EstablishesForOwn...)
+	var also []Fact
+	for given, facts := range o.EstablishesGiven {
+		if next.Has(given) {
+			also = append(also, facts...)
+		}
 	}
+	next.add(also...)
 	next.add(o.Establishes...)
 	return next
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
@@ -51,8 +53,8 @@ func (k *Kind) Describe() string {
 		if len(o.Establishes) > 0 {
 			fmt.Fprintf(&b, " Establishes %s.", establishes(o.Establishes))
 		}
-		if len(o.EstablishesForOwn) > 0 {
-			fmt.Fprintf(&b, " For a user whom the run created or authenticated: %s.", establishes(o.EstablishesForOwn))
+		for _, given := range slices.Sorted(maps.Keys(o.EstablishesGiven)) {
+			fmt.Fprintf(&b, " Given %s: %s.", factNames([]Fact{given}), establishes(o.EstablishesGiven[given]))
 		}
 		if o.Optional {
 			b.WriteString(" Left unwired, the node asks again.")
@@ -96,8 +98,9 @@ type Outcome struct {
 	Optional bool
 	// Establishes are facts that hold afterwards.
 	Establishes []Fact
-	// EstablishesForOwn hold afterwards if the user is the run's Own.
-	EstablishesForOwn []Fact
+	// EstablishesGiven are facts that hold afterwards if the one they stand under
+	// held before, and still does.
+	EstablishesGiven map[Fact][]Fact
 	// NewSubject says that the run turns to another user (or to none): all that
 	// was certain about the one before is forgotten first.
 	NewSubject bool

@@ -49,7 +49,7 @@ func (c *compiler) prove() {
 			n.needs = n.kind.Needs // what its configuration adds is not known
 		}
 		n.needs = slices.DeleteFunc(slices.Clone(n.needs), func(need Need) bool {
-			return !n.in.HasAny(need.AnyOf) && c.reportNeed(i, need, waived)
+			return !n.in.HasAny(need.AnyOf) && c.checkNeed(i, need, waived)
 		})
 		if checker, ok := n.exec.(FactChecker); ok {
 			for _, p := range checker.CheckFacts(n.in) {
@@ -108,11 +108,44 @@ func (n *node) likely(outcome string) Outcome {
 	return Outcome{Name: outcome}
 }
 
-// reportNeed reports a need that does not hold, and whether that is waived: then
-// it is a warning.
-func (c *compiler) reportNeed(i int, need Need, waived map[schemas.Waiver]bool) bool {
+// checkNeed looks exactly at a need that the analysis does not find certain,
+// reports it with the shortest run that breaks it, and tells whether that is
+// waived: then it is a warning.
+func (c *compiler) checkNeed(i int, need Need, waived map[schemas.Waiver]bool) bool {
 	n := &c.graph.nodes[i]
-	rule := orRule(need.Rule, RuleNeeds)
+	waiver, isWaived := c.waiver(orRule(need.Rule, RuleNeeds), n.id)
+	if !isWaived && c.full() {
+		return false
+	}
+	var trace schemas.Trace
+	if p := c.productOf(need.AnyOf); p != nil {
+		path, broken := p.lacking(i, -1, need.AnyOf)
+		if !broken {
+			return false // every path brings one of them, if not all the same one
+		}
+		trace = c.trace(path, need.AnyOf)
+	}
+	problem := schemas.Problem{Rule: orRule(need.Rule, RuleNeeds), Node: n.id, Path: nodePath(i, need.Path), Message: needMessage(n, need), Trace: trace}
+	if isWaived {
+		waived[waiver] = true
+		problem.Warning, problem.Message = true, problem.Message+" (waived: "+waiver.Reason+")"
+	}
+	c.add(problem)
+	return isWaived
+}
+
+// waiver returns the waiver of a finding, if there is one and the rule has any.
+func (c *compiler) waiver(rule, node string) (schemas.Waiver, bool) {
+	i := slices.IndexFunc(c.flow.Waive, func(w schemas.Waiver) bool {
+		return w.Rule == rule && rule == RuleTakeover && w.Node == node
+	})
+	if i < 0 {
+		return schemas.Waiver{}, false
+	}
+	return c.flow.Waive[i], true
+}
+
+func needMessage(n *node, need Need) string {
 	message := fmt.Sprintf("%s needs %s, which is not certain on every path to it", n.kind.Name, factNames(need.AnyOf))
 	if need.Why != "" {
 		message += ": " + need.Why
@@ -120,17 +153,7 @@ func (c *compiler) reportNeed(i int, need Need, waived map[schemas.Waiver]bool) 
 	if need.Mend != "" {
 		message += "; " + need.Mend
 	}
-	for _, w := range c.flow.Waive {
-		if w.Rule == rule && rule == RuleTakeover && w.Node == n.id {
-			waived[w] = true
-			c.problems = append(c.problems, schemas.Problem{
-				Rule: rule, Node: n.id, Path: nodePath(i, need.Path), Warning: true, Message: message + " (waived: " + w.Reason + ")",
-			})
-			return true
-		}
-	}
-	c.report(rule, i, nodePath(i, need.Path), "%s", message)
-	return false
+	return message
 }
 
 // factNames writes facts as an author reads them.
@@ -164,14 +187,20 @@ func (c *compiler) checkEnds(i int) {
 		return
 	}
 	n := &c.graph.nodes[i]
-	for _, e := range n.edges {
-		if e.target == endNode && !n.in.after(e.Outcome).Has(Authenticated) {
-			path := "next"
-			if c.flow.Nodes[i].Next.By != nil {
-				path = schemas.MemberPath("next", e.Name)
-			}
-			c.report(RuleUnauthenticated, i, nodePath(i, path), "the outcome %q completes an AUTHENTICATION flow although nobody is certain to have authenticated; lead it to a node that authenticates, such as passkey-authenticate", e.Name)
+	for j, e := range n.edges {
+		if e.target != endNode || n.in.after(e.Outcome).Has(Authenticated) || c.full() {
+			continue
 		}
+		var trace schemas.Trace
+		if p := c.productOf([]Fact{Authenticated}); p != nil {
+			path, broken := p.lacking(i, j, []Fact{Authenticated})
+			if !broken {
+				continue
+			}
+			trace = c.trace(path, []Fact{Authenticated})
+		}
+		c.add(schemas.Problem{Rule: RuleUnauthenticated, Node: n.id, Path: c.edgePath(i, j), Trace: trace, Message: fmt.Sprintf(
+			"the outcome %q completes an AUTHENTICATION flow although nobody is certain to have authenticated; lead it to a node that authenticates, such as passkey-authenticate", e.Name)})
 	}
 }
 

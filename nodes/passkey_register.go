@@ -29,8 +29,8 @@ func passkeyRegisterOutcomes() []engine.Outcome {
 	return []engine.Outcome{
 		{
 			Name: "success", Doc: "the user has a new passkey; a user of the run's own is authenticated",
-			Establishes:       []engine.Fact{engine.Credential},
-			EstablishesForOwn: []engine.Fact{engine.Authenticated},
+			Establishes:      []engine.Fact{engine.Credential},
+			EstablishesGiven: map[engine.Fact][]engine.Fact{engine.Own: {engine.Authenticated}},
 		},
 		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
 	}

@@ -26,8 +26,8 @@ func passwordSetKind(d Deps) *engine.Kind {
 		Needs: ownUserNeeds("it would set the password of somebody else's account"),
 		Outcomes: []engine.Outcome{{
 			Name: "success", Doc: "the user has the new password; a user of the run's own is authenticated",
-			Establishes:       []engine.Fact{engine.Credential},
-			EstablishesForOwn: []engine.Fact{engine.Authenticated},
+			Establishes:      []engine.Fact{engine.Credential},
+			EstablishesGiven: map[engine.Fact][]engine.Fact{engine.Own: {engine.Authenticated}},
 		}},
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasswordSet(c, d) },
 	}

@@ -17,7 +17,7 @@ type Document struct {
 func (d *Document) JSON() json.RawMessage { return d.text }
 
 // Locate fills in the line and column of each problem that has none, from its
-// path, and returns the problems sorted by place. A fault of a name (an unknown
+// path, and the lines of its trace, and returns the problems sorted by place. A fault of a name (an unknown
 // or doubled member, see Problem.OnName) stands at the name; one of a value at
 // the value; one of a missing member at the object that misses it.
 func (d *Document) Locate(problems []Problem) []Problem {
@@ -25,6 +25,7 @@ func (d *Document) Locate(problems []Problem) []Problem {
 		if p := &problems[i]; p.Line == 0 {
 			p.Line, p.Column = d.place(*p)
 		}
+		problems[i].Trace.locate(d)
 	}
 	sortByPlace(problems)
 	return problems

@@ -82,6 +82,9 @@ type Problem struct {
 	Node string `json:"node,omitempty"`
 	// Warning marks what is worth telling but refuses nothing.
 	Warning bool `json:"warning,omitempty"`
+	// Trace is the shortest run by which a flow breaks the rule, where the finding
+	// is about runs.
+	Trace Trace `json:"trace,omitempty"`
 
 	onKey   bool   // the fault is the member's name, not its value
 	missing bool   // a required member is not there

@@ -165,10 +165,11 @@ func withoutEchoes(problems []Problem) []Problem {
 
 // once drops what two branches of an allOf both found.
 func once(problems []Problem) []Problem {
-	seen := make(map[Problem]bool)
+	seen := make(map[[2]string]bool)
 	return slices.DeleteFunc(problems, func(p Problem) bool {
-		again := seen[p]
-		seen[p] = true
+		key := [2]string{p.Path, p.String()}
+		again := seen[key]
+		seen[key] = true
 		return again
 	})
 }

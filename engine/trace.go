@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// trace tells a path as an author follows it: what each node adds or takes away
+// of what is known about the user, or of the facts that the path ends without.
+func (c *compiler) trace(path []move, lacking []Fact) schemas.Trace {
+	about := NewFacts(lacking...)
+	var trace schemas.Trace
+	held := NewFacts()
+	for i, m := range path {
+		n := &c.graph.nodes[m.node]
+		if m.edge < 0 {
+			return append(trace, schemas.TraceStep{Node: n.id, Path: nodePath(m.node, ""), Note: "comes here without " + factNames(lacking)})
+		}
+		o := n.edges[m.edge].Outcome
+		if n.exec == nil {
+			o = n.likely(o.Name)
+		}
+		after := held.after(o)
+		trace = append(trace, schemas.TraceStep{
+			Node: n.id, Outcome: n.edges[m.edge].Name, Path: c.edgePath(m.node, m.edge), Note: note(held, after, o, about),
+		})
+		held = after
+		if i == len(path)-1 {
+			trace = append(trace, schemas.TraceStep{Node: schemas.End, Path: c.edgePath(m.node, m.edge), Note: "comes here without " + factNames(lacking)})
+		}
+	}
+	return trace
+}
+
+// edgePath is where a definition says where an outcome leads.
+func (c *compiler) edgePath(i, edge int) string {
+	switch e, next := c.graph.nodes[i].edges[edge], c.flow.Nodes[i].Next; {
+	case e.retry:
+		return nodePath(i, "")
+	case next.By != nil:
+		return nodePath(i, schemas.MemberPath("next", e.Name))
+	}
+	return nodePath(i, "next")
+}
+
+// note says what a run gains and loses by an outcome.
+func note(before, after Facts, o Outcome, about Facts) string {
+	var words []string
+	gained := func(f Fact) bool { return after.Has(f) && !before.Has(f) }
+	lost := func(f Fact) bool { return before.Has(f) && !after.Has(f) }
+	switch {
+	case o.NewSubject && lost(Authenticated):
+		words = append(words, "the run turns to another user, so nobody is authenticated any more")
+	case o.NewSubject && lost(Own):
+		words = append(words, "the run turns to another user, who is none of its own")
+	case lost(User):
+		words = append(words, "the user is forgotten")
+	}
+	switch {
+	case after.Has(New) && (gained(New) || o.NewSubject):
+		words = append(words, "a new user")
+	case gained(Authenticated):
+		words = append(words, "the user is authenticated")
+	case after.Has(User) && !after.Has(Own) && (gained(User) || o.NewSubject):
+		words = append(words, "a user who is merely named")
+	}
+	for _, f := range about.List() {
+		input, is := f.Input()
+		switch {
+		case is && gained(f):
+			words = append(words, fmt.Sprintf("the input %q has a value", input))
+		case is && lost(f):
+			words = append(words, fmt.Sprintf("the input %q is taken back", input))
+		}
+	}
+	return strings.Join(words, "; ")
+}
