@@ -19,7 +19,7 @@ run: build
 ## test: every test, and the built-in flows; tests that need a browser or PostgreSQL say SKIP where there is none
 test:
 	$(GO) test ./...
-	$(GO) run ./cmd/postern flow check flows
+	$(GO) run ./cmd/postern flow check flows/*.yaml
 	$(GO) run ./cmd/postern flow test flows
 
 ## race: every test under the race detector (needs a C compiler); e2e runs the built binary

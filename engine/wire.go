@@ -144,9 +144,12 @@ func docOf(o Outcome) string {
 // checkReach finds nodes no path leads to, and nodes from which no path leads
 // to an end.
 //
-// While a target is missing, what it should have led to only looks unreachable.
+// While a target is missing, or may be either of two nodes, what it should have
+// led to only looks unreachable.
 func (c *compiler) checkReach() {
-	dangling := slices.ContainsFunc(c.problems, func(p schemas.Problem) bool { return p.Rule == RuleTarget || p.Rule == RuleOutcome })
+	dangling := slices.ContainsFunc(c.problems, func(p schemas.Problem) bool {
+		return p.Rule == RuleTarget || p.Rule == RuleOutcome || p.Rule == RuleID
+	})
 	reached := c.forward()
 	ending := c.backward()
 	for i := range c.graph.nodes {

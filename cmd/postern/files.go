@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/postern-id/postern/flows"
@@ -19,13 +20,13 @@ type files struct {
 	refuse func(name string) error
 }
 
-func flowFiles() files {
-	return files{"flow", flows.FlowFiles, flows.IsFlow, func(name string) error {
-		if flows.IsScenarios(name) {
-			return fmt.Errorf("%s: these are scenarios; run them with `postern flow test`", name)
-		}
-		return nil
-	}}
+// stdinPath stands for standard input among paths.
+const stdinPath = "-"
+
+// checkedFiles are flows and scenarios.
+func checkedFiles() files {
+	wanted := func(name string) bool { return flows.IsFlow(name) || flows.IsScenarios(name) }
+	return files{"flow", flows.FlowFiles, wanted, func(string) error { return nil }}
 }
 
 func scenarioFiles() files {
@@ -38,15 +39,21 @@ func scenarioFiles() files {
 }
 
 // under lists the files that are named, and in named folders those that are
-// wanted.
+// wanted, each once.
 func (f files) under(paths []string) ([]string, error) {
 	var list []string
+	seen := map[string]bool{}
 	for _, path := range paths {
 		found, err := f.at(path)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, found...)
+		for _, file := range found {
+			if !seen[file] {
+				list = append(list, file)
+			}
+			seen[file] = true
+		}
 	}
 	if len(list) == 0 {
 		return nil, fmt.Errorf("no %s files (%s) under %s", f.noun, f.patterns, strings.Join(paths, ", "))
@@ -54,10 +61,17 @@ func (f files) under(paths []string) ([]string, error) {
 	return list, nil
 }
 
-// at lists the files at one path: itself, or those in it.
+// at lists the files at one path: itself, those in it, or those that fit it as a
+// pattern, which a shell may have left to us.
 func (f files) at(path string) (list []string, err error) {
+	if path == stdinPath {
+		return []string{path}, nil
+	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if fitting, err := filepath.Glob(path); err == nil && len(fitting) > 0 && !slices.Contains(fitting, path) {
+			return f.under(fitting)
+		}
 		return nil, fmt.Errorf("there is no file or folder %s", path)
 	}
 	if err != nil {

@@ -4,86 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
-	"github.com/postern-id/postern/engine"
-	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/flowtest"
-	"github.com/postern-id/postern/nodes"
-	"github.com/postern-id/postern/schemas"
 )
 
 type flowCommands struct {
-	Check flowCheckCommand `cmd:"" help:"Check and prove flow files; every finding is printed with its line."`
-	Test  flowTestCommand  `cmd:"" help:"Run the scenario tests of flow files."`
-}
-
-type flowCheckCommand struct {
-	Paths []string `arg:"" name:"path" help:"Flow files, or folders of them."`
-}
-
-// Run checks every flow file.
-func (c flowCheckCommand) Run(p program) error {
-	files, err := flowFiles().under(c.Paths)
-	if err != nil {
-		return err
-	}
-	kinds := nodes.Kinds(nodes.Deps{})
-	bad := 0
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		flow, _, problems := engine.Check(text, !flows.IsJSON(file), kinds)
-		refused := printFindings(p.stdout, file, text, problems)
-		if refused {
-			bad++
-			continue
-		}
-		fmt.Fprintf(p.stdout, "ok\t%s\t%s, %d nodes\n", file, flow.Handle, len(flow.Nodes))
-	}
-	if bad > 0 {
-		fmt.Fprintf(p.stdout, "%d of %d flows have findings\n", bad, len(files))
-		return errFindings
-	}
-	return nil
-}
-
-// printFindings prints findings with the line each is about and reports whether
-// any of them refuses the flow.
-func printFindings(w io.Writer, file string, text []byte, problems []schemas.Problem) (refused bool) {
-	lines := strings.Split(string(text), "\n")
-	for _, p := range problems {
-		severity := "error"
-		if p.Warning {
-			severity = "warning"
-		} else {
-			refused = true
-		}
-		fmt.Fprintf(w, "%s:%d:%d: %s: %s [%s]\n", file, p.Line, p.Column, severity, p.Message, p.Rule)
-		if p.Line > 0 && p.Line <= len(lines) {
-			line := strings.TrimRight(lines[p.Line-1], "\r")
-			fmt.Fprintf(w, "    %s\n    %s^\n", line, indent(line, p.Column-1))
-		}
-	}
-	return refused
-}
-
-// indent is white space as wide as the first n characters of line.
-func indent(line string, n int) string {
-	var b strings.Builder
-	for i, r := range []rune(line) {
-		if i >= n {
-			break
-		}
-		if r != '\t' {
-			r = ' '
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
+	Check   flowCheckCommand   `cmd:"" help:"Check and prove flow files; every finding is printed with its line."`
+	Explain flowExplainCommand `cmd:"" help:"Tell why a rule exists and how to mend what breaks it."`
+	Test    flowTestCommand    `cmd:"" help:"Run the scenario tests of flow files."`
 }
 
 type flowTestCommand struct {

@@ -33,6 +33,8 @@ func rooms() map[string][]string {
 		"internal/declare":             {"schemas", "internal/directory"},
 		"nodes":                        {"engine", "schemas", "internal/passkey"},
 		"flows":                        {"engine", "nodes", "schemas"},
+		"flows/rules":                  {"engine", "schemas"},
+		"flows/findings":               {"flows", "flows/rules", "engine", "schemas"},
 		"flows/flowtest":               {"flows", "engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password"},
 		"server/oauth":                 {"schemas", "internal/token", "internal/directory", "internal/outbound"},
 		"server":                       {"engine", "flows", "schemas", "internal/passkey", "internal/token", "internal/config", "internal/directory", "internal/throttle", "server/oauth"},

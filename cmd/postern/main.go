@@ -33,7 +33,7 @@ func main() {
 	// that ask nobody, and would tell of every bad request.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := program{args: os.Args[1:], environ: os.Environ(), stdout: os.Stdout, stderr: os.Stderr}.run(ctx)
+	code := program{args: os.Args[1:], environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}.run(ctx)
 	stop()
 	os.Exit(code)
 }
@@ -41,6 +41,7 @@ func main() {
 // program is one call of postern; tests make their own.
 type program struct {
 	args, environ  []string
+	stdin          io.Reader // nil: empty
 	stdout, stderr io.Writer
 }
 

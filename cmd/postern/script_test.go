@@ -13,7 +13,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"postern": func() {
-			os.Exit(program{args: os.Args[1:], environ: os.Environ(), stdout: os.Stdout, stderr: os.Stderr}.run(context.Background()))
+			os.Exit(program{args: os.Args[1:], environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}.run(context.Background()))
 		},
 	})
 }

@@ -2,7 +2,10 @@ package flowtest
 
 import (
 	_ "embed"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/postern-id/postern/flows"
@@ -126,11 +129,7 @@ func Load(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, problems := schemas.ParseYAML(text)
-	f := &File{path: path}
-	if len(problems) == 0 {
-		problems = doc.Decode(Schema(), f)
-	}
+	f, _, problems := parse(path, text)
 	if len(problems) > 0 {
 		return nil, flows.Faults(path, problems)
 	}
@@ -138,6 +137,34 @@ func Load(path string) (*File, error) {
 		f.Flow, err = flows.FlowOf(path)
 	}
 	return f, err
+}
+
+// parse reads the text of a scenario file, as far as the text alone tells.
+func parse(path string, text []byte) (*File, *schemas.Document, []schemas.Problem) {
+	doc, problems := schemas.ParseYAML(text)
+	f := &File{path: path}
+	if len(problems) == 0 {
+		problems = doc.Decode(Schema(), f)
+	}
+	return f, doc, problems
+}
+
+// Check returns everything that is wrong with a scenario file, but for what only
+// running it tells, and how many scenarios it has.
+func Check(path string, text []byte) (scenarios int, problems []schemas.Problem) {
+	f, doc, problems := parse(path, text)
+	if len(problems) > 0 {
+		return 0, problems
+	}
+	if f.Flow == "" {
+		if _, err := flows.FlowOf(path); err != nil {
+			return 0, []schemas.Problem{{Message: strings.TrimPrefix(err.Error(), path+": "), Line: 1, Column: 1}}
+		}
+	} else if _, err := os.Stat(filepath.Join(filepath.Dir(path), f.Flow)); err != nil {
+		missing := fmt.Sprintf("there is no flow %q; expected its path from this file", f.Flow)
+		return 0, doc.Locate([]schemas.Problem{{Path: "flow", Message: missing}})
+	}
+	return len(f.Scenarios), nil
 }
 
 // wait returns how long the client waits.

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/mattn/go-isatty"
+
+	"github.com/postern-id/postern/flows/findings"
+	"github.com/postern-id/postern/flows/flowtest"
+	"github.com/postern-id/postern/flows/rules"
+	"github.com/postern-id/postern/nodes"
+)
+
+type flowCheckCommand struct {
+	Format string   `enum:"text,json,sarif,github" default:"text" help:"How findings are written: text, json, sarif (code scanning), or github (workflow commands)."`
+	Color  string   `enum:"auto,always,never" default:"auto" help:"auto colours text on a terminal, unless NO_COLOR is set."`
+	Paths  []string `arg:"" name:"path" help:"Flow and scenario files, folders of them, patterns such as 'flows/*.yaml', or - for a flow on standard input."`
+}
+
+// stdinName is how the flow on standard input is called.
+const stdinName = "stdin"
+
+// Run checks every file.
+func (c flowCheckCommand) Run(p program) error {
+	files, err := checkedFiles().under(c.Paths)
+	if err != nil {
+		return err
+	}
+	checker := findings.Checker{Kinds: nodes.Kinds(nodes.Deps{}), Scenarios: flowtest.Check, ScenarioRule: rules.Scenario}
+	list, err := checker.Check(len(files), func(i int) (findings.Source, error) { return p.source(files[i]) })
+	if err != nil {
+		return err
+	}
+	if err := c.write(p, list); err != nil {
+		return err
+	}
+	for i := range list {
+		if list[i].Refused() {
+			return errFindings
+		}
+	}
+	return nil
+}
+
+// source reads a file, or standard input.
+func (p program) source(file string) (findings.Source, error) {
+	if file == stdinPath {
+		text, err := io.ReadAll(p.stdin)
+		if err != nil {
+			return findings.Source{}, fmt.Errorf("standard input: %w", err)
+		}
+		return findings.FromStream(stdinName, text), nil
+	}
+	text, err := os.ReadFile(file)
+	return findings.Source{Name: file, Text: text}, err
+}
+
+func (c flowCheckCommand) write(p program, list []findings.File) error {
+	switch c.Format {
+	case "json":
+		return findings.WriteJSON(p.stdout, list)
+	case "sarif":
+		return findings.WriteSARIF(p.stdout, list, version)
+	case "github":
+		return findings.WriteGitHub(p.stdout, list)
+	}
+	return findings.Text{Colour: p.colours(c.Color)}.Write(p.stdout, list)
+}
+
+// colours reports whether what is printed may be coloured. NO_COLOR
+// (no-color.org) says no if it is set to anything; so does a dumb terminal.
+func (p program) colours(when string) bool {
+	if when != "auto" {
+		return when == "always"
+	}
+	f, isFile := p.stdout.(*os.File)
+	return isFile && isatty.IsTerminal(f.Fd()) && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
+}

@@ -1,0 +1,236 @@
+package findings
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+)
+
+const head = "handle: sign-in\nname: Sign in\nflowType: AUTHENTICATION\nnodes:\n"
+
+const good = head + "  - {id: key, use: passkey-authenticate, next: done}\n  - {id: done, use: authorization-code}\n"
+
+func checker() Checker {
+	return Checker{Kinds: nodes.Kinds(nodes.Deps{}), ScenarioRule: "scenario", Scenarios: func(string, []byte) (int, []schemas.Problem) {
+		return 0, []schemas.Problem{{Message: "no", Line: 1, Column: 1}}
+	}}
+}
+
+func checked(t testing.TB, sources ...Source) []File {
+	t.Helper()
+	list, err := checker().Check(len(sources), func(i int) (Source, error) { return sources[i], nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// What came of each file stands in the order of the files, however many are
+// checked at once.
+func TestCheckKeepsOrder(t *testing.T) {
+	var sources []Source
+	for i := range 200 {
+		text := good
+		if i%3 == 0 {
+			text = strings.ReplaceAll(text, "next: done", fmt.Sprintf("next: d%d", i))
+		}
+		sources = append(sources, Source{Name: fmt.Sprintf("%d.yaml", i), Text: []byte(text)})
+	}
+	for i, f := range checked(t, sources...) {
+		if f.Name != sources[i].Name || f.Refused() != (i%3 == 0) {
+			t.Fatalf("file %d is %s, refused %t", i, f.Name, f.Refused())
+		}
+	}
+}
+
+func TestCheckReads(t *testing.T) {
+	broken := errors.New("broken")
+	if _, err := checker().Check(3, func(i int) (Source, error) {
+		if i == 1 {
+			return Source{}, broken
+		}
+		return Source{Name: "a.yaml", Text: []byte(good)}, nil
+	}); !errors.Is(err, broken) {
+		t.Errorf("an unreadable file: %v", err)
+	}
+	if list, err := checker().Check(0, nil); len(list) != 0 || err != nil {
+		t.Errorf("no files: %v, %v", list, err)
+	}
+}
+
+// What is read as what.
+func TestCheckForms(t *testing.T) {
+	flow := `{"handle": "f", "name": "f", "flowType": "REGISTRATION", "nodes": [{"id": "q", "use": "prompt", "with": {"actions": [{"ref": "go"}]}, "next": "end"}]}`
+	tests := []struct {
+		name string
+		s    Source
+		want string // the rule of the finding
+	}{
+		{"YAML", Source{Name: "a.yaml", Text: []byte(good)}, ""},
+		{"JSON", Source{Name: "a.json", Text: []byte(flow)}, ""},
+		{"YAML that is called JSON", Source{Name: "a.json", Text: []byte(good)}, "shape"},
+		{"a stream of JSON", FromStream("stdin", []byte("\t"+flow)), ""},
+		{"a stream of YAML", FromStream("stdin", []byte(good)), ""},
+		{"scenarios", Source{Name: "a_test.yaml"}, "scenario"},
+		{"nothing", Source{Name: "a.yaml"}, "shape"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := checked(t, tt.s)[0]
+			got := ""
+			if len(f.Findings) > 0 {
+				got = f.Findings[0].Rule
+			}
+			if got != tt.want || f.Refused() != (tt.want != "") || (f.Handle != "") == (tt.want != "") {
+				t.Errorf("%v, handle %q", f.Findings, f.Handle)
+			}
+		})
+	}
+}
+
+// The caret stands below the character, whatever stands before it, and a file
+// cannot talk to the terminal.
+func TestTextPointsAtTheCharacter(t *testing.T) {
+	tests := []struct {
+		name, line   string
+		column       int
+		shown, caret string
+	}{
+		{"plain", "abc", 2, "abc", " ^"},
+		{"after the end", "abc", 9, "abc", "   ^"},
+		{"no column", "abc", 0, "abc", "^"},
+		{"tabs", "\ta\tb", 4, "\ta\tb", "\t \t^"},
+		{"wide", "日本x", 3, "日本x", "    ^"},
+		{"emoji", "🔑x", 2, "🔑x", "  ^"},
+		{"combining", "e\u0301x", 3, "e\u0301x", " ^"},
+		{"escape sequence", "\x1b[2Jx", 5, "\ufffd[2Jx", "    ^"},
+		{"bidirectional override", "a\u202eb", 3, "a\ufffdb", "  ^"},
+		{"long", strings.Repeat("a", 300) + "b" + strings.Repeat("c", 300), 301, "…" + strings.Repeat("a", 80) + "b" + strings.Repeat("c", 79) + "…", strings.Repeat(" ", 81) + "^"},
+		{"long, at its end", strings.Repeat("a", 300), 300, "…" + strings.Repeat("a", 160), strings.Repeat(" ", 160) + "^"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var out bytes.Buffer
+			f := File{Source: Source{Name: "a.yaml", Text: []byte(tt.line + "\r\nnext")}, Findings: []schemas.Problem{{Message: "no", Rule: "shape", Line: 1, Column: tt.column}}}
+			if err := (Text{}).Write(&out, []File{f}); err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(out.String(), "\n")
+			if want := "    1 | " + tt.shown; lines[1] != want {
+				t.Errorf("line  %q\nwant  %q", lines[1], want)
+			}
+			if want := "      | " + tt.caret; lines[2] != want {
+				t.Errorf("caret %q\nwant  %q", lines[2], want)
+			}
+		})
+	}
+}
+
+func TestTextIsColouredOnlyIfAsked(t *testing.T) {
+	list := checked(t, Source{Name: "a.yaml", Text: []byte(head)}, Source{Name: "b.yaml", Text: []byte(good)})
+	for _, colour := range []bool{false, true} {
+		var out bytes.Buffer
+		if err := (Text{Colour: colour}).Write(&out, list); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "\x1b["); got != colour {
+			t.Errorf("colour %t: %q", colour, out.String())
+		}
+	}
+}
+
+// A name or message can neither end its command nor begin another.
+func TestGitHubEscapes(t *testing.T) {
+	tests := []struct {
+		name, file string
+		p          schemas.Problem
+		want       string
+	}{
+		{"plain", "a.yaml", schemas.Problem{Message: "no, really: no", Rule: "shape", Line: 2, Column: 3}, "::error file=a.yaml,line=2,col=3,title=postern%3A shape::no, really: no\n"},
+		{"no place, a warning", "a.yaml", schemas.Problem{Message: "hm", Rule: "takeover", Warning: true}, "::warning file=a.yaml,title=postern%3A takeover::hm\n"},
+		{"hostile", "a,line=9:\r\n::b%.yaml", schemas.Problem{Message: "x\n::set-env name=a::b\r%", Rule: "shape"},
+			"::error file=a%2Cline=9%3A%0D%0A%3A%3Ab%25.yaml,title=postern%3A shape::x%0A::set-env name=a::b%0D%25\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := WriteGitHub(&out, []File{{Source: Source{Name: tt.file}, Findings: []schemas.Problem{tt.p}}}); err != nil || out.String() != tt.want {
+				t.Errorf("got  %q, %v\nwant %q", out.String(), err, tt.want)
+			}
+		})
+	}
+}
+
+func TestSARIFNamesFilesByURI(t *testing.T) {
+	for path, want := range map[string]string{
+		"flows/a.yaml": "flows/a.yaml", "a b#?%.yaml": "a%20b%23%3F%25.yaml", "c:d.yaml": "./c:d.yaml", "/tmp/a.yaml": "file:///tmp/a.yaml", "ü.yaml": "%C3%BC.yaml",
+	} {
+		if got := fileURI(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+// Every result refers to its rule, and a finding without a place has no region.
+func TestSARIF(t *testing.T) {
+	var out bytes.Buffer
+	list := checked(t, Source{Name: "a.yaml", Text: []byte(strings.ReplaceAll(good, "next: done", "next: doen"))})
+	list[0].Findings = append(list[0].Findings, schemas.Problem{Message: "hm", Rule: "takeover", Warning: true})
+	if err := WriteSARIF(&out, list, "1.2.3"); err != nil {
+		t.Fatal(err)
+	}
+	var log sarifLog
+	if err := json.Unmarshal(out.Bytes(), &log); err != nil {
+		t.Fatal(err)
+	}
+	run := log.Runs[0]
+	for i, want := range []struct{ rule, level string }{{"target", "error"}, {"takeover", "warning"}} {
+		r := run.Results[i]
+		if r.RuleID != want.rule || run.Tool.Driver.Rules[r.RuleIndex].ID != want.rule || r.Level != want.level {
+			t.Errorf("result %d: %+v", i, r)
+		}
+	}
+	if region := run.Results[0].Locations[0].Physical.Region; region == nil || *region != (sarifRegion{5, 48}) {
+		t.Errorf("the region is %+v", region)
+	}
+	if region := run.Results[1].Locations[0].Physical.Region; region != nil {
+		t.Errorf("a finding without a place has the region %+v", region)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	var out bytes.Buffer
+	if err := WriteJSON(&out, checked(t, Source{Name: "a.yaml", Text: []byte(good)})); err != nil {
+		t.Fatal(err)
+	}
+	if want := "{\n  \"files\": 1,\n  \"refused\": 0,\n  \"findings\": []\n}\n"; out.String() != want {
+		t.Errorf("nothing found: %s", out.String())
+	}
+}
+
+// BenchmarkCheck checks 1,000 flows of ten nodes.
+func BenchmarkCheck(b *testing.B) {
+	var text strings.Builder
+	text.WriteString(head)
+	for i := range 9 {
+		fmt.Fprintf(&text, "  - {id: key%d, use: passkey-authenticate, with: {mode: usernameless, alternatives: [{ref: other, label: Another}]}, next: {success: %s, other: key%d}}\n",
+			i, map[bool]string{true: "done", false: fmt.Sprintf("key%d", i+1)}[i == 8], i)
+	}
+	text.WriteString("  - {id: done, use: authorization-code}\n")
+	source := Source{Name: "a.yaml", Text: []byte(text.String())}
+	c := checker()
+	for b.Loop() {
+		list, err := c.Check(1000, func(int) (Source, error) { return source, nil })
+		if err != nil || list[999].Refused() {
+			b.Fatal(err, list[999].Findings)
+		}
+	}
+	b.ReportMetric(float64(runtime.GOMAXPROCS(0)), "procs")
+}

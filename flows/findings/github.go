@@ -1,0 +1,41 @@
+package findings
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// WriteGitHub writes every finding as a workflow command, by which GitHub shows
+// it at its line in a pull request.
+func WriteGitHub(w io.Writer, list []File) error {
+	var b strings.Builder
+	for i := range list {
+		for _, p := range list[i].Findings {
+			b.WriteString(command(list[i].Name, p))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func command(file string, p schemas.Problem) string {
+	at := "file=" + property(file)
+	if p.Line > 0 {
+		at += fmt.Sprintf(",line=%d,col=%d", p.Line, p.Column)
+	}
+	return fmt.Sprintf("::%s %s,title=%s::%s\n", severity(p), at, property("postern: "+p.Rule), data(p.Message))
+}
+
+// data escapes the text of a workflow command. What is not escaped could begin a
+// command of its own, and set an environment variable of the steps that follow.
+func data(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+}
+
+// property escapes a parameter of a workflow command.
+func property(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+}

@@ -1,0 +1,51 @@
+package findings
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/postern-id/postern/flows/rules"
+	"github.com/postern-id/postern/schemas"
+)
+
+// report is the JSON of what came of files.
+type report struct {
+	Files    int       `json:"files"`
+	Refused  int       `json:"refused"` // files with a finding that is more than a warning
+	Findings []finding `json:"findings"`
+}
+
+// finding is the JSON of one.
+type finding struct {
+	File     string `json:"file"`
+	Severity string `json:"severity"`
+	schemas.Problem
+	// Help is what to do about findings of the rule.
+	Help string `json:"help,omitempty"`
+}
+
+// WriteJSON writes what came of files as one JSON object: how many files there
+// were, how many are refused, and every finding.
+func WriteJSON(w io.Writer, list []File) error {
+	r := report{Files: len(list), Findings: []finding{}}
+	for i := range list {
+		if list[i].Refused() {
+			r.Refused++
+		}
+		for _, p := range list[i].Findings {
+			f := finding{File: list[i].Name, Severity: severity(p), Problem: p}
+			if rule, err := rules.Find(p.Rule); err == nil {
+				f.Help = rule.Mend
+			}
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	return encode(w, r)
+}
+
+func encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

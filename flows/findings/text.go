@@ -1,0 +1,175 @@
+package findings
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Text writes what came of files for people.
+type Text struct {
+	// Colour has ANSI escape sequences written.
+	Colour bool
+}
+
+// The ways to set off a part of a line, by SGR parameters (ECMA-48 §8.3.117).
+const (
+	bold   = "1"
+	faint  = "2"
+	red    = "1;31"
+	yellow = "1;33"
+	green  = "32"
+	cyan   = "36"
+)
+
+// Write writes every finding with the line it is about, and then how many files
+// have some.
+func (t Text) Write(w io.Writer, list []File) error {
+	out := &strings.Builder{}
+	refused := 0
+	var rules []string
+	for i := range list {
+		f := &list[i]
+		lines := strings.Split(string(f.Text), "\n")
+		for _, p := range f.Findings {
+			t.finding(out, f.Name, lines, p)
+			if !slices.Contains(rules, p.Rule) {
+				rules = append(rules, p.Rule)
+			}
+		}
+		switch {
+		case f.Refused():
+			refused++
+		case f.Scenarios > 0:
+			fmt.Fprintf(out, "%s\t%s\t%s\n", t.paint(green, "ok"), printable(f.Name), count(f.Scenarios, "scenario"))
+		default:
+			fmt.Fprintf(out, "%s\t%s\t%s, %s\n", t.paint(green, "ok"), printable(f.Name), printable(f.Handle), count(f.Nodes, "node"))
+		}
+	}
+	if refused > 0 {
+		fmt.Fprintf(out, "%d of %s findings\n", refused, have(len(list)))
+	}
+	if len(rules) > 0 {
+		slices.Sort(rules)
+		fmt.Fprintf(out, "why, and what to do: postern flow explain %s\n", strings.Join(rules, " "))
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func have(files int) string {
+	if files == 1 {
+		return "1 file has"
+	}
+	return fmt.Sprintf("%d files have", files)
+}
+
+// finding writes one finding: where it is and what, the line, and a caret.
+func (t Text) finding(out *strings.Builder, file string, lines []string, p schemas.Problem) {
+	colour := red
+	if p.Warning {
+		colour = yellow
+	}
+	fmt.Fprintf(out, "%s: %s: %s %s\n",
+		t.paint(bold, place(printable(file), p)), t.paint(colour, severity(p)), printable(p.Message), t.paint(faint, "["+p.Rule+"]"))
+	if p.Line < 1 || p.Line > len(lines) {
+		return
+	}
+	line, column := around(strings.TrimRight(lines[p.Line-1], "\r"), p.Column)
+	number := fmt.Sprintf("%5d", p.Line)
+	bar := t.paint(faint, "|")
+	fmt.Fprintf(out, "%s %s %s\n", t.paint(faint, number), bar, line)
+	fmt.Fprintf(out, "%*s %s %s%s\n", len(number), "", bar, indent(line, column-1), t.paint(colour, "^"))
+}
+
+// place is file:line:column, as editors can follow it.
+func place(file string, p schemas.Problem) string {
+	if p.Line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d:%d", file, p.Line, p.Column)
+}
+
+func (t Text) paint(sgr, text string) string {
+	if !t.Colour {
+		return text
+	}
+	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
+}
+
+// printable makes text from outside safe to print: it keeps the terminal from
+// being told anything by it.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
+// The most of a line that is shown, in characters, and how much of that comes
+// before the column the finding is at.
+const (
+	longestLine = 160
+	leadIn      = 80
+)
+
+// around cuts a long line to what stands around the column (from 1), and returns
+// that with the column in it.
+func around(line string, column int) (string, int) {
+	runes := []rune(printable(line))
+	column = min(max(column, 1), len(runes)+1)
+	if len(runes) <= longestLine {
+		return string(runes), column
+	}
+	from := min(max(column-1-leadIn, 0), len(runes)-longestLine)
+	part, before := string(runes[from:from+longestLine]), column-from
+	if from > 0 {
+		part, before = "…"+part, before+1
+	}
+	if from+longestLine < len(runes) {
+		part += "…"
+	}
+	return part, before
+}
+
+// indent is white space as wide as the first n characters of line are on a
+// terminal: none for marks that combine with the letter before, two columns for
+// wide characters (Unicode Standard Annex 11), and tabs as they are.
+func indent(line string, n int) string {
+	var b strings.Builder
+	for _, r := range line {
+		if n--; n < 0 {
+			break
+		}
+		switch {
+		case r == '\t':
+			b.WriteByte('\t')
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		case wide(r):
+			b.WriteString("  ")
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+func wide(r rune) bool {
+	k := width.LookupRune(r).Kind()
+	return k == width.EastAsianWide || k == width.EastAsianFullwidth
+}
