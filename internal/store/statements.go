@@ -60,6 +60,7 @@ func writeQueries() []query {
 		insertFamily, selectFamily, deleteFamily, rotateFamily, deleteExpiredFamilies,
 		upsertPasskeySession, deletePasskeySession, deleteExpiredPasskeySessions,
 		insertFlow, insertFlowVersion, advanceFlow, selectFlowClash,
+		insertClientAssertion, deleteExpiredClientAssertions,
 		insertKey, insertEvent, insertSeeding,
 		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
 	}

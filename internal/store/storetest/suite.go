@@ -45,6 +45,7 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"refresh tokens are rotated", testRefresh},
 		{"those who refresh at once get the same token", testRefreshRace},
 		{"browsers know their session", testBrowserSessions},
+		{"assertions of clients are used once", testClientAssertions},
 		{"redirect URIs are listed", testRedirects},
 		{"passkeys are renamed and deleted", testCredentialChanges},
 		{"events are found by what they have", testEventQueries},
