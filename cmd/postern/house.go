@@ -176,7 +176,7 @@ func (h *house) handler() http.Handler {
 // authorizationServer is what stands behind /oauth2.
 func (h *house) authorizationServer() *oauth.Provider {
 	return oauth.New(oauth.Options{
-		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens,
+		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens, KeyAuthentication: h.keyAuthentication(),
 		Authorization: &oauth.Authorization{
 			Requests: h.store, Sessions: h.store, Users: h.store, Tokens: h.tokens, RefreshKey: h.refreshKey, Gate: gateURL(h.cfg),
 		},
