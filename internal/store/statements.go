@@ -42,7 +42,7 @@ func readQueries() []query {
 		selectCredential, selectCredentials,
 		selectApplicationPermissions, selectTokenLive, selectSessionByToken,
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects,
-		selectApplication, selectApplicationByClient, selectClientRevision,
+		selectApplication, selectApplicationByClient, selectClientRevision, selectLease,
 		selectActiveVersion, selectFlowVersion,
 		selectKeys, selectExpiredDeliveries,
 	}
@@ -62,6 +62,7 @@ func writeQueries() []query {
 		insertFlow, insertFlowVersion, advanceFlow, selectFlowClash,
 		insertClientAssertion, deleteExpiredClientAssertions,
 		insertKey, insertEvent, insertSeeding,
+		prolongLease, deleteExpiredClients,
 		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
 	}
 }

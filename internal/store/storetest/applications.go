@@ -48,6 +48,7 @@ func applications() tableCase[schemas.Application] {
 			a.PasskeyAllowedOrigins = []string{"https://shop.example"}
 			a.Assertion = schemas.AssertionRules{ValidityPeriod: 60, UserAttributes: []string{}}
 			a.Customizations = map[string]any{"theme": map[string]any{"dark": true}}
+			a.Registration, a.Verified = schemas.RegisteredDynamically, true
 			return a
 		},
 		edit: func(a *schemas.Application) {
@@ -60,10 +61,11 @@ func applications() tableCase[schemas.Application] {
 			return &a.ID, &a.CreatedAt, &a.UpdatedAt
 		},
 		values: map[string]func(*schemas.Application) string{
-			"name":     func(a *schemas.Application) string { return a.Name },
-			"clientId": func(a *schemas.Application) string { return a.ClientID },
-			"ouId":     func(a *schemas.Application) string { return a.OUID },
-			"type":     func(a *schemas.Application) string { return a.Type },
+			"name":         func(a *schemas.Application) string { return a.Name },
+			"clientId":     func(a *schemas.Application) string { return a.ClientID },
+			"ouId":         func(a *schemas.Application) string { return a.OUID },
+			"type":         func(a *schemas.Application) string { return a.Type },
+			"registration": func(a *schemas.Application) string { return a.Registration },
 		},
 	}
 }
