@@ -27,9 +27,10 @@ type directory struct {
 	hashes      map[string]string
 	credentials []schemas.Credential
 	permissions map[string][]string
-	misfit      []schemas.Problem // what is wrong with whoever is to be created
-	lookups     int               // calls of UserByAttribute
-	broken      error             // what every method fails with, if not nil
+	scopes      map[string][]string // of applications
+	misfit      []schemas.Problem   // what is wrong with whoever is to be created
+	lookups     int                 // calls of UserByAttribute
+	broken      error               // what every method fails with, if not nil
 }
 
 func notFound(code string) error {
@@ -70,6 +71,10 @@ func (d *directory) PasswordHash(_ context.Context, userID string) (string, erro
 
 func (d *directory) Permissions(_ context.Context, userID string) ([]string, error) {
 	return d.permissions[userID], d.broken
+}
+
+func (d *directory) RegisteredScopes(_ context.Context, applicationID string) ([]string, error) {
+	return d.scopes[applicationID], d.broken
 }
 
 func (d *directory) Credentials(_ context.Context, userID string) ([]schemas.Credential, error) {
@@ -145,6 +150,7 @@ func newWorld(t *testing.T) *world {
 			},
 			hashes:      map[string]string{"ada": "new:analytical engine"},
 			permissions: map[string][]string{"ada": {"system"}},
+			scopes:      map[string][]string{"app-1": {"openid", "system"}, "shop": {"openid", "system:users:read"}},
 		},
 		hasher: &hasher{},
 		device: passkeytest.New(passkeytest.Seed(t.Name())),

@@ -40,7 +40,7 @@ func readQueries() []query {
 	return []query{
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions,
 		selectCredential, selectCredentials,
-		selectApplicationPermissions, selectTokenLive, selectSessionByToken,
+		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectSessionByToken,
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects,
 		selectApplication, selectApplicationByClient, selectClientRevision, selectLease,
 		selectActiveVersion, selectFlowVersion,

@@ -74,15 +74,9 @@ func (p *Provider) userScope(ctx context.Context, userID string, scopes []string
 	if err != nil {
 		return nil, err
 	}
-	may := coveredBy(has)
-	granted := slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool { return isPermission(scope) && !may(scope) })
-	asked := coveredBy(slices.DeleteFunc(slices.Clone(scopes), isIdentityScope))
-	for _, permission := range has {
-		if asked(permission) && !coveredBy(granted)(permission) {
-			granted = append(granted, permission)
-		}
-	}
-	return granted, nil
+	identity := slices.DeleteFunc(slices.Clone(scopes), isPermission)
+	asked := slices.DeleteFunc(slices.Clone(scopes), isIdentityScope)
+	return append(identity, schemas.Shared(asked, has)...), nil
 }
 
 func isPermission(scope string) bool { return !isIdentityScope(scope) }

@@ -91,6 +91,12 @@ func testClients(t *testing.T, s *store.Store) {
 	must(t, err)
 	wantEqual(t, "the application by its client id", got, &client)
 
+	for id, want := range map[string][]string{client.ID: {"openid", "shop:orders"}, plain.ID: nil, schemas.NewID(): nil, "a\x00": nil} {
+		scopes, err := s.RegisteredScopes(ctx, id)
+		must(t, err)
+		wantEqual(t, "what it is registered for", scopes, want)
+	}
+
 	was := client.UpdatedAt
 	lost := client
 	lost.ClientID, lost.InboundAuthConfig, lost.UpdatedAt = "", nil, was.Add(time.Second)
