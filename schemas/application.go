@@ -4,59 +4,34 @@ import "time"
 
 // Application is something people sign in to, or that acts on its own behalf.
 type Application struct {
-	ID                        string         `json:"id"`
-	Name                      string         `json:"name"` // unique
-	Type                      string         `json:"type,omitempty"`
-	Description               string         `json:"description,omitempty"`
-	OUID                      string         `json:"ouId,omitempty"`
-	URL                       string         `json:"url,omitempty"`
-	LogoURL                   string         `json:"logoUrl,omitempty"`
-	TosURI                    string         `json:"tosUri,omitempty"`
-	PolicyURI                 string         `json:"policyUri,omitempty"`
-	Contacts                  []string       `json:"contacts,omitempty"`
-	AuthFlowID                string         `json:"authFlowId"`
-	RegistrationFlowID        string         `json:"registrationFlowId,omitempty"`
-	IsRegistrationFlowEnabled bool           `json:"isRegistrationFlowEnabled"`
-	AllowedUserTypes          []string       `json:"allowedUserTypes,omitempty"`
-	PasskeyAllowedOrigins     []string       `json:"passkeyAllowedOrigins,omitempty"`
-	Assertion                 AssertionRules `json:"assertion,omitzero"`
-	Customizations            map[string]any `json:"customizations,omitempty"`
+	ID                        string   `json:"id"`
+	Name                      string   `json:"name"` // unique
+	Type                      string   `json:"type,omitempty"`
+	Description               string   `json:"description,omitempty"`
+	OUID                      string   `json:"ouId,omitempty"`
+	URL                       string   `json:"url,omitempty"`
+	LogoURL                   string   `json:"logoUrl,omitempty"`
+	TosURI                    string   `json:"tosUri,omitempty"`
+	PolicyURI                 string   `json:"policyUri,omitempty"`
+	Contacts                  []string `json:"contacts,omitempty"`
+	AuthFlowID                string   `json:"authFlowId"`
+	RegistrationFlowID        string   `json:"registrationFlowId,omitempty"`
+	IsRegistrationFlowEnabled bool     `json:"isRegistrationFlowEnabled"`
+	AllowedUserTypes          []string `json:"allowedUserTypes,omitempty"`
+	// RequireConsent has users asked before the application's client gets anything
+	// of theirs.
+	RequireConsent        bool           `json:"requireConsent,omitempty"`
+	PasskeyAllowedOrigins []string       `json:"passkeyAllowedOrigins,omitempty"`
+	Assertion             AssertionRules `json:"assertion,omitzero"`
+	Customizations        map[string]any `json:"customizations,omitempty"`
 	// ClientID is that of the OAuth configuration; "" when there is none.
 	ClientID string `json:"clientId,omitempty"`
 	// ClientSecret is that of the OAuth configuration, in the one reply that
 	// shows it.
 	ClientSecret      string        `json:"clientSecret,omitempty"`
 	InboundAuthConfig []InboundAuth `json:"inboundAuthConfig,omitempty"` // one at most
-	// Registration says how the application came to be: "" if an administrator made
-	// it, else RegisteredDynamically or RegisteredByDocument. It never changes.
-	Registration string `json:"registration,omitempty"`
-	// Verified says that an administrator vouches for a client that registered
-	// itself.
-	Verified  bool      `json:"verified,omitempty"`
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
-}
-
-// The ways in which clients register themselves.
-const (
-	RegisteredDynamically = "dynamic"           // at the registration endpoint (RFC 7591)
-	RegisteredByDocument  = "metadata-document" // by publishing one, whose address is the client id
-)
-
-// Vouched reports whether an administrator has made the application, or vouches
-// for it. Of any other its name, its logo and its addresses are what it says of
-// itself, and a person must be asked before it gets anything.
-func (a *Application) Vouched() bool { return a.Registration == "" || a.Verified }
-
-// ClientLease is for how long a client is kept that registered itself, and that
-// nobody vouches for. Times are UTC.
-type ClientLease struct {
-	ApplicationID string
-	ExpiresAt     time.Time
-	// FetchedAt is when the client's metadata document was fetched last, and
-	// FreshUntil until when it need not be fetched again. Zero for a client that has
-	// none.
-	FetchedAt, FreshUntil time.Time
+	CreatedAt         time.Time     `json:"createdAt"`
+	UpdatedAt         time.Time     `json:"updatedAt"`
 }
 
 // The types of applications. A type describes, and decides the defaults of the
@@ -74,6 +49,14 @@ type InboundAuth struct {
 	Type   string       `json:"type"`
 	Config OAuthProfile `json:"config"`
 }
+
+// Unverified reports whether nobody who administers this service has looked at the
+// application: its client registered itself.
+func (a *Application) Unverified() bool { return false }
+
+// AsksConsent reports whether the application's client gets nothing of users who
+// have not agreed.
+func (a *Application) AsksConsent() bool { return a.RequireConsent || a.Unverified() }
 
 // OAuth returns the application's OAuth configuration, nil if it has none.
 func (a *Application) OAuth() *OAuthProfile {

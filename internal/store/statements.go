@@ -40,9 +40,10 @@ func readQueries() []query {
 	return []query{
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions,
 		selectCredential, selectCredentials,
-		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectSessionByToken,
+		selectApplicationPermissions, selectTokenLive, selectSessionByToken,
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects,
-		selectApplication, selectApplicationByClient, selectClientRevision, selectLease,
+		selectConsent, selectPermissionWord,
+		selectApplication, selectApplicationByClient, selectClientRevision,
 		selectActiveVersion, selectFlowVersion,
 		selectKeys, selectExpiredDeliveries,
 	}
@@ -56,14 +57,14 @@ func writeQueries() []query {
 		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
 		insertSession, deleteSession, deleteExpiredSessions, insertRevokedToken, deleteExpiredRevocations,
 		bindSession, prolongSession,
-		insertAuthRequest, selectUngranted, updateGrant, updateCode, updateRedeemed, selectRedeemed, deleteExpiredAuthRequests,
+		insertAuthRequest, selectOpen, updateGrant, updateRefusal, updateCode, updateRedeemed, selectRedeemed, deleteExpiredAuthRequests,
 		insertFamily, selectFamily, deleteFamily, rotateFamily, deleteExpiredFamilies,
 		upsertPasskeySession, deletePasskeySession, deleteExpiredPasskeySessions,
 		insertFlow, insertFlowVersion, advanceFlow, selectFlowClash,
 		insertClientAssertion, deleteExpiredClientAssertions,
 		insertKey, insertEvent, insertSeeding,
-		prolongLease, deleteExpiredClients,
 		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
+		upsertConsent,
 	}
 }
 
