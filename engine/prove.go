@@ -168,6 +168,8 @@ func factNames(facts []Fact) string {
 			words[i] = "a user whom this run creates or has authenticated"
 		case f == Credential:
 			words[i] = "a credential that this run added"
+		case f == Consented:
+			words[i] = "a user who agreed to what the application asks for"
 		default:
 			words[i] = string(f)
 		}
