@@ -27,10 +27,11 @@ type directory struct {
 	hashes      map[string]string
 	credentials []schemas.Credential
 	permissions map[string][]string
-	scopes      map[string][]string // of applications
-	misfit      []schemas.Problem   // what is wrong with whoever is to be created
-	lookups     int                 // calls of UserByAttribute
-	broken      error               // what every method fails with, if not nil
+	consents    map[string]*schemas.Consent // by user and application
+	request     *schemas.AuthRequest
+	misfit      []schemas.Problem // what is wrong with whoever is to be created
+	lookups     int               // calls of UserByAttribute
+	broken      error             // what every method fails with, if not nil
 }
 
 func notFound(code string) error {
@@ -71,10 +72,6 @@ func (d *directory) PasswordHash(_ context.Context, userID string) (string, erro
 
 func (d *directory) Permissions(_ context.Context, userID string) ([]string, error) {
 	return d.permissions[userID], d.broken
-}
-
-func (d *directory) RegisteredScopes(_ context.Context, applicationID string) ([]string, error) {
-	return d.scopes[applicationID], d.broken
 }
 
 func (d *directory) Credentials(_ context.Context, userID string) ([]schemas.Credential, error) {
@@ -150,13 +147,12 @@ func newWorld(t *testing.T) *world {
 			},
 			hashes:      map[string]string{"ada": "new:analytical engine"},
 			permissions: map[string][]string{"ada": {"system"}},
-			scopes:      map[string][]string{"app-1": {"openid", "system"}, "shop": {"openid", "system:users:read"}},
 		},
 		hasher: &hasher{},
 		device: passkeytest.New(passkeytest.Seed(t.Name())),
 	}
 	w.deps = Deps{
-		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Hasher: w.hasher, Asserter: asserter{},
+		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, Words: w, Hasher: w.hasher, Asserter: asserter{},
 		Ceremonies: ceremonies, BaseURL: "https://id.example.com", DecoySecret: []byte("0123456789abcdef0123456789abcdef"),
 	}
 	w.kinds = Kinds(w.deps)

@@ -74,9 +74,7 @@ func (p *Provider) userScope(ctx context.Context, userID string, scopes []string
 	if err != nil {
 		return nil, err
 	}
-	identity := slices.DeleteFunc(slices.Clone(scopes), isPermission)
-	asked := slices.DeleteFunc(slices.Clone(scopes), isIdentityScope)
-	return append(identity, schemas.Shared(asked, has)...), nil
+	return schemas.GrantableScopes(scopes, has), nil
 }
 
 func isPermission(scope string) bool { return !isIdentityScope(scope) }
