@@ -1,14 +1,13 @@
 package server
 
 import (
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/oauth"
 )
 
 // need is what a request to an endpoint must bring: a token with a permission,
@@ -20,6 +19,7 @@ const (
 	nothing   need = "nothing"        // anybody may call it
 	anyToken  need = "any token"      // what it may do, the handler decides
 	userToken need = "a user's token" // that of the user whom it is about
+	toolToken need = "a token for the tools"
 )
 
 // caller is who sent a request.
@@ -45,7 +45,7 @@ func (s *server) admit(r *http.Request, needs need) (*caller, error) {
 	if needs == nothing {
 		return nil, nil
 	}
-	c, err := s.caller(r)
+	c, err := s.caller(r, needs)
 	if err != nil {
 		return nil, err
 	}
@@ -64,21 +64,23 @@ func (c *caller) brings(needs need) bool {
 		return own
 	case userToken:
 		return own && c.userID() != ""
+	case toolToken:
+		return c.Permits("system")
 	}
 	return c.Permits(string(needs))
 }
 
 // caller tells who sent the request, by its bearer token. While the server
 // stands open (see Options.Open) a request without one is the program's own, if
-// it comes from a program on this machine.
-func (s *server) caller(r *http.Request) (*caller, error) {
-	unsigned := len(r.Header.Values("Authorization")) == 0 && isLocal(r)
+// it comes from a program on this machine. The tools never stand open.
+func (s *server) caller(r *http.Request, needs need) (*caller, error) {
+	unsigned := len(r.Header.Values("Authorization")) == 0 && isLocal(r) && needs != toolToken
 	if unsigned && s.Open != nil && s.Open(r.Context()) {
 		c := &caller{Call: directory.System()}
 		c.TraceID = exchangeOf(r).traceID
 		return c, nil
 	}
-	claims, err := s.authenticate(r)
+	claims, err := s.authenticate(r, needs)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +101,7 @@ func isLocal(r *http.Request) bool {
 			return false
 		}
 	}
-	host := strings.ToLower((&url.URL{Host: r.Host}).Hostname())
-	return host == "localhost" || net.ParseIP(host).IsLoopback()
+	return isLoopbackName(hostname(r.Host))
 }
 
 // actor is whom a token speaks for: the client itself if it is the subject
@@ -121,8 +122,9 @@ func (s *server) actor(claims *token.Claims) schemas.Actor {
 
 // authenticate returns what the bearer token of a request says (RFC 6750 §2.1).
 // A token is never taken from the query or the body: there it ends up in logs
-// and histories.
-func (s *server) authenticate(r *http.Request) (*token.Claims, error) {
+// and histories. The tools are an audience of their own, so that a token that
+// somebody's program has for them is good for nothing else.
+func (s *server) authenticate(r *http.Request, needs need) (*token.Claims, error) {
 	fields := r.Header.Values("Authorization")
 	if len(fields) == 0 {
 		return nil, schemas.Errorf(schemas.Unauthenticated, codeUnauthorized,
@@ -133,7 +135,11 @@ func (s *server) authenticate(r *http.Request) (*token.Claims, error) {
 		return nil, schemas.Errorf(schemas.Unauthenticated, codeInvalidToken,
 			"expected one header Authorization: Bearer <token>")
 	}
-	return s.Tokens.Verify(r.Context(), raw, s.PublicURL)
+	audience := s.PublicURL
+	if needs == toolToken {
+		audience += oauth.ToolsPath
+	}
+	return s.Tokens.Verify(r.Context(), raw, audience)
 }
 
 // lacking is the error of a token that is good, but not what is needed.
@@ -156,6 +162,9 @@ func (e *lacking) Unwrap() error {
 	case e.account():
 		return schemas.Errorf(schemas.Forbidden, codeForbidden,
 			"this is about the account of the user, and the client has not been given the scope %q: register it with that scope and ask for it, or send the assertion of a sign-in", schemas.AccountScope)
+	case e.needs == toolToken:
+		return schemas.Errorf(schemas.Forbidden, codeForbidden,
+			"the tools take a token with the scope %q, which this one does not carry: ask for it, or have the client registered with it. A user's tokens carry what the user's roles grant", "system")
 	case e.needs == userToken:
 		return schemas.Errorf(schemas.Forbidden, codeForbidden,
 			"this is about the user whom the token speaks for, and this token speaks for no user: sign in, and send that token")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/oauth"
 )
 
 // Codes of errors that only this package gives.
@@ -38,7 +39,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	x.code, e.TraceID = e.Code, x.traceID
 	h := w.Header()
 	hardenReply(h)
-	if challenge := challengeFor(r, status, err, e); challenge != "" {
+	if challenge := s.challenge(r, status, err, e); challenge != "" {
 		h.Set("WWW-Authenticate", challenge)
 	}
 	setFailureFields(h, err, e)
@@ -113,6 +114,14 @@ func statusOf(c schemas.Class) int {
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
+}
+
+// challenge is the WWW-Authenticate field of a reply, "" for none.
+func (s *server) challenge(r *http.Request, status int, err error, e *schemas.Error) string {
+	if exchangeOf(r).route == oauth.ToolsPath {
+		return s.toolChallenge(status, e)
+	}
+	return challengeFor(r, status, err, e)
 }
 
 // challengeFor is the WWW-Authenticate field of RFC 6750 §3. A request that

@@ -58,7 +58,7 @@ func openHouse(t testing.TB, driver, dsn string, change ...func(*server.Options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Directory, o.Tokens, o.Audit, o.Store = h.directory, h.tokens, db, db
+		o.Directory, o.Tokens, o.Audit, o.Store, o.Tools = h.directory, h.tokens, db, db, fakeTools{}
 		h.base = o.PublicURL
 	})...)
 	h.furnish()

@@ -40,6 +40,8 @@ type Options struct {
 	Tokens       Tokens
 	// OAuth is the authorization server. Nil: there is none.
 	OAuth *oauth.Provider
+	// Tools is the tool server. Nil: there is none.
+	Tools Tools
 	// Directory is the resources. Nil: the API has none.
 	Directory *directory.Directory
 	// Audit is the audit log.

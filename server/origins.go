@@ -13,6 +13,7 @@ const (
 	noOrigins          origins = iota
 	configuredOrigins          // those of cors.allowed_origins
 	applicationOrigins         // and those of registered applications
+	toolOrigins                // the configured and our own; others are refused
 )
 
 // admitOrigin lets a page of another origin read the reply, if that is an
@@ -44,7 +45,7 @@ func (at *resource) allows(r *http.Request, origin string) bool {
 	if origin == "" || origin == "null" || origin == "*" {
 		return false
 	}
-	if at.allowed[origin] {
+	if at.allowed[origin] || at.origins == toolOrigins && origin == ownOrigin(at.PublicURL) {
 		return true
 	}
 	return at.origins == applicationOrigins && at.ApplicationOrigin != nil && at.ApplicationOrigin(r.Context(), origin)
@@ -61,7 +62,7 @@ func (at *resource) describe(w http.ResponseWriter, r *http.Request, admitted bo
 				"pages of the origin %.200q may not call %s: add the origin to cors.allowed_origins", r.Header.Get("Origin"), at.path)
 		}
 		h.Set("Access-Control-Allow-Methods", at.allow())
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Traceparent, Tracestate")
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Traceparent, Tracestate")
 		h.Set("Access-Control-Max-Age", "600")
 	}
 	w.WriteHeader(http.StatusNoContent)

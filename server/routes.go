@@ -44,6 +44,7 @@ func (s *server) endpoints() []endpoint {
 		{"GET", "/health/readiness", nothing, open(s.readiness), noOrigins},
 	}
 	list = append(list, s.oauthEndpoints()...)
+	list = append(list, s.toolEndpoints()...)
 	if s.Directory == nil {
 		return list
 	}
@@ -166,12 +167,15 @@ func (at *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (at *resource) serve(w http.ResponseWriter, r *http.Request) error {
 	admitted := at.admitOrigin(w, r)
+	if err := at.checkSource(r, admitted); err != nil {
+		return err
+	}
 	if r.Method == http.MethodOptions {
 		return at.describe(w, r, admitted)
 	}
 	e, ok := at.methods[r.Method]
 	if !ok {
-		return &wrongMethod{method: r.Method, path: at.path, allow: at.allow()}
+		return at.refuseMethod(r)
 	}
 	c, err := at.admit(r, e.needs)
 	if err != nil {

@@ -1,0 +1,123 @@
+package server
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/oauth"
+)
+
+// Tools is the tool server, which speaks the Model Context Protocol.
+type Tools interface {
+	// Serve answers a POST of somebody who has the scope system, or returns the
+	// error to answer it with.
+	Serve(w http.ResponseWriter, r *http.Request, c directory.Call) error
+}
+
+// codeHostNotAllowed is the code of a request to the tools under a strange name.
+const codeHostNotAllowed = "host_not_allowed"
+
+// toolEndpoints is that of the tools. Whoever may not use them learns that first,
+// whatever the method: by the reply a client finds out where to get a token.
+func (s *server) toolEndpoints() []endpoint {
+	if s.Tools == nil {
+		return nil
+	}
+	return []endpoint{{"POST", oauth.ToolsPath, toolToken, s.useTools, toolOrigins}}
+}
+
+// useTools is POST /mcp.
+func (s *server) useTools(w http.ResponseWriter, r *http.Request, c *caller) error {
+	return s.Tools.Serve(w, r, c.Call)
+}
+
+// refuseMethod is the error of a method that a resource does not have.
+func (at *resource) refuseMethod(r *http.Request) error {
+	if at.origins == toolOrigins {
+		if _, err := at.admit(r, toolToken); err != nil {
+			return err
+		}
+	}
+	return &wrongMethod{method: r.Method, path: at.path, allow: at.allow()}
+}
+
+// checkSource refuses requests to the tools that a page of a foreign origin may
+// have sent, as the transport's specification asks: a browser on the machine of
+// whoever runs the server reaches what nobody else does. Such a page is known by
+// its Origin, and one that has made its own name lead here (DNS rebinding) by the
+// name in Host.
+func (at *resource) checkSource(r *http.Request, admitted bool) error {
+	if at.origins != toolOrigins {
+		return nil
+	}
+	if fields := r.Header.Values("Origin"); len(fields) > 1 || len(fields) == 1 && !admitted {
+		return schemas.Errorf(schemas.Forbidden, codeOriginNotAllowed,
+			"pages of the origin %.200q may not call %s: add the origin to cors.allowed_origins", strings.Join(fields, ", "), at.path)
+	}
+	if !at.knowsHost(r) {
+		return schemas.Errorf(schemas.Forbidden, codeHostNotAllowed,
+			"%s is not called under the name %.200q: use the one in server.public_url, which a proxy must pass on", at.path, r.Host)
+	}
+	return nil
+}
+
+// knowsHost reports whether a request that came over a loopback address asks for
+// this server: by its public name, or as this machine. Over other addresses any
+// name will do, as nobody is closer to the server than those who use it.
+func (s *server) knowsHost(r *http.Request) bool {
+	if !overLoopback(r.Context()) {
+		return true
+	}
+	host := hostname(r.Host)
+	public, err := url.Parse(s.PublicURL)
+	return isLoopbackName(host) || err == nil && host == strings.ToLower(public.Hostname())
+}
+
+// overLoopback reports whether a connection came to a loopback address.
+func overLoopback(ctx context.Context) bool {
+	local, ok := ctx.Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return false
+	}
+	host, _, err := net.SplitHostPort(local.String())
+	return err == nil && net.ParseIP(host).IsLoopback()
+}
+
+// hostname is the name in a Host field, in lower case.
+func hostname(host string) string { return strings.ToLower((&url.URL{Host: host}).Hostname()) }
+
+// isLoopbackName reports whether a host is this machine, whoever says so.
+func isLoopbackName(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
+// ownOrigin is the origin of the server's own pages.
+func ownOrigin(publicURL string) string {
+	u, err := url.Parse(publicURL)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// toolChallenge is the WWW-Authenticate field of the tools: it leads a client to
+// the authorization server by RFC 9728 §5.1, and names the scope to ask for.
+func (s *server) toolChallenge(status int, e *schemas.Error) string {
+	reason := ""
+	switch {
+	case status == http.StatusUnauthorized:
+		reason = "invalid_token"
+	case status == http.StatusForbidden && !slices.Contains([]string{codeOriginNotAllowed, codeHostNotAllowed}, e.Code):
+		reason = "insufficient_scope"
+	default:
+		return ""
+	}
+	return `Bearer error="` + reason + `", resource_metadata="` + s.PublicURL + oauth.ResourcePath + `", scope="system", error_description=` +
+		quotedString(e.Description.DefaultValue)
+}
