@@ -25,6 +25,7 @@ import (
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/mcp"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
@@ -45,6 +46,7 @@ type house struct {
 	tokens       *token.Issuer
 	catalogue    *flows.Catalogue
 	directory    *directory.Directory
+	kinds        engine.Kinds
 	refreshKey   []byte // of the refresh tokens
 	pages        map[string]http.Handler
 	open         func(context.Context) bool // whether the API stands open; nil: never
@@ -96,21 +98,19 @@ func (h *house) build(ctx context.Context) error {
 	})
 	h.throttle = newThrottle(cfg)
 	h.outbound = outbound.New(outboundRules(cfg.Outbound))
-	var kinds engine.Kinds
 	h.directory = directory.New(directory.Options{
 		Store: h.store, Hasher: h.passwords, DigestKey: token.Derive(kek, "audit", 32),
 		CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
-			flow, _, problems := engine.Check(text, yaml, kinds)
+			flow, _, problems := engine.Check(text, yaml, h.kinds)
 			return flow, problems
 		},
 	})
-	kinds = nodes.Kinds(nodes.Deps{
+	h.kinds = nodes.Kinds(nodes.Deps{
 		Users: h.store, Types: h.directory, Passwords: h.store, Credentials: h.store, Permissions: h.store,
-		Consents: h.store, Requests: h.store, Words: h.store,
 		Hasher: h.passwords, Guesses: h.throttle, Asserter: h.tokens, Ceremonies: h.passkeys,
 		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: token.Derive(kek, "decoys", 32),
 	})
-	h.catalogue = flows.NewCatalogue(h.store, kinds)
+	h.catalogue = flows.NewCatalogue(h.store, h.kinds)
 	return nil
 }
 
@@ -164,6 +164,7 @@ func (h *house) handler() http.Handler {
 		Engine: h.flowEngine(), Catalogue: h.catalogue, Applications: h.applications,
 		OAuth: authorization, ApplicationOrigin: authorization.ApplicationOrigin,
 		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
+		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
 		SessionTTL: time.Duration(h.cfg.Passkey.Timeout),
 		Throttle:   h.throttle, Proxies: proxies(h.cfg.Server),
 		Checks: []server.Check{
@@ -177,9 +178,9 @@ func (h *house) handler() http.Handler {
 // authorizationServer is what stands behind /oauth2.
 func (h *house) authorizationServer() *oauth.Provider {
 	return oauth.New(oauth.Options{
-		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens, KeyAuthentication: h.keyAuthentication(),
+		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens,
 		Authorization: &oauth.Authorization{
-			Requests: h.store, Sessions: h.store, Users: h.store, Consents: h.store, Tokens: h.tokens, RefreshKey: h.refreshKey, Gate: gateURL(h.cfg),
+			Requests: h.store, Sessions: h.store, Users: h.store, Tokens: h.tokens, RefreshKey: h.refreshKey, Gate: gateURL(h.cfg),
 		},
 		Record: func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
 			e.TraceID = server.TraceID(ctx)

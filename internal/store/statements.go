@@ -42,7 +42,6 @@ func readQueries() []query {
 		selectCredential, selectCredentials,
 		selectApplicationPermissions, selectTokenLive, selectSessionByToken,
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects,
-		selectConsent, selectPermissionWord,
 		selectApplication, selectApplicationByClient, selectClientRevision,
 		selectActiveVersion, selectFlowVersion,
 		selectKeys, selectExpiredDeliveries,
@@ -57,14 +56,12 @@ func writeQueries() []query {
 		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
 		insertSession, deleteSession, deleteExpiredSessions, insertRevokedToken, deleteExpiredRevocations,
 		bindSession, prolongSession,
-		insertAuthRequest, selectOpen, updateGrant, updateRefusal, updateCode, updateRedeemed, selectRedeemed, deleteExpiredAuthRequests,
+		insertAuthRequest, selectUngranted, updateGrant, updateCode, updateRedeemed, selectRedeemed, deleteExpiredAuthRequests,
 		insertFamily, selectFamily, deleteFamily, rotateFamily, deleteExpiredFamilies,
 		upsertPasskeySession, deletePasskeySession, deleteExpiredPasskeySessions,
 		insertFlow, insertFlowVersion, advanceFlow, selectFlowClash,
-		insertClientAssertion, deleteExpiredClientAssertions,
 		insertKey, insertEvent, insertSeeding,
 		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
-		upsertConsent,
 	}
 }
 

@@ -1,0 +1,190 @@
+package mcp
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
+)
+
+// mostListed is how many applications are listed, as that tool has no pages.
+const mostListed = 1000
+
+func (s *Server) applicationTools() []tool {
+	application := shapeOf(schemas.ApplicationSchema().Raw())
+	whole := application.outline("id", "name")
+	return []tool{
+		taking(tool{
+			name: "service_list_applications", title: "List applications",
+			description: "Lists the applications, oldest first: what each is called and the ids by which it is got. Get one for all of its details.",
+			input:       object(map[string]any{}), output: listOf("applications", application.of(summaryMembers()...).outline("id", "name")),
+		}, s.listApplications),
+		taking(tool{
+			name: "service_get_application_by_id", title: "Get an application by its id",
+			description: "Returns all details of an application, but for its client secret, which is never shown again. service_update_application takes what this answers.",
+			input:       object(map[string]any{"id": text("The id of the application: a UUID.")}, "id"), output: whole,
+		}, s.applicationByID),
+		taking(tool{
+			name: "service_get_application_by_client_id", title: "Get an application by its client id",
+			description: "Returns all details of the application that is the OAuth client with the id, but for its client secret. service_update_application takes what this answers.",
+			input:       object(map[string]any{"client_id": text("The OAuth client id.")}, "client_id"), output: whole,
+		}, s.applicationByClientID),
+		{
+			name: "service_create_application", title: "Create an application", effect: adds,
+			description: "Makes an application, and an OAuth client if it has inboundAuthConfig. Only name is required; what is left out gets its default. The answer has the clientId and, where the client has one, the clientSecret, which is shown in this answer and never again. service_get_application_templates has one to begin with for each type.",
+			input:       application.with(map[string]any{"dry_run": dryRun()}, "name"), output: whole,
+			call: s.createApplication(),
+		},
+		{
+			name: "service_update_application", title: "Replace an application", effect: replaces,
+			description: "Puts the application given in the place of the one with its id. It is replaced as a whole: what is left out is gone, or goes back to its default. So get it first, change what you mean to, and send all of it. A client secret that is left out stays as it is.",
+			input:       application.with(map[string]any{"dry_run": dryRun()}, "id", "name"), output: whole,
+			call: s.updateApplication(),
+		},
+		taking(tool{
+			name: "service_get_application_templates", title: "Get templates of applications",
+			description: "Returns the least an OAuth application needs, for each type: SPA (in a browser), MOBILE (on a device), SERVER (with a server that keeps a secret) and M2M (a program without people). Put in what stands in angle brackets, and give the template to service_create_application.",
+			input:       object(map[string]any{}), output: templatesShape(application),
+		}, getTemplates),
+	}
+}
+
+// summary is an application in a list.
+type summary struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Type        string `json:"type,omitempty"`
+	Description string `json:"description,omitempty"`
+	URL         string `json:"url,omitempty"`
+	ClientID    string `json:"clientId,omitempty"`
+}
+
+func summaryMembers() []string {
+	return []string{"id", "name", "type", "description", "url", "clientId"}
+}
+
+type applicationList struct {
+	Total        int       `json:"total_count"`
+	Applications []summary `json:"applications"`
+}
+
+func (s *Server) listApplications(ctx context.Context, c directory.Call, _ *struct{}) (*answer, error) {
+	page, err := s.Directory.Applications.List(ctx, c, directory.Query{Limit: mostListed})
+	if err != nil {
+		return nil, err
+	}
+	list := applicationList{Total: page.Total, Applications: make([]summary, 0, len(page.Items))}
+	for _, item := range page.Items {
+		a := item.Value.(*schemas.Application)
+		list.Applications = append(list.Applications, summary{a.ID, a.Name, a.Type, a.Description, a.URL, a.ClientID})
+	}
+	result := &answer{value: list}
+	if page.Total > len(list.Applications) {
+		result.notes = append(result.notes, fmt.Sprintf("Only the oldest %d of %d are listed. Get others by their id or client id.", len(list.Applications), page.Total))
+	}
+	return result, nil
+}
+
+type byID struct {
+	ID string `json:"id"`
+}
+
+func (s *Server) applicationByID(ctx context.Context, c directory.Call, in *byID) (*answer, error) {
+	item, err := s.Directory.Applications.Get(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &answer{value: item.Value}, nil
+}
+
+type byClientID struct {
+	ClientID string `json:"client_id"`
+}
+
+func (s *Server) applicationByClientID(ctx context.Context, c directory.Call, in *byClientID) (*answer, error) {
+	page, err := s.Directory.Applications.List(ctx, c, directory.Query{Limit: 1, Filter: "clientId", Value: in.ClientID})
+	if err != nil {
+		return nil, err
+	}
+	if len(page.Items) == 0 {
+		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "there is no application with the client id %.64q", in.ClientID)
+	}
+	return &answer{value: page.Items[0].Value}, nil
+}
+
+type call = func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error)
+
+func (s *Server) createApplication() call {
+	split := splitting(map[string]any{"dry_run": dryRun()})
+	return func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error) {
+		w, err := split(args)
+		if err != nil {
+			return nil, err
+		}
+		c.DryRun = w.how.DryRun
+		item, err := s.Directory.Applications.Create(ctx, c, w.document)
+		if err != nil {
+			return nil, err
+		}
+		return written(item, c.DryRun), nil
+	}
+}
+
+func (s *Server) updateApplication() call {
+	split := splitting(map[string]any{"id": text("The id of the application."), "dry_run": dryRun()}, "id")
+	return func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error) {
+		w, err := split(args)
+		if err != nil {
+			return nil, err
+		}
+		c.DryRun = w.how.DryRun
+		item, err := s.Directory.Applications.Replace(ctx, c, w.how.ID, "", w.document)
+		if err != nil {
+			return nil, err
+		}
+		return written(item, c.DryRun), nil
+	}
+}
+
+// rehearsed is said of a dry run.
+const rehearsed = "This was a dry run: all of it is in order, and nothing was kept. Ids that were made up for it are not those that will be."
+
+// written is the answer of a tool that has written something, or would have. A
+// secret that was made up in a dry run is no secret of anybody's.
+func written(item *directory.Item, dryRun bool) *answer {
+	a := &answer{value: item.Value, notes: findings(item.Warnings)}
+	app, _ := item.Value.(*schemas.Application)
+	switch {
+	case dryRun:
+		a.notes = append(a.notes, rehearsed)
+		if app != nil && app.ClientSecret != "" {
+			app.ClientSecret, app.OAuth().ClientSecret = "", ""
+		}
+	case app != nil && app.ClientSecret != "":
+		a.notes = append(a.notes, "The client secret is shown in this answer and never again. Keep it where only the application reads it.")
+	}
+	return a
+}
+
+//go:embed templates.json
+var templates []byte
+
+// templatesShape is the schema of the templates.
+func templatesShape(application shape) shape {
+	item := object(map[string]any{
+		"type":         text("What kind of application it is for."),
+		"description":  text("When to use it, and what is to be put in."),
+		"placeholders": map[string]any{"type": "array", "items": map[string]any{"type": "string"}, "description": "What stands in angle brackets, to be put in."},
+		"application":  maps.Clone(application.outline()),
+	}, "type", "description", "placeholders", "application")
+	return object(map[string]any{"templates": map[string]any{"type": "array", "items": item}}, "templates")
+}
+
+// getTemplates answers with the templates as they are written.
+func getTemplates(context.Context, directory.Call, *struct{}) (*answer, error) {
+	return &answer{value: json.RawMessage(templates)}, nil
+}

@@ -1,0 +1,99 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
+)
+
+// taking is the call of a tool whose arguments have a Go type. They are checked
+// by the schema that the tool publishes.
+func taking[In any](t tool, do func(ctx context.Context, c directory.Call, in *In) (*answer, error)) tool {
+	schema := t.input.schema(t.name)
+	t.call = func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error) {
+		in := new(In)
+		if problems := args.Decode(schema, in); len(problems) > 0 {
+			return nil, errArguments(problems)
+		}
+		return do(ctx, c, in)
+	}
+	return t
+}
+
+// writing are the arguments of a tool that writes: what is to be written, and
+// what says how.
+type writing struct {
+	document *schemas.Document // of the application or flow
+	members  map[string]json.RawMessage
+	how      how
+}
+
+// how are the parameters of a write. All but the id are no part of what is
+// written.
+type how struct {
+	ID              string `json:"id"`
+	DryRun          bool   `json:"dry_run"`
+	ExpectedVersion int    `json:"expected_version"`
+}
+
+// splitting returns what splits the arguments of a tool that writes. Only the
+// parameters are checked by it: what is written, the directory judges, which
+// knows all the rules. Those that are needed say what is to be written.
+func splitting(parameters map[string]any, needed ...string) func(args *schemas.Document) (*writing, error) {
+	schema := object(parameters, needed...).schema("parameters")
+	return func(args *schemas.Document) (*writing, error) {
+		w := &writing{members: map[string]json.RawMessage{}}
+		if err := json.Unmarshal(args.JSON(), &w.members); err != nil {
+			return nil, errArguments([]schemas.Problem{{Message: "expected an object"}})
+		}
+		apart := map[string]json.RawMessage{}
+		for name := range parameters {
+			if value, there := w.members[name]; there {
+				apart[name] = value
+			}
+			if name != "id" {
+				delete(w.members, name)
+			}
+		}
+		d, err := documentOf(apart)
+		if err != nil {
+			return nil, err
+		}
+		if problems := d.Decode(schema, &w.how); len(problems) > 0 {
+			return nil, errArguments(problems)
+		}
+		w.document, err = documentOf(w.members)
+		return w, err
+	}
+}
+
+// completed is the document with what is missing in it.
+func (w *writing) completed(missing map[string]any) (*schemas.Document, error) {
+	members := maps.Clone(w.members)
+	for name, value := range missing {
+		if _, there := members[name]; there {
+			continue
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		members[name] = text
+	}
+	return documentOf(members)
+}
+
+func documentOf(members map[string]json.RawMessage) (*schemas.Document, error) {
+	text, err := json.Marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	d, problems := schemas.ParseJSON(text)
+	if len(problems) > 0 {
+		return nil, errArguments(problems)
+	}
+	return d, nil
+}

@@ -1,0 +1,224 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
+)
+
+// mostFlows is how many flows a part of the list has at most.
+const mostFlows = 100
+
+func (s *Server) flowTools() []tool {
+	raw, err := flows.Schema(s.Kinds)
+	if err != nil {
+		panic(err) // the schema of our own kinds
+	}
+	flow := shapeOf(raw)
+	whole := flow.outline("id", "handle", "name", "flowType", "nodes")
+	kind := map[string]any{"enum": []string{string(schemas.Authentication), string(schemas.Registration)}}
+	return []tool{
+		taking(tool{
+			name: "service_list_flows", title: "List flows",
+			description: "Lists the flows, oldest first, without their nodes. Get one for its definition.",
+			input: object(map[string]any{
+				"limit":     map[string]any{"type": "integer", "minimum": 1, "maximum": mostFlows, "default": 30, "description": "How many are listed at most."},
+				"offset":    map[string]any{"type": "integer", "minimum": 0, "default": 0, "description": "How many are left out before the first that is listed."},
+				"flow_type": described(kind, "List only those that sign people in, or only those by which they register."),
+			}),
+			output: listOf("flows", flow.of(flowSummaryMembers()...).outline("id", "handle", "name", "flowType")),
+		}, s.listFlows),
+		taking(tool{
+			name: "service_get_flow_by_handle", title: "Get a flow by its handle",
+			description: "Returns the definition of a flow. Two flows of different types may have the same handle. service_update_flow takes what this answers.",
+			input: object(map[string]any{
+				"handle":    text("The handle of the flow, such as sign-in."),
+				"flow_type": described(kind, "Whether it signs people in or registers them."),
+			}, "handle", "flow_type"),
+			output: whole,
+		}, s.flowByHandle),
+		taking(tool{
+			name: "service_get_flow_by_id", title: "Get a flow by its id",
+			description: "Returns the definition of a flow. service_update_flow takes what this answers.",
+			input:       object(map[string]any{"id": text("The id of the flow: a UUID.")}, "id"), output: whole,
+		}, s.flowByID),
+		{
+			name: "service_create_flow", title: "Create a flow", effect: adds,
+			description: "Proves a flow and stores it. A flow that breaks a rule is not stored: the answer has every finding with its rule, its path, what is wrong and how to mend it. Try it with dry_run first. The resource postern://kinds says what each kind of node does, needs and establishes.",
+			input:       flow.with(map[string]any{"dry_run": dryRun()}, "handle", "name", "flowType", "nodes"), output: whole,
+			call: s.createFlow(),
+		},
+		{
+			name: "service_update_flow", title: "Replace a flow", effect: replaces,
+			description: "Proves a definition and makes it the next version of a flow. The definition is replaced as a whole; only the handle and the type stay when they are left out. Runs under way go on by the version that they began with. With expected_version nothing is stored if somebody else has changed the flow since you got it.",
+			input:       flow.with(updateParameters(), "id", "name", "nodes"), output: whole,
+			call: s.updateFlow(),
+		},
+	}
+}
+
+// updateParameters are those of service_update_flow that are no part of a flow, and its id.
+func updateParameters() map[string]any {
+	return map[string]any{
+		"id":      text("The id of the flow."),
+		"dry_run": dryRun(),
+		"expected_version": map[string]any{"type": "integer", "minimum": 1,
+			"description": "The activeVersion that the change was made to. If it is another by now, nothing is stored."},
+	}
+}
+
+func described(schema map[string]any, description string) map[string]any {
+	return map[string]any{"enum": schema["enum"], "description": description}
+}
+
+// flowSummary is a flow in a list.
+type flowSummary struct {
+	ID            string           `json:"id"`
+	Handle        string           `json:"handle"`
+	Name          string           `json:"name"`
+	FlowType      schemas.FlowType `json:"flowType"`
+	ActiveVersion int              `json:"activeVersion"`
+	IsReadOnly    bool             `json:"isReadOnly,omitempty"`
+	UpdatedAt     *time.Time       `json:"updatedAt,omitempty"`
+}
+
+func flowSummaryMembers() []string {
+	return []string{"id", "handle", "name", "flowType", "activeVersion", "isReadOnly", "updatedAt"}
+}
+
+type flowList struct {
+	Total int           `json:"total_count"`
+	Flows []flowSummary `json:"flows"`
+}
+
+type listFlows struct {
+	Limit    *int             `json:"limit"`
+	Offset   int              `json:"offset"`
+	FlowType schemas.FlowType `json:"flow_type"`
+}
+
+func (s *Server) listFlows(ctx context.Context, c directory.Call, in *listFlows) (*answer, error) {
+	q := directory.Query{Limit: 30, Offset: in.Offset}
+	if in.Limit != nil {
+		q.Limit = *in.Limit
+	}
+	if in.FlowType != "" {
+		q.Filter, q.Value = "flowType", string(in.FlowType)
+	}
+	page, err := s.Directory.Flows.List(ctx, c, q)
+	if err != nil {
+		return nil, err
+	}
+	list := flowList{Total: page.Total, Flows: make([]flowSummary, 0, len(page.Items))}
+	for _, item := range page.Items {
+		f := item.Value.(*schemas.Flow)
+		list.Flows = append(list.Flows, flowSummary{f.ID, f.Handle, f.Name, f.FlowType, f.ActiveVersion, f.IsReadOnly, f.UpdatedAt})
+	}
+	return &answer{value: list}, nil
+}
+
+type byHandle struct {
+	Handle   string           `json:"handle"`
+	FlowType schemas.FlowType `json:"flow_type"`
+}
+
+func (s *Server) flowByHandle(ctx context.Context, c directory.Call, in *byHandle) (*answer, error) {
+	item, err := s.findFlow(ctx, c, in.FlowType, in.Handle)
+	if err != nil {
+		return nil, err
+	}
+	return flowAnswer(item), nil
+}
+
+// findFlow fails with code flow_not_found.
+func (s *Server) findFlow(ctx context.Context, c directory.Call, t schemas.FlowType, handle string) (*directory.Item, error) {
+	item, err := s.Directory.Flows.Find(ctx, c, string(t)+"/"+handle)
+	if err == nil && item == nil {
+		err = schemas.Errorf(schemas.NotFound, schemas.CodeFlowNotFound, "there is no %s flow with the handle %.64q", t, handle)
+	}
+	return item, err
+}
+
+func (s *Server) flowByID(ctx context.Context, c directory.Call, in *byID) (*answer, error) {
+	item, err := s.Directory.Flows.Get(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return flowAnswer(item), nil
+}
+
+// flowAnswer is a flow, and what is found in it that was waived.
+func flowAnswer(item *directory.Item) *answer {
+	return &answer{value: item.Value, notes: findings(item.Warnings)}
+}
+
+func findings(warnings []schemas.Problem) []string {
+	var notes []string
+	for _, p := range withoutPlaces(warnings) {
+		notes = append(notes, "warning: "+p.String())
+	}
+	return notes
+}
+
+func (s *Server) createFlow() call {
+	split := splitting(map[string]any{"dry_run": dryRun()})
+	return func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error) {
+		w, err := split(args)
+		if err != nil {
+			return nil, err
+		}
+		c.DryRun = w.how.DryRun
+		item, err := s.Directory.Flows.Create(ctx, c, w.document)
+		if err != nil {
+			return nil, err
+		}
+		return written(item, c.DryRun), nil
+	}
+}
+
+func (s *Server) updateFlow() call {
+	split := splitting(updateParameters(), "id")
+	return func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error) {
+		w, err := split(args)
+		if err != nil {
+			return nil, err
+		}
+		c.DryRun = w.how.DryRun
+		item, err := s.replaceFlow(ctx, c, w)
+		if err != nil {
+			return nil, err
+		}
+		return written(item, c.DryRun), nil
+	}
+}
+
+// replaceFlow writes the next version of a flow, if it is as it was read here. It
+// is proven outside of any transaction: others would wait for that.
+func (s *Server) replaceFlow(ctx context.Context, c directory.Call, w *writing) (*directory.Item, error) {
+	old, err := s.Directory.Flows.Get(ctx, c, w.how.ID)
+	if err != nil {
+		return nil, err
+	}
+	f := old.Value.(*schemas.Flow)
+	if expected := w.how.ExpectedVersion; expected != 0 && expected != f.ActiveVersion {
+		return nil, errChanged(fmt.Sprintf("it is at version %d, and not at %d as expected", f.ActiveVersion, expected))
+	}
+	d, err := w.completed(map[string]any{"handle": f.Handle, "flowType": f.FlowType})
+	if err != nil {
+		return nil, err
+	}
+	item, err := s.Directory.Flows.Replace(ctx, c, w.how.ID, old.ETag, d)
+	if schemas.HasClass(err, schemas.Precondition) {
+		return nil, errChanged("somebody changed it at this moment")
+	}
+	return item, err
+}
+
+func errChanged(how string) error {
+	return schemas.Errorf(schemas.Precondition, schemas.CodePreconditionFailed,
+		"the flow has been changed meanwhile: %s. Get it again, and make the change to what it is now", how)
+}

@@ -1,0 +1,114 @@
+package mcp
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// shape is a JSON Schema of an object, as a client gets it. It has no $schema and
+// no $id: the dialect is the protocol's own (draft 2020-12), and validators keep
+// schemas by their id, of which two tools would have the same.
+type shape map[string]any
+
+// shapeOf is the published schema of a noun, without what only Postern's own
+// messages need.
+func shapeOf(raw json.RawMessage) shape {
+	var s shape
+	if err := json.Unmarshal(raw, &s); err != nil {
+		panic(err) // our own schemas
+	}
+	delete(s, "$schema")
+	delete(s, "$id")
+	plain(map[string]any(s))
+	return s
+}
+
+// plain drops the annotation of our own, at any depth.
+func plain(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		delete(v, "x-expect")
+		for _, inner := range v {
+			plain(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			plain(inner)
+		}
+	}
+}
+
+// object is a schema of the properties, and of nothing else.
+func object(properties map[string]any, required ...string) shape {
+	s := shape{"type": "object", "additionalProperties": false, "properties": properties}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	return s
+}
+
+// with is the schema with further properties, and with these required alone.
+func (s shape) with(properties map[string]any, required ...string) shape {
+	all := maps.Clone(s["properties"].(map[string]any))
+	maps.Copy(all, properties)
+	s = maps.Clone(s)
+	s["properties"], s["required"] = all, required
+	return s
+}
+
+// outline is the schema of an answer: which members there may be and what they
+// mean, and which there always are. Of those it tells the type alone. An answer's
+// schema is for reading it, and the schema of the arguments has the rest.
+func (s shape) outline(required ...string) shape {
+	members := map[string]any{}
+	for name, p := range s["properties"].(map[string]any) {
+		of := p.(map[string]any)
+		member := map[string]any{}
+		for _, keyword := range []string{"type", "enum", "description"} {
+			if value, ok := of[keyword]; ok {
+				member[keyword] = value
+			}
+		}
+		members[name] = member
+	}
+	return object(members, required...)
+}
+
+// of keeps the named properties alone.
+func (s shape) of(names ...string) shape {
+	members := maps.Clone(s["properties"].(map[string]any))
+	maps.DeleteFunc(members, func(name string, _ any) bool { return !slices.Contains(names, name) })
+	s = maps.Clone(s)
+	s["properties"] = members
+	return s
+}
+
+// listOf is the schema of a part of a list.
+func listOf(plural string, item shape) shape {
+	return object(map[string]any{
+		"total_count": map[string]any{"type": "integer", "minimum": 0, "description": "How many there are in all."},
+		plural:        map[string]any{"type": "array", "items": item},
+	}, "total_count", plural)
+}
+
+// schema compiles a shape, to check arguments by it.
+func (s shape) schema(name string) *schemas.Schema {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // made of texts and numbers
+	}
+	return schemas.MustSchema(name, string(text))
+}
+
+func text(description string) map[string]any {
+	return map[string]any{"type": "string", "description": description}
+}
+
+// dryRun is the parameter of all tools that write.
+func dryRun() map[string]any {
+	return map[string]any{"type": "boolean", "default": false,
+		"description": "Check everything and keep nothing: the answer is what it would have been."}
+}

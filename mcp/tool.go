@@ -1,0 +1,161 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
+)
+
+// tool is one of the tools.
+type tool struct {
+	name, title, description string
+	input, output            shape
+	effect                   effect
+	call                     func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error)
+}
+
+// answer is what a tool answers: an object, and what is to be said about it.
+type answer struct {
+	value any
+	notes []string
+}
+
+// effect is what a call does.
+type effect int
+
+const (
+	looks    effect = iota // changes nothing
+	adds                   // makes something anew each time
+	replaces               // puts something in the place of what was there; again, it changes nothing
+)
+
+// tools are all of them, in the order of the specification.
+func (s *Server) tools() []tool {
+	return slices.Concat(s.applicationTools(), s.flowTools(), s.reactTools())
+}
+
+// definition is what a client is told of the tool.
+func (t *tool) definition() *sdk.Tool {
+	no, destroys := false, t.effect == replaces
+	return &sdk.Tool{
+		Name: t.name, Title: t.title, Description: t.description, InputSchema: t.input, OutputSchema: t.output,
+		Annotations: &sdk.ToolAnnotations{
+			Title: t.title, ReadOnlyHint: t.effect == looks, IdempotentHint: t.effect != adds, DestructiveHint: &destroys, OpenWorldHint: &no,
+		},
+	}
+}
+
+// run is the tool as the library calls it.
+func (s *Server) run(t tool) sdk.ToolHandler {
+	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		c := callOf(ctx)
+		args, err := arguments(req.Params.Arguments)
+		if err != nil {
+			return s.failed(ctx, t.name, err)
+		}
+		a, err := t.call(ctx, c, args)
+		if err != nil {
+			return s.failed(ctx, t.name, err)
+		}
+		text, err := encode(a.value)
+		if err != nil {
+			return s.failed(ctx, t.name, err)
+		}
+		result := &sdk.CallToolResult{StructuredContent: text, Content: []sdk.Content{&sdk.TextContent{Text: string(text)}}}
+		for _, note := range a.notes {
+			result.Content = append(result.Content, &sdk.TextContent{Text: note})
+		}
+		return result, nil
+	}
+}
+
+// arguments are those of a call, which may leave them out.
+func arguments(text json.RawMessage) (*schemas.Document, error) {
+	if len(text) == 0 || string(text) == "null" {
+		text = []byte("{}")
+	}
+	d, problems := schemas.ParseJSON(text)
+	if len(problems) > 0 {
+		return nil, errArguments(problems)
+	}
+	return d, nil
+}
+
+// errArguments is the error of arguments that are not as the tool takes them.
+// Where they stand in the request means nothing to whoever wrote them.
+func errArguments(problems []schemas.Problem) error {
+	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the arguments are not as expected: %s", withoutPlaces(problems)[0]).WithProblems(problems)
+}
+
+func withoutPlaces(problems []schemas.Problem) []schemas.Problem {
+	for i := range problems {
+		problems[i].Line, problems[i].Column = 0, 0
+		problems[i].Trace = slices.Clone(problems[i].Trace)
+		for j := range problems[i].Trace {
+			problems[i].Trace[j].Line = 0
+		}
+	}
+	return problems
+}
+
+// failed is the answer of a tool that could not do what it was asked to. It has
+// all that is wrong, as an object and as lines of text.
+func (s *Server) failed(ctx context.Context, tool string, err error) (*sdk.CallToolResult, error) {
+	e := *schemas.AsError(err)
+	if e.Class == schemas.Internal {
+		s.logFailure(ctx, tool, err)
+		e = *schemas.AsError(errNothingToTell)
+	}
+	e.TraceID = callOf(ctx).TraceID
+	forgetPlaces(&e)
+	text, err := encode(&e)
+	if err != nil {
+		return nil, err
+	}
+	return &sdk.CallToolResult{IsError: true, StructuredContent: text, Content: []sdk.Content{&sdk.TextContent{Text: told(&e)}}}, nil
+}
+
+// forgetPlaces drops from an error the places in a text that its author has not
+// written.
+func forgetPlaces(e *schemas.Error) {
+	with := slices.Clone(e.Errors)
+	e.Errors = withoutPlaces(slices.Clone(e.Errors))
+	for i := range with {
+		e.Description.DefaultValue = strings.Replace(e.Description.DefaultValue, with[i].String(), e.Errors[i].String(), 1)
+	}
+}
+
+// told is an error as lines.
+func told(e *schemas.Error) string {
+	if len(e.Errors) == 0 {
+		return e.Code + ": " + e.Description.DefaultValue
+	}
+	var b strings.Builder
+	b.WriteString(e.Code + ": " + e.Message.DefaultValue)
+	for _, p := range e.Errors {
+		b.WriteString("\n- " + p.String())
+		if len(p.Trace) > 1 {
+			b.WriteString("\n  by the way " + p.Trace.String())
+		}
+	}
+	return b.String()
+}
+
+// encode writes a value as JSON, with & and < as they are.
+func encode(v any) (json.RawMessage, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSpace(text.Bytes()), err
+}
+
+// errNothingToTell is an error of which the client learns the trace id alone.
+var errNothingToTell = errors.New("mcp: not for the client")

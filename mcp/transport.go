@@ -1,0 +1,130 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	// largestBody is how many bytes a request may have: as many as one that writes
+	// a flow over HTTP, and what the protocol puts around it.
+	largestBody = 1<<20 + 1<<16
+	// largestBatch is how many messages a request may have. Protocol versions up
+	// to 2025-03-26 allow several, which are answered side by side.
+	largestBatch = 20
+)
+
+// Serve answers a POST of one that may use the tools, in whose name the call is.
+// An error means that nothing has been written: of class TooLarge, Throttled or
+// Unavailable.
+func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c directory.Call) error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largestBody))
+	if over, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return schemas.Errorf(schemas.TooLarge, "payload_too_large", "the request body is too large: expected at most %d bytes", over.Limit)
+	}
+	if err != nil {
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the request body broke off: %w", err)
+	}
+	leave, err := s.limits.enter(cmp.Or(c.Actor.Client, c.Actor.ID))
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if refused := inspect(body); refused != nil {
+		writeRefusal(w, http.StatusBadRequest, refused)
+		return nil
+	}
+	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	reply := &reply{ResponseWriter: w}
+	s.handler().ServeHTTP(reply, r)
+	reply.end()
+	return nil
+}
+
+// inspect refuses what is no JSON, and more work at once than one request may
+// ask for.
+func inspect(body []byte) *jsonrpc.Error {
+	if !json.Valid(body) {
+		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the request body is not valid JSON"}
+	}
+	var batch []json.RawMessage
+	if body[len(body)-len(bytes.TrimLeft(body, " \t\r\n"))] != '[' || json.Unmarshal(body, &batch) != nil {
+		return nil
+	}
+	if len(batch) == 0 || len(batch) > largestBatch {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "expected a batch of 1 to " + strconv.Itoa(largestBatch) + " messages, got " + strconv.Itoa(len(batch))}
+	}
+	return nil
+}
+
+// reply gives refusals of the transport the form that the protocol has for them:
+// the library writes them as plain text.
+type reply struct {
+	http.ResponseWriter
+	refused int // the status of a refusal; 0 for another reply
+	text    bytes.Buffer
+}
+
+// WriteHeader begins the reply. It may hold a secret: no cache keeps it.
+func (w *reply) WriteHeader(status int) {
+	w.Header().Set("Cache-Control", "no-store")
+	if status >= http.StatusBadRequest && strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
+		w.refused = status
+		return
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write writes a part of the reply.
+func (w *reply) Write(b []byte) (int, error) {
+	if w.refused != 0 {
+		return w.text.Write(b)
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap gives http.ResponseController the writer below.
+func (w *reply) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// end writes a refusal.
+func (w *reply) end() {
+	if w.refused == 0 {
+		return
+	}
+	code := int64(jsonrpc.CodeInvalidRequest)
+	if w.refused == http.StatusNotFound {
+		code = jsonrpc.CodeMethodNotFound
+	}
+	writeRefusal(w.ResponseWriter, w.refused, &jsonrpc.Error{Code: code, Message: strings.TrimSpace(w.text.String())})
+}
+
+// writeRefusal writes an error about a whole request. It has no id, as which
+// message it is about is not known.
+func writeRefusal(w http.ResponseWriter, status int, e *jsonrpc.Error) {
+	text, err := json.Marshal(struct {
+		Version string         `json:"jsonrpc"`
+		Error   *jsonrpc.Error `json:"error"`
+	}{"2.0", e})
+	if err != nil {
+		panic(err) // a number and a text
+	}
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // whoever does not read it is gone
+}
