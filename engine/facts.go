@@ -20,6 +20,7 @@ const (
 	Authenticated Fact = "authenticated" // the user proved in this run who they are
 	Own           Fact = "own"           // New or Authenticated
 	Credential    Fact = "credential"    // this run gave the user a passkey or password
+	Consented     Fact = "consented"     // the user lets the application have what it asks for, or need not be asked
 )
 
 // InputFact is the fact that the run holds a value for an input.
@@ -142,7 +143,7 @@ func (s Facts) after(o Outcome) Facts {
 // aboutSubject reports whether the fact is about the run's user.
 func (f Fact) aboutSubject() bool {
 	switch f {
-	case User, New, Authenticated, Own, Credential:
+	case User, New, Authenticated, Own, Credential, Consented:
 		return true
 	}
 	_, claim := f.claim()

@@ -61,10 +61,12 @@ type Node struct {
 }
 
 // Edge describes where an outcome leads: a node id, or schemas.End. Retry marks
-// an optional outcome that the flow left unwired.
+// an optional outcome that the flow left unwired. Certain are the facts that hold
+// whenever a run has left the node by the outcome.
 type Edge struct {
 	Outcome, Target string
 	Retry           bool
+	Certain         []Fact
 }
 
 // Nodes describes the graph, in the order of the definition.
@@ -73,7 +75,7 @@ func (g *Graph) Nodes() []Node {
 	for i, n := range g.nodes {
 		list[i] = Node{ID: n.id, Kind: n.kind.Name, Certain: n.in.List()}
 		for _, e := range n.edges {
-			list[i].Edges = append(list[i].Edges, Edge{Outcome: e.Name, Target: g.name(e.target), Retry: e.retry})
+			list[i].Edges = append(list[i].Edges, Edge{Outcome: e.Name, Target: g.name(e.target), Retry: e.retry, Certain: n.in.after(e.Outcome).List()})
 		}
 	}
 	return list

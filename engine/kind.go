@@ -151,12 +151,6 @@ type Needer interface {
 	Needs() []Need
 }
 
-// FactChecker is an Executor that looks at what is certain on arrival, as a
-// node with expressions must. Paths are relative to `with`.
-type FactChecker interface {
-	CheckFacts(Facts) []schemas.Problem
-}
-
 // Collector is an Executor that collects inputs from the client. What several
 // nodes of a flow collect under one identifier must have one type.
 type Collector interface {

@@ -51,11 +51,6 @@ func (c *compiler) prove() {
 		n.needs = slices.DeleteFunc(slices.Clone(n.needs), func(need Need) bool {
 			return !n.in.HasAny(need.AnyOf) && c.checkNeed(i, need, waived)
 		})
-		if checker, ok := n.exec.(FactChecker); ok {
-			for _, p := range checker.CheckFacts(n.in) {
-				c.report(orRule(p.Rule, RuleNeeds), i, schemas.JoinPath(nodePath(i, "with"), p.Path), "%s", p.Message)
-			}
-		}
 		if n.exec != nil {
 			c.checkEnds(i)
 		}
@@ -173,6 +168,8 @@ func factNames(facts []Fact) string {
 			words[i] = "a user whom this run creates or has authenticated"
 		case f == Credential:
 			words[i] = "a credential that this run added"
+		case f == Consented:
+			words[i] = "a user who agreed to what the application asks for"
 		default:
 			words[i] = string(f)
 		}

@@ -255,6 +255,12 @@ func (r *run) fail(err *schemas.Error) {
 	r.rec.Status, r.failure, r.changes, r.result = schemas.Failed, err, nil, nil
 }
 
+// refuse ends the run with an answer: of this step nothing else takes effect.
+func (r *run) refuse(to *Refusal) {
+	r.fail(to.Error)
+	r.changes, r.result = to.Changes, &Result{RedirectURL: to.RedirectURL}
+}
+
 // step is the reply to the client.
 func (r *run) step() *schemas.Step {
 	s := &schemas.Step{ExecutionID: r.rec.ID, FlowStatus: r.rec.Status}
@@ -264,6 +270,9 @@ func (r *run) step() *schemas.Step {
 		s.Assertion, s.Data.RedirectURL = r.result.Assertion, r.result.RedirectURL
 	case schemas.Failed:
 		s.Error, told = r.failure, nil
+		if r.result != nil {
+			s.Data.RedirectURL = r.result.RedirectURL
+		}
 	default:
 		r.question(s)
 		s.Error = r.state.Notice

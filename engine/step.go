@@ -44,6 +44,10 @@ func (e *Engine) follow(r *run, n *node, d *Decision) (bool, error) {
 	case d.Fail != nil:
 		r.fail(d.Fail)
 		return true, nil
+	case d.Refuse != nil:
+		e.observe(r, d.Outcome)
+		r.refuse(d.Refuse)
+		return true, nil
 	case d.Ask != nil:
 		r.ask(d, e.newToken())
 		return true, nil

@@ -110,8 +110,8 @@ type Authentication struct {
 // Decision is what an executor decided: leave by an outcome, ask and stay, end
 // the run (a terminal kind), or refuse to go on with it.
 type Decision struct {
-	// Outcome names the way out. Exactly one of Outcome, Ask, Result and Fail is
-	// set.
+	// Outcome names the way out. Exactly one of Outcome, Ask, Result, Fail and
+	// Refuse is set.
 	Outcome string
 	// Ask is the next question.
 	Ask *Ask
@@ -119,6 +119,9 @@ type Decision struct {
 	Result *Result
 	// Fail ends the run in ERROR: nothing that this step decided takes effect.
 	Fail *schemas.Error
+	// Refuse ends the run as Fail does, but with an answer for whom it was to serve.
+	// Outcome may name the way out that leads there.
+	Refuse *Refusal
 
 	// Keep is kept for the node until its question is answered.
 	Keep json.RawMessage
@@ -165,6 +168,14 @@ type Ask struct {
 type Result struct {
 	Assertion   string
 	RedirectURL string
+}
+
+// Refusal is how a run ends that is refused: in ERROR, with the error and a way on.
+// Its changes are the only ones of the step that take effect.
+type Refusal struct {
+	Error       *schemas.Error
+	RedirectURL string
+	Changes     []schemas.Change
 }
 
 // Leave decides to leave by an outcome.

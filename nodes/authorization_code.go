@@ -52,6 +52,9 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 		return &engine.Decision{Fail: schemas.Errorf(schemas.Forbidden, schemas.CodeUserTypeNotAllowed,
 			"users of type %q may not sign in to application %q; sign in to another, or ask its administrator", user.Type, app.Name)}, nil
 	}
+	if refused, err := a.checkConsent(ctx, v); refused != nil || err != nil {
+		return refused, err
+	}
 	var permissions []string
 	if v.Subject.Draft == nil { // a user who is not stored yet has none
 		if permissions, err = a.deps.Permissions.Permissions(ctx, user.ID); err != nil {
@@ -67,10 +70,43 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 	result := &engine.Result{Assertion: assertion}
 	if v.AuthRequestID != "" {
 		changes = append(changes, grant(v, statement))
-		result.RedirectURL = a.deps.BaseURL + "/oauth2/auth/callback?authId=" + url.QueryEscape(v.AuthRequestID)
+		result.RedirectURL = a.deps.wayBack(v)
 	}
 	return &engine.Decision{Result: result, Changes: append(changes, signedInEvent(v, statement))}, nil
 }
+
+// wayBack is where the browser goes when the run is over that answers an
+// authorization request.
+func (d Deps) wayBack(v *engine.Visit) string {
+	return d.BaseURL + "/oauth2/auth/callback?authId=" + url.QueryEscape(v.AuthRequestID)
+}
+
+// checkConsent refuses an application for which the user should have agreed to
+// something, and has not been asked: flows are written by people who may not know
+// that such clients come. What the run itself would have to ask for such a client is
+// not told to anybody who starts one without an authorization request.
+func (a *authorizationCode) checkConsent(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	if v.AuthRequestID == "" && asksConsent(v.Application) {
+		return &engine.Decision{Fail: schemas.Errorf(schemas.Forbidden, codeConsentRequired,
+			"people must agree before the application %q gets anything of theirs, and can do so only where its client sends them to /oauth2/authorize", v.Application.Name)}, nil
+	}
+	if v.Facts.Has(engine.Consented) {
+		return nil, nil
+	}
+	due, err := a.deps.consentDue(ctx, v)
+	if err != nil || due == nil || !due.ask {
+		return nil, err
+	}
+	const mend = "its administrator must put a node of the kind consent before authorization-code"
+	return a.deps.refuse(v,
+		schemas.Refusal{Code: schemas.RefusedConsentRequired, Description: "people must agree to what the client asks for, and the sign-in flow does not ask them: " + mend},
+		schemas.Errorf(schemas.Forbidden, codeConsentRequired, "you would have to agree to what %q asks for, and this sign-in flow does not ask: %s", v.Application.Name, mend),
+		consentEvent(v, "consent.missing", due.asked)), nil
+}
+
+// codeConsentRequired is that of the error of a run in which somebody should have
+// been asked.
+const codeConsentRequired = "consent_required"
 
 // session makes the statement a part of the session that was found, or of one
 // that it starts. A new one that began in a browser outlives the statement: it
@@ -92,7 +128,7 @@ func (a *authorizationCode) session(v *engine.Visit, s *schemas.Assertion) []sch
 // authorization request came from is for the store to see to.
 func grant(v *engine.Visit, s schemas.Assertion) schemas.GrantAuthRequest {
 	return schemas.GrantAuthRequest{ID: v.AuthRequestID, BrowserHash: v.Request.Browser, At: v.Now, Grant: schemas.Grant{
-		UserID: s.Subject, SessionID: s.Session, AuthTime: s.AuthTime, AMR: s.AMR, ACR: s.ACR,
+		UserID: s.Subject, SessionID: s.Session, AuthTime: s.AuthTime, AMR: s.AMR, ACR: s.ACR, Consented: true,
 	}}
 }
 

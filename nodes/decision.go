@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"cel.dev/cel-go/cel"
@@ -18,7 +19,8 @@ func decisionKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "decision",
 		Doc: "Chooses the way by expressions in CEL. The first case whose expression is true gives the outcome, " +
-			"else it is otherwise.",
+			"else it is otherwise. What follows may rely on what an expression found out: where user.isAuthenticated " +
+			"is true the user is authenticated.",
 		With: schemas.MustSchema("decision", decisionSchema),
 		Outcomes: []engine.Outcome{
 			{Name: "<case>", Doc: "the expression of a case with this outcome is the first that is true"},
@@ -73,7 +75,9 @@ type decision struct {
 	expressions []*expression
 	deps        Deps
 	node        string
-	secret      map[string]bool // inputs that no expression may see
+	secret      map[string]bool   // inputs that no expression may see
+	proves      map[string]proven // what holds where it is left by an outcome
+	untrue      proven            // what holds where none of the cases so far is true
 }
 
 func newDecision(c *engine.Config, d Deps, env func() (*cel.Env, error)) (engine.Executor, []schemas.Problem) {
@@ -82,22 +86,36 @@ func newDecision(c *engine.Config, d Deps, env func() (*cel.Env, error)) (engine
 	if err != nil {
 		return nil, append(found, problem("", "CEL is not available: %v", err))
 	}
-	x := &decision{decisionWith: with, deps: d, node: c.Node.ID, secret: map[string]bool{}}
+	x := &decision{
+		decisionWith: with, deps: d, node: c.Node.ID,
+		secret: map[string]bool{}, proves: map[string]proven{},
+	}
 	for identifier, t := range c.Inputs {
 		x.secret[identifier] = t.Secret()
 	}
 	for i, one := range with.Cases {
-		compiled, faults := compileExpression(e, one.When)
+		compiled, faults := compileExpression(e, one.When, x.untrue.facts)
 		faults = append(faults, compiled.checkInputs(c)...)
 		for _, f := range faults {
 			found = append(found, f.problem(whenPath(i)))
 		}
+		x.conclude(one.Outcome, x.untrue.both(compiled.isTrue))
+		x.untrue = x.untrue.both(compiled.isFalse)
 		x.expressions = append(x.expressions, compiled)
 	}
+	x.conclude(otherwise, x.untrue)
 	return x, found
 }
 
 func whenPath(i int) string { return fmt.Sprintf("cases[%d].when", i) }
+
+// conclude notes what one way to an outcome proves.
+func (x *decision) conclude(outcome string, p proven) {
+	if before, twice := x.proves[outcome]; twice {
+		p = p.either(before)
+	}
+	x.proves[outcome] = p
+}
 
 // Outcomes are those of the cases, each once, and otherwise.
 func (x *decision) Outcomes() []engine.Outcome {
@@ -106,23 +124,28 @@ func (x *decision) Outcomes() []engine.Outcome {
 	for _, one := range x.Cases {
 		if !seen[one.Outcome] {
 			seen[one.Outcome] = true
-			outcomes = append(outcomes, engine.Outcome{Name: one.Outcome, Doc: "when " + one.When})
+			outcomes = append(outcomes, x.outcome(one.Outcome, "when "+one.When))
 		}
 	}
-	return append(outcomes, engine.Outcome{Name: otherwise, Doc: "when no case applies"})
+	return append(outcomes, x.outcome(otherwise, "when no case applies"))
 }
 
-// CheckFacts makes sure that the expressions use only what is certain.
-func (x *decision) CheckFacts(certain engine.Facts) []schemas.Problem {
-	var found []schemas.Problem
+// outcome establishes what the expressions have found out: see
+// expression_truth.go.
+func (x *decision) outcome(name, doc string) engine.Outcome {
+	return engine.Outcome{Name: name, Doc: doc, Establishes: x.proves[name].facts.List()}
+}
+
+// Needs says that the expressions read only what is certain.
+func (x *decision) Needs() []engine.Need {
+	var needs []engine.Need
 	for i, e := range x.expressions {
-		for _, f := range e.checkFacts(certain) {
-			p := f.problem(whenPath(i))
-			p.Rule = engine.RuleNeeds
-			found = append(found, p)
+		for _, need := range e.needs() {
+			need.Path = schemas.JoinPath("with", whenPath(i))
+			needs = append(needs, need)
 		}
 	}
-	return found
+	return needs
 }
 
 // Execute tries the cases in turn.
@@ -163,30 +186,33 @@ func (x *decision) values(ctx context.Context, v *engine.Visit) (map[string]any,
 	if app := v.Application; app != nil {
 		values["application"] = applicationView{ID: app.ID, Name: app.Name, OUID: app.OUID, ClientID: app.ClientID}
 	}
+	user, err := x.user(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	values["user"] = *user
+	return values, nil
+}
+
+// user is the run's user as far as the expressions use one. Where none is known
+// nobody is new or authenticated, and no expression gets to read more.
+func (x *decision) user(ctx context.Context, v *engine.Visit) (*userView, error) {
+	view := &userView{
+		Attributes: viewAttributes(nil), IsNew: v.Facts.Has(engine.New), IsAuthenticated: v.Authentication != nil,
+	}
 	var uses usage
 	for _, e := range x.expressions {
 		uses = uses.with(e.uses)
 	}
-	if uses.user {
-		user, err := x.user(ctx, v, uses)
-		if err != nil {
-			return nil, err
-		}
-		values["user"] = *user
+	certain := slices.ContainsFunc(x.expressions, func(e *expression) bool { return e.user != nil })
+	if !uses.user || !certain && !v.Subject.Known() {
+		return view, nil
 	}
-	return values, nil
-}
-
-func (x *decision) user(ctx context.Context, v *engine.Visit, uses usage) (*userView, error) {
 	u, err := subjectUser(ctx, x.deps.Users, v)
 	if err != nil {
 		return nil, err
 	}
-	view := &userView{
-		ID: u.ID, Type: u.Type, OUID: u.OUID, Attributes: viewAttributes(u.Attributes),
-		IsNew:           v.Facts.Has(engine.New),
-		IsAuthenticated: v.Authentication != nil,
-	}
+	view.ID, view.Type, view.OUID, view.Attributes = u.ID, u.Type, u.OUID, viewAttributes(u.Attributes)
 	if uses.passkey {
 		credentials, err := passkeysOf(ctx, x.deps.Credentials, v, u.ID)
 		if err != nil {

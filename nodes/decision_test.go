@@ -2,6 +2,9 @@ package nodes
 
 import (
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +55,10 @@ func TestDecision(t *testing.T) {
 			v.Request = engine.Request{Origin: "https://a.example", Language: "de-AT"}
 		}), true},
 		{"[1, 2, 3].exists(n, n == 2)", visit(), true},
+		{"user.isAuthenticated || user.isNew", visit(), false},
+		{"user.isAuthenticated && user.hasPasskey", visit(), false},
+		{"user.attributes.department == 'Engines' && user.isAuthenticated", visit(), false},
+		{"user.isAuthenticated && user.hasPasskey", visit(bob, authenticated("phr", "swk")), true},
 	}
 	for _, test := range tests {
 		t.Run(test.when, func(t *testing.T) {
@@ -165,6 +172,12 @@ func TestExpressionsReadOnlyWhatIsCertain(t *testing.T) {
 		{"has(user.attributes.x)", nil, "it reads user"},
 		{"has(user.attributes.x)", []engine.Fact{user}, ""},
 		{"user == user", nil, "it reads user"},
+		{"user.isAuthenticated || user.isNew", nil, ""},
+		{"has(user.isAuthenticated)", nil, "it reads user"},
+		{"user.isAuthenticated && user.hasPasskey", nil, ""},
+		{"user.id == 'x' && user.isNew", nil, ""},
+		{"user.isAuthenticated || user.hasPasskey", nil, "it reads user"},
+		{"!user.isAuthenticated && user.hasPasskey", nil, "it reads user"},
 		{"inputs.username == 'x'", nil, `it reads the input "username"`},
 		{"inputs.username == 'x'", []engine.Fact{name}, ""},
 		{"inputs['username'] == 'x'", nil, "at 1:7"},
@@ -192,17 +205,96 @@ func TestExpressionsReadOnlyWhatIsCertain(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.when, func(t *testing.T) {
 			exec := newWorld(t).make(t, "decision", condition(test.when), named())
-			problems := exec.(engine.FactChecker).CheckFacts(engine.NewFacts(test.certain...))
-			got := texts(problems)
+			got := ""
+			for _, need := range unmet(exec, test.certain...) {
+				got += need.Why
+				if need.Path != "with.cases[0].when" || need.Rule != "" || need.Mend == "" {
+					t.Errorf("%+v", need)
+				}
+			}
 			if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			for _, p := range problems {
-				if p.Path != "cases[0].when" || p.Rule != engine.RuleNeeds {
-					t.Errorf("at %s, rule %s", p.Path, p.Rule)
-				}
-			}
 		})
+	}
+}
+
+// unmet returns what the node needs beyond the facts that are certain.
+func unmet(exec engine.Executor, certain ...engine.Fact) []engine.Need {
+	held := engine.NewFacts(certain...)
+	return slices.DeleteFunc(exec.(engine.Needer).Needs(), func(n engine.Need) bool { return held.HasAny(n.AnyOf) })
+}
+
+// A later case is read only where the earlier ones are false.
+func TestACaseReliesOnTheOnesBefore(t *testing.T) {
+	exec := newWorld(t).make(t, "decision", `{"cases": [
+		{"when": "!has(inputs.username)", "outcome": "none"},
+		{"when": "inputs.username == 'a'", "outcome": "some"}]}`, named())
+	if needs := unmet(exec); len(needs) > 0 {
+		t.Error(needs)
+	}
+	left(t, run(t, exec, visit()), "none")
+}
+
+// The outcomes of a decision establish what its expressions prove, and no more.
+func TestWhatExpressionsProve(t *testing.T) {
+	tests := []struct{ when, yes, otherwise string }{
+		{"user.isAuthenticated", "authenticated own user", ""},
+		{"!user.isAuthenticated", "", "authenticated own user"},
+		{"!!user.isAuthenticated", "authenticated own user", ""},
+		{"user.isAuthenticated == true", "authenticated own user", ""},
+		{"false != user.isAuthenticated", "authenticated own user", ""},
+		{"user.isAuthenticated == false", "", "authenticated own user"},
+		{"user.isAuthenticated != true", "", "authenticated own user"},
+		{"user.isAuthenticated == user.isNew", "", ""},
+		{"user.isNew", "new own user", ""},
+		{"user.isAuthenticated && user.isNew", "authenticated new own user", ""},
+		{"user.isAuthenticated && request.language == 'de'", "authenticated own user", ""},
+		{"request.language == 'de' && user.isAuthenticated", "authenticated own user", ""},
+		{"user.isAuthenticated || request.language == 'de'", "", ""},
+		{"user.isAuthenticated || user.isNew", "own user", ""},
+		{"!user.isAuthenticated || request.language == 'de'", "", "authenticated own user"},
+		{"!(user.isAuthenticated && request.language == 'de')", "", "authenticated own user"},
+		{"!(!user.isAuthenticated || !has(inputs.username))", "authenticated input.username own user", ""},
+		{"user.isAuthenticated ? request.language == 'de' : false", "authenticated own user", ""},
+		{"request.language == 'de' ? user.isAuthenticated : false", "authenticated own user", ""},
+		{"request.language == 'de' ? user.isAuthenticated : true", "", ""},
+		{"user.isAuthenticated ? false : true", "", "authenticated own user"},
+		{"request.language == 'de' ? user.isAuthenticated : user.isAuthenticated", "authenticated own user", ""},
+		{"user.isAuthenticated || false", "authenticated own user", ""},
+		{"true", "", ""},
+		{"has(user.isAuthenticated)", "", ""},
+		{"[true].all(x, user.isAuthenticated)", "", ""},
+		{"[1].exists(user, user == 1)", "", ""},
+		{"[user.isAuthenticated].exists(x, x)", "", ""},
+		{"user.hasPasskey", "", ""},
+		{"has(inputs.username)", "input.username", ""},
+		{"!('username' in inputs)", "", "input.username"},
+		{"'username' in {'username': 1}", "", ""},
+	}
+	for _, test := range tests {
+		exec := newWorld(t).make(t, "decision", condition(test.when), named())
+		outcomes := exec.(engine.Shaper).Outcomes()
+		for i, want := range []string{test.yes, test.otherwise} {
+			if got := strings.Trim(fmt.Sprint(outcomes[i].Establishes), "[]"); got != want {
+				t.Errorf("%s: %s establishes %q, want %q", test.when, outcomes[i].Name, got, want)
+			}
+		}
+	}
+}
+
+func TestWhatSeveralCasesProve(t *testing.T) {
+	const cases = `{"cases": [
+		{"when": "!user.isAuthenticated", "outcome": "a"},
+		{"when": "request.language == 'de'", "outcome": "b"},
+		{"when": "user.isNew", "outcome": "c"},
+		{"when": "request.origin == ''", "outcome": "c"},
+		{"when": "request.origin == 'https://a.example'", "outcome": "a"}]}`
+	want := map[string]string{"a": "[]", "b": "[authenticated own user]", "c": "[authenticated own user]", otherwise: "[authenticated own user]"}
+	for _, o := range newWorld(t).make(t, "decision", cases, named()).(engine.Shaper).Outcomes() {
+		if got := fmt.Sprint(o.Establishes); got != want[o.Name] {
+			t.Errorf("%s establishes %s, want %s", o.Name, got, want[o.Name])
+		}
 	}
 }
 
@@ -219,19 +311,53 @@ func TestWhatIsCertainCanBeRead(t *testing.T) {
 		"has(inputs.username) ? inputs.username == 'x' : false",
 	} {
 		exec := newWorld(t).make(t, "decision", condition(when), named())
-		if problems := exec.(engine.FactChecker).CheckFacts(engine.NewFacts()); len(problems) > 0 {
-			t.Errorf("%s: %s", when, texts(problems))
+		if needs := unmet(exec); len(needs) > 0 {
+			t.Errorf("%s: %v", when, needs)
 		}
 		run(t, exec, visit())
 	}
 }
 
-// FuzzExpression checks that no text brings the compiler down, and that what
-// it accepts, with nothing certain, never fails for want of a user or input.
+// moments are the values of expressions in runs that differ in what expressions
+// can prove, each with what holds in it.
+func moments() []moment {
+	var list []moment
+	for i := range 16 {
+		user := userView{Attributes: viewAttributes(nil), IsAuthenticated: i&1 != 0, IsNew: i&2 != 0}
+		holds, collected := engine.NewFacts(), map[string]string{}
+		for bit, input := range map[int]string{4: "a", 8: "username"} {
+			if i&bit != 0 {
+				collected[input] = "x"
+				holds[engine.InputFact(input)] = struct{}{}
+			}
+		}
+		if user.IsAuthenticated {
+			maps.Copy(holds, engine.NewFacts(engine.Authenticated))
+		}
+		if user.IsNew {
+			maps.Copy(holds, engine.NewFacts(engine.New))
+		}
+		list = append(list, moment{holds, map[string]any{
+			"inputs": collected, "request": requestView{}, "application": applicationView{}, "user": user,
+		}})
+	}
+	return list
+}
+
+type moment struct {
+	holds  engine.Facts
+	values map[string]any
+}
+
+// FuzzExpression checks that no text brings the compiler down, that what it
+// accepts, with nothing certain, never fails for want of a user or input, and
+// that what a value proves holds wherever the expression has that value.
 func FuzzExpression(f *testing.F) {
 	for _, seed := range []string{
 		"true", "user.hasPasskey", "has(inputs.a) && inputs.a == 'x'", "inputs.exists(k, k == 'a')",
 		"'a' in inputs ? inputs['a'].matches('^x*$') : request.origin != ''", "((((", "user == user",
+		"user.isAuthenticated", "!(user.isNew || !user.isAuthenticated)", "user.isNew ? user.isAuthenticated : has(inputs.a)",
+		"has(inputs.a) ? false : user.isNew == (true != false)", "user.isNew && 1/0 == 1 || user.isAuthenticated",
 	} {
 		f.Add(seed)
 	}
@@ -239,11 +365,8 @@ func FuzzExpression(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	none := map[string]any{
-		"inputs": map[string]string{}, "request": requestView{}, "application": applicationView{},
-	}
 	f.Fuzz(func(t *testing.T, text string) {
-		e, faults := compileExpression(env, text)
+		e, faults := compileExpression(env, text, nil)
 		if len(faults) == 0 && e.program == nil {
 			t.Fatal("nothing is wrong, and there is no program")
 		}
@@ -252,18 +375,38 @@ func FuzzExpression(f *testing.F) {
 				t.Error("a fault that says nothing")
 			}
 		}
-		if len(faults) > 0 || len(e.checkFacts(engine.NewFacts())) > 0 {
+		if len(faults) > 0 {
 			return
 		}
-		_, err := e.eval(none)
-		if err == nil {
-			return
-		}
-		unknownUser := strings.Contains(err.Error(), "no such attribute")
-		// A map literal may lack a key of its own accord.
-		unknownInput := strings.HasPrefix(err.Error(), "no such key") && !strings.Contains(text, "{") && len(e.inputs) > 0
-		if unknownUser || unknownInput {
-			t.Errorf("%q passed the check and failed: %v", text, err)
+		for _, m := range moments() {
+			truth, err := e.eval(m.values)
+			if err != nil {
+				checkReadable(t, text, e, err)
+				continue
+			}
+			p := map[bool]proven{true: e.isTrue, false: e.isFalse}[truth]
+			if p.never {
+				t.Errorf("%q is %v, which it was proven never to be", text, truth)
+			}
+			for f := range p.facts {
+				if !m.holds.Has(f) {
+					t.Errorf("%q is %v, and does not prove %s", text, truth, f)
+				}
+			}
 		}
 	})
+}
+
+// checkReadable makes sure that an expression which needs nothing to be certain
+// did not fail for want of a user or an input.
+func checkReadable(t *testing.T, text string, e *expression, err error) {
+	if len(e.needs()) > 0 {
+		return
+	}
+	unknownUser := strings.Contains(err.Error(), "no such attribute")
+	// A map literal may lack a key of its own accord.
+	unknownInput := strings.HasPrefix(err.Error(), "no such key") && !strings.Contains(text, "{") && len(e.inputs) > 0
+	if unknownUser || unknownInput {
+		t.Errorf("%q passed the check and failed: %v", text, err)
+	}
 }

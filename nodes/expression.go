@@ -14,6 +14,7 @@ import (
 	"cel.dev/cel-go/ext"
 	"cel.dev/cel-go/interpreter"
 
+	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -83,7 +84,9 @@ type expression struct {
 	program cel.Program
 	uses    usage
 	inputs  []inputUse
-	user    common.Location // the first use of user, nil when there is none
+	user    common.Location // the first use of user that needs one, nil when there is none
+	isTrue  proven          // what holds where it is true
+	isFalse proven
 }
 
 // fault is something wrong with an expression and where in it.
@@ -94,16 +97,18 @@ type fault struct {
 
 // problem tells the fault at the path of the expression. The place inside is
 // part of the message, since an expression may have several lines of its own.
-func (f fault) problem(path string) schemas.Problem {
+func (f fault) problem(path string) schemas.Problem { return problem(path, "%s", f.placed()) }
+
+func (f fault) placed() string {
 	if f.at == nil || f.at.Line() < 1 {
-		return problem(path, "%s", f.message)
+		return f.message
 	}
-	return problem(path, "at %d:%d of the expression: %s", f.at.Line(), f.at.Column()+1, f.message)
+	return fmt.Sprintf("at %d:%d of the expression: %s", f.at.Line(), f.at.Column()+1, f.message)
 }
 
-// compileExpression checks and plans a condition. It never returns nil: what
-// could not be compiled uses nothing.
-func compileExpression(env *cel.Env, text string) (*expression, []fault) {
+// compileExpression checks and plans a condition that is read where the facts
+// given hold. It never returns nil: what could not be compiled uses nothing.
+func compileExpression(env *cel.Env, text string, given engine.Facts) (*expression, []fault) {
 	e := &expression{}
 	checked, issues := env.Compile(text)
 	if issues.Err() != nil {
@@ -124,7 +129,8 @@ func compileExpression(env *cel.Env, text string) (*expression, []fault) {
 	}
 	e.program = program
 	w := walker{info: native.SourceInfo(), into: e}
-	w.walk(native.Expr(), nil)
+	w.walk(native.Expr(), given)
+	e.isTrue, e.isFalse = provenBy(native.Expr(), true), provenBy(native.Expr(), false)
 	return e, w.faults
 }
 

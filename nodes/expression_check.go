@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"fmt"
-	"maps"
 
 	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/ast"
@@ -43,21 +42,29 @@ func (e *expression) checkInputs(c *engine.Config) []fault {
 	return faults
 }
 
-// checkFacts reports what the expression reads though it is not certain.
-func (e *expression) checkFacts(certain engine.Facts) []fault {
-	var faults []fault
-	if e.uses.user && !certain.Has(engine.User) {
-		faults = append(faults, fault{e.user,
-			"it reads user, but it is not certain here that the run knows one; put a node before it that establishes the user on every path"})
+// needs tells what must be certain for the expression to be read.
+func (e *expression) needs() []engine.Need {
+	var needs []engine.Need
+	if e.user != nil {
+		needs = append(needs, engine.Need{
+			AnyOf: []engine.Fact{engine.User},
+			Why:   fault{e.user, "it reads user"}.placed(),
+			Mend:  "put a node before it that establishes the user on every path, or user.isAuthenticated && before what it reads",
+		})
 	}
+	seen := map[string]bool{}
 	for _, use := range e.inputs {
-		if !use.tested && !certain.Has(engine.InputFact(use.identifier)) {
-			faults = append(faults, fault{use.at, fmt.Sprintf(
-				"it reads the input %q, which does not have a value on every path to here; put has(inputs.%s) && before it, or make the input required",
-				use.identifier, use.identifier)})
+		if use.tested || seen[use.identifier] {
+			continue
 		}
+		seen[use.identifier] = true
+		needs = append(needs, engine.Need{
+			AnyOf: []engine.Fact{engine.InputFact(use.identifier)},
+			Why:   fault{use.at, fmt.Sprintf("it reads the input %q", use.identifier)}.placed(),
+			Mend:  fmt.Sprintf("put has(inputs.%s) && before it, or make the input required", use.identifier),
+		})
 	}
-	return faults
+	return needs
 }
 
 // walker finds what an expression uses. It takes a variable of a comprehension
@@ -69,17 +76,16 @@ type walker struct {
 	faults []fault
 }
 
-// walk visits e. The inputs in given are known to have a value whenever the
-// value of e matters.
-func (w *walker) walk(e ast.Expr, given map[string]bool) {
+// walk visits e. The facts in given hold whenever the value of e matters.
+func (w *walker) walk(e ast.Expr, given engine.Facts) {
 	if identifier, tested, ok := inputOf(e); ok {
-		w.into.inputs = append(w.into.inputs, inputUse{identifier, w.at(e), tested || given[identifier]})
+		w.into.inputs = append(w.into.inputs, inputUse{identifier, w.at(e), tested || given.Has(engine.InputFact(identifier))})
 		return
 	}
 	switch e.Kind() {
 	case ast.IdentKind:
 		if e.AsIdent() == "user" {
-			w.useUser(e, usage{user: true, passkey: true, password: true})
+			w.useUser(e, given, usage{user: true, passkey: true, password: true})
 		}
 	case ast.SelectKind:
 		w.walkSelect(e, given)
@@ -101,7 +107,7 @@ func (w *walker) walk(e ast.Expr, given map[string]bool) {
 	}
 }
 
-func (w *walker) walkAll(list []ast.Expr, given map[string]bool) {
+func (w *walker) walkAll(list []ast.Expr, given engine.Facts) {
 	for _, e := range list {
 		w.walk(e, given)
 	}
@@ -109,43 +115,46 @@ func (w *walker) walkAll(list []ast.Expr, given map[string]bool) {
 
 func (w *walker) at(e ast.Expr) common.Location { return w.info.GetStartLocation(e.ID()) }
 
-func (w *walker) useUser(e ast.Expr, u usage) {
-	if w.into.user == nil {
+func (w *walker) useUser(e ast.Expr, given engine.Facts, u usage) {
+	if w.into.user == nil && !given.Has(engine.User) {
 		w.into.user = w.at(e)
 	}
 	w.into.uses = w.into.uses.with(u)
 }
 
 // walkSelect visits a.b; of user it notes which member.
-func (w *walker) walkSelect(e ast.Expr, given map[string]bool) {
+func (w *walker) walkSelect(e ast.Expr, given engine.Facts) {
 	s := e.AsSelect()
 	if !isIdent(s.Operand(), "user") {
 		w.walk(s.Operand(), given)
 		return
 	}
+	if _, fact := factOf(e); fact {
+		return
+	}
 	member := s.FieldName()
-	w.useUser(s.Operand(), usage{user: true, passkey: member == "hasPasskey", password: member == "hasPassword"})
+	w.useUser(s.Operand(), given, usage{user: true, passkey: member == "hasPasskey", password: member == "hasPassword"})
 }
 
 // walkCall visits a call. In A && B, and in A ? B : C, what A tests is known
 // where B matters; CEL's && is false when either side is, even if the other
 // fails, so each side also speaks for the other. With || it is the other way
 // round.
-func (w *walker) walkCall(e ast.Expr, given map[string]bool) {
+func (w *walker) walkCall(e ast.Expr, given engine.Facts) {
 	c := e.AsCall()
 	args := c.Args()
 	switch c.FunctionName() {
 	case operators.LogicalAnd, operators.LogicalOr:
 		known := given
 		for _, arg := range args {
-			known = union(known, testedBy(arg, c.FunctionName() == operators.LogicalAnd))
+			known = union(known, provenBy(arg, c.FunctionName() == operators.LogicalAnd).facts)
 		}
 		w.walkAll(args, known)
 		return
 	case operators.Conditional:
 		w.walk(args[0], given)
-		w.walk(args[1], union(given, testedBy(args[0], true)))
-		w.walk(args[2], union(given, testedBy(args[0], false)))
+		w.walk(args[1], union(given, provenBy(args[0], true).facts))
+		w.walk(args[2], union(given, provenBy(args[0], false).facts))
 		return
 	case operators.Index:
 		if isIdent(args[0], "inputs") {
@@ -156,38 +165,6 @@ func (w *walker) walkCall(e ast.Expr, given map[string]bool) {
 		w.walk(c.Target(), given)
 	}
 	w.walkAll(args, given)
-}
-
-// testedBy returns the inputs that certainly have a value when e has the truth.
-func testedBy(e ast.Expr, truth bool) map[string]bool {
-	if identifier, tested, ok := inputOf(e); ok && tested && truth {
-		return map[string]bool{identifier: true}
-	}
-	if e.Kind() != ast.CallKind {
-		return nil
-	}
-	args := e.AsCall().Args()
-	switch e.AsCall().FunctionName() {
-	case operators.LogicalNot:
-		return testedBy(args[0], !truth)
-	case operators.LogicalAnd:
-		if truth {
-			return testedByAll(args, truth)
-		}
-	case operators.LogicalOr:
-		if !truth {
-			return testedByAll(args, truth)
-		}
-	}
-	return nil
-}
-
-func testedByAll(args []ast.Expr, truth bool) map[string]bool {
-	var known map[string]bool
-	for _, arg := range args {
-		known = union(known, testedBy(arg, truth))
-	}
-	return known
 }
 
 // inputOf recognises inputs.x, inputs["x"], has(inputs.x) and "x" in inputs;
@@ -219,13 +196,4 @@ func literal(e ast.Expr) (string, bool) {
 	}
 	s, ok := e.AsLiteral().Value().(string)
 	return s, ok
-}
-
-func union(a, b map[string]bool) map[string]bool {
-	if len(a) == 0 {
-		return b
-	}
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
 }

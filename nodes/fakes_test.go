@@ -27,6 +27,8 @@ type directory struct {
 	hashes      map[string]string
 	credentials []schemas.Credential
 	permissions map[string][]string
+	consents    map[string]*schemas.Consent // by user and application
+	request     *schemas.AuthRequest
 	misfit      []schemas.Problem // what is wrong with whoever is to be created
 	lookups     int               // calls of UserByAttribute
 	broken      error             // what every method fails with, if not nil
@@ -150,7 +152,7 @@ func newWorld(t *testing.T) *world {
 		device: passkeytest.New(passkeytest.Seed(t.Name())),
 	}
 	w.deps = Deps{
-		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Hasher: w.hasher, Asserter: asserter{},
+		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, Words: w, Hasher: w.hasher, Asserter: asserter{},
 		Ceremonies: ceremonies, BaseURL: "https://id.example.com", DecoySecret: []byte("0123456789abcdef0123456789abcdef"),
 	}
 	w.kinds = Kinds(w.deps)

@@ -41,6 +41,23 @@ type Permissions interface {
 	Permissions(ctx context.Context, userID string) ([]string, error)
 }
 
+// Consents gives what a user lets the client of an application have, nil if they
+// have agreed to nothing.
+type Consents interface {
+	Consent(ctx context.Context, userID, applicationID string) (*schemas.Consent, error)
+}
+
+// Requests finds authorization requests. AuthRequest fails with code
+// auth_request_not_found.
+type Requests interface {
+	AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error)
+}
+
+// Words says what permissions mean, for people. One that there is not has no word.
+type Words interface {
+	PermissionWords(ctx context.Context, permissions []string) (map[string]string, error)
+}
+
 // Hasher hashes and verifies passwords, and may refuse when it has too much to
 // do. Verify also tells whether the hash should be made anew.
 type Hasher interface {
@@ -72,6 +89,9 @@ type Deps struct {
 	Passwords   Passwords
 	Credentials Credentials
 	Permissions Permissions
+	Consents    Consents
+	Requests    Requests
+	Words       Words
 	Hasher      Hasher
 	Guesses     Guesses
 	Asserter    Asserter
@@ -99,6 +119,7 @@ func Kinds(d Deps) engine.Kinds {
 		"password-set":          passwordSetKind(d),
 		"decision":              decisionKind(d),
 		"session-check":         sessionCheckKind(d),
+		"consent":               consentKind(d),
 		"authorization-code":    authorizationCodeKind(d),
 	}
 }

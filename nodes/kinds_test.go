@@ -24,6 +24,7 @@ func configurations() map[string]reflect.Type {
 		"password-set":          reflect.TypeFor[passwordSetWith](),
 		"decision":              reflect.TypeFor[decisionWith](),
 		"session-check":         reflect.TypeFor[sessionCheckWith](),
+		"consent":               reflect.TypeFor[consentWith](),
 		"authorization-code":    nil,
 	}
 }
@@ -86,6 +87,9 @@ type node struct {
 
 func agree(t *testing.T, path string, s node, typ reflect.Type) {
 	t.Helper()
+	if typ.Kind() == reflect.Pointer { // what is left out is neither true nor false
+		typ = typ.Elem()
+	}
 	if s.Description == "" {
 		t.Errorf("%s: no description, which editors show", path)
 	}

@@ -50,7 +50,7 @@ func granted(d *driver, browser string) schemas.Grant {
 func TestSignInBySession(t *testing.T) {
 	found := session(by("phr", "swk", "pop"))
 	d := driveBy(t, bound(found), bySession, byPasskey, done)
-	want := schemas.Grant{UserID: "ada", SessionID: found.ID, AuthTime: found.CreatedAt, AMR: found.AMR, ACR: "phr"}
+	want := schemas.Grant{UserID: "ada", SessionID: found.ID, AuthTime: found.CreatedAt, AMR: found.AMR, ACR: "phr", Consented: true}
 	if got := granted(d, "the first"); !reflect.DeepEqual(got, want) {
 		t.Errorf("granted %+v, want %+v", got, want)
 	}
@@ -141,7 +141,7 @@ func TestSessionStandsForItself(t *testing.T) {
 	d := driveBy(t, bound(found), askName, find, `{"id": "pw", "use": "password-authenticate", "next": "NEXT"}`, stepUp, done)
 	d.send("go", "pw", "username", "ada")
 	d.send("submit", "", "password", "analytical engine")
-	want := schemas.Grant{UserID: "ada", SessionID: found.ID, AuthTime: found.CreatedAt, AMR: found.AMR, ACR: "phr"}
+	want := schemas.Grant{UserID: "ada", SessionID: found.ID, AuthTime: found.CreatedAt, AMR: found.AMR, ACR: "phr", Consented: true}
 	if got := granted(d, "this"); !reflect.DeepEqual(got, want) {
 		t.Errorf("granted %+v, want %+v", got, want)
 	}

@@ -4,23 +4,26 @@ import "time"
 
 // Application is something people sign in to, or that acts on its own behalf.
 type Application struct {
-	ID                        string         `json:"id"`
-	Name                      string         `json:"name"` // unique
-	Type                      string         `json:"type,omitempty"`
-	Description               string         `json:"description,omitempty"`
-	OUID                      string         `json:"ouId,omitempty"`
-	URL                       string         `json:"url,omitempty"`
-	LogoURL                   string         `json:"logoUrl,omitempty"`
-	TosURI                    string         `json:"tosUri,omitempty"`
-	PolicyURI                 string         `json:"policyUri,omitempty"`
-	Contacts                  []string       `json:"contacts,omitempty"`
-	AuthFlowID                string         `json:"authFlowId"`
-	RegistrationFlowID        string         `json:"registrationFlowId,omitempty"`
-	IsRegistrationFlowEnabled bool           `json:"isRegistrationFlowEnabled"`
-	AllowedUserTypes          []string       `json:"allowedUserTypes,omitempty"`
-	PasskeyAllowedOrigins     []string       `json:"passkeyAllowedOrigins,omitempty"`
-	Assertion                 AssertionRules `json:"assertion,omitzero"`
-	Customizations            map[string]any `json:"customizations,omitempty"`
+	ID                        string   `json:"id"`
+	Name                      string   `json:"name"` // unique
+	Type                      string   `json:"type,omitempty"`
+	Description               string   `json:"description,omitempty"`
+	OUID                      string   `json:"ouId,omitempty"`
+	URL                       string   `json:"url,omitempty"`
+	LogoURL                   string   `json:"logoUrl,omitempty"`
+	TosURI                    string   `json:"tosUri,omitempty"`
+	PolicyURI                 string   `json:"policyUri,omitempty"`
+	Contacts                  []string `json:"contacts,omitempty"`
+	AuthFlowID                string   `json:"authFlowId"`
+	RegistrationFlowID        string   `json:"registrationFlowId,omitempty"`
+	IsRegistrationFlowEnabled bool     `json:"isRegistrationFlowEnabled"`
+	AllowedUserTypes          []string `json:"allowedUserTypes,omitempty"`
+	// RequireConsent has users asked before the application's client gets anything
+	// of theirs.
+	RequireConsent        bool           `json:"requireConsent,omitempty"`
+	PasskeyAllowedOrigins []string       `json:"passkeyAllowedOrigins,omitempty"`
+	Assertion             AssertionRules `json:"assertion,omitzero"`
+	Customizations        map[string]any `json:"customizations,omitempty"`
 	// ClientID is that of the OAuth configuration; "" when there is none.
 	ClientID string `json:"clientId,omitempty"`
 	// ClientSecret is that of the OAuth configuration, in the one reply that
@@ -46,6 +49,14 @@ type InboundAuth struct {
 	Type   string       `json:"type"`
 	Config OAuthProfile `json:"config"`
 }
+
+// Unverified reports whether nobody who administers this service has looked at the
+// application: its client registered itself.
+func (a *Application) Unverified() bool { return false }
+
+// AsksConsent reports whether the application's client gets nothing of users who
+// have not agreed.
+func (a *Application) AsksConsent() bool { return a.RequireConsent || a.Unverified() }
 
 // OAuth returns the application's OAuth configuration, nil if it has none.
 func (a *Application) OAuth() *OAuthProfile {

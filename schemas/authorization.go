@@ -22,6 +22,8 @@ type AuthRequest struct {
 	BrowserHash []byte
 	// Grant is what the request was granted; nil until then.
 	Grant *Grant
+	// Refusal is why it was refused; nil unless it was.
+	Refusal *Refusal
 
 	CreatedAt, ExpiresAt time.Time
 }
@@ -43,7 +45,36 @@ type Grant struct {
 	AuthTime  time.Time `json:"authTime"`
 	AMR       []string  `json:"amr"`
 	ACR       string    `json:"acr,omitempty"`
+	// Consented says that the user agreed to what the client asks for, or did not
+	// have to.
+	Consented bool `json:"consented,omitempty"`
 }
+
+// Refusal is what a client is told instead of being granted its request: an error
+// code of RFC 6749 §4.1.2.1 or OpenID Connect Core §3.1.2.6, and a text for who
+// runs it.
+type Refusal struct {
+	Code        string `json:"code"`
+	Description string `json:"description"`
+}
+
+// RefuseAuthRequest refuses an authorization request, in the transaction that ends
+// the run it belongs to. It fails, and does nothing in another browser, as
+// GrantAuthRequest does.
+type RefuseAuthRequest struct {
+	ID          string
+	Refusal     Refusal
+	BrowserHash []byte
+	At          time.Time
+}
+
+func (RefuseAuthRequest) change() {}
+
+// Codes of refusals.
+const (
+	RefusedAccessDenied    = "access_denied"
+	RefusedConsentRequired = "consent_required"
+)
 
 // GrantAuthRequest grants an authorization request, in the transaction that ends
 // the run it belongs to. One that is gone, expired or granted already makes the

@@ -12,6 +12,7 @@ import (
 type flowCommands struct {
 	Check   flowCheckCommand   `cmd:"" help:"Check and prove flow files; every finding is printed with its line."`
 	Explain flowExplainCommand `cmd:"" help:"Tell why a rule exists and how to mend what breaks it."`
+	Graph   flowGraphCommand   `cmd:"" help:"Draw a flow, with what is certain where."`
 	Test    flowTestCommand    `cmd:"" help:"Run the scenario tests of flow files."`
 }
 

@@ -107,6 +107,7 @@ func (h *house) build(ctx context.Context) error {
 	})
 	h.kinds = nodes.Kinds(nodes.Deps{
 		Users: h.store, Types: h.directory, Passwords: h.store, Credentials: h.store, Permissions: h.store,
+		Consents: h.store, Requests: h.store, Words: h.store,
 		Hasher: h.passwords, Guesses: h.throttle, Asserter: h.tokens, Ceremonies: h.passkeys,
 		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: token.Derive(kek, "decoys", 32),
 	})
@@ -178,9 +179,9 @@ func (h *house) handler() http.Handler {
 // authorizationServer is what stands behind /oauth2.
 func (h *house) authorizationServer() *oauth.Provider {
 	return oauth.New(oauth.Options{
-		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens,
+		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens, KeyAuthentication: h.keyAuthentication(),
 		Authorization: &oauth.Authorization{
-			Requests: h.store, Sessions: h.store, Users: h.store, Tokens: h.tokens, RefreshKey: h.refreshKey, Gate: gateURL(h.cfg),
+			Requests: h.store, Sessions: h.store, Users: h.store, Consents: h.store, Tokens: h.tokens, RefreshKey: h.refreshKey, Gate: gateURL(h.cfg),
 		},
 		Record: func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
 			e.TraceID = server.TraceID(ctx)

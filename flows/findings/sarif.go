@@ -51,10 +51,21 @@ type (
 		Level     string          `json:"level"`
 		Message   sarifText       `json:"message"`
 		Locations []sarifLocation `json:"locations"`
+		CodeFlows []sarifCodeFlow `json:"codeFlows,omitempty"`
+	}
+	sarifCodeFlow struct { // §3.36
+		ThreadFlows []sarifThreadFlow `json:"threadFlows"`
+	}
+	sarifThreadFlow struct { // §3.37
+		Locations []sarifStep `json:"locations"`
+	}
+	sarifStep struct { // §3.38
+		Location sarifLocation `json:"location"`
 	}
 	sarifLocation struct { // §3.28
 		Physical sarifPhysical  `json:"physicalLocation"`
 		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+		Message  *sarifText     `json:"message,omitempty"`
 	}
 	sarifPhysical struct { // §3.29
 		Artifact sarifArtifact `json:"artifactLocation"`
@@ -65,7 +76,7 @@ type (
 	}
 	sarifRegion struct { // §3.30
 		StartLine   int `json:"startLine"`
-		StartColumn int `json:"startColumn"`
+		StartColumn int `json:"startColumn,omitempty"` // 0: at the beginning of the line
 	}
 	sarifLogical struct { // §3.33
 		Name          string `json:"name,omitempty"`
@@ -104,7 +115,38 @@ func result(file string, p schemas.Problem, rule int) sarifResult {
 	if p.Path != "" {
 		at.Logical = []sarifLogical{{Name: p.Node, QualifiedName: p.Path}}
 	}
-	return sarifResult{RuleID: p.Rule, RuleIndex: rule, Level: severity(p), Message: sarifText{Text: p.Message}, Locations: []sarifLocation{at}}
+	return sarifResult{
+		RuleID: p.Rule, RuleIndex: rule, Level: severity(p), Message: sarifText{Text: p.Message},
+		Locations: []sarifLocation{at}, CodeFlows: codeFlows(file, p.Trace),
+	}
+}
+
+// codeFlows tells the run that breaks the rule, which code scanning shows step by
+// step.
+func codeFlows(file string, trace schemas.Trace) []sarifCodeFlow {
+	if len(trace) == 0 {
+		return nil
+	}
+	steps := make([]sarifStep, len(trace))
+	for i, step := range trace {
+		at := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{fileURI(file)}}, Message: &sarifText{Text: stepText(step)}}
+		if step.Line > 0 {
+			at.Physical.Region = &sarifRegion{StartLine: step.Line}
+		}
+		steps[i] = sarifStep{at}
+	}
+	return []sarifCodeFlow{{[]sarifThreadFlow{{steps}}}}
+}
+
+func stepText(s schemas.TraceStep) string {
+	text := s.Node
+	if s.Outcome != "" {
+		text += " —" + s.Outcome + "→"
+	}
+	if s.Note != "" {
+		text += ": " + s.Note
+	}
+	return text
 }
 
 // fileURI writes a path as a URI reference (RFC 3986 §4.1): relative to where the

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/width"
 
@@ -89,11 +90,42 @@ func (t Text) finding(out *strings.Builder, file string, lines []string, p schem
 		return
 	}
 	line, column := around(strings.TrimRight(lines[p.Line-1], "\r"), p.Column)
-	number := fmt.Sprintf("%5d", p.Line)
+	number := fmt.Sprintf("%*d", numberWidth, p.Line)
 	bar := t.paint(faint, "|")
 	fmt.Fprintf(out, "%s %s %s\n", t.paint(faint, number), bar, line)
 	fmt.Fprintf(out, "%*s %s %s%s\n", len(number), "", bar, indent(line, column-1), t.paint(colour, "^"))
+	t.trace(out, p.Trace)
 }
+
+// trace writes the run that breaks the rule, a line for each node: where the
+// definition leads on, the way, and what is gained or lost on it.
+func (t Text) trace(out *strings.Builder, trace schemas.Trace) {
+	if len(trace) == 0 {
+		return
+	}
+	ways, longest := make([]string, len(trace)), 0
+	for i, step := range trace {
+		if ways[i] = printable(step.Node); i < len(trace)-1 {
+			ways[i] += " —" + printable(step.Outcome) + "→"
+		}
+		longest = max(longest, utf8.RuneCountInString(ways[i]))
+	}
+	fmt.Fprintf(out, "%*s %s a run that breaks it:\n", numberWidth, "", t.paint(faint, "|"))
+	for i, step := range trace {
+		number := strings.Repeat(" ", numberWidth)
+		if step.Line > 0 {
+			number = fmt.Sprintf("%*d", numberWidth, step.Line)
+		}
+		line := ways[i]
+		if step.Note != "" {
+			line += strings.Repeat(" ", longest-utf8.RuneCountInString(line)+2) + t.paint(faint, printable(step.Note))
+		}
+		fmt.Fprintf(out, "%s %s   %s\n", t.paint(faint, number), t.paint(faint, "|"), line)
+	}
+}
+
+// numberWidth is how wide the numbers of lines are.
+const numberWidth = 5
 
 // place is file:line:column, as editors can follow it.
 func place(file string, p schemas.Problem) string {

@@ -25,9 +25,15 @@ type browser struct {
 // open gives a scenario its browser. What the browser brings is in the store.
 func (w *world) open(ctx context.Context, s Scenario) (*browser, error) {
 	b := &browser{}
-	if s.Request != (Request{}) || s.Login != nil {
+	for name, scopes := range s.Consents {
+		if err := w.Apply(ctx, []schemas.Change{schemas.GrantConsent{UserID: userID(name), ApplicationID: w.app.ID, Scopes: scopes, At: w.now}}); err != nil {
+			return nil, err
+		}
+	}
+	if s.Request.Bound || s.Request.LoginHint != "" || s.Request.Scopes != nil || s.Login != nil {
 		b.asked = &schemas.AuthRequest{
 			ID: requestID, ApplicationID: w.app.ID, LoginHint: s.Request.LoginHint,
+			ClientID: "client", RedirectURI: "https://client.example/back", Scopes: s.Request.Scopes,
 			BrowserHash: []byte("browser"), CreatedAt: w.now, ExpiresAt: w.now.Add(time.Hour),
 		}
 		if s.Login != nil {

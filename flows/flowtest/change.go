@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -27,6 +28,10 @@ func (m *Memory) change(change schemas.Change) error {
 		m.sessions = slices.DeleteFunc(m.sessions, func(s schemas.Session) bool { return s.ID == c.ID })
 	case schemas.GrantAuthRequest:
 		return m.grant(c)
+	case schemas.RefuseAuthRequest:
+		return m.refuse(c)
+	case schemas.GrantConsent:
+		m.consent(c)
 	case schemas.RevokeToken:
 		m.revoked = append(m.revoked, c.ID)
 	case schemas.QueueDelivery:
@@ -41,13 +46,22 @@ func (m *Memory) change(change schemas.Change) error {
 
 // grant grants an authorization request, unless the run ended in another browser.
 func (m *Memory) grant(c schemas.GrantAuthRequest) error {
-	r, ok := m.requests[c.ID]
-	if !ok || r.Grant != nil || !c.At.Before(r.ExpiresAt) {
-		return noAuthRequest(c.ID)
+	return m.decide(c.ID, c.BrowserHash, c.At, func(r *schemas.AuthRequest) { r.Grant = &c.Grant })
+}
+
+// refuse is grant for a refusal.
+func (m *Memory) refuse(c schemas.RefuseAuthRequest) error {
+	return m.decide(c.ID, c.BrowserHash, c.At, func(r *schemas.AuthRequest) { r.Refusal = &c.Refusal })
+}
+
+func (m *Memory) decide(id string, browser []byte, at time.Time, decision func(*schemas.AuthRequest)) error {
+	r, ok := m.requests[id]
+	if !ok || r.Grant != nil || r.Refusal != nil || !at.Before(r.ExpiresAt) {
+		return noAuthRequest(id)
 	}
-	if bytes.Equal(c.BrowserHash, r.BrowserHash) {
-		r.Grant = &c.Grant
-		m.requests[c.ID] = r
+	if bytes.Equal(browser, r.BrowserHash) {
+		decision(&r)
+		m.requests[id] = r
 	}
 	return nil
 }

@@ -46,6 +46,30 @@ func (e Expect) compareStore(d *differences, users, sessions int) {
 	}
 }
 
+// compareRefusal looks at what the client is told who gets no code.
+func (e Expect) compareRefusal(d *differences, refusal *schemas.Refusal) {
+	code := ""
+	if refusal != nil {
+		code = refusal.Code
+	}
+	if e.Refusal != "" && e.Refusal != code {
+		d.add("refusal", e.Refusal, orNone(code))
+	}
+}
+
+// asked are the scopes that a step asks consent for.
+func asked(step *schemas.Step) []string {
+	var q schemas.ConsentQuestion
+	if err := json.Unmarshal([]byte(step.Data.AdditionalData[schemas.ConsentData]), &q); err != nil {
+		return nil // it asks none
+	}
+	scopes := make([]string, len(q.Scopes))
+	for i, s := range q.Scopes {
+		scopes[i] = s.Scope
+	}
+	return scopes
+}
+
 // compareStep looks at what the client sees.
 func (e Expect) compareStep(d *differences, step *schemas.Step) {
 	if e.Status != "" && e.Status != step.FlowStatus {
@@ -72,6 +96,7 @@ func (e Expect) compareStep(d *differences, step *schemas.Step) {
 	}
 	same(d, "inputs", e.Inputs, inputs)
 	same(d, "actions", e.Actions, actions)
+	same(d, "consents", e.Consents, asked(step))
 	if e.FieldErrors != nil || faulty != nil {
 		same(d, "fieldErrors", append([]string{}, e.FieldErrors...), faulty)
 	}

@@ -27,6 +27,7 @@ type Memory struct {
 	credentials []schemas.Credential
 	sessions    []schemas.Session
 	requests    map[string]schemas.AuthRequest
+	consents    map[consentKey]schemas.Consent
 	revoked     []string // the jti of tokens
 	permissions map[string][]string
 	apps        map[string]schemas.Application
@@ -39,6 +40,7 @@ func NewMemory() *Memory {
 	return &Memory{
 		runs: map[string]schemas.Run{}, users: map[string]schemas.User{}, passwords: map[string]string{},
 		permissions: map[string][]string{}, apps: map[string]schemas.Application{}, requests: map[string]schemas.AuthRequest{},
+		consents: map[consentKey]schemas.Consent{},
 	}
 }
 
@@ -80,6 +82,7 @@ func (m *Memory) apply(changes []schemas.Change) error {
 		credentials: slices.Clone(m.credentials), events: slices.Clone(m.events),
 		sessions: slices.Clone(m.sessions), revoked: slices.Clone(m.revoked), requests: maps.Clone(m.requests),
 		deliveries: slices.Clone(m.deliveries),
+		consents:   maps.Clone(m.consents),
 	}
 	for _, c := range changes {
 		if err := next.change(c); err != nil {
@@ -88,6 +91,7 @@ func (m *Memory) apply(changes []schemas.Change) error {
 	}
 	m.users, m.passwords, m.credentials, m.events = next.users, next.passwords, next.credentials, next.events
 	m.sessions, m.revoked, m.requests, m.deliveries = next.sessions, next.revoked, next.requests, next.deliveries
+	m.consents = next.consents
 	return nil
 }
 

@@ -38,7 +38,7 @@ func (f *File) Run(ctx context.Context) (*Report, error) {
 	w.engine.Observe = func(_ *engine.Graph, node, outcome string) { reached[node+" "+outcome] = true }
 	report := &Report{}
 	for _, s := range f.Scenarios {
-		if err := w.reset(ctx); err != nil {
+		if err := w.reset(ctx, s); err != nil {
 			return nil, err
 		}
 		r := Result{Name: s.Name}
@@ -94,6 +94,7 @@ func (p *playing) play(ctx context.Context) error {
 		events := p.Events()[before:]
 		differences := exchange.Expect.compare(step, refused, events)
 		exchange.Expect.compareStore(&differences, len(p.users), len(p.sessions))
+		exchange.Expect.compareRefusal(&differences, p.requests[requestID].Refusal)
 		if len(differences) > 0 {
 			return fmt.Errorf("step %d%s", i+1, lines(differences))
 		}

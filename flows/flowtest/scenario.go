@@ -2,6 +2,7 @@ package flowtest
 
 import (
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,14 +46,21 @@ type Scenario struct {
 	Login   *schemas.LoginRules `json:"login,omitempty"`
 	// Session is the one that the browser has from an earlier sign-in. A run is
 	// told of it if it answers an authorization request.
-	Session *Session   `json:"session,omitempty"`
-	Steps   []Exchange `json:"steps"`
+	Session *Session `json:"session,omitempty"`
+	// Consents are what users have agreed to before, by their names in the file:
+	// scopes that the application may have.
+	Consents map[string][]string `json:"consents,omitempty"`
+	// Application has members in which the application is unlike that of the file.
+	Application json.RawMessage `json:"application,omitempty"`
+	Steps       []Exchange      `json:"steps"`
 }
 
 // Request is an authorization request.
 type Request struct {
 	// Bound says that there is one.
 	Bound bool `json:"bound,omitempty"`
+	// Scopes are what the client asks for.
+	Scopes []string `json:"scopes,omitempty"`
 	// LoginHint is whom the client expects.
 	LoginHint string `json:"loginHint,omitempty"`
 }
@@ -114,6 +122,8 @@ type Expect struct {
 	Events      []string          `json:"events,omitempty"`      // audit actions of this step, all of them
 	Users       *int              `json:"users,omitempty"`       // how many users there are now
 	Sessions    *int              `json:"sessions,omitempty"`    // how many sessions there are now
+	Consents    []string          `json:"consents,omitempty"`    // scopes that the step asks consent for, all of them
+	Refusal     string            `json:"refusal,omitempty"`     // error that the client is told instead of being granted its request
 }
 
 //go:embed scenario.schema.json

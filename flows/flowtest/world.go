@@ -1,8 +1,10 @@
 package flowtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -39,12 +41,9 @@ type world struct {
 // newWorld reads and compiles the flow that the file is about.
 func newWorld(f *File) (*world, error) {
 	w := &world{
-		file: f, app: f.Application,
+		file: f,
 		// The least that argon2id takes: a scenario tests the flow, not the hash.
 		hasher: password.New(password.Options{MemoryKiB: 8, Iterations: 1, Workers: 1, Queue: 1}),
-	}
-	if w.app.ID == "" {
-		w.app.ID = "application"
 	}
 	var err error
 	if w.ceremonies, err = passkey.New(passkey.Config{Origins: []string{origin}, Now: w.clock}); err != nil {
@@ -55,7 +54,14 @@ func newWorld(f *File) (*world, error) {
 
 // reset begins a scenario: nothing is left of the one before, and the users of
 // the file exist.
-func (w *world) reset(ctx context.Context) error {
+func (w *world) reset(ctx context.Context, s Scenario) error {
+	w.app = w.file.Application
+	if len(s.Application) > 0 {
+		if err := json.Unmarshal(s.Application, &w.app); err != nil {
+			return fmt.Errorf("the application of %q: %w", s.Name, err)
+		}
+	}
+	w.app.ID = cmp.Or(w.app.ID, "application")
 	w.Memory = NewMemory()
 	w.devices = map[string]*passkeytest.Authenticator{}
 	w.now = time.Date(2030, time.January, 2, 3, 4, 5, 0, time.UTC)
@@ -76,7 +82,7 @@ func (w *world) compile() error {
 		return err
 	}
 	flow, graph, problems := engine.Check(text, !flows.IsJSON(path), nodes.Kinds(nodes.Deps{
-		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Hasher: w.hasher, Asserter: claims{},
+		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, Words: w, Hasher: w.hasher, Asserter: claims{},
 		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
 	}))
 	if graph == nil {

@@ -103,6 +103,27 @@ func keyFault(key map[string]any) (member, wrong string) {
 	return member, wrong
 }
 
+// VerificationKey returns the algorithms (RFC 7518 §3.1) by which signatures are
+// verified with a JSON Web Key of a client. None: it is no key for that, or one that
+// must not be relied on, as its private half is in it or it is too weak.
+func VerificationKey(key map[string]any) (algorithms []string) {
+	if _, wrong := keyFault(key); wrong != "" {
+		return nil
+	}
+	switch key["kty"] {
+	case "EC":
+		algorithms, _, _ = ecKey(key)
+	case "RSA":
+		algorithms, _, _ = rsaKey(key)
+	case "OKP":
+		algorithms, _, _ = edwardsKey(key)
+	}
+	if alg, _ := key["alg"].(string); alg != "" {
+		return []string{alg}
+	}
+	return algorithms
+}
+
 // number reads a member that is a big-endian number in base64url.
 func number(key map[string]any, member string) ([]byte, bool) {
 	text, _ := key[member].(string)

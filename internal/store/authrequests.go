@@ -13,24 +13,26 @@ import (
 
 const (
 	authRequestColumns = `id, application_id, client_id, redirect_uri, response_mode, state, nonce, scopes, resources,
-		code_challenge, login_hint, login, browser_hash, granted, created_at, expires_at`
+		code_challenge, login_hint, login, browser_hash, granted, refused, created_at, expires_at`
 
 	insertAuthRequest query = `INSERT INTO auth_requests (` + authRequestColumns + `)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)`
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?)`
 
 	selectAuthRequest       query = `SELECT ` + authRequestColumns + ` FROM auth_requests WHERE id = ?`
 	selectAuthRequestByCode query = `SELECT ` + authRequestColumns + ` FROM auth_requests WHERE code_hash = ?`
 
-	selectUngranted query = `SELECT browser_hash FROM auth_requests WHERE id = ? AND granted IS NULL AND expires_at > ?`
+	selectOpen query = `SELECT browser_hash FROM auth_requests WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 
 	// The condition is judged again for the row as it is when it is written, so of
 	// several grants one is made.
-	updateGrant query = `UPDATE auth_requests SET granted = ? WHERE id = ? AND granted IS NULL AND expires_at > ?`
+	updateGrant   query = `UPDATE auth_requests SET granted = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
+	updateRefusal query = `UPDATE auth_requests SET refused = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 
 	updateCode query = `UPDATE auth_requests SET code_hash = ?, code_expires_at = ?, expires_at = ?
 		WHERE id = ? AND granted IS NOT NULL AND code_hash IS NULL AND expires_at > ?`
 
-	updateRedeemed query = `UPDATE auth_requests SET redeemed_at = ?
+	// The row stays as long as the tokens of the code, so that they are found.
+	updateRedeemed query = `UPDATE auth_requests SET redeemed_at = ?, expires_at = CASE WHEN expires_at < ? THEN ? ELSE expires_at END
 		WHERE code_hash = ? AND redeemed_at IS NULL AND code_expires_at > ? RETURNING id`
 
 	selectRedeemed query = `SELECT id FROM auth_requests WHERE code_hash = ? AND redeemed_at IS NOT NULL`
@@ -90,9 +92,9 @@ func errNoCode() error {
 func scanAuthRequest(row scanner, unknown error) (*schemas.AuthRequest, error) {
 	var r schemas.AuthRequest
 	var scopes, resources sql.NullString
-	var login, granted []byte
+	var login, granted, refused []byte
 	err := row.Scan(&r.ID, &r.ApplicationID, &r.ClientID, &r.RedirectURI, &r.ResponseMode, &r.State, &r.Nonce, &scopes, &resources,
-		&r.CodeChallenge, &r.LoginHint, &login, &r.BrowserHash, &granted, (*instant)(&r.CreatedAt), (*instant)(&r.ExpiresAt))
+		&r.CodeChallenge, &r.LoginHint, &login, &r.BrowserHash, &granted, &refused, (*instant)(&r.CreatedAt), (*instant)(&r.ExpiresAt))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, unknown
 	}
@@ -100,30 +102,41 @@ func scanAuthRequest(row scanner, unknown error) (*schemas.AuthRequest, error) {
 		return nil, fmt.Errorf("store: reading an authorization request: %w", err)
 	}
 	r.Scopes, r.Resources = list(scopes), list(resources)
-	return &r, errors.Join(parse(login, &r.Login), parse(granted, &r.Grant))
+	return &r, errors.Join(parse(login, &r.Login), parse(granted, &r.Grant), parse(refused, &r.Refusal))
 }
 
 // grantAuthRequest says whether nothing is there to grant, but not whether it was
 // done: see schemas.GrantAuthRequest.
 func (t *tx) grantAuthRequest(c schemas.GrantAuthRequest) error {
-	granted, err := document(c.Grant)
+	return t.decideAuthRequest(updateGrant, c.ID, c.BrowserHash, c.At, c.Grant)
+}
+
+// refuseAuthRequest is grantAuthRequest for a refusal.
+func (t *tx) refuseAuthRequest(c schemas.RefuseAuthRequest) error {
+	return t.decideAuthRequest(updateRefusal, c.ID, c.BrowserHash, c.At, c.Refusal)
+}
+
+// decideAuthRequest writes what becomes of a request, if that is open still and the
+// browser is its own.
+func (t *tx) decideAuthRequest(update query, id string, browserHash []byte, at time.Time, decision any) error {
+	text, err := document(decision)
 	if err != nil {
 		return err
 	}
 	var browser []byte
-	err = t.row(selectUngranted, c.ID, micros(c.At)).Scan(&browser)
+	err = t.row(selectOpen, id, micros(at)).Scan(&browser)
 	if errors.Is(err, sql.ErrNoRows) {
 		return errNoAuthRequest()
 	}
 	if err != nil {
-		return fmt.Errorf("store: granting an authorization request: %w", err)
+		return fmt.Errorf("store: deciding on an authorization request: %w", err)
 	}
-	if !bytes.Equal(browser, c.BrowserHash) {
+	if !bytes.Equal(browser, browserHash) {
 		return nil
 	}
-	n, err := t.exec(updateGrant, granted, c.ID, micros(c.At))
+	n, err := t.exec(update, text, id, micros(at))
 	if err != nil {
-		return fmt.Errorf("store: granting an authorization request: %w", err)
+		return fmt.Errorf("store: deciding on an authorization request: %w", err)
 	}
 	if n == 0 {
 		return errNoAuthRequest()
@@ -156,7 +169,7 @@ func (s *Store) RedeemCode(ctx context.Context, codeHash []byte, family *schemas
 	err = s.writer.write(ctx, func(t *tx) error {
 		replayed = false
 		var id string
-		err := t.row(updateRedeemed, micros(now), blob(codeHash), micros(now)).Scan(&id)
+		err := t.row(updateRedeemed, micros(now), micros(revoke), micros(revoke), blob(codeHash), micros(now)).Scan(&id)
 		if errors.Is(err, sql.ErrNoRows) {
 			replayed, err = t.replay(codeHash, revoke)
 			return err

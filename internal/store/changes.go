@@ -43,6 +43,10 @@ func (t *tx) applyOne(change schemas.Change) error {
 		return t.grantAuthRequest(c)
 	case schemas.QueueDelivery:
 		return t.queueDelivery(c.Delivery)
+	case schemas.RefuseAuthRequest:
+		return t.refuseAuthRequest(c)
+	case schemas.GrantConsent:
+		return t.grantConsent(c)
 	case schemas.RecordEvent:
 		return t.recordEvent(c.Event)
 	}

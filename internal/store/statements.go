@@ -42,6 +42,7 @@ func readQueries() []query {
 		selectCredential, selectCredentials,
 		selectApplicationPermissions, selectTokenLive, selectSessionByToken,
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects,
+		selectConsent, selectPermissionWord,
 		selectApplication, selectApplicationByClient, selectClientRevision,
 		selectActiveVersion, selectFlowVersion,
 		selectKeys, selectExpiredDeliveries,
@@ -56,12 +57,14 @@ func writeQueries() []query {
 		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
 		insertSession, deleteSession, deleteExpiredSessions, insertRevokedToken, deleteExpiredRevocations,
 		bindSession, prolongSession,
-		insertAuthRequest, selectUngranted, updateGrant, updateCode, updateRedeemed, selectRedeemed, deleteExpiredAuthRequests,
+		insertAuthRequest, selectOpen, updateGrant, updateRefusal, updateCode, updateRedeemed, selectRedeemed, deleteExpiredAuthRequests,
 		insertFamily, selectFamily, deleteFamily, rotateFamily, deleteExpiredFamilies,
 		upsertPasskeySession, deletePasskeySession, deleteExpiredPasskeySessions,
 		insertFlow, insertFlowVersion, advanceFlow, selectFlowClash,
+		insertClientAssertion, deleteExpiredClientAssertions,
 		insertKey, insertEvent, insertSeeding,
 		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
+		upsertConsent,
 	}
 }
 

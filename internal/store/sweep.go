@@ -26,6 +26,9 @@ const (
 
 	deleteExpiredFamilies query = `DELETE FROM refresh_families WHERE expires_at <= ? AND id IN
 		(SELECT id FROM refresh_families WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`
+
+	deleteExpiredClientAssertions query = `DELETE FROM client_assertions WHERE expires_at <= ? AND hash IN
+		(SELECT hash FROM client_assertions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`
 )
 
 // sweepBatch is how many rows one transaction of a sweep removes: small enough
@@ -33,12 +36,12 @@ const (
 const sweepBatch = 500
 
 // Sweep removes the runs, authorization requests, sessions, passkey sessions,
-// refresh tokens and revocations that have expired at now, a few at a time so that
-// other writes come in between, and returns how many there were. It may be called
-// on any number of instances at once.
+// refresh tokens, revocations and clients' assertions that have expired at now, a
+// few at a time so that other writes come in between, and returns how many there
+// were. It may be called on any number of instances at once.
 func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err error) {
 	for _, q := range []query{deleteExpiredRuns, deleteExpiredAuthRequests, deleteExpiredPasskeySessions, deleteExpiredFamilies,
-		deleteExpiredSessions, deleteExpiredRevocations} {
+		deleteExpiredSessions, deleteExpiredRevocations, deleteExpiredClientAssertions} {
 		n, err := s.sweep(ctx, q, now)
 		removed += n
 		if err != nil {

@@ -15,6 +15,7 @@ type Authorization struct {
 	Requests Requests
 	Sessions Sessions
 	Users    Users
+	Consents Consents
 	Tokens   UserTokens
 	// RefreshKey is the key of the refresh tokens: 32 bytes that nobody else has,
 	// and that stay the same.
@@ -45,6 +46,11 @@ type Sessions interface {
 	// BindSession reports false if the session is gone, or has a token.
 	BindSession(ctx context.Context, id string, hash []byte) (bool, error)
 	TokenLive(ctx context.Context, t schemas.TokenRef) (bool, error)
+}
+
+// Consents finds what users agreed to; nil if they have agreed to nothing.
+type Consents interface {
+	Consent(ctx context.Context, userID, applicationID string) (*schemas.Consent, error)
 }
 
 // Users finds users. User fails with code user_not_found.

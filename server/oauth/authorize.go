@@ -144,12 +144,12 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, a *asking, 
 		return explainBegin(err)
 	}
 	switch {
-	case step.FlowStatus == schemas.Complete:
+	case step.FlowStatus == schemas.Complete, step.Data.RedirectURL != "":
 		return p.finish(w, r, req.ID)
 	case step.FlowStatus == schemas.Failed:
 		return errorf(codeAccessDenied, "the sign-in failed: %s", failureOf(step))
 	case silent:
-		return errorf(codeInteractionRequired, "the person is signed in, but has to do something before the client gets an answer")
+		return unanswered(step)
 	}
 	http.Redirect(w, r, p.gate(req, step.ExecutionID, a.form.Get(localesParameter)), seeOther(r))
 	return nil

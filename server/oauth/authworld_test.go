@@ -53,7 +53,7 @@ func newSignIns(t testing.TB) *signIns {
 	}
 	a.furnish()
 	w.provider = oauth.New(oauth.Options{
-		Issuer: base, Clients: w.clients, Tokens: w.tokens, Record: a.record, Now: func() time.Time { return w.now },
+		Issuer: base, Clients: w.clients, Tokens: w.tokens, Record: a.record, Now: func() time.Time { return w.now }, KeyAuthentication: w.keyAuthentication(),
 		Authorization: &oauth.Authorization{Requests: s, Sessions: s, Users: s, Tokens: w.tokens, RefreshKey: make([]byte, 32), Gate: gateURL},
 	})
 	return a

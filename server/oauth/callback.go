@@ -35,10 +35,10 @@ func (p *Provider) finish(w http.ResponseWriter, r *http.Request, id string) err
 	if err != nil {
 		return err
 	}
-	if req.Grant == nil {
+	if req.Grant == nil && req.Refusal == nil {
 		return errorf(codeInvalidRequest, "nobody has signed in for this request yet: go back and finish the sign-in")
 	}
-	more, err := p.answer(w, r, req)
+	more, err := p.outcome(w, r, req)
 	if err != nil {
 		return err
 	}
@@ -63,14 +63,14 @@ func (p *Provider) CallbackBy(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if req.Grant == nil {
+	if req.Grant == nil && req.Refusal == nil {
 		if err := p.grantBy(r.Context(), req, body.Assertion); err != nil {
 			return err
 		}
 	}
 	to := p.Issuer + CallbackPath + "?" + url.Values{"authId": {req.ID}}.Encode()
 	if req.ResponseMode != "form_post" { // that needs a page
-		more, err := p.answer(w, r, req)
+		more, err := p.outcome(w, r, req)
 		if err != nil {
 			return err
 		}
@@ -132,6 +132,14 @@ func justSet(h http.Header, name string) []byte {
 	return nil
 }
 
+// outcome is what a client is told of a request that was granted or refused.
+func (p *Provider) outcome(w http.ResponseWriter, r *http.Request, req *schemas.AuthRequest) (url.Values, error) {
+	if req.Refusal != nil {
+		return refusal(req), nil
+	}
+	return p.answer(w, r, req)
+}
+
 // answer issues the code of a granted request, once, and has the browser know the
 // session.
 func (p *Provider) answer(w http.ResponseWriter, r *http.Request, req *schemas.AuthRequest) (url.Values, error) {
@@ -143,8 +151,15 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, req *schemas.A
 	if err != nil {
 		return nil, err
 	}
-	if err := fulfilled(req); err != nil {
-		told, _ := errors.AsType[*Error](err)
+	err = fulfilled(req)
+	if err == nil {
+		err = p.checkConsent(r.Context(), req)
+	}
+	if err != nil {
+		told, worded := errors.AsType[*Error](err)
+		if !worded {
+			return nil, err
+		}
 		return url.Values{"error": {told.Code}, "error_description": {told.Description}}, nil
 	}
 	return url.Values{codeParameter: {code}}, p.signIn(w, r, req.Grant.SessionID)

@@ -24,12 +24,14 @@ func checkCredentials(r *http.Request) error {
 	named := form.Get(clientIDParameter)
 	switch {
 	case ways > 1:
-		return errorf(codeInvalidRequest, "the client authenticates in more than one way: send either the header Authorization, or client_secret in the body")
+		return errorf(codeInvalidRequest, "the client authenticates in more than one way: send either the header Authorization, or client_secret, or client_assertion in the body")
 	case basic != "" && named != "" && named != basic:
 		return errorf(codeInvalidRequest, "the client_id in the body is not that of the header Authorization")
-	case form.Has(clientAssertionParameter) || form.Has(assertionTypeParameter):
-		return errClient(false, "clients authenticate by client_secret_basic or client_secret_post here; client_assertion is not supported")
-	case basic == "" && named == "":
+	case form.Has(clientAssertionParameter) != form.Has(assertionTypeParameter):
+		return errClient(false, "client_assertion and client_assertion_type go together: one of them is missing")
+	case form.Has(assertionTypeParameter) && form.Get(assertionTypeParameter) != assertionTypeJWT:
+		return errClient(false, "expected the client_assertion_type %s", assertionTypeJWT)
+	case basic == "" && named == "" && !form.Has(clientAssertionParameter):
 		return errClient(false, "the request does not say which client sends it: use HTTP Basic authentication, or send client_id and client_secret in the body")
 	}
 	return nil

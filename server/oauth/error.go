@@ -3,6 +3,8 @@ package oauth
 import (
 	"fmt"
 	"net/http"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // Error is an error as RFC 6749 §5.2 tells it to a client.
@@ -38,6 +40,7 @@ const (
 	codeAccessDenied         = "access_denied"
 	codeLoginRequired        = "login_required"
 	codeInteractionRequired  = "interaction_required"
+	codeConsentRequired      = schemas.RefusedConsentRequired
 	codeInsufficientScope    = "insufficient_scope"
 	codeInvalidScope         = "invalid_scope"
 	codeUnsupportedGrantType = "unsupported_grant_type"

@@ -27,8 +27,8 @@ type introspection struct {
 	ID       string   `json:"jti,omitempty"`
 }
 
-// Introspect is POST /oauth2/introspect: RFC 7662. Whoever asks must have a
-// secret: else anybody could try out what they found. Of a token that is not good
+// Introspect is POST /oauth2/introspect: RFC 7662. Whoever asks must
+// authenticate: else anybody could try out what they found. Of a token that is not good
 // nothing is told, nor of another client's refresh token.
 func (p *Provider) Introspect(w http.ResponseWriter, r *http.Request) error {
 	c, raw, err := p.shown(w, r)
@@ -134,7 +134,10 @@ func (p *Provider) shown(w http.ResponseWriter, r *http.Request) (*client, strin
 	if err := checkCredentials(r); err != nil {
 		return nil, "", err
 	}
-	sent := &op.ClientCredentials{ClientID: r.PostForm.Get(clientIDParameter), ClientSecret: r.PostForm.Get(clientSecretParameter)}
+	sent := &op.ClientCredentials{
+		ClientID: r.PostForm.Get(clientIDParameter), ClientSecret: r.PostForm.Get(clientSecretParameter),
+		ClientAssertion: r.PostForm.Get(clientAssertionParameter), ClientAssertionType: r.PostForm.Get(assertionTypeParameter),
+	}
 	if triedBasic(r.Header) {
 		var err error
 		if sent.ClientID, sent.ClientSecret, err = basicCredentials(r); err != nil {

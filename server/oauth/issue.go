@@ -42,6 +42,9 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 	if s.scope, err = p.userScope(ctx, s.user.ID, granted); err != nil {
 		return nil, err
 	}
+	if s.scope, err = p.consentedScope(ctx, c, s.user.ID, s.scope); err != nil {
+		return nil, err
+	}
 	resources, err := narrowed(f.Resources, form[resourceParameter])
 	if err != nil {
 		return nil, err

@@ -21,6 +21,7 @@ type serverMetadata struct {
 	Scopes        []string `json:"scopes_supported"`
 	GrantTypes    []string `json:"grant_types_supported"`
 	AuthMethods   []string `json:"token_endpoint_auth_methods_supported"`
+	SigningAlgs   []string `json:"token_endpoint_auth_signing_alg_values_supported,omitempty"`
 	*authorizationMetadata
 }
 
@@ -32,8 +33,10 @@ type authorizationMetadata struct {
 	EndSessionEndpoint    string   `json:"end_session_endpoint"`
 	IntrospectionEndpoint string   `json:"introspection_endpoint"`
 	IntrospectionMethods  []string `json:"introspection_endpoint_auth_methods_supported"`
+	IntrospectionAlgs     []string `json:"introspection_endpoint_auth_signing_alg_values_supported,omitempty"`
 	RevocationEndpoint    string   `json:"revocation_endpoint"`
 	RevocationMethods     []string `json:"revocation_endpoint_auth_methods_supported"`
+	RevocationAlgs        []string `json:"revocation_endpoint_auth_signing_alg_values_supported,omitempty"`
 	ResponseTypes         []string `json:"response_types_supported"`
 	ResponseModes         []string `json:"response_modes_supported"`
 	ChallengeMethods      []string `json:"code_challenge_methods_supported"`
@@ -64,10 +67,14 @@ func (p *Provider) newMetadata() metadata {
 		GrantTypes:  p.grantTypes(),
 		AuthMethods: []string{schemas.AuthMethodBasic, schemas.AuthMethodPost},
 	}
+	if p.KeyAuthentication != nil {
+		server.AuthMethods = append(server.AuthMethods, schemas.AuthMethodPrivateKeyJWT)
+		server.SigningAlgs = assertionAlgorithms()
+	}
 	if p.authorizes() {
-		server.authorizationMetadata = newAuthorizationMetadata(issuer)
+		server.authorizationMetadata = newAuthorizationMetadata(issuer, server.AuthMethods, server.SigningAlgs)
 		server.Scopes = append(schemas.IdentityScopes(), systemScope)
-		server.AuthMethods = append(server.AuthMethods, schemas.AuthMethodNone)
+		server.AuthMethods = append(slices.Clone(server.AuthMethods), schemas.AuthMethodNone)
 	}
 	return metadata{
 		server: mustJSON(server),
@@ -78,8 +85,9 @@ func (p *Provider) newMetadata() metadata {
 	}
 }
 
-func newAuthorizationMetadata(issuer string) *authorizationMetadata {
-	secret := []string{schemas.AuthMethodBasic, schemas.AuthMethodPost}
+// newAuthorizationMetadata tells by which methods and algorithms clients authenticate
+// that can.
+func newAuthorizationMetadata(issuer string, methods, algorithms []string) *authorizationMetadata {
 	claims := []string{"iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash"}
 	for _, scope := range schemas.IdentityScopes() {
 		claims = append(claims, scopeClaims(scope)...)
@@ -87,8 +95,8 @@ func newAuthorizationMetadata(issuer string) *authorizationMetadata {
 	return &authorizationMetadata{
 		AuthorizationEndpoint: issuer + AuthorizePath, UserInfoEndpoint: issuer + UserInfoPath,
 		EndSessionEndpoint:    issuer + LogoutPath,
-		IntrospectionEndpoint: issuer + IntrospectPath, IntrospectionMethods: secret,
-		RevocationEndpoint: issuer + RevokePath, RevocationMethods: append(slices.Clone(secret), schemas.AuthMethodNone),
+		IntrospectionEndpoint: issuer + IntrospectPath, IntrospectionMethods: methods, IntrospectionAlgs: algorithms,
+		RevocationEndpoint: issuer + RevokePath, RevocationMethods: append(slices.Clone(methods), schemas.AuthMethodNone), RevocationAlgs: algorithms,
 		ResponseTypes: []string{"code"}, ResponseModes: []string{"query", "form_post"}, ChallengeMethods: []string{"S256"},
 		IssParameter: true, SubjectTypes: []string{"public"}, IDTokenAlgorithms: []string{token.RS256, token.ES256},
 		Prompts: promptValues(), ClaimTypes: []string{"normal"}, Claims: claims,

@@ -46,6 +46,8 @@ type Options struct {
 	// Authorization is what people sign in to clients by. Nil: clients get tokens
 	// on their own behalf alone.
 	Authorization *Authorization
+	// KeyAuthentication is what clients sign in by that have a key. Nil: none can.
+	KeyAuthentication *KeyAuthentication
 	// Record adds an event to the audit log, and makes the changes that it is about
 	// with it or not at all.
 	Record func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error
@@ -81,6 +83,7 @@ type Provider struct {
 	metadata metadata
 	issued   issued
 	origins  origins
+	keys     clientKeys
 }
 
 // grants is what op calls: op.Server. What it does not have is not supported.
@@ -163,6 +166,9 @@ func (g *grants) VerifyClient(ctx context.Context, r *op.Request[op.ClientCreden
 }
 
 func (p *Provider) authenticate(ctx context.Context, sent *op.ClientCredentials, basic bool) (*client, error) {
+	if sent.ClientAssertion != "" {
+		return p.authenticateByKey(ctx, sent)
+	}
 	app, err := p.Clients.Client(ctx, sent.ClientID)
 	unknown := err != nil && schemas.AsError(err).Class == schemas.NotFound
 	if err != nil && !unknown {

@@ -74,15 +74,7 @@ func (p *Provider) userScope(ctx context.Context, userID string, scopes []string
 	if err != nil {
 		return nil, err
 	}
-	may := coveredBy(has)
-	granted := slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool { return isPermission(scope) && !may(scope) })
-	asked := coveredBy(slices.DeleteFunc(slices.Clone(scopes), isIdentityScope))
-	for _, permission := range has {
-		if asked(permission) && !coveredBy(granted)(permission) {
-			granted = append(granted, permission)
-		}
-	}
-	return granted, nil
+	return schemas.GrantableScopes(scopes, has), nil
 }
 
 func isPermission(scope string) bool { return !isIdentityScope(scope) }

@@ -182,7 +182,8 @@ func TestDocuments(t *testing.T) {
 	}{
 		"authorization server": {w.provider.Server, `{"issuer":"https://id.example.com","token_endpoint":"https://id.example.com/oauth2/token",
 			"jwks_uri":"https://id.example.com/oauth2/jwks","scopes_supported":["system"],"grant_types_supported":["client_credentials"],
-			"token_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post"]}`},
+			"token_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post","private_key_jwt"],
+			"token_endpoint_auth_signing_alg_values_supported":["ES256","ES384","ES512","PS256","PS384","PS512","RS256","RS384","RS512","EdDSA"]}`},
 		"protected resource": {w.provider.Resource, `{"resource":"https://id.example.com/mcp","authorization_servers":["https://id.example.com"],
 			"scopes_supported":["system"],"bearer_methods_supported":["header"]}`},
 		"keys": {w.provider.Keys, string(w.tokens.JWKS())},
@@ -217,7 +218,7 @@ func TestMetadataIsTrue(t *testing.T) {
 		r := map[string]*http.Request{
 			schemas.AuthMethodBasic:         request("grant_type=client_credentials", basic("m2m", secret)),
 			schemas.AuthMethodPost:          request("grant_type=client_credentials&client_id=post&client_secret=" + secret),
-			schemas.AuthMethodPrivateKeyJWT: request("grant_type=client_credentials&client_assertion=x&client_assertion_type=y"),
+			schemas.AuthMethodPrivateKeyJWT: present(newSignatory(w, "signer").with(nil)),
 			schemas.AuthMethodNone:          request("grant_type=client_credentials&client_id=spa"),
 		}[method]
 		if err := w.provider.Token(httptest.NewRecorder(), r); (err == nil) != slices.Contains(told.Methods, method) {

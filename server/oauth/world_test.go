@@ -96,7 +96,34 @@ type world struct {
 
 	mu     sync.Mutex
 	events []schemas.Event
-	full   error // what recording fails with, if not nil
+	full   error           // what recording fails with, if not nil
+	used   map[string]bool // assertions of clients, by hash
+	// published are the texts at addresses, and fetched how often each was read.
+	published map[string]string
+	fetched   map[string]int
+}
+
+// keyAuthentication keeps what clients sign, and publish, in memory.
+func (w *world) keyAuthentication() *oauth.KeyAuthentication {
+	w.used, w.published, w.fetched = map[string]bool{}, map[string]string{}, map[string]int{}
+	return &oauth.KeyAuthentication{
+		Use: func(_ context.Context, hash []byte, expires time.Time) (bool, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			first := !w.used[string(hash)]
+			w.used[string(hash)] = true
+			return first && expires.After(w.now), w.full
+		},
+		Fetch: func(ctx context.Context, uri string) ([]byte, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.fetched[uri]++
+			if w.published[uri] == "" {
+				return nil, errors.New("no route to 10.0.0.1")
+			}
+			return []byte(w.published[uri]), ctx.Err()
+		},
+	}
 }
 
 func (w *world) record(_ context.Context, e schemas.Event, _ ...schemas.Change) error {
@@ -132,7 +159,8 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.provider = oauth.New(oauth.Options{Issuer: base, Clients: w.clients, Tokens: w.tokens, Record: w.record, Now: func() time.Time { return w.now }})
+	w.provider = oauth.New(oauth.Options{Issuer: base, Clients: w.clients, Tokens: w.tokens, Record: w.record, KeyAuthentication: w.keyAuthentication(),
+		Now: func() time.Time { return w.now }})
 	return w
 }
 

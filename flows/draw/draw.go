@@ -1,0 +1,108 @@
+// Package draw draws compiled flows, with what the proofs found: where the user
+// becomes known, where authenticated, and what ends the run.
+//
+// A drawing is the same each time for the same flow. What the author named is
+// only ever text in it: no name can add a node, a link or a script.
+package draw
+
+import (
+	"slices"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Options say what is drawn beyond the flow itself.
+type Options struct {
+	// Reached, if not nil, reports whether tests have left a node by an outcome
+	// ("" for a node that ends the run). What they have not is marked.
+	Reached func(node, outcome string) bool
+}
+
+// standing is what is certain about the user when a run comes to a node. The
+// order is that of the trust it deserves.
+type standing int
+
+const (
+	anyone        standing = iota // nobody is known
+	named                         // a user was named, and proved nothing
+	created                       // this run creates the user
+	authenticated                 // the user proved who they are
+)
+
+func (s standing) String() string {
+	return [...]string{"anyone", "named", "created", "authenticated"}[s]
+}
+
+// standingOf reads facts.
+func standingOf(facts []engine.Fact) standing {
+	switch {
+	case slices.Contains(facts, engine.Authenticated):
+		return authenticated
+	case slices.Contains(facts, engine.New):
+		return created
+	case slices.Contains(facts, engine.User):
+		return named
+	}
+	return anyone
+}
+
+// gain is how a drawing tells that an outcome takes a run to a standing.
+func (s standing) gain() string {
+	return [...]string{"", "user named", "user created", "✓ authenticated"}[s]
+}
+
+// picture is a flow as it is to be drawn.
+type picture struct {
+	title     string
+	nodes     []box
+	links     []link
+	completes bool // something leads to the end
+	coverage  bool
+}
+
+// box is a node. Its number stands for it in the drawing, whatever it is called.
+type box struct {
+	id, kind string
+	standing standing
+	last     bool // it ends the run
+	branches bool // it asks nothing and chooses the way
+	missed   bool // no test came by it
+}
+
+// link leads from a box to another, or to the end. Its ends are numbers of boxes.
+type link struct {
+	from, to int
+	outcome  string
+	gain     string // what the run gains on the way, "" for nothing
+	retry    bool   // the node asks again
+	missed   bool
+}
+
+// theEnd is the number that stands for the end of the run.
+const theEnd = -1
+
+func pictureOf(g *engine.Graph, o Options) picture {
+	p := picture{title: g.Flow().Name, coverage: o.Reached != nil}
+	nodes := g.Nodes()
+	number := map[string]int{schemas.End: theEnd}
+	for i, n := range nodes {
+		number[n.ID] = i
+	}
+	missed := func(node, outcome string) bool { return o.Reached != nil && !o.Reached(node, outcome) }
+	for i, n := range nodes {
+		b := box{id: n.ID, kind: n.Kind, standing: standingOf(n.Certain), last: len(n.Edges) == 0, branches: n.Kind == "decision"}
+		b.missed = o.Reached != nil && (!b.last || missed(n.ID, ""))
+		for _, e := range n.Edges {
+			l := link{from: i, to: number[e.Target], outcome: e.Outcome, retry: e.Retry, missed: missed(n.ID, e.Outcome)}
+			if after := standingOf(e.Certain); after > b.standing {
+				l.gain = after.gain()
+			}
+			b.missed = b.missed && l.missed
+			p.completes = p.completes || l.to == theEnd
+			p.links = append(p.links, l)
+		}
+		p.nodes = append(p.nodes, b)
+	}
+	return p
+}

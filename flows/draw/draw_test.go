@@ -1,0 +1,107 @@
+package draw_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows/draw"
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func compiled(t testing.TB, file string) *engine.Graph {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, g, problems := engine.Check(text, true, nodes.Kinds(nodes.Deps{}))
+	if g == nil {
+		t.Fatal(problems)
+	}
+	return g
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || string(want) != got {
+		t.Errorf("%s is not what is drawn (%v); got\n%s", path, err, got)
+	}
+}
+
+// Drawings are as they were, each time.
+func TestDrawings(t *testing.T) {
+	half := draw.Options{Reached: func(node, outcome string) bool { return outcome != "failure" && node != "check" }}
+	for _, flow := range []string{"sign_in", "passkey_sign_up", "password_then_passkey"} {
+		g := compiled(t, "../"+flow+".yaml")
+		golden(t, flow+".mmd", draw.Mermaid(g, draw.Options{}))
+		golden(t, flow+".dot", draw.DOT(g, draw.Options{}))
+		golden(t, flow+"_coverage.mmd", draw.Mermaid(g, half))
+		golden(t, flow+"_coverage.dot", draw.DOT(g, half))
+		for range 20 {
+			if draw.Mermaid(g, half) != draw.Mermaid(compiled(t, "../"+flow+".yaml"), half) {
+				t.Fatal("two drawings of one flow differ")
+			}
+		}
+	}
+}
+
+// hostileNames try to end the label, the line or the document they stand in.
+func hostileNames() []string {
+	return []string{
+		`x"]; click n0 "javascript:alert(1)"; n9["`, "a\nclick n0 call alert(1)", `<script>alert(1)</script>`, `\"; n9 [label="`, `\N`, "`code`",
+		"#quot;", "#34;", "&quot;", "%%{init: {}}%%", "a|b", "}}", "---\ntitle: x\n---", "end", "subgraph", "\x00\x1b[2J", "a\u2028b", "[\"", "日本語", "",
+	}
+}
+
+// named compiles a flow whose every name is the given one.
+func named(t testing.TB, name string) *engine.Graph {
+	t.Helper()
+	leave := func(*engine.Config) (engine.Executor, []schemas.Problem) { return nil, nil }
+	kinds := engine.Kinds{name: {Name: name, Asks: true, Outcomes: []engine.Outcome{{Name: name}}, New: leave}}
+	g, problems := engine.Compile(&schemas.Flow{Name: name, FlowType: schemas.Registration, Nodes: []schemas.Node{
+		{ID: "n" + name, Use: name, Next: schemas.Next{To: schemas.End}},
+	}}, kinds)
+	if g == nil {
+		t.Fatal(problems)
+	}
+	return g
+}
+
+// No name can add a statement: what stands outside of quotes is the same for all.
+func TestNamesAreText(t *testing.T) {
+	quoted := regexp.MustCompile(`"(?:[^"\\\n]|\\[^\n])*"`)
+	bare := func(s string) string { return quoted.ReplaceAllString(s, `""`) }
+	plain := named(t, "plain")
+	mermaid, dot := bare(draw.Mermaid(plain, draw.Options{})), bare(draw.DOT(plain, draw.Options{}))
+	label := regexp.MustCompile(`[\["|(]"([^"\n]*)"`)
+	for _, name := range hostileNames() {
+		g := named(t, name)
+		got := draw.Mermaid(g, draw.Options{})
+		if bare(got) != mermaid {
+			t.Errorf("Mermaid of %q:\n%s", name, got)
+		}
+		for _, found := range label.FindAllStringSubmatch(strings.SplitN(got, "flowchart", 2)[1], -1) {
+			if text := strings.ReplaceAll(found[1], "<br/>", ""); strings.ContainsAny(text, "<>&\\`|") {
+				t.Errorf("Mermaid of %q has the label %q", name, text)
+			}
+		}
+		if got := draw.DOT(g, draw.Options{}); bare(got) != dot {
+			t.Errorf("DOT of %q:\n%s", name, got)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package draw
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/postern-id/postern/engine"
+)
+
+// Mermaid draws a flow as a Mermaid flowchart, which GitHub and many editors show
+// as a picture.
+func Mermaid(g *engine.Graph, o Options) string {
+	p := pictureOf(g, o)
+	var b strings.Builder
+	if title, err := json.Marshal(p.title); err == nil { // a JSON string is one in YAML too
+		fmt.Fprintf(&b, "---\ntitle: %s\n---\n", title)
+	}
+	b.WriteString("flowchart TD\n  start((start)) --> n0\n")
+	for i, n := range p.nodes {
+		open, end := `["`, `"]`
+		switch {
+		case n.last:
+			open, end = `(["`, `"])`
+		case n.branches:
+			open, end = `{"`, `"}`
+		}
+		fmt.Fprintf(&b, "  n%d%s%s<br/>%s%s:::%s\n", i, open, mermaidText(n.id), mermaidText(n.kind), end, n.standing)
+	}
+	if p.completes {
+		b.WriteString("  finish(((end)))\n")
+	}
+	for _, l := range p.links {
+		b.WriteString(l.mermaid())
+	}
+	b.WriteString(mermaidStyles(p))
+	return b.String()
+}
+
+func (l link) mermaid() string {
+	label := mermaidText(l.outcome)
+	if l.gain != "" {
+		label += "<br/>" + l.gain
+	}
+	arrow, to := "-->", "finish"
+	if l.retry {
+		arrow = "-.->"
+	}
+	if l.to != theEnd {
+		to = fmt.Sprintf("n%d", l.to)
+	}
+	return fmt.Sprintf("  n%d %s|\"%s\"| %s\n", l.from, arrow, label, to)
+}
+
+// mermaidStyles colours nodes by standing, and marks what no test has reached.
+// Link 0 is that from the start.
+func mermaidStyles(p picture) string {
+	var b strings.Builder
+	for s := anyone; s <= authenticated; s++ {
+		fill, line := s.colours()
+		fmt.Fprintf(&b, "  classDef %s fill:%s,stroke:%s,color:%s\n", s, fill, line, ink)
+	}
+	if !p.coverage {
+		return b.String()
+	}
+	fmt.Fprintf(&b, "  classDef missed stroke:%s,stroke-width:3px,stroke-dasharray:6 4\n", missedColour)
+	for i, n := range p.nodes {
+		if n.missed {
+			fmt.Fprintf(&b, "  class n%d missed\n", i)
+		}
+	}
+	for i, l := range p.links {
+		colour := testedColour
+		if l.missed {
+			colour = missedColour
+		}
+		fmt.Fprintf(&b, "  linkStyle %d stroke:%s\n", i+1, colour)
+	}
+	return b.String()
+}
+
+// The colours of drawings, which are readable on white and on black.
+const (
+	ink          = "#1b1b1b"
+	missedColour = "#c62828"
+	testedColour = "#2e7d32"
+)
+
+// colours returns the fill and the outline of a node.
+func (s standing) colours() (fill, line string) {
+	fills := [...]string{"#eceff1", "#fff3cd", "#d6e9ff", "#d5f0d8"}
+	lines := [...]string{"#78909c", "#b8860b", "#2f6fb5", "#2e7d32"}
+	return fills[s], lines[s]
+}
+
+// mermaidText writes a name as text: all but letters, digits and a few marks are
+// character codes, so that no name ends its label, or is markup.
+func mermaidText(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" _.-", r) {
+			b.WriteRune(r)
+			continue
+		}
+		fmt.Fprintf(&b, "#%d;", r)
+	}
+	return b.String()
+}

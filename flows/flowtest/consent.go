@@ -1,0 +1,42 @@
+package flowtest
+
+import (
+	"context"
+	"slices"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// consentKey names the consent of a user for an application.
+type consentKey struct{ userID, applicationID string }
+
+// Consent returns what a user lets an application have, nil if they have agreed to
+// nothing.
+func (m *Memory) Consent(_ context.Context, userID, applicationID string) (*schemas.Consent, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c, ok := m.consents[consentKey{userID, applicationID}]; ok {
+		return &c, nil
+	}
+	return nil, nil
+}
+
+// PermissionWords knows no words for permissions.
+func (m *Memory) PermissionWords(context.Context, []string) (map[string]string, error) {
+	return map[string]string{}, nil
+}
+
+// consent adds to what a user lets an application have.
+func (m *Memory) consent(g schemas.GrantConsent) {
+	key := consentKey{g.UserID, g.ApplicationID}
+	c := m.consents[key]
+	c.UserID, c.ApplicationID, c.GrantedAt, c.AskAgainAt = g.UserID, g.ApplicationID, g.At, nil
+	if !g.AskAgainAt.IsZero() {
+		c.AskAgainAt = &g.AskAgainAt
+	}
+	c.Scopes = slices.DeleteFunc(slices.Clone(c.Scopes), func(s schemas.ConsentedScope) bool { return slices.Contains(g.Scopes, s.Scope) })
+	for _, scope := range g.Scopes {
+		c.Scopes = append(c.Scopes, schemas.ConsentedScope{Scope: scope, GrantedAt: g.At, AskAgainAt: c.AskAgainAt})
+	}
+	m.consents[key] = c
+}

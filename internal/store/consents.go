@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	consentColumns = `user_id, application_id, scope, granted_at, ask_again_at`
+
+	selectConsent query = `SELECT ` + consentColumns + ` FROM consents WHERE user_id = ? AND application_id = ? ORDER BY scope`
+
+	upsertConsent query = `INSERT INTO consents (` + consentColumns + `) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (user_id, application_id, scope) DO UPDATE SET granted_at = excluded.granted_at, ask_again_at = excluded.ask_again_at`
+
+	selectConsents = `SELECT ` + consentColumns + ` FROM consents WHERE user_id = ? ORDER BY application_id, scope`
+)
+
+// access is the scope of the row that says that the user lets a client have
+// anything: that they sign in to it.
+const access = ""
+
+// Consent returns what a user lets the client of an application have, nil if they
+// have agreed to nothing.
+func (s *Store) Consent(ctx context.Context, userID, applicationID string) (*schemas.Consent, error) {
+	if !storable(userID) || !storable(applicationID) {
+		return nil, nil
+	}
+	var found []schemas.Consent
+	if err := s.each(ctx, selectConsent, intoConsents(&found), userID, applicationID); err != nil {
+		return nil, fmt.Errorf("store: reading a consent: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	return &found[0], nil
+}
+
+// ConsentsOf returns all that a user lets clients have, the newest first.
+func ConsentsOf(ctx context.Context, r Reader, userID string) (found []schemas.Consent, err error) {
+	if !storable(userID) {
+		return nil, nil
+	}
+	if err := rows(ctx, r, intoConsents(&found), selectConsents, userID); err != nil {
+		return nil, fmt.Errorf("reading consents: %w", err)
+	}
+	slices.SortStableFunc(found, func(a, b schemas.Consent) int { return b.GrantedAt.Compare(a.GrantedAt) })
+	return found, nil
+}
+
+// intoConsents makes consents of rows, of which those of one application follow
+// each other, the one without a scope first.
+func intoConsents(found *[]schemas.Consent) func(scanner) error {
+	return func(row scanner) error {
+		var user, application string
+		var s schemas.ConsentedScope
+		var again sql.NullInt64
+		if err := row.Scan(&user, &application, &s.Scope, (*instant)(&s.GrantedAt), &again); err != nil {
+			return err
+		}
+		if again.Valid {
+			at := moment(again.Int64)
+			s.AskAgainAt = &at
+		}
+		if n := len(*found); n == 0 || (*found)[n-1].ApplicationID != application {
+			*found = append(*found, schemas.Consent{UserID: user, ApplicationID: application, Scopes: []schemas.ConsentedScope{}})
+		}
+		c := &(*found)[len(*found)-1]
+		if s.Scope == access {
+			c.GrantedAt, c.AskAgainAt = s.GrantedAt, s.AskAgainAt
+			return nil
+		}
+		c.Scopes = append(c.Scopes, s)
+		return nil
+	}
+}
+
+// grantConsent writes the scopes in their order: two who write the same ones must
+// not wait for each other.
+func (t *tx) grantConsent(c schemas.GrantConsent) error {
+	again := sql.NullInt64{Int64: micros(c.AskAgainAt), Valid: !c.AskAgainAt.IsZero()}
+	scopes := append([]string{access}, c.Scopes...)
+	slices.Sort(scopes)
+	for _, scope := range slices.Compact(scopes) {
+		_, err := t.exec(upsertConsent, c.UserID, c.ApplicationID, scope, micros(c.At), again)
+		if isForeignKeyViolation(err) {
+			return schemas.Errorf(schemas.Conflict, schemas.CodeAppNotFound, "The user or the application is no longer there. Start again.")
+		}
+		if err != nil {
+			return fmt.Errorf("store: keeping a consent: %w", err)
+		}
+	}
+	return nil
+}
+
+// RevokeConsent takes back what a user lets the client of an application have, and
+// makes worthless what came of it: refresh tokens, and the access tokens that they
+// or codes were redeemed for, which are remembered until the given time. It reports
+// whether there was a consent.
+func RevokeConsent(t *Tx, userID, applicationID string, until time.Time) (bool, error) {
+	n, err := t.exec("DELETE FROM consents WHERE user_id = ? AND application_id = ?", userID, applicationID)
+	if err != nil {
+		return false, fmt.Errorf("store: revoking a consent: %w", err)
+	}
+	families, err := issued(t, userID, applicationID)
+	if err != nil {
+		return false, err
+	}
+	for _, id := range families {
+		if err := t.tx.revokeFamily(id, until); err != nil {
+			return false, err
+		}
+	}
+	return n > 0, nil
+}
+
+// issued returns the ids of the authorization requests of which an application may
+// have tokens of a user.
+func issued(t *Tx, userID, applicationID string) (ids []string, err error) {
+	add := func(row scanner) error {
+		var id string
+		var granted []byte
+		var g schemas.Grant
+		if err := row.Scan(&id, &granted); err != nil {
+			return err
+		}
+		if err := parse(granted, &g); err != nil {
+			return err
+		}
+		if g.UserID == userID {
+			ids = append(ids, id)
+		}
+		return nil
+	}
+	err = rows(t.tx.ctx, t, add, `SELECT f.id, f.granted FROM refresh_families f JOIN sessions s ON s.id = f.session_id
+		WHERE f.application_id = ? AND s.user_id = ?
+		UNION SELECT id, granted FROM auth_requests WHERE application_id = ? AND redeemed_at IS NOT NULL`, applicationID, userID, applicationID)
+	if err != nil {
+		return nil, fmt.Errorf("looking for what came of a consent: %w", err)
+	}
+	return ids, nil
+}

@@ -1,0 +1,155 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+func agree(userID, applicationID string, at, again time.Time, scopes ...string) []schemas.Change {
+	return []schemas.Change{schemas.GrantConsent{UserID: userID, ApplicationID: applicationID, Scopes: scopes, At: at, AskAgainAt: again}}
+}
+
+func scopesOf(c *schemas.Consent) (scopes []string) {
+	for _, s := range c.Scopes {
+		scopes = append(scopes, s.Scope)
+	}
+	return scopes
+}
+
+func testConsents(t *testing.T, s *store.Store) {
+	ctx, a := t.Context(), newAuthorizing(t, s)
+	got, err := s.Consent(ctx, a.user.ID, a.client.ID)
+	must(t, err)
+	if got != nil {
+		t.Fatalf("somebody who was never asked has agreed to %+v", got)
+	}
+	later, ever := noon().Add(time.Minute), time.Time{}
+	again := later.Add(time.Hour)
+	must(t, s.Apply(ctx, agree(a.user.ID, a.client.ID, noon(), ever, "openid", "email", "openid")))
+	must(t, s.Apply(ctx, agree(a.user.ID, a.client.ID, later, again, "email", "shop:orders")))
+	got, err = s.Consent(ctx, a.user.ID, a.client.ID)
+	must(t, err)
+	wantEqual(t, "the consent", got, &schemas.Consent{
+		UserID: a.user.ID, ApplicationID: a.client.ID, GrantedAt: later, AskAgainAt: &again,
+		Scopes: []schemas.ConsentedScope{
+			{Scope: "email", GrantedAt: later, AskAgainAt: &again}, {Scope: "openid", GrantedAt: noon()}, {Scope: "shop:orders", GrantedAt: later, AskAgainAt: &again},
+		},
+	})
+	other := newClient("other")
+	update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &other) })
+	must(t, s.Apply(ctx, agree(a.user.ID, other.ID, later.Add(time.Minute), ever)))
+	all, err := store.ConsentsOf(ctx, s, a.user.ID)
+	must(t, err)
+	wantEqual(t, "the applications", []string{all[0].ApplicationID, all[1].ApplicationID}, []string{other.ID, a.client.ID})
+	wantEqual(t, "the scopes of none", all[0].Scopes, []schemas.ConsentedScope{})
+
+	wantError(t, s.Apply(ctx, agree(schemas.NewID(), a.client.ID, noon(), ever)), schemas.Conflict, schemas.CodeAppNotFound)
+	for _, odd := range []string{"", "a\x00"} {
+		got, err := s.Consent(ctx, odd, a.client.ID)
+		must(t, err)
+		if got != nil {
+			t.Fatal("nobody has agreed to something")
+		}
+	}
+	update(t, s, func(tx *store.Tx) error { return store.Applications().Delete(tx, other.ID, other.UpdatedAt) })
+	all, err = store.ConsentsOf(ctx, s, a.user.ID)
+	must(t, err)
+	wantEqual(t, "how many are left with one client", len(all), 1)
+	update(t, s, func(tx *store.Tx) error { return store.Users().Delete(tx, a.user.ID, a.user.UpdatedAt) })
+	got, err = s.Consent(ctx, a.user.ID, a.client.ID)
+	must(t, err)
+	if got != nil {
+		t.Fatal("the consent of a user who is gone is left")
+	}
+}
+
+// testRevokedConsent has a client with tokens of two users, of whom one takes back
+// what they agreed to.
+func testRevokedConsent(t *testing.T, s *store.Store) {
+	ctx, a := t.Context(), newAuthorizing(t, s)
+	bob := newUser("bob")
+	hers, his := a.session, newSignIn(bob.ID, noon())
+	must(t, s.Apply(ctx, append(create(bob), start(his)...)))
+	until := noon().Add(2 * time.Hour)
+	redeem := func(code string, family bool) string {
+		r := a.answered(t, code)
+		var f *schemas.RefreshFamily
+		if family {
+			f = a.family(r)
+		}
+		_, err := s.RedeemCode(ctx, []byte(code), f, noon(), until)
+		must(t, err)
+		return r.ID
+	}
+	refreshed, plain := redeem("one", true), redeem("two", false)
+	a.user, a.session = bob, his
+	kept := redeem("three", true)
+	// The row by which tokens without a refresh token are found lasts as long as they.
+	_, err := s.Sweep(ctx, until.Add(-time.Second))
+	must(t, err)
+	for _, id := range []string{hers.UserID, bob.ID} {
+		must(t, s.Apply(ctx, agree(id, a.client.ID, noon(), time.Time{}, "openid")))
+	}
+	revoke := func() (was bool) {
+		update(t, s, func(tx *store.Tx) (err error) {
+			was, err = store.RevokeConsent(tx, hers.UserID, a.client.ID, until)
+			return err
+		})
+		return was
+	}
+	wantEqual(t, "whether there was a consent", revoke(), true)
+	wantEqual(t, "whether there was another", revoke(), false)
+	_, err = s.RefreshFamily(ctx, refreshed)
+	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+	_, err = s.RefreshFamily(ctx, kept)
+	must(t, err)
+	for id, live := range map[string]bool{refreshed: false, plain: false, kept: true} {
+		session := hers.ID
+		if live {
+			session = his.ID
+		}
+		got, err := s.TokenLive(ctx, schemas.TokenRef{ID: id + ".1", Session: session, Client: a.client.ClientID})
+		must(t, err)
+		wantEqual(t, "whether a token of "+id+" counts", got, live)
+	}
+	left, err := s.Consent(ctx, bob.ID, a.client.ID)
+	must(t, err)
+	wantEqual(t, "what the other agreed to", scopesOf(left), []string{"openid"})
+}
+
+// testRefusals has requests that get no grant.
+func testRefusals(t *testing.T, s *store.Store) {
+	ctx, a := t.Context(), newAuthorizing(t, s)
+	r := a.request()
+	must(t, s.CreateAuthRequest(ctx, r))
+	refuse := schemas.RefuseAuthRequest{ID: r.ID, BrowserHash: []byte("another"), At: noon(), Refusal: schemas.Refusal{Code: "access_denied", Description: "no"}}
+	must(t, s.Apply(ctx, []schemas.Change{refuse}))
+	got, err := s.AuthRequest(ctx, r.ID)
+	must(t, err)
+	if got.Refusal != nil {
+		t.Fatal("a run that ended in another browser refused the request")
+	}
+	refuse.BrowserHash = r.BrowserHash
+	must(t, s.Apply(ctx, []schemas.Change{refuse}))
+	got, err = s.AuthRequest(ctx, r.ID)
+	must(t, err)
+	wantEqual(t, "the refusal", got.Refusal, &refuse.Refusal)
+	wantError(t, s.Apply(ctx, []schemas.Change{refuse}), schemas.Invalid, schemas.CodeAuthRequest)
+	wantError(t, s.Apply(ctx, []schemas.Change{a.grant(r)}), schemas.Invalid, schemas.CodeAuthRequest)
+	wantError(t, s.IssueCode(ctx, r.ID, []byte("code"), noon().Add(time.Minute), noon()), schemas.Invalid, schemas.CodeAuthRequest)
+
+	granted := a.answered(t, "code")
+	refuse.ID = granted.ID
+	wantError(t, s.Apply(ctx, []schemas.Change{refuse}), schemas.Invalid, schemas.CodeAuthRequest)
+}
+
+func testPermissionWords(t *testing.T, s *store.Store) {
+	shop := newResourceServer("shop")
+	update(t, s, func(tx *store.Tx) error { return store.ResourceServers().Insert(tx, &shop) })
+	got, err := s.PermissionWords(t.Context(), []string{"shop", "shop:orders", "shop:orders:read", "shop:orders:items:read", "nobody's", "a\x00"})
+	must(t, err)
+	wantEqual(t, "the words", got, map[string]string{"shop": "Shop: everything", "shop:orders": "Orders: everything", "shop:orders:read": "Read"})
+}

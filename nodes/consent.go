@@ -1,0 +1,184 @@
+package nodes
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+func consentKind(d Deps) *engine.Kind {
+	return &engine.Kind{
+		Name: "consent",
+		Doc: "Asks the person whether the client that they are signing in to may have what it asks for. " +
+			"It asks nothing where nobody has to be asked: the run answers no authorization request, an administrator registered " +
+			"the application and it does not say requireConsent, or the person has agreed before. A client gets nothing that " +
+			"somebody should have been asked about and was not, whatever the flow.",
+		With: schemas.MustSchema("consent", consentSchema),
+		Asks: true,
+		Needs: []engine.Need{{
+			AnyOf: []engine.Fact{engine.Authenticated},
+			Rule:  engine.RuleUnauthenticated,
+			Why:   "whoever has not signed in cannot agree to anything for the user",
+			Mend:  "put a node that authenticates, such as passkey-authenticate, on every path before it",
+		}},
+		Outcomes: consentOutcomes(),
+		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newConsent(c, d) },
+	}
+}
+
+func consentOutcomes() []engine.Outcome {
+	return []engine.Outcome{
+		{Name: grantedOutcome, Doc: "the person agrees, has agreed before, or need not be asked", Establishes: []engine.Fact{engine.Consented}},
+		{Name: deniedOutcome, Doc: "the person does not agree. Wired to end, the run is over, and the client is told access_denied"},
+		{
+			Name: otherOutcome, NewSubject: true,
+			Doc: "the person says that they are somebody else than who has signed in; there is this outcome only where the flow wires it",
+		},
+	}
+}
+
+// The outcomes of consent, and the actions that lead to them.
+const (
+	grantedOutcome = "granted"
+	deniedOutcome  = "denied"
+	otherOutcome   = "other"
+	allowAction    = "allow"
+	denyAction     = "deny"
+)
+
+const consentSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "title": {"type": "string", "minLength": 1, "description": "The heading of the question; by default 'Allow access?'."},
+    "text": {"type": "string", "minLength": 1, "description": "A paragraph above what the client would get."},
+    "allow": {"type": "string", "minLength": 1, "description": "What the button says that agrees; by default 'Allow'."},
+    "deny": {"type": "string", "minLength": 1, "description": "What the button says that does not; by default 'Do not allow'."},
+    "remember": {"type": "boolean", "description": "Whether the person is asked but once; by default so. Otherwise at every sign-in."},
+    "ttl": {
+      "type": "string", "pattern": "^([0-9]{1,5}(\\.[0-9]{1,3})?(m|h)){1,2}$", "x-expect": "a duration such as 720h",
+      "description": "After how long the person is asked again, such as 720h; by default never."
+    }
+  }
+}`
+
+type consentWith struct {
+	Title    string `json:"title,omitempty"`
+	Text     string `json:"text,omitempty"`
+	Allow    string `json:"allow,omitempty"`
+	Deny     string `json:"deny,omitempty"`
+	Remember *bool  `json:"remember,omitempty"`
+	TTL      string `json:"ttl,omitempty"`
+}
+
+type consent struct {
+	consentWith
+	deps Deps
+	ttl  time.Duration // 0: for ever
+	ends bool          // that nobody agrees ends the run
+	// outcomes are those of the kind that the node has.
+	outcomes []engine.Outcome
+}
+
+func newConsent(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
+	with, found := configure[consentWith](c)
+	x := &consent{consentWith: with, deps: d, ends: c.Node.Next.By[deniedOutcome] == schemas.End}
+	switch {
+	case with.TTL == "":
+	case with.Remember != nil && !*with.Remember:
+		found = append(found, problem("ttl", "with remember: false the person is asked every time; leave one of the two out"))
+	default:
+		var err error
+		if x.ttl, err = time.ParseDuration(with.TTL); err != nil || x.ttl <= 0 {
+			found = append(found, problem("ttl", "expected a duration such as 720h, got %q", with.TTL))
+		}
+	}
+	if next := c.Node.Next; next.To != "" || next.By != nil && next.By[grantedOutcome] == next.By[deniedOutcome] {
+		found = append(found, problem("", "granted and denied lead to the same node, so it makes no difference what the person says; "+
+			"write next: {granted: <node id>, denied: end}"))
+	}
+	x.outcomes = slices.DeleteFunc(consentOutcomes(), func(o engine.Outcome) bool {
+		return o.Name == otherOutcome && c.Node.Next.By[otherOutcome] == ""
+	})
+	return x, found
+}
+
+// Outcomes are granted and denied, and other where it leads anywhere.
+func (c *consent) Outcomes() []engine.Outcome { return c.outcomes }
+
+// switches reports whether the person may be somebody else.
+func (c *consent) switches() bool { return len(c.outcomes) == len(consentOutcomes()) }
+
+// Execute asks, unless there is nothing to ask.
+func (c *consent) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	due, err := c.deps.consentDue(ctx, v)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.Answer != nil:
+		return c.answer(v, due)
+	case due == nil || !due.ask:
+		return engine.Leave(grantedOutcome), nil
+	}
+	return c.ask(ctx, v, due)
+}
+
+// answer takes an answer from that browser alone that the client sent here: else
+// somebody could be led to agree to what another has begun.
+func (c *consent) answer(v *engine.Visit, due *dueConsent) (*engine.Decision, error) {
+	if due != nil && !bytes.Equal(v.Request.Browser, due.request.BrowserHash) {
+		return nil, schemas.Errorf(schemas.Forbidden, codeOtherBrowser,
+			"this sign-in was begun in another browser, or without cookies: only there can it be agreed to. Go back to the application and sign in again")
+	}
+	switch action := v.Answer.Action; {
+	case action == denyAction:
+		return c.deny(v), nil
+	case action == otherOutcome && c.switches():
+		return engine.Leave(otherOutcome), nil
+	case action != allowAction:
+		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidAction, "this step has no action %.64q", action)
+	case due == nil:
+		return engine.Leave(grantedOutcome), nil
+	}
+	return c.allow(v, due), nil
+}
+
+// codeOtherBrowser is that of the error of an answer from another browser.
+const codeOtherBrowser = "other_browser"
+
+// allow keeps what the person agreed to: all that the client gets, for what they
+// agreed to before they agree to again.
+func (c *consent) allow(v *engine.Visit, due *dueConsent) *engine.Decision {
+	change := schemas.GrantConsent{UserID: v.Subject.UserID, ApplicationID: applicationID(v), Scopes: due.scopes, At: v.Now}
+	switch {
+	case c.Remember != nil && !*c.Remember:
+		change.AskAgainAt = v.Now
+	case c.ttl > 0:
+		change.AskAgainAt = v.Now.Add(c.ttl)
+	}
+	d := engine.Leave(grantedOutcome)
+	d.Changes = []schemas.Change{change, consentEvent(v, "consent.granted", due.scopes)}
+	return d
+}
+
+// deny leaves the rest to the flow, or ends the run.
+func (c *consent) deny(v *engine.Visit) *engine.Decision {
+	record := consentEvent(v, "consent.denied", nil)
+	if !c.ends {
+		d := engine.Leave(deniedOutcome)
+		d.Changes = []schemas.Change{record}
+		return d
+	}
+	d := c.deps.refuse(v,
+		schemas.Refusal{Code: schemas.RefusedAccessDenied, Description: "the person does not agree to what the client asks for"},
+		schemas.Errorf(schemas.Forbidden, codeConsentDenied, "you did not agree, so %q gets nothing", v.Application.Name), record)
+	d.Outcome = deniedOutcome
+	return d
+}
+
+// codeConsentDenied is that of the error of a run that ends because nobody agreed.
+const codeConsentDenied = "consent_denied"

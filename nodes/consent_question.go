@@ -1,0 +1,145 @@
+package nodes
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// ask puts the question. What it is about comes as data, too, for pages that want
+// to show it their own way.
+func (c *consent) ask(ctx context.Context, v *engine.Visit, due *dueConsent) (*engine.Decision, error) {
+	scopes, err := c.deps.inWords(ctx, due.asked)
+	if err != nil {
+		return nil, err
+	}
+	q := schemas.ConsentQuestion{Client: client(v.Application, due.request), Account: due.user.AccountName(), Scopes: scopes}
+	data, err := json.Marshal(q)
+	if err != nil {
+		return nil, err
+	}
+	f := form{
+		title: cmp.Or(c.Title, "Allow access?"),
+		buttons: []button{
+			{ref: allowAction, label: cmp.Or(c.Allow, "Allow")},
+			{ref: denyAction, label: cmp.Or(c.Deny, "Do not allow")},
+		},
+	}
+	if c.switches() {
+		f.buttons = append(f.buttons, button{ref: otherOutcome, label: "Not you?", variant: "TEXT"})
+	}
+	ask := f.ask()
+	ask.Data = map[string]string{schemas.ConsentData: string(data)}
+	ask.Components = slices.Insert(ask.Components, 1, c.describe(q)...)
+	return &engine.Decision{Ask: ask}, nil
+}
+
+// describe shows who asks, for whom, and for what.
+func (c *consent) describe(q schemas.ConsentQuestion) []schemas.Component {
+	who := schemas.Component{ID: "client", Type: schemas.StackComponent, Variant: "CLIENT",
+		Components: []schemas.Component{text("client_name", q.Client.Name, "STRONG")}}
+	if q.Client.Domain != "" {
+		who.Components = append(who.Components, text("client_domain", q.Client.Domain, "CAPTION"))
+	}
+	if q.Client.Unverified {
+		who.Components = append(who.Components, text("client_unverified", "Not verified", "BADGE"))
+	}
+	list := []schemas.Component{who}
+	if q.Account != "" {
+		list = append(list, text("account", q.Account, "ACCOUNT"))
+	}
+	if c.Text != "" {
+		list = append(list, text("text", c.Text, "BODY_1"))
+	}
+	what := schemas.Component{ID: "scopes", Type: schemas.StackComponent, Variant: "LIST"}
+	for _, s := range q.Scopes {
+		line := text("scope_"+s.Scope, s.Text, "ITEM")
+		line.Ref = s.Scope
+		what.Components = append(what.Components, line)
+	}
+	return append(list, what)
+}
+
+// client is who asks. Where nobody here knows the client, what it calls itself may
+// be anything; the domain is where the answer goes.
+func client(app *schemas.Application, r *schemas.AuthRequest) schemas.ConsentClient {
+	return schemas.ConsentClient{
+		Name: app.Name, Domain: domain(r), Unverified: app.Unverified(),
+		LogoURL: app.LogoURL, URL: app.URL, PolicyURI: app.PolicyURI, TosURI: app.TosURI,
+	}
+}
+
+// domain is the host of the client id, if that is an address of a document about
+// the client; else that of the redirect URI. A scheme that is an app's own says whose
+// it is.
+func domain(r *schemas.AuthRequest) string {
+	if u, err := url.Parse(r.ClientID); err == nil && u.Scheme == "https" && u.Host != "" {
+		return u.Hostname()
+	}
+	u, err := url.Parse(r.RedirectURI)
+	switch {
+	case err != nil:
+		return ""
+	case u.Scheme != "https" && u.Scheme != "http":
+		return u.Scheme + ":"
+	}
+	return u.Hostname()
+}
+
+// inWords says what scopes mean: those of OpenID Connect Core §5.4 and §11 in our
+// words, permissions in those of the resource server that has them.
+func (d Deps) inWords(ctx context.Context, scopes []string) ([]schemas.ConsentScope, error) {
+	identity, permissions := []schemas.ConsentScope{}, []schemas.ConsentScope{}
+	var unknown []string
+	for _, scope := range scopes {
+		if _, known := plainScopes()[scope]; !known {
+			unknown = append(unknown, scope)
+		}
+	}
+	names := map[string]string{}
+	if len(unknown) > 0 {
+		var err error
+		if names, err = d.Words.PermissionWords(ctx, unknown); err != nil {
+			return nil, err
+		}
+	}
+	for _, scope := range scopes {
+		if plain, known := plainScopes()[scope]; known {
+			identity = append(identity, schemas.ConsentScope{Scope: scope, Text: plain})
+			continue
+		}
+		permissions = append(permissions, schemas.ConsentScope{Scope: scope, Text: cmp.Or(names[scope], scope)})
+	}
+	slices.SortFunc(permissions, func(a, b schemas.ConsentScope) int { return strings.Compare(a.Scope, b.Scope) })
+	return append(identity, permissions...), nil
+}
+
+// plainScopes are the scopes that mean the same everywhere, and the one that is
+// everything in this service.
+func plainScopes() map[string]string {
+	return map[string]string{
+		"openid":             "Know who you are",
+		"profile":            "See your name and profile",
+		"email":              "See your email address",
+		"address":            "See your postal address",
+		"phone":              "See your phone number",
+		"offline_access":     "Stay connected while you are away",
+		schemas.AccountScope: "Manage your passkeys and sessions",
+		"system":             "Manage this service: its users, apps and flows",
+	}
+}
+
+// consentEvent records what somebody said.
+func consentEvent(v *engine.Visit, action string, scopes []string) schemas.RecordEvent {
+	var detail map[string]string
+	if scopes != nil {
+		detail = map[string]string{"scope": strings.Join(scopes, " ")}
+	}
+	return event(v, action, v.Subject.UserID, detail)
+}

@@ -1,0 +1,352 @@
+package nodes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Consent returns what a user has agreed to.
+func (d *directory) Consent(_ context.Context, userID, applicationID string) (*schemas.Consent, error) {
+	return d.consents[userID+" "+applicationID], d.broken
+}
+
+// AuthRequest returns the only one there is.
+func (d *directory) AuthRequest(_ context.Context, id string) (*schemas.AuthRequest, error) {
+	if d.request == nil || d.request.ID != id {
+		return nil, errors.New("no such request")
+	}
+	return d.request, d.broken
+}
+
+// PermissionWords calls reading orders something.
+func (d *directory) PermissionWords(context.Context, []string) (map[string]string, error) {
+	return map[string]string{"shop:orders:read": "See orders"}, d.broken
+}
+
+var thirdParty = &schemas.Application{
+	ID: "app-1", Name: "Photos", RequireConsent: true, LogoURL: "https://photos.example/logo.png", PolicyURI: "https://photos.example/privacy",
+}
+
+// asking is a world in which the client of an application asks for scopes, and a
+// visit by Ada who has signed in for it.
+func asking(t *testing.T, app *schemas.Application, scopes ...string) (*world, func(...func(*engine.Visit)) *engine.Visit) {
+	t.Helper()
+	w := newWorld(t)
+	w.request = &schemas.AuthRequest{ID: "auth-1", ClientID: "photos", RedirectURI: "https://app.photos.example/back", Scopes: scopes, BrowserHash: []byte("browser")}
+	return w, func(change ...func(*engine.Visit)) *engine.Visit {
+		return visit(append([]func(*engine.Visit){known("ada"), authenticated("phrh", "hwk"), func(v *engine.Visit) {
+			v.Application, v.AuthRequestID = app, "auth-1"
+			v.Request.Browser = []byte("browser")
+		}}, change...)...)
+	}
+}
+
+// agreed has Ada have agreed to scopes.
+func (w *world) agreed(again *time.Time, scopes ...string) {
+	c := &schemas.Consent{GrantedAt: noon, AskAgainAt: again}
+	for _, scope := range scopes {
+		c.Scopes = append(c.Scopes, schemas.ConsentedScope{Scope: scope, GrantedAt: noon, AskAgainAt: again})
+	}
+	w.consents = map[string]*schemas.Consent{"ada app-1": c}
+}
+
+func (w *world) consentNode(t *testing.T, with string, next map[string]string) engine.Executor {
+	t.Helper()
+	if next == nil {
+		next = map[string]string{"granted": "done", "denied": "end"}
+	}
+	exec, problems := w.try("consent", with, nil, schemas.Next{By: next})
+	if len(problems) > 0 {
+		t.Fatal(texts(problems))
+	}
+	return exec
+}
+
+// question is what a decision asks about.
+func question(t *testing.T, d *engine.Decision) schemas.ConsentQuestion {
+	t.Helper()
+	if d.Ask == nil {
+		t.Fatalf("nothing is asked: %+v", d)
+	}
+	var q schemas.ConsentQuestion
+	if err := json.Unmarshal([]byte(d.Ask.Data[schemas.ConsentData]), &q); err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func prompted(values ...string) func(*engine.Visit) {
+	return func(v *engine.Visit) { v.Login.Prompt = values }
+}
+
+func TestWhoIsAskedForConsent(t *testing.T) {
+	past, later := noon, noon.Add(time.Second)
+	requested := []string{"openid", "email", "system:users", "offline_access", "shop:orders"}
+	all := []string{"openid", "email", "offline_access", "system:users"}
+	unbound := func(v *engine.Visit) { v.AuthRequestID = "" }
+	own := func(v *engine.Visit) { v.Application = app }
+	for name, test := range map[string]struct {
+		agreed []string
+		again  *time.Time
+		visit  func(*engine.Visit)
+		want   []string // nil: nobody is asked
+	}{
+		"a first time, for what the user may do":   {nil, nil, prompted(), all},
+		"an application of an administrator":       {nil, nil, own, nil},
+		"one whose client asks for it":             {nil, nil, func(v *engine.Visit) { own(v); prompted("consent")(v) }, all},
+		"a run of the application's own":           {nil, nil, unbound, nil},
+		"agreed before":                            {all, nil, prompted(), nil},
+		"agreed before to more":                    {append(all, "system", "profile"), nil, prompted("login"), nil},
+		"agreed before to less":                    {[]string{"openid", "system:users:read"}, nil, prompted(), []string{"email", "offline_access", "system:users"}},
+		"agreed before, and asked anew":            {all, nil, prompted("login", "consent"), all},
+		"agreed before, until later":               {all, &later, prompted(), nil},
+		"agreed before, and that is long ago":      {all, &past, prompted(), all},
+		"agreed to the scopes and never to access": {nil, nil, func(v *engine.Visit) {}, all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, at := asking(t, thirdParty, requested...)
+			if test.agreed != nil {
+				w.agreed(test.again, test.agreed...)
+			}
+			d := run(t, w.consentNode(t, `{}`, nil), at(test.visit))
+			if test.want == nil {
+				left(t, d, "granted")
+				return
+			}
+			var got []string
+			for _, s := range question(t, d).Scopes {
+				got = append(got, s.Scope)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("asked for %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// That somebody signs in at all is asked once, also where the client asks for
+// nothing.
+func TestConsentToNoScope(t *testing.T) {
+	w, at := asking(t, thirdParty)
+	exec := w.consentNode(t, `{}`, nil)
+	if q := question(t, run(t, exec, at())); len(q.Scopes) != 0 || q.Scopes == nil {
+		t.Errorf("asked for %+v", q)
+	}
+	w.agreed(nil)
+	left(t, run(t, exec, at()), "granted")
+}
+
+func TestConsentQuestion(t *testing.T) {
+	w, at := asking(t, thirdParty, "openid", "shop:orders:read", "shop:secret")
+	w.permissions["ada"] = []string{"shop"}
+	d := run(t, w.consentNode(t, `{"title": "May it?", "text": "Think.", "allow": "Yes", "deny": "No"}`,
+		map[string]string{"granted": "done", "denied": "end", "other": "who"}), at())
+	want := schemas.ConsentQuestion{
+		Client:  schemas.ConsentClient{Name: "Photos", Domain: "app.photos.example", LogoURL: thirdParty.LogoURL, PolicyURI: thirdParty.PolicyURI},
+		Account: "ada", Scopes: []schemas.ConsentScope{
+			{Scope: "openid", Text: "Know who you are"}, {Scope: "shop:orders:read", Text: "See orders"}, {Scope: "shop:secret", Text: "shop:secret"},
+		},
+	}
+	if got := question(t, d); !reflect.DeepEqual(got, want) {
+		t.Errorf("asked\n%+v, want\n%+v", got, want)
+	}
+	text, err := json.Marshal(d.Ask.Components)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"May it?", "Think.", "Yes", "No", "Not you?", "Photos", "app.photos.example", "See orders", "Know who you are", `"ada"`} {
+		if !strings.Contains(string(text), part) {
+			t.Errorf("the components lack %q: %s", part, text)
+		}
+	}
+}
+
+func TestConsentDomain(t *testing.T) {
+	for _, test := range []struct{ client, redirect, want string }{
+		{"photos", "https://app.photos.example:8443/back", "app.photos.example"},
+		{"photos", "http://127.0.0.1:9000/back", "127.0.0.1"},
+		{"photos", "com.example.app:/back", "com.example.app:"},
+		{"https://tool.example/client.json", "http://localhost/back", "tool.example"},
+	} {
+		if got := domain(&schemas.AuthRequest{ClientID: test.client, RedirectURI: test.redirect}); got != test.want {
+			t.Errorf("%s, %s: %q, want %q", test.client, test.redirect, got, test.want)
+		}
+	}
+}
+
+func TestConsentAnswers(t *testing.T) {
+	scopes := []string{"openid", "email"}
+	for with, again := range map[string]time.Time{
+		`{}`: {}, `{"remember": true}`: {}, `{"remember": false}`: noon, `{"ttl": "720h"}`: noon.Add(720 * time.Hour),
+	} {
+		w, at := asking(t, thirdParty, scopes...)
+		d := left(t, run(t, w.consentNode(t, with, nil), at(answer("allow"))), "granted")
+		want := schemas.GrantConsent{UserID: "ada", ApplicationID: "app-1", Scopes: scopes, At: noon, AskAgainAt: again}
+		if !reflect.DeepEqual(d.Changes[0], schemas.Change(want)) || actions(d) != "consent.granted" {
+			t.Errorf("%s: %+v", with, d.Changes)
+		}
+	}
+
+	w, at := asking(t, thirdParty, scopes...)
+	d, err := w.consentNode(t, `{}`, nil).Execute(t.Context(), at(answer("deny")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusal, _ := d.Refuse.Changes[0].(schemas.RefuseAuthRequest)
+	if refusal.ID != "auth-1" || refusal.Refusal.Code != "access_denied" || string(refusal.BrowserHash) != "browser" || d.Refuse.Error.Code != codeConsentDenied ||
+		d.Refuse.RedirectURL != "https://id.example.com/oauth2/auth/callback?authId=auth-1" {
+		t.Errorf("denied: %+v", d.Refuse)
+	}
+
+	elsewhere := w.consentNode(t, `{}`, map[string]string{"granted": "done", "denied": "why", "other": "who"})
+	if d := left(t, run(t, elsewhere, at(answer("deny"))), "denied"); actions(d) != "consent.denied" {
+		t.Errorf("events %s", actions(d))
+	}
+	left(t, run(t, elsewhere, at(answer("other"))), "other")
+	// Who has agreed in the meantime, in another tab, may still say no.
+	w.agreed(nil, scopes...)
+	left(t, run(t, elsewhere, at(answer("deny"))), "denied")
+}
+
+func TestConsentAnswersThatAreNone(t *testing.T) {
+	w, at := asking(t, thirdParty, "openid")
+	exec := w.consentNode(t, `{}`, nil)
+	for name, test := range map[string]struct {
+		visit *engine.Visit
+		code  string
+	}{
+		"another browser":         {at(answer("allow"), func(v *engine.Visit) { v.Request.Browser = []byte("another") }), codeOtherBrowser},
+		"another browser denies":  {at(answer("deny"), func(v *engine.Visit) { v.Request.Browser = []byte("another") }), codeOtherBrowser},
+		"no browser":              {at(answer("allow"), func(v *engine.Visit) { v.Request.Browser = nil }), codeOtherBrowser},
+		"an action that is none":  {at(answer("perhaps")), schemas.CodeInvalidAction},
+		"no action":               {at(answer("")), schemas.CodeInvalidAction},
+		"nobody else is provided": {at(answer("other")), schemas.CodeInvalidAction},
+	} {
+		if d, err := exec.Execute(t.Context(), test.visit); !schemas.HasCode(err, test.code) {
+			t.Errorf("%s: %+v, %v", name, d, err)
+		}
+	}
+	w.broken = errors.New("disk on fire")
+	if d, err := exec.Execute(t.Context(), at()); err == nil {
+		t.Errorf("got %+v", d)
+	}
+}
+
+func TestConsentConfiguration(t *testing.T) {
+	w := newWorld(t)
+	for _, test := range []struct {
+		with string
+		next schemas.Next
+		want string
+	}{
+		{`{"ttl": "1h", "remember": false}`, schemas.Next{By: map[string]string{"granted": "a", "denied": "end"}}, "every time"},
+		{`{"ttl": "0h"}`, schemas.Next{By: map[string]string{"granted": "a", "denied": "end"}}, "a duration such as"},
+		{`{}`, schemas.Next{By: map[string]string{"granted": "a", "denied": "a"}}, "no difference"},
+		{`{}`, schemas.Next{To: "a"}, "no difference"},
+	} {
+		if _, problems := w.try("consent", test.with, nil, test.next); !strings.Contains(texts(problems), test.want) {
+			t.Errorf("%s: %v, want %q", test.with, problems, test.want)
+		}
+	}
+}
+
+// Whatever the flow, no such client gets anything of somebody who was not asked.
+func TestAuthorizationCodeNeedsConsent(t *testing.T) {
+	consented := func(v *engine.Visit) { v.Facts = engine.NewFacts(engine.User, engine.Authenticated, engine.Consented) }
+	for name, test := range map[string]struct {
+		agreed []string
+		visit  func(*engine.Visit)
+		want   string // code of the error
+	}{
+		"asked in this run":            {nil, consented, ""},
+		"asked before":                 {[]string{"openid", "email"}, prompted(), ""},
+		"asked before for less":        {[]string{"openid"}, prompted(), codeConsentRequired},
+		"never asked":                  {nil, prompted(), codeConsentRequired},
+		"to be asked anew":             {[]string{"openid", "email"}, prompted("consent"), codeConsentRequired},
+		"an administrator's":           {nil, func(v *engine.Visit) { v.Application = app }, ""},
+		"an administrator's, to ask":   {nil, func(v *engine.Visit) { v.Application = app; prompted("consent")(v) }, codeConsentRequired},
+		"by itself":                    {[]string{"openid", "email"}, func(v *engine.Visit) { v.AuthRequestID = ""; consented(v) }, codeConsentRequired},
+		"an administrator's by itself": {nil, func(v *engine.Visit) { v.AuthRequestID, v.Application = "", app }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, at := asking(t, thirdParty, "openid", "email")
+			if test.agreed != nil {
+				w.agreed(nil, test.agreed...)
+			}
+			d, err := w.make(t, "authorization-code", `{}`, nil).Execute(t.Context(), at(test.visit))
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := d.Fail
+			if d.Refuse != nil {
+				e = d.Refuse.Error
+				if refusal, _ := d.Refuse.Changes[0].(schemas.RefuseAuthRequest); refusal.Refusal.Code != "consent_required" || d.Refuse.RedirectURL == "" {
+					t.Errorf("refused with %+v", d.Refuse)
+				}
+			}
+			if got := codeOf(e); got != test.want || (got == "") != (d.Result != nil) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// The whole way: a flow that asks, one that goes around, and one for another user.
+func TestConsentInFlows(t *testing.T) {
+	const asks = `{"id": "ok", "use": "consent", "next": {"granted": "done", "denied": "end"}}`
+	key := `{"id": "key", "use": "passkey-authenticate", "next": "NEXT"}`
+	for name, test := range map[string]struct {
+		nodes []string
+		want  []string
+	}{
+		"asked after the proof":  {[]string{key, asks, done}, nil},
+		"asked before the proof": {[]string{asks, `{"id": "key", "use": "passkey-authenticate", "next": "done"}`, done}, []string{"ok unauthenticated"}},
+	} {
+		_, problems := engine.Compile(flow(t, test.nodes...), newWorld(t).kinds)
+		var got []string
+		for _, p := range problems {
+			got = append(got, p.Node+" "+p.Rule)
+		}
+		for _, want := range test.want {
+			if !slices.Contains(got, want) {
+				t.Errorf("%s: %v, want %s", name, got, want)
+			}
+		}
+		if test.want == nil && len(problems) > 0 {
+			t.Errorf("%s: %v", name, problems)
+		}
+	}
+}
+
+// A consent is the word of the user who gave it: whoever signs in after them is
+// asked too.
+func TestConsentIsNotInherited(t *testing.T) {
+	nodes := []string{
+		`{"id": "key", "use": "passkey-authenticate", "with": {"mode": "usernameless"}, "next": "NEXT"}`,
+		`{"id": "ok", "use": "consent", "next": {"granted": "NEXT", "denied": "end"}}`,
+	}
+	atEnd := func(nodes ...string) []engine.Fact {
+		g, problems := engine.Compile(flow(t, append(nodes, done)...), newWorld(t).kinds)
+		if g == nil {
+			t.Fatal(problems)
+		}
+		list := g.Nodes()
+		return list[len(list)-1].Certain
+	}
+	if facts := atEnd(nodes...); !slices.Contains(facts, engine.Consented) {
+		t.Errorf("after it %v is certain", facts)
+	}
+	another := []string{askName, find, `{"id": "again", "use": "password-authenticate", "next": "NEXT"}`}
+	if facts := atEnd(append(nodes, another...)...); slices.Contains(facts, engine.Consented) {
+		t.Errorf("of another user %v is certain", facts)
+	}
+}

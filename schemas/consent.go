@@ -1,0 +1,102 @@
+package schemas
+
+import (
+	"slices"
+	"time"
+)
+
+// Consent is what a user lets the client of an application have: the scopes,
+// and since when. One without any scope lets the client know that the user signed
+// in to it, and nothing else.
+type Consent struct {
+	UserID        string           `json:"userId"`
+	ApplicationID string           `json:"applicationId"`
+	Scopes        []ConsentedScope `json:"scopes"`
+	// GrantedAt is when the user last agreed to anything.
+	GrantedAt time.Time `json:"grantedAt"`
+	// AskAgainAt is from when the user is asked again, nil for never. Until the
+	// consent is revoked the client keeps what it has.
+	AskAgainAt *time.Time `json:"askAgainAt,omitempty"`
+}
+
+// ConsentedScope is a scope that a user agreed to.
+type ConsentedScope struct {
+	Scope      string     `json:"scope"`
+	GrantedAt  time.Time  `json:"grantedAt"`
+	AskAgainAt *time.Time `json:"askAgainAt,omitempty"`
+}
+
+// due reports whether somebody is to be asked again at now.
+func due(askAgainAt *time.Time, now time.Time) bool {
+	return askAgainAt != nil && !now.Before(*askAgainAt)
+}
+
+// Missing returns those of the scopes that the user must be asked about, and
+// whether there is anything to ask: that somebody signs in to the client at all is
+// asked once, too. A nil consent is that of somebody who was never asked.
+func (c *Consent) Missing(scopes []string, now time.Time) (missing []string, ask bool) {
+	if c == nil {
+		return scopes, true
+	}
+	for _, scope := range scopes {
+		if !slices.ContainsFunc(c.Scopes, func(s ConsentedScope) bool { return !due(s.AskAgainAt, now) && Covers(s.Scope, scope) }) {
+			missing = append(missing, scope)
+		}
+	}
+	return missing, len(missing) > 0 || due(c.AskAgainAt, now)
+}
+
+// Restrict returns what of the scopes the consent lets the client have, also where
+// the user is to be asked again the next time. Where a scope goes further than the
+// user agreed to, as after they were given a role, it is what they agreed to.
+func (c *Consent) Restrict(scopes []string) []string {
+	has := make([]string, len(c.Scopes))
+	for i, s := range c.Scopes {
+		has[i] = s.Scope
+	}
+	return slices.DeleteFunc(GrantableScopes(scopes, has), func(scope string) bool {
+		return slices.Contains(IdentityScopes(), scope) && !slices.Contains(has, scope)
+	})
+}
+
+// GrantConsent adds scopes to what a user lets the client of an application have.
+// The user is asked about them again from AskAgainAt on; zero means never.
+type GrantConsent struct {
+	UserID, ApplicationID string
+	Scopes                []string
+	At, AskAgainAt        time.Time
+}
+
+func (GrantConsent) change() {}
+
+// ConsentData is the member of a step's additionalData that tells what a person is
+// asked to agree to: a ConsentQuestion as JSON text.
+const ConsentData = "consent"
+
+// ConsentQuestion is what a person is asked to agree to.
+type ConsentQuestion struct {
+	Client ConsentClient `json:"client"`
+	// Account is what the person who is signed in is called.
+	Account string `json:"account,omitempty"`
+	// Scopes are those that are asked about. They may be fewer than the client asks
+	// for: the person has agreed to the others before.
+	Scopes []ConsentScope `json:"scopes"`
+}
+
+// ConsentClient is who asks. Unverified says that nobody here knows more of it than
+// its Domain: whoever wrote the rest may have made it up.
+type ConsentClient struct {
+	Name       string `json:"name"`
+	Domain     string `json:"domain,omitempty"`
+	Unverified bool   `json:"unverified,omitempty"`
+	LogoURL    string `json:"logoUrl,omitempty"`
+	URL        string `json:"url,omitempty"`
+	PolicyURI  string `json:"policyUri,omitempty"`
+	TosURI     string `json:"tosUri,omitempty"`
+}
+
+// ConsentScope is a scope in plain words.
+type ConsentScope struct {
+	Scope string `json:"scope"`
+	Text  string `json:"text"`
+}

@@ -1,0 +1,184 @@
+package oauth_test
+
+import (
+	"crypto"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/postern-id/postern/server/oauth"
+)
+
+func TestClientAssertion(t *testing.T) {
+	w := newWorld(t)
+	s := newSignatory(w, "signer")
+	for name, assertion := range map[string]string{
+		"as it should be":                  s.with(nil),
+		"for the token endpoint":           s.with(map[string]any{"aud": base + "/oauth2/token"}),
+		"for one, in a list":               s.with(map[string]any{"aud": []string{base}}),
+		"of the type JWT":                  s.headed(map[string]any{"typ": "JWT"}),
+		"of no type":                       s.headed(map[string]any{"typ": nil}),
+		"of no kid":                        s.headed(map[string]any{"kid": nil}),
+		"without iat":                      s.with(map[string]any{"iat": nil}),
+		"of a clock that is a little fast": s.with(map[string]any{"iat": w.now.Add(30 * time.Second).Unix(), "nbf": w.now.Add(30 * time.Second).Unix()}),
+		"of ten minutes":                   s.with(map[string]any{"exp": w.now.Add(10 * time.Minute).Unix()}),
+		"with claims beyond":               s.with(map[string]any{"custom": map[string]any{"a": 1}}),
+		"a link to keys that is passed by": s.headed(map[string]any{"jku": "https://evil.example/keys"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w.t, s.t = t, t
+			got, _ := w.grant(present(assertion, "&client_id=signer"))
+			if got.Scope != "shop:orders" {
+				t.Errorf("granted %+v", got)
+			}
+		})
+	}
+	if len(w.fetched) > 0 {
+		t.Errorf("fetched %v", w.fetched)
+	}
+	w.t = t
+	w.grant(present(s.with(nil))) // it says by itself whose it is
+}
+
+// TestClientAssertionAlgorithms has a client for each algorithm that the metadata
+// names.
+func TestClientAssertionAlgorithms(t *testing.T) {
+	w := newWorld(t)
+	small := must(rsa.GenerateKey(rand.Reader, 2048))
+	_, edwards, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for alg, key := range map[jose.SignatureAlgorithm]crypto.Signer{
+		jose.ES256: newKey(t, elliptic.P256()), jose.ES384: newKey(t, elliptic.P384()), jose.ES512: newKey(t, elliptic.P521()), jose.EdDSA: edwards,
+		jose.RS256: small, jose.RS384: small, jose.RS512: small, jose.PS256: small, jose.PS384: small, jose.PS512: small,
+	} {
+		s := newSignatory(w, "client-"+string(alg))
+		w.list[s.id].OAuth().JWKS = keySet(t, jose.JSONWebKey{Key: key.Public(), KeyID: "k", Algorithm: string(alg)})
+		w.grant(present(s.signed(alg, key, "k")))
+		if alg == jose.RS256 { // the key is for one of them
+			told := w.refusal(present(s.signed(jose.PS256, key, "k")))
+			if told.Code != "invalid_client" {
+				t.Errorf("told %v", told)
+			}
+		}
+	}
+}
+
+// TestClientAssertionIsUsedOnce also has its signature in the other form that is as
+// good: (r, -s).
+func TestClientAssertionIsUsedOnce(t *testing.T) {
+	w := newWorld(t)
+	s := newSignatory(w, "signer")
+	assertion := s.with(nil)
+	w.grant(present(assertion))
+	for _, again := range []string{assertion, mirrored(assertion)} {
+		if told := w.refusal(present(again)); told.Code != "invalid_client" || !strings.Contains(told.Description, "used already") {
+			t.Errorf("told %v", told)
+		}
+	}
+	other := newSignatory(w, "other")
+	w.grant(present(other.with(map[string]any{"jti": fmt.Sprint("signer", s.made)}))) // another client's is another
+	w.full = fmt.Errorf("the store is gone")
+	if err := w.provider.Token(httptest.NewRecorder(), present(s.with(nil))); err == nil {
+		t.Error("an assertion of which it is not known whether it was used was taken")
+	}
+}
+
+// TestPublishedKeys has a client that publishes its keys, and changes them.
+func TestPublishedKeys(t *testing.T) {
+	const uri = "https://client.example/keys"
+	w := newWorld(t)
+	s := newSignatory(w, "signer")
+	publish := func(keys ...jose.JSONWebKey) {
+		w.published[uri] = string(must(json.Marshal(jose.JSONWebKeySet{Keys: keys})))
+	}
+	w.list[s.id].OAuth().JWKS, w.list[s.id].OAuth().JWKSURI = nil, uri
+	refused := func(says string) {
+		t.Helper()
+		if told := w.refusal(present(s.with(nil))); told.Code != "invalid_client" || !strings.Contains(told.Description, says) || strings.Contains(told.Description, "10.0.0.1") {
+			t.Errorf("told %v", told)
+		}
+	}
+	fetches := func(want int) {
+		t.Helper()
+		if w.fetched[uri] != want {
+			t.Errorf("fetched %d times, want %d", w.fetched[uri], want)
+		}
+	}
+	refused("cannot be read")
+	refused("has no key") // not tried again so soon
+	fetches(1)
+	w.now = w.now.Add(time.Minute)
+	publish(jose.JSONWebKey{Key: &s.key.PublicKey, KeyID: s.kid}, jose.JSONWebKey{Key: &newKey(t, elliptic.P256()).PublicKey, KeyID: "e", Use: "enc"})
+	for range 3 {
+		w.grant(present(s.with(nil)))
+	}
+	fetches(2)
+	s.key, s.kid = newKey(t, elliptic.P256()), "next"
+	publish(jose.JSONWebKey{Key: &s.key.PublicKey, KeyID: s.kid})
+	for range 20 {
+		refused("has no key")
+	}
+	fetches(2)
+	w.now = w.now.Add(time.Minute)
+	w.grant(present(s.with(nil)))
+	fetches(3)
+	publish(jose.JSONWebKey{Key: s.key, KeyID: s.kid}) // the private half is published
+	w.grant(present(s.with(nil)))
+	w.now = w.now.Add(10 * time.Minute)
+	refused("has no key")
+	w.published[uri] = "<html>"
+	w.now = w.now.Add(time.Minute)
+	refused("cannot be read")
+}
+
+// TestAssertionsElsewhere has a client with a key at introspection and revocation.
+func TestAssertionsElsewhere(t *testing.T) {
+	a := newSignIns(t)
+	s := newSignatory(a.world, "signer")
+	tokens := must(a.redeem(a.code(browser{}, ask())))
+	ask := func(h func(http.ResponseWriter, *http.Request) error, assertion string) (string, error) {
+		rec := httptest.NewRecorder()
+		body := url.Values{"token": {tokens.AccessToken}, "client_assertion": {assertion}, "client_assertion_type": {assertionType}}
+		err := h(rec, request(body.Encode()))
+		return rec.Body.String(), err
+	}
+	assertion := s.with(nil)
+	if text, err := ask(a.provider.Introspect, assertion); err != nil || !strings.HasPrefix(text, `{"active":true`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	_, err := ask(a.provider.Introspect, assertion)
+	wantRefused(t, err, "invalid_client")
+	_, err = ask(a.provider.Revoke, assertion)
+	wantRefused(t, err, "invalid_client")
+	_, err = ask(a.provider.Revoke, s.with(nil))
+	a.must(err)
+	_, err = ask(a.provider.Revoke, s.headed(map[string]any{"alg": "none"}))
+	wantRefused(t, err, "invalid_client")
+}
+
+func TestKeyMetadata(t *testing.T) {
+	a := newSignIns(t)
+	rec := httptest.NewRecorder()
+	a.must(a.provider.OpenID(rec, httptest.NewRequest("GET", oauth.OpenIDPath, nil)))
+	var told map[string]any
+	a.must(json.Unmarshal(rec.Body.Bytes(), &told))
+	for _, endpoint := range []string{"token", "introspection", "revocation"} {
+		if !strings.Contains(fmt.Sprint(told[endpoint+"_endpoint_auth_methods_supported"]), "private_key_jwt") ||
+			fmt.Sprint(told[endpoint+"_endpoint_auth_signing_alg_values_supported"]) != "[ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512 EdDSA]" {
+			t.Errorf("%s: %v, %v", endpoint, told[endpoint+"_endpoint_auth_methods_supported"], told[endpoint+"_endpoint_auth_signing_alg_values_supported"])
+		}
+	}
+}

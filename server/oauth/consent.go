@@ -1,0 +1,54 @@
+package oauth
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// checkConsent makes sure that the user agreed to what was asked for, whichever
+// flow the grant came from, where they had to: OpenID Connect Core §3.1.2.4.
+func (p *Provider) checkConsent(ctx context.Context, req *schemas.AuthRequest) error {
+	if req.Grant.Consented {
+		return nil
+	}
+	c, err := p.clientNamed(ctx, req.ClientID)
+	if err != nil {
+		return err
+	}
+	if c.AsksConsent() || prompts(req, "consent") {
+		return errorf(codeConsentRequired, "the person has to agree to what the client asks for, and was not asked: send them through the sign-in page")
+	}
+	return nil
+}
+
+// consentedScope is what of the scopes a client may have, which must ask, by what
+// the user lets it have now: nothing, once they have taken that back.
+func (p *Provider) consentedScope(ctx context.Context, c *client, userID string, scopes []string) ([]string, error) {
+	if !c.AsksConsent() {
+		return scopes, nil
+	}
+	consent, err := p.Authorization.Consents.Consent(ctx, userID, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	if consent == nil {
+		return nil, errorf(codeInvalidGrant, "the person does not let the client have anything any more: send them to agree again")
+	}
+	return consent.Restrict(scopes), nil
+}
+
+// refusal is what a client is told whose request was refused. It may be told again:
+// there is nothing in it but that.
+func refusal(req *schemas.AuthRequest) url.Values {
+	return url.Values{"error": {req.Refusal.Code}, "error_description": {describe(req.Refusal.Description)}}
+}
+
+// unanswered is why nobody may be asked anything, and the step asks.
+func unanswered(step *schemas.Step) error {
+	if step.Data.AdditionalData[schemas.ConsentData] != "" {
+		return errorf(codeConsentRequired, "the person is signed in, but has not agreed to all that the client asks for")
+	}
+	return errorf(codeInteractionRequired, "the person is signed in, but has to do something before the client gets an answer")
+}
