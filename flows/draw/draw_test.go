@@ -1,6 +1,7 @@
 package draw_test
 
 import (
+	"context"
 	"flag"
 	"os"
 	"path/filepath"
@@ -68,10 +69,15 @@ func hostileNames() []string {
 	}
 }
 
+type leaver struct{}
+
+// Execute implements engine.Executor.
+func (leaver) Execute(context.Context, *engine.Visit) (*engine.Decision, error) { return nil, nil }
+
 // named compiles a flow whose every name is the given one.
 func named(t testing.TB, name string) *engine.Graph {
 	t.Helper()
-	leave := func(*engine.Config) (engine.Executor, []schemas.Problem) { return nil, nil }
+	leave := func(*engine.Config) (engine.Executor, []schemas.Problem) { return leaver{}, nil }
 	kinds := engine.Kinds{name: {Name: name, Asks: true, Outcomes: []engine.Outcome{{Name: name}}, New: leave}}
 	g, problems := engine.Compile(&schemas.Flow{Name: name, FlowType: schemas.Registration, Nodes: []schemas.Node{
 		{ID: "n" + name, Use: name, Next: schemas.Next{To: schemas.End}},

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -50,7 +51,7 @@ func (l link) mermaid() string {
 	if l.to != theEnd {
 		to = fmt.Sprintf("n%d", l.to)
 	}
-	return fmt.Sprintf("  n%d %s|\"%s\"| %s\n", l.from, arrow, label, to)
+	return fmt.Sprintf("  n%d %s|\"%s\"| %s\n", l.from, arrow, cmp.Or(label, " "), to) // an empty label does not parse
 }
 
 // mermaidStyles colours nodes by standing, and marks what no test has reached.
