@@ -13,6 +13,7 @@ type flowCommands struct {
 	Check   flowCheckCommand   `cmd:"" help:"Check and prove flow files; every finding is printed with its line."`
 	Explain flowExplainCommand `cmd:"" help:"Tell why a rule exists and how to mend what breaks it."`
 	Graph   flowGraphCommand   `cmd:"" help:"Draw a flow, with what is certain where."`
+	Diff    flowDiffCommand    `cmd:"" help:"Compare what two flows mean. The exit code is 1 if they differ."`
 	Test    flowTestCommand    `cmd:"" help:"Run the scenario tests of flow files."`
 }
 

@@ -34,6 +34,7 @@ func rooms() map[string][]string {
 		"nodes":                        {"engine", "schemas", "internal/passkey"},
 		"flows":                        {"engine", "nodes", "schemas"},
 		"flows/rules":                  {"engine", "schemas"},
+		"flows/diff":                   {"engine", "schemas"},
 		"flows/draw":                   {"engine", "schemas"},
 		"flows/findings":               {"flows", "flows/rules", "engine", "schemas"},
 		"flows/flowtest":               {"flows", "engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password"},

@@ -1,0 +1,244 @@
+// Package diff compares flows by what they mean: how people are led through
+// them, and what is certain where. How a file is written, and in which order its
+// nodes stand after the first, is no difference.
+package diff
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// What says what has changed.
+type What string
+
+// What may change.
+const (
+	Member      What = "member"  // a member of the flow: its name, its entry
+	Waived      What = "waiver"  // a waiver
+	NodeAdded   What = "added"   // a node is new
+	NodeRemoved What = "removed" // a node is gone
+	NodeRenamed What = "renamed" // a node is called otherwise
+	NodeKind    What = "kind"    // a node is of another kind
+	With        What = "with"    // a member of a node's configuration
+	Next        What = "next"    // where an outcome leads
+	Gained      What = "gained"  // a fact is certain that was not
+	Lost        What = "lost"    // a fact is no longer certain
+)
+
+// Change is one difference. Before and After are JSON values or names; one of
+// them is nil where there was, or is, none.
+type Change struct {
+	What What `json:"what"`
+	// Node is the id of the node it is about, as it is called after the change;
+	// schemas.End for what is certain when a run completes; "" for the flow.
+	Node string `json:"node,omitempty"`
+	// Path is the member, the path in the configuration, the outcome or the fact.
+	Path   string `json:"path,omitempty"`
+	Before any    `json:"before,omitempty"`
+	After  any    `json:"after,omitempty"`
+}
+
+// Compare returns what has changed from one flow to another, in the order of the
+// nodes after the change. There is nothing where both mean the same.
+func Compare(before, after *engine.Graph) []Change {
+	c := comparison{a: sideOf(before), b: sideOf(after)}
+	c.match()
+	c.flow()
+	for _, id := range c.b.order {
+		c.node(id)
+	}
+	for _, id := range c.a.order {
+		if c.now[id] == "" {
+			c.add(Change{What: NodeRemoved, Node: id, Before: c.a.node[id].Kind})
+		}
+	}
+	c.certain(schemas.End, c.a.atEnd(), c.b.atEnd())
+	return c.changes
+}
+
+// side is a flow before or after the change.
+type side struct {
+	flow  *schemas.Flow
+	order []string // ids of the nodes
+	node  map[string]engine.Node
+	with  map[string]map[string]any // node → path → leaf of its configuration
+}
+
+func sideOf(g *engine.Graph) side {
+	s := side{flow: g.Flow(), node: map[string]engine.Node{}, with: map[string]map[string]any{}}
+	for i, n := range g.Nodes() {
+		s.order = append(s.order, n.ID)
+		s.node[n.ID] = n
+		s.with[n.ID] = leaves(s.flow.Nodes[i].With)
+	}
+	return s
+}
+
+// atEnd returns what is certain whenever a run completes by leading to the end.
+func (s side) atEnd() []engine.Fact {
+	var certain []engine.Fact
+	first := true
+	for _, id := range s.order {
+		for _, e := range s.node[id].Edges {
+			switch {
+			case e.Target != schemas.End:
+			case first:
+				certain, first = slices.Clone(e.Certain), false
+			default:
+				certain = slices.DeleteFunc(certain, func(f engine.Fact) bool { return !slices.Contains(e.Certain, f) })
+			}
+		}
+	}
+	return certain
+}
+
+// comparison is one Compare.
+type comparison struct {
+	a, b    side
+	now     map[string]string // id before → id after
+	was     map[string]string // id after → id before
+	changes []Change
+}
+
+func (c *comparison) add(change Change) { c.changes = append(c.changes, change) }
+
+// match finds for each node which it was. One that is gone and one that is new
+// are taken for the same if they alone are of their kind and configuration.
+func (c *comparison) match() {
+	c.now, c.was = map[string]string{schemas.End: schemas.End}, map[string]string{schemas.End: schemas.End}
+	pair := func(before, after string) { c.now[before], c.was[after] = after, before }
+	for _, id := range c.b.order {
+		if _, both := c.a.node[id]; both {
+			pair(id, id)
+		}
+	}
+	for _, id := range c.b.order {
+		if c.was[id] != "" {
+			continue
+		}
+		like := c.like(c.a, id, c.now)
+		if len(like) == 1 && len(c.like(c.b, id, c.was)) == 1 {
+			pair(like[0], id)
+		}
+	}
+}
+
+// like lists the nodes of a side that have no match yet and do what the node of
+// the id does after the change.
+func (c *comparison) like(s side, id string, matched map[string]string) (ids []string) {
+	for _, other := range s.order {
+		if matched[other] == "" && s.node[other].Kind == c.b.node[id].Kind && maps.Equal(s.with[other], c.b.with[id]) {
+			ids = append(ids, other)
+		}
+	}
+	return ids
+}
+
+// flow compares what is about the flow as a whole.
+func (c *comparison) flow() {
+	for _, m := range []struct{ path, before, after string }{
+		{"handle", c.a.flow.Handle, c.b.flow.Handle},
+		{"name", c.a.flow.Name, c.b.flow.Name},
+		{"flowType", string(c.a.flow.FlowType), string(c.b.flow.FlowType)},
+	} {
+		if m.before != m.after {
+			c.add(Change{What: Member, Path: m.path, Before: m.before, After: m.after})
+		}
+	}
+	if entry := c.b.order[0]; c.now[c.a.order[0]] != entry {
+		c.add(Change{What: Member, Path: "entry", Before: c.a.order[0], After: entry})
+	}
+	for _, w := range c.a.flow.Waive {
+		if !slices.ContainsFunc(c.b.flow.Waive, func(v schemas.Waiver) bool {
+			return v.Rule == w.Rule && v.Reason == w.Reason && c.was[v.Node] == w.Node
+		}) {
+			c.add(Change{What: Waived, Node: w.Node, Path: w.Rule, Before: w.Reason})
+		}
+	}
+	for _, w := range c.b.flow.Waive {
+		if !slices.ContainsFunc(c.a.flow.Waive, func(v schemas.Waiver) bool {
+			return v.Rule == w.Rule && v.Reason == w.Reason && c.now[v.Node] == w.Node
+		}) {
+			c.add(Change{What: Waived, Node: w.Node, Path: w.Rule, After: w.Reason})
+		}
+	}
+}
+
+// node compares a node with the one it was.
+func (c *comparison) node(id string) {
+	is, was := c.b.node[id], c.a.node[c.was[id]]
+	if c.was[id] == "" {
+		c.add(Change{What: NodeAdded, Node: id, After: is.Kind})
+		return
+	}
+	if was.ID != id {
+		c.add(Change{What: NodeRenamed, Node: id, Before: was.ID, After: id})
+	}
+	if was.Kind != is.Kind {
+		c.add(Change{What: NodeKind, Node: id, Before: was.Kind, After: is.Kind})
+	}
+	c.configuration(id)
+	c.edges(id, was.Edges, is.Edges)
+	c.certain(id, was.Certain, is.Certain)
+}
+
+func (c *comparison) configuration(id string) {
+	before, after := c.a.with[c.was[id]], c.b.with[id]
+	for _, path := range keys(before, after) {
+		if x, y := before[path], after[path]; x != y {
+			c.add(Change{What: With, Node: id, Path: path, Before: x, After: y})
+		}
+	}
+}
+
+// edges compares where the outcomes lead. A target that is only called otherwise
+// is the same.
+func (c *comparison) edges(id string, before, after []engine.Edge) {
+	targets := func(edges []engine.Edge) map[string]any {
+		m := map[string]any{}
+		for _, e := range edges {
+			m[e.Outcome] = e.Target
+		}
+		return m
+	}
+	was, is := targets(before), targets(after)
+	for _, outcome := range keys(was, is) {
+		from, to := was[outcome], is[outcome]
+		if old, ok := from.(string); ok && to != nil && c.now[old] == to {
+			continue
+		}
+		c.add(Change{What: Next, Node: id, Path: outcome, Before: from, After: to})
+	}
+}
+
+// certain compares facts. That a user is the run's own follows from others, and
+// by what a user was named says nothing that their being known does not.
+func (c *comparison) certain(id string, before, after []engine.Fact) {
+	told := func(f engine.Fact) bool {
+		return f != engine.Own && !strings.HasPrefix(string(f), string(engine.ClaimFact("")))
+	}
+	for _, f := range after {
+		if told(f) && !slices.Contains(before, f) {
+			c.add(Change{What: Gained, Node: id, Path: string(f)})
+		}
+	}
+	for _, f := range before {
+		if told(f) && !slices.Contains(after, f) {
+			c.add(Change{What: Lost, Node: id, Path: string(f)})
+		}
+	}
+}
+
+// keys lists what either map has, sorted.
+func keys(a, b map[string]any) []string {
+	all := maps.Clone(a)
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, b)
+	return slices.Sorted(maps.Keys(all))
+}

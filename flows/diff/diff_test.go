@@ -1,0 +1,157 @@
+package diff_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows/diff"
+	"github.com/postern-id/postern/nodes"
+)
+
+func compiled(t testing.TB, text string) *engine.Graph {
+	t.Helper()
+	_, g, problems := engine.Check([]byte(text), true, nodes.Kinds(nodes.Deps{}))
+	if g == nil {
+		t.Fatalf("%v\n%s", problems, text)
+	}
+	return g
+}
+
+const base = `handle: f
+name: F
+flowType: REGISTRATION
+nodes:
+  - id: who
+    use: prompt
+    with:
+      title: Sign up
+      inputs: [{identifier: username, type: TEXT_INPUT, required: true}, {identifier: email, type: EMAIL_INPUT}]
+      actions: [{ref: continue}]
+    next: create
+  - {id: create, use: user-create, next: {created: key, taken: who}}
+  - {id: key, use: passkey-register, next: {success: end, failure: who}}
+`
+
+func changes(t *testing.T, before, after string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := diff.Write(&out, diff.Compare(compiled(t, before), compiled(t, after))); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestCompare(t *testing.T) {
+	tests := []struct {
+		name     string
+		old, new string // what is replaced in the flow
+		want     string
+	}{
+		{"nothing", "", "", ""},
+		{"a comment, quotes and blanks", "title: Sign up", `title:   "Sign up" # says what it is`, ""},
+		{"one target for all", "next: create\n", "next: {continue: create}\n", ""},
+		{"the name", "name: F", "name: G", "~ name: \"F\" → \"G\"\n"},
+		{"a member of a configuration", "title: Sign up", "title: Join", "~ who: with title: \"Sign up\" → \"Join\"\n"},
+		{"a member more", "title: Sign up", "title: Sign up\n      text: Welcome", "+ who: with text: \"Welcome\"\n"},
+		{"a member less", "      title: Sign up\n", "", "- who: with title: \"Sign up\"\n"},
+		{"an empty list", "actions: [{ref: continue}]", "actions: [{ref: continue}, {ref: none, inputs: []}]", ""},
+		{"an edge", "failure: who", "failure: key", "~ key: failure leads to: who → key\n"},
+		{"an edge that goes by itself", "{success: end, failure: key}", "end", ""},
+		{"another kind", "id: key, use: passkey-register, next: {success: end, failure: who}", "id: key, use: password-set, next: end",
+			"~ key: passkey-register → password-set\n- key: failure leads to: who\n"},
+		{"a renamed node", "id: create,", "id: make,", "~ make: was called create\n"},
+		{"a new node", "{success: end, failure: who}}\n", "{success: spare, failure: who}}\n  - {id: spare, use: passkey-register, next: end}\n",
+			"~ key: success leads to: end → spare\n+ spare: a new passkey-register\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			before := base
+			if tt.name == "an empty list" {
+				before = strings.Replace(base, "actions: [{ref: continue}]", "actions: [{ref: continue}, {ref: none}]", 1)
+				before = strings.Replace(before, "next: create\n", "next: {continue: create, none: who}\n", 1)
+				tt.old, tt.new = "{ref: none}", "{ref: none, inputs: []}"
+				tt.want = "+ who: with actions[1].inputs: []\n"
+			}
+			if tt.name == "an edge that goes by itself" {
+				before = strings.Replace(base, "failure: who", "failure: key", 1)
+			}
+			after := strings.Replace(before, tt.old, tt.new, 1)
+			if tt.name == "a renamed node" {
+				after = strings.Replace(after, "next: create\n", "next: make\n", 1)
+			}
+			if got := changes(t, before, after); got != tt.want {
+				t.Errorf("got\n%swant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+// What is certain no more is told where it was, and at the end.
+func TestCompareTellsWhatIsCertain(t *testing.T) {
+	const head = "handle: f\nname: F\nflowType: REGISTRATION\nnodes:\n"
+	const tail = "  - {id: bye, use: prompt, with: {actions: [{ref: ok}]}, next: end}\n"
+	strict := head + "  - {id: key, use: passkey-authenticate, next: {success: bye, failure: key}}\n" + tail
+	loose := head + "  - {id: key, use: passkey-authenticate, next: {success: bye, failure: bye}}\n" + tail
+	want := "~ key: failure leads to: key → bye\n" +
+		"! bye: no longer certain: an authenticated user\n! bye: no longer certain: a user\n" +
+		"! at the end: no longer certain: an authenticated user\n! at the end: no longer certain: a user\n"
+	if got := changes(t, strict, loose); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if got := changes(t, loose, strict); strings.Count(got, "now certain: an authenticated user\n") != 2 {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// A waiver is told with its reason; so is one that is gone.
+func TestCompareTellsWaivers(t *testing.T) {
+	const text = "handle: f\nname: F\nflowType: REGISTRATION\nWAIVE\nnodes:\n" +
+		"  - {id: who, use: prompt, with: {inputs: [{identifier: username, type: TEXT_INPUT, required: true}], actions: [{ref: go}]}, next: find}\n" +
+		"  - {id: find, use: user-resolve, with: {by: [username], from: username}, next: {found: key, missing: who}}\n" +
+		"  - {id: key, use: passkey-register, next: end}\n"
+	one := strings.Replace(text, "WAIVE", "waive: [{rule: takeover, node: key, reason: a clerk checks}]", 1)
+	two := strings.Replace(text, "WAIVE", "waive: [{rule: takeover, node: key, reason: the boss says so}]", 1)
+	if got, want := changes(t, one, two), "- key: takeover is waived: \"a clerk checks\"\n+ key: takeover is waived: \"the boss says so\"\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// The order of the nodes says nothing, but for the first.
+func TestCompareKnowsNoOrder(t *testing.T) {
+	i, j := strings.Index(base, "  - {id: create"), strings.Index(base, "  - {id: key")
+	if got := changes(t, base, base[:i]+base[j:]+base[i:j]); got != "" {
+		t.Error(got)
+	}
+	both := "handle: f\nname: F\nflowType: AUTHENTICATION\nnodes:\n"
+	a, b := "  - {id: a, use: passkey-authenticate, next: {success: b, failure: b}}\n", "  - {id: b, use: passkey-authenticate, with: {mode: usernameless}, next: {success: end, failure: a}}\n"
+	if got := changes(t, both+a+b, both+b+a); !strings.HasPrefix(got, "~ entry: \"a\" → \"b\"\n") {
+		t.Error(got)
+	}
+}
+
+// Each good flow means the same as itself, and nothing means the same as another.
+func TestCompareGoodFlows(t *testing.T) {
+	files, err := filepath.Glob("../testdata/good/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	var before *engine.Graph
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := compiled(t, string(text))
+		if got := diff.Compare(g, compiled(t, string(text))); len(got) != 0 {
+			t.Errorf("%s differs from itself: %v", file, got)
+		}
+		if before != nil && len(diff.Compare(before, g)) == 0 {
+			t.Errorf("%s is the same as the one before it", file)
+		}
+		before = g
+	}
+}

@@ -1,0 +1,52 @@
+package diff
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// leaves returns the scalars of a configuration by their paths. Numbers are as
+// they are written. An empty object or list is a leaf, "{}" or "[]".
+func leaves(with json.RawMessage) map[string]any {
+	all := map[string]any{}
+	if len(with) == 0 {
+		return all
+	}
+	decoder := json.NewDecoder(bytes.NewReader(with))
+	decoder.UseNumber()
+	var root map[string]any
+	if err := decoder.Decode(&root); err != nil {
+		return map[string]any{"": string(with)} // a compiled flow has none of these
+	}
+	for name, value := range root {
+		collect(all, schemas.MemberPath("", name), value)
+	}
+	return all
+}
+
+// empty is a leaf that holds nothing; no text equals it.
+type empty string
+
+func collect(all map[string]any, path string, value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		if len(v) == 0 {
+			all[path] = empty("{}")
+		}
+		for name, member := range v {
+			collect(all, schemas.MemberPath(path, name), member)
+		}
+	case []any:
+		if len(v) == 0 {
+			all[path] = empty("[]")
+		}
+		for i, item := range v {
+			collect(all, fmt.Sprintf("%s[%d]", path, i), item)
+		}
+	default:
+		all[path] = v
+	}
+}

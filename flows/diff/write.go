@@ -1,0 +1,96 @@
+package diff
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Write writes changes for people, a line for each: + for what is new, - for what
+// is gone, ~ for what is another, and ! for what is no longer certain.
+func Write(w io.Writer, changes []Change) error {
+	var b strings.Builder
+	for _, c := range changes {
+		b.WriteString(c.String() + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteJSON writes changes as a JSON object: whether there are none, and which.
+func WriteJSON(w io.Writer, changes []Change) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(struct {
+		Same    bool     `json:"same"`
+		Changes []Change `json:"changes"`
+	}{len(changes) == 0, append([]Change{}, changes...)})
+}
+
+// String writes the change on one line.
+func (c Change) String() string {
+	switch c.What {
+	case Member:
+		return fmt.Sprintf("~ %s: %s → %s", c.Path, value(c.Before), value(c.After))
+	case NodeAdded:
+		return fmt.Sprintf("+ %s: a new %s", c.Node, c.After)
+	case NodeRemoved:
+		return fmt.Sprintf("- %s: the %s is gone", c.Node, c.Before)
+	case NodeRenamed:
+		return fmt.Sprintf("~ %s: was called %s", c.Node, c.Before)
+	case NodeKind:
+		return fmt.Sprintf("~ %s: %s → %s", c.Node, c.Before, c.After)
+	case Gained:
+		return fmt.Sprintf("+ %s: now certain: %s", c.place(), fact(c.Path))
+	case Lost:
+		return fmt.Sprintf("! %s: no longer certain: %s", c.place(), fact(c.Path))
+	}
+	return c.pair()
+}
+
+// pair writes a change of something that may have come, gone, or become another.
+func (c Change) pair() string {
+	subject, written := c.Path, value
+	switch c.What {
+	case Waived:
+		subject = c.Path + " is waived"
+	case Next:
+		subject = c.Path + " leads to"
+		written = func(v any) string { return fmt.Sprint(v) }
+	case With:
+		subject = "with " + c.Path
+	}
+	switch {
+	case c.Before == nil:
+		return fmt.Sprintf("+ %s: %s: %s", c.Node, subject, written(c.After))
+	case c.After == nil:
+		return fmt.Sprintf("- %s: %s: %s", c.Node, subject, written(c.Before))
+	}
+	return fmt.Sprintf("~ %s: %s: %s → %s", c.Node, subject, written(c.Before), written(c.After))
+}
+
+// place is where a fact holds.
+func (c Change) place() string {
+	if c.Node == schemas.End {
+		return "at the end"
+	}
+	return c.Node
+}
+
+func fact(f string) string { return engine.Fact(f).Describe() }
+
+// value writes a JSON value.
+func value(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if nothing, is := v.(empty); is || e.Encode(v) != nil {
+		return string(nothing)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
