@@ -48,7 +48,7 @@ func otherFindings(misshapen []schemas.Problem, flow *schemas.Flow, kinds Kinds)
 	}
 	c.compile()
 	return slices.DeleteFunc(c.problems, func(p schemas.Problem) bool {
-		if slices.Contains([]string{RuleReach, RuleEnd, RuleWaive, RuleID}, p.Rule) {
+		if slices.Contains([]string{RuleReach, RuleEnd, RuleWaive, RuleID, RuleGuarantee}, p.Rule) {
 			return true
 		}
 		for i, is := range c.misshapen {

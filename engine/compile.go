@@ -25,6 +25,7 @@ const (
 	RuleNeeds           = "needs"           // a node needs what is not certain there
 	RuleTakeover        = "takeover"        // a credential could be bound to somebody else's account
 	RuleUnauthenticated = "unauthenticated" // somebody could get in without authenticating
+	RuleGuarantee       = "guarantee"       // a run could break what the flow guarantees
 	RuleWaive           = "waive"           // a waiver that waives nothing, or must not
 )
 
@@ -87,6 +88,7 @@ func (c *compiler) compile() {
 	c.checkReach()
 	c.checkCircles()
 	c.prove()
+	c.checkGuarantees()
 	if c.refused > maxFindings {
 		last := &c.problems[len(c.problems)-1]
 		last.Message += fmt.Sprintf(" (and %d more findings)", c.refused-maxFindings)
@@ -234,7 +236,9 @@ func withOf(n *schemas.Node) json.RawMessage {
 
 func (c *compiler) newExecutor(i int, inputs map[string]schemas.InputType, partial bool) (Executor, []schemas.Problem) {
 	n := &c.flow.Nodes[i]
-	return c.graph.nodes[i].kind.New(&Config{FlowType: c.flow.FlowType, Node: n, With: withOf(n), Inputs: inputs, Partial: partial})
+	return c.graph.nodes[i].kind.New(&Config{
+		FlowType: c.flow.FlowType, Guarantees: c.flow.Guarantees, Node: n, With: withOf(n), Inputs: inputs, Partial: partial,
+	})
 }
 
 // collect notes the types of the inputs a node collects.

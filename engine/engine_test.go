@@ -29,6 +29,10 @@ func newWorld(t *testing.T, ft schemas.FlowType, lines ...string) *world {
 	if g == nil {
 		t.Fatalf("the flow does not compile: %v", problems)
 	}
+	return newWorldOf(t, g)
+}
+
+func newWorldOf(t *testing.T, g *engine.Graph) *world {
 	w := &world{t: t, graph: g, mem: newMemory(g), now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.Engine = engine.NewEngine(engine.Engine{Runs: w.mem, Graphs: w.mem, Applications: w.mem, MaxFailures: 3, Now: func() time.Time { return w.now }})
 	return w

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // Fact is something that is certain about a run on every path to a node.
@@ -28,6 +30,20 @@ func InputFact(identifier string) Fact { return Fact("input." + identifier) }
 
 // Input returns the identifier of an input fact, and whether it is one.
 func (f Fact) Input() (string, bool) { return strings.CutPrefix(string(f), "input.") }
+
+// ACRFact is the fact that the user authenticated by the class, or a stronger
+// one (OpenID Connect Core §2, acr).
+func ACRFact(class string) Fact { return Fact("acr." + class) }
+
+// AMRFact is the fact that the user authenticated by the method, be it among
+// others (OpenID Connect Core §2, amr; RFC 8176).
+func AMRFact(method string) Fact { return Fact("amr." + method) }
+
+// class returns the class of an ACRFact, and whether it is one.
+func (f Fact) class() (string, bool) { return strings.CutPrefix(string(f), "acr.") }
+
+// method returns the method of an AMRFact, and whether it is one.
+func (f Fact) method() (string, bool) { return strings.CutPrefix(string(f), "amr.") }
 
 // ClaimFact is the fact that the user was merely named, by an input: whoever
 // typed it may be somebody else.
@@ -86,6 +102,11 @@ func (s Facts) add(facts ...Fact) {
 		switch f {
 		case New, Authenticated:
 			s[Own], s[User] = struct{}{}, struct{}{}
+		}
+		if class, ok := f.class(); ok {
+			for _, weaker := range schemas.ACRs()[:max(0, schemas.ACRStrength(class))] {
+				s[ACRFact(weaker)] = struct{}{}
+			}
 		}
 	}
 }
@@ -147,7 +168,9 @@ func (f Fact) aboutSubject() bool {
 		return true
 	}
 	_, claim := f.claim()
-	return claim
+	_, class := f.class()
+	_, method := f.method()
+	return claim || class || method
 }
 
 // claimWithdrawn reports whether the inputs taken back may be what named the

@@ -25,6 +25,8 @@ type Graph struct {
 	nodes    []node
 	inputs   map[string]schemas.InputType // of everything the nodes collect
 	warnings []schemas.Problem
+
+	guarantees schemas.Guarantees
 }
 
 // node is one compiled node: its executor and its ways out.

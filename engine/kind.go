@@ -114,7 +114,9 @@ type Outcome struct {
 // Config is what a Kind makes an executor from.
 type Config struct {
 	FlowType schemas.FlowType
-	Node     *schemas.Node
+	// Guarantees are what the author wants proven of the flow.
+	Guarantees schemas.Guarantees
+	Node       *schemas.Node
 	// With is the node's configuration; {} when the flow gives none.
 	With json.RawMessage
 	// Inputs has the type of every input that prompts of the flow collect.

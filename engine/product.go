@@ -214,6 +214,9 @@ func (p *product) transfer(o Outcome) transfer {
 func isInput(f Fact) bool { _, is := f.Input(); return is }
 func isClaim(f Fact) bool { _, is := f.claim(); return is }
 
+func isClass(f Fact) bool  { _, is := f.class(); return is }
+func isMethod(f Fact) bool { _, is := f.method(); return is }
+
 // those returns the facts told apart that are of a sort.
 func (p *product) those(sort func(Fact) bool) []Fact {
 	var list []Fact

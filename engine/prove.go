@@ -166,6 +166,12 @@ func factNames(facts []Fact) string {
 			words[i] = "an authenticated user"
 		case f == Own:
 			words[i] = "a user whom this run creates or has authenticated"
+		case isClass(f):
+			class, _ := f.class()
+			words[i] = fmt.Sprintf("an authentication of the class %q or a stronger one", class)
+		case isMethod(f):
+			method, _ := f.method()
+			words[i] = fmt.Sprintf("an authentication by the method %q", method)
 		case f == Credential:
 			words[i] = "a credential that this run added"
 		case f == Consented:

@@ -189,9 +189,30 @@ func (r *run) leave(e edge, d *Decision) error {
 	if r.facts.Has(Authenticated) != (r.state.Auth != nil) {
 		return fmt.Errorf("node %q left by %q: it promises authenticated=%v, and the run says otherwise", node, e.Name, r.facts.Has(Authenticated))
 	}
+	if f, ok := r.unfounded(); ok {
+		return fmt.Errorf("node %q left by %q, which promises %s, and the run has none", node, e.Name, factNames([]Fact{f}))
+	}
 	r.state.Keep, r.state.Ask = nil, nil
 	r.at = e.target
 	return nil
+}
+
+// unfounded returns a fact that is not true of how the run's user authenticated.
+// What flows guarantee rests on these.
+func (r *run) unfounded() (Fact, bool) {
+	auth := r.state.Auth
+	if auth == nil {
+		auth = &Authentication{}
+	}
+	for f := range r.facts {
+		if class, ok := f.class(); ok && !schemas.Satisfies(auth.ACR, class) {
+			return f, true
+		}
+		if method, ok := f.method(); ok && !slices.Contains(auth.Methods, method) {
+			return f, true
+		}
+	}
+	return "", false
 }
 
 // authenticate adds to how the subject proved who they are. The time is that of

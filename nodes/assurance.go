@@ -4,21 +4,8 @@ import (
 	"slices"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
 )
-
-// passwordACR is the authentication context class of a password. Those of
-// passkeys are "phr" and "phrh" (OpenID Connect Extended Authentication
-// Profile ACR Values).
-const passwordACR = "urn:postern:acr:password"
-
-// strength orders the classes; a higher one withstands more.
-func strength(acr string) int { return slices.Index([]string{passwordACR, "phr", "phrh"}, acr) }
-
-// satisfies reports whether a sign-in of class has is also one of class wanted:
-// the same, or a stronger one.
-func satisfies(has, wanted string) bool {
-	return has == wanted || strength(wanted) >= 0 && strength(has) > strength(wanted)
-}
 
 // proved states in d that the subject proved who they are by these methods
 // (amr, RFC 8176) and class. What they proved in this run before still counts:
@@ -30,7 +17,7 @@ func proved(v *engine.Visit, d *engine.Decision, methods []string, acr string) {
 	if before == nil {
 		return
 	}
-	if strength(before.ACR) > strength(acr) {
+	if schemas.ACRStrength(before.ACR) > schemas.ACRStrength(acr) {
 		d.ACR = before.ACR
 	}
 	all := slices.Concat(before.Methods, methods)
@@ -52,4 +39,44 @@ func enrolled(v *engine.Visit, d *engine.Decision, methods []string, acr string)
 	default:
 		d.ACR = v.Authentication.ACR
 	}
+}
+
+// provenFacts are the facts that hold of how a user is authenticated who has just
+// proved it by these methods and at least this class: what proved states, as far
+// as it is certain before.
+func provenFacts(methods []string, acr string) []engine.Fact {
+	facts := []engine.Fact{engine.ACRFact(acr)}
+	for _, m := range methods {
+		facts = append(facts, engine.AMRFact(m))
+	}
+	return facts
+}
+
+// passkeyFacts are those of any passkey: whether it is synced is up to who made
+// it, and whether it verified its user is certain only where that is required.
+func passkeyFacts(userVerification string) []engine.Fact {
+	methods := []string{"pop"}
+	if userVerification == "required" {
+		methods = append(methods, "user")
+	}
+	return provenFacts(methods, schemas.ACRPhishingResistant)
+}
+
+func passwordFacts() []engine.Fact { return provenFacts([]string{"pwd"}, schemas.ACRPassword) }
+
+// proves adds to an outcome what it proves at least. With what is known from
+// before, the one of password and passkey that was missing makes two factors.
+func proves(o engine.Outcome, facts []engine.Fact, other string) engine.Outcome {
+	o.Establishes = slices.Concat(o.Establishes, facts)
+	o.EstablishesGiven = map[engine.Fact][]engine.Fact{engine.AMRFact(other): {engine.AMRFact("mfa")}}
+	return o
+}
+
+// enrols adds to an outcome what it proves of a new user: see enrolled.
+func enrols(o engine.Outcome, facts []engine.Fact) engine.Outcome {
+	o.EstablishesGiven = map[engine.Fact][]engine.Fact{
+		engine.Own: {engine.Authenticated},
+		engine.New: facts,
+	}
+	return o
 }

@@ -31,10 +31,10 @@ func TestAuthorizationCode(t *testing.T) {
 			},
 		},
 		"what the application asks for, without what is the issuer's to say": {
-			visit(known("ada"), authenticated(passwordACR, "pwd"), func(v *engine.Visit) { v.Application = limited }),
+			visit(known("ada"), authenticated(schemas.ACRPassword, "pwd"), func(v *engine.Visit) { v.Application = limited }),
 			schemas.Assertion{
 				Subject: "ada", Audience: []string{"shop", "https://id.example.com"}, AuthTime: noon,
-				AMR: []string{"pwd"}, ACR: passwordACR, Permissions: []string{"system"}, UserType: "Person", OUID: "ou-1",
+				AMR: []string{"pwd"}, ACR: schemas.ACRPassword, Permissions: []string{"system"}, UserType: "Person", OUID: "ou-1",
 				Profile: map[string]any{"department": "Engines", "email": "ada@example.org"}, Validity: 90 * time.Second,
 			},
 		},

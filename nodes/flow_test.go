@@ -314,7 +314,7 @@ func TestAddingAPasskeyProvesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.send("passkey", "", "credentialId", r.ID, "clientDataJSON", r.ClientDataJSON, "attestationObject", r.AttestationObject)
-	if a := d.assertion(); a.ACR != passwordACR || strings.Join(a.AMR, " ") != "pwd" {
+	if a := d.assertion(); a.ACR != schemas.ACRPassword || strings.Join(a.AMR, " ") != "pwd" {
 		t.Errorf("stated %+v", a)
 	}
 	if d.step.Data.AdditionalData["passkeyCredentialID"] != r.ID {

@@ -19,19 +19,19 @@ func passkeyAuthenticateKind(d Deps) *engine.Kind {
 			"or whoever has a discoverable passkey.",
 		With: schemas.MustSchema("passkey-authenticate", passkeyAuthenticateSchema),
 		Asks: true,
-		Outcomes: append(passkeyAuthenticateOutcomes(), engine.Outcome{
+		Outcomes: append(passkeyAuthenticateOutcomes(""), engine.Outcome{
 			Name: "<alternative>", Doc: "the person chose the alternative of this name",
 		}),
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasskeyAuthenticate(c, d) },
 	}
 }
 
-func passkeyAuthenticateOutcomes() []engine.Outcome {
+func passkeyAuthenticateOutcomes(userVerification string) []engine.Outcome {
 	return []engine.Outcome{
-		{
+		proves(engine.Outcome{
 			Name: "success", Doc: "the user proved to hold one of their passkeys",
 			Establishes: []engine.Fact{engine.User, engine.Authenticated},
-		},
+		}, passkeyFacts(userVerification), "pwd"),
 		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
 	}
 }
@@ -106,7 +106,7 @@ func newPasskeyAuthenticate(c *engine.Config, d Deps) (engine.Executor, []schema
 
 // Outcomes adds the alternatives.
 func (p *passkeyAuthenticate) Outcomes() []engine.Outcome {
-	outcomes := passkeyAuthenticateOutcomes()
+	outcomes := passkeyAuthenticateOutcomes(p.UserVerification)
 	for _, a := range p.Alternatives {
 		outcomes = append(outcomes, engine.Outcome{Name: a.Ref, Doc: "the person chose " + a.Ref})
 	}

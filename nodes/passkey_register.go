@@ -18,20 +18,19 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
 		With:  schemas.MustSchema("passkey-register", passkeyRegisterSchema),
 		Asks:  true,
 		Needs: ownUserNeeds("it would add a passkey to somebody else's account"),
-		Outcomes: append(passkeyRegisterOutcomes(), engine.Outcome{
+		Outcomes: append(passkeyRegisterOutcomes(""), engine.Outcome{
 			Name: "skip", Doc: "the person declined; there is this outcome only when the node is optional",
 		}),
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasskeyRegister(c, d) },
 	}
 }
 
-func passkeyRegisterOutcomes() []engine.Outcome {
+func passkeyRegisterOutcomes(userVerification string) []engine.Outcome {
 	return []engine.Outcome{
-		{
+		enrols(engine.Outcome{
 			Name: "success", Doc: "the user has a new passkey; a user of the run's own is authenticated",
-			Establishes:      []engine.Fact{engine.Credential},
-			EstablishesGiven: map[engine.Fact][]engine.Fact{engine.Own: {engine.Authenticated}},
-		},
+			Establishes: []engine.Fact{engine.Credential},
+		}, passkeyFacts(userVerification)),
 		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
 	}
 }
@@ -100,7 +99,7 @@ func newPasskeyRegister(c *engine.Config, d Deps) (engine.Executor, []schemas.Pr
 
 // Outcomes has skip only where there is skipping.
 func (p *passkeyRegister) Outcomes() []engine.Outcome {
-	outcomes := passkeyRegisterOutcomes()
+	outcomes := passkeyRegisterOutcomes(p.UserVerification)
 	if p.Optional {
 		outcomes = append(outcomes, engine.Outcome{Name: "skip", Doc: "the person declined"})
 	}

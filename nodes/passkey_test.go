@@ -343,7 +343,7 @@ func TestPasskeyAuthenticate(t *testing.T) {
 		"usernameless":                {`{}`, nil, "bob", "hwk pop user", "phrh"},
 		"identified":                  {`{}`, way{known("bob")}, "", "hwk pop user", "phrh"},
 		"the right one, usernameless": {`{"mode": "usernameless"}`, way{known("bob")}, "", "hwk pop user", "phrh"},
-		"after a password":            {`{}`, way{known("bob"), authenticated(passwordACR, "pwd")}, "", "hwk pop user mfa", "phrh"},
+		"after a password":            {`{}`, way{known("bob"), authenticated(schemas.ACRPassword, "pwd")}, "", "hwk pop user mfa", "phrh"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -16,10 +16,10 @@ func passwordAuthenticateKind(d Deps) *engine.Kind {
 		With: schemas.MustSchema("password-authenticate", passwordAuthenticateSchema),
 		Asks: true,
 		Outcomes: []engine.Outcome{
-			{
+			proves(engine.Outcome{
 				Name: "success", Doc: "the password is the user's",
 				Establishes: []engine.Fact{engine.User, engine.Authenticated},
-			},
+			}, passwordFacts(), "pop"),
 			{
 				Name:     "failure",
 				Doc:      "the password is wrong, or there is no such user, or the user has none: which of these is not told",
@@ -83,7 +83,7 @@ func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*e
 	}
 	d := engine.Leave("success")
 	d.Drop = []string{p.input}
-	proved(v, d, []string{"pwd"}, passwordACR)
+	proved(v, d, []string{"pwd"}, schemas.ACRPassword)
 	d.Changes = p.renewed(ctx, v, password, rehash)
 	return d, nil
 }

@@ -24,11 +24,10 @@ func passwordSetKind(d Deps) *engine.Kind {
 		With:  schemas.MustSchema("password-set", passwordSetSchema),
 		Asks:  true,
 		Needs: ownUserNeeds("it would set the password of somebody else's account"),
-		Outcomes: []engine.Outcome{{
+		Outcomes: []engine.Outcome{enrols(engine.Outcome{
 			Name: "success", Doc: "the user has the new password; a user of the run's own is authenticated",
-			Establishes:      []engine.Fact{engine.Credential},
-			EstablishesGiven: map[engine.Fact][]engine.Fact{engine.Own: {engine.Authenticated}},
-		}},
+			Establishes: []engine.Fact{engine.Credential},
+		}, passwordFacts())},
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasswordSet(c, d) },
 	}
 }
@@ -92,7 +91,7 @@ func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	}
 	d := engine.Leave("success")
 	d.Drop = []string{p.input}
-	enrolled(v, d, []string{"pwd"}, passwordACR)
+	enrolled(v, d, []string{"pwd"}, schemas.ACRPassword)
 	d.Changes = []schemas.Change{
 		schemas.SetPassword{UserID: user.ID, Hash: hash, At: v.Now},
 		event(v, "password.set", user.ID, nil),

@@ -56,7 +56,7 @@ func TestPasswordAuthenticate(t *testing.T) {
 				notices = append(notices, d.Notice.Error())
 				return
 			}
-			if !slices.Equal(d.Methods, []string{"pwd"}) || d.ACR != passwordACR || actions(d) != "password.used" {
+			if !slices.Equal(d.Methods, []string{"pwd"}) || d.ACR != schemas.ACRPassword || actions(d) != "password.used" {
 				t.Errorf("methods %v, acr %s, events %s", d.Methods, d.ACR, actions(d))
 			}
 		})
@@ -170,7 +170,7 @@ func TestPasswordSet(t *testing.T) {
 	if d.Changes[0] != schemas.Change(want) || actions(d) != "password.set" || !slices.Contains(d.Drop, "password") {
 		t.Errorf("changes %+v, dropped %v", d.Changes, d.Drop)
 	}
-	if !slices.Equal(d.Methods, []string{"pwd"}) || d.ACR != passwordACR {
+	if !slices.Equal(d.Methods, []string{"pwd"}) || d.ACR != schemas.ACRPassword {
 		t.Errorf("methods %v, acr %s: a new user is who set the password", d.Methods, d.ACR)
 	}
 }
@@ -264,7 +264,7 @@ func TestCommonPasswordsAreWorthListing(t *testing.T) {
 
 func TestAssurance(t *testing.T) {
 	passkeyed := authenticated("phrh", "hwk", "pop", "user")
-	byPassword := authenticated(passwordACR, "pwd")
+	byPassword := authenticated(schemas.ACRPassword, "pwd")
 	isNew := func(v *engine.Visit) { v.Facts = engine.NewFacts(engine.New) }
 	tests := map[string]struct {
 		how     func(*engine.Visit, *engine.Decision, []string, string)
@@ -273,15 +273,15 @@ func TestAssurance(t *testing.T) {
 		acr     string
 		want    string
 	}{
-		"first proof":                           {proved, visit(), []string{"pwd"}, passwordACR, "pwd " + passwordACR},
+		"first proof":                           {proved, visit(), []string{"pwd"}, schemas.ACRPassword, "pwd " + schemas.ACRPassword},
 		"passkey after password":                {proved, visit(byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa phrh"},
-		"password after passkey":                {proved, visit(passkeyed), []string{"pwd"}, passwordACR, "pwd mfa phrh"},
+		"password after passkey":                {proved, visit(passkeyed), []string{"pwd"}, schemas.ACRPassword, "pwd mfa phrh"},
 		"synced passkey after a bound one":      {proved, visit(passkeyed), []string{"swk", "pop"}, "phr", "swk pop phrh"},
-		"a class not known here is the weakest": {proved, visit(authenticated("custom", "x")), []string{"pwd"}, passwordACR, "pwd " + passwordACR},
+		"a class not known here is the weakest": {proved, visit(authenticated("custom", "x")), []string{"pwd"}, schemas.ACRPassword, "pwd " + schemas.ACRPassword},
 		"enrolled by a new user":                {enrolled, visit(isNew), []string{"hwk", "pop"}, "phrh", "hwk pop phrh"},
 		"second credential of a new user":       {enrolled, visit(isNew, byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa phrh"},
-		"a password does not become a passkey":  {enrolled, visit(byPassword), []string{"hwk", "pop"}, "phrh", passwordACR},
-		"a passkey does not become a password":  {enrolled, visit(passkeyed), []string{"pwd"}, passwordACR, "phrh"},
+		"a password does not become a passkey":  {enrolled, visit(byPassword), []string{"hwk", "pop"}, "phrh", schemas.ACRPassword},
+		"a passkey does not become a password":  {enrolled, visit(passkeyed), []string{"pwd"}, schemas.ACRPassword, "phrh"},
 	}
 	for name, test := range tests {
 		d := &engine.Decision{}

@@ -22,6 +22,9 @@ import (
 // lacks one of them counts for nothing. A flow that takes a password as well as
 // a passkey need not: no session is worth less than a password.
 //
+// What the flow guarantees it demands of the session by itself, so that the
+// guarantee holds for those who are not asked anything too.
+//
 // What is asked by the application for this sign-in comes on top: prompt,
 // max_age, acr_values and whom it means by id_token_hint (OpenID Connect Core
 // §3.1.2.1).
@@ -36,23 +39,27 @@ func sessionCheckKind(d Deps) *engine.Kind {
 		Doc: "Signs in by the session that the browser has from an earlier sign-in, to whatever application. " +
 			"The user counts as authenticated by what they proved then, at the time they did. It asks nothing. " +
 			"Without configuration any session will do, also one that began with a password alone: where the other " +
-			"ways of the flow demand more, say in methods what the session must rest on.",
-		With: schemas.MustSchema("session-check", sessionCheckSchema),
-		Outcomes: []engine.Outcome{
-			{
-				Name: "active", Doc: "the browser has a session, and neither this node nor the authorization request asks for more",
-				NewSubject: true, Establishes: []engine.Fact{engine.User, engine.Authenticated},
-			},
-			{
-				Name: "none",
-				Doc: "there is no session, or not one that will do: it is another user's than the run is about, or its user is gone " +
-					"or of a type that the application does not serve, or it lacks a method, or the authorization request " +
-					"asks for somebody else, for a fresh sign-in, or for a later or stronger one",
-			},
-		},
+			"ways of the flow demand more, say in methods or acr what the session must rest on. What the flow guarantees it demands by itself.",
+		With:     schemas.MustSchema("session-check", sessionCheckSchema),
+		Outcomes: sessionCheckOutcomes(),
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) {
 			with, found := configure[sessionCheckWith](c)
-			return &sessionCheck{with, d.Users}, found
+			return newSessionCheck(with, c.Guarantees, d.Users), found
+		},
+	}
+}
+
+func sessionCheckOutcomes() []engine.Outcome {
+	return []engine.Outcome{
+		{
+			Name: "active", Doc: "the browser has a session, and neither this node nor the authorization request asks for more",
+			NewSubject: true, Establishes: []engine.Fact{engine.User, engine.Authenticated},
+		},
+		{
+			Name: "none",
+			Doc: "there is no session, or not one that will do: it is another user's than the run is about, or its user is gone " +
+				"or of a type that the application does not serve, or it lacks a method, or the authorization request " +
+				"asks for somebody else, for a fresh sign-in, or for a later or stronger one",
 		},
 	}
 }
@@ -65,17 +72,45 @@ const sessionCheckSchema = `{
       "type": "array", "minItems": 1, "uniqueItems": true,
       "description": "What the session's sign-in must have proved, all of it: authentication methods of RFC 8176. pwd is a password; pop a passkey of any sort, hwk one that stays on its device, swk one that is synced; user says that the passkey verified who used it; mfa that there were two factors. By default any session will do.",
       "items": {"enum": ["pwd", "pop", "hwk", "swk", "user", "mfa"], "description": "A method."}
+    },
+    "acr": {
+      "enum": ["urn:postern:acr:password", "phr", "phrh"],
+      "description": "The weakest class that the session's sign-in may be of: urn:postern:acr:password is a password, phr a passkey, phrh one that stays on its device. By default that which the flow guarantees."
     }
   }
 }`
 
 type sessionCheckWith struct {
 	Methods []string `json:"methods,omitempty"`
+	ACR     string   `json:"acr,omitempty"`
 }
 
 type sessionCheck struct {
-	sessionCheckWith
-	users Users
+	methods []string // all of which the session must rest on
+	acr     string   // the weakest class that will do, "" for any
+	users   Users
+}
+
+// newSessionCheck demands what the node is configured to, and what the flow
+// guarantees.
+func newSessionCheck(with sessionCheckWith, g schemas.Guarantees, users Users) *sessionCheck {
+	c := &sessionCheck{methods: slices.Concat(with.Methods, g.Methods()), acr: with.ACR, users: users}
+	if schemas.ACRStrength(g.Class()) > schemas.ACRStrength(c.acr) {
+		c.acr = g.Class()
+	}
+	return c
+}
+
+// Outcomes tells what a session that will do has proved.
+func (c *sessionCheck) Outcomes() []engine.Outcome {
+	outcomes := sessionCheckOutcomes()
+	for _, method := range c.methods {
+		outcomes[0].Establishes = append(outcomes[0].Establishes, engine.AMRFact(method))
+	}
+	if c.acr != "" {
+		outcomes[0].Establishes = append(outcomes[0].Establishes, engine.ACRFact(c.acr))
+	}
+	return outcomes
 }
 
 // Execute never asks. Why a session did not do is not told: it is nobody's
@@ -104,7 +139,8 @@ func (c *sessionCheck) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 // that does not say how it began vouches for nothing.
 func (c *sessionCheck) does(s *schemas.Session, v *engine.Visit) bool {
 	lacks := func(method string) bool { return !slices.Contains(s.AMR, method) }
-	return v.Now.Before(s.ExpiresAt) && len(s.AMR) > 0 && !slices.ContainsFunc(c.Methods, lacks) &&
+	return v.Now.Before(s.ExpiresAt) && len(s.AMR) > 0 && !slices.ContainsFunc(c.methods, lacks) &&
+		(c.acr == "" || schemas.Satisfies(s.ACR, c.acr)) &&
 		checkHolder(v.Subject, s.UserID) == nil && meets(v.Login, s, v)
 }
 
@@ -121,5 +157,5 @@ func meets(asked schemas.LoginRules, s *schemas.Session, v *engine.Visit) bool {
 	if limit := asked.MaxAge; limit != nil && (*limit <= 0 || v.Now.Sub(s.CreatedAt).Seconds() > float64(*limit)) {
 		return false
 	}
-	return len(asked.ACRValues) == 0 || slices.ContainsFunc(asked.ACRValues, func(acr string) bool { return satisfies(s.ACR, acr) })
+	return len(asked.ACRValues) == 0 || slices.ContainsFunc(asked.ACRValues, func(acr string) bool { return schemas.Satisfies(s.ACR, acr) })
 }

@@ -15,7 +15,7 @@ import (
 // another application.
 func session(change ...func(*schemas.Session)) *schemas.Session {
 	s := &schemas.Session{
-		ID: "session-1", UserID: "ada", ApplicationID: "another", AMR: []string{"pwd"}, ACR: passwordACR,
+		ID: "session-1", UserID: "ada", ApplicationID: "another", AMR: []string{"pwd"}, ACR: schemas.ACRPassword,
 		CreatedAt: noon.Add(-10 * time.Minute), ExpiresAt: noon.Add(time.Hour),
 	}
 	for _, c := range change {
@@ -84,11 +84,11 @@ func TestSessionCheck(t *testing.T) {
 		{"max_age=0 in the second of the sign-in", `{}`, visit(browser(session(func(s *schemas.Session) { s.CreatedAt = noon })), maxAge(0)), false},
 		{"max_age below zero", `{}`, visit(browser(session()), maxAge(-1)), false},
 
-		{"acr_values with its class", `{}`, visit(browser(session()), login("", "phr", passwordACR)), true},
+		{"acr_values with its class", `{}`, visit(browser(session()), login("", "phr", schemas.ACRPassword)), true},
 		{"acr_values of stronger classes", `{}`, visit(browser(session()), login("", "phr", "phrh")), false},
 		{"acr_values of a weaker class", `{}`, visit(browser(session(passkey)), login("", "phr")), true},
 		{"acr_values nobody knows", `{}`, visit(browser(session(passkey)), login("", "gold")), false},
-		{"a class nobody knows is not above any", `{}`, visit(browser(session(by("gold", "pwd"))), login("", passwordACR)), false},
+		{"a class nobody knows is not above any", `{}`, visit(browser(session(by("gold", "pwd"))), login("", schemas.ACRPassword)), false},
 		{"the client means its user", `{}`, visit(browser(session()), means("ada")), true},
 		{"the client means somebody else", `{}`, visit(browser(session()), means("bob")), false},
 		{"all together", `{}`, visit(browser(session(passkey)), login("consent", "phrh"), maxAge(3600)), true},
@@ -99,7 +99,7 @@ func TestSessionCheck(t *testing.T) {
 		{"a password where both are asked for", both, visit(browser(session())), false},
 		{"a passkey where both are asked for", both, visit(browser(session(passkey))), false},
 		{"both where both are asked for", both, visit(browser(session(by("phr", "pwd", "swk", "pop", "mfa")))), true},
-		{"what the client asks is no less than what the flow does", passkeyOnly, visit(browser(session()), login("", passwordACR)), false},
+		{"what the client asks is no less than what the flow does", passkeyOnly, visit(browser(session()), login("", schemas.ACRPassword)), false},
 
 		{"of the user who was named", `{}`, visit(browser(session()), known("ada")), true},
 		{"of another than was named", `{}`, visit(browser(session()), known("bob")), false},

@@ -132,6 +132,11 @@ func (u *userCreate) Needs() []engine.Need {
 	return append(needs, identify)
 }
 
+// Reveals says that whoever registers learns which names are taken.
+func (u *userCreate) Reveals() string {
+	return "which names and addresses are taken; no flow that makes users can keep it from those who sign up"
+}
+
 // Execute drafts the user if it fits its type and its identifying attributes are
 // free. Somebody may still take them before the draft is stored; the store sees
 // to that.

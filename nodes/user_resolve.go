@@ -76,6 +76,14 @@ func (r *userResolve) Needs() []engine.Need {
 	}}
 }
 
+// Reveals says that whoever asks learns from the outcome whether there is a user.
+func (r *userResolve) Reveals() string {
+	if r.Conceal {
+		return ""
+	}
+	return "whether the name is found; set conceal: true and lead both outcomes to one node"
+}
+
 // Outcomes tells which input somebody was named by; where it is concealed, also
 // that there is no such user, the run goes on as if there were.
 func (r *userResolve) Outcomes() []engine.Outcome {

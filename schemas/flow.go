@@ -20,12 +20,14 @@ const (
 const End = "end"
 
 // Flow is the definition of a flow: a graph whose first node is the entry.
-// ActiveVersion and the times belong to the stored flow; a file has none.
+// Guarantees are what its author wants proven of it. ActiveVersion and the times
+// belong to the stored flow; a file has none.
 type Flow struct {
 	ID            string     `json:"id,omitempty"`
 	Handle        string     `json:"handle"`
 	Name          string     `json:"name"`
 	FlowType      FlowType   `json:"flowType"`
+	Guarantees    Guarantees `json:"guarantees,omitzero"`
 	Waive         []Waiver   `json:"waive,omitempty"`
 	Nodes         []Node     `json:"nodes"`
 	ActiveVersion int        `json:"activeVersion,omitempty"`

@@ -1,7 +1,9 @@
 package flowtest
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/postern-id/postern/engine"
@@ -53,9 +55,22 @@ func (w *world) open(ctx context.Context, s Scenario) (*browser, error) {
 	began := w.now.Add(-age)
 	b.session = &schemas.Session{
 		ID: sessionID, UserID: userID(s.Session.User), ApplicationID: "another application",
-		AMR: s.Session.AMR, ACR: s.Session.ACR, CreatedAt: began, ExpiresAt: began.Add(12 * time.Hour),
+		AMR: s.Session.AMR, ACR: cmp.Or(s.Session.ACR, class(s.Session.AMR)), CreatedAt: began, ExpiresAt: began.Add(12 * time.Hour),
 	}
 	return b, w.Apply(ctx, []schemas.Change{schemas.StartSession{Session: *b.session}})
+}
+
+// class is what a sign-in by the methods is of, "" if they say nothing of it.
+func class(methods []string) string {
+	switch {
+	case slices.Contains(methods, "hwk"):
+		return schemas.ACRPhishingResistantProtected
+	case slices.Contains(methods, "pop"):
+		return schemas.ACRPhishingResistant
+	case slices.Contains(methods, "pwd"):
+		return schemas.ACRPassword
+	}
+	return ""
 }
 
 // request is what a request of the browser tells beside its body.

@@ -153,6 +153,13 @@ func proofRules() []Rule {
 			Mend: "Lead every such path to a node that authenticates first, such as `passkey-authenticate` or `password-authenticate`. The rule cannot be waived.",
 		},
 		{
+			ID: engine.RuleGuarantee, Title: "a run could break what the flow guarantees",
+			Why: "What a flow guarantees is what applications rely on: that nobody gets through without a passkey, say. The weakest path decides, " +
+				"and it is easily overlooked: another way in that was added later, or a step that tells strangers who has an account.",
+			Mend: "The finding shows the shortest run that breaks it. Lead that run through a node that proves what is missing, set `conceal: true` at a `user-resolve`, " +
+				"or guarantee less. A `session-check` demands by itself what the flow guarantees.",
+		},
+		{
 			ID: engine.RuleWaive, Title: "a waiver waives nothing, or what cannot be waived",
 			Why: "A waiver says that somebody has looked at a finding and accepts it. One without a finding would hide the mistake that somebody makes later; " +
 				"and what would let anybody in can never be accepted.",

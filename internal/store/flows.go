@@ -36,8 +36,9 @@ const (
 
 // definition is what a flow's JSON column holds.
 type definition struct {
-	Waive []schemas.Waiver `json:"waive,omitempty"`
-	Nodes []schemas.Node   `json:"nodes"`
+	Guarantees schemas.Guarantees `json:"guarantees,omitzero"`
+	Waive      []schemas.Waiver   `json:"waive,omitempty"`
+	Nodes      []schemas.Node     `json:"nodes"`
 }
 
 // ActiveVersion returns the number of a flow's active version, without reading
@@ -131,7 +132,7 @@ func (t *tx) flowClash(f *schemas.Flow) error {
 }
 
 func (t *tx) insertFlowVersion(f *schemas.Flow, version int, at time.Time) error {
-	text, err := document(definition{Waive: f.Waive, Nodes: f.Nodes})
+	text, err := document(definition{Guarantees: f.Guarantees, Waive: f.Waive, Nodes: f.Nodes})
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func scanFlow(row scanner) (*schemas.Flow, error) {
 	if err := parse(text, &d); err != nil {
 		return nil, err
 	}
-	f.Waive, f.Nodes = d.Waive, d.Nodes
+	f.Guarantees, f.Waive, f.Nodes = d.Guarantees, d.Waive, d.Nodes
 	createdAt, updatedAt := moment(created), moment(updated)
 	f.CreatedAt, f.UpdatedAt = &createdAt, &updatedAt
 	return &f, nil

@@ -12,7 +12,8 @@ func newFlow(t schemas.FlowType, handle string) schemas.Flow {
 	created, updated := noon(), noon()
 	return schemas.Flow{
 		ID: schemas.NewID(), Handle: handle, Name: "Sign in", FlowType: t, CreatedAt: &created, UpdatedAt: &updated,
-		Waive: []schemas.Waiver{{Rule: "takeover", Node: "key", Reason: "supervised"}},
+		Guarantees: schemas.Guarantees{ACR: schemas.ACRPassword, AMR: []string{"pwd"}, NoEnumeration: true},
+		Waive:      []schemas.Waiver{{Rule: "takeover", Node: "key", Reason: "supervised"}},
 		Nodes: []schemas.Node{
 			{ID: "who", Use: "prompt", With: json.RawMessage(`{"title":"\u0000","n":1e3}`),
 				Next: schemas.Next{By: map[string]string{"go": "done"}}},

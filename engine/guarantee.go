@@ -1,0 +1,170 @@
+package engine
+
+// What a flow guarantees
+//
+// How a user authenticated is a fact like others: that the class is at least phr,
+// that pop is among the methods. The outcomes of authenticating kinds establish
+// such facts, turning to another user forgets them, and paths meet in what both
+// bring. So what is certain wherever a run completes is what the weakest path
+// guarantees, and a guarantee that the author wrote down is one more thing that
+// every end needs: it is proven, or refused with the shortest run that breaks it.
+// Classes are ordered in one place, schemas.ACRs; a fact of one implies those of
+// the weaker ones. The engine makes sure once more, at each step, that the facts
+// of a run are true of how its user authenticated, so what a flow guarantees is
+// what its tokens say, or more.
+//
+// A session-check lets in without asking. It cannot prove more than it demands
+// of the session, so in a flow with guarantees it demands all that these say of
+// an authentication, beside what its own configuration adds.
+//
+// noEnumeration means that nobody who has not authenticated in the run learns from
+// it whether an account exists. Every kind that looks for an account by what
+// somebody typed, and would carry on or answer differently if there is none, says
+// so (Revealer); each node of such a kind must be behind an authentication, or be
+// configured to conceal. Not part of it: how long an answer takes, what a network
+// observer sees, and that a person can be told by an administrator's own texts.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Revealer is an Executor that may tell who answers whether an account exists.
+type Revealer interface {
+	// Reveals says how, in words that follow "this node tells"; "" if it does not.
+	Reveals() string
+}
+
+// Guarantees are what every run that completes has proved at least, and whether
+// the flow keeps from strangers who has an account: the weakest path decides.
+func (g *Graph) Guarantees() schemas.Guarantees { return g.guarantees }
+
+// checkGuarantees proves what the author guarantees, and notes what is proven.
+func (c *compiler) checkGuarantees() {
+	want := c.flow.Guarantees
+	c.guarantee("guarantees.acr", want.ACR != "", ACRFact(want.ACR))
+	for i, method := range want.AMR {
+		c.guarantee(fmt.Sprintf("guarantees.amr[%d]", i), true, AMRFact(method))
+	}
+	c.guarantee("guarantees.phishingResistant", want.PhishingResistant, ACRFact(schemas.ACRPhishingResistant))
+	c.guarantee("guarantees.userVerified", want.UserVerified, AMRFact("user"))
+	if want.NoEnumeration {
+		c.concealed(true)
+	}
+	c.graph.guarantees = c.proven()
+}
+
+// completion is a way a run completes: by arriving at a terminal node (edge -1),
+// or by an edge to the end.
+type completion struct {
+	node, edge int
+	certain    Facts
+}
+
+func (c *compiler) completions() []completion {
+	var list []completion
+	for i := range c.graph.nodes {
+		n := &c.graph.nodes[i]
+		if n.in == nil || n.exec == nil {
+			continue
+		}
+		if n.kind.Terminal {
+			list = append(list, completion{i, -1, n.in})
+		}
+		for j, e := range n.edges {
+			if e.target == endNode {
+				list = append(list, completion{i, j, n.in.after(e.Outcome)})
+			}
+		}
+	}
+	return list
+}
+
+// guarantee reports the shortest run that completes without the fact.
+func (c *compiler) guarantee(path string, wanted bool, fact Fact) {
+	if !wanted {
+		return
+	}
+	asked := []Fact{fact}
+	var shortest []move
+	broken, p := false, (*product)(nil)
+	for _, end := range c.completions() {
+		if end.certain.Has(fact) {
+			continue
+		}
+		if p = c.productOf(asked); p == nil {
+			broken = true
+			break
+		}
+		way, lacks := p.lacking(end.node, end.edge, asked)
+		if lacks && (!broken || len(way) < len(shortest)) {
+			broken, shortest = true, way
+		}
+	}
+	if !broken || c.full() {
+		return
+	}
+	problem := schemas.Problem{Rule: RuleGuarantee, Path: path, Message: fmt.Sprintf(
+		"not every run that completes has %s; lead every path through a node that proves it, or guarantee less", factNames(asked))}
+	if shortest != nil {
+		problem.Node = c.graph.nodes[shortest[len(shortest)-1].node].id
+		problem.Trace = c.trace(shortest, asked)
+	}
+	c.add(problem)
+}
+
+// concealed reports whether no node tells strangers who has an account; if told,
+// each that does is a finding.
+func (c *compiler) concealed(told bool) bool {
+	all := true
+	for i := range c.graph.nodes {
+		n := &c.graph.nodes[i]
+		revealer, ok := n.exec.(Revealer)
+		if !ok || n.in == nil || revealer.Reveals() == "" || n.in.Has(Authenticated) {
+			continue
+		}
+		need := Need{AnyOf: []Fact{Authenticated}}
+		problem := schemas.Problem{Rule: RuleGuarantee, Node: n.id, Path: "guarantees.noEnumeration", Message: fmt.Sprintf(
+			"strangers can learn here who has an account: the node %q tells %s", n.id, revealer.Reveals())}
+		if p := c.productOf(need.AnyOf); p != nil {
+			path, broken := p.lacking(i, -1, need.AnyOf)
+			if !broken {
+				continue
+			}
+			problem.Trace = c.trace(path, need.AnyOf)
+		}
+		all = false
+		if told && !c.full() {
+			c.add(problem)
+		}
+	}
+	return all
+}
+
+// proven returns what is certain of every completion.
+func (c *compiler) proven() schemas.Guarantees {
+	var certain Facts
+	for _, end := range c.completions() {
+		if certain == nil {
+			certain = NewFacts(end.certain.List()...)
+		} else {
+			certain.meet(end.certain)
+		}
+	}
+	g := schemas.Guarantees{NoEnumeration: c.concealed(false)}
+	for _, class := range schemas.ACRs() {
+		if certain.Has(ACRFact(class)) {
+			g.ACR = class
+		}
+	}
+	for _, f := range certain.List() {
+		if method, ok := f.method(); ok {
+			g.AMR = append(g.AMR, method)
+		}
+	}
+	g.PhishingResistant = schemas.Satisfies(g.ACR, schemas.ACRPhishingResistant)
+	g.UserVerified = slices.Contains(g.AMR, "user")
+	return g
+}
