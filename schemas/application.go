@@ -71,10 +71,16 @@ type OAuthProfile struct {
 	ClientID string `json:"clientId,omitempty"`
 	// ClientSecret is shown in one reply and never again: of the secret only
 	// SecretHash is kept, its SHA-256.
-	ClientSecret            string       `json:"clientSecret,omitempty"`
-	SecretHash              []byte       `json:"-"`
-	RedirectURIs            []string     `json:"redirectUris,omitempty"`
-	PostLogoutRedirectURIs  []string     `json:"postLogoutRedirectUris,omitempty"`
+	ClientSecret           string   `json:"clientSecret,omitempty"`
+	SecretHash             []byte   `json:"-"`
+	RedirectURIs           []string `json:"redirectUris,omitempty"`
+	PostLogoutRedirectURIs []string `json:"postLogoutRedirectUris,omitempty"`
+	// BackchannelLogoutURI is where the client is told that a session has ended, ""
+	// for nowhere: OpenID Connect Back-Channel Logout 1.0 §2.2. The logout tokens say
+	// which session it was, whether or not the client insists.
+	BackchannelLogoutURI             string `json:"backchannelLogoutUri,omitempty"`
+	BackchannelLogoutSessionRequired bool   `json:"backchannelLogoutSessionRequired,omitempty"`
+
 	GrantTypes              []string     `json:"grantTypes,omitempty"`
 	ResponseTypes           []string     `json:"responseTypes,omitempty"`
 	TokenEndpointAuthMethod string       `json:"tokenEndpointAuthMethod,omitempty"`

@@ -5,7 +5,8 @@ import "time"
 // The kinds of deliveries.
 const (
 	// LogoutDelivery tells a client that a session has ended: OpenID Connect
-	// Back-Channel Logout 1.0. Its target is the id of the application.
+	// Back-Channel Logout 1.0. Its target is the id of the application, its body a
+	// SessionEnd as JSON.
 	LogoutDelivery = "backchannel-logout"
 	// MailDelivery is an e-mail. Its body is sealed: it may have a code in it.
 	MailDelivery = "mail"
@@ -28,6 +29,12 @@ type Delivery struct {
 	// NotBefore is when it is sent next; the zero time means at once. After ExpiresAt
 	// it is given up.
 	NotBefore, ExpiresAt, CreatedAt time.Time
+}
+
+// SessionEnd says which session of whom has ended.
+type SessionEnd struct {
+	SessionID string `json:"sessionId"`
+	UserID    string `json:"userId"`
 }
 
 // QueueDelivery has something delivered, if what causes it is committed.

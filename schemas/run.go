@@ -64,9 +64,13 @@ type UseCredential struct {
 // StartSession adds a session of a user.
 type StartSession struct{ Session Session }
 
-// EndSession ends a session, and with it every token that was issued for it.
-// One that is gone already is no error.
-type EndSession struct{ ID string }
+// EndSession ends a session, and with it every token that was issued for it, and
+// queues a LogoutDelivery for every client that got some and wants to know. One
+// that is gone already is no error.
+type EndSession struct {
+	ID string
+	At time.Time
+}
 
 // RevokeToken makes one token worthless, by its jti, until it would have expired.
 type RevokeToken struct {

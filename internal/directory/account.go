@@ -197,7 +197,7 @@ func (w *work) endSessions(userID, except string) (n int, err error) {
 
 func (w *work) endSession(userID, id string) error {
 	w.about(userID, "session.ended", schemas.ResourceRef{Type: "session", ID: id})
-	return w.tx.Apply([]schemas.Change{schemas.EndSession{ID: id}})
+	return w.tx.Apply([]schemas.Change{schemas.EndSession{ID: id, At: w.now}})
 }
 
 // about records an event about a user that is no change of the user itself.

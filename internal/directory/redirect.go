@@ -27,6 +27,11 @@ func checkRedirects(w *work, appType string, o *schemas.OAuthProfile) {
 			}
 		}
 	}
+	if uri := o.BackchannelLogoutURI; uri != "" {
+		if wrong := redirectFault(uri, false); wrong != "" {
+			w.invalid(inConfig("backchannelLogoutUri"), "%s", wrong)
+		}
+	}
 }
 
 // redirectFault says what is wrong with a redirect URI; "" for one that may be

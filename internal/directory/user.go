@@ -27,6 +27,9 @@ func (d *Directory) userCollection() *collection[schemas.User] {
 			if err := w.requireOf("", "this user", principalOf(u)); err != nil {
 				return err
 			}
+			if _, err := w.endSessions(u.ID, ""); err != nil {
+				return err
+			}
 			return store.Leave(w.tx, principalOf(u), w.now)
 		},
 	}

@@ -33,7 +33,7 @@ const (
 
 	// The row stays as long as the tokens of the code, so that they are found.
 	updateRedeemed query = `UPDATE auth_requests SET redeemed_at = ?, expires_at = CASE WHEN expires_at < ? THEN ? ELSE expires_at END
-		WHERE code_hash = ? AND redeemed_at IS NULL AND code_expires_at > ? RETURNING id`
+		WHERE code_hash = ? AND redeemed_at IS NULL AND code_expires_at > ? RETURNING id, application_id, granted`
 
 	selectRedeemed query = `SELECT id FROM auth_requests WHERE code_hash = ? AND redeemed_at IS NOT NULL`
 )
@@ -163,19 +163,23 @@ func (s *Store) IssueCode(ctx context.Context, id string, codeHash []byte, expir
 // that is not nil. Of several who try one succeeds; each of the others has all
 // that came of the code revoked (RFC 9700 §4.5): replayed tells that. The tokens
 // are remembered as revoked until the given time. A code that is unknown or has
-// expired is auth_code_not_found; so is one whose session has ended, if there is a
-// family.
+// expired, or whose session has ended, is auth_code_not_found. The session knows
+// from then on that the client has had tokens in it.
 func (s *Store) RedeemCode(ctx context.Context, codeHash []byte, family *schemas.RefreshFamily, now, revoke time.Time) (replayed bool, err error) {
 	err = s.writer.write(ctx, func(t *tx) error {
 		replayed = false
-		var id string
-		err := t.row(updateRedeemed, micros(now), micros(revoke), micros(revoke), blob(codeHash), micros(now)).Scan(&id)
+		var id, application string
+		var granted []byte
+		err := t.row(updateRedeemed, micros(now), micros(revoke), micros(revoke), blob(codeHash), micros(now)).Scan(&id, &application, &granted)
 		if errors.Is(err, sql.ErrNoRows) {
 			replayed, err = t.replay(codeHash, revoke)
 			return err
 		}
 		if err != nil {
 			return fmt.Errorf("store: redeeming an authorization code: %w", err)
+		}
+		if err := t.joinSession(granted, application); err != nil {
+			return err
 		}
 		if family == nil {
 			return nil

@@ -17,7 +17,7 @@ const (
 
 	profileColumns = `application_id, secret_hash, redirect_uris, post_logout_redirect_uris, grant_types, response_types,
 		auth_method, pkce_required, public_client, scopes, access_token_validity, id_token_validity, id_token_alg,
-		refresh_token_validity, jwks, jwks_uri`
+		refresh_token_validity, jwks, jwks_uri, backchannel_logout_uri, backchannel_logout_session`
 
 	joinProfiles = ` LEFT JOIN oauth_profiles ON application_id = id`
 )
@@ -71,10 +71,10 @@ func linesOf(lists ...[]string) ([]sql.NullString, error) {
 // profile is an OAuth configuration as it is kept. Where an application has none
 // all is NULL.
 type profile struct {
-	application, redirects, logouts, grants, responses, method, scopes, alg, jwksURI sql.NullString
-	hash, jwks                                                                       []byte
-	pkce, public                                                                     sql.NullBool
-	access, id, refresh                                                              sql.NullInt64
+	application, redirects, logouts, grants, responses, method, scopes, alg, jwksURI, backchannel sql.NullString
+	hash, jwks                                                                                    []byte
+	pkce, public, backchannelSession                                                              sql.NullBool
+	access, id, refresh                                                                           sql.NullInt64
 }
 
 // applicationRow reads the columns of applications into an application.
@@ -122,7 +122,7 @@ func scanApplication(row scanner, a *schemas.Application) error {
 
 func (p *profile) columns() []any {
 	return []any{&p.application, &p.hash, &p.redirects, &p.logouts, &p.grants, &p.responses, &p.method, &p.pkce, &p.public,
-		&p.scopes, &p.access, &p.id, &p.alg, &p.refresh, &p.jwks, &p.jwksURI}
+		&p.scopes, &p.access, &p.id, &p.alg, &p.refresh, &p.jwks, &p.jwksURI, &p.backchannel, &p.backchannelSession}
 }
 
 func (p *profile) config(clientID string) (schemas.OAuthProfile, error) {
@@ -131,6 +131,7 @@ func (p *profile) config(clientID string) (schemas.OAuthProfile, error) {
 		RedirectURIs: list(p.redirects), PostLogoutRedirectURIs: list(p.logouts),
 		GrantTypes: list(p.grants), ResponseTypes: list(p.responses), TokenEndpointAuthMethod: p.method.String,
 		PKCERequired: &p.pkce.Bool, PublicClient: &p.public.Bool, Scopes: list(p.scopes), JWKSURI: p.jwksURI.String,
+		BackchannelLogoutURI: p.backchannel.String, BackchannelLogoutSessionRequired: p.backchannelSession.Bool,
 	}
 	c.Token.AccessToken.ValidityPeriod = int(p.access.Int64)
 	c.Token.IDToken = schemas.IDTokenRule{ValidityPeriod: int(p.id.Int64), SignedResponseAlg: p.alg.String}
@@ -161,7 +162,7 @@ func writeProfile(t *Tx, a *schemas.Application) error {
 		a.ID, c.SecretHash, kept[0], kept[1], kept[2], kept[3], c.TokenEndpointAuthMethod,
 		isTrue(c.PKCERequired), isTrue(c.PublicClient), kept[4], c.Token.AccessToken.ValidityPeriod,
 		c.Token.IDToken.ValidityPeriod, c.Token.IDToken.SignedResponseAlg, c.Token.RefreshToken.ValidityPeriod,
-		opaque(jwks), c.JWKSURI)
+		opaque(jwks), c.JWKSURI, c.BackchannelLogoutURI, c.BackchannelLogoutSessionRequired)
 	return err
 }
 

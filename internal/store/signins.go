@@ -18,7 +18,6 @@ const (
 		ORDER BY created_at DESC, id DESC`
 
 	insertSession query = `INSERT INTO sessions (` + sessionColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
-	deleteSession query = `DELETE FROM sessions WHERE id = ?`
 
 	insertRevokedToken query = `INSERT INTO revoked_tokens (id, expires_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING`
 
@@ -93,13 +92,6 @@ func (t *tx) startSession(s schemas.Session) error {
 	}
 	if err != nil {
 		return fmt.Errorf("store: starting a session: %w", err)
-	}
-	return nil
-}
-
-func (t *tx) endSession(s schemas.EndSession) error {
-	if _, err := t.exec(deleteSession, s.ID); err != nil {
-		return fmt.Errorf("store: ending a session: %w", err)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func writeQueries() []query {
 		insertRun, updateRun, deleteExpiredRuns,
 		insertUser, selectUniqueAttributes, insertIdentifier, insertUniqueValue, upsertPassword,
 		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
-		insertSession, deleteSession, deleteExpiredSessions, insertRevokedToken, deleteExpiredRevocations,
+		insertSession, deleteSession, lockSession, insertSessionClient, selectSessionClients, deleteExpiredSessions, insertRevokedToken, deleteExpiredRevocations,
 		bindSession, prolongSession,
 		insertAuthRequest, selectOpen, updateGrant, updateRefusal, updateCode, updateRedeemed, selectRedeemed, deleteExpiredAuthRequests,
 		insertFamily, selectFamily, deleteFamily, rotateFamily, deleteExpiredFamilies,
@@ -83,6 +83,10 @@ func (s *Store) each(ctx context.Context, q query, scan func(scanner) error, arg
 	if err != nil {
 		return err
 	}
+	return scanAll(rows, scan)
+}
+
+func scanAll(rows *sql.Rows, scan func(scanner) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		if err := scan(rows); err != nil {
@@ -110,6 +114,15 @@ func (t *tx) exec(q query, args ...any) (int64, error) {
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+// each asks for many rows and gives each of them to scan.
+func (t *tx) each(q query, scan func(scanner) error, args ...any) error {
+	found, err := t.stmt(q).QueryContext(t.ctx, args...)
+	if err != nil {
+		return err
+	}
+	return scanAll(found, scan)
 }
 
 // row asks for one row, also of a statement that changes it (RETURNING).

@@ -59,8 +59,8 @@ func (i *Issuer) IDToken(ctx context.Context, t ID) (string, error) {
 		return "", err
 	}
 	algorithm := cmp.Or(t.Algorithm, RS256)
-	if algorithm != RS256 && algorithm != ES256 {
-		return "", fmt.Errorf("token: ID tokens are signed with %s or %s, not with %q", RS256, ES256, algorithm)
+	if err := checkAlgorithm(algorithm); err != nil {
+		return "", err
 	}
 	if t.Subject == "" || t.ClientID == "" {
 		return "", errors.New("token: an ID token needs a subject and a client")
@@ -80,6 +80,14 @@ func (i *Issuer) IDToken(ctx context.Context, t ID) (string, error) {
 		return "", fmt.Errorf("token: writing the claims: %w", err)
 	}
 	return i.sign(ctx, algorithm, idType, payload, now.Add(validity+hintsLast).Unix())
+}
+
+// checkAlgorithm makes sure that what a client gets can be signed as it wants.
+func checkAlgorithm(algorithm string) error {
+	if algorithm != RS256 && algorithm != ES256 {
+		return fmt.Errorf("token: what clients get is signed with %s or %s, not with %q", RS256, ES256, algorithm)
+	}
+	return nil
 }
 
 // halfHash is the left half of the SHA-256 of a text, by which an ID token names

@@ -2,13 +2,14 @@
 // signed with ES256 or RS256 (RFC 7518 §3.3 and §3.4), and keeps the keys they are
 // signed with.
 //
-// There are three kinds of tokens. An assertion is what a completed sign-in ends
+// There are four kinds of tokens. An assertion is what a completed sign-in ends
 // with; it tells of the user, and has typ JWT. An access token (RFC 9068) is what
 // the token endpoint gives to a client; it names that, and has typ at+jwt.
 // Whoever holds either may call the API with it, as far as its scope and audience
 // go. Where only one of them will do, Claims.Type tells them apart. An ID token
 // (OpenID Connect Core §2) tells a client who has signed in, and is good for
-// nothing else; it has no typ.
+// nothing else; it has no typ. A logout token (OpenID Connect Back-Channel Logout
+// §2.4) tells a client that a session has ended.
 //
 // Private keys are kept sealed with AES-256-GCM under the key-encryption key,
 // which never lies in the same place as the store; see [KeyEncryptionKey].

@@ -43,9 +43,9 @@ type signer struct {
 func typesOf(algorithm string) []string {
 	switch algorithm {
 	case ES256:
-		return []string{AssertionType, AccessType, idType}
+		return []string{AssertionType, AccessType, idType, LogoutType}
 	case RS256:
-		return []string{idType}
+		return []string{idType, LogoutType}
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func (p *Provider) end(ctx context.Context, s *schemas.Session) error {
 	return p.Record(ctx, schemas.Event{
 		ID: schemas.NewID(), At: p.now(), Action: "session.ended", UserID: s.UserID,
 		Actor: schemas.Actor{Type: schemas.UserActor, ID: s.UserID}, Resource: schemas.ResourceRef{Type: "session", ID: s.ID},
-	}, schemas.EndSession{ID: s.ID})
+	}, schemas.EndSession{ID: s.ID, At: p.now()})
 }
 
 func (p *Provider) leaving(w http.ResponseWriter, r *http.Request) (*leaving, error) {

@@ -31,6 +31,8 @@ type authorizationMetadata struct {
 	AuthorizationEndpoint string   `json:"authorization_endpoint"`
 	UserInfoEndpoint      string   `json:"userinfo_endpoint"`
 	EndSessionEndpoint    string   `json:"end_session_endpoint"`
+	BackchannelLogout     bool     `json:"backchannel_logout_supported"`
+	BackchannelSession    bool     `json:"backchannel_logout_session_supported"`
 	IntrospectionEndpoint string   `json:"introspection_endpoint"`
 	IntrospectionMethods  []string `json:"introspection_endpoint_auth_methods_supported"`
 	IntrospectionAlgs     []string `json:"introspection_endpoint_auth_signing_alg_values_supported,omitempty"`
@@ -94,7 +96,7 @@ func newAuthorizationMetadata(issuer string, methods, algorithms []string) *auth
 	}
 	return &authorizationMetadata{
 		AuthorizationEndpoint: issuer + AuthorizePath, UserInfoEndpoint: issuer + UserInfoPath,
-		EndSessionEndpoint:    issuer + LogoutPath,
+		EndSessionEndpoint:    issuer + LogoutPath, BackchannelLogout: true, BackchannelSession: true,
 		IntrospectionEndpoint: issuer + IntrospectPath, IntrospectionMethods: methods, IntrospectionAlgs: algorithms,
 		RevocationEndpoint: issuer + RevokePath, RevocationMethods: append(slices.Clone(methods), schemas.AuthMethodNone), RevocationAlgs: algorithms,
 		ResponseTypes: []string{"code"}, ResponseModes: []string{"query", "form_post"}, ChallengeMethods: []string{"S256"},

@@ -27,7 +27,7 @@ func newClient(name string) schemas.Application {
 		Token: schemas.TokenRules{AccessToken: schemas.TokenRule{ValidityPeriod: 60}, RefreshToken: schemas.TokenRule{ValidityPeriod: 600},
 			IDToken: schemas.IDTokenRule{ValidityPeriod: 61, SignedResponseAlg: "ES256"}},
 		JWKS:    &schemas.JSONWebKeys{Keys: []map[string]any{{"kty": "EC", "crv": "P-256"}}},
-		JWKSURI: "https://shop.example/keys",
+		JWKSURI: "https://shop.example/keys", BackchannelLogoutURI: "https://shop.example/out", BackchannelLogoutSessionRequired: true,
 	}}}
 	return a
 }

@@ -135,7 +135,7 @@ func testCodes(t *testing.T, s *store.Store) {
 	wantLive(t, s, schemas.NewID()+".1", true)
 
 	ended := a.answered(t, "ended")
-	must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: a.session.ID}}))
+	must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: a.session.ID, At: noon()}}))
 	_, err = s.RedeemCode(ctx, []byte("ended"), a.family(ended), noon(), noon())
 	wantError(t, err, schemas.Invalid, schemas.CodeAuthCodeNotFound)
 }
@@ -223,7 +223,7 @@ func testRefresh(t *testing.T, s *store.Store) {
 	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
 
 	r = begin()
-	must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: a.session.ID}}))
+	must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: a.session.ID, At: noon()}}))
 	_, err = s.RefreshFamily(ctx, r.ID)
 	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
 }

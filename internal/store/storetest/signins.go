@@ -41,7 +41,7 @@ func testSessions(t *testing.T, s *store.Store) {
 	wantSessions(schemas.NewID(), noon())
 	wantSessions("a\x00", noon())
 	for range 2 { // ending what has ended is no error
-		must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: first.ID}}))
+		must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: first.ID, At: noon()}}))
 	}
 	wantSessions(ann.ID, noon(), second)
 	wantError(t, s.Apply(ctx, start(newSignIn(schemas.NewID(), noon()))), schemas.NotFound, schemas.CodeUserNotFound)
@@ -78,7 +78,7 @@ func testTokenLive(t *testing.T, s *store.Store) {
 	wantLive(false, schemas.TokenRef{ID: "t1"})
 	all.ID = "t2"
 	wantLive(true, all)
-	must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: session.ID}}))
+	must(t, s.Apply(ctx, []schemas.Change{schemas.EndSession{ID: session.ID, At: noon()}}))
 	wantLive(false, all)
 	update(t, s, func(tx *store.Tx) error { return store.Applications().Delete(tx, client.ID, client.UpdatedAt) })
 	wantLive(false, schemas.TokenRef{ID: "t2", Client: client.ClientID})

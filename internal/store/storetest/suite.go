@@ -50,6 +50,8 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"those who refresh at once get the same token", testRefreshRace},
 		{"browsers know their session", testBrowserSessions},
 		{"assertions of clients are used once", testClientAssertions},
+		{"clients are told that sessions end", testLogouts},
+		{"clients get tokens or are told, or neither", testLogoutRace},
 		{"redirect URIs are listed", testRedirects},
 		{"passkeys are renamed and deleted", testCredentialChanges},
 		{"events are found by what they have", testEventQueries},

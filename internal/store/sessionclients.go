@@ -1,0 +1,100 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	// A client that gets tokens while the session ends must be among those that are
+	// told of it, or get none. So both wait here for each other.
+	lockSession query = `UPDATE sessions SET expires_at = expires_at WHERE id = ? RETURNING user_id`
+
+	insertSessionClient query = `INSERT INTO session_clients (session_id, application_id) VALUES (?, ?) ON CONFLICT DO NOTHING`
+
+	selectSessionClients query = `SELECT s.application_id FROM session_clients s JOIN oauth_profiles p ON p.application_id = s.application_id
+		WHERE s.session_id = ? AND p.backchannel_logout_uri <> ''`
+
+	deleteSession query = `DELETE FROM sessions WHERE id = ?`
+)
+
+// logoutLasts is for how long a client is tried to be told that a session has
+// ended. One that cannot be reached for a day has other worries.
+const logoutLasts = 24 * time.Hour
+
+// joinSession notes that a client gets tokens in the session of a grant, which is
+// JSON.
+func (t *tx) joinSession(granted []byte, application string) error {
+	var grant schemas.Grant
+	if err := parse(granted, &grant); err != nil {
+		return err
+	}
+	if _, err := t.lockSession(grant.SessionID); errors.Is(err, sql.ErrNoRows) {
+		return errNoCode()
+	} else if err != nil {
+		return err
+	}
+	_, err := t.exec(insertSessionClient, grant.SessionID, application)
+	if isForeignKeyViolation(err) {
+		return errNoCode() // the application has just been deleted
+	}
+	if err != nil {
+		return fmt.Errorf("store: noting who has tokens in a session: %w", err)
+	}
+	return nil
+}
+
+// lockSession returns whose session it is, and has others who do wait for the end
+// of the transaction. If it has ended the error is sql.ErrNoRows.
+func (t *tx) lockSession(id string) (userID string, err error) {
+	if err := t.row(lockSession, id).Scan(&userID); err != nil {
+		return "", fmt.Errorf("store: locking a session: %w", err)
+	}
+	return userID, nil
+}
+
+func (t *tx) endSession(s schemas.EndSession) error {
+	userID, err := t.lockSession(s.ID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.queueLogouts(s, userID); err != nil {
+		return err
+	}
+	if _, err := t.exec(deleteSession, s.ID); err != nil {
+		return fmt.Errorf("store: ending a session: %w", err)
+	}
+	return nil
+}
+
+// queueLogouts has the clients told that a session ends.
+func (t *tx) queueLogouts(s schemas.EndSession, userID string) error {
+	var clients []string
+	err := t.each(selectSessionClients, func(row scanner) error {
+		clients = append(clients, "")
+		return row.Scan(&clients[len(clients)-1])
+	}, s.ID)
+	if err != nil {
+		return fmt.Errorf("store: looking who has tokens in a session: %w", err)
+	}
+	body, err := json.Marshal(schemas.SessionEnd{SessionID: s.ID, UserID: userID})
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	for _, application := range clients {
+		err := t.queueDelivery(schemas.Delivery{ID: schemas.NewID(), Kind: schemas.LogoutDelivery, Target: application, Body: body,
+			CreatedAt: s.At, ExpiresAt: s.At.Add(logoutLasts)})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

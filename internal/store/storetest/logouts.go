@@ -1,0 +1,91 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// endAt ends a session at a time.
+func endAt(t *testing.T, s *store.Store, id string, at time.Time) {
+	t.Helper()
+	must(t, s.Apply(t.Context(), []schemas.Change{schemas.EndSession{ID: id, At: at}}))
+}
+
+// testLogouts has clients told of the end of a session: those that got tokens in
+// it and want to know, once each.
+func testLogouts(t *testing.T, s *store.Store) {
+	ctx, a := t.Context(), newAuthorizing(t, s)
+	silent, stranger := newClient("silent"), newClient("stranger")
+	silent.OAuth().BackchannelLogoutURI = ""
+	update(t, s, func(tx *store.Tx) error {
+		must(t, store.Applications().Insert(tx, &silent))
+		return store.Applications().Insert(tx, &stranger)
+	})
+	for i, app := range []schemas.Application{a.client, a.client, silent} {
+		at := *a
+		at.client = app
+		r := at.answered(t, fmt.Sprint("code", i))
+		var family *schemas.RefreshFamily
+		if i == 0 {
+			family = at.family(r)
+		}
+		_, err := s.RedeemCode(ctx, fmt.Append(nil, "code", i), family, noon(), noon())
+		must(t, err)
+	}
+	endAt(t, s, a.session.ID, noon().Add(time.Minute))
+	endAt(t, s, a.session.ID, noon().Add(2*time.Minute)) // it is gone
+	d := claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute))
+	if d == nil {
+		t.Fatal("no client is told that the session has ended")
+	}
+	wantEqual(t, "who is told", []any{d.Target, d.CreatedAt, d.ExpiresAt}, []any{a.client.ID, noon().Add(time.Minute), noon().Add(24*time.Hour + time.Minute)})
+	var told schemas.SessionEnd
+	must(t, json.Unmarshal(d.Body, &told))
+	wantEqual(t, "what is told", told, schemas.SessionEnd{SessionID: a.session.ID, UserID: a.user.ID})
+	wantEqual(t, "who else is told", claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute)), (*schemas.Delivery)(nil))
+
+	expiring := newSignIn(a.user.ID, noon())
+	must(t, s.Apply(ctx, start(expiring)))
+	a.session = expiring
+	a.answered(t, "code3")
+	_, err := s.RedeemCode(ctx, []byte("code3"), nil, noon(), noon())
+	must(t, err)
+	_, err = s.Sweep(ctx, expiring.ExpiresAt)
+	must(t, err)
+	wantEqual(t, "who is told of a session that expires", claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute)), (*schemas.Delivery)(nil))
+}
+
+// testLogoutRace ends sessions while clients get tokens in them: who got some is
+// told, and who came too late got none.
+func testLogoutRace(t *testing.T, s *store.Store) {
+	const rounds = 20
+	a := newAuthorizing(t, s)
+	for i := range rounds {
+		a.session = newSignIn(a.user.ID, noon())
+		must(t, s.Apply(t.Context(), start(a.session)))
+		code := fmt.Append(nil, "race", i)
+		a.answered(t, string(code))
+		var redeemed error
+		together(2, func(who int) {
+			if who == 0 {
+				_, redeemed = s.RedeemCode(t.Context(), code, nil, noon(), noon())
+				return
+			}
+			if err := s.Apply(t.Context(), []schemas.Change{schemas.EndSession{ID: a.session.ID, At: noon()}}); err != nil {
+				t.Error(err)
+			}
+		})
+		told := claims(t, s, schemas.LogoutDelivery, noon())
+		if (redeemed == nil) != (told != nil) {
+			t.Fatalf("redeeming ended with %v, and what is told is %s", redeemed, text(told))
+		}
+		if redeemed != nil {
+			wantError(t, redeemed, schemas.Invalid, schemas.CodeAuthCodeNotFound)
+		}
+	}
+}
