@@ -23,6 +23,7 @@ type relyingParty struct {
 	p        *postern
 	site     *httptest.Server
 	arrived  chan url.Values // what came to the redirect URI
+	id       string          // of the application
 	clientID string
 }
 
@@ -39,9 +40,7 @@ func newRelyingParty(t *testing.T, p *postern, name string) *relyingParty {
 		fmt.Fprint(w, "<title>Back</title>")
 	}))
 	t.Cleanup(rp.site.Close)
-	var made struct {
-		ClientID string `json:"clientId"`
-	}
+	var made struct{ ID, ClientID string }
 	r, err := p.post("/applications", adminToken(t, p), object{
 		"name": name, "isRegistrationFlowEnabled": true, "inboundAuthConfig": []object{{"type": "oauth2", "config": object{
 			"publicClient": true, "redirectUris": []string{"http://127.0.0.1:8000/cb"}, "scopes": []string{"openid", "profile"},
@@ -49,7 +48,7 @@ func newRelyingParty(t *testing.T, p *postern, name string) *relyingParty {
 	if err != nil || r.status != http.StatusCreated || json.Unmarshal(r.body, &made) != nil {
 		t.Fatalf("%v %s", err, r.body)
 	}
-	rp.clientID = made.ClientID
+	rp.id, rp.clientID = made.ID, made.ClientID
 	return rp
 }
 

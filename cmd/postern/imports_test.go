@@ -38,7 +38,7 @@ func rooms() map[string][]string {
 		"flows/draw":                   {"engine", "schemas"},
 		"flows/findings":               {"flows", "flows/rules", "engine", "schemas"},
 		"flows/flowtest":               {"flows", "engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password"},
-		"server/oauth":                 {"schemas", "internal/token", "internal/directory", "internal/outbound"},
+		"server/oauth":                 {"schemas", "internal/token", "internal/directory", "internal/outbound", "internal/delivery"},
 		"server":                       {"engine", "flows", "schemas", "internal/passkey", "internal/token", "internal/config", "internal/directory", "internal/throttle", "server/oauth"},
 		"server/gate":                  {},
 		"mcp":                          {"engine", "flows", "schemas", "internal/directory", "internal/throttle", "examples/react"},

@@ -96,7 +96,7 @@ func newAuthorizationMetadata(issuer string, methods, algorithms []string) *auth
 	}
 	return &authorizationMetadata{
 		AuthorizationEndpoint: issuer + AuthorizePath, UserInfoEndpoint: issuer + UserInfoPath,
-		EndSessionEndpoint:    issuer + LogoutPath, BackchannelLogout: true, BackchannelSession: true,
+		EndSessionEndpoint: issuer + LogoutPath, BackchannelLogout: true, BackchannelSession: true,
 		IntrospectionEndpoint: issuer + IntrospectPath, IntrospectionMethods: methods, IntrospectionAlgs: algorithms,
 		RevocationEndpoint: issuer + RevokePath, RevocationMethods: append(slices.Clone(methods), schemas.AuthMethodNone), RevocationAlgs: algorithms,
 		ResponseTypes: []string{"code"}, ResponseModes: []string{"query", "form_post"}, ChallengeMethods: []string{"S256"},

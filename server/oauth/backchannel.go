@@ -1,0 +1,84 @@
+package oauth
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/postern-id/postern/internal/delivery"
+	"github.com/postern-id/postern/internal/outbound"
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Backchannel tells clients that a session has ended: OpenID Connect Back-Channel
+// Logout 1.0. It is the sender of deliveries of the kind schemas.LogoutDelivery.
+type Backchannel struct {
+	// Application returns an application with its OAuth configuration. If there is
+	// none the error has Class NotFound.
+	Application func(ctx context.Context, id string) (*schemas.Application, error)
+	Tokens      LogoutTokens
+	Requests    Requester
+}
+
+// LogoutTokens issues logout tokens.
+type LogoutTokens interface {
+	LogoutToken(ctx context.Context, t token.Logout) (string, error)
+}
+
+// Requester makes requests to addresses that clients have named.
+type Requester interface {
+	Do(ctx context.Context, r *http.Request) (*outbound.Response, error)
+}
+
+// Send tells a client once (§2.5). The token is made now, so that it is fresh
+// whenever that is. Who is no client any more, or does not want to know any more,
+// need not be told.
+func (b *Backchannel) Send(ctx context.Context, d schemas.Delivery) error {
+	var end schemas.SessionEnd
+	if err := json.Unmarshal(d.Body, &end); err != nil {
+		return fmt.Errorf("%w: its body cannot be read: %w", delivery.ErrRefused, err)
+	}
+	app, err := b.Application(ctx, d.Target)
+	if schemas.HasClass(err, schemas.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	client := app.OAuth()
+	if client == nil || client.BackchannelLogoutURI == "" {
+		return nil
+	}
+	raw, err := b.Tokens.LogoutToken(ctx, token.Logout{
+		Subject: end.UserID, Session: end.SessionID, ClientID: app.ClientID, Algorithm: client.Token.IDToken.SignedResponseAlg,
+	})
+	if err != nil {
+		return err
+	}
+	return b.post(ctx, client.BackchannelLogoutURI, raw)
+}
+
+// post sends a logout token and judges the answer (§2.8).
+func (b *Backchannel) post(ctx context.Context, to, raw string) error {
+	r, err := http.NewRequest(http.MethodPost, to, strings.NewReader(url.Values{"logout_token": {raw}}.Encode()))
+	if err != nil {
+		return fmt.Errorf("%w: its backchannelLogoutUri cannot be read", delivery.ErrRefused)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := b.Requests.Do(ctx, r)
+	switch {
+	case schemas.HasCode(err, outbound.CodeRefused):
+		return fmt.Errorf("%w: %w", delivery.ErrRefused, err)
+	case err != nil:
+		return err
+	case answer.Status == http.StatusOK || answer.Status == http.StatusNoContent:
+		return nil
+	case answer.Status == http.StatusBadRequest:
+		return fmt.Errorf("%w: the client could not make use of it, and answered with 400", delivery.ErrRefused)
+	}
+	return fmt.Errorf("the client answered with %d, expected 200", answer.Status)
+}
