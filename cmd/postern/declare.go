@@ -24,6 +24,7 @@ func (c exportCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
+	declare.NameSchemas(files, h.cfg.Server.PublicURL+schemasPath+"flow.json")
 	if err := declare.WriteFolder(c.Dir, files, c.Force); err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func openHouseOn(ctx context.Context, cfg *config.Config, log *slog.Logger, on s
 		return nil, err
 	}
 	hosted := gate.New(gate.Options{AccountApplicationID: bootstrap.ConsoleID})
-	h := &house{cfg: cfg, log: log, store: s, applications: s, pages: map[string]http.Handler{"/gate": hosted, "/gate/": hosted}}
+	h := &house{cfg: cfg, log: log, store: s, applications: s, pages: map[string]http.Handler{"/gate": hosted, "/gate/": hosted, schemasPath: schemaPages()}}
 	if err := h.build(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -23,15 +22,11 @@ type schemaCommand struct {
 // Run prints a JSON Schema. That of a flow knows the configuration of every
 // kind of node, so that an editor can complete and check it.
 func (c schemaCommand) Run(p program) error {
-	text, err := schemaNamed(c.Name, nodes.Kinds(nodes.Deps{}))
+	text, err := schemaText(c.Name, nodes.Kinds(nodes.Deps{}))
 	if err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	if err := json.Indent(&out, text, "", "  "); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(p.stdout, out.String())
+	_, err = p.stdout.Write(text)
 	return err
 }
 

@@ -28,6 +28,19 @@ func Export(ctx context.Context, d *directory.Directory) (map[string][]byte, err
 	return files, err
 }
 
+// NameSchemas has the flows among the files of an export name the schema that
+// editors complete and check them by: that of the address.
+func NameSchemas(files map[string][]byte, address string) {
+	for name, text := range files {
+		if strings.HasPrefix(name, flowsFolder+"/") {
+			files[name] = append([]byte("# yaml-language-server: $schema="+address+"\n"), text...)
+		}
+	}
+}
+
+// flowsFolder is the folder of the flows in a tree.
+const flowsFolder = "flows"
+
 type exporter struct {
 	*former
 	files map[string][]byte

@@ -40,7 +40,7 @@ func Nouns() []Noun {
 			references: []reference{{path: "parentId", to: "organizationUnits"}}},
 		{Name: "userType", Plural: "userTypes", Folder: "user-types", Filter: "name", key: "name", references: []reference{unit}},
 		{Name: "resourceServer", Plural: "resourceServers", Folder: "resource-servers", Filter: "handle", key: "handle", references: []reference{unit}},
-		{Name: "flow", Plural: "flows", Folder: "flows", Filter: "handle", key: "handle"},
+		{Name: "flow", Plural: "flows", Folder: flowsFolder, Filter: "handle", key: "handle"},
 		{Name: "application", Plural: "applications", Folder: "applications", Filter: "name", key: "name",
 			references: []reference{unit,
 				{path: "authFlowId", to: "flows", flowType: schemas.Authentication},

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/nodes"
+)
+
+// The published schemas stand below this path, as {name}.json. Editors read them
+// for completion; what they say is no secret, so any page may read them too.
+const schemasPath = "/schemas/"
+
+// publishedSchemas are the schemas of the files that people write.
+func publishedSchemas() []string {
+	return []string{"flow", "scenario", "config", "user", "application", "credential"}
+}
+
+// schemaText is a published schema as it is served, written to docs/schemas, and
+// printed.
+func schemaText(name string, kinds engine.Kinds) ([]byte, error) {
+	text, err := schemaNamed(name, kinds)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, text, "", "  "); err != nil {
+		return nil, err
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// schemaPages serves the published schemas. Each is made when it is first asked
+// for.
+func schemaPages() http.Handler {
+	pages := map[string]func() ([]byte, error){}
+	for _, name := range publishedSchemas() {
+		pages[name+".json"] = sync.OnceValues(func() ([]byte, error) { return schemaText(name, nodes.Kinds(nodes.Deps{})) })
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page := pages[strings.TrimPrefix(r.URL.Path, schemasPath)]
+		if page == nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "405: a schema is for reading", http.StatusMethodNotAllowed)
+			return
+		}
+		text, err := page()
+		if err != nil {
+			http.Error(w, "500: the schema cannot be written", http.StatusInternalServerError)
+			return
+		}
+		serveSchema(w, r, text)
+	})
+}
+
+func serveSchema(w http.ResponseWriter, r *http.Request, text []byte) {
+	sum := sha256.Sum256(text)
+	h := w.Header()
+	h.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
+	h.Set("Cache-Control", "public, max-age=3600")
+	h.Set("Content-Type", "application/schema+json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if strings.Contains(r.Header.Get("If-None-Match"), h.Get("ETag")) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	_, _ = w.Write(text) // the client is gone
+}
