@@ -24,7 +24,7 @@ function Account() {
   const signOut = useSignOut();
   return (
     <>
-      <h1>Hello, {user?.name ?? user?.preferred_username}</h1>
+      <h1>Hello, {user?.given_name ?? user?.preferred_username}</h1>
       <dl>
         <dt>Username</dt>
         <dd id="username">{user?.preferred_username}</dd>

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { SignedIn, SignedOut, SignOutButton, useThunderID } from "@thunderid/react";
+import { SignedIn, SignedOut, useThunderID } from "@thunderid/react";
 import { SignInForm } from "./SignInForm";
 import { SignUpForm } from "./SignUpForm";
 
@@ -23,7 +23,13 @@ export function App() {
 
 /** What the assertion tells of who is signed in. */
 function Account() {
-  const { user } = useThunderID();
+  const { user, clearSession } = useThunderID();
+  // The SDK's signOut, and its SignOutButton, forget the session but go on to show
+  // it, or lead to Postern's own page.
+  const signOut = async () => {
+    await clearSession();
+    window.location.reload();
+  };
   return (
     <>
       <h1>Hello, {user?.given_name ?? user?.username}</h1>
@@ -35,7 +41,7 @@ function Account() {
         <dt>Id</dt>
         <dd id="sub">{user?.sub}</dd>
       </dl>
-      <SignOutButton id="sign-out">Sign out</SignOutButton>
+      <button id="sign-out" onClick={signOut}>Sign out</button>
     </>
   );
 }

@@ -7,7 +7,6 @@ export function SignInForm() {
   return (
     <>
       {problem && <p role="alert">{problem}</p>}
-      {/* The SDK keeps the id of the run, and a new SignIn shows the step it is at. */}
       <SignIn key={attempt} onError={failed} />
       {problem && <button id="start-again" onClick={startAgain}>Start again</button>}
     </>

@@ -1,0 +1,130 @@
+// A client of the tool server, made of the SDK as it is published, that knows
+// nothing but the address of /mcp and how it gets in. It takes what to do as a JSON
+// object in its one argument, and writes JSON lines: {"open": address} when
+// somebody is to go there in a browser, at last what it saw.
+//
+//   url       the address of /mcp
+//   client    {"id", "secret", "issuer"}: as a client by itself; otherwise it
+//             registers itself and somebody signs in
+//   versions  protocol versions to offer, each in a connection of its own
+//   tools     whether to call all the tools
+import { createServer } from "node:http";
+
+const task = JSON.parse(process.argv[2]);
+const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
+
+/** The SDK in its two lines of versions. */
+const sdks = {
+  async v1() {
+    const [{ Client }, { StreamableHTTPClientTransport }, { UnauthorizedError }] = await Promise.all([
+      import("@modelcontextprotocol/sdk/client/index.js"),
+      import("@modelcontextprotocol/sdk/client/streamableHttp.js"),
+      import("@modelcontextprotocol/sdk/client/auth.js"),
+    ]);
+    return { Client, StreamableHTTPClientTransport, UnauthorizedError };
+  },
+  v2: () => import("@modelcontextprotocol/client"),
+};
+
+/** Signs somebody in: keeps in memory what a real client keeps on disk. */
+async function signIn() {
+  let arrived;
+  const code = new Promise((resolve) => { arrived = resolve; });
+  const listener = createServer((request, response) => {
+    const query = new URL(request.url, "http://127.0.0.1").searchParams;
+    response.end("<title>Back at the client</title>");
+    if (query.has("code") || query.has("error")) arrived(query);
+  });
+  await new Promise((ready) => listener.listen(0, "127.0.0.1", ready));
+  const redirectUrl = `http://127.0.0.1:${listener.address().port}/callback`;
+  const kept = {};
+  const provider = {
+    redirectUrl,
+    clientMetadata: {
+      client_name: "A client of the tools",
+      redirect_uris: [redirectUrl],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+    },
+    state: () => "state-of-the-client",
+    clientInformation: () => kept.client,
+    saveClientInformation: (client) => { kept.client = client; },
+    tokens: () => kept.tokens,
+    saveTokens: (tokens) => { kept.tokens = tokens; },
+    codeVerifier: () => kept.verifier,
+    saveCodeVerifier: (verifier) => { kept.verifier = verifier; },
+    redirectToAuthorization: (url) => say({ open: url.href }),
+  };
+  return { provider, kept, code, close: () => { listener.close(); listener.closeAllConnections(); } };
+}
+
+/** Calls every tool as somebody would who sets up an application. */
+async function callAll(client) {
+  const called = [];
+  const call = async (name, args = {}) => {
+    const answer = await client.callTool({ name, arguments: args });
+    if (answer.isError) throw new Error(`${name}: ${JSON.stringify(answer.structuredContent)}`);
+    called.push(name);
+    return answer.structuredContent;
+  };
+  await call("service_list_applications");
+  await call("service_get_application_templates");
+  const made = await call("service_create_application", { name: "Made by a tool" });
+  const application = await call("service_get_application_by_id", { id: made.id });
+  await call("service_get_application_by_client_id", { client_id: made.clientId });
+  await call("service_update_application", { ...application, description: "Changed by a tool" });
+  await call("service_list_flows", { flow_type: "AUTHENTICATION", limit: 5 });
+  const flow = await call("service_get_flow_by_handle", { handle: "sign-in", flow_type: "AUTHENTICATION" });
+  const copy = await call("service_create_flow", { handle: "made-by-a-tool", name: "Made by a tool", flowType: flow.flowType, nodes: flow.nodes });
+  await call("service_get_flow_by_id", { id: copy.id });
+  await call("service_update_flow", { id: copy.id, name: "Changed by a tool", nodes: flow.nodes });
+  const react = await call("service_integrate_react_sdk");
+  return { called, snippets: react.code_snippets.length };
+}
+
+/** Connects as far as it is let, signs in where it is not, and connects. */
+async function connect(sdk, options, authProvider, awaited) {
+  const begin = () => {
+    const client = new sdk.Client({ name: "e2e", version: "1" }, options);
+    const transport = new sdk.StreamableHTTPClientTransport(new URL(task.url), { authProvider });
+    return { client, transport };
+  };
+  const first = begin();
+  try {
+    await first.client.connect(first.transport);
+    return first;
+  } catch (error) {
+    if (!awaited || !(error instanceof sdk.UnauthorizedError)) throw error;
+  }
+  const query = await awaited;
+  if (query.has("error")) throw new Error(`${query.get("error")}: ${query.get("error_description")}`);
+  if (query.get("state") !== "state-of-the-client") throw new Error(`the state came back as ${query.get("state")}`);
+  await first.transport.finishAuth(query.get("code"));
+  const second = begin();
+  await second.client.connect(second.transport);
+  return second;
+}
+
+async function run() {
+  const sdk = await sdks[task.client ? "v2" : "v1"]();
+  const person = task.client ? null : await signIn();
+  const provider = person?.provider ?? new sdk.ClientCredentialsProvider({
+    clientId: task.client.id, clientSecret: task.client.secret, expectedIssuer: task.client.issuer, scope: "system",
+  });
+  const seen = { versions: [] };
+  for (const version of task.versions ?? [""]) {
+    const modern = version >= "2026";
+    const options = modern ? { versionNegotiation: { mode: { pin: version } } } : version ? { supportedProtocolVersions: [version] } : {};
+    const { client, transport } = await connect(sdk, options, provider, person?.code);
+    const { tools } = await client.listTools();
+    seen.versions.push(modern ? version : transport.protocolVersion);
+    seen.tools = tools.map((tool) => tool.name);
+    if (task.tools) Object.assign(seen, await callAll(client));
+    await client.close();
+  }
+  person?.close();
+  say({ ...seen, registered: person?.kept.client?.client_id, scope: person?.kept.tokens?.scope });
+}
+
+await run();

@@ -1,0 +1,122 @@
+package e2e_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// mcpFolder is where the client of the tools is that runs in Node.
+const mcpFolder = "mcp"
+
+// saying is a line of that client.
+type saying struct {
+	Open       string   `json:"open"` // where somebody is to go in a browser
+	Versions   []string `json:"versions"`
+	Tools      []string `json:"tools"`
+	Called     []string `json:"called"`
+	Snippets   int      `json:"snippets"`
+	Registered string   `json:"registered"`
+	Scope      string   `json:"scope"`
+}
+
+// theTools are those of the specification.
+func theTools() []string {
+	return []string{
+		"service_create_application", "service_create_flow", "service_get_application_by_client_id", "service_get_application_by_id",
+		"service_get_application_templates", "service_get_flow_by_handle", "service_get_flow_by_id", "service_integrate_react_sdk",
+		"service_list_applications", "service_list_flows", "service_update_application", "service_update_flow",
+	}
+}
+
+// runMCP runs the client and returns what it said last. A line that asks for a
+// browser goes to open.
+func runMCP(t *testing.T, task object, open func(address string)) saying {
+	t.Helper()
+	modules(t, mcpFolder, "@modelcontextprotocol/client")
+	text, err := json.Marshal(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := filepath.Abs(filepath.Join(mcpFolder, "client.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := exec.CommandContext(t.Context(), "node", script, string(text))
+	var complaints bytes.Buffer
+	client.Stderr = &complaints
+	out, err := client.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var last saying
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		last = saying{}
+		if err := json.Unmarshal(lines.Bytes(), &last); err != nil {
+			t.Errorf("the client said %q: %v", lines.Text(), err)
+		}
+		if last.Open != "" {
+			open(last.Open)
+		}
+	}
+	if err := client.Wait(); err != nil {
+		t.Fatalf("the client: %v\n%s", err, complaints.String())
+	}
+	return last
+}
+
+// A client that knows no more than the address registers itself, lets the
+// administrator sign in, and uses every tool.
+func TestMCPClientSignsIn(t *testing.T) {
+	t.Parallel()
+	p := serve(t, "POSTERN_OAUTH_DCR_INSECURE=true")
+	g := &gateTab{tab: openTab(t), base: p.base}
+	g.present(false)
+	seen := runMCP(t, object{"url": p.base + "/mcp", "tools": true}, func(address string) {
+		g.open(address)
+		g.click("action-password")
+		g.shows("step/who")
+		g.enter("username", "admin")
+		g.enter("password", adminPassword)
+		g.click("action-continue")
+		g.click("action-allow")
+	})
+	slices.Sort(seen.Tools)
+	slices.Sort(seen.Called)
+	if !slices.Equal(seen.Tools, theTools()) || !slices.Equal(seen.Called, theTools()) {
+		t.Errorf("there are the tools %v; called were %v", seen.Tools, seen.Called)
+	}
+	if seen.Registered == "" || seen.Scope != "system" || seen.Snippets == 0 {
+		t.Errorf("seen: %+v", seen)
+	}
+}
+
+// A client of its own gets in by its secret, in every version of the protocol.
+func TestMCPClientCredentials(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	var made struct{ ClientID, ClientSecret string }
+	r, err := p.post("/applications", adminToken(t, p), object{
+		"name": "Deploys", "inboundAuthConfig": []object{{"type": "oauth2", "config": object{
+			"grantTypes": []string{"client_credentials"}, "scopes": []string{"system"}}}}})
+	if err != nil || r.status != http.StatusCreated || json.Unmarshal(r.body, &made) != nil {
+		t.Fatalf("%v %s", err, r.body)
+	}
+	client := object{"id": made.ClientID, "secret": made.ClientSecret, "issuer": p.base}
+	versions := []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
+	seen := runMCP(t, object{"url": p.base + "/mcp", "client": client, "versions": versions}, nil)
+	if !slices.Equal(seen.Versions, versions) || len(seen.Tools) != len(theTools()) {
+		t.Errorf("seen: %+v", seen)
+	}
+	if seen := runMCP(t, object{"url": p.base + "/mcp", "client": client, "tools": true}, nil); len(seen.Called) != len(theTools()) {
+		t.Errorf("seen: %+v", seen)
+	}
+}

@@ -1,0 +1,296 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/postern-id/postern/examples/react"
+)
+
+// reactFolder is where the packages of the React app are, once somebody has
+// installed them.
+const reactFolder = "../examples/react"
+
+// modules returns the node_modules of a folder, or skips the test.
+func modules(t *testing.T, folder, wanted string) string {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		lacking(t, "node is not installed")
+	}
+	path, err := filepath.Abs(filepath.Join(folder, "node_modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(path, wanted)); err != nil {
+		lacking(t, "%s is not there: run `npm ci` in %s", wanted, filepath.Clean(folder))
+	}
+	return path
+}
+
+// reactApp is a React app that a developer made of what the tools hand out, on
+// an origin of its own.
+type reactApp struct {
+	t             *testing.T
+	p             *postern
+	mode          string
+	given         *react.Integration
+	origin        string
+	applicationID string
+	script        string // the bundle
+}
+
+// newReactApp does what the instructions say.
+func newReactApp(t *testing.T, p *postern, mode string, change func(application object)) *reactApp {
+	t.Helper()
+	packages := modules(t, reactFolder, "@thunderid/react")
+	given, err := react.Integrate(p.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &reactApp{t: t, p: p, mode: mode, given: given, script: filepath.Join(t.TempDir(), "app.js")}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/app.js" {
+			http.ServeFile(w, r, a.script)
+			return
+		}
+		http.ServeFile(w, r, filepath.Join(reactFolder, "www", "index.html"))
+	}))
+	t.Cleanup(site.Close)
+	a.origin = fmt.Sprintf("http://localhost:%d", site.Listener.Addr().(*net.TCPAddr).Port)
+	a.build(packages, a.register(change))
+	return a
+}
+
+// register makes the application that the instructions show, and returns its
+// client id.
+func (a *reactApp) register(change func(application object)) (clientID string) {
+	a.t.Helper()
+	block := regexp.MustCompile("(?s)```json\n(.*?)```").FindStringSubmatch(a.given.Instructions)
+	if block == nil {
+		a.t.Fatal("the instructions show no application")
+	}
+	var body object
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(block[1], "http://localhost:5173", a.origin)), &body); err != nil {
+		a.t.Fatal(err)
+	}
+	if change != nil {
+		change(body)
+	}
+	var made struct{ ID, ClientID string }
+	r, err := a.p.post("/applications", adminToken(a.t, a.p), body)
+	if err != nil || r.status != http.StatusCreated || json.Unmarshal(r.body, &made) != nil {
+		a.t.Fatalf("%v %s", err, r.body)
+	}
+	a.applicationID = made.ID
+	return made.ClientID
+}
+
+// build writes the snippets of the mode, fills them in and bundles them.
+func (a *reactApp) build(packages, clientID string) {
+	a.t.Helper()
+	src := a.t.TempDir()
+	fill := strings.NewReplacer(react.ClientIDPlaceholder, clientID, react.ApplicationIDPlaceholder, a.applicationID)
+	for _, s := range a.given.Snippets {
+		if s.Mode != a.mode {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(src, s.File), []byte(fill.Replace(s.Code)), 0o600); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	esbuild := exec.Command(filepath.Join(packages, ".bin", "esbuild"), "main.tsx", "--bundle", "--jsx=automatic", "--log-level=warning",
+		`--define:process.env.NODE_ENV="production"`, "--outfile="+a.script)
+	esbuild.Dir, esbuild.Env = src, append(os.Environ(), "NODE_PATH="+packages)
+	if out, err := esbuild.CombinedOutput(); err != nil {
+		a.t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// shows waits for the app to show an element.
+func (b *tab) shows(id string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf("document.getElementById(%q)", id))
+}
+
+// signedInAs waits for the app to greet a user.
+func (b *tab) signedInAs(username string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`document.getElementById("username")?.textContent === %q`, username))
+}
+
+// The snippets are good TypeScript for the types that the SDK publishes.
+func TestReactSnippetsTypeCheck(t *testing.T) {
+	t.Parallel()
+	tsc := exec.Command(filepath.Join(modules(t, reactFolder, "typescript"), ".bin", "tsc"), "--noEmit")
+	tsc.Dir = reactFolder
+	if out, err := tsc.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestReactRedirectMode(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	a := newReactApp(t, p, react.Redirect, func(application object) {
+		// The SDK refreshes ten seconds before a token is over: two seconds after it came.
+		config := application["inboundAuthConfig"].([]any)[0].(object)["config"].(object)
+		config["token"] = object{"accessToken": object{"validityPeriod": 12}}
+	})
+	b := openTab(t)
+	g := &gateTab{tab: b, base: p.base}
+	b.open(a.origin)
+	b.click("sign-in")
+	b.until(`document.querySelector(".other a")`)
+	eval[any](b, `document.querySelector(".other a").click()`)
+	g.shows("step/who")
+	g.enter("username", "ada")
+	g.enter("email", "ada@example.org")
+	g.enter("given_name", "Ada")
+	g.click("action-continue")
+	g.shows("step/key")
+	g.click("action-passkey")
+	b.signedInAs("ada")
+	if at := eval[string](b, `location.origin`); at != a.origin {
+		t.Fatalf("came back to %s, want %s", at, a.origin)
+	}
+	if got := b.text("email"); got != "ada@example.org" {
+		t.Errorf("the e-mail address is %q", got)
+	}
+	if got := eval[string](b, `document.querySelector("h1").textContent`); got != "Hello, Ada" {
+		t.Errorf("the greeting is %q", got)
+	}
+
+	const access = `Object.values(sessionStorage).map((v) => v.match(/"access_token":"([^"]*)"/)?.[1]).find(Boolean)`
+	first := eval[string](b, access)
+	b.until(fmt.Sprintf("%s !== %q", access, first))
+	b.do(chromedp.Reload())
+	b.signedInAs("ada")
+
+	b.click("sign-out")
+	b.shows("sign-in")
+	if at := eval[string](b, `location.origin`); at != a.origin {
+		t.Errorf("after signing out the browser is at %s, want %s", at, a.origin)
+	}
+	b.present(false)
+	b.click("sign-in")
+	g.shows("step/key") // and is asked again
+	b.present(true)
+	b.until(`(document.getElementById("action-passkey")?.click(), document.getElementById("username")?.textContent === "ada")`)
+}
+
+// passkeySignIn is the built-in flow of that handle, which also asks for names.
+const passkeySignIn = "01900000-0000-7000-8000-000000000061"
+
+// cancellable lets the test cancel the browser's passkey prompts, by setting
+// window.cancels, and counts how often the app asked where its run is.
+const cancellable = `{
+	window.resumed = 0;
+	for (const name of ["create", "get"]) {
+		const real = navigator.credentials[name].bind(navigator.credentials);
+		navigator.credentials[name] = (options) => window.cancels ? Promise.reject(new DOMException("cancelled", "NotAllowedError")) : real(options);
+	}
+	const real = window.fetch;
+	window.fetch = async (url, init) => {
+		const reply = await real(url, init);
+		const body = String(init?.body);
+		if (body.includes('"executionId"') && !body.includes('"inputs"')) window.resumed++;
+		return reply;
+	};
+}`
+
+// fill types into a field of the SDK's form.
+func (b *tab) fill(identifier, value string) {
+	b.t.Helper()
+	b.shows("input_" + identifier)
+	b.do(typeInto("input_"+identifier, value))
+}
+
+// retries clicks a button that leads to a passkey prompt which fails, and waits for
+// the app to offer the passkey again.
+func (b *tab) retries(button, why string) {
+	b.t.Helper()
+	before := eval[int](b, `window.resumed`)
+	b.click(button)
+	b.until(fmt.Sprintf(`window.resumed > %d && document.querySelector("[role=alert]")?.textContent.includes(%q) && document.getElementById("passkey")`, before, why))
+}
+
+// cancels is retries where the person cancels the prompt.
+func (b *tab) cancels(button string) {
+	b.t.Helper()
+	eval[any](b, `window.cancels = true`)
+	b.retries(button, "try again")
+	eval[any](b, `window.cancels = false`)
+}
+
+func TestReactSelfHostedMode(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	a := newReactApp(t, p, react.SelfHosted, func(application object) { application["authFlowId"] = passkeySignIn })
+	b := openTab(t)
+	b.beforeScripts(cancellable)
+	b.open(a.origin)
+	b.shows("passkey")
+	b.click("other") // the form to sign up
+	b.fill("username", "ada")
+	b.fill("given_name", "Ada")
+	b.cancels("continue")
+	b.cancels("passkey")
+	b.click("passkey")
+	b.signedInAs("ada")
+	b.do(chromedp.Reload())
+	b.signedInAs("ada")
+	if got := eval[string](b, `document.querySelector("h1").textContent`); got != "Hello, Ada" {
+		t.Errorf("the greeting is %q", got)
+	}
+	id := b.text("sub")
+
+	// By the browser's own picker, at the first step of the flow.
+	b.click("sign-out")
+	b.cancels("passkey")
+	b.click("passkey")
+	b.signedInAs("ada")
+
+	// By name: the prompt comes with the reply to a form, which then is of the past.
+	b.click("sign-out")
+	b.click("username")
+	b.fill("username", "ada")
+	b.cancels("continue")
+	b.click("passkey")
+	b.signedInAs("ada")
+	if got := b.text("sub"); got != id {
+		t.Errorf("signed in as %s, want %s", got, id)
+	}
+}
+
+// A passkey that Postern refuses leaves people where they can go on, and says why.
+func TestReactSelfHostedModeRefused(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	a := newReactApp(t, p, react.SelfHosted, func(application object) { delete(application, "passkeyAllowedOrigins") })
+	b := openTab(t)
+	b.beforeScripts(cancellable)
+	b.open(a.origin)
+	b.shows("passkey")
+	b.click("other")
+	b.fill("username", "ada")
+	b.retries("continue", "passkey.allowed_origins")
+	b.retries("passkey", a.origin)
+
+	// Nor are they stuck in a run that is gone.
+	eval[any](b, `window.history.replaceState(null, "", "?executionId=01900000-0000-7000-8000-0000000000ff")`)
+	b.do(chromedp.Reload())
+	b.until(`document.querySelector("[role=alert]")?.textContent.includes("expired")`)
+	b.click("start-again")
+	b.shows("passkey")
+}
