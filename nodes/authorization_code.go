@@ -55,11 +55,9 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 	if refused, err := a.checkConsent(ctx, v); refused != nil || err != nil {
 		return refused, err
 	}
-	var permissions []string
-	if v.Subject.Draft == nil { // a user who is not stored yet has none
-		if permissions, err = a.deps.Permissions.Permissions(ctx, user.ID); err != nil {
-			return nil, err
-		}
+	permissions, err := a.permissions(ctx, v, user)
+	if err != nil {
+		return nil, err
 	}
 	statement := a.statement(v, user, permissions)
 	changes := a.session(v, &statement)
@@ -107,6 +105,21 @@ func (a *authorizationCode) checkConsent(ctx context.Context, v *engine.Visit) (
 // codeConsentRequired is that of the error of a run in which somebody should have
 // been asked.
 const codeConsentRequired = "consent_required"
+
+// permissions are those of the user that the application is registered for: whoever
+// may write applications, and no more than that, could else lead an administrator to
+// one of theirs and have what it is given.
+func (a *authorizationCode) permissions(ctx context.Context, v *engine.Visit, user *schemas.User) ([]string, error) {
+	if v.Application == nil || v.Subject.Draft != nil { // a user who is not stored yet has none
+		return nil, nil
+	}
+	has, err := a.deps.Permissions.Permissions(ctx, user.ID)
+	if err != nil || len(has) == 0 {
+		return nil, err
+	}
+	registered, err := a.deps.Permissions.RegisteredScopes(ctx, v.Application.ID)
+	return schemas.Shared(has, registered), err
+}
 
 // session makes the statement a part of the session that was found, or of one
 // that it starts. A new one that began in a browser outlives the statement: it

@@ -34,7 +34,7 @@ func TestAuthorizationCode(t *testing.T) {
 			visit(known("ada"), authenticated(schemas.ACRPassword, "pwd"), func(v *engine.Visit) { v.Application = limited }),
 			schemas.Assertion{
 				Subject: "ada", Audience: []string{"shop", "https://id.example.com"}, AuthTime: noon,
-				AMR: []string{"pwd"}, ACR: schemas.ACRPassword, Permissions: []string{"system"}, UserType: "Person", OUID: "ou-1",
+				AMR: []string{"pwd"}, ACR: schemas.ACRPassword, Permissions: []string{"system:users:read"}, UserType: "Person", OUID: "ou-1",
 				Profile: map[string]any{"department": "Engines", "email": "ada@example.org"}, Validity: 90 * time.Second,
 			},
 		},

@@ -29,9 +29,10 @@ type directory struct {
 	permissions map[string][]string
 	consents    map[string]*schemas.Consent // by user and application
 	request     *schemas.AuthRequest
-	misfit      []schemas.Problem // what is wrong with whoever is to be created
-	lookups     int               // calls of UserByAttribute
-	broken      error             // what every method fails with, if not nil
+	scopes      map[string][]string // of applications
+	misfit      []schemas.Problem   // what is wrong with whoever is to be created
+	lookups     int                 // calls of UserByAttribute
+	broken      error               // what every method fails with, if not nil
 }
 
 func notFound(code string) error {
@@ -72,6 +73,10 @@ func (d *directory) PasswordHash(_ context.Context, userID string) (string, erro
 
 func (d *directory) Permissions(_ context.Context, userID string) ([]string, error) {
 	return d.permissions[userID], d.broken
+}
+
+func (d *directory) RegisteredScopes(_ context.Context, applicationID string) ([]string, error) {
+	return d.scopes[applicationID], d.broken
 }
 
 func (d *directory) Credentials(_ context.Context, userID string) ([]schemas.Credential, error) {
@@ -147,6 +152,7 @@ func newWorld(t *testing.T) *world {
 			},
 			hashes:      map[string]string{"ada": "new:analytical engine"},
 			permissions: map[string][]string{"ada": {"system"}},
+			scopes:      map[string][]string{"app-1": {"openid", "system"}, "shop": {"openid", "system:users:read"}},
 		},
 		hasher: &hasher{},
 		device: passkeytest.New(passkeytest.Seed(t.Name())),

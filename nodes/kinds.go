@@ -36,9 +36,11 @@ type Credentials interface {
 	Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
 }
 
-// Permissions gives what a user may do, by their roles.
+// Permissions gives what a user may do, by their roles, and what an application is
+// registered for as a client; nothing if it is none.
 type Permissions interface {
 	Permissions(ctx context.Context, userID string) ([]string, error)
+	RegisteredScopes(ctx context.Context, applicationID string) ([]string, error)
 }
 
 // Consents gives what a user lets the client of an application have, nil if they

@@ -30,8 +30,36 @@ type Application struct {
 	// shows it.
 	ClientSecret      string        `json:"clientSecret,omitempty"`
 	InboundAuthConfig []InboundAuth `json:"inboundAuthConfig,omitempty"` // one at most
-	CreatedAt         time.Time     `json:"createdAt"`
-	UpdatedAt         time.Time     `json:"updatedAt"`
+	// Registration says how the application came to be: "" if an administrator made
+	// it, else RegisteredDynamically or RegisteredByDocument. It never changes.
+	Registration string `json:"registration,omitempty"`
+	// Verified says that an administrator vouches for a client that registered
+	// itself.
+	Verified  bool      `json:"verified,omitempty"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+// The ways in which clients register themselves.
+const (
+	RegisteredDynamically = "dynamic"           // at the registration endpoint (RFC 7591)
+	RegisteredByDocument  = "metadata-document" // by publishing one, whose address is the client id
+)
+
+// Vouched reports whether an administrator has made the application, or vouches
+// for it. Of any other its name, its logo and its addresses are what it says of
+// itself, and a person must be asked before it gets anything.
+func (a *Application) Vouched() bool { return a.Registration == "" || a.Verified }
+
+// ClientLease is for how long a client is kept that registered itself, and that
+// nobody vouches for. Times are UTC.
+type ClientLease struct {
+	ApplicationID string
+	ExpiresAt     time.Time
+	// FetchedAt is when the client's metadata document was fetched last, and
+	// FreshUntil until when it need not be fetched again. Zero for a client that has
+	// none.
+	FetchedAt, FreshUntil time.Time
 }
 
 // The types of applications. A type describes, and decides the defaults of the

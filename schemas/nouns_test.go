@@ -142,3 +142,21 @@ func TestNoAttributesIsNotAll(t *testing.T) {
 		}
 	}
 }
+
+func TestShared(t *testing.T) {
+	for _, test := range []struct{ first, second, want string }{
+		{"system", "openid system", "system"},
+		{"system", "openid system:users:read", "system:users:read"},
+		{"system:users:read shop", "system", "system:users:read"},
+		{"system:users", "system:users:read system:users:write", "system:users:read system:users:write"},
+		{"system:users:read", "system:users:write", ""},
+		{"system", "systemic system-x", ""},
+		{"system:users:read system", "system", "system:users:read system"},
+		{"", "system", ""},
+		{"system", "", ""},
+	} {
+		if got := strings.Join(Shared(strings.Fields(test.first), strings.Fields(test.second)), " "); got != test.want {
+			t.Errorf("%q and %q share %q, expected %q", test.first, test.second, got, test.want)
+		}
+	}
+}

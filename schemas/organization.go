@@ -3,6 +3,7 @@ package schemas
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -132,6 +133,22 @@ func (r *Resource) appendPermissions(all []string, above string) []string {
 		all = r.Resources[i].appendPermissions(all, own)
 	}
 	return all
+}
+
+// Shared returns what two lists of permissions have in common: each permission that
+// one of them has and the other has too, or has one above. Those of the first list come
+// first.
+func Shared(first, second []string) []string {
+	var shared []string
+	for _, lists := range [][2][]string{{first, second}, {second, first}} {
+		for _, permission := range lists[0] {
+			covers := func(has string) bool { return Covers(has, permission) }
+			if slices.ContainsFunc(lists[1], covers) && !slices.ContainsFunc(shared, covers) {
+				shared = append(shared, permission)
+			}
+		}
+	}
+	return shared
 }
 
 // Covers reports whether having a permission implies another: it is that one,

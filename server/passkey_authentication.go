@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/schemas"
@@ -143,7 +144,7 @@ func (s *server) signIn(r *http.Request, v *passkey.Verified, assert bool) (*aut
 
 // assert signs an assertion of a session that is yet to be kept.
 func (s *server) assert(r *http.Request, user *schemas.User, v *passkey.Verified) (string, schemas.Session, error) {
-	permissions, err := s.Store.Permissions(r.Context(), user.ID)
+	permissions, err := s.permissionsAt(r, user, v.Origin)
 	if err != nil {
 		return "", schemas.Session{}, err
 	}
@@ -166,4 +167,14 @@ func (s *server) assert(r *http.Request, user *schemas.User, v *passkey.Verified
 		return "", schemas.Session{}, fmt.Errorf("assert: %w", own(err))
 	}
 	return assertion, session, nil
+}
+
+// permissionsAt are what a user may do who signs in at a page without saying to which
+// application. Only our own pages are told: any other might be one that a visitor was
+// led to, and nobody has registered it for anything.
+func (s *server) permissionsAt(r *http.Request, user *schemas.User, origin string) ([]string, error) {
+	if own, err := url.Parse(s.PublicURL); err != nil || origin != own.Scheme+"://"+own.Host {
+		return nil, nil
+	}
+	return s.Store.Permissions(r.Context(), user.ID)
 }

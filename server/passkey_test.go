@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
@@ -60,7 +61,12 @@ func attested(t testing.TB, a *passkeytest.Authenticator, s started, hows ...pas
 
 func asserted(t testing.TB, a *passkeytest.Authenticator, s started, hows ...passkeytest.How) map[string]any {
 	t.Helper()
-	r, err := a.Authenticate(s.Request, rpOrigin, hows...)
+	return assertedAt(t, a, rpOrigin, s, hows...)
+}
+
+func assertedAt(t testing.TB, a *passkeytest.Authenticator, origin string, s started, hows ...passkeytest.How) map[string]any {
+	t.Helper()
+	r, err := a.Authenticate(s.Request, origin, hows...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +116,7 @@ func TestPasskeyRoundTrip(t *testing.T) {
 		if err := json.Unmarshal([]byte(got.Assertion), &said); err != nil || got.ID != ada || got.Type != "Person" || got.OUID != "ou1" {
 			t.Fatalf("%s: %+v, %v", start, got, err)
 		}
-		if said.Subject != ada || !slices.Equal(said.Audience, []string{publicURL}) || !slices.Equal(said.Permissions, []string{"system"}) ||
+		if said.Subject != ada || !slices.Equal(said.Audience, []string{publicURL}) || len(said.Permissions) > 0 ||
 			said.ACR != "phrh" || !slices.Contains(said.AMR, "hwk") || !said.AuthTime.Equal(w.clock()) || len(said.Profile) != 2 || said.Profile["given_name"] != "Ada" {
 			t.Errorf("%s: asserted %+v", start, said)
 		}
@@ -120,6 +126,27 @@ func TestPasskeyRoundTrip(t *testing.T) {
 	}
 	if c := w.store.passkeys[0]; c.SignCount != 3 {
 		t.Errorf("sign count %d, want 3", c.SignCount)
+	}
+}
+
+// Who uses a passkey on a page of the server itself may do what their roles grant, and
+// elsewhere nothing.
+func TestPasskeyPermissions(t *testing.T) {
+	w := newWorld(t, func(o *server.Options) {
+		ceremonies, err := passkey.New(passkey.Config{Origins: []string{rpOrigin, publicURL}, RPID: "example.com", Now: o.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Passkeys = ceremonies
+	})
+	a := w.enrol(ada)
+	for origin, want := range map[string][]string{rpOrigin: nil, publicURL: {"system"}} {
+		var got struct{ Assertion string }
+		w.post("/auth/passkey/finish", assertedAt(t, a, origin, w.startAuthentication(`{}`)), &got)
+		var said schemas.Assertion
+		if err := json.Unmarshal([]byte(got.Assertion), &said); err != nil || said.Subject != ada || !slices.Equal(said.Permissions, want) {
+			t.Errorf("at %s: %+v, %v", origin, said, err)
+		}
 	}
 }
 

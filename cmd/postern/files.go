@@ -29,6 +29,11 @@ func checkedFiles() files {
 	return files{"flow", flows.FlowFiles, wanted, func(string) error { return nil }}
 }
 
+// flowFiles are flows alone.
+func flowFiles() files {
+	return files{"flow", flows.FlowFiles, flows.IsFlow, func(string) error { return nil }}
+}
+
 func scenarioFiles() files {
 	return files{"scenario", flows.ScenarioFiles, flows.IsScenarios, func(name string) error {
 		if flows.IsFlow(name) {

@@ -19,6 +19,7 @@ import (
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/examples"
+	"github.com/postern-id/postern/flows/findings"
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
@@ -27,6 +28,8 @@ import (
 type serveCommand struct {
 	Config string `type:"path" help:"The configuration file. Without one the defaults hold, and everything is kept under ./data."`
 	Listen string `placeholder:"ADDR" help:"Listen on this address instead of the configured one; 127.0.0.1:0 takes any free port."`
+	Flows  string `type:"path" placeholder:"DIR" help:"Take the flows from the files of this folder instead of the configured flow.dir. They are checked first, and read-only."`
+	Dev    bool   `help:"Look at the folder of flows for changes, and take them. What is wrong is printed."`
 	Try    bool   `help:"Show the try-it page at /try/, with an application anybody may sign up to. Not for production."`
 }
 
@@ -49,10 +52,17 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer h.close()
+	folder, documents, err := c.flows(p, h)
+	if err != nil {
+		return err
+	}
 	if err := c.fill(ctx, p, h, l.Addr()); err != nil {
 		return err
 	}
 	if err := c.showTry(ctx, h); err != nil {
+		return err
+	}
+	if err := folder.take(ctx, documents); err != nil {
 		return err
 	}
 	if err := h.tokens.Prepare(ctx); err != nil {
@@ -69,6 +79,9 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	upkeep.Go(func() { h.sweep(ctx) })
 	upkeep.Go(func() { h.tendKeys(ctx) })
 	upkeep.Go(func() { h.deliveries().Run(ctx) })
+	if c.Dev {
+		upkeep.Go(func() { folder.watch(ctx) })
+	}
 	err = server.Serve(ctx, l, h.handler(), certificates, log)
 	stop() // Serve may end by itself, and then the upkeep must too
 	upkeep.Wait()
@@ -111,6 +124,21 @@ func (c serveCommand) showTry(ctx context.Context, h *house) error {
 	h.pages["/try"] = http.RedirectHandler("/try/", http.StatusPermanentRedirect)
 	h.pages["/"] = http.RedirectHandler("/try/", http.StatusTemporaryRedirect)
 	return bootstrap.EnsureTry(ctx, h.directory)
+}
+
+// flows reads the folder of flows; there are no documents where none is
+// configured.
+func (c serveCommand) flows(p program, h *house) (flowFolder, []*schemas.Document, error) {
+	f := flowFolder{dir: cmp.Or(c.Flows, h.cfg.Flow.Dir), directory: h.directory, out: p.stdout, style: findings.Text{Colour: p.colours("auto")}}
+	if f.dir == "" {
+		if c.Dev {
+			return f, nil, errors.New("--dev looks at a folder of flows: say which with --flows, or with flow.dir in the configuration")
+		}
+		return f, nil, nil
+	}
+	f.seen = f.stamp()
+	documents, err := f.read()
+	return f, documents, err
 }
 
 // without hides one application.

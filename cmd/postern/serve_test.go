@@ -105,6 +105,8 @@ func TestFailedStarts(t *testing.T) {
 	}
 	defer taken.Close()
 	const anyPort = "--listen=127.0.0.1:0"
+	unsafe := t.TempDir()
+	write(t, filepath.Join(unsafe, "in.yaml"), "handle: in\nname: In\nflowType: AUTHENTICATION\nnodes:\n  - {id: done, use: authorization-code}\n")
 	remove := func(name string) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
 			if err := os.Remove(filepath.Join(dir, name)); err != nil {
@@ -126,6 +128,8 @@ func TestFailedStarts(t *testing.T) {
 		{"a blank administrator", nil, anyPort, []string{"ADMIN_USERNAME= "}, "ADMIN_USERNAME"},
 		{"a short password", nil, anyPort, []string{"ADMIN_PASSWORD=x"}, "ADMIN_PASSWORD is too short"},
 		{"a port that is taken", nil, "--listen=" + taken.Addr().String(), nil, "another program"},
+		{"a flow that may not run", nil, anyPort, []string{"POSTERN_FLOW_DIR=" + unsafe}, "in.yaml:5:5: error: authorization-code needs an authenticated user"},
+		{"no flows where they should be", nil, anyPort, []string{"POSTERN_FLOW_DIR=" + t.TempDir()}, "flow.dir: no flow files"},
 		{"an address without a port", nil, "--listen=localhost", nil, "expected host:port"},
 	}
 	for _, tt := range tests {

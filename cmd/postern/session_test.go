@@ -117,7 +117,7 @@ func TestTakenPermissionsCountAtOnce(t *testing.T) {
 	if err := json.Unmarshal(reply.Body.Bytes(), &given); err != nil {
 		t.Fatal(err)
 	}
-	tokens := map[string]string{"a user": w.authenticate(w.start(schemas.Authentication)).Assertion, "a client": given.Token}
+	tokens := map[string]string{"a user": w.finishPasskey(w.startPasskey()), "a client": given.Token}
 	for _, want := range []int{200, 403} {
 		for whose, token := range tokens {
 			if got := w.get("/users", token); got != want {

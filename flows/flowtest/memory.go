@@ -239,6 +239,15 @@ func (m *Memory) Permissions(_ context.Context, userID string) ([]string, error)
 	return m.permissions[userID], nil
 }
 
+// RegisteredScopes returns what an application is registered for as a client.
+func (m *Memory) RegisteredScopes(ctx context.Context, applicationID string) ([]string, error) {
+	a, err := m.Application(ctx, applicationID)
+	if err != nil || a.OAuth() == nil {
+		return nil, err
+	}
+	return a.OAuth().Scopes, nil
+}
+
 // Application finds an application.
 func (m *Memory) Application(_ context.Context, id string) (*schemas.Application, error) {
 	m.mu.Lock()

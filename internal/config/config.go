@@ -102,6 +102,7 @@ type Outbound struct {
 
 // Flow is what holds for the runs of all flows.
 type Flow struct {
+	Dir                   string   `json:"dir"` // of flow files; "" for none
 	RequireChallengeToken bool     `json:"require_challenge_token"`
 	AuthenticationTTL     Duration `json:"authentication_ttl"`
 	RegistrationTTL       Duration `json:"registration_ttl"`

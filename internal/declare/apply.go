@@ -220,7 +220,7 @@ func errReadOnly(n Noun, e *Entry, mend string) error {
 func (a *applier) deleteOf(ctx context.Context, n Noun) error {
 	var pending []*Entry
 	for _, id := range sortedIDs(a.shelves.of(n)) {
-		if a.byID[n.Plural+" "+id] == nil {
+		if a.byID[n.Plural+" "+id] == nil && !selfMade(a.shelves.of(n).byID[id]) {
 			pending = append(pending, a.shelves.of(n).byID[id])
 		}
 	}

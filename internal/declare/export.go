@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -53,8 +54,8 @@ func (e *exporter) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		lists[n.Plural] = all
 		e.shelves.fill(n, all)
+		lists[n.Plural] = slices.DeleteFunc(slices.Clone(all), selfMade)
 	}
 	for _, n := range Nouns() {
 		names := fileNames(n, lists[n.Plural])
@@ -68,6 +69,10 @@ func (e *exporter) run(ctx context.Context) error {
 	}
 	return nil
 }
+
+// selfMade reports whether a resource is a client that registered itself. Nobody
+// declares those: in a file one would become an administrator's.
+func selfMade(e *Entry) bool { return textAt(e.Document, "registration") != "" }
 
 func (e *exporter) write(ctx context.Context, n Noun, d *schemas.Document) ([]byte, error) {
 	form, err := e.form(ctx, n, d)

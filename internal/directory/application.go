@@ -52,8 +52,9 @@ func completeApplication(w *work, old, a *schemas.Application) error {
 		return err
 	}
 	if old == nil {
-		old = &schemas.Application{}
+		old = &schemas.Application{Registration: w.registration}
 	}
+	a.Registration = old.Registration
 	return completeClient(w, old, a)
 }
 
@@ -98,6 +99,9 @@ func checkApplication(w *work, old, a *schemas.Application) error {
 	checkLines(w, "contacts", a.Contacts)
 	checkLines(w, "assertion.userAttributes", a.Assertion.UserAttributes)
 	checkCustomizations(w, a.Customizations)
+	if a.Verified && a.Registration == "" {
+		w.invalid("verified", "this is for clients that registered themselves: one that an administrator makes is vouched for by that; leave it out")
+	}
 	if err := guardApplication(w, &was); err != nil {
 		return err
 	}

@@ -26,6 +26,9 @@ type work struct {
 	prepared any
 	// secret is set by a rule that changes what the resource does not show.
 	secret bool
+	// registration is how the application came to be that is about to be made: see
+	// schemas.Application.
+	registration string
 	// detail goes into the event.
 	detail map[string]string
 

@@ -12,12 +12,12 @@ import (
 
 // Create implements Resource.
 func (c *collection[T]) Create(ctx context.Context, call Call, d *schemas.Document) (*Item, error) {
-	return c.put(ctx, call, d, nil)
+	return c.put(ctx, call, d, nil, nil)
 }
 
 // Replace implements Resource.
 func (c *collection[T]) Replace(ctx context.Context, call Call, id, match string, d *schemas.Document) (*Item, error) {
-	return c.put(ctx, call, d, &target{id, match})
+	return c.put(ctx, call, d, &target{id, match}, nil)
 }
 
 // alter replaces a resource by what change makes of a copy of it. The copy is a
@@ -45,8 +45,9 @@ func (c *collection[T]) alter(ctx context.Context, call Call, id, part string, c
 // target is the resource that a write replaces.
 type target struct{ id, match string }
 
-// put creates a resource, or replaces the target.
-func (c *collection[T]) put(ctx context.Context, call Call, d *schemas.Document, at *target) (*Item, error) {
+// put creates a resource, or replaces the target. Adjust may change what the
+// document says before it is judged; nil if nothing does.
+func (c *collection[T]) put(ctx context.Context, call Call, d *schemas.Document, at *target, adjust func(w *work, v *T) error) (*Item, error) {
 	var item *Item
 	prepared, err := c.prepared(ctx, d)
 	if err != nil {
@@ -58,6 +59,11 @@ func (c *collection[T]) put(ctx context.Context, call Call, d *schemas.Document,
 		w.prepared = prepared
 		if err := checkText(w, d); err != nil {
 			return err
+		}
+		if adjust != nil {
+			if err := adjust(w, v); err != nil {
+				return err
+			}
 		}
 		old, err := c.target(w, at)
 		if err != nil {

@@ -92,6 +92,8 @@ type Verified struct {
 	// UserVerified tells whether the authenticator verified who used it, by PIN
 	// or biometrics, this time.
 	UserVerified bool
+	// Origin is that of the page where it happened, one of those allowed.
+	Origin string
 	// CounterRegressed tells that the signature counter did not grow, as a
 	// cloned authenticator's would not, and the policy let that pass.
 	CounterRegressed bool
@@ -193,6 +195,7 @@ func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, cr
 		// The highest count ever seen is kept, so that a clone stays visible.
 		Use:              schemas.UseCredential{ID: credential.ID, SignCount: max(count, credential.SignCount), BackupState: data.Flags.HasBackupState(), At: now.UTC()},
 		UserVerified:     data.Flags.HasUserVerified(),
+		Origin:           parsed.Response.CollectedClientData.Origin,
 		CounterRegressed: regressed,
 	}
 	v.Methods, v.ACR = Assurance(synced, v.UserVerified)

@@ -106,7 +106,7 @@ func TestVerified(t *testing.T) {
 			}
 			synced := test.acr == "phr"
 			want := &passkey.Verified{
-				UserID: alice, Credential: credential, UserVerified: test.uv, Methods: test.methods, ACR: test.acr,
+				UserID: alice, Credential: credential, UserVerified: test.uv, Origin: site, Methods: test.methods, ACR: test.acr,
 				Use: schemas.UseCredential{ID: credential.ID, SignCount: test.count, BackupState: synced, At: noon},
 			}
 			if !reflect.DeepEqual(v, want) {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ const (
 
 	selectGroupPermissions query = `WITH RECURSIVE belongs (id) AS (SELECT id FROM user_groups WHERE id = ?` +
 		ofGroups + `SELECT role_id FROM role_assignments WHERE group_id = ?` + ofRoles
+
+	selectRegisteredScopes query = `SELECT scopes FROM oauth_profiles WHERE application_id = ?`
 
 	selectApplicationPermissions query = `SELECT p.permission FROM role_assignments a CROSS JOIN role_permissions p
 		WHERE a.application_id = ? AND p.role_id = a.role_id GROUP BY p.permission ORDER BY p.permission`
@@ -53,6 +56,20 @@ func (s *Store) ApplicationPermissions(ctx context.Context, applicationID string
 		return nil, fmt.Errorf("store: reading permissions: %w", err)
 	}
 	return permissions, nil
+}
+
+// RegisteredScopes returns what the application is registered for as an OAuth client;
+// none if it is not one, or unknown.
+func (s *Store) RegisteredScopes(ctx context.Context, applicationID string) ([]string, error) {
+	if !storable(applicationID) {
+		return nil, nil
+	}
+	var scopes sql.NullString
+	err := s.row(ctx, selectRegisteredScopes, applicationID).Scan(&scopes)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("store: reading what an application is registered for: %w", err)
+	}
+	return list(scopes), nil
 }
 
 // PermissionsOf returns what somebody has, sorted: a user; an application; or a

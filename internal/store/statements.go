@@ -40,10 +40,10 @@ func readQueries() []query {
 	return []query{
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions,
 		selectCredential, selectCredentials,
-		selectApplicationPermissions, selectTokenLive, selectSessionByToken,
+		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectSessionByToken,
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects,
 		selectConsent, selectPermissionWord,
-		selectApplication, selectApplicationByClient, selectClientRevision,
+		selectApplication, selectApplicationByClient, selectClientRevision, selectLease,
 		selectActiveVersion, selectFlowVersion,
 		selectKeys, selectExpiredDeliveries,
 	}
@@ -63,6 +63,7 @@ func writeQueries() []query {
 		insertFlow, insertFlowVersion, advanceFlow, selectFlowClash,
 		insertClientAssertion, deleteExpiredClientAssertions,
 		insertKey, insertEvent, insertSeeding,
+		prolongLease, deleteExpiredClients,
 		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
 		upsertConsent,
 	}

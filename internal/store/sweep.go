@@ -36,12 +36,13 @@ const (
 const sweepBatch = 500
 
 // Sweep removes the runs, authorization requests, sessions, passkey sessions,
-// refresh tokens, revocations and clients' assertions that have expired at now, a
-// few at a time so that other writes come in between, and returns how many there
-// were. It may be called on any number of instances at once.
+// refresh tokens, revocations, clients' assertions and leases of clients (with the
+// clients) that have expired at now, a few at a time so that other writes come in
+// between, and returns how many there were. It may be called on any number of
+// instances at once.
 func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err error) {
 	for _, q := range []query{deleteExpiredRuns, deleteExpiredAuthRequests, deleteExpiredPasskeySessions, deleteExpiredFamilies,
-		deleteExpiredSessions, deleteExpiredRevocations, deleteExpiredClientAssertions} {
+		deleteExpiredSessions, deleteExpiredRevocations, deleteExpiredClientAssertions, deleteExpiredClients} {
 		n, err := s.sweep(ctx, q, now)
 		removed += n
 		if err != nil {

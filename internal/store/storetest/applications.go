@@ -48,6 +48,7 @@ func applications() tableCase[schemas.Application] {
 			a.PasskeyAllowedOrigins = []string{"https://shop.example"}
 			a.Assertion = schemas.AssertionRules{ValidityPeriod: 60, UserAttributes: []string{}}
 			a.Customizations = map[string]any{"theme": map[string]any{"dark": true}}
+			a.Registration, a.Verified = schemas.RegisteredDynamically, true
 			return a
 		},
 		edit: func(a *schemas.Application) {
@@ -60,10 +61,11 @@ func applications() tableCase[schemas.Application] {
 			return &a.ID, &a.CreatedAt, &a.UpdatedAt
 		},
 		values: map[string]func(*schemas.Application) string{
-			"name":     func(a *schemas.Application) string { return a.Name },
-			"clientId": func(a *schemas.Application) string { return a.ClientID },
-			"ouId":     func(a *schemas.Application) string { return a.OUID },
-			"type":     func(a *schemas.Application) string { return a.Type },
+			"name":         func(a *schemas.Application) string { return a.Name },
+			"clientId":     func(a *schemas.Application) string { return a.ClientID },
+			"ouId":         func(a *schemas.Application) string { return a.OUID },
+			"type":         func(a *schemas.Application) string { return a.Type },
+			"registration": func(a *schemas.Application) string { return a.Registration },
 		},
 	}
 }
@@ -88,6 +90,12 @@ func testClients(t *testing.T, s *store.Store) {
 	got, err := s.ApplicationByClientID(ctx, client.ClientID)
 	must(t, err)
 	wantEqual(t, "the application by its client id", got, &client)
+
+	for id, want := range map[string][]string{client.ID: {"openid", "shop:orders"}, plain.ID: nil, schemas.NewID(): nil, "a\x00": nil} {
+		scopes, err := s.RegisteredScopes(ctx, id)
+		must(t, err)
+		wantEqual(t, "what it is registered for", scopes, want)
+	}
 
 	was := client.UpdatedAt
 	lost := client

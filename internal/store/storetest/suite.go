@@ -61,6 +61,8 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"deliveries are claimed and end", testDeliveries},
 		{"of those who claim a delivery one gets it", testDeliveryRace},
 		{"deliveries that expire are given up once", testExpiredDeliveries},
+		{"clients that nobody uses are swept", testLeases},
+		{"there is room for clients that register themselves", testRoom},
 		{"what has expired is swept", testSweep},
 		{"sign-ins that have expired are swept", testSweepSignIns},
 		{"changes about nobody are refused", testUnknownUser},

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/flows/findings"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+)
+
+// flowFolder is a folder of flow files that a server takes its flows from.
+type flowFolder struct {
+	dir       string
+	directory *directory.Directory
+	out       io.Writer
+	style     findings.Text
+	seen      []byte // the stamp of what was read first
+}
+
+// read reads the flow files of the folder and checks them. What is wrong with them
+// is printed.
+func (f flowFolder) read() ([]*schemas.Document, error) {
+	names, err := flowFiles().under([]string{f.dir})
+	if err != nil {
+		return nil, fmt.Errorf("flow.dir: %w", err)
+	}
+	checker := findings.Checker{Kinds: nodes.Kinds(nodes.Deps{})}
+	files, err := checker.Check(len(names), func(i int) (findings.Source, error) {
+		text, err := os.ReadFile(names[i])
+		return findings.Source{Name: names[i], Text: text}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("flow.dir: %w", err)
+	}
+	documents := make([]*schemas.Document, len(files))
+	for i := range files {
+		documents[i] = document(&files[i])
+	}
+	tellClashes(files, documents)
+	files = slices.DeleteFunc(files, func(file findings.File) bool { return len(file.Findings) == 0 })
+	if len(files) == 0 {
+		return documents, nil
+	}
+	if err := f.style.Write(f.out, files); err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(files, func(file findings.File) bool { return file.Refused() }) {
+		return nil, fmt.Errorf("flows in %s may not run", f.dir)
+	}
+	return documents, nil
+}
+
+// document is what a file says; nil if it cannot be read.
+func document(f *findings.File) *schemas.Document {
+	read := schemas.ParseYAML
+	if flows.IsJSON(f.Name) {
+		read = schemas.ParseJSON
+	}
+	d, _ := read(f.Text)
+	return d
+}
+
+// tellClashes adds to what was found that several files have a flow of one type
+// and handle.
+func tellClashes(files []findings.File, documents []*schemas.Document) {
+	first := map[string]string{} // the names of files, by what their flows are called
+	for i := range files {
+		f, d := &files[i], documents[i]
+		if f.Handle == "" {
+			continue // it may not run anyhow
+		}
+		flowType, _ := d.At("flowType").Text()
+		key := flowType + " " + f.Handle
+		if other, taken := first[key]; taken {
+			clash := schemas.Problem{Rule: engine.RuleShape, Path: "handle", Message: fmt.Sprintf("the %s flow in %s has the handle %q too: choose another for one of them", flowType, other, f.Handle)}
+			f.Findings = append(f.Findings, d.Locate([]schemas.Problem{clash})...)
+		}
+		first[key] = f.Name
+	}
+}
+
+// take makes the store's flows what the documents say, and prints which of them
+// have a new version.
+func (f flowFolder) take(ctx context.Context, documents []*schemas.Document) error {
+	held, err := f.directory.HoldFlows(ctx, documents)
+	if err != nil {
+		return err
+	}
+	for _, h := range held {
+		if h.New {
+			fmt.Fprintf(f.out, "flow %s is version %d\n", h.Handle, h.Version)
+		}
+	}
+	return nil
+}
+
+// lookEvery is how often a folder is looked at for changes.
+const lookEvery = 300 * time.Millisecond
+
+// watch takes the files again whenever they have changed, until the context ends.
+// What is refused changes nothing: the flows stay what they were.
+func (f flowFolder) watch(ctx context.Context) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	taken, seen := f.seen, f.seen
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := f.stamp()
+		settled := bytes.Equal(now, seen) // nobody is in the middle of saving
+		seen = now
+		if bytes.Equal(now, taken) || !settled {
+			continue
+		}
+		taken = now
+		f.reload(ctx)
+	}
+}
+
+// reload takes the files, and prints what came of it.
+func (f flowFolder) reload(ctx context.Context) {
+	documents, err := f.read()
+	if err == nil {
+		err = f.take(ctx, documents)
+	}
+	if err != nil {
+		fmt.Fprintf(f.out, "%v; the flows stay what they were\n", err)
+	}
+}
+
+// stamp tells states of the folder apart.
+func (f flowFolder) stamp() []byte {
+	h := sha256.New()
+	// What cannot be looked at is told when the files are read.
+	_ = filepath.WalkDir(f.dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !flows.IsFlow(d.Name()) {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			fmt.Fprintf(h, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
+		}
+		return nil
+	})
+	return h.Sum(nil)
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	keyFlow = `handle: sign-in
+name: Sign in
+flowType: AUTHENTICATION
+nodes:
+  - {id: key, use: passkey-authenticate, next: done}
+  - {id: done, use: authorization-code}
+`
+	otherHandle = "handle: other"
+)
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A server takes its flows from a folder, and with --dev takes what is saved there,
+// but never what may not run.
+func TestFlowsOfAFolder(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "sign_in.yaml")
+	write(t, file, keyFlow)
+	told, w := io.Pipe()
+	exit := make(chan int, 1)
+	go func() {
+		exit <- program{
+			args:    []string{"serve", "--listen", "127.0.0.1:0", "--flows", dir, "--dev"},
+			environ: []string{"POSTERN_DATA_DIR=" + t.TempDir(), "ADMIN_PASSWORD=quiet harbour lantern"},
+			stdout:  w, stderr: io.Discard,
+		}.run(ctx)
+		w.Close()
+	}()
+	lines := bufio.NewScanner(told)
+	until := func(want string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), want) {
+				return
+			}
+		}
+		t.Fatalf("the server never told %q", want)
+	}
+	until("flow sign-in is version 2") // the built-in one was the first
+	until("serves")
+	write(t, file, strings.Replace(keyFlow, "next: done", "next: end", 1))
+	until("sign_in.yaml:6:10: error: ")
+	until("the flows stay what they were")
+	write(t, file, strings.Replace(keyFlow, "Sign in", "Come in", 1))
+	until("flow sign-in is version 3")
+	write(t, filepath.Join(dir, "more.yml"), strings.Replace(keyFlow, "handle: sign-in", otherHandle, 1))
+	until("flow other is version 1")
+	write(t, filepath.Join(dir, "most.yml"), strings.Replace(keyFlow, "handle: sign-in", otherHandle, 1))
+	until("the AUTHENTICATION flow in " + filepath.Join(dir, "more.yml") + " has the handle")
+	go func() { _, _ = io.Copy(io.Discard, told) }()
+	stop()
+	if code := <-exit; code != exitFine {
+		t.Errorf("exit code %d", code)
+	}
+}

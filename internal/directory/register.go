@@ -1,0 +1,109 @@
+package directory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// mostLeased is how many clients there may be that anybody could register. Those
+// that nobody has used go first when there are more.
+const mostLeased = 10_000
+
+// Registration is a client that registers itself.
+type Registration struct {
+	// Application is what it is to be. Its name is changed if another has it.
+	Application schemas.Application
+	// By is schemas.RegisteredDynamically or schemas.RegisteredByDocument.
+	By string
+	// Lease is for how long it is kept if nobody uses it; nil if it stays. The
+	// application's id is filled in.
+	Lease *schemas.ClientLease
+}
+
+// Register makes an application of a client that registers itself, by the rules
+// for every application. One that has an id is there already, and replaced: its
+// metadata document says something new.
+func (d *Directory) Register(ctx context.Context, c Call, r Registration) (*schemas.Application, error) {
+	text, err := json.Marshal(r.Application)
+	if err != nil {
+		return nil, fmt.Errorf("writing a registration as JSON: %w", err)
+	}
+	document, problems := schemas.ParseJSON(text)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("reading a registration again: %s", problems[0])
+	}
+	var made *schemas.Application
+	err = d.Transact(ctx, c, func(inner Call) error {
+		if made, err = d.register(ctx, inner, r, document); err != nil || r.Lease == nil {
+			return err
+		}
+		lease := *r.Lease
+		lease.ApplicationID = made.ID
+		return store.PutLease(inner.tx, lease)
+	})
+	return made, err
+}
+
+func (d *Directory) register(ctx context.Context, c Call, r Registration, document *schemas.Document) (*schemas.Application, error) {
+	var at *target
+	if r.Application.ID != "" {
+		at = &target{id: r.Application.ID}
+	}
+	item, err := d.applications.put(ctx, c, document, at, func(w *work, a *schemas.Application) error {
+		w.registration = r.By
+		if at == nil && r.Lease != nil {
+			if err := store.MakeRoom(w.tx, mostLeased); err != nil {
+				return err
+			}
+		}
+		if at == nil {
+			w.action = "registered"
+		}
+		return freeName(w, a)
+	})
+	if err != nil {
+		return nil, err
+	}
+	made, ok := item.Value.(*schemas.Application)
+	if !ok {
+		return nil, fmt.Errorf("an application is a %T", item.Value)
+	}
+	return made, nil
+}
+
+// freeName puts a number behind a name that another application has. After a few
+// it takes one that nobody can have taken on purpose.
+func freeName(w *work, a *schemas.Application) error {
+	const tries, longest = 10, 180 // of 200 characters that a name may have
+	wanted := []rune(strings.TrimSpace(a.Name))
+	wanted = wanted[:min(len(wanted), longest)]
+	a.Name = string(wanted)
+	for i := 2; ; i++ {
+		other, err := store.Applications().Find(w.ctx, w.tx, "name", a.Name)
+		if err != nil || other == nil || other.ID == a.ID {
+			return err
+		}
+		number := fmt.Sprint(i)
+		if i > tries {
+			id := schemas.NewID()
+			number = id[len(id)-12:]
+		}
+		a.Name = fmt.Sprintf("%s (%s)", string(wanted), number)
+	}
+}
+
+// ClientLease returns the lease of the client; nil if it has none.
+func (d *Directory) ClientLease(ctx context.Context, clientID string) (*schemas.ClientLease, error) {
+	return d.store.ClientLease(ctx, clientID)
+}
+
+// ProlongLease has a client be kept until then at least.
+func (d *Directory) ProlongLease(ctx context.Context, applicationID string, until time.Time) error {
+	return d.store.ProlongLease(ctx, applicationID, until)
+}

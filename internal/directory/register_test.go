@@ -1,0 +1,122 @@
+package directory
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// stranger is a client that registers itself.
+func stranger(name, clientID, by string) Registration {
+	return Registration{By: by, Application: schemas.Application{Name: name, InboundAuthConfig: []schemas.InboundAuth{{Type: "oauth2",
+		Config: schemas.OAuthProfile{ClientID: clientID, RedirectURIs: []string{"https://client.example.com/back"}, TokenEndpointAuthMethod: schemas.AuthMethodNone,
+			Scopes: []string{"openid", "system"}}}}}}
+}
+
+func (w *world) register(t testing.TB, r Registration) *schemas.Application {
+	t.Helper()
+	a, err := w.Register(t.Context(), System(), r)
+	must(t, err)
+	return a
+}
+
+// How an application came to be nobody can say, and nobody can change.
+func TestRegistrationIsReadOnly(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		h := furnished(t, w)
+		made := h.create(t, h.Applications, `{"name": "Own", "registration": "dynamic"}`)
+		item, err := h.Applications.Get(t.Context(), System(), made)
+		must(t, err)
+		if a := client(item); a.Registration != "" || !a.Vouched() {
+			t.Errorf("an administrator's application is %q", a.Registration)
+		}
+		for _, by := range []string{schemas.RegisteredDynamically, schemas.RegisteredByDocument} {
+			a := h.register(t, stranger("Client "+by, "https://client.example.com/"+by, schemas.RegisteredByDocument))
+			if by == schemas.RegisteredDynamically {
+				a = h.register(t, stranger("Client "+by, "", by))
+			}
+			if a.Registration != by || a.Vouched() {
+				t.Fatalf("got %q, expected %q", a.Registration, by)
+			}
+			for _, said := range []string{"", "dynamic", "metadata-document"} {
+				a.Registration = said
+				item, err := h.Applications.Replace(t.Context(), System(), a.ID, "", doc(t, mustJSON(t, a)))
+				must(t, err)
+				if got := client(item); got.Registration != by || got.Vouched() {
+					t.Errorf("a PUT that says %q made it %q", said, got.Registration)
+				}
+			}
+			a.Verified = true
+			item, err := h.Applications.Replace(t.Context(), System(), a.ID, "", doc(t, mustJSON(t, a)))
+			must(t, err)
+			if got := client(item); !got.Vouched() || got.Registration != by {
+				t.Errorf("verified, it is %+v", got)
+			}
+		}
+		_, err = h.Applications.Create(t.Context(), System(), doc(t, `{"name": "Another", "verified": true}`))
+		refused(t, err, schemas.CodeInvalidRequest, "verified: clients that registered themselves")
+		_, err = h.Applications.Create(t.Context(), System(), doc(t, `{"name": "Another", "clientId": "https://client.example.com/x", "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["https://a.example.com"]}}]}`))
+		refused(t, err, schemas.CodeInvalidRequest, configPath+".clientId: expected a name, got an address")
+	})
+}
+
+// The rules for applications hold for those of strangers, and so do those of who
+// may hand out what.
+func TestStrangersKeepToTheRules(t *testing.T) {
+	h := furnished(t, newWorld(t))
+	wrong := stranger("Wrong", "", schemas.RegisteredDynamically)
+	wrong.Application.OAuth().RedirectURIs = []string{"http://client.example.com/", "https://client.example.com/#here", "https://*.example.com"}
+	_, err := h.Register(t.Context(), System(), wrong)
+	refused(t, err, schemas.CodeInvalidRequest, configPath+".redirectUris[0]: expected https", configPath+".redirectUris[1]: no fragment", configPath+".redirectUris[2]: no *")
+	_, err = h.Register(t.Context(), as(schemas.NewID(), "system:applications:write"), stranger("Wrong", "", schemas.RegisteredDynamically))
+	refused(t, err, schemas.CodeForbidden, configPath+".scopes[1]: you do not have")
+}
+
+// A name that is taken gets a number; a thousand clients of one name are still
+// registered quickly.
+func TestNamesOfStrangers(t *testing.T) {
+	h := furnished(t, newWorld(t))
+	seen := map[string]bool{}
+	for i := range 14 {
+		a := h.register(t, stranger(" Client ", "", schemas.RegisteredDynamically))
+		if seen[a.Name] {
+			t.Errorf("%q comes twice", a.Name)
+		}
+		seen[a.Name] = true
+		if i == 0 && a.Name != "Client" || i == 1 && a.Name != "Client (2)" {
+			t.Errorf("%d: got %q", i, a.Name)
+		}
+	}
+}
+
+// A document that says something new changes the application that it made, and
+// one that does not changes nothing.
+func TestDocumentsAreRegisteredAgain(t *testing.T) {
+	h := furnished(t, newWorld(t))
+	r := stranger("Client", "https://client.example.com/metadata", schemas.RegisteredByDocument)
+	now := h.now()
+	r.Lease = &schemas.ClientLease{ExpiresAt: now.Add(time.Hour), FetchedAt: now, FreshUntil: now.Add(time.Minute)}
+	made := h.register(t, r)
+	r.Application = *made
+	r.Lease.FreshUntil = now.Add(2 * time.Minute)
+	again := h.register(t, r)
+	lease, err := h.ClientLease(t.Context(), made.ClientID)
+	must(t, err)
+	if again.ID != made.ID || again.Name != made.Name || !again.UpdatedAt.Equal(made.UpdatedAt) || !lease.FreshUntil.Equal(r.Lease.FreshUntil) {
+		t.Errorf("got %+v and %+v", again, lease)
+	}
+	r.Application.Name, r.Application.LogoURL = "Client of another name", "https://client.example.com/logo"
+	again = h.register(t, r)
+	if again.ID != made.ID || again.Name != r.Application.Name || again.LogoURL == "" {
+		t.Errorf("got %+v", again)
+	}
+}
+
+func mustJSON(t testing.TB, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	must(t, err)
+	return string(text)
+}

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	selectLease query = `SELECT application_id, expires_at, fetched_at, fresh_until FROM client_leases
+		WHERE application_id = (SELECT id FROM applications WHERE client_id = ?)`
+
+	prolongLease query = `UPDATE client_leases SET expires_at = ? WHERE application_id = ? AND expires_at < ?`
+
+	// Whom an administrator vouches for, or has given a role, stays.
+	nobodys = `NOT verified AND NOT EXISTS (SELECT 1 FROM role_assignments r WHERE r.application_id = applications.id)`
+
+	// The lease is judged again when PostgreSQL finds that somebody else has just
+	// prolonged it; which are the first is not.
+	deleteExpiredClients query = `DELETE FROM applications WHERE ` + nobodys + `
+		AND EXISTS (SELECT 1 FROM client_leases l WHERE l.application_id = applications.id AND l.expires_at <= ?) AND id IN
+		(SELECT application_id FROM client_leases JOIN applications ON id = application_id
+			WHERE expires_at <= ? AND ` + nobodys + ` ORDER BY expires_at LIMIT ?)`
+)
+
+// ClientLease returns the lease of the client; nil if it has none, as those that
+// administrators made.
+func (s *Store) ClientLease(ctx context.Context, clientID string) (*schemas.ClientLease, error) {
+	if !storable(clientID) {
+		return nil, nil
+	}
+	var l schemas.ClientLease
+	err := s.row(ctx, selectLease, clientID).Scan(&l.ApplicationID, (*instant)(&l.ExpiresAt), (*instant)(&l.FetchedAt), (*instant)(&l.FreshUntil))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: reading the lease of a client: %w", err)
+	}
+	return &l, nil
+}
+
+// ProlongLease has a client be kept until then at least.
+func (s *Store) ProlongLease(ctx context.Context, applicationID string, until time.Time) error {
+	err := s.writer.single(ctx, func(t *tx) error {
+		_, err := t.exec(prolongLease, micros(until), applicationID, micros(until))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store: prolonging the lease of a client: %w", err)
+	}
+	return nil
+}
+
+// PutLease gives the application a lease, or another one.
+func PutLease(t *Tx, l schemas.ClientLease) error {
+	_, err := t.exec(`INSERT INTO client_leases (application_id, expires_at, fetched_at, fresh_until) VALUES (?, ?, ?, ?)
+		ON CONFLICT (application_id) DO UPDATE SET expires_at = excluded.expires_at, fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until`,
+		l.ApplicationID, micros(l.ExpiresAt), micros(l.FetchedAt), micros(l.FreshUntil))
+	if err != nil {
+		return fmt.Errorf("store: writing the lease of a client: %w", err)
+	}
+	return nil
+}
+
+// MakeRoom removes clients that have leases, those that end first, so that there
+// is room for one more among most.
+func MakeRoom(t *Tx, most int) error {
+	n := 0
+	err := rows(context.Background(), t, func(row scanner) error { return row.Scan(&n) }, "SELECT COUNT(*) FROM client_leases")
+	if err == nil && n >= most {
+		_, err = t.exec(`DELETE FROM applications WHERE id IN (SELECT application_id FROM client_leases JOIN applications ON id = application_id
+			WHERE `+nobodys+` ORDER BY expires_at LIMIT ?)`, n-most+1)
+	}
+	if err != nil {
+		return fmt.Errorf("store: making room for clients: %w", err)
+	}
+	return nil
+}
