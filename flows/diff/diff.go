@@ -17,16 +17,18 @@ type What string
 
 // What may change.
 const (
-	Member      What = "member"  // a member of the flow: its name, its entry
-	Waived      What = "waiver"  // a waiver
-	NodeAdded   What = "added"   // a node is new
-	NodeRemoved What = "removed" // a node is gone
-	NodeRenamed What = "renamed" // a node is called otherwise
-	NodeKind    What = "kind"    // a node is of another kind
-	With        What = "with"    // a member of a node's configuration
-	Next        What = "next"    // where an outcome leads
-	Gained      What = "gained"  // a fact is certain that was not
-	Lost        What = "lost"    // a fact is no longer certain
+	Member      What = "member"   // a member of the flow: its name, its entry
+	Demanded    What = "demanded" // what the flow says it guarantees
+	Proven      What = "proven"   // what it is proven to guarantee
+	Waived      What = "waiver"   // a waiver
+	NodeAdded   What = "added"    // a node is new
+	NodeRemoved What = "removed"  // a node is gone
+	NodeRenamed What = "renamed"  // a node is called otherwise
+	NodeKind    What = "kind"     // a node is of another kind
+	With        What = "with"     // a member of a node's configuration
+	Next        What = "next"     // where an outcome leads
+	Gained      What = "gained"   // a fact is certain that was not
+	Lost        What = "lost"     // a fact is no longer certain
 )
 
 // Change is one difference. Before and After are JSON values or names; one of
@@ -48,6 +50,8 @@ func Compare(before, after *engine.Graph) []Change {
 	c := comparison{a: sideOf(before), b: sideOf(after)}
 	c.match()
 	c.flow()
+	c.guarantees(Demanded, before.Flow().Guarantees, after.Flow().Guarantees)
+	c.guarantees(Proven, before.Guarantees(), after.Guarantees())
 	for _, id := range c.b.order {
 		c.node(id)
 	}
@@ -56,7 +60,7 @@ func Compare(before, after *engine.Graph) []Change {
 			c.add(Change{What: NodeRemoved, Node: id, Before: c.a.node[id].Kind})
 		}
 	}
-	c.certain(schemas.End, c.a.atEnd(), c.b.atEnd())
+	c.certain(schemas.End, true, c.a.atEnd(), c.b.atEnd())
 	return c.changes
 }
 
@@ -183,7 +187,7 @@ func (c *comparison) node(id string) {
 	}
 	c.configuration(id)
 	c.edges(id, was.Edges, is.Edges)
-	c.certain(id, was.Certain, is.Certain)
+	c.certain(id, len(is.Edges) == 0, was.Certain, is.Certain)
 }
 
 func (c *comparison) configuration(id string) {
@@ -215,22 +219,59 @@ func (c *comparison) edges(id string, before, after []engine.Edge) {
 	}
 }
 
-// certain compares facts. That a user is the run's own follows from others, and
-// by what a user was named says nothing that their being known does not.
-func (c *comparison) certain(id string, before, after []engine.Fact) {
-	told := func(f engine.Fact) bool {
-		return f != engine.Own && !strings.HasPrefix(string(f), string(engine.ClaimFact("")))
+// guarantees compares what the flow guarantees, member by member.
+func (c *comparison) guarantees(what What, before, after schemas.Guarantees) {
+	was, is := members(before), members(after)
+	for _, path := range keys(was, is) {
+		if was[path] != is[path] {
+			c.add(Change{What: what, Path: path, Before: was[path], After: is[path]})
+		}
 	}
+}
+
+// ends counts the nodes that end a run, and the end that others lead to.
+func (s side) ends() int {
+	n, completes := 0, 0
+	for _, node := range s.node {
+		if len(node.Edges) == 0 {
+			n++
+		}
+		for _, e := range node.Edges {
+			if e.Target == schemas.End {
+				completes = 1
+			}
+		}
+	}
+	return n + completes
+}
+
+// certain compares facts.
+func (c *comparison) certain(id string, last bool, before, after []engine.Fact) {
 	for _, f := range after {
-		if told(f) && !slices.Contains(before, f) {
+		if c.told(f, last) && !slices.Contains(before, f) {
 			c.add(Change{What: Gained, Node: id, Path: string(f)})
 		}
 	}
 	for _, f := range before {
-		if told(f) && !slices.Contains(after, f) {
+		if c.told(f, last) && !slices.Contains(after, f) {
 			c.add(Change{What: Lost, Node: id, Path: string(f)})
 		}
 	}
+}
+
+// told reports whether a fact is worth telling. That a user is the run's own
+// follows from others, and by what a user was named says nothing that their being
+// known does not. How somebody has authenticated counts where a run ends; if it
+// ends in one place alone, what the flow guarantees says the same.
+func (c *comparison) told(f engine.Fact, last bool) bool {
+	about := func(of engine.Fact) bool { return strings.HasPrefix(string(f), string(of)) }
+	switch {
+	case f == engine.Own, about(engine.ClaimFact("")):
+		return false
+	case about(engine.ACRFact("")), about(engine.AMRFact("")):
+		return last && (c.a.ends() > 1 || c.b.ends() > 1)
+	}
+	return true
 }
 
 // keys lists what either map has, sorted.

@@ -27,6 +27,15 @@ func leaves(with json.RawMessage) map[string]any {
 	return all
 }
 
+// members returns the members of guarantees as leaves.
+func members(g schemas.Guarantees) map[string]any {
+	text, err := json.Marshal(g)
+	if err != nil {
+		panic("diff: guarantees that are no JSON: " + err.Error()) // they are strings and truths
+	}
+	return leaves(text)
+}
+
 // empty is a leaf that holds nothing; no text equals it.
 type empty string
 

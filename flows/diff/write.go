@@ -57,6 +57,10 @@ func (c Change) String() string {
 func (c Change) pair() string {
 	subject, written := c.Path, value
 	switch c.What {
+	case Demanded:
+		subject = "guarantees " + c.Path
+	case Proven:
+		subject = "proven " + c.Path
 	case Waived:
 		subject = c.Path + " is waived"
 	case Next:
@@ -65,13 +69,18 @@ func (c Change) pair() string {
 	case With:
 		subject = "with " + c.Path
 	}
+	if c.Node != "" {
+		subject = c.Node + ": " + subject
+	}
 	switch {
 	case c.Before == nil:
-		return fmt.Sprintf("+ %s: %s: %s", c.Node, subject, written(c.After))
+		return fmt.Sprintf("+ %s: %s", subject, written(c.After))
+	case c.After == nil && c.What == Proven:
+		return fmt.Sprintf("! %s: no longer %s", subject, written(c.Before))
 	case c.After == nil:
-		return fmt.Sprintf("- %s: %s: %s", c.Node, subject, written(c.Before))
+		return fmt.Sprintf("- %s: %s", subject, written(c.Before))
 	}
-	return fmt.Sprintf("~ %s: %s: %s → %s", c.Node, subject, written(c.Before), written(c.After))
+	return fmt.Sprintf("~ %s: %s → %s", subject, written(c.Before), written(c.After))
 }
 
 // place is where a fact holds.
