@@ -6,7 +6,7 @@ GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: build run test race lint fuzz bench ci clean
+.PHONY: build run test npm race lint fuzz bench ci clean
 
 ## build: bin/postern
 build:
@@ -16,11 +16,16 @@ build:
 run: build
 	bin/postern serve --try $(ARGS)
 
-## test: every test, and the built-in flows; tests that need a browser or PostgreSQL say SKIP where there is none
+## test: every test, and the built-in flows; tests that need a browser, PostgreSQL or Node say SKIP where there is none
 test:
 	$(GO) test ./...
 	$(GO) run ./cmd/postern flow check flows/*.yaml
 	$(GO) run ./cmd/postern flow test flows
+
+## npm: the packages of the tests that run in Node 20 or newer, in the versions of their lock files
+npm:
+	cd examples/react && npm ci --no-audit --no-fund
+	cd e2e/mcp && npm ci --no-audit --no-fund
 
 ## race: every test under the race detector (needs a C compiler); e2e runs the built binary
 race:

@@ -4,8 +4,10 @@
 // somebody is to go there in a browser, at last what it saw.
 //
 //   url       the address of /mcp
-//   client    {"id", "secret", "issuer"}: as a client by itself; otherwise it
-//             registers itself and somebody signs in
+//   client    {"id", "secret", "issuer"}: as a client by itself; otherwise somebody
+//             signs in
+//   known     the id of a client that is registered for that; otherwise it registers
+//             itself
 //   versions  protocol versions to offer, each in a connection of its own
 //   tools     whether to call all the tools
 import { createServer } from "node:http";
@@ -37,7 +39,7 @@ async function signIn() {
   });
   await new Promise((ready) => listener.listen(0, "127.0.0.1", ready));
   const redirectUrl = `http://127.0.0.1:${listener.address().port}/callback`;
-  const kept = {};
+  const kept = { client: task.known && { client_id: task.known } };
   const provider = {
     redirectUrl,
     clientMetadata: {
@@ -70,7 +72,10 @@ async function callAll(client) {
   };
   await call("service_list_applications");
   await call("service_get_application_templates");
-  const made = await call("service_create_application", { name: "Made by a tool" });
+  const made = await call("service_create_application", {
+    name: "Made by a tool",
+    inboundAuthConfig: [{ type: "oauth2", config: { redirectUris: ["https://app.example.org/"], publicClient: true } }],
+  });
   const application = await call("service_get_application_by_id", { id: made.id });
   await call("service_get_application_by_client_id", { client_id: made.clientId });
   await call("service_update_application", { ...application, description: "Changed by a tool" });
