@@ -24,6 +24,9 @@ func (s *server) oauthEndpoints() []endpoint {
 		{"GET", oauth.ResourcePath, nothing, open(p.Resource), applicationOrigins},
 		{"GET", oauth.ResourcePath + oauth.ToolsPath, nothing, open(p.Resource), applicationOrigins},
 	}
+	if p.Registration != nil {
+		list = append(list, s.registrationEndpoint())
+	}
 	if p.Authorization == nil {
 		return list
 	}
@@ -69,6 +72,9 @@ func (s *server) failOAuth(w http.ResponseWriter, r *http.Request, err error) {
 		s.logFailure(r, status, err)
 		setFailureFields(w.Header(), err, e)
 		told = oauth.Explain(status, e.Description.DefaultValue)
+		if challenge := challengeFor(r, status, err, e); challenge != "" {
+			w.Header().Set("WWW-Authenticate", challenge)
+		}
 	}
 	exchangeOf(r).code = told.Code
 	h := w.Header()

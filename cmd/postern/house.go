@@ -180,6 +180,7 @@ func (h *house) handler() http.Handler {
 func (h *house) authorizationServer() *oauth.Provider {
 	return oauth.New(oauth.Options{
 		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens, KeyAuthentication: h.keyAuthentication(),
+		Registration: h.registration(),
 		Authorization: &oauth.Authorization{
 			Requests: h.store, Sessions: h.store, Users: h.store, Consents: h.store, Tokens: h.tokens, RefreshKey: h.refreshKey, Gate: gateURL(h.cfg),
 		},

@@ -27,6 +27,11 @@ func System() Call {
 	return Call{Actor: schemas.Actor{Type: schemas.SystemActor}, Permissions: []string{systemPermission}}
 }
 
+// Stranger is a call of a client that registers itself and for which nobody vouches.
+// It has every permission, as what it registers is made by the server, with the
+// scopes that people may give it a part of; so it is for Register alone.
+func Stranger() Call { return Call{Permissions: []string{systemPermission}} }
+
 // systemPermission is above every permission of Postern's own API.
 const systemPermission = "system"
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,9 +12,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// mostLeased is how many clients there may be that anybody could register. Those
-// that nobody has used go first when there are more.
-const mostLeased = 10_000
+// mostUnused is how many clients there may be that anybody could register and that
+// nobody has used: those whose leases end within unusedFor. When there are more the
+// oldest go.
+const (
+	mostUnused = 2000
+	unusedFor  = 7 * 24 * time.Hour
+)
 
 // Registration is a client that registers itself.
 type Registration struct {
@@ -58,10 +63,11 @@ func (d *Directory) register(ctx context.Context, c Call, r Registration, docume
 	item, err := d.applications.put(ctx, c, document, at, func(w *work, a *schemas.Application) error {
 		w.registration = r.By
 		if at == nil && r.Lease != nil {
-			if err := store.MakeRoom(w.tx, mostLeased); err != nil {
+			if err := store.MakeRoom(w.tx, mostUnused, w.now.Add(unusedFor)); err != nil {
 				return err
 			}
 		}
+		w.detail = map[string]string{"registration": r.By}
 		if at == nil {
 			w.action = "registered"
 		}
@@ -96,6 +102,18 @@ func freeName(w *work, a *schemas.Application) error {
 		}
 		a.Name = fmt.Sprintf("%s (%s)", string(wanted), number)
 	}
+}
+
+// KnownScopes returns which of the scopes there are: those about a user, and
+// permissions.
+func (d *Directory) KnownScopes(ctx context.Context, scopes []string) ([]string, error) {
+	permissions, err := store.Known(ctx, d.store, "permission", permissionScopes(scopes))
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool {
+		return !permissions[s] && !slices.Contains(schemas.IdentityScopes(), s)
+	}), nil
 }
 
 // ClientLease returns the lease of the client; nil if it has none.

@@ -67,11 +67,12 @@ func PutLease(t *Tx, l schemas.ClientLease) error {
 	return nil
 }
 
-// MakeRoom removes clients that have leases, those that end first, so that there
-// is room for one more among most.
-func MakeRoom(t *Tx, most int) error {
+// MakeRoom removes clients whose leases end before the time, the first of them, so
+// that there is room for one more among most.
+func MakeRoom(t *Tx, most int, before time.Time) error {
 	n := 0
-	err := rows(context.Background(), t, func(row scanner) error { return row.Scan(&n) }, "SELECT COUNT(*) FROM client_leases")
+	err := rows(context.Background(), t, func(row scanner) error { return row.Scan(&n) },
+		"SELECT COUNT(*) FROM client_leases WHERE expires_at < ?", micros(before))
 	if err == nil && n >= most {
 		_, err = t.exec(`DELETE FROM applications WHERE id IN (SELECT application_id FROM client_leases JOIN applications ON id = application_id
 			WHERE `+nobodys+` ORDER BY expires_at LIMIT ?)`, n-most+1)

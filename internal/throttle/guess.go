@@ -10,6 +10,12 @@ func NewContext(ctx context.Context, n Network) context.Context {
 	return context.WithValue(ctx, networkKey{}, n)
 }
 
+// AdmitFrom is Admit for the network that ctx came from (see NewContext).
+func (t *Throttle) AdmitFrom(ctx context.Context, at Endpoint) error {
+	network, _ := ctx.Value(networkKey{}).(Network)
+	return t.Admit(&Attempt{Endpoint: at, Network: network})
+}
+
 // Guess checks a secret of the account of that name, if its network may try: that
 // which ctx came from (see NewContext), or none. It returns what check does, or
 // the error of Admit. An error of check says that nothing was checked.

@@ -86,6 +86,9 @@ func (p *Provider) asked(w http.ResponseWriter, r *http.Request) (*asking, error
 	if len(named) != 1 || len(redirects) > 1 {
 		return nil, errorf(codeInvalidRequest, "expected one client_id and one redirect_uri")
 	}
+	if err := p.meet(r.Context(), named[0]); err != nil {
+		return nil, err
+	}
 	c, err := p.clientNamed(r.Context(), named[0])
 	if err != nil {
 		return nil, err
@@ -134,6 +137,9 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, a *asking, 
 	silent := prompts(req, "none")
 	if silent && session == nil {
 		return errorf(codeLoginRequired, "nobody is signed in here whom the client could mean")
+	}
+	if err := p.keepFor(r.Context(), a.client.Application, askedTTL); err != nil {
+		return err
 	}
 	req.BrowserHash = p.ensureBrowser(w, r)
 	if err := p.Authorization.Requests.CreateAuthRequest(r.Context(), *req); err != nil {

@@ -73,6 +73,9 @@ func (p *Provider) authenticateByKey(ctx context.Context, sent *op.ClientCredent
 	if sent.ClientID != "" && sent.ClientID != a.client {
 		return nil, errClient(false, "the client_id is not the sub of the client_assertion")
 	}
+	if err := p.meetAgain(ctx, a.client); err != nil {
+		return nil, err
+	}
 	c, err := p.clientNamed(ctx, a.client)
 	if told, worded := err.(*Error); worded {
 		return nil, errClient(false, "%s", told.Description)

@@ -92,6 +92,10 @@ func errToken(status int, code, format string, args ...any) *Error {
 func Explain(status int, description string) *Error {
 	code := codeInvalidRequest
 	switch {
+	case status == http.StatusUnauthorized:
+		code = codeInvalidToken
+	case status == http.StatusForbidden:
+		code = codeInsufficientScope
 	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
 		code = codeUnavailable
 	case status >= http.StatusInternalServerError:

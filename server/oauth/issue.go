@@ -56,6 +56,9 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 // issue makes the reply: RFC 6749 §5.1, OpenID Connect Core §3.1.3.3 and §12.2.
 func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResponse, error) {
 	c, grant, validity := s.client, s.family.Grant, p.accessTTL(s.client)
+	if err := p.keepFor(ctx, c.Application, usedTTL); err != nil {
+		return nil, err
+	}
 	raw, err := p.Tokens.Access(ctx, token.Access{
 		Subject: s.user.ID, ClientID: c.GetID(), Audience: s.audience, Scope: s.scope, Session: grant.SessionID,
 		ID: s.family.ID + "." + schemas.NewID(), Validity: validity, AuthTime: grant.AuthTime, ACR: grant.ACR, AMR: grant.AMR,

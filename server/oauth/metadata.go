@@ -22,6 +22,7 @@ type serverMetadata struct {
 	GrantTypes    []string `json:"grant_types_supported"`
 	AuthMethods   []string `json:"token_endpoint_auth_methods_supported"`
 	SigningAlgs   []string `json:"token_endpoint_auth_signing_alg_values_supported,omitempty"`
+	Registration  string   `json:"registration_endpoint,omitempty"`
 	*authorizationMetadata
 }
 
@@ -51,6 +52,7 @@ type authorizationMetadata struct {
 	ClaimsParameter       bool     `json:"claims_parameter_supported"`
 	RequestParameter      bool     `json:"request_parameter_supported"`
 	RequestURIParameter   bool     `json:"request_uri_parameter_supported"`
+	ClientDocuments       bool     `json:"client_id_metadata_document_supported"`
 }
 
 // resourceMetadata is the document of RFC 9728 §2: that of the tools.
@@ -69,12 +71,16 @@ func (p *Provider) newMetadata() metadata {
 		GrantTypes:  p.grantTypes(),
 		AuthMethods: []string{schemas.AuthMethodBasic, schemas.AuthMethodPost},
 	}
+	if p.Registration != nil {
+		server.Registration = issuer + RegisterPath
+	}
 	if p.KeyAuthentication != nil {
 		server.AuthMethods = append(server.AuthMethods, schemas.AuthMethodPrivateKeyJWT)
 		server.SigningAlgs = assertionAlgorithms()
 	}
 	if p.authorizes() {
 		server.authorizationMetadata = newAuthorizationMetadata(issuer, server.AuthMethods, server.SigningAlgs)
+		server.ClientDocuments = p.Registration != nil
 		server.Scopes = append(schemas.IdentityScopes(), systemScope)
 		server.AuthMethods = append(slices.Clone(server.AuthMethods), schemas.AuthMethodNone)
 	}

@@ -48,6 +48,8 @@ type Options struct {
 	Authorization *Authorization
 	// KeyAuthentication is what clients sign in by that have a key. Nil: none can.
 	KeyAuthentication *KeyAuthentication
+	// Registration is what clients register themselves with. Nil: none can.
+	Registration *Registration
 	// Record adds an event to the audit log, and makes the changes that it is about
 	// with it or not at all.
 	Record func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error
@@ -84,6 +86,7 @@ type Provider struct {
 	issued   issued
 	origins  origins
 	keys     clientKeys
+	meetings meetings
 }
 
 // grants is what op calls: op.Server. What it does not have is not supported.
@@ -168,6 +171,9 @@ func (g *grants) VerifyClient(ctx context.Context, r *op.Request[op.ClientCreden
 func (p *Provider) authenticate(ctx context.Context, sent *op.ClientCredentials, basic bool) (*client, error) {
 	if sent.ClientAssertion != "" {
 		return p.authenticateByKey(ctx, sent)
+	}
+	if err := p.meetAgain(ctx, sent.ClientID); err != nil {
+		return nil, err
 	}
 	app, err := p.Clients.Client(ctx, sent.ClientID)
 	unknown := err != nil && schemas.AsError(err).Class == schemas.NotFound

@@ -83,8 +83,10 @@ func testLeases(t *testing.T, s *store.Store) {
 // testRoom makes room among clients that registered themselves.
 func testRoom(t *testing.T, s *store.Store) {
 	apps := leased(t, s, 4)
-	update(t, s, func(tx *store.Tx) error { return store.MakeRoom(tx, 5) })
+	later := noon().Add(time.Hour)
+	update(t, s, func(tx *store.Tx) error { return store.MakeRoom(tx, 5, later) })
+	update(t, s, func(tx *store.Tx) error { return store.MakeRoom(tx, 2, noon().Add(2*time.Minute)) }) // of which there is one
 	wantEqual(t, "those that are left of few", remaining(t, s, apps), []string{"leased0", "leased1", "leased2", "leased3"})
-	update(t, s, func(tx *store.Tx) error { return store.MakeRoom(tx, 3) })
+	update(t, s, func(tx *store.Tx) error { return store.MakeRoom(tx, 3, later) })
 	wantEqual(t, "those that are left of many", remaining(t, s, apps), []string{"leased2", "leased3"})
 }

@@ -1,0 +1,247 @@
+package oauth
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
+)
+
+// clientMetadata is what a client says of itself: RFC 7591 §2, and of OpenID
+// Connect Dynamic Client Registration §2 what is more than that. Members that are
+// not here are ignored, as are those of other languages (client_name#ja).
+type clientMetadata struct {
+	ClientID            string               `json:"client_id,omitempty"` // of a document; a registration gets one
+	RedirectURIs        []string             `json:"redirect_uris,omitempty"`
+	LogoutRedirects     []string             `json:"post_logout_redirect_uris,omitempty"`
+	GrantTypes          []string             `json:"grant_types"`
+	ResponseTypes       []string             `json:"response_types"`
+	AuthMethod          string               `json:"token_endpoint_auth_method"`
+	ClientName          string               `json:"client_name,omitempty"`
+	ClientURI           string               `json:"client_uri,omitempty"`
+	LogoURI             string               `json:"logo_uri,omitempty"`
+	TosURI              string               `json:"tos_uri,omitempty"`
+	PolicyURI           string               `json:"policy_uri,omitempty"`
+	Contacts            []string             `json:"contacts,omitempty"`
+	Scope               string               `json:"scope,omitempty"`
+	JWKS                *schemas.JSONWebKeys `json:"jwks,omitempty"`
+	JWKSURI             string               `json:"jwks_uri,omitempty"`
+	ApplicationType     string               `json:"application_type,omitempty"`
+	SubjectType         string               `json:"subject_type,omitempty"`
+	SectorURI           string               `json:"sector_identifier_uri,omitempty"`
+	IDTokenAlg          string               `json:"id_token_signed_response_alg,omitempty"`
+	SoftwareStatement   string               `json:"software_statement,omitempty"`
+	ClientSecret        string               `json:"client_secret,omitempty"`
+	ClientSecretExpires *int64               `json:"client_secret_expires_at,omitempty"`
+}
+
+// Error codes of RFC 7591 §3.2.2.
+const (
+	codeInvalidRedirect     = "invalid_redirect_uri"
+	codeInvalidMetadata     = "invalid_client_metadata"
+	codeInvalidStatement    = "invalid_software_statement"
+	codeUnapprovedStatement = "unapproved_software_statement"
+)
+
+// What a stranger may have kept. All redirect URIs are looked through for the
+// origins of pages that may call.
+const (
+	mostRedirects   = 10
+	longestRedirect = 500
+)
+
+// readMetadata reads a document. Names are taken letter by letter: where another
+// reader sees client_id, this one must not see Client_ID.
+func readMetadata(text []byte) (*clientMetadata, error) {
+	document, problems := schemas.ParseJSON(text)
+	if len(problems) > 0 {
+		return nil, errorf(codeInvalidMetadata, "expected a JSON object: %s", problems[0])
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(document.JSON(), &members); err != nil || members == nil {
+		return nil, errorf(codeInvalidMetadata, "expected a JSON object")
+	}
+	var m clientMetadata
+	for name, into := range m.members() {
+		if raw, sent := members[name]; sent && json.Unmarshal(raw, into) != nil {
+			if name == "redirect_uris" {
+				return nil, errorf(codeInvalidRedirect, "expected as redirect_uris a list of texts")
+			}
+			return nil, errorf(codeInvalidMetadata, "the member %s is of another type than expected", name)
+		}
+	}
+	return &m, nil
+}
+
+// members are where the values of members go.
+func (m *clientMetadata) members() map[string]any {
+	return map[string]any{
+		"client_id": &m.ClientID, "redirect_uris": &m.RedirectURIs, "post_logout_redirect_uris": &m.LogoutRedirects,
+		"grant_types": &m.GrantTypes, "response_types": &m.ResponseTypes, "token_endpoint_auth_method": &m.AuthMethod,
+		"client_name": &m.ClientName, "client_uri": &m.ClientURI, "logo_uri": &m.LogoURI, "tos_uri": &m.TosURI, "policy_uri": &m.PolicyURI,
+		"contacts": &m.Contacts, "scope": &m.Scope, "jwks": &m.JWKS, "jwks_uri": &m.JWKSURI, "application_type": &m.ApplicationType,
+		"subject_type": &m.SubjectType, "sector_identifier_uri": &m.SectorURI, "id_token_signed_response_alg": &m.IDTokenAlg,
+		"software_statement": &m.SoftwareStatement, "client_secret": &m.ClientSecret, "client_secret_expires_at": &m.ClientSecretExpires,
+	}
+}
+
+// check refuses what no client can be here. What the rules for all applications
+// judge, such as what a redirect URI may be, is not judged twice.
+func (m *clientMetadata) check() error {
+	switch {
+	case m.SoftwareStatement != "" && strings.Count(m.SoftwareStatement, ".") != 2:
+		return errorf(codeInvalidStatement, "expected as software_statement a JWT")
+	case m.SoftwareStatement != "":
+		return errorf(codeUnapprovedStatement, "this server trusts nobody's software statements: leave it out")
+	case m.ApplicationType != "" && m.ApplicationType != "web" && m.ApplicationType != "native":
+		return errorf(codeInvalidMetadata, "expected as application_type web or native")
+	case m.SubjectType != "" && m.SubjectType != "public":
+		return errorf(codeInvalidMetadata, "expected as subject_type public: it is the only one here")
+	case m.IDTokenAlg != "" && m.IDTokenAlg != token.RS256 && m.IDTokenAlg != token.ES256:
+		return errorf(codeInvalidMetadata, "expected as id_token_signed_response_alg %s or %s", token.RS256, token.ES256)
+	case m.JWKS != nil && m.JWKSURI != "":
+		return errorf(codeInvalidMetadata, "expected jwks or jwks_uri, got both (RFC 7591 section 2)")
+	case strings.ContainsFunc(m.ClientName, misleading):
+		return errorf(codeInvalidMetadata, "expected a client_name of letters and signs that are seen: it has control or formatting characters")
+	}
+	if err := m.checkRedirects(); err != nil {
+		return err
+	}
+	return m.checkAddresses()
+}
+
+// misleading reports whether a character changes how others look, or is not seen.
+func misleading(c rune) bool {
+	return unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+func (m *clientMetadata) checkRedirects() error {
+	for _, list := range [][]string{m.RedirectURIs, m.LogoutRedirects} {
+		if len(list) > mostRedirects {
+			return errorf(codeInvalidRedirect, "expected at most %d redirect URIs, got %d", mostRedirects, len(list))
+		}
+		if slices.ContainsFunc(list, func(uri string) bool { return len(uri) > longestRedirect }) {
+			return errorf(codeInvalidRedirect, "expected redirect URIs of at most %d characters", longestRedirect)
+		}
+	}
+	return nil
+}
+
+// checkAddresses checks the addresses that people are shown, or follow.
+func (m *clientMetadata) checkAddresses() error {
+	for _, member := range []struct{ name, uri string }{{"client_uri", m.ClientURI}, {"logo_uri", m.LogoURI}, {"tos_uri", m.TosURI},
+		{"policy_uri", m.PolicyURI}, {"jwks_uri", m.JWKSURI}, {"sector_identifier_uri", m.SectorURI}} {
+		if u, err := url.Parse(member.uri); member.uri != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil) {
+			return errorf(codeInvalidMetadata, "expected as %s an https URL", member.name)
+		}
+	}
+	return nil
+}
+
+// settle makes of what the client asks for what it gets, which RFC 7591 §2 leaves to
+// the server: of grants and response types those that there are among may, and keys
+// only where it authenticates by them.
+func (m *clientMetadata) settle(may []string) error {
+	if m.GrantTypes == nil {
+		m.GrantTypes = []string{schemas.GrantAuthorizationCode}
+	}
+	asked := m.GrantTypes
+	m.GrantTypes = common(asked, may)
+	if len(m.GrantTypes) == 0 {
+		return errorf(codeInvalidMetadata, "of the grant_types %s a client may have none here: expected %s", strings.Join(asked, " "), strings.Join(may, " "))
+	}
+	if m.ResponseTypes != nil && slices.Contains(m.GrantTypes, schemas.GrantAuthorizationCode) && !slices.Contains(m.ResponseTypes, "code") {
+		return errorf(codeInvalidMetadata, "expected code among the response_types: there is no other")
+	}
+	m.ResponseTypes = []string{}
+	if slices.Contains(m.GrantTypes, schemas.GrantAuthorizationCode) {
+		m.ResponseTypes = []string{"code"}
+	}
+	if m.AuthMethod == "" {
+		m.AuthMethod = schemas.AuthMethodBasic
+	}
+	if !slices.Contains([]string{schemas.AuthMethodNone, schemas.AuthMethodBasic, schemas.AuthMethodPost, schemas.AuthMethodPrivateKeyJWT}, m.AuthMethod) {
+		return errorf(codeInvalidMetadata, "the token_endpoint_auth_method %.40s is not supported", m.AuthMethod)
+	}
+	if m.AuthMethod != schemas.AuthMethodPrivateKeyJWT {
+		m.JWKS, m.JWKSURI = nil, ""
+	} else if m.JWKS != nil {
+		m.JWKS.Keys = slices.DeleteFunc(m.JWKS.Keys, func(key map[string]any) bool { return key["use"] == "enc" })
+	}
+	return nil
+}
+
+// common are the words of a list that are among others, each once.
+func common(list, others []string) []string {
+	kept := []string{}
+	for _, word := range list {
+		if slices.Contains(others, word) && !slices.Contains(kept, word) {
+			kept = append(kept, word)
+		}
+	}
+	return kept
+}
+
+// scopes are those that a client gets to ask people for, of those it names: the ones
+// that there are. One that names none may ask for all that a stranger may; what of
+// permissions a token then has, the person's roles and consent say. The scope for a
+// person's account is only for those to whom an administrator gives it.
+func (p *Provider) scopes(ctx context.Context, m *clientMetadata, trusted bool) ([]string, error) {
+	if m.Scope == "" && slices.Contains(m.GrantTypes, schemas.GrantClientCredentials) {
+		return nil, nil // what it is registered with would be its own
+	}
+	if m.Scope == "" {
+		return append(slices.DeleteFunc(schemas.IdentityScopes(), isAccountScope), systemScope), nil
+	}
+	asked := strings.Fields(m.Scope)
+	if len(asked) > maxScopes {
+		return nil, errorf(codeInvalidMetadata, "there are more than %d scopes", maxScopes)
+	}
+	known, err := p.Registration.Clients.KnownScopes(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	kept := common(asked, known)
+	if !trusted {
+		kept = slices.DeleteFunc(kept, isAccountScope)
+	}
+	return kept, nil
+}
+
+func isAccountScope(scope string) bool { return scope == schemas.AccountScope }
+
+// describeIn writes what a client says into an application.
+func (m *clientMetadata) describeIn(a *schemas.Application, scopes []string) {
+	a.Name, a.URL, a.LogoURL, a.TosURI, a.PolicyURI, a.Contacts = m.name(), m.ClientURI, m.LogoURI, m.TosURI, m.PolicyURI, m.Contacts
+	if m.ApplicationType == "native" {
+		a.Type = schemas.MobileApp
+	}
+	var o schemas.OAuthProfile
+	if old := a.OAuth(); old != nil {
+		o.Token = old.Token
+	}
+	public := m.AuthMethod == schemas.AuthMethodNone
+	o.ClientID, o.RedirectURIs, o.PostLogoutRedirectURIs, o.GrantTypes = a.ClientID, m.RedirectURIs, m.LogoutRedirects, m.GrantTypes
+	o.ResponseTypes, o.TokenEndpointAuthMethod, o.PublicClient = m.ResponseTypes, m.AuthMethod, &public
+	o.Scopes, o.JWKS, o.JWKSURI = scopes, m.JWKS, m.JWKSURI
+	o.Token.IDToken.SignedResponseAlg = m.IDTokenAlg
+	a.InboundAuthConfig = []schemas.InboundAuth{{Type: "oauth2", Config: o}}
+}
+
+// name is what a client is called, be it by where it sends people back to.
+func (m *clientMetadata) name() string {
+	if name := strings.TrimSpace(m.ClientName); name != "" {
+		return name
+	}
+	for _, uri := range append([]string{m.ClientID}, m.RedirectURIs...) {
+		if u, err := url.Parse(uri); err == nil && u.Hostname() != "" {
+			return u.Hostname()
+		}
+	}
+	return "Client"
+}

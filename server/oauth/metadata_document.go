@@ -1,0 +1,249 @@
+package oauth
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/outbound"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Clients that publish
+//
+// A client whose id is an https URL is nobody's to register: what it is stands in
+// the document at that URL (draft-ietf-oauth-client-id-metadata-document). Whoever
+// controls the URL is the client; all else in the document is what it says of
+// itself.
+//
+// The first authorization request of a client has its document fetched, and an
+// application made of it, so that flows, consents, tokens and the audit log know it
+// like any other. It is kept for as long as somebody uses it (see ClientLease), and
+// the document is fetched again when it is no longer fresh: by then the client may
+// have new keys, or redirect URIs it had taken over may be gone.
+//
+// Only an authorization request makes an application, of those that a network may
+// have made only so many, and of all that nobody has used the oldest make room.
+
+// Bounds of documents.
+const (
+	// DocumentBytes is the size of the largest document.
+	DocumentBytes   = 5 << 10
+	longestClientID = 200
+
+	leastFresh    = time.Minute // whatever the document's Cache-Control says
+	mostFresh     = 24 * time.Hour
+	standardFresh = time.Hour
+	// mostStale is how long a document counts that cannot be fetched again because
+	// of trouble that may pass.
+	mostStale = 7 * 24 * time.Hour
+)
+
+// isDocumentID reports whether a client id is the address of a document. Of http
+// there are none but on this machine: see outbound.Rules.
+func isDocumentID(id string) bool {
+	return strings.HasPrefix(id, "https://") || strings.HasPrefix(id, "http://")
+}
+
+// checkDocumentID checks a client id that is a URL. Two that differ are two clients,
+// so there must be one way to write it.
+func checkDocumentID(id string) error {
+	u, err := url.Parse(id)
+	switch {
+	case len(id) > longestClientID || err != nil || u.Host == "" || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' || c == '\\' }):
+		return errorf(codeInvalidClient, "expected as client_id a URL of at most %d printable ASCII characters", longestClientID)
+	case u.User != nil || strings.Contains(id, "#"):
+		return errorf(codeInvalidClient, "expected a client_id without a user, a password and a fragment")
+	case u.Path == "":
+		return errorf(codeInvalidClient, "expected a client_id with a path, such as https://client.example.com/metadata.json")
+	}
+	for segment := range strings.SplitSeq(u.Path, "/") { // with escapes undone: %2e is a dot
+		if segment == "." || segment == ".." {
+			return errorf(codeInvalidClient, "expected a client_id without . and .. in its path")
+		}
+	}
+	return nil
+}
+
+// meet has a client that publishes a document be known, and known as it is now. Of
+// others it does nothing.
+func (p *Provider) meet(ctx context.Context, id string) error {
+	if p.Registration == nil || !isDocumentID(id) {
+		return nil
+	}
+	lease, err := p.Registration.Clients.ClientLease(ctx, id)
+	if err != nil || lease != nil && p.now().Before(lease.FreshUntil) {
+		return err
+	}
+	if err := checkDocumentID(id); err != nil {
+		return err
+	}
+	return p.meetings.once(ctx, id, func(ctx context.Context) error { return p.learn(ctx, id, lease) })
+}
+
+// meetAgain is meet for a client that is known. Where it is not, nobody can have
+// signed in to it, and nothing is fetched.
+func (p *Provider) meetAgain(ctx context.Context, id string) error {
+	if p.Registration == nil || !isDocumentID(id) {
+		return nil
+	}
+	if lease, err := p.Registration.Clients.ClientLease(ctx, id); err != nil || lease == nil {
+		return err
+	}
+	err := p.meet(ctx, id)
+	if told, ok := errors.AsType[*Error](err); ok {
+		return errClient(false, "%s", told.Description)
+	}
+	return err
+}
+
+// learn fetches the document of a client and writes down what it says.
+func (p *Provider) learn(ctx context.Context, id string, lease *schemas.ClientLease) error {
+	if lease == nil {
+		if err := p.Registration.Admit(ctx); err != nil {
+			return err
+		}
+	}
+	m, fresh, err := p.fetchDocument(ctx, id)
+	now := p.now()
+	if passing(err) && lease != nil && now.Before(lease.FetchedAt.Add(mostStale)) {
+		stale := *lease
+		stale.FreshUntil = now.Add(leastFresh)
+		return p.writeDocument(ctx, id, nil, stale)
+	}
+	if err != nil {
+		return explainDocument(err)
+	}
+	renewed := schemas.ClientLease{ExpiresAt: now.Add(askedTTL), FetchedAt: now, FreshUntil: now.Add(fresh)}
+	if lease != nil {
+		renewed.ExpiresAt = later(lease.ExpiresAt, renewed.ExpiresAt)
+	}
+	return p.writeDocument(ctx, id, m, renewed)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// passing reports whether a document could not be fetched because of trouble that
+// may pass, and does not say that the client is gone.
+func passing(err error) bool { return schemas.HasClass(err, schemas.Unavailable) }
+
+// explainDocument words why there is no client.
+func explainDocument(err error) error {
+	if _, worded := errors.AsType[*Error](err); worded {
+		return err
+	}
+	if e := schemas.AsError(err); e.Code == outbound.CodeRefused || e.Code == outbound.CodeFailed {
+		return errorf(codeInvalidClient, "the metadata document of the client cannot be read: %s", e.Description.DefaultValue)
+	}
+	return err
+}
+
+// fetchDocument reads a client's document, and for how long it is fresh.
+func (p *Provider) fetchDocument(ctx context.Context, id string) (*clientMetadata, time.Duration, error) {
+	published, err := p.Registration.Fetch(ctx, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	kind, _, err := mime.ParseMediaType(published.Header.Get("Content-Type"))
+	switch {
+	case published.Status >= http.StatusInternalServerError || published.Status == http.StatusTooManyRequests:
+		return nil, 0, schemas.Errorf(schemas.Unavailable, outbound.CodeFailed, "its server answers with the status %d", published.Status)
+	case published.Status != http.StatusOK:
+		return nil, 0, errorf(codeInvalidClient, "the metadata document of the client cannot be read: expected the status 200, got %d", published.Status)
+	case err != nil || kind != "application/json" && !strings.HasSuffix(kind, "+json"):
+		return nil, 0, errorf(codeInvalidClient, "expected the metadata document of the client as application/json")
+	case len(published.Body) > DocumentBytes:
+		return nil, 0, errorf(codeInvalidClient, "expected a metadata document of at most %d bytes", DocumentBytes)
+	}
+	m, err := readDocument(id, published.Body)
+	return m, freshness(published.Header), err
+}
+
+// readDocument reads the document that was at an address. It must say that it is the
+// one of there: else whoever can place a file somewhere could speak for another.
+func readDocument(id string, text []byte) (*clientMetadata, error) {
+	m, err := readMetadata(text)
+	if err != nil {
+		return nil, err
+	}
+	m.AuthMethod = cmp.Or(m.AuthMethod, schemas.AuthMethodNone)
+	switch {
+	case m.ClientID != id:
+		return nil, errorf(codeInvalidClient, "the client_id in the metadata document is not the URL it was fetched from")
+	case m.ClientSecret != "" || m.ClientSecretExpires != nil:
+		return nil, errorf(codeInvalidClient, "there is a client_secret in the metadata document, where everybody can read it")
+	case m.AuthMethod != schemas.AuthMethodNone && m.AuthMethod != schemas.AuthMethodPrivateKeyJWT:
+		return nil, errorf(codeInvalidClient, "expected as token_endpoint_auth_method of a client with a metadata document %s or %s", schemas.AuthMethodNone, schemas.AuthMethodPrivateKeyJWT)
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	return m, m.settle(strangersGrants())
+}
+
+// freshness is for how long a document need not be fetched again: RFC 9111 §5.2.2,
+// within bounds.
+func freshness(h http.Header) time.Duration {
+	fresh := standardFresh
+	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
+		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
+		switch name {
+		case "no-store", "no-cache":
+			return leastFresh
+		case "max-age":
+			seconds, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31)
+			if err != nil {
+				return leastFresh
+			}
+			fresh = time.Duration(seconds) * time.Second
+		}
+	}
+	return min(max(fresh, leastFresh), mostFresh)
+}
+
+// writeDocument makes, or changes, the application of a client. What its document
+// does not speak of is an administrator's and stays. Without a document only the
+// lease is written.
+func (p *Provider) writeDocument(ctx context.Context, id string, m *clientMetadata, lease schemas.ClientLease) error {
+	r := directory.Registration{By: schemas.RegisteredByDocument, Lease: &lease}
+	known, err := p.Clients.Client(ctx, id)
+	switch {
+	case err == nil:
+		r.Application = *known
+		r.Application.InboundAuthConfig = slices.Clone(known.InboundAuthConfig)
+	case !schemas.HasClass(err, schemas.NotFound):
+		return err
+	case m == nil:
+		return nil // it has just gone
+	}
+	if m != nil {
+		scopes, err := p.scopes(ctx, m, false)
+		if err != nil {
+			return err
+		}
+		r.Application.ClientID = id
+		m.describeIn(&r.Application, scopes)
+	}
+	_, err = p.Registration.Clients.Register(ctx, directory.Stranger(), r)
+	if schemas.HasClass(err, schemas.Conflict) {
+		return nil // another instance was quicker
+	}
+	if told := explainRegistration(err); told != nil {
+		return fmt.Errorf("the metadata document of a client: %w", told)
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package oauth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/outbound"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Registration is what clients register themselves with: at the registration
+// endpoint (RFC 7591), or by a metadata document (metadata_document.go).
+type Registration struct {
+	Clients Registrar
+	// Open lets anybody register at the endpoint, without a token.
+	Open bool
+	// Fetch asks for what a client publishes.
+	Fetch func(ctx context.Context, url string) (*outbound.Response, error)
+	// Admit limits how much is fetched for whoever sent the request. Its error is
+	// that of the request.
+	Admit func(ctx context.Context) error
+}
+
+// Registrar keeps clients that register themselves. The directory does; what its
+// methods promise, it says.
+type Registrar interface {
+	Register(ctx context.Context, c directory.Call, r directory.Registration) (*schemas.Application, error)
+	KnownScopes(ctx context.Context, scopes []string) ([]string, error)
+	ClientLease(ctx context.Context, clientID string) (*schemas.ClientLease, error)
+	ProlongLease(ctx context.Context, applicationID string, until time.Time) error
+}
+
+// RegisterPath is where clients register: RFC 7591 §3.
+const RegisterPath = "/oauth2/dcr/register"
+
+// For how long a client is kept that anybody could register.
+const (
+	unusedTTL = 3 * 24 * time.Hour  // by nobody
+	usedTTL   = 90 * 24 * time.Hour // since the last token
+	askedTTL  = 2 * time.Hour       // since somebody was sent to sign in, at least
+)
+
+// maxRegistration is the size of the largest registration, in bytes.
+const maxRegistration = 16 << 10
+
+// registered is the reply: RFC 7591 §3.2.1. A client is also an application, whose
+// id is app_id.
+type registered struct {
+	ClientID      string `json:"client_id"`
+	ClientSecret  string `json:"client_secret,omitempty"`
+	SecretExpires int64  `json:"client_secret_expires_at"` // 0: never
+	IssuedAt      int64  `json:"client_id_issued_at"`
+	AppID         string `json:"app_id"`
+	clientMetadata
+}
+
+// Register is POST /oauth2/dcr/register. The call is that of who sent a token; nil
+// for somebody who did not, where registration is open. A stranger's client has the
+// grants by which a person signs in to it, and no other.
+func (p *Provider) Register(w http.ResponseWriter, r *http.Request, by *directory.Call) error {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Pragma", "no-cache")
+	text, err := readRegistration(w, r)
+	if err != nil {
+		return err
+	}
+	m, err := readMetadata(text)
+	if err != nil {
+		return err
+	}
+	m.ClientID, m.ClientSecret, m.ClientSecretExpires = "", "", nil // the server's to choose
+	made, err := p.register(r.Context(), m, by)
+	if err != nil {
+		return err
+	}
+	h.Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusCreated)
+	return json.NewEncoder(w).Encode(echo(made, m))
+}
+
+// readRegistration reads the body.
+func readRegistration(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" || r.Header.Get("Content-Encoding") != "" {
+		return nil, errorf(codeInvalidRequest, "expected the body as application/json, and a header Content-Type that says so")
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRegistration))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: codeInvalidRequest, Description: "the body has more than 16384 bytes"}
+	}
+	if err != nil {
+		return nil, errorf(codeInvalidRequest, "the body ended before it was complete")
+	}
+	return text, nil
+}
+
+func (p *Provider) register(ctx context.Context, m *clientMetadata, by *directory.Call) (*schemas.Application, error) {
+	may := strangersGrants()
+	if by != nil {
+		may = p.grantTypes()
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	if err := m.settle(may); err != nil {
+		return nil, err
+	}
+	scopes, err := p.scopes(ctx, m, by != nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkSector(ctx, m); err != nil {
+		return nil, err
+	}
+	registration := directory.Registration{By: schemas.RegisteredDynamically}
+	call := directory.Stranger()
+	if by != nil {
+		call = *by
+	} else {
+		registration.Lease = &schemas.ClientLease{ExpiresAt: p.now().Add(unusedTTL)}
+	}
+	if by != nil && m.Scope == "" {
+		scopes = slices.DeleteFunc(scopes, func(s string) bool { return isPermission(s) && !call.Permits(s) })
+	}
+	m.describeIn(&registration.Application, scopes)
+	made, err := p.Registration.Clients.Register(ctx, call, registration)
+	return made, explainRegistration(err)
+}
+
+// strangersGrants are the grant types of clients for which nobody vouches.
+func strangersGrants() []string {
+	return []string{schemas.GrantAuthorizationCode, schemas.GrantRefreshToken}
+}
+
+// checkSector makes sure that all redirect URIs are on the list that the client
+// says has them: OpenID Connect Dynamic Client Registration §5. Subjects are the
+// same for all clients here, and the list changes nothing else.
+func (p *Provider) checkSector(ctx context.Context, m *clientMetadata) error {
+	if m.SectorURI == "" {
+		return nil
+	}
+	published, err := p.Registration.Fetch(ctx, m.SectorURI)
+	if err != nil {
+		return errorf(codeInvalidMetadata, "the sector_identifier_uri cannot be read: %s", schemas.AsError(err).Description.DefaultValue)
+	}
+	var listed []string
+	if published.Status != http.StatusOK || json.Unmarshal(published.Body, &listed) != nil {
+		return errorf(codeInvalidMetadata, "expected at the sector_identifier_uri a JSON list of redirect URIs")
+	}
+	for _, uri := range m.RedirectURIs {
+		if !slices.Contains(listed, uri) {
+			return errorf(codeInvalidMetadata, "the list at the sector_identifier_uri lacks the redirect URI %s", uri)
+		}
+	}
+	return nil
+}
+
+// echo tells what was registered: of what the client asked for, what it got.
+func echo(a *schemas.Application, asked *clientMetadata) *registered {
+	o := a.OAuth()
+	m := *asked
+	m.ClientName, m.RedirectURIs, m.LogoutRedirects, m.GrantTypes = a.Name, o.RedirectURIs, o.PostLogoutRedirectURIs, o.GrantTypes
+	m.AuthMethod, m.Scope, m.JWKS, m.JWKSURI = o.TokenEndpointAuthMethod, strings.Join(o.Scopes, " "), o.JWKS, o.JWKSURI
+	return &registered{ClientID: a.ClientID, ClientSecret: a.ClientSecret, IssuedAt: a.CreatedAt.Unix(), AppID: a.ID, clientMetadata: m}
+}
+
+// explainRegistration words what the rules for applications find wrong as RFC 7591
+// §3.2.2 has it.
+func explainRegistration(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := schemas.AsError(err)
+	if e.Class == schemas.Forbidden {
+		return &Error{Status: http.StatusForbidden, Code: codeInsufficientScope, Bearer: true, Description: describe(e.Description.DefaultValue)}
+	}
+	if e.Class != schemas.Invalid || len(e.Errors) == 0 {
+		return err
+	}
+	code, text := codeInvalidMetadata, ""
+	for i, problem := range e.Errors {
+		name := memberOf(problem.Path)
+		if strings.HasPrefix(name, "redirect_uris") && i == 0 {
+			code = codeInvalidRedirect
+		}
+		text += strings.TrimPrefix("; "+name+": "+problem.Message, strings.Repeat("; ", max(0, 1-i)))
+	}
+	return errorf(code, "%s", text)
+}
+
+// memberOf is the member of a registration that becomes the one at a path of the
+// application.
+func memberOf(path string) string {
+	path = strings.TrimPrefix(path, "inboundAuthConfig[0].config.")
+	member := path[:len(path)-len(strings.TrimLeft(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))]
+	names := map[string]string{
+		"name": "client_name", "url": "client_uri", "logoUrl": "logo_uri", "tosUri": "tos_uri", "policyUri": "policy_uri", "scopes": "scope",
+		"redirectUris": "redirect_uris", "postLogoutRedirectUris": "post_logout_redirect_uris", "grantTypes": "grant_types",
+		"responseTypes": "response_types", "tokenEndpointAuthMethod": "token_endpoint_auth_method", "jwksUri": "jwks_uri",
+	}
+	if name := names[member]; name != "" {
+		return name + path[len(member):]
+	}
+	return path
+}
+
+// keepFor has a client of nobody's be kept for a while from now on. It is written
+// down only when that makes a difference.
+func (p *Provider) keepFor(ctx context.Context, a *schemas.Application, ttl time.Duration) error {
+	if a.Vouched() || p.Registration == nil {
+		return nil
+	}
+	lease, err := p.Registration.Clients.ClientLease(ctx, a.ClientID)
+	if until := p.now().Add(ttl); err == nil && lease != nil && lease.ExpiresAt.Before(until.Add(-ttl/10)) {
+		err = p.Registration.Clients.ProlongLease(ctx, a.ID, until)
+	}
+	return err
+}

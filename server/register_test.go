@@ -1,0 +1,76 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/throttle"
+	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server"
+	"github.com/postern-id/postern/server/oauth"
+)
+
+// newRegistry is a house where clients register, with a token or, if it is open,
+// without.
+func newRegistry(t *testing.T, open bool) *house {
+	t.Helper()
+	registration := &oauth.Registration{Open: open, Admit: func(context.Context) error { return nil }}
+	h := newHouse(t, func(o *server.Options) {
+		o.Throttle = throttle.New(throttle.Options{Budgets: throttle.Budgets{Registrations: throttle.Budget{Burst: 2, Every: 1e18}}})
+		o.OAuth = oauth.New(oauth.Options{Issuer: publicURL, Tokens: fakeTokens{}, Registration: registration,
+			Authorization: &oauth.Authorization{Gate: publicURL + "/gate", RefreshKey: make([]byte, 32)}})
+	})
+	registration.Clients = h.directory
+	return h
+}
+
+// Who may register, and what the others are told.
+func TestWhoMayRegisterClients(t *testing.T) {
+	const body = `{"redirect_uris":["https://client.example.com/back"]}`
+	closed, opened := newRegistry(t, false), newRegistry(t, true)
+	for _, test := range []struct {
+		name      string
+		h         *house
+		header    string
+		status    int
+		code, ask string
+	}{
+		{"nobody", closed, "", 401, "invalid_token", `Bearer realm="postern"`},
+		{"a bad token", closed, "Authorization: Bearer x", 401, "invalid_token", `Bearer realm="postern", error="invalid_token"`},
+		{"a user", closed, closed.bearer(schemas.NewID(), "openid"), 403, "insufficient_scope", `Bearer realm="postern", error="insufficient_scope", scope="system:applications:write"`},
+		{"the administrator", closed, closed.admin, 201, "", ""},
+		{"anybody where it is open", opened, "", 201, "", ""},
+		{"a bad token where it is open", opened, "Authorization: Bearer x", 401, "invalid_token", `Bearer realm="postern", error="invalid_token"`},
+		{"a user where it is open", opened, opened.bearer(schemas.NewID(), "openid"), 403, "insufficient_scope", `Bearer realm="postern", error="insufficient_scope"`},
+		{"the administrator where it is open", opened, opened.admin, 201, "", ""},
+	} {
+		rec := test.h.do("POST", oauth.RegisterPath, body, test.header)
+		var told struct {
+			Error    string `json:"error"`
+			ClientID string `json:"client_id"`
+		}
+		if err := json.Unmarshal(rec.Body.Bytes(), &told); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if got := rec.Header().Get("WWW-Authenticate"); rec.Code != test.status || told.Error != test.code || !strings.HasPrefix(got, test.ask) || got != "" && test.ask == "" {
+			t.Errorf("%s: %d %s, %s", test.name, rec.Code, rec.Body, got)
+		}
+		if rec.Header().Get("Cache-Control") != "no-store" || (told.ClientID != "") != (test.status == http.StatusCreated) {
+			t.Errorf("%s: %v %s", test.name, rec.Header(), rec.Body)
+		}
+	}
+	// Strangers are limited, and an administrator is not.
+	opened.do("POST", oauth.RegisterPath, body)
+	if rec := opened.do("POST", oauth.RegisterPath, body); rec.Code != http.StatusTooManyRequests || rec.Header().Get("Retry-After") == "" {
+		t.Errorf("the third registration of a stranger: %d %s", rec.Code, rec.Body)
+	}
+	if rec := opened.do("POST", oauth.RegisterPath, body, opened.admin); rec.Code != http.StatusCreated {
+		t.Errorf("the administrator after that: %d %s", rec.Code, rec.Body)
+	}
+	if rec := opened.do("GET", oauth.RegisterPath, ""); rec.Code != http.StatusMethodNotAllowed {
+		t.Errorf("GET: %d", rec.Code)
+	}
+}
