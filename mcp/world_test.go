@@ -195,10 +195,18 @@ func (w *world) ok(tool string, args any, into any) result {
 	if into != nil {
 		must(w.t, json.Unmarshal(r.Data, into))
 	}
-	if r.Content[0].Text != string(r.Data) {
+	if r.Content[0].Text != plain(w.t, r.Data) {
 		w.t.Errorf("%s: the text is not the object: %s", tool, r.Content[0].Text)
 	}
 	return r
+}
+
+// plain is JSON without spaces and with < and & as they are.
+func plain(t testing.TB, text json.RawMessage) string {
+	t.Helper()
+	var compact bytes.Buffer
+	must(t, json.Compact(&compact, text))
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(compact.String())
 }
 
 // refused calls a tool that must refuse with the code, and returns the error.
