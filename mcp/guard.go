@@ -2,12 +2,14 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/postern-id/postern/schemas"
 )
 
 // guard is around everything that a client can ask for.
@@ -25,8 +27,22 @@ func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 			// It would be open for as long as the client likes, and hear of nothing.
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "nothing here can be subscribed to: read it again when you need it"}
 		}
-		return next(ctx, method, req)
+		result, err = next(ctx, method, req)
+		return result, s.tellable(ctx, method, err)
 	}
+}
+
+// tellable is an error as the client may hear it. What the tools find wrong is an
+// answer of theirs and no error.
+func (s *Server) tellable(ctx context.Context, method string, err error) error {
+	if _, told := errors.AsType[*jsonrpc.Error](err); err == nil || told {
+		return err
+	}
+	if e := schemas.AsError(err); e.Class != schemas.Internal {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: e.Description.DefaultValue}
+	}
+	s.logFailure(ctx, method, err)
+	return errInternal()
 }
 
 // logFailure logs what went wrong here, of which the client is told nothing.

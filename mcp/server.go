@@ -64,7 +64,9 @@ func (s *Server) newHandler() http.Handler {
 	for _, t := range s.tools() {
 		server.AddTool(t.definition(), s.run(t))
 	}
-	server.AddReceivingMiddleware(s.guard)
+	s.addResources(server)
+	s.addPrompts(server)
+	server.AddReceivingMiddleware(s.guard, s.withFlows)
 	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: largestBody, PropagateRequestCancellation: true,
 		// The server has its own check, which knows the name it is reached by.

@@ -66,7 +66,7 @@ func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
 			return flow, problems
 		},
 	})
-	o := mcp.Options{PublicURL: publicURL, Version: "1.0.0", Directory: w.directory, Kinds: kinds, Log: slog.New(slog.NewTextHandler(w.log, nil))}
+	o := mcp.Options{PublicURL: publicURL, Version: "1.0.0", Directory: w.directory, Kinds: kinds, Log: w.logger()}
 	for _, f := range change {
 		f(&o)
 	}
@@ -89,6 +89,8 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("X-Retry-After", e.RetryAfter.String())
 	rw.WriteHeader(map[schemas.Class]int{schemas.Throttled: 429, schemas.Unavailable: 503, schemas.TooLarge: 413}[e.Class])
 }
+
+func (w *world) logger() *slog.Logger { return slog.New(slog.NewTextHandler(w.log, nil)) }
 
 func (w *world) clock() time.Time {
 	w.mu.Lock()

@@ -1,0 +1,73 @@
+package mcp
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/postern-id/postern/engine"
+)
+
+// catalogue is what an author of flows has to know of the kinds of nodes.
+type catalogue struct {
+	Facts map[engine.Fact]string `json:"facts"`
+	Kinds []kindEntry            `json:"kinds"`
+}
+
+// kindEntry is a kind of node. With is the JSON Schema of its configuration, nil
+// if it takes none.
+type kindEntry struct {
+	Name     string          `json:"name"`
+	Doc      string          `json:"doc"`
+	Asks     bool            `json:"asks"`
+	Terminal bool            `json:"terminal,omitempty"`
+	Needs    []needEntry     `json:"needs,omitempty"`
+	Outcomes []outcomeEntry  `json:"outcomes,omitempty"`
+	With     json.RawMessage `json:"with,omitempty"`
+}
+
+// needEntry is what must be certain on every path to a node of the kind: one of
+// the facts.
+type needEntry struct {
+	AnyOf []engine.Fact `json:"anyOf"`
+	Why   string        `json:"why,omitempty"`
+	Mend  string        `json:"mend,omitempty"`
+}
+
+// outcomeEntry is a way out, and what is certain afterwards.
+type outcomeEntry struct {
+	Name        string                        `json:"name"`
+	Doc         string                        `json:"doc,omitempty"`
+	Optional    bool                          `json:"optional,omitempty"`
+	Establishes []engine.Fact                 `json:"establishes,omitempty"`
+	Given       map[engine.Fact][]engine.Fact `json:"establishesGiven,omitempty"`
+	NewSubject  bool                          `json:"newSubject,omitempty"`
+}
+
+func catalogueOf(kinds engine.Kinds) catalogue {
+	c := catalogue{Facts: map[engine.Fact]string{
+		engine.User:          "the run knows a user, who may merely have been named",
+		engine.New:           "this run creates the user",
+		engine.Authenticated: "the user proved in this run who they are",
+		engine.Own:           "new or authenticated: it follows from either",
+		engine.Credential:    "this run gave the user a passkey or a password",
+	}}
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		c.Kinds = append(c.Kinds, entryOf(kinds[name]))
+	}
+	return c
+}
+
+func entryOf(k *engine.Kind) kindEntry {
+	e := kindEntry{Name: k.Name, Doc: k.Doc, Asks: k.Asks, Terminal: k.Terminal}
+	if k.With != nil {
+		e.With = k.With.Raw()
+	}
+	for _, n := range k.Needs {
+		e.Needs = append(e.Needs, needEntry{n.AnyOf, n.Why, n.Mend})
+	}
+	for _, o := range k.Outcomes {
+		e.Outcomes = append(e.Outcomes, outcomeEntry{o.Name, o.Doc, o.Optional, o.Establishes, o.EstablishesGiven, o.NewSubject})
+	}
+	return e
+}
