@@ -14,8 +14,8 @@
 // that is wrong at once: for a flow each finding has its rule, its path, what it
 // is and how to mend it. With dry_run all is checked and nothing kept.
 //
-// Beside the tools there are resources (each flow with its findings, the schemas,
-// the catalogue of kinds of nodes) and a prompt that helps to write a flow.
+// Beside the tools there are resources (each flow with its findings and its
+// picture, the schemas, the catalogue of kinds of nodes) and a prompt that helps to write a flow.
 //
 // # Load
 //

@@ -41,7 +41,9 @@ func FuzzBody(f *testing.F) {
 				t.Errorf("accepted, and answered: %s", text)
 			}
 		case http.StatusOK, http.StatusBadRequest, http.StatusNotFound:
-			if !json.Valid(text) {
+			// The library answers this one as a stream, whatever is asked for.
+			listen := strings.Contains(body, "subscriptions/listen") && strings.HasPrefix(reply.Header.Get("Content-Type"), "text/event-stream")
+			if !json.Valid(text) && !listen {
 				t.Errorf("%d %q", reply.StatusCode, text)
 			}
 		default:

@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/flows/draw"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
@@ -25,9 +26,10 @@ const (
 
 // The media types of what is read. A schema's is that of JSON Schema 2020-12 §14.
 const (
-	jsonType   = "application/json"
-	schemaType = "application/schema+json"
-	yamlType   = "application/yaml"
+	jsonType    = "application/json"
+	schemaType  = "application/schema+json"
+	yamlType    = "application/yaml"
+	mermaidType = "text/vnd.mermaid"
 )
 
 func (s *Server) addResources(server *sdk.Server) {
@@ -46,7 +48,7 @@ func (s *Server) addResources(server *sdk.Server) {
 		func() (json.RawMessage, error) { return schemas.ApplicationSchema().Raw(), nil })
 	server.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: flowTemplate, Name: "flow", Title: "Flow",
-		Description: "A flow as YAML, and its findings. The type is AUTHENTICATION or REGISTRATION.",
+		Description: "A flow as YAML, its findings, and its picture as a Mermaid flowchart. The type is AUTHENTICATION or REGISTRATION.",
 	}, s.readFlow)
 }
 
@@ -92,7 +94,8 @@ func (s *Server) listResources(ctx context.Context, after string, fixed []*sdk.R
 
 func flowURI(f *schemas.Flow) string { return flowsURI + string(f.FlowType) + "/" + f.Handle }
 
-// readFlow is the resource of a flow: its definition, and what is found in it.
+// readFlow is the resource of a flow: its definition, what is found in it, and its
+// picture.
 func (s *Server) readFlow(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	uri := req.Params.URI
 	t, handle, _ := strings.Cut(strings.TrimPrefix(uri, flowsURI), "/")
@@ -112,16 +115,27 @@ func (s *Server) readFlow(ctx context.Context, req *sdk.ReadResourceRequest) (*s
 	if err != nil {
 		return nil, err
 	}
-	graph, problems := engine.Compile(f, s.Kinds)
-	if graph != nil {
-		problems = graph.Warnings()
-	}
-	found, err := encode(map[string]any{"findings": append([]schemas.Problem{}, withoutPlaces(problems)...)})
+	picture, found, err := s.prove(f)
 	if err != nil {
 		return nil, err
 	}
-	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{
+	contents := []*sdk.ResourceContents{
 		{URI: uri, MIMEType: yamlType, Text: string(yaml)},
 		{URI: uri + "#findings", MIMEType: jsonType, Text: string(found)},
-	}}, nil
+	}
+	if picture != "" {
+		contents = append(contents, &sdk.ResourceContents{URI: uri + "#picture", MIMEType: mermaidType, Text: picture})
+	}
+	return &sdk.ReadResourceResult{Contents: contents}, nil
+}
+
+// prove returns the picture of a flow and its findings, as JSON. A flow that was
+// stored by another release may have findings for which there is none.
+func (s *Server) prove(f *schemas.Flow) (picture string, found json.RawMessage, err error) {
+	graph, problems := engine.Compile(f, s.Kinds)
+	if graph != nil {
+		picture, problems = draw.Mermaid(graph, draw.Options{}), graph.Warnings()
+	}
+	found, err = encode(map[string]any{"findings": append([]schemas.Problem{}, withoutPlaces(problems)...)})
+	return picture, found, err
 }

@@ -97,6 +97,9 @@ func TestFlowResources(t *testing.T) {
 		if len(problems) > 0 || yaml.URI != uri || yaml.MIMEType != "application/yaml" || !strings.HasSuffix(uri, "/"+flow.Handle) {
 			t.Errorf("%s: %v in %s", uri, problems, yaml.Text)
 		}
+		if picture := result.Contents[2]; picture.MIMEType != "text/vnd.mermaid" || !strings.Contains(picture.Text, "flowchart") || !strings.Contains(picture.Text, flow.Nodes[0].ID) {
+			t.Errorf("%s: the picture is %s", uri, picture.Text)
+		}
 		var list struct{ Findings []schemas.Problem }
 		must(t, json.Unmarshal([]byte(found.Text), &list))
 		if len(list.Findings) != warnings || list.Findings == nil {

@@ -41,7 +41,7 @@ func rooms() map[string][]string {
 		"server/oauth":                 {"schemas", "internal/token", "internal/directory", "internal/outbound", "internal/delivery"},
 		"server":                       {"engine", "flows", "schemas", "internal/passkey", "internal/token", "internal/config", "internal/directory", "internal/throttle", "server/oauth"},
 		"server/gate":                  {},
-		"mcp":                          {"engine", "flows", "schemas", "internal/directory", "internal/throttle", "examples/react"},
+		"mcp":                          {"engine", "flows", "flows/draw", "schemas", "internal/directory", "internal/throttle", "examples/react"},
 		"bootstrap":                    {"flows", "schemas", "internal/directory", "internal/declare"},
 		"examples":                     {},
 		"examples/react":               {"schemas"},
