@@ -8,7 +8,8 @@ import (
 	"github.com/postern-id/postern/engine"
 )
 
-// catalogue is what an author of flows has to know of the kinds of nodes.
+// catalogue is what an author of flows has to know of the kinds of nodes, and of
+// the facts that they need and establish.
 type catalogue struct {
 	Facts map[engine.Fact]string `json:"facts"`
 	Kinds []kindEntry            `json:"kinds"`
@@ -45,17 +46,28 @@ type outcomeEntry struct {
 }
 
 func catalogueOf(kinds engine.Kinds) catalogue {
-	c := catalogue{Facts: map[engine.Fact]string{
-		engine.User:          "the run knows a user, who may merely have been named",
-		engine.New:           "this run creates the user",
-		engine.Authenticated: "the user proved in this run who they are",
-		engine.Own:           "new or authenticated: it follows from either",
-		engine.Credential:    "this run gave the user a passkey or a password",
-	}}
+	c := catalogue{Facts: map[engine.Fact]string{}}
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
-		c.Kinds = append(c.Kinds, entryOf(kinds[name]))
+		e := entryOf(kinds[name])
+		c.Kinds = append(c.Kinds, e)
+		for _, n := range e.Needs {
+			c.explain(n.AnyOf)
+		}
+		for _, o := range e.Outcomes {
+			c.explain(o.Establishes)
+			for given, facts := range o.Given {
+				c.explain(slices.Concat(facts, []engine.Fact{given}))
+			}
+		}
 	}
 	return c
+}
+
+// explain says what facts mean.
+func (c *catalogue) explain(facts []engine.Fact) {
+	for _, f := range facts {
+		c.Facts[f] = f.Describe()
+	}
 }
 
 func entryOf(k *engine.Kind) kindEntry {
