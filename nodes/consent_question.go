@@ -92,47 +92,17 @@ func domain(r *schemas.AuthRequest) string {
 	return u.Hostname()
 }
 
-// inWords says what scopes mean: those of OpenID Connect Core §5.4 and §11 in our
-// words, permissions in those of the resource server that has them.
+// inWords says what scopes mean.
 func (d Deps) inWords(ctx context.Context, scopes []string) ([]schemas.ConsentScope, error) {
-	identity, permissions := []schemas.ConsentScope{}, []schemas.ConsentScope{}
-	var unknown []string
-	for _, scope := range scopes {
-		if _, known := plainScopes()[scope]; !known {
-			unknown = append(unknown, scope)
-		}
+	words, err := d.Words.ScopeWords(ctx, scopes)
+	if err != nil {
+		return nil, err
 	}
-	names := map[string]string{}
-	if len(unknown) > 0 {
-		var err error
-		if names, err = d.Words.PermissionWords(ctx, unknown); err != nil {
-			return nil, err
-		}
+	list := make([]schemas.ConsentScope, len(scopes))
+	for i, scope := range scopes {
+		list[i] = schemas.ConsentScope{Scope: scope, Text: words[scope]}
 	}
-	for _, scope := range scopes {
-		if plain, known := plainScopes()[scope]; known {
-			identity = append(identity, schemas.ConsentScope{Scope: scope, Text: plain})
-			continue
-		}
-		permissions = append(permissions, schemas.ConsentScope{Scope: scope, Text: cmp.Or(names[scope], scope)})
-	}
-	slices.SortFunc(permissions, func(a, b schemas.ConsentScope) int { return strings.Compare(a.Scope, b.Scope) })
-	return append(identity, permissions...), nil
-}
-
-// plainScopes are the scopes that mean the same everywhere, and the one that is
-// everything in this service.
-func plainScopes() map[string]string {
-	return map[string]string{
-		"openid":             "Know who you are",
-		"profile":            "See your name and profile",
-		"email":              "See your email address",
-		"address":            "See your postal address",
-		"phone":              "See your phone number",
-		"offline_access":     "Stay connected while you are away",
-		schemas.AccountScope: "Manage your passkeys and sessions",
-		"system":             "Manage this service: its users, apps and flows",
-	}
+	return list, nil
 }
 
 // consentEvent records what somebody said.

@@ -27,9 +27,9 @@ func (d *directory) AuthRequest(_ context.Context, id string) (*schemas.AuthRequ
 	return d.request, d.broken
 }
 
-// PermissionWords calls reading orders something.
-func (d *directory) PermissionWords(context.Context, []string) (map[string]string, error) {
-	return map[string]string{"shop:orders:read": "See orders"}, d.broken
+// ScopeWords calls reading orders something.
+func (d *directory) ScopeWords(context.Context, []string) (map[string]string, error) {
+	return map[string]string{"openid": "Know who you are", "shop:orders:read": "See orders", "shop:secret": "shop:secret"}, d.broken
 }
 
 var thirdParty = &schemas.Application{
@@ -91,7 +91,7 @@ func prompted(values ...string) func(*engine.Visit) {
 func TestWhoIsAskedForConsent(t *testing.T) {
 	past, later := noon, noon.Add(time.Second)
 	requested := []string{"openid", "email", "system:users", "offline_access", "shop:orders"}
-	all := []string{"openid", "email", "offline_access", "system:users"}
+	all := []string{"openid", "email", "system:users", "offline_access"}
 	unbound := func(v *engine.Visit) { v.AuthRequestID = "" }
 	own := func(v *engine.Visit) { v.Application = app }
 	for name, test := range map[string]struct {
@@ -106,7 +106,7 @@ func TestWhoIsAskedForConsent(t *testing.T) {
 		"a run of the application's own":           {nil, nil, unbound, nil},
 		"agreed before":                            {all, nil, prompted(), nil},
 		"agreed before to more":                    {append(all, "system", "profile"), nil, prompted("login"), nil},
-		"agreed before to less":                    {[]string{"openid", "system:users:read"}, nil, prompted(), []string{"email", "offline_access", "system:users"}},
+		"agreed before to less":                    {[]string{"openid", "system:users:read"}, nil, prompted(), []string{"email", "system:users", "offline_access"}},
 		"agreed before, and asked anew":            {all, nil, prompted("login", "consent"), all},
 		"agreed before, until later":               {all, &later, prompted(), nil},
 		"agreed before, and that is long ago":      {all, &past, prompted(), all},

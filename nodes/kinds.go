@@ -55,9 +55,9 @@ type Requests interface {
 	AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error)
 }
 
-// Words says what permissions mean, for people. One that there is not has no word.
+// Words says what scopes mean, for people; each of them has words.
 type Words interface {
-	PermissionWords(ctx context.Context, permissions []string) (map[string]string, error)
+	ScopeWords(ctx context.Context, scopes []string) (map[string]string, error)
 }
 
 // Hasher hashes and verifies passwords, and may refuse when it has too much to

@@ -22,3 +22,18 @@ func GrantableScopes(asked, has []string) []string {
 func covered(scopes []string, scope string) bool {
 	return slices.ContainsFunc(scopes, func(has string) bool { return Covers(has, scope) })
 }
+
+// PlainScopes are the scopes that mean the same everywhere, and the one that is
+// everything in this service.
+func PlainScopes() map[string]string {
+	return map[string]string{
+		"openid":             "Know who you are",
+		"profile":            "See your name and profile",
+		"email":              "See your email address",
+		"address":            "See your postal address",
+		"phone":              "See your phone number",
+		"offline_access":     "Stay connected while you are away",
+		AccountScope: "Manage your passkeys and sessions",
+		"system":             "Manage this service: its users, apps and flows",
+	}
+}

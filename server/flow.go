@@ -91,12 +91,27 @@ func flowOf(app *schemas.Application, t schemas.FlowType) (string, error) {
 // answer an authorization request. The engine heeds it with no other.
 func (s *server) boundRequest(r *http.Request, body *executeBody) (engine.Request, error) {
 	req := engineRequest(r, body)
-	if s.OAuth == nil || body.ExecutionID == nil {
+	if s.OAuth == nil || body.ExecutionID == nil && body.AuthID == nil {
 		return req, nil
 	}
 	var err error
+	if body.AuthID != nil {
+		if req.AuthRequest, err = s.openRequest(r, body); err != nil {
+			return req, err
+		}
+	}
 	req.Browser = s.OAuth.Browser(r)
 	req.Session, err = s.OAuth.Session(r)
+	return req, err
+}
+
+// openRequest is the authorization request that a new run is to answer: that of the
+// browser and the application.
+func (s *server) openRequest(r *http.Request, body *executeBody) (*schemas.AuthRequest, error) {
+	req, err := s.OAuth.Open(r, *body.AuthID)
+	if err == nil && req.ApplicationID != *body.ApplicationID {
+		err = schemas.Errorf(schemas.Invalid, schemas.CodeAuthRequest, "the authorization request is of another application: send the applicationId that came with the authId")
+	}
 	return req, err
 }
 
@@ -126,6 +141,7 @@ func preferredLanguage(field string) string {
 type executeBody struct {
 	ApplicationID  *string            `json:"applicationId"`
 	FlowType       *string            `json:"flowType"`
+	AuthID         *string            `json:"authId"`
 	ExecutionID    *string            `json:"executionId"`
 	Action         *string            `json:"action"`
 	Inputs         map[string]*string `json:"inputs"`
@@ -154,7 +170,7 @@ func (b *executeBody) check() []schemas.Problem {
 	switch {
 	case b.ExecutionID != nil:
 		const why = "a run is begun with applicationId and flowType, and continued with executionId: send one or the other"
-		return unwanted(why, member{"applicationId", b.ApplicationID}, member{"flowType", b.FlowType})
+		return unwanted(why, member{"applicationId", b.ApplicationID}, member{"flowType", b.FlowType}, member{"authId", b.AuthID})
 	case b.ApplicationID == nil && b.FlowType == nil:
 		return []schemas.Problem{{Message: "expected applicationId and flowType to begin a run, or executionId to continue one"}}
 	}

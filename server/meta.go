@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/text/language"
 
+	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -38,7 +39,9 @@ type design struct {
 }
 
 // i18n tells in which language the texts of steps come, and which there are.
-// Translations replace a page's own texts: namespace → key → text.
+// Translations replace a page's own texts: namespace → key → text. Those of the
+// namespace "gate" are the texts of the built-in flows in the language that the page
+// asks in, by their English.
 type i18n struct {
 	Language     string                       `json:"language"`
 	Languages    []string                     `json:"languages"`
@@ -55,13 +58,13 @@ func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the query is not as expected: %s", problems[0]).WithProblems(problems)
 	}
 	if id == "" {
-		return writeJSON(w, http.StatusOK, metaOf(&schemas.Application{}))
+		return writeJSON(w, http.StatusOK, metaOf(&schemas.Application{}, query.Get("language")))
 	}
 	app, err := s.Applications.Application(r.Context(), id)
 	if err != nil {
 		return named(err)
 	}
-	m := metaOf(app)
+	m := metaOf(app, query.Get("language"))
 	m.Application = &metaApplication{
 		ID: app.ID, Name: app.Name, LogoURL: app.LogoURL, URL: app.URL, TosURI: app.TosURI, PolicyURI: app.PolicyURI,
 	}
@@ -80,12 +83,16 @@ func checkMeta(kind, tag string) []schemas.Problem {
 }
 
 // metaOf is what there is to say of an application, but for who it is.
-func metaOf(app *schemas.Application) meta {
+func metaOf(app *schemas.Application, tag string) meta {
 	english := language.AmericanEnglish.String()
+	translations := map[string]map[string]string{}
+	if words := flows.Words(tag); words != nil {
+		translations["gate"] = words
+	}
 	return meta{
 		IsRegistrationFlowEnabled: app.IsRegistrationFlowEnabled && app.RegistrationFlowID != "",
 		Design:                    design{Theme: customization(app, "theme"), Layout: customization(app, "layout")},
-		I18n:                      i18n{Language: english, Languages: []string{english}, Translations: map[string]map[string]string{}},
+		I18n:                      i18n{Language: english, Languages: []string{english}, Translations: translations},
 	}
 }
 

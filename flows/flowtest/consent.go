@@ -1,6 +1,7 @@
 package flowtest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -21,9 +22,13 @@ func (m *Memory) Consent(_ context.Context, userID, applicationID string) (*sche
 	return nil, nil
 }
 
-// PermissionWords knows no words for permissions.
-func (m *Memory) PermissionWords(context.Context, []string) (map[string]string, error) {
-	return map[string]string{}, nil
+// ScopeWords has no words for permissions but their names.
+func (m *Memory) ScopeWords(_ context.Context, scopes []string) (map[string]string, error) {
+	words := map[string]string{}
+	for _, scope := range scopes {
+		words[scope] = cmp.Or(schemas.PlainScopes()[scope], scope)
+	}
+	return words, nil
 }
 
 // consent adds to what a user lets an application have.

@@ -99,6 +99,21 @@ func readCallback(w http.ResponseWriter, r *http.Request) (*callbackBody, error)
 	return &body, nil
 }
 
+// Open returns the authorization request that a run may be begun for: one that is
+// waiting, and that the browser itself has begun. Any other is
+// auth_request_not_found, Class Invalid.
+func (p *Provider) Open(r *http.Request, id string) (*schemas.AuthRequest, error) {
+	if !p.authorizes() {
+		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeAuthRequest, "there are no authorization requests here: leave authId out")
+	}
+	req, err := p.Authorization.Requests.AuthRequest(r.Context(), id)
+	if err == nil && (!p.now().Before(req.ExpiresAt) || req.Grant != nil || req.Refusal != nil || !bytes.Equal(p.Browser(r), req.BrowserHash)) {
+		err = schemas.Errorf(schemas.Invalid, schemas.CodeAuthRequest,
+			"there is no such authorization request in this browser, or it has expired or been answered: go back to the application and sign in again")
+	}
+	return req, err
+}
+
 // bound returns a request that the browser may go on with: the one that began it.
 // Whoever else knows the authId, from a link or a log, would get into somebody
 // else's account, or get somebody else into theirs.

@@ -1,8 +1,8 @@
-// The account page: one's passkeys, and where one is signed in.
+// The account page: one's passkeys, where one is signed in, and which apps have access.
 import { button, byId, el, form, heading, icon } from "./dom.js";
 import { address, assertion, call, claims } from "./wire.js";
 import { attempt, complain, fail, note, tell, view } from "./page.js";
-import { date, t } from "./words.js";
+import { date, phrase, t } from "./words.js";
 import { ask, disown } from "./passkey.js";
 
 let sessions = [];
@@ -37,7 +37,7 @@ const change = (pressed, text, work) => task(pressed, async () => {
 });
 
 async function load() {
-	const [user, keys, places] = await Promise.all(["", "/passkeys?limit=100", "/sessions?limit=100"].map((path) => api("GET", `users/me${path}`)));
+	const [user, keys, places, { consents }] = await Promise.all(["", "/passkeys?limit=100", "/sessions?limit=100", "/consents?limit=100"].map((path) => api("GET", `users/me${path}`)));
 	sessions = places.sessions;
 	const focused = document.activeElement?.id;
 	const { name, username, email } = user.attributes;
@@ -45,7 +45,7 @@ async function load() {
 		section("keys", keys.passkeys.map(passkeyRow), !keys.passkeys.length && el("p", { class: "soft" }, t("noKeys")),
 			button(t("Add a passkey"), { id: "add", class: "primary" }, add)),
 		section("sessions", sessions.map(sessionRow), sessions.some((s) => !s.current) && button(t("others"), { id: "others" }, endOthers)),
-		signOut());
+		consents.length > 0 && section("apps", consents.map(appRow)), signOut());
 	(byId(focused) ?? byId("heading")).focus({ preventScroll: true });
 }
 
@@ -69,6 +69,11 @@ function sessionRow({ id, client = "", createdAt, current }) {
 	const since = t("since", { date: date(createdAt, true) });
 	const end = (pressed) => change(pressed, "ended", () => drop("sessions", id).then(() => name));
 	return row("door", name, current && "here", since, !current && small("signOut", id, `${name}, ${since}`, end));
+}
+
+function appRow({ applicationId, name, scopes, grantedAt }) {
+	const facts = [...scopes.map(({ text }) => phrase(text)), t("since", { date: date(grantedAt) })].join(" · ");
+	return row("tick", name, "", facts, small("revoke", applicationId, name, (pressed) => change(pressed, "done", () => drop("consents", applicationId))));
 }
 
 // The browser and system of a User-Agent, or the program that it names first.

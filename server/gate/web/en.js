@@ -43,6 +43,8 @@ export default {
 	here: "This browser",
 	since: "Since {date}",
 	ended: "Signed out: {name}.",
+	apps: "Apps with access",
+	revoke: "Revoke",
 	others: "Sign out everywhere else",
 	"oauth.access_denied": "You did not agree, or may not use this app.",
 	"oauth.request": "The app sent you here in a way that cannot work. Tell those who run it.",

@@ -38,7 +38,7 @@ const startable = () => applicationId && page !== "consent";
 
 async function start() {
 	if (!startable()) throw new Refusal({ code: "no_task" });
-	return execute({ applicationId, flowType: page === "signup" ? "REGISTRATION" : "AUTHENTICATION" });
+	return execute({ applicationId, authId: params.get("authId") ?? undefined, flowType: page === "signup" ? "REGISTRATION" : "AUTHENTICATION" });
 }
 
 const current = () => execute({ executionId: params.get("executionId") });

@@ -17,6 +17,9 @@ const types = {
 // What browsers fill into an input for which the flow does not say it.
 const tokens = { username: "username", email: "email", given_name: "given-name", family_name: "family-name" };
 
+// What stands beside a scope.
+const marks = { openid: "person", profile: "person", email: "mail", account: "key" };
+
 // The options of the step's passkey ceremony, if it has one.
 export function options({ data }) {
 	const { passkeyCreationOptions, passkeyChallenge } = data.additionalData ?? {};
@@ -71,13 +74,15 @@ function introduction(reply, list, { registers }) {
 }
 
 function render(component, show) {
-	const { type, label = "" } = component;
+	const { type, label = "", variant = "" } = component;
+	const looks = variant.toLowerCase();
 	const children = () => (component.components ?? []).flatMap((c) => render(c, show));
 	switch (type) {
 		case "TEXT":
 		case "RICH_TEXT":
 			if (component === show.title) return heading(phrase(label));
-			return isHeading(component) ? el("h2", {}, phrase(label)) : label.split(/\n{2,}/).map((text) => el("p", {}, phrase(text)));
+			if (looks === "item") return el("li", {}, icon(marks[component.ref] ?? "tick"), el("p", {}, phrase(label)));
+			return isHeading(component) ? el("h2", {}, phrase(label)) : label.split(/\n{2,}/).map((text) => el("p", { class: looks }, phrase(text)));
 		case "IMAGE": {
 			const src = picture(component.src);
 			return src ? el("img", { src, alt: label, class: "picture" }) : [];
@@ -87,13 +92,15 @@ function render(component, show) {
 		case "BLOCK":
 			return block(show, children());
 		case "STACK":
-			return el("div", { class: "stack" }, children());
+			return el(looks === "list" ? "ul" : "div", { class: `stack ${looks}` }, looks === "client" && initial(component.components[0]), children());
 		case "ACTION":
 			return action(component, show);
 	}
 	if (types[type]) return field(component, show);
 	return [label && el("p", {}, phrase(label)), ...children()];
 }
+
+const initial = ({ label }) => el("span", { class: "initial", "aria-hidden": "true" }, [...label][0]);
 
 function action(component, { act, trigger: starts, below }) {
 	const { id, label, variant, eventType } = component;

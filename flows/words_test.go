@@ -1,0 +1,59 @@
+package flows_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/postern-id/postern/flows"
+)
+
+func TestWordsAreComplete(t *testing.T) {
+	german, french := flows.Words("de-AT"), flows.Words("FR")
+	if got, want := slices.Sorted(maps.Keys(french)), slices.Sorted(maps.Keys(german)); !slices.Equal(got, want) {
+		t.Errorf("French has %q, German %q", got, want)
+	}
+	list, err := flows.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range list {
+		for _, n := range f.Nodes {
+			var with any
+			if len(n.With) > 0 {
+				if err := json.Unmarshal(n.With, &with); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, text := range shown(with) {
+				if german[text] == "" {
+					t.Errorf("%s says %q, which German has no words for", f.Handle, text)
+				}
+			}
+		}
+	}
+	for _, tag := range []string{"", "en-US", "it", "d"} {
+		if flows.Words(tag) != nil {
+			t.Errorf("there are words of %q", tag)
+		}
+	}
+}
+
+// shown are the texts of a configuration that people read.
+func shown(with any) (texts []string) {
+	switch v := with.(type) {
+	case []any:
+		for _, one := range v {
+			texts = append(texts, shown(one)...)
+		}
+	case map[string]any:
+		for name, one := range v {
+			if text, ok := one.(string); ok && slices.Contains([]string{"title", "text", "label", "placeholder"}, name) {
+				texts = append(texts, text)
+			}
+			texts = append(texts, shown(one)...)
+		}
+	}
+	return texts
+}

@@ -1,0 +1,77 @@
+package server
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"github.com/postern-id/postern/internal/directory"
+)
+
+// shownConsent is what a user lets a client have as people are told of it.
+type shownConsent struct {
+	ApplicationID string       `json:"applicationId"`
+	Name          string       `json:"name"`
+	URL           string       `json:"url,omitempty"`
+	Unverified    bool         `json:"unverified"`
+	Scopes        []shownScope `json:"scopes"`
+	GrantedAt     time.Time    `json:"grantedAt"`
+	AskAgainAt    *time.Time   `json:"askAgainAt,omitempty"`
+}
+
+// shownScope is a scope in plain words.
+type shownScope struct {
+	Scope     string    `json:"scope"`
+	Text      string    `json:"text"`
+	GrantedAt time.Time `json:"grantedAt"`
+}
+
+// consents is GET /users/me/consents and GET /users/{id}/consents.
+func (s *server) consents(w http.ResponseWriter, r *http.Request, c *caller) error {
+	found, err := s.Directory.Consents(r.Context(), c.Call, userOf(r, c))
+	if err != nil {
+		return err
+	}
+	list := make([]any, len(found))
+	for i := range found {
+		if list[i], err = s.showConsent(r, &found[i]); err != nil {
+			return err
+		}
+	}
+	page, err := s.pageOf(r, "consents", list)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, page)
+}
+
+func (s *server) showConsent(r *http.Request, c *directory.Consented) (*shownConsent, error) {
+	app := c.Application
+	shown := &shownConsent{
+		ApplicationID: app.ID, Name: app.Name, URL: app.URL, Unverified: app.Unverified(),
+		GrantedAt: c.GrantedAt, AskAgainAt: c.AskAgainAt, Scopes: make([]shownScope, len(c.Scopes)),
+	}
+	scopes := make([]string, len(c.Scopes))
+	for i, scope := range c.Scopes {
+		scopes[i] = scope.Scope
+	}
+	words, err := s.Directory.ScopeWords(r.Context(), scopes)
+	if err != nil {
+		return nil, err
+	}
+	for i, scope := range c.Scopes {
+		shown.Scopes[i] = shownScope{scope.Scope, words[scope.Scope], scope.GrantedAt}
+	}
+	return shown, nil
+}
+
+// revokeConsent is DELETE …/consents/{applicationId}: every token that the client has
+// of the user is worthless from now on.
+func (s *server) revokeConsent(w http.ResponseWriter, r *http.Request, c *caller) error {
+	if err := s.Directory.RevokeConsent(r.Context(), c.Call, userOf(r, c), mux.Vars(r)["applicationId"]); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
