@@ -70,7 +70,7 @@ func (c *consent) describe(q schemas.ConsentQuestion) []schemas.Component {
 // be anything; the domain is where the answer goes.
 func client(app *schemas.Application, r *schemas.AuthRequest) schemas.ConsentClient {
 	return schemas.ConsentClient{
-		Name: app.Name, Domain: domain(r), Unverified: app.Unverified(),
+		Name: app.Name, Domain: domain(r), Unverified: !app.Vouched(),
 		LogoURL: app.LogoURL, URL: app.URL, PolicyURI: app.PolicyURI, TosURI: app.TosURI,
 	}
 }

@@ -78,13 +78,9 @@ type InboundAuth struct {
 	Config OAuthProfile `json:"config"`
 }
 
-// Unverified reports whether nobody who administers this service has looked at the
-// application: its client registered itself.
-func (a *Application) Unverified() bool { return false }
-
 // AsksConsent reports whether the application's client gets nothing of users who
 // have not agreed.
-func (a *Application) AsksConsent() bool { return a.RequireConsent || a.Unverified() }
+func (a *Application) AsksConsent() bool { return a.RequireConsent || !a.Vouched() }
 
 // OAuth returns the application's OAuth configuration, nil if it has none.
 func (a *Application) OAuth() *OAuthProfile {

@@ -27,13 +27,13 @@ func covered(scopes []string, scope string) bool {
 // everything in this service.
 func PlainScopes() map[string]string {
 	return map[string]string{
-		"openid":             "Know who you are",
-		"profile":            "See your name and profile",
-		"email":              "See your email address",
-		"address":            "See your postal address",
-		"phone":              "See your phone number",
-		"offline_access":     "Stay connected while you are away",
-		AccountScope: "Manage your passkeys and sessions",
-		"system":             "Manage this service: its users, apps and flows",
+		"openid":         "Know who you are",
+		"profile":        "See your name and profile",
+		"email":          "See your email address",
+		"address":        "See your postal address",
+		"phone":          "See your phone number",
+		"offline_access": "Stay connected while you are away",
+		AccountScope:     "Manage your passkeys and sessions",
+		"system":         "Manage this service: its users, apps and flows",
 	}
 }

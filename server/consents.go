@@ -49,7 +49,7 @@ func (s *server) consents(w http.ResponseWriter, r *http.Request, c *caller) err
 func (s *server) showConsent(r *http.Request, c *directory.Consented) (*shownConsent, error) {
 	app := c.Application
 	shown := &shownConsent{
-		ApplicationID: app.ID, Name: app.Name, URL: app.URL, Unverified: app.Unverified(),
+		ApplicationID: app.ID, Name: app.Name, URL: app.URL, Unverified: !app.Vouched(),
 		GrantedAt: c.GrantedAt, AskAgainAt: c.AskAgainAt, Scopes: make([]shownScope, len(c.Scopes)),
 	}
 	scopes := make([]string, len(c.Scopes))
