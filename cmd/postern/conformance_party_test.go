@@ -1,0 +1,373 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// party is a relying party, and the browser of a person who signs in to it. The
+// tests of a profile restate the modules of the OpenID Foundation's conformance suite
+// by their names, from the specifications that they test: OpenID Connect Core (Core),
+// Discovery, RP-Initiated Logout, and OAuth 2.0 Form Post Response Mode.
+type party struct {
+	*rig
+	t    testing.TB
+	http *http.Client // the browser: it has cookies, and follows no redirect
+	mode string       // the response mode
+	// id, secret and method are of the client, and redirect its redirect URI.
+	id, secret, method, redirect string
+	answers                      int // how often the person has had to prove who they are
+}
+
+const (
+	rpRedirect = "https://rp.example.com/callback"
+	rpQuery    = "https://rp.example.com/callback?dummy1=lorem&dummy2=ipsum"
+	rpGoodbye  = "https://rp.example.com/goodbye"
+	rpPassword = "correct horse battery"
+)
+
+// within serves the requests of a client by the handler.
+type within struct{ http.Handler }
+
+// RoundTrip serves a request.
+func (h within) RoundTrip(r *http.Request) (*http.Response, error) {
+	rec := httptest.NewRecorder()
+	in := httptest.NewRequest(r.Method, r.URL.RequestURI(), r.Body)
+	in.Host, in.Header, in.ContentLength = r.URL.Host, r.Header, r.ContentLength
+	h.ServeHTTP(rec, in)
+	reply := rec.Result()
+	reply.Request = r
+	return reply, nil
+}
+
+// newBrowser is one that nobody has signed in with.
+func newBrowser(t testing.TB, h http.Handler) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &http.Client{Transport: within{h}, Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// parties makes one with a browser of its own, whose client authenticates by a method.
+type parties func(t testing.TB, method ...string) *party
+
+// newParties registers clients at a house where there is a person.
+func newParties(t testing.TB, mode string) parties {
+	t.Helper()
+	w := newRig(t, "POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1")
+	w.create(w.directory.Users, `{"type":"Person","attributes":{"username":"pat","password":"`+rpPassword+`","email":"pat@example.com","email_verified":true,
+		"name":"Pat Doe","given_name":"Pat","family_name":"Doe","phone_number":"+15551234","phone_number_verified":false,"address":{"locality":"Ghent"}}}`)
+	clients := map[string]*schemas.Application{}
+	for _, method := range []string{schemas.AuthMethodBasic, schemas.AuthMethodPost} {
+		clients[method] = w.create(w.directory.Applications, fmt.Sprintf(`{"name":"Conformance %s","inboundAuthConfig":[{"type":"oauth2","config":{
+			"grantTypes":["authorization_code","refresh_token"],"redirectUris":[%q,%q],"postLogoutRedirectUris":[%q],"tokenEndpointAuthMethod":%q,"pkceRequired":false,
+			"scopes":["openid","profile","email","address","phone","offline_access"]}}]}`, method, rpRedirect, rpQuery, rpGoodbye, method)).Value.(*schemas.Application)
+	}
+	return func(t testing.TB, method ...string) *party {
+		t.Helper()
+		method = append(method, schemas.AuthMethodBasic)
+		c := clients[method[0]]
+		return &party{rig: w, t: t, http: newBrowser(t, w.http), mode: mode, id: c.ClientID, secret: c.ClientSecret, method: method[0], redirect: rpRedirect}
+	}
+}
+
+// at is the address of an endpoint.
+func (p *party) at(path string) string { return p.cfg.Server.PublicURL + path }
+
+// do sends a request, and reads the reply.
+func (p *party) do(r *http.Request, err error) (*http.Response, string) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	reply, err := p.http.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return reply, string(text)
+}
+
+func (p *party) visit(address string) (*http.Response, string) {
+	p.t.Helper()
+	return p.do(http.NewRequest(http.MethodGet, address, nil))
+}
+
+// submit posts a form; headers are "Name: value".
+func (p *party) submit(address string, form url.Values, headers ...string) (*http.Response, string) {
+	p.t.Helper()
+	r, err := http.NewRequest(http.MethodPost, address, strings.NewReader(form.Encode()))
+	if err == nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		for _, h := range headers {
+			name, value, _ := strings.Cut(h, ": ")
+			r.Header.Set(name, value)
+		}
+	}
+	return p.do(r, err)
+}
+
+// request is an authorization request (Core §3.1.2.1), with some parameters changed;
+// "" takes one away.
+func (p *party) request(change ...string) url.Values {
+	q := url.Values{"client_id": {p.id}, "redirect_uri": {p.redirect}, "response_type": {"code"}, "scope": {"openid"},
+		"state": {"a state, with & in it"}, "nonce": {"nonce-1"}}
+	if p.mode != "query" {
+		q.Set("response_mode", p.mode)
+	}
+	for i := 0; i < len(change); i += 2 {
+		if q.Set(change[i], change[i+1]); change[i+1] == "" {
+			q.Del(change[i])
+		}
+	}
+	return q
+}
+
+// answer is what came back to the relying party.
+type answer struct {
+	to     string // the redirect URI it came to, without what was added
+	params url.Values
+}
+
+// ask sends an authorization request, has the person sign in where that is asked for,
+// and returns the answer.
+func (p *party) ask(change ...string) *answer {
+	p.t.Helper()
+	return p.follow(p.visit(p.at("/oauth2/authorize?" + p.request(change...).Encode())))
+}
+
+// follow goes where a reply leads, until that is back at the relying party.
+func (p *party) follow(reply *http.Response, text string) *answer {
+	p.t.Helper()
+	if reply.StatusCode == http.StatusOK {
+		return p.posted(text)
+	}
+	to := p.location(reply)
+	switch {
+	case strings.HasPrefix(to.String(), p.at("/gate/signin?")):
+		p.answers++
+		return p.follow(p.visit(p.signIn(to.Query())))
+	case strings.HasPrefix(to.String(), "https://rp.example.com/"):
+		return p.redirected(to)
+	}
+	return &answer{to: to.String(), params: to.Query()}
+}
+
+func (p *party) location(reply *http.Response) *url.URL {
+	p.t.Helper()
+	to, err := url.Parse(reply.Header.Get("Location"))
+	if err != nil || reply.StatusCode != http.StatusFound && reply.StatusCode != http.StatusSeeOther || !to.IsAbs() {
+		p.t.Fatalf("expected a redirect, got %d to %v, %v", reply.StatusCode, to, err)
+	}
+	return to
+}
+
+// redirected is the answer in the query of a redirect URI.
+func (p *party) redirected(to *url.URL) *answer {
+	p.t.Helper()
+	if p.mode == "form_post" {
+		p.t.Errorf("the answer is not posted: %s", to)
+	}
+	params := to.Query()
+	to.RawQuery = ""
+	for name, values := range map[string][]string{"dummy1": {"lorem"}, "dummy2": {"ipsum"}} {
+		if params.Has(name) {
+			to.RawQuery = "dummy1=lorem&dummy2=ipsum"
+			if params[name][0] != values[0] || len(params[name]) != 1 {
+				p.t.Errorf("the redirect URI's own query became %v", params)
+			}
+		}
+	}
+	params.Del("dummy1")
+	params.Del("dummy2")
+	return &answer{to.String(), params}
+}
+
+// posted is the answer in the page of form_post (Form Post §2).
+func (p *party) posted(page string) *answer {
+	p.t.Helper()
+	form := regexp.MustCompile(`<form method="post" action="([^"]*)"`).FindStringSubmatch(page)
+	if form == nil || p.mode != "form_post" {
+		p.t.Fatalf("expected an answer by %s, got the page %s", p.mode, page)
+	}
+	a := &answer{html.UnescapeString(form[1]), url.Values{}}
+	for _, field := range regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`).FindAllStringSubmatch(page, -1) {
+		a.params.Add(html.UnescapeString(field[1]), html.UnescapeString(field[2]))
+	}
+	return a
+}
+
+// signIn is what the gate does: it goes through the flow, and returns the way back.
+func (p *party) signIn(gate url.Values) string {
+	p.t.Helper()
+	id := gate.Get("executionId")
+	p.step(map[string]any{"executionId": id})
+	p.step(map[string]any{"executionId": id, "action": "password"})
+	done := p.step(map[string]any{"executionId": id, "action": "continue", "inputs": map[string]string{"username": "pat", "password": rpPassword}})
+	if done.FlowStatus != schemas.Complete || done.Data.RedirectURL == "" {
+		p.t.Fatalf("the sign-in ended in %+v", done)
+	}
+	return done.Data.RedirectURL
+}
+
+func (p *party) step(body any) (s schemas.Step) {
+	p.t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	r, err := http.NewRequest(http.MethodPost, p.at("/flow/execute"), bytes.NewReader(text))
+	if err == nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	reply, said := p.do(r, err)
+	if err := json.Unmarshal([]byte(said), &s); err != nil || reply.StatusCode != http.StatusOK {
+		p.t.Fatalf("%d %s, %v", reply.StatusCode, said, err)
+	}
+	return s
+}
+
+// tokens are the reply of the token endpoint.
+type tokens struct {
+	Access  string `json:"access_token"`
+	Refresh string `json:"refresh_token"`
+	ID      string `json:"id_token"`
+	Type    string `json:"token_type"`
+	Expires int    `json:"expires_in"`
+	Error   string `json:"error"`
+}
+
+// token asks the token endpoint, as the client authenticates.
+func (p *party) token(form url.Values) (*tokens, int) {
+	p.t.Helper()
+	var headers []string
+	if p.method == schemas.AuthMethodBasic {
+		r := &http.Request{Header: http.Header{}}
+		r.SetBasicAuth(url.QueryEscape(p.id), url.QueryEscape(p.secret))
+		headers = []string{"Authorization: " + r.Header.Get("Authorization")}
+	} else {
+		form.Set("client_id", p.id)
+		form.Set("client_secret", p.secret)
+	}
+	reply, text := p.submit(p.at("/oauth2/token"), form, headers...)
+	if reply.Header.Get("Cache-Control") != "no-store" {
+		p.t.Error("the reply of the token endpoint may be cached (Core §3.1.3.3)")
+	}
+	var got tokens
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		p.t.Fatalf("%d %s: %v", reply.StatusCode, text, err)
+	}
+	return &got, reply.StatusCode
+}
+
+// code is that of an answer that must be well.
+func (p *party) code(a *answer) string {
+	p.t.Helper()
+	code := a.params.Get("code")
+	if code == "" || a.to != p.redirect || a.params.Get("state") != "a state, with & in it" || a.params.Get("iss") != p.cfg.Server.PublicURL {
+		p.t.Fatalf("answered %+v", a)
+	}
+	return code
+}
+
+func (p *party) redeem(code string, change ...string) (*tokens, int) {
+	p.t.Helper()
+	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {p.redirect}}
+	for i := 0; i < len(change); i += 2 {
+		form.Set(change[i], change[i+1])
+	}
+	return p.token(form)
+}
+
+// idClaims are those of an ID token that the specification names.
+type idClaims struct {
+	Nonce    string `json:"nonce"`
+	AuthTime int64  `json:"auth_time"`
+	ACR      string `json:"acr"`
+	Hash     string `json:"at_hash"`
+	Azp      string `json:"azp"`
+}
+
+// happy asks for tokens, and checks all that the specification has relying parties
+// check (Core §3.1.3.7).
+func (p *party) happy(change ...string) (*tokens, *oidc.IDToken, idClaims) {
+	p.t.Helper()
+	got, status := p.redeem(p.code(p.ask(change...)))
+	if status != http.StatusOK || !strings.EqualFold(got.Type, "Bearer") || got.Expires <= 0 || got.Access == "" {
+		p.t.Fatalf("%d %+v", status, got)
+	}
+	id, claims := p.verify(got)
+	if want := p.request(change...).Get("nonce"); claims.Nonce != want {
+		p.t.Errorf("the nonce %q, want %q", claims.Nonce, want)
+	}
+	return got, id, claims
+}
+
+// verify checks an ID token as relying parties do.
+func (p *party) verify(got *tokens) (*oidc.IDToken, idClaims) {
+	p.t.Helper()
+	ctx := oidc.ClientContext(p.t.Context(), p.http)
+	provider, err := oidc.NewProvider(ctx, p.cfg.Server.PublicURL)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	id, err := provider.Verifier(&oidc.Config{ClientID: p.id}).Verify(ctx, got.ID)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var claims idClaims
+	if err := errors.Join(id.Claims(&claims), id.VerifyAccessToken(got.Access)); err != nil || len(id.Audience) != 1 || id.Subject == "" || len(id.Subject) > 255 {
+		p.t.Errorf("%+v, %v", id, err)
+	}
+	return id, claims
+}
+
+// userinfo asks for the claims about the person (Core §5.3).
+func (p *party) userinfo(access string) map[string]any {
+	p.t.Helper()
+	r, err := http.NewRequest(http.MethodGet, p.at("/oauth2/userinfo"), nil)
+	if err == nil {
+		r.Header.Set("Authorization", "Bearer "+access)
+	}
+	return p.claims(p.do(r, err))
+}
+
+func (p *party) claims(reply *http.Response, text string) (claims map[string]any) {
+	p.t.Helper()
+	if err := json.Unmarshal([]byte(text), &claims); err != nil || reply.StatusCode != http.StatusOK || claims["sub"] == nil {
+		p.t.Fatalf("%d %s, %v", reply.StatusCode, text, err)
+	}
+	return claims
+}
+
+// refused makes sure that the client was told of an error.
+func (p *party) refused(a *answer, codes ...string) {
+	p.t.Helper()
+	for _, code := range codes {
+		if a.to == p.redirect && a.params.Get("error") == code && !a.params.Has("code") && a.params.Get("state") == "a state, with & in it" {
+			return
+		}
+	}
+	p.t.Errorf("answered %+v, want the error %v at %s", a, codes, p.redirect)
+}
