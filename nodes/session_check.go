@@ -141,21 +141,5 @@ func (c *sessionCheck) does(s *schemas.Session, v *engine.Visit) bool {
 	lacks := func(method string) bool { return !slices.Contains(s.AMR, method) }
 	return v.Now.Before(s.ExpiresAt) && len(s.AMR) > 0 && !slices.ContainsFunc(c.methods, lacks) &&
 		(c.acr == "" || schemas.Satisfies(s.ACR, c.acr)) &&
-		checkHolder(v.Subject, s.UserID) == nil && meets(v.Login, s, v)
-}
-
-// meets reports whether the session is what the authorization request asks for.
-// max_age=0 is a wish for a fresh sign-in, as prompt=login is, also in the very
-// second of the last one.
-func meets(asked schemas.LoginRules, s *schemas.Session, v *engine.Visit) bool {
-	if asked.Subject != "" && asked.Subject != s.UserID {
-		return false
-	}
-	if slices.Contains(asked.Prompt, "login") || slices.Contains(asked.Prompt, "select_account") {
-		return false
-	}
-	if limit := asked.MaxAge; limit != nil && (*limit <= 0 || v.Now.Sub(s.CreatedAt).Seconds() > float64(*limit)) {
-		return false
-	}
-	return len(asked.ACRValues) == 0 || slices.ContainsFunc(asked.ACRValues, func(acr string) bool { return schemas.Satisfies(s.ACR, acr) })
+		checkHolder(v.Subject, s.UserID) == nil && v.Login.Accept(s, v.Now)
 }

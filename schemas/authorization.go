@@ -1,6 +1,9 @@
 package schemas
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // AuthRequest is an authorization request (OpenID Connect Core §3.1.2.1) from
 // when it was accepted until its code has been redeemed or it has expired.
@@ -36,6 +39,25 @@ type LoginRules struct {
 	Prompt    []string `json:"prompt,omitempty"`
 	MaxAge    *int     `json:"maxAge,omitempty"`
 	ACRValues []string `json:"acrValues,omitempty"`
+}
+
+// Accept reports whether a session is what the client asks for, so that nobody has to
+// sign in once more. max_age=0 is a wish for a fresh sign-in, as prompt=login is, also
+// in the very second of the last one. acr_values are a wish too: classes that there are
+// not are passed over, and a session falls short of the others only where another
+// sign-in could do better.
+func (r LoginRules) Accept(s *Session, now time.Time) bool {
+	if r.Subject != "" && r.Subject != s.UserID {
+		return false
+	}
+	if slices.Contains(r.Prompt, "login") || slices.Contains(r.Prompt, "select_account") {
+		return false
+	}
+	if limit := r.MaxAge; limit != nil && (*limit <= 0 || now.Sub(s.CreatedAt).Seconds() > float64(*limit)) {
+		return false
+	}
+	known := slices.DeleteFunc(slices.Clone(r.ACRValues), func(acr string) bool { return ACRStrength(acr) < 0 })
+	return len(known) == 0 || slices.ContainsFunc(known, func(acr string) bool { return Satisfies(s.ACR, acr) })
 }
 
 // Grant is who signed in for an authorization request, and how.

@@ -135,8 +135,8 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, a *asking, 
 		session = nil // it is not who the client means
 	}
 	silent := prompts(req, "none")
-	if silent && session == nil {
-		return errorf(codeLoginRequired, "nobody is signed in here whom the client could mean")
+	if silent && (session == nil || !req.Login.Accept(session, p.now())) {
+		return errorf(codeLoginRequired, "nobody is signed in here whom the client could mean, or not as it asks for")
 	}
 	if err := p.keepFor(r.Context(), a.client.Application, askedTTL); err != nil {
 		return err

@@ -143,7 +143,7 @@ func TestAuthorizeRefuses(t *testing.T) {
 func TestPromptNone(t *testing.T) {
 	a, b := newSignIns(t), browser{}
 	a.code(b, ask())
-	if to := a.authorize(b, ask("prompt", "none")); to.Query().Get("error") != "interaction_required" {
+	if to := a.authorize(b, ask("prompt", "none")); to.Query().Get("error") != "login_required" {
 		t.Errorf("led to %s", to)
 	}
 	if a.session == nil || a.session.UserID != a.user.ID {

@@ -50,5 +50,5 @@ func unanswered(step *schemas.Step) error {
 	if step.Data.AdditionalData[schemas.ConsentData] != "" {
 		return errorf(codeConsentRequired, "the person is signed in, but has not agreed to all that the client asks for")
 	}
-	return errorf(codeInteractionRequired, "the person is signed in, but has to do something before the client gets an answer")
+	return errorf(codeLoginRequired, "the person is signed in, but not so that it does for this application: they have to sign in again")
 }

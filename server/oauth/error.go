@@ -39,7 +39,6 @@ const (
 	codeNoRequestURI         = "request_uri_not_supported"
 	codeAccessDenied         = "access_denied"
 	codeLoginRequired        = "login_required"
-	codeInteractionRequired  = "interaction_required"
 	codeConsentRequired      = schemas.RefusedConsentRequired
 	codeInsufficientScope    = "insufficient_scope"
 	codeInvalidScope         = "invalid_scope"

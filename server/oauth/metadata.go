@@ -46,6 +46,7 @@ type authorizationMetadata struct {
 	IssParameter          bool     `json:"authorization_response_iss_parameter_supported"`
 	SubjectTypes          []string `json:"subject_types_supported"`
 	IDTokenAlgorithms     []string `json:"id_token_signing_alg_values_supported"`
+	ACRValues             []string `json:"acr_values_supported"`
 	Prompts               []string `json:"prompt_values_supported"`
 	ClaimTypes            []string `json:"claim_types_supported"`
 	Claims                []string `json:"claims_supported"`
@@ -107,7 +108,7 @@ func newAuthorizationMetadata(issuer string, methods, algorithms []string) *auth
 		RevocationEndpoint: issuer + RevokePath, RevocationMethods: append(slices.Clone(methods), schemas.AuthMethodNone), RevocationAlgs: algorithms,
 		ResponseTypes: []string{"code"}, ResponseModes: []string{"query", "form_post"}, ChallengeMethods: []string{"S256"},
 		IssParameter: true, SubjectTypes: []string{"public"}, IDTokenAlgorithms: []string{token.RS256, token.ES256},
-		Prompts: promptValues(), ClaimTypes: []string{"normal"}, Claims: claims,
+		ACRValues: schemas.ACRs(), Prompts: promptValues(), ClaimTypes: []string{"normal"}, Claims: claims,
 	}
 }
 
