@@ -1,0 +1,102 @@
+package flows_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+)
+
+// goodFlows are the built-in flows and those of the corpus.
+func goodFlows(t testing.TB) []*schemas.Flow {
+	var list []*schemas.Flow
+	for _, pattern := range []string{"*.yaml", "testdata/good/*.yaml"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			if !flows.IsFlow(path) {
+				continue
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, _, problems := schemas.ParseFlow(text, true)
+			if len(problems) > 0 {
+				t.Fatal(path, problems)
+			}
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// tally counts what came of flows that the oracle and the analysis both judged.
+type tally struct{ all, dangerous, harmless, broken, tooCareful, tooLarge int }
+
+// byProof reports whether every finding is about what runs can do; a flow with
+// others is refused whatever it does.
+func byProof(problems []schemas.Problem) bool {
+	return !slices.ContainsFunc(problems, func(p schemas.Problem) bool {
+		return p.Rule != engine.RuleNeeds && p.Rule != engine.RuleTakeover && p.Rule != engine.RuleUnauthenticated
+	})
+}
+
+// compare judges a flow by both, and fails the test where the analysis accepts
+// what the oracle found a way through.
+func (n *tally) compare(t testing.TB, what string, flow *schemas.Flow, kinds engine.Kinds) {
+	n.all++
+	got := judge(flow)
+	g, problems := engine.Compile(flow, kinds)
+	switch {
+	case got.dangerous != "":
+		n.dangerous++
+		if g != nil {
+			t.Errorf("%s: accepted, and the adversary gets %s", what, got.dangerous)
+		}
+	case got.tooLarge:
+		n.tooLarge++
+	case got.broken:
+		n.broken++
+		if g != nil {
+			t.Errorf("%s: accepted, and a run comes to a node that cannot work", what)
+		}
+	default:
+		n.harmless++
+		if g == nil && byProof(problems) {
+			n.tooCareful++
+			t.Logf("refused, though harmless: %s: %v", what, problems)
+		}
+	}
+}
+
+// Of good flows with a mistake in them, every one that lets somebody in
+// unauthenticated, or adds a credential to somebody else's account, is refused.
+// What is dangerous the oracle says, which tries it.
+func TestMutants(t *testing.T) {
+	kinds := nodes.Kinds(nodes.Deps{})
+	var good, bad tally
+	for _, f := range goodFlows(t) {
+		good.compare(t, f.Handle, f, kinds)
+		if g, problems := engine.Compile(f, kinds); g == nil {
+			t.Errorf("%s is good, and refused: %v", f.Handle, problems)
+		}
+		f.Guarantees = schemas.Guarantees{} // to see what the other rules make of it
+		for _, m := range mutants(f) {
+			bad.compare(t, m.what, m.flow, kinds)
+		}
+	}
+	t.Logf("good flows: %d, of them dangerous %d", good.all, good.dangerous)
+	t.Logf("mutants: %d; dangerous %d, all refused; broken %d; harmless %d, of them refused by proof %d; too large to try %d",
+		bad.all, bad.dangerous, bad.broken, bad.harmless, bad.tooCareful, bad.tooLarge)
+	if bad.all < 400 || bad.dangerous < 100 || good.dangerous+good.broken > 0 {
+		t.Errorf("the figures are not what they were meant to be: %+v, %+v", good, bad)
+	}
+}

@@ -1,0 +1,343 @@
+package flows_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// The oracle decides by trial what the analysis proves: it lets somebody who
+// means no good walk every way through a flow, and sees whether they get in as
+// somebody they are not, or bind a credential to an account that is not theirs. It
+// shares nothing with the analysis and knows no facts: it plays what each kind
+// does to the run, with an account of the adversary's own, one of a victim, and
+// names that nobody has.
+
+// person is whom a run is about.
+type person string
+
+const (
+	nobody   person = ""
+	ghost    person = "ghost"    // a name that no account has, where that is concealed
+	victim   person = "victim"   // whom the adversary can name, and cannot authenticate as
+	attacker person = "attacker" // the adversary's own account
+	fresh    person = "fresh"    // a user whom the run made
+)
+
+// moment is the state of a run at a node.
+type moment struct {
+	node    int
+	who     person
+	namedBy string // the input that named them, if that is all
+	proved  bool   // they authenticated in this run
+	typed   string // the inputs that have a value: "username=victim;email=ghost;"
+}
+
+func (m moment) value(input string) person {
+	for pair := range strings.SplitSeq(m.typed, ";") {
+		if name, value, _ := strings.Cut(pair, "="); name == input && name != "" {
+			return person(value)
+		}
+	}
+	return nobody
+}
+
+// with returns the moment with another value of the input, nobody for none.
+func (m moment) with(input string, value person) moment {
+	pairs := map[string]string{}
+	for pair := range strings.SplitSeq(m.typed, ";") {
+		if name, v, ok := strings.Cut(pair, "="); ok {
+			pairs[name] = v
+		}
+	}
+	delete(pairs, input)
+	if value != nobody {
+		pairs[input] = string(value)
+	}
+	m.typed = ""
+	for _, name := range slices.Sorted(maps.Keys(pairs)) {
+		m.typed += name + "=" + pairs[name] + ";"
+	}
+	return m
+}
+
+func (m moment) own() bool { return m.proved || m.who == fresh }
+
+// about returns the moment with the run about somebody else, who has proved
+// nothing.
+func (m moment) about(who person, namedBy string) moment {
+	m.who, m.namedBy, m.proved = who, namedBy, false
+	return m
+}
+
+// verdict is what came of all walks.
+type verdict struct {
+	dangerous string // how the adversary got what they wanted, "" if they did not
+	broken    bool   // a run came to a node that could not do its work
+	tooLarge  bool
+}
+
+// oracle walks one flow.
+type oracle struct {
+	flow    *schemas.Flow
+	index   map[string]int
+	with    []config
+	inputs  map[string]bool // those that the flow does anything with; true: that name somebody
+	seen    map[moment]bool
+	todo    []moment
+	verdict verdict
+}
+
+// config is what the oracle reads of the configuration of any kind.
+type config struct {
+	Inputs []struct {
+		Identifier, Type string
+		Required         bool
+	}
+	Actions []struct {
+		Ref    string
+		Inputs []string
+	}
+	Alternatives []struct{ Ref string }
+	Cases        []struct{ When, Outcome string }
+	From, Mode   string
+	Conceal      bool
+	Optional     bool
+	Attributes   map[string]string
+	IdentifiedBy string
+}
+
+// mostMoments bounds what a walk may cost; no flow that people write comes near.
+const mostMoments = 60_000
+
+func judge(flow *schemas.Flow) verdict {
+	o := &oracle{flow: flow, index: map[string]int{}, with: make([]config, len(flow.Nodes)), inputs: map[string]bool{}, seen: map[moment]bool{}}
+	for i, n := range slices.Backward(flow.Nodes) {
+		o.index[n.ID] = i
+		if len(n.With) > 0 {
+			if err := json.Unmarshal(n.With, &o.with[i]); err != nil {
+				return verdict{broken: true}
+			}
+		}
+	}
+	for i, n := range flow.Nodes {
+		switch c := o.with[i]; n.Use {
+		case "user-resolve":
+			o.inputs[c.From] = true
+		case "user-create":
+			for _, input := range append(identifying(c), slices.Collect(maps.Values(c.Attributes))...) {
+				o.inputs[input] = o.inputs[input]
+			}
+		}
+	}
+	o.arrive(moment{})
+	for len(o.todo) > 0 && o.verdict.dangerous == "" {
+		m := o.todo[len(o.todo)-1]
+		o.todo = o.todo[:len(o.todo)-1]
+		o.play(m)
+		if len(o.seen) > mostMoments {
+			o.verdict.tooLarge = true
+			return o.verdict
+		}
+	}
+	return o.verdict
+}
+
+// identifying are the inputs of which a user-create needs one.
+func identifying(c config) []string {
+	names := []string{"username", "email"}
+	if c.IdentifiedBy != "" {
+		names = []string{c.IdentifiedBy}
+	}
+	if c.Attributes == nil {
+		return names
+	}
+	var inputs []string
+	for _, name := range names {
+		if input := c.Attributes[name]; input != "" {
+			inputs = append(inputs, input)
+		}
+	}
+	return inputs
+}
+
+func (o *oracle) arrive(m moment) {
+	if !o.seen[m] {
+		o.seen[m] = true
+		o.todo = append(o.todo, m)
+	}
+}
+
+// leave lets the run leave its node by an outcome.
+func (o *oracle) leave(m moment, outcome string) {
+	next := o.flow.Nodes[m.node].Next
+	to := next.To
+	if next.By != nil {
+		to = next.By[outcome]
+	} else if outcome == "failure" {
+		to = "" // it has a default
+	}
+	switch i, ok := o.index[to]; {
+	case to == schemas.End:
+		if o.flow.FlowType == schemas.Authentication && !m.proved {
+			o.verdict.dangerous = "the flow completes and nobody authenticated"
+		}
+	case to == "" && outcome == "failure":
+		o.arrive(m)
+	case ok:
+		m.node = i
+		o.arrive(m)
+	}
+}
+
+// play does all that may happen at a node.
+func (o *oracle) play(m moment) {
+	switch c := o.with[m.node]; o.flow.Nodes[m.node].Use {
+	case "prompt":
+		o.prompt(m, c)
+	case "user-resolve":
+		o.resolve(m, c)
+	case "user-create":
+		typed := func(input string) bool { return m.value(input) != nobody }
+		o.broken(!slices.ContainsFunc(identifying(c), typed))
+		for _, input := range c.Attributes {
+			o.broken(!typed(input))
+		}
+		o.leave(m.about(fresh, ""), "created")
+		o.leave(m.about(nobody, ""), "taken")
+	case "passkey-register", "password-set":
+		o.bind(m, c)
+	case "passkey-authenticate":
+		o.passkey(m, c)
+	case "password-authenticate":
+		o.leave(m, "failure")
+		if m.who == attacker || m.who == fresh {
+			m.proved = true
+			o.leave(m, "success")
+		}
+	case "session-check":
+		o.leave(m, "none")
+		if m.who == nobody || m.who == attacker {
+			m = m.about(attacker, "")
+			m.proved = true
+			o.leave(m, "active")
+		}
+	case "consent":
+		o.broken(!m.proved)
+		o.leave(m, "granted")
+		o.leave(m, "denied")
+		o.leave(m.about(nobody, ""), "other")
+	case "decision":
+		o.decide(m, c)
+	case "authorization-code":
+		if !m.proved {
+			o.verdict.dangerous = "an assertion about " + string(m.who) + ", who did not authenticate"
+		}
+	}
+}
+
+func (o *oracle) broken(is bool) { o.verdict.broken = o.verdict.broken || is }
+
+// prompt tries every action with all that could be typed.
+func (o *oracle) prompt(m moment, c config) {
+	for _, a := range c.Actions {
+		list := []moment{m}
+		for _, in := range c.Inputs {
+			names, used := o.inputs[in.Identifier]
+			submits := a.Inputs == nil || slices.Contains(a.Inputs, in.Identifier)
+			var values []person
+			switch {
+			case !used || !submits || in.Type == "PASSWORD_INPUT" || in.Type == "OTP_INPUT":
+				values = []person{nobody}
+			case names:
+				values = []person{victim, attacker, ghost}
+			default:
+				values = []person{ghost}
+			}
+			if !in.Required && submits && !slices.Contains(values, nobody) {
+				values = append(values, nobody)
+			}
+			var more []moment
+			for _, before := range list {
+				if before.namedBy == in.Identifier && !before.own() {
+					before = before.about(nobody, "")
+				}
+				for _, v := range values {
+					more = append(more, before.with(in.Identifier, v))
+				}
+			}
+			list = more
+		}
+		for _, after := range list {
+			o.leave(after, a.Ref)
+		}
+	}
+}
+
+func (o *oracle) resolve(m moment, c config) {
+	switch who := m.value(c.From); {
+	case who == nobody:
+		o.verdict.broken = true
+	case who == ghost && c.Conceal:
+		o.leave(m.about(ghost, c.From), "missing")
+	case who == ghost:
+		o.leave(m.about(nobody, ""), "missing")
+	default:
+		o.leave(m.about(who, c.From), "found")
+	}
+}
+
+// bind gives the user a credential.
+func (o *oracle) bind(m moment, c config) {
+	node := o.flow.Nodes[m.node]
+	if m.who == nobody || m.who == ghost {
+		o.verdict.broken = true
+		return
+	}
+	waived := slices.ContainsFunc(o.flow.Waive, func(w schemas.Waiver) bool { return w.Node == node.ID })
+	if !m.own() && !waived {
+		o.verdict.dangerous = "a credential of the adversary's for " + string(m.who)
+	}
+	if node.Use == "passkey-register" {
+		o.leave(m, "failure")
+		if c.Optional {
+			o.leave(m, "skip")
+		}
+	}
+	m.proved = m.own()
+	o.leave(m, "success")
+}
+
+func (o *oracle) passkey(m moment, c config) {
+	o.broken(c.Mode == "identified" && m.who == nobody)
+	for _, a := range c.Alternatives {
+		o.leave(m, a.Ref)
+	}
+	o.leave(m, "failure")
+	switch {
+	case m.who == nobody && c.Mode != "identified":
+		m.who = attacker
+	case m.who != attacker && m.who != fresh:
+		return
+	}
+	m.proved = true
+	o.leave(m, "success")
+}
+
+// decide takes every case that may be the first that is true.
+func (o *oracle) decide(m moment, c config) {
+	for _, one := range c.Cases {
+		value, broken := (&condition{text: one.When, at: m}).value()
+		o.broken(broken)
+		if value != isFalse {
+			o.leave(m, one.Outcome)
+		}
+		if value == isTrue {
+			return
+		}
+	}
+	o.leave(m, "otherwise")
+}

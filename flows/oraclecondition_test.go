@@ -1,0 +1,108 @@
+package flows_test
+
+import "strings"
+
+// truth is the value of a condition as far as the oracle knows.
+type truth int
+
+const (
+	unknown truth = iota
+	isTrue
+	isFalse
+)
+
+func (t truth) not() truth {
+	return map[truth]truth{isTrue: isFalse, isFalse: isTrue}[t]
+}
+
+// condition is an expression that the oracle reads by itself: its operators, what
+// it says of the run, and nothing of the rest, which may be true or false.
+type condition struct {
+	text string
+	at   moment
+}
+
+// value returns the value, and whether the expression reads what is not there.
+func (c *condition) value() (truth, bool) {
+	text := strings.TrimSpace(c.text)
+	for len(text) > 1 && text[0] == '(' && closing(text) == len(text)-1 {
+		text = strings.TrimSpace(text[1 : len(text)-1])
+	}
+	if parts := split(text, "||"); len(parts) > 1 {
+		v, broken := c.all(parts, true)
+		return v.not(), broken
+	}
+	if parts := split(text, "&&"); len(parts) > 1 {
+		return c.all(parts, false)
+	}
+	if rest, ok := strings.CutPrefix(text, "!"); ok {
+		v, broken := (&condition{rest, c.at}).value()
+		return v.not(), broken
+	}
+	known := map[string]bool{"user.isAuthenticated": c.at.proved, "user.isNew": c.at.who == fresh, "true": true, "false": false}
+	if v, ok := known[text]; ok {
+		return map[bool]truth{true: isTrue, false: isFalse}[v], false
+	}
+	return unknown, strings.Contains(text, "user.") && (c.at.who == nobody || c.at.who == ghost)
+}
+
+// all is the value of parts joined by and, of negated parts if negate is set: an
+// or is the negation of that. What is read where another part decides is no harm.
+func (c *condition) all(parts []string, negate bool) (truth, bool) {
+	result, broken := isTrue, false
+	for _, part := range parts {
+		v, b := (&condition{part, c.at}).value()
+		if negate {
+			v = v.not()
+		}
+		broken = broken || b
+		if v == isFalse {
+			return isFalse, false
+		}
+		if v == unknown {
+			result = unknown
+		}
+	}
+	return result, broken
+}
+
+// split cuts the text at an operator that stands outside of brackets and quotes.
+func split(text, operator string) []string {
+	var parts []string
+	depth, from, quote := 0, 0, byte(0)
+	for i := 0; i < len(text); i++ {
+		switch ch := text[i]; {
+		case quote != 0:
+			if ch == quote {
+				quote = 0
+			}
+		case ch == '"' || ch == '\'':
+			quote = ch
+		case strings.IndexByte("([{", ch) >= 0:
+			depth++
+		case strings.IndexByte(")]}", ch) >= 0:
+			depth--
+		case depth == 0 && strings.HasPrefix(text[i:], operator):
+			parts = append(parts, text[from:i])
+			from = i + len(operator)
+			i = from - 1
+		}
+	}
+	return append(parts, text[from:])
+}
+
+// closing returns where the bracket that the text begins with is closed.
+func closing(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
