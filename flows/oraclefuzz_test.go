@@ -1,0 +1,98 @@
+package flows_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+)
+
+// pieces are the nodes that random flows are made of, each with its outcomes.
+var pieces = []struct {
+	use, with string
+	outcomes  []string
+}{
+	{"prompt", `{"inputs": [{"identifier": "username", "type": "TEXT_INPUT", "required": true}], "actions": [{"ref": "go"}, {"ref": "back", "inputs": []}]}`, []string{"go", "back"}},
+	{"prompt", `{"inputs": [{"identifier": "email", "type": "EMAIL_INPUT"}], "actions": [{"ref": "go"}, {"ref": "back"}]}`, []string{"go", "back"}},
+	{"prompt", `{"actions": [{"ref": "go"}, {"ref": "back"}]}`, []string{"go", "back"}},
+	{"user-resolve", `{"by": ["username"], "from": "username"}`, []string{"found", "missing"}},
+	{"user-resolve", `{"by": ["email"], "from": "email"}`, []string{"found", "missing"}},
+	{"user-resolve", `{"by": ["username"], "from": "username", "conceal": true}`, []string{""}},
+	{"user-create", `{}`, []string{"created", "taken"}},
+	{"passkey-authenticate", `{}`, []string{"success", "failure"}},
+	{"passkey-authenticate", `{"mode": "usernameless", "alternatives": [{"ref": "other"}]}`, []string{"success", "other"}},
+	{"passkey-register", `{"optional": true}`, []string{"success", "skip"}},
+	{"password-authenticate", `{}`, []string{"success", "failure"}},
+	{"password-set", `{}`, []string{"success"}},
+	{"session-check", `{}`, []string{"active", "none"}},
+	{"decision", `{"cases": [{"when": "user.isAuthenticated", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
+	{"decision", `{"cases": [{"when": "!user.isNew && !user.isAuthenticated", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
+	{"decision", `{"cases": [{"when": "user.isAuthenticated || user.isNew", "outcome": "yes"}, {"when": "request.language == 'de'", "outcome": "no"}]}`, []string{"yes", "no", "otherwise"}},
+	{"authorization-code", ``, nil},
+}
+
+// random makes a flow of what the bytes say: for each node its kind, then where
+// its outcomes lead.
+func random(data []byte) *schemas.Flow {
+	next := func() int {
+		if len(data) == 0 {
+			return 0
+		}
+		b := data[0]
+		data = data[1:]
+		return int(b)
+	}
+	f := &schemas.Flow{Handle: "random", Name: "random", FlowType: schemas.Authentication}
+	if next()%4 == 0 {
+		f.FlowType = schemas.Registration
+	}
+	size := 2 + next()%7
+	for i := range size {
+		p := pieces[next()%len(pieces)]
+		if i == size-1 {
+			p = pieces[len(pieces)-1]
+		}
+		n := schemas.Node{ID: fmt.Sprintf("n%d", i), Use: p.use, With: json.RawMessage(p.with)}
+		for _, outcome := range p.outcomes {
+			to := schemas.End
+			if t := next() % (size + 1); t < size {
+				to = fmt.Sprintf("n%d", t)
+			}
+			if outcome == "" {
+				n.Next.To = to
+				continue
+			}
+			if n.Next.By == nil {
+				n.Next.By = map[string]string{}
+			}
+			n.Next.By[outcome] = to
+		}
+		f.Nodes = append(f.Nodes, n)
+	}
+	return f
+}
+
+// FuzzProofs makes flows of any shape: one in which the adversary gets through,
+// or a run gets stuck, is never accepted. Some that are harmless are refused: the
+// analysis also counts ways that no client could take.
+func FuzzProofs(f *testing.F) {
+	for i := range byte(200) {
+		seed := make([]byte, 30)
+		for j := range seed {
+			seed[j] = byte((int(i)*7919 + j*j*131 + int(i)*j*17) >> 3)
+		}
+		f.Add(seed)
+	}
+	kinds := nodes.Kinds(nodes.Deps{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		flow := random(data)
+		var n tally
+		n.compare(t, "random", flow, kinds)
+		if t.Failed() {
+			text, _ := json.MarshalIndent(flow, "", "  ") // it is JSON
+			t.Logf("%s", text)
+		}
+	})
+}
