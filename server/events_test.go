@@ -101,3 +101,12 @@ func TestRelatedOrigins(t *testing.T) {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
 }
+
+// Password managers are led to the account page, if there is one.
+func TestPasskeyEndpoints(t *testing.T) {
+	w := newWorld(t)
+	rec := w.do("GET", "/.well-known/passkey-endpoints", "")
+	if rec.Code != 200 || strings.TrimSpace(rec.Body.String()) != `{}` || rec.Header().Get("Content-Type") != "application/json" {
+		t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)
+	}
+}

@@ -22,6 +22,8 @@ type Options struct {
 	// PublicURL is the server's base URL, without a trailing slash. It is the
 	// audience of the tokens that the API accepts and of those it gives out.
 	PublicURL string
+	// AccountPage is where people see to their own passkeys, "" for nowhere.
+	AccountPage string
 	// AllowedOrigins are the origins (scheme://host[:port], as browsers write
 	// them) that may call the API across origins: cors.allowed_origins.
 	AllowedOrigins []string

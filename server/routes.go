@@ -40,6 +40,7 @@ func (s *server) endpoints() []endpoint {
 		{"POST", "/flow/execute", nothing, s.limited(throttle.SignIn, open(s.executeFlow)), applicationOrigins},
 		{"GET", "/flow/meta", nothing, open(s.flowMeta), applicationOrigins},
 		{"GET", "/.well-known/webauthn", nothing, open(s.relatedOrigins), noOrigins},
+		{"GET", "/.well-known/passkey-endpoints", nothing, open(s.passkeyEndpoints), noOrigins},
 		{"GET", "/health/liveness", nothing, open(s.liveness), noOrigins},
 		{"GET", "/health/readiness", nothing, open(s.readiness), noOrigins},
 	}

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/postern-id/postern/bootstrap"
@@ -161,7 +158,7 @@ func passkeyConfig(cfg *config.Config) passkey.Config {
 func (h *house) handler() http.Handler {
 	authorization := h.authorizationServer()
 	return server.New(server.Options{
-		PublicURL: h.cfg.Server.PublicURL, AllowedOrigins: h.cfg.CORS.AllowedOrigins,
+		PublicURL: h.cfg.Server.PublicURL, AccountPage: h.cfg.Server.PublicURL + "/gate/account", AllowedOrigins: h.cfg.CORS.AllowedOrigins,
 		Engine: h.flowEngine(), Catalogue: h.catalogue, Applications: h.applications,
 		OAuth: authorization, ApplicationOrigin: authorization.ApplicationOrigin,
 		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
@@ -182,23 +179,13 @@ func (h *house) authorizationServer() *oauth.Provider {
 		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens, KeyAuthentication: h.keyAuthentication(),
 		Registration: h.registration(),
 		Authorization: &oauth.Authorization{
-			Requests: h.store, Sessions: h.store, Users: h.store, Consents: h.store, Tokens: h.tokens, RefreshKey: h.refreshKey, Gate: gateURL(h.cfg),
+			Requests: h.store, Sessions: h.store, Users: h.store, Consents: h.store, Tokens: h.tokens, RefreshKey: h.refreshKey, Gate: h.cfg.GateURL(),
 		},
 		Record: func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
 			e.TraceID = server.TraceID(ctx)
 			return h.store.Apply(ctx, append(changes, schemas.RecordEvent{Event: e}))
 		},
 	})
-}
-
-// gateURL is where people sign in: here, or at a page of their own on another port
-// of the same host.
-func gateURL(cfg *config.Config) string {
-	u, err := url.Parse(cfg.Server.PublicURL)
-	if err != nil || cfg.GateClient.Port == 0 {
-		return cfg.Server.PublicURL + "/gate"
-	}
-	return u.Scheme + "://" + net.JoinHostPort(u.Hostname(), strconv.Itoa(cfg.GateClient.Port))
 }
 
 // close gives back what openHouse took.

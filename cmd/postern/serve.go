@@ -42,6 +42,13 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer l.Close()
+	pages, err := listenGate(cfg, l)
+	if err != nil {
+		return err
+	}
+	if pages != nil {
+		defer pages.Close()
+	}
 	log := newLog(p.stderr, cfg.Log)
 	certificates, err := tlsConfig(cfg)
 	if err != nil {
@@ -82,7 +89,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if c.Dev {
 		upkeep.Go(func() { folder.watch(ctx) })
 	}
-	err = server.Serve(ctx, l, h.handler(), certificates, log)
+	err = h.serve(ctx, certificates, l, pages)
 	stop() // Serve may end by itself, and then the upkeep must too
 	upkeep.Wait()
 	return err

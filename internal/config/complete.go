@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 )
 
@@ -18,7 +19,14 @@ func (c *Config) complete() {
 	// Half of the processors: hashing never takes the whole machine.
 	c.Password.Workers = cmp.Or(c.Password.Workers, max(1, runtime.NumCPU()/2))
 	c.Server.complete()
-	c.Passkey.complete(c.Server.PublicURL)
+	own := []string{originOf(c.Server.PublicURL)}
+	if c.ownGate() {
+		own = append(own, originOf(c.GateURL()))
+	}
+	c.Passkey.complete(own)
+	if c.ownGate() && c.GateClient.External && !slices.Contains(c.CORS.AllowedOrigins, own[1]) {
+		c.CORS.AllowedOrigins = append(c.CORS.AllowedOrigins, own[1]) // the pages call the API from there
+	}
 }
 
 func (s *Server) complete() {
@@ -34,9 +42,11 @@ func (s *Server) complete() {
 	s.Listen = cmp.Or(s.Listen, net.JoinHostPort(interfaces, port))
 }
 
-func (p *Passkey) complete(publicURL string) {
+// complete has the origins of our own pages be those that use passkeys, unless
+// some are configured.
+func (p *Passkey) complete(own []string) {
 	if len(p.AllowedOrigins) == 0 {
-		p.AllowedOrigins = []string{originOf(publicURL)}
+		p.AllowedOrigins = own
 	}
 	p.RelyingPartyID = cmp.Or(p.RelyingPartyID, hostOf(p.AllowedOrigins[0]))
 	if len(p.AttestationFormats) == 0 {

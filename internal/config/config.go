@@ -80,9 +80,11 @@ type CORS struct {
 	AllowedOrigins []string `json:"allowed_origins"` // as browsers write them
 }
 
-// GateClient is the hosted sign-in page.
+// GateClient is where people sign in: at the hosted pages, which are under /gate
+// and, if Port says so, at a port of their own, or at pages of the operator's.
 type GateClient struct {
-	Port int `json:"port"` // 0 for the server's own page
+	Port     int  `json:"port"`     // 0 for /gate alone
+	External bool `json:"external"` // the operator serves pages of their own at Port
 }
 
 // OAuth is the authorization server.

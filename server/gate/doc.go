@@ -17,7 +17,9 @@
 //	/gate/signedout applicationId
 //	/gate/account   nothing: who is not signed in goes through /gate/signin first
 //
-// and besides, each its language from lang or ui_locales. A run that was begun
+// and, where the pages have a port of their own, at its root: /signin.
+//
+// Besides, each takes its language from lang or ui_locales. A run that was begun
 // puts its executionId into the address, so that a reload finds it again. When
 // the run is over the browser goes to its redirectURL; without one the assertion
 // is exchanged for the way back by POST /oauth2/auth/callback, if an

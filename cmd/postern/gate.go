@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/server"
+	"github.com/postern-id/postern/server/gate"
+)
+
+// listenGate takes the port of the hosted pages that have one of their own; nil if
+// they have none. It is on the interface that the server listens on.
+func listenGate(cfg *config.Config, beside net.Listener) (net.Listener, error) {
+	addr := cfg.GateListen()
+	if addr == "" {
+		return nil, nil
+	}
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := net.SplitHostPort(beside.Addr().String())
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, fmt.Errorf("gate_client.port: %w; choose another port, or set gate_client.external if you serve sign-in pages of your own there", err)
+	}
+	return l, nil
+}
+
+// serve answers at the server's address, and at that of the pages if they have one
+// of their own, until ctx is done or either fails.
+func (h *house) serve(ctx context.Context, certificates *tls.Config, l, pages net.Listener) error {
+	handler := h.handler()
+	if pages == nil {
+		return server.Serve(ctx, l, handler, certificates, h.log)
+	}
+	h.log.Info("listening for the hosted pages", "addr", pages.Addr().String(), "url", h.cfg.GateURL())
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	served := make(chan error, 1)
+	go func() {
+		defer stop()
+		served <- server.Serve(ctx, pages, gate.AtRoot(handler), certificates, h.log)
+	}()
+	err := server.Serve(ctx, l, handler, certificates, h.log)
+	stop()
+	return errors.Join(err, <-served)
+}
