@@ -44,3 +44,44 @@ func FuzzOpenRefresh(f *testing.F) {
 		}
 	})
 }
+
+// FuzzReadDocument looks for a metadata document that is taken for that of an address
+// without saying so, or has a client do what none of its kind may.
+func FuzzReadDocument(f *testing.F) {
+	const id = "https://client.example.com/a"
+	f.Add([]byte(`{"client_id":"https://client.example.com/a","redirect_uris":["https://client.example.com/back"],"client_name":"x"}`), id)
+	f.Add([]byte(`{"client_id":"https://client.example.com/b","Client_id":"https://client.example.com/a","client_secret":"x"}`), id)
+	f.Add([]byte(`{"client_id":"https://client.example.com/a","token_endpoint_auth_method":"client_secret_basic","grant_types":["client_credentials","authorization_code"]}`), "https://a/../b")
+	f.Fuzz(func(t *testing.T, text []byte, id string) {
+		if checkDocumentID(id) == nil && strings.ContainsAny(id, "# \\@\n") && !strings.ContainsAny(id, "/?") {
+			t.Errorf("%q passes for the address of a document", id)
+		}
+		m, err := readDocument(id, text)
+		if err != nil {
+			return
+		}
+		if m.ClientID != id || m.ClientSecret != "" || m.AuthMethod != schemas.AuthMethodNone && m.AuthMethod != schemas.AuthMethodPrivateKeyJWT ||
+			slices.Contains(m.GrantTypes, schemas.GrantClientCredentials) || len(m.RedirectURIs) > mostRedirects {
+			t.Errorf("%s makes %+v", text, m)
+		}
+	})
+}
+
+// FuzzReadMetadata looks for a registration that gets past its checks with what no
+// stranger may have.
+func FuzzReadMetadata(f *testing.F) {
+	f.Add([]byte(`{"redirect_uris":["https://client.example.com/back"],"scope":"system","grant_types":["client_credentials","refresh_token"]}`))
+	f.Add([]byte(`{"redirect_uris":null,"jwks":{"keys":[{"kty":"EC","use":"enc"}]},"token_endpoint_auth_method":"private_key_jwt","contacts":[""]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := readMetadata(text)
+		if err != nil || m.check() != nil || m.settle(strangersGrants()) != nil {
+			return
+		}
+		if slices.Contains(m.GrantTypes, schemas.GrantClientCredentials) || strings.ContainsFunc(m.name(), misleading) && m.ClientName != "" ||
+			m.SoftwareStatement != "" || m.LogoURI != "" && !strings.HasPrefix(strings.ToLower(m.LogoURI), "https:") {
+			t.Errorf("%s makes %+v", text, m)
+		}
+		var a schemas.Application
+		m.describeIn(&a, nil)
+	})
+}

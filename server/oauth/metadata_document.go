@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"mime"
 	"net/http"
 	"net/url"
@@ -127,7 +126,10 @@ func (p *Provider) learn(ctx context.Context, id string, lease *schemas.ClientLe
 	if lease != nil {
 		renewed.ExpiresAt = later(lease.ExpiresAt, renewed.ExpiresAt)
 	}
-	return p.writeDocument(ctx, id, m, renewed)
+	if err := p.writeDocument(ctx, id, m, renewed); err != nil {
+		return explainDocument(err)
+	}
+	return nil
 }
 
 func later(a, b time.Time) time.Time {
@@ -143,8 +145,8 @@ func passing(err error) bool { return schemas.HasClass(err, schemas.Unavailable)
 
 // explainDocument words why there is no client.
 func explainDocument(err error) error {
-	if _, worded := errors.AsType[*Error](err); worded {
-		return err
+	if told, worded := errors.AsType[*Error](err); worded {
+		return errorf(codeInvalidClient, "%s", told.Description)
 	}
 	if e := schemas.AsError(err); e.Code == outbound.CodeRefused || e.Code == outbound.CodeFailed {
 		return errorf(codeInvalidClient, "the metadata document of the client cannot be read: %s", e.Description.DefaultValue)
@@ -242,8 +244,5 @@ func (p *Provider) writeDocument(ctx context.Context, id string, m *clientMetada
 	if schemas.HasClass(err, schemas.Conflict) {
 		return nil // another instance was quicker
 	}
-	if told := explainRegistration(err); told != nil {
-		return fmt.Errorf("the metadata document of a client: %w", told)
-	}
-	return nil
+	return explainRegistration(err)
 }
