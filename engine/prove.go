@@ -22,6 +22,15 @@ package engine
 // no client could take are counted too: the analysis refuses more than it
 // must, never less.
 //
+// What the sets do not show is how. So what they leave in doubt is looked at once
+// more, path by path: see product.go. That finds the shortest run which breaks the
+// rule, for the author to follow, or that there is none, because every path brings
+// one of the facts that will do.
+//
+// The same proof covers what an author guarantees of the flow (guarantee.go), and
+// a node may establish what it has merely found out: a decision on
+// user.isAuthenticated makes nobody authenticated, but who takes that way is.
+//
 // The engine applies the same after() to the facts of a run as it moves. By
 // monotonicity a run has at least the facts that were proven, so the guard it
 // puts before each node never fails in a compiled flow; it is there because an
