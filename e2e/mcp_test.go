@@ -73,9 +73,29 @@ func runMCP(t *testing.T, task object, open func(address string)) saying {
 	return last
 }
 
-// A client that knows no more than the address finds the way in, lets the
-// administrator sign in, and uses every tool.
+// A client that knows no more than the address registers itself, has the
+// administrator sign in and agree, and uses every tool.
 func TestMCPClientSignsIn(t *testing.T) {
+	t.Parallel()
+	p := serve(t, "POSTERN_OAUTH_DCR_INSECURE=true")
+	g := &gateTab{tab: openTab(t), base: p.base}
+	g.present(false)
+	seen := runMCP(t, object{"url": p.base + "/mcp", "tools": true}, func(address string) {
+		g.signInAsAdmin(address)
+		g.click("action-allow")
+	})
+	slices.Sort(seen.Tools)
+	slices.Sort(seen.Called)
+	if !slices.Equal(seen.Tools, theTools()) || !slices.Equal(seen.Called, theTools()) {
+		t.Errorf("there are the tools %v; called were %v", seen.Tools, seen.Called)
+	}
+	if seen.Registered == "" || seen.Scope != "system" || seen.Snippets == 0 {
+		t.Errorf("seen: %+v", seen)
+	}
+}
+
+// A client that an administrator registered needs nobody's consent.
+func TestMCPKnownClientSignsIn(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	var made struct{ ClientID string }
@@ -88,13 +108,8 @@ func TestMCPClientSignsIn(t *testing.T) {
 	}
 	g := &gateTab{tab: openTab(t), base: p.base}
 	g.present(false)
-	seen := runMCP(t, object{"url": p.base + "/mcp", "tools": true, "known": made.ClientID}, g.signInAsAdmin)
-	slices.Sort(seen.Tools)
-	slices.Sort(seen.Called)
-	if !slices.Equal(seen.Tools, theTools()) || !slices.Equal(seen.Called, theTools()) {
-		t.Errorf("there are the tools %v; called were %v", seen.Tools, seen.Called)
-	}
-	if seen.Scope != "system" || seen.Snippets == 0 {
+	seen := runMCP(t, object{"url": p.base + "/mcp", "known": made.ClientID}, g.signInAsAdmin)
+	if seen.Registered != made.ClientID || seen.Scope != "system" || len(seen.Tools) != len(theTools()) {
 		t.Errorf("seen: %+v", seen)
 	}
 }
