@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -25,44 +24,57 @@ type bootstrapCommand struct {
 	ConsoleRedirectURIs []string      `name:"console-redirect-uris" placeholder:"A,B" help:"Further redirect URIs of the console."`
 	Samples             bool          `help:"Add the samples: customers, their user type, and two applications."`
 	Dir                 string        `help:"A folder with further seed files (*.yaml), which are taken in the order of their names."`
-	Token               string        `help:"A token with the permission system. ADMIN_TOKEN in the environment means the same."`
-	Config              string        `type:"path" help:"The configuration file of the server, if its store is here: a token is issued, and the server's certificate is trusted."`
-	CA                  string        `type:"path" help:"A PEM file with certificates to trust."`
-	Insecure            bool          `help:"Trust any certificate. Only for a server on this machine."`
 	Wait                time.Duration `default:"60s" help:"How long to wait until the server is ready."`
+	reach               `embed:""`
+}
+
+// reach is how a server elsewhere is talked to.
+type reach struct {
+	Token    string `help:"A token with the permission system. ADMIN_TOKEN in the environment means the same."`
+	Config   string `type:"path" help:"The configuration file of the server, if its store is here: a token is issued, and the server's certificate is trusted."`
+	CA       string `type:"path" help:"A PEM file with certificates to trust."`
+	Insecure bool   `help:"Trust any certificate. Only for a server on this machine."`
 }
 
 // Run makes a running server have what a store begins with, and more.
 func (c bootstrapCommand) Run(ctx context.Context, p program) error {
-	setup := bootstrap.Setup{
-		RedirectURIs: c.ConsoleRedirectURIs, Samples: c.Samples, Dir: c.Dir, Getenv: p.getenv, Wait: c.Wait,
-		Token: cmp.Or(c.Token, p.getenv("ADMIN_TOKEN")),
-		Admin: bootstrap.Admin{Username: p.getenv("ADMIN_USERNAME"), Password: p.getenv("ADMIN_PASSWORD")},
-		Tell:  func(format string, args ...any) { fmt.Fprintf(p.stdout, format+"\n", args...) },
-	}
-	cfg, err := c.configuration(p.environ)
+	setup, err := c.setup(ctx, p, "--base-url", c.BaseURL)
 	if err != nil {
-		return err
-	}
-	base, err := c.base(cfg)
-	if err != nil {
-		return err
-	}
-	setup.BaseURL = strings.TrimSuffix(base.String(), "/")
-	if setup.HTTP, err = c.client(base, cfg); err != nil {
 		return err
 	}
 	defer setup.HTTP.CloseIdleConnections()
-	if cfg != nil && setup.Token == "" {
-		if setup.Token, err = c.ownToken(ctx, p, setup.BaseURL); err != nil {
-			return err
-		}
-	}
+	setup.RedirectURIs, setup.Samples, setup.Dir, setup.Getenv, setup.Wait = c.ConsoleRedirectURIs, c.Samples, c.Dir, p.getenv, c.Wait
+	setup.Tell = func(format string, args ...any) { fmt.Fprintf(p.stdout, format+"\n", args...) }
 	return bootstrap.Run(ctx, setup)
 }
 
+// setup is how the server of an address is talked to, and as whom. Flag is what
+// the address was given with.
+func (c reach) setup(ctx context.Context, p program, flag, address string) (bootstrap.Setup, error) {
+	setup := bootstrap.Setup{
+		Token: cmp.Or(c.Token, p.getenv("ADMIN_TOKEN")),
+		Admin: bootstrap.Admin{Username: p.getenv("ADMIN_USERNAME"), Password: p.getenv("ADMIN_PASSWORD")},
+	}
+	cfg, err := c.configuration(p.environ)
+	if err != nil {
+		return setup, err
+	}
+	base, err := c.base(cfg, flag, address)
+	if err != nil {
+		return setup, err
+	}
+	setup.BaseURL = strings.TrimSuffix(base.String(), "/")
+	if setup.HTTP, err = c.client(base, cfg); err != nil {
+		return setup, err
+	}
+	if cfg != nil && setup.Token == "" {
+		setup.Token, err = c.ownToken(ctx, p, setup.BaseURL)
+	}
+	return setup, err
+}
+
 // configuration is that of the server; nil if it is not here.
-func (c bootstrapCommand) configuration(environ []string) (*config.Config, error) {
+func (c reach) configuration(environ []string) (*config.Config, error) {
 	if c.Config == "" {
 		return nil, nil
 	}
@@ -70,24 +82,23 @@ func (c bootstrapCommand) configuration(environ []string) (*config.Config, error
 }
 
 // base is where the server is reached.
-func (c bootstrapCommand) base(cfg *config.Config) (*url.URL, error) {
-	text := c.BaseURL
+func (c reach) base(cfg *config.Config, flag, text string) (*url.URL, error) {
 	if text == "" && cfg != nil {
 		text = cfg.Server.PublicURL
 	}
 	if text == "" {
-		return nil, errors.New("expected --base-url, where the server is reached, or --config")
+		return nil, fmt.Errorf("expected %s, where the server is reached, or --config", flag)
 	}
 	base, err := url.Parse(text)
 	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
-		return nil, fmt.Errorf("--base-url %q: expected an address such as https://localhost:8090", text)
+		return nil, fmt.Errorf("%s %q: expected an address such as https://localhost:8090", flag, text)
 	}
 	return base, nil
 }
 
 // ownToken issues a token, as `postern token` does. Where nobody administers the
 // store yet there is none, and the server must stand open.
-func (c bootstrapCommand) ownToken(ctx context.Context, p program, base string) (string, error) {
+func (c reach) ownToken(ctx context.Context, p program, base string) (string, error) {
 	h, err := p.openLocal(ctx, c.Config, "POSTERN_SERVER_PUBLIC_URL="+base)
 	if err != nil {
 		return "", err
@@ -105,7 +116,7 @@ const ownTokenTTL = 15 * time.Minute
 
 // client is an HTTP client that trusts what it was told to trust, and follows no
 // redirects: a token is for the server alone.
-func (c bootstrapCommand) client(base *url.URL, cfg *config.Config) (*http.Client, error) {
+func (c reach) client(base *url.URL, cfg *config.Config) (*http.Client, error) {
 	roots, err := c.roots(cfg)
 	if err != nil {
 		return nil, err
@@ -126,7 +137,7 @@ func (c bootstrapCommand) client(base *url.URL, cfg *config.Config) (*http.Clien
 
 // roots are the certificates to trust: the system's, those of --ca, and the
 // server's own if it is here.
-func (c bootstrapCommand) roots(cfg *config.Config) (*x509.CertPool, error) {
+func (c reach) roots(cfg *config.Config) (*x509.CertPool, error) {
 	roots, err := x509.SystemCertPool()
 	if err != nil {
 		roots = x509.NewCertPool()

@@ -31,7 +31,12 @@ func checkedFiles() files {
 
 // flowFiles are flows alone.
 func flowFiles() files {
-	return files{"flow", flows.FlowFiles, flows.IsFlow, func(string) error { return nil }}
+	return files{"flow", flows.FlowFiles, flows.IsFlow, func(name string) error {
+		if flows.IsScenarios(name) {
+			return fmt.Errorf("%s: these are scenarios; expected a flow", name)
+		}
+		return nil
+	}}
 }
 
 func scenarioFiles() files {

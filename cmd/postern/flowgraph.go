@@ -56,6 +56,9 @@ func (p program) graph(file string) (*engine.Graph, error) {
 	}
 	_, g, problems := engine.Check(s.Text, !s.JSON && !flows.IsJSON(s.Name), nodes.Kinds(nodes.Deps{}))
 	if g == nil {
+		if p.stderr == nil {
+			return nil, errFindings
+		}
 		err := findings.Text{}.Write(p.stderr, []findings.File{{Source: s, Findings: problems}})
 		return nil, errors.Join(errFindings, err)
 	}

@@ -1,0 +1,131 @@
+package bootstrap
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/schemas"
+)
+
+// FlowServer is a server whose flows are read and written over HTTP, as whoever
+// its token is for.
+type FlowServer struct{ remote *remote }
+
+// StoredFlow is a flow as a server has it.
+type StoredFlow struct {
+	*schemas.Flow
+	etag string
+}
+
+// FlowVersion is one version of a flow, without its definition.
+type FlowVersion struct {
+	Version   int       `json:"version"`
+	Name      string    `json:"name"`
+	CreatedAt time.Time `json:"createdAt"`
+	IsActive  bool      `json:"isActive"`
+}
+
+// FlowsOf reaches the flows of a server. Of the set-up it takes where the server
+// is, how it is talked to, and the token; without one the administrator signs in.
+func FlowsOf(ctx context.Context, setup Setup) (*FlowServer, error) {
+	r := &remote{base: setup.BaseURL, http: setup.HTTP, token: setup.Token}
+	if r.token != "" {
+		return &FlowServer{r}, nil
+	}
+	return &FlowServer{r}, trusted(r.enter(ctx, setup.Admin))
+}
+
+// All returns every flow.
+func (s *FlowServer) All(ctx context.Context) (list []StoredFlow, err error) {
+	for {
+		var page struct {
+			Total int            `json:"totalResults"`
+			Flows []schemas.Flow `json:"flows"`
+		}
+		if _, err := s.call(ctx, http.MethodGet, fmt.Sprintf("/flows?limit=100&offset=%d", len(list)), "", nil, &page); err != nil {
+			return nil, err
+		}
+		for i := range page.Flows {
+			list = append(list, StoredFlow{Flow: &page.Flows[i]})
+		}
+		if len(page.Flows) == 0 || len(list) >= page.Total {
+			return list, nil
+		}
+	}
+}
+
+// Find returns the flow of a type and handle; nil if there is none.
+func (s *FlowServer) Find(ctx context.Context, t schemas.FlowType, handle string) (*StoredFlow, error) {
+	noun, _ := declare.NounOf("flows")
+	found, err := s.remote.List(ctx, noun, handle)
+	if err != nil {
+		return nil, trusted(err)
+	}
+	for _, e := range found {
+		if textOf(e.Document, "flowType") == string(t) {
+			stored := &StoredFlow{Flow: new(schemas.Flow)}
+			stored.etag, err = s.call(ctx, http.MethodGet, "/flows/"+url.PathEscape(e.ID), "", nil, stored.Flow)
+			return stored, err
+		}
+	}
+	return nil, nil
+}
+
+// Push creates a flow, or makes it the next version of what the server had when it
+// was read. If that is another by now the error has the class Precondition.
+func (s *FlowServer) Push(ctx context.Context, f *schemas.Flow, was *StoredFlow) (*schemas.Flow, error) {
+	method, path, match := http.MethodPost, "/flows", ""
+	if was != nil {
+		method, path, match = http.MethodPut, "/flows/"+url.PathEscape(was.ID), was.etag
+	}
+	now := new(schemas.Flow)
+	_, err := s.call(ctx, method, path, match, f, now)
+	return now, err
+}
+
+// Versions returns the newest hundred versions of a flow, newest first.
+func (s *FlowServer) Versions(ctx context.Context, id string) ([]FlowVersion, error) {
+	var page struct {
+		Versions []FlowVersion `json:"versions"`
+	}
+	_, err := s.call(ctx, http.MethodGet, "/flows/"+url.PathEscape(id)+"/versions?limit=100", "", nil, &page)
+	return page.Versions, err
+}
+
+// Restore makes what a flow was in an older version its next one.
+func (s *FlowServer) Restore(ctx context.Context, id string, version int) (*schemas.Flow, error) {
+	now := new(schemas.Flow)
+	_, err := s.call(ctx, http.MethodPost, "/flows/"+url.PathEscape(id)+"/restore", "", map[string]int{"version": version}, now)
+	return now, err
+}
+
+// call makes a request, with a body unless it is nil, and reads the reply.
+func (s *FlowServer) call(ctx context.Context, method, path, match string, body, into any) (etag string, err error) {
+	var text []byte
+	if body != nil {
+		if text, err = json.Marshal(body); err != nil {
+			return "", err
+		}
+	}
+	reply, etag, err := s.remote.do(ctx, method, path, match, text)
+	if err != nil {
+		return "", trusted(err)
+	}
+	if err := json.Unmarshal(reply, into); err != nil {
+		return "", fmt.Errorf("%s %s was not answered as Postern does: %w", method, path, err)
+	}
+	return etag, nil
+}
+
+// trusted says how to trust a certificate, if an error is that it is not.
+func trusted(err error) error {
+	if distrusted(err) {
+		return trust(err)
+	}
+	return err
+}

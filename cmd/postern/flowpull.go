@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/schemas"
+)
+
+type flowPullCommand struct {
+	Dir     string   `default:"." type:"path" help:"The folder to write; by default this one."`
+	Handles []string `arg:"" optional:"" name:"handle" help:"The handles of flows; by default all."`
+	flowServer
+}
+
+// Run writes flows as files. A file that means the same stays as it is written.
+func (c flowPullCommand) Run(ctx context.Context, p program) error {
+	server, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	list, err := c.wanted(ctx, server)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return err
+	}
+	for i := range list {
+		name := fileOf(list, i)
+		path := filepath.Join(c.Dir, name)
+		if means(path, &list[i]) {
+			fmt.Fprintf(p.stdout, "%s: unchanged, version %d\n", name, list[i].ActiveVersion)
+			continue
+		}
+		text, err := flowText(list[i].Flow)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "%s: version %d\n", name, list[i].ActiveVersion)
+	}
+	return nil
+}
+
+func (c flowPullCommand) wanted(ctx context.Context, server *bootstrap.FlowServer) ([]bootstrap.StoredFlow, error) {
+	if len(c.Handles) == 0 {
+		return server.All(ctx)
+	}
+	var list []bootstrap.StoredFlow
+	for _, handle := range c.Handles {
+		f, err := flowCalled(ctx, server, handle)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, *f)
+	}
+	return list, nil
+}
+
+// fileOf is the name of a flow's file. Where two flows have one handle, the type
+// tells them apart.
+func fileOf(list []bootstrap.StoredFlow, i int) string {
+	f := list[i]
+	two := slices.ContainsFunc(list, func(g bootstrap.StoredFlow) bool { return g.Handle == f.Handle && g.FlowType != f.FlowType })
+	if two {
+		return f.Handle + "." + strings.ToLower(string(f.FlowType)) + ".yaml"
+	}
+	return f.Handle + ".yaml"
+}
+
+// means reports whether a file means what a flow does.
+func means(path string, f *bootstrap.StoredFlow) bool {
+	g, err := program{}.graph(path)
+	if err != nil {
+		return false
+	}
+	changes, known := changesOf(f, g)
+	return known && len(changes) == 0
+}
+
+// flowText writes a flow as a file has it: without what the server says of it.
+func flowText(f *schemas.Flow) ([]byte, error) {
+	bare := *f
+	bare.ID, bare.ActiveVersion, bare.CreatedAt, bare.UpdatedAt, bare.IsReadOnly = "", 0, nil, nil, false
+	text, err := json.Marshal(&bare)
+	if err != nil {
+		return nil, err
+	}
+	return schemas.ToYAML(text)
+}
+
+// flowCalled finds the flow of a handle, or of a type and a handle
+// ("REGISTRATION/sign-up").
+func flowCalled(ctx context.Context, server *bootstrap.FlowServer, name string) (*bootstrap.StoredFlow, error) {
+	types := []schemas.FlowType{schemas.Authentication, schemas.Registration}
+	if t, handle, ok := strings.Cut(name, "/"); ok {
+		types, name = []schemas.FlowType{schemas.FlowType(t)}, handle
+	}
+	var found *bootstrap.StoredFlow
+	for _, t := range types {
+		f, err := server.Find(ctx, t, name)
+		switch {
+		case err != nil:
+			return nil, err
+		case f != nil && found != nil:
+			return nil, fmt.Errorf("there are two flows %q: say %s/%s or %s/%s", name, types[0], name, types[1], name)
+		case f != nil:
+			found = f
+		}
+	}
+	if found == nil {
+		return nil, fmt.Errorf("the server has no flow %q", name)
+	}
+	return found, nil
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows/diff"
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+)
+
+// flowServer is the server whose flows a command is about.
+type flowServer struct {
+	Server string `placeholder:"URL" help:"Where the server is reached. ADMIN_SERVER_URL in the environment means the same; with --config it may be left out."`
+	reach  `embed:""`
+}
+
+func (c flowServer) connect(ctx context.Context, p program) (*bootstrap.FlowServer, error) {
+	address := c.Server
+	if address == "" {
+		address = p.getenv("ADMIN_SERVER_URL")
+	}
+	setup, err := c.setup(ctx, p, "--server", address)
+	if err != nil {
+		return nil, err
+	}
+	return bootstrap.FlowsOf(ctx, setup)
+}
+
+type flowPushCommand struct {
+	Plan  bool     `help:"Print what would change, and do nothing. The exit code is 1 if there is something to do."`
+	Paths []string `arg:"" name:"path" help:"Flow files, or folders of them."`
+	flowServer
+}
+
+// Run checks every flow before the first is stored, tells what each changes, and
+// stores those that change something.
+func (c flowPushCommand) Run(ctx context.Context, p program) error {
+	files, err := flowFiles().under(c.Paths)
+	if err != nil {
+		return err
+	}
+	var graphs []*engine.Graph
+	var wrong error
+	for _, file := range files {
+		g, err := p.graph(file)
+		wrong = errors.Join(wrong, err)
+		graphs = append(graphs, g)
+	}
+	if wrong != nil {
+		return wrong
+	}
+	server, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	todo := false
+	for _, g := range graphs {
+		changes, err := c.push(ctx, p, server, g)
+		if err != nil {
+			return err
+		}
+		todo = todo || changes
+	}
+	if c.Plan && todo {
+		return errFindings
+	}
+	return nil
+}
+
+// push stores one flow, and reports whether it changes anything.
+func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.FlowServer, g *engine.Graph) (bool, error) {
+	f := g.Flow()
+	was, err := server.Find(ctx, f.FlowType, f.Handle)
+	if err != nil {
+		return false, err
+	}
+	changes, known := changesOf(was, g)
+	switch {
+	case was == nil:
+		fmt.Fprintf(p.stdout, "%s: new\n", f.Handle)
+	case known && len(changes) == 0:
+		fmt.Fprintf(p.stdout, "%s: unchanged, version %d\n", f.Handle, was.ActiveVersion)
+		return false, nil
+	default:
+		fmt.Fprintf(p.stdout, "%s: changes version %d\n", f.Handle, was.ActiveVersion)
+		if err := diff.Write(p.stdout, changes); err != nil {
+			return false, err
+		}
+	}
+	if c.Plan {
+		return true, nil
+	}
+	now, err := server.Push(ctx, f, was)
+	if schemas.HasClass(err, schemas.Precondition) {
+		return false, fmt.Errorf("%s has been changed by somebody else meanwhile; look at what they did, and push again: %w", f.Handle, err)
+	}
+	if err != nil {
+		return false, err
+	}
+	fmt.Fprintf(p.stdout, "%s: version %d\n", f.Handle, now.ActiveVersion)
+	return true, nil
+}
+
+// changesOf tells what a flow changes of what a server has. Known is false if that
+// does not compile here: it is of another release.
+func changesOf(was *bootstrap.StoredFlow, g *engine.Graph) (changes []diff.Change, known bool) {
+	if was == nil {
+		return nil, false
+	}
+	before, _ := engine.Compile(was.Flow, nodes.Kinds(nodes.Deps{}))
+	if before == nil {
+		return nil, false
+	}
+	return diff.Compare(before, g), true
+}
+
+type flowVersionsCommand struct {
+	Handle string `arg:"" help:"The handle of a flow; REGISTRATION/handle if there are two."`
+	flowServer
+}
+
+// Run lists the versions of a flow, newest first.
+func (c flowVersionsCommand) Run(ctx context.Context, p program) error {
+	server, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	f, err := flowCalled(ctx, server, c.Handle)
+	if err != nil {
+		return err
+	}
+	versions, err := server.Versions(ctx, f.ID)
+	if err != nil {
+		return err
+	}
+	for _, v := range versions {
+		mark := ""
+		if v.IsActive {
+			mark = "\tactive"
+		}
+		fmt.Fprintf(p.stdout, "%d\t%s\t%s%s\n", v.Version, v.CreatedAt.UTC().Format("2006-01-02 15:04:05Z"), v.Name, mark)
+	}
+	return nil
+}
+
+type flowRestoreCommand struct {
+	Handle  string `arg:"" help:"The handle of a flow; REGISTRATION/handle if there are two."`
+	Version int    `arg:"" help:"The number of the version."`
+	flowServer
+}
+
+// Run makes an older version of a flow the next one.
+func (c flowRestoreCommand) Run(ctx context.Context, p program) error {
+	server, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	f, err := flowCalled(ctx, server, c.Handle)
+	if err != nil {
+		return err
+	}
+	now, err := server.Restore(ctx, f.ID, c.Version)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "%s: version %d is as version %d was\n", now.Handle, now.ActiveVersion, c.Version)
+	return nil
+}

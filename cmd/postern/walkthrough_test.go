@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var updateDocs = flag.Bool("update-docs", false, "write what docs/flows.md says that commands print anew")
+
+// What docs/flows.md says that a command prints is what it prints.
+func TestWalkThrough(t *testing.T) {
+	const path = "../../docs/flows.md"
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page = bytes.ReplaceAll(page, []byte("\r\n"), []byte("\n"))
+	dir := t.TempDir()
+	for _, file := range regexp.MustCompile("(?s)```yaml file=(\\S+)\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
+		name := filepath.Join(dir, file[1])
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(file[2]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	commands := 0
+	console := regexp.MustCompile("(?s)```console\n\\$ postern (.*?)\n(.*?)```")
+	printed := console.ReplaceAllStringFunc(string(page), func(block string) string {
+		commands++
+		args := console.FindStringSubmatch(block)[1]
+		var out bytes.Buffer
+		program{args: strings.Fields(args), stdout: &out, stderr: &out}.run(t.Context())
+		return "```console\n$ postern " + args + "\n" + out.String() + "```"
+	})
+	if *updateDocs {
+		if err := os.WriteFile(full, []byte(printed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if commands < 5 || printed != string(page) {
+		t.Errorf("docs/flows.md, %d commands, is not what they print; run go test ./cmd/postern -run WalkThrough -update-docs. It should be\n%s", commands, printed)
+	}
+}
