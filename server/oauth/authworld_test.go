@@ -34,6 +34,10 @@ type signIns struct {
 	status  schemas.RunStatus // of the runs that are begun
 	begun   *schemas.AuthRequest
 	session *schemas.Session // that the last run was begun with
+
+	consented bool // whether ann is taken to have agreed
+	agrees    bool // whether ann agrees to what is asked for
+	asks      bool // whether runs ask for consent
 }
 
 func newSignIns(t testing.TB) *signIns {
@@ -54,7 +58,7 @@ func newSignIns(t testing.TB) *signIns {
 	a.furnish()
 	w.provider = oauth.New(oauth.Options{
 		Issuer: base, Clients: w.clients, Tokens: w.tokens, Record: a.record, Now: func() time.Time { return w.now }, KeyAuthentication: w.keyAuthentication(),
-		Authorization: &oauth.Authorization{Requests: s, Sessions: s, Users: s, Tokens: w.tokens, RefreshKey: make([]byte, 32), Gate: gateURL},
+		Authorization: &oauth.Authorization{Requests: s, Sessions: s, Users: s, Consents: s, Tokens: w.tokens, RefreshKey: make([]byte, 32), Gate: gateURL},
 	})
 	return a
 }
@@ -110,6 +114,9 @@ func (a *signIns) newClient(id, method string) *schemas.Application {
 func (a *signIns) begin(_ *http.Request, req *schemas.AuthRequest, s *schemas.Session) (*schemas.Step, error) {
 	a.begun, a.session = req, s
 	step := &schemas.Step{ExecutionID: "run", FlowStatus: a.status}
+	if a.asks {
+		step.Data.AdditionalData = map[string]string{schemas.ConsentData: "{}"}
+	}
 	if a.status == schemas.Complete {
 		a.grantRequest(req, s.ID)
 	}
@@ -125,8 +132,11 @@ func (a *signIns) grantRequest(req *schemas.AuthRequest, session string) {
 		changes = append(changes, schemas.StartSession{Session: schemas.Session{
 			ID: session, UserID: a.user.ID, AMR: []string{"pop"}, CreatedAt: a.now, ExpiresAt: a.now.Add(12 * time.Hour)}})
 	}
+	if a.agrees {
+		changes = append(changes, schemas.GrantConsent{UserID: a.user.ID, ApplicationID: req.ApplicationID, Scopes: req.Scopes, At: a.now})
+	}
 	a.must(a.store.Apply(a.t.Context(), append(changes, schemas.GrantAuthRequest{ID: req.ID, BrowserHash: req.BrowserHash, At: a.now,
-		Grant: schemas.Grant{UserID: a.user.ID, SessionID: session, AuthTime: a.now, AMR: []string{"pop"}, ACR: "high"}})))
+		Grant: schemas.Grant{UserID: a.user.ID, SessionID: session, AuthTime: a.now, AMR: []string{"pop"}, ACR: "high", Consented: a.consented || a.agrees}})))
 }
 
 // browser keeps cookies.

@@ -45,10 +45,11 @@ func newStrangers(t testing.TB) *strangers {
 			return &f, nil
 		},
 	})
+	s.agrees = true
 	s.furnishDirectory()
 	s.provider = oauth.New(oauth.Options{
 		Issuer: base, Clients: s.directory, Tokens: s.tokens, Record: s.record, Now: func() time.Time { return s.now }, KeyAuthentication: s.keyAuthentication(),
-		Authorization: &oauth.Authorization{Requests: s.store, Sessions: s.store, Users: s.store, Tokens: s.tokens, RefreshKey: make([]byte, 32), Gate: gateURL},
+		Authorization: &oauth.Authorization{Requests: s.store, Sessions: s.store, Users: s.store, Consents: s.store, Tokens: s.tokens, RefreshKey: make([]byte, 32), Gate: gateURL},
 		Registration: &oauth.Registration{Clients: s.directory, Open: true, Fetch: s.fetch,
 			Admit: func(context.Context) error { return s.refuse }},
 	})

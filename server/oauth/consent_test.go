@@ -1,0 +1,148 @@
+package oauth_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// stranger makes the client "app" one that registered itself.
+func (a *signIns) stranger() *schemas.Application {
+	app := a.clients.list["app"]
+	app.Registration = schemas.RegisteredDynamically
+	return app
+}
+
+// agree has ann agree to scopes for a client.
+func (a *signIns) agree(app *schemas.Application, scopes ...string) {
+	a.t.Helper()
+	a.must(a.store.Apply(a.t.Context(), []schemas.Change{schemas.GrantConsent{UserID: a.user.ID, ApplicationID: app.ID, Scopes: scopes, At: a.now}}))
+}
+
+// A grant that does not say that somebody agreed gives no code to a client that
+// nobody vouches for, nor to one that asks for consent.
+func TestNoCodeWithoutConsent(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*schemas.Application)
+		prompt string
+		want   string
+	}{
+		"an administrator's":         {func(*schemas.Application) {}, "", ""},
+		"one that registered itself": {func(app *schemas.Application) { app.Registration = schemas.RegisteredDynamically }, "", "consent_required"},
+		"by a document":              {func(app *schemas.Application) { app.Registration = schemas.RegisteredByDocument }, "", "consent_required"},
+		"vouched for":                {func(app *schemas.Application) { app.Registration, app.Verified = schemas.RegisteredDynamically, true }, "", ""},
+		"set to ask":                 {func(app *schemas.Application) { app.RequireConsent = true }, "", "consent_required"},
+		"that asks":                  {func(*schemas.Application) {}, "consent", "consent_required"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newSignIns(t)
+			test.change(a.clients.list["app"])
+			b := browser{}
+			a.authorize(b, ask("prompt", test.prompt))
+			a.grantRequest(a.begun, "")
+			rec, err := a.callback(b, a.begun.ID)
+			a.must(err)
+			q := location(t, rec).Query()
+			if q.Get("error") != test.want || (q.Get("code") == "") != (test.want != "") || q.Get("state") != "st&te" || q.Get("iss") != base {
+				t.Errorf("answered %v, want %q", q, test.want)
+			}
+		})
+	}
+}
+
+// A run that is refused answers its request, in its own browser alone.
+func TestRefusalIsAnswered(t *testing.T) {
+	a := newSignIns(t)
+	b := browser{}
+	a.authorize(b, ask())
+	a.must(a.store.Apply(t.Context(), []schemas.Change{schemas.RefuseAuthRequest{
+		ID: a.begun.ID, BrowserHash: a.begun.BrowserHash, At: a.now, Refusal: schemas.Refusal{Code: "access_denied", Description: "no, \"thanks\""},
+	}}))
+	for range 2 {
+		rec, err := a.callback(b, a.begun.ID)
+		a.must(err)
+		q := location(t, rec).Query()
+		if q.Get("error") != "access_denied" || q.Get("error_description") != "no, 'thanks'" || q.Has("code") || q.Get("state") != "st&te" || q.Get("iss") != base {
+			t.Errorf("answered %v", q)
+		}
+	}
+	rec, err := a.callback(browser{}, a.begun.ID)
+	a.must(err)
+	if q := location(t, rec); q.Path != "/gate/error" {
+		t.Errorf("another browser is sent to %s", q)
+	}
+}
+
+// What a client has of a user is what they agreed to, from the first token on.
+func TestTokensCarryWhatWasAgreedTo(t *testing.T) {
+	a := newSignIns(t)
+	app := a.stranger()
+	a.agree(app, "openid", "email")
+	a.consented = true
+	got, err := a.redeem(a.code(browser{}, ask("scope", "openid profile email")))
+	a.must(err)
+	if got.Scope != "openid email" {
+		t.Errorf("the token carries %q", got.Scope)
+	}
+	a.agree(app, "profile")
+	got, err = a.refresh(got.RefreshToken)
+	a.must(err)
+	if got.Scope != "openid profile email" {
+		t.Errorf("after more was agreed to the token carries %q", got.Scope)
+	}
+
+	code := a.code(browser{}, ask())
+	a.must(a.store.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := store.RevokeConsent(tx, a.user.ID, app.ID, a.now.Add(time.Hour))
+		return err
+	}))
+	if a.live(got.AccessToken) {
+		t.Error("an access token outlived what it rests on")
+	}
+	_, err = a.refresh(got.RefreshToken)
+	wantRefused(t, err, "invalid_grant")
+	_, err = a.redeem(code)
+	wantRefused(t, err, "invalid_grant")
+}
+
+// Who is not to be asked anything, and must be, is not: OpenID Connect Core
+// §3.1.2.6.
+func TestSilentSignInWithoutConsent(t *testing.T) {
+	a := newSignIns(t)
+	b := browser{}
+	a.code(b, ask())
+	a.asks = true
+	to := a.authorize(b, ask("prompt", "none"))
+	if q := to.Query(); q.Get("error") != "consent_required" {
+		t.Errorf("answered %v", q)
+	}
+}
+
+// A run may be begun for a request that waits, by the browser that it is from.
+func TestOpenRequests(t *testing.T) {
+	a := newSignIns(t)
+	b := browser{}
+	a.authorize(b, ask())
+	open := func(b browser) error {
+		r, err := http.NewRequest(http.MethodPost, "/flow/execute", nil)
+		a.must(err)
+		for name, value := range b {
+			r.AddCookie(&http.Cookie{Name: name, Value: value})
+		}
+		_, err = a.provider.Open(r, a.begun.ID)
+		return err
+	}
+	a.must(open(b))
+	for name, other := range map[string]browser{"no browser": {}, "another": {"__Host-postern-browser": "other"}} {
+		if err := open(other); !schemas.HasCode(err, schemas.CodeAuthRequest) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	a.grantRequest(a.begun, "")
+	if err := open(b); !schemas.HasCode(err, schemas.CodeAuthRequest) {
+		t.Errorf("answered: %v", err)
+	}
+}
