@@ -42,8 +42,13 @@ type signIns struct {
 
 func newSignIns(t testing.TB) *signIns {
 	t.Helper()
+	return newSignInsOn(t, store.Config{Driver: "sqlite", DSN: ":memory:"})
+}
+
+func newSignInsOn(t testing.TB, config store.Config) *signIns {
+	t.Helper()
 	w := newWorld(t)
-	s, err := store.Open(t.Context(), store.Config{Driver: "sqlite", DSN: ":memory:"})
+	s, err := store.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
