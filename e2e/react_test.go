@@ -33,7 +33,7 @@ func modules(t *testing.T, folder, wanted string) string {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(path, wanted)); err != nil {
-		lacking(t, "%s is not there: run `npm ci` in %s", wanted, filepath.Clean(folder))
+		lacking(t, "%s is not there: run `make npm`", wanted)
 	}
 	return path
 }
