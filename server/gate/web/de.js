@@ -46,6 +46,7 @@ export default {
 	revoke: "Entziehen",
 	others: "Überall sonst abmelden",
 	"oauth.access_denied": "Sie haben nicht zugestimmt oder dürfen diese App nicht verwenden.",
+	"oauth.lost": "Diese Anmeldung ist beendet oder wurde in einem anderen Browser begonnen. Gehen Sie zur App zurück und melden Sie sich neu an.",
 	"oauth.request": "Die App hat Sie auf einem Weg hergeschickt, der nicht funktionieren kann. Sagen Sie den Betreibern Bescheid.",
 	"passkey.insecure": "Passkeys brauchen eine sichere Verbindung. Diese Seite kam von {origin}: Öffnen Sie sie mit https://.",
 	"passkey.unsupported": "Dieser Browser kennt keine Passkeys. Nehmen Sie einen aktuellen, oder melden Sie sich anders an.",

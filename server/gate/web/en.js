@@ -47,6 +47,7 @@ export default {
 	revoke: "Revoke",
 	others: "Sign out everywhere else",
 	"oauth.access_denied": "You did not agree, or may not use this app.",
+	"oauth.lost": "This sign-in is over, or was begun in another browser. Go back to the app and sign in again.",
 	"oauth.request": "The app sent you here in a way that cannot work. Tell those who run it.",
 	"passkey.insecure": "Passkeys need a secure connection. This page came from {origin}: open it with https://.",
 	"passkey.unsupported": "This browser has no passkeys. Use a current one, or sign in another way.",

@@ -46,6 +46,7 @@ export default {
 	revoke: "Révoquer",
 	others: "Déconnecter partout ailleurs",
 	"oauth.access_denied": "Vous n’avez pas donné votre accord, ou n’avez pas accès à cette application.",
+	"oauth.lost": "Cette connexion est terminée ou a commencé dans un autre navigateur. Revenez à l’application et reconnectez-vous.",
 	"oauth.request": "L’application vous a envoyé ici d’une façon qui ne peut pas fonctionner. Prévenez ceux qui la gèrent.",
 	"passkey.insecure": "Les clés d’accès exigent une connexion sécurisée. Cette page vient de {origin} : ouvrez-la avec https://.",
 	"passkey.unsupported": "Ce navigateur ne connaît pas les clés d’accès. Prenez-en un à jour, ou connectez-vous autrement.",
