@@ -104,10 +104,11 @@ func (c serveCommand) fill(ctx context.Context, p program, h *house, l net.Addr)
 	}
 	if !skip {
 		admin, err := h.seed(ctx, p.environ)
-		if err == nil {
-			p.tellAdmin(admin)
+		if err != nil {
+			return err
 		}
-		return err
+		p.tellAdmin(admin)
+		return bootstrap.Refresh(ctx, h.directory)
 	}
 	if c.Try {
 		return fmt.Errorf("--try needs a store that is bootstrapped: start without %s", skipVariable)

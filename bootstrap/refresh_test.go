@@ -1,0 +1,76 @@
+package bootstrap_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Flows as an earlier release had them are brought up to date, once; those that
+// somebody has edited are theirs.
+func TestRefresh(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		w.seed(t, bootstrap.Admin{})
+		put := func(id string, f *schemas.Flow) {
+			t.Helper()
+			text, err := json.Marshal(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, problems := schemas.ParseJSON(text)
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			if _, err := w.Flows.Replace(t.Context(), directory.System(), id, "", d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ids := map[string]string{}
+		for _, handle := range []string{"sign-in", "password-sign-in"} {
+			text, err := os.ReadFile(filepath.Join("../flows/testdata/former", strings.ReplaceAll(handle, "-", "_")+".yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, _, problems := schemas.ParseFlow(text, true)
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			item, err := w.Flows.Find(t.Context(), directory.System(), "AUTHENTICATION/"+handle)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ids[handle] = item.ID; handle == "password-sign-in" {
+				f.Name = "Our own"
+			}
+			put(item.ID, f)
+		}
+		for range 2 {
+			if err := bootstrap.Refresh(t.Context(), w.Directory); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for handle, want := range map[string]struct {
+			version int
+			asks    bool
+		}{"sign-in": {3, true}, "password-sign-in": {2, false}} {
+			item, err := w.Flows.Get(t.Context(), directory.System(), ids[handle])
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := item.Value.(*schemas.Flow)
+			asks := false
+			for _, n := range f.Nodes {
+				asks = asks || n.Use == "consent"
+			}
+			if f.ActiveVersion != want.version || asks != want.asks {
+				t.Errorf("%s is at version %d and asks: %v, want %+v", handle, f.ActiveVersion, asks, want)
+			}
+		}
+	})
+}
