@@ -131,7 +131,7 @@ func checkClientID(w *work, was, a *schemas.Application) error {
 		return nil
 	}
 	path := inConfig("clientId")
-	if lower := strings.ToLower(id); w.registration != schemas.RegisteredByDocument && strings.HasPrefix(lower, "https:") || strings.HasPrefix(lower, "http:") {
+	if lower := strings.ToLower(id); w.registration != schemas.RegisteredByDocument && (strings.HasPrefix(lower, "https:") || strings.HasPrefix(lower, "http:")) {
 		w.invalid(path, "expected a name, got an address; choose another, or leave it out to have one made up")
 	}
 	other, err := store.Applications().Find(w.ctx, w.tx, "clientId", id)

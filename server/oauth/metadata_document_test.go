@@ -120,6 +120,11 @@ func TestDocumentsRefused(t *testing.T) {
 	s.web["https://client.example.com/moved"] = &outbound.Response{Status: http.StatusFound, Header: http.Header{"Location": {documentID}}}
 	s.publish(documentID, document("https://client.example.com/moved", ""))
 	s.wantNoClient("https://client.example.com/moved")
+	// Which addresses may be asked is for the outgoing requests to say.
+	s.publish("http://127.0.0.1:3000/a", document("http://127.0.0.1:3000/a", ""))
+	if to := s.authorize(browser{}, ask("client_id", "http://127.0.0.1:3000/a", "redirect_uri", clientBack)); !strings.HasPrefix(to.String(), gateURL+"/signin?") {
+		t.Errorf("led to %s", to)
+	}
 	// A redirect URI of another client is none of this one's.
 	s.publish("https://good.example.com/a", document("https://good.example.com/a", ""))
 	if to := s.authorize(browser{}, ask("client_id", "https://good.example.com/a", "redirect_uri", "https://other.example.com/back")); !strings.HasPrefix(to.String(), gateURL+"/error?") {
