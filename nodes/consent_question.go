@@ -69,10 +69,14 @@ func (c *consent) describe(q schemas.ConsentQuestion) []schemas.Component {
 // client is who asks. Where nobody here knows the client, what it calls itself may
 // be anything; the domain is where the answer goes.
 func client(app *schemas.Application, r *schemas.AuthRequest) schemas.ConsentClient {
-	return schemas.ConsentClient{
+	c := schemas.ConsentClient{
 		Name: app.Name, Domain: domain(r), Unverified: !app.Vouched(),
-		LogoURL: app.LogoURL, URL: app.URL, PolicyURI: app.PolicyURI, TosURI: app.TosURI,
+		URL: app.URL, PolicyURI: app.PolicyURI, TosURI: app.TosURI,
 	}
+	if app.Vouched() { // somebody else's logo would make a stranger look like them
+		c.LogoURL = app.LogoURL
+	}
+	return c
 }
 
 // domain is the host of the client id, if that is an address of a document about

@@ -68,6 +68,9 @@ func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 	m.Application = &metaApplication{
 		ID: app.ID, Name: app.Name, LogoURL: app.LogoURL, URL: app.URL, TosURI: app.TosURI, PolicyURI: app.PolicyURI,
 	}
+	if !app.Vouched() { // somebody else's logo would make a stranger look like them
+		m.Application.LogoURL = ""
+	}
 	return writeJSON(w, http.StatusOK, m)
 }
 

@@ -18,7 +18,7 @@ const types = {
 const tokens = { username: "username", email: "email", given_name: "given-name", family_name: "family-name" };
 
 // What stands beside a scope.
-const marks = { openid: "person", profile: "person", email: "mail", account: "key" };
+const marks = { profile: "person", email: "mail", account: "key" };
 
 // The options of the step's passkey ceremony, if it has one.
 export function options({ data }) {
@@ -82,6 +82,7 @@ function render(component, show) {
 		case "RICH_TEXT":
 			if (component === show.title) return heading(phrase(label));
 			if (looks === "item") return el("li", {}, icon(marks[component.ref] ?? "tick"), el("p", {}, phrase(label)));
+			if (looks === "account") return el("p", { class: looks }, icon("person"), label);
 			return isHeading(component) ? el("h2", {}, phrase(label)) : label.split(/\n{2,}/).map((text) => el("p", { class: looks }, phrase(text)));
 		case "IMAGE": {
 			const src = picture(component.src);
