@@ -7,23 +7,61 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// proved states in d that the subject proved who they are by these methods
-// (amr, RFC 8176) and class. What they proved in this run before still counts:
-// the class is the stronger of both, and something known together with
-// something held makes it multi-factor.
+// What a sign-in is worth
+//
+// Every kind that authenticates says by which methods (amr, RFC 8176) and of
+// which class (acr, schemas.ACRs) it does. What a run has proved before still
+// counts: the class is the strongest of all, and something known together with
+// something held is two factors (NIST SP 800-63B §2.2), which is a class of its
+// own. Two of a sort are not: whoever reads along gets both.
+//
+// otp is a code of a generator that the user holds. A code that is sent to an
+// address is none: whoever can read the mail has it (NIST SP 800-63B §3.1.3.1).
+//
+// The same is declared as facts, for the analysis, and stated in decisions, for
+// the run. The facts must be no more than what is stated.
+
+// knowing are the methods that prove something known, holding those that prove
+// something held.
+func knowing() []string { return []string{"pwd"} }
+func holding() []string { return []string{"pop", "otp", schemas.AMRRecovery} }
+
+// complements are the methods of which one more makes these two factors.
+func complements(methods []string) []string {
+	switch {
+	case anyOf(methods, knowing()):
+		return holding()
+	case anyOf(methods, holding()):
+		return knowing()
+	}
+	return nil
+}
+
+func anyOf(methods, among []string) bool {
+	return slices.ContainsFunc(methods, func(m string) bool { return slices.Contains(among, m) })
+}
+
+// proved states in d that the subject proved who they are by these methods and
+// class, on top of what they proved in this run before.
 func proved(v *engine.Visit, d *engine.Decision, methods []string, acr string) {
 	d.Methods, d.ACR = methods, acr
 	before := v.Authentication
 	if before == nil {
 		return
 	}
-	if schemas.ACRStrength(before.ACR) > schemas.ACRStrength(acr) {
-		d.ACR = before.ACR
-	}
+	d.ACR = stronger(before.ACR, acr)
 	all := slices.Concat(before.Methods, methods)
-	if slices.Contains(all, "pwd") && slices.Contains(all, "pop") {
+	if anyOf(all, knowing()) && anyOf(all, holding()) {
 		d.Methods = append(slices.Clone(methods), "mfa")
+		d.ACR = stronger(d.ACR, schemas.ACRMultiFactor)
 	}
+}
+
+func stronger(a, b string) string {
+	if schemas.ACRStrength(a) > schemas.ACRStrength(b) {
+		return a
+	}
+	return b
 }
 
 // enrolled states in d how the subject is authenticated after binding a new
@@ -52,31 +90,32 @@ func provenFacts(methods []string, acr string) []engine.Fact {
 	return facts
 }
 
-// passkeyFacts are those of any passkey: whether it is synced is up to who made
+// passkeyMethods are those of any passkey: whether it is synced is up to who made
 // it, and whether it verified its user is certain only where that is required.
-func passkeyFacts(userVerification string) []engine.Fact {
+func passkeyMethods(userVerification string) []string {
 	methods := []string{"pop"}
 	if userVerification == "required" {
 		methods = append(methods, "user")
 	}
-	return provenFacts(methods, schemas.ACRPhishingResistant)
+	return methods
 }
 
-func passwordFacts() []engine.Fact { return provenFacts([]string{"pwd"}, schemas.ACRPassword) }
-
-// proves adds to an outcome what it proves at least. With what is known from
-// before, the one of password and passkey that was missing makes two factors.
-func proves(o engine.Outcome, facts []engine.Fact, other string) engine.Outcome {
-	o.Establishes = slices.Concat(o.Establishes, facts)
-	o.EstablishesGiven = map[engine.Fact][]engine.Fact{engine.AMRFact(other): {engine.AMRFact("mfa")}}
+// proves adds to an outcome what it proves at least, and that it is two factors
+// if one of the other sort is known from before.
+func proves(o engine.Outcome, methods []string, acr string) engine.Outcome {
+	o.Establishes = slices.Concat(o.Establishes, provenFacts(methods, acr))
+	o.EstablishesGiven = map[engine.Fact][]engine.Fact{}
+	for _, other := range complements(methods) {
+		o.EstablishesGiven[engine.AMRFact(other)] = provenFacts([]string{"mfa"}, schemas.ACRMultiFactor)
+	}
 	return o
 }
 
 // enrols adds to an outcome what it proves of a new user: see enrolled.
-func enrols(o engine.Outcome, facts []engine.Fact) engine.Outcome {
+func enrols(o engine.Outcome, methods []string, acr string) engine.Outcome {
 	o.EstablishesGiven = map[engine.Fact][]engine.Fact{
 		engine.Own: {engine.Authenticated},
-		engine.New: facts,
+		engine.New: provenFacts(methods, acr),
 	}
 	return o
 }

@@ -31,7 +31,7 @@ func passkeyAuthenticateOutcomes(userVerification string) []engine.Outcome {
 		proves(engine.Outcome{
 			Name: "success", Doc: "the user proved to hold one of their passkeys",
 			Establishes: []engine.Fact{engine.User, engine.Authenticated},
-		}, passkeyFacts(userVerification), "pwd"),
+		}, passkeyMethods(userVerification), schemas.ACRPhishingResistant),
 		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
 	}
 }

@@ -30,7 +30,7 @@ func passkeyRegisterOutcomes(userVerification string) []engine.Outcome {
 		enrols(engine.Outcome{
 			Name: "success", Doc: "the user has a new passkey; a user of the run's own is authenticated",
 			Establishes: []engine.Fact{engine.Credential},
-		}, passkeyFacts(userVerification)),
+		}, passkeyMethods(userVerification), schemas.ACRPhishingResistant),
 		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
 	}
 }

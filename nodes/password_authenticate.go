@@ -19,7 +19,7 @@ func passwordAuthenticateKind(d Deps) *engine.Kind {
 			proves(engine.Outcome{
 				Name: "success", Doc: "the password is the user's",
 				Establishes: []engine.Fact{engine.User, engine.Authenticated},
-			}, passwordFacts(), "pop"),
+			}, []string{"pwd"}, schemas.ACRPassword),
 			{
 				Name:     "failure",
 				Doc:      "the password is wrong, or there is no such user, or the user has none: which of these is not told",

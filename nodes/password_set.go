@@ -27,7 +27,7 @@ func passwordSetKind(d Deps) *engine.Kind {
 		Outcomes: []engine.Outcome{enrols(engine.Outcome{
 			Name: "success", Doc: "the user has the new password; a user of the run's own is authenticated",
 			Establishes: []engine.Fact{engine.Credential},
-		}, passwordFacts())},
+		}, []string{"pwd"}, schemas.ACRPassword)},
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasswordSet(c, d) },
 	}
 }

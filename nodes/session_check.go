@@ -20,7 +20,8 @@ import (
 // the password of one application would be in the other. So a flow whose other
 // ways demand more than a password says so in `methods`, and a session that
 // lacks one of them counts for nothing. A flow that takes a password as well as
-// a passkey need not: no session is worth less than a password.
+// a passkey need not: no session counts that is worth less than a password, such
+// as one that began with a recovery code, unless `acr` says that it does.
 //
 // What the flow guarantees it demands of the session by itself, so that the
 // guarantee holds for those who are not asked anything too.
@@ -38,7 +39,7 @@ func sessionCheckKind(d Deps) *engine.Kind {
 		Name: "session-check",
 		Doc: "Signs in by the session that the browser has from an earlier sign-in, to whatever application. " +
 			"The user counts as authenticated by what they proved then, at the time they did. It asks nothing. " +
-			"Without configuration any session will do, also one that began with a password alone: where the other " +
+			"Without configuration any session will do that is worth a password, also one that began with a password alone: where the other " +
 			"ways of the flow demand more, say in methods or acr what the session must rest on. What the flow guarantees it demands by itself.",
 		With:     schemas.MustSchema("session-check", sessionCheckSchema),
 		Outcomes: sessionCheckOutcomes(),
@@ -70,12 +71,12 @@ const sessionCheckSchema = `{
   "properties": {
     "methods": {
       "type": "array", "minItems": 1, "uniqueItems": true,
-      "description": "What the session's sign-in must have proved, all of it: authentication methods of RFC 8176. pwd is a password; pop a passkey of any sort, hwk one that stays on its device, swk one that is synced; user says that the passkey verified who used it; mfa that there were two factors. By default any session will do.",
-      "items": {"enum": ["pwd", "pop", "hwk", "swk", "user", "mfa"], "description": "A method."}
+      "description": "What the session's sign-in must have proved, all of it: authentication methods of RFC 8176. pwd is a password; otp a code of an authenticator app; recovery a recovery code; pop a passkey of any sort, hwk one that stays on its device, swk one that is synced; user says that the passkey verified who used it; mfa that there were two factors. By default any session will do.",
+      "items": {"enum": ["pwd", "otp", "recovery", "pop", "hwk", "swk", "user", "mfa"], "description": "A method."}
     },
     "acr": {
-      "enum": ["urn:postern:acr:password", "phr", "phrh"],
-      "description": "The weakest class that the session's sign-in may be of: urn:postern:acr:password is a password, phr a passkey, phrh one that stays on its device. By default that which the flow guarantees."
+      "enum": ["urn:postern:acr:recovery", "urn:postern:acr:otp", "urn:postern:acr:password", "urn:postern:acr:mfa", "phr", "phrh"],
+      "description": "The weakest class that the session's sign-in may be of: urn:postern:acr:recovery is a recovery code, urn:postern:acr:otp a one-time code alone, urn:postern:acr:password a password, urn:postern:acr:mfa something known with something held, phr a passkey, phrh one that stays on its device. By default that which the flow guarantees, or else a password."
     }
   }
 }`
@@ -140,6 +141,17 @@ func (c *sessionCheck) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 func (c *sessionCheck) does(s *schemas.Session, v *engine.Visit) bool {
 	lacks := func(method string) bool { return !slices.Contains(s.AMR, method) }
 	return v.Now.Before(s.ExpiresAt) && len(s.AMR) > 0 && !slices.ContainsFunc(c.methods, lacks) &&
-		(c.acr == "" || schemas.Satisfies(s.ACR, c.acr)) &&
+		!weaker(s.ACR, c.acr) &&
 		checkHolder(v.Subject, s.UserID) == nil && v.Login.Accept(s, v.Now)
+}
+
+// weaker reports whether a session of a class will not do where one of class
+// wanted would. Where none is wanted it is that which is worth less than a
+// password; a class that is none of ours is another program's to order.
+func weaker(acr, wanted string) bool {
+	if wanted == "" {
+		strength := schemas.ACRStrength(acr)
+		return strength >= 0 && strength < schemas.ACRStrength(schemas.ACRPassword)
+	}
+	return !schemas.Satisfies(acr, wanted)
 }

@@ -89,6 +89,12 @@ func TestSessionCheck(t *testing.T) {
 		{"acr_values of a weaker class", `{}`, visit(browser(session(passkey)), login("", "phr")), true},
 		{"acr_values nobody knows are a wish that nothing fulfils", `{}`, visit(browser(session(passkey)), login("", "gold")), true},
 		{"a class nobody knows is not above any", `{}`, visit(browser(session(by("gold", "pwd"))), login("", schemas.ACRPassword)), false},
+		{"less than a password", `{}`, visit(browser(session(by(schemas.ACRRecovery, schemas.AMRRecovery)))), false},
+		{"less than a password where that will do", `{"acr": "urn:postern:acr:recovery"}`, visit(browser(session(by(schemas.ACROneTimeCode, "otp")))), true},
+		{"two factors", `{"acr": "urn:postern:acr:mfa"}`, visit(browser(session())), false},
+		{"a passkey for two factors", `{"acr": "urn:postern:acr:mfa"}`, visit(browser(session(passkey))), true},
+		{"of a class that is another program's", `{}`, visit(browser(session(by("gold", "pwd")))), true},
+
 		{"the client means its user", `{}`, visit(browser(session()), means("ada")), true},
 		{"the client means somebody else", `{}`, visit(browser(session()), means("bob")), false},
 		{"all together", `{}`, visit(browser(session(passkey)), login("consent", "phrh"), maxAge(3600)), true},

@@ -3,11 +3,17 @@ package schemas
 import "slices"
 
 // The authentication context classes (acr) that a sign-in can be of, weakest
-// first: a password, a passkey that can be synced, and one that stays on its
-// device. Those of passkeys are phishing-resistant (OpenID Connect Extended
-// Authentication Profile ACR Values 1.0 §2).
+// first: one of the codes that somebody has put aside for the day they lose
+// everything else; a one-time code alone; a password alone; something known
+// together with something held (NIST SP 800-63B §2.2, AAL2); a passkey that can
+// be synced, and one that stays on its device. Those of passkeys are
+// phishing-resistant (OpenID Connect Extended Authentication Profile ACR Values
+// 1.0 §2).
 const (
+	ACRRecovery                   = "urn:postern:acr:recovery"
+	ACROneTimeCode                = "urn:postern:acr:otp"
 	ACRPassword                   = "urn:postern:acr:password"
+	ACRMultiFactor                = "urn:postern:acr:mfa"
 	ACRPhishingResistant          = "phr"
 	ACRPhishingResistantProtected = "phrh"
 )
@@ -15,12 +21,15 @@ const (
 // ACRs returns the classes, weakest first; each withstands more than the ones
 // before it. It is the one place of their order.
 func ACRs() []string {
-	return []string{ACRPassword, ACRPhishingResistant, ACRPhishingResistantProtected}
+	return []string{ACRRecovery, ACROneTimeCode, ACRPassword, ACRMultiFactor, ACRPhishingResistant, ACRPhishingResistantProtected}
 }
 
 // ACRStrength orders the classes; a higher one withstands more. It is -1 for
 // what is none of them.
 func ACRStrength(acr string) int { return slices.Index(ACRs(), acr) }
+
+// Methods of authentication (amr) that RFC 8176 has no name for.
+const AMRRecovery = "recovery" // one of the codes that were put aside
 
 // Satisfies reports whether a sign-in of class has is also one of class wanted:
 // the same, or a stronger one.
