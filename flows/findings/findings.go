@@ -25,9 +25,11 @@ type Source struct {
 // File is what came of one file. Findings stand in the order of their places.
 type File struct {
 	Source
-	// Handle and Nodes are those of a flow that may run.
-	Handle string
-	Nodes  int
+	// Handle and Nodes are those of a flow that may run, and Guarantees what is
+	// proven of it.
+	Handle     string
+	Nodes      int
+	Guarantees schemas.Guarantees
 	// Scenarios is how many a good scenario file has.
 	Scenarios int
 	Findings  []schemas.Problem
@@ -93,9 +95,9 @@ func (c Checker) one(s Source) File {
 		}
 		return f
 	}
-	flow, _, problems := engine.Check(s.Text, !s.JSON && !flows.IsJSON(s.Name), c.Kinds)
-	if f.Findings = problems; flow != nil {
-		f.Handle, f.Nodes = flow.Handle, len(flow.Nodes)
+	_, g, problems := engine.Check(s.Text, !s.JSON && !flows.IsJSON(s.Name), c.Kinds)
+	if f.Findings = problems; g != nil {
+		f.Handle, f.Nodes, f.Guarantees = g.Flow().Handle, len(g.Flow().Nodes), g.Guarantees()
 	}
 	return f
 }

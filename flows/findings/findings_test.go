@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -210,8 +211,42 @@ func TestJSON(t *testing.T) {
 	if err := WriteJSON(&out, checked(t, Source{Name: "a.yaml", Text: []byte(good)})); err != nil {
 		t.Fatal(err)
 	}
-	if want := "{\n  \"files\": 1,\n  \"refused\": 0,\n  \"findings\": []\n}\n"; out.String() != want {
-		t.Errorf("nothing found: %s", out.String())
+	var got report
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.Files != 1 || got.Refused != 0 || got.Findings == nil || len(got.Findings) != 0 {
+		t.Errorf("nothing found: %s (%v)", out.String(), err)
+	}
+	if len(got.Flows) != 1 || got.Flows[0].File != "a.yaml" || got.Flows[0].Nodes != 2 || got.Flows[0].Guarantees.ACR != schemas.ACRPhishingResistant {
+		t.Errorf("flows: %+v", got.Flows)
+	}
+}
+
+// What is proven of a flow is told with it, and nothing of one that may not run.
+func TestProven(t *testing.T) {
+	tests := []struct {
+		name string
+		g    schemas.Guarantees
+		want string
+	}{
+		{"nothing", schemas.Guarantees{}, "guarantees nothing"},
+		{"a password", schemas.Guarantees{ACR: schemas.ACRPassword, AMR: []string{"pwd"}}, "guarantees acr urn:postern:acr:password, amr pwd"},
+		{"all", schemas.Guarantees{ACR: "phrh", AMR: []string{"hwk", "user"}, PhishingResistant: true, UserVerified: true, NoEnumeration: true},
+			"guarantees acr phrh, amr hwk user, phishing-resistant, user-verified, no enumeration"},
+		{"no way to tell who has an account", schemas.Guarantees{NoEnumeration: true}, "guarantees no enumeration"},
+	}
+	for _, tt := range tests {
+		if got := proven(tt.g); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	refused := checked(t, Source{Name: "a.yaml", Text: []byte(strings.ReplaceAll(good, "next: done", "next: doen"))})
+	for name, write := range map[string]func(io.Writer, []File) error{
+		"text": Text{}.Write, "json": WriteJSON, "github": WriteGitHub,
+		"sarif": func(w io.Writer, list []File) error { return WriteSARIF(w, list, "") },
+	} {
+		var out bytes.Buffer
+		if err := write(&out, refused); err != nil || strings.Contains(out.String(), `"guarantees"`) || strings.Contains(out.String(), "notice") || strings.Contains(out.String(), "; guarantees") {
+			t.Errorf("%s of a flow that may not run: %v\n%s", name, err, out.String())
+		}
 	}
 }
 

@@ -9,12 +9,16 @@ import (
 )
 
 // WriteGitHub writes every finding as a workflow command, by which GitHub shows
-// it at its line in a pull request.
+// it at its line in a pull request, and as a notice what each good flow is proven
+// to guarantee.
 func WriteGitHub(w io.Writer, list []File) error {
 	var b strings.Builder
 	for i := range list {
 		for _, p := range list[i].Findings {
 			b.WriteString(command(list[i].Name, p))
+		}
+		if list[i].Runs() {
+			b.WriteString(notice(&list[i]))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -27,6 +31,10 @@ func command(file string, p schemas.Problem) string {
 		at += fmt.Sprintf(",line=%d,col=%d", p.Line, p.Column)
 	}
 	return fmt.Sprintf("::%s %s,title=%s::%s\n", severity(p), at, property("postern: "+p.Rule), data(p.Message))
+}
+
+func notice(f *File) string {
+	return fmt.Sprintf("::notice file=%s,title=%s::%s\n", property(f.Name), property("postern: "+f.Handle), data(proven(f.Guarantees)))
 }
 
 // data escapes the text of a workflow command. What is not escaped could begin a

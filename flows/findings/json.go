@@ -12,7 +12,17 @@ import (
 type report struct {
 	Files    int       `json:"files"`
 	Refused  int       `json:"refused"` // files with a finding that is more than a warning
+	Flows    []flow    `json:"flows"`
 	Findings []finding `json:"findings"`
+}
+
+// flow is the JSON of a flow that may run. Guarantees is what is proven of it: {}
+// if nothing is.
+type flow struct {
+	File       string             `json:"file"`
+	Handle     string             `json:"handle"`
+	Nodes      int                `json:"nodes"`
+	Guarantees schemas.Guarantees `json:"guarantees"`
 }
 
 // finding is the JSON of one.
@@ -25,12 +35,16 @@ type finding struct {
 }
 
 // WriteJSON writes what came of files as one JSON object: how many files there
-// were, how many are refused, and every finding.
+// were, how many are refused, what each flow that may run is proven to guarantee,
+// and every finding.
 func WriteJSON(w io.Writer, list []File) error {
-	r := report{Files: len(list), Findings: []finding{}}
+	r := report{Files: len(list), Flows: []flow{}, Findings: []finding{}}
 	for i := range list {
 		if list[i].Refused() {
 			r.Refused++
+		}
+		if f := &list[i]; f.Runs() {
+			r.Flows = append(r.Flows, flow{f.Name, f.Handle, f.Nodes, f.Guarantees})
 		}
 		for _, p := range list[i].Findings {
 			f := finding{File: list[i].Name, Severity: severity(p), Problem: p}

@@ -20,8 +20,19 @@ type (
 	}
 	sarifRun struct { // §3.14
 		Tool       sarifTool     `json:"tool"`
+		Artifacts  []sarifFile   `json:"artifacts,omitempty"`
 		ColumnKind string        `json:"columnKind"`
 		Results    []sarifResult `json:"results"`
+	}
+	// sarifFile is a flow that may run. What is proven of it is no result: code
+	// scanning would show it as something to mend.
+	sarifFile struct { // §3.24
+		Location   sarifArtifact   `json:"location"`
+		Properties sarifProperties `json:"properties"`
+	}
+	sarifProperties struct { // §3.8
+		Handle     string             `json:"handle"`
+		Guarantees schemas.Guarantees `json:"guarantees"`
 	}
 	sarifTool struct { // §3.18
 		Driver sarifDriver `json:"driver"`
@@ -98,6 +109,9 @@ func WriteSARIF(w io.Writer, list []File, version string) error {
 	}
 	run := sarifRun{Tool: sarifTool{driver}, ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
 	for i := range list {
+		if f := &list[i]; f.Runs() {
+			run.Artifacts = append(run.Artifacts, sarifFile{sarifArtifact{fileURI(f.Name)}, sarifProperties{f.Handle, f.Guarantees}})
+		}
 		for _, p := range list[i].Findings {
 			run.Results = append(run.Results, result(list[i].Name, p, index[p.Rule]))
 		}

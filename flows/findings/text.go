@@ -29,8 +29,8 @@ const (
 	cyan   = "36"
 )
 
-// Write writes every finding with the line it is about, and then how many files
-// have some.
+// Write writes every finding with the line it is about, what each good flow is
+// proven to guarantee, and then how many files have findings.
 func (t Text) Write(w io.Writer, list []File) error {
 	out := &strings.Builder{}
 	refused := 0
@@ -50,7 +50,7 @@ func (t Text) Write(w io.Writer, list []File) error {
 		case f.Scenarios > 0:
 			fmt.Fprintf(out, "%s\t%s\t%s\n", t.paint(green, "ok"), printable(f.Name), count(f.Scenarios, "scenario"))
 		default:
-			fmt.Fprintf(out, "%s\t%s\t%s, %s\n", t.paint(green, "ok"), printable(f.Name), printable(f.Handle), count(f.Nodes, "node"))
+			fmt.Fprintf(out, "%s\t%s\t%s, %s; %s\n", t.paint(green, "ok"), printable(f.Name), printable(f.Handle), count(f.Nodes, "node"), proven(f.Guarantees))
 		}
 	}
 	if refused > 0 {
