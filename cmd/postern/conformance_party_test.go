@@ -31,7 +31,8 @@ type party struct {
 	mode string       // the response mode
 	// id, secret and method are of the client, and redirect its redirect URI.
 	id, secret, method, redirect string
-	answers                      int // how often the person has had to prove who they are
+	key                          *keyholder // of private_key_jwt
+	answers                      int        // how often the person has had to prove who they are
 }
 
 const (
@@ -68,12 +69,19 @@ func newBrowser(t testing.TB, h http.Handler) *http.Client {
 // parties makes one with a browser of its own, whose client authenticates by a method.
 type parties func(t testing.TB, method ...string) *party
 
+// newPeople is a house where there is a person.
+func newPeople(t testing.TB, environ ...string) *rig {
+	t.Helper()
+	w := newRig(t, append(environ, "POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1")...)
+	w.create(w.directory.Users, `{"type":"Person","attributes":{"username":"pat","password":"`+rpPassword+`","email":"pat@example.com","email_verified":true,
+		"name":"Pat Doe","given_name":"Pat","family_name":"Doe","phone_number":"+15551234","phone_number_verified":false,"address":{"locality":"Ghent"}}}`)
+	return w
+}
+
 // newParties registers clients at a house where there is a person.
 func newParties(t testing.TB, mode string) parties {
 	t.Helper()
-	w := newRig(t, "POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1")
-	w.create(w.directory.Users, `{"type":"Person","attributes":{"username":"pat","password":"`+rpPassword+`","email":"pat@example.com","email_verified":true,
-		"name":"Pat Doe","given_name":"Pat","family_name":"Doe","phone_number":"+15551234","phone_number_verified":false,"address":{"locality":"Ghent"}}}`)
+	w := newPeople(t)
 	clients := map[string]*schemas.Application{}
 	for _, method := range []string{schemas.AuthMethodBasic, schemas.AuthMethodPost} {
 		clients[method] = w.create(w.directory.Applications, fmt.Sprintf(`{"name":"Conformance %s","inboundAuthConfig":[{"type":"oauth2","config":{
@@ -265,11 +273,15 @@ type tokens struct {
 func (p *party) token(form url.Values) (*tokens, int) {
 	p.t.Helper()
 	var headers []string
-	if p.method == schemas.AuthMethodBasic {
+	switch p.method {
+	case schemas.AuthMethodBasic:
 		r := &http.Request{Header: http.Header{}}
 		r.SetBasicAuth(url.QueryEscape(p.id), url.QueryEscape(p.secret))
 		headers = []string{"Authorization: " + r.Header.Get("Authorization")}
-	} else {
+	case schemas.AuthMethodPrivateKeyJWT:
+		form.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+		form.Set("client_assertion", p.key.assert(p.id, p.cfg.Server.PublicURL))
+	default:
 		form.Set("client_id", p.id)
 		form.Set("client_secret", p.secret)
 	}

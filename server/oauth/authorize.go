@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -97,7 +98,7 @@ func (p *Provider) asked(w http.ResponseWriter, r *http.Request) (*asking, error
 	switch registered := c.oauth.RedirectURIs; {
 	case len(redirects) == 1:
 		a.redirect = redirects[0]
-	case len(registered) == 1:
+	case len(registered) == 1 && !asksForOpenID(form): // it is required there: OpenID Connect Core §3.1.2.1
 		a.redirect = registered[0] // RFC 6749 §3.1.2.3
 	}
 	if !c.redirects(a.redirect) {
@@ -107,6 +108,11 @@ func (p *Provider) asked(w http.ResponseWriter, r *http.Request) (*asking, error
 		a.mode = "form_post"
 	}
 	return a, nil
+}
+
+// asksForOpenID reports whether a request is one of OpenID Connect.
+func asksForOpenID(form url.Values) bool {
+	return slices.Contains(strings.Fields(form.Get(scopeParameter)), openidScope)
 }
 
 // clientNamed returns the client of an id.

@@ -120,7 +120,7 @@ func TestPublishedKeys(t *testing.T) {
 	refused("cannot be read")
 	refused("has no key") // not tried again so soon
 	fetches(1)
-	w.now = w.now.Add(time.Minute)
+	w.now = w.now.Add(3 * time.Minute)
 	publish(jose.JSONWebKey{Key: &s.key.PublicKey, KeyID: s.kid}, jose.JSONWebKey{Key: &newKey(t, elliptic.P256()).PublicKey, KeyID: "e", Use: "enc"})
 	for range 3 {
 		w.grant(present(s.with(nil)))
@@ -128,13 +128,17 @@ func TestPublishedKeys(t *testing.T) {
 	fetches(2)
 	s.key, s.kid = newKey(t, elliptic.P256()), "next"
 	publish(jose.JSONWebKey{Key: &s.key.PublicKey, KeyID: s.kid})
+	w.grant(present(s.with(nil)))
+	fetches(3)
+	s.kid = "no such key"
 	for range 20 {
 		refused("has no key")
 	}
-	fetches(2)
+	fetches(4)
 	w.now = w.now.Add(time.Minute)
+	s.kid = "next"
 	w.grant(present(s.with(nil)))
-	fetches(3)
+	fetches(4)
 	publish(jose.JSONWebKey{Key: s.key, KeyID: s.kid}) // the private half is published
 	w.grant(present(s.with(nil)))
 	w.now = w.now.Add(10 * time.Minute)

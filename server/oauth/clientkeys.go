@@ -18,9 +18,11 @@ const (
 	// keysTTL is how long the keys that a client publishes are good: so long after it
 	// has taken one away, that one may still be used.
 	keysTTL = 10 * time.Minute
-	// refetchAfter is how long nothing is fetched from an address after it was. Any
-	// stranger can name a key that is unknown: each such request would else be one to
-	// the client's server.
+	// An address is asked fetchBurst times at once, for a client that has just changed
+	// its keys, and then every refetchAfter; where it did not answer, not again before
+	// that. Any stranger can name a key that is unknown: each such request would else
+	// be one to the client's server.
+	fetchBurst   = 3
 	refetchAfter = time.Minute
 	// mostKeySets is how many addresses are remembered.
 	mostKeySets = 1000
@@ -37,10 +39,10 @@ type clientKeys struct {
 // clientKeySet is what was at one address. Those who need it at the same time wait
 // for one fetch.
 type clientKeySet struct {
-	mu    sync.Mutex
-	keys  []verificationKey
-	read  time.Time // when the keys were read; zero: never
-	tried time.Time // when that was last tried
+	mu   sync.Mutex
+	keys []verificationKey
+	read time.Time // when the keys were read; zero: never
+	paid time.Time // until when what was fetched has used up what may be
 }
 
 // verificationKey is a key that a client's signatures are verified with.
@@ -119,17 +121,29 @@ func (p *Provider) publishedKey(ctx context.Context, uri, alg, kid string) (publ
 			return public, true, nil
 		}
 	}
-	if now.Sub(set.tried) < refetchAfter {
+	if !set.mayFetch(now) {
 		return nil, false, nil
 	}
-	set.tried = now
 	keys, err := p.fetchKeys(ctx, uri)
 	if err != nil {
+		set.paid = now.Add(fetchBurst * refetchAfter)
 		return nil, false, err
 	}
 	set.keys, set.read = keys, now
 	public, ok = pick(keys, alg, kid)
 	return public, ok, nil
+}
+
+// mayFetch reports whether the address may be asked now, and counts it.
+func (s *clientKeySet) mayFetch(now time.Time) bool {
+	if s.paid.Before(now) {
+		s.paid = now
+	}
+	if s.paid.Sub(now) > (fetchBurst-1)*refetchAfter {
+		return false
+	}
+	s.paid = s.paid.Add(refetchAfter)
+	return true
 }
 
 // fetchKeys reads what a client publishes. Whoever asked first and goes away does not

@@ -35,6 +35,9 @@ type clientMetadata struct {
 	SubjectType         string               `json:"subject_type,omitempty"`
 	SectorURI           string               `json:"sector_identifier_uri,omitempty"`
 	IDTokenAlg          string               `json:"id_token_signed_response_alg,omitempty"`
+	IDTokenEncryption   string               `json:"id_token_encrypted_response_alg,omitempty"`
+	UserInfoAlg         string               `json:"userinfo_signed_response_alg,omitempty"`
+	UserInfoEncryption  string               `json:"userinfo_encrypted_response_alg,omitempty"`
 	SoftwareStatement   string               `json:"software_statement,omitempty"`
 	ClientSecret        string               `json:"client_secret,omitempty"`
 	ClientSecretExpires *int64               `json:"client_secret_expires_at,omitempty"`
@@ -86,6 +89,7 @@ func (m *clientMetadata) members() map[string]any {
 		"client_name": &m.ClientName, "client_uri": &m.ClientURI, "logo_uri": &m.LogoURI, "tos_uri": &m.TosURI, "policy_uri": &m.PolicyURI,
 		"contacts": &m.Contacts, "scope": &m.Scope, "jwks": &m.JWKS, "jwks_uri": &m.JWKSURI, "application_type": &m.ApplicationType,
 		"subject_type": &m.SubjectType, "sector_identifier_uri": &m.SectorURI, "id_token_signed_response_alg": &m.IDTokenAlg,
+		"id_token_encrypted_response_alg": &m.IDTokenEncryption, "userinfo_signed_response_alg": &m.UserInfoAlg, "userinfo_encrypted_response_alg": &m.UserInfoEncryption,
 		"software_statement": &m.SoftwareStatement, "client_secret": &m.ClientSecret, "client_secret_expires_at": &m.ClientSecretExpires,
 	}
 }
@@ -118,6 +122,19 @@ func (m *clientMetadata) check() error {
 // misleading reports whether a character changes how others look, or is not seen.
 func misleading(c rune) bool {
 	return unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// checkProtection refuses a client that wants what it is told signed or encrypted in
+// ways that there are not. What is not understood is ignored (RFC 7591 §2), but a
+// client that has asked for this would take plain claims for protected ones.
+func (m *clientMetadata) checkProtection() error {
+	for name, algorithm := range map[string]string{"id_token_encrypted_response_alg": m.IDTokenEncryption,
+		"userinfo_signed_response_alg": m.UserInfoAlg, "userinfo_encrypted_response_alg": m.UserInfoEncryption} {
+		if algorithm != "" {
+			return errorf(codeInvalidMetadata, "%s is not supported: ID tokens are signed and not encrypted, and userinfo answers with JSON; leave it out", name)
+		}
+	}
+	return nil
 }
 
 func (m *clientMetadata) checkRedirects() error {

@@ -19,7 +19,7 @@ func (c *client) challenge(form url.Values) (string, error) {
 	switch {
 	case challenge == "" && method != "":
 		return "", errorf(codeInvalidRequest, "there is a code_challenge_method, and no code_challenge")
-	case challenge == "" && c.needsPKCE():
+	case challenge == "" && c.needsPKCE(form):
 		return "", errorf(codeInvalidRequest, "the client must send a code_challenge (PKCE, RFC 7636)")
 	case challenge == "":
 		return "", nil
@@ -33,10 +33,15 @@ func (c *client) challenge(form url.Values) (string, error) {
 	return challenge, nil
 }
 
-// needsPKCE reports whether the client's requests need a code challenge: whoever
-// has no secret always does.
-func (c *client) needsPKCE() bool {
-	return c.oauth.TokenEndpointAuthMethod == schemas.AuthMethodNone || c.oauth.PKCERequired != nil && *c.oauth.PKCERequired
+// needsPKCE reports whether a request of the client needs a code challenge: that of
+// whoever has no secret always does. A client that registered itself does without if
+// it has a secret and tells a code that somebody else has put into its session by the
+// nonce (OAuth 2.1 §7.5.1), as clients of OpenID Connect do that do not know PKCE.
+func (c *client) needsPKCE(form url.Values) bool {
+	if c.oauth.TokenEndpointAuthMethod == schemas.AuthMethodNone || c.oauth.PKCERequired != nil && *c.oauth.PKCERequired {
+		return true
+	}
+	return c.Registration == schemas.RegisteredDynamically && (form.Get(nonceParameter) == "" || !asksForOpenID(form))
 }
 
 // checkVerifier makes sure that who redeems a code is who asked for it. A verifier

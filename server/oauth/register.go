@@ -111,6 +111,9 @@ func (p *Provider) register(ctx context.Context, m *clientMetadata, by *director
 	if err := m.check(); err != nil {
 		return nil, err
 	}
+	if err := m.checkProtection(); err != nil {
+		return nil, err
+	}
 	if err := m.settle(may); err != nil {
 		return nil, err
 	}
@@ -132,6 +135,9 @@ func (p *Provider) register(ctx context.Context, m *clientMetadata, by *director
 		scopes = slices.DeleteFunc(scopes, func(s string) bool { return isPermission(s) && !call.Permits(s) })
 	}
 	m.describeIn(&registration.Application, scopes)
+	if m.AuthMethod != schemas.AuthMethodNone {
+		registration.Application.OAuth().PKCERequired = new(bool) // but see client.needsPKCE
+	}
 	made, err := p.Registration.Clients.Register(ctx, call, registration)
 	return made, explainRegistration(err)
 }

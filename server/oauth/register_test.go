@@ -79,7 +79,7 @@ func TestRegistration(t *testing.T) {
 		if app.ID != told["app_id"] || app.Registration != schemas.RegisteredDynamically || (lease == nil) != (test.by != nil) {
 			t.Errorf("%s: the application is %+v with the lease %+v", test.name, app, lease)
 		}
-		if o := app.OAuth(); !*o.PKCERequired || *o.PublicClient != (o.TokenEndpointAuthMethod == schemas.AuthMethodNone) {
+		if o := app.OAuth(); *o.PKCERequired != *o.PublicClient || *o.PublicClient != (o.TokenEndpointAuthMethod == schemas.AuthMethodNone) {
 			t.Errorf("%s: the client is %+v", test.name, o)
 		}
 	}
@@ -117,7 +117,8 @@ func TestRegistrationsRefused(t *testing.T) {
 		{with(`"token_endpoint_auth_method":"private_key_jwt","jwks":{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}`), bad, nil},
 		{with(`"jwks":{"keys":[]},"jwks_uri":"https://client.example.com/jwks"`), bad, nil}, {with(`"jwks_uri":"http://client.example.com/jwks"`), bad, nil},
 		{with(`"application_type":"desktop"`), bad, nil}, {with(`"subject_type":"pairwise"`), bad, nil}, {with(`"id_token_signed_response_alg":"none"`), bad, nil},
-		{with(`"id_token_signed_response_alg":"HS256"`), bad, nil}, {with(`"client_name":5`), bad, nil}, {with(`"contacts":"me"`), bad, nil},
+		{with(`"id_token_signed_response_alg":"HS256"`), bad, nil}, {with(`"userinfo_signed_response_alg":"RS256"`), bad, nil},
+		{with(`"id_token_encrypted_response_alg":"RSA-OAEP"`), bad, nil}, {with(`"userinfo_encrypted_response_alg":"RSA-OAEP"`), bad, nil}, {with(`"client_name":5`), bad, nil}, {with(`"contacts":"me"`), bad, nil},
 		{with(`"client_name":"` + strings.Repeat("a", 201) + `"`), bad, nil}, {with(`"client_name":"Bank\u202egnp"`), bad, nil}, {with(`"client_name":"a\nb"`), bad, nil}, {with(`"client_name":"a\u0000"`), bad, nil},
 		{with(`"logo_uri":"http://client.example.com/logo"`), bad, nil}, {with(`"logo_uri":"javascript:alert(1)"`), bad, nil}, {with(`"policy_uri":"data:text/html,x"`), bad, nil}, {with(`"tos_uri":"//client.example.com"`), bad, nil},
 		{with(`"sector_identifier_uri":"https://client.example.com/sector"`), bad, nil}, // registration-sector-bad
@@ -171,12 +172,19 @@ func TestStrangerSignsIn(t *testing.T) {
 		t.Error("the client has a token of its own")
 	}
 
-	// Without PKCE nothing begins, be there a secret or not.
+	// Without PKCE nothing begins, unless there are a secret and a nonce.
 	told, err = s.register(`{"redirect_uris":["`+clientBack+`"]}`, nil)
 	s.must(err)
-	to := s.authorize(browser{}, ask("client_id", told["client_id"].(string), "redirect_uri", clientBack, "code_challenge", "", "code_challenge_method", ""))
-	if to.Query().Get("error") != "invalid_request" {
-		t.Errorf("without a code_challenge: %v", to)
+	for name, test := range map[string]struct{ client, back, nonce, scope, want string }{
+		"a secret and a nonce":        {told["client_id"].(string), clientBack, "n", "openid", ""},
+		"no nonce":                    {told["client_id"].(string), clientBack, "", "openid", "invalid_request"},
+		"a nonce that nobody returns": {told["client_id"].(string), clientBack, "n", "profile", "invalid_request"},
+		"no secret":                   {id, "http://127.0.0.1:50000/cb", "n", "openid", "invalid_request"},
+	} {
+		to := s.authorize(browser{}, ask("client_id", test.client, "redirect_uri", test.back, "nonce", test.nonce, "scope", test.scope, "code_challenge", "", "code_challenge_method", ""))
+		if got := to.Query().Get("error"); got != test.want {
+			t.Errorf("without a code_challenge, %s: %v", name, to)
+		}
 	}
 	got = s.signIn(told["client_id"].(string), clientBack, "openid", basic(told["client_id"].(string), told["client_secret"].(string)))
 	if got.AccessToken == "" || got.RefreshToken != "" {

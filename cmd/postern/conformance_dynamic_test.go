@@ -1,0 +1,304 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/postern-id/postern/internal/outbound"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Dynamic OP: clients that register themselves (OpenID Connect Dynamic Client
+// Registration), each module with one of its own.
+func TestConformanceDynamic(t *testing.T) {
+	const prefix = "oidcc-"
+	r := newRegistrars(t)
+	for name, run := range dynamicModules() {
+		t.Run(prefix+name, func(t *testing.T) { run(t, r) })
+	}
+}
+
+// dynamicTrial is a module of a profile whose clients register themselves.
+type dynamicTrial func(t *testing.T, r *registrars)
+
+func dynamicModules() map[string]dynamicTrial {
+	return map[string]dynamicTrial{
+		"idtoken-rs256":    happyAs("id_token_signed_response_alg", "RS256"),
+		"idtoken-unsigned": refusedAs("invalid_client_metadata", "id_token_signed_response_alg", "none"),
+		"userinfo-rs256":   unsignedUserinfo,
+		"ensure-redirect-uri-in-authorization-request":  strayed(rpRedirect, ""),
+		"redirect-uri-query-OK":                         happyAs("redirect_uris", []string{rpQuery}),
+		"redirect-uri-query-mismatch":                   strayed(rpQuery, "https://rp.example.com/callback?dummy1=lorem&dummy2=other"),
+		"redirect-uri-query-added":                      strayed(rpRedirect, rpQuery),
+		"redirect-uri-regfrag":                          refusedAs("invalid_redirect_uri", "redirect_uris", []string{rpRedirect + "#fragment"}),
+		"discovery-endpoint-verification":               registrationIsTold,
+		"server":                                        happyAs(),
+		"registration-logo-uri":                         shown("logo_uri", "logoUrl"),
+		"registration-policy-uri":                       shown("policy_uri", "policyUri"),
+		"registration-tos-uri":                          shown("tos_uri", "tosUri"),
+		"registration-jwks-uri":                         publishedKeys,
+		"registration-sector-uri":                       sector(true),
+		"registration-sector-bad":                       sector(false),
+		"server-rotate-keys":                            serverRotates,
+		"refresh-token-rp-key-rotation":                 clientRotates,
+		"request-uri-unsigned":                          as(refusedFlow("request_uri_not_supported", "request_uri", "https://rp.example.com/request.jwt")),
+		"request-uri-signed-rs256":                      as(refusedFlow("request_uri_not_supported", "request_uri", "https://rp.example.com/signed.jwt")),
+		"ensure-request-object-with-redirect-uri":       as(requestObjectRedirect),
+		"refresh-token":                                 as(refreshToken),
+		"ensure-client-assertion-with-iss-aud-succeeds": publishedKeys,
+	}
+}
+
+// registrars are a house where anybody may register a client, and a site where
+// clients publish what is asked for.
+type registrars struct {
+	*rig
+	site *httptest.Server
+	mu   sync.Mutex
+	has  map[string]any // what the site has, by path
+}
+
+func newRegistrars(t *testing.T) *registrars {
+	t.Helper()
+	r := &registrars{has: map[string]any{}}
+	r.site = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, asked *http.Request) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if err := json.NewEncoder(w).Encode(r.has[asked.URL.Path]); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(r.site.Close)
+	r.rig = newPeople(t, "POSTERN_OAUTH_DCR_INSECURE=true")
+	trusted := x509.NewCertPool()
+	trusted.AddCert(r.site.Certificate())
+	r.outbound = outbound.New(outbound.Rules{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: trusted})
+	r.rig.http = r.handler()
+	return r
+}
+
+// publish has the site answer with a value at a path, and returns the address.
+func (r *registrars) publish(path string, value any) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.has[path] = value
+	return r.site.URL + path
+}
+
+// register registers a client with the members, names and values in turn.
+func (r *registrars) register(t *testing.T, members ...any) (said map[string]any, status int) {
+	t.Helper()
+	body := map[string]any{"client_name": "Dynamic", "redirect_uris": []string{rpRedirect}, "grant_types": []string{"authorization_code", "refresh_token"}}
+	for i := 0; i < len(members); i += 2 {
+		body[members[i].(string)] = members[i+1]
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := httptest.NewRequest(http.MethodPost, "/oauth2/dcr/register", bytes.NewReader(text))
+	in.Header.Set("Content-Type", "application/json")
+	rec := httptest.NewRecorder()
+	r.rig.http.ServeHTTP(rec, in)
+	if err := json.Unmarshal(rec.Body.Bytes(), &said); err != nil {
+		t.Fatal(err)
+	}
+	return said, rec.Code
+}
+
+// party is one whose client has registered itself.
+func (r *registrars) party(t *testing.T, members ...any) *party {
+	t.Helper()
+	said, status := r.register(t, members...)
+	if status != http.StatusCreated {
+		t.Fatalf("%d %v", status, said)
+	}
+	secret, _ := said["client_secret"].(string)
+	return &party{rig: r.rig, t: t, http: newBrowser(t, r.rig.http), mode: "query", id: said["client_id"].(string), secret: secret,
+		method: said["token_endpoint_auth_method"].(string), redirect: said["redirect_uris"].([]any)[0].(string)}
+}
+
+// as runs a module of another profile with clients that register themselves.
+func as(run trial) dynamicTrial {
+	return func(t *testing.T, r *registrars) {
+		run(t, func(t testing.TB, method ...string) *party {
+			members := []any{}
+			for _, m := range method {
+				members = append(members, "token_endpoint_auth_method", m)
+			}
+			return r.party(t.(*testing.T), members...)
+		})
+	}
+}
+
+// happyAs signs somebody in to a client that is registered so.
+func happyAs(members ...any) dynamicTrial {
+	return func(t *testing.T, r *registrars) { r.party(t, members...).happy() }
+}
+
+// refusedAs refuses to register a client: RFC 7591 §3.2.2.
+func refusedAs(code string, members ...any) dynamicTrial {
+	return func(t *testing.T, r *registrars) {
+		if said, status := r.register(t, members...); status != http.StatusBadRequest || said["error"] != code {
+			t.Errorf("%d %v, want %s", status, said, code)
+		}
+	}
+}
+
+// unsignedUserinfo: userinfo is JSON, as the metadata says by not telling of
+// algorithms, and a client that needs it signed is not registered.
+func unsignedUserinfo(t *testing.T, r *registrars) {
+	if told := r.party(t).discovery(); told["userinfo_signing_alg_values_supported"] != nil {
+		t.Errorf("the metadata is %v", told)
+	}
+	refusedAs("invalid_client_metadata", "userinfo_signed_response_alg", "RS256")(t, r)
+}
+
+// strayed asks for an answer at another redirect URI than the registered one, or at
+// none: people are told, and sent nowhere.
+func strayed(registered, asked string) dynamicTrial {
+	return func(t *testing.T, r *registrars) {
+		p := r.party(t, "redirect_uris", []string{registered})
+		if a := p.ask("redirect_uri", asked); !strings.HasPrefix(a.to, p.at("/gate/error?")) || p.answers > 0 {
+			t.Errorf("led to %s", a.to)
+		}
+	}
+}
+
+func registrationIsTold(t *testing.T, r *registrars) {
+	p := r.party(t)
+	if told := p.discovery(); told["registration_endpoint"] != p.at("/oauth2/dcr/register") {
+		t.Errorf("the metadata is %v", told)
+	}
+	discoveryVerification(t, func(testing.TB, ...string) *party { return p })
+}
+
+// shown has people shown an address of the client's where they sign in.
+func shown(member, as string) dynamicTrial {
+	return func(t *testing.T, r *registrars) {
+		p := r.party(t, member, "https://rp.example.com/about")
+		gate := p.location(first(p.visit(p.at("/oauth2/authorize?" + p.request().Encode())))).Query()
+		told := p.object(p.visit(p.at("/flow/meta?" + url.Values{"id": gate["applicationId"], "type": {"APP"}}.Encode())))
+		if app, _ := told["application"].(map[string]any); app[as] != "https://rp.example.com/about" {
+			t.Errorf("people are shown %v", told["application"])
+		}
+	}
+}
+
+func first(reply *http.Response, _ string) *http.Response { return reply }
+
+// sector has the list at the sector_identifier_uri be good, or lack a redirect URI.
+func sector(good bool) dynamicTrial {
+	return func(t *testing.T, r *registrars) {
+		list := []string{"https://rp.example.com/other"}
+		if !good {
+			uri := r.publish("/sector-bad", list)
+			refusedAs("invalid_client_metadata", "sector_identifier_uri", uri)(t, r)
+			return
+		}
+		r.party(t, "sector_identifier_uri", r.publish("/sector", append(list, rpRedirect))).happy()
+	}
+}
+
+// keyholder is a key of a client that it publishes.
+type keyholder struct {
+	t   *testing.T
+	key *ecdsa.PrivateKey
+	kid string
+}
+
+// publishKey makes one, and the site has it and no other.
+func (r *registrars) publishKey(t *testing.T, path, kid string) *keyholder {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.publish(path, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: kid, Algorithm: "ES256", Use: "sig"}}})
+	return &keyholder{t, key, kid}
+}
+
+// assert signs what a client authenticates with (Core §9), for the issuer.
+func (k *keyholder) assert(client, issuer string) string {
+	k.t.Helper()
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: k.key, KeyID: k.kid}}, nil)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	raw, err := jwt.Signed(signer).Claims(jwt.Claims{Issuer: client, Subject: client, Audience: jwt.Audience{issuer},
+		ID: schemas.NewID(), Expiry: jwt.NewNumericDate(time.Now().Add(time.Minute))}).Serialize()
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return raw
+}
+
+// withKey is a party that authenticates by the key that it publishes at a path.
+func (r *registrars) withKey(t *testing.T, path string) *party {
+	t.Helper()
+	key := r.publishKey(t, path, "first")
+	p := r.party(t, "token_endpoint_auth_method", schemas.AuthMethodPrivateKeyJWT, "jwks_uri", r.site.URL+path)
+	p.key = key
+	return p
+}
+
+func publishedKeys(t *testing.T, r *registrars) { r.withKey(t, "/"+t.Name()).happy() }
+
+// serverRotates verifies what is signed by a new key with the keys as they are
+// published then, and what was signed by the old one as well.
+func serverRotates(t *testing.T, r *registrars) {
+	p := r.party(t)
+	before, _, _ := p.happy()
+	if err := r.tokens.Rotate(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	after, _, _ := p.happy()
+	p.verify(before)
+	if kid(t, before.ID) == kid(t, after.ID) {
+		t.Error("the key is the same")
+	}
+}
+
+// kid names the key of a token.
+func kid(t *testing.T, raw string) string {
+	t.Helper()
+	head, err := base64.RawURLEncoding.DecodeString(strings.Split(raw, ".")[0])
+	var named struct{ Kid string }
+	if err != nil || json.Unmarshal(head, &named) != nil || named.Kid == "" {
+		t.Fatalf("the header is %s, %v", head, err)
+	}
+	return named.Kid
+}
+
+// clientRotates has a client publish another key a moment after it used the first.
+func clientRotates(t *testing.T, r *registrars) {
+	p := r.withKey(t, "/rotating")
+	got, _, _ := p.happy("scope", "openid offline_access", "prompt", "consent")
+	old := p.key
+	p.key = r.publishKey(t, "/rotating", "second")
+	again, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}})
+	if status != http.StatusOK {
+		t.Fatalf("by the new key: %d %+v", status, again)
+	}
+	p.verify(again)
+	p.key = old
+	if told, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {again.Refresh}}); status != http.StatusUnauthorized || told.Error != "invalid_client" {
+		t.Errorf("by the old key: %d %+v", status, told)
+	}
+}
