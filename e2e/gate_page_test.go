@@ -366,7 +366,7 @@ func TestGateIsForEverybody(t *testing.T) {
 		g.faultless("the dialog")
 		g.present(false)
 		for _, page := range []struct{ path, view string }{
-			{"signin", "step/autofill"}, {"signup", "step/who"}, {"consent", "over"}, {"error", "over"}, {"signedout", "signedout"}, {"nothing", "absent"}, {"nothing/at/all", "absent"},
+			{"signin", "step/autofill"}, {"signup", "step/who"}, {"consent", "over"}, {"error", "over"}, {"signout", "signout"}, {"signedout", "signedout"}, {"nothing", "absent"}, {"nothing/at/all", "absent"},
 		} {
 			for _, width := range []int64{390, 1280} {
 				call(g.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 800, DeviceScaleFactor: 1})

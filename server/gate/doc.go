@@ -1,5 +1,5 @@
 // Package gate serves the hosted sign-in pages under /gate/: signing in and up,
-// consent, what went wrong, having signed out, and one's own account.
+// consent, what went wrong, signing out and having done so, and one's own account.
 //
 // The pages are a client of the public API like any other. They run whatever
 // flow the application has by POST /flow/execute and show its steps from
@@ -14,6 +14,8 @@
 //	/gate/signup    the same
 //	/gate/consent   executionId, authId
 //	/gate/error     error, error_description, traceId
+//	/gate/signout   all that GET /oauth2/logout is to be asked with once the person
+//	                agrees, and applicationId
 //	/gate/signedout applicationId
 //	/gate/account   nothing: who is not signed in goes through /gate/signin first
 //

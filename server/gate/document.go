@@ -24,7 +24,7 @@ const (
 
 // pageNames are the pages, by the last part of their path.
 func pageNames() []string {
-	return []string{"signin", "signup", "consent", "error", "signedout", "account"}
+	return []string{"signin", "signup", "consent", "error", "signout", "signedout", "account"}
 }
 
 // coreModules are what every page needs: the browser is told of them at once,

@@ -50,6 +50,7 @@ func TestEveryReplyIsGuarded(t *testing.T) {
 		{"GET", "/gate/signup", 200, "no-cache"},
 		{"GET", "/gate/consent", 200, "no-cache"},
 		{"GET", "/gate/error", 200, "no-cache"},
+		{"GET", "/gate/signout", 200, "no-cache"},
 		{"GET", "/gate/signedout", 200, "no-cache"},
 		{"GET", "/gate/account", 200, "no-cache"},
 		{"GET", "/gate/signin/", 404, "no-store"},

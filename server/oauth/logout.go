@@ -1,14 +1,14 @@
 package oauth
 
 import (
-	"bytes"
 	"context"
 	"crypto/subtle"
 	"encoding/base64"
-	"html/template"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -20,13 +20,14 @@ const (
 )
 
 func logoutParameters() []string {
-	return []string{idHintParameter, clientIDParameter, logoutRedirectParameter, stateParameter, confirmParameter}
+	return []string{idHintParameter, clientIDParameter, logoutRedirectParameter, stateParameter, localesParameter, confirmParameter}
 }
 
 // leaving is a request to sign out.
 type leaving struct {
 	session *schemas.Session // the browser's; nil if it has none
 	hinted  bool             // an ID token says that it is about this session
+	client  *client          // who asks; nil for nobody, or nobody known
 	back    string           // where to go then; "" for nowhere in particular
 	form    url.Values
 }
@@ -42,23 +43,38 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return p.tellPerson(w, r, err)
 	}
-	if l.session != nil && !l.hinted && !p.confirmed(l) {
-		return p.askToLeave(w, l)
-	}
-	if l.session != nil {
+	switch {
+	case l.session == nil && r.Method == http.MethodPost:
+		// Nobody is signed in here, or the form came from another site and the
+		// cookies stayed at home: they come along where a link leads.
+		http.Redirect(w, r, p.Issuer+LogoutPath+"?"+l.form.Encode(), http.StatusSeeOther)
+		return nil
+	case l.session != nil && !l.hinted && !p.confirmed(l):
+		p.askToLeave(w, r, l)
+		return nil
+	case l.session != nil:
 		if err := p.end(r.Context(), l.session); err != nil {
 			return err
 		}
 	}
-	gone := p.cookie(sessionCookie, "")
-	gone.MaxAge = -1
-	http.SetCookie(w, gone)
-	to := p.Authorization.Gate + "/signedout"
-	if l.back != "" {
-		to = l.back
+	p.forget(w, r)
+	to := l.back
+	if to == "" {
+		to = p.leavingPage("signedout", l, url.Values{})
 	}
 	http.Redirect(w, r, to, seeOther(r))
 	return nil
+}
+
+// forget has the browser forget its session, if it has sent one: a page of another
+// site that sends a form here could else sign people out, whose cookie it lacks.
+func (p *Provider) forget(w http.ResponseWriter, r *http.Request) {
+	if p.cookieHash(r, sessionCookie) == nil {
+		return
+	}
+	gone := p.cookie(sessionCookie, "")
+	gone.MaxAge = -1
+	http.SetCookie(w, gone)
 }
 
 // end ends a session, as its user wants.
@@ -89,7 +105,10 @@ func (p *Provider) leaving(w http.ResponseWriter, r *http.Request) (*leaving, er
 	if err != nil {
 		return nil, err
 	}
-	l.back, err = p.wayBack(r.Context(), clientID, form)
+	if l.client, err = p.leavingFrom(r.Context(), clientID, form); err != nil {
+		return nil, err
+	}
+	l.back, err = l.wayBack()
 	return l, err
 }
 
@@ -111,27 +130,38 @@ func (p *Provider) readHint(ctx context.Context, l *leaving) (clientID string, e
 	return hint.ClientID, nil
 }
 
+// leavingFrom is the client that asks. One that does not want people back need not
+// be there any more.
+func (p *Provider) leavingFrom(ctx context.Context, clientID string, form url.Values) (*client, error) {
+	back := form.Has(logoutRedirectParameter)
+	if clientID == "" && !back {
+		return nil, nil
+	}
+	c, err := p.clientNamed(ctx, clientID)
+	if _, worded := errors.AsType[*Error](err); worded && !back {
+		return nil, nil
+	}
+	return c, err
+}
+
 // wayBack is where the client has people sent afterwards; only to what it has
 // registered for that.
-func (p *Provider) wayBack(ctx context.Context, clientID string, form url.Values) (string, error) {
-	to := form.Get(logoutRedirectParameter)
+func (l *leaving) wayBack() (string, error) {
+	to := l.form.Get(logoutRedirectParameter)
 	if to == "" {
 		return "", nil
 	}
-	c, err := p.clientNamed(ctx, clientID)
-	if err != nil {
-		return "", err
-	}
-	if !slices.Contains(c.oauth.PostLogoutRedirectURIs, to) {
+	if !slices.Contains(l.client.oauth.PostLogoutRedirectURIs, to) {
 		return "", errorf(codeInvalidRequest, "the post_logout_redirect_uri is not registered for this client: expected one of its postLogoutRedirectUris, letter by letter")
 	}
-	if state := form.Get(stateParameter); state != "" {
+	if state := l.form.Get(stateParameter); state != "" {
 		to = withQuery(to, url.Values{stateParameter: {state}})
 	}
 	return to, nil
 }
 
-// confirmation is what the page sends back that asks. No other page knows it.
+// confirmation is what the page sends back that asks. No other page knows it: it is
+// good for this session alone, and nobody can make it who has not the key.
 func (p *Provider) confirmation(s *schemas.Session) string {
 	return base64.RawURLEncoding.EncodeToString(p.refreshMAC([]byte("sign out of " + s.ID)))
 }
@@ -140,20 +170,29 @@ func (p *Provider) confirmed(l *leaving) bool {
 	return subtle.ConstantTimeCompare([]byte(l.form.Get(confirmParameter)), []byte(p.confirmation(l.session))) == 1
 }
 
-// leavePage asks whether to sign out.
-var leavePage = template.Must(template.New("leave").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign out</title></head>
-<body><main><h1>Sign out?</h1><form method="post">
-{{range $name, $values := .}}{{range $values}}<input type="hidden" name="{{$name}}" value="{{.}}">
-{{end}}{{end}}<button>Sign out</button></form></main></body></html>
-`))
-
-func (p *Provider) askToLeave(w http.ResponseWriter, l *leaving) error {
-	l.form.Set(confirmParameter, p.confirmation(l.session))
-	var page bytes.Buffer
-	if err := leavePage.Execute(&page, l.form); err != nil {
-		return err
+// askToLeave sends the person to the page that asks, with all that it takes to go
+// on. The client stands for the ID token, of which no part belongs into addresses.
+func (p *Provider) askToLeave(w http.ResponseWriter, r *http.Request, l *leaving) {
+	q := url.Values{confirmParameter: {p.confirmation(l.session)}}
+	for _, name := range []string{logoutRedirectParameter, stateParameter} {
+		if l.form.Has(name) {
+			q.Set(name, l.form.Get(name))
+		}
 	}
-	writePage(w, page.Bytes(), "")
-	return nil
+	if l.client != nil {
+		q.Set(clientIDParameter, l.client.GetID())
+	}
+	http.Redirect(w, r, p.leavingPage("signout", l, q), seeOther(r))
+}
+
+// leavingPage is the address of a page of the gate, in the looks of the client and
+// the language that it asks for.
+func (p *Provider) leavingPage(name string, l *leaving, q url.Values) string {
+	if l.client != nil {
+		q.Set("applicationId", l.client.ID)
+	}
+	if l.form.Has(localesParameter) {
+		q.Set(localesParameter, l.form.Get(localesParameter))
+	}
+	return strings.TrimSuffix(p.Authorization.Gate+"/"+name+"?"+q.Encode(), "?")
 }

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -38,7 +37,7 @@ func TestLogout(t *testing.T) {
 	if e := a.events[len(a.events)-1]; e.Action != "session.ended" || e.UserID != a.user.ID || e.Resource.ID == "" {
 		t.Errorf("recorded %+v", e)
 	}
-	if rec := a.logout(b, nil); rec.Header().Get("Location") != gateURL+"/signedout" {
+	if rec := a.logout(b, nil); rec.Header().Get("Location") != gateURL+"/signedout" || len(rec.Result().Cookies()) > 0 {
 		t.Errorf("nobody is signed in: %v", rec.Header())
 	}
 }
@@ -51,29 +50,106 @@ func TestLogoutIsAsked(t *testing.T) {
 	a.code(b, ask())
 	foreign, err := a.redeem(a.code(other, ask()))
 	a.must(err)
-	for _, q := range []url.Values{nil, {"client_id": {"app"}, "post_logout_redirect_uri": {goodbye}}, {"id_token_hint": {foreign.IDToken}}, {"confirm": {"yes"}}} {
-		rec := a.logout(b, q)
-		if rec.Code != http.StatusOK || !strings.Contains(rec.Body.String(), "Sign out?") || !a.signedIn(b) {
-			t.Errorf("%v: %d %v", q, rec.Code, rec.Header())
+	of, back := "&client_id=app&applicationId=app-app", "&post_logout_redirect_uri="+url.QueryEscape(goodbye)
+	for sent, want := range map[string]string{
+		"":                                  "",
+		"confirm=yes":                       "",
+		"ui_locales=de+fr":                  "&ui_locales=de+fr",
+		"client_id=nobody":                  "",
+		"client_id=app":                     of,
+		"state=s" + of + back:               of + back + "&state=s",
+		"id_token_hint=":                    "",
+		"&id_token_hint=" + foreign.IDToken: of,
+	} {
+		to := location(t, a.logoutBy(b, sent))
+		got := to.Query()
+		wanted, _ := url.ParseQuery(want)
+		wanted["confirm"] = got["confirm"]
+		if to.Scheme+"://"+to.Host+to.Path != gateURL+"/signout" || len(got.Get("confirm")) < 43 || got.Encode() != wanted.Encode() || !a.signedIn(b) {
+			t.Errorf("%s led to %s", sent, to)
 		}
 	}
 	for _, q := range []url.Values{
 		{"client_id": {"app"}, "post_logout_redirect_uri": {"https://evil.example"}}, {"post_logout_redirect_uri": {goodbye}}, {"client_id": {"conf"}, "post_logout_redirect_uri": {goodbye}},
-		{"id_token_hint": {foreign.AccessToken}}, {"id_token_hint": {foreign.IDToken}, "client_id": {"conf"}},
+		{"id_token_hint": {foreign.AccessToken}}, {"id_token_hint": {foreign.IDToken}, "client_id": {"conf"}}, {"client_id": {"nobody"}, "post_logout_redirect_uri": {goodbye}},
 	} {
 		if to := a.logout(b, q).Header().Get("Location"); !strings.HasPrefix(to, gateURL+"/error?") {
 			t.Errorf("%v led to %s", q, to)
 		}
 	}
-	page := a.logout(b, nil).Body.String()
-	confirm := regexp.MustCompile(`name="confirm" value="([^"]+)"`).FindStringSubmatch(page)
-	if confirm == nil {
-		t.Fatal(page)
+}
+
+func (a *signIns) logoutBy(b browser, query string) *httptest.ResponseRecorder {
+	a.t.Helper()
+	q, err := url.ParseQuery(query)
+	a.must(err)
+	return a.logout(b, q)
+}
+
+// TestLogoutIsConfirmed: the page that asks goes on by what it was sent with, which
+// is good in the browser that it was made for, and there for this session.
+func TestLogoutIsConfirmed(t *testing.T) {
+	a, b, other := newSignIns(t), browser{}, browser{}
+	a.clients.list["app"].OAuth().PostLogoutRedirectURIs = []string{goodbye}
+	a.code(b, ask())
+	a.code(other, ask())
+	confirmed := location(t, a.logoutBy(b, "client_id=app&state=s&ui_locales=fr&post_logout_redirect_uri="+url.QueryEscape(goodbye))).Query()
+	if to := location(t, a.logout(other, confirmed)); to.Path != "/gate/signout" || !a.signedIn(other) {
+		t.Errorf("in another browser it led to %s", to)
 	}
-	post := httptest.NewRequest("POST", "/oauth2/logout", strings.NewReader("confirm="+confirm[1]))
-	post.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	rec, err := b.do(t, a.provider.Logout, post)
-	if err != nil || rec.Code != http.StatusSeeOther || a.signedIn(b) || !a.signedIn(other) {
-		t.Errorf("%d %v, %v", rec.Code, rec.Header(), err)
+	if to := location(t, a.logout(b, confirmed)); to.String() != goodbye+"?state=s" || a.signedIn(b) {
+		t.Errorf("led to %s", to)
 	}
+	a.code(b, ask())
+	if to := location(t, a.logout(b, confirmed)); to.Path != "/gate/signout" || !a.signedIn(b) {
+		t.Errorf("for the next session it led to %s", to)
+	}
+	confirmed = location(t, a.logoutBy(b, "client_id=app&ui_locales=fr")).Query()
+	if to := location(t, a.logout(b, confirmed)); to.String() != gateURL+"/signedout?applicationId=app-app&ui_locales=fr" || a.signedIn(b) {
+		t.Errorf("without a way back it led to %s", to)
+	}
+}
+
+// TestLogoutByForm: a form from another site comes without cookies. It signs nobody
+// out by having the browser forget them, and is answered where the cookies are.
+func TestLogoutByForm(t *testing.T) {
+	a, b := newSignIns(t), browser{}
+	for _, hinted := range []bool{false, true} {
+		for _, foreign := range []bool{false, true} {
+			r, err := a.redeem(a.code(b, ask()))
+			a.must(err)
+			form, want := url.Values{"state": {"s"}}, "/gate/signout"
+			if hinted {
+				form.Set("id_token_hint", r.IDToken)
+				want = "/gate/signedout"
+			}
+			cookies := b
+			if foreign {
+				cookies = browser{}
+			}
+			rec := a.logoutForm(cookies, form)
+			if foreign {
+				if to := location(t, rec); to.Path != "/oauth2/logout" || len(rec.Result().Cookies()) > 0 || !a.signedIn(b) {
+					t.Fatalf("without cookies: %v", rec.Header())
+				}
+				rec = a.logout(b, location(t, rec).Query())
+			}
+			if to := location(t, rec); to.Path != want || a.signedIn(b) == hinted {
+				t.Errorf("hinted %v, from elsewhere %v: led to %s", hinted, foreign, to)
+			}
+		}
+	}
+}
+
+// logoutForm sends a form to the endpoint.
+func (a *signIns) logoutForm(b browser, form url.Values) *httptest.ResponseRecorder {
+	a.t.Helper()
+	r := httptest.NewRequest("POST", "/oauth2/logout", strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	rec, err := b.do(a.t, a.provider.Logout, r)
+	a.must(err)
+	if rec.Code != http.StatusSeeOther {
+		a.t.Errorf("a form was answered with %d", rec.Code)
+	}
+	return rec
 }

@@ -25,6 +25,7 @@ export default {
 	outText: "Apps, in denen Sie angemeldet waren, sind womöglich noch offen.",
 	back: "Zurück zu {app}",
 	signOut: "Abmelden",
+	leave: "Möchten Sie sich in diesem Browser abmelden?",
 	keys: "Passkeys",
 	noKeys: "Noch keine.",
 	added: "Hinzugefügt: {name}.",

@@ -26,6 +26,7 @@ export default {
 	outText: "Apps that you signed in to may still be open.",
 	back: "Back to {app}",
 	signOut: "Sign out",
+	leave: "Do you want to sign out in this browser?",
 	keys: "Passkeys",
 	noKeys: "None yet.",
 	added: "Added: {name}.",

@@ -25,6 +25,7 @@ export default {
 	outText: "Les applications où vous étiez connecté sont peut-être encore ouvertes.",
 	back: "Retour à {app}",
 	signOut: "Se déconnecter",
+	leave: "Voulez-vous vous déconnecter dans ce navigateur ?",
 	keys: "Clés d’accès",
 	noKeys: "Aucune pour l’instant.",
 	added: "Ajoutée : {name}.",

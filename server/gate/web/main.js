@@ -1,6 +1,6 @@
 // Begins the page that the address names.
-import { byId, el } from "./dom.js";
-import { address, call, params } from "./wire.js";
+import { button, byId, el } from "./dom.js";
+import { address, call, go, params } from "./wire.js";
 import { fail, message } from "./page.js";
 import { dress } from "./theme.js";
 import { has, language, languages, override, speak, t } from "./words.js";
@@ -38,6 +38,12 @@ const plain = {
 		const [code, text, traceId] = ["error", "error_description", "traceId"].map((name) => params.get(name)?.slice(0, 300));
 		const known = has(`oauth.${code}`) ? `oauth.${code}` : /^(invalid|unsupported|unauthorized|request)/.test(code) && "oauth.request";
 		fail({ key: known, details: code && `“${[code, text].filter(Boolean).join(": ")}”`, traceId }, back(application));
+	},
+	// Asks for GET /oauth2/logout: with the word in the address that no other page knows.
+	signout(application) {
+		const leave = () => { params.set("ui_locales", language); go(`../oauth2/logout?${params}`); };
+		const stay = params.has("applicationId") && back(application);
+		message("signout", t("signOut"), t("leave"), button(t("signOut"), { id: "sign-out", class: "primary" }, leave), stay);
 	},
 	signedout(application) {
 		const way = params.has("applicationId") ? back(application) : el("a", { class: "button", href: address("account") }, t("Sign in"));

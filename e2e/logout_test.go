@@ -1,0 +1,55 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// Who is sent here to sign out without a word of the client is asked, in the looks
+// of the client and their own language, and is signed out by their own press of the
+// button alone.
+func TestGateAsksBeforeSigningOut(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	rp := newRelyingParty(t, p, "Shop")
+	g := &gateTab{tab: openTab(t), base: p.base}
+	g.open(rp.request())
+	g.until(`document.querySelector(".other a")`)
+	eval[any](g.tab, `document.querySelector(".other a").click()`)
+	g.shows("step/who")
+	g.enter("username", "ada")
+	g.click("action-continue")
+	g.shows("step/key")
+	g.click("action-passkey")
+	rp.awaits()
+
+	g.open(p.base + "/oauth2/logout?ui_locales=de&client_id=" + rp.clientID)
+	g.shows("signout")
+	if at, text := eval[string](g.tab, `location.pathname`), g.text("main"); at != "/gate/signout" || !strings.Contains(text, "Möchten Sie") || !strings.Contains(text, "Shop") {
+		t.Errorf("at %s people are told %q", at, text)
+	}
+	g.faultless("the question")
+	g.do(chromedp.Reload())
+	g.shows("signout")
+	g.open(rp.request("prompt", "none"))
+	if q := rp.awaits(); q.Get("code") == "" {
+		t.Errorf("nobody has said yes, and the next request gets %v", q)
+	}
+
+	g.open(p.base + "/gate/signout?lang=fr") // nobody knows of it yet, and asks
+	g.shows("signout")
+	g.click("sign-out")
+	g.until(`location.search.includes("confirm") && document.documentElement.lang === "fr"`)
+	g.shows("signout")
+	g.click("sign-out")
+	g.shows("signedout")
+	if text := g.text("main"); !strings.Contains(text, "Vous êtes déconnecté") {
+		t.Errorf("then people are told %q", text)
+	}
+	g.open(rp.request("prompt", "none"))
+	if q := rp.awaits(); q.Get("error") != "login_required" {
+		t.Errorf("the next request gets %v", q)
+	}
+}
