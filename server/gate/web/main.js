@@ -39,11 +39,11 @@ const plain = {
 		const known = has(`oauth.${code}`) ? `oauth.${code}` : /^(invalid|unsupported|unauthorized|request)/.test(code) && "oauth.request";
 		fail({ key: known, details: code && `“${[code, text].filter(Boolean).join(": ")}”`, traceId }, back(application));
 	},
-	// Asks for GET /oauth2/logout: with the word in the address that no other page knows.
+	// All that it takes to go on is in the address.
 	signout(application) {
 		const leave = () => { params.set("ui_locales", language); go(`../oauth2/logout?${params}`); };
 		const stay = params.has("applicationId") && back(application);
-		message("signout", t("signOut"), t("leave"), button(t("signOut"), { id: "sign-out", class: "primary" }, leave), stay);
+		message("signout", t("leave"), "", button(t("signOut"), { id: "sign-out", class: "primary" }, leave), stay);
 	},
 	signedout(application) {
 		const way = params.has("applicationId") ? back(application) : el("a", { class: "button", href: address("account") }, t("Sign in"));
