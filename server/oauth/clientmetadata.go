@@ -38,6 +38,8 @@ type clientMetadata struct {
 	IDTokenEncryption   string               `json:"id_token_encrypted_response_alg,omitempty"`
 	UserInfoAlg         string               `json:"userinfo_signed_response_alg,omitempty"`
 	UserInfoEncryption  string               `json:"userinfo_encrypted_response_alg,omitempty"`
+	BackchannelLogout   string               `json:"backchannel_logout_uri,omitempty"` // Back-Channel Logout §2.2
+	BackchannelSession  bool                 `json:"backchannel_logout_session_required,omitempty"`
 	SoftwareStatement   string               `json:"software_statement,omitempty"`
 	ClientSecret        string               `json:"client_secret,omitempty"`
 	ClientSecretExpires *int64               `json:"client_secret_expires_at,omitempty"`
@@ -90,6 +92,7 @@ func (m *clientMetadata) members() map[string]any {
 		"contacts": &m.Contacts, "scope": &m.Scope, "jwks": &m.JWKS, "jwks_uri": &m.JWKSURI, "application_type": &m.ApplicationType,
 		"subject_type": &m.SubjectType, "sector_identifier_uri": &m.SectorURI, "id_token_signed_response_alg": &m.IDTokenAlg,
 		"id_token_encrypted_response_alg": &m.IDTokenEncryption, "userinfo_signed_response_alg": &m.UserInfoAlg, "userinfo_encrypted_response_alg": &m.UserInfoEncryption,
+		"backchannel_logout_uri": &m.BackchannelLogout, "backchannel_logout_session_required": &m.BackchannelSession,
 		"software_statement": &m.SoftwareStatement, "client_secret": &m.ClientSecret, "client_secret_expires_at": &m.ClientSecretExpires,
 	}
 }
@@ -138,7 +141,7 @@ func (m *clientMetadata) checkProtection() error {
 }
 
 func (m *clientMetadata) checkRedirects() error {
-	for _, list := range [][]string{m.RedirectURIs, m.LogoutRedirects} {
+	for _, list := range [][]string{m.RedirectURIs, m.LogoutRedirects, {m.BackchannelLogout}} {
 		if len(list) > mostRedirects {
 			return errorf(codeInvalidRedirect, "expected at most %d redirect URIs, got %d", mostRedirects, len(list))
 		}
@@ -246,6 +249,7 @@ func (m *clientMetadata) describeIn(a *schemas.Application, scopes []string) {
 	o.ClientID, o.RedirectURIs, o.PostLogoutRedirectURIs, o.GrantTypes = a.ClientID, m.RedirectURIs, m.LogoutRedirects, m.GrantTypes
 	o.ResponseTypes, o.TokenEndpointAuthMethod, o.PublicClient = m.ResponseTypes, m.AuthMethod, &public
 	o.Scopes, o.JWKS, o.JWKSURI = scopes, m.JWKS, m.JWKSURI
+	o.BackchannelLogoutURI, o.BackchannelLogoutSessionRequired = m.BackchannelLogout, m.BackchannelSession
 	o.Token.IDToken.SignedResponseAlg = m.IDTokenAlg
 	a.InboundAuthConfig = []schemas.InboundAuth{{Type: "oauth2", Config: o}}
 }

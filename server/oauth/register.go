@@ -212,6 +212,7 @@ func memberOf(path string) string {
 		"name": "client_name", "url": "client_uri", "logoUrl": "logo_uri", "tosUri": "tos_uri", "policyUri": "policy_uri", "scopes": "scope",
 		"redirectUris": "redirect_uris", "postLogoutRedirectUris": "post_logout_redirect_uris", "grantTypes": "grant_types",
 		"responseTypes": "response_types", "tokenEndpointAuthMethod": "token_endpoint_auth_method", "jwksUri": "jwks_uri",
+		"backchannelLogoutUri": "backchannel_logout_uri",
 	}
 	if name := names[member]; name != "" {
 		return name + path[len(member):]

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/outbound"
+	"github.com/postern-id/postern/schemas"
+)
+
+// registrars are a house where anybody may register a client, and a site where
+// clients publish what is asked for.
+type registrars struct {
+	*rig
+	site *httptest.Server
+	mu   sync.Mutex
+	has  map[string]any // what the site has, by path
+	told chan string    // logout tokens
+}
+
+func newRegistrars(t *testing.T) *registrars {
+	t.Helper()
+	r := &registrars{has: map[string]any{}, told: make(chan string, 10)}
+	r.site = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, asked *http.Request) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if asked.Method == http.MethodPost {
+			r.told <- asked.PostFormValue("logout_token")
+			return
+		}
+		if err := json.NewEncoder(w).Encode(r.has[asked.URL.Path]); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(r.site.Close)
+	r.rig = newPeople(t, "POSTERN_OAUTH_DCR_INSECURE=true")
+	trusted := x509.NewCertPool()
+	trusted.AddCert(r.site.Certificate())
+	r.outbound = outbound.New(outbound.Rules{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: trusted})
+	r.rig.http = r.handler()
+	return r
+}
+
+// publish has the site answer with a value at a path, and returns the address.
+func (r *registrars) publish(path string, value any) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.has[path] = value
+	return r.site.URL + path
+}
+
+// register registers a client with the members, names and values in turn.
+func (r *registrars) register(t *testing.T, members ...any) (said map[string]any, status int) {
+	t.Helper()
+	body := map[string]any{"client_name": "Dynamic", "redirect_uris": []string{rpRedirect}, "grant_types": []string{"authorization_code", "refresh_token"}}
+	for i := 0; i < len(members); i += 2 {
+		body[members[i].(string)] = members[i+1]
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := httptest.NewRequest(http.MethodPost, "/oauth2/dcr/register", bytes.NewReader(text))
+	in.Header.Set("Content-Type", "application/json")
+	rec := httptest.NewRecorder()
+	r.rig.http.ServeHTTP(rec, in)
+	if err := json.Unmarshal(rec.Body.Bytes(), &said); err != nil {
+		t.Fatal(err)
+	}
+	return said, rec.Code
+}
+
+// party is one whose client has registered itself.
+func (r *registrars) party(t *testing.T, members ...any) *party {
+	t.Helper()
+	said, status := r.register(t, members...)
+	if status != http.StatusCreated {
+		t.Fatalf("%d %v", status, said)
+	}
+	secret, _ := said["client_secret"].(string)
+	return &party{rig: r.rig, t: t, http: newBrowser(t, r.rig.http), mode: "query", id: said["client_id"].(string), secret: secret,
+		method: said["token_endpoint_auth_method"].(string), redirect: said["redirect_uris"].([]any)[0].(string)}
+}
+
+// vouch is what an administrator does who knows a client.
+func (r *registrars) vouch(t *testing.T, id string) {
+	t.Helper()
+	item, err := r.directory.Applications.Get(t.Context(), directory.System(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := *item.Value.(*schemas.Application)
+	app.Verified = true
+	text, err := json.Marshal(app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, problems := schemas.ParseJSON(text)
+	if _, err := r.directory.Applications.Replace(t.Context(), directory.System(), id, "", d); err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+}
+
+// keyholder is a key of a client that it publishes.
+type keyholder struct {
+	t   *testing.T
+	key *ecdsa.PrivateKey
+	kid string
+}
+
+// publishKey makes one, and the site has it and no other.
+func (r *registrars) publishKey(t *testing.T, path, kid string) *keyholder {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.publish(path, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: kid, Algorithm: "ES256", Use: "sig"}}})
+	return &keyholder{t, key, kid}
+}
+
+// assert signs what a client authenticates with (Core §9), for the issuer.
+func (k *keyholder) assert(client, issuer string) string {
+	k.t.Helper()
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: k.key, KeyID: k.kid}}, nil)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	raw, err := jwt.Signed(signer).Claims(jwt.Claims{Issuer: client, Subject: client, Audience: jwt.Audience{issuer},
+		ID: schemas.NewID(), Expiry: jwt.NewNumericDate(time.Now().Add(time.Minute))}).Serialize()
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return raw
+}
+
+// withKey is a party that authenticates by the key that it publishes at a path.
+func (r *registrars) withKey(t *testing.T, path string) *party {
+	t.Helper()
+	key := r.publishKey(t, path, "first")
+	p := r.party(t, "token_endpoint_auth_method", schemas.AuthMethodPrivateKeyJWT, "jwks_uri", r.site.URL+path)
+	p.key = key
+	return p
+}
