@@ -15,6 +15,7 @@ func TestNobodyRises(t *testing.T) {
 	role := h.create("/roles", `{"name":"Administrator","permissions":["system"],"assignments":[{"type":"group","id":"`+group+`"}]}`)
 	client, _ := h.ok(201, "POST /applications", `{"name":"Robot","inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"],"scopes":["system"]}}]}`)
 	key := schemas.Bytes(h.enrol(boss).Credentials()[0].ID).String()
+	account, _ := h.ok(201, "POST /applications", `{"name":"Account","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://account.example.org/back"],"scopes":["openid","account"]}}]}`)
 	flows, _ := h.ok(200, `GET /flows?filter=handle%20eq%20%22sign-in%22`, "")
 	writer := h.bearer(clerk, "system:users", "system:groups", "system:roles", "system:applications", "system:organization-units", "system:user-types", "system:resource-servers", "system:flows", "system:audit")
 	before := h.footprint()
@@ -38,6 +39,8 @@ func TestNobodyRises(t *testing.T) {
 		"PUT /applications/" + client.text("id"):                     `{"name":"Robot","inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"],"scopes":["system"]}}]}`,
 		"DELETE /applications/" + client.text("id"):                  "",
 		"POST /applications/" + client.text("id") + "/client-secret": "",
+		"POST /applications?":                                        `{"name":"Lure","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://lure.example.net/back"],"scopes":["openid","account"]}}]}`,
+		"PUT /applications/" + account.text("id"):                    `{"name":"Account","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://lure.example.net/back"],"scopes":["openid"]}}]}`,
 		"POST /register/passkey/start":                               `{"userId":"` + boss + `"}`,
 	} {
 		method, path, _ := strings.Cut(request, " ")

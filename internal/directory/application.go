@@ -115,7 +115,7 @@ func guardApplication(w *work, was *schemas.Application) error {
 		return nil
 	}
 	if o := was.OAuth(); o != nil {
-		w.require("", "the application", permissionScopes(o.Scopes))
+		w.require("", "the application", heldBy(o.Scopes))
 	}
 	if len(w.forbidden) > 0 {
 		return nil

@@ -15,6 +15,16 @@ func permissionScopes(scopes []string) []string {
 	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return slices.Contains(schemas.IdentityScopes(), s) })
 }
 
+// heldBy are the permissions that a client with the scopes can come by. The one for
+// the account is worth all of them: it adds a passkey to the account of whoever
+// signs in, and administrators do.
+func heldBy(scopes []string) []string {
+	if slices.Contains(scopes, schemas.AccountScope) {
+		return append(permissionScopes(scopes), systemPermission)
+	}
+	return permissionScopes(scopes)
+}
+
 // scopeToken is RFC 6749 §3.3.
 var scopeToken = regexp.MustCompile(`^[\x21\x23-\x5b\x5d-\x7e]{1,200}$`)
 
@@ -53,15 +63,19 @@ func checkScopes(w *work, o *schemas.OAuthProfile) error {
 	o.Scope = ""
 	var permissions, at []string
 	for i, scope := range o.Scopes {
+		path := inConfig(fmt.Sprintf("scopes[%d]", i))
+		if spelt {
+			path = inConfig("scope")
+		}
+		if scope == schemas.AccountScope && !w.call.Permits(systemPermission) {
+			w.forbid(path, "with the scope %q a client acts for the account of whoever signs in to it, also of those who may do everything; "+
+				"only somebody with the permission %q can give it", scope, systemPermission)
+		}
 		if slices.Contains(schemas.IdentityScopes(), scope) {
 			continue
 		}
 		permissions = append(permissions, scope)
-		if spelt {
-			at = append(at, inConfig("scope"))
-		} else {
-			at = append(at, inConfig(fmt.Sprintf("scopes[%d]", i)))
-		}
+		at = append(at, path)
 	}
 	return checkPermissions(w, func(i int) string { return at[i] }, permissions, schemas.IdentityScopes())
 }
