@@ -22,6 +22,7 @@ func rooms() map[string][]string {
 		"internal/passkey":             {"schemas"},
 		"internal/passkey/passkeytest": {"schemas", "internal/passkey"},
 		"internal/password":            {"schemas"},
+		"internal/totp":                {"schemas"},
 		"internal/throttle":            {"schemas"},
 		"internal/store":               {"schemas"},
 		"internal/store/storetest":     {"schemas", "internal/store"},
@@ -31,13 +32,13 @@ func rooms() map[string][]string {
 		"internal/config":              {"schemas"},
 		"internal/directory":           {"schemas", "internal/store"},
 		"internal/declare":             {"schemas", "internal/directory"},
-		"nodes":                        {"engine", "schemas", "internal/passkey"},
+		"nodes":                        {"engine", "schemas", "internal/passkey", "internal/totp"},
 		"flows":                        {"engine", "nodes", "schemas"},
 		"flows/rules":                  {"engine", "schemas"},
 		"flows/diff":                   {"engine", "schemas"},
 		"flows/draw":                   {"engine", "schemas"},
 		"flows/findings":               {"flows", "flows/rules", "engine", "schemas"},
-		"flows/flowtest":               {"flows", "engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password"},
+		"flows/flowtest":               {"flows", "engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password", "internal/totp"},
 		"server/oauth":                 {"schemas", "internal/token", "internal/directory", "internal/outbound", "internal/delivery"},
 		"server":                       {"engine", "flows", "schemas", "internal/passkey", "internal/token", "internal/config", "internal/directory", "internal/throttle", "server/oauth"},
 		"server/gate":                  {},
@@ -53,7 +54,7 @@ func rooms() map[string][]string {
 // testRooms are what tests of any room may use: conformance suites, software
 // authenticators, and the rooms below them that need one.
 func testRooms() []string {
-	return []string{"schemas", "engine", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/token"}
+	return []string{"schemas", "engine", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/totp", "internal/token"}
 }
 
 // Imports go down the house and never up. The files are read here, and not
