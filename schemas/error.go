@@ -44,6 +44,7 @@ const (
 	CodeAttributeTaken     = "attribute_taken"
 	CodeInvalidIdentifier  = "invalid_identifier"
 	CodeInvalidCredentials = "invalid_credentials" // for every failed password, so that it does not tell who exists
+	CodeUsed               = "code_used"           // a one-time code that somebody has used
 	CodeTooManyAttempts    = "too_many_attempts"
 	CodeStaleSession       = "stale_session_token"
 	CodePasskeyFailed      = "passkey_verification_failed"

@@ -105,6 +105,7 @@ type Component struct {
 	Type         string      `json:"type"`
 	Ref          string      `json:"ref,omitempty"`
 	Label        string      `json:"label,omitempty"`
+	Src          string      `json:"src,omitempty"` // of an IMAGE, an address
 	Placeholder  string      `json:"placeholder,omitempty"`
 	Required     bool        `json:"required,omitempty"`
 	Options      []string    `json:"options,omitempty"`

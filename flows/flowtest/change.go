@@ -15,6 +15,10 @@ func (m *Memory) change(change schemas.Change) error {
 		return m.createUser(c.User)
 	case schemas.SetPassword:
 		m.passwords[c.UserID] = c.Hash
+	case schemas.UpdateUser:
+		return m.updateUser(c)
+	case schemas.SetTOTP, schemas.UseTOTP, schemas.DeleteTOTP, schemas.SetRecoveryCodes, schemas.UseRecoveryCode, schemas.DeleteRecoveryCodes:
+		return m.changeFactor(c)
 	case schemas.CreateCredential:
 		if m.credential(c.Credential.ID) >= 0 {
 			return schemas.Errorf(schemas.Conflict, schemas.CodeCredentialExists, "the passkey is registered already")

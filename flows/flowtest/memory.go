@@ -25,6 +25,8 @@ type Memory struct {
 	users       map[string]schemas.User
 	passwords   map[string]string
 	credentials []schemas.Credential
+	totps       map[string]schemas.TOTP
+	recovery    map[string]recovery
 	sessions    []schemas.Session
 	requests    map[string]schemas.AuthRequest
 	consents    map[consentKey]schemas.Consent
@@ -40,7 +42,7 @@ func NewMemory() *Memory {
 	return &Memory{
 		runs: map[string]schemas.Run{}, users: map[string]schemas.User{}, passwords: map[string]string{},
 		permissions: map[string][]string{}, apps: map[string]schemas.Application{}, requests: map[string]schemas.AuthRequest{},
-		consents: map[consentKey]schemas.Consent{},
+		consents: map[consentKey]schemas.Consent{}, totps: map[string]schemas.TOTP{}, recovery: map[string]recovery{},
 	}
 }
 
@@ -82,7 +84,7 @@ func (m *Memory) apply(changes []schemas.Change) error {
 		credentials: slices.Clone(m.credentials), events: slices.Clone(m.events),
 		sessions: slices.Clone(m.sessions), revoked: slices.Clone(m.revoked), requests: maps.Clone(m.requests),
 		deliveries: slices.Clone(m.deliveries),
-		consents:   maps.Clone(m.consents),
+		consents:   maps.Clone(m.consents), totps: maps.Clone(m.totps), recovery: maps.Clone(m.recovery),
 	}
 	for _, c := range changes {
 		if err := next.change(c); err != nil {
@@ -91,7 +93,7 @@ func (m *Memory) apply(changes []schemas.Change) error {
 	}
 	m.users, m.passwords, m.credentials, m.events = next.users, next.passwords, next.credentials, next.events
 	m.sessions, m.revoked, m.requests, m.deliveries = next.sessions, next.revoked, next.requests, next.deliveries
-	m.consents = next.consents
+	m.consents, m.totps, m.recovery = next.consents, next.totps, next.recovery
 	return nil
 }
 

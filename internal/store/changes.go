@@ -47,6 +47,20 @@ func (t *tx) applyOne(change schemas.Change) error {
 		return t.refuseAuthRequest(c)
 	case schemas.GrantConsent:
 		return t.grantConsent(c)
+	case schemas.SetTOTP:
+		return t.setTOTP(c.TOTP)
+	case schemas.UseTOTP:
+		return t.useTOTP(c)
+	case schemas.DeleteTOTP:
+		return t.deleteTOTP(c)
+	case schemas.SetRecoveryCodes:
+		return t.setRecoveryCodes(c)
+	case schemas.UseRecoveryCode:
+		return t.useRecoveryCode(c)
+	case schemas.DeleteRecoveryCodes:
+		return t.deleteRecoveryCodes(c)
+	case schemas.UpdateUser:
+		return t.updateUser(c)
 	case schemas.RecordEvent:
 		return t.recordEvent(c.Event)
 	}

@@ -24,14 +24,7 @@ const (
 // Reclaim claims anew what a user can be found by and what is unique about the
 // user. It is for a change of what the user's type calls unique; the methods of
 // Users do it by themselves.
-func Reclaim(t *Tx, u *schemas.User) error {
-	for _, table := range []string{"user_identifiers", "user_unique_values"} {
-		if _, err := t.exec("DELETE FROM "+table+" WHERE user_id = ?", u.ID); err != nil {
-			return fmt.Errorf("store: giving up the claims of a user: %w", err)
-		}
-	}
-	return t.tx.claim(u)
-}
+func Reclaim(t *Tx, u *schemas.User) error { return t.tx.reclaim(u) }
 
 // claim claims every value that must be the user's alone, and tells of all that
 // are taken. The values go in their order: two users who want the same ones must

@@ -43,6 +43,7 @@ func readQueries() []query {
 		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectSessionByToken,
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects,
 		selectConsent, selectPermissionWord,
+		selectTOTP, selectRecoveryCode, selectRecoveryCodes,
 		selectApplication, selectApplicationByClient, selectClientRevision, selectLease,
 		selectActiveVersion, selectFlowVersion,
 		selectKeys, selectExpiredDeliveries,
@@ -66,6 +67,9 @@ func writeQueries() []query {
 		prolongLease, deleteExpiredClients,
 		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
 		upsertConsent,
+		upsertTOTP, updateTOTPUse, deleteTOTP,
+		insertRecoveryCode, updateRecoveryCodeUse, deleteRecoveryCodes,
+		lockUser, updateUserAttributes, deleteIdentifiers, deleteUniqueValues,
 	}
 }
 

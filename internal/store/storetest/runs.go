@@ -21,6 +21,9 @@ type RunStore interface {
 	PasswordHash(ctx context.Context, userID string) (string, error)
 	Credentials(ctx context.Context, userID string) ([]schemas.Credential, error)
 	Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
+	TOTP(ctx context.Context, userID string) (*schemas.TOTP, error)
+	HasRecoveryCode(ctx context.Context, userID string, hash []byte) (bool, error)
+	RecoveryCodes(ctx context.Context, userID string) (*schemas.RecoveryCodes, error)
 }
 
 // Runs tests a store that open makes, a new and empty one for each test.
@@ -43,6 +46,12 @@ func Runs(t *testing.T, open func(t *testing.T) RunStore) {
 		{"passkeys are read as they were created", testCredentialRoundTrip},
 		{"a passkey has one owner", testCredentialUnique},
 		{"a sign count never falls", testSignCount},
+		{"a user has one authenticator app", testTOTP},
+		{"of codes used at once one counts", testTOTPRace},
+		{"new recovery codes void the old", testRecoveryCodes},
+		{"of those who use a recovery code one does", testRecoveryCodeRace},
+		{"attributes change one by one", testUpdateUser},
+		{"of users who take a name at once one does", testUpdateUserRace},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
 	}

@@ -32,6 +32,9 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"holders of a permission are found", testHolders},
 		{"permissions behind a flow are found", testFlowPermissions},
 		{"unique attributes are one user's", testUniqueAttributes},
+		{"unique attributes are one user's when they change", testUpdateUnique},
+		{"of recovery codes given at once one set counts", testRecoveryCodeSets},
+		{"what users prove themselves by goes with them", testFactorsGo},
 		{"what becomes unique is claimed", testReclaim},
 		{"of users created at once one has the unique value", testUniqueRace},
 		{"users and applications name what is there", testReferences},
@@ -94,6 +97,9 @@ func testUnknownUser(t *testing.T, s *store.Store) {
 	for _, change := range []schemas.Change{
 		schemas.SetPassword{UserID: u.ID, Hash: "$argon2id$x", At: noon()},
 		schemas.CreateCredential{Credential: newCredential(u.ID)},
+		schemas.SetTOTP{TOTP: newTOTP(u.ID)},
+		schemas.SetRecoveryCodes{UserID: u.ID, Hashes: [][]byte{schemas.HashSecret("a")}, At: noon()},
+		schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{"given_name": "Ann"}, At: noon()},
 	} {
 		run := newRun()
 		wantError(t, s.Commit(t.Context(), run, []schemas.Change{change}), schemas.NotFound, schemas.CodeUserNotFound)

@@ -1,0 +1,212 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	totpColumns = `user_id, secret, last_step, created_at, last_used_at`
+
+	selectTOTP query = `SELECT ` + totpColumns + ` FROM totp WHERE user_id = ?`
+
+	upsertTOTP query = `INSERT INTO totp (` + totpColumns + `) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, last_step = excluded.last_step,
+		created_at = excluded.created_at, last_used_at = excluded.last_used_at`
+
+	// The condition is what makes a code good once (RFC 6238 §5.2): of two who
+	// bring it at the same time the second waits, and finds the step used.
+	updateTOTPUse query = `UPDATE totp SET last_step = ?, last_used_at = ? WHERE user_id = ? AND last_step < ?`
+
+	deleteTOTP query = `DELETE FROM totp WHERE user_id = ?`
+
+	selectRecoveryCode query = `SELECT 1 FROM recovery_codes WHERE user_id = ? AND hash = ? AND used_at IS NULL`
+
+	selectRecoveryCodes query = `SELECT count(*), count(*) - count(used_at), coalesce(max(created_at), 0) FROM recovery_codes WHERE user_id = ?`
+
+	insertRecoveryCode query = `INSERT INTO recovery_codes (user_id, hash, created_at) VALUES (?, ?, ?)`
+
+	updateRecoveryCodeUse query = `UPDATE recovery_codes SET used_at = ? WHERE user_id = ? AND hash = ? AND used_at IS NULL`
+
+	deleteRecoveryCodes query = `DELETE FROM recovery_codes WHERE user_id = ?`
+)
+
+// TOTP returns the user's authenticator app, nil if they have none.
+func (s *Store) TOTP(ctx context.Context, userID string) (*schemas.TOTP, error) {
+	if !storable(userID) {
+		return nil, nil
+	}
+	var found []schemas.TOTP
+	if err := s.each(ctx, selectTOTP, intoTOTP(&found), userID); err != nil {
+		return nil, fmt.Errorf("store: reading an authenticator app: %w", err)
+	}
+	return firstOf(found), nil
+}
+
+// TOTPOf is TOTP by a Reader.
+func TOTPOf(ctx context.Context, r Reader, userID string) (*schemas.TOTP, error) {
+	if !storable(userID) {
+		return nil, nil
+	}
+	var found []schemas.TOTP
+	if err := rows(ctx, r, intoTOTP(&found), string(selectTOTP), userID); err != nil {
+		return nil, fmt.Errorf("reading an authenticator app: %w", err)
+	}
+	return firstOf(found), nil
+}
+
+func intoTOTP(found *[]schemas.TOTP) func(scanner) error {
+	return func(row scanner) error {
+		var app schemas.TOTP
+		var used sql.NullInt64
+		if err := row.Scan(&app.UserID, &app.Secret, &app.LastStep, (*instant)(&app.CreatedAt), &used); err != nil {
+			return err
+		}
+		if used.Valid {
+			at := moment(used.Int64)
+			app.LastUsedAt = &at
+		}
+		*found = append(*found, app)
+		return nil
+	}
+}
+
+func firstOf[T any](found []T) *T {
+	if len(found) == 0 {
+		return nil
+	}
+	return &found[0]
+}
+
+// HasRecoveryCode reports whether the user has a recovery code of the hash that
+// nobody has used.
+func (s *Store) HasRecoveryCode(ctx context.Context, userID string, hash []byte) (bool, error) {
+	if !storable(userID) {
+		return false, nil
+	}
+	var one int
+	err := s.row(ctx, selectRecoveryCode, userID, blob(hash)).Scan(&one)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return false, fmt.Errorf("store: looking for a recovery code: %w", err)
+	}
+	return err == nil, nil
+}
+
+// RecoveryCodes returns how many recovery codes the user has, nil if they were
+// given none.
+func (s *Store) RecoveryCodes(ctx context.Context, userID string) (*schemas.RecoveryCodes, error) {
+	if !storable(userID) {
+		return nil, nil
+	}
+	var found schemas.RecoveryCodes
+	if err := s.row(ctx, selectRecoveryCodes, userID).Scan(&found.Total, &found.Left, (*instant)(&found.CreatedAt)); err != nil {
+		return nil, fmt.Errorf("store: counting recovery codes: %w", err)
+	}
+	return orNone(found), nil
+}
+
+// RecoveryCodesOf is RecoveryCodes by a Reader.
+func RecoveryCodesOf(ctx context.Context, r Reader, userID string) (*schemas.RecoveryCodes, error) {
+	if !storable(userID) {
+		return nil, nil
+	}
+	var found schemas.RecoveryCodes
+	err := rows(ctx, r, func(row scanner) error {
+		return row.Scan(&found.Total, &found.Left, (*instant)(&found.CreatedAt))
+	}, string(selectRecoveryCodes), userID)
+	if err != nil {
+		return nil, fmt.Errorf("counting recovery codes: %w", err)
+	}
+	return orNone(found), nil
+}
+
+func orNone(c schemas.RecoveryCodes) *schemas.RecoveryCodes {
+	if c.Total == 0 {
+		return nil
+	}
+	return &c
+}
+
+func (t *tx) setTOTP(app schemas.TOTP) error {
+	used := sql.NullInt64{}
+	if app.LastUsedAt != nil {
+		used = sql.NullInt64{Int64: micros(*app.LastUsedAt), Valid: true}
+	}
+	_, err := t.exec(upsertTOTP, app.UserID, blob(app.Secret), app.LastStep, micros(app.CreatedAt), used)
+	return aboutUser(err, "keeping an authenticator app")
+}
+
+func (t *tx) useTOTP(c schemas.UseTOTP) error {
+	n, err := t.exec(updateTOTPUse, c.Step, micros(c.At), c.UserID, c.Step)
+	return usedOnce(n, err)
+}
+
+func (t *tx) deleteTOTP(c schemas.DeleteTOTP) error {
+	_, err := t.exec(deleteTOTP, c.UserID)
+	return aboutUser(err, "removing an authenticator app")
+}
+
+// setRecoveryCodes locks the user: of two sets that are given at the same time the
+// later one must find the earlier, and void it.
+func (t *tx) setRecoveryCodes(c schemas.SetRecoveryCodes) error {
+	if _, err := t.lockUser(c.UserID); err != nil {
+		return err
+	}
+	if _, err := t.exec(deleteRecoveryCodes, c.UserID); err != nil {
+		return fmt.Errorf("store: voiding recovery codes: %w", err)
+	}
+	for _, hash := range slices.SortedFunc(slices.Values(c.Hashes), bytes.Compare) {
+		if _, err := t.exec(insertRecoveryCode, c.UserID, hash, micros(c.At)); err != nil {
+			return fmt.Errorf("store: keeping a recovery code: %w", err)
+		}
+	}
+	return nil
+}
+
+func (t *tx) useRecoveryCode(c schemas.UseRecoveryCode) error {
+	n, err := t.exec(updateRecoveryCodeUse, micros(c.At), c.UserID, blob(c.Hash))
+	return usedOnce(n, err)
+}
+
+func (t *tx) deleteRecoveryCodes(c schemas.DeleteRecoveryCodes) error {
+	_, err := t.exec(deleteRecoveryCodes, c.UserID)
+	return aboutUser(err, "removing recovery codes")
+}
+
+// usedOnce is what comes of using up a code: n is how many were.
+func usedOnce(n int64, err error) error {
+	if err != nil {
+		return fmt.Errorf("store: using a code: %w", err)
+	}
+	if n == 0 {
+		return schemas.Errorf(schemas.Conflict, schemas.CodeUsed, "This code has been used. Each is good once: enter the next one.")
+	}
+	return nil
+}
+
+// aboutUser is an error of writing what belongs to a user, who may be gone.
+func aboutUser(err error, doing string) error {
+	switch {
+	case isForeignKeyViolation(err):
+		return errNoUser()
+	case err != nil:
+		return fmt.Errorf("store: %s: %w", doing, err)
+	}
+	return nil
+}
+
+// lasting is never before the time that a row was changed last: who reads a row
+// and writes it if it has not changed compares the times.
+func lasting(at, was time.Time) time.Time {
+	if at.After(was) {
+		return at
+	}
+	return was.Add(time.Microsecond)
+}

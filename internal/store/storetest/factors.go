@@ -1,0 +1,240 @@
+package storetest
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+func newTOTP(userID string) schemas.TOTP {
+	return schemas.TOTP{UserID: userID, Secret: []byte{0, 1, 0xff}, LastStep: 100, CreatedAt: noon()}
+}
+
+func useStep(userID string, step int64) []schemas.Change {
+	return []schemas.Change{schemas.UseTOTP{UserID: userID, Step: step, At: noon().Add(time.Minute)}}
+}
+
+func giveCodes(userID string, codes ...string) []schemas.Change {
+	c := schemas.SetRecoveryCodes{UserID: userID, At: noon()}
+	for _, code := range codes {
+		c.Hashes = append(c.Hashes, schemas.HashSecret(code))
+	}
+	return []schemas.Change{c}
+}
+
+func useCode(userID, code string) []schemas.Change {
+	return []schemas.Change{schemas.UseRecoveryCode{UserID: userID, Hash: schemas.HashSecret(code), At: noon()}}
+}
+
+// created makes a user.
+func created(t *testing.T, s RunStore, name string) schemas.User {
+	t.Helper()
+	u := newUser(name)
+	must(t, s.Apply(t.Context(), create(u)))
+	return u
+}
+
+func testTOTP(t *testing.T, s RunStore) {
+	ctx, ann, bob := t.Context(), created(t, s, "ann"), created(t, s, "bob")
+	read := func(userID string) *schemas.TOTP {
+		got, err := s.TOTP(ctx, userID)
+		must(t, err)
+		return got
+	}
+	for _, id := range []string{ann.ID, schemas.NewID(), "a\x00"} {
+		if read(id) != nil {
+			t.Fatalf("%q has an app", id)
+		}
+	}
+	wantError(t, s.Apply(ctx, useStep(ann.ID, 101)), schemas.Conflict, schemas.CodeUsed)
+	app := newTOTP(ann.ID)
+	must(t, s.Apply(ctx, []schemas.Change{schemas.SetTOTP{TOTP: app}}))
+	must(t, s.Apply(ctx, []schemas.Change{schemas.SetTOTP{TOTP: newTOTP(bob.ID)}}))
+	wantEqual(t, "the app", read(ann.ID), &app)
+	for _, step := range []int64{100, 99, 0} {
+		wantError(t, s.Apply(ctx, useStep(ann.ID, step)), schemas.Conflict, schemas.CodeUsed)
+	}
+	must(t, s.Apply(ctx, useStep(ann.ID, 101)))
+	used := noon().Add(time.Minute)
+	app.LastStep, app.LastUsedAt = 101, &used
+	wantEqual(t, "the app that was used", read(ann.ID), &app)
+	wantEqual(t, "another's", read(bob.ID).LastStep, int64(100))
+
+	other := schemas.TOTP{UserID: ann.ID, Secret: []byte("other"), LastStep: 7, CreatedAt: noon()}
+	must(t, s.Apply(ctx, []schemas.Change{schemas.SetTOTP{TOTP: other}}))
+	wantEqual(t, "the app in its place", read(ann.ID), &other)
+	for range 2 {
+		must(t, s.Apply(ctx, []schemas.Change{schemas.DeleteTOTP{UserID: ann.ID}}))
+	}
+	if read(ann.ID) != nil || read(bob.ID) == nil {
+		t.Fatal("expected one of the two to be gone")
+	}
+}
+
+// testTOTPRace has one code used by many at once: each as the last step of a run.
+func testTOTPRace(t *testing.T, s RunStore) {
+	ann := created(t, s, "ann")
+	must(t, s.Apply(t.Context(), []schemas.Change{schemas.SetTOTP{TOTP: newTOTP(ann.ID)}}))
+	for step := range int64(10) {
+		var first atomic.Int32
+		together(8, func(int) {
+			err := s.Commit(t.Context(), newRun(), useStep(ann.ID, 200+step))
+			if err == nil {
+				first.Add(1)
+			} else if !schemas.HasCode(err, schemas.CodeUsed) {
+				t.Error(err)
+			}
+		})
+		wantEqual(t, "how many used the code", first.Load(), int32(1))
+	}
+}
+
+func testRecoveryCodes(t *testing.T, s RunStore) {
+	ctx, ann, bob := t.Context(), created(t, s, "ann"), created(t, s, "bob")
+	has := func(userID, code string) bool {
+		has, err := s.HasRecoveryCode(ctx, userID, schemas.HashSecret(code))
+		must(t, err)
+		return has
+	}
+	count := func() *schemas.RecoveryCodes {
+		got, err := s.RecoveryCodes(ctx, ann.ID)
+		must(t, err)
+		return got
+	}
+	if count() != nil || has("a\x00", "a") {
+		t.Fatal("there are codes that nobody was given")
+	}
+	must(t, s.Apply(ctx, giveCodes(ann.ID, "a", "b", "c")))
+	must(t, s.Apply(ctx, giveCodes(bob.ID, "a"))) // by an unlikely chance
+	wantEqual(t, "the codes", count(), &schemas.RecoveryCodes{Total: 3, Left: 3, CreatedAt: noon()})
+	wantError(t, s.Apply(ctx, useCode(ann.ID, "d")), schemas.Conflict, schemas.CodeUsed)
+	must(t, s.Apply(ctx, useCode(ann.ID, "a")))
+	wantError(t, s.Apply(ctx, useCode(ann.ID, "a")), schemas.Conflict, schemas.CodeUsed)
+	wantEqual(t, "the codes", count(), &schemas.RecoveryCodes{Total: 3, Left: 2, CreatedAt: noon()})
+	if has(ann.ID, "a") || !has(ann.ID, "b") || !has(bob.ID, "a") {
+		t.Fatal("expected one code of one user to be used")
+	}
+	must(t, s.Apply(ctx, giveCodes(ann.ID, "d")))
+	wantError(t, s.Apply(ctx, useCode(ann.ID, "b")), schemas.Conflict, schemas.CodeUsed)
+	wantEqual(t, "the new codes", count(), &schemas.RecoveryCodes{Total: 1, Left: 1, CreatedAt: noon()})
+	for range 2 {
+		must(t, s.Apply(ctx, []schemas.Change{schemas.DeleteRecoveryCodes{UserID: ann.ID}}))
+	}
+	if count() != nil || has(ann.ID, "d") || !has(bob.ID, "a") {
+		t.Fatal("expected the codes of one user to be gone")
+	}
+}
+
+func testRecoveryCodeRace(t *testing.T, s RunStore) {
+	ann := created(t, s, "ann")
+	must(t, s.Apply(t.Context(), giveCodes(ann.ID, "0", "1", "2", "3")))
+	for i := range 4 {
+		var first atomic.Int32
+		together(8, func(int) {
+			err := s.Commit(t.Context(), newRun(), useCode(ann.ID, fmt.Sprint(i)))
+			if err == nil {
+				first.Add(1)
+			} else if !schemas.HasCode(err, schemas.CodeUsed) {
+				t.Error(err)
+			}
+		})
+		wantEqual(t, "how many used the code", first.Load(), int32(1))
+	}
+}
+
+func testRecoveryCodeSets(t *testing.T, s *store.Store) {
+	ann := created(t, s, "ann")
+	for range 5 {
+		together(4, func(i int) {
+			if err := s.Apply(t.Context(), giveCodes(ann.ID, fmt.Sprint("a", i), fmt.Sprint("b", i))); err != nil {
+				t.Error(err)
+			}
+		})
+		got, err := s.RecoveryCodes(t.Context(), ann.ID)
+		must(t, err)
+		wantEqual(t, "how many codes there are", got.Total, 2)
+	}
+}
+
+func testFactorsGo(t *testing.T, s *store.Store) {
+	ctx, ann := t.Context(), created(t, s, "ann")
+	must(t, s.Apply(ctx, append(giveCodes(ann.ID, "a"), schemas.SetTOTP{TOTP: newTOTP(ann.ID)})))
+	update(t, s, func(tx *store.Tx) error {
+		app, err := store.TOTPOf(ctx, tx, ann.ID)
+		must(t, err)
+		codes, err := store.RecoveryCodesOf(ctx, tx, ann.ID)
+		must(t, err)
+		if app == nil || app.LastStep != 100 || codes == nil || codes.Left != 1 {
+			t.Fatalf("in a transaction they are %+v, %+v", app, codes)
+		}
+		return store.Users().Delete(tx, ann.ID, ann.UpdatedAt)
+	})
+	app, err := s.TOTP(ctx, ann.ID)
+	must(t, err)
+	codes, err := s.RecoveryCodes(ctx, ann.ID)
+	must(t, err)
+	if app != nil || codes != nil {
+		t.Fatalf("of a user who is gone there are %+v, %+v", app, codes)
+	}
+}
+
+func change(userID string, attributes map[string]any) []schemas.Change {
+	return []schemas.Change{schemas.UpdateUser{UserID: userID, Attributes: attributes, At: noon()}}
+}
+
+func testUpdateUser(t *testing.T, s RunStore) {
+	ctx, ann, bob := t.Context(), created(t, s, "ann"), created(t, s, "bob")
+	must(t, s.Apply(ctx, change(ann.ID, map[string]any{"given_name": "Anne", "email": "ann@example.com"})))
+	must(t, s.Apply(ctx, change(ann.ID, map[string]any{"family_name": "Smith", "username": "anne"})))
+	got, err := s.User(ctx, ann.ID)
+	must(t, err)
+	wantEqual(t, "the attributes", got.Attributes,
+		map[string]any{"username": "anne", "given_name": "Anne", "family_name": "Smith", "email": "ann@example.com"})
+	if !got.UpdatedAt.After(ann.UpdatedAt) {
+		t.Fatalf("changed at %v, expected after %v: who has read it before must see that", got.UpdatedAt, ann.UpdatedAt)
+	}
+	_, err = s.UserByAttribute(ctx, "username", "ann")
+	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
+	for attribute, value := range map[string]string{"username": "anne", "email": "ann@example.com"} {
+		found, err := s.UserByAttribute(ctx, attribute, value)
+		must(t, err)
+		wantEqual(t, "who is found by "+value, found.ID, ann.ID)
+	}
+	wantError(t, s.Apply(ctx, change(bob.ID, map[string]any{"username": "ANN@example.com"})), schemas.Conflict, schemas.CodeAttributeTaken)
+	wantError(t, s.Apply(ctx, change(bob.ID, map[string]any{"username": "a\x00b"})), schemas.Invalid, schemas.CodeInvalidRequest)
+	must(t, s.Apply(ctx, change(bob.ID, map[string]any{"username": "ann"}))) // it is free now
+}
+
+func testUpdateUserRace(t *testing.T, s RunStore) {
+	for round := range 5 {
+		var won atomic.Int32
+		name := fmt.Sprintf("wanted%d", round)
+		users := make([]schemas.User, 6)
+		for i := range users {
+			users[i] = created(t, s, fmt.Sprintf("u%d-%d", round, i))
+		}
+		together(len(users), func(i int) {
+			err := s.Apply(t.Context(), change(users[i].ID, map[string]any{"username": name}))
+			if err == nil {
+				won.Add(1)
+			} else if !schemas.HasCode(err, schemas.CodeAttributeTaken) {
+				t.Error(err)
+			}
+		})
+		wantEqual(t, "how many have the name", won.Load(), int32(1))
+	}
+}
+
+func testUpdateUnique(t *testing.T, s *store.Store) {
+	ctx, staff := t.Context(), newStaff()
+	update(t, s, func(tx *store.Tx) error { return store.UserTypes().Insert(tx, &staff) })
+	ann, bob := newWorker("ann", 7, "+41 1"), newWorker("bob", 8, "+41 2")
+	must(t, s.Apply(ctx, append(create(ann), create(bob)...)))
+	wantError(t, s.Apply(ctx, change(bob.ID, map[string]any{"badge": 7})), schemas.Conflict, schemas.CodeAttributeTaken)
+	must(t, s.Apply(ctx, change(ann.ID, map[string]any{"badge": 9})))
+	must(t, s.Apply(ctx, change(bob.ID, map[string]any{"badge": 7})))
+}

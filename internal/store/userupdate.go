@@ -1,0 +1,70 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	// Whoever reads a user to write them has others who do wait.
+	lockUser query = `UPDATE users SET updated_at = updated_at WHERE id = ?
+		RETURNING id, type, ou_id, attributes, created_at, updated_at`
+
+	updateUserAttributes query = `UPDATE users SET attributes = ?, updated_at = ? WHERE id = ?`
+
+	deleteIdentifiers  query = `DELETE FROM user_identifiers WHERE user_id = ?`
+	deleteUniqueValues query = `DELETE FROM user_unique_values WHERE user_id = ?`
+)
+
+// lockUser returns the user, and has others who lock them wait for the end of the
+// transaction. An unknown one is user_not_found.
+func (t *tx) lockUser(id string) (*schemas.User, error) {
+	var u schemas.User
+	err := scanUserRow(t.row(lockUser, id), &u)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, errNoUser()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: locking a user: %w", err)
+	}
+	return &u, nil
+}
+
+// updateUser changes attributes of a user as they are now: what others have
+// changed meanwhile stays.
+func (t *tx) updateUser(c schemas.UpdateUser) error {
+	u, err := t.lockUser(c.UserID)
+	if err != nil {
+		return err
+	}
+	if u.Attributes == nil {
+		u.Attributes = map[string]any{}
+	}
+	maps.Copy(u.Attributes, c.Attributes)
+	if unfit := u.CheckIdentifiers(); len(unfit) > 0 {
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
+			"The %s cannot be kept: %s", unfit[0].Path, unfit[0].Message).WithProblems(unfit)
+	}
+	text, err := document(u.Attributes)
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec(updateUserAttributes, text, micros(lasting(c.At, u.UpdatedAt)), u.ID); err != nil {
+		return fmt.Errorf("store: changing a user: %w", err)
+	}
+	return t.reclaim(u)
+}
+
+// reclaim gives up what a user has claimed, and claims it anew.
+func (t *tx) reclaim(u *schemas.User) error {
+	for _, q := range []query{deleteIdentifiers, deleteUniqueValues} {
+		if _, err := t.exec(q, u.ID); err != nil {
+			return fmt.Errorf("store: giving up the claims of a user: %w", err)
+		}
+	}
+	return t.claim(u)
+}

@@ -1,0 +1,76 @@
+package schemas
+
+import "time"
+
+// What users have beside passwords and passkeys to prove who they are.
+
+// TOTP is a user's authenticator app (RFC 6238). Secret is sealed: what an app and
+// the server share, as internal/totp has it. LastStep is the time step of the last
+// code that was used; no code of that or an earlier one counts.
+type TOTP struct {
+	UserID     string
+	Secret     []byte
+	LastStep   int64
+	CreatedAt  time.Time
+	LastUsedAt *time.Time
+}
+
+// SetTOTP gives a user an authenticator app, in place of the one they have, if any.
+type SetTOTP struct{ TOTP TOTP }
+
+// UseTOTP records that a code of a time step was used. Of those who use codes of
+// one step at the same time one does: the others' commit fails with code_used, and
+// so does that of a code of an earlier step, or of a user who has no app.
+type UseTOTP struct {
+	UserID string
+	Step   int64
+	At     time.Time
+}
+
+// DeleteTOTP takes a user's authenticator app away; that there is none is no error.
+type DeleteTOTP struct{ UserID string }
+
+// RecoveryCodes are how many recovery codes a user was given, and how many are
+// left.
+type RecoveryCodes struct {
+	Total, Left int
+	CreatedAt   time.Time
+}
+
+// SetRecoveryCodes gives a user recovery codes in place of all that they have.
+// Each is a SHA-256: a code has more than the 112 bits of entropy for which that
+// is enough (NIST SP 800-63B §3.1.2.2).
+type SetRecoveryCodes struct {
+	UserID string
+	Hashes [][]byte
+	At     time.Time
+}
+
+// UseRecoveryCode uses a recovery code up. Of those who use one at the same time
+// one does: the others' commit fails with code_used.
+type UseRecoveryCode struct {
+	UserID string
+	Hash   []byte
+	At     time.Time
+}
+
+// DeleteRecoveryCodes takes all recovery codes of a user away; that there are none
+// is no error.
+type DeleteRecoveryCodes struct{ UserID string }
+
+// UpdateUser changes attributes of a user: each of those given gets the value. Its
+// unique attributes must be free, else the whole commit fails with
+// attribute_taken.
+type UpdateUser struct {
+	UserID     string
+	Attributes map[string]any
+	At         time.Time
+}
+
+func (SetTOTP) change()             {}
+func (UseTOTP) change()             {}
+func (DeleteTOTP) change()          {}
+func (SetRecoveryCodes) change()    {}
+func (UseRecoveryCode) change()     {}
+func (DeleteRecoveryCodes) change() {}
+func (UpdateUser) change()          {}
