@@ -16,6 +16,7 @@ const (
 	flagBE = 1 << 3
 	flagBS = 1 << 4
 	flagAT = 1 << 6
+	flagED = 1 << 7
 )
 
 // options are the members of creation and request options that matter here.
@@ -91,10 +92,23 @@ func (c *call) clientData(ceremony, challenge, origin string) ([]byte, error) {
 	if c.has(WrongOrigin) {
 		data.Origin = "https://evil.example"
 	}
-	if c.has(CrossOrigin) {
-		data.CrossOrigin, data.TopOrigin = true, "https://evil.example"
+	data.CrossOrigin = c.has(CrossOrigin)
+	if c.has(TopOrigin) {
+		data.TopOrigin = "https://evil.example"
 	}
-	return json.Marshal(data)
+	text, err := json.Marshal(data)
+	return c.garbled(text), err
+}
+
+// garbled is client data as the faults of its writing leave it.
+func (c *call) garbled(clientData []byte) []byte {
+	if c.has(NotUTF8) {
+		clientData = slices.Concat([]byte("{\"note\":\"\xff\","), clientData[1:])
+	}
+	if c.has(NotJSON) {
+		clientData = clientData[1:]
+	}
+	return clientData
 }
 
 // authData writes the authenticator data of L3 §6.1 with the attested
@@ -103,6 +117,21 @@ func (a *Authenticator) authData(c *call, rpID string, count uint32, attested []
 	if c.has(WrongRPID) {
 		rpID = "evil.example"
 	}
+	if c.has(NoAttestedData) {
+		attested = nil
+	}
+	hash := sha256.Sum256([]byte(rpID))
+	data := append(hash[:], a.flags(c, attested != nil))
+	data = slices.Concat(data, uint32Bytes(count), attested)
+	if c.has(ShortData) {
+		data = data[:len(data)-1]
+	}
+	return data
+}
+
+// flags are those of authenticator data, with or without attested credential
+// data.
+func (a *Authenticator) flags(c *call, attested bool) byte {
 	flags := byte(flagUP)
 	if !a.noUV {
 		flags |= flagUV
@@ -110,11 +139,14 @@ func (a *Authenticator) authData(c *call, rpID string, count uint32, attested []
 	if a.synced != c.has(BEChanged) {
 		flags |= flagBE | flagBS
 	}
-	if attested != nil {
+	if attested {
 		flags |= flagAT
 	}
 	if c.has(BSWithoutBE) {
 		flags = flags&^flagBE | flagBS
+	}
+	if c.has(NoExtensionData) {
+		flags |= flagED
 	}
 	if c.has(NoUP) {
 		flags &^= flagUP
@@ -122,9 +154,7 @@ func (a *Authenticator) authData(c *call, rpID string, count uint32, attested []
 	if c.has(NoUV) {
 		flags &^= flagUV
 	}
-	hash := sha256.Sum256([]byte(rpID))
-	data := append(hash[:], flags)
-	return slices.Concat(data, uint32Bytes(count), attested)
+	return flags
 }
 
 // signed signs authenticator data and the hash of the client data (L3 §6.3.3).

@@ -132,6 +132,7 @@ func TestFaultsChangeSomething(t *testing.T) {
 		t.Run(string(fault), func(t *testing.T) {
 			run := func(hows ...passkeytest.How) (registered, authenticated any, errs [2]error) {
 				a := passkeytest.New(passkeytest.Seed("faults"))
+				register(t, a, creation)
 				registered, errs[0] = a.Register(json.RawMessage(creation), origin, hows...)
 				b := passkeytest.New(passkeytest.Seed("faults"))
 				register(t, b, creation)

@@ -30,7 +30,7 @@ func (a *Authenticator) Register(opts json.RawMessage, origin string, hows ...Ho
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var none passkey.RegistrationResponse
-	c, err := newCall(hows, onlyAuthenticate())
+	c, err := newCall(hows, registration)
 	if err != nil {
 		return none, err
 	}
@@ -50,7 +50,9 @@ func (a *Authenticator) Register(opts json.RawMessage, origin string, hows ...Ho
 	if err != nil {
 		return none, err
 	}
-	a.credentials = append(a.credentials, credential)
+	if !c.has(TakenCredential) {
+		a.credentials = append(a.credentials, credential)
+	}
 	id := credential.ID
 	if c.has(ForeignCredential) {
 		if id, err = a.bytes(len(id)); err != nil {
@@ -68,10 +70,8 @@ func (a *Authenticator) Register(opts json.RawMessage, origin string, hows ...Ho
 
 // newCredential makes a credential as the options ask.
 func (a *Authenticator) newCredential(c *call, o *options) (*Credential, error) {
-	for _, held := range a.credentials {
-		if held.RPID == o.RPID && listed(o.Exclude, held.ID) {
-			return nil, ErrExcluded
-		}
+	if a.excluded(o) && !c.has(TakenCredential) {
+		return nil, ErrExcluded
 	}
 	if want := o.Selection.Attachment; want != "" && want != a.attachment {
 		return nil, fmt.Errorf("%w: attachment %s", ErrUnsuitable, want)
@@ -87,15 +87,38 @@ func (a *Authenticator) newCredential(c *call, o *options) (*Credential, error) 
 	if err != nil {
 		return nil, fmt.Errorf("read user.id: %w", err)
 	}
-	id, err := a.bytes(32)
+	id, err := a.newID(c, o)
 	if err != nil {
 		return nil, err
 	}
-	if c.has(OversizedID) {
-		id = oversized(id)
-	}
 	k, err := newKey(alg, a.random)
 	return &Credential{ID: id, RPID: o.RPID, UserHandle: handle, UserName: o.User.Name, key: k}, err
+}
+
+// excluded reports whether the authenticator holds a passkey that is not to be
+// there yet.
+func (a *Authenticator) excluded(o *options) bool {
+	return slices.ContainsFunc(a.credentials, func(held *Credential) bool {
+		return held.RPID == o.RPID && listed(o.Exclude, held.ID)
+	})
+}
+
+// newID makes an id for a credential; under TakenCredential it is that of the
+// newest one the authenticator holds.
+func (a *Authenticator) newID(c *call, o *options) ([]byte, error) {
+	if c.has(TakenCredential) {
+		for _, held := range slices.Backward(a.credentials) {
+			if held.RPID == o.RPID {
+				return slices.Clone(held.ID), nil
+			}
+		}
+		return nil, errors.New("taken-credential needs a device that holds a passkey")
+	}
+	id, err := a.bytes(32)
+	if err == nil && c.has(OversizedID) {
+		id = oversized(id)
+	}
+	return id, err
 }
 
 // algorithm picks the first offered algorithm that the authenticator knows.
@@ -127,6 +150,12 @@ func (a *Authenticator) attest(c *call, o *options, credential *Credential, clie
 		}
 		format, statement = "packed", map[string]any{"alg": credential.key.alg, "sig": signature}
 	}
+	if c.has(UnknownFormat) {
+		format = "homemade"
+	}
+	if c.has(NoneWithStatement) {
+		format, statement = "none", map[string]any{"sig": []byte("nothing")}
+	}
 	object, err := webauthncbor.Marshal(map[string]any{"fmt": format, "attStmt": statement, "authData": authData})
 	if c.has(TrailingBytes) {
 		object = append(object, 0)
@@ -140,7 +169,7 @@ func (a *Authenticator) Authenticate(opts json.RawMessage, origin string, hows .
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var none passkey.AuthenticationResponse
-	c, err := newCall(hows, onlyRegister())
+	c, err := newCall(hows, authentication)
 	if err != nil {
 		return none, err
 	}
@@ -163,7 +192,13 @@ func (a *Authenticator) Authenticate(opts json.RawMessage, origin string, hows .
 	if c.has(TrailingBytes) {
 		authData = append(authData, 0)
 	}
-	signature, err := c.signed(credential.key, authData, clientData)
+	signer := credential.key
+	if c.has(OtherKey) {
+		if signer, err = newKey(algES256, a.random); err != nil {
+			return none, err
+		}
+	}
+	signature, err := c.signed(signer, authData, clientData)
 	if err != nil {
 		return none, err
 	}
@@ -186,6 +221,9 @@ func (a *Authenticator) choose(c *call, o *options) (*Credential, error) {
 	if a.noUV && o.UserVerification == "required" {
 		return nil, fmt.Errorf("%w: user verification", ErrUnsuitable)
 	}
+	if c.has(UnknownCredential) {
+		return a.stranger(o)
+	}
 	for _, held := range slices.Backward(a.credentials) {
 		asked := len(o.Allow) == 0 || listed(o.Allow, held.ID)
 		theirs := c.user == "" || c.user == string(held.UserHandle)
@@ -196,6 +234,11 @@ func (a *Authenticator) choose(c *call, o *options) (*Credential, error) {
 	if !c.has(ForeignCredential) {
 		return nil, ErrNoPasskey
 	}
+	return a.stranger(o)
+}
+
+// stranger makes up a passkey that nobody has registered.
+func (a *Authenticator) stranger(o *options) (*Credential, error) {
 	id, err := a.bytes(32)
 	if err != nil {
 		return nil, err

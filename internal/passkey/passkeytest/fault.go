@@ -9,46 +9,109 @@ import (
 // Fault names one thing that an answer gets wrong.
 type Fault string
 
-// The faults. Register and Authenticate refuse those that mean nothing there.
+// The faults. Register and Authenticate refuse those that mean nothing there;
+// Catalogue says what each one does.
 const (
-	WrongOrigin       Fault = "wrong-origin"       // the page was https://evil.example
-	WrongChallenge    Fault = "wrong-challenge"    // the answer is to another challenge
-	WrongType         Fault = "wrong-type"         // webauthn.get where create was asked, or the reverse
-	WrongRPID         Fault = "wrong-rpid"         // the authenticator answered for evil.example
-	NoUP              Fault = "no-up"              // nobody was present
-	NoUV              Fault = "no-uv"              // nobody was verified
-	BadSignature      Fault = "bad-signature"      // one bit of the signature is wrong
-	CounterRegress    Fault = "counter-regress"    // the counter did not grow (Authenticate)
-	BSWithoutBE       Fault = "bs-without-be"      // backed up, though not eligible
-	BEChanged         Fault = "be-changed"         // eligibility differs from registration (Authenticate)
-	CrossOrigin       Fault = "cross-origin"       // made in a frame of another origin's page
-	WrongUserHandle   Fault = "wrong-user-handle"  // somebody else's (Authenticate)
-	NoUserHandle      Fault = "no-user-handle"     // none at all (Authenticate)
-	ForeignCredential Fault = "foreign-credential" // Authenticate: a passkey outside allowCredentials; Register: an id that was not attested
-	AlgNotOffered     Fault = "alg-not-offered"    // a key of another algorithm (Register)
-	TrailingBytes     Fault = "trailing-bytes"     // one byte too many after the authenticator's data
-	OversizedID       Fault = "oversized-id"       // a credential id of 1024 bytes
-	Cancelled         Fault = "cancelled"          // the user declined: ErrCancelled
+	WrongOrigin       Fault = "wrong-origin"
+	WrongChallenge    Fault = "wrong-challenge"
+	WrongType         Fault = "wrong-type"
+	NotUTF8           Fault = "client-data-not-utf8"
+	NotJSON           Fault = "client-data-not-json"
+	CrossOrigin       Fault = "cross-origin"
+	TopOrigin         Fault = "top-origin"
+	WrongRPID         Fault = "wrong-rpid"
+	NoUP              Fault = "no-up"
+	NoUV              Fault = "no-uv"
+	BSWithoutBE       Fault = "bs-without-be"
+	BEChanged         Fault = "be-changed"
+	CounterRegress    Fault = "counter-regress"
+	NoExtensionData   Fault = "no-extension-data"
+	ShortData         Fault = "short-data"
+	TrailingBytes     Fault = "trailing-bytes"
+	BadSignature      Fault = "bad-signature"
+	OtherKey          Fault = "other-key"
+	WrongUserHandle   Fault = "wrong-user-handle"
+	NoUserHandle      Fault = "no-user-handle"
+	ForeignCredential Fault = "foreign-credential"
+	UnknownCredential Fault = "unknown-credential"
+	TakenCredential   Fault = "taken-credential"
+	OversizedID       Fault = "oversized-id"
+	NoAttestedData    Fault = "no-attested-data"
+	AlgNotOffered     Fault = "alg-not-offered"
+	UnknownFormat     Fault = "unknown-format"
+	NoneWithStatement Fault = "none-with-statement"
+	Cancelled         Fault = "cancelled"
 )
 
 // ErrCancelled is what Register and Authenticate return when the user declines
 // (in a browser, a NotAllowedError).
 var ErrCancelled = errors.New("the user cancelled")
 
-// Faults returns every fault there is.
-func Faults() []Fault {
-	return []Fault{
-		WrongOrigin, WrongChallenge, WrongType, WrongRPID, NoUP, NoUV, BadSignature, CounterRegress, BSWithoutBE,
-		BEChanged, CrossOrigin, WrongUserHandle, NoUserHandle, ForeignCredential, AlgNotOffered, TrailingBytes,
-		OversizedID, Cancelled,
+// ceremonies are those in which a fault means something.
+type ceremonies uint8
+
+const (
+	registration ceremonies = 1 << iota
+	authentication
+	both = registration | authentication
+)
+
+func (c ceremonies) String() string {
+	return [...]string{registration: "registration", authentication: "authentication", both: "both"}[c]
+}
+
+// Description says what a fault does, and in which ceremony it means something:
+// "registration", "authentication" or "both".
+type Description struct {
+	Fault    Fault
+	Ceremony string
+	Doc      string
+}
+
+// Catalogue describes every fault there is, in the order of the steps of Web
+// Authentication Level 3 §7.1 and §7.2 that they violate.
+func Catalogue() []Description {
+	in := func(c ceremonies, f Fault, doc string) Description { return Description{f, c.String(), doc} }
+	return []Description{
+		in(both, Cancelled, "the person declines, and no answer comes"),
+		in(both, ForeignCredential, "answers with a passkey of the device that was not asked for, or else with one that nobody has; a new passkey comes with an id that was not attested"),
+		in(authentication, UnknownCredential, "answers with a passkey that nobody has registered"),
+		in(authentication, WrongUserHandle, "names somebody else as the passkey's user"),
+		in(authentication, NoUserHandle, "names nobody as the passkey's user"),
+		in(both, NotUTF8, "sends client data that is not UTF-8"),
+		in(both, NotJSON, "sends client data that is not JSON"),
+		in(both, WrongType, "says webauthn.get where webauthn.create was asked, or the reverse"),
+		in(both, WrongChallenge, "answers another challenge"),
+		in(both, WrongOrigin, "was used on https://evil.example"),
+		in(both, CrossOrigin, "was used in a frame inside a page of another origin (crossOrigin)"),
+		in(both, TopOrigin, "names an origin around its own (topOrigin)"),
+		in(both, WrongRPID, "answers for the relying party evil.example"),
+		in(both, NoUP, "has seen nobody present (flag UP)"),
+		in(both, NoUV, "has verified nobody (flag UV)"),
+		in(both, BSWithoutBE, "says that the passkey is backed up though it cannot be (flags BS, BE)"),
+		in(authentication, BEChanged, "says otherwise than at registration whether the passkey can be backed up (flag BE)"),
+		in(both, NoExtensionData, "announces extension data that does not follow (flag ED)"),
+		in(authentication, ShortData, "sends authenticator data that ends too soon"),
+		in(both, TrailingBytes, "sends one byte too many after the authenticator's data"),
+		in(registration, NoAttestedData, "sends no attested credential data (flag AT)"),
+		in(registration, AlgNotOffered, "makes a key of an algorithm that was not offered"),
+		in(both, OversizedID, "sends a credential id of 1024 bytes"),
+		in(registration, UnknownFormat, "attests in a format that nobody knows"),
+		in(registration, NoneWithStatement, "attests nothing (format none), yet sends a statement"),
+		in(both, BadSignature, "gets one bit of the signature wrong: of the assertion, or of the attestation"),
+		in(authentication, OtherKey, "signs with a key that is not the passkey's"),
+		in(authentication, CounterRegress, "counts no further than the last time, as a copy would"),
+		in(registration, TakenCredential, "registers the id of a passkey again that the device holds already, whatever excludeCredentials says"),
 	}
 }
 
-// onlyRegister and onlyAuthenticate are the faults with a meaning in one
-// ceremony alone.
-func onlyRegister() []Fault { return []Fault{AlgNotOffered} }
-func onlyAuthenticate() []Fault {
-	return []Fault{CounterRegress, BEChanged, WrongUserHandle, NoUserHandle}
+// Faults returns every fault there is.
+func Faults() []Fault {
+	var list []Fault
+	for _, d := range Catalogue() {
+		list = append(list, d.Fault)
+	}
+	return list
 }
 
 // How says how a single call shall differ: a Fault, or As.
@@ -70,17 +133,19 @@ type call struct {
 
 // newCall gathers how a call differs and refuses faults that do not exist, or
 // not in this ceremony.
-func newCall(hows []How, meaningless []Fault) (*call, error) {
+func newCall(hows []How, ceremony ceremonies) (*call, error) {
 	var c call
 	for _, how := range hows {
 		how.apply(&c)
 	}
+	all := Catalogue()
 	for _, f := range c.faults {
-		if !slices.Contains(Faults(), f) {
+		i := slices.IndexFunc(all, func(d Description) bool { return d.Fault == f })
+		if i < 0 {
 			return nil, fmt.Errorf("there is no fault %q; there are %v", f, Faults())
 		}
-		if slices.Contains(meaningless, f) {
-			return nil, fmt.Errorf("fault %q means nothing in this ceremony", f)
+		if in := all[i].Ceremony; in != both.String() && in != ceremony.String() {
+			return nil, fmt.Errorf("fault %q means nothing in this ceremony, only in %s", f, in)
 		}
 	}
 	if c.has(Cancelled) {
