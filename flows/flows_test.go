@@ -58,11 +58,11 @@ func TestBuiltinFlowsByScenario(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range report.Results {
-				if r.Failure != "" {
-					t.Errorf("%s\n%s", r.Name, r.Failure)
+				if r.Failure != nil {
+					t.Errorf("%s\n%s", r.Name, r.Failure.Text(flows.ScenariosOf(path)))
 				}
 			}
-			for _, missed := range report.Missed {
+			for _, missed := range report.Coverage.Missed() {
 				t.Errorf("no scenario reaches %s", missed)
 			}
 		})

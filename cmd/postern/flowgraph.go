@@ -6,20 +6,22 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/draw"
 	"github.com/postern-id/postern/flows/findings"
+	"github.com/postern-id/postern/flows/flowtest"
 	"github.com/postern-id/postern/nodes"
 )
 
 type flowGraphCommand struct {
 	Format   string `enum:"mermaid,dot" default:"mermaid" help:"mermaid or dot."`
 	Output   string `short:"o" type:"path" help:"The file to write; by default standard output."`
-	Coverage bool   `help:"Run the scenarios of the flow and mark what they do not reach."`
+	Coverage bool   `xor:"coverage" help:"Run the scenarios of the flow and mark what they do not reach."`
+	From     string `xor:"coverage" name:"coverage-from" type:"path" placeholder:"FILE" help:"Mark what scenarios did not reach by what flow test --coverage-out wrote."`
 	File     string `arg:"" help:"A flow file, or - for standard input."`
 }
 
@@ -30,10 +32,14 @@ func (c flowGraphCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	var options draw.Options
-	if c.Coverage {
-		if options.Reached, err = reached(ctx, c.File); err != nil {
-			return err
-		}
+	switch {
+	case c.Coverage:
+		options.Reached, err = reached(ctx, c.File)
+	case c.From != "":
+		options.Reached, err = reachedBefore(c.From, c.File, g.Flow().Handle)
+	}
+	if err != nil {
+		return err
 	}
 	drawing := draw.Mermaid(g, options)
 	if c.Format == "dot" {
@@ -71,11 +77,31 @@ func reached(ctx context.Context, file string) (func(node, outcome string) bool,
 	if _, err := os.Stat(scenarios); err != nil {
 		return nil, fmt.Errorf("there are no scenarios of %s: expected them in %s", file, scenarios)
 	}
-	report, err := runScenarios(ctx, scenarios)
+	suite := flowtest.Runner{}.RunFiles(ctx, []string{scenarios})
+	if suite[0].Err != nil {
+		return nil, suite[0].Err
+	}
+	return suite[0].Report.Coverage.Reached, nil
+}
+
+// reachedBefore reads from a file what scenarios have reached of a flow: that of the
+// same path, or else of the same handle, since the paths may start elsewhere.
+func reachedBefore(from, flow, handle string) (func(node, outcome string) bool, error) {
+	f, err := os.Open(from)
 	if err != nil {
 		return nil, err
 	}
-	return func(node, outcome string) bool {
-		return !slices.Contains(report.Missed, strings.TrimSuffix(node+" "+outcome, " "))
-	}, nil
+	defer f.Close()
+	list, err := flowtest.ReadCoverage(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	i := slices.IndexFunc(list, func(c flowtest.Coverage) bool { return filepath.Clean(c.File) == filepath.Clean(flow) })
+	if i < 0 {
+		i = slices.IndexFunc(list, func(c flowtest.Coverage) bool { return c.Handle == handle })
+	}
+	if i < 0 {
+		return nil, fmt.Errorf("%s tells nothing of the flow %s (%s)", from, handle, flow)
+	}
+	return list[i].Reached, nil
 }

@@ -24,14 +24,21 @@ type browser struct {
 	session *schemas.Session
 }
 
-// open gives a scenario its browser. What the browser brings is in the store.
-func (w *world) open(ctx context.Context, s Scenario) (*browser, error) {
-	b := &browser{}
-	for name, scopes := range s.Consents {
-		if err := w.Apply(ctx, []schemas.Change{schemas.GrantConsent{UserID: userID(name), ApplicationID: w.app.ID, Scopes: scopes, At: w.now}}); err != nil {
-			return nil, err
+// open gives the scenario its browser. What the browser brings is in the store.
+func (p *playing) open(ctx context.Context) (err error) {
+	for name, scopes := range p.scenario.Consents {
+		if err := p.Apply(ctx, []schemas.Change{schemas.GrantConsent{UserID: userID(name), ApplicationID: p.app.ID, Scopes: scopes, At: p.now}}); err != nil {
+			return err
 		}
 	}
+	p.browser, err = p.world.browse(ctx, p.scenario)
+	return err
+}
+
+// browse makes a browser with an authorization request and a session, as far as
+// the scenario says.
+func (w *world) browse(ctx context.Context, s Scenario) (*browser, error) {
+	b := &browser{}
 	if s.Request.Bound || s.Request.LoginHint != "" || s.Request.Scopes != nil || s.Login != nil {
 		b.asked = &schemas.AuthRequest{
 			ID: requestID, ApplicationID: w.app.ID, LoginHint: s.Request.LoginHint,

@@ -6,55 +6,186 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
+	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/schemas"
 )
 
-// differences are lines that say what was expected and what came.
-type differences []string
+// differences are members of what was expected, with what came.
+type differences []Difference
 
-func (d *differences) add(what string, want, got any) {
-	*d = append(*d, fmt.Sprintf("%s: expected %v, got %v", what, want, got))
+// add notes a difference. The member is named by its path below expect.
+func (d *differences) add(member string, want, got any) {
+	*d = append(*d, Difference{Member: member, Want: want, Got: got})
 }
 
-// compare finds everything in which a reply is not as expected.
-func (e Expect) compare(step *schemas.Step, refused *schemas.Error, events []schemas.Event) differences {
+// text compares two texts, unless nothing is expected.
+func (d *differences) text(member, want, got string) {
+	if want != "" && want != got {
+		d.add(member, want, orNone(got))
+	}
+}
+
+// list compares two lists, unless nothing is expected.
+func (d *differences) list(member string, want, got []string) {
+	if want != nil && !slices.Equal(want, got) {
+		d.add(member, want, slices.Concat([]string{}, got))
+	}
+}
+
+// compare finds everything in which what came is not as expected.
+func (e Expect) compare(r *reply) differences {
 	var d differences
-	if code := codeOf(refused); code != e.Refused {
-		d.add("refused", orNone(e.Refused), orNone(code)+descriptionOf(refused))
+	if code := codeOf(r.refused); code != e.Refused {
+		d.add("refused", orNone(e.Refused), orNone(code)+descriptionOf(r.refused))
 	}
-	if step != nil {
-		e.compareStep(&d, step)
-		e.compareClaims(&d, step.Assertion)
+	if why := reason(r.declined); why != e.Declined {
+		d.add("declined", orNone(e.Declined), orNone(why))
 	}
-	var actions []string
-	for _, event := range events {
-		actions = append(actions, event.Action)
+	step := r.step
+	if step == nil {
+		step = &schemas.Step{} // in which nothing is as expected
 	}
-	same(&d, "events", e.Events, actions)
+	e.compareStep(&d, step)
+	e.compareData(&d, step)
+	e.compareClaims(&d, step.Assertion)
+	e.compareEvents(&d, r.events)
 	return d
 }
 
 // compareStore looks at how much there is in the store.
-func (e Expect) compareStore(d *differences, users, sessions int) {
-	if e.Users != nil && *e.Users != users {
-		d.add("users", *e.Users, users)
+func (e Expect) compareStore(d *differences, w *world) {
+	if got := len(w.users); e.Users != nil && *e.Users != got {
+		d.add("users", *e.Users, got)
 	}
-	if e.Sessions != nil && *e.Sessions != sessions {
-		d.add("sessions", *e.Sessions, sessions)
+	if got := len(w.sessions); e.Sessions != nil && *e.Sessions != got {
+		d.add("sessions", *e.Sessions, got)
+	}
+	for _, user := range slices.Sorted(maps.Keys(e.Passkeys)) {
+		if got := w.passkeys(userID(user)); got != e.Passkeys[user] {
+			d.add(schemas.MemberPath("passkeys", user), e.Passkeys[user], got)
+		}
+	}
+	refusal := ""
+	if r := w.requests[requestID].Refusal; r != nil {
+		refusal = r.Code
+	}
+	d.text("refusal", e.Refusal, refusal)
+}
+
+// compareStep looks at what the client sees.
+func (e Expect) compareStep(d *differences, step *schemas.Step) {
+	d.text("status", string(e.Status), string(step.FlowStatus))
+	d.text("step", e.Step, step.StepID)
+	d.text("redirectURL", e.RedirectURL, step.Data.RedirectURL)
+	if code := codeOf(step.Error); code != e.Error {
+		d.add("error", orNone(e.Error), orNone(code)+descriptionOf(step.Error))
+	}
+	if step.Error != nil {
+		d.text("check", e.Check, string(passkey.FailedStep(step.Error)))
+	} else {
+		d.text("check", e.Check, "")
+	}
+	d.list("inputs", e.Inputs, inputsOf(step))
+	d.list("actions", e.Actions, actionsOf(step))
+	d.list("consents", e.Consents, asked(step))
+	if faulty := faultyOf(step); e.FieldErrors != nil || faulty != nil {
+		d.list("fieldErrors", append([]string{}, e.FieldErrors...), faulty)
 	}
 }
 
-// compareRefusal looks at what the client is told who gets no code.
-func (e Expect) compareRefusal(d *differences, refusal *schemas.Refusal) {
-	code := ""
-	if refusal != nil {
-		code = refusal.Code
+// compareData looks at what comes with a step for the client to use.
+func (e Expect) compareData(d *differences, step *schemas.Step) {
+	data := step.Data.AdditionalData
+	for i, key := range e.Data {
+		if data[key] == "" {
+			d.add(fmt.Sprintf("data[%d]", i), key, slices.Sorted(maps.Keys(data)))
+		}
 	}
-	if e.Refusal != "" && e.Refusal != code {
-		d.add("refusal", e.Refusal, orNone(code))
+	for _, key := range slices.Sorted(maps.Keys(e.Values)) {
+		if data[key] != e.Values[key] {
+			d.add(schemas.MemberPath("values", key), e.Values[key], data[key])
+		}
 	}
+}
+
+// compareClaims looks at what the assertion says.
+func (e Expect) compareClaims(d *differences, assertion string) {
+	if len(e.Claims) == 0 && len(e.NoClaims) == 0 && e.User == "" {
+		return
+	}
+	var got map[string]any
+	if err := json.Unmarshal([]byte(assertion), &got); err != nil {
+		switch {
+		case e.User != "":
+			d.add("user", e.User, "no assertion")
+		case len(e.Claims) > 0:
+			d.add("claims", e.Claims, "no assertion")
+		default:
+			d.add("noClaims", e.NoClaims, "no assertion")
+		}
+		return
+	}
+	if e.User != "" && got["sub"] != userID(e.User) {
+		d.add("user", e.User, fmt.Sprintf("another (username %v)", got["username"]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Claims)) {
+		if !reflect.DeepEqual(e.Claims[name], got[name]) {
+			d.add(schemas.MemberPath("claims", name), e.Claims[name], got[name])
+		}
+	}
+	for i, name := range e.NoClaims {
+		if value, there := got[name]; there {
+			d.add(fmt.Sprintf("noClaims[%d]", i), "no claim "+name, value)
+		}
+	}
+}
+
+// compareEvents looks at what is in the audit log since.
+func (e Expect) compareEvents(d *differences, events []schemas.Event) {
+	if e.Events == nil {
+		return
+	}
+	var want []string
+	for _, event := range e.Events {
+		want = append(want, event.Action)
+	}
+	if got := actions(events); !slices.Equal(want, got) {
+		d.add("events", want, slices.Concat([]string{}, got))
+		return
+	}
+	for i, event := range e.Events {
+		at := fmt.Sprintf("events[%d]", i)
+		if event.User != "" && events[i].UserID != userID(event.User) {
+			d.add(at+".user", event.User, "another")
+		}
+		for _, key := range slices.Sorted(maps.Keys(event.Detail)) {
+			if got := events[i].Detail[key]; got != event.Detail[key] {
+				d.add(schemas.MemberPath(at+".detail", key), event.Detail[key], got)
+			}
+		}
+	}
+}
+
+func inputsOf(step *schemas.Step) (identifiers []string) {
+	for _, in := range step.Data.Inputs {
+		identifiers = append(identifiers, in.Identifier)
+	}
+	return identifiers
+}
+
+func actionsOf(step *schemas.Step) (refs []string) {
+	for _, a := range step.Data.Actions {
+		refs = append(refs, a.Ref)
+	}
+	return refs
+}
+
+func faultyOf(step *schemas.Step) (identifiers []string) {
+	for _, f := range step.Data.FieldErrors {
+		identifiers = append(identifiers, f.Identifier)
+	}
+	return identifiers
 }
 
 // asked are the scopes that a step asks consent for.
@@ -70,65 +201,11 @@ func asked(step *schemas.Step) []string {
 	return scopes
 }
 
-// compareStep looks at what the client sees.
-func (e Expect) compareStep(d *differences, step *schemas.Step) {
-	if e.Status != "" && e.Status != step.FlowStatus {
-		d.add("status", e.Status, step.FlowStatus)
+func actions(events []schemas.Event) (list []string) {
+	for _, e := range events {
+		list = append(list, e.Action)
 	}
-	if e.Step != "" && e.Step != step.StepID {
-		d.add("step", e.Step, orNone(step.StepID))
-	}
-	if e.RedirectURL != "" && e.RedirectURL != step.Data.RedirectURL {
-		d.add("redirectURL", e.RedirectURL, orNone(step.Data.RedirectURL))
-	}
-	if code := codeOf(step.Error); code != e.Error {
-		d.add("error", orNone(e.Error), orNone(code)+descriptionOf(step.Error))
-	}
-	var inputs, actions, faulty []string
-	for _, in := range step.Data.Inputs {
-		inputs = append(inputs, in.Identifier)
-	}
-	for _, a := range step.Data.Actions {
-		actions = append(actions, a.Ref)
-	}
-	for _, f := range step.Data.FieldErrors {
-		faulty = append(faulty, f.Identifier)
-	}
-	same(d, "inputs", e.Inputs, inputs)
-	same(d, "actions", e.Actions, actions)
-	same(d, "consents", e.Consents, asked(step))
-	if e.FieldErrors != nil || faulty != nil {
-		same(d, "fieldErrors", append([]string{}, e.FieldErrors...), faulty)
-	}
-	for _, key := range e.Data {
-		if step.Data.AdditionalData[key] == "" {
-			d.add("data", key, slices.Sorted(maps.Keys(step.Data.AdditionalData)))
-		}
-	}
-}
-
-// same compares two lists, unless nothing is expected.
-func same(d *differences, what string, want, got []string) {
-	if want != nil && !slices.Equal(want, got) {
-		d.add(what, want, got)
-	}
-}
-
-// compareClaims looks at what the assertion says.
-func (e Expect) compareClaims(d *differences, assertion string) {
-	if len(e.Claims) == 0 {
-		return
-	}
-	var got map[string]any
-	if err := json.Unmarshal([]byte(assertion), &got); err != nil {
-		d.add("claims", e.Claims, "no assertion")
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(e.Claims)) {
-		if !reflect.DeepEqual(e.Claims[name], got[name]) {
-			d.add("claim "+name, e.Claims[name], got[name])
-		}
-	}
+	return list
 }
 
 func codeOf(e *schemas.Error) string {
@@ -151,6 +228,3 @@ func orNone(s string) string {
 	}
 	return s
 }
-
-// lines writes differences below each other.
-func lines(d differences) string { return "\n  " + strings.Join(d, "\n  ") }

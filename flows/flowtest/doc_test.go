@@ -39,8 +39,8 @@ func TestDocumentedExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range report.Results {
-		if r.Failure != "" {
-			t.Errorf("%s: %s", r.Name, r.Failure)
+		if r.Failure != nil {
+			t.Errorf("%s: %s", r.Name, r.Failure.Text(path))
 		}
 	}
 }

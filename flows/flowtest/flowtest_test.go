@@ -42,26 +42,39 @@ func write(t testing.TB, flow, scenarios string) string {
 
 // Each scenario fails in one way, and the report says which.
 func TestFailuresAreTold(t *testing.T) {
-	const head = "users: {ada: {attributes: {username: ada}, passkeys: [laptop]}}\nscenarios:\n  - name: s\n    steps:\n"
+	const head = "users: {ada: {attributes: {username: ada}, passkeys: [laptop]}, bob: {attributes: {username: bob}}}\nscenarios:\n  - name: s\n    steps:\n"
 	const begin = "      - expect: {step: key}\n"
 	tests := []struct{ name, steps, want string }{
-		{"status", "      - expect: {status: COMPLETE}\n", "step 1\n  status: expected COMPLETE, got INCOMPLETE"},
-		{"step", "      - expect: {step: done}\n", "step: expected done, got key"},
-		{"actions", "      - expect: {actions: [go]}\n", "actions: expected [go], got [passkey]"},
-		{"inputs", "      - expect: {inputs: [a]}\n", "inputs: expected [a], got [credentialId"},
-		{"data", "      - expect: {data: [nothing]}\n", "data: expected nothing, got [passkeyChallenge]"},
-		{"events", "      - expect: {events: [user.signed_in]}\n", "events: expected [user.signed_in], got []"},
-		{"users", "      - expect: {users: 2}\n", "users: expected 2, got 1"},
-		{"an error nobody expects", begin + "      - send: {passkey: {device: laptop, fault: no-up}}\n", "step 2\n  error: expected none, got passkey_verification_failed"},
-		{"an error that does not come", begin + "      - send: {passkey: {device: laptop}}\n        expect: {error: x}\n", "error: expected x, got none"},
-		{"a refusal nobody expects", begin + "      - send: {action: x}\n", "refused: expected none, got invalid_action"},
-		{"a refusal that does not come", begin + "      - send: {passkey: {device: laptop}}\n        expect: {refused: stale_step}\n", "refused: expected stale_step, got none"},
-		{"claim", begin + "      - send: {passkey: {device: laptop}}\n        expect: {claims: {username: bob}}\n", "claim username: expected bob, got ada"},
-		{"no assertion", "      - expect: {claims: {username: ada}}\n", "got no assertion"},
-		{"the way back", "      - expect: {redirectURL: https://x}\n", "redirectURL: expected https://x, got none"},
-		{"sessions", "      - expect: {sessions: 1}\n", "sessions: expected 1, got 0"},
-		{"no such fault", begin + "      - send: {passkey: {device: laptop, fault: gremlins}}\n", "step 2\n  the device laptop: there is no fault \"gremlins\""},
-		{"no passkey on the device", begin + "      - send: {passkey: {device: toaster}}\n", "the device toaster: "},
+		{"status", "      - expect: {status: COMPLETE}\n", "flow_test.yaml:5:26: step 1: status\n  expected  COMPLETE\n  got       INCOMPLETE"},
+		{"step", "      - expect: {step: done}\n", "step\n  expected  done\n  got       key"},
+		{"actions", "      - expect: {actions: [go]}\n", "actions\n  expected  [go]\n  got       [passkey]"},
+		{"inputs", "      - expect: {inputs: [a]}\n", "inputs\n  expected  [a]\n  got       [credentialId"},
+		{"data", "      - expect: {data: [nothing]}\n", "data[0]\n  expected  nothing\n  got       [passkeyChallenge]"},
+		{"values", "      - expect: {values: {nothing: x}}\n", "flow_test.yaml:5:36: step 1: values.nothing\n  expected  x\n  got       none"},
+		{"events", "      - expect: {events: [user.signed_in]}\n", "events\n  expected  [user.signed_in]\n  got       []"},
+		{"users", "      - expect: {users: 3}\n", "users\n  expected  3\n  got       2"},
+		{"passkeys", "      - expect: {passkeys: {ada: 2}}\n", "passkeys.ada\n  expected  2\n  got       1"},
+		{"all that is wrong", "      - expect: {users: 3, step: done}\n", "step\n  expected  done\n  got       key\nflow_test.yaml:5:25: step 1: users\n"},
+		{"an error nobody expects", begin + "      - send: {passkey: {device: laptop, fault: no-up}}\n", "step 2: error\n  expected  none\n  got       passkey_verification_failed ("},
+		{"an error that does not come", begin + "      - send: {passkey: {device: laptop}}\n        expect: {error: x}\n", "error\n  expected  x\n  got       none"},
+		{"another check", begin + "      - send: {passkey: {device: laptop, fault: no-up}}\n        expect: {error: passkey_verification_failed, check: signature}\n", "check\n  expected  signature\n  got       user_presence"},
+		{"a check that passes", begin + "      - send: {passkey: {device: laptop}}\n        expect: {check: signature}\n", "check\n  expected  signature\n  got       none"},
+		{"a refusal nobody expects", begin + "      - send: {action: x}\n", "refused\n  expected  none\n  got       invalid_action"},
+		{"a refusal that does not come", begin + "      - send: {passkey: {device: laptop}}\n        expect: {refused: stale_step}\n", "refused\n  expected  stale_step\n  got       none"},
+		{"a step beside a refusal", begin + "      - send: {action: x}\n        expect: {refused: invalid_action, step: key}\n", "step\n  expected  key\n  got       none"},
+		{"claim", begin + "      - send: {passkey: {device: laptop}}\n        expect: {claims: {username: bob}}\n", "claims.username\n  expected  bob\n  got       ada"},
+		{"a claim too many", begin + "      - send: {passkey: {device: laptop}}\n        expect: {noClaims: [email, username]}\n", "noClaims[1]\n  expected  no claim username\n  got       ada"},
+		{"another user", begin + "      - send: {passkey: {device: laptop}}\n        expect: {user: bob}\n", "user\n  expected  bob\n  got       another (username ada)"},
+		{"another user of an event", begin + "      - send: {passkey: {device: laptop}}\n        expect: {events: [{action: passkey.used, user: bob}, user.signed_in]}\n", "events[0].user\n  expected  bob\n  got       another"},
+		{"another detail of an event", begin + "      - send: {passkey: {device: laptop}}\n        expect: {events: [{action: passkey.used, detail: {credentialId: x}}, user.signed_in]}\n", "events[0].detail.credentialId\n  expected  x\n"},
+		{"no assertion", "      - expect: {claims: {username: ada}}\n", "got       no assertion"},
+		{"no assertion to lack a claim", "      - expect: {noClaims: [email]}\n", "got       no assertion"},
+		{"nobody", "      - expect: {user: ada}\n", "got       no assertion"},
+		{"the way back", "      - expect: {redirectURL: https://x}\n", "redirectURL\n  expected  https://x\n  got       none"},
+		{"sessions", "      - expect: {sessions: 1}\n", "sessions\n  expected  1\n  got       0"},
+		{"no passkey on the device", begin + "      - send: {passkey: {device: toaster}}\n", "declined\n  expected  none\n  got       no-passkey"},
+		{"a device that answers", begin + "      - send: {passkey: {device: laptop}}\n        expect: {declined: cancelled}\n", "declined\n  expected  cancelled\n  got       none"},
+		{"no answer to send again", begin + "      - send: {passkey: {device: laptop, replay: true}}\n", "flow_test.yaml:6:9: step 2\n  the device laptop has answered nothing"},
 		{"no step before the last", begin + "      - send: {stale: true, passkey: {device: laptop}}\n", "there is no earlier step"},
 	}
 	for _, tt := range tests {
@@ -74,7 +87,11 @@ func TestFailuresAreTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := report.Results[0].Failure; !strings.Contains(got, tt.want) {
+			failure := report.Results[0].Failure
+			if failure == nil {
+				t.Fatal("it passed")
+			}
+			if got := failure.Text("flow_test.yaml"); !strings.Contains(got, tt.want) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
@@ -93,6 +110,15 @@ func TestFaultyFiles(t *testing.T) {
 		{"a session of no time", signIn, "scenarios:\n  - name: s\n    session: {user: a, amr: [pwd], age: old}\n    steps: [{}]\n", "flow_test.yaml:3:41: scenarios[0].session.age: expected a duration such as 31m"},
 		{"a session of nobody", signIn, "scenarios:\n  - name: s\n    session: {amr: [pwd]}\n    steps: [{}]\n", `"user" is missing`},
 		{"what OpenID Connect calls otherwise", signIn, "scenarios:\n  - name: s\n    login: {max_age: 1}\n    steps: [{}]\n", `unknown member "max_age"; did you mean "maxAge"?`},
+		{"no such fault", signIn, "scenarios:\n  - name: s\n    steps: [{send: {passkey: {device: d, fault: bad-signatur}}}]\n", `did you mean "bad-signature"?`},
+		{"a misspelt member of the application", signIn, "application: {requireConset: true}\n" + good, `unknown member "requireConset"; did you mean "requireConsent"?`},
+		{"a misspelt member of a scenario's application", signIn, "scenarios: [{name: s, application: {nam: x}, steps: [{}]}]\n", `unknown member "nam"; did you mean "name"?`},
+		{"two scenarios of a name", signIn, "scenarios:\n  - {name: s, steps: [{}]}\n  - {name: s, steps: [{}]}\n", "flow_test.yaml:3:12: scenarios[1].name: the scenario on line 2 has this name too"},
+		{"a consent of nobody", signIn, "users: {ada: {attributes: {}}}\nscenarios: [{name: s, consents: {adb: []}, steps: [{}]}]\n", `there is no user "adb"; did you mean "ada"?`},
+		{"a passkey of nobody", signIn, "scenarios: [{name: s, steps: [{send: {passkey: {device: d, as: eve}}}]}]\n", `passkey.as: there is no user "eve"`},
+		{"an expectation of nobody", signIn, "scenarios: [{name: s, steps: [{expect: {user: eve, passkeys: {eve: 1}, events: [{action: x, user: eve}]}}]}]\n", `events[0].user: there is no user "eve"`},
+		{"an event that is a number", signIn, "scenarios: [{name: s, steps: [{expect: {events: [1]}}]}]\n", "events[0]: expected "},
+		{"a clock of no time", signIn, "clock: noon\n" + good, "clock: expected a time such as"},
 		{"a flow that is not one", "handle: x\n", good, "flow.yaml:1:1"},
 		{"a flow that is not safe", "handle: x\nname: x\nflowType: AUTHENTICATION\nnodes: [{id: done, use: authorization-code}]\n", good, "flow.yaml:4:9: nodes[0]: "},
 		{"users who are the same", signIn, "users: {a: {attributes: {username: x}}, b: {attributes: {username: X}}}\n" + good, "the user b: attribute_taken"},
@@ -183,8 +209,8 @@ scenarios:
 		t.Fatal(err)
 	}
 	for _, r := range report.Results {
-		if r.Failure != "" {
-			t.Errorf("%s: %s", r.Name, r.Failure)
+		if r.Failure != nil {
+			t.Errorf("%s: %s", r.Name, r.Failure.Text("flow_test.yaml"))
 		}
 	}
 }
@@ -199,7 +225,7 @@ func TestMissed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(report.Missed), "[key success key failure done]"; got != want {
+	if got, want := fmt.Sprint(report.Coverage.Missed()), "[key success key failure done]"; got != want {
 		t.Errorf("missed %s, want %s", got, want)
 	}
 }
@@ -217,7 +243,7 @@ func BenchmarkThousandScenarios(b *testing.B) {
 			b.Fatal(err)
 		}
 		report, err := f.Run(context.Background())
-		if err != nil || report.Results[999].Failure != "" {
+		if err != nil || report.Failed() > 0 {
 			b.Fatal(err, report)
 		}
 	}

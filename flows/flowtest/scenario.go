@@ -1,15 +1,9 @@
 package flowtest
 
 import (
-	_ "embed"
 	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
-	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -20,11 +14,17 @@ type File struct {
 	Flow string `json:"flow,omitempty"`
 	// Users exist before every scenario, by a name the scenarios use.
 	Users map[string]Given `json:"users,omitempty"`
-	// Application is whose sign-in the flow serves.
-	Application schemas.Application `json:"application,omitzero"`
-	Scenarios   []Scenario          `json:"scenarios"`
+	// Devices are authenticators that are unlike the others, by their names.
+	Devices map[string]Device `json:"devices,omitempty"`
+	// Application is whose sign-in the flow serves: members of a
+	// schemas.Application.
+	Application json.RawMessage `json:"application,omitempty"`
+	// Clock is when every scenario begins; by default 2030-01-02T03:04:05Z.
+	Clock     time.Time  `json:"clock,omitzero"`
+	Scenarios []Scenario `json:"scenarios"`
 
 	path string
+	doc  *schemas.Document
 }
 
 // Given is a user who exists. Attributes are the user's own; the rest is how
@@ -34,6 +34,21 @@ type Given struct {
 	Password    string         `json:"password,omitempty"`
 	Passkeys    []string       `json:"passkeys,omitempty"` // names of devices
 	Permissions []string       `json:"permissions,omitempty"`
+}
+
+// Device is an authenticator. By default it is built into something, counts its
+// signatures, verifies its user, and its passkeys stay on it.
+type Device struct {
+	// Synced passkeys can be backed up, and are (BE, BS); the device does not count.
+	Synced bool `json:"synced,omitempty"`
+	// Uncounted leaves the signature counter at 0.
+	Uncounted bool `json:"uncounted,omitempty"`
+	// Unverified has neither PIN nor biometrics.
+	Unverified bool `json:"unverified,omitempty"`
+	// Attachment is platform or cross-platform.
+	Attachment string `json:"attachment,omitempty"`
+	// Algorithms are those it knows, by their names (ES256, EdDSA, RS256).
+	Algorithms []string `json:"algorithms,omitempty"`
 }
 
 // Scenario is one run of the flow.
@@ -90,6 +105,10 @@ type Send struct {
 	After string `json:"after,omitempty"`
 	// Stale sends the challenge token of the step before the last.
 	Stale bool `json:"stale,omitempty"`
+	// Resume asks for the step again instead of answering it.
+	Resume bool `json:"resume,omitempty"`
+	// Elsewhere sends it from another browser, which knows the id of the run alone.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
 // Ceremony is what a software authenticator answers to the options the last
@@ -100,6 +119,10 @@ type Ceremony struct {
 	Fault string `json:"fault,omitempty"`
 	// Old answers the options of the step before the last.
 	Old bool `json:"old,omitempty"`
+	// Replay sends the device's last answer once more.
+	Replay bool `json:"replay,omitempty"`
+	// As answers with the passkey of that user, where the device holds several.
+	As string `json:"as,omitempty"`
 	// Origin is that of the page; by default the allowed one.
 	Origin string `json:"origin,omitempty"`
 	// Name is the label a person gives a new passkey.
@@ -112,73 +135,41 @@ type Expect struct {
 	Status      schemas.RunStatus `json:"status,omitempty"`
 	Step        string            `json:"step,omitempty"`
 	Error       string            `json:"error,omitempty"`       // code of the step's error
+	Check       string            `json:"check,omitempty"`       // the check of the passkey that failed: a passkey.Step
 	Refused     string            `json:"refused,omitempty"`     // code of an error instead of a step
+	Declined    string            `json:"declined,omitempty"`    // why the device sent nothing
 	FieldErrors []string          `json:"fieldErrors,omitempty"` // identifiers
 	Inputs      []string          `json:"inputs,omitempty"`      // identifiers, all of them
 	Actions     []string          `json:"actions,omitempty"`     // refs, all of them
 	Data        []string          `json:"data,omitempty"`        // keys of additionalData, among others
+	Values      map[string]string `json:"values,omitempty"`      // members of additionalData, among others
+	User        string            `json:"user,omitempty"`        // whom the assertion is about
 	Claims      map[string]any    `json:"claims,omitempty"`      // of the assertion, among others
+	NoClaims    []string          `json:"noClaims,omitempty"`    // that the assertion lacks
 	RedirectURL string            `json:"redirectURL,omitempty"` // where the browser is to go
-	Events      []string          `json:"events,omitempty"`      // audit actions of this step, all of them
+	Events      []Event           `json:"events,omitempty"`      // audit events of this step, all of them
 	Users       *int              `json:"users,omitempty"`       // how many users there are now
 	Sessions    *int              `json:"sessions,omitempty"`    // how many sessions there are now
+	Passkeys    map[string]int    `json:"passkeys,omitempty"`    // how many passkeys users have now
 	Consents    []string          `json:"consents,omitempty"`    // scopes that the step asks consent for, all of them
 	Refusal     string            `json:"refusal,omitempty"`     // error that the client is told instead of being granted its request
 }
 
-//go:embed scenario.schema.json
-var scenarioSchemaText string
-
-// Schema is the JSON Schema of scenario files.
-func Schema() *schemas.Schema { return schemas.MustSchema("scenario", scenarioSchemaText) }
-
-// Load reads a scenario file. The error lists everything that is wrong with
-// it, by line and column, or says that no flow is named or beside it.
-func Load(path string) (*File, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	f, _, problems := parse(path, text)
-	if len(problems) > 0 {
-		return nil, flows.Faults(path, problems)
-	}
-	if f.Flow == "" {
-		f.Flow, err = flows.FlowOf(path)
-	}
-	return f, err
+// Event is an audit event. A file may give its action alone.
+type Event struct {
+	Action string            `json:"action"`
+	User   string            `json:"user,omitempty"`   // whom it is about, by the name in the file
+	Detail map[string]string `json:"detail,omitempty"` // among others
 }
 
-// parse reads the text of a scenario file, as far as the text alone tells.
-func parse(path string, text []byte) (*File, *schemas.Document, []schemas.Problem) {
-	doc, problems := schemas.ParseYAML(text)
-	f := &File{path: path}
-	if len(problems) == 0 {
-		problems = doc.Decode(Schema(), f)
+// UnmarshalJSON reads an event, or the text that is its action.
+func (e *Event) UnmarshalJSON(text []byte) error {
+	if err := json.Unmarshal(text, &e.Action); err == nil {
+		return nil
 	}
-	return f, doc, problems
+	type event Event // without this method
+	return json.Unmarshal(text, (*event)(e))
 }
-
-// Check returns everything that is wrong with a scenario file, but for what only
-// running it tells, and how many scenarios it has.
-func Check(path string, text []byte) (scenarios int, problems []schemas.Problem) {
-	f, doc, problems := parse(path, text)
-	if len(problems) > 0 {
-		return 0, problems
-	}
-	if f.Flow == "" {
-		if _, err := flows.FlowOf(path); err != nil {
-			return 0, []schemas.Problem{{Message: strings.TrimPrefix(err.Error(), path+": "), Line: 1, Column: 1}}
-		}
-	} else if _, err := os.Stat(filepath.Join(filepath.Dir(path), f.Flow)); err != nil {
-		missing := fmt.Sprintf("there is no flow %q; expected its path from this file", f.Flow)
-		return 0, doc.Locate([]schemas.Problem{{Path: "flow", Message: missing}})
-	}
-	return len(f.Scenarios), nil
-}
-
-// wait returns how long the client waits.
-func (s Send) wait() (time.Duration, error) { return duration(s.After) }
 
 // duration reads a duration, if there is one.
 func duration(text string) (time.Duration, error) {

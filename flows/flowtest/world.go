@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -36,12 +35,13 @@ type world struct {
 	hasher     *password.Pool
 	devices    map[string]*passkeytest.Authenticator
 	now        time.Time
+	reached    map[way]int // in how many scenarios
 }
 
 // newWorld reads and compiles the flow that the file is about.
 func newWorld(f *File) (*world, error) {
 	w := &world{
-		file: f,
+		file: f, reached: map[way]int{},
 		// The least that argon2id takes: a scenario tests the flow, not the hash.
 		hasher: password.New(password.Options{MemoryKiB: 8, Iterations: 1, Workers: 1, Queue: 1}),
 	}
@@ -55,16 +55,19 @@ func newWorld(f *File) (*world, error) {
 // reset begins a scenario: nothing is left of the one before, and the users of
 // the file exist.
 func (w *world) reset(ctx context.Context, s Scenario) error {
-	w.app = w.file.Application
-	if len(s.Application) > 0 {
-		if err := json.Unmarshal(s.Application, &w.app); err != nil {
+	w.app = schemas.Application{}
+	for _, members := range []json.RawMessage{w.file.Application, s.Application} {
+		if len(members) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(members, &w.app); err != nil {
 			return fmt.Errorf("the application of %q: %w", s.Name, err)
 		}
 	}
 	w.app.ID = cmp.Or(w.app.ID, "application")
 	w.Memory = NewMemory()
 	w.devices = map[string]*passkeytest.Authenticator{}
-	w.now = time.Date(2030, time.January, 2, 3, 4, 5, 0, time.UTC)
+	w.now = w.file.begin()
 	w.apps[w.app.ID] = w.app
 	for _, name := range slices.Sorted(maps.Keys(w.file.Users)) {
 		if err := w.give(ctx, name, w.file.Users[name]); err != nil {
@@ -76,7 +79,7 @@ func (w *world) reset(ctx context.Context, s Scenario) error {
 
 // compile reads the flow and compiles it with the kinds of the server.
 func (w *world) compile() error {
-	path := filepath.Join(filepath.Dir(w.file.path), w.file.Flow)
+	path := w.file.FlowPath()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -95,6 +98,24 @@ func (w *world) compile() error {
 }
 
 func (w *world) clock() time.Time { return w.now }
+
+// begin is when scenarios begin.
+func (f *File) begin() time.Time {
+	if f.Clock.IsZero() {
+		return time.Date(2030, time.January, 2, 3, 4, 5, 0, time.UTC)
+	}
+	return f.Clock.UTC()
+}
+
+// passkeys is how many a user has.
+func (w *world) passkeys(userID string) (n int) {
+	for _, c := range w.credentials {
+		if c.UserID == userID {
+			n++
+		}
+	}
+	return n
+}
 
 // Graph returns the flow under test: there is no other.
 func (w *world) Graph(context.Context, string, int) (*engine.Graph, error) { return w.graph, nil }
@@ -147,7 +168,7 @@ func (w *world) enrol(u schemas.User, device string) (*schemas.Credential, error
 // has no passkeys.
 func (w *world) device(name string) *passkeytest.Authenticator {
 	if w.devices[name] == nil {
-		w.devices[name] = passkeytest.New(passkeytest.Seed(name))
+		w.devices[name] = passkeytest.New(w.file.Devices[name].options(name)...)
 	}
 	return w.devices[name]
 }

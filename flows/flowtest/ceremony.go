@@ -1,0 +1,121 @@
+package flowtest
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+)
+
+// ceremony lets a device answer the ceremony that a step offered, as inputs.
+func (p *playing) ceremony(c Ceremony) (map[string]string, error) {
+	if c.Replay {
+		if p.answers[c.Device] == nil {
+			return nil, fmt.Errorf("the device %s has answered nothing that could be sent again", c.Device)
+		}
+		return maps.Clone(p.answers[c.Device]), nil
+	}
+	n := 0
+	if c.Old {
+		n = 1
+	}
+	step, err := p.step(n)
+	if err != nil {
+		return nil, err
+	}
+	var inputs map[string]string
+	switch data := step.Data.AdditionalData; {
+	case data["passkeyCreationOptions"] != "":
+		inputs, err = p.register(c, json.RawMessage(data["passkeyCreationOptions"]))
+	case data["passkeyChallenge"] != "":
+		inputs, err = p.authenticate(c, json.RawMessage(data["passkeyChallenge"]))
+	default:
+		err = fmt.Errorf("the step %q offers no ceremony", step.StepID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the device %s: %w", c.Device, err)
+	}
+	p.answers[c.Device] = maps.Clone(inputs)
+	return inputs, nil
+}
+
+func (p *playing) register(c Ceremony, options json.RawMessage) (map[string]string, error) {
+	a, err := p.device(c.Device).Register(options, cmp.Or(c.Origin, origin), c.hows()...)
+	if err != nil {
+		return nil, err
+	}
+	inputs := map[string]string{
+		"credentialId": a.ID, "clientDataJSON": a.ClientDataJSON, "attestationObject": a.AttestationObject,
+		"authenticatorAttachment": a.Attachment,
+	}
+	if c.Name != "" {
+		inputs["credentialName"] = c.Name
+	}
+	return inputs, nil
+}
+
+func (p *playing) authenticate(c Ceremony, options json.RawMessage) (map[string]string, error) {
+	a, err := p.device(c.Device).Authenticate(options, cmp.Or(c.Origin, origin), c.hows()...)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{
+		"credentialId": a.ID, "clientDataJSON": a.ClientDataJSON, "authenticatorData": a.AuthenticatorData,
+		"signature": a.Signature, "userHandle": a.UserHandle,
+	}, nil
+}
+
+// hows say how the device is to answer.
+func (c Ceremony) hows() (list []passkeytest.How) {
+	if c.Fault != "" {
+		list = append(list, passkeytest.Fault(c.Fault))
+	}
+	if c.As != "" {
+		list = append(list, passkeytest.As(userID(c.As)))
+	}
+	return list
+}
+
+// reason names why a device declined to answer, "" if it did not.
+func reason(err error) string {
+	switch {
+	case errors.Is(err, passkeytest.ErrCancelled):
+		return "cancelled"
+	case errors.Is(err, passkeytest.ErrExcluded):
+		return "excluded"
+	case errors.Is(err, passkeytest.ErrNoPasskey):
+		return "no-passkey"
+	case errors.Is(err, passkeytest.ErrUnsuitable):
+		return "unsuitable"
+	}
+	return ""
+}
+
+// options are how the device is made.
+func (d Device) options(name string) []passkeytest.Option {
+	list := []passkeytest.Option{passkeytest.Seed(name)}
+	if d.Synced {
+		list = append(list, passkeytest.Synced())
+	}
+	if d.Uncounted {
+		list = append(list, passkeytest.NoCounter())
+	}
+	if d.Unverified {
+		list = append(list, passkeytest.CannotVerify())
+	}
+	if d.Attachment != "" {
+		list = append(list, passkeytest.Attachment(d.Attachment))
+	}
+	if len(d.Algorithms) == 0 {
+		return list
+	}
+	cose := map[string]int64{"ES256": -7, "EdDSA": -8, "RS256": -257}
+	var known []int64
+	for _, name := range d.Algorithms {
+		known = append(known, cose[name]) // the schema knows no others
+	}
+	return append(list, passkeytest.Algorithms(known...))
+}

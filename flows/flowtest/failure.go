@@ -1,0 +1,54 @@
+package flowtest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Failure is a step that is not as expected.
+type Failure struct {
+	Step   int `json:"step"` // its number, from 1
+	Line   int `json:"line"` // where it stands
+	Column int `json:"column"`
+	// Differences are all there are, in the order in which they are looked for.
+	Differences []Difference `json:"differences"`
+}
+
+// Difference is a member of what was expected, and what came instead. Without a
+// member, Got says why the step could not be played.
+type Difference struct {
+	Member string `json:"member,omitempty"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Want   any    `json:"expected,omitempty"`
+	Got    any    `json:"got"`
+}
+
+// failure places the differences of step j.
+func (p *playing) failure(j int, d differences) *Failure {
+	at := stepPath(p.number, j)
+	f := &Failure{Step: j + 1, Differences: d}
+	f.Line, f.Column = p.file.place(at)
+	for i := range d {
+		path := at
+		if d[i].Member != "" {
+			path += ".expect." + d[i].Member
+		}
+		d[i].Line, d[i].Column = p.file.place(path)
+	}
+	return f
+}
+
+// Text tells what was expected and what came, member by member, each below its
+// place in the file of the name.
+func (f *Failure) Text(file string) string {
+	var b strings.Builder
+	for _, d := range f.Differences {
+		if d.Member == "" {
+			fmt.Fprintf(&b, "%s:%d:%d: step %d\n  %v\n", file, d.Line, d.Column, f.Step, d.Got)
+			continue
+		}
+		fmt.Fprintf(&b, "%s:%d:%d: step %d: %s\n  expected  %s\n  got       %s\n", file, d.Line, d.Column, f.Step, d.Member, show(d.Want), show(d.Got))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,82 @@
+package flowtest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// checkNames finds names that stand for nothing in the file, and scenarios that
+// cannot be told apart.
+func (f *File) checkNames() (problems []schemas.Problem) {
+	first := map[string]int{}
+	for i, s := range f.Scenarios {
+		at := scenarioPath(i)
+		if before, taken := first[s.Name]; taken {
+			line, _ := f.place(scenarioPath(before))
+			problems = append(problems, problem(at+".name", "the scenario on line %d has this name too", line))
+		} else {
+			first[s.Name] = i
+		}
+		for _, user := range slices.Sorted(maps.Keys(s.Consents)) {
+			problems = f.checkUser(problems, schemas.MemberPath(at+".consents", user), user)
+		}
+		for j, x := range s.Steps {
+			problems = f.checkUsers(problems, stepPath(i, j), x)
+		}
+	}
+	return problems
+}
+
+// checkUsers finds users of a step whom the file does not have.
+func (f *File) checkUsers(problems []schemas.Problem, at string, x Exchange) []schemas.Problem {
+	if c := x.Send.Passkey; c != nil && c.As != "" {
+		problems = f.checkUser(problems, at+".send.passkey.as", c.As)
+	}
+	if x.Expect.User != "" {
+		problems = f.checkUser(problems, at+".expect.user", x.Expect.User)
+	}
+	for i, e := range x.Expect.Events {
+		if e.User != "" {
+			problems = f.checkUser(problems, fmt.Sprintf("%s.expect.events[%d].user", at, i), e.User)
+		}
+	}
+	for _, user := range slices.Sorted(maps.Keys(x.Expect.Passkeys)) {
+		problems = f.checkUser(problems, schemas.MemberPath(at+".expect.passkeys", user), user)
+	}
+	return problems
+}
+
+func (f *File) checkUser(problems []schemas.Problem, path, name string) []schemas.Problem {
+	if _, known := f.Users[name]; known {
+		return problems
+	}
+	return append(problems, problem(path, "there is no user %q%s", name, schemas.Hint(name, slices.Sorted(maps.Keys(f.Users)))))
+}
+
+// checkSteps finds steps that the flow cannot come to.
+func (f *File) checkSteps(g *engine.Graph) (problems []schemas.Problem) {
+	var known []string
+	for _, n := range g.Nodes() {
+		known = append(known, n.ID)
+	}
+	for i, s := range f.Scenarios {
+		for j, x := range s.Steps {
+			if step := x.Expect.Step; step != "" && !slices.Contains(known, step) {
+				problems = append(problems, problem(stepPath(i, j)+".expect.step", "the flow has no node %q%s", step, schemas.Hint(step, known)))
+			}
+		}
+	}
+	return problems
+}
+
+func problem(path, format string, args ...any) schemas.Problem {
+	return schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)}
+}
+
+func scenarioPath(i int) string { return fmt.Sprintf("scenarios[%d]", i) }
+
+func stepPath(i, j int) string { return fmt.Sprintf("scenarios[%d].steps[%d]", i, j) }

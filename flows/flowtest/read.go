@@ -1,0 +1,78 @@
+package flowtest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Load reads a scenario file. The error lists everything that is wrong with
+// it, by line and column, or says that no flow is named or beside it.
+func Load(path string) (*File, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, problems := parse(path, text)
+	if len(problems) > 0 {
+		return nil, flows.Faults(path, problems)
+	}
+	if f.Flow == "" {
+		f.Flow, err = flows.FlowOf(path)
+	}
+	return f, err
+}
+
+// parse reads the text of a scenario file and checks what the text alone tells.
+func parse(path string, text []byte) (*File, []schemas.Problem) {
+	doc, problems := schemas.ParseYAML(text)
+	f := &File{path: path, doc: doc}
+	if len(problems) == 0 {
+		problems = doc.Decode(Schema(), f)
+	}
+	if len(problems) == 0 {
+		problems = doc.Locate(f.checkNames())
+	}
+	return f, problems
+}
+
+// Check returns everything that is wrong with a scenario file, but for what only
+// running it tells, and how many scenarios it has. The steps that scenarios expect
+// are looked for in the flow, if that compiles: what is wrong with it is for a check
+// of the flow to tell.
+func Check(path string, text []byte) (scenarios int, problems []schemas.Problem) {
+	f, problems := parse(path, text)
+	if len(problems) > 0 {
+		return 0, problems
+	}
+	if f.Flow == "" {
+		var err error
+		if f.Flow, err = flows.FlowOf(path); err != nil {
+			return 0, []schemas.Problem{{Message: strings.TrimPrefix(err.Error(), path+": "), Line: 1, Column: 1}}
+		}
+	}
+	flow, err := os.ReadFile(f.FlowPath())
+	if err != nil {
+		return 0, f.doc.Locate([]schemas.Problem{problem("flow", "there is no flow %q; expected its path from this file", f.Flow)})
+	}
+	if _, graph, _ := engine.Check(flow, !flows.IsJSON(f.Flow), nodes.Kinds(nodes.Deps{})); graph != nil {
+		if problems = f.doc.Locate(f.checkSteps(graph)); len(problems) > 0 {
+			return 0, problems
+		}
+	}
+	return len(f.Scenarios), nil
+}
+
+// FlowPath is the path of the file of the flow that the scenarios are about.
+func (f *File) FlowPath() string { return filepath.Join(filepath.Dir(f.path), f.Flow) }
+
+// place is where a value of the file stands.
+func (f *File) place(path string) (line, column int) {
+	at := f.doc.Locate([]schemas.Problem{{Path: path}})[0]
+	return at.Line, at.Column
+}

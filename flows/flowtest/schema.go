@@ -1,0 +1,67 @@
+package flowtest
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/schemas"
+)
+
+//go:embed scenario.schema.json
+var scenarioSchemaText string
+
+// Schema is the JSON Schema of scenario files. It knows the members of an
+// application and every fault of an authenticator.
+func Schema() *schemas.Schema { return scenarioSchema() }
+
+var scenarioSchema = sync.OnceValue(func() *schemas.Schema {
+	text, err := completeSchema()
+	if err != nil {
+		panic(fmt.Sprintf("schema scenario: %v", err)) // part of the program
+	}
+	return schemas.MustSchema("scenario", string(text))
+})
+
+// completeSchema puts into the schema's definitions what is described elsewhere.
+func completeSchema() ([]byte, error) {
+	var scenario, application map[string]any
+	if err := json.Unmarshal([]byte(scenarioSchemaText), &scenario); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(schemas.ApplicationSchema().Raw(), &application); err != nil {
+		return nil, err
+	}
+	defs, _ := scenario["$defs"].(map[string]any)
+	more, _ := application["$defs"].(map[string]any)
+	for name, def := range more {
+		if defs[name] != nil {
+			return nil, fmt.Errorf("both schemas define %s", name)
+		}
+		defs[name] = def
+	}
+	defs["application"] = map[string]any{
+		"type": "object", "additionalProperties": false, "properties": application["properties"],
+		"description": "Members of an application.",
+	}
+	defs["fault"] = faultSchema()
+	return json.Marshal(scenario)
+}
+
+// faultSchema names every fault, and describes each as editors show it.
+func faultSchema() map[string]any {
+	var names, docs []string
+	for _, d := range passkeytest.Catalogue() {
+		doc := "The device " + d.Doc + "."
+		if d.Ceremony != "both" {
+			doc += " Only in a " + d.Ceremony + "."
+		}
+		names, docs = append(names, string(d.Fault)), append(docs, doc)
+	}
+	return map[string]any{
+		"enum": names, "enumDescriptions": docs,
+		"description": "How the authenticator or its browser misbehaves. Everything else about the answer is right, signatures included.",
+	}
+}

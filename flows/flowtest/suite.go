@@ -1,0 +1,100 @@
+package flowtest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+)
+
+// FileReport is what came of a scenario file: a report, or why there is none.
+type FileReport struct {
+	Name   string // as it was given
+	Report *Report
+	Err    error
+}
+
+// Suite is what came of scenario files, in their order.
+type Suite []FileReport
+
+// RunFiles runs the scenarios of files, as many files at a time as there are
+// processors. What comes of it does not depend on how many those are.
+func (r Runner) RunFiles(ctx context.Context, names []string) Suite {
+	suite := make(Suite, len(names))
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(len(names), runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := range next {
+				suite[i] = r.file(ctx, names[i])
+			}
+		})
+	}
+	for i := range names {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	return suite
+}
+
+func (r Runner) file(ctx context.Context, name string) FileReport {
+	report := FileReport{Name: name}
+	f, err := Load(name)
+	if err == nil {
+		report.Report, err = r.Run(ctx, f)
+	}
+	report.Err = err
+	return report
+}
+
+// Count counts scenarios that passed, and those that failed; a file that could not
+// be run counts as one that did.
+func (s Suite) Count() (passed, failed int) {
+	for _, f := range s {
+		if f.Err != nil {
+			failed++
+			continue
+		}
+		n := f.Report.Failed()
+		passed += len(f.Report.Results) - n
+		failed += n
+	}
+	return passed, failed
+}
+
+// Coverage is what the scenarios reached of each flow, in the order in which the
+// flows are first met. Several files may have scenarios of one flow.
+func (s Suite) Coverage() []Coverage {
+	list := []Coverage{}
+	at := map[string]int{} // flow's file → index
+	for _, f := range s {
+		if f.Err != nil {
+			continue
+		}
+		c := f.Report.Coverage
+		i, met := at[c.File]
+		if !met {
+			at[c.File] = len(list)
+			list = append(list, c.clone())
+			continue
+		}
+		list[i].Add(c)
+	}
+	return list
+}
+
+// Percent is how much of the outcomes scenarios reached, of 100.
+func (c *Coverage) Percent() float64 {
+	reached, all := c.Count()
+	if all == 0 {
+		return 100
+	}
+	return 100 * float64(reached) / float64(all)
+}
+
+// Words tell how much that is: "75.0% (3 of 4 outcomes)".
+func (c *Coverage) Words() string {
+	reached, all := c.Count()
+	return fmt.Sprintf("%.1f%% (%d of %d outcomes)", c.Percent(), reached, all)
+}

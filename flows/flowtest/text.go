@@ -1,0 +1,93 @@
+package flowtest
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// Text writes what came of scenarios for people to read.
+type Text struct {
+	// Verbose also names the scenarios that passed, tells the transcripts of those
+	// that failed, and lists what none of them reached.
+	Verbose bool
+	// Coverage adds a table of what was reached of each flow.
+	Coverage bool
+}
+
+// Write writes the failures first to last, then the tables, then the count.
+func (t Text) Write(w io.Writer, suite Suite) error {
+	out := &firstError{w: w}
+	for _, f := range suite {
+		t.file(out, f)
+	}
+	if t.Coverage {
+		for _, c := range suite.Coverage() {
+			writeTable(out, c)
+		}
+	}
+	passed, failed := suite.Count()
+	fmt.Fprintf(out, "%d passed, %d failed\n", passed, failed)
+	return out.err
+}
+
+func (t Text) file(w io.Writer, f FileReport) {
+	if f.Err != nil {
+		fmt.Fprintf(w, "FAIL\t%s\n%s", f.Name, indented(f.Err.Error()))
+		return
+	}
+	for _, r := range f.Report.Results {
+		switch {
+		case r.Failure != nil:
+			fmt.Fprintf(w, "FAIL\t%s:%d\t%s\n%s", f.Name, r.Line, r.Name, indented(r.Failure.Text(f.Name)))
+			if t.Verbose {
+				fmt.Fprint(w, indented("what happened:\n  "+strings.Join(r.Transcript, "\n  ")))
+			}
+		case t.Verbose:
+			fmt.Fprintf(w, "ok\t%s:%d\t%s\n", f.Name, r.Line, r.Name)
+		}
+	}
+	if t.Verbose {
+		for _, missed := range f.Report.Coverage.Missed() {
+			fmt.Fprintf(w, "--\t%s\tnot reached: %s\n", f.Name, missed)
+		}
+	}
+}
+
+// indented moves the lines of a text to the right, below what they are about.
+func indented(text string) string {
+	return "    " + strings.ReplaceAll(text, "\n", "\n    ") + "\n"
+}
+
+// writeTable writes how many scenarios left each node by each outcome.
+func writeTable(w io.Writer, c Coverage) {
+	fmt.Fprintf(w, "%s: %s\n", c.File, c.Words())
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, n := range c.Nodes {
+		for _, o := range n.Outcomes {
+			count := fmt.Sprint(o.Scenarios)
+			if o.Scenarios == 0 {
+				count = "not reached"
+			}
+			fmt.Fprintf(table, "    %s\t%s\t%s\t%s\n", n.ID, n.Kind, cmp.Or(o.Outcome, "(ends the run)"), count)
+		}
+	}
+	_ = table.Flush() // w keeps the error
+	fmt.Fprintln(w)
+}
+
+// firstError writes until that fails, and keeps why.
+type firstError struct {
+	w   io.Writer
+	err error
+}
+
+func (f *firstError) Write(p []byte) (n int, err error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	n, f.err = f.w.Write(p)
+	return n, f.err
+}
