@@ -32,6 +32,7 @@ type party struct {
 	// id, secret and method are of the client, and redirect its redirect URI.
 	id, secret, method, redirect string
 	key                          *keyholder // of private_key_jwt
+	stranger                     bool       // whether anybody may have registered it
 	answers                      int        // how often the person has had to prove who they are
 }
 
@@ -386,10 +387,14 @@ func (p *party) object(reply *http.Response, text string) (object map[string]any
 	return object
 }
 
-// refused makes sure that the client was told of an error.
+// refused makes sure that the client was told of an error; where nobody vouches for
+// it, and nobody was asked, the person may be told in its place (RFC 9700 §4.11.2).
 func (p *party) refused(a *answer, codes ...string) {
 	p.t.Helper()
 	for _, code := range codes {
+		if p.stranger && strings.HasPrefix(a.to, p.at("/gate/error?")) && a.params.Get("error") == code {
+			return
+		}
 		if a.to == p.redirect && a.params.Get("error") == code && !a.params.Has("code") && a.params.Get("state") == "a state, with & in it" {
 			return
 		}

@@ -92,7 +92,7 @@ func (r *registrars) party(t *testing.T, members ...any) *party {
 		t.Fatalf("%d %v", status, said)
 	}
 	secret, _ := said["client_secret"].(string)
-	return &party{rig: r.rig, t: t, http: newBrowser(t, r.rig.http), mode: "query", id: said["client_id"].(string), secret: secret,
+	return &party{stranger: true, rig: r.rig, t: t, http: newBrowser(t, r.rig.http), mode: "query", id: said["client_id"].(string), secret: secret,
 		method: said["token_endpoint_auth_method"].(string), redirect: said["redirect_uris"].([]any)[0].(string)}
 }
 

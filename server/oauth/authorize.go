@@ -213,11 +213,19 @@ func (p *Provider) tellPerson(w http.ResponseWriter, r *http.Request, err error)
 	return nil
 }
 
-// tellClient answers a client with an error (RFC 6749 §4.1.2.1).
+// tellClient answers a client with an error (RFC 6749 §4.1.2.1), or the person in its
+// place.
 func (p *Provider) tellClient(w http.ResponseWriter, r *http.Request, a *asking, err error) error {
 	told, ok := errors.AsType[*Error](err)
 	if !ok {
 		return err
+	}
+	known, err := p.takesPeople(r, a.client, a.redirect)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return p.tellPerson(w, r, told)
 	}
 	more := url.Values{"error": {told.Code}, "error_description": {told.Description}}
 	var state string

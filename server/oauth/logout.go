@@ -108,7 +108,7 @@ func (p *Provider) leaving(w http.ResponseWriter, r *http.Request) (*leaving, er
 	if l.client, err = p.leavingFrom(r.Context(), clientID, form); err != nil {
 		return nil, err
 	}
-	l.back, err = l.wayBack()
+	l.back, err = p.wayBack(r, l)
 	return l, err
 }
 
@@ -145,14 +145,17 @@ func (p *Provider) leavingFrom(ctx context.Context, clientID string, form url.Va
 }
 
 // wayBack is where the client has people sent afterwards; only to what it has
-// registered for that.
-func (l *leaving) wayBack() (string, error) {
+// registered for that, and only those who come from it, if it is anybody's.
+func (p *Provider) wayBack(r *http.Request, l *leaving) (string, error) {
 	to := l.form.Get(logoutRedirectParameter)
 	if to == "" {
 		return "", nil
 	}
 	if !slices.Contains(l.client.oauth.PostLogoutRedirectURIs, to) {
 		return "", errorf(codeInvalidRequest, "the post_logout_redirect_uri is not registered for this client: expected one of its postLogoutRedirectUris, letter by letter")
+	}
+	if takes, err := p.takesPeople(r, l.client, to); err != nil || !takes {
+		return "", err
 	}
 	if state := l.form.Get(stateParameter); state != "" {
 		to = withQuery(to, url.Values{stateParameter: {state}})

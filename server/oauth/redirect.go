@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -52,4 +53,31 @@ func originOf(uri string) string {
 	host := strings.ToLower(u.Host)
 	host = strings.TrimSuffix(host, map[string]string{"https": ":443", "http": ":80"}[u.Scheme])
 	return u.Scheme + "://" + host
+}
+
+// takesPeople reports whether people may be sent to an address of the client's who
+// were not asked anything on the way. Who answers for the client answers for where
+// it sends them. One that anybody could register is an open redirector else, in the
+// service of whoever would have people believe that they are still here (RFC 9700
+// §4.11.2): it gets those alone who have agreed to something of it before. A program
+// on the person's own device looks like nobody's page.
+func (p *Provider) takesPeople(r *http.Request, c *client, to string) (bool, error) {
+	if c.Vouched() || p.Registration == nil || originOf(to) == "" || isLoopback(to) {
+		return true, nil
+	}
+	lease, err := p.Registration.Clients.ClientLease(r.Context(), c.GetID())
+	if err != nil || lease == nil { // somebody with a token has registered it
+		return err == nil, err
+	}
+	session, err := p.Session(r)
+	if err != nil || session == nil {
+		return false, err
+	}
+	consent, err := p.Authorization.Consents.Consent(r.Context(), session.UserID, c.ID)
+	return consent != nil, err
+}
+
+func isLoopback(uri string) bool {
+	_, ok := portless(uri)
+	return ok
 }
