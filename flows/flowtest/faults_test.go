@@ -1,0 +1,231 @@
+package flowtest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/flows/flowtest"
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+)
+
+const signInTwice = `handle: sign-in-twice
+name: Sign in twice
+flowType: AUTHENTICATION
+nodes:
+  - {id: anybody, use: passkey-authenticate, with: {mode: usernameless, userVerification: required}, next: named}
+  - {id: named, use: passkey-authenticate, with: {userVerification: required}, next: done}
+  - {id: done, use: authorization-code}
+`
+
+const enrolment = `handle: enrolment
+name: Register a passkey
+flowType: REGISTRATION
+nodes:
+  - {id: who, use: prompt, with: {inputs: [{identifier: username, type: TEXT_INPUT, required: true}], actions: [{ref: go}]}, next: create}
+  - {id: create, use: user-create, next: {created: key, taken: who}}
+  - {id: key, use: passkey-register, with: {userVerification: required, attestation: direct}, next: done}
+  - {id: done, use: authorization-code}
+`
+
+// Both people keep passkeys on the same two devices.
+const twoPeople = `users:
+  ada: {attributes: {username: ada}, passkeys: [laptop, tablet]}
+  bob: {attributes: {username: bob}, passkeys: [laptop, tablet]}
+scenarios:
+`
+
+// checks are those that a fault fails: in an authentication by anybody, in one by a
+// user who is known, and in a registration. "-" is a fault that means nothing there.
+type checks struct{ anybody, named, registration string }
+
+const meaningless = "-"
+
+// accepted is a fault that is none: whoever is known need not be named once more.
+const accepted = "accepted"
+
+// declined is a fault for which nothing is sent.
+const declined = "declined"
+
+func everyFault() map[passkeytest.Fault]checks {
+	return map[passkeytest.Fault]checks{
+		passkeytest.Cancelled:         {declined, declined, declined},
+		passkeytest.ForeignCredential: {"credential", "credential", "credential"},
+		passkeytest.UnknownCredential: {"credential", "credential", meaningless},
+		passkeytest.WrongUserHandle:   {"user_handle", "user_handle", meaningless},
+		passkeytest.NoUserHandle:      {"user_handle", accepted, meaningless},
+		passkeytest.NotUTF8:           {"response", "response", "response"},
+		passkeytest.NotJSON:           {"response", "response", "response"},
+		passkeytest.WrongType:         {"type", "type", "type"},
+		passkeytest.WrongChallenge:    {"challenge", "challenge", "challenge"},
+		passkeytest.WrongOrigin:       {"origin", "origin", "origin"},
+		passkeytest.CrossOrigin:       {"cross_origin", "cross_origin", "cross_origin"},
+		passkeytest.TopOrigin:         {"cross_origin", "cross_origin", "cross_origin"},
+		passkeytest.WrongRPID:         {"relying_party", "relying_party", "relying_party"},
+		passkeytest.NoUP:              {"user_presence", "user_presence", "user_presence"},
+		passkeytest.NoUV:              {"user_verification", "user_verification", "user_verification"},
+		passkeytest.BSWithoutBE:       {"backup", "backup", "backup"},
+		passkeytest.BEChanged:         {"backup", "backup", meaningless},
+		passkeytest.NoExtensionData:   {"response", "response", "response"},
+		passkeytest.ShortData:         {"response", "response", meaningless},
+		passkeytest.TrailingBytes:     {"response", "response", "response"},
+		passkeytest.NoAttestedData:    {meaningless, meaningless, "response"},
+		passkeytest.AlgNotOffered:     {meaningless, meaningless, "algorithm"},
+		passkeytest.OversizedID:       {"response", "response", "response"},
+		passkeytest.UnknownFormat:     {meaningless, meaningless, "attestation"},
+		passkeytest.NoneWithStatement: {meaningless, meaningless, "attestation"},
+		passkeytest.BadSignature:      {"signature", "signature", "attestation"},
+		passkeytest.OtherKey:          {"signature", "signature", meaningless},
+		passkeytest.CounterRegress:    {"counter", "counter", meaningless},
+		passkeytest.TakenCredential:   {meaningless, meaningless, "credential_exists"},
+	}
+}
+
+// Every fault there is fails, in every ceremony where it means something, and it
+// fails the check that it is about.
+func TestEveryFaultIsRefused(t *testing.T) {
+	known := everyFault()
+	for _, d := range passkeytest.Catalogue() {
+		c, ok := known[d.Fault]
+		if !ok {
+			t.Errorf("%s: nothing says which check it fails", d.Fault)
+			continue
+		}
+		authentication, registration := d.Ceremony != "registration", d.Ceremony != "authentication"
+		if (c.anybody != meaningless) != authentication || (c.named != meaningless) != authentication || (c.registration != meaningless) != registration {
+			t.Errorf("%s is a fault of %s; the table says otherwise", d.Fault, d.Ceremony)
+		}
+	}
+	var signIns, enrolments strings.Builder
+	for _, d := range passkeytest.Catalogue() {
+		c := known[d.Fault]
+		// A counter can go back only when it has counted.
+		before := "{passkey: {device: tablet, as: ada}}, expect: {step: named}"
+		if d.Fault == passkeytest.CounterRegress {
+			fmt.Fprintf(&signIns, "  - name: named %s\n    steps: [{}, {send: {passkey: {device: tablet, as: ada}}}, {send: {passkey: {device: tablet, as: ada, fault: %s}}, expect: %s}]\n",
+				d.Fault, d.Fault, c.expect(c.named, "named"))
+			continue
+		}
+		if c.anybody != meaningless {
+			fmt.Fprintf(&signIns, "  - name: anybody %s\n    steps: [{}, {send: {passkey: {device: laptop, as: ada, fault: %s}}, expect: %s}]\n",
+				d.Fault, d.Fault, c.expect(c.anybody, "anybody"))
+			fmt.Fprintf(&signIns, "  - name: named %s\n    steps: [{}, {send: %s}, {send: {passkey: {device: laptop, as: ada, fault: %s}}, expect: %s}]\n",
+				d.Fault, before, d.Fault, c.expect(c.named, "named"))
+		}
+		if c.registration != meaningless {
+			fmt.Fprintf(&enrolments, "  - name: %s\n    steps: [{}, {send: {action: go, inputs: {username: eve}}}, {send: {passkey: {device: laptop, fault: %s}}, expect: %s}]\n",
+				d.Fault, d.Fault, c.expect(c.registration, "key"))
+		}
+	}
+	mustPass(t, signInTwice, twoPeople+signIns.String())
+	mustPass(t, enrolment, twoPeople+enrolments.String())
+}
+
+// expect is what must come of a fault that fails the check.
+func (checks) expect(check, step string) string {
+	switch check {
+	case declined:
+		return "{declined: cancelled, events: []}"
+	case accepted:
+		return "{status: COMPLETE, user: ada}"
+	case "counter":
+		return "{step: " + step + ", error: passkey_verification_failed, check: counter, events: [{action: passkey.refused, user: ada, detail: {step: counter}}]}"
+	case "credential_exists":
+		return "{step: " + step + ", error: credential_exists, users: 2, passkeys: {ada: 2, bob: 2}}"
+	}
+	return "{step: " + step + ", error: passkey_verification_failed, check: " + check + ", events: [], users: 2, passkeys: {ada: 2, bob: 2}}"
+}
+
+// What an attacker does with answers that were right once, or are somebody else's.
+func TestAnswersThatWereRightOnce(t *testing.T) {
+	mustPass(t, signInTwice, twoPeople+`  - name: an answer answers no second question
+    steps:
+      - {}
+      - send: {passkey: {device: laptop, as: ada}}
+        expect: {step: named}
+      - send: {passkey: {device: laptop, replay: true}}
+        expect: {step: named, error: passkey_verification_failed, check: challenge}
+  - name: nor the options before the last
+    steps:
+      - {}
+      - send: {action: passkey}
+      - send: {passkey: {device: laptop, as: ada, old: true}}
+        expect: {step: anybody, error: passkey_verification_failed, check: challenge}
+  - name: nor after it was refused
+    steps:
+      - {}
+      - send: {passkey: {device: laptop, as: ada, origin: "https://evil.example"}}
+        expect: {step: anybody, error: passkey_verification_failed, check: origin}
+      - send: {passkey: {device: laptop, replay: true}}
+        expect: {step: anybody, error: passkey_verification_failed, check: challenge}
+  - name: five minutes are too long
+    steps:
+      - {}
+      - send: {after: 5m, passkey: {device: laptop, as: ada}}
+        expect: {step: anybody, error: passkey_verification_failed, check: expiry}
+  - name: a user who is known has but their own passkeys
+    steps:
+      - {}
+      - send: {passkey: {device: laptop, as: ada}}
+        expect: {step: named}
+      - send: {passkey: {device: laptop, as: bob}}
+        expect: {declined: no-passkey}
+      - send: {passkey: {device: laptop, as: bob, fault: foreign-credential}}
+        expect: {step: named, error: passkey_verification_failed, check: credential}
+  - name: anybody may come again to see the question
+    steps:
+      - {}
+      - send: {resume: true}
+        expect: {step: anybody}
+      - send: {passkey: {device: laptop, as: bob}, elsewhere: true}
+        expect: {step: named}
+`)
+}
+
+// Devices are as the file says.
+func TestDevices(t *testing.T) {
+	mustPass(t, enrolment, `users: {}
+devices:
+  cloud: {synced: true, algorithms: [RS256]}
+  key: {attachment: cross-platform, uncounted: true, algorithms: [EdDSA]}
+  bare: {unverified: true}
+scenarios:
+  - name: synced passkeys are of another class
+    steps:
+      - {}
+      - send: {action: go, inputs: {username: ada}}
+      - send: {passkey: {device: cloud, name: My cloud}}
+        expect: {status: COMPLETE, values: {passkeyCredentialName: My cloud}, claims: {acr: phr, amr: [swk, pop, user]}, noClaims: [email]}
+  - name: a security key
+    steps:
+      - {}
+      - send: {action: go, inputs: {username: ada}}
+      - send: {passkey: {device: key}}
+        expect: {status: COMPLETE, claims: {acr: phrh}}
+  - name: without a PIN it is not what is asked for
+    steps:
+      - {}
+      - send: {action: go, inputs: {username: ada}}
+      - send: {passkey: {device: bare}}
+        expect: {declined: unsuitable}
+`)
+}
+
+// mustPass runs the scenarios of a flow.
+func mustPass(t *testing.T, flow, scenarios string) {
+	t.Helper()
+	path := write(t, flow, scenarios)
+	f, err := flowtest.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := flowtest.Runner{}.Run(t.Context(), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Results {
+		if r.Failure != nil {
+			t.Errorf("%s\n%s\n%s", r.Name, r.Failure.Text("flow_test.yaml"), strings.Join(r.Transcript, "\n"))
+		}
+	}
+}
