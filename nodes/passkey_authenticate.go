@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/passkey"
@@ -17,12 +15,10 @@ func passkeyAuthenticateKind(d Deps) *engine.Kind {
 		Name: "passkey-authenticate",
 		Doc: "Authenticates with a passkey (WebAuthn authentication ceremony): the user whom the run knows, " +
 			"or whoever has a discoverable passkey.",
-		With: schemas.MustSchema("passkey-authenticate", passkeyAuthenticateSchema),
-		Asks: true,
-		Outcomes: append(passkeyAuthenticateOutcomes(""), engine.Outcome{
-			Name: "<alternative>", Doc: "the person chose the alternative of this name",
-		}),
-		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasskeyAuthenticate(c, d) },
+		With:     schemas.MustSchema("passkey-authenticate", passkeyAuthenticateSchema),
+		Asks:     true,
+		Outcomes: append(passkeyAuthenticateOutcomes(""), alternativeOutcome()),
+		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasskeyAuthenticate(c, d) },
 	}
 }
 
@@ -44,35 +40,18 @@ const passkeyAuthenticateSchema = `{
     "userVerification": {"enum": ["required", "preferred", "discouraged"], "description": "Whether the authenticator must verify who uses it, by PIN or biometrics; by default preferred. The server's policy may ask for more."},
     "mode": {"enum": ["auto", "identified", "usernameless"], "description": "Whose passkey to ask for: that of the user named before (identified), or any discoverable one (usernameless). By default (auto) the first where the run has a user, else the second."},
     "mediation": {"enum": ["conditional"], "description": "conditional tells the page that it may offer passkeys in the autofill of a username field."},
-    "alternatives": {
-      "type": "array", "minItems": 1,
-      "description": "Other ways to go on, each an outcome of its own name.",
-      "items": {
-        "type": "object", "description": "One other way.",
-        "additionalProperties": false,
-        "required": ["ref"],
-        "properties": {
-          "ref": {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores", "description": "The name of the action and of the outcome."},
-          "label": {"type": "string", "minLength": 1, "description": "What the button says; by default the ref."}
-        }
-      }
-    },
+    "alternatives": ` + alternativesSchema + `,
     "label": {"type": "string", "minLength": 1, "description": "What the passkey button says; by default 'Sign in with a passkey'."}
   }
 }`
 
 type passkeyAuthenticateWith struct {
-	RelyingPartyID   string        `json:"relyingPartyId,omitempty"`
-	UserVerification string        `json:"userVerification,omitempty"`
-	Mode             string        `json:"mode,omitempty"`
-	Mediation        string        `json:"mediation,omitempty"`
-	Alternatives     []alternative `json:"alternatives,omitempty"`
-	Label            string        `json:"label,omitempty"`
-}
-
-type alternative struct {
-	Ref   string `json:"ref"`
-	Label string `json:"label,omitempty"`
+	RelyingPartyID   string       `json:"relyingPartyId,omitempty"`
+	UserVerification string       `json:"userVerification,omitempty"`
+	Mode             string       `json:"mode,omitempty"`
+	Mediation        string       `json:"mediation,omitempty"`
+	Alternatives     alternatives `json:"alternatives,omitempty"`
+	Label            string       `json:"label,omitempty"`
 }
 
 type passkeyAuthenticate struct {
@@ -92,25 +71,13 @@ func newPasskeyAuthenticate(c *engine.Config, d Deps) (engine.Executor, []schema
 	for identifier := range c.Inputs {
 		p.claims = append(p.claims, engine.ClaimFact(identifier))
 	}
-	used := []string{"success", "failure", passkeyAction}
-	for i, a := range with.Alternatives {
-		if slices.Contains(used, a.Ref) {
-			found = append(found, problem(fmt.Sprintf("alternatives[%d].ref", i),
-				"%q is the name of something else at this node; choose another", a.Ref))
-		}
-		used = append(used, a.Ref)
-		p.question.others = append(p.question.others, button{ref: a.Ref, label: a.Label})
-	}
-	return p, found
+	p.question.others = with.Alternatives.buttons()
+	return p, append(found, with.Alternatives.check("success", "failure", passkeyAction)...)
 }
 
 // Outcomes adds the alternatives.
 func (p *passkeyAuthenticate) Outcomes() []engine.Outcome {
-	outcomes := passkeyAuthenticateOutcomes(p.UserVerification)
-	for _, a := range p.Alternatives {
-		outcomes = append(outcomes, engine.Outcome{Name: a.Ref, Doc: "the person chose " + a.Ref})
-	}
-	return outcomes
+	return append(passkeyAuthenticateOutcomes(p.UserVerification), p.Alternatives.outcomes()...)
 }
 
 // Execute offers request options and verifies what the browser makes of them.
@@ -119,10 +86,8 @@ func (p *passkeyAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*en
 	if v.Answer == nil {
 		return p.begin(ctx, v)
 	}
-	for _, a := range p.Alternatives {
-		if v.Answer.Action == a.Ref {
-			return engine.Leave(a.Ref), nil
-		}
+	if d := p.Alternatives.chosen(v); d != nil {
+		return d, nil
 	}
 	if !p.question.answered(v.Answer) {
 		return p.begin(ctx, v)

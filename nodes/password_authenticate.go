@@ -49,7 +49,7 @@ type passwordAuthenticateWith struct {
 }
 
 type passwordAuthenticate struct {
-	passwordQuestion
+	secretQuestion
 	passwords Passwords
 	hasher    Hasher
 	guesses   Guesses
@@ -58,28 +58,25 @@ type passwordAuthenticate struct {
 func newPasswordAuthenticate(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
 	with, found := configure[passwordAuthenticateWith](c)
 	return &passwordAuthenticate{
-		passwordQuestion: newPasswordQuestion(with.Input, cmp.Or(with.Label, "Password"), "current-password"),
-		passwords:        d.Passwords,
-		hasher:           d.Hasher,
-		guesses:          d.Guesses,
+		secretQuestion: newPasswordQuestion(with.Input, cmp.Or(with.Label, "Password"), "current-password"),
+		passwords:      d.Passwords,
+		hasher:         d.Hasher,
+		guesses:        d.Guesses,
 	}, found
 }
 
 // Execute asks for the password if there is none, and checks it.
 func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	password := p.password(v)
+	password := p.secret(v)
 	if password == "" {
-		if v.Answer == nil {
-			return p.ask(""), nil
-		}
-		return p.ask("This is required."), nil
+		return p.askAgain(v), nil
 	}
 	ok, rehash, err := p.guess(ctx, v, password)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return p.failed(), nil
+		return p.failed("the name or the password is not right; check both and try again"), nil
 	}
 	d := engine.Leave("success")
 	d.Drop = []string{p.input}
@@ -129,13 +126,4 @@ func (p *passwordAuthenticate) renewed(ctx context.Context, v *engine.Visit, pas
 		return changes
 	}
 	return append(changes, schemas.SetPassword{UserID: v.Subject.UserID, Hash: hash, At: v.Now})
-}
-
-func (p *passwordAuthenticate) failed() *engine.Decision {
-	d := engine.Leave("failure")
-	d.Drop = []string{p.input}
-	d.Failed = true
-	d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCredentials,
-		"the name or the password is not right; check both and try again")
-	return d
 }

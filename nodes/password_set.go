@@ -56,7 +56,7 @@ type passwordSetWith struct {
 }
 
 type passwordSet struct {
-	passwordQuestion
+	secretQuestion
 	least  int
 	users  Users
 	hasher Hasher
@@ -65,16 +65,16 @@ type passwordSet struct {
 func newPasswordSet(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
 	with, found := configure[passwordSetWith](c)
 	return &passwordSet{
-		passwordQuestion: newPasswordQuestion(with.Input, cmp.Or(with.Label, "New password"), "new-password"),
-		least:            cmp.Or(with.MinLength, defaultMinPassword),
-		users:            d.Users,
-		hasher:           d.Hasher,
+		secretQuestion: newPasswordQuestion(with.Input, cmp.Or(with.Label, "New password"), "new-password"),
+		least:          cmp.Or(with.MinLength, defaultMinPassword),
+		users:          d.Users,
+		hasher:         d.Hasher,
 	}, found
 }
 
 // Execute asks for a password until there is a good one, and sets it.
 func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	password := p.password(v)
+	password := p.secret(v)
 	if password == "" && v.Answer == nil {
 		return p.ask(""), nil
 	}

@@ -1,0 +1,81 @@
+package nodes
+
+import (
+	"cmp"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// The identifiers under which secrets come by default.
+const (
+	defaultPasswordInput = "password"
+	defaultCodeInput     = "otp"
+	defaultRecoveryInput = "recoveryCode"
+)
+
+// secretQuestion is a form with one secret.
+type secretQuestion struct {
+	input string
+	form  form
+}
+
+func newPasswordQuestion(input, label, autocomplete string) secretQuestion {
+	return newSecretQuestion(field{
+		Identifier: cmp.Or(input, defaultPasswordInput), Type: schemas.PasswordInput, Label: label, Autocomplete: autocomplete,
+	})
+}
+
+// newSecretQuestion asks for what the field says, or for one of the others.
+func newSecretQuestion(secret field, others ...button) secretQuestion {
+	secret.Required = true
+	return secretQuestion{input: secret.Identifier, form: form{
+		fields:  []field{secret},
+		buttons: append([]button{{ref: submitAction, label: "Continue"}}, others...),
+	}}
+}
+
+// submitAction is the action that sends the secret.
+const submitAction = "submit"
+
+// Collects tells that the input is a secret, so that no prompt of the flow can
+// collect it as plain text, which would be kept.
+func (q secretQuestion) Collects() map[string]schemas.InputType {
+	return map[string]schemas.InputType{q.input: q.form.fields[0].Type}
+}
+
+// secret returns what was answered or, on arrival, what an earlier node of the
+// same step collected; "" when there is none.
+func (q secretQuestion) secret(v *engine.Visit) string {
+	if v.Answer != nil {
+		return v.Answer.Inputs[q.input]
+	}
+	return v.Inputs[q.input]
+}
+
+// ask asks for the secret, and says what was wrong with the last one, if
+// anything was.
+func (q secretQuestion) ask(fault string) *engine.Decision {
+	ask := q.form.ask()
+	if fault != "" {
+		ask.FieldErrors = []schemas.FieldError{{Identifier: q.input, Message: fault}}
+	}
+	return &engine.Decision{Ask: ask, Drop: []string{q.input}}
+}
+
+// askAgain asks for a secret that did not come: on arrival that is no fault.
+func (q secretQuestion) askAgain(v *engine.Visit) *engine.Decision {
+	if v.Answer == nil {
+		return q.ask("")
+	}
+	return q.ask("This is required.")
+}
+
+// failed leaves by failure, with words that do not tell what was wrong.
+func (q secretQuestion) failed(words string) *engine.Decision {
+	d := engine.Leave("failure")
+	d.Drop = []string{q.input}
+	d.Failed = true
+	d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCredentials, "%s", words)
+	return d
+}
