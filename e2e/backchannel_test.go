@@ -190,7 +190,7 @@ func (l *listening) checkLogout(raw string, of tokens) string {
 	if err := verified.Claims(&claims); err != nil {
 		l.t.Fatal(err)
 	}
-	signed, err := jose.ParseSigned(raw, []jose.SignatureAlgorithm{jose.RS256})
+	signed, err := jose.ParseSignedCompact(raw, []jose.SignatureAlgorithm{jose.RS256})
 	if err != nil || signed.Signatures[0].Protected.ExtraHeaders[jose.HeaderType] != "logout+jwt" {
 		l.t.Errorf("%v: the header is %+v", err, signed.Signatures[0].Protected)
 	}

@@ -150,5 +150,5 @@ func (s *openServer) export() string {
 	if id == nil {
 		s.t.Fatalf("no administrator among\n%s", all.String())
 	}
-	return strings.NewReplacer(id[1], "ADMINISTRATOR", s.proxy.URL, "PROXY").Replace(all.String())
+	return strings.NewReplacer(id[1], "ADMINISTRATOR", s.proxy.URL, "PROXY", s.base, "SERVER").Replace(all.String())
 }
