@@ -120,16 +120,20 @@ func (c *consent) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisio
 	case err != nil:
 		return nil, err
 	case v.Answer != nil:
-		return c.answer(v, due)
+		return c.answer(ctx, v, due)
 	case due == nil || !due.ask:
 		return engine.Leave(grantedOutcome), nil
 	}
-	return c.ask(ctx, v, due)
+	q, err := c.question(ctx, v, due)
+	if err != nil {
+		return nil, err
+	}
+	return c.ask(q)
 }
 
 // answer takes an answer from that browser alone that the client sent here: else
 // somebody could be led to agree to what another has begun.
-func (c *consent) answer(v *engine.Visit, due *dueConsent) (*engine.Decision, error) {
+func (c *consent) answer(ctx context.Context, v *engine.Visit, due *dueConsent) (*engine.Decision, error) {
 	if due != nil && !bytes.Equal(v.Request.Browser, due.request.BrowserHash) {
 		return nil, schemas.Errorf(schemas.Forbidden, codeOtherBrowser,
 			"this sign-in was begun in another browser, or without cookies: only there can it be agreed to. Go back to the application and sign in again")
@@ -143,6 +147,13 @@ func (c *consent) answer(v *engine.Visit, due *dueConsent) (*engine.Decision, er
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidAction, "this step has no action %.64q", action)
 	case due == nil:
 		return engine.Leave(grantedOutcome), nil
+	}
+	q, err := c.question(ctx, v, due)
+	if err != nil {
+		return nil, err
+	}
+	if !shown(v, q) {
+		return c.ask(q)
 	}
 	return c.allow(v, due), nil
 }

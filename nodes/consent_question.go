@@ -12,14 +12,26 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// ask puts the question. What it is about comes as data, too, for pages that want
-// to show it their own way.
-func (c *consent) ask(ctx context.Context, v *engine.Visit, due *dueConsent) (*engine.Decision, error) {
+// question is what there is to agree to, in words.
+func (c *consent) question(ctx context.Context, v *engine.Visit, due *dueConsent) (*schemas.ConsentQuestion, error) {
 	scopes, err := c.deps.inWords(ctx, due.asked)
 	if err != nil {
 		return nil, err
 	}
-	q := schemas.ConsentQuestion{Client: client(v.Application, due.request), Account: due.user.AccountName(), Scopes: scopes}
+	return &schemas.ConsentQuestion{Client: client(v.Application, due.request), Account: due.user.AccountName(), Scopes: scopes}, nil
+}
+
+// shown reports whether the question that was asked was about all that there is to
+// agree to now: the client may have taken another name since, or the person may have
+// been given what it asks for.
+func shown(v *engine.Visit, now *schemas.ConsentQuestion) bool {
+	var then schemas.ConsentQuestion
+	return json.Unmarshal(v.Keep, &then) == nil && then.Covers(now)
+}
+
+// ask puts the question. What it is about comes as data, too, for pages that want
+// to show it their own way.
+func (c *consent) ask(q *schemas.ConsentQuestion) (*engine.Decision, error) {
 	data, err := json.Marshal(q)
 	if err != nil {
 		return nil, err
@@ -37,15 +49,18 @@ func (c *consent) ask(ctx context.Context, v *engine.Visit, due *dueConsent) (*e
 	ask := f.ask()
 	ask.Data = map[string]string{schemas.ConsentData: string(data)}
 	ask.Components = slices.Insert(ask.Components, 1, c.describe(q)...)
-	return &engine.Decision{Ask: ask}, nil
+	return &engine.Decision{Ask: ask, Keep: data}, nil
 }
 
 // describe shows who asks, for whom, and for what.
-func (c *consent) describe(q schemas.ConsentQuestion) []schemas.Component {
+func (c *consent) describe(q *schemas.ConsentQuestion) []schemas.Component {
 	who := schemas.Component{ID: "client", Type: schemas.StackComponent, Variant: "CLIENT",
 		Components: []schemas.Component{text("client_name", q.Client.Name, "STRONG")}}
-	if q.Client.Domain != "" {
-		who.Components = append(who.Components, text("client_domain", q.Client.Domain, "CAPTION"))
+	if domain := q.Client.Domain; domain != "" {
+		if to := q.Client.RedirectDomain; to != "" {
+			domain += " → " + to
+		}
+		who.Components = append(who.Components, text("client_domain", domain, "CAPTION"))
 	}
 	if q.Client.Unverified {
 		who.Components = append(who.Components, text("client_unverified", "Not verified", "BADGE"))
@@ -67,11 +82,17 @@ func (c *consent) describe(q schemas.ConsentQuestion) []schemas.Component {
 }
 
 // client is who asks. Where nobody here knows the client, what it calls itself may
-// be anything; the domain is where the answer goes.
+// be anything. What it cannot make up is where its document is, if its id is the
+// address of one, and where the answer goes. Both are told where they differ: on a
+// host where anybody may leave a file, or for a program on this device that says it
+// is somebody's, the first alone would look trustworthy.
 func client(app *schemas.Application, r *schemas.AuthRequest) schemas.ConsentClient {
 	c := schemas.ConsentClient{
-		Name: app.Name, Domain: domain(r), Unverified: !app.Vouched(),
+		Name: app.Name, Domain: domainOf(r.RedirectURI), Unverified: !app.Vouched(),
 		URL: app.URL, PolicyURI: app.PolicyURI, TosURI: app.TosURI,
+	}
+	if u, err := url.Parse(r.ClientID); err == nil && u.Scheme == "https" && u.Host != "" && u.Hostname() != c.Domain {
+		c.Domain, c.RedirectDomain = u.Hostname(), c.Domain
 	}
 	if app.Vouched() { // somebody else's logo would make a stranger look like them
 		c.LogoURL = app.LogoURL
@@ -79,14 +100,10 @@ func client(app *schemas.Application, r *schemas.AuthRequest) schemas.ConsentCli
 	return c
 }
 
-// domain is the host of the client id, if that is an address of a document about
-// the client; else that of the redirect URI. A scheme that is an app's own says whose
-// it is.
-func domain(r *schemas.AuthRequest) string {
-	if u, err := url.Parse(r.ClientID); err == nil && u.Scheme == "https" && u.Host != "" {
-		return u.Hostname()
-	}
-	u, err := url.Parse(r.RedirectURI)
+// domainOf is the host of a redirect URI. A scheme that is an app's own says whose it
+// is.
+func domainOf(redirect string) string {
+	u, err := url.Parse(redirect)
 	switch {
 	case err != nil:
 		return ""

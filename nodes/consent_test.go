@@ -171,14 +171,60 @@ func TestConsentQuestion(t *testing.T) {
 }
 
 func TestConsentDomain(t *testing.T) {
-	for _, test := range []struct{ client, redirect, want string }{
-		{"photos", "https://app.photos.example:8443/back", "app.photos.example"},
-		{"photos", "http://127.0.0.1:9000/back", "127.0.0.1"},
-		{"photos", "com.example.app:/back", "com.example.app:"},
-		{"https://tool.example/client.json", "http://localhost/back", "tool.example"},
+	for _, test := range []struct{ client, redirect, want, to string }{
+		{"photos", "https://app.photos.example:8443/back", "app.photos.example", ""},
+		{"photos", "http://127.0.0.1:9000/back", "127.0.0.1", ""},
+		{"photos", "com.example.app:/back", "com.example.app:", ""},
+		{"https://tool.example/client.json", "https://tool.example:8443/back", "tool.example", ""},
+		{"https://tool.example/client.json", "http://localhost/back", "tool.example", "localhost"},
+		{"https://files.example/of/anybody.json", "https://evil.example/back", "files.example", "evil.example"},
 	} {
-		if got := domain(&schemas.AuthRequest{ClientID: test.client, RedirectURI: test.redirect}); got != test.want {
-			t.Errorf("%s, %s: %q, want %q", test.client, test.redirect, got, test.want)
+		got := client(thirdParty, &schemas.AuthRequest{ClientID: test.client, RedirectURI: test.redirect})
+		if got.Domain != test.want || got.RedirectDomain != test.to {
+			t.Errorf("%s, %s: %q and %q, want %q and %q", test.client, test.redirect, got.Domain, got.RedirectDomain, test.want, test.to)
+		}
+	}
+}
+
+// agreeing is the visit in which somebody agrees to what the visit before has asked.
+func agreeing(t *testing.T, exec engine.Executor, at func(...func(*engine.Visit)) *engine.Visit) *engine.Visit {
+	t.Helper()
+	asked := run(t, exec, at())
+	return at(answer("allow"), func(v *engine.Visit) { v.Keep = asked.Keep })
+}
+
+// Who agrees has agreed to what they were shown, and to nothing that has taken its
+// place.
+func TestConsentIsToWhatWasShown(t *testing.T) {
+	renamed := *thirdParty
+	renamed.Name = "Postern"
+	for name, test := range map[string]struct {
+		meanwhile func(*world, *engine.Visit)
+		want      []string // of the new question; nil: there is none
+	}{
+		"nothing":                {func(*world, *engine.Visit) {}, nil},
+		"the person may do more": {func(w *world, _ *engine.Visit) { w.permissions["ada"] = []string{"system"} }, []string{"openid", "system"}},
+		"the person may do less": {func(w *world, _ *engine.Visit) { w.permissions["ada"] = nil }, nil},
+		"another name":           {func(_ *world, v *engine.Visit) { v.Application = &renamed }, []string{"openid", "system:users"}},
+		"agreed in another tab":  {func(w *world, _ *engine.Visit) { w.agreed(nil, "openid") }, nil},
+		"a question of no node":  {func(_ *world, v *engine.Visit) { v.Keep = nil }, []string{"openid", "system:users"}},
+	} {
+		w, at := asking(t, thirdParty, "openid", "system")
+		w.permissions["ada"] = []string{"system:users"}
+		exec := w.consentNode(t, `{}`, nil)
+		v := agreeing(t, exec, at)
+		test.meanwhile(w, v)
+		d := run(t, exec, v)
+		if test.want == nil {
+			left(t, d, "granted")
+			continue
+		}
+		var got []string
+		for _, s := range question(t, d).Scopes {
+			got = append(got, s.Scope)
+		}
+		if len(d.Changes) > 0 || !slices.Equal(got, test.want) {
+			t.Errorf("%s: asked for %v, want %v; %+v", name, got, test.want, d.Changes)
 		}
 	}
 }
@@ -189,7 +235,8 @@ func TestConsentAnswers(t *testing.T) {
 		`{}`: {}, `{"remember": true}`: {}, `{"remember": false}`: noon, `{"ttl": "720h"}`: noon.Add(720 * time.Hour),
 	} {
 		w, at := asking(t, thirdParty, scopes...)
-		d := left(t, run(t, w.consentNode(t, with, nil), at(answer("allow"))), "granted")
+		exec := w.consentNode(t, with, nil)
+		d := left(t, run(t, exec, agreeing(t, exec, at)), "granted")
 		want := schemas.GrantConsent{UserID: "ada", ApplicationID: "app-1", Scopes: scopes, At: noon, AskAgainAt: again}
 		if !reflect.DeepEqual(d.Changes[0], schemas.Change(want)) || actions(d) != "consent.granted" {
 			t.Errorf("%s: %+v", with, d.Changes)

@@ -86,13 +86,24 @@ type ConsentQuestion struct {
 // ConsentClient is who asks. Unverified says that nobody here knows more of it than
 // its Domain: whoever wrote the rest may have made it up.
 type ConsentClient struct {
-	Name       string `json:"name"`
-	Domain     string `json:"domain,omitempty"`
-	Unverified bool   `json:"unverified,omitempty"`
-	LogoURL    string `json:"logoUrl,omitempty"`
-	URL        string `json:"url,omitempty"`
-	PolicyURI  string `json:"policyUri,omitempty"`
-	TosURI     string `json:"tosUri,omitempty"`
+	Name   string `json:"name"`
+	Domain string `json:"domain,omitempty"`
+	// RedirectDomain is where the answer goes, if that is another than the Domain.
+	RedirectDomain string `json:"redirectDomain,omitempty"`
+	Unverified     bool   `json:"unverified,omitempty"`
+	LogoURL        string `json:"logoUrl,omitempty"`
+	URL            string `json:"url,omitempty"`
+	PolicyURI      string `json:"policyUri,omitempty"`
+	TosURI         string `json:"tosUri,omitempty"`
+}
+
+// Covers reports whether whoever agreed to q has agreed to what now is asked, too: it
+// is the same client that asks, for nothing that was not shown.
+func (q *ConsentQuestion) Covers(now *ConsentQuestion) bool {
+	isNew := func(s ConsentScope) bool {
+		return !slices.ContainsFunc(q.Scopes, func(shown ConsentScope) bool { return shown.Scope == s.Scope })
+	}
+	return q.Client == now.Client && !slices.ContainsFunc(now.Scopes, isNew)
 }
 
 // ConsentScope is a scope in plain words.
