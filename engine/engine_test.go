@@ -84,7 +84,7 @@ func TestSignIn(t *testing.T) {
 		t.Fatalf("a wrong secret: %+v", s)
 	}
 	s = w.send(s, "a", "secret", "right")
-	if s.FlowStatus != schemas.Complete || s.Assertion != "grace by sec" || s.StepID != "" || s.ChallengeToken != "" {
+	if s.FlowStatus != schemas.Complete || s.Assertion != "grace by sec" || s.SignedIn != "grace" || s.StepID != "" || s.ChallengeToken != "" {
 		t.Fatalf("the right secret: %+v", s)
 	}
 	if rec := w.mem.runs[s.ExecutionID]; rec.State != nil || rec.UserID != "grace" {

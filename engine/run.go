@@ -289,6 +289,9 @@ func (r *run) step() *schemas.Step {
 	switch r.rec.Status {
 	case schemas.Complete:
 		s.Assertion, s.Data.RedirectURL = r.result.Assertion, r.result.RedirectURL
+		if s.Assertion != "" {
+			s.SignedIn = r.state.Subject.UserID
+		}
 	case schemas.Failed:
 		s.Error, told = r.failure, nil
 		if r.result != nil {

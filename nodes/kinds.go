@@ -69,9 +69,10 @@ type Hasher interface {
 
 // Guesses limits how often anybody tries a password. Guess calls check, which
 // fails when nothing was checked, and returns what it does; or it refuses with an
-// error of class Throttled, whether there is an account of that name or not.
+// error of class Throttled, whether there is an account of that name or not. The
+// user is whose account it is, "" for nobody's: their own device may try on.
 type Guesses interface {
-	Guess(ctx context.Context, name string, check func() (right bool, err error)) (bool, error)
+	Guess(ctx context.Context, name, userID string, check func() (right bool, err error)) (bool, error)
 }
 
 // Asserter signs what a completed run says about a user.

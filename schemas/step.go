@@ -12,6 +12,10 @@ type Step struct {
 	Assertion      string    `json:"assertion,omitempty"`
 	Error          *Error    `json:"error,omitempty"`
 	FailureReason  string    `json:"failureReason,omitempty"`
+
+	// SignedIn is the id of the user whom the assertion is about, for the server: the
+	// client is told by the assertion alone.
+	SignedIn string `json:"-"`
 }
 
 // StepType says how an unfinished step is shown.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -27,10 +28,12 @@ func (s *server) executeFlow(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	step, err := s.step(r, &body, req)
+	device := s.device(r)
+	step, err := s.step(r.WithContext(throttle.WithDevice(r.Context(), device)), &body, req)
 	if err != nil {
 		return named(err)
 	}
+	s.keepDevice(w, device, step)
 	return writeJSON(w, http.StatusOK, step)
 }
 

@@ -58,6 +58,9 @@ type Options struct {
 	// Throttle limits what can be flooded and tells the checks of passwords where
 	// a request came from. Nil: nothing is limited.
 	Throttle *throttle.Throttle
+	// Devices seals what browsers keep of who signed in with them, so that wrong
+	// guesses of others do not keep their people out. Nil: no device is known.
+	Devices throttle.Sealer
 	// Proxies are those that are believed when they say whom they speak for.
 	Proxies throttle.Proxies
 

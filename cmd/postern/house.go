@@ -45,6 +45,7 @@ type house struct {
 	directory    *directory.Directory
 	kinds        engine.Kinds
 	refreshKey   []byte // of the refresh tokens
+	devices      *token.Box
 	pages        map[string]http.Handler
 	open         func(context.Context) bool // whether the API stands open; nil: never
 }
@@ -87,6 +88,9 @@ func (h *house) build(ctx context.Context) error {
 		return err
 	}
 	if h.passkeys, err = passkey.New(passkeyConfig(cfg)); err != nil {
+		return err
+	}
+	if h.devices, err = token.NewBox(token.Derive(kek, "devices", 32)); err != nil {
 		return err
 	}
 	h.passwords = password.New(password.Options{
@@ -164,7 +168,7 @@ func (h *house) handler() http.Handler {
 		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
 		SessionTTL: time.Duration(h.cfg.Passkey.Timeout),
-		Throttle:   h.throttle, Proxies: proxies(h.cfg.Server),
+		Throttle:   h.throttle, Devices: h.devices, Proxies: proxies(h.cfg.Server),
 		Checks: []server.Check{
 			{Name: "store", Run: h.store.Ping},
 			{Name: "keys", Run: func(context.Context) error { return h.tokens.Ready() }},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -25,33 +26,53 @@ func TestDefaultBudgets(t *testing.T) {
 	}
 }
 
+// guesser is somebody at an address, with what their browser keeps.
+type guesser struct {
+	*rig
+	remote string
+	device *http.Cookie
+}
+
 // guess signs in to the console with a password, from an address, and returns the
 // status and the step.
 func (w *rig) guess(remote, name, password string) (int, schemas.Step) {
-	send := func(body any, out *schemas.Step) int {
-		text, err := json.Marshal(body)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		r := httptest.NewRequest(http.MethodPost, "/flow/execute", strings.NewReader(string(text)))
-		r.Header.Set("Content-Type", "application/json")
-		r.RemoteAddr = remote + ":4711"
-		rec := httptest.NewRecorder()
-		w.http.ServeHTTP(rec, r)
-		if rec.Code == http.StatusTooManyRequests && rec.Header().Get("Retry-After") == "" {
-			w.t.Error("no Retry-After")
-		}
-		if err := json.Unmarshal(rec.Body.Bytes(), out); err != nil && rec.Code == http.StatusOK {
-			w.t.Fatal(err)
-		}
-		return rec.Code
-	}
-	var s schemas.Step
-	send(map[string]any{"applicationId": bootstrap.ConsoleID, "flowType": "AUTHENTICATION"}, &s)
+	return (&guesser{rig: w, remote: remote}).guess(name, password)
+}
+
+func (g *guesser) guess(name, password string) (int, schemas.Step) {
+	var s, last schemas.Step
+	g.send(map[string]any{"applicationId": bootstrap.ConsoleID, "flowType": "AUTHENTICATION"}, &s)
 	run := s.ExecutionID
-	send(map[string]any{"executionId": run, "action": "password", "inputs": map[string]string{}}, &s)
-	var last schemas.Step
-	return send(map[string]any{"executionId": run, "action": "continue", "inputs": map[string]string{"username": name, "password": password}}, &last), last
+	g.send(map[string]any{"executionId": run, "action": "password", "inputs": map[string]string{}}, &s)
+	return g.send(map[string]any{"executionId": run, "action": "continue", "inputs": map[string]string{"username": name, "password": password}}, &last), last
+}
+
+func (g *guesser) send(body any, out *schemas.Step) int {
+	text, err := json.Marshal(body)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, "/flow/execute", strings.NewReader(string(text)))
+	r.Header.Set("Content-Type", "application/json")
+	r.RemoteAddr = g.remote + ":4711"
+	if g.device != nil {
+		r.AddCookie(g.device)
+	}
+	rec := httptest.NewRecorder()
+	g.http.ServeHTTP(rec, r)
+	if rec.Code == http.StatusTooManyRequests && rec.Header().Get("Retry-After") == "" {
+		g.t.Error("no Retry-After")
+	}
+	if err := json.Unmarshal(rec.Body.Bytes(), out); err != nil && rec.Code == http.StatusOK {
+		g.t.Fatal(err)
+	}
+	for _, c := range rec.Result().Cookies() {
+		if out.FlowStatus != schemas.Complete || c.Name != "__Host-postern-device" || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.MaxAge != int(throttle.DeviceTTL.Seconds()) {
+			g.t.Errorf("a step that is %s sets %v", out.FlowStatus, c)
+		}
+		g.device = c
+	}
+	return rec.Code
 }
 
 // Passwords are guessed at an account from many addresses, over HTTP and with
@@ -90,5 +111,49 @@ func TestGuessingDoesNotLockOut(t *testing.T) {
 	}
 	if status, s := w.guess(home, "admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
 		t.Errorf("the owner is locked out: %d %+v", status, s)
+	}
+}
+
+// An attack on an account keeps strangers out, and whoever signed in to another, but
+// not its owner: whose browser is known, wherever it is.
+func TestOwnDeviceIsNotLockedOut(t *testing.T) {
+	w := newRig(t, "POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
+		"POSTERN_THROTTLE_ACCOUNT_GUESSES_BURST=3", "POSTERN_THROTTLE_ACCOUNT_GUESSES_EVERY=24h",
+		"POSTERN_THROTTLE_FAMILIAR_GUESSES_BURST=2", "POSTERN_THROTTLE_FAMILIAR_GUESSES_EVERY=24h")
+	w.create(w.directory.Users, `{"type": "Person", "attributes": {"username": "eve", "password": "the password of eve"}}`)
+	owner, eve := &guesser{rig: w, remote: "198.51.100.7"}, &guesser{rig: w, remote: "203.0.113.9"}
+	for by, password := range map[*guesser][2]string{owner: {"admin", adminPassword}, eve: {"eve", "the password of eve"}} {
+		if status, s := by.guess(password[0], password[1]); status != http.StatusOK || s.FlowStatus != schemas.Complete || by.device == nil {
+			t.Fatalf("%d %+v", status, s)
+		}
+	}
+	first := *owner.device
+	if owner.guess("admin", adminPassword); owner.device.Value != first.Value {
+		t.Error("the browser is told again what it knows")
+	}
+	for i := range 4 {
+		w.guess(fmt.Sprintf("203.0.113.%d", i), "admin", "wrong")
+	}
+	away := "192.0.2.1"
+	for name, by := range map[string]*guesser{
+		"a stranger": {rig: w, remote: away}, "another's device": {rig: w, remote: away, device: eve.device},
+		"a cookie that was made up": {rig: w, remote: away, device: &http.Cookie{Name: first.Name, Value: first.Value[:len(first.Value)-2] + "AA"}},
+	} {
+		if status, _ := by.guess("admin", adminPassword); status != http.StatusTooManyRequests {
+			t.Errorf("%s is let in with %d", name, status)
+		}
+	}
+	owner.remote = away
+	if status, s := owner.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
+		t.Errorf("the owner is locked out: %d %+v", status, s)
+	}
+	thief, checked := &guesser{rig: w, remote: "192.0.2.200", device: &first}, 0
+	for range 9 {
+		if status, _ := thief.guess("admin", "wrong"); status == http.StatusOK {
+			checked++
+		}
+	}
+	if checked != 2 {
+		t.Errorf("of a thief of the cookie %d guesses were checked, want 2", checked)
 	}
 }

@@ -37,6 +37,9 @@
 //	                        the network and the wider one, for all accounts
 //	                        the account, for all strangers together
 //
+// What proves a device is a cookie that the browser got when somebody had signed in
+// with it, sealed, and good for the accounts of those people alone: see [Device].
+//
 // The last line bounds what a hundred thousand addresses find out together about
 // one account. When it is spent, strangers are refused: of them more is asked
 // than a password, namely a passkey, or a device or network that is known. Who

@@ -16,12 +16,17 @@ func (t *Throttle) AdmitFrom(ctx context.Context, at Endpoint) error {
 	return t.Admit(&Attempt{Endpoint: at, Network: network})
 }
 
-// Guess checks a secret of the account of that name, if its network may try: that
-// which ctx came from (see NewContext), or none. It returns what check does, or
-// the error of Admit. An error of check says that nothing was checked.
-func (t *Throttle) Guess(ctx context.Context, name string, check func() (right bool, err error)) (bool, error) {
+// Guess checks a secret of the account of that name, if its network or device may
+// try: those that ctx came from (see NewContext and WithDevice), or none. The user is
+// whose account it is, "" for nobody's. It returns what check does, or the error of
+// Admit. An error of check says that nothing was checked.
+func (t *Throttle) Guess(ctx context.Context, name, userID string, check func() (right bool, err error)) (bool, error) {
 	network, _ := ctx.Value(networkKey{}).(Network)
 	a := Attempt{Endpoint: Guess, Network: network, Account: AccountOf(name)}
+	if t != nil {
+		device, _ := ctx.Value(deviceKey{}).(*Device)
+		a.Device = device.of(userID, t.now())
+	}
 	if err := t.Admit(&a); err != nil {
 		return false, err
 	}

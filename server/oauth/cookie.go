@@ -15,17 +15,20 @@ const (
 	sessionCookie = "postern-session"
 )
 
-// cookie returns a cookie that no script reads, and that comes along when people
-// follow a link here, but not with what other sites' pages send. With https its
-// name begins with __Host-: then no other host of the domain can set it (RFC 6265bis
-// §4.1.3.2), which would be a way to sign somebody in as somebody else.
-func (p *Provider) cookie(name, value string) *http.Cookie {
+// Cookie returns a cookie of the server at an issuer that no script reads, and that
+// comes along when people follow a link here, but not with what other sites' pages
+// send. With https its name begins with __Host-: then no other host of the domain can
+// set it (RFC 6265bis §4.1.3.2), which would be a way to sign somebody in as somebody
+// else.
+func Cookie(issuer, name, value string) *http.Cookie {
 	c := &http.Cookie{Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
-	if strings.HasPrefix(p.Issuer, "https://") {
+	if strings.HasPrefix(issuer, "https://") {
 		c.Name, c.Secure = "__Host-"+name, true
 	}
 	return c
 }
+
+func (p *Provider) cookie(name, value string) *http.Cookie { return Cookie(p.Issuer, name, value) }
 
 // cookieHash is the SHA-256 of a cookie's value; nil if the request has none, or
 // nothing that we set.
