@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -173,13 +174,16 @@ func (e *lacking) Unwrap() error {
 		"this token does not carry the permission %q, nor one above it: send one that does. A user's tokens carry what the user's roles grant", string(e.needs))
 }
 
-// mayActFor makes sure that the caller is the user, or may act for anybody.
-// Without it whoever has an account could add a passkey of their own to
-// everybody else's.
-func mayActFor(c *caller, userID string) error {
-	if c.userID() == userID || c.Permits("system") {
+// mayRegister makes sure that the caller is the user and may see to the account by
+// this token, or may act for anybody. Without it whoever has an account could add a
+// passkey of their own to everybody else's.
+func (s *server) mayRegister(ctx context.Context, c *caller, userID string) error {
+	if c.userID() != userID && !c.Permits("system") {
+		return schemas.Errorf(schemas.Forbidden, codeForbidden,
+			"this token speaks for another user: passkeys are registered with a token of the user they are for, or with one that carries the permission \"system\"")
+	}
+	if s.Directory == nil { // then nobody has permissions
 		return nil
 	}
-	return schemas.Errorf(schemas.Forbidden, codeForbidden,
-		"this token speaks for another user: passkeys are registered with a token of the user they are for, or with one that carries the permission \"system\"")
+	return named(s.Directory.MayManageAccount(ctx, c.Call, userID))
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -55,6 +56,57 @@ func TestNobodyRises(t *testing.T) {
 	}
 	// What they have they may give.
 	h.ok(201, "POST /roles", `{"name":"Readers","permissions":["system:users:read"],"assignments":[{"type":"user","id":"`+clerk+`"}]}`, writer)
+}
+
+// An administrator who is led to somebody's application signs in there, and keeps the
+// account to themselves.
+func TestNobodyRisesByAnAssertion(t *testing.T) {
+	h := newHouse(t)
+	boss, clerk := h.user("boss"), h.user("clerk")
+	h.create("/roles", `{"name":"Administrator","permissions":["system"],"assignments":[{"type":"user","id":"`+boss+`"}]}`)
+	key := schemas.Bytes(h.enrol(boss).Credentials()[0].ID).String()
+	h.enrol(clerk)
+	writer := h.bearer(clerk, "system:applications")
+	client := func(name, scopes, header string) string {
+		made, _ := h.ok(201, "POST /applications", `{"name":"`+name+`","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://shop.example.com/back"],"scopes":[`+scopes+`]}}]}`, header)
+		return made.text("id")
+	}
+	fails(t, h.do("POST", "/applications", `{"name":"Accounts","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://shop.example.com/back"],"scopes":["account"]}}]}`, writer), 403, schemas.CodeForbidden)
+	lure, account := client("Lure", `"openid"`, writer), client("Account", `"openid","account"`, h.admin)
+	start := func(user string) string { return `{"userId":"` + user + `"}` }
+	before := h.footprint()
+	for request, body := range map[string]string{
+		"POST /register/passkey/start": start(boss), "PATCH /users/me/passkeys/" + key: `{"name":"x"}`, "DELETE /users/me/passkeys/" + key: "",
+		"DELETE /users/me/sessions": "", "DELETE /users/me/sessions/" + schemas.NewID(): "", "DELETE /users/me/consents/" + lure: "",
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		rec := h.do(method, path, body, h.at(lure, boss))
+		fails(t, rec, 403, "insufficient_scope")
+		if got := rec.Header().Get("WWW-Authenticate"); got != `Bearer realm="postern", error="insufficient_scope", scope="account"` {
+			t.Errorf("%s: %s", request, got)
+		}
+	}
+	if after := h.footprint(); after != before {
+		t.Errorf("before %s, after %s", before, after)
+	}
+	// What was begun by a good token is not finished by another.
+	begun := h.startRegistration(start(boss), h.at(account, boss))
+	fails(t, h.do("POST", "/register/passkey/finish", asJSON(t, attested(t, passkeytest.New(), begun)), h.at(lure, boss)), 403, "insufficient_scope")
+	for header, user := range map[string]string{h.at(lure, clerk): clerk, h.at(account, boss): boss, h.at(lure, boss, "system"): boss} {
+		s := h.startRegistration(start(user), header)
+		h.post("/register/passkey/finish", attested(t, passkeytest.New(), s), &struct{}{}, header)
+	}
+	h.ok(200, "GET /users/me", "", h.at(lure, boss)) // whom they let know who they are
+}
+
+// at is the header with the assertion of a user at an application.
+func (h *house) at(application, user string, permissions ...string) string {
+	h.t.Helper()
+	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{Subject: user, Audience: []string{application, h.base}, Permissions: permissions, AuthTime: h.clock()})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return "Authorization: Bearer " + raw
 }
 
 // Somebody must be left who may do everything.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
 )
@@ -149,6 +150,9 @@ func wantedScope(err error) string {
 		if l.account() {
 			lacked = schemas.AccountScope
 		}
+	}
+	if schemas.HasCode(err, directory.CodeInsufficientScope) {
+		lacked = schemas.AccountScope
 	}
 	if lacked == userToken {
 		return ""

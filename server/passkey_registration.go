@@ -70,7 +70,7 @@ func (s *server) startRegistration(w http.ResponseWriter, r *http.Request, c *ca
 	if err := readJSON(w, r, smallBody, &body); err != nil {
 		return err
 	}
-	if err := mayActFor(c, *body.UserID); err != nil {
+	if err := s.mayRegister(r.Context(), c, *body.UserID); err != nil {
 		return err
 	}
 	options, state, err := s.beginRegistration(r, &body)
@@ -134,7 +134,7 @@ func (s *server) finishRegistration(w http.ResponseWriter, r *http.Request, c *c
 	if err != nil {
 		return err
 	}
-	if err := mayActFor(c, session.Owner); err != nil {
+	if err := s.mayRegister(r.Context(), c, session.Owner); err != nil {
 		return err
 	}
 	credential, err := s.Passkeys.FinishRegistration(session.State, body.answer, s.now())

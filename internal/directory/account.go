@@ -98,7 +98,7 @@ func (d *Directory) DeletePasskey(ctx context.Context, c Call, userID string, id
 // passkey returns the passkeys of a user, and the one with the id, if the caller
 // may change it.
 func (w *work) passkey(userID string, id schemas.Bytes) ([]schemas.Credential, *schemas.Credential, error) {
-	if err := w.mayManage(userID, "passkey"); err != nil {
+	if err := mayManage(w.ctx, w.tx, w.call, userID); err != nil {
 		return nil, nil, err
 	}
 	all, err := store.CredentialsOf(w.ctx, w.tx, userID)
@@ -110,19 +110,6 @@ func (w *work) passkey(userID string, id schemas.Bytes) ([]schemas.Credential, *
 		return nil, nil, schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound, "This user has no such passkey; it may have been deleted.")
 	}
 	return all, &all[i], nil
-}
-
-// mayManage returns an error unless there is the user, and the caller is the user
-// or has all that the user has.
-func (w *work) mayManage(userID, noun string) error {
-	u, err := store.Users().Get(w.ctx, w.tx, userID)
-	if err != nil || w.call.is(userID) {
-		return err
-	}
-	if err := w.requireOf("", "this user", principalOf(u)); err != nil {
-		return err
-	}
-	return w.verdict(Noun{Name: noun})
 }
 
 func passkeyRef(id schemas.Bytes) schemas.ResourceRef {
@@ -145,7 +132,7 @@ func (d *Directory) Sessions(ctx context.Context, c Call, userID string) ([]sche
 // out as fast as they sign in could not be stopped by any of them.
 func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID string) error {
 	return d.transact(ctx, c, func(w *work) error {
-		if err := w.mayManage(userID, "session"); err != nil {
+		if err := mayManage(w.ctx, w.tx, w.call, userID); err != nil {
 			return err
 		}
 		all, err := store.SessionsOf(w.ctx, w.tx, userID, w.now)
@@ -163,7 +150,7 @@ func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID st
 // none, and returns how many there were.
 func (d *Directory) EndSessions(ctx context.Context, c Call, userID, except string) (n int, err error) {
 	err = d.transact(ctx, c, func(w *work) (err error) {
-		if err := w.mayManage(userID, "session"); err != nil {
+		if err := mayManage(w.ctx, w.tx, w.call, userID); err != nil {
 			return err
 		}
 		n, err = w.endSessions(userID, except)

@@ -52,7 +52,7 @@ func (d *Directory) Consents(ctx context.Context, c Call, userID string) ([]Cons
 // nothing it is consent_not_found, Class NotFound.
 func (d *Directory) RevokeConsent(ctx context.Context, c Call, userID, applicationID string) error {
 	return d.transact(ctx, c, func(w *work) error {
-		if err := w.mayManage(userID, "consent"); err != nil {
+		if err := mayManage(w.ctx, w.tx, w.call, userID); err != nil {
 			return err
 		}
 		was, err := store.RevokeConsent(w.tx, userID, applicationID, w.now.Add(longestToken))

@@ -19,7 +19,7 @@ func guardFlow(w *work, old, f *schemas.Flow) error {
 	if err != nil {
 		return err
 	}
-	w.require("", "an application that uses the flow", permissionScopes(permissions))
+	w.require("", "an application that uses the flow", heldBy(permissions))
 	return nil
 }
 

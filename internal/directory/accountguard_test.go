@@ -1,0 +1,127 @@
+package directory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// byAssertion is a call of a user with the assertion that ended up at an application.
+func byAssertion(user, application string, permissions ...string) Call {
+	c := as(user, permissions...)
+	c.Actor.Client = application
+	return c
+}
+
+// signInClient is the body of an application that is a client for sign-ins.
+func signInClient(t testing.TB, name string, scopes ...string) string {
+	t.Helper()
+	return object(t, "name", name, "inboundAuthConfig", []any{map[string]any{"type": "oauth2", "config": map[string]any{
+		"redirectUris": []string{"https://app.example.com/back"}, "scopes": append([]string{}, scopes...)}}})
+}
+
+// manage are the ways of changing what a user signs in with, and of ending sessions.
+func (w *world) manage(user string, key schemas.Bytes, session string) map[string]func(context.Context, Call) error {
+	return map[string]func(context.Context, Call) error{
+		"registering a passkey": func(ctx context.Context, c Call) error { return w.MayManageAccount(ctx, c, user) },
+		"renaming a passkey": func(ctx context.Context, c Call) error {
+			_, err := w.RenamePasskey(ctx, c, user, key, "Mine")
+			return err
+		},
+		"deleting a passkey": func(ctx context.Context, c Call) error { return w.DeletePasskey(ctx, c, user, key) },
+		"signing out":        func(ctx context.Context, c Call) error { return w.EndSession(ctx, c, user, session) },
+		"signing out everywhere": func(ctx context.Context, c Call) error {
+			_, err := w.EndSessions(ctx, c, user, "")
+			return err
+		},
+	}
+}
+
+// What somebody signs in with cannot be changed by what an application has got that
+// somebody led them to, if they may do more than it.
+func TestAccountsOfThoseWhoMayDoSomething(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		h := furnished(t, w)
+		plain, lured := h.create(t, h.Applications, `{"name": "Plain"}`), h.create(t, h.Applications, signInClient(t, "Lure", "openid", "profile"))
+		part := h.create(t, h.Applications, signInClient(t, "Part", "openid", "system:users"))
+		account, all := h.create(t, h.Applications, signInClient(t, "Account", "openid", "account")), h.create(t, h.Applications, signInClient(t, "All", "system"))
+		root, reader := h.ids["user"], h.ids["other"] // who has shop:orders:write already
+		h.role(t, root, "system:users", "system:groups")
+		h.passkey(t, root, 9) // nobody deletes their last one
+		h.passkey(t, reader, 8)
+		key, session := h.passkey(t, root, 1), h.session(t, root)
+		theirs, theirSession := h.passkey(t, reader, 3), h.session(t, reader)
+		impostor := Call{Actor: schemas.Actor{Type: schemas.ApplicationActor, ID: root, Client: root}, Permissions: []string{"openid"}}
+		for _, test := range []struct {
+			name string
+			call Call
+			code string // "" where it may be
+		}{
+			{"an application that is no client", byAssertion(root, plain), CodeInsufficientScope},
+			{"a client for signing in", byAssertion(root, lured), CodeInsufficientScope},
+			{"an application that is gone", byAssertion(root, schemas.NewID()), CodeInsufficientScope},
+			{"a part of what the user has", byAssertion(root, part, "system:users"), CodeInsufficientScope},
+			{"all but what is of another resource server", byAssertion(root, part, "system:users", "system:groups"), CodeInsufficientScope},
+			{"less than what the user has", byAssertion(root, part, "system:users:read", "system:groups:read", "shop:orders:write"), CodeInsufficientScope},
+			{"a word that is like the scope", byAssertion(root, lured, "accounts", "account:"), CodeInsufficientScope},
+			{"the name of a client in the place of an application's id", byAssertion(root, "taken"), CodeInsufficientScope},
+			{"all that the user has", byAssertion(root, lured, "system:users", "system:groups", "shop"), ""},
+			{"everything", byAssertion(root, lured, "system"), ""},
+			{"a client for accounts", byAssertion(root, account), ""},
+			{"a client for everything", byAssertion(root, all), ""},
+			{"an access token for accounts", byAssertion(root, "taken", "openid", "account"), ""},
+			{"a sign-in for no application", as(root), ""},
+			{"a client that has the user's id", impostor, schemas.CodeForbidden},
+			{"somebody else, for accounts", byAssertion(reader, account, "account"), schemas.CodeForbidden},
+		} {
+			for how, do := range h.manage(root, key, session) {
+				test.call.DryRun = true
+				err := do(t.Context(), test.call)
+				if fine := err == nil && test.code == ""; !fine && (!schemas.HasCode(err, test.code) || !schemas.HasClass(err, schemas.Forbidden)) {
+					t.Errorf("%s by %s: %v, expected %q", how, test.name, err, test.code)
+				}
+			}
+		}
+		// Somebody who has nothing sees to their account wherever they sign in.
+		for how, do := range h.manage(reader, theirs, theirSession) {
+			for _, app := range []string{plain, lured, schemas.NewID()} {
+				call := byAssertion(reader, app)
+				call.DryRun = true
+				if err := do(t.Context(), call); err != nil {
+					t.Errorf("%s, having no permissions: %v", how, err)
+				}
+			}
+		}
+		refused(t, h.MayManageAccount(t.Context(), System(), schemas.NewID()), schemas.CodeUserNotFound)
+	})
+}
+
+// A client that may see to accounts may see to those of administrators, so it is
+// theirs to register, and to change.
+func TestAccountScopeIsForAdministrators(t *testing.T) {
+	h := furnished(t, newWorld(t))
+	account, plain := h.create(t, h.Applications, signInClient(t, "Account", "openid", "account")), h.create(t, h.Applications, signInClient(t, "Plain", "openid"))
+	flow := h.create(t, h.Flows, fmt.Sprintf(`{"handle": "own", "name": "Own", "flowType": "AUTHENTICATION", "nodes": %s}`, passkeyNodes))
+	h.create(t, h.Applications, object(t, "name", "With a flow", "authFlowId", flow, "inboundAuthConfig", []any{map[string]any{"type": "oauth2", "config": map[string]any{
+		"redirectUris": []string{"https://app.example.com/back"}, "scopes": []string{"account"}}}}))
+	h.refusesClerks(t, map[string]func(context.Context, Call) error{
+		"a new client with it": func(ctx context.Context, c Call) error {
+			_, err := h.Applications.Create(ctx, c, doc(t, signInClient(t, "New", "account")))
+			return err
+		},
+		"a client that is to have it": h.replace(t, h.Applications, plain, signInClient(t, "Plain", "openid", "account")),
+		"a client that has it":        h.replace(t, h.Applications, account, signInClient(t, "Account", "openid")),
+		"the flow of one that has it": h.replace(t, h.Flows, flow, fmt.Sprintf(`{"handle": "own", "name": "Theirs", "flowType": "AUTHENTICATION", "nodes": %s}`, passkeyNodes)),
+		"its secret":                  func(ctx context.Context, c Call) error { _, err := h.RotateSecret(ctx, c, account); return err },
+		"its deletion":                func(ctx context.Context, c Call) error { return h.Applications.Delete(ctx, c, account, "") },
+		"a client that registers itself, with their token": func(ctx context.Context, c Call) error {
+			var app schemas.Application
+			must(t, json.Unmarshal([]byte(signInClient(t, "Itself", "account")), &app))
+			_, err := h.Register(ctx, c, Registration{Application: app, By: schemas.RegisteredDynamically})
+			return err
+		},
+	})
+}
