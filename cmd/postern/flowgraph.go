@@ -18,7 +18,7 @@ import (
 )
 
 type flowGraphCommand struct {
-	Format   string `enum:"mermaid,dot" default:"mermaid" help:"mermaid or dot."`
+	Format   string `enum:"mermaid,dot,svg" default:"mermaid" help:"mermaid, dot or svg."`
 	Output   string `short:"o" type:"path" help:"The file to write; by default standard output."`
 	Coverage bool   `xor:"coverage" help:"Run the scenarios of the flow and mark what they do not reach."`
 	From     string `xor:"coverage" name:"coverage-from" type:"path" placeholder:"FILE" help:"Mark what scenarios did not reach by what flow test --coverage-out wrote."`
@@ -41,14 +41,21 @@ func (c flowGraphCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	drawing := draw.Mermaid(g, options)
-	if c.Format == "dot" {
-		drawing = draw.DOT(g, options)
-	}
+	drawing := c.draw(g, options)
 	return p.writeTo(c.Output, func(w io.Writer) error {
 		_, err := io.WriteString(w, drawing)
 		return err
 	})
+}
+
+func (c flowGraphCommand) draw(g *engine.Graph, o draw.Options) string {
+	switch c.Format {
+	case "dot":
+		return draw.DOT(g, o)
+	case "svg":
+		return draw.SVG(g, o)
+	}
+	return draw.Mermaid(g, o)
 }
 
 // graph compiles the flow of a file. What is wrong with it is printed.

@@ -1,6 +1,10 @@
 // Package draw draws compiled flows, with what the proofs found: where the user
 // becomes known, where authenticated, and what ends the run.
 //
+// All forms of it are of one picture, and an SVG is laid out here too: the layouts
+// that there are for Go break down on a flow of sixty nodes, or are in memory from
+// the start of every process.
+//
 // A drawing is the same each time for the same flow. What the author named is
 // only ever text in it: no name can add a node, a link or a script.
 package draw

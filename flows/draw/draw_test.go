@@ -2,10 +2,14 @@ package draw_test
 
 import (
 	"context"
+	"encoding/xml"
 	"flag"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,10 +55,13 @@ func TestDrawings(t *testing.T) {
 		g := compiled(t, "../"+flow+".yaml")
 		golden(t, flow+".mmd", draw.Mermaid(g, draw.Options{}))
 		golden(t, flow+".dot", draw.DOT(g, draw.Options{}))
+		golden(t, flow+".svg", draw.SVG(g, draw.Options{}))
+		golden(t, flow+"_coverage.svg", draw.SVG(g, half))
 		golden(t, flow+"_coverage.mmd", draw.Mermaid(g, half))
 		golden(t, flow+"_coverage.dot", draw.DOT(g, half))
 		for range 20 {
-			if draw.Mermaid(g, half) != draw.Mermaid(compiled(t, "../"+flow+".yaml"), half) {
+			again := compiled(t, "../"+flow+".yaml")
+			if draw.Mermaid(g, half) != draw.Mermaid(again, half) || draw.SVG(g, half) != draw.SVG(again, half) {
 				t.Fatal("two drawings of one flow differ")
 			}
 		}
@@ -108,6 +115,48 @@ func TestNamesAreText(t *testing.T) {
 		}
 		if got := draw.DOT(g, draw.Options{}); bare(got) != dot {
 			t.Errorf("DOT of %q:\n%s", name, got)
+		}
+	}
+}
+
+// elements lists the elements of XML with their attributes, but for numbers.
+func elements(t *testing.T, text string) (list []string) {
+	t.Helper()
+	digits := regexp.MustCompile(`-?[0-9]+`)
+	for d := xml.NewDecoder(strings.NewReader(text)); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			return list
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			list = append(list, digits.ReplaceAllString(fmt.Sprint(e.Name.Local, e.Attr), "0"))
+		}
+	}
+}
+
+// No name can add an element or an attribute to an SVG, whatever stands in it.
+func TestNamesAreTextInSVG(t *testing.T) {
+	plain := elements(t, draw.SVG(named(t, "plain"), draw.Options{}))
+	for _, name := range append(hostileNames(), "]]>", "<!--", "--><script/>", "\u202egnp", "\ufffe", strings.Repeat("long", 5000)) {
+		got := draw.SVG(named(t, name), draw.Options{})
+		if list := elements(t, got); !slices.Equal(list, plain) {
+			t.Errorf("%q has\n%s\nwant\n%s", name, list, plain)
+		}
+		if strings.ContainsAny(got, "\u202e\u2066\x1b\x00") {
+			t.Errorf("%q is not made harmless: %q", name, got)
+		}
+	}
+}
+
+// A picture needs nothing from elsewhere, and runs nothing.
+func TestSVGIsAlone(t *testing.T) {
+	got := strings.Replace(draw.SVG(compiled(t, "../sign_in.yaml"), draw.Options{}), "http://www.w3.org/2000/svg", "", 1)
+	for _, no := range []string{"http", "url(", "href", "<script", "<foreignObject", "@import", "onload"} {
+		if strings.Contains(got, no) {
+			t.Errorf("there is %s in\n%s", no, got)
 		}
 	}
 }
