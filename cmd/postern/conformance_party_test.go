@@ -245,19 +245,26 @@ func (p *party) signIn(gate url.Values) string {
 
 func (p *party) step(body any) (s schemas.Step) {
 	p.t.Helper()
+	status, said := p.postJSON("/flow/execute", body)
+	if err := json.Unmarshal([]byte(said), &s); err != nil || status != http.StatusOK {
+		p.t.Fatalf("%d %s, %v", status, said, err)
+	}
+	return s
+}
+
+// postJSON posts JSON.
+func (p *party) postJSON(path string, body any) (status int, said string) {
+	p.t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	r, err := http.NewRequest(http.MethodPost, p.at("/flow/execute"), bytes.NewReader(text))
+	r, err := http.NewRequest(http.MethodPost, p.at(path), bytes.NewReader(text))
 	if err == nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	reply, said := p.do(r, err)
-	if err := json.Unmarshal([]byte(said), &s); err != nil || reply.StatusCode != http.StatusOK {
-		p.t.Fatalf("%d %s, %v", reply.StatusCode, said, err)
-	}
-	return s
+	return reply.StatusCode, said
 }
 
 // tokens are the reply of the token endpoint.

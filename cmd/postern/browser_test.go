@@ -1,0 +1,140 @@
+package main
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// theft is a way of getting at an authorization request that somebody has begun in
+// another browser. It gets what the gate was told of the request, and returns where
+// it was led.
+type theft func(t *testing.T, thief *party, gate url.Values) (ledTo string)
+
+// An authorization request that one browser has begun is not gone on with in another,
+// whatever of it has leaked: nobody comes into somebody else's account, and nobody is
+// brought into somebody else's without noticing (RFC 9700 §4.7, login CSRF).
+func TestAnotherBrowserFinishesNothing(t *testing.T) {
+	newParty := newParties(t, "query")
+	for name, steal := range thefts() {
+		t.Run(name, func(t *testing.T) {
+			victim, thief := newParty(t), newParty(t)
+			gate := victim.begin()
+			thief.begin() // which gives it cookies, of a request of its own
+			if to := steal(t, thief, gate); strings.Contains(to, "code=") {
+				t.Errorf("led to %s", to)
+			}
+			if to := victim.wayBack(gate.Get("authId")); strings.Contains(to, "code=") {
+				t.Errorf("the person's browser was led to %s", to)
+			}
+			if session := thief.ask("prompt", "none"); session.params.Get("error") != "login_required" {
+				t.Errorf("somebody is signed in in the thief's browser: %+v", session)
+			}
+			if done := victim.ask("prompt", "none"); done.params.Get("error") != "login_required" {
+				t.Errorf("somebody is signed in in the person's browser: %+v", done)
+			}
+		})
+	}
+}
+
+// Nor is the way back, once the person has signed in; and that takes it from nobody.
+func TestAnotherBrowserGetsNoCode(t *testing.T) {
+	newParty := newParties(t, "query")
+	victim, thief := newParty(t), newParty(t)
+	gate := victim.begin()
+	thief.begin()
+	back := victim.signIn(gate)
+	for range 2 {
+		if to := thief.wayBack(gate.Get("authId")); strings.Contains(to, "code=") {
+			t.Errorf("led to %s", to)
+		}
+		if said := thief.answerBy(gate.Get("authId"), thief.assertionAt(gate.Get("applicationId"))); strings.Contains(said, "code=") {
+			t.Errorf("answered with %s", said)
+		}
+		thief.http = newBrowser(t, thief.rig.http)
+	}
+	if _, status := victim.redeem(victim.code(victim.follow(victim.visit(back)))); status != http.StatusOK {
+		t.Errorf("the person's own client got %d", status)
+	}
+}
+
+// begin sends an authorization request and returns what the gate is told.
+func (p *party) begin() url.Values {
+	p.t.Helper()
+	return p.location(first(p.visit(p.at("/oauth2/authorize?" + p.request().Encode())))).Query()
+}
+
+func thefts() map[string]theft {
+	return map[string]theft{
+		"signing in to the run, by its id": func(t *testing.T, thief *party, gate url.Values) string {
+			return thief.tryRun(gate.Get("executionId"), gate.Get("authId"))
+		},
+		"signing in to the run in a browser without cookies": func(t *testing.T, thief *party, gate url.Values) string {
+			thief.http = newBrowser(t, thief.rig.http)
+			return thief.tryRun(gate.Get("executionId"), gate.Get("authId"))
+		},
+		"a run of one's own for the request": func(t *testing.T, thief *party, gate url.Values) string {
+			status, said := thief.postJSON("/flow/execute", map[string]any{"applicationId": gate.Get("applicationId"), "flowType": "AUTHENTICATION", "authId": gate.Get("authId")})
+			if status != http.StatusBadRequest || !strings.Contains(said, schemas.CodeAuthRequest) {
+				t.Errorf("%d %s", status, said)
+			}
+			return said
+		},
+		"the way back, before anybody has signed in": func(t *testing.T, thief *party, gate url.Values) string {
+			return thief.wayBack(gate.Get("authId"))
+		},
+		"an assertion of one's own": func(t *testing.T, thief *party, gate url.Values) string {
+			return thief.answerBy(gate.Get("authId"), thief.assertionAt(gate.Get("applicationId")))
+		},
+		"an assertion of one's own in a browser without cookies": func(t *testing.T, thief *party, gate url.Values) string {
+			assertion := thief.assertionAt(gate.Get("applicationId"))
+			thief.http = newBrowser(t, thief.rig.http)
+			return thief.answerBy(gate.Get("authId"), assertion)
+		},
+	}
+}
+
+// tryRun signs in to a run, and goes where that leads. The assertion is of whoever
+// signed in, so they may have it; the authorization request is not granted by it.
+func (p *party) tryRun(id, authID string) string {
+	p.t.Helper()
+	to := p.signIn(url.Values{"executionId": {id}})
+	reply, said := p.visit(to)
+	if strings.Contains(said, "code=") {
+		p.t.Errorf("answered with %s", said)
+	}
+	return reply.Header.Get("Location") + p.wayBack(authID)
+}
+
+// wayBack goes where the browser goes when a run is over.
+func (p *party) wayBack(authID string) string {
+	p.t.Helper()
+	reply, _ := p.visit(p.at("/oauth2/auth/callback?authId=" + authID))
+	return reply.Header.Get("Location")
+}
+
+// assertionAt is that of a sign-in to an application without an authorization
+// request.
+func (p *party) assertionAt(application string) string {
+	p.t.Helper()
+	s := p.step(map[string]any{"applicationId": application, "flowType": "AUTHENTICATION"})
+	p.step(map[string]any{"executionId": s.ExecutionID, "action": "password"})
+	s = p.step(map[string]any{"executionId": s.ExecutionID, "action": "continue", "inputs": map[string]string{"username": "pat", "password": rpPassword}})
+	if s.Assertion == "" {
+		p.t.Fatalf("the sign-in ended in %+v", s)
+	}
+	return s.Assertion
+}
+
+// answerBy answers a request with an assertion, which must be refused.
+func (p *party) answerBy(authID, assertion string) string {
+	p.t.Helper()
+	status, said := p.postJSON("/oauth2/auth/callback", map[string]string{"authId": authID, "assertion": assertion})
+	if status != http.StatusForbidden || !strings.Contains(said, "access_denied") {
+		p.t.Errorf("%d %s", status, said)
+	}
+	return said
+}
