@@ -175,7 +175,7 @@ func (c *Client) failed(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		what = fmt.Sprintf("the address did not answer within %v", c.rules.Timeout)
 	case errors.As(err, &dns):
-		what = "the name of the host could not be resolved"
+		what = nowhere
 	case errors.As(err, &certificate):
 		what = "the certificate of the host is not trusted, or is for another name"
 	}

@@ -140,6 +140,20 @@ func TestHostileURLs(t *testing.T) {
 	}
 }
 
+// Who names hosts does not learn which names there are inside: one that leads there
+// and one that leads nowhere sound alike.
+func TestNamesInsideAreNotTold(t *testing.T) {
+	c := build(Rules{}, hostileNames().resolver(), newLine(8))
+	_, err := c.Get(t.Context(), "https://nobody.test/")
+	want := schemas.AsError(err).Description.DefaultValue
+	for name := range hostileNames().of {
+		_, err := c.Get(t.Context(), "https://"+name+"/")
+		if got := schemas.AsError(err); got.Description.DefaultValue != want || got.Err == nil {
+			t.Errorf("%s: %q, expected %q, and more for the log", name, got.Description.DefaultValue, want)
+		}
+	}
+}
+
 // server is one on this machine that counts who comes.
 type server struct {
 	*httptest.Server

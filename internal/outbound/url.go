@@ -2,6 +2,7 @@ package outbound
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -105,7 +106,7 @@ func (c *Client) checkDial(host, resolved string) error {
 	}
 	addr := to.Addr().Unmap().WithZone("")
 	if rule := unreachable(addr); rule != "" {
-		return refusedf("the host of the URL is %s: nothing can be asked there", rule)
+		return refuseAddress(host, rule, "nothing can be asked there")
 	}
 	if host == "localhost" && !addr.IsLoopback() { // RFC 6761 §6.3
 		return refusedf("the host localhost is another machine")
@@ -114,9 +115,25 @@ func (c *Client) checkDial(host, resolved string) error {
 		return nil
 	}
 	if rule := inside(addr); rule != "" {
-		return refusedf("the host of the URL is %s, and not of the public internet: name another, or have the administrator list it in outbound.allow", rule)
+		return refuseAddress(host, rule, "and not of the public internet: name another, or have the administrator list it in outbound.allow")
 	}
 	return nil
+}
+
+// nowhere is said of names that resolve to nothing, and of those that resolve to
+// what may not be asked. Who may name any host could else try out which names there
+// are inside, and what they lead to.
+const nowhere = "the name of the host could not be resolved to an address of the public internet; what is not of it has to be listed in outbound.allow"
+
+// refuseAddress refuses an address by a rule. If a name has led there the rule is for
+// the log alone.
+func refuseAddress(host, rule, mend string) error {
+	if _, err := netip.ParseAddr(host); err == nil || host == "localhost" {
+		return refusedf("the host of the URL is %s, %s", rule, mend)
+	}
+	told := refusedf("%s", nowhere)
+	told.Err = fmt.Errorf("its address is %s", rule)
+	return told
 }
 
 func lower(text string) string { return strings.ToLower(text) }
