@@ -10,11 +10,18 @@ import (
 	"testing"
 )
 
-var updateDocs = flag.Bool("update-docs", false, "write what docs/flows.md says that commands print anew")
+var updateDocs = flag.Bool("update-docs", false, "write what pages of docs say that commands print anew")
 
-// What docs/flows.md says that a command prints is what it prints.
+// What a page says that a command prints is what it prints.
 func TestWalkThrough(t *testing.T) {
-	const path = "../../docs/flows.md"
+	for name, least := range map[string]int{"flows.md": 5, "testing.md": 2} {
+		t.Run(name, func(t *testing.T) { walkThrough(t, filepath.Join("..", "..", "docs", name), least) })
+	}
+}
+
+// walkThrough runs the commands of a page, of which there are at least so many, on
+// its files.
+func walkThrough(t *testing.T, path string, least int) {
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +57,7 @@ func TestWalkThrough(t *testing.T) {
 		}
 		return
 	}
-	if commands < 5 || printed != string(page) {
-		t.Errorf("docs/flows.md, %d commands, is not what they print; run go test ./cmd/postern -run WalkThrough -update-docs. It should be\n%s", commands, printed)
+	if commands < least || printed != string(page) {
+		t.Errorf("%s, %d commands, is not what they print; run go test ./cmd/postern -run WalkThrough -update-docs. It should be\n%s", filepath.Base(path), commands, printed)
 	}
 }

@@ -29,7 +29,11 @@
 // asks of the sign-in. Such a run is told of `session`, which the browser has from
 // an earlier sign-in.
 //
-// The flow is run by the same engine, nodes and WebAuthn code as in the
-// server; only the store is a map. The clock stands still unless a step says
-// `after`.
+// Results are told with the place of each expectation that is not met, and with a
+// transcript of what led there. Nothing writes expectations anew: they say who gets
+// in, and a tool that made them agree with the flow would silence the alarm.
+//
+// The flow is run by the same engine, nodes and WebAuthn code as in the server;
+// only the store is a map. The clock stands still unless a step says `after`.
+// docs/testing.md says all that a scenario can say.
 package flowtest

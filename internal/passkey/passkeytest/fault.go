@@ -73,7 +73,7 @@ type Description struct {
 func Catalogue() []Description {
 	in := func(c ceremonies, f Fault, doc string) Description { return Description{f, c.String(), doc} }
 	return []Description{
-		in(both, Cancelled, "the person declines, and no answer comes"),
+		in(both, Cancelled, "answers nothing, because the person declines"),
 		in(both, ForeignCredential, "answers with a passkey of the device that was not asked for, or else with one that nobody has; a new passkey comes with an id that was not attested"),
 		in(authentication, UnknownCredential, "answers with a passkey that nobody has registered"),
 		in(authentication, WrongUserHandle, "names somebody else as the passkey's user"),

@@ -1,0 +1,161 @@
+package flowtest_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+)
+
+var updateDocs = flag.Bool("update-docs", false, "write the tables of docs/testing.md anew")
+
+// docs/testing.md tells of every member and every fault there is, in the words of
+// the schema.
+func TestDocumentedMembers(t *testing.T) {
+	const path = "../../docs/testing.md"
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := readSchema(t)
+	defs := member(schema, "$defs")
+	told := map[string]bool{}
+	tables := regexp.MustCompile(`(?s)<!-- (members (\w+)|faults) -->\n.*?<!-- end -->`)
+	written := tables.ReplaceAllStringFunc(string(page), func(block string) string {
+		found := tables.FindStringSubmatch(block)
+		told[found[2]] = true
+		return fmt.Sprintf("<!-- %s -->\n%s<!-- end -->", found[1], table(t, schema, found[2]))
+	})
+	for i := 0; i < len(defs.Content); i += 2 {
+		if name := defs.Content[i].Value; member(defs.Content[i+1], "properties") != nil && !told[name] {
+			t.Errorf("docs/testing.md has no table of %s", name)
+		}
+	}
+	if *updateDocs {
+		if err := os.WriteFile(path, []byte(written), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if written != string(page) {
+		t.Error("docs/testing.md is not what the schema says; run go test ./flows/flowtest -run Documented -update-docs")
+	}
+}
+
+// readSchema reads the schema as its author ordered it.
+func readSchema(t *testing.T) *yaml.Node {
+	text, err := os.ReadFile("scenario.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc.Content[0]
+}
+
+// table is that of the members of a definition, of the file itself, or of faults.
+func table(t *testing.T, schema *yaml.Node, of string) string {
+	var b strings.Builder
+	if of == "" {
+		b.WriteString("| fault | in | the device |\n|---|---|---|\n")
+		for _, d := range passkeytest.Catalogue() {
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", d.Fault, d.Ceremony, d.Doc)
+		}
+		return b.String()
+	}
+	object := schema
+	if of != "file" {
+		object = member(schema, "$defs", of)
+	}
+	members := member(object, "properties")
+	if members == nil {
+		t.Fatalf("there is no definition of %s", of)
+	}
+	b.WriteString("| member | is | |\n|---|---|---|\n")
+	for i := 0; i < len(members.Content); i += 2 {
+		name, described := members.Content[i].Value, members.Content[i+1]
+		doc := text(described, "description")
+		if ref := reference(described); doc == "" && ref != "" && ref != "fault" {
+			doc = text(member(schema, "$defs", ref), "description")
+		}
+		if name == "fault" {
+			doc = "How the authenticator or its browser misbehaves: see below."
+		}
+		if doc == "" {
+			t.Errorf("%s: %s has no description", of, name)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, shape(described), doc)
+	}
+	return b.String()
+}
+
+// shape says what a value is.
+func shape(schema *yaml.Node) string {
+	switch ref := reference(schema); ref {
+	case "":
+	case "duration":
+		return "duration"
+	case "fault":
+		return "[fault](#faults)"
+	case "application":
+		return "members of an application"
+	default:
+		return fmt.Sprintf("[%s](#%s)", ref, ref)
+	}
+	if values := member(schema, "enum"); values != nil {
+		var words []string
+		for _, v := range values.Content {
+			words = append(words, "`"+v.Value+"`")
+		}
+		return strings.Join(words, ", ")
+	}
+	switch kind := text(schema, "type"); kind {
+	case "array":
+		return "list: " + shape(member(schema, "items"))
+	case "object":
+		if values := member(schema, "additionalProperties"); values != nil && values.Kind == yaml.MappingNode {
+			return "by name: " + shape(values)
+		}
+		return kind
+	case "string":
+		if text(schema, "format") == "date-time" {
+			return "time"
+		}
+		return "text"
+	default:
+		return kind
+	}
+}
+
+func reference(schema *yaml.Node) string {
+	return strings.TrimPrefix(text(schema, "$ref"), "#/$defs/")
+}
+
+func text(n *yaml.Node, name string) string {
+	if m := member(n, name); m != nil {
+		return m.Value
+	}
+	return ""
+}
+
+// member follows names into a mapping.
+func member(n *yaml.Node, path ...string) *yaml.Node {
+	for _, name := range path {
+		var next *yaml.Node
+		for i := 0; n != nil && i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == name {
+				next = n.Content[i+1]
+			}
+		}
+		n = next
+	}
+	return n
+}
