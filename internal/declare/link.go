@@ -166,19 +166,25 @@ func (l *linker) referent(ctx context.Context, in *linked, m mention) (string, e
 		in.needs[m.path] = declared
 		return declared.id, nil
 	}
-	if l.shelves.of(m.noun).whole {
-		return "", nil // what is not declared is not to be
-	}
-	if isID(m.value) {
-		if e, err := l.shelves.get(ctx, m.noun, m.value); e != nil || err != nil {
-			return m.value, err
-		}
-	}
-	e, err := l.shelves.find(ctx, m.noun, m.flowType, m.value)
+	e, err := l.stored(ctx, m)
 	if e == nil || err != nil {
 		return "", err
 	}
+	if l.shelves.of(m.noun).whole && !selfMade(e) {
+		return "", nil // what is not declared is not to be
+	}
 	return e.ID, nil
+}
+
+// stored is the resource of the target that is mentioned, by its id or name; nil if
+// there is none.
+func (l *linker) stored(ctx context.Context, m mention) (*Entry, error) {
+	if isID(m.value) {
+		if e, err := l.shelves.get(ctx, m.noun, m.value); e != nil || err != nil {
+			return e, err
+		}
+	}
+	return l.shelves.find(ctx, m.noun, m.flowType, m.value)
 }
 
 // tellUnknown notes that a document mentions what does not exist.

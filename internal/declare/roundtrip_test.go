@@ -217,3 +217,34 @@ func document(t testing.TB, text string) *schemas.Document {
 	}
 	return d
 }
+
+// A client that registered itself is nobody's to declare: no export has it, and to
+// apply one removes and changes nothing of it, also where it has a role.
+func TestSelfRegisteredClientsAreLeftAlone(t *testing.T) {
+	for _, by := range []string{schemas.RegisteredDynamically, schemas.RegisteredByDocument} {
+		w := newWorld(t)
+		client, err := w.Register(t.Context(), directory.System(), directory.Registration{By: by, Application: schemas.Application{
+			Name: "Helper", ClientID: "helper-client", InboundAuthConfig: []schemas.InboundAuth{{Type: "oauth2", Config: schemas.OAuthProfile{
+				ClientID: "helper-client", RedirectURIs: []string{"https://helper.example.com/cb"}, TokenEndpointAuthMethod: schemas.AuthMethodNone}}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.ensure(`roles: [{name: Reader, permissions: ["system:users:read"], assignments: [{type: application, id: Helper}]}]`)
+		was, err := w.Applications.Get(t.Context(), directory.System(), client.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range w.files() {
+			if strings.HasPrefix(name, "applications/") || bytes.Contains(text, []byte("helper-client")) {
+				t.Errorf("%s: %s is in the export:\n%s", by, name, text)
+			}
+		}
+		if plan := w.mustApply(w.export(), declare.Options{Delete: true}); plan != "0 to create, 0 to change, 0 to delete\napplied\n" {
+			t.Errorf("%s: applying what was exported would do\n%s", by, plan)
+		}
+		is, err := w.Applications.Get(t.Context(), directory.System(), client.ID)
+		if err != nil || is.ETag != was.ETag {
+			t.Errorf("%s: the client was %s and is %+v, %v", by, was.ETag, is, err)
+		}
+	}
+}

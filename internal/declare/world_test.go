@@ -249,7 +249,7 @@ func many(applications, users, flows int) string {
 	for i := range applications {
 		fmt.Fprintf(&b, "  - name: \"App %d: ünïcode, 'quotes' # and all\"\n    ouId: customers\n    authFlowId: flow-%d\n    customizations: {theme: {dark: true, sizes: [1, 2.50, 1e3], none: null, lines: \"a\\nb\\n\"}}\n", i, i%flows)
 		if i%2 == 0 {
-			fmt.Fprintf(&b, "    inboundAuthConfig: [{type: oauth2, config: {clientId: \"client.%d\", redirectUris: [\"https://app-%d.example.com/cb\"], tokenEndpointAuthMethod: client_secret_basic, clientSecret: {env: SECRET}}}]\n", i, i)
+			fmt.Fprintf(&b, "    inboundAuthConfig: [{type: oauth2, config: {clientId: \"client.%d\", redirectUris: [\"https://app-%d.example.com/cb\"], tokenEndpointAuthMethod: client_secret_basic, clientSecret: {env: SECRET}, backchannelLogoutUri: \"https://app-%d.example.com/out\", backchannelLogoutSessionRequired: true}}]\n", i, i, i)
 		}
 	}
 	b.WriteString("users:\n")
