@@ -63,7 +63,7 @@ func (d *Directory) register(ctx context.Context, c Call, r Registration, docume
 	item, err := d.applications.put(ctx, c, document, at, func(w *work, a *schemas.Application) error {
 		w.registration = r.By
 		if at == nil && r.Lease != nil {
-			if err := store.MakeRoom(w.tx, mostUnused, w.now.Add(unusedFor)); err != nil {
+			if err := store.MakeRoom(w.tx, mostUnused, w.now.Add(unusedFor), w.now); err != nil {
 				return err
 			}
 		}

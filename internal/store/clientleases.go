@@ -21,10 +21,13 @@ const (
 
 	// The lease is judged again when PostgreSQL finds that somebody else has just
 	// prolonged it; which are the first is not.
-	deleteExpiredClients query = `DELETE FROM applications WHERE ` + nobodys + `
+	deleteExpiredClients = `DELETE FROM applications WHERE ` + nobodys + `
 		AND EXISTS (SELECT 1 FROM client_leases l WHERE l.application_id = applications.id AND l.expires_at <= ?) AND id IN
 		(SELECT application_id FROM client_leases JOIN applications ON id = application_id
 			WHERE expires_at <= ? AND ` + nobodys + ` ORDER BY expires_at LIMIT ?)`
+
+	deleteFirstClients = `DELETE FROM applications WHERE id IN (SELECT application_id FROM client_leases JOIN applications ON id = application_id
+		WHERE ` + nobodys + ` ORDER BY expires_at LIMIT ?)`
 )
 
 // ClientLease returns the lease of the client; nil if it has none, as those that
@@ -68,17 +71,52 @@ func PutLease(t *Tx, l schemas.ClientLease) error {
 }
 
 // MakeRoom removes clients whose leases end before the time, the first of them, so
-// that there is room for one more among most.
-func MakeRoom(t *Tx, most int, before time.Time) error {
+// that there is room for one more among most, and records it.
+func MakeRoom(t *Tx, most int, before, now time.Time) error {
 	n := 0
 	err := rows(context.Background(), t, func(row scanner) error { return row.Scan(&n) },
 		"SELECT COUNT(*) FROM client_leases WHERE expires_at < ?", micros(before))
 	if err == nil && n >= most {
-		_, err = t.exec(`DELETE FROM applications WHERE id IN (SELECT application_id FROM client_leases JOIN applications ON id = application_id
-			WHERE `+nobodys+` ORDER BY expires_at LIMIT ?)`, n-most+1)
+		_, err = removeClients(t, now, deleteFirstClients, n-most+1)
 	}
 	if err != nil {
 		return fmt.Errorf("store: making room for clients: %w", err)
 	}
 	return nil
+}
+
+// sweepClients removes the clients whose leases have ended, and records it.
+func (s *Store) sweepClients(ctx context.Context, now time.Time) (removed int, err error) {
+	for {
+		var n int
+		err := s.Update(ctx, func(t *Tx) (err error) {
+			n, err = removeClients(t, now, deleteExpiredClients, micros(now), micros(now), sweepBatch)
+			return err
+		})
+		if err != nil {
+			return removed, err
+		}
+		removed += n
+		if n < sweepBatch {
+			return removed, nil
+		}
+	}
+}
+
+// removeClients deletes clients by a statement, and records for each that it is gone.
+func removeClients(t *Tx, now time.Time, statement string, args ...any) (n int, err error) {
+	var gone []schemas.Change
+	err = rows(t.tx.ctx, t, func(row scanner) error {
+		e := schemas.Event{ID: schemas.NewID(), At: now, Action: "application.deleted", Actor: schemas.Actor{Type: schemas.SystemActor}}
+		e.Resource.Type = "application"
+		var clientID string
+		err := row.Scan(&e.Resource.ID, &clientID)
+		e.Detail = map[string]string{"clientId": clientID, "unused": "true"}
+		gone = append(gone, schemas.RecordEvent{Event: e})
+		return err
+	}, statement+" RETURNING id, client_id", args...)
+	if err != nil {
+		return 0, err
+	}
+	return len(gone), t.Apply(gone)
 }

@@ -64,7 +64,7 @@ func writeQueries() []query {
 		insertFlow, insertFlowVersion, advanceFlow, selectFlowClash,
 		insertClientAssertion, deleteExpiredClientAssertions,
 		insertKey, insertEvent, insertSeeding,
-		prolongLease, deleteExpiredClients,
+		prolongLease,
 		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
 		upsertConsent,
 		upsertTOTP, updateTOTPUse, deleteTOTP,

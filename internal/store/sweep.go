@@ -42,14 +42,18 @@ const sweepBatch = 500
 // instances at once.
 func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err error) {
 	for _, q := range []query{deleteExpiredRuns, deleteExpiredAuthRequests, deleteExpiredPasskeySessions, deleteExpiredFamilies,
-		deleteExpiredSessions, deleteExpiredRevocations, deleteExpiredClientAssertions, deleteExpiredClients} {
+		deleteExpiredSessions, deleteExpiredRevocations, deleteExpiredClientAssertions} {
 		n, err := s.sweep(ctx, q, now)
 		removed += n
 		if err != nil {
 			return removed, fmt.Errorf("store: sweeping: %w", err)
 		}
 	}
-	return removed, nil
+	n, err := s.sweepClients(ctx, now)
+	if err != nil {
+		err = fmt.Errorf("store: sweeping: %w", err)
+	}
+	return removed + n, err
 }
 
 func (s *Store) sweep(ctx context.Context, q query, now time.Time) (removed int, err error) {

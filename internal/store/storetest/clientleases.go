@@ -78,15 +78,37 @@ func testLeases(t *testing.T, s *store.Store) {
 	must(t, err)
 	wantEqual(t, "how many were swept", n, 1)
 	wantEqual(t, "those that are left", remaining(t, s, apps), []string{"leased0", "leased1", "leased2", "leased4"})
+	wantRemovals(t, s, noon().Add(4*time.Minute), apps[3])
+}
+
+// wantRemovals makes sure that the audit log tells that these clients were removed,
+// and of no others.
+func wantRemovals(t *testing.T, s *store.Store, at time.Time, apps ...schemas.Application) {
+	t.Helper()
+	events, err := s.Events(t.Context(), schemas.EventQuery{Limit: 100, Action: "application.deleted"})
+	must(t, err)
+	told := map[string]string{}
+	for _, e := range events {
+		if e.Actor.Type != schemas.SystemActor || e.Resource.Type != "application" || e.Detail["unused"] != "true" || !e.At.Equal(at) {
+			t.Errorf("recorded %+v", e)
+		}
+		told[e.Resource.ID] = e.Detail["clientId"]
+	}
+	want := map[string]string{}
+	for _, a := range apps {
+		want[a.ID] = a.ClientID
+	}
+	wantEqual(t, "the clients that were removed", told, want)
 }
 
 // testRoom makes room among clients that registered themselves.
 func testRoom(t *testing.T, s *store.Store) {
 	apps := leased(t, s, 4)
 	later := noon().Add(time.Hour)
-	update(t, s, func(tx *store.Tx) error { return store.MakeRoom(tx, 5, later) })
-	update(t, s, func(tx *store.Tx) error { return store.MakeRoom(tx, 2, noon().Add(2*time.Minute)) }) // of which there is one
+	update(t, s, func(tx *store.Tx) error { return store.MakeRoom(tx, 5, later, noon()) })
+	update(t, s, func(tx *store.Tx) error { return store.MakeRoom(tx, 2, noon().Add(2*time.Minute), noon()) }) // of which there is one
 	wantEqual(t, "those that are left of few", remaining(t, s, apps), []string{"leased0", "leased1", "leased2", "leased3"})
-	update(t, s, func(tx *store.Tx) error { return store.MakeRoom(tx, 3, later) })
+	update(t, s, func(tx *store.Tx) error { return store.MakeRoom(tx, 3, later, noon()) })
 	wantEqual(t, "those that are left of many", remaining(t, s, apps), []string{"leased2", "leased3"})
+	wantRemovals(t, s, noon(), apps[:2]...)
 }
