@@ -1,7 +1,11 @@
 package e2e_test
 
 import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -31,5 +35,32 @@ func TestGateAtItsOwnPort(t *testing.T) {
 	}
 	if code := p.terminate(); code != 0 || !strings.Contains(p.log.String(), "listening for the hosted pages") {
 		t.Errorf("ended with %d:\n%s", code, p.log)
+	}
+}
+
+// With https the second port has the certificate of the first, and no plain HTTP.
+func TestGateAtItsOwnPortWithHTTPS(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	p := serveAt(t, "https", "localhost", "POSTERN_SERVER_HTTP_ONLY=false", fmt.Sprintf("POSTERN_GATE_CLIENT_PORT=%d", port))
+	gate := &postern{address: fmt.Sprintf("127.0.0.1:%d", port)}
+	if !bytes.Equal(gate.certificate(t).Raw, p.certificate(t).Raw) {
+		t.Error("the pages have another certificate")
+	}
+	trusted := x509.NewCertPool()
+	trusted.AddCert(p.certificate(t))
+	client := &http.Client{Transport: &http.Transport{DialContext: dialLoopback(port), TLSClientConfig: &tls.Config{RootCAs: trusted}}}
+	defer client.CloseIdleConnections()
+	for url, want := range map[string]int{
+		"https://localhost:%d/signin": http.StatusOK, "https://localhost:%d/health/liveness": http.StatusOK, "http://localhost:%d/signin": http.StatusBadRequest,
+	} {
+		r, err := client.Get(fmt.Sprintf(url, port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if r.StatusCode != want {
+			t.Errorf("%s: %d, want %d", url, r.StatusCode, want)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server"
 )
 
 func TestAuditEvents(t *testing.T) {
@@ -104,9 +105,14 @@ func TestRelatedOrigins(t *testing.T) {
 
 // Password managers are led to the account page, if there is one.
 func TestPasskeyEndpoints(t *testing.T) {
-	w := newWorld(t)
-	rec := w.do("GET", "/.well-known/passkey-endpoints", "")
-	if rec.Code != 200 || strings.TrimSpace(rec.Body.String()) != `{}` || rec.Header().Get("Content-Type") != "application/json" {
-		t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)
+	for page, want := range map[string]string{
+		"":                          `{}`,
+		publicURL + "/gate/account": `{"enroll":"` + publicURL + `/gate/account","manage":"` + publicURL + `/gate/account"}`,
+	} {
+		w := newWorld(t, func(o *server.Options) { o.AccountPage = page })
+		rec := w.do("GET", "/.well-known/passkey-endpoints", "")
+		if rec.Code != 200 || strings.TrimSpace(rec.Body.String()) != want || rec.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)
+		}
 	}
 }
