@@ -91,4 +91,7 @@ type TokenRef struct {
 	ID      string // jti
 	Session string // sid; "" for a token of no session
 	Client  string // the OAuth client it was issued to; "" for an assertion
+	// Application is that of an assertion; "" for an access token, and for the
+	// assertion of a sign-in for none.
+	Application string
 }

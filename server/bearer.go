@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -86,7 +87,7 @@ func (s *server) caller(r *http.Request, needs need) (*caller, error) {
 		return nil, err
 	}
 	c := &caller{session: claims.Session, Call: directory.Call{
-		Actor: s.actor(claims), Permissions: claims.Scope, TraceID: exchangeOf(r).traceID,
+		Actor: actor(claims), Permissions: claims.Scope, TraceID: exchangeOf(r).traceID,
 	}}
 	c.delegated = claims.Type == token.AccessType && c.Actor.Type == schemas.UserActor
 	return c, nil
@@ -106,17 +107,11 @@ func isLocal(r *http.Request) bool {
 }
 
 // actor is whom a token speaks for: the client itself if it is the subject
-// (RFC 9068 §2.2), else a user. An assertion was issued to the application that
-// it is meant for besides us.
-func (s *server) actor(claims *token.Claims) schemas.Actor {
-	a := schemas.Actor{Type: schemas.UserActor, ID: claims.Subject, Client: claims.ClientID}
+// (RFC 9068 §2.2), else a user.
+func actor(claims *token.Claims) schemas.Actor {
+	a := schemas.Actor{Type: schemas.UserActor, ID: claims.Subject, Client: cmp.Or(claims.ClientID, claims.Application)}
 	if claims.ClientID != "" && claims.ClientID == claims.Subject {
 		a.Type = schemas.ApplicationActor
-	}
-	for _, audience := range claims.Audience {
-		if a.Client == "" && audience != s.PublicURL {
-			a.Client = audience
-		}
 	}
 	return a
 }

@@ -117,7 +117,7 @@ func (h *house) in(t *testing.T) *house {
 // bearer is the header with a token of a user that carries the permissions.
 func (h *house) bearer(userID string, permissions ...string) string {
 	h.t.Helper()
-	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{Subject: userID, Audience: []string{"the-app", h.base}, Permissions: permissions, AuthTime: h.clock()})
+	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{Subject: userID, Audience: []string{h.base}, Permissions: permissions, AuthTime: h.clock()})
 	if err != nil {
 		h.t.Fatal(err)
 	}

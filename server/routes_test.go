@@ -191,7 +191,7 @@ func TestActors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := map[string]string{"the-app": "the-app"}
+	ids := map[string]string{}
 	for _, client := range []string{"M2M", "SPA"} {
 		ids[client] = schemas.NewID()
 		app := schemas.Application{ID: ids[client], Name: client, ClientID: client, OUID: h.unit, CreatedAt: h.clock(), UpdatedAt: h.clock()}
@@ -205,7 +205,7 @@ func TestActors(t *testing.T) {
 	}{
 		"machine":   {"Authorization: Bearer " + machine, schemas.Actor{Type: schemas.ApplicationActor, ID: ids["M2M"], Client: ids["M2M"]}},
 		"person":    {"Authorization: Bearer " + person, schemas.Actor{Type: schemas.UserActor, ID: ada, Client: ids["SPA"]}},
-		"assertion": {h.bearer(ada, "system"), schemas.Actor{Type: schemas.UserActor, ID: ada, Client: "the-app"}},
+		"assertion": {h.at(ids["SPA"], ada, "system"), schemas.Actor{Type: schemas.UserActor, ID: ada, Client: ids["SPA"]}},
 	} {
 		id, _ := h.ok(201, "POST /groups", `{"name":"`+name+`"}`, tt.header)
 		events, err := h.db.Events(t.Context(), schemas.EventQuery{Limit: 1, ResourceID: id.text("id")})

@@ -59,7 +59,7 @@ func TestAssert(t *testing.T) {
 		t.Fatal(err)
 	}
 	expected := &Claims{
-		Type: AssertionType, Subject: newAssertion().Subject, ID: id, Audience: []string{app, base}, Scope: []string{"system", "audit:read"},
+		Type: AssertionType, Subject: newAssertion().Subject, ID: id, Application: app, Audience: []string{app, base}, Scope: []string{"system", "audit:read"},
 		IssuedAt: noon().Truncate(time.Second), Expires: noon().Truncate(time.Second).Add(10 * time.Minute),
 		AuthTime: noon().Truncate(time.Second).Add(-time.Minute), UserType: "Person", OUID: "default",
 		AMR: []string{"swk", "user"}, ACR: "phr",

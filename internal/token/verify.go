@@ -23,6 +23,7 @@ type Claims struct {
 	Type                        string // AssertionType or AccessType
 	Subject, ID                 string
 	ClientID, Session           string // "" where there is none
+	Application                 string // that an assertion is of; "" for none, and for an access token
 	Audience                    []string
 	Scope                       []string
 	IssuedAt, Expires, AuthTime time.Time // AuthTime is zero when not told
@@ -73,6 +74,7 @@ func (i *Issuer) Verify(ctx context.Context, raw, audience string) (*Claims, err
 	if claims.AuthTime != nil {
 		c.AuthTime = claims.AuthTime.Time().UTC()
 	}
+	c.Application = i.applicationOf(c)
 	if err := i.checkLive(ctx, c); err != nil {
 		return nil, err
 	}
@@ -97,14 +99,25 @@ func (i *Issuer) checkLive(ctx context.Context, c *Claims) error {
 	if i.live == nil {
 		return nil
 	}
-	live, err := i.live(ctx, schemas.TokenRef{ID: c.ID, Session: c.Session, Client: c.ClientID})
+	live, err := i.live(ctx, schemas.TokenRef{ID: c.ID, Session: c.Session, Client: c.ClientID, Application: c.Application})
 	if err != nil {
 		return fmt.Errorf("token: looking whether it was revoked: %w", err)
 	}
 	if !live {
-		return errInvalid("The token was revoked, or its session has ended. Sign in again.")
+		return errInvalid("The token was revoked, or its session has ended, or the application is gone. Sign in again.")
 	}
 	return nil
+}
+
+// applicationOf is the application that an assertion is of: what it is meant for
+// besides us. "" for none, and for an access token.
+func (i *Issuer) applicationOf(c *Claims) string {
+	for _, audience := range c.Audience {
+		if c.Type == AssertionType && audience != i.issuer {
+			return audience
+		}
+	}
+	return ""
 }
 
 // received are the claims of a token as it came.

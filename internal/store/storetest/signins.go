@@ -64,11 +64,13 @@ func testTokenLive(t *testing.T, s *store.Store) {
 		wantEqual(t, fmt.Sprintf("whether %+v counts", ref), live, want)
 	}
 	all := schemas.TokenRef{ID: "t1", Session: session.ID, Client: client.ClientID}
-	for _, ref := range []schemas.TokenRef{all, {ID: "t1"}, {ID: "t1", Session: session.ID}, {ID: "t1", Client: client.ClientID}, {}} {
+	all.Application = client.ID
+	for _, ref := range []schemas.TokenRef{all, {ID: "t1"}, {ID: "t1", Application: client.ID}, {ID: "t1", Session: session.ID}, {ID: "t1", Client: client.ClientID}, {}} {
 		wantLive(true, ref)
 	}
 	for _, ref := range []schemas.TokenRef{{Session: "unknown"}, {Client: "unknown"}, {Session: session.ID, Client: "unknown"},
-		{Session: "unknown", Client: client.ClientID}, {ID: "\x00"}, {Session: "\xff"}, {Client: "a\x00"}, {Client: client.ID}} {
+		{Session: "unknown", Client: client.ClientID}, {ID: "\x00"}, {Session: "\xff"}, {Client: "a\x00"}, {Client: client.ID},
+		{Application: "unknown"}, {Application: client.ClientID}, {Session: session.ID, Application: "unknown"}, {Application: "a\x00"}} {
 		wantLive(false, ref)
 	}
 	for range 2 {
@@ -82,6 +84,7 @@ func testTokenLive(t *testing.T, s *store.Store) {
 	wantLive(false, all)
 	update(t, s, func(tx *store.Tx) error { return store.Applications().Delete(tx, client.ID, client.UpdatedAt) })
 	wantLive(false, schemas.TokenRef{ID: "t2", Client: client.ClientID})
+	wantLive(false, schemas.TokenRef{ID: "t2", Application: client.ID})
 }
 
 // testSweepSignIns sweeps what has ended by itself.
