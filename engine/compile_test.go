@@ -175,7 +175,7 @@ func TestGraphDescribesItself(t *testing.T) {
 		t.Fatal(problems)
 	}
 	got := fmt.Sprint(g.Nodes())
-	want := "[{key prove [] [{success done false [authenticated own user]} {failure key true []}]} {done finish [authenticated own user] []}]"
+	want := "[{key prove <nil> [] [{success done false [authenticated own user]} {failure key true []}]} {done finish <nil> [authenticated own user] []}]"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

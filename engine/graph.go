@@ -56,6 +56,8 @@ func (g *Graph) Warnings() []schemas.Problem { return g.warnings }
 // Node describes one node of a compiled graph.
 type Node struct {
 	ID, Kind string
+	// With is the schema of its configuration, nil if the kind takes none.
+	With *schemas.Schema
 	// Certain are the facts that hold on every path to the node.
 	Certain []Fact
 	// Edges are its outcomes, in the order of the kind's documentation.
@@ -75,7 +77,7 @@ type Edge struct {
 func (g *Graph) Nodes() []Node {
 	list := make([]Node, len(g.nodes))
 	for i, n := range g.nodes {
-		list[i] = Node{ID: n.id, Kind: n.kind.Name, Certain: n.in.List()}
+		list[i] = Node{ID: n.id, Kind: n.kind.Name, With: n.kind.With, Certain: n.in.List()}
 		for _, e := range n.edges {
 			list[i].Edges = append(list[i].Edges, Edge{Outcome: e.Name, Target: g.name(e.target), Retry: e.retry, Certain: n.in.after(e.Outcome).List()})
 		}

@@ -129,7 +129,8 @@ func judge(flow *schemas.Flow) verdict {
 			o.inputs[c.From] = true
 		case "user-create":
 			for _, input := range append(identifying(c), slices.Collect(maps.Values(c.Attributes))...) {
-				o.inputs[input] = o.inputs[input]
+				named := o.inputs[input]
+				o.inputs[input] = named // it is one of the inputs, even if nobody is named by it
 			}
 		}
 	}

@@ -26,11 +26,12 @@ func shapeOf(raw json.RawMessage) shape {
 	return s
 }
 
-// plain drops the annotation of our own, at any depth.
+// plain drops the annotations of our own, at any depth.
 func plain(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		delete(v, "x-expect")
+		delete(v, "x-unordered")
 		for _, inner := range v {
 			plain(inner)
 		}

@@ -54,11 +54,11 @@ const consentSchema = `{
   "type": "object",
   "additionalProperties": false,
   "properties": {
-    "title": {"type": "string", "minLength": 1, "description": "The heading of the question; by default 'Allow access?'."},
+    "title": {"type": "string", "minLength": 1, "default": "Allow access?", "description": "The heading of the question; by default 'Allow access?'."},
     "text": {"type": "string", "minLength": 1, "description": "A paragraph above what the client would get."},
-    "allow": {"type": "string", "minLength": 1, "description": "What the button says that agrees; by default 'Allow'."},
-    "deny": {"type": "string", "minLength": 1, "description": "What the button says that does not; by default 'Do not allow'."},
-    "remember": {"type": "boolean", "description": "Whether the person is asked but once; by default so. Otherwise at every sign-in."},
+    "allow": {"type": "string", "minLength": 1, "default": "Allow", "description": "What the button says that agrees; by default 'Allow'."},
+    "deny": {"type": "string", "minLength": 1, "default": "Do not allow", "description": "What the button says that does not; by default 'Do not allow'."},
+    "remember": {"type": "boolean", "default": true, "description": "Whether the person is asked but once; by default so. Otherwise at every sign-in."},
     "ttl": {
       "type": "string", "pattern": "^([0-9]{1,5}(\\.[0-9]{1,3})?(m|h)){1,2}$", "x-expect": "a duration such as 720h",
       "description": "After how long the person is asked again, such as 720h; by default never."

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -78,6 +80,7 @@ func TestSchemasAgreeWithTypes(t *testing.T) {
 type node struct {
 	Type                 string
 	Description          string
+	Default              json.RawMessage
 	Enum                 []string
 	Properties           map[string]node
 	Required             []string
@@ -187,6 +190,69 @@ func TestOutcomesAreThoseOfTheExecutor(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); got != test.want {
 			t.Errorf("%s %s: outcomes %s, want %s", test.use, test.with, got, test.want)
+		}
+	}
+}
+
+// What is so by default stands in the schema too, where editors and flow diff read
+// it, and is the same that the description says.
+func TestDefaultsAreInTheSchemas(t *testing.T) {
+	quoted := regexp.MustCompile(`[Bb]y default '([^']+)'`)
+	for name, kind := range Kinds(Deps{}) {
+		if kind.With == nil {
+			continue
+		}
+		var root node
+		if err := json.Unmarshal(kind.With.Raw(), &root); err != nil {
+			t.Fatal(err)
+		}
+		everyMember(name, root, func(path string, s node) {
+			if said := quoted.FindStringSubmatch(s.Description); said != nil && string(s.Default) != strconv.Quote(said[1]) {
+				t.Errorf("%s: by default %q, but its default is %s", path, said[1], s.Default)
+			}
+			word := strings.Trim(string(s.Default), `"`)
+			switch {
+			case s.Default == nil:
+			case s.Type == "boolean" && word != "true" && word != "false", s.Type == "integer" && strings.Trim(word, "0123456789") != "":
+				t.Errorf("%s: the default of a %s is %s", path, s.Type, s.Default)
+			case s.Enum != nil && !slices.Contains(s.Enum, word):
+				t.Errorf("%s: the default %s is none of %s", path, s.Default, s.Enum)
+			case s.Type != "boolean" && !strings.Contains(s.Description, word):
+				t.Errorf("%s: the description does not say that by default it is %s", path, word)
+			}
+		})
+	}
+}
+
+// everyMember calls a function with every member of a schema.
+func everyMember(path string, s node, do func(path string, s node)) {
+	do(path, s)
+	for name, member := range s.Properties {
+		everyMember(path+"."+name, member, do)
+	}
+	if s.Items != nil {
+		everyMember(path+"[]", *s.Items, do)
+	}
+}
+
+// A default that is written out changes nothing of what a node does or asks.
+func TestDefaultsWrittenOut(t *testing.T) {
+	tests := []struct{ use, with, written string }{
+		{"password-set", `{}`, `{"input": "password", "minLength": 8, "label": "New password"}`},
+		{"password-authenticate", `{}`, `{"input": "password", "label": "Password"}`},
+		{"prompt", `{"inputs": [{"identifier": "a", "type": "TEXT_INPUT"}], "actions": [{"ref": "go"}]}`,
+			`{"inputs": [{"identifier": "a", "type": "TEXT_INPUT", "required": false}], "actions": [{"ref": "go"}]}`},
+	}
+	for _, tt := range tests {
+		made := func(with string) any {
+			x, found := Kinds(Deps{})[tt.use].New(&engine.Config{Node: &schemas.Node{}, With: json.RawMessage(with)})
+			if len(found) > 0 {
+				t.Fatalf("%s: %v", tt.use, found)
+			}
+			return x
+		}
+		if !reflect.DeepEqual(made(tt.with), made(tt.written)) {
+			t.Errorf("%s: with %s it is\n%+v\nwith %s\n%+v", tt.use, tt.with, made(tt.with), tt.written, made(tt.written))
 		}
 	}
 }

@@ -58,12 +58,12 @@ const passkeyRegisterSchema = `{
   "properties": {
     "relyingPartyId": {"type": "string", "minLength": 1, "description": "The WebAuthn relying party id; by default the configured one. The host of an allowed origin must equal it or lie under it."},
     "relyingPartyName": {"type": "string", "minLength": 1, "description": "The name that the authenticator shows for the relying party; by default the configured one."},
-    "userVerification": {"enum": ["required", "preferred", "discouraged"], "description": "Whether the authenticator must verify who uses it, by PIN or biometrics; by default preferred. The server's policy may ask for more."},
+    "userVerification": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the authenticator must verify who uses it, by PIN or biometrics; by default preferred. The server's policy may ask for more."},
     "authenticatorAttachment": {"enum": ["platform", "cross-platform"], "description": "Only authenticators built into the device, or only those that can be plugged into another; by default any. An answer that says otherwise is refused; one that does not say is taken."},
-    "residentKey": {"enum": ["required", "preferred", "discouraged"], "description": "Whether the browser shall make a passkey that can be used without a username; by default preferred."},
-    "attestation": {"enum": ["none", "indirect", "direct", "enterprise"], "description": "Whether to ask the authenticator to prove its make; by default none. What it may answer is the policy of the server: passkey.attestation_formats."},
-    "optional": {"type": "boolean", "description": "Whether the person may decline; the node then has the outcome skip."},
-    "label": {"type": "string", "minLength": 1, "description": "What the button says; by default 'Create a passkey'."}
+    "residentKey": {"enum": ["required", "preferred", "discouraged"], "default": "preferred", "description": "Whether the browser shall make a passkey that can be used without a username; by default preferred."},
+    "attestation": {"enum": ["none", "indirect", "direct", "enterprise"], "default": "none", "description": "Whether to ask the authenticator to prove its make; by default none. What it may answer is the policy of the server: passkey.attestation_formats."},
+    "optional": {"type": "boolean", "default": false, "description": "Whether the person may decline; the node then has the outcome skip."},
+    "label": {"type": "string", "minLength": 1, "default": "Create a passkey", "description": "What the button says; by default 'Create a passkey'."}
   }
 }`
 

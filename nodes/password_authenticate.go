@@ -37,9 +37,9 @@ const passwordAuthenticateSchema = `{
     "input": {
       "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
       "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
-      "description": "The identifier of the password input; by default 'password'."
+      "default": "password", "description": "The identifier of the password input; by default 'password'."
     },
-    "label": {"type": "string", "minLength": 1, "description": "What the person reads beside the input; by default 'Password'."}
+    "label": {"type": "string", "minLength": 1, "default": "Password", "description": "What the person reads beside the input; by default 'Password'."}
   }
 }`
 

@@ -39,13 +39,13 @@ const passwordSetSchema = `{
     "input": {
       "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
       "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
-      "description": "The identifier of the password input; by default 'password'."
+      "default": "password", "description": "The identifier of the password input; by default 'password'."
     },
     "minLength": {
       "type": "integer", "minimum": 8, "maximum": 64,
-      "description": "The least number of characters; by default 8. NIST SP 800-63B asks for 15 where a password is the only factor."
+      "default": 8, "description": "The least number of characters; by default 8. NIST SP 800-63B asks for 15 where a password is the only factor."
     },
-    "label": {"type": "string", "minLength": 1, "description": "What the person reads beside the input; by default 'New password'."}
+    "label": {"type": "string", "minLength": 1, "default": "New password", "description": "What the person reads beside the input; by default 'New password'."}
   }
 }`
 

@@ -50,7 +50,7 @@ const promptSchema = `{
           },
           "label": {"type": "string", "description": "What the person reads beside the input; by default the identifier."},
           "placeholder": {"type": "string", "description": "A hint inside the empty input."},
-          "required": {"type": "boolean", "description": "Whether an action that submits the input needs a value; by default not."},
+          "required": {"type": "boolean", "default": false, "description": "Whether an action that submits the input needs a value; by default not."},
           "autocomplete": {"type": "string", "description": "The HTML autocomplete tokens, such as 'username webauthn'."},
           "options": {
             "type": "array", "minItems": 1, "uniqueItems": true,
@@ -59,7 +59,7 @@ const promptSchema = `{
           },
           "pattern": {"type": "string", "description": "A regular expression (RE2 syntax) that the whole value must match."},
           "minLength": {"type": "integer", "minimum": 0, "description": "The least number of characters."},
-          "maxLength": {"type": "integer", "minimum": 1, "maximum": 4096, "description": "The greatest number of characters; by default 1024."}
+          "maxLength": {"type": "integer", "minimum": 1, "maximum": 4096, "default": 1024, "description": "The greatest number of characters; by default 1024."}
         }
       }
     },
@@ -78,7 +78,7 @@ const promptSchema = `{
           },
           "label": {"type": "string", "description": "What the button says; by default the ref."},
           "inputs": {
-            "type": "array", "uniqueItems": true,
+            "type": "array", "uniqueItems": true, "x-unordered": true,
             "description": "The inputs this action submits; by default all. [] submits none.",
             "items": {"type": "string", "description": "The identifier of an input of this form."}
           },

@@ -38,7 +38,7 @@ const userResolveSchema = `{
     "from": {"type": "string", "minLength": 1, "description": "The identifier of the input that names the user."},
     "conceal": {
       "type": "boolean",
-      "description": "Whether to keep from the client that there is no such user. Both outcomes must then lead to the same node, and everything after carries on as if there were one."
+      "default": false, "description": "Whether to keep from the client that there is no such user. Both outcomes must then lead to the same node, and everything after carries on as if there were one."
     }
   }
 }`

@@ -18,10 +18,12 @@ const Draft = "https://json-schema.org/draft/2020-12/schema"
 // Schema is a compiled JSON Schema (draft 2020-12) and its text. It is safe
 // for concurrent use.
 //
-// Formats are asserted. One annotation of our own, "x-expect", puts what a
+// Formats are asserted. An annotation of our own, "x-expect", puts what a
 // pattern, format or "not" stands for in words that fit after "expected":
 //
 //	{"type": "string", "pattern": "^[a-z]+$", "x-expect": "lower-case letters"}
+//
+// Another, "x-unordered": true, says that the order of a list means nothing.
 type Schema struct {
 	raw      json.RawMessage
 	doc      any    // the text, decoded, to look up what a keyword said

@@ -1,6 +1,7 @@
 // Package diff compares flows by what they mean: how people are led through
-// them, and what is certain where. How a file is written, and in which order its
-// nodes stand after the first, is no difference.
+// them, and what is certain where. How a file is written, in which order its
+// nodes stand after the first, and whether it says what is so by default, is no
+// difference.
 package diff
 
 import (
@@ -77,7 +78,7 @@ func sideOf(g *engine.Graph) side {
 	for i, n := range g.Nodes() {
 		s.order = append(s.order, n.ID)
 		s.node[n.ID] = n
-		s.with[n.ID] = leaves(s.flow.Nodes[i].With)
+		s.with[n.ID] = leaves(s.flow.Nodes[i].With, shapeOf(n.With))
 	}
 	return s
 }

@@ -59,6 +59,10 @@ func TestCompare(t *testing.T) {
 		{"a member more", "title: Sign up", "title: Sign up\n      text: Welcome", "+ who: with text: \"Welcome\"\n"},
 		{"a member less", "      title: Sign up\n", "", "- who: with title: \"Sign up\"\n"},
 		{"an empty list", "actions: [{ref: continue}]", "actions: [{ref: continue}, {ref: none, inputs: []}]", ""},
+		{"a default written out", "type: EMAIL_INPUT", "type: EMAIL_INPUT, required: false, maxLength: 1024", ""},
+		{"what is no default", "type: EMAIL_INPUT", "type: EMAIL_INPUT, maxLength: 1023", "+ who: with inputs[1].maxLength: 1023\n"},
+		{"a set in another order", "inputs: [username, email]", "inputs: [email, username]", ""},
+		{"another set", "inputs: [username, email]", "inputs: [username]", "- who: with actions[0].inputs[\"email\"]: \"email\"\n"},
 		{"an edge", "failure: who", "failure: key", "~ key: failure leads to: who → key\n"},
 		{"an edge that goes by itself", "{success: end, failure: key}", "end", ""},
 		{"another kind", "id: key, use: passkey-register, next: {success: end, failure: who}", "id: key, use: password-set, next: end",
@@ -70,7 +74,7 @@ func TestCompare(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			before := base
+			before := strings.Replace(base, "{ref: continue}", "{ref: continue, inputs: [username, email]}", 1)
 			if tt.name == "an empty list" {
 				before = strings.Replace(base, "actions: [{ref: continue}]", "actions: [{ref: continue}, {ref: none}]", 1)
 				before = strings.Replace(before, "next: create\n", "next: {continue: create, none: who}\n", 1)
