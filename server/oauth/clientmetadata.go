@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
@@ -113,18 +112,13 @@ func (m *clientMetadata) check() error {
 		return errorf(codeInvalidMetadata, "expected as id_token_signed_response_alg %s or %s", token.RS256, token.ES256)
 	case m.JWKS != nil && m.JWKSURI != "":
 		return errorf(codeInvalidMetadata, "expected jwks or jwks_uri, got both (RFC 7591 section 2)")
-	case strings.ContainsFunc(m.ClientName, misleading):
-		return errorf(codeInvalidMetadata, "expected a client_name of letters and signs that are seen: it has control or formatting characters")
+	case misleading(m.ClientName):
+		return errorf(codeInvalidMetadata, "expected a client_name of letters and signs that are seen: it has characters that are not, or marks without end on one")
 	}
 	if err := m.checkRedirects(); err != nil {
 		return err
 	}
 	return m.checkAddresses()
-}
-
-// misleading reports whether a character changes how others look, or is not seen.
-func misleading(c rune) bool {
-	return unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
 // checkProtection refuses a client that wants what it is told signed or encrypted in

@@ -47,6 +47,7 @@ func TestRegistration(t *testing.T) {
 			map[string]any{"sector_identifier_uri": "https://client.example.com/sector"}},
 		{"who wants to know of sign-outs", `{"redirect_uris":["https://client.example.com/back"],"backchannel_logout_uri":"https://client.example.com/out","backchannel_logout_session_required":true}`, nil,
 			map[string]any{"backchannel_logout_uri": "https://client.example.com/out", "backchannel_logout_session_required": true}},
+		{"a name of another script", `{"redirect_uris":["https://client.example.com/back"],"client_name":"\u0e17\u0e35\u0e48 Gra\u0308te 1\ufe0f\u20e3 \ud83d\udd27"}`, nil, map[string]any{"client_name": "\u0e17\u0e35\u0e48 Gra\u0308te 1\ufe0f\u20e3 \U0001f527"}},
 		{"null is nothing", `{"redirect_uris":["https://client.example.com/back"],"client_name":null,"jwks":null,"grant_types":null}`, nil, map[string]any{"grant_types": "[authorization_code]"}},
 		{"an ID token signed otherwise", `{"redirect_uris":["https://client.example.com/back"],"id_token_signed_response_alg":"ES256"}`, nil, map[string]any{"id_token_signed_response_alg": "ES256"}},
 		{"a secret of its own choice", `{"redirect_uris":["https://client.example.com/back"],"client_id":"CONSOLE","client_secret":"chosen-by-somebody-who-is-not-the-server"}`, nil, map[string]any{}},
@@ -122,6 +123,9 @@ func TestRegistrationsRefused(t *testing.T) {
 		{with(`"id_token_signed_response_alg":"HS256"`), bad, nil}, {with(`"userinfo_signed_response_alg":"RS256"`), bad, nil},
 		{with(`"id_token_encrypted_response_alg":"RSA-OAEP"`), bad, nil}, {with(`"backchannel_logout_uri":"http://client.example.com/out"`), bad, nil}, {with(`"userinfo_encrypted_response_alg":"RSA-OAEP"`), bad, nil}, {with(`"client_name":5`), bad, nil}, {with(`"contacts":"me"`), bad, nil},
 		{with(`"client_name":"` + strings.Repeat("a", 201) + `"`), bad, nil}, {with(`"client_name":"Bank\u202egnp"`), bad, nil}, {with(`"client_name":"a\nb"`), bad, nil}, {with(`"client_name":"a\u0000"`), bad, nil},
+		// Names that are not seen, or are painted over what stands beside them.
+		{with(`"client_name":"\u3164"`), bad, nil}, {with(`"client_name":"\u2800"`), bad, nil}, {with(`"client_name":"Bank\u034f"`), bad, nil},
+		{with(`"client_name":"\ue000"`), bad, nil}, {with(`"client_name":"B\u00adank"`), bad, nil}, {with(`"client_name":"B` + strings.Repeat(`\u0489`, 5) + `"`), bad, nil},
 		{with(`"logo_uri":"http://client.example.com/logo"`), bad, nil}, {with(`"logo_uri":"javascript:alert(1)"`), bad, nil}, {with(`"policy_uri":"data:text/html,x"`), bad, nil}, {with(`"tos_uri":"//client.example.com"`), bad, nil},
 		{with(`"sector_identifier_uri":"https://client.example.com/sector"`), bad, nil}, // registration-sector-bad
 		{with(`"sector_identifier_uri":"https://client.example.com/no-list"`), bad, nil}, {with(`"sector_identifier_uri":"https://client.example.com/nothing"`), bad, nil},
