@@ -150,7 +150,7 @@ func (h *house) flowEngine() *engine.Engine {
 func passkeyConfig(cfg *config.Config) passkey.Config {
 	c := cfg.Passkey
 	return passkey.Config{
-		Origins: c.AllowedOrigins, RPID: c.RelyingPartyID, RPName: c.RelyingPartyName, Timeout: time.Duration(c.Timeout),
+		Origins: c.AllowedOrigins, Related: c.RelatedOrigins, RPID: c.RelyingPartyID, RPName: c.RelyingPartyName, Timeout: time.Duration(c.Timeout),
 		Policy: passkey.Policy{
 			UserVerification: c.UserVerification, Attachment: c.Attachment, Attestation: c.AttestationFormats,
 			SyncedPasskeys: c.SyncedPasskeys, CounterRegression: c.CounterRegression,

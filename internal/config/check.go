@@ -25,7 +25,7 @@ func judge(k key, value any) []schemas.Problem {
 		fault = listenFault(text)
 	case k.path == "passkey.relying_party_id":
 		fault = relyingPartyFault(text)
-	case k.path == "passkey.allowed_origins":
+	case k.path == "passkey.allowed_origins", k.path == "passkey.related_origins":
 		return judgeItems(k.path, value, func(text string) string { return originFault(text, secureContext) })
 	case k.path == "cors.allowed_origins":
 		return judgeItems(k.path, value, func(text string) string { return originFault(text, honestPage) })

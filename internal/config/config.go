@@ -65,6 +65,7 @@ type Database struct {
 // Passkey is the WebAuthn relying party and its policy.
 type Passkey struct {
 	AllowedOrigins     []string `json:"allowed_origins"` // as browsers write them
+	RelatedOrigins     []string `json:"related_origins"` // as browsers write them
 	RelyingPartyID     string   `json:"relying_party_id"`
 	RelyingPartyName   string   `json:"relying_party_name"`
 	UserVerification   string   `json:"user_verification"`   // required, preferred or discouraged

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/go-webauthn/webauthn/protocol"
@@ -14,6 +15,7 @@ import (
 // The places where an operator lists origins, as errors name them.
 const (
 	configuredOrigins  = "passkey.allowed_origins"
+	relatedOrigins     = "passkey.related_origins"
 	applicationOrigins = "passkeyAllowedOrigins"
 )
 
@@ -112,7 +114,21 @@ func (c *Ceremonies) relyingParty(asked string, more []string) (p party, err err
 	if problems := rpIDProblems(p.id, "relyingPartyId"); len(problems) > 0 || len(p.origins) == 0 {
 		return p, misfit(p.id, allowed).WithProblems(problems)
 	}
+	if p.id == c.rpID {
+		p.relate(c.related)
+	}
 	return p, nil
+}
+
+// relate lets related origins use the id of the relying party: it is the one that
+// browsers are told of them for.
+func (p *party) relate(list []origin) {
+	for _, o := range list {
+		if o.useless == "" && !slices.Contains(p.origins, o.text) {
+			p.origins = append(p.origins, o.text)
+			p.outside = slices.DeleteFunc(p.outside, func(text string) bool { return text == o.text })
+		}
+	}
 }
 
 // misfit is the error of a relying party id that no allowed origin lies under.
@@ -157,9 +173,12 @@ func ascii(s string) bool {
 }
 
 // Origins are the configured origins whose pages may use the relying party id
-// of ceremonies that ask for none. It is what browsers look for at
-// /.well-known/webauthn before they let a page of another site use it: WebAuthn
-// Level 3 §5.11.
+// of ceremonies that ask for none, the related ones among them. It is what browsers
+// look for at /.well-known/webauthn before they let a page of another site use it:
+// WebAuthn Level 3 §5.11.
+//
+// Those of applications are not among them. Whoever may write applications, and no
+// more than that, could else have any site ask for the passkeys of this one.
 func (c *Ceremonies) Origins() []string {
 	p, err := c.relyingParty("", nil)
 	if err != nil {

@@ -2,6 +2,7 @@ package passkey_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -177,12 +178,56 @@ func TestApplicationOrigins(t *testing.T) {
 	}
 }
 
+// TestRelatedOrigins lets pages of other sites use the configured relying party id,
+// and no other.
+func TestRelatedOrigins(t *testing.T) {
+	const related, both = "https://shop.example.net", "https://both.example.net"
+	c, err := passkey.New(passkey.Config{Origins: []string{site, both}, Related: []string{related, both, "http://plain.example"}, RPID: "example.com", Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Origins(); !slices.Equal(got, []string{site, related, both}) {
+		t.Errorf("browsers are told of %v", got)
+	}
+	for _, test := range []struct {
+		rpID, from string
+		step       passkey.Step
+	}{
+		{"", related, ""},
+		{"example.com", related, ""},
+		{"example.com", both, ""},
+		{"login.example.com", related, passkey.StepOrigin},
+		{"both.example.net", related, passkey.StepOrigin},
+		{"both.example.net", both, ""},
+		{"example.com", "https://www.shop.example.net", passkey.StepOrigin},
+		{"example.com", "http://plain.example", passkey.StepOrigin},
+	} {
+		options, session, err := c.BeginRegistration(passkey.RegistrationRequest{User: passkey.User{ID: alice}, RPID: test.rpID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := passkeytest.New().Register(options, test.from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = c.FinishRegistration(session, answer, noon); test.step != "" {
+			mustRefuse(t, err, test.step, test.from)
+		} else if err != nil {
+			t.Errorf("%q from %s: %v", test.rpID, test.from, err)
+		}
+	}
+	if _, _, err := c.BeginRegistration(passkey.RegistrationRequest{User: passkey.User{ID: alice}, RPID: "shop.example.net"}); !schemas.HasCode(err, schemas.CodePasskeyConfig) {
+		t.Errorf("a related origin is a relying party of its own: %v", err)
+	}
+}
+
 // TestConfiguration reports every mistake at once.
 func TestConfiguration(t *testing.T) {
 	_, err := passkey.New(passkey.Config{
 		Origins: []string{"example.com", "https://example.com/", "ftp://example.com", "https://*.example.com", "https://bücher.example", "https://u:p@example.com", "https://example.com?x", "https://ok.example", ""},
 		RPID:    "https://example.com",
 		Timeout: -1,
+		Related: []string{"example.net"},
 		Policy: passkey.Policy{
 			Algorithms: []int64{-7, -65535}, UserVerification: "always", Attachment: "usb",
 			Attestation: []string{"none", "paper"}, SyncedPasskeys: "no", CounterRegression: "maybe",
@@ -195,7 +240,7 @@ func TestConfiguration(t *testing.T) {
 	want := []string{
 		"passkey.allowed_origins[0]: expected an origin", "[1]: an origin is scheme://host[:port] and nothing else: write https://example.com", "[2]: expected an origin",
 		"[3]: origins are compared exactly", "[4]: browsers report the host", "[5]: an origin is", "[6]: an origin is", "[8]: expected an origin",
-		"passkey.relying_party_id: ", "passkey.timeout", "algorithms[1]: COSE algorithm -65535", "user_verification: expected one of required, preferred, discouraged, got \"always\"",
+		"passkey.related_origins[0]: expected an origin", "passkey.relying_party_id: ", "passkey.timeout", "algorithms[1]: COSE algorithm -65535", "user_verification: expected one of required, preferred, discouraged, got \"always\"",
 		"attachment: expected one of platform, cross-platform", "attestation_formats[1]", "synced_passkeys", "counter_regression",
 	}
 	for _, words := range want {

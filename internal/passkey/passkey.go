@@ -18,6 +18,9 @@ type Config struct {
 	// RPID is the relying party id of ceremonies that ask for none; "" means
 	// the host of the first origin.
 	RPID string
+	// Related are the origins that may use RPID without lying under it: WebAuthn
+	// Level 3 §5.11. Configuration key passkey.related_origins.
+	Related []string
 	// RPName is shown by authenticators; "" means Postern.
 	RPName string
 	// Policy is enforced when a ceremony is finished.
@@ -33,6 +36,7 @@ type Config struct {
 // by many goroutines at once.
 type Ceremonies struct {
 	origins []origin
+	related []origin
 	rpID    string
 	rpName  string
 	policy  Policy
@@ -51,6 +55,8 @@ func New(c Config) (*Ceremonies, error) {
 	if len(c.Origins) == 0 {
 		problems = append(problems, schemas.Problem{Path: configuredOrigins, Message: "expected at least one origin, such as https://login.example.com"})
 	}
+	related, more := parseOrigins(c.Related, relatedOrigins)
+	problems = append(problems, more...)
 	policy, more := c.Policy.complete()
 	problems = append(problems, more...)
 	rpID := c.RPID
@@ -66,7 +72,7 @@ func New(c Config) (*Ceremonies, error) {
 	if len(problems) > 0 {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig, "the passkey configuration has %d mistake(s)", len(problems)).WithProblems(problems)
 	}
-	cs := &Ceremonies{origins: origins, rpID: rpID, rpName: displayText(c.RPName, maxNameBytes), policy: policy, timeout: c.Timeout, now: c.Now}
+	cs := &Ceremonies{origins: origins, related: related, rpID: rpID, rpName: displayText(c.RPName, maxNameBytes), policy: policy, timeout: c.Timeout, now: c.Now}
 	if cs.rpName == "" {
 		cs.rpName = "Postern"
 	}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Browsers are told of the origins that the operator has listed for the relying
+// party, and of none that is an application's alone.
+func TestRelatedOriginsAreTheOperators(t *testing.T) {
+	const own, related = "https://localhost:8090", "https://shop.example.net"
+	w := newRig(t, "POSTERN_PASSKEY_RELATED_ORIGINS="+related)
+	w.create(w.directory.Applications, `{"name": "Mine", "passkeyAllowedOrigins": ["https://evil.example"]}`)
+	rec := httptest.NewRecorder()
+	w.http.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/.well-known/webauthn", nil))
+	var told struct{ Origins []string }
+	if err := json.Unmarshal(rec.Body.Bytes(), &told); err != nil || !slices.Equal(told.Origins, []string{own, related}) {
+		t.Errorf("%d %s, %v", rec.Code, rec.Body, err)
+	}
+	w.origin = related
+	w.enrol("ada")
+	if s := w.answer(w.start(schemas.Authentication), "passkey", nil); s.FlowStatus != schemas.Incomplete {
+		t.Errorf("the next sign-in: %+v", s)
+	}
+}
