@@ -22,6 +22,7 @@ const (
 	Authenticated Fact = "authenticated" // the user proved in this run who they are
 	Own           Fact = "own"           // New or Authenticated
 	Credential    Fact = "credential"    // this run gave the user a passkey or password
+	Enrolled      Fact = "enrolled"      // this run gave the user a second factor
 	Consented     Fact = "consented"     // the user lets the application have what it asks for, or need not be asked
 )
 
@@ -164,7 +165,7 @@ func (s Facts) after(o Outcome) Facts {
 // aboutSubject reports whether the fact is about the run's user.
 func (f Fact) aboutSubject() bool {
 	switch f {
-	case User, New, Authenticated, Own, Credential, Consented:
+	case User, New, Authenticated, Own, Credential, Enrolled, Consented:
 		return true
 	}
 	_, claim := f.claim()

@@ -183,6 +183,8 @@ func factNames(facts []Fact) string {
 			words[i] = fmt.Sprintf("an authentication by the method %q", method)
 		case f == Credential:
 			words[i] = "a credential that this run added"
+		case f == Enrolled:
+			words[i] = "a second factor that this run added"
 		case f == Consented:
 			words[i] = "a user who agreed to what the application asks for"
 		default:

@@ -3,7 +3,9 @@ package flows_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,9 +38,27 @@ func TestBuiltinFlowsCompile(t *testing.T) {
 	}
 }
 
-// The scenarios beside each built-in flow pass and reach every outcome of every
-// node.
-func TestBuiltinFlowsByScenario(t *testing.T) {
+// The scenarios of each built-in flow, and of those in testdata that have some, pass
+// and reach every outcome of every node.
+func TestFlowsByScenario(t *testing.T) {
+	var files []string
+	for _, pattern := range []string{"*_test.yaml", "testdata/scenarios/*_test.yaml"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) == 0 {
+			t.Fatal(paths, err)
+		}
+		files = append(files, paths...)
+	}
+	for _, path := range files {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			playAll(t, path)
+		})
+	}
+}
+
+// Every built-in flow has scenarios.
+func TestBuiltinFlowsHaveScenarios(t *testing.T) {
 	paths, err := filepath.Glob("*.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -47,25 +67,41 @@ func TestBuiltinFlowsByScenario(t *testing.T) {
 		if !flows.IsFlow(path) {
 			continue
 		}
-		t.Run(path, func(t *testing.T) {
-			t.Parallel()
-			f, err := flowtest.Load(flows.ScenariosOf(path))
-			if err != nil {
-				t.Fatal(err)
-			}
-			report, err := f.Run(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, r := range report.Results {
-				if r.Failure != nil {
-					t.Errorf("%s\n%s", r.Name, r.Failure.Text(flows.ScenariosOf(path)))
-				}
-			}
-			for _, missed := range report.Coverage.Missed() {
-				t.Errorf("no scenario reaches %s", missed)
-			}
-		})
+		if _, err := os.Stat(flows.ScenariosOf(path)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// neverReached are outcomes that no run takes, although the analysis cannot tell:
+// who has just set up an app or used a code, or is new, has nothing to keep.
+func neverReached() map[string][]string {
+	return map[string][]string{
+		"code_as_second_factor_test.yaml": {"codes kept"},
+		"lost_passkey_test.yaml":          {"codes kept"},
+		"sign_up_with_app_test.yaml":      {"app kept", "codes kept"},
+	}
+}
+
+func playAll(t *testing.T, path string) {
+	t.Helper()
+	f, err := flowtest.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := f.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Results {
+		if r.Failure != nil {
+			t.Errorf("%s\n%s", r.Name, r.Failure.Text(path))
+		}
+	}
+	for _, missed := range report.Coverage.Missed() {
+		if !slices.Contains(neverReached()[filepath.Base(path)], missed) {
+			t.Errorf("no scenario reaches %s", missed)
+		}
 	}
 }
 

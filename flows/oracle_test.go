@@ -106,6 +106,7 @@ type config struct {
 	From, Mode   string
 	Conceal      bool
 	Optional     bool
+	Alone        bool
 	Attributes   map[string]string
 	IdentifiedBy string
 }
@@ -209,16 +210,18 @@ func (o *oracle) play(m moment) {
 		}
 		o.leave(m.about(fresh, ""), "created")
 		o.leave(m.about(nobody, ""), "taken")
-	case "passkey-register", "password-set":
+	case "passkey-register", "password-set", "totp-register", "recovery-codes":
 		o.bind(m, c)
 	case "passkey-authenticate":
 		o.passkey(m, c)
-	case "password-authenticate":
-		o.leave(m, "failure")
-		if m.who == attacker || m.who == fresh {
-			m.proved = true
-			o.leave(m, "success")
+	case "password-authenticate", "recovery-code":
+		o.guessable(m, c)
+	case "totp":
+		o.broken(!c.Alone && !m.proved)
+		if !c.Alone {
+			o.leave(m, "none")
 		}
+		o.guessable(m, c)
 	case "session-check":
 		o.leave(m, "none")
 		if m.who == nobody || m.who == attacker {
@@ -302,14 +305,31 @@ func (o *oracle) bind(m moment, c config) {
 	if !m.own() && !waived {
 		o.verdict.dangerous = "a credential of the adversary's for " + string(m.who)
 	}
-	if node.Use == "passkey-register" {
-		o.leave(m, "failure")
-		if c.Optional {
-			o.leave(m, "skip")
-		}
+	if c.Optional {
+		o.leave(m, "skip")
 	}
-	m.proved = m.own()
+	switch node.Use {
+	case "passkey-register":
+		o.leave(m, "failure")
+		m.proved = m.own()
+	case "password-set":
+		m.proved = m.own()
+	default: // a second factor, which proves nothing of who gets it
+		o.leave(m, "kept")
+	}
 	o.leave(m, "success")
+}
+
+// guessable tries a secret that only its owner has.
+func (o *oracle) guessable(m moment, c config) {
+	for _, a := range c.Alternatives {
+		o.leave(m, a.Ref)
+	}
+	o.leave(m, "failure")
+	if m.who == attacker || m.who == fresh {
+		m.proved = true
+		o.leave(m, "success")
+	}
 }
 
 func (o *oracle) passkey(m moment, c config) {

@@ -36,6 +36,22 @@ type Credentials interface {
 	Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
 }
 
+// Factors finds what users have beside passwords and passkeys to prove who they
+// are by: nil, or false, for what they do not have.
+type Factors interface {
+	TOTP(ctx context.Context, userID string) (*schemas.TOTP, error)
+	RecoveryCodes(ctx context.Context, userID string) (*schemas.RecoveryCodes, error)
+	// HasRecoveryCode reports whether a recovery code of the SHA-256 is the user's
+	// and has not been used.
+	HasRecoveryCode(ctx context.Context, userID string, hash []byte) (bool, error)
+}
+
+// Box seals what is kept and secret. What a text belongs to is sealed in.
+type Box interface {
+	Seal(text []byte, belongs string) []byte
+	Open(sealed []byte, belongs string) ([]byte, error)
+}
+
 // Permissions gives what a user may do, by their roles, and what an application is
 // registered for as a client; nothing if it is none.
 type Permissions interface {
@@ -67,7 +83,7 @@ type Hasher interface {
 	Verify(ctx context.Context, phc, password string) (ok, rehash bool, err error)
 }
 
-// Guesses limits how often anybody tries a password. Guess calls check, which
+// Guesses limits how often anybody tries a password or a code. Guess calls check, which
 // fails when nothing was checked, and returns what it does; or it refuses with an
 // error of class Throttled, whether there is an account of that name or not. The
 // user is whose account it is, "" for nobody's: their own device may try on.
@@ -85,12 +101,13 @@ type Asserter interface {
 
 // Deps is what the executors work with. The zero value is good enough to
 // compile and check flows; to run one, all of it must be set but Guesses, without
-// which passwords may be tried for ever.
+// which passwords and codes may be tried for ever.
 type Deps struct {
 	Users       Users
 	Types       Types
 	Passwords   Passwords
 	Credentials Credentials
+	Factors     Factors
 	Permissions Permissions
 	Consents    Consents
 	Requests    Requests
@@ -99,6 +116,10 @@ type Deps struct {
 	Guesses     Guesses
 	Asserter    Asserter
 	Ceremonies  *passkey.Ceremonies
+	// Box seals the keys of authenticator apps.
+	Box Box
+	// Name is what authenticator apps call the server; "" means Postern.
+	Name string
 	// BaseURL is the server's public URL, an audience of every assertion.
 	BaseURL string
 	// SessionTTL is how long a session lasts that began in a browser, with an
@@ -120,6 +141,10 @@ func Kinds(d Deps) engine.Kinds {
 		"passkey-authenticate":  passkeyAuthenticateKind(d),
 		"password-authenticate": passwordAuthenticateKind(d),
 		"password-set":          passwordSetKind(d),
+		"totp-register":         totpRegisterKind(d),
+		"totp":                  totpKind(d),
+		"recovery-codes":        recoveryCodesKind(d),
+		"recovery-code":         recoveryCodeKind(d),
 		"decision":              decisionKind(d),
 		"session-check":         sessionCheckKind(d),
 		"consent":               consentKind(d),

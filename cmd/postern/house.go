@@ -106,8 +106,13 @@ func (h *house) build(ctx context.Context) error {
 			return flow, problems
 		},
 	})
+	box, err := token.NewBox(token.Derive(kek, "totp", 32))
+	if err != nil {
+		return err
+	}
 	h.kinds = nodes.Kinds(nodes.Deps{
 		Users: h.store, Types: h.directory, Passwords: h.store, Credentials: h.store, Permissions: h.store,
+		Factors: h.store, Box: box, Name: cfg.Passkey.RelyingPartyName,
 		Consents: h.store, Requests: h.store, Words: h.directory,
 		Hasher: h.passwords, Guesses: h.throttle, Asserter: h.tokens, Ceremonies: h.passkeys,
 		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: token.Derive(kek, "decoys", 32),

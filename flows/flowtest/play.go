@@ -115,6 +115,9 @@ func (p *playing) answer(step *schemas.Step, send Send) (*engine.Reply, error) {
 		}
 		r.Inputs = inputs
 	}
+	if err := p.enterCodes(send, r.Inputs); err != nil {
+		return nil, err
+	}
 	maps.Copy(r.Inputs, send.Inputs)
 	return r, nil
 }

@@ -30,10 +30,13 @@ type File struct {
 // Given is a user who exists. Attributes are the user's own; the rest is how
 // they can sign in and what they may do.
 type Given struct {
-	Attributes  map[string]any `json:"attributes"`
-	Password    string         `json:"password,omitempty"`
-	Passkeys    []string       `json:"passkeys,omitempty"` // names of devices
-	Permissions []string       `json:"permissions,omitempty"`
+	Attributes map[string]any `json:"attributes"`
+	Password   string         `json:"password,omitempty"`
+	Passkeys   []string       `json:"passkeys,omitempty"` // names of devices
+	TOTP       string         `json:"totp,omitempty"`     // name of the device that has the authenticator app
+	// RecoveryCodes are those that the user has put aside.
+	RecoveryCodes []string `json:"recoveryCodes,omitempty"`
+	Permissions   []string `json:"permissions,omitempty"`
 }
 
 // Device is an authenticator. By default it is built into something, counts its
@@ -101,6 +104,9 @@ type Send struct {
 	Action  string            `json:"action,omitempty"`
 	Inputs  map[string]string `json:"inputs,omitempty"`
 	Passkey *Ceremony         `json:"passkey,omitempty"`
+	TOTP    *Code             `json:"totp,omitempty"`
+	// RecoveryCode is the nth of the recovery codes that the run has shown, from 1.
+	RecoveryCode int `json:"recoveryCode,omitempty"`
 	// After is how long the client waits before it sends ("31m").
 	After string `json:"after,omitempty"`
 	// Stale sends the challenge token of the step before the last.
@@ -127,6 +133,16 @@ type Ceremony struct {
 	Origin string `json:"origin,omitempty"`
 	// Name is the label a person gives a new passkey.
 	Name string `json:"name,omitempty"`
+}
+
+// Code is what the authenticator app of a device shows. If the last step offered
+// a key the app takes that first.
+type Code struct {
+	Device string `json:"device"`
+	// Ahead is how far the device's clock is ahead ("30s", "-1m").
+	Ahead string `json:"ahead,omitempty"`
+	// Input is the identifier under which the code is sent; by default otp.
+	Input string `json:"input,omitempty"`
 }
 
 // Expect is what must come. What is left out is not looked at, but for errors:

@@ -62,6 +62,12 @@ func (s Send) words(first bool, start map[string]string) string {
 	if c := s.Passkey; c != nil {
 		said = append(said, c.words())
 	}
+	if s.TOTP != nil {
+		said = append(said, "the code that "+s.TOTP.Device+" shows")
+	}
+	if s.RecoveryCode > 0 {
+		said = append(said, fmt.Sprintf("recovery code %d", s.RecoveryCode))
+	}
 	if len(s.Inputs) > 0 {
 		said = append(said, "inputs "+show(s.Inputs))
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/internal/password"
+	"github.com/postern-id/postern/internal/totp"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -34,6 +35,7 @@ type world struct {
 	ceremonies *passkey.Ceremonies
 	hasher     *password.Pool
 	devices    map[string]*passkeytest.Authenticator
+	codes      map[string]totp.Key // of the authenticator apps, by device
 	now        time.Time
 	reached    map[way]int // in how many scenarios
 }
@@ -66,7 +68,7 @@ func (w *world) reset(ctx context.Context, s Scenario) error {
 	}
 	w.app.ID = cmp.Or(w.app.ID, "application")
 	w.Memory = NewMemory()
-	w.devices = map[string]*passkeytest.Authenticator{}
+	w.devices, w.codes = map[string]*passkeytest.Authenticator{}, map[string]totp.Key{}
 	w.now = w.file.begin()
 	w.apps[w.app.ID] = w.app
 	for _, name := range slices.Sorted(maps.Keys(w.file.Users)) {
@@ -86,6 +88,7 @@ func (w *world) compile() error {
 	}
 	flow, graph, problems := engine.Check(text, !flows.IsJSON(path), nodes.Kinds(nodes.Deps{
 		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, Words: w, Hasher: w.hasher, Asserter: claims{},
+		Factors: w, Box: box{}, Name: "Example",
 		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
 	}))
 	if graph == nil {
@@ -138,8 +141,12 @@ func (w *world) give(ctx context.Context, name string, g Given) error {
 		}
 		changes = append(changes, schemas.CreateCredential{Credential: *credential})
 	}
+	factors, err := w.factors(u.ID, g)
+	if err != nil {
+		return err
+	}
 	w.permissions[u.ID] = g.Permissions
-	return w.Apply(ctx, changes)
+	return w.Apply(ctx, append(changes, factors...))
 }
 
 // userID derives a user's id from the name it has in the file, so that two

@@ -1,0 +1,289 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/totp"
+	"github.com/postern-id/postern/schemas"
+)
+
+// factors is what users prove themselves by, in maps.
+type factors struct {
+	apps   map[string]*schemas.TOTP
+	codes  map[string]map[string]bool // by user and hash
+	broken error
+}
+
+func (f *factors) TOTP(_ context.Context, userID string) (*schemas.TOTP, error) {
+	return f.apps[userID], f.broken
+}
+
+func (f *factors) HasRecoveryCode(_ context.Context, userID string, hash []byte) (bool, error) {
+	return f.codes[userID][string(hash)], f.broken
+}
+
+func (f *factors) RecoveryCodes(_ context.Context, userID string) (*schemas.RecoveryCodes, error) {
+	if f.codes[userID] == nil {
+		return nil, f.broken
+	}
+	return &schemas.RecoveryCodes{Total: 10, Left: len(f.codes[userID]), CreatedAt: noon}, f.broken
+}
+
+// labelled is a box that shows what it was given to seal.
+type labelled struct{}
+
+func (labelled) Seal(text []byte, belongs string) []byte {
+	return []byte(belongs + "|" + string(text))
+}
+
+func (labelled) Open(sealed []byte, belongs string) ([]byte, error) {
+	text, ok := strings.CutPrefix(string(sealed), belongs+"|")
+	if !ok {
+		return nil, errors.New("it belongs to something else")
+	}
+	return []byte(text), nil
+}
+
+const recoveryOfAda = "7K3M-9QWE-AAAA-BBBB-CCCC-DDDD"
+
+// newFactorWorld has Ada with an authenticator app and Bob with recovery codes.
+func newFactorWorld(t *testing.T) (*world, *factors, totp.Key) {
+	t.Helper()
+	w := newWorld(t)
+	key := totp.Key{Secret: "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", Algorithm: totp.SHA1, Digits: 6}
+	app, err := SealTOTP(labelled{}, key, "ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &factors{
+		apps:  map[string]*schemas.TOTP{"ada": &app},
+		codes: map[string]map[string]bool{"bob": {string(HashRecoveryCode(recoveryOfAda)): true}, "spent": {}},
+	}
+	w.users["cyd"] = &schemas.User{ID: "cyd", Type: "Person", Attributes: map[string]any{}}
+	w.users["spent"] = &schemas.User{ID: "spent", Type: "Person", Attributes: map[string]any{"username": "spent"}}
+	w.deps.Factors, w.deps.Box = f, labelled{}
+	w.kinds = Kinds(w.deps)
+	return w, f, key
+}
+
+func enrolledHere(v *engine.Visit) { v.Facts = engine.NewFacts(engine.Authenticated, engine.Enrolled) }
+
+// What somebody has who knows the password alone is not replaced by it.
+func TestFactorsAreKept(t *testing.T) {
+	byPassword := authenticated(schemas.ACRPassword, "pwd")
+	tests := map[string]struct {
+		visit *engine.Visit
+		kept  bool
+	}{
+		"an app, after a password":         {visit(known("ada"), byPassword), true},
+		"an app, of somebody merely named": {visit(known("ada")), true},
+		"an app, after a code of it":       {visit(known("ada"), authenticated(schemas.ACRMultiFactor, "pwd", "otp", "mfa")), false},
+		"an app, after a passkey":          {visit(known("ada"), authenticated("phr", "swk", "pop")), false},
+		"an app, after a recovery code":    {visit(known("ada"), authenticated(schemas.ACRRecovery, schemas.AMRRecovery)), false},
+		"an app that this run added":       {visit(known("ada"), byPassword, enrolledHere), false},
+		"an app that this step adds": {visit(known("cyd"), byPassword, func(v *engine.Visit) {
+			v.Pending = []schemas.Change{schemas.SetTOTP{TOTP: schemas.TOTP{UserID: "cyd"}}}
+		}), true},
+		"another's app that this step adds": {visit(known("cyd"), byPassword, func(v *engine.Visit) {
+			v.Pending = []schemas.Change{schemas.SetTOTP{TOTP: schemas.TOTP{UserID: "bob"}}}
+		}), false},
+		"recovery codes, after a password":      {visit(known("bob"), byPassword), true},
+		"recovery codes that are used up":       {visit(known("spent"), byPassword), false},
+		"nothing":                               {visit(known("cyd"), byPassword), false},
+		"a new user":                            {visit(drafted(&schemas.User{ID: "new"})), false},
+		"an app that was set up while we asked": {visit(known("ada"), byPassword, answer("submit", "otp", "000000")), true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, _, _ := newFactorWorld(t)
+			for _, use := range []string{"totp-register", "recovery-codes"} {
+				d := run(t, w.make(t, use, `{}`, nil), test.visit)
+				if kept := d.Outcome == "kept"; kept != test.kept {
+					t.Errorf("%s: kept %v, want %v", use, kept, test.kept)
+				}
+				if test.kept && len(d.Changes) > 0 {
+					t.Errorf("%s changes %+v", use, d.Changes)
+				}
+			}
+		})
+	}
+}
+
+func TestTOTPRegisterOffersAKey(t *testing.T) {
+	w, _, _ := newFactorWorld(t)
+	exec := w.make(t, "totp-register", `{"issuer": "Shop", "digits": 8, "optional": true}`, nil)
+	first, second := run(t, exec, visit(known("bob"), enrolledHere)), run(t, exec, visit(known("bob"), enrolledHere))
+	uri := first.Ask.Data["totpURI"]
+	if !strings.HasPrefix(uri, "otpauth://totp/Shop:bob?secret="+first.Ask.Data["totpSecret"]+"&") || !strings.Contains(uri, "digits=8") {
+		t.Errorf("the URI is %s", uri)
+	}
+	if first.Ask.Data["totpSecret"] == second.Ask.Data["totpSecret"] {
+		t.Error("two arrivals get one key")
+	}
+	i := slices.IndexFunc(first.Ask.Components, func(c schemas.Component) bool { return c.Type == schemas.ImageComponent })
+	if i < 0 || !strings.HasPrefix(first.Ask.Components[i].Src, "data:image/png;base64,") || first.Ask.Components[i].Label == "" {
+		t.Errorf("no picture with a label in %+v", first.Ask.Components)
+	}
+	again := visit(known("bob"), enrolledHere, answer("submit", "otp", "00000000"))
+	again.Keep = first.Keep
+	d := run(t, exec, again)
+	if d.Ask == nil || d.Ask.Data["totpURI"] != uri || len(d.Ask.FieldErrors) != 1 || d.Failed {
+		t.Errorf("after a wrong code: %+v, want the same key again", d)
+	}
+	left(t, run(t, exec, visit(known("bob"), answer("skip"))), "skip")
+}
+
+func TestTOTP(t *testing.T) {
+	second := authenticated(schemas.ACRPassword, "pwd")
+	w, f, key := newFactorWorld(t)
+	code, err := key.Code(noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		with, outcome string
+		visit         *engine.Visit
+	}{
+		"right, answered":              {`{}`, "success", visit(known("ada"), second, answer("submit", "otp", code))},
+		"right, collected before":      {`{"input": "pin"}`, "success", visit(known("ada"), second, inputs("pin", code))},
+		"wrong":                        {`{}`, "failure", visit(known("ada"), second, answer("submit", "otp", "000000"))},
+		"who has no app":               {`{}`, "none", visit(known("bob"), second, answer("submit", "otp", code))},
+		"who has no app, on arrival":   {`{}`, "none", visit(known("bob"), second)},
+		"alone":                        {`{"alone": true}`, "success", visit(known("ada"), answer("submit", "otp", code))},
+		"alone, who has no app":        {`{"alone": true}`, "failure", visit(known("bob"), answer("submit", "otp", code))},
+		"alone, a name nobody has":     {`{"alone": true}`, "failure", visit(concealed("nobody"), answer("submit", "otp", code))},
+		"alone, nobody":                {`{"alone": true}`, "failure", visit(answer("submit", "otp", code))},
+		"another way":                  {`{"alternatives": [{"ref": "lost"}]}`, "lost", visit(known("ada"), second, answer("lost"))},
+		"another way, that is no code": {`{"alternatives": [{"ref": "lost"}]}`, "lost", visit(known("ada"), second, answer("lost", "otp", code))},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := left(t, run(t, w.make(t, "totp", test.with, nil), test.visit), test.outcome)
+			switch test.outcome {
+			case "failure":
+				noticed(t, d, schemas.CodeInvalidCredentials)
+			case "success":
+				want := schemas.Change(schemas.UseTOTP{UserID: "ada", Step: totp.Step(noon), At: noon})
+				if !slices.Contains(d.Methods, "otp") || actions(d) != "totp.used" || d.Changes[0] != want {
+					t.Errorf("methods %v, changes %+v", d.Methods, d.Changes)
+				}
+			}
+		})
+	}
+	f.apps["ada"].LastStep = totp.Step(noon)
+	d := left(t, run(t, w.make(t, "totp", `{}`, nil), visit(known("ada"), second, answer("submit", "otp", code))), "failure")
+	noticed(t, d, schemas.CodeInvalidCredentials)
+}
+
+// The key of one user's app opens as nobody else's.
+func TestTOTPOfAnother(t *testing.T) {
+	w, f, key := newFactorWorld(t)
+	code, err := key.Code(noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.apps["bob"] = &schemas.TOTP{UserID: "bob", Secret: f.apps["ada"].Secret}
+	exec := w.make(t, "totp", `{}`, nil)
+	if d, err := exec.Execute(t.Context(), visit(known("bob"), answer("submit", "otp", code))); err == nil {
+		t.Errorf("got %+v", d)
+	}
+}
+
+func TestRecoveryCode(t *testing.T) {
+	w, _, _ := newFactorWorld(t)
+	exec := w.make(t, "recovery-code", `{}`, nil)
+	for name, test := range map[string]struct {
+		visit   *engine.Visit
+		outcome string
+	}{
+		"right":                        {visit(known("bob"), answer("submit", "recoveryCode", recoveryOfAda)), "success"},
+		"as people write it":           {visit(known("bob"), answer("submit", "recoveryCode", " 7k3m 9qweaaaa-bbbb ccccdddd\n")), "success"},
+		"wrong":                        {visit(known("bob"), answer("submit", "recoveryCode", "x")), "failure"},
+		"of somebody else":             {visit(known("ada"), answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
+		"of a name that nobody has":    {visit(concealed("nobody"), answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
+		"of a name that is an id":      {visit(concealed("bob"), answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
+		"of nobody":                    {visit(answer("submit", "recoveryCode", recoveryOfAda)), "failure"},
+		"right, after a passkey":       {visit(known("bob"), authenticated("phr", "pop"), answer("submit", "recoveryCode", recoveryOfAda)), "success"},
+		"collected on the page before": {visit(known("bob"), inputs("recoveryCode", recoveryOfAda)), "success"},
+	} {
+		d := left(t, run(t, exec, test.visit), test.outcome)
+		if test.outcome == "failure" {
+			noticed(t, d, schemas.CodeInvalidCredentials)
+		} else if actions(d) != "recovery.used" || !slices.Contains(d.Methods, schemas.AMRRecovery) {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	if d := run(t, exec, visit(known("bob"), answer("submit"))); d.Ask == nil || len(d.Ask.FieldErrors) != 1 || d.Failed {
+		t.Errorf("without a code: %+v", d)
+	}
+}
+
+// Codes differ, are of 120 bits, and the letters that are none are read as digits.
+func TestRecoveryCodesAreGood(t *testing.T) {
+	seen := map[string]bool{}
+	for range 100 {
+		for _, code := range newCodes() {
+			if len(code) != 24+5 || strings.ContainsAny(code, "OILU") || seen[code] {
+				t.Fatalf("the code %s", code)
+			}
+			seen[code] = true
+		}
+	}
+	if string(HashRecoveryCode("0O1I L-l")) != string(HashRecoveryCode("001111")) {
+		t.Error("look-alikes are read as others")
+	}
+}
+
+// Guesses of codes are counted apart from those of passwords, and refused as well.
+func TestCodesAreThrottled(t *testing.T) {
+	w, _, _ := newFactorWorld(t)
+	refusing := &guessing{refuse: schemas.Errorf(schemas.Throttled, schemas.CodeTooManyAttempts, "wait")}
+	names := &counted{}
+	for use, v := range map[string]*engine.Visit{
+		"totp":          visit(known("ada"), authenticated(schemas.ACRPassword, "pwd"), inputs("otp", "000000", "username", "Ada!")),
+		"recovery-code": visit(concealed("somebody"), inputs("recoveryCode", "x")),
+	} {
+		w.deps.Guesses = refusing
+		w.kinds = Kinds(w.deps)
+		if _, err := w.make(t, use, `{}`, nil).Execute(t.Context(), v); !schemas.HasCode(err, schemas.CodeTooManyAttempts) {
+			t.Errorf("%s: %v", use, err)
+		}
+		w.deps.Guesses = names
+		w.kinds = Kinds(w.deps)
+		left(t, run(t, w.make(t, use, `{}`, nil), v), "failure")
+	}
+	slices.Sort(names.list)
+	if got := strings.Join(names.list, ", "); got != "code ada, code somebody" {
+		t.Errorf("guesses at %s", got)
+	}
+}
+
+// counted notes whose secret is guessed.
+type counted struct{ list []string }
+
+func (n *counted) Guess(_ context.Context, name string, check func() (bool, error)) (bool, error) {
+	n.list = append(n.list, name)
+	return check()
+}
+
+// A store that cannot be read is no reason to let anybody in, or to ask anew.
+func TestFactorsFail(t *testing.T) {
+	w, f, _ := newFactorWorld(t)
+	f.broken = errors.New("the disk is gone")
+	second := authenticated(schemas.ACRPassword, "pwd")
+	for use, v := range map[string]*engine.Visit{
+		"totp":           visit(known("ada"), second),
+		"totp-register":  visit(known("ada"), second),
+		"recovery-codes": visit(known("ada"), second),
+		"recovery-code":  visit(known("bob"), answer("submit", "recoveryCode", recoveryOfAda)),
+	} {
+		if d, err := w.make(t, use, `{}`, nil).Execute(t.Context(), v); !errors.Is(err, f.broken) {
+			t.Errorf("%s: %+v, %v", use, d, err)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package nodes
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+func recoveryCodesKind(d Deps) *engine.Kind {
+	return &engine.Kind{
+		Name: "recovery-codes",
+		Doc: "Gives the run's user ten recovery codes, each good once, for the day they lose everything else. They are shown this once, " +
+			"and count from when the person says that they have saved them; those from before are void then. " +
+			"The user must be new in this run or have authenticated in it.",
+		With:     schemas.MustSchema("recovery-codes", recoveryCodesSchema),
+		Asks:     true,
+		Needs:    ownUserNeeds("it would hand the recovery codes of somebody else's account to whoever asks"),
+		Outcomes: append(recoveryCodesOutcomes(), skipOutcome("; there is this outcome only when the node is optional")),
+		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newRecoveryCodes(c, d) },
+	}
+}
+
+func recoveryCodesOutcomes() []engine.Outcome {
+	return []engine.Outcome{
+		{Name: "success", Doc: "the user has new recovery codes, and no others", Establishes: []engine.Fact{engine.Credential, engine.Enrolled}},
+		keepsFactor(),
+	}
+}
+
+const recoveryCodesSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "title": {"type": "string", "minLength": 1, "description": "The heading; by default 'Save your recovery codes'."},
+    "text": {"type": "string", "minLength": 1, "description": "What the codes are for, above them."},
+    "label": {"type": "string", "minLength": 1, "description": "What the button says; by default 'I have saved them'."},
+    "optional": {"type": "boolean", "description": "Whether the person may decline; the node then has the outcome skip."}
+  }
+}`
+
+type recoveryCodesWith struct {
+	Title    string `json:"title,omitempty"`
+	Text     string `json:"text,omitempty"`
+	Label    string `json:"label,omitempty"`
+	Optional bool   `json:"optional,omitempty"`
+}
+
+type recoveryCodes struct {
+	recoveryCodesWith
+	deps Deps
+	form form
+}
+
+// savedAction is the action by which the codes begin to count.
+const savedAction = "saved"
+
+func newRecoveryCodes(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
+	with, found := configure[recoveryCodesWith](c)
+	return &recoveryCodes{recoveryCodesWith: with, deps: d, form: form{
+		title:   cmp.Or(with.Title, "Save your recovery codes"),
+		text:    cmp.Or(with.Text, "Each of these lets you in once if you lose your other ways to sign in. Keep them where nobody else finds them: they are not shown again."),
+		buttons: append([]button{{ref: savedAction, label: cmp.Or(with.Label, "I have saved them")}}, skipButton(with.Optional)...),
+	}}, found
+}
+
+// Outcomes has skip only where there is skipping.
+func (r *recoveryCodes) Outcomes() []engine.Outcome {
+	outcomes := recoveryCodesOutcomes()
+	if r.Optional {
+		outcomes = append(outcomes, skipOutcome(""))
+	}
+	return outcomes
+}
+
+// Execute shows codes, and has them count once the person has them.
+func (r *recoveryCodes) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	if v.Answer != nil && v.Answer.Action == "skip" && r.Optional {
+		return engine.Leave("skip"), nil
+	}
+	kept, err := r.deps.keepsFactors(ctx, v)
+	switch {
+	case err != nil:
+		return nil, err
+	case kept:
+		return engine.Leave(keptOutcome), nil
+	case v.Answer == nil:
+		return r.show()
+	}
+	return r.given(v)
+}
+
+// show also tells the codes to clients that render themselves: under
+// recoveryCodes, as a JSON array.
+func (r *recoveryCodes) show() (*engine.Decision, error) {
+	codes := newCodes()
+	told, err := json.Marshal(codes)
+	if err != nil {
+		return nil, err
+	}
+	hashes := make([][]byte, len(codes))
+	list := schemas.Component{ID: "codes", Type: schemas.StackComponent, Variant: "CODES"}
+	for i, code := range codes {
+		hashes[i] = HashRecoveryCode(code)
+		list.Components = append(list.Components, text(fmt.Sprintf("code_%d", i+1), code, "CODE"))
+	}
+	d := &engine.Decision{Ask: r.form.ask()}
+	d.Ask.Data = map[string]string{"recoveryCodes": string(told)}
+	last := len(d.Ask.Components) - 1 // the form
+	d.Ask.Components = slices.Insert(d.Ask.Components, last, list)
+	d.Keep, err = json.Marshal(hashes)
+	return d, err
+}
+
+func (r *recoveryCodes) given(v *engine.Visit) (*engine.Decision, error) {
+	var hashes [][]byte
+	if err := json.Unmarshal(v.Keep, &hashes); err != nil {
+		return nil, err
+	}
+	d := engine.Leave("success")
+	d.Changes = []schemas.Change{
+		schemas.SetRecoveryCodes{UserID: v.Subject.UserID, Hashes: hashes, At: v.Now},
+		event(v, "recovery.issued", v.Subject.UserID, nil),
+	}
+	return d, nil
+}
+
+// What recovery codes are: 120 random bits each, so that a plain hash is enough to
+// keep them by (NIST SP 800-63B §3.1.2.2 asks for 112), in characters that are not
+// taken for each other.
+const (
+	codeCount     = 10
+	codeBytes     = 15
+	codeAlphabet  = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	codeGroupSize = 4
+)
+
+// newCodes makes a set of recovery codes, such as 7K3M-9QWE-….
+func newCodes() []string {
+	codes := make([]string, codeCount)
+	for i := range codes {
+		var random [codeBytes]byte
+		rand.Read(random[:]) // never fails
+		text := []byte(base32.NewEncoding(codeAlphabet).EncodeToString(random[:]))
+		codes[i] = string(bytes.Join(slices.Collect(slices.Chunk(text, codeGroupSize)), []byte("-")))
+	}
+	return codes
+}
+
+// HashRecoveryCode is what is kept of a recovery code, however it was typed.
+func HashRecoveryCode(typed string) []byte {
+	read := strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1")
+	return schemas.HashSecret(read.Replace(strings.ToUpper(strings.TrimSpace(typed))))
+}

@@ -1,0 +1,202 @@
+package nodes
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/totp"
+	"github.com/postern-id/postern/schemas"
+)
+
+func totpRegisterKind(d Deps) *engine.Kind {
+	return &engine.Kind{
+		Name: "totp-register",
+		Doc: "Gives the run's user an authenticator app (RFC 6238): shows its key as a QR code and as text, and takes the first " +
+			"code for a proof that the app has it. The user must be new in this run or have authenticated in it. " +
+			"It proves nothing of who does it: a new user needs a password or a passkey besides.",
+		With:     schemas.MustSchema("totp-register", totpRegisterSchema),
+		Asks:     true,
+		Needs:    ownUserNeeds("it would add an authenticator app to somebody else's account"),
+		Outcomes: append(totpRegisterOutcomes(), skipOutcome("; there is this outcome only when the node is optional")),
+		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newTOTPRegister(c, d) },
+	}
+}
+
+func totpRegisterOutcomes() []engine.Outcome {
+	return []engine.Outcome{
+		{
+			Name: "success", Doc: "the user has an authenticator app, in place of the one before",
+			Establishes: []engine.Fact{engine.Credential, engine.Enrolled},
+		},
+		keepsFactor(),
+	}
+}
+
+// skipOutcome is that of optional nodes that enrol something.
+func skipOutcome(when string) engine.Outcome {
+	return engine.Outcome{Name: "skip", Doc: "the person declined" + when}
+}
+
+// skipButton leads to it.
+func skipButton(optional bool) []button {
+	if !optional {
+		return nil
+	}
+	return []button{{ref: "skip", label: "Not now"}}
+}
+
+const totpRegisterSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "issuer": {"type": "string", "minLength": 1, "maxLength": 64, "description": "What the app calls this server; by default what authenticators call it: passkey.relying_party_name."},
+    "algorithm": {"enum": ["SHA1", "SHA256", "SHA512"], "description": "The hash of the codes; by default SHA1, which every app knows. Many take a key with another and show wrong codes."},
+    "digits": {"type": "integer", "minimum": 6, "maximum": 8, "description": "How many digits codes have; by default 6, which every app knows."},
+    "input": {
+      "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
+      "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
+      "description": "The identifier of the input for the first code; by default 'otp'."
+    },
+    "title": {"type": "string", "minLength": 1, "description": "The heading; by default 'Set up an authenticator app'."},
+    "text": {"type": "string", "minLength": 1, "description": "What the person is to do, above the QR code."},
+    "optional": {"type": "boolean", "description": "Whether the person may decline; the node then has the outcome skip."}
+  }
+}`
+
+type totpRegisterWith struct {
+	Issuer    string `json:"issuer,omitempty"`
+	Algorithm string `json:"algorithm,omitempty"`
+	Digits    int    `json:"digits,omitempty"`
+	Input     string `json:"input,omitempty"`
+	Title     string `json:"title,omitempty"`
+	Text      string `json:"text,omitempty"`
+	Optional  bool   `json:"optional,omitempty"`
+}
+
+type totpRegister struct {
+	totpRegisterWith
+	secretQuestion
+	deps Deps
+}
+
+func newTOTPRegister(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
+	with, found := configure[totpRegisterWith](c)
+	t := &totpRegister{totpRegisterWith: with, deps: d, secretQuestion: newCodeQuestion(with.Input, skipButton(with.Optional)...)}
+	t.form.title = cmp.Or(with.Title, "Set up an authenticator app")
+	t.form.text = cmp.Or(with.Text, "Scan this with your authenticator app, or type the key into it. Then enter the code that it shows.")
+	return t, found
+}
+
+// newCodeQuestion asks for a code of an authenticator app.
+func newCodeQuestion(input string, others ...button) secretQuestion {
+	return newSecretQuestion(field{
+		Identifier: cmp.Or(input, defaultCodeInput), Type: schemas.OTPInput, Label: "Code of your authenticator app", Autocomplete: "one-time-code",
+	}, others...)
+}
+
+// Outcomes has skip only where there is skipping.
+func (t *totpRegister) Outcomes() []engine.Outcome {
+	outcomes := totpRegisterOutcomes()
+	if t.Optional {
+		outcomes = append(outcomes, skipOutcome(""))
+	}
+	return outcomes
+}
+
+// Execute offers a key until a code of it comes. Whether the user may have one is
+// looked at each time: they may have got one elsewhere meanwhile.
+func (t *totpRegister) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	if v.Answer != nil && v.Answer.Action == "skip" && t.Optional {
+		return engine.Leave("skip"), nil
+	}
+	kept, err := t.deps.keepsFactors(ctx, v)
+	switch {
+	case err != nil:
+		return nil, err
+	case kept:
+		return engine.Leave(keptOutcome), nil
+	case v.Answer == nil:
+		return t.offer(ctx, v, totp.New(cmp.Or(t.Algorithm, totp.SHA1), cmp.Or(t.Digits, 6)), "")
+	}
+	return t.finish(ctx, v)
+}
+
+// offer shows the key. It is also what a client gets that renders itself: the URI
+// under totpURI, the key under totpSecret.
+func (t *totpRegister) offer(ctx context.Context, v *engine.Visit, key totp.Key, fault string) (*engine.Decision, error) {
+	user, err := subjectUser(ctx, t.deps.Users, v)
+	if err != nil {
+		return nil, err
+	}
+	uri := key.URI(cmp.Or(t.Issuer, t.deps.Name, "Postern"), cmp.Or(user.AccountName(), user.ID))
+	picture, err := totp.Picture(uri)
+	if err != nil {
+		return nil, err
+	}
+	d := t.ask(fault)
+	if d.Keep, err = json.Marshal(key); err != nil {
+		return nil, err
+	}
+	d.Ask.Data = map[string]string{"totpURI": uri, "totpSecret": key.Secret}
+	shown := []schemas.Component{
+		{ID: "totp_picture", Type: schemas.ImageComponent, Src: picture, Label: "QR code", Variant: "CODE"},
+		text("totp_secret", grouped(key.Secret), "CODE"),
+	}
+	last := len(d.Ask.Components) - 1 // the form
+	d.Ask.Components = slices.Insert(d.Ask.Components, last, shown...)
+	return d, nil
+}
+
+// finish takes the first code. A wrong one is no guess: whoever enters it sees the
+// key.
+func (t *totpRegister) finish(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	var key totp.Key
+	if err := json.Unmarshal(v.Keep, &key); err != nil {
+		return nil, err
+	}
+	code := t.secret(v)
+	if code == "" {
+		return t.offer(ctx, v, key, "This is required.")
+	}
+	step, ok, err := key.Verify(code, v.Now, 0)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return t.offer(ctx, v, key, "This is not the code that the app shows now. Check that your device's clock is right.")
+	}
+	return t.registered(v, key, step)
+}
+
+func (t *totpRegister) registered(v *engine.Visit, key totp.Key, step int64) (*engine.Decision, error) {
+	app, err := SealTOTP(t.deps.Box, key, v.Subject.UserID)
+	if err != nil {
+		return nil, err
+	}
+	app.LastStep, app.CreatedAt = step, v.Now
+	d := engine.Leave("success")
+	d.Drop = []string{t.input}
+	if v.Authentication != nil && v.Facts.Has(engine.New) {
+		proved(v, d, []string{"otp"}, schemas.ACROneTimeCode)
+	}
+	d.Changes = []schemas.Change{
+		schemas.SetTOTP{TOTP: app},
+		event(v, "totp.registered", v.Subject.UserID, nil),
+	}
+	return d, nil
+}
+
+// grouped writes a text in groups of four characters, as people copy it.
+func grouped(text string) string {
+	var groups []byte
+	for i := range len(text) {
+		if i > 0 && i%4 == 0 {
+			groups = append(groups, ' ')
+		}
+		groups = append(groups, text[i])
+	}
+	return string(groups)
+}
