@@ -91,5 +91,5 @@ func (d Deps) guessCode(ctx context.Context, v *engine.Visit, check func() (bool
 	if v.Authentication != nil {
 		account = v.Subject.UserID
 	}
-	return d.Guesses.Guess(ctx, "code "+account, check)
+	return d.Guesses.Guess(ctx, "code "+account, v.Subject.UserID, check)
 }
