@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/zitadel/oidc/v3/pkg/op"
@@ -28,8 +29,10 @@ type introspection struct {
 }
 
 // Introspect is POST /oauth2/introspect: RFC 7662. Whoever asks must
-// authenticate: else anybody could try out what they found. Of a token that is not good
-// nothing is told, nor of another client's refresh token.
+// authenticate: else anybody could try out what they found. As anybody may be a client
+// where they register themselves, those for whom nobody vouches learn of tokens that
+// are theirs or for them alone. Of a token that is not good nothing is told, nor of
+// another client's refresh token.
 func (p *Provider) Introspect(w http.ResponseWriter, r *http.Request) error {
 	c, raw, err := p.shown(w, r)
 	if err != nil {
@@ -55,6 +58,9 @@ func (p *Provider) introspect(ctx context.Context, c *client, raw string) (*intr
 	}
 	if err != nil {
 		return nil, err
+	}
+	if !c.Vouched() && claims.ClientID != c.GetID() && !slices.Contains(claims.Audience, c.GetID()) {
+		return &introspection{}, nil
 	}
 	return &introspection{
 		Active: true, Scope: strings.Join(claims.Scope, " "), ClientID: claims.ClientID, Type: "Bearer", Expires: claims.Expires.Unix(),

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/postern-id/postern/internal/directory"
 )
 
 func (a *signIns) userinfo(r *http.Request) (map[string]any, error) {
@@ -168,5 +170,33 @@ func TestApplicationOrigin(t *testing.T) {
 		if got := a.provider.ApplicationOrigin(t.Context(), origin); got != want {
 			t.Errorf("%q: %v", origin, got)
 		}
+	}
+}
+
+// Where anybody may be a client, being one does not entitle to try out tokens.
+func TestStrangersIntrospectTheirOwn(t *testing.T) {
+	s := newStrangers(t)
+	confidential := func(by *directory.Call) (id, credentials string) {
+		told, err := s.register(`{"redirect_uris":["`+clientBack+`"]}`, by)
+		s.must(err)
+		id = told["client_id"].(string)
+		return id, basic(id, told["client_secret"].(string))
+	}
+	mine, asMine := confidential(nil)
+	theirs, asTheirs := confidential(nil)
+	active := func(raw, as string) bool {
+		told, err := s.show(s.provider.Introspect, url.Values{"token": {raw}}, as)
+		s.must(err)
+		return told != `{"active":false}`
+	}
+	found := s.signIn(theirs, clientBack, "openid system", asTheirs).AccessToken
+	if active(found, asMine) || !active(found, asTheirs) {
+		t.Error("a stranger learns of another client's token, or not of its own")
+	}
+	app, err := s.directory.Client(t.Context(), mine)
+	s.must(err)
+	s.vouch(app, `"description":"an API"`)
+	if !active(found, asMine) {
+		t.Error("one that an administrator vouches for learns nothing")
 	}
 }
