@@ -177,6 +177,8 @@ func (p *party) follow(reply *http.Response, text string) *answer {
 	case strings.HasPrefix(to.String(), p.at("/gate/signin?")):
 		p.answers++
 		return p.follow(p.visit(p.signIn(to.Query())))
+	case strings.HasPrefix(to.String(), p.at("/oauth2/authorize?")):
+		return p.follow(p.visit(to.String()))
 	case strings.HasPrefix(to.String(), "https://rp.example.com/"):
 		return p.redirected(to)
 	}

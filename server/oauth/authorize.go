@@ -3,7 +3,6 @@ package oauth
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -61,6 +60,11 @@ func (p *Provider) Authorize(begin Begin) func(w http.ResponseWriter, r *http.Re
 		a, err := p.asked(w, r)
 		if err != nil {
 			return p.tellPerson(w, r, err)
+		}
+		// Without them nobody is signed in, and a new cookie would take the place of the
+		// one that other tabs are waiting with.
+		if p.fetchCookies(w, r, AuthorizePath, a.form) {
+			return nil
 		}
 		return p.tellClient(w, r, a, p.authorize(w, r, a, begin))
 	}
@@ -192,47 +196,6 @@ func (p *Provider) gate(req *schemas.AuthRequest, executionID, locales string) s
 		q.Set(hintParameter, req.LoginHint)
 	}
 	return p.Authorization.Gate + "/signin?" + q.Encode()
-}
-
-// seeOther is the status of a redirect after which nothing is sent a second time.
-func seeOther(r *http.Request) int {
-	if r.Method == http.MethodPost {
-		return http.StatusSeeOther
-	}
-	return http.StatusFound
-}
-
-// tellPerson shows an error to the person, for want of a client to tell it to.
-func (p *Provider) tellPerson(w http.ResponseWriter, r *http.Request, err error) error {
-	told, ok := errors.AsType[*Error](err)
-	if !ok {
-		return err
-	}
-	q := url.Values{"error": {told.Code}, "error_description": {told.Description}}
-	http.Redirect(w, r, p.Authorization.Gate+"/error?"+q.Encode(), seeOther(r))
-	return nil
-}
-
-// tellClient answers a client with an error (RFC 6749 §4.1.2.1), or the person in its
-// place.
-func (p *Provider) tellClient(w http.ResponseWriter, r *http.Request, a *asking, err error) error {
-	told, ok := errors.AsType[*Error](err)
-	if !ok {
-		return err
-	}
-	known, err := p.takesPeople(r, a.client, a.redirect)
-	if err != nil {
-		return err
-	}
-	if !known {
-		return p.tellPerson(w, r, told)
-	}
-	more := url.Values{"error": {told.Code}, "error_description": {told.Description}}
-	var state string
-	if sent := a.form[stateParameter]; len(sent) == 1 && keepable(sent[0]) {
-		state = sent[0]
-	}
-	return p.respond(w, r, &schemas.AuthRequest{RedirectURI: a.redirect, ResponseMode: a.mode, State: state}, more)
 }
 
 // keepable reports whether a parameter can be kept and given back.

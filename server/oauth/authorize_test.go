@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/oauth"
 )
 
 func TestAuthorize(t *testing.T) {
@@ -36,13 +37,31 @@ func TestAuthorize(t *testing.T) {
 
 func TestAuthorizeByPost(t *testing.T) {
 	a, b := newSignIns(t), browser{}
-	r := httptest.NewRequest("POST", "/oauth2/authorize", strings.NewReader(ask().Encode()))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	rec, err := b.do(t, a.provider.Authorize(a.begin), r)
-	if err != nil || rec.Code != http.StatusSeeOther || !strings.HasPrefix(rec.Header().Get("Location"), gateURL+"/signin?") {
-		t.Errorf("%d %v, %v", rec.Code, rec.Header(), err)
+	a.code(b, ask())
+	post := func(b browser, q url.Values) *url.URL {
+		r := httptest.NewRequest("POST", "/oauth2/authorize", strings.NewReader(q.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		rec, err := b.do(t, a.provider.Authorize(a.begin), r)
+		if err != nil || rec.Code != http.StatusSeeOther {
+			t.Errorf("%d %v, %v", rec.Code, rec.Header(), err)
+		}
+		return location(t, rec)
 	}
-	rec, err = b.do(t, a.provider.Authorize(a.begin), httptest.NewRequest("HEAD", "/oauth2/authorize?"+ask().Encode(), nil))
+	if to := post(b, ask()); !strings.HasPrefix(to.String(), gateURL+"/signin?") || a.session == nil {
+		t.Errorf("led to %s", to)
+	}
+	// A form from another site comes without cookies, which are fetched.
+	bare := browser{}
+	if to := post(bare, ask()); to.Path != oauth.AuthorizePath || to.Query().Encode() != ask().Encode() || len(bare) > 0 {
+		t.Errorf("without cookies it led to %s", to)
+	}
+	if to := post(bare, ask("redirect_uri", "https://evil.example")); to.Path != "/gate/error" {
+		t.Errorf("a foreign redirect URI led to %s", to)
+	}
+	if to := post(bare, ask("login_hint", strings.Repeat("x", 4000), "ui_locales", strings.Repeat("x", 4000))); to.Path != "/gate/signin" {
+		t.Errorf("what is too long for an address led to %s", to)
+	}
+	rec, err := b.do(t, a.provider.Authorize(a.begin), httptest.NewRequest("HEAD", "/oauth2/authorize?"+ask().Encode(), nil))
 	if err == nil {
 		t.Errorf("a HEAD was answered with %d", rec.Code)
 	}

@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
@@ -59,6 +60,25 @@ func (p *Provider) Session(r *http.Request) (*schemas.Session, error) {
 		return nil, nil
 	}
 	return p.Authorization.Sessions.SessionByToken(r.Context(), hash, p.now())
+}
+
+// longestQuery is how long a query may be that a browser is sent with, in bytes: of
+// what is longer, servers on the way may make nothing.
+const longestQuery = 6 << 10
+
+// fetchCookies answers a form without cookies, as one from a page of another site
+// is, by sending the browser to the same with GET: there they come along. It reports
+// false if there is none to fetch, or the form is too long for that.
+func (p *Provider) fetchCookies(w http.ResponseWriter, r *http.Request, path string, form url.Values) bool {
+	if r.Method != http.MethodPost || p.Browser(r) != nil || p.cookieHash(r, sessionCookie) != nil {
+		return false
+	}
+	query := form.Encode()
+	if len(query) > longestQuery {
+		return false
+	}
+	http.Redirect(w, r, p.Issuer+path+"?"+query, http.StatusSeeOther)
+	return true
 }
 
 // ensureBrowser is Browser for one that may be here for the first time. One cookie

@@ -44,10 +44,7 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 		return p.tellPerson(w, r, err)
 	}
 	switch {
-	case l.session == nil && r.Method == http.MethodPost:
-		// Nobody is signed in here, or the form came from another site and the
-		// cookies stayed at home: they come along where a link leads.
-		http.Redirect(w, r, p.Issuer+LogoutPath+"?"+l.form.Encode(), http.StatusSeeOther)
+	case p.fetchCookies(w, r, LogoutPath, l.form):
 		return nil
 	case l.session != nil && !l.hinted && !p.confirmed(l):
 		p.askToLeave(w, r, l)

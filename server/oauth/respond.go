@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -64,4 +65,45 @@ func writePage(w http.ResponseWriter, page []byte, policy string) {
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"+policy)
 	h.Set("Cache-Control", "no-store")
 	_, _ = w.Write(page) // whoever does not read it is gone
+}
+
+// seeOther is the status of a redirect after which nothing is sent a second time.
+func seeOther(r *http.Request) int {
+	if r.Method == http.MethodPost {
+		return http.StatusSeeOther
+	}
+	return http.StatusFound
+}
+
+// tellPerson shows an error to the person, for want of a client to tell it to.
+func (p *Provider) tellPerson(w http.ResponseWriter, r *http.Request, err error) error {
+	told, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	q := url.Values{"error": {told.Code}, "error_description": {told.Description}}
+	http.Redirect(w, r, p.Authorization.Gate+"/error?"+q.Encode(), seeOther(r))
+	return nil
+}
+
+// tellClient answers a client with an error (RFC 6749 §4.1.2.1), or the person in its
+// place.
+func (p *Provider) tellClient(w http.ResponseWriter, r *http.Request, a *asking, err error) error {
+	told, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	known, err := p.takesPeople(r, a.client, a.redirect)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return p.tellPerson(w, r, told)
+	}
+	more := url.Values{"error": {told.Code}, "error_description": {told.Description}}
+	var state string
+	if sent := a.form[stateParameter]; len(sent) == 1 && keepable(sent[0]) {
+		state = sent[0]
+	}
+	return p.respond(w, r, &schemas.AuthRequest{RedirectURI: a.redirect, ResponseMode: a.mode, State: state}, more)
 }
