@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -35,7 +34,7 @@ func (p *Provider) issueToClient(ctx context.Context, c *client, scope string, r
 	if err != nil {
 		return nil, err
 	}
-	validity := cmp.Or(seconds(c.oauth.Token.AccessToken.ValidityPeriod), p.Tokens.AccessTTL())
+	validity := p.accessTTL(c)
 	raw, err := p.Tokens.Access(ctx, token.Access{
 		Subject: c.ClientID, ClientID: c.ClientID, Audience: audience, Scope: granted, Validity: validity,
 	})

@@ -20,6 +20,12 @@
 //	    in the transaction that ends the run.
 //	callback.go:  the granted request is answered with a code, once.
 //	authorization_code.go, refresh_token.go: tokens for it (issue.go says which).
+//	logout.go: the session ends, and backchannel.go tells the clients of it.
+//
+// Clients are made by an administrator, or make themselves: at the registration
+// endpoint (register.go), or by a document that they publish (metadata_document.go).
+// Nobody knows those, so people are asked before they get anything (consent.go), and
+// they are kept only for as long as somebody uses them (lease.go).
 //
 // Access tokens that come of one request have ids that begin with its own, and so
 // can be revoked together: when a code or a refresh token is used twice.

@@ -41,13 +41,6 @@ type Registrar interface {
 // RegisterPath is where clients register: RFC 7591 §3.
 const RegisterPath = "/oauth2/dcr/register"
 
-// For how long a client is kept that anybody could register.
-const (
-	unusedTTL = 3 * 24 * time.Hour  // by nobody
-	usedTTL   = 90 * 24 * time.Hour // since the last token
-	askedTTL  = 2 * time.Hour       // since somebody was sent to sign in, at least
-)
-
 // maxRegistration is the size of the largest registration, in bytes.
 const maxRegistration = 16 << 10
 
@@ -218,17 +211,4 @@ func memberOf(path string) string {
 		return name + path[len(member):]
 	}
 	return path
-}
-
-// keepFor has a client of nobody's be kept for a while from now on. It is written
-// down only when that makes a difference.
-func (p *Provider) keepFor(ctx context.Context, a *schemas.Application, ttl time.Duration) error {
-	if a.Vouched() || p.Registration == nil {
-		return nil
-	}
-	lease, err := p.Registration.Clients.ClientLease(ctx, a.ClientID)
-	if until := p.now().Add(ttl); err == nil && lease != nil && lease.ExpiresAt.Before(until.Add(-ttl/10)) {
-		err = p.Registration.Clients.ProlongLease(ctx, a.ID, until)
-	}
-	return err
 }
