@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +28,9 @@ func (c flowPullCommand) Run(ctx context.Context, p program) error {
 	}
 	list, err := c.wanted(ctx, server)
 	if err != nil {
+		return err
+	}
+	if err := checkHandles(list); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
@@ -64,6 +68,21 @@ func (c flowPullCommand) wanted(ctx context.Context, server *bootstrap.FlowServe
 		list = append(list, *f)
 	}
 	return list, nil
+}
+
+// handle is what a flow's handle is like, in its JSON Schema.
+var handle = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$`)
+
+// checkHandles makes sure that handles name files in the folder: whoever has the
+// server, or its address, could else write where they like on the machine of whoever
+// pulls.
+func checkHandles(list []bootstrap.StoredFlow) error {
+	for _, f := range list {
+		if !handle.MatchString(f.Handle) || !slices.Contains([]schemas.FlowType{schemas.Authentication, schemas.Registration}, f.FlowType) {
+			return fmt.Errorf("the server names a flow %.100q of the type %.100q, as no Postern does: nothing is written", f.Handle, f.FlowType)
+		}
+	}
+	return nil
 }
 
 // fileOf is the name of a flow's file. Where two flows have one handle, the type
