@@ -62,11 +62,11 @@ func TestCompare(t *testing.T) {
 		{"a default written out", "type: EMAIL_INPUT", "type: EMAIL_INPUT, required: false, maxLength: 1024", ""},
 		{"what is no default", "type: EMAIL_INPUT", "type: EMAIL_INPUT, maxLength: 1023", "+ who: with inputs[1].maxLength: 1023\n"},
 		{"a set in another order", "inputs: [username, email]", "inputs: [email, username]", ""},
-		{"another set", "inputs: [username, email]", "inputs: [username]", "- who: with actions[0].inputs[\"email\"]: \"email\"\n"},
+		{"another set", "inputs: [username, email]", "inputs: [username]", "- who: with actions[0].inputs: \"email\"\n"},
 		{"an edge", "failure: who", "failure: key", "~ key: failure leads to: who → key\n"},
 		{"an edge that goes by itself", "{success: end, failure: key}", "end", ""},
 		{"another kind", "id: key, use: passkey-register, next: {success: end, failure: who}", "id: key, use: password-set, next: end",
-			"~ proven acr: \"phr\" → \"urn:postern:acr:password\"\n~ proven amr[0]: \"pop\" → \"pwd\"\n! proven phishingResistant: no longer true\n" +
+			"~ proven acr: \"phr\" → \"urn:postern:acr:password\"\n! proven amr: no longer \"pop\"\n+ proven amr: \"pwd\"\n! proven phishingResistant: no longer true\n" +
 				"~ key: passkey-register → password-set\n- key: failure leads to: who\n"},
 		{"a renamed node", "id: create,", "id: make,", "~ make: was called create\n"},
 		{"a new node", "{success: end, failure: who}}\n", "{success: spare, failure: who}}\n  - {id: spare, use: passkey-register, next: end}\n",
@@ -101,7 +101,7 @@ func TestCompareTellsWhatIsCertain(t *testing.T) {
 	const tail = "  - {id: bye, use: prompt, with: {actions: [{ref: ok}]}, next: end}\n"
 	strict := head + "  - {id: key, use: passkey-authenticate, next: {success: bye, failure: key}}\n" + tail
 	loose := head + "  - {id: key, use: passkey-authenticate, next: {success: bye, failure: bye}}\n" + tail
-	want := "! proven acr: no longer \"phr\"\n! proven amr[0]: no longer \"pop\"\n! proven phishingResistant: no longer true\n~ key: failure leads to: key → bye\n" +
+	want := "! proven acr: no longer \"phr\"\n! proven amr: no longer \"pop\"\n! proven phishingResistant: no longer true\n~ key: failure leads to: key → bye\n" +
 		"! bye: no longer certain: an authenticated user\n! bye: no longer certain: a user\n" +
 		"! at the end: no longer certain: an authenticated user\n! at the end: no longer certain: a user\n"
 	if got := changes(t, strict, loose); got != want {

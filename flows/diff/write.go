@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -55,19 +56,23 @@ func (c Change) String() string {
 
 // pair writes a change of something that may have come, gone, or become another.
 func (c Change) pair() string {
-	subject, written := c.Path, value
+	path, written := c.Path, value
+	if item := "[" + value(cmp.Or(c.Before, c.After)) + "]"; c.Before == nil || c.After == nil {
+		path = strings.TrimSuffix(path, item) // of a set: it is told once what came or went
+	}
+	subject := path
 	switch c.What {
 	case Demanded:
-		subject = "guarantees " + c.Path
+		subject = "guarantees " + path
 	case Proven:
-		subject = "proven " + c.Path
+		subject = "proven " + path
 	case Waived:
-		subject = c.Path + " is waived"
+		subject = path + " is waived"
 	case Next:
-		subject = c.Path + " leads to"
+		subject = path + " leads to"
 		written = func(v any) string { return fmt.Sprint(v) }
 	case With:
-		subject = "with " + c.Path
+		subject = "with " + path
 	}
 	if c.Node != "" {
 		subject = c.Node + ": " + subject

@@ -1,0 +1,146 @@
+package e2e_test
+
+import (
+	"flag"
+	"html"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+var screenshots = flag.Bool("screenshots", false, "write the pictures of the command line in docs/screenshots anew")
+
+// What docs/flows.md shows of the command line is a picture of what the built
+// program prints for the files in it. Without the flag that it can be pictured is
+// all there is to see: every character of the output is in the page.
+func TestTerminalScreenshots(t *testing.T) {
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, dir := openBareTab(t), walkThrough(t)
+	for _, shot := range []struct{ name, command string }{
+		{"flow-check", "flow check --color always flows changed"},
+		{"flow-explain", "flow explain unauthenticated"},
+		{"flow-test", "flow test --coverage flows"},
+		{"flow-diff", "flow diff flows/door.yaml better/door.yaml"},
+	} {
+		cmd := exec.Command(path, strings.Fields(shot.command)...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if exit := cmd.ProcessState.ExitCode(); exit != 0 && exit != 1 {
+			t.Fatalf("postern %s: %v\n%s", shot.command, err, out)
+		}
+		typed := "postern " + strings.Replace(shot.command, " --color always", "", 1)
+		page := filepath.Join(dir, "terminal.html")
+		if err := os.WriteFile(page, []byte(terminalPage(typed, string(out))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tab.open("file://" + page)
+		want := "$ " + typed + "\n" + escapes.ReplaceAllString(string(out), "")
+		if got := eval[string](tab, "document.getElementById('terminal').textContent"); got != want {
+			t.Errorf("%s is pictured as\n%s\nwant\n%s", shot.name, got, want)
+		}
+		if *screenshots {
+			picture, err := chromedp.Run(tab.ctx, chromedp.ScreenshotScale(chromedp.ID("terminal"), 1.5))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile("../docs/screenshots/"+shot.name+".png", picture, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// The picture of a flow in docs/flows.md is what the program draws, and a browser
+// shows it.
+func TestFlowPicture(t *testing.T) {
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, dir := openBareTab(t), walkThrough(t)
+	cmd := exec.Command(path, "flow", "graph", "--format", "svg", "better/door.yaml")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const picture = "../docs/screenshots/flow-graph.svg"
+	if *screenshots {
+		if err := os.WriteFile(picture, out, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(picture); err != nil || string(text) != string(out) {
+		t.Errorf("%s is not what is drawn (%v): run go test ./e2e -run Picture -screenshots", picture, err)
+	}
+	file := filepath.Join(dir, "door.svg")
+	if err := os.WriteFile(file, out, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tab.open("file://" + file)
+	tab.until("document.documentElement.getBoundingClientRect().width > 100")
+	// No text lies on another, whatever the fonts are here.
+	overlapping := eval[string](tab, `(() => {
+		const boxes = [...document.querySelectorAll("text")].map(e => [e.textContent, e.getBoundingClientRect()]);
+		return boxes.flatMap(([a, x], i) => boxes.slice(i + 1)
+			.filter(([, y]) => x.left < y.right && y.left < x.right && x.top + 4 < y.bottom && y.top + 4 < x.bottom)
+			.map(([b]) => a + " and " + b)).join(", ");
+	})()`)
+	if overlapping != "" {
+		t.Errorf("in the picture lie on each other: %s", overlapping)
+	}
+}
+
+// walkThrough writes the files of docs/flows.md into a folder.
+func walkThrough(t *testing.T) (dir string) {
+	t.Helper()
+	text, err := os.ReadFile("../docs/flows.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	for _, file := range regexp.MustCompile("(?s)```yaml file=(\\S+)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		name := filepath.Join(dir, file[1])
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(file[2]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// escapes are the sequences that set how text looks (ECMA-48 §8.3.117).
+var escapes = regexp.MustCompile("\x1b\\[([0-9;]*)m")
+
+// terminalPage is a page that looks like a terminal in which a command was typed.
+func terminalPage(typed, output string) string {
+	var b strings.Builder
+	b.WriteString(`<!doctype html><meta charset="utf-8"><style>
+body { margin: 0 }
+#terminal { margin: 0; padding: 14px 18px; width: 108ch; white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 8;
+  font: 13px/1.45 "DejaVu Sans Mono", "Liberation Mono", monospace; background: #0d1117; color: #e6edf3 }
+.typed { font-weight: bold } .s1 { font-weight: bold } .s2 { color: #8b949e } .s31 { color: #ff7b72 } .s32 { color: #7ee787 }
+.s33 { color: #e3b341 } .s36 { color: #76e3ea }
+</style><pre id="terminal">$ <span class="typed">` + html.EscapeString(typed) + "</span>\n")
+	at := 0
+	for _, found := range escapes.FindAllStringSubmatchIndex(output, -1) {
+		b.WriteString(html.EscapeString(output[at:found[0]]))
+		at = found[1]
+		if codes := output[found[2]:found[3]]; codes == "0" || codes == "" {
+			b.WriteString("</span>")
+		} else {
+			b.WriteString(`<span class="s` + strings.ReplaceAll(codes, ";", " s") + `">`)
+		}
+	}
+	return b.String() + html.EscapeString(output[at:]) + "</pre>"
+}
