@@ -1,0 +1,115 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/postern-id/postern/internal/totp"
+)
+
+// storeFlow stores a flow of the corpus for an application of its own, whose id it
+// returns.
+func (p *postern) storeFlow(t *testing.T, file string) (applicationID string) {
+	t.Helper()
+	text, err := os.ReadFile("../flows/testdata/good/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := adminToken(t, p)
+	r, err := http.NewRequest(http.MethodPost, p.base+"/flows", strings.NewReader(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/yaml")
+	r.Header.Set("Accept", "application/json")
+	w, err := p.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	var made struct{ ID string }
+	if err := json.NewDecoder(w.Body).Decode(&made); err != nil || w.StatusCode != http.StatusCreated {
+		t.Fatalf("storing %s: status %d, %v", file, w.StatusCode, err)
+	}
+	app, err := p.post("/applications", token, object{"name": file, "authFlowId": made.ID})
+	if err != nil || app.status != http.StatusCreated || json.Unmarshal(app.body, &made) != nil {
+		t.Fatalf("%v %s", err, app.body)
+	}
+	return made.ID
+}
+
+// code is what an app shows now that has the key.
+func code(t *testing.T, key totp.Key, ahead time.Duration) string {
+	t.Helper()
+	shown, err := key.Code(time.Now().Add(ahead))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shown
+}
+
+// An authenticator app is set up from what the page shows, and asked for the next
+// time; a recovery code stands for it.
+func TestGateTakesCodes(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	app := p.storeFlow(t, "code_as_second_factor.yaml")
+	g := openGate(t, p)
+	begin := func() {
+		t.Helper()
+		g.open(p.base + "/gate/signin?applicationId=" + app)
+		g.shows("step/who")
+		g.enter("username", "admin")
+		g.enter("password", adminPassword)
+		g.click("action-continue")
+	}
+	begin()
+	g.shows("step/app")
+	g.until(`document.querySelector("img.picture").naturalWidth > 200`)
+	for _, width := range []int64{390, 1280} {
+		call(g.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 800, DeviceScaleFactor: 1})
+		g.faultless(fmt.Sprintf("setting up an app, %d wide", width))
+	}
+	secret := strings.ReplaceAll(eval[string](g.tab, `document.querySelector("p.code").textContent`), " ", "")
+	key := totp.Key{Secret: secret, Algorithm: totp.SHA1, Digits: 6}
+	g.enter("otp", "000000")
+	g.click("action-submit")
+	g.until(`document.getElementById("error-otp")?.textContent.includes("not the code")`)
+	if again := strings.ReplaceAll(eval[string](g.tab, `document.querySelector("p.code").textContent`), " ", ""); again != secret {
+		t.Fatalf("after a wrong code the key is another")
+	}
+	g.enter("otp", code(t, key, 0))
+	g.click("action-submit")
+	g.shows("step/codes")
+	g.faultless("recovery codes")
+	recovery := eval[[]string](g.tab, `[...document.querySelectorAll("p.code")].map((p) => p.textContent)`)
+	if len(recovery) != 10 {
+		t.Fatalf("the page shows %d codes", len(recovery))
+	}
+	g.click("action-saved")
+	g.shows("account")
+
+	begin()
+	g.shows("step/code")
+	g.enter("otp", code(t, key, totp.Period)) // that of now may have been used
+	g.click("action-submit")
+	g.shows("account")
+
+	begin()
+	g.shows("step/code")
+	g.click("action-lost")
+	g.shows("step/rescue")
+	g.enter("recoveryCode", "wrong")
+	g.click("action-submit")
+	g.alerted("not right")
+	g.enter("recoveryCode", strings.ToLower(recovery[3]))
+	g.click("action-submit")
+	g.shows("step/app")
+}
