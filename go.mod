@@ -9,6 +9,8 @@ require (
 	github.com/chromedp/chromedp v0.22.1
 	github.com/boombuler/barcode v1.1.0
 	github.com/coreos/go-oidc/v3 v3.16.0
+	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6
+	github.com/emersion/go-smtp v0.24.0
 	github.com/go-jose/go-jose/v4 v4.1.8
 	github.com/go-webauthn/webauthn v0.18.2
 	github.com/google/uuid v1.6.0
@@ -21,6 +23,7 @@ require (
 	github.com/pressly/goose/v3 v3.24.1
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1
+	github.com/wneessen/go-mail v0.7.2
 	github.com/zitadel/oidc/v3 v3.49.2
 	golang.org/x/crypto v0.58.0
 	golang.org/x/text v0.43.0

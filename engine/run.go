@@ -127,7 +127,9 @@ func (r *run) take(d *Decision) {
 		r.state.Failures++
 	}
 	for _, change := range d.Changes {
-		if _, event := change.(schemas.RecordEvent); !event {
+		switch change.(type) {
+		case schemas.RecordEvent, schemas.QueueDelivery: // a mail to somebody does not make them a user
+		default:
 			r.storeDraft()
 		}
 		r.changes = append(r.changes, change)

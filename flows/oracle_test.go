@@ -222,6 +222,16 @@ func (o *oracle) play(m moment) {
 			o.leave(m, "none")
 		}
 		o.guessable(m, c)
+	case "email-otp":
+		o.broken(m.who == nobody)
+		o.leave(m, "failure")
+		if _, wired := o.flow.Nodes[m.node].Next.By["missing"]; wired && (m.who != ghost || m.proved) {
+			o.leave(m, "missing")
+		}
+		if m.who == attacker || m.who == fresh { // whose mail the adversary reads
+			m.proved = true
+			o.leave(m, "success")
+		}
 	case "session-check":
 		o.leave(m, "none")
 		if m.who == nobody || m.who == attacker {

@@ -25,6 +25,8 @@ var pieces = []struct {
 	{"passkey-authenticate", `{"mode": "usernameless", "alternatives": [{"ref": "other"}]}`, []string{"success", "other"}},
 	{"passkey-register", `{"optional": true}`, []string{"success", "skip"}},
 	{"password-authenticate", `{}`, []string{"success", "failure"}},
+	{"email-otp", `{}`, []string{"success", "failure"}},
+	{"email-otp", `{}`, []string{"success", "missing"}},
 	{"password-set", `{}`, []string{"success"}},
 	{"totp", `{}`, []string{"success", "failure", "none"}},
 	{"totp", `{"alone": true, "alternatives": [{"ref": "other"}]}`, []string{"success", "other"}},

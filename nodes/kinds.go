@@ -91,6 +91,14 @@ type Guesses interface {
 	Guess(ctx context.Context, name, userID string, check func() (right bool, err error)) (bool, error)
 }
 
+// Mails makes mails to be sent. Mail returns the delivery of one that is about the
+// account of that name, sealed. It fails with an error of class Throttled where there
+// were too many, and of class Unavailable where there is no mail server, whether
+// there is such an account or not.
+type Mails interface {
+	Mail(ctx context.Context, name string, m schemas.Mail, now time.Time) (schemas.Delivery, error)
+}
+
 // Asserter signs what a completed run says about a user.
 type Asserter interface {
 	Assert(ctx context.Context, a schemas.Assertion) (string, error)
@@ -114,6 +122,7 @@ type Deps struct {
 	Words       Words
 	Hasher      Hasher
 	Guesses     Guesses
+	Mails       Mails
 	Asserter    Asserter
 	Ceremonies  *passkey.Ceremonies
 	// Box seals the keys of authenticator apps.
@@ -126,7 +135,7 @@ type Deps struct {
 	// authorization request. Zero means 12 hours.
 	SessionTTL time.Duration
 	// DecoySecret keys the passkey ids that are shown for users that do not
-	// exist. It must be the same on every instance and stay secret: whoever has
+	// exist, and what is kept of codes. It must be the same on every instance and stay secret: whoever has
 	// it can tell decoys from passkeys.
 	DecoySecret []byte
 }
@@ -145,6 +154,7 @@ func Kinds(d Deps) engine.Kinds {
 		"totp":                  totpKind(d),
 		"recovery-codes":        recoveryCodesKind(d),
 		"recovery-code":         recoveryCodeKind(d),
+		"email-otp":             emailOTPKind(d),
 		"decision":              decisionKind(d),
 		"session-check":         sessionCheckKind(d),
 		"consent":               consentKind(d),

@@ -28,6 +28,7 @@ func configurations() map[string]reflect.Type {
 		"totp":                  reflect.TypeFor[totpWith](),
 		"recovery-codes":        reflect.TypeFor[recoveryCodesWith](),
 		"recovery-code":         reflect.TypeFor[recoveryCodeWith](),
+		"email-otp":             reflect.TypeFor[emailOTPWith](),
 		"decision":              reflect.TypeFor[decisionWith](),
 		"session-check":         reflect.TypeFor[sessionCheckWith](),
 		"consent":               reflect.TypeFor[consentWith](),
@@ -151,7 +152,7 @@ func agreeMembers(t *testing.T, path string, s node, typ reflect.Type) {
 func TestConfigurationIsOptional(t *testing.T) {
 	w := newWorld(t)
 	collected := map[string]schemas.InputType{"username": schemas.TextInput}
-	for _, use := range []string{"user-create", "passkey-register", "passkey-authenticate", "password-authenticate", "password-set", "session-check"} {
+	for _, use := range []string{"user-create", "passkey-register", "passkey-authenticate", "password-authenticate", "password-set", "email-otp", "session-check"} {
 		if _, problems := w.try(use, `{}`, collected, schemas.Next{}); len(problems) > 0 {
 			t.Errorf("%s: %s", use, texts(problems))
 		}
@@ -181,6 +182,7 @@ func TestOutcomesAreThoseOfTheExecutor(t *testing.T) {
 		{"passkey-register", `{"optional": true}`, "success failure skip"},
 		{"passkey-authenticate", `{}`, "success failure"},
 		{"passkey-authenticate", `{"alternatives": [{"ref": "password"}]}`, "success failure password"},
+		{"email-otp", `{}`, "success failure"},
 		{"decision", `{"cases": [{"when": "true", "outcome": "a"}, {"when": "true", "outcome": "b"}, {"when": "true", "outcome": "a"}]}`, "a b otherwise"},
 		{"decision", `{"cases": [{"when": "true", "outcome": "otherwise"}]}`, "otherwise"},
 	}

@@ -71,12 +71,12 @@ const sessionCheckSchema = `{
   "properties": {
     "methods": {
       "type": "array", "minItems": 1, "uniqueItems": true, "x-unordered": true,
-      "description": "What the session's sign-in must have proved, all of it: authentication methods of RFC 8176. pwd is a password; otp a code of an authenticator app; recovery a recovery code; pop a passkey of any sort, hwk one that stays on its device, swk one that is synced; user says that the passkey verified who used it; mfa that there were two factors. By default any session will do.",
-      "items": {"enum": ["pwd", "otp", "recovery", "pop", "hwk", "swk", "user", "mfa"], "description": "A method."}
+      "description": "What the session's sign-in must have proved, all of it: authentication methods of RFC 8176. pwd is a password; otp a code of an authenticator app; recovery a recovery code; email a code sent by mail; pop a passkey of any sort, hwk one that stays on its device, swk one that is synced; user says that the passkey verified who used it; mfa that there were two factors. By default any session will do.",
+      "items": {"enum": ["pwd", "otp", "recovery", "email", "pop", "hwk", "swk", "user", "mfa"], "description": "A method."}
     },
     "acr": {
-      "enum": ["urn:postern:acr:recovery", "urn:postern:acr:otp", "urn:postern:acr:password", "urn:postern:acr:mfa", "phr", "phrh"],
-      "description": "The weakest class that the session's sign-in may be of: urn:postern:acr:recovery is a recovery code, urn:postern:acr:otp a one-time code alone, urn:postern:acr:password a password, urn:postern:acr:mfa something known with something held, phr a passkey, phrh one that stays on its device. By default that which the flow guarantees, or else a password."
+      "enum": ["urn:postern:acr:vouched", "urn:postern:acr:recovery", "urn:postern:acr:otp", "urn:postern:acr:password", "urn:postern:acr:mfa", "phr", "phrh"],
+      "description": "The weakest class that the session's sign-in may be of: urn:postern:acr:vouched is a code sent by mail, or the word of another identity provider, urn:postern:acr:recovery a recovery code, urn:postern:acr:otp a one-time code alone, urn:postern:acr:password a password, urn:postern:acr:mfa something known with something held, phr a passkey, phrh one that stays on its device. By default that which the flow guarantees, or else a password."
     }
   }
 }`

@@ -24,7 +24,20 @@ func subjectUser(ctx context.Context, users Users, v *engine.Visit) (*schemas.Us
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeUserNotFound,
 			"the user this run was about does not exist any more; start again")
 	}
-	return user, err
+	if err != nil {
+		return nil, err
+	}
+	return asPending(v, user), nil
+}
+
+// asPending returns a user as they will be once this step is committed.
+func asPending(v *engine.Visit, user *schemas.User) *schemas.User {
+	for _, change := range v.Pending {
+		if c, ok := change.(schemas.VerifyEmail); ok && c.UserID == user.ID {
+			return verifiedCopy(user)
+		}
+	}
+	return user
 }
 
 // nameOf is what the client called the run's user, who may not exist; the id of

@@ -3,13 +3,15 @@ package schemas
 import "slices"
 
 // The authentication context classes (acr) that a sign-in can be of, weakest
-// first: one of the codes that somebody has put aside for the day they lose
+// first: the word of somebody else, who lets a person read their mail or signs them in;
+// one of the codes that somebody has put aside for the day they lose
 // everything else; a one-time code alone; a password alone; something known
 // together with something held (NIST SP 800-63B §2.2, AAL2); a passkey that can
 // be synced, and one that stays on its device. Those of passkeys are
 // phishing-resistant (OpenID Connect Extended Authentication Profile ACR Values
 // 1.0 §2).
 const (
+	ACRVouched                    = "urn:postern:acr:vouched"
 	ACRRecovery                   = "urn:postern:acr:recovery"
 	ACROneTimeCode                = "urn:postern:acr:otp"
 	ACRPassword                   = "urn:postern:acr:password"
@@ -21,7 +23,7 @@ const (
 // ACRs returns the classes, weakest first; each withstands more than the ones
 // before it. It is the one place of their order.
 func ACRs() []string {
-	return []string{ACRRecovery, ACROneTimeCode, ACRPassword, ACRMultiFactor, ACRPhishingResistant, ACRPhishingResistantProtected}
+	return []string{ACRVouched, ACRRecovery, ACROneTimeCode, ACRPassword, ACRMultiFactor, ACRPhishingResistant, ACRPhishingResistantProtected}
 }
 
 // ACRStrength orders the classes; a higher one withstands more. It is -1 for
@@ -29,7 +31,10 @@ func ACRs() []string {
 func ACRStrength(acr string) int { return slices.Index(ACRs(), acr) }
 
 // Methods of authentication (amr) that RFC 8176 has no name for.
-const AMRRecovery = "recovery" // one of the codes that were put aside
+const (
+	AMRRecovery = "recovery" // one of the codes that were put aside
+	AMREmail    = "email"    // a code that was sent to the user's address
+)
 
 // Satisfies reports whether a sign-in of class has is also one of class wanted:
 // the same, or a stronger one.

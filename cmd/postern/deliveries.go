@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/postern-id/postern/internal/delivery"
+	"github.com/postern-id/postern/internal/mail"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
@@ -11,7 +12,7 @@ import (
 
 // deliveries is the queue of what is sent to others.
 func (h *house) deliveries() delivery.Queue {
-	return delivery.Queue{Store: h.store, Log: h.log, Senders: map[string]delivery.Sender{
+	q := delivery.Queue{Store: h.store, Log: h.log, Senders: map[string]delivery.Sender{
 		schemas.LogoutDelivery: &oauth.Backchannel{
 			Application: func(ctx context.Context, id string) (*schemas.Application, error) {
 				return store.Applications().Get(ctx, h.store, id)
@@ -19,4 +20,10 @@ func (h *house) deliveries() delivery.Queue {
 			Tokens: h.tokens, Requests: h.outbound,
 		},
 	}}
+	if m := h.cfg.Mail; m.Host != "" {
+		q.Senders[schemas.MailDelivery] = h.sealer.Opened(mail.New(mail.Options{
+			Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username, Password: m.Password, From: m.From,
+		}))
+	}
+	return q
 }

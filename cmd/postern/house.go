@@ -15,6 +15,7 @@ import (
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/outbound"
 	"github.com/postern-id/postern/internal/passkey"
@@ -46,6 +47,7 @@ type house struct {
 	kinds        engine.Kinds
 	refreshKey   []byte // of the refresh tokens
 	devices      *token.Box
+	sealer       delivery.Sealer
 	pages        map[string]http.Handler
 	open         func(context.Context) bool // whether the API stands open; nil: never
 }
@@ -76,6 +78,11 @@ func (h *house) build(ctx context.Context) error {
 		return err
 	}
 	h.refreshKey = token.Derive(kek, "refresh tokens", 32)
+	deliveries, err := token.NewBox(token.Derive(kek, "deliveries", 32))
+	if err != nil {
+		return err
+	}
+	h.sealer = delivery.Sealer{Box: deliveries}
 	h.tokens, err = token.New(ctx, h.store, kek, token.Options{
 		Issuer: cfg.Server.PublicURL, AssertionTTL: time.Duration(cfg.Token.AssertionTTL), AccessTTL: time.Duration(cfg.Token.AccessTTL),
 		IDTokenTTL: time.Duration(cfg.Token.IDTokenTTL), KeyAge: time.Duration(cfg.Token.KeyAge), KeyPublish: time.Duration(cfg.Token.KeyPublish),
@@ -114,7 +121,7 @@ func (h *house) build(ctx context.Context) error {
 		Users: h.store, Types: h.directory, Passwords: h.store, Credentials: h.store, Permissions: h.store,
 		Factors: h.store, Box: box, Name: cfg.Passkey.RelyingPartyName,
 		Consents: h.store, Requests: h.store, Words: h.directory,
-		Hasher: h.passwords, Guesses: h.throttle, Asserter: h.tokens, Ceremonies: h.passkeys,
+		Hasher: h.passwords, Guesses: h.throttle, Mails: h.mails(), Asserter: h.tokens, Ceremonies: h.passkeys,
 		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: token.Derive(kek, "decoys", 32),
 	})
 	h.catalogue = flows.NewCatalogue(h.store, h.kinds)

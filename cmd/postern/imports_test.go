@@ -29,6 +29,7 @@ func rooms() map[string][]string {
 		"internal/token":               {"schemas"},
 		"internal/outbound":            {"schemas"},
 		"internal/delivery":            {"schemas"},
+		"internal/mail":                {"schemas", "internal/delivery"},
 		"internal/config":              {"schemas"},
 		"internal/directory":           {"schemas", "internal/store"},
 		"internal/declare":             {"schemas", "internal/directory"},

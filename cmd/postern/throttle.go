@@ -32,6 +32,7 @@ func budgets(c config.Throttle) throttle.Budgets {
 	return throttle.Budgets{
 		SignIns: budget(c.SignIns), RunStarts: budget(c.RunStarts), RunSteps: budget(c.RunSteps),
 		Tokens: budget(c.Tokens), TokenFailures: budget(c.TokenFailures), Registrations: budget(c.Registrations),
+		PairMails: budget(c.PairMails), AccountMails: budget(c.AccountMails), NetworkMails: budget(c.NetworkMails),
 		PairGuesses: budget(c.PairGuesses), FamiliarGuesses: budget(c.FamiliarGuesses),
 		NetworkGuesses: budget(c.NetworkGuesses), AccountGuesses: budget(c.AccountGuesses),
 	}

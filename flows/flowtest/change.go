@@ -13,6 +13,8 @@ func (m *Memory) change(change schemas.Change) error {
 	switch c := change.(type) {
 	case schemas.CreateUser:
 		return m.createUser(c.User)
+	case schemas.VerifyEmail:
+		m.verifyEmail(c)
 	case schemas.SetPassword:
 		m.passwords[c.UserID] = c.Hash
 	case schemas.UpdateUser:

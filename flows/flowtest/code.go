@@ -52,6 +52,13 @@ func (p *playing) enterCodes(send Send, inputs map[string]string) error {
 		}
 		inputs["recoveryCode"] = code
 	}
+	if send.MailedCode != "" {
+		code, err := p.mailedCode(send.MailedCode)
+		if err != nil {
+			return err
+		}
+		inputs[codeInput] = code
+	}
 	if send.TOTP == nil {
 		return nil
 	}

@@ -50,6 +50,7 @@ func (e Expect) compare(r *reply) differences {
 	e.compareData(&d, step)
 	e.compareClaims(&d, step.Assertion)
 	e.compareEvents(&d, r.events)
+	d.list("mails", e.Mails, addressees(r.mails))
 	return d
 }
 

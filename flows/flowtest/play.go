@@ -28,6 +28,7 @@ type reply struct {
 	refused  *schemas.Error
 	declined error
 	events   []schemas.Event
+	mails    []schemas.Mail
 	left     []way
 }
 
@@ -54,7 +55,7 @@ func (p *playing) play(ctx context.Context) *Failure {
 // exchange sends one request and takes what comes. The error is for a request that
 // could not be made, or a defect of the product.
 func (p *playing) exchange(ctx context.Context, j int, send Send) (*reply, error) {
-	events, left := len(p.Events()), len(p.left)
+	events, mails, left := len(p.Events()), len(p.Mails()), len(p.left)
 	step, err := p.request(ctx, j, send)
 	r := &reply{}
 	switch {
@@ -66,7 +67,7 @@ func (p *playing) exchange(ctx context.Context, j int, send Send) (*reply, error
 	case !errors.As(err, &r.refused):
 		return nil, err
 	}
-	r.events, r.left = p.Events()[events:], p.left[left:]
+	r.events, r.mails, r.left = p.Events()[events:], p.Mails()[mails:], p.left[left:]
 	return r, nil
 }
 

@@ -107,6 +107,9 @@ type Send struct {
 	TOTP    *Code             `json:"totp,omitempty"`
 	// RecoveryCode is the nth of the recovery codes that the run has shown, from 1.
 	RecoveryCode int `json:"recoveryCode,omitempty"`
+	// MailedCode sends the input code of email-otp: that of the "newest" mail, or of
+	// the "previous" one.
+	MailedCode string `json:"mailedCode,omitempty"`
 	// After is how long the client waits before it sends ("31m").
 	After string `json:"after,omitempty"`
 	// Stale sends the challenge token of the step before the last.
@@ -163,6 +166,7 @@ type Expect struct {
 	Claims      map[string]any    `json:"claims,omitempty"`      // of the assertion, among others
 	NoClaims    []string          `json:"noClaims,omitempty"`    // that the assertion lacks
 	RedirectURL string            `json:"redirectURL,omitempty"` // where the browser is to go
+	Mails       []string          `json:"mails,omitempty"`       // addresses that this step sends mails to, all of them
 	Events      []Event           `json:"events,omitempty"`      // audit events of this step, all of them
 	Users       *int              `json:"users,omitempty"`       // how many users there are now
 	Sessions    *int              `json:"sessions,omitempty"`    // how many sessions there are now

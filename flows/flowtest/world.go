@@ -88,7 +88,7 @@ func (w *world) compile() error {
 	}
 	flow, graph, problems := engine.Check(text, !flows.IsJSON(path), nodes.Kinds(nodes.Deps{
 		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, Words: w, Hasher: w.hasher, Asserter: claims{},
-		Factors: w, Box: box{}, Name: "Example",
+		Factors: w, Mails: w, Box: box{}, Name: "Example",
 		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
 	}))
 	if graph == nil {

@@ -98,6 +98,7 @@ func (c *Config) check(doubtful func(keys ...string) bool) []schemas.Problem {
 		{[]string{"server.public_url", "server.http_only"}, c.schemeFault},
 		{[]string{"tls.cert_file", "tls.key_file", "server.http_only"}, c.certificateFault},
 		{[]string{"database.driver", "database.dsn"}, c.databaseFault},
+		{[]string{"mail.host", "mail.tls", "mail.from", "mail.username", "mail.password"}, c.Mail.fault},
 		{[]string{"password.memory_kib", "password.iterations"}, c.costFault},
 		{[]string{"token.key_publish", "token.key_age"}, c.keyFault},
 		{[]string{"passkey.allowed_origins", "passkey.relying_party_id", "server.public_url", "server.hostname"}, c.relyingPartyFault},

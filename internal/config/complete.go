@@ -19,6 +19,7 @@ func (c *Config) complete() {
 	// Half of the processors: hashing never takes the whole machine.
 	c.Password.Workers = cmp.Or(c.Password.Workers, max(1, runtime.NumCPU()/2))
 	c.Server.complete()
+	c.Mail.complete()
 	own := []string{originOf(c.Server.PublicURL)}
 	if c.ownGate() {
 		own = append(own, originOf(c.GateURL()))
@@ -40,6 +41,14 @@ func (s *Server) complete() {
 		interfaces = s.Hostname
 	}
 	s.Listen = cmp.Or(s.Listen, net.JoinHostPort(interfaces, port))
+}
+
+// complete gives a mail server the port that goes with its encryption: RFC 6409,
+// RFC 8314 §3.3 and RFC 5321.
+func (m *Mail) complete() {
+	if m.Host != "" {
+		m.Port = cmp.Or(m.Port, map[string]int{"starttls": 587, "implicit": 465, "none": 25}[m.TLS])
+	}
 }
 
 // complete has the origins of our own pages be those that use passkeys, unless

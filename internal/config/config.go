@@ -27,6 +27,7 @@ type Config struct {
 	GateClient GateClient `json:"gate_client"`
 	OAuth      OAuth      `json:"oauth"`
 	Outbound   Outbound   `json:"outbound"`
+	Mail       Mail       `json:"mail"`
 	Flow       Flow       `json:"flow"`
 	Token      Token      `json:"token"`
 	Password   Password   `json:"password"`
@@ -103,6 +104,16 @@ type Outbound struct {
 	Allow []string `json:"allow"` // host names in lower case, addresses and networks
 }
 
+// Mail is the server that mails are sent by. Without a host none are sent.
+type Mail struct {
+	Host     string `json:"host"`
+	Port     int    `json:"port"`
+	TLS      string `json:"tls"` // starttls, implicit or none
+	Username string `json:"username"`
+	Password string `json:"password"`
+	From     string `json:"from"` // an address, or a name with one in angle brackets
+}
+
 // Flow is what holds for the runs of all flows.
 type Flow struct {
 	Dir                   string   `json:"dir"` // of flow files; "" for none
@@ -142,6 +153,9 @@ type Throttle struct {
 	Tokens           Budget `json:"tokens"`
 	TokenFailures    Budget `json:"token_failures"`
 	Registrations    Budget `json:"registrations"`
+	PairMails        Budget `json:"pair_mails"`
+	AccountMails     Budget `json:"account_mails"`
+	NetworkMails     Budget `json:"network_mails"`
 	PairGuesses      Budget `json:"pair_guesses"`
 	FamiliarGuesses  Budget `json:"familiar_guesses"`
 	NetworkGuesses   Budget `json:"network_guesses"`

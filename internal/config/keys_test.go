@@ -50,6 +50,7 @@ func TestEveryVariableIsRead(t *testing.T) {
 		"passkey.synced_passkeys": "refuse", "passkey.counter_regression": "allow", "cors.allowed_origins": "https://a.example", "log.level": "warn", "log.format": "json",
 		"server.trusted_proxies": "::1", "server.forwarded_field": "Forwarded", "throttle.enabled": "false", "throttle.familiar_networks": "2048",
 		"flow.dir": "flows", "token.key_age": "48h", "token.key_publish": "30m", "outbound.allow": "10.0.0.0/8",
+		"mail.host": "smtp.example.com", "mail.tls": "implicit", "mail.username": "", "mail.password": "", "mail.from": "",
 	}
 	for _, k := range keys() {
 		value, listed := values[k.path]
@@ -73,6 +74,8 @@ func TestEveryVariableIsRead(t *testing.T) {
 			environ = []string{"POSTERN_TLS_CERT_FILE=a", "POSTERN_TLS_KEY_FILE=b"}
 		case "database.driver":
 			environ = append(environ, "POSTERN_DATABASE_DSN=x")
+		case "mail.host", "mail.port", "mail.username", "mail.password", "mail.from":
+			environ = []string{"POSTERN_MAIL_HOST=smtp.example.com", "POSTERN_MAIL_PORT=2525", "POSTERN_MAIL_USERNAME=a", "POSTERN_MAIL_PASSWORD=b", "POSTERN_MAIL_FROM=a@example.com"}
 		}
 		before, _ := load(nil, nil)
 		after, problems := load(nil, environ)

@@ -21,6 +21,8 @@ func (t *tx) applyOne(change schemas.Change) error {
 	switch c := change.(type) {
 	case schemas.CreateUser:
 		return t.createUser(c.User)
+	case schemas.VerifyEmail:
+		return t.verifyEmail(c)
 	case schemas.SetPassword:
 		return t.setPassword(c)
 	case schemas.CreateCredential:

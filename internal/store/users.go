@@ -139,3 +139,17 @@ func (t *tx) setPassword(c schemas.SetPassword) error {
 	}
 	return nil
 }
+
+func (t *tx) verifyEmail(c schemas.VerifyEmail) error {
+	u, err := t.lockUser(c.UserID)
+	if schemas.HasCode(err, schemas.CodeUserNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if schemas.IdentifierKey(u.Text("email")) != schemas.IdentifierKey(c.Email) {
+		return nil
+	}
+	return t.updateUser(schemas.UpdateUser{UserID: c.UserID, Attributes: map[string]any{"email_verified": true}, At: c.At})
+}

@@ -12,6 +12,7 @@ const (
 	RunStep           // one that continues a run, besides
 	Token             // the token endpoint
 	Register          // dynamic client registration
+	Mail              // a mail that somebody has sent to an account
 	Guess             // a password or one-time code that is about to be checked
 	endpoints
 )
@@ -21,7 +22,8 @@ const (
 type Attempt struct {
 	Endpoint Endpoint
 	Network  Network
-	// Account is whose secret is guessed, from AccountOf; only for Guess.
+	// Account is whose secret is guessed, or who gets a mail, from AccountOf; only for
+	// Guess and Mail.
 	Account Key
 	// Device is a device that has proved to the caller that it signed in to the
 	// account before; zero when there is none. Only for Guess.

@@ -20,6 +20,10 @@ type Budgets struct {
 	// Registrations are the clients that one network registers.
 	Registrations Budget
 
+	// PairMails are the mails that one network has sent to one account, AccountMails
+	// those that all have, and NetworkMails those of one network to whomever.
+	PairMails, AccountMails, NetworkMails Budget
+
 	// PairGuesses are wrong guesses of one network at one account, and
 	// FamiliarGuesses those of a network, or a device, that has signed in to the
 	// account before.
@@ -34,7 +38,8 @@ const wider = 4
 
 // DefaultBudgets let an office behind one address sign in on a Monday morning,
 // and a guesser try about 340 passwords on an account on his first day, 240 on
-// each later one: NIST SP 800-63B §3.2.2 allows 100 in a row.
+// each later one: NIST SP 800-63B §3.2.2 allows 100 in a row. Nobody gets more than
+// 30 mails an hour, and one network cannot keep anybody's from them.
 func DefaultBudgets() Budgets {
 	return Budgets{
 		SignIns:         Budget{Burst: 500, Every: time.Second / 50},
@@ -43,6 +48,9 @@ func DefaultBudgets() Budgets {
 		Tokens:          Budget{Burst: 5000, Every: time.Second / 1000},
 		TokenFailures:   Budget{Burst: 100, Every: time.Second / 5},
 		Registrations:   Budget{Burst: 20, Every: 10 * time.Second},
+		PairMails:       Budget{Burst: 5, Every: 5 * time.Minute},
+		AccountMails:    Budget{Burst: 20, Every: 2 * time.Minute},
+		NetworkMails:    Budget{Burst: 100, Every: 10 * time.Second},
 		PairGuesses:     Budget{Burst: 8, Every: 2 * time.Minute},
 		FamiliarGuesses: Budget{Burst: 10, Every: 5 * time.Minute},
 		NetworkGuesses:  Budget{Burst: 100, Every: 5 * time.Second},
@@ -50,10 +58,10 @@ func DefaultBudgets() Budgets {
 	}
 }
 
-// among divides what is guessed among the instances of the service. Floods are
-// each instance's own affair: it protects its own processor.
+// among divides what is guessed, and mailed, among the instances of the service.
+// Floods are each instance's own affair: it protects its own processor.
 func (b Budgets) among(instances int) Budgets {
-	for _, guesses := range []*Budget{&b.PairGuesses, &b.FamiliarGuesses, &b.NetworkGuesses, &b.AccountGuesses} {
+	for _, guesses := range []*Budget{&b.PairMails, &b.AccountMails, &b.NetworkMails, &b.PairGuesses, &b.FamiliarGuesses, &b.NetworkGuesses, &b.AccountGuesses} {
 		*guesses = guesses.among(instances)
 	}
 	return b

@@ -41,3 +41,10 @@ func (t *Throttle) Guess(ctx context.Context, name, userID string, check func() 
 	}
 	return right, err
 }
+
+// AdmitMail admits a mail to the account of that name, if the network that ctx came
+// from (see NewContext) may have another sent. The error is that of Admit.
+func (t *Throttle) AdmitMail(ctx context.Context, name string) error {
+	network, _ := ctx.Value(networkKey{}).(Network)
+	return t.Admit(&Attempt{Endpoint: Mail, Network: network, Account: AccountOf(name)})
+}

@@ -65,6 +65,7 @@ func New(o Options) *Throttle {
 		RunStep:  {{NewLimiter(b.RunSteps, floodKeys), run}},
 		Token:    byNetwork(b.Tokens),
 		Register: byNetwork(b.Registrations),
+		Mail:     append(rules{{NewLimiter(b.PairMails, floodKeys), pair}, {NewLimiter(b.AccountMails, floodKeys), account}}, byNetwork(b.NetworkMails)...),
 	}
 	t.failures[Token] = byNetwork(b.TokenFailures)
 	return t
@@ -90,7 +91,11 @@ func (t *Throttle) Admit(a *Attempt) error {
 		return tooMany(wait, "requests that were refused came from your network")
 	}
 	if wait := t.requests[a.Endpoint].take(a); wait > 0 {
-		return tooMany(wait, "requests came from your network or for this sign-in")
+		what := "requests came from your network or for this sign-in"
+		if a.Endpoint == Mail {
+			what = "mails were sent to this account, or by your network"
+		}
+		return tooMany(wait, what)
 	}
 	return nil
 }

@@ -68,6 +68,7 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"there is room for clients that register themselves", testRoom},
 		{"what has expired is swept", testSweep},
 		{"sign-ins that have expired are swept", testSweepSignIns},
+		{"addresses are verified", testVerifyEmail},
 		{"changes about nobody are refused", testUnknownUser},
 		{"the whole identifier counts", testOddIdentifiers},
 		{"what cannot be kept is not found", testUnstorable},

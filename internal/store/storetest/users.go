@@ -2,10 +2,13 @@ package storetest
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -208,4 +211,30 @@ func testPasswords(t *testing.T, s RunStore) {
 	hash, err = s.PasswordHash(ctx, schemas.NewID())
 	must(t, err)
 	wantEqual(t, "the hash of nobody", hash, "")
+}
+
+// An address is verified that the user still has, and nothing else of the user
+// changes.
+func testVerifyEmail(t *testing.T, s *store.Store) {
+	ctx := t.Context()
+	u := newUser("ann")
+	u.Attributes["email"] = "Ann@example.com"
+	must(t, s.Apply(ctx, create(u)))
+	at := u.UpdatedAt.Add(time.Minute)
+	verify := func(userID, email string) {
+		must(t, s.Apply(ctx, []schemas.Change{schemas.VerifyEmail{UserID: userID, Email: email, At: at}}))
+	}
+	verify(u.ID, "former@example.com")
+	verify(schemas.NewID(), "ann@example.com")
+	got, err := s.User(ctx, u.ID)
+	must(t, err)
+	wantEqual(t, "the user who has another address", got, &u)
+
+	verify(u.ID, "ann@EXAMPLE.com")
+	want := u
+	want.Attributes, want.UpdatedAt = maps.Clone(u.Attributes), at
+	want.Attributes["email_verified"] = true
+	got, err = s.UserByAttribute(ctx, "email", "ann@example.com")
+	must(t, err)
+	wantEqual(t, "the user", got, &want)
 }

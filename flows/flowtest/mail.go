@@ -1,0 +1,67 @@
+package flowtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Mail makes the delivery of a mail, not sealed: a scenario reads it.
+func (m *Memory) Mail(_ context.Context, _ string, mail schemas.Mail, now time.Time) (schemas.Delivery, error) {
+	body, err := json.Marshal(mail)
+	return schemas.Delivery{
+		ID: schemas.NewID(), Kind: schemas.MailDelivery, Body: body,
+		CreatedAt: now, ExpiresAt: now.Add(time.Duration(mail.Minutes) * time.Minute),
+	}, err
+}
+
+// Mails returns the mails that are to be sent to somebody, oldest first.
+func (m *Memory) Mails() []schemas.Mail {
+	var list []schemas.Mail
+	for _, d := range m.Deliveries() {
+		var mail schemas.Mail
+		if d.Kind == schemas.MailDelivery && json.Unmarshal(d.Body, &mail) == nil && mail.To != "" {
+			list = append(list, mail)
+		}
+	}
+	return list
+}
+
+// codeInput is the input of email-otp.
+const codeInput = "code"
+
+// mailedCode returns the code of the mail that was sent last, or of the one before.
+func (p *playing) mailedCode(which string) (string, error) {
+	mails, n := p.Mails(), 1
+	if which == "previous" {
+		n = 2
+	}
+	if len(mails) < n {
+		return "", errors.New("no such mail has been sent")
+	}
+	return mails[len(mails)-n].Code, nil
+}
+
+// addressees are who gets the mails.
+func addressees(mails []schemas.Mail) []string {
+	list := []string{}
+	for _, m := range mails {
+		list = append(list, m.To)
+	}
+	return list
+}
+
+func (m *Memory) verifyEmail(c schemas.VerifyEmail) {
+	u, ok := m.users[c.UserID]
+	if !ok || schemas.IdentifierKey(u.Text("email")) != schemas.IdentifierKey(c.Email) {
+		return
+	}
+	u.Attributes = maps.Clone(u.Attributes)
+	u.Attributes["email_verified"] = true
+	u.UpdatedAt = c.At
+	m.users[u.ID] = u
+}

@@ -1,0 +1,30 @@
+package config
+
+import "net/mail"
+
+// fault finds what is wrong with a mail server. Without TLS whoever is on the way
+// reads the codes and the password, so that is for this machine alone.
+func (m *Mail) fault() (key, fault string) {
+	switch {
+	case m.Host == "" && (m.From != "" || m.Username != "" || m.Password != ""):
+		return "mail.host", "required with the other keys of mail: the name of the mail server"
+	case m.Host == "":
+		return "", ""
+	case m.From == "":
+		return "mail.from", "required with mail.host: who mails are from, such as Example <no-reply@example.com>"
+	case !sender(m.From):
+		return "mail.from", "expected an address, or a name with one in angle brackets, such as Example <no-reply@example.com>"
+	case m.TLS == "none" && !loopback(m.Host):
+		return "mail.tls", "a mail server that is not on this machine must be reached over TLS: write starttls or implicit"
+	case m.Password != "" && m.Username == "":
+		return "mail.username", "required with mail.password: the name that it is the password of"
+	case m.Username != "" && m.Password == "":
+		return "mail.password", "required with mail.username; it is best given as POSTERN_MAIL_PASSWORD"
+	}
+	return "", ""
+}
+
+func sender(text string) bool {
+	_, err := mail.ParseAddress(text)
+	return err == nil
+}

@@ -1,0 +1,302 @@
+package mail
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net"
+	"net/http/httptest"
+	"net/mail"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+
+	"github.com/postern-id/postern/internal/delivery"
+	"github.com/postern-id/postern/schemas"
+)
+
+// server is a mail server on this machine. It takes what it is told to.
+type server struct {
+	mu       sync.Mutex
+	mails    [][]byte
+	to       []string
+	users    []string
+	refusal  error // what MAIL, RCPT and DATA are answered with
+	at       string
+	host     string
+	port     int
+	password string
+}
+
+// serve starts a mail server. With TLS it shows the certificate of httptest, which is
+// good for example.com and 127.0.0.1.
+func serve(t *testing.T, how string) (*server, *x509.CertPool) {
+	t.Helper()
+	certified := httptest.NewTLSServer(nil)
+	t.Cleanup(certified.Close)
+	pool := x509.NewCertPool()
+	pool.AddCert(certified.Certificate())
+	s := &server{password: "secret"}
+	smtpd := smtp.NewServer(s)
+	smtpd.Domain, smtpd.AllowInsecureAuth = "mail.example.com", how == NoTLS
+	certificates := &tls.Config{Certificates: certified.TLS.Certificates}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().(*net.TCPAddr)
+	s.host, s.port = addr.IP.String(), addr.Port
+	switch how {
+	case StartTLS:
+		smtpd.TLSConfig = certificates
+	case Implicit:
+		l = tls.NewListener(l, certificates)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = smtpd.Serve(l) // it ends with Close
+	}()
+	t.Cleanup(func() {
+		_ = smtpd.Close()
+		_ = l.Close() // a server that has not begun to serve does not know it yet
+		<-ended
+	})
+	return s, pool
+}
+
+func (s *server) NewSession(*smtp.Conn) (smtp.Session, error) { return &session{server: s}, nil }
+
+type session struct {
+	*server
+	user string
+}
+
+func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
+
+func (s *session) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		if password != s.password {
+			return smtp.ErrAuthFailed
+		}
+		s.user = user
+		return nil
+	}), nil
+}
+
+func (s *session) refuse(at string) error {
+	if s.at == at {
+		return s.refusal
+	}
+	return nil
+}
+
+func (s *session) Mail(string, *smtp.MailOptions) error { return s.refuse("MAIL") }
+
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.to, s.users = append(s.to, to), append(s.users, s.user)
+	return s.refuse("RCPT")
+}
+
+func (s *session) Data(r io.Reader) error {
+	text, err := io.ReadAll(r)
+	if err == nil {
+		err = s.refuse("DATA")
+	}
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mails = append(s.mails, text)
+	return nil
+}
+
+func (*session) Reset() {}
+
+func (*session) Logout() error { return nil }
+
+// code is the delivery of a mail.
+func code(t *testing.T, m schemas.Mail) schemas.Delivery {
+	t.Helper()
+	body, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schemas.Delivery{ID: "01900000-0000-7000-8000-000000000042", Kind: schemas.MailDelivery, Body: body}
+}
+
+func ada() schemas.Mail {
+	return schemas.Mail{To: "ada@example.org", Code: "012345", Minutes: 10, Application: "Shop", Language: "en"}
+}
+
+func (s *server) options(how string, pool *x509.CertPool) Options {
+	return Options{Host: s.host, Port: s.port, TLS: how, Username: "postern", Password: "secret", From: "Example <no-reply@example.com>", RootCAs: pool}
+}
+
+// Mails arrive however the connection is encrypted, from who has authenticated.
+func TestSend(t *testing.T) {
+	for _, how := range []string{StartTLS, Implicit, NoTLS} {
+		t.Run(how, func(t *testing.T) {
+			s, pool := serve(t, how)
+			if err := New(s.options(how, pool)).Send(t.Context(), code(t, ada())); err != nil {
+				t.Fatal(err)
+			}
+			if len(s.mails) != 1 || s.to[0] != "ada@example.org" || s.users[0] != "postern" {
+				t.Errorf("%d mails, to %q, from %q", len(s.mails), s.to, s.users)
+			}
+		})
+	}
+}
+
+// What is tried again and what is not, and no error tells the address.
+func TestFailures(t *testing.T) {
+	reply := func(status int) error {
+		return &smtp.SMTPError{Code: status, EnhancedCode: smtp.EnhancedCode{status / 100, 1, 1}, Message: "<ada@example.org> is unknown"}
+	}
+	tests := []struct {
+		name    string
+		at      string
+		refusal error
+		change  func(*Options)
+		refused bool
+	}{
+		{"no such mailbox", "RCPT", reply(550), nil, true},
+		{"greylisted", "RCPT", reply(451), nil, false},
+		{"a sender who may not", "MAIL", reply(553), nil, true},
+		{"a full disk", "MAIL", reply(452), nil, false},
+		{"content that is refused", "DATA", reply(554), nil, true},
+		{"content that is put off", "DATA", reply(421), nil, false},
+		{"a wrong password", "", nil, func(o *Options) { o.Password = "wrong" }, false},
+		{"nobody listens", "", nil, func(o *Options) { o.Port = 1 }, false},
+		{"a certificate that nobody knows", "", nil, func(o *Options) { o.RootCAs = x509.NewCertPool() }, false},
+		{"a certificate of another name", "", nil, func(o *Options) { o.Host = "localhost" }, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s, pool := serve(t, StartTLS)
+			s.at, s.refusal = test.at, test.refusal
+			o := s.options(StartTLS, pool)
+			if test.change != nil {
+				test.change(&o)
+			}
+			err := New(o).Send(t.Context(), code(t, ada()))
+			if err == nil || errors.Is(err, delivery.ErrRefused) != test.refused {
+				t.Errorf("got %v", err)
+			}
+			if err != nil && strings.Contains(err.Error(), "ada") {
+				t.Errorf("the log would tell who it is: %v", err)
+			}
+			if len(s.mails) > 0 {
+				t.Error("a mail arrived")
+			}
+		})
+	}
+}
+
+// Without STARTTLS nothing is said, whoever took it out of what the server offers.
+func TestNoDowngrade(t *testing.T) {
+	s, pool := serve(t, NoTLS)
+	if err := New(s.options(StartTLS, pool)).Send(t.Context(), code(t, ada())); err == nil || len(s.to) > 0 {
+		t.Errorf("sent in the clear: %v, to %q", err, s.to)
+	}
+}
+
+// A mail to nobody is sent to nobody, and what is no mail is not tried again.
+func TestDecoy(t *testing.T) {
+	nowhere := New(Options{Host: "127.0.0.1", Port: 1})
+	if err := nowhere.Send(t.Context(), code(t, schemas.Mail{Code: "123456"})); err != nil {
+		t.Error(err)
+	}
+	if err := nowhere.Send(t.Context(), schemas.Delivery{Body: []byte("x")}); !errors.Is(err, delivery.ErrRefused) {
+		t.Error(err)
+	}
+}
+
+// read sends a mail and returns its fields and its parts, by their type.
+func read(t *testing.T, m schemas.Mail) (mail.Header, map[string]string) {
+	t.Helper()
+	s, _ := serve(t, NoTLS)
+	if err := New(s.options(NoTLS, nil)).Send(t.Context(), code(t, m)); err != nil {
+		t.Fatal(err)
+	}
+	msg, err := mail.ReadMessage(bytes.NewReader(s.mails[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, params, err := mime.ParseMediaType(msg.Header.Get("Content-Type"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := map[string]string{}
+	for all := multipart.NewReader(msg.Body, params["boundary"]); ; {
+		part, err := all.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			return msg.Header, parts
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(quotedprintable.NewReader(part))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, _, _ := strings.Cut(part.Header.Get("Content-Type"), ";")
+		parts[kind] = string(text)
+	}
+}
+
+func TestLanguages(t *testing.T) {
+	for tag, want := range map[string][2]string{
+		"": {"Your code for Shop", "en"}, "de-AT": {"Ihr Code für Shop", "de"}, "fr": {"Votre code pour Shop", "fr"},
+		"it": {"Your code for Shop", "en"}, "not a tag": {"Your code for Shop", "en"},
+	} {
+		m := ada()
+		m.Language = tag
+		header, parts := read(t, m)
+		subject, err := new(mime.WordDecoder).DecodeHeader(header.Get("Subject"))
+		if err != nil || subject != want[0] || header.Get("Content-Language") != want[1] {
+			t.Errorf("%q: the subject %q in %q, %v", tag, subject, header.Get("Content-Language"), err)
+		}
+		for kind, text := range parts {
+			if !strings.Contains(text, "012345") || !strings.Contains(text, "10") || strings.Contains(text, "{") && kind == "text/plain" {
+				t.Errorf("%q: %s is %s", tag, kind, text)
+			}
+		}
+		if len(parts) != 2 || header.Get("Message-Id") != "<01900000-0000-7000-8000-000000000042@example.com>" || header.Get("Auto-Submitted") != "auto-generated" {
+			t.Errorf("%q: %d parts, fields %v", tag, len(parts), header)
+		}
+	}
+}
+
+// Nobody adds fields to the header, or elements to the page.
+func TestInjection(t *testing.T) {
+	m := ada()
+	m.Application = "Shop\r\nBcc: eve@example.org\r\n\r\n<img src=x> {code}\u2028{minutes}"
+	header, parts := read(t, m)
+	if header.Get("Bcc") != "" || len(header) > 12 {
+		t.Errorf("fields %v", header)
+	}
+	if html := parts["text/html"]; strings.Contains(html, "<img") || !strings.Contains(html, "&lt;img") {
+		t.Errorf("the page is %s", html)
+	}
+	for _, to := range []string{"ada@example.org\r\nRCPT TO:<eve@example.org>", "a@example.org, b@example.org", "<ada@example.org>\r\nBcc: eve@example.org", "ada"} {
+		s, _ := serve(t, NoTLS)
+		m := ada()
+		m.To = to
+		if err := New(s.options(NoTLS, nil)).Send(t.Context(), code(t, m)); !errors.Is(err, delivery.ErrRefused) || len(s.to) > 0 {
+			t.Errorf("%q: sent to %q, %v", to, s.to, err)
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package nodes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// A code by mail
+//
+// Whoever reads the mail of an account's address gets in. That is worth what the
+// mailbox is: less than a password by the classes here, and no second factor beside
+// one (NIST SP 800-63B §3.1.3.1 does not take e-mail for out-of-band authentication).
+//
+// The address is read anew when the code comes back: a code that went to an address
+// which the account had before opens nothing.
+//
+// Of a name that is concealed the person learns nothing. There is the same question,
+// the same throttle, and a mail in the queue that goes to nobody.
+
+func emailOTPKind(d Deps) *engine.Kind {
+	return &engine.Kind{
+		Name: "email-otp",
+		Doc: "Authenticates with a code that is sent to the user's email address: of the user whom the run knows, or makes. " +
+			"The address is verified thereby. A code is good for ten minutes, for five tries, and once. It takes a mail server (mail.host in the configuration).",
+		With:     schemas.MustSchema("email-otp", emailOTPSchema),
+		Asks:     true,
+		Outcomes: emailOTPOutcomes(),
+		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newEmailOTP(c, d) },
+	}
+}
+
+func emailOTPOutcomes() []engine.Outcome {
+	return []engine.Outcome{
+		{
+			Name: "success", Doc: "the person typed the code, so they read the mail of the user's address",
+			Establishes: append([]engine.Fact{engine.User, engine.Authenticated}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
+		},
+		{Name: "failure", Doc: "too many codes were wrong; left unwired, a new one is sent", Optional: true},
+		{
+			Name: missingOutcome,
+			Doc: "the user has no email address. There is this outcome only where the flow wires it, else the run ends there. " +
+				"Where the user was named and concealed, and has proved nothing yet, it is not taken: the code is asked for all the same",
+		},
+	}
+}
+
+const (
+	missingOutcome = "missing"
+	resendAction   = "resend"
+	codeInput      = "code"
+)
+
+// What a code is good for, and how soon there is another.
+const (
+	defaultDigits = 6
+	codeTTL       = 10 * time.Minute
+	maxTries      = 5
+	resendPause   = 30 * time.Second
+)
+
+const emailOTPSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "How many digits a code has; by default 6."},
+    "title": {"type": "string", "minLength": 1, "default": "Check your email", "description": "The heading of the form; by default 'Check your email'."},
+    "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading; by default that a code is on its way."},
+    "label": {"type": "string", "minLength": 1, "default": "Code", "description": "What the person reads beside the input; by default 'Code'."}
+  }
+}`
+
+type emailOTPWith struct {
+	Digits int    `json:"digits,omitempty"`
+	Title  string `json:"title,omitempty"`
+	Text   string `json:"text,omitempty"`
+	Label  string `json:"label,omitempty"`
+}
+
+type emailOTP struct {
+	deps     Deps
+	digits   int
+	form     form
+	outcomes []engine.Outcome
+	claims   []engine.Fact // that somebody was named by an input of the flow
+}
+
+func newEmailOTP(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
+	with, found := configure[emailOTPWith](c)
+	o := &emailOTP{deps: d, digits: cmp.Or(with.Digits, defaultDigits), outcomes: emailOTPOutcomes(), form: form{
+		title: cmp.Or(with.Title, "Check your email"),
+		text:  cmp.Or(with.Text, "If this account has an email address, a code is on its way there. It is good for ten minutes."),
+		fields: []field{{
+			Identifier: codeInput, Type: schemas.OTPInput, Label: cmp.Or(with.Label, "Code"), Required: true, Autocomplete: "one-time-code",
+		}},
+		// To have a new code sent the field need not be filled in: see prompt.
+		buttons: []button{{ref: "submit", label: "Continue"}, {ref: resendAction, label: "Send a new code", variant: "TEXT", event: schemas.TriggerEvent}},
+	}}
+	if c.Node.Next.By[missingOutcome] == "" {
+		o.outcomes = o.outcomes[:2]
+	}
+	for identifier := range c.Inputs {
+		o.claims = append(o.claims, engine.ClaimFact(identifier))
+	}
+	return o, found
+}
+
+// Outcomes are success and failure, and missing where it leads anywhere.
+func (o *emailOTP) Outcomes() []engine.Outcome { return o.outcomes }
+
+// Collects tells that codes are secret.
+func (o *emailOTP) Collects() map[string]schemas.InputType {
+	return map[string]schemas.InputType{codeInput: schemas.OTPInput}
+}
+
+// Needs says that a code goes to somebody.
+func (o *emailOTP) Needs() []engine.Need {
+	return []engine.Need{{
+		AnyOf: append([]engine.Fact{engine.User}, o.claims...),
+		Why:   "a code goes to the address of a user",
+		Mend:  "put user-resolve or user-create before it on every path",
+	}}
+}
+
+// Execute sends a code on arrival and whenever it is asked for another, and checks
+// what the person types.
+func (o *emailOTP) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	if v.Answer == nil {
+		return o.send(ctx, v, nil)
+	}
+	sent, err := readSentCode(v.Keep)
+	if err != nil {
+		return nil, err
+	}
+	if v.Answer.Action == resendAction {
+		return o.send(ctx, v, sent)
+	}
+	typed := strings.Join(strings.Fields(v.Answer.Inputs[codeInput]), "")
+	if typed == "" {
+		return o.ask(sent, "This is required.")
+	}
+	return o.check(ctx, v, sent, typed)
+}
+
+// address is where codes go, "" if nowhere, and the user it is of; nil of one who is
+// not there.
+func (o *emailOTP) address(ctx context.Context, v *engine.Visit) (string, *schemas.User, error) {
+	if !v.Subject.Known() && v.Subject.Name != "" {
+		return "", nil, nil
+	}
+	user, err := subjectUser(ctx, o.deps.Users, v)
+	if err != nil {
+		return "", nil, err
+	}
+	return user.Text("email"), user, nil
+}
+
+// conceals reports whether the person must not learn if there is an account.
+func conceals(v *engine.Visit) bool { return v.Subject.Name != "" && v.Authentication == nil }
+
+// send queues a code and asks for it. Another that was sent before is void then; if
+// it may not be sent, that other stays good.
+func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) (*engine.Decision, error) {
+	to, user, err := o.address(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if to == "" && !conceals(v) {
+		return o.leaveMissing(), nil
+	}
+	if before != nil && v.Now.Before(before.SentAt.Add(resendPause)) {
+		return o.putOff(before, schemas.Errorf(schemas.Throttled, codeMailThrottled,
+			"a code was sent a moment ago; wait for it, or have another sent in %v", before.SentAt.Add(resendPause).Sub(v.Now)))
+	}
+	code := newCode(o.digits)
+	delivery, err := o.deps.Mails.Mail(ctx, mailAccount(v, to), schemas.Mail{
+		To: to, Code: code, Minutes: int(codeTTL.Minutes()), Application: vouchedName(v.Application), Language: v.Request.Language,
+	}, v.Now)
+	if schemas.HasClass(err, schemas.Throttled) {
+		// An error would leave the run where it was, and a wrong code that led here not
+		// counted.
+		return o.putOff(before, schemas.AsError(err))
+	}
+	if err != nil {
+		return nil, err
+	}
+	sent := &sentCode{SentAt: v.Now, ExpiresAt: v.Now.Add(codeTTL)}
+	d, err := o.ask(sent.of(o.mac(v, user, to, code)), "")
+	if err != nil {
+		return nil, err
+	}
+	d.Changes = []schemas.Change{schemas.QueueDelivery{Delivery: delivery}}
+	if to != "" {
+		d.Changes = append(d.Changes, event(v, "email_code.sent", v.Subject.UserID, nil))
+	}
+	return d, nil
+}
+
+// codeMailThrottled is that of the notice that another code has to wait.
+const codeMailThrottled = "mail_throttled"
+
+// putOff asks for the code of before, if there is any, and says why no other was
+// sent.
+func (o *emailOTP) putOff(before *sentCode, why *schemas.Error) (*engine.Decision, error) {
+	if before == nil {
+		before = &sentCode{}
+	}
+	d, err := o.ask(before, "")
+	if d != nil {
+		d.Notice = why
+	}
+	return d, err
+}
+
+func (o *emailOTP) leaveMissing() *engine.Decision {
+	if len(o.outcomes) == len(emailOTPOutcomes()) {
+		return engine.Leave(missingOutcome)
+	}
+	return &engine.Decision{Fail: schemas.Errorf(schemas.Invalid, "no_email_address",
+		"this account has no email address to send a code to; sign in another way, or ask an administrator to add one")}
+}
+
+// ask asks for the code, and says what was wrong with the last one, if anything was.
+func (o *emailOTP) ask(sent *sentCode, fault string) (*engine.Decision, error) {
+	ask := o.form.ask()
+	if fault != "" {
+		ask.FieldErrors = []schemas.FieldError{{Identifier: codeInput, Message: fault}}
+	}
+	kept, err := sent.keep()
+	return &engine.Decision{Ask: ask, Keep: kept}, err
+}
+
+// check compares what was typed with the code that was sent.
+func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, typed string) (*engine.Decision, error) {
+	if !v.Now.Before(sent.ExpiresAt) {
+		return o.ask(sent, "This code has expired. Have a new one sent.")
+	}
+	to, user, err := o.address(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	verify := func() (bool, error) { return user != nil && to != "" && sent.matches(o.mac(v, user, to, typed)), nil }
+	right := false
+	if o.deps.Guesses != nil {
+		right, err = o.deps.Guesses.Guess(ctx, mailAccount(v, to), v.Subject.UserID, verify)
+	} else {
+		right, err = verify()
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case right:
+		return o.succeed(ctx, v, user)
+	}
+	if sent.Tries++; sent.Tries < maxTries {
+		d, err := o.ask(sent, fmt.Sprintf("This is not the code. You may try %d more times.", maxTries-sent.Tries))
+		if d != nil {
+			d.Failed = true
+		}
+		return d, err
+	}
+	d := engine.Leave("failure")
+	d.Failed = true
+	d.Notice = schemas.Errorf(schemas.Invalid, "invalid_code", "too many codes were wrong, so this one is void; have a new one sent")
+	return d, nil
+}
+
+// succeed leaves with the address verified, if the user's type lets users say so.
+func (o *emailOTP) succeed(ctx context.Context, v *engine.Visit, user *schemas.User) (*engine.Decision, error) {
+	d := engine.Leave("success")
+	proved(v, d, []string{schemas.AMREmail}, schemas.ACRVouched)
+	d.Changes = []schemas.Change{proof(v, "email_code.used", user.ID, nil)}
+	if user.Attributes[emailVerified] == true {
+		return d, nil
+	}
+	marked := verifiedCopy(user)
+	switch err := o.deps.Types.CheckUser(ctx, marked); {
+	case schemas.HasCode(err, schemas.CodeUserDoesNotFit):
+		return d, nil
+	case err != nil:
+		return nil, err
+	}
+	if v.Subject.Draft != nil { // not stored yet
+		subject := v.Subject
+		subject.Draft = marked
+		d.Subject = &subject
+		return d, nil
+	}
+	d.Changes = append(d.Changes, schemas.VerifyEmail{UserID: user.ID, Email: user.Text("email"), At: v.Now})
+	return d, nil
+}

@@ -1,0 +1,201 @@
+package nodes
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// post is a queue of mails that can be full.
+type post struct {
+	sent   []schemas.Mail
+	names  []string
+	broken error
+}
+
+func (p *post) Mail(_ context.Context, name string, m schemas.Mail, now time.Time) (schemas.Delivery, error) {
+	if p.broken != nil {
+		return schemas.Delivery{}, p.broken
+	}
+	p.sent, p.names = append(p.sent, m), append(p.names, name)
+	body, err := json.Marshal(m)
+	return schemas.Delivery{ID: "delivery", Kind: schemas.MailDelivery, Body: body, CreatedAt: now}, err
+}
+
+// code is that of the newest mail.
+func (p *post) code() string { return p.sent[len(p.sent)-1].Code }
+
+// codeWorld is a world with a post, and a node that sends codes by it.
+func codeWorld(t *testing.T, with string) (*world, *post, engine.Executor) {
+	w := newWorld(t)
+	p := &post{}
+	w.deps.Mails = p
+	w.kinds = Kinds(w.deps)
+	return w, p, w.make(t, "email-otp", with, nil)
+}
+
+// A code opens what it was sent for, and nothing else.
+func TestEmailOTPBinds(t *testing.T) {
+	moved := func(w *world) { w.users["ada"].Attributes["email"] = "new@example.org" }
+	tests := map[string]struct {
+		visit  *engine.Visit // that of the answer
+		before func(*world)
+		right  bool
+	}{
+		"the run and user that it was sent for": {visit(known("ada")), nil, true},
+		"the same address, written otherwise":   {visit(known("ada")), func(w *world) { w.users["ada"].Attributes["email"] = "ADA@example.org" }, true},
+		"another address of the user":           {visit(known("ada")), moved, false},
+		"another run":                           {visit(known("ada"), func(v *engine.Visit) { v.ExecutionID = "run-2" }), nil, false},
+		"another user with that address": {visit(known("bob")), func(w *world) {
+			w.users["bob"].Attributes["email"] = "ada@example.org"
+		}, false},
+		"a user who is not there": {visit(concealed("ada")), nil, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, p, exec := codeWorld(t, `{}`)
+			asked := run(t, exec, visit(known("ada")))
+			if test.before != nil {
+				test.before(w)
+			}
+			v := test.visit
+			v.Keep = asked.Keep
+			answer("submit", "code", " "+p.code()[:3]+" "+p.code()[3:]+" ")(v)
+			d := run(t, exec, v)
+			if right := d.Outcome == "success"; right != test.right {
+				t.Errorf("left by %q, ask %v", d.Outcome, d.Ask)
+			}
+		})
+	}
+}
+
+// What is kept does not tell the code, and is not the same for another run.
+func TestEmailOTPKeepsNoCode(t *testing.T) {
+	_, p, exec := codeWorld(t, `{"digits": 8}`)
+	d := run(t, exec, visit(known("ada")))
+	if len(p.code()) != 8 || slices.ContainsFunc([]byte(p.code()), func(c byte) bool { return c < '0' || c > '9' }) {
+		t.Errorf("the code %q", p.code())
+	}
+	sent, err := readSentCode(d.Keep)
+	if err != nil || len(sent.MAC) != 32 {
+		t.Fatalf("kept %s, %v", d.Keep, err)
+	}
+	if m := p.sent[0]; m.To != "ada@example.org" || m.Minutes != 10 || m.Application != "Shop" || p.names[0] != "ada" {
+		t.Errorf("the mail %+v for %q", m, p.names[0])
+	}
+	if again := run(t, exec, visit(known("ada"))); string(again.Keep) == string(d.Keep) {
+		t.Error("two codes are the same")
+	}
+}
+
+// A name is concealed in all that the client sees, and in the work there is.
+func TestEmailOTPConceals(t *testing.T) {
+	w, p, exec := codeWorld(t, `{}`)
+	w.users["eve"] = &schemas.User{ID: "eve", Attributes: map[string]any{"username": "eve"}} // without an address
+	hidden := func(name string) func(*engine.Visit) {
+		return func(v *engine.Visit) { v.Subject = engine.Subject{UserID: name, Name: name, Input: "username"} }
+	}
+	var asks []string
+	for i, v := range []*engine.Visit{visit(hidden("ada")), visit(hidden("eve")), visit(concealed("nobody"))} {
+		d := run(t, exec, v)
+		text, err := json.Marshal(d.Ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asks = append(asks, string(text))
+		if len(p.sent) != i+1 {
+			t.Errorf("%d mails after %d arrivals", len(p.sent), i+1)
+		}
+		if mailed := p.sent[i].To != ""; mailed != (i == 0) {
+			t.Errorf("the mail goes to %q", p.sent[i].To)
+		}
+		v.Keep, v.Answer = d.Keep, &engine.Answer{Action: "submit", Inputs: map[string]string{"code": "12345678"}}
+		if d := run(t, exec, v); d.Ask == nil || !d.Failed || d.Ask.FieldErrors[0].Message != "This is not the code. You may try 4 more times." {
+			t.Errorf("a wrong code: %+v", d)
+		}
+	}
+	if asks[0] != asks[1] || asks[0] != asks[2] {
+		t.Errorf("the questions differ: %s", asks)
+	}
+	if _, p, exec := codeWorld(t, `{}`); true {
+		d := run(t, exec, visit(drafted(&schemas.User{ID: "new", Attributes: map[string]any{"email": "new@example.org"}})))
+		if d.Ask == nil || p.names[0] != "new@example.org" {
+			t.Errorf("mails to somebody new are counted by %q", p.names)
+		}
+	}
+}
+
+// Somebody without an address is told, if they are theirs to know.
+func TestEmailOTPMissing(t *testing.T) {
+	_, _, exec := codeWorld(t, `{}`)
+	d, err := exec.Execute(t.Context(), visit(known("bob")))
+	if err != nil || d.Fail == nil || d.Fail.Code != "no_email_address" {
+		t.Errorf("got %+v, %v", d, err)
+	}
+	w, _, _ := codeWorld(t, `{}`)
+	wired, problems := w.try("email-otp", `{}`, nil, schemas.Next{By: map[string]string{"success": "next", "missing": "next"}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	left(t, run(t, wired, visit(known("bob"))), "missing")
+}
+
+// That no more mails may be sent is told with the question, and no error: what led
+// here still counts.
+func TestEmailOTPThrottled(t *testing.T) {
+	_, p, exec := codeWorld(t, `{}`)
+	p.broken = schemas.Errorf(schemas.Throttled, "too_many_requests", "too many mails")
+	d := run(t, exec, visit(known("ada")))
+	if d.Ask == nil || d.Notice == nil || d.Notice.Class != schemas.Throttled || len(d.Changes) > 0 {
+		t.Fatalf("got %+v", d)
+	}
+	v := visit(known("ada"), keeping(d), answer("submit", "code", "123456"))
+	if d := run(t, exec, v); d.Ask == nil || d.Ask.FieldErrors == nil {
+		t.Errorf("there is no code, and %+v", d)
+	}
+	p.broken = schemas.Errorf(schemas.Unavailable, "mail_not_configured", "no mail server")
+	if _, err := exec.Execute(t.Context(), visit(known("ada"))); !schemas.HasCode(err, "mail_not_configured") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Wrong codes are counted like wrong passwords.
+func TestEmailOTPGuesses(t *testing.T) {
+	w, p, _ := codeWorld(t, `{}`)
+	limited := &counted{}
+	w.deps.Guesses = limited
+	w.kinds = Kinds(w.deps)
+	exec := w.make(t, "email-otp", `{}`, nil)
+	asked := run(t, exec, visit(known("ada")))
+	run(t, exec, visit(known("ada"), keeping(asked), answer("submit", "code", "1")))
+	left(t, run(t, exec, visit(known("ada"), keeping(asked), answer("submit", "code", p.code()))), "success")
+	if !slices.Equal(limited.outcomes, []bool{false, true}) {
+		t.Errorf("counted %v", limited.outcomes)
+	}
+}
+
+// counted notes what came of guesses.
+type counted struct{ outcomes []bool }
+
+func (c *counted) Guess(_ context.Context, _, _ string, check func() (bool, error)) (bool, error) {
+	right, err := check()
+	c.outcomes = append(c.outcomes, right)
+	return right, err
+}
+
+// Names that nobody vouches for are not mailed: who registers a client could say
+// anything to people in our name.
+func TestEmailOTPNames(t *testing.T) {
+	_, p, exec := codeWorld(t, `{}`)
+	stranger := *app
+	stranger.Registration = schemas.RegisteredDynamically
+	run(t, exec, visit(known("ada"), func(v *engine.Visit) { v.Application = &stranger }))
+	if p.sent[0].Application != "" {
+		t.Errorf("the mail speaks of %q", p.sent[0].Application)
+	}
+}

@@ -1,0 +1,29 @@
+package schemas
+
+import "time"
+
+// Mail is the body of a MailDelivery as JSON, before it is sealed: a code for whoever
+// reads the mail of an address.
+type Mail struct {
+	// To is the address (RFC 5321 addr-spec). With "" there is nobody to send to: such
+	// a mail is queued like others where nobody must learn that there is no address.
+	To string `json:"to"`
+	// Code is what the person is to type in, and Minutes for how long they may.
+	Code    string `json:"code"`
+	Minutes int    `json:"minutes"`
+	// Application is the name of what they sign in to, "" where nobody vouches for it.
+	Application string `json:"application,omitempty"`
+	// Language is what they read (BCP 47), "" for none in particular.
+	Language string `json:"language,omitempty"`
+}
+
+// VerifyEmail notes on a user that the address has been shown to be theirs
+// (email_verified, OpenID Connect Core §5.1). If the user is gone, or has another
+// address by now, nothing happens.
+type VerifyEmail struct {
+	UserID string
+	Email  string
+	At     time.Time
+}
+
+func (VerifyEmail) change() {}
