@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 
 	"github.com/postern-id/postern/flows/flowtest"
@@ -39,6 +40,9 @@ func (c flowTestCommand) Run(ctx context.Context, p program) error {
 	passed, failed := suite.Count()
 	if passed+failed == 0 {
 		return fmt.Errorf("--run: no scenario has a name that matches %q", c.Only)
+	}
+	if c.Coverage || c.CoverageMin > 0 || c.CoverageOut != "" {
+		suite = append(suite, untested(c.Paths, suite)...)
 	}
 	if err := c.write(p, suite); err != nil {
 		return err
@@ -75,4 +79,30 @@ func (c flowTestCommand) thin(p program, list []flowtest.Coverage) (thin bool) {
 		}
 	}
 	return thin
+}
+
+// untested are the flows in folders that none of the scenarios are about. What does
+// not compile is left out: it is no flow, or one for flow check to speak of.
+func untested(paths []string, tested flowtest.Suite) (list flowtest.Suite) {
+	seen := map[string]bool{}
+	for _, c := range tested.Coverage() {
+		seen[c.File] = true
+	}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			continue
+		}
+		found, err := flowFiles().at(path)
+		if err != nil {
+			continue // it was read a moment ago
+		}
+		for _, file := range found {
+			report, err := flowtest.Untested(file)
+			if err == nil && !seen[report.Report.Coverage.File] {
+				list = append(list, report)
+				seen[report.Report.Coverage.File] = true
+			}
+		}
+	}
+	return list
 }

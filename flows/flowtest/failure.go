@@ -35,6 +35,7 @@ func (p *playing) failure(j int, d differences) *Failure {
 			path += ".expect." + d[i].Member
 		}
 		d[i].Line, d[i].Column = p.file.place(path)
+		d[i].Got = p.steady.value(d[i].Got)
 	}
 	return f
 }

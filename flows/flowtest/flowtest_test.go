@@ -2,9 +2,13 @@ package flowtest_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,6 +121,9 @@ func TestFaultyFiles(t *testing.T) {
 		{"a consent of nobody", signIn, "users: {ada: {attributes: {}}}\nscenarios: [{name: s, consents: {adb: []}, steps: [{}]}]\n", `there is no user "adb"; did you mean "ada"?`},
 		{"a passkey of nobody", signIn, "scenarios: [{name: s, steps: [{send: {passkey: {device: d, as: eve}}}]}]\n", `passkey.as: there is no user "eve"`},
 		{"an expectation of nobody", signIn, "scenarios: [{name: s, steps: [{expect: {user: eve, passkeys: {eve: 1}, events: [{action: x, user: eve}]}}]}]\n", `events[0].user: there is no user "eve"`},
+		{"an answer to nothing", signIn, "scenarios: [{name: s, steps: [{send: {action: go}}]}]\n", "flow_test.yaml:1:47: scenarios[0].steps[0].send.action: the first step starts the run"},
+		{"an answer beside the question", signIn, "scenarios: [{name: s, steps: [{}, {send: {resume: true, inputs: {a: b}}}]}]\n", "steps[1].send.inputs: who asks for the step again (resume) does not answer it"},
+		{"another answer once more", signIn, "scenarios: [{name: s, steps: [{}, {send: {passkey: {device: d, replay: true, old: true, origin: x}}}]}]\n", "passkey.old: an answer that is sent once more (replay) is what it was"},
 		{"an event that is a number", signIn, "scenarios: [{name: s, steps: [{expect: {events: [1]}}]}]\n", "events[0]: expected "},
 		{"a clock of no time", signIn, "clock: noon\n" + good, "clock: expected a time such as"},
 		{"a flow that is not one", "handle: x\n", good, "flow.yaml:1:1"},
@@ -169,6 +176,69 @@ func TestMemoryGrants(t *testing.T) {
 	}
 	if r, err := m.AuthRequest(t.Context(), "x"); !schemas.HasCode(err, schemas.CodeAuthRequest) {
 		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+// The schema names every check that a passkey can fail, and says what each is.
+func TestChecksAreNamed(t *testing.T) {
+	const path = "../../internal/passkey/failure.go"
+	source, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []string
+	for _, found := range regexp.MustCompile(`Step\w+ +Step = "(\w+)"`).FindAllStringSubmatch(string(source), -1) {
+		steps = append(steps, found[1])
+	}
+	var schema struct {
+		Defs struct {
+			Expect struct {
+				Properties struct {
+					Check struct{ Enum, EnumDescriptions []string }
+				}
+			}
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(flowtest.Schema().Raw(), &schema); err != nil {
+		t.Fatal(err)
+	}
+	check := schema.Defs.Expect.Properties.Check
+	if len(steps) < 18 || !slices.Equal(check.Enum, steps) || len(check.EnumDescriptions) != len(steps) {
+		t.Errorf("%s has the steps %v; the schema %v, of which %d are described", path, steps, check.Enum, len(check.EnumDescriptions))
+	}
+}
+
+// What comes of scenarios does not depend on when or how they are run.
+func TestSameEachTime(t *testing.T) {
+	paths, err := filepath.Glob("../*_test.yaml")
+	if err != nil || len(paths) < 6 {
+		t.Fatal(paths, err)
+	}
+	paths = append(paths, write(t, signIn, "users: {ada: {attributes: {username: ada}, passkeys: [laptop]}}\nscenarios: [{name: fails, steps: [{}, {send: {passkey: {device: laptop}}, expect: {users: 2, step: key}}]}]\n"))
+	run := func() string {
+		var out strings.Builder
+		suite := flowtest.Runner{Transcripts: true}.RunFiles(t.Context(), paths)
+		for _, write := range []func() error{
+			func() error { return flowtest.Text{Verbose: true, Coverage: true}.Write(&out, suite) },
+			func() error { return flowtest.WriteJSON(&out, suite) },
+			func() error { return flowtest.WriteJUnit(&out, suite) },
+		} {
+			if err := write(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return out.String()
+	}
+	first := run()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if again := run(); again != first {
+		was, is := strings.Split(first, "\n"), strings.Split(again, "\n")
+		for i := range min(len(was), len(is)) {
+			if was[i] != is[i] {
+				t.Fatalf("line %d was\n%s\nand is now\n%s", i+1, was[i], is[i])
+			}
+		}
+		t.Error("another run says more, or less")
 	}
 }
 

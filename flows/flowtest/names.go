@@ -26,7 +26,33 @@ func (f *File) checkNames() (problems []schemas.Problem) {
 		}
 		for j, x := range s.Steps {
 			problems = f.checkUsers(problems, stepPath(i, j), x)
+			problems = append(problems, x.Send.check(stepPath(i, j)+".send", j == 0)...)
 		}
+	}
+	return problems
+}
+
+// check finds members that would mean nothing beside others.
+func (s Send) check(at string, first bool) (problems []schemas.Problem) {
+	without := func(where string, members map[string]bool, why string) {
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			if members[name] {
+				problems = append(problems, problem(where+"."+name, "%s", why))
+			}
+		}
+	}
+	answer := map[string]bool{"action": s.Action != "", "inputs": s.Inputs != nil, "passkey": s.Passkey != nil, "stale": s.Stale}
+	switch {
+	case first:
+		answer["resume"] = s.Resume
+		without(at, answer, "the first step starts the run and answers nothing; inputs of the start belong in the scenario's `start`")
+	case s.Resume:
+		without(at, answer, "who asks for the step again (resume) does not answer it")
+	}
+	if c := s.Passkey; c != nil && c.Replay {
+		without(at+".passkey", map[string]bool{
+			"fault": c.Fault != "", "old": c.Old, "as": c.As != "", "origin": c.Origin != "", "name": c.Name != "",
+		}, "an answer that is sent once more (replay) is what it was")
 	}
 	return problems
 }

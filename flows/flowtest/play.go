@@ -19,6 +19,7 @@ type playing struct {
 	answers    map[string]map[string]string // the last of each device
 	left       []way                        // by which the run left nodes
 	transcript []string
+	steady     *steady
 }
 
 // reply is what comes of a request: a step, or an error instead of one, or nothing
@@ -34,15 +35,15 @@ type reply struct {
 
 // play runs the scenario to its first step that is not as expected, if any.
 func (p *playing) play(ctx context.Context) *Failure {
-	p.answers = map[string]map[string]string{}
+	p.answers, p.steady = map[string]map[string]string{}, newSteady(p.file.Users)
 	for j, x := range p.scenario.Steps {
 		p.transcript = append(p.transcript, x.Send.words(j == 0, p.scenario.Start))
 		r, err := p.exchange(ctx, j, x.Send)
 		if err != nil {
-			p.transcript = append(p.transcript, "  "+err.Error())
+			p.transcript = append(p.transcript, p.steady.lines("  "+err.Error())...)
 			return p.failure(j, differences{{Member: "", Got: err.Error()}})
 		}
-		p.transcript = append(p.transcript, r.words()...)
+		p.transcript = append(p.transcript, p.steady.lines(r.words()...)...)
 		d := x.Expect.compare(r)
 		x.Expect.compareStore(&d, p.world)
 		if len(d) > 0 {

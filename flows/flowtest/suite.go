@@ -3,6 +3,7 @@ package flowtest
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"sync"
 )
@@ -97,4 +98,15 @@ func (c *Coverage) Percent() float64 {
 func (c *Coverage) Words() string {
 	reached, all := c.Count()
 	return fmt.Sprintf("%.1f%% (%d of %d outcomes)", c.Percent(), reached, all)
+}
+
+// Untested is what came of a flow that no scenarios are about: nothing was reached.
+// The error is for one that does not compile.
+func Untested(flow string) (FileReport, error) {
+	f := &File{path: flow, Flow: filepath.Base(flow)}
+	w, err := newWorld(f)
+	if err != nil {
+		return FileReport{}, err
+	}
+	return FileReport{Name: flow, Report: &Report{Coverage: covered(f, []*world{w})}}, nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Scenario is the rule of scenario files: they fit their schema, and there is the
-// flow that they test. The other rules are the engine's.
+// Scenario is the rule of scenario files: they fit their schema, there is the flow
+// that they test, and whatever they name. The other rules are the engine's.
 const Scenario = "scenario"
 
 // Rule tells an author about one rule.
@@ -86,8 +86,8 @@ func formRules() []Rule {
 			Mend: "Give one of them another id, and see to which of them each `next` should lead.",
 		},
 		{
-			ID: Scenario, Title: "a scenario file does not fit its schema, or tests no flow",
-			Why:  "A misspelt expectation expects nothing: the scenario would pass whatever the flow does. So scenario files are as strict as flows are.",
+			ID: Scenario, Title: "a scenario file does not fit its schema, names what there is not, or tests no flow",
+			Why:  "A misspelt expectation expects nothing: the scenario would pass whatever the flow does. So scenario files are as strict as flows are, also about the users, steps and faults that they name.",
 			Mend: "Follow the message. `postern schema scenario` prints the schema. A file `x_test.yaml` tests `x.yaml` beside it, unless its member `flow` names another.",
 		},
 	}
