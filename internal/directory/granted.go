@@ -2,33 +2,25 @@ package directory
 
 import (
 	"context"
-	"slices"
 
 	"github.com/postern-id/postern/schemas"
 )
 
 // Granted returns what of the scope of a token its subject still has: of the
-// permissions in it those that the user's roles grant by now, or below one of
-// them. A token whose client is its own subject was issued to a client on its own
-// behalf; see ClientScopes. What is no permission stays.
+// permissions in it those that the user's roles grant by now, or below one of them.
+// The rule is that by which tokens are issued (schemas.GrantableScopes): whoever may
+// give themselves a permission of another resource server, by "system", has it in
+// tokens once they have. A token whose client is its own subject was issued to a
+// client on its own behalf; see ClientScopes. What is no permission stays.
 func (d *Directory) Granted(ctx context.Context, subject, clientID string, scope []string) ([]string, error) {
-	permissions := permissionScopes(scope)
-	if len(permissions) == 0 {
+	if len(permissionScopes(scope)) == 0 {
 		return scope, nil
 	}
 	has, err := d.permissionsNow(ctx, subject, clientID)
 	if err != nil {
 		return nil, err
 	}
-	now := Call{Permissions: has}
-	kept := slices.DeleteFunc(slices.Clone(scope), func(s string) bool { return slices.Contains(permissions, s) && !now.Permits(s) })
-	asked := Call{Permissions: permissions}
-	for _, p := range permissionScopes(has) {
-		if asked.Permits(p) && !slices.Contains(kept, p) {
-			kept = append(kept, p)
-		}
-	}
-	return kept, nil
+	return schemas.GrantableScopes(scope, has), nil
 }
 
 func (d *Directory) permissionsNow(ctx context.Context, subject, clientID string) ([]string, error) {
