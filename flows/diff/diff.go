@@ -5,6 +5,7 @@
 package diff
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -70,15 +71,15 @@ type side struct {
 	flow  *schemas.Flow
 	order []string // ids of the nodes
 	node  map[string]engine.Node
-	with  map[string]map[string]any // node → path → leaf of its configuration
+	with  map[string]leaves // node → its configuration
 }
 
 func sideOf(g *engine.Graph) side {
-	s := side{flow: g.Flow(), node: map[string]engine.Node{}, with: map[string]map[string]any{}}
+	s := side{flow: g.Flow(), node: map[string]engine.Node{}, with: map[string]leaves{}}
 	for i, n := range g.Nodes() {
 		s.order = append(s.order, n.ID)
 		s.node[n.ID] = n
-		s.with[n.ID] = leaves(s.flow.Nodes[i].With, shapeOf(n.With))
+		s.with[n.ID] = leavesOf(s.flow.Nodes[i].With, shapeOf(n.With))
 	}
 	return s
 }
@@ -136,7 +137,7 @@ func (c *comparison) match() {
 // the id does after the change.
 func (c *comparison) like(s side, id string, matched map[string]string) (ids []string) {
 	for _, other := range s.order {
-		if matched[other] == "" && s.node[other].Kind == c.b.node[id].Kind && maps.Equal(s.with[other], c.b.with[id]) {
+		if matched[other] == "" && s.node[other].Kind == c.b.node[id].Kind && maps.Equal(s.with[other].value, c.b.with[id].value) {
 			ids = append(ids, other)
 		}
 	}
@@ -193,8 +194,12 @@ func (c *comparison) node(id string) {
 
 func (c *comparison) configuration(id string) {
 	before, after := c.a.with[c.was[id]], c.b.with[id]
-	for _, path := range keys(before, after) {
-		if x, y := before[path], after[path]; x != y {
+	for _, path := range keys(before.value, after.value) {
+		fallback := cmp.Or(before.fallback[path], after.fallback[path])
+		if c.a.node[c.was[id]].Kind != c.b.node[id].Kind {
+			fallback = nil
+		}
+		if x, y := before.of(path, fallback), after.of(path, fallback); x != y {
 			c.add(Change{What: With, Node: id, Path: path, Before: x, After: y})
 		}
 	}

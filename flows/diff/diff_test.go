@@ -60,7 +60,9 @@ func TestCompare(t *testing.T) {
 		{"a member less", "      title: Sign up\n", "", "- who: with title: \"Sign up\"\n"},
 		{"an empty list", "actions: [{ref: continue}]", "actions: [{ref: continue}, {ref: none, inputs: []}]", ""},
 		{"a default written out", "type: EMAIL_INPUT", "type: EMAIL_INPUT, required: false, maxLength: 1024", ""},
-		{"what is no default", "type: EMAIL_INPUT", "type: EMAIL_INPUT, maxLength: 1023", "+ who: with inputs[1].maxLength: 1023\n"},
+		{"what is no default", "type: EMAIL_INPUT", "type: EMAIL_INPUT, maxLength: 1023", "~ who: with inputs[1].maxLength: 1024 → 1023\n"},
+		{"a default and more", "required: true}", "required: true}, {identifier: name, type: TEXT_INPUT, required: false}", "~ who: with inputs[1].identifier: \"email\" → \"name\"\n~ who: with inputs[1].type: \"EMAIL_INPUT\" → \"TEXT_INPUT\"\n" +
+			"+ who: with inputs[2].identifier: \"email\"\n+ who: with inputs[2].type: \"EMAIL_INPUT\"\n"},
 		{"a set in another order", "inputs: [username, email]", "inputs: [email, username]", ""},
 		{"another set", "inputs: [username, email]", "inputs: [username]", "- who: with actions[0].inputs: \"email\"\n"},
 		{"an edge", "failure: who", "failure: key", "~ key: failure leads to: who → key\n"},

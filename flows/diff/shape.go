@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 
@@ -40,13 +41,18 @@ func (s *shape) item() *shape {
 	return s.Items
 }
 
-// isDefault reports whether a value is what stands there if nothing is written.
-func (s *shape) isDefault(value any) bool {
+// fallback is what a value is if it is left out, nil if nothing is said of that.
+func (s *shape) fallback() any {
 	if s == nil || s.Default == nil {
-		return false
+		return nil
 	}
-	text, err := json.Marshal(value)
-	return err == nil && string(text) == string(s.Default)
+	decoder := json.NewDecoder(bytes.NewReader(s.Default))
+	decoder.UseNumber()
+	var v any
+	if decoder.Decode(&v) != nil {
+		return nil
+	}
+	return v
 }
 
 // index is how the path of an item names it: by its number, or by what it is
