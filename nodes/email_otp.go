@@ -174,7 +174,7 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 		return o.leaveMissing(), nil
 	}
 	if before != nil && v.Now.Before(before.SentAt.Add(resendPause)) {
-		return o.putOff(before, schemas.Errorf(schemas.Throttled, codeMailThrottled,
+		return o.putOff(before, schemas.Errorf(schemas.Throttled, schemas.CodeMailThrottled,
 			"a code was sent a moment ago; wait for it, or have another sent in %v", before.SentAt.Add(resendPause).Sub(v.Now)))
 	}
 	code := newCode(o.digits)
@@ -201,9 +201,6 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 	return d, nil
 }
 
-// codeMailThrottled is that of the notice that another code has to wait.
-const codeMailThrottled = "mail_throttled"
-
 // putOff asks for the code of before, if there is any, and says why no other was
 // sent.
 func (o *emailOTP) putOff(before *sentCode, why *schemas.Error) (*engine.Decision, error) {
@@ -221,7 +218,7 @@ func (o *emailOTP) leaveMissing() *engine.Decision {
 	if len(o.outcomes) == len(emailOTPOutcomes()) {
 		return engine.Leave(missingOutcome)
 	}
-	return &engine.Decision{Fail: schemas.Errorf(schemas.Invalid, "no_email_address",
+	return &engine.Decision{Fail: schemas.Errorf(schemas.Invalid, schemas.CodeNoEmailAddress,
 		"this account has no email address to send a code to; sign in another way, or ask an administrator to add one")}
 }
 
@@ -258,7 +255,7 @@ func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, t
 		return o.succeed(ctx, v, user)
 	}
 	if sent.Tries++; sent.Tries < maxTries {
-		d, err := o.ask(sent, fmt.Sprintf("This is not the code. You may try %d more times.", maxTries-sent.Tries))
+		d, err := o.ask(sent, wrongCode(maxTries-sent.Tries))
 		if d != nil {
 			d.Failed = true
 		}
@@ -266,8 +263,16 @@ func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, t
 	}
 	d := engine.Leave("failure")
 	d.Failed = true
-	d.Notice = schemas.Errorf(schemas.Invalid, "invalid_code", "too many codes were wrong, so this one is void; have a new one sent")
+	d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode, "too many codes were wrong, so this one is void; have a new one sent")
 	return d, nil
+}
+
+// wrongCode says how often one may try on.
+func wrongCode(left int) string {
+	if left == 1 {
+		return "This is not the code. You may try once more."
+	}
+	return fmt.Sprintf("This is not the code. You may try %d more times.", left)
 }
 
 // succeed leaves with the address verified, if the user's type lets users say so.

@@ -46,6 +46,10 @@ const (
 	CodeInvalidCredentials = "invalid_credentials" // for every failed password, so that it does not tell who exists
 	CodeUsed               = "code_used"           // a one-time code that somebody has used
 	CodeTooManyAttempts    = "too_many_attempts"
+	CodeInvalidCode        = "invalid_code"        // of several wrong ones the last that counted
+	CodeMailThrottled      = "mail_throttled"      // another code has to wait
+	CodeNoEmailAddress     = "no_email_address"    // there is nowhere to send a code to
+	CodeMailNotConfigured  = "mail_not_configured" // there is nothing to send it by
 	CodeStaleSession       = "stale_session_token"
 	CodePasskeyFailed      = "passkey_verification_failed"
 	CodePasskeyConfig      = "passkey_configuration"
@@ -205,6 +209,14 @@ func message(code string) string {
 		return "There is no such user."
 	case CodeUserTypeNotAllowed:
 		return "You cannot sign in here with this account."
+	case CodeInvalidCode:
+		return "The code was not right."
+	case CodeMailThrottled:
+		return "A code was sent a moment ago. Wait for it before you have another sent."
+	case CodeNoEmailAddress:
+		return "This account has no email address to send a code to."
+	case CodeMailNotConfigured:
+		return "No code can be sent at the moment. Tell whoever runs this service."
 	case CodeTooManyAttempts:
 		return "Too many attempts have failed. Start again."
 	case CodeExecutionNotFound:

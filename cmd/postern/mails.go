@@ -26,7 +26,7 @@ func (h *house) mails() mails {
 // use the code any more the mail is worth nothing.
 func (m mails) Mail(ctx context.Context, name string, letter schemas.Mail, now time.Time) (schemas.Delivery, error) {
 	if !m.configured {
-		return schemas.Delivery{}, schemas.Errorf(schemas.Unavailable, "mail_not_configured",
+		return schemas.Delivery{}, schemas.Errorf(schemas.Unavailable, schemas.CodeMailNotConfigured,
 			"this sign-in sends a code by mail, and the server has no mail server to send it by: its operator must set mail.host and mail.from")
 	}
 	if err := m.throttle.AdmitMail(ctx, name); err != nil {
