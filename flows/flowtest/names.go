@@ -41,7 +41,10 @@ func (s Send) check(at string, first bool) (problems []schemas.Problem) {
 			}
 		}
 	}
-	answer := map[string]bool{"action": s.Action != "", "inputs": s.Inputs != nil, "passkey": s.Passkey != nil, "stale": s.Stale}
+	answer := map[string]bool{
+		"action": s.Action != "", "inputs": s.Inputs != nil, "passkey": s.Passkey != nil, "stale": s.Stale,
+		"totp": s.TOTP != nil, "recoveryCode": s.RecoveryCode > 0, "mailedCode": s.MailedCode != "",
+	}
 	switch {
 	case first:
 		answer["resume"] = s.Resume

@@ -65,6 +65,9 @@ func (s Send) words(first bool, start map[string]string) string {
 	if s.TOTP != nil {
 		said = append(said, "the code that "+s.TOTP.Device+" shows")
 	}
+	if s.MailedCode != "" {
+		said = append(said, "the code of the "+s.MailedCode+" mail")
+	}
 	if s.RecoveryCode > 0 {
 		said = append(said, fmt.Sprintf("recovery code %d", s.RecoveryCode))
 	}
