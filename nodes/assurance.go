@@ -24,7 +24,7 @@ import (
 // knowing are the methods that prove something known, holding those that prove
 // something held.
 func knowing() []string { return []string{"pwd"} }
-func holding() []string { return []string{"pop", "otp", schemas.AMRRecovery} }
+func holding() []string { return schemas.HeldMethods() }
 
 // complements are the methods of which one more makes these two factors.
 func complements(methods []string) []string {

@@ -42,9 +42,9 @@ const recoveryCodeSchema = `{
     "input": {
       "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
       "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
-      "description": "The identifier of the input for the code; by default 'recoveryCode'."
+      "default": "recoveryCode", "description": "The identifier of the input for the code; by default 'recoveryCode'."
     },
-    "label": {"type": "string", "minLength": 1, "description": "What the person reads beside the input; by default 'Recovery code'."},
+    "label": {"type": "string", "minLength": 1, "default": "Recovery code", "description": "What the person reads beside the input; by default 'Recovery code'."},
     "alternatives": ` + alternativesSchema + `
   }
 }`

@@ -40,10 +40,10 @@ const recoveryCodesSchema = `{
   "type": "object",
   "additionalProperties": false,
   "properties": {
-    "title": {"type": "string", "minLength": 1, "description": "The heading; by default 'Save your recovery codes'."},
+    "title": {"type": "string", "minLength": 1, "default": "Save your recovery codes", "description": "The heading; by default 'Save your recovery codes'."},
     "text": {"type": "string", "minLength": 1, "description": "What the codes are for, above them."},
-    "label": {"type": "string", "minLength": 1, "description": "What the button says; by default 'I have saved them'."},
-    "optional": {"type": "boolean", "description": "Whether the person may decline; the node then has the outcome skip."}
+    "label": {"type": "string", "minLength": 1, "default": "I have saved them", "description": "What the button says; by default 'I have saved them'."},
+    "optional": {"type": "boolean", "default": false, "description": "Whether the person may decline; the node then has the outcome skip."}
   }
 }`
 

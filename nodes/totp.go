@@ -40,13 +40,13 @@ const totpSchema = `{
   "type": "object",
   "additionalProperties": false,
   "properties": {
-    "alone": {"type": "boolean", "description": "Whether a code may be all that somebody proves who was merely named. There is then no outcome none: whether somebody has an app, or exists, is not told."},
+    "alone": {"type": "boolean", "default": false, "description": "Whether a code may be all that somebody proves who was merely named. There is then no outcome none: whether somebody has an app, or exists, is not told."},
     "input": {
       "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
       "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
-      "description": "The identifier of the input for the code; by default 'otp'. A code that a prompt has just collected is taken."
+      "default": "otp", "description": "The identifier of the input for the code; by default 'otp'. A code that a prompt has just collected is taken."
     },
-    "label": {"type": "string", "minLength": 1, "description": "What the person reads beside the input; by default 'Code of your authenticator app'."},
+    "label": {"type": "string", "minLength": 1, "default": "Code of your authenticator app", "description": "What the person reads beside the input; by default 'Code of your authenticator app'."},
     "alternatives": ` + alternativesSchema + `
   }
 }`

@@ -53,16 +53,16 @@ const totpRegisterSchema = `{
   "additionalProperties": false,
   "properties": {
     "issuer": {"type": "string", "minLength": 1, "maxLength": 64, "description": "What the app calls this server; by default what authenticators call it: passkey.relying_party_name."},
-    "algorithm": {"enum": ["SHA1", "SHA256", "SHA512"], "description": "The hash of the codes; by default SHA1, which every app knows. Many take a key with another and show wrong codes."},
-    "digits": {"type": "integer", "minimum": 6, "maximum": 8, "description": "How many digits codes have; by default 6, which every app knows."},
+    "algorithm": {"enum": ["SHA1", "SHA256", "SHA512"], "default": "SHA1", "description": "The hash of the codes; by default SHA1, which every app knows. Many take a key with another and show wrong codes."},
+    "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "How many digits codes have; by default 6, which every app knows."},
     "input": {
       "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
       "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores",
-      "description": "The identifier of the input for the first code; by default 'otp'."
+      "default": "otp", "description": "The identifier of the input for the first code; by default 'otp'."
     },
-    "title": {"type": "string", "minLength": 1, "description": "The heading; by default 'Set up an authenticator app'."},
+    "title": {"type": "string", "minLength": 1, "default": "Set up an authenticator app", "description": "The heading; by default 'Set up an authenticator app'."},
     "text": {"type": "string", "minLength": 1, "description": "What the person is to do, above the QR code."},
-    "optional": {"type": "boolean", "description": "Whether the person may decline; the node then has the outcome skip."}
+    "optional": {"type": "boolean", "default": false, "description": "Whether the person may decline; the node then has the outcome skip."}
   }
 }`
 

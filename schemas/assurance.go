@@ -36,6 +36,10 @@ const (
 	AMREmail    = "email"    // a code that was sent to the user's address
 )
 
+// HeldMethods are the methods (amr) that prove something which the user holds, and
+// not only knows.
+func HeldMethods() []string { return []string{"pop", "otp", AMRRecovery} }
+
 // Satisfies reports whether a sign-in of class has is also one of class wanted:
 // the same, or a stronger one.
 func Satisfies(has, wanted string) bool {

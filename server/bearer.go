@@ -87,7 +87,7 @@ func (s *server) caller(r *http.Request, needs need) (*caller, error) {
 		return nil, err
 	}
 	c := &caller{session: claims.Session, Call: directory.Call{
-		Actor: actor(claims), Permissions: claims.Scope, TraceID: exchangeOf(r).traceID,
+		Actor: actor(claims), Permissions: claims.Scope, Methods: claims.AMR, TraceID: exchangeOf(r).traceID,
 	}}
 	c.delegated = claims.Type == token.AccessType && c.Actor.Type == schemas.UserActor
 	return c, nil

@@ -77,7 +77,7 @@ func TestNobodyRisesByAnAssertion(t *testing.T) {
 	before := h.footprint()
 	for request, body := range map[string]string{
 		"POST /register/passkey/start": start(boss), "PATCH /users/me/passkeys/" + key: `{"name":"x"}`, "DELETE /users/me/passkeys/" + key: "",
-		"DELETE /users/me/sessions": "", "DELETE /users/me/sessions/" + schemas.NewID(): "", "DELETE /users/me/consents/" + lure: "",
+		"DELETE /users/me/sessions": "", "DELETE /users/me/sessions/" + schemas.NewID(): "", "DELETE /users/me/consents/" + lure: "", "DELETE /users/me/factors/totp": "",
 	} {
 		method, path, _ := strings.Cut(request, " ")
 		rec := h.do(method, path, body, h.at(lure, boss))

@@ -12,7 +12,9 @@ type Call struct {
 	Actor schemas.Actor
 	// Permissions are what the actor's token grants.
 	Permissions []string
-	TraceID     string
+	// Methods are how the user whose token it is has signed in (amr, RFC 8176).
+	Methods []string
+	TraceID string
 	// DryRun has everything checked and nothing kept: the result is what it would
 	// have been.
 	DryRun bool

@@ -1,0 +1,113 @@
+package directory
+
+import (
+	"context"
+	"slices"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// The second factors that a user can have, as paths name them.
+const (
+	TOTPFactor          = "totp"
+	RecoveryCodesFactor = "recovery-codes"
+)
+
+// Codes of errors about second factors.
+const (
+	codeFactorNotFound = "factor_not_found"
+	codeFactorRequired = "second_factor_required"
+)
+
+// Factors are the second factors of a user; nil what they do not have.
+type Factors struct {
+	TOTP          *schemas.TOTP
+	RecoveryCodes *schemas.RecoveryCodes
+}
+
+func (f *Factors) has(factor string) bool {
+	return factor == TOTPFactor && f.TOTP != nil || factor == RecoveryCodesFactor && f.RecoveryCodes != nil
+}
+
+// Factors returns the second factors of a user. An unknown user is user_not_found,
+// Class NotFound.
+func (d *Directory) Factors(ctx context.Context, c Call, userID string) (*Factors, error) {
+	r := d.reader(c)
+	if _, err := store.Users().Get(ctx, r, userID); err != nil {
+		return nil, err
+	}
+	return factorsOf(ctx, r, userID)
+}
+
+func factorsOf(ctx context.Context, r store.Reader, userID string) (f *Factors, err error) {
+	f = &Factors{}
+	if f.TOTP, err = store.TOTPOf(ctx, r, userID); err != nil {
+		return nil, err
+	}
+	f.RecoveryCodes, err = store.RecoveryCodesOf(ctx, r, userID)
+	return f, err
+}
+
+// DeleteFactor takes a second factor of a user away; factor_not_found, Class
+// NotFound, if they have none of that name. Users themselves must have signed in
+// with something they hold: else a stolen password would be enough to do away with
+// what guards against it. That is second_factor_required, Class Forbidden.
+func (d *Directory) DeleteFactor(ctx context.Context, c Call, userID, factor string) error {
+	return d.transact(ctx, c, func(w *work) error {
+		if err := mayManage(w.ctx, w.tx, w.call, userID); err != nil {
+			return err
+		}
+		has, err := factorsOf(w.ctx, w.tx, userID)
+		if err != nil {
+			return err
+		}
+		if !has.has(factor) {
+			return schemas.Errorf(schemas.NotFound, codeFactorNotFound,
+				"This user has no second factor %.64q; expected %s or %s, of those that the list has.", factor, TOTPFactor, RecoveryCodesFactor)
+		}
+		if c.is(userID) {
+			if err := w.mayGiveUp(userID, has); err != nil {
+				return err
+			}
+		}
+		w.about(userID, deletions()[factor].action, schemas.ResourceRef{Type: "factor", ID: factor})
+		return w.tx.Apply([]schemas.Change{deletions()[factor].change(userID)})
+	})
+}
+
+// deletion is what it means to delete a factor.
+type deletion struct {
+	action string
+	change func(userID string) schemas.Change
+}
+
+func deletions() map[string]deletion {
+	return map[string]deletion{
+		TOTPFactor:          {"totp.deleted", func(id string) schemas.Change { return schemas.DeleteTOTP{UserID: id} }},
+		RecoveryCodesFactor: {"recovery.deleted", func(id string) schemas.Change { return schemas.DeleteRecoveryCodes{UserID: id} }},
+	}
+}
+
+// mayGiveUp returns an error if the user has signed in with a password alone, or
+// would have nothing left to sign in with.
+func (w *work) mayGiveUp(userID string, has *Factors) error {
+	held := func(method string) bool { return slices.Contains(schemas.HeldMethods(), method) }
+	if !slices.ContainsFunc(w.call.Methods, held) {
+		return schemas.Errorf(schemas.Forbidden, codeFactorRequired,
+			"this takes a token of a sign-in with a second factor or a passkey; sign in with one of those and try again")
+	}
+	if has.TOTP != nil && has.RecoveryCodes != nil {
+		return nil
+	}
+	password, err := store.HasPassword(w.ctx, w.tx, userID)
+	if err != nil || password {
+		return err
+	}
+	keys, err := store.CredentialsOf(w.ctx, w.tx, userID)
+	if err != nil || len(keys) > 0 {
+		return err
+	}
+	return schemas.Errorf(schemas.Conflict, schemas.CodeLastCredential,
+		"this is all that this account can be signed in to with; register a passkey or set a password first")
+}
