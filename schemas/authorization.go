@@ -70,6 +70,9 @@ type Grant struct {
 	// Consented says that the user agreed to what the client asks for, or did not
 	// have to.
 	Consented bool `json:"consented,omitempty"`
+	// ByAssertion says that the application has brought the assertion of a run of its
+	// own, which may have been in another browser than this one.
+	ByAssertion bool `json:"byAssertion,omitempty"`
 }
 
 // Refusal is what a client is told instead of being granted its request: an error

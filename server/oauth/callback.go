@@ -156,7 +156,8 @@ func (p *Provider) outcome(w http.ResponseWriter, r *http.Request, req *schemas.
 }
 
 // answer issues the code of a granted request, once, and has the browser know the
-// session.
+// session if the person has signed in here. Whoever got hold of the assertion of one
+// application could else be signed in to all others by it.
 func (p *Provider) answer(w http.ResponseWriter, r *http.Request, req *schemas.AuthRequest) (url.Values, error) {
 	code, now := schemas.NewSecret(), p.now()
 	err := p.Authorization.Requests.IssueCode(r.Context(), req.ID, schemas.HashSecret(code), now.Add(codeTTL), now)
@@ -177,11 +178,15 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, req *schemas.A
 		}
 		return url.Values{"error": {told.Code}, "error_description": {told.Description}}, nil
 	}
-	return url.Values{codeParameter: {code}}, p.signIn(w, r, req.Grant.SessionID)
+	if !req.Grant.ByAssertion {
+		err = p.signIn(w, r, req.Grant.SessionID)
+	}
+	return url.Values{codeParameter: {code}}, err
 }
 
 // grantBy grants a request by the assertion of a run of its application that was
-// made for it: one that is older might be of another sign-in altogether.
+// made for it: one that is older might be of another sign-in altogether. It is good for
+// that application alone.
 func (p *Provider) grantBy(ctx context.Context, req *schemas.AuthRequest, assertion string) error {
 	claims, err := p.Authorization.Tokens.Verify(ctx, assertion, p.Issuer)
 	if schemas.HasClass(err, schemas.Unauthenticated) {
@@ -198,7 +203,7 @@ func (p *Provider) grantBy(ctx context.Context, req *schemas.AuthRequest, assert
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "the assertion is older than the request: sign in for it")
 	}
 	now := p.now()
-	grant := schemas.Grant{UserID: claims.Subject, SessionID: claims.Session, AuthTime: claims.AuthTime, AMR: claims.AMR, ACR: claims.ACR}
+	grant := schemas.Grant{UserID: claims.Subject, SessionID: claims.Session, AuthTime: claims.AuthTime, AMR: claims.AMR, ACR: claims.ACR, ByAssertion: true}
 	err = p.Authorization.Requests.Apply(ctx, []schemas.Change{
 		schemas.GrantAuthRequest{ID: req.ID, Grant: grant, BrowserHash: req.BrowserHash, At: now},
 	})

@@ -166,3 +166,25 @@ func TestCallbackByAssertion(t *testing.T) {
 	_, err = b.do(t, a.provider.CallbackBy, r2)
 	wantRefused(t, err, "invalid_request")
 }
+
+// Who has the assertion of one application, as whoever serves its pages has, is not
+// signed in to all others by it.
+func TestAssertionsSignNoBrowserIn(t *testing.T) {
+	for _, mode := range []string{"query", "form_post"} {
+		a, b := newSignIns(t), browser{}
+		a.authorize(b, ask("response_mode", mode))
+		to, err := a.post(b, a.begun.ID, a.assertion("app-app"))
+		a.must(err)
+		if mode == "form_post" {
+			rec, err := a.callback(b, a.begun.ID)
+			a.must(err)
+			to = rec.Body.String()
+		}
+		if !strings.Contains(to, "code") || a.signedIn(b) {
+			t.Errorf("%s: %q, and the browser has %v", mode, to, b)
+		}
+		if to := a.authorize(b, ask("client_id", "conf", "prompt", "none")); to.Query().Get("error") != "login_required" {
+			t.Errorf("%s: another application is answered %s", mode, to)
+		}
+	}
+}
