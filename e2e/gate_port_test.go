@@ -11,7 +11,7 @@ import (
 )
 
 // The hosted pages have a port of their own, with the API beside them: whoever
-// comes from a client signs up there with a passkey and goes back.
+// comes from a client signs up there with a passkey, goes back, and signs out.
 func TestGateAtItsOwnPort(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)
@@ -32,6 +32,17 @@ func TestGateAtItsOwnPort(t *testing.T) {
 	got := rp.redeem(rp.awaits().Get("code"))
 	if claims := rp.verify(got.ID, got.Access); claims["preferred_username"] != "ada" {
 		t.Errorf("the ID token says %v", claims)
+	}
+	g.open(p.base + "/oauth2/logout?client_id=" + rp.clientID)
+	g.shows("signout")
+	g.click("sign-out")
+	g.shows("signedout")
+	if at := eval[string](g.tab, `location.origin + location.pathname`); at != g.base+"/signedout" {
+		t.Errorf("people are signed out at %s", at)
+	}
+	g.open(rp.request("prompt", "none"))
+	if q := rp.awaits(); q.Get("error") != "login_required" {
+		t.Errorf("then the client is told %v", q)
 	}
 	if code := p.terminate(); code != 0 || !strings.Contains(p.log.String(), "listening for the hosted pages") {
 		t.Errorf("ended with %d:\n%s", code, p.log)
