@@ -54,17 +54,12 @@ func writeFormPost(w http.ResponseWriter, action string, fields url.Values) erro
 		return err
 	}
 	sum := sha256.Sum256([]byte(submit))
-	writePage(w, page.Bytes(), "; script-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
-	return nil
-}
-
-// writePage answers with a page that may do nothing but what the policy adds.
-func writePage(w http.ResponseWriter, page []byte, policy string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"+policy)
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; script-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
 	h.Set("Cache-Control", "no-store")
-	_, _ = w.Write(page) // whoever does not read it is gone
+	_, _ = w.Write(page.Bytes()) // whoever does not read it is gone
+	return nil
 }
 
 // seeOther is the status of a redirect after which nothing is sent a second time.
