@@ -224,6 +224,9 @@ func (o *oracle) play(m moment) {
 		o.guessable(m, c)
 	case "email-otp":
 		o.broken(m.who == nobody)
+		for _, a := range c.Alternatives {
+			o.leave(m, a.Ref)
+		}
 		o.leave(m, "failure")
 		if _, wired := o.flow.Nodes[m.node].Next.By["missing"]; wired && (m.who != ghost || m.proved) {
 			o.leave(m, "missing")

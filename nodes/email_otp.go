@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ func emailOTPKind(d Deps) *engine.Kind {
 			"The address is verified thereby. A code is good for ten minutes, for five tries, and once. It takes a mail server (mail.host in the configuration).",
 		With:     schemas.MustSchema("email-otp", emailOTPSchema),
 		Asks:     true,
-		Outcomes: emailOTPOutcomes(),
+		Outcomes: append(emailOTPOutcomes(), alternativeOutcome()),
 		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newEmailOTP(c, d) },
 	}
 }
@@ -71,7 +72,8 @@ const emailOTPSchema = `{
     "digits": {"type": "integer", "minimum": 6, "maximum": 8, "default": 6, "description": "How many digits a code has; by default 6."},
     "title": {"type": "string", "minLength": 1, "default": "Check your email", "description": "The heading of the form; by default 'Check your email'."},
     "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading; by default that a code is on its way."},
-    "label": {"type": "string", "minLength": 1, "default": "Code", "description": "What the person reads beside the input; by default 'Code'."}
+    "label": {"type": "string", "minLength": 1, "default": "Code", "description": "What the person reads beside the input; by default 'Code'."},
+    "alternatives": ` + alternativesSchema + `
   }
 }`
 
@@ -80,37 +82,44 @@ type emailOTPWith struct {
 	Title  string `json:"title,omitempty"`
 	Text   string `json:"text,omitempty"`
 	Label  string `json:"label,omitempty"`
+
+	Alternatives alternatives `json:"alternatives,omitempty"`
 }
 
 type emailOTP struct {
-	deps     Deps
-	digits   int
-	form     form
-	outcomes []engine.Outcome
-	claims   []engine.Fact // that somebody was named by an input of the flow
+	deps         Deps
+	digits       int
+	form         form
+	alternatives alternatives
+	outcomes     []engine.Outcome
+	tellsMissing bool          // that somebody has no address leads somewhere
+	claims       []engine.Fact // that somebody was named by an input of the flow
 }
 
 func newEmailOTP(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
 	with, found := configure[emailOTPWith](c)
-	o := &emailOTP{deps: d, digits: cmp.Or(with.Digits, defaultDigits), outcomes: emailOTPOutcomes(), form: form{
+	o := &emailOTP{deps: d, digits: cmp.Or(with.Digits, defaultDigits), alternatives: with.Alternatives, form: form{
 		title: cmp.Or(with.Title, "Check your email"),
 		text:  cmp.Or(with.Text, "If this account has an email address, a code is on its way there. It is good for ten minutes."),
 		fields: []field{{
 			Identifier: codeInput, Type: schemas.OTPInput, Label: cmp.Or(with.Label, "Code"), Required: true, Autocomplete: "one-time-code",
 		}},
 		// To have a new code sent the field need not be filled in: see prompt.
-		buttons: []button{{ref: "submit", label: "Continue"}, {ref: resendAction, label: "Send a new code", variant: "TEXT", event: schemas.TriggerEvent}},
+		buttons: []button{{ref: submitAction, label: "Continue"}, {ref: resendAction, label: "Send a new code", variant: "TEXT", event: schemas.TriggerEvent}},
 	}}
-	if c.Node.Next.By[missingOutcome] == "" {
-		o.outcomes = o.outcomes[:2]
-	}
+	o.form.buttons = append(o.form.buttons, with.Alternatives.buttons()...)
+	found = append(found, with.Alternatives.check("success", "failure", missingOutcome, submitAction, resendAction)...)
+	o.tellsMissing = c.Node.Next.By[missingOutcome] != ""
+	o.outcomes = slices.DeleteFunc(emailOTPOutcomes(), func(out engine.Outcome) bool { return out.Name == missingOutcome && !o.tellsMissing })
+	o.outcomes = append(o.outcomes, with.Alternatives.outcomes()...)
 	for identifier := range c.Inputs {
 		o.claims = append(o.claims, engine.ClaimFact(identifier))
 	}
 	return o, found
 }
 
-// Outcomes are success and failure, and missing where it leads anywhere.
+// Outcomes are success and failure, missing where it leads anywhere, and the
+// alternatives.
 func (o *emailOTP) Outcomes() []engine.Outcome { return o.outcomes }
 
 // Collects tells that codes are secret.
@@ -132,6 +141,9 @@ func (o *emailOTP) Needs() []engine.Need {
 func (o *emailOTP) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		return o.send(ctx, v, nil)
+	}
+	if d := o.alternatives.chosen(v); d != nil {
+		return d, nil
 	}
 	sent, err := readSentCode(v.Keep)
 	if err != nil {
@@ -215,7 +227,7 @@ func (o *emailOTP) putOff(before *sentCode, why *schemas.Error) (*engine.Decisio
 }
 
 func (o *emailOTP) leaveMissing() *engine.Decision {
-	if len(o.outcomes) == len(emailOTPOutcomes()) {
+	if o.tellsMissing {
 		return engine.Leave(missingOutcome)
 	}
 	return &engine.Decision{Fail: schemas.Errorf(schemas.Invalid, schemas.CodeNoEmailAddress,

@@ -183,6 +183,7 @@ func TestOutcomesAreThoseOfTheExecutor(t *testing.T) {
 		{"passkey-authenticate", `{}`, "success failure"},
 		{"passkey-authenticate", `{"alternatives": [{"ref": "password"}]}`, "success failure password"},
 		{"email-otp", `{}`, "success failure"},
+		{"email-otp", `{"alternatives": [{"ref": "key"}]}`, "success failure key"},
 		{"decision", `{"cases": [{"when": "true", "outcome": "a"}, {"when": "true", "outcome": "b"}, {"when": "true", "outcome": "a"}]}`, "a b otherwise"},
 		{"decision", `{"cases": [{"when": "true", "outcome": "otherwise"}]}`, "otherwise"},
 	}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// mailbox is a mail server that puts off the first mail, and hands over the others.
+type mailbox struct {
+	mails chan string
+	tries int
+}
+
+func (b *mailbox) NewSession(*smtp.Conn) (smtp.Session, error) { return b, nil }
+
+func (*mailbox) Mail(string, *smtp.MailOptions) error { return nil }
+
+func (b *mailbox) Rcpt(string, *smtp.RcptOptions) error {
+	if b.tries++; b.tries == 1 {
+		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "try again"}
+	}
+	return nil
+}
+
+func (b *mailbox) Data(r io.Reader) error {
+	text, err := io.ReadAll(r)
+	if err == nil {
+		b.mails <- string(text)
+	}
+	return err
+}
+
+func (*mailbox) Reset() {}
+
+func (*mailbox) Logout() error { return nil }
+
+// Somebody signs in with a code that a real mail server puts off first, and with that
+// one once: the whole house, from the request to the session.
+func TestCodeByMail(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := &mailbox{mails: make(chan string, 1)}
+	server := smtp.NewServer(box)
+	go func() { _ = server.Serve(l) }() // it ends with the test
+	t.Cleanup(func() {
+		_ = server.Close()
+		_ = l.Close()
+	})
+	w := newRig(t, "POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=Example <no-reply@example.com>",
+		"POSTERN_MAIL_PORT="+strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+	ctx, stop := context.WithCancel(t.Context())
+	queue := w.deliveries()
+	queue.Poll, queue.Backoff = 10*time.Millisecond, func(int) time.Duration { return time.Millisecond }
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		queue.Run(ctx)
+	}()
+	defer func() {
+		stop()
+		<-done
+	}()
+
+	app := w.mailedShop()
+	var s schemas.Step
+	w.post("/flow/execute", map[string]string{"applicationId": app, "flowType": "AUTHENTICATION"}, &s)
+	s = w.answer(s, "continue", map[string]string{"email": "ada@example.org"})
+	code := regexp.MustCompile(`(?m)^    ([0-9]{6})\r$`).FindStringSubmatch(<-box.mails)
+	if code == nil || s.StepID != "code" || box.tries != 2 {
+		t.Fatalf("the code %q after %d tries, at the step %q", code, box.tries, s.StepID)
+	}
+	before := s
+	if s = w.answer(s, "submit", map[string]string{"code": code[1]}); s.FlowStatus != schemas.Complete || s.Assertion == "" {
+		t.Fatalf("the code did not do: %+v", s)
+	}
+	var refused schemas.Error
+	w.send(400, "/flow/execute", "", `{"executionId": "`+before.ExecutionID+`", "action": "submit", "inputs": {"code": "`+code[1]+`"}}`, &refused)
+	if refused.Code != schemas.CodeExecutionNotFound {
+		t.Errorf("the code a second time: %v", &refused)
+	}
+	user, err := w.store.UserByAttribute(t.Context(), "email", "ada@example.org")
+	if err != nil || user.Attributes["email_verified"] != true {
+		t.Errorf("the address of %+v is not verified: %v", user, err)
+	}
+}
+
+// mailedShop makes Ada, and an application that people sign in to with codes.
+func (w *rig) mailedShop() (applicationID string) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "flows", "testdata", "good", "email_code.yaml"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	doc, problems := schemas.ParseYAML(text)
+	if len(problems) > 0 {
+		w.t.Fatal(problems)
+	}
+	token, err := w.issue(w.t.Context(), "", []string{"system"}, time.Hour)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var made struct{ ID string }
+	w.send(201, "/users", token, `{"type": "Person", "attributes": {"username": "ada", "email": "ada@example.org"}}`, &made)
+	w.send(201, "/flows", token, string(doc.JSON()), &made)
+	body, err := json.Marshal(map[string]string{"name": "Mailed shop", "authFlowId": made.ID})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.send(201, "/applications", token, string(body), &made)
+	return made.ID
+}
