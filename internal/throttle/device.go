@@ -28,7 +28,7 @@ type Device struct {
 
 // deviceText is what is sealed.
 type deviceText struct {
-	ID    Key
+	ID    Key // made at the first sign-in
 	Users [deviceUsers]deviceUser
 }
 
@@ -51,15 +51,16 @@ const belongsToDevice = "device"
 // OpenDevice returns the device that a browser says it is: a new one for whatever
 // was not sealed here.
 func OpenDevice(s Sealer, sealed string) *Device {
-	d := &Device{}
-	if raw, err := base64.RawURLEncoding.DecodeString(sealed); err == nil {
-		if text, err := s.Open(raw, belongsToDevice); err == nil && binary.Read(bytes.NewReader(text), binary.BigEndian, &d.text) == nil {
-			return d
-		}
+	var text deviceText
+	raw, err := base64.RawURLEncoding.DecodeString(sealed)
+	if err != nil || sealed == "" {
+		return &Device{}
 	}
-	d.text = deviceText{}
-	rand.Read(d.text.ID[:]) // never fails
-	return d
+	opened, err := s.Open(raw, belongsToDevice)
+	if err != nil || binary.Read(bytes.NewReader(opened), binary.BigEndian, &text) != nil {
+		return &Device{}
+	}
+	return &Device{text: text}
 }
 
 // Seal returns what the browser is to keep.
@@ -77,6 +78,9 @@ func (d *Device) Changed() bool { return d.changed }
 // else have a device, and a budget for the other factor, as often as they like.
 func (d *Device) SignedIn(userID string, now time.Time) {
 	user, today := KeyOf(userID), dayOf(now)
+	if d.text.ID == (Key{}) {
+		rand.Read(d.text.ID[:]) // never fails
+	}
 	at := d.find(user)
 	if at == nil {
 		at = d.oldest()
