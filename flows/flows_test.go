@@ -2,6 +2,7 @@ package flows_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -157,5 +158,27 @@ func TestCatalogue(t *testing.T) {
 	var refused *schemas.Error
 	if g, err := c.Active(ctx, "f"); err == nil || errors.As(err, &refused) || !strings.Contains(err.Error(), engine.RuleUnauthenticated) {
 		t.Errorf("a stored flow that is not safe: %v, %v, want an internal error", g, err)
+	}
+}
+
+// Editors offer what an author writes, and not what the server alone sets.
+func TestSchemaSuggests(t *testing.T) {
+	text, err := flows.Schema(nodes.Kinds(nodes.Deps{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Properties map[string]struct{ ReadOnly, DoNotSuggest bool }
+	}
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	if p := schema.Properties; !p["createdAt"].DoNotSuggest || p["handle"].DoNotSuggest {
+		t.Errorf("suggested are %+v", p)
+	}
+	for name, p := range schema.Properties {
+		if p.ReadOnly != p.DoNotSuggest {
+			t.Errorf("%s: %+v", name, p)
+		}
 	}
 }
