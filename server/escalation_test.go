@@ -40,6 +40,7 @@ func TestNobodyRises(t *testing.T) {
 		"PUT /applications/" + client.text("id"):                     `{"name":"Robot","inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"],"scopes":["system"]}}]}`,
 		"DELETE /applications/" + client.text("id"):                  "",
 		"POST /applications/" + client.text("id") + "/client-secret": "",
+		"POST /applications??":                                       `{"name":"Relay","passkeyAllowedOrigins":["https://relay.example.org"]}`,
 		"POST /applications?":                                        `{"name":"Lure","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://lure.example.net/back"],"scopes":["openid","account"]}}]}`,
 		"PUT /applications/" + account.text("id"):                    `{"name":"Account","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://lure.example.net/back"],"scopes":["openid"]}}]}`,
 		"POST /register/passkey/start":                               `{"userId":"` + boss + `"}`,

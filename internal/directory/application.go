@@ -95,7 +95,7 @@ func checkApplication(w *work, old, a *schemas.Application) error {
 	if err := checkUserTypes(w, a.AllowedUserTypes); err != nil {
 		return err
 	}
-	checkOrigins(w, a.PasskeyAllowedOrigins)
+	checkOrigins(w, was.PasskeyAllowedOrigins, a.PasskeyAllowedOrigins)
 	checkLines(w, "contacts", a.Contacts)
 	checkLines(w, "assertion.userAttributes", a.Assertion.UserAttributes)
 	checkCustomizations(w, a.Customizations)

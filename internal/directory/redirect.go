@@ -96,8 +96,16 @@ func loopback(host string) bool {
 
 // checkOrigins checks the origins of pages that may use passkeys. Browsers send
 // them in one spelling, and they are compared letter by letter.
-func checkOrigins(w *work, origins []string) {
+//
+// Browsers let the pages of every host below that of the server ask for its passkeys.
+// A page that may answer with them here could pass on the questions of a sign-in that
+// it has begun in a browser of its own, and be signed in as whoever comes by,
+// administrators among them. So only who may do everything adds an origin.
+func checkOrigins(w *work, was, origins []string) {
 	for i, origin := range origins {
+		if !slices.Contains(was, origin) && !w.call.Permits(systemPermission) {
+			w.forbid(fmt.Sprintf("passkeyAllowedOrigins[%d]", i), "a page of this origin could have people sign in for it who may do everything, so only somebody with the permission %q can add it", systemPermission)
+		}
 		u, err := url.Parse(origin)
 		if err != nil || u.Host == "" {
 			continue // the schema has said so
