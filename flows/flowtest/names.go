@@ -26,6 +26,9 @@ func (f *File) checkNames() (problems []schemas.Problem) {
 		}
 		for j, x := range s.Steps {
 			problems = f.checkUsers(problems, stepPath(i, j), x)
+			if like := x.Expect.Like; like > j {
+				problems = append(problems, problem(stepPath(i, j)+".expect.like", "this is step %d; expected the number of one before it, got %d", j+1, like))
+			}
 			problems = append(problems, x.Send.check(stepPath(i, j)+".send", j == 0)...)
 		}
 	}

@@ -16,6 +16,7 @@ type playing struct {
 	number     int // of the scenario
 	browser    *browser
 	steps      []*schemas.Step              // those the client got, oldest first
+	replies    []*reply                     // to each step
 	answers    map[string]map[string]string // the last of each device
 	left       []way                        // by which the run left nodes
 	transcript []string
@@ -46,6 +47,10 @@ func (p *playing) play(ctx context.Context) *Failure {
 		p.transcript = append(p.transcript, p.steady.lines(r.words()...)...)
 		d := x.Expect.compare(r)
 		x.Expect.compareStore(&d, p.world)
+		p.replies = append(p.replies, r)
+		if like := x.Expect.Like; like > 0 {
+			compareLike(&d, p.replies[like-1], r)
+		}
 		if len(d) > 0 {
 			return p.failure(j, d)
 		}

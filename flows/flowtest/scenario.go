@@ -157,6 +157,7 @@ type Expect struct {
 	Check       string            `json:"check,omitempty"`       // the check of the passkey that failed: a passkey.Step
 	Refused     string            `json:"refused,omitempty"`     // code of an error instead of a step
 	Declined    string            `json:"declined,omitempty"`    // why the device sent nothing
+	Like        int               `json:"like,omitempty"`        // number of the step whose reply this one's looks like, from 1
 	FieldErrors []string          `json:"fieldErrors,omitempty"` // identifiers
 	Inputs      []string          `json:"inputs,omitempty"`      // identifiers, all of them
 	Actions     []string          `json:"actions,omitempty"`     // refs, all of them
