@@ -105,13 +105,19 @@ func (r *registrars) vouch(t *testing.T, id string) {
 	}
 	app := *item.Value.(*schemas.Application)
 	app.Verified = true
-	text, err := json.Marshal(app)
+	r.replace(r.directory.Applications, id, app)
+}
+
+// replace replaces a resource.
+func (w *rig) replace(of directory.Resource, id string, by any) {
+	w.t.Helper()
+	text, err := json.Marshal(by)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	d, problems := schemas.ParseJSON(text)
-	if _, err := r.directory.Applications.Replace(t.Context(), directory.System(), id, "", d); err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
+	if _, err := of.Replace(w.t.Context(), directory.System(), id, "", d); err != nil || len(problems) > 0 {
+		w.t.Fatal(err, problems)
 	}
 }
 

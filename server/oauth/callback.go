@@ -133,7 +133,18 @@ func (p *Provider) bound(w http.ResponseWriter, r *http.Request, id string) (*sc
 		return nil, &Error{Status: http.StatusForbidden, Code: codeAccessDenied,
 			Description: "this sign-in was begun in another browser, or without cookies: go back to the application and sign in again"}
 	}
-	return req, nil
+	return req, p.stillRegistered(r.Context(), req)
+}
+
+// stillRegistered makes sure that the answer to a request may still go where it would:
+// who takes a redirect URI out of a client's, because it is somebody else's by now,
+// must not wait until all requests have expired that have named it.
+func (p *Provider) stillRegistered(ctx context.Context, req *schemas.AuthRequest) error {
+	c, err := p.clientNamed(ctx, req.ClientID)
+	if err == nil && !c.redirects(req.RedirectURI) {
+		err = errorf(codeInvalidRequest, "the redirect_uri is not registered for this client any more: go back to the application and sign in again")
+	}
+	return err
 }
 
 // justSet is the hash of a cookie that this very reply sets: a sign-in that asks

@@ -1,0 +1,321 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/schemas"
+)
+
+// What went wrong in identity services lately, each tried at the whole house. The
+// rooms that it would go wrong in have tests of their own.
+func TestIncidents(t *testing.T) {
+	for name, try := range map[string]func(*testing.T){
+		"a note of one step is accepted by another":                notesOfOtherSteps,
+		"an empty POST skips a step":                               emptyAnswers,
+		"the passkey policy is enforced only in the browser":       policyOnlyInTheBrowser,
+		"a factor is enrolled on somebody else's account":          factorOfAnother,
+		"a session that is merely identified binds a factor":       merelyIdentified,
+		"the hosted pages reflect markup":                          reflectedMarkup,
+		"X-Forwarded-For is trusted":                               forwardedFor,
+		"what was deleted is usable from an earlier request":       deletedMeanwhile,
+		"what was switched off is usable from an earlier request":  switchedOffMeanwhile,
+		"a client that registered itself is deleted in mid-run":    clientDeletedMeanwhile,
+		"the tool server does not check the audience":              toolAudience,
+		"a flow that is changed in mid-run lets somebody past it":  flowChangedMeanwhile,
+		"the answer to one run's challenge is accepted by another": otherRunsChallenge,
+	} {
+		t.Run(name, try)
+	}
+}
+
+// inputsOf are the inputs of the passkey step of a sign-in.
+func inputsOf(a passkey.AuthenticationResponse) map[string]string {
+	return map[string]string{"credentialId": a.ID, "clientDataJSON": a.ClientDataJSON, "authenticatorData": a.AuthenticatorData, "signature": a.Signature, "userHandle": a.UserHandle}
+}
+
+// attempt posts JSON, with a token if there is one.
+func (w *rig) attempt(path, token string, body any) (status int, said string) {
+	w.t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(string(text)))
+	r.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	rec := httptest.NewRecorder()
+	w.http.ServeHTTP(rec, r)
+	return rec.Code, rec.Body.String()
+}
+
+// through reports whether a run, or a ceremony, has come to its end.
+func through(status int, said string) bool {
+	return status == http.StatusOK && (strings.Contains(said, `"COMPLETE"`) || strings.Contains(said, `"assertion"`) || strings.Contains(said, `"CredentialID"`))
+}
+
+// notesOfOtherSteps answers each ceremony with what is for another: a challenge of the
+// atomic API in a flow and the other way round, a registration by an authentication.
+func notesOfOtherSteps(t *testing.T) {
+	w := newRig(t)
+	w.enrol("ada")
+	assertion := w.authenticate(w.start(schemas.Authentication)).Assertion
+	claims, err := w.tokens.Verify(t.Context(), assertion, w.origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := w.startPasskey()
+	answer, err := w.device.Authenticate(begun.Options, w.origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := w.start(schemas.Authentication)
+	for name, body := range map[string]any{
+		"the atomic API's challenge in a flow":   map[string]any{"executionId": run.ExecutionID, "inputs": inputsOf(answer)},
+		"the session token as a challenge token": map[string]any{"executionId": run.ExecutionID, "challengeToken": begun.SessionToken, "inputs": w.assertion(run)},
+	} {
+		if status, said := w.attempt("/flow/execute", "", body); through(status, said) {
+			t.Errorf("%s: %d %s", name, status, said)
+		}
+	}
+	var register struct{ SessionToken string }
+	w.send(http.StatusOK, "/register/passkey/start", assertion, `{"userId":"`+claims.Subject+`"}`, &register)
+	signIn := w.passkeyFinish(w.startPasskey()).(map[string]any)
+	signIn["sessionToken"] = register.SessionToken
+	for path, token := range map[string]string{"/auth/passkey/finish": "", "/register/passkey/finish": assertion} {
+		if status, said := w.attempt(path, token, signIn); through(status, said) {
+			t.Errorf("a sign-in by the session of a registration at %s: %d %s", path, status, said)
+		}
+	}
+	step := w.start(schemas.Authentication)
+	from, err := w.device.Authenticate(json.RawMessage(step.Data.AdditionalData["passkeyChallenge"]), w.origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := w.passkeyFinish(w.startPasskey()).(map[string]any)
+	body["publicKeyCredential"] = map[string]any{"id": from.ID, "type": "public-key", "response": inputsOf(from)}
+	if status, said := w.attempt("/auth/passkey/finish", "", body); through(status, said) {
+		t.Errorf("a flow's challenge at the atomic API: %d %s", status, said)
+	}
+}
+
+// otherRunsChallenge answers a run with what was signed for another.
+func otherRunsChallenge(t *testing.T) {
+	w := newRig(t)
+	w.enrol("ada")
+	one, other := w.start(schemas.Authentication), w.start(schemas.Authentication)
+	status, said := w.attempt("/flow/execute", "", map[string]any{"executionId": other.ExecutionID, "inputs": w.assertion(one)})
+	if through(status, said) {
+		t.Errorf("%d %s", status, said)
+	}
+}
+
+// emptyAnswers sends nothing, in each way that there is, to every step on the way.
+func emptyAnswers(t *testing.T) {
+	w := newRig(t)
+	for name, steps := range map[string][]map[string]any{
+		"AUTHENTICATION": {{}, {"action": "password"}},
+		"REGISTRATION":   {{}, {"action": "continue", "inputs": map[string]string{"username": "eve"}}},
+	} {
+		var s schemas.Step
+		w.post("/flow/execute", map[string]string{"applicationId": bootstrap.TryID, "flowType": name}, &s)
+		for _, next := range steps {
+			next["executionId"] = s.ExecutionID
+			w.attempt("/flow/execute", "", next)
+			for _, empty := range emptyBodies(s.ExecutionID) {
+				if status, said := w.attempt("/flow/execute", "", empty); through(status, said) || status >= 500 {
+					t.Errorf("%s: after %v, %v: %d %s", name, next, empty, status, said)
+				}
+			}
+		}
+	}
+	r := httptest.NewRequest(http.MethodPost, "/flow/execute", nil)
+	rec := httptest.NewRecorder()
+	if w.http.ServeHTTP(rec, r); rec.Code != http.StatusBadRequest {
+		t.Errorf("nothing at all: %d %s", rec.Code, rec.Body)
+	}
+}
+
+func emptyBodies(run string) []map[string]any {
+	blank, none := map[string]any{}, map[string]any{}
+	for _, name := range []string{"username", "password", "credentialId", "clientDataJSON", "authenticatorData", "signature", "userHandle", "attestationObject", "code"} {
+		blank[name], none[name] = "", nil
+	}
+	list := []map[string]any{{}, {"inputs": map[string]any{}}, {"inputs": blank}, {"inputs": none}, {"action": ""}, {"action": "continue"}, {"action": "passkey"},
+		{"action": "next"}, {"action": "success"}, {"action": "done"}, {"action": "end"}, {"action": "skip"}, {"action": "continue", "inputs": blank}, {"action": "passkey", "inputs": blank}}
+	for _, body := range list {
+		body["executionId"] = run
+	}
+	return list
+}
+
+// policyOnlyInTheBrowser has an authenticator that did not verify its user, where the
+// server asks for that, whatever the client asked the browser for.
+func policyOnlyInTheBrowser(t *testing.T) {
+	w := newRig(t, "POSTERN_PASSKEY_USER_VERIFICATION=required")
+	w.enrol("ada")
+	s := w.start(schemas.Authentication)
+	a, err := w.device.Authenticate(json.RawMessage(s.Data.AdditionalData["passkeyChallenge"]), w.origin, passkeytest.NoUV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, said := w.attempt("/flow/execute", "", map[string]any{"executionId": s.ExecutionID, "inputs": inputsOf(a)}); through(status, said) {
+		t.Errorf("a flow: %d %s", status, said)
+	}
+	begun := w.startPasskey()
+	if a, err = w.device.Authenticate(begun.Options, w.origin, passkeytest.NoUV); err != nil {
+		t.Fatal(err)
+	}
+	body := map[string]any{"sessionToken": begun.SessionToken, "publicKeyCredential": map[string]any{"id": a.ID, "type": "public-key", "response": inputsOf(a)}}
+	if status, said := w.attempt("/auth/passkey/finish", "", body); through(status, said) {
+		t.Errorf("the atomic API: %d %s", status, said)
+	}
+	s = w.answer(w.start(schemas.Registration), "continue", map[string]string{"username": "eve"})
+	made, err := passkeytest.New().Register(json.RawMessage(s.Data.AdditionalData["passkeyCreationOptions"]), w.origin, passkeytest.NoUV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s = w.answer(s, "passkey", map[string]string{"credentialId": made.ID, "clientDataJSON": made.ClientDataJSON, "attestationObject": made.AttestationObject}); s.FlowStatus == schemas.Complete {
+		t.Errorf("a sign-up: %+v", s)
+	}
+}
+
+// factorOfAnother adds a passkey to an account by what another account has.
+func factorOfAnother(t *testing.T) {
+	w := newRig(t)
+	w.enrol("ada")
+	tokens := map[string]string{"ada": w.authenticate(w.start(schemas.Authentication)).Assertion}
+	w.device = passkeytest.New(passkeytest.NoCounter())
+	w.enrol("bob")
+	tokens["bob"] = w.authenticate(w.start(schemas.Authentication)).Assertion
+	ids := map[string]string{}
+	for name, token := range tokens {
+		claims, err := w.tokens.Verify(t.Context(), token, w.origin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[name] = claims.Subject
+	}
+	if status, said := w.attempt("/register/passkey/start", tokens["bob"], map[string]string{"userId": ids["ada"]}); status != http.StatusForbidden {
+		t.Errorf("begun for another: %d %s", status, said)
+	}
+	var begun struct {
+		Options      json.RawMessage `json:"publicKeyCredentialCreationOptions"`
+		SessionToken string
+	}
+	w.send(http.StatusOK, "/register/passkey/start", tokens["ada"], `{"userId":"`+ids["ada"]+`"}`, &begun)
+	made, err := passkeytest.New().Register(begun.Options, w.origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish := map[string]any{"sessionToken": begun.SessionToken, "publicKeyCredential": map[string]any{"id": made.ID, "type": "public-key",
+		"response": map[string]string{"clientDataJSON": made.ClientDataJSON, "attestationObject": made.AttestationObject}}}
+	for _, token := range []string{tokens["bob"], ""} {
+		if status, said := w.attempt("/register/passkey/finish", token, finish); through(status, said) {
+			t.Errorf("finished by another: %d %s", status, said)
+		}
+	}
+	s := w.answer(w.start(schemas.Registration), "continue", map[string]string{"username": "ada", "userId": ids["ada"], "sub": ids["ada"]})
+	if s.Data.AdditionalData["passkeyCreationOptions"] != "" {
+		t.Errorf("a sign-up by a name that is taken goes on: %+v", s)
+	}
+}
+
+// merelyIdentified writes flows that would give a passkey, or a session, to whoever
+// says a name.
+func merelyIdentified(t *testing.T) {
+	w := newRig(t)
+	admin, err := w.issue(t.Context(), "", []string{"system"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const who = `{"id":"who","use":"prompt","with":{"inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true}],"actions":[{"ref":"go","label":"Go"}]},"next":"find"},
+		{"id":"find","use":"user-resolve","with":{"by":["username"],"from":"username"},"next":{"found":%q,"missing":"who"}}`
+	for name, test := range map[string]struct{ kind, first, rest, rule string }{
+		"a passkey":                       {"REGISTRATION", "key", `,{"id":"key","use":"passkey-register","next":"end"}`, "takeover"},
+		"a password":                      {"REGISTRATION", "set", `,{"id":"set","use":"password-set","next":"end"}`, "takeover"},
+		"a session":                       {"AUTHENTICATION", "done", `,{"id":"done","use":"authorization-code"}`, "unauthenticated"},
+		"a passkey to whoever is greeted": {"AUTHENTICATION", "hi", `,{"id":"hi","use":"prompt","with":{"actions":[{"ref":"go","label":"It is me"}]},"next":"key"},{"id":"key","use":"passkey-register","next":"done"},{"id":"done","use":"authorization-code"}`, "takeover"},
+	} {
+		body := fmt.Sprintf(`{"handle":"x","name":"X","flowType":%q,"nodes":[%s%s]}`, test.kind, fmt.Sprintf(who, test.first), test.rest)
+		var refused schemas.Error
+		if w.send(http.StatusBadRequest, "/flows", admin, body, &refused); refused.Code != schemas.CodeInvalidFlow || !strings.Contains(fmt.Sprint(refused.Errors), test.rule) {
+			t.Errorf("%s: %+v", name, refused)
+		}
+	}
+}
+
+// reflectedMarkup sends markup along to the pages that show what is in an address.
+func reflectedMarkup(t *testing.T) {
+	w := newRig(t)
+	const markup = `"><script>alert(1)</script><img src=x onerror=alert(1)>`
+	q := url.Values{}
+	for _, name := range []string{"error", "error_description", "applicationId", "authId", "executionId", "login_hint", "ui_locales", "state", "client_id", "redirect_uri", "id_token_hint", "post_logout_redirect_uri"} {
+		q.Set(name, markup)
+	}
+	for _, path := range []string{"/gate/signin", "/gate/error", "/gate/account", "/gate/", "/gate/logout", "/oauth2/authorize", "/oauth2/auth/callback", "/oauth2/logout", "/nowhere/" + url.PathEscape(markup)} {
+		rec := httptest.NewRecorder()
+		w.http.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path+"?"+q.Encode(), nil))
+		kind := rec.Header().Get("Content-Type")
+		if html := strings.HasPrefix(kind, "text/html"); html && (strings.Contains(rec.Body.String(), "alert(1)") || !strings.Contains(rec.Header().Get("Content-Security-Policy"), "'none'")) ||
+			!html && kind != "" && rec.Header().Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s answers %s, by the policy %q: %s", path, kind, rec.Header().Get("Content-Security-Policy"), rec.Body)
+		}
+	}
+}
+
+// forwardedFor guesses passwords, each time as if for somebody else.
+func forwardedFor(t *testing.T) {
+	w := newRig(t, "POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
+		"POSTERN_THROTTLE_PAIR_GUESSES_BURST=3", "POSTERN_THROTTLE_PAIR_GUESSES_EVERY=24h")
+	inner, checked, n := w.http, 0, 0
+	w.http = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		n++
+		for _, name := range []string{"X-Forwarded-For", "X-Real-Ip", "True-Client-Ip", "Cf-Connecting-Ip"} {
+			r.Header.Set(name, fmt.Sprintf("203.0.113.%d", n))
+		}
+		r.Header.Set("Forwarded", fmt.Sprintf("for=203.0.113.%d", n))
+		inner.ServeHTTP(rw, r)
+	})
+	for range 12 {
+		if status, s := w.guess("192.0.2.9", "admin", "wrong"); status == http.StatusOK && s.Error != nil && s.Error.Code == schemas.CodeInvalidCredentials {
+			checked++
+		}
+	}
+	if checked != 3 {
+		t.Errorf("%d guesses were checked of one address, expected 3", checked)
+	}
+}
+
+// toolAudience calls a tool with a token that may do everything, for another audience.
+func toolAudience(t *testing.T) {
+	b := newBesieged(t)
+	for name, audience := range b.audiences() {
+		raw := b.statement(b.app, b.session())
+		if name != "the audience of the API alone" && name != "the audience of the tools alone" {
+			raw = b.sign(b.tokens.Assert(t.Context(), schemas.Assertion{Subject: b.admin, Audience: audience, Permissions: []string{"system"}}))
+		}
+		if status := b.places()["the tools"](raw); status != http.StatusUnauthorized {
+			t.Errorf("%s: %d", name, status)
+		}
+	}
+}
+
+// remove deletes a resource.
+func (w *rig) remove(of directory.Resource, id string) {
+	w.t.Helper()
+	if err := of.Delete(w.t.Context(), directory.System(), id, ""); err != nil {
+		w.t.Fatal(err)
+	}
+}
