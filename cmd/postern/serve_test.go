@@ -17,6 +17,21 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
+// checkKeysFromTheStart: whoever has read the keys before the first ID token can check
+// it. Relying parties keep them for a while.
+func checkKeysFromTheStart(t *testing.T, client *http.Client, base string) {
+	t.Helper()
+	r, err := client.Get(base + "/oauth2/jwks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil || !strings.Contains(string(text), `"alg":"RS256"`) || !strings.Contains(string(text), `"alg":"ES256"`) {
+		t.Errorf("the keys at the start are %s, %v", text, err)
+	}
+}
+
 // Asked for any free port, the server tells in its first log line which it took,
 // and the origin of passkeys follows from it.
 func TestServeOnAnyPort(t *testing.T) {
@@ -56,6 +71,7 @@ func TestServeOnAnyPort(t *testing.T) {
 		default:
 		}
 	}
+	checkKeysFromTheStart(t, client, base)
 	r, err := client.Post(base+"/flow/execute", "application/json",
 		strings.NewReader(`{"applicationId":"`+bootstrap.TryID+`","flowType":"AUTHENTICATION"}`))
 	if err != nil {
