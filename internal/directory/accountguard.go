@@ -52,11 +52,11 @@ func mayManage(ctx context.Context, r store.Reader, c Call, userID string) error
 }
 
 // seesToAccounts reports whether what the caller has in hands is good for the account
-// of any user: an access token with the scope for that, the assertion of an
-// application that is registered with it, or one that was given to no application.
-// Who registers a client with that scope must have everything; see heldBy.
+// of any user: an access token with the scope for that, or the assertion of an
+// application that is registered with it. An assertion for no application is not: it
+// carries what the user has if it was given to a page of this server. Who registers a client with that scope must have everything; see heldBy.
 func (c Call) seesToAccounts(ctx context.Context, r store.Reader) (bool, error) {
-	if c.Actor.Client == "" || c.Permits(schemas.AccountScope) {
+	if c.Permits(schemas.AccountScope) {
 		return true, nil
 	}
 	a, err := store.Applications().Get(ctx, r, c.Actor.Client)

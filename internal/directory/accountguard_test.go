@@ -73,7 +73,8 @@ func TestAccountsOfThoseWhoMayDoSomething(t *testing.T) {
 			{"a client for accounts", byAssertion(root, account), ""},
 			{"a client for everything", byAssertion(root, all), ""},
 			{"an access token for accounts", byAssertion(root, "taken", "openid", "account"), ""},
-			{"a sign-in for no application", as(root), ""},
+			{"a passkey on somebody's page", as(root), CodeInsufficientScope},
+			{"a passkey on our own page", as(root, "system:users", "system:groups", "shop:orders:write"), ""},
 			{"a client that has the user's id", impostor, schemas.CodeForbidden},
 			{"somebody else, for accounts", byAssertion(reader, account, "account"), schemas.CodeForbidden},
 		} {
