@@ -28,6 +28,12 @@ func roundTrip(t *testing.T, first, second *world, content string) {
 	first.ensure(content, secret)
 	was := first.files()
 	dir := first.export()
+	header := "# yaml-language-server: $schema=https://login.example.org/schemas/flow.json\n"
+	for name, text := range was {
+		if named := strings.HasPrefix(string(text), header); named != strings.HasPrefix(name, "flows/") {
+			t.Errorf("%s names its schema: %t", name, named)
+		}
+	}
 	events := first.events()
 	if plan := first.mustApply(dir, declare.Options{Delete: true}); plan != "0 to create, 0 to change, 0 to delete\napplied\n" {
 		t.Fatalf("applying what was exported would do\n%.2000s", plan)

@@ -155,13 +155,14 @@ func (w *world) export() (dir string) {
 	return dir
 }
 
-// files is what an export has.
+// files is what an export has, with the schema that flows are edited by.
 func (w *world) files() map[string][]byte {
 	w.t.Helper()
 	files, err := declare.Export(w.t.Context(), w.Directory)
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	declare.NameSchemas(files, "https://login.example.org/schemas/flow.json")
 	return files
 }
 
