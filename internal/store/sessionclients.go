@@ -17,7 +17,10 @@ const (
 
 	insertSessionClient query = `INSERT INTO session_clients (session_id, application_id) VALUES (?, ?) ON CONFLICT DO NOTHING`
 
-	selectSessionClients query = `SELECT s.application_id FROM session_clients s JOIN oauth_profiles p ON p.application_id = s.application_id
+	// With whether the client is one that anybody could register.
+	selectSessionClients query = `SELECT s.application_id, EXISTS (SELECT 1 FROM client_leases l JOIN applications a ON a.id = l.application_id
+			WHERE a.id = s.application_id AND NOT a.verified)
+		FROM session_clients s JOIN oauth_profiles p ON p.application_id = s.application_id
 		WHERE s.session_id = ? AND p.backchannel_logout_uri <> ''`
 
 	deleteSession query = `DELETE FROM sessions WHERE id = ?`
@@ -26,6 +29,10 @@ const (
 // logoutLasts is for how long a client is tried to be told that a session has
 // ended. One that cannot be reached for a day has other worries.
 const logoutLasts = 24 * time.Hour
+
+// strangerLasts is for how long one is tried that anybody could register, and nobody
+// vouches for. Whoever has some that never answer could else keep all others waiting.
+const strangerLasts = time.Minute
 
 // joinSession notes that a client gets tokens in the session of a grant, which is
 // JSON.
@@ -77,10 +84,15 @@ func (t *tx) endSession(s schemas.EndSession) error {
 
 // queueLogouts has the clients told that a session ends.
 func (t *tx) queueLogouts(s schemas.EndSession, userID string) error {
-	var clients []string
+	type told struct {
+		application string
+		stranger    bool
+	}
+	var clients []told
 	err := t.each(selectSessionClients, func(row scanner) error {
-		clients = append(clients, "")
-		return row.Scan(&clients[len(clients)-1])
+		clients = append(clients, told{})
+		c := &clients[len(clients)-1]
+		return row.Scan(&c.application, &c.stranger)
 	}, s.ID)
 	if err != nil {
 		return fmt.Errorf("store: looking who has tokens in a session: %w", err)
@@ -89,9 +101,13 @@ func (t *tx) queueLogouts(s schemas.EndSession, userID string) error {
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	for _, application := range clients {
-		err := t.queueDelivery(schemas.Delivery{ID: schemas.NewID(), Kind: schemas.LogoutDelivery, Target: application, Body: body,
-			CreatedAt: s.At, ExpiresAt: s.At.Add(logoutLasts)})
+	for _, c := range clients {
+		lasts := logoutLasts
+		if c.stranger {
+			lasts = strangerLasts
+		}
+		err := t.queueDelivery(schemas.Delivery{ID: schemas.NewID(), Kind: schemas.LogoutDelivery, Target: c.application, Body: body,
+			CreatedAt: s.At, ExpiresAt: s.At.Add(lasts)})
 		if err != nil {
 			return err
 		}

@@ -60,6 +60,30 @@ func testLogouts(t *testing.T, s *store.Store) {
 	wantEqual(t, "who is told of a session that expires", claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute)), (*schemas.Delivery)(nil))
 }
 
+// testLogoutsOfStrangers tries but for a while to tell a client that anybody could
+// register, unless an administrator vouches for it.
+func testLogoutsOfStrangers(t *testing.T, s *store.Store) {
+	a := newAuthorizing(t, s)
+	update(t, s, func(tx *store.Tx) error {
+		return store.PutLease(tx, schemas.ClientLease{ApplicationID: a.client.ID, ExpiresAt: noon().Add(time.Hour)})
+	})
+	for i, verified := range []bool{false, true} {
+		update(t, s, func(tx *store.Tx) error {
+			a.client.Verified = verified
+			return store.Applications().Replace(tx, &a.client, a.client.UpdatedAt)
+		})
+		a.session = newSignIn(a.user.ID, noon())
+		must(t, s.Apply(t.Context(), start(a.session)))
+		code := fmt.Append(nil, "stranger", i)
+		a.answered(t, string(code))
+		_, err := s.RedeemCode(t.Context(), code, nil, noon(), noon())
+		must(t, err)
+		endAt(t, s, a.session.ID, noon())
+		d := claims(t, s, schemas.LogoutDelivery, noon())
+		wantEqual(t, "for how long it is tried", d.ExpiresAt, noon().Add(map[bool]time.Duration{false: time.Minute, true: 24 * time.Hour}[verified]))
+	}
+}
+
 // testLogoutRace ends sessions while clients get tokens in them: who got some is
 // told, and who came too late got none.
 func testLogoutRace(t *testing.T, s *store.Store) {

@@ -54,6 +54,7 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"browsers know their session", testBrowserSessions},
 		{"assertions of clients are used once", testClientAssertions},
 		{"clients are told that sessions end", testLogouts},
+		{"strangers are told that sessions end, for a while", testLogoutsOfStrangers},
 		{"clients get tokens or are told, or neither", testLogoutRace},
 		{"redirect URIs are listed", testRedirects},
 		{"passkeys are renamed and deleted", testCredentialChanges},
