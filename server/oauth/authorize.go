@@ -105,6 +105,9 @@ func (p *Provider) asked(w http.ResponseWriter, r *http.Request) (*asking, error
 	case len(registered) == 1 && !asksForOpenID(form): // it is required there: OpenID Connect Core §3.1.2.1
 		a.redirect = registered[0] // RFC 6749 §3.1.2.3
 	}
+	if a.redirect == "" {
+		return nil, errorf(codeInvalidRequest, "the redirect_uri is missing: it may be left out only where the client has registered one, and the scope openid is not asked for")
+	}
 	if !c.redirects(a.redirect) {
 		return nil, errorf(codeInvalidRequest, "the redirect_uri is not registered for this client: expected one of its redirectUris, letter by letter")
 	}
