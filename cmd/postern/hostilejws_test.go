@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"maps"
 	"math/big"
 	"strings"
 	"testing"
@@ -142,18 +143,19 @@ func (f *forger) jwk(key any) json.RawMessage {
 
 // forged are the tokens that somebody makes who has no key of this server's.
 func (f *forger) forged() map[string]string {
-	n := elliptic.P256().Params().N
-	one, zero, good := big.NewInt(1), new(big.Int), f.bytes(f.parts[2])
-	r, s := new(big.Int).SetBytes(good[:32]), new(big.Int).SetBytes(good[32:])
-	der, err := asn1.Marshal(struct{ R, S *big.Int }{r, s})
-	if err != nil {
-		f.t.Fatal(err)
+	all := map[string]string{}
+	for _, some := range []map[string]string{f.otherAlgorithms(), f.otherSignatures(), f.otherHeaders(), f.otherForms()} {
+		maps.Copy(all, some)
 	}
+	return all
+}
+
+// otherAlgorithms are signed by none, or by one that takes a public key for a secret.
+func (f *forger) otherAlgorithms() map[string]string {
 	point, err := f.public.Bytes()
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	text := string(f.bytes(f.parts[0]))
 	return map[string]string{
 		"alg none":                            f.unsigned("", "alg", "none"),
 		"alg None":                            f.unsigned("", "alg", "None"),
@@ -168,61 +170,87 @@ func (f *forger) forged() map[string]string {
 		"HS256 by an empty secret":            f.mac(nil),
 		"ES384 named":                         f.headed("alg", "ES384"),
 		"RS256 named":                         f.headed("alg", "RS256"),
-		"a DER signature":                     f.signature(der),
-		"a signature of 63 bytes":             f.signature(good[:63]),
-		"a signature of 65 bytes":             f.signature(append(good[:64:64], 0)),
-		"half a signature":                    f.signature(good[:32]),
-		"a signature twice":                   f.signature(append(good[:64:64], good...)),
-		"a signature of zeros":                f.signature(make([]byte, 64)),
-		"r 0":                                 f.signature(pair(zero, s)),
-		"s 0":                                 f.signature(pair(r, zero)),
-		"r and s n":                           f.signature(pair(n, n)),
-		"r and s 1":                           f.signature(pair(one, one)),
-		"r and s swapped":                     f.signature(pair(s, r)),
-		"the signature of another token":      f.parts[0] + "." + f.parts[1] + "." + f.another,
-		"a key of one's own under the kid":    f.headed(),
-		"a key of one's own, without a kid":   f.headed("kid", nil),
-		"a key of one's own in the header":    f.headed("jwk", f.jwk(&f.key.PublicKey)),
-		"only in the header":                  f.headed("kid", nil, "jwk", f.jwk(&f.key.PublicKey)),
-		"a key by jku":                        f.headed("jku", "https://rp.example.com/jwks"),
-		"a key by x5u":                        f.headed("x5u", "https://rp.example.com/cert"),
-		"a key by x5c":                        f.headed("x5c", []string{"MIIB"}),
-		"a kid that is a path":                f.headed("kid", "../../../../dev/null"),
-		"a kid that is a query":               f.headed("kid", "' UNION SELECT 'AA'--"),
-		"a kid with a zero byte":              f.headed("kid", f.head["kid"].(string)+"\x00"),
-		"a kid that is a list":                f.headed("kid", []any{f.head["kid"]}),
-		"crit":                                f.headed("crit", []string{"exp"}, "exp", 1),
-		"crit, with the signature":            f.unsigned(f.parts[2], "crit", []string{"b64"}, "b64", false),
-		"zip":                                 f.unsigned(f.parts[2], "zip", "DEF"),
-		"cty JWT":                             f.headed("cty", "JWT"),
-		"alg twice":                           encoded([]byte(strings.Replace(text, "{", `{"alg":"none",`, 1))) + "." + f.parts[1] + ".",
-		"alg twice, with the signature":       encoded([]byte(strings.Replace(text, "{", `{"alg":"none",`, 1))) + "." + f.parts[1] + "." + f.parts[2],
-		"typ of the other kind":               f.unsigned(f.parts[2], "typ", map[any]string{"JWT": "at+jwt", "at+jwt": "JWT"}[f.head["typ"]]),
-		"no typ":                              f.unsigned(f.parts[2], "typ", nil),
-		"sub changed":                         f.parts[0] + "." + f.with(f.claims, "sub", "admin") + "." + f.parts[2],
-		"sub twice":                           f.parts[0] + "." + encoded([]byte(strings.Replace(string(f.bytes(f.parts[1])), "{", `{"sub":"admin",`, 1))) + "." + f.parts[2],
-		"scope added":                         f.parts[0] + "." + f.with(f.claims, "scope", "system account") + "." + f.parts[2],
-		"exp later":                           f.parts[0] + "." + f.with(f.claims, "exp", 4102444800) + "." + f.parts[2],
-		"a session taken away":                f.parts[0] + "." + f.with(f.claims, "sid", nil) + "." + f.parts[2],
-		"no signature":                        f.parts[0] + "." + f.parts[1] + ".",
-		"two parts":                           f.parts[0] + "." + f.parts[1],
-		"a fourth part":                       f.good + ".e30",
-		"five parts":                          f.parts[0] + ".e30.e30." + f.parts[1] + "." + f.parts[2],
-		"detached":                            f.parts[0] + ".." + f.parts[2],
-		"padded":                              f.good + "=",
-		"padding in the middle":               f.parts[0] + "=." + f.parts[1] + "." + f.parts[2],
-		"a space within":                      f.parts[0] + ". " + f.parts[1] + "." + f.parts[2],
-		"a second token behind it":            f.good + "," + f.good,
-		"in JSON":                             `{"protected":"` + f.parts[0] + `","payload":"` + f.parts[1] + `","signature":"` + f.parts[2] + `"}`,
-		"in general JSON":                     `{"payload":"` + f.parts[1] + `","signatures":[{"protected":"` + f.parts[0] + `","signature":"` + f.parts[2] + `"}]}`,
-		"huge":                                f.parts[0] + "." + strings.Repeat("A", 40_000) + "." + f.parts[2],
-		"very many parts":                     strings.Repeat("e30.", 10_000),
-		"deep":                                f.parts[0] + "." + encoded([]byte(strings.Repeat(`{"a":`, 3000)+"1"+strings.Repeat("}", 3000))) + "." + f.parts[2],
-		"null":                                "null",
-		"undefined":                           "undefined",
-		"nothing but dots":                    "..",
-		"its claims alone":                    f.parts[1],
-		"a key's name":                        f.head["kid"].(string),
 		"another name of the algorithm (jwa)": f.headed("alg", "es256"),
+	}
+}
+
+// otherSignatures have one that is written otherwise, or by nobody.
+func (f *forger) otherSignatures() map[string]string {
+	n := elliptic.P256().Params().N
+	one, zero, good := big.NewInt(1), new(big.Int), f.bytes(f.parts[2])
+	r, s := new(big.Int).SetBytes(good[:32]), new(big.Int).SetBytes(good[32:])
+	der, err := asn1.Marshal(struct{ R, S *big.Int }{r, s})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return map[string]string{
+		"a DER signature":                f.signature(der),
+		"a signature of 63 bytes":        f.signature(good[:63]),
+		"a signature of 65 bytes":        f.signature(append(good[:64:64], 0)),
+		"half a signature":               f.signature(good[:32]),
+		"a signature twice":              f.signature(append(good[:64:64], good...)),
+		"a signature of zeros":           f.signature(make([]byte, 64)),
+		"r 0":                            f.signature(pair(zero, s)),
+		"s 0":                            f.signature(pair(r, zero)),
+		"r and s n":                      f.signature(pair(n, n)),
+		"r and s 1":                      f.signature(pair(one, one)),
+		"r and s swapped":                f.signature(pair(s, r)),
+		"the signature of another token": f.parts[0] + "." + f.parts[1] + "." + f.another,
+	}
+}
+
+// otherHeaders say by which key a token is to be checked, or how it is to be read.
+func (f *forger) otherHeaders() map[string]string {
+	text := string(f.bytes(f.parts[0]))
+	return map[string]string{
+		"a key of one's own under the kid":  f.headed(),
+		"a key of one's own, without a kid": f.headed("kid", nil),
+		"a key of one's own in the header":  f.headed("jwk", f.jwk(&f.key.PublicKey)),
+		"only in the header":                f.headed("kid", nil, "jwk", f.jwk(&f.key.PublicKey)),
+		"a key by jku":                      f.headed("jku", "https://rp.example.com/jwks"),
+		"a key by x5u":                      f.headed("x5u", "https://rp.example.com/cert"),
+		"a key by x5c":                      f.headed("x5c", []string{"MIIB"}),
+		"a kid that is a path":              f.headed("kid", "../../../../dev/null"),
+		"a kid that is a query":             f.headed("kid", "' UNION SELECT 'AA'--"),
+		"a kid with a zero byte":            f.headed("kid", f.head["kid"].(string)+"\x00"),
+		"a kid that is a list":              f.headed("kid", []any{f.head["kid"]}),
+		"crit":                              f.headed("crit", []string{"exp"}, "exp", 1),
+		"crit, with the signature":          f.unsigned(f.parts[2], "crit", []string{"b64"}, "b64", false),
+		"zip":                               f.unsigned(f.parts[2], "zip", "DEF"),
+		"cty JWT":                           f.headed("cty", "JWT"),
+		"alg twice":                         encoded([]byte(strings.Replace(text, "{", `{"alg":"none",`, 1))) + "." + f.parts[1] + ".",
+		"alg twice, with the signature":     encoded([]byte(strings.Replace(text, "{", `{"alg":"none",`, 1))) + "." + f.parts[1] + "." + f.parts[2],
+		"typ of the other kind":             f.unsigned(f.parts[2], "typ", map[any]string{"JWT": "at+jwt", "at+jwt": "JWT"}[f.head["typ"]]),
+		"no typ":                            f.unsigned(f.parts[2], "typ", nil),
+	}
+}
+
+// otherForms have other claims under the signature, or are no JWS in compact form.
+func (f *forger) otherForms() map[string]string {
+	return map[string]string{
+		"sub changed":              f.parts[0] + "." + f.with(f.claims, "sub", "admin") + "." + f.parts[2],
+		"sub twice":                f.parts[0] + "." + encoded([]byte(strings.Replace(string(f.bytes(f.parts[1])), "{", `{"sub":"admin",`, 1))) + "." + f.parts[2],
+		"scope added":              f.parts[0] + "." + f.with(f.claims, "scope", "system account") + "." + f.parts[2],
+		"exp later":                f.parts[0] + "." + f.with(f.claims, "exp", 4102444800) + "." + f.parts[2],
+		"a session taken away":     f.parts[0] + "." + f.with(f.claims, "sid", nil) + "." + f.parts[2],
+		"no signature":             f.parts[0] + "." + f.parts[1] + ".",
+		"two parts":                f.parts[0] + "." + f.parts[1],
+		"a fourth part":            f.good + ".e30",
+		"five parts":               f.parts[0] + ".e30.e30." + f.parts[1] + "." + f.parts[2],
+		"detached":                 f.parts[0] + ".." + f.parts[2],
+		"padded":                   f.good + "=",
+		"padding in the middle":    f.parts[0] + "=." + f.parts[1] + "." + f.parts[2],
+		"a space within":           f.parts[0] + ". " + f.parts[1] + "." + f.parts[2],
+		"a second token behind it": f.good + "," + f.good,
+		"in JSON":                  `{"protected":"` + f.parts[0] + `","payload":"` + f.parts[1] + `","signature":"` + f.parts[2] + `"}`,
+		"in general JSON":          `{"payload":"` + f.parts[1] + `","signatures":[{"protected":"` + f.parts[0] + `","signature":"` + f.parts[2] + `"}]}`,
+		"huge":                     f.parts[0] + "." + strings.Repeat("A", 40_000) + "." + f.parts[2],
+		"very many parts":          strings.Repeat("e30.", 10_000),
+		"deep":                     f.parts[0] + "." + encoded([]byte(strings.Repeat(`{"a":`, 3000)+"1"+strings.Repeat("}", 3000))) + "." + f.parts[2],
+		"null":                     "null",
+		"undefined":                "undefined",
+		"nothing but dots":         "..",
+		"its claims alone":         f.parts[1],
+		"a key's name":             f.head["kid"].(string),
 	}
 }
