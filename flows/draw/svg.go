@@ -14,7 +14,7 @@ func SVG(g *engine.Graph, o Options) string {
 	l := layoutOf(pictureOf(g, o))
 	s := &sheet{layout: l}
 	marks := l.picture.legend()
-	width := max(l.width, textWidth(shorten(l.picture.title, titleMost), titleSize)+2*margin, legendWidth(marks)+2*margin)
+	width := max(l.width, textWidth(shorten(l.picture.title, titleMost), titleSize+bold)+2*margin, legendWidth(marks)+2*margin)
 	height := l.height + legendHeight
 	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-labelledby="title">`+"\n", width, height, width, height)
 	s.printf("<title id=\"title\">%s</title>\n<style>%s</style>\n", svgText(l.picture.title), styles)
