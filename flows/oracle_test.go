@@ -107,8 +107,16 @@ type config struct {
 	Conceal      bool
 	Optional     bool
 	Alone        bool
-	Attributes   map[string]string
+	Attributes   json.RawMessage
 	IdentifiedBy string
+}
+
+// sources are the inputs that a user-create takes attributes from; nil by default.
+func (c config) sources() (from map[string]string) {
+	if json.Unmarshal(c.Attributes, &from) != nil {
+		return nil // none, or a list, which another kind has
+	}
+	return from
 }
 
 // mostMoments bounds what a walk may cost; no flow that people write comes near.
@@ -129,7 +137,7 @@ func judge(flow *schemas.Flow) verdict {
 		case "user-resolve":
 			o.inputs[c.From] = true
 		case "user-create":
-			for _, input := range append(identifying(c), slices.Collect(maps.Values(c.Attributes))...) {
+			for _, input := range append(identifying(c), slices.Collect(maps.Values(c.sources()))...) {
 				named := o.inputs[input]
 				o.inputs[input] = named // it is one of the inputs, even if nobody is named by it
 			}
@@ -154,12 +162,12 @@ func identifying(c config) []string {
 	if c.IdentifiedBy != "" {
 		names = []string{c.IdentifiedBy}
 	}
-	if c.Attributes == nil {
+	if c.sources() == nil {
 		return names
 	}
 	var inputs []string
 	for _, name := range names {
-		if input := c.Attributes[name]; input != "" {
+		if input := c.sources()[name]; input != "" {
 			inputs = append(inputs, input)
 		}
 	}
@@ -205,7 +213,7 @@ func (o *oracle) play(m moment) {
 	case "user-create":
 		typed := func(input string) bool { return m.value(input) != nobody }
 		o.broken(!slices.ContainsFunc(identifying(c), typed))
-		for _, input := range c.Attributes {
+		for _, input := range c.sources() {
 			o.broken(!typed(input))
 		}
 		o.leave(m.about(fresh, ""), "created")
@@ -214,6 +222,16 @@ func (o *oracle) play(m moment) {
 		o.bind(m, c)
 	case "passkey-authenticate":
 		o.passkey(m, c)
+	case "attributes":
+		waived := slices.ContainsFunc(o.flow.Waive, func(w schemas.Waiver) bool { return w.Node == o.flow.Nodes[m.node].ID })
+		if !m.own() && !waived {
+			o.verdict.dangerous = "to change the account of " + string(m.who)
+		}
+		o.broken(m.who == nobody || m.who == ghost)
+		if c.Optional {
+			o.leave(m, "skip")
+		}
+		o.leave(m, "done")
 	case "password-authenticate", "recovery-code":
 		o.guessable(m, c)
 	case "totp":

@@ -33,6 +33,7 @@ var pieces = []struct {
 	{"totp-register", `{"optional": true}`, []string{"success", "kept", "skip"}},
 	{"recovery-codes", `{}`, []string{"success", "kept"}},
 	{"recovery-code", `{}`, []string{"success", "failure"}},
+	{"attributes", `{"attributes": ["given_name"], "optional": true}`, []string{"done", "skip"}},
 	{"session-check", `{}`, []string{"active", "none"}},
 	{"decision", `{"cases": [{"when": "user.isAuthenticated", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
 	{"decision", `{"cases": [{"when": "!user.isNew && !user.isAuthenticated", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/big"
 	"time"
 
@@ -87,8 +86,5 @@ const emailVerified = "email_verified"
 
 // verifiedCopy returns the user with the address verified.
 func verifiedCopy(user *schemas.User) *schemas.User {
-	marked := *user
-	marked.Attributes = maps.Clone(user.Attributes)
-	marked.Attributes[emailVerified] = true
-	return &marked
+	return withAttributes(user, map[string]any{emailVerified: true})
 }

@@ -32,6 +32,7 @@ type directory struct {
 	scopes      map[string][]string // of applications
 	misfit      []schemas.Problem   // what is wrong with whoever is to be created
 	lookups     int                 // calls of UserByAttribute
+	userType    *schemas.UserType   // nil: Person
 	broken      error               // what every method fails with, if not nil
 }
 
@@ -65,6 +66,15 @@ func (d *directory) CheckUser(_ context.Context, u *schemas.User) error {
 		return d.broken
 	}
 	return schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit, "a %s is not like this", u.Type).WithProblems(d.misfit)
+}
+
+// UserType is Person, or that of the test.
+func (d *directory) UserType(context.Context, string) (*schemas.UserType, error) {
+	if d.userType != nil {
+		return d.userType, d.broken
+	}
+	person := schemas.Person()
+	return &person, d.broken
 }
 
 func (d *directory) PasswordHash(_ context.Context, userID string) (string, error) {

@@ -22,6 +22,7 @@ type Users interface {
 // if it is not about what somebody has entered. It may put a user who is in no
 // organization unit into one.
 type Types interface {
+	UserType(ctx context.Context, name string) (*schemas.UserType, error)
 	CheckUser(ctx context.Context, u *schemas.User) error
 }
 
@@ -155,6 +156,7 @@ func Kinds(d Deps) engine.Kinds {
 		"recovery-codes":        recoveryCodesKind(d),
 		"recovery-code":         recoveryCodeKind(d),
 		"email-otp":             emailOTPKind(d),
+		"attributes":            attributesKind(d),
 		"decision":              decisionKind(d),
 		"session-check":         sessionCheckKind(d),
 		"consent":               consentKind(d),

@@ -29,6 +29,7 @@ func configurations() map[string]reflect.Type {
 		"recovery-codes":        reflect.TypeFor[recoveryCodesWith](),
 		"recovery-code":         reflect.TypeFor[recoveryCodeWith](),
 		"email-otp":             reflect.TypeFor[emailOTPWith](),
+		"attributes":            reflect.TypeFor[attributesWith](),
 		"decision":              reflect.TypeFor[decisionWith](),
 		"session-check":         reflect.TypeFor[sessionCheckWith](),
 		"consent":               reflect.TypeFor[consentWith](),

@@ -29,6 +29,9 @@ func newPasswordQuestion(input, label, autocomplete string) secretQuestion {
 // newSecretQuestion asks for what the field says, or for one of the others.
 func newSecretQuestion(secret field, others ...button) secretQuestion {
 	secret.Required = true
+	for i := range others {
+		others[i].event = schemas.TriggerEvent // else a page insists on the secret first
+	}
 	return secretQuestion{input: secret.Identifier, form: form{
 		fields:  []field{secret},
 		buttons: append([]button{{ref: submitAction, label: "Continue"}}, others...),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/postern-id/postern/engine"
@@ -14,7 +15,7 @@ import (
 // the stored one.
 func subjectUser(ctx context.Context, users Users, v *engine.Visit) (*schemas.User, error) {
 	if v.Subject.Draft != nil {
-		return v.Subject.Draft, nil
+		return asPending(v, v.Subject.Draft), nil
 	}
 	if !v.Subject.Known() {
 		return nil, errors.New("the run came here without a user; the check of the flow should have refused it")
@@ -33,11 +34,27 @@ func subjectUser(ctx context.Context, users Users, v *engine.Visit) (*schemas.Us
 // asPending returns a user as they will be once this step is committed.
 func asPending(v *engine.Visit, user *schemas.User) *schemas.User {
 	for _, change := range v.Pending {
-		if c, ok := change.(schemas.VerifyEmail); ok && c.UserID == user.ID {
-			return verifiedCopy(user)
+		switch c := change.(type) {
+		case schemas.VerifyEmail:
+			if c.UserID == user.ID {
+				user = verifiedCopy(user)
+			}
+		case schemas.UpdateUser:
+			if c.UserID == user.ID {
+				user = withAttributes(user, c.Attributes)
+			}
 		}
 	}
 	return user
+}
+
+// withAttributes is a copy of a user who has these attributes too.
+func withAttributes(user *schemas.User, given map[string]any) *schemas.User {
+	changed := *user
+	changed.Attributes = map[string]any{}
+	maps.Copy(changed.Attributes, user.Attributes)
+	maps.Copy(changed.Attributes, given)
+	return &changed
 }
 
 // nameOf is what the client called the run's user, who may not exist; the id of

@@ -52,7 +52,7 @@ func (u *userCreate) checkNames(ctx context.Context, draft *schemas.User) (unfit
 			unfit = append(unfit, at)
 			continue
 		}
-		used, err := u.inUse(ctx, value)
+		used, err := takenByOther(ctx, u.users, value, draft.ID)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -85,12 +85,17 @@ func (u *userCreate) checkType(ctx context.Context, draft *schemas.User) ([]sche
 // inputOf returns the input that the attribute at the path comes from, or "".
 func (u *userCreate) inputOf(path string) string {
 	for attribute, identifier := range u.from {
-		below, ok := strings.CutPrefix(path, schemas.MemberPath("", attribute))
-		if ok && (below == "" || below[0] == '.' || below[0] == '[') {
+		if below(path, attribute) {
 			return identifier
 		}
 	}
 	return ""
+}
+
+// below reports whether a path is that of an attribute, or of a part of it.
+func below(path, attribute string) bool {
+	rest, ok := strings.CutPrefix(path, schemas.MemberPath("", attribute))
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // sentence makes one of the words of a problem.
@@ -101,15 +106,15 @@ func sentence(words string) string {
 	return strings.ToUpper(words[:1]) + words[1:] + "."
 }
 
-// inUse reports whether anybody can be found by the value, under whichever
-// attribute: a username that is somebody's email address would be taken for
-// theirs wherever people sign in by either.
-func (u *userCreate) inUse(ctx context.Context, value string) (bool, error) {
+// takenByOther reports whether anybody but the user can be found by the value, under
+// whichever attribute: a username that is somebody's email address would be taken
+// for theirs wherever people sign in by either.
+func takenByOther(ctx context.Context, users Users, value, userID string) (bool, error) {
 	for _, attribute := range schemas.IdentifyingAttributes() {
-		switch _, err := u.users.UserByAttribute(ctx, attribute, value); {
-		case err == nil:
+		switch found, err := users.UserByAttribute(ctx, attribute, value); {
+		case err == nil && found.ID != userID:
 			return true, nil
-		case !schemas.HasCode(err, schemas.CodeUserNotFound):
+		case err != nil && !schemas.HasCode(err, schemas.CodeUserNotFound):
 			return false, err
 		}
 	}

@@ -128,6 +128,15 @@ func (m *Memory) CheckUser(_ context.Context, u *schemas.User) error {
 	return nil
 }
 
+// UserType returns the type Person; another is one that lets users be as they are.
+func (m *Memory) UserType(_ context.Context, name string) (*schemas.UserType, error) {
+	if name != schemas.PersonName {
+		return &schemas.UserType{Name: name, Schema: json.RawMessage(`{"type": "object"}`)}, nil
+	}
+	t := schemas.Person()
+	return &t, nil
+}
+
 // Sessions returns the sessions of a user that have not ended, oldest first.
 func (m *Memory) Sessions(_ context.Context, userID string) ([]schemas.Session, error) {
 	m.mu.Lock()

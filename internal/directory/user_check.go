@@ -25,6 +25,16 @@ func (d *Directory) CheckUser(ctx context.Context, u *schemas.User) error {
 		"the account would not fit the user type %.64q: %s", u.Type, problems[0]).WithProblems(problems)
 }
 
+// UserType returns the user type of a name; an unknown one is an error of Class
+// Invalid, code user_does_not_fit.
+func (d *Directory) UserType(ctx context.Context, name string) (*schemas.UserType, error) {
+	t, err := store.UserTypes().Find(ctx, d.store, "name", name)
+	if err == nil && t == nil {
+		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit, "there is no user type %.64q any more; give the user another", name)
+	}
+	return t, err
+}
+
 func (d *Directory) unfit(ctx context.Context, u *schemas.User) ([]schemas.Problem, error) {
 	t, err := store.UserTypes().Find(ctx, d.store, "name", u.Type)
 	if err != nil {

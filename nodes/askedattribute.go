@@ -1,0 +1,134 @@
+package nodes
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// askedAttribute is an attribute as a form asks for it.
+type askedAttribute struct {
+	name  string
+	field field
+	kind  string // of its JSON: string, number, integer or boolean
+}
+
+// property is what is read of an attribute in the schema of a user type.
+type property struct {
+	Title      string `json:"title"`
+	Type       any    `json:"type"`
+	Format     string `json:"format"`
+	Enum       []any  `json:"enum"`
+	MinLength  int    `json:"minLength"`
+	MaxLength  int    `json:"maxLength"`
+	Credential bool   `json:"x-credential"`
+}
+
+// readUserType returns those attributes of a type that a form can ask for, and the
+// names of those it requires.
+func readUserType(t *schemas.UserType) (known map[string]askedAttribute, required []string, err error) {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	if err := json.Unmarshal(t.Schema, &schema); err != nil {
+		return nil, nil, fmt.Errorf("the user type %s: %w", t.Name, err)
+	}
+	known = map[string]askedAttribute{}
+	for name, raw := range schema.Properties {
+		var p property
+		if json.Unmarshal(raw, &p) != nil || p.Credential {
+			continue // of a form of its own, or secret
+		}
+		if one, ok := p.asked(name); ok {
+			known[name] = one
+		}
+	}
+	return known, schema.Required, nil
+}
+
+// asked is how a form asks for the attribute; false if none can.
+func (p property) asked(name string) (askedAttribute, bool) {
+	kind, _ := p.Type.(string)
+	f := field{Identifier: name, Label: cmp.Or(p.Title, name), Required: true, MinLength: p.MinLength, MaxLength: p.MaxLength, Autocomplete: autofill()[name]}
+	switch {
+	case kind != "string" && kind != "number" && kind != "integer" && kind != "boolean":
+		return askedAttribute{}, false
+	case kind == "boolean":
+		f.Type, f.Options = schemas.SelectInput, []string{yes, no}
+	case len(p.Enum) > 0:
+		f.Type = schemas.SelectInput
+		for _, value := range p.Enum {
+			f.Options = append(f.Options, fmt.Sprint(value))
+		}
+	case kind != "string":
+		f.Type = schemas.NumberInput
+	default:
+		f.Type = p.inputType(name)
+	}
+	return askedAttribute{name: name, field: f, kind: kind}, len(f.compile()) == 0
+}
+
+// The options of an attribute that is true or false.
+const (
+	yes = "Yes"
+	no  = "No"
+)
+
+// inputType is that of a text.
+func (p property) inputType(name string) schemas.InputType {
+	switch {
+	case p.Format == "email", p.Format == "idn-email":
+		return schemas.EmailInput
+	case p.Format == "date", name == "birthdate":
+		return schemas.DateInput
+	case name == "phone_number":
+		return schemas.PhoneInput
+	}
+	return schemas.TextInput
+}
+
+// autofill are the tokens by which browsers know standard claims (HTML Living
+// Standard, autofill field names).
+func autofill() map[string]string {
+	return map[string]string{
+		"username": "username", "email": "email", "name": "name", "given_name": "given-name", "middle_name": "additional-name",
+		"family_name": "family-name", "nickname": "nickname", "birthdate": "bday", "phone_number": "tel", "website": "url", "gender": "sex",
+	}
+}
+
+// accepted reads what was answered: the values, or what is wrong with them.
+func accepted(asked []askedAttribute, inputs map[string]string) (given map[string]any, faults []schemas.FieldError) {
+	given = map[string]any{}
+	for _, one := range asked {
+		text, fault := one.field.accept(inputs[one.name])
+		value, readable := one.value(text)
+		if fault == "" && !readable {
+			fault = "Enter a whole number."
+		}
+		if fault != "" {
+			faults = append(faults, schemas.FieldError{Identifier: one.name, Message: fault})
+			continue
+		}
+		given[one.name] = value
+	}
+	return given, faults
+}
+
+// value is the attribute's value that a text stands for.
+func (a askedAttribute) value(text string) (any, bool) {
+	switch a.kind {
+	case "boolean":
+		return text == yes, true
+	case "integer":
+		n, err := strconv.ParseInt(text, 10, 53) // as much as JSON keeps exactly
+		return float64(n), err == nil
+	case "number":
+		n, err := strconv.ParseFloat(text, 64)
+		return n, err == nil
+	}
+	return text, true
+}

@@ -1,0 +1,232 @@
+package nodes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+func attributesKind(d Deps) *engine.Kind {
+	return &engine.Kind{
+		Name: "attributes",
+		Doc: "Asks for attributes that the run's user does not have yet, by what the user's type says of them, and writes them. " +
+			"It asks nothing of whoever has them all, and never for one that the user has. The user must be new in this run or have authenticated in it.",
+		With: schemas.MustSchema("attributes", attributesSchema),
+		Asks: true,
+		Needs: []engine.Need{{
+			AnyOf: []engine.Fact{engine.Own},
+			Rule:  engine.RuleTakeover,
+			Why:   "it would change somebody else's account",
+			Mend:  "create the user in this flow, or let them authenticate before it",
+		}},
+		Outcomes: append(attributesOutcomes(), skipOutcome("; there is this outcome only when the node is optional")),
+		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newAttributes(c, d) },
+	}
+}
+
+func attributesOutcomes() []engine.Outcome {
+	return []engine.Outcome{{Name: "done", Doc: "the user has the attributes"}}
+}
+
+const attributesSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "attributes": {
+      "type": "array", "minItems": 1, "uniqueItems": true,
+      "description": "The attributes to ask for, in their order; by default those that the user's type requires. What the type does not have, or what no form can ask for, is passed over.",
+      "items": {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "an attribute name of letters, digits, dots, dashes and underscores", "description": "The name of an attribute."}
+    },
+    "identifying": {"type": "boolean", "default": false, "description": "Whether username and email may be among them: whoever has the value can then be found by it."},
+    "title": {"type": "string", "minLength": 1, "default": "Tell us about you", "description": "The heading; by default 'Tell us about you'."},
+    "text": {"type": "string", "minLength": 1, "description": "A paragraph below the heading."},
+    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "What the button says; by default 'Continue'."},
+    "optional": {"type": "boolean", "default": false, "description": "Whether the person may decline; the node then has the outcome skip."}
+  }
+}`
+
+type attributesWith struct {
+	Attributes  []string `json:"attributes,omitempty"`
+	Identifying bool     `json:"identifying,omitempty"`
+	Title       string   `json:"title,omitempty"`
+	Text        string   `json:"text,omitempty"`
+	Label       string   `json:"label,omitempty"`
+	Optional    bool     `json:"optional,omitempty"`
+}
+
+type attributes struct {
+	attributesWith
+	deps Deps
+}
+
+func newAttributes(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
+	with, found := configure[attributesWith](c)
+	for i, name := range with.Attributes {
+		at := fmt.Sprintf("attributes[%d]", i)
+		switch {
+		case attestedAttribute(name):
+			found = append(found, problem(at, "nobody can vouch for their own address: %s is set by a node that verifies it", name))
+		case !with.Identifying && slices.Contains(schemas.IdentifyingAttributes(), name):
+			found = append(found, problem(at, "people are found by their %s; if they may choose it here, say identifying: true", name))
+		}
+	}
+	return &attributes{attributesWith: with, deps: d}, found
+}
+
+// Outcomes has skip only where there is skipping.
+func (a *attributes) Outcomes() []engine.Outcome {
+	outcomes := attributesOutcomes()
+	if a.Optional {
+		outcomes = append(outcomes, skipOutcome(""))
+	}
+	return outcomes
+}
+
+// Reveals says that whoever enters something learns whether it is taken.
+func (a *attributes) Reveals() string {
+	return "whether somebody else has the value of an attribute that must be one user's alone"
+}
+
+// Execute asks until what is lacking is there.
+func (a *attributes) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	user, err := subjectUser(ctx, a.deps.Users, v)
+	if err != nil {
+		return nil, err
+	}
+	if v.Answer != nil && v.Answer.Action == "skip" && a.Optional {
+		return engine.Leave("skip"), nil
+	}
+	lacking, err := a.lacking(ctx, user)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(lacking) == 0:
+		return engine.Leave("done"), nil
+	case v.Answer == nil:
+		return a.ask(lacking, nil), nil
+	}
+	given, faults := accepted(lacking, v.Answer.Inputs)
+	if len(faults) == 0 {
+		if faults, err = a.check(ctx, user, given); err != nil {
+			return nil, err
+		}
+	}
+	if len(faults) > 0 {
+		return a.ask(lacking, faults), nil
+	}
+	return a.write(v, user, given), nil
+}
+
+func (a *attributes) ask(lacking []askedAttribute, faults []schemas.FieldError) *engine.Decision {
+	f := form{title: cmp.Or(a.Title, "Tell us about you"), text: a.Text, buttons: []button{{ref: submitAction, label: cmp.Or(a.Label, "Continue")}}}
+	for _, one := range lacking {
+		f.fields = append(f.fields, one.field)
+	}
+	for _, b := range skipButton(a.Optional) {
+		b.event = schemas.TriggerEvent // else a page insists on what is required first
+		f.buttons = append(f.buttons, b)
+	}
+	d := &engine.Decision{Ask: f.ask()}
+	d.Ask.FieldErrors = faults
+	return d
+}
+
+// lacking are the attributes that the user does not have and is asked for.
+func (a *attributes) lacking(ctx context.Context, user *schemas.User) (list []askedAttribute, err error) {
+	t, err := a.deps.Types.UserType(ctx, user.Type)
+	if err != nil {
+		return nil, err
+	}
+	known, required, err := readUserType(t)
+	if err != nil {
+		return nil, err
+	}
+	names := a.Attributes
+	if names == nil {
+		names = required
+	}
+	for _, name := range names {
+		_, has := user.Attributes[name]
+		identifies := slices.Contains(schemas.IdentifyingAttributes(), name)
+		if one, askable := known[name]; askable && !has && !attestedAttribute(name) && (a.Identifying || !identifies) {
+			list = append(list, one)
+		}
+	}
+	return list, nil
+}
+
+// check finds what of the given attributes does not fit the user's type, or is
+// somebody else's. What does not fit of the others is not for the person to mend.
+func (a *attributes) check(ctx context.Context, user *schemas.User, given map[string]any) (faults []schemas.FieldError, err error) {
+	changed := withAttributes(user, given)
+	tell := func(name, words string) {
+		if !slices.ContainsFunc(faults, func(f schemas.FieldError) bool { return f.Identifier == name }) {
+			faults = append(faults, schemas.FieldError{Identifier: name, Message: sentence(words)})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if words, err := a.faultOfName(ctx, changed, name); err != nil {
+			return nil, err
+		} else if words != "" {
+			tell(name, words)
+		}
+	}
+	err = a.deps.Types.CheckUser(ctx, changed)
+	if !schemas.HasCode(err, schemas.CodeUserDoesNotFit) {
+		return faults, err
+	}
+	for _, p := range schemas.AsError(err).Errors {
+		for name := range given {
+			if below(p.Path, name) {
+				tell(name, p.Message)
+			}
+		}
+	}
+	return faults, nil
+}
+
+// faultOfName says what is wrong with a value by which the user could be found.
+func (a *attributes) faultOfName(ctx context.Context, changed *schemas.User, name string) (string, error) {
+	if !slices.Contains(schemas.IdentifyingAttributes(), name) {
+		return "", nil
+	}
+	value := changed.Text(name)
+	if words := schemas.CheckIdentifier(name, value); words != "" {
+		return words, nil
+	}
+	taken, err := takenByOther(ctx, a.deps.Users, value, changed.ID)
+	if taken {
+		return "This " + name + " is taken.", err
+	}
+	return "", err
+}
+
+// write adds the attributes to the user that the run is about to store, or to the
+// stored one.
+func (a *attributes) write(v *engine.Visit, user *schemas.User, given map[string]any) *engine.Decision {
+	d := engine.Leave("done")
+	if v.Subject.Draft != nil && !stored(v) {
+		subject := v.Subject
+		subject.Draft = withAttributes(user, given)
+		d.Subject = &subject
+		return d
+	}
+	d.Changes = []schemas.Change{
+		schemas.UpdateUser{UserID: user.ID, Attributes: given, At: v.Now},
+		event(v, "user.updated", user.ID, nil),
+	}
+	return d
+}
+
+// stored reports whether this step stores the user that the run creates.
+func stored(v *engine.Visit) bool {
+	return slices.ContainsFunc(v.Pending, func(change schemas.Change) bool {
+		c, ok := change.(schemas.CreateUser)
+		return ok && c.User.ID == v.Subject.UserID
+	})
+}
