@@ -143,6 +143,16 @@ func TestEmailOTPMissing(t *testing.T) {
 		t.Fatal(problems)
 	}
 	left(t, run(t, wired, visit(known("bob"))), "missing")
+	for name, v := range map[string]*engine.Visit{
+		"somebody without an address": visit(func(v *engine.Visit) { v.Subject = engine.Subject{UserID: "bob", Name: "bob", Input: "username"} }),
+		"nobody":                      visit(concealed("eve")),
+	} {
+		if d := run(t, wired, v); d.Ask == nil {
+			t.Errorf("%s, who is concealed, leaves by %q", name, d.Outcome)
+		}
+	}
+	proven := visit(func(v *engine.Visit) { v.Subject = engine.Subject{UserID: "bob", Name: "bob", Input: "username"} }, authenticated(schemas.ACRPassword, "pwd"))
+	left(t, run(t, wired, proven), "missing")
 }
 
 // That no more mails may be sent is told with the question, and no error: what led
