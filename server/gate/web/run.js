@@ -104,10 +104,10 @@ function act(component, pressed, elsewhere) {
 // When the step's passkey options are too old to be used, 0 if it has none.
 const expiry = () => (options(reply) ? reply.at + 0.8 * (options(reply).timeout ?? 300000) : 0);
 
-// Gets new options. The same step looks the same: what is being typed is left alone.
+// Gets new options. The same ceremony looks the same: what is being typed is left alone.
 async function renew(action, inputs) {
 	const answer = await send(action, inputs);
-	if (answer.stepId === reply.stepId && !answer.error && !answer.data.fieldErrors) reply = answer;
+	if (options(answer) && answer.stepId === reply.stepId && !answer.error && !answer.data.fieldErrors) reply = answer;
 	else await show(answer);
 }
 

@@ -1,0 +1,84 @@
+package e2e_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/emersion/go-smtp"
+)
+
+// mailbox is a mail server that hands over what it takes.
+type mailbox struct{ mails chan string }
+
+func (b mailbox) NewSession(*smtp.Conn) (smtp.Session, error) { return b, nil }
+
+func (mailbox) Mail(string, *smtp.MailOptions) error { return nil }
+
+func (mailbox) Rcpt(string, *smtp.RcptOptions) error { return nil }
+
+func (b mailbox) Data(r io.Reader) error {
+	text, err := io.ReadAll(r)
+	if err == nil {
+		b.mails <- string(text)
+	}
+	return err
+}
+
+func (mailbox) Reset() {}
+
+func (mailbox) Logout() error { return nil }
+
+// openMailbox starts a mail server, and returns the environment of a server that
+// sends by it.
+func openMailbox(t *testing.T) (mailbox, []string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := mailbox{make(chan string, 8)}
+	server := smtp.NewServer(b)
+	go func() { _ = server.Serve(l) }() // it ends with the test
+	t.Cleanup(func() {
+		_ = server.Close()
+		_ = l.Close()
+	})
+	return b, []string{"POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_PORT=" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port),
+		"POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=no-reply@example.com"}
+}
+
+// The page asks for the code that came by mail, says what is wrong with another, and
+// says so when it is too early for a new one.
+func TestGateTakesCodesByMail(t *testing.T) {
+	t.Parallel()
+	box, environ := openMailbox(t)
+	p := serve(t, environ...)
+	app := p.storeFlow(t, "email_code.yaml")
+	made, err := p.post("/users", adminToken(t, p), object{"type": "Person", "attributes": object{"username": "ada", "email": "ada@example.org"}})
+	if err != nil || made.status != http.StatusCreated {
+		t.Fatalf("%v %s", err, made.body)
+	}
+	g := openGate(t, p)
+	g.open(p.base + "/gate/signin?applicationId=" + app)
+	g.shows("step/who")
+	g.enter("email", "ada@example.org")
+	g.click("action-continue")
+	g.shows("step/code")
+	g.faultless("a code by mail")
+	g.enter("code", "123")
+	g.click("action-submit")
+	g.until(`document.getElementById("error-code")?.textContent.includes("not the code")`)
+	g.click("action-resend")
+	g.alerted("a moment ago")
+	code := regexp.MustCompile(`(?m)^    ([0-9]{6})\r$`).FindStringSubmatch(<-box.mails)
+	if code == nil {
+		t.Fatal("the mail has no code")
+	}
+	g.enter("code", code[1])
+	g.click("action-submit")
+	g.shows("account")
+}
