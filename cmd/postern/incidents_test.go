@@ -25,6 +25,7 @@ func TestIncidents(t *testing.T) {
 		"the passkey policy is enforced only in the browser":       policyOnlyInTheBrowser,
 		"a factor is enrolled on somebody else's account":          factorOfAnother,
 		"a session that is merely identified binds a factor":       merelyIdentified,
+		"another way in skips the second factor":                   anotherWayIn,
 		"the hosted pages reflect markup":                          reflectedMarkup,
 		"X-Forwarded-For is trusted":                               forwardedFor,
 		"what was deleted is usable from an earlier request":       deletedMeanwhile,
@@ -188,71 +189,6 @@ func policyOnlyInTheBrowser(t *testing.T) {
 	}
 	if s = w.answer(s, "passkey", map[string]string{"credentialId": made.ID, "clientDataJSON": made.ClientDataJSON, "attestationObject": made.AttestationObject}); s.FlowStatus == schemas.Complete {
 		t.Errorf("a sign-up: %+v", s)
-	}
-}
-
-// factorOfAnother adds a passkey to an account by what another account has.
-func factorOfAnother(t *testing.T) {
-	w := newRig(t)
-	w.enrol("ada")
-	tokens := map[string]string{"ada": w.authenticate(w.start(schemas.Authentication)).Assertion}
-	w.device = passkeytest.New(passkeytest.NoCounter())
-	w.enrol("bob")
-	tokens["bob"] = w.authenticate(w.start(schemas.Authentication)).Assertion
-	ids := map[string]string{}
-	for name, token := range tokens {
-		claims, err := w.tokens.Verify(t.Context(), token, w.origin)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids[name] = claims.Subject
-	}
-	if status, said := w.attempt("/register/passkey/start", tokens["bob"], map[string]string{"userId": ids["ada"]}); status != http.StatusForbidden {
-		t.Errorf("begun for another: %d %s", status, said)
-	}
-	var begun struct {
-		Options      json.RawMessage `json:"publicKeyCredentialCreationOptions"`
-		SessionToken string
-	}
-	w.send(http.StatusOK, "/register/passkey/start", tokens["ada"], `{"userId":"`+ids["ada"]+`"}`, &begun)
-	made, err := passkeytest.New().Register(begun.Options, w.origin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	finish := map[string]any{"sessionToken": begun.SessionToken, "publicKeyCredential": map[string]any{"id": made.ID, "type": "public-key",
-		"response": map[string]string{"clientDataJSON": made.ClientDataJSON, "attestationObject": made.AttestationObject}}}
-	for _, token := range []string{tokens["bob"], ""} {
-		if status, said := w.attempt("/register/passkey/finish", token, finish); through(status, said) {
-			t.Errorf("finished by another: %d %s", status, said)
-		}
-	}
-	s := w.answer(w.start(schemas.Registration), "continue", map[string]string{"username": "ada", "userId": ids["ada"], "sub": ids["ada"]})
-	if s.Data.AdditionalData["passkeyCreationOptions"] != "" {
-		t.Errorf("a sign-up by a name that is taken goes on: %+v", s)
-	}
-}
-
-// merelyIdentified writes flows that would give a passkey, or a session, to whoever
-// says a name.
-func merelyIdentified(t *testing.T) {
-	w := newRig(t)
-	admin, err := w.issue(t.Context(), "", []string{"system"}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const who = `{"id":"who","use":"prompt","with":{"inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true}],"actions":[{"ref":"go","label":"Go"}]},"next":"find"},
-		{"id":"find","use":"user-resolve","with":{"by":["username"],"from":"username"},"next":{"found":%q,"missing":"who"}}`
-	for name, test := range map[string]struct{ kind, first, rest, rule string }{
-		"a passkey":                       {"REGISTRATION", "key", `,{"id":"key","use":"passkey-register","next":"end"}`, "takeover"},
-		"a password":                      {"REGISTRATION", "set", `,{"id":"set","use":"password-set","next":"end"}`, "takeover"},
-		"a session":                       {"AUTHENTICATION", "done", `,{"id":"done","use":"authorization-code"}`, "unauthenticated"},
-		"a passkey to whoever is greeted": {"AUTHENTICATION", "hi", `,{"id":"hi","use":"prompt","with":{"actions":[{"ref":"go","label":"It is me"}]},"next":"key"},{"id":"key","use":"passkey-register","next":"done"},{"id":"done","use":"authorization-code"}`, "takeover"},
-	} {
-		body := fmt.Sprintf(`{"handle":"x","name":"X","flowType":%q,"nodes":[%s%s]}`, test.kind, fmt.Sprintf(who, test.first), test.rest)
-		var refused schemas.Error
-		if w.send(http.StatusBadRequest, "/flows", admin, body, &refused); refused.Code != schemas.CodeInvalidFlow || !strings.Contains(fmt.Sprint(refused.Errors), test.rule) {
-			t.Errorf("%s: %+v", name, refused)
-		}
 	}
 }
 
