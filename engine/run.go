@@ -125,6 +125,7 @@ func (r *run) take(d *Decision) {
 	}
 	if d.Failed {
 		r.state.Failures++
+		r.changes = append(r.changes, r.failedAttempt(d))
 	}
 	for _, change := range d.Changes {
 		switch change.(type) {
@@ -134,6 +135,24 @@ func (r *run) take(d *Decision) {
 		}
 		r.changes = append(r.changes, change)
 	}
+}
+
+// failedAttempt is the event of an attempt to prove something that failed. Whom it
+// was about is said if that is certain: a name that somebody typed is not.
+func (r *run) failedAttempt(d *Decision) schemas.RecordEvent {
+	n := &r.graph.nodes[r.at]
+	e := schemas.Event{
+		ID: schemas.NewID(), At: r.now, Action: "attempt.failed",
+		ApplicationID: r.rec.ApplicationID, ExecutionID: r.rec.ID, TraceID: r.request.TraceID,
+		Detail: map[string]string{"node": n.id, "kind": n.kind.Name},
+	}
+	if d.Notice != nil {
+		e.Detail["error"] = d.Notice.Code
+	}
+	if r.state.Subject.Draft == nil {
+		e.UserID = r.state.Subject.UserID
+	}
+	return schemas.RecordEvent{Event: e}
 }
 
 // collect sets and drops inputs. Secret ones never enter the state.

@@ -38,6 +38,7 @@ func (e *Engine) follow(r *run, n *node, d *Decision) (bool, error) {
 	r.take(d)
 	if d.Failed && r.state.Failures >= e.MaxFailures {
 		r.fail(schemas.Errorf(schemas.Invalid, schemas.CodeTooManyAttempts, "%d attempts have failed; start again", r.state.Failures))
+		r.changes = append(r.changes, r.failedAttempt(d)) // the last one is no less to be known
 		return true, nil
 	}
 	switch {

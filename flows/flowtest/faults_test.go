@@ -129,11 +129,11 @@ func (checks) expect(check, step string) string {
 	case accepted:
 		return "{status: COMPLETE, user: ada}"
 	case "counter":
-		return "{step: " + step + ", error: passkey_verification_failed, check: counter, events: [{action: passkey.refused, user: ada, detail: {step: counter}}]}"
+		return "{step: " + step + ", error: passkey_verification_failed, check: counter, events: [attempt.failed, {action: passkey.refused, user: ada, detail: {step: counter}}]}"
 	case "credential_exists":
 		return "{step: " + step + ", error: credential_exists, users: 2, passkeys: {ada: 2, bob: 2}}"
 	}
-	return "{step: " + step + ", error: passkey_verification_failed, check: " + check + ", events: [], users: 2, passkeys: {ada: 2, bob: 2}}"
+	return "{step: " + step + ", error: passkey_verification_failed, check: " + check + ", events: [attempt.failed], users: 2, passkeys: {ada: 2, bob: 2}}"
 }
 
 // What an attacker does with answers that were right once, or are somebody else's.
