@@ -48,3 +48,16 @@ func TestCheckUser(t *testing.T) {
 		})
 	}
 }
+
+func TestUserType(t *testing.T) {
+	w := newWorld(t)
+	w.create(t, w.UserTypes, userType("Staff", `{"type": "object", "properties": {"username": {"type": "string"}}}`))
+	got, err := w.UserType(t.Context(), "Staff")
+	must(t, err)
+	if got.Name != "Staff" || !strings.Contains(string(got.Schema), "username") {
+		t.Errorf("got %+v", got)
+	}
+	if _, err := w.UserType(t.Context(), "Robot"); !schemas.HasCode(err, schemas.CodeUserDoesNotFit) {
+		t.Errorf("a type that is not there: %v", err)
+	}
+}
