@@ -8,6 +8,7 @@ import (
 
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/nodes"
 )
 
 // The seed file of the documentation does what it says.
@@ -34,5 +35,18 @@ func TestReadmeSeedFile(t *testing.T) {
 		func(e declare.Ensured) { made = append(made, e.Name()) })
 	if err != nil || len(made) != 5 {
 		t.Errorf("made %q, %v", made, err)
+	}
+}
+
+// The table of the README has every kind of node there is.
+func TestReadmeKinds(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range nodes.Kinds(nodes.Deps{}) {
+		if !strings.Contains(string(readme), "\n| `"+name+"` | ") {
+			t.Errorf("README.md does not tell of the kind %s", name)
+		}
 	}
 }
