@@ -137,7 +137,11 @@ func TestTokensThatDoNotCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fails(t, h.do("GET", "/groups", "", "Authorization: Bearer "+raw), 401, "invalid_token")
+	elsewhere := h.do("GET", "/groups", "", "Authorization: Bearer "+raw)
+	fails(t, elsewhere, 401, "invalid_token")
+	if how := "resource=" + publicURL; !strings.Contains(elsewhere.Header().Get("WWW-Authenticate"), how) {
+		t.Errorf("the refusal does not tell %s: %v", how, elsewhere.Header())
+	}
 	h.ok(200, "GET /groups", "")
 	claims, err := h.tokens.Verify(t.Context(), strings.TrimPrefix(h.admin, "Authorization: Bearer "), publicURL)
 	if err != nil {

@@ -171,7 +171,7 @@ func (i *Issuer) check(c *received, audience string) error {
 	case c.Issuer != i.issuer:
 		return errInvalid("The token is of another issuer, expected %s.", i.issuer)
 	case audience == "" || !c.Audience.Contains(audience):
-		return errInvalid("The token is meant for another audience, expected %s.", audience)
+		return errInvalid("The token is meant for another audience, expected %s: a client asks for that with resource=%s.", audience, audience)
 	case c.Subject == "" || c.Expiry == nil || c.IssuedAt == nil:
 		return errInvalid("The token lacks sub, exp or iat.")
 	case c.ID == "" || (c.typ == AccessType) != (c.ClientID != ""):
