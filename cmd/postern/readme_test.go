@@ -2,10 +2,12 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/nodes"
@@ -35,6 +37,27 @@ func TestReadmeSeedFile(t *testing.T) {
 		func(e declare.Ensured) { made = append(made, e.Name()) })
 	if err != nil || len(made) != 5 {
 		t.Errorf("made %q, %v", made, err)
+	}
+}
+
+// What the documentation says to configure is a configuration.
+func TestReadmeConfiguration(t *testing.T) {
+	for _, page := range []string{"README.md", "docs/operating.md"} {
+		text, err := os.ReadFile("../../" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		block := regexp.MustCompile("(?s)```yaml\n(server:.*?)```").FindSubmatch(text)
+		if block == nil {
+			t.Fatalf("%s configures no server", page)
+		}
+		path := filepath.Join(t.TempDir(), "postern.yaml")
+		if err := os.WriteFile(path, block[1], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := config.Load(path, nil); err != nil {
+			t.Errorf("%s: %v", page, err)
+		}
 	}
 }
 
