@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 )
 
 // These tests put what a server could answer into the page's mouth: texts and
@@ -362,17 +364,22 @@ func TestGateIsForEverybody(t *testing.T) {
 		g.open(p.base + "/gate/account")
 		g.shows("account")
 		g.faultless("account")
+		for _, width := range []int64{phone, 1280} {
+			g.wide(width)
+			g.picture("account", light, width)
+		}
 		eval[any](g.tab, `document.querySelector("[id^=remove-]").click()`)
 		g.faultless("the dialog")
 		g.present(false)
 		for _, page := range []struct{ path, view string }{
 			{"signin", "step/autofill"}, {"signup", "step/who"}, {"consent", "over"}, {"error", "over"}, {"signout", "signout"}, {"signedout", "signedout"}, {"nothing", "absent"}, {"nothing/at/all", "absent"},
 		} {
-			for _, width := range []int64{390, 1280} {
-				call(g.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 800, DeviceScaleFactor: 1})
+			for _, width := range []int64{phone, 1280} {
+				g.wide(width)
 				g.visit(page.path)
 				g.shows(page.view)
 				g.faultless(fmt.Sprintf("%s, %d wide, light %v", page.path, width, light))
+				g.picture(page.path, light, width)
 			}
 		}
 		g.visit("signup", "lang=de")
@@ -380,5 +387,35 @@ func TestGateIsForEverybody(t *testing.T) {
 		g.click("action-continue")
 		g.until(`document.querySelector("[aria-invalid]")`)
 		g.faultless("a fault")
+	}
+}
+
+// phone is how wide a phone is, in CSS pixels.
+const phone = 390
+
+func (g *gateTab) wide(pixels int64) {
+	call(g.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: pixels, Height: 800, DeviceScaleFactor: 1})
+}
+
+// picture writes what the tab shows to docs/screenshots, if the flag says so.
+// Without a run the consent page has nothing to show.
+func (g *gateTab) picture(page string, light bool, width int64) {
+	g.t.Helper()
+	if !*screenshots || page == "consent" || strings.HasPrefix(page, "nothing") {
+		return
+	}
+	name := "gate-" + page
+	if !light {
+		name += "-dark"
+	}
+	if width == phone {
+		name += "-phone"
+	}
+	picture, err := chromedp.Run(g.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	if err := os.WriteFile("../docs/screenshots/"+name+".png", picture, 0o644); err != nil {
+		g.t.Fatal(err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-var screenshots = flag.Bool("screenshots", false, "write the pictures of the command line in docs/screenshots anew")
+var screenshots = flag.Bool("screenshots", false, "write the pictures in docs/screenshots anew")
 
 // What docs/flows.md shows of the command line is a picture of what the built
 // program prints for the files in it. Without the flag that it can be pictured is
