@@ -3,11 +3,13 @@ package server_test
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server"
 )
 
 // docs/api.md tells of every endpoint there is, and of no other.
@@ -54,4 +56,36 @@ func TestDocumentOfTheAPI(t *testing.T) {
 			t.Errorf("docs/api.md tells of what is not there:\n%s", line)
 		}
 	}
+}
+
+// docs/runs.md tells of every member of what clients send to run flows and to use
+// passkeys, and of what they get.
+func TestDocumentOfRuns(t *testing.T) {
+	text, err := os.ReadFile("../docs/runs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range append(server.Bodies(), schemas.Step{}, schemas.StepData{}) {
+		for _, name := range memberNames(reflect.TypeOf(body)) {
+			if !strings.Contains(string(text), "`"+name+"`") {
+				t.Errorf("docs/runs.md does not tell of %s of %T", name, body)
+			}
+		}
+	}
+}
+
+// memberNames are the names that a struct has in JSON, with those of structs without a
+// name in it.
+func memberNames(t reflect.Type) (names []string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && name != "-" {
+			names = append(names, name)
+		}
+		if f.Type.Kind() == reflect.Struct && f.Type.Name() == "" || f.Anonymous {
+			names = append(names, memberNames(f.Type)...)
+		}
+	}
+	return names
 }

@@ -11,3 +11,9 @@ func Routes(o Options) []Route {
 	}
 	return list
 }
+
+// Bodies are what clients send to run flows and to use passkeys, and what they get.
+func Bodies() []any {
+	return []any{executeBody{}, registrationStart{}, registrationOptions{}, registrationFinish{}, registered{},
+		authenticationStart{}, authenticationOptions{}, authenticationFinish{}, authenticated{}}
+}
