@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/internal/directory"
@@ -37,6 +38,21 @@ func TestReadmeSeedFile(t *testing.T) {
 		func(e declare.Ensured) { made = append(made, e.Name()) })
 	if err != nil || len(made) != 5 {
 		t.Errorf("made %q, %v", made, err)
+	}
+}
+
+// The flow that docs/second-factors.md shows may run.
+func TestDocumentedFlow(t *testing.T) {
+	page, err := os.ReadFile("../../docs/second-factors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```yaml\\n(handle:.*?)```").FindSubmatch(page)
+	if block == nil {
+		t.Fatal("docs/second-factors.md shows no flow")
+	}
+	if _, _, problems := engine.Check(block[1], true, nodes.Kinds(nodes.Deps{})); len(problems) > 0 {
+		t.Error(problems)
 	}
 }
 
