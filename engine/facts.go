@@ -21,7 +21,7 @@ const (
 	New           Fact = "new"           // this run creates the user
 	Authenticated Fact = "authenticated" // the user proved in this run who they are
 	Own           Fact = "own"           // New or Authenticated
-	Credential    Fact = "credential"    // this run gave the user a passkey or password
+	Credential    Fact = "credential"    // this run gave the user a passkey, a password or a second factor
 	Enrolled      Fact = "enrolled"      // this run gave the user a second factor
 	Consented     Fact = "consented"     // the user lets the application have what it asks for, or need not be asked
 )

@@ -51,7 +51,7 @@ func newWorld(f *File) (*world, error) {
 	if w.ceremonies, err = passkey.New(passkey.Config{Origins: []string{origin}, Now: w.clock}); err != nil {
 		return nil, err
 	}
-	return w, w.compile()
+	return w, w.compile(w.kinds())
 }
 
 // reset begins a scenario: nothing is left of the one before, and the users of
@@ -79,18 +79,23 @@ func (w *world) reset(ctx context.Context, s Scenario) error {
 	return nil
 }
 
-// compile reads the flow and compiles it with the kinds of the server.
-func (w *world) compile() error {
+// kinds are those of the server, on this world.
+func (w *world) kinds() engine.Kinds {
+	return nodes.Kinds(nodes.Deps{
+		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, Words: w, Hasher: w.hasher, Asserter: claims{},
+		Factors: w, Mails: w, Box: box{}, Name: "Example",
+		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
+	})
+}
+
+// compile reads the flow and compiles it.
+func (w *world) compile(kinds engine.Kinds) error {
 	path := w.file.FlowPath()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	flow, graph, problems := engine.Check(text, !flows.IsJSON(path), nodes.Kinds(nodes.Deps{
-		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, Words: w, Hasher: w.hasher, Asserter: claims{},
-		Factors: w, Mails: w, Box: box{}, Name: "Example",
-		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
-	}))
+	flow, graph, problems := engine.Check(text, !flows.IsJSON(path), kinds)
 	if graph == nil {
 		return flows.Faults(path, problems)
 	}

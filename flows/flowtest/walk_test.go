@@ -1,0 +1,374 @@
+package flowtest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/schemas"
+)
+
+// How much is walked: at every flow, and at most in one walk.
+const (
+	walksPerFlow = 10
+	longestWalk  = 24
+)
+
+// walker is somebody in front of a run who means no good and knows no plan. Two
+// accounts are theirs, ada's and eve's, with all that belongs to these; of bob they
+// know the names alone.
+type walker struct {
+	*playing
+	ledger  *ledger
+	r       *rand.Rand
+	persona string // whom they mostly give as their name
+	sent    []*engine.Reply
+	faulty  map[string]passkeytest.Fault // what is wrong with answers of a device, by the signature
+	trail   []string
+}
+
+// walkers' world: the passkeys of both accounts are on one device, bob's on his own.
+func walkedWorld(path string) *File {
+	account := func(name, host, password, device string) Given {
+		return Given{
+			Attributes: map[string]any{"username": name, "email": name + "@" + host, "given_name": name},
+			Password:   password, Passkeys: []string{device}, TOTP: name + "'s app", RecoveryCodes: []string{name + "0-" + name + "1"},
+		}
+	}
+	return &File{Flow: path, path: "walks", Users: map[string]Given{
+		"ada": account("ada", "walker.example", "the first of two secrets", "phone"),
+		"eve": account("eve", "walker.example", "the second of two secrets", "phone"),
+		"bob": account("bob", "victim.example", "nobody else knows this", "bob's phone"),
+	}}
+}
+
+// tallied counts what was walked.
+type tallied struct{ walks, steps, refused, completed, failed, signedIn int }
+
+// Whatever is sent to a run of a good flow, right or wrong, in whatever order: what was
+// proven of the flow is so at every node that the run comes to; who is signed in has
+// used a credential of theirs in that run; and no account is given a credential but by
+// who has proved to be its owner, or by the run that made it.
+func TestRandomWalks(t *testing.T) {
+	var n tallied
+	reached, ways := 0, 0
+	for i, path := range walkedFlows(t) {
+		w, err := newWorld(walkedWorld(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := observed(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range walksPerFlow {
+			p := &walker{ledger: l, r: rand.New(rand.NewPCG(uint64(i), uint64(seed))), faulty: map[string]passkeytest.Fault{}}
+			if err := p.walk(t, &n); err != nil {
+				t.Errorf("%s, walk %d: %v\n%s", path, seed, err, strings.Join(p.trail, "\n"))
+				break
+			}
+			w.count(p.left)
+		}
+		reached += len(w.reached)
+		for _, node := range w.graph.Nodes() {
+			ways += max(1, len(node.Edges))
+		}
+	}
+	t.Logf("walks %d, steps %d, of them refused %d; runs completed %d, of them with an assertion %d; ended in ERROR %d; ways out of nodes taken %d of %d",
+		n.walks, n.steps, n.refused, n.completed, n.signedIn, n.failed, reached, ways)
+	if !t.Failed() && (n.completed < n.walks/10 || n.signedIn < n.walks/20 || reached < ways/2) {
+		t.Error("the walks lead nowhere, and tell little")
+	}
+}
+
+// walkedFlows are the built-in flows and those of the corpus.
+func walkedFlows(t *testing.T) (list []string) {
+	t.Helper()
+	for _, pattern := range []string{"../*.yaml", "../testdata/good/*.yaml"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, slices.DeleteFunc(paths, func(path string) bool { return !flows.IsFlow(path) })...)
+	}
+	if len(list) < 50 {
+		t.Fatalf("there are %d flows", len(list))
+	}
+	return list
+}
+
+// chance is true in so many of a hundred cases.
+func (p *walker) chance(percent int) bool { return p.r.IntN(100) < percent }
+
+func pick[T any](p *walker, list ...T) T { return list[p.r.IntN(len(list))] }
+
+// walk walks through one run. The error is for a promise that was not kept.
+func (p *walker) walk(t *testing.T, n *tallied) error {
+	n.walks++
+	p.persona = pick(p, "ada", "eve", "ada", "bob", "new", "new")
+	s := Scenario{Application: json.RawMessage(pick(p, `{}`, `{"name":"Bank"}`))}
+	if s.Request.Bound = p.chance(50); s.Request.Bound && p.chance(50) {
+		s.Session = &Session{User: pick(p, "ada", "eve"), AMR: pick(p, []string{"pwd"}, []string{"pop", "user"})}
+	}
+	if s.Request.Bound && p.chance(50) {
+		s.Request.Scopes = []string{"openid", "profile"}
+	}
+	if err := p.ledger.reset(t.Context(), s); err != nil {
+		return err
+	}
+	p.ledger.open()
+	p.playing = &playing{world: p.ledger.world, scenario: s, answers: map[string]map[string]string{}}
+	p.engine.Observe = func(_ *engine.Graph, node, outcome string) { p.left = append(p.left, way{node, outcome}) }
+	if err := p.playing.open(t.Context()); err != nil {
+		return err
+	}
+	if s.Session != nil {
+		p.ledger.proved[userID(s.Session.User)] = true
+	}
+	for range longestWalk {
+		over, err := p.advance(t, n)
+		if err != nil || over {
+			return err
+		}
+	}
+	return nil
+}
+
+// advance sends one request and looks at what came of it.
+func (p *walker) advance(t *testing.T, n *tallied) (over bool, err error) {
+	n.steps++
+	step, err := p.send(t)
+	if len(p.ledger.broken) > 0 {
+		return true, errors.New(strings.Join(p.ledger.broken, "; "))
+	}
+	var refused *schemas.Error
+	switch {
+	case errors.As(err, &refused):
+		n.refused++
+		p.trail = append(p.trail, "  refused: "+refused.Code)
+		return len(p.steps) == 0, nil
+	case err != nil:
+		return true, err
+	}
+	p.steps = append(p.steps, step)
+	p.trail = append(p.trail, fmt.Sprintf("  %s at %q", step.FlowStatus, step.StepID))
+	switch step.FlowStatus {
+	case schemas.Failed:
+		n.failed++
+	case schemas.Complete:
+		n.completed++
+		if step.Assertion != "" {
+			n.signedIn++
+		}
+		run, err := p.ledger.Run(t.Context(), step.ExecutionID)
+		if err != nil {
+			return true, err
+		}
+		p.ledger.ended(step, run)
+	}
+	if len(p.ledger.broken) > 0 {
+		return true, errors.New(strings.Join(p.ledger.broken, "; "))
+	}
+	return step.FlowStatus != schemas.Incomplete, nil
+}
+
+// send begins the run, asks for its step again, or answers it: now and then with an
+// answer of before, an old token, or from another browser.
+func (p *walker) send(t *testing.T) (*schemas.Step, error) {
+	w := p.ledger.world
+	req := p.browser.request(w.now)
+	if len(p.steps) == 0 {
+		return p.engine.Start(t.Context(), w.graph, &w.app, nil, req)
+	}
+	w.now = w.now.Add(time.Duration(1+p.r.IntN(40)) * time.Second)
+	last := p.steps[len(p.steps)-1]
+	if p.chance(4) {
+		req = (&browser{}).request(w.now)
+	}
+	if p.chance(6) {
+		return p.engine.Resume(t.Context(), last.ExecutionID, req)
+	}
+	reply := p.reply(t, last)
+	if len(p.sent) > 0 && p.chance(8) {
+		again := *pick(p, p.sent...)
+		if p.chance(50) {
+			again.ChallengeToken = last.ChallengeToken
+		}
+		reply = &again
+	}
+	if p.chance(4) {
+		reply.ChallengeToken = pick(p, p.steps...).ChallengeToken
+	}
+	p.judge(t, last, reply.Inputs)
+	p.sent = append(p.sent, reply)
+	p.trail = append(p.trail, fmt.Sprintf("%s %v %s", reply.Action, reply.Inputs, p.faulty[reply.Inputs["signature"]]))
+	return p.engine.Continue(t.Context(), *reply, req)
+}
+
+// reply makes up an answer to a step.
+func (p *walker) reply(t *testing.T, step *schemas.Step) *engine.Reply {
+	r := &engine.Reply{ExecutionID: step.ExecutionID, ChallengeToken: step.ChallengeToken, Inputs: map[string]string{}}
+	if actions := step.Data.Actions; len(actions) > 0 {
+		r.Action = pick(p, actions...).Ref
+		if p.chance(40) {
+			r.Action = actions[0].Ref
+		}
+	}
+	for _, in := range step.Data.Inputs {
+		if in.Required && !p.chance(3) || p.chance(70) {
+			r.Inputs[in.Identifier] = p.value(t, step, in)
+		}
+	}
+	if p.chance(85) {
+		for name, value := range p.passkey(step) {
+			r.Inputs[name] = value
+		}
+	}
+	return r
+}
+
+// passkey is an answer of the walker's device, if the step offers a ceremony.
+func (p *walker) passkey(step *schemas.Step) map[string]string {
+	if step.Data.AdditionalData["passkeyCreationOptions"] == "" && step.Data.AdditionalData["passkeyChallenge"] == "" {
+		return nil
+	}
+	c := Ceremony{Device: pick(p, "phone", "phone", "phone", "new phone"), Old: p.chance(4), Replay: p.chance(4)}
+	if p.chance(25) {
+		c.As = pick(p, "ada", "eve", "bob")
+	}
+	if p.chance(25) {
+		c.Fault = string(pick(p, passkeytest.Faults()...))
+	}
+	inputs, err := p.ceremony(c)
+	if err != nil {
+		return nil // the device declines, or the fault means nothing here
+	}
+	if _, before := p.faulty[inputs["signature"]]; !before { // one that is sent once more is what it was
+		p.faulty[inputs["signature"]] = passkeytest.Fault(c.Fault)
+	}
+	return inputs
+}
+
+// value is what the walker types.
+func (p *walker) value(t *testing.T, step *schemas.Step, in schemas.Input) string {
+	name := p.persona
+	if p.chance(20) {
+		name = pick(p, "ada", "eve", "bob", "new", "nobody")
+	}
+	switch in.Identifier {
+	case "username":
+		return name
+	case "email":
+		return name + "@" + pick(p, "walker.example", "walker.example", "victim.example")
+	case "password", "newPassword":
+		return pick(p, "the first of two secrets", "the second of two secrets", "the second of two secrets!", "a new secret of theirs")
+	case "code":
+		if mails := p.Mails(); len(mails) > 0 && p.chance(85) && readable(mails[len(mails)-1]) {
+			return mails[len(mails)-1].Code
+		}
+		return "00000000"
+	case "recoveryCode":
+		return pick(p, "ada0-ada1", "eve0-eve1", "aaaa-aaaa")
+	}
+	if in.Type == schemas.OTPInput {
+		device := pick(p, name, "ada", "eve") + "'s app"
+		if step.Data.AdditionalData["totpSecret"] != "" {
+			device = "new app"
+		}
+		if device == "bob's app" {
+			return "000000"
+		}
+		code, err := p.totpCode(Code{Device: device})
+		if err != nil {
+			return "000000"
+		}
+		return code
+	}
+	return p.filler(in)
+}
+
+// filler is a value that says nothing of who somebody is.
+func (p *walker) filler(in schemas.Input) string {
+	if len(in.Options) > 0 {
+		return pick(p, in.Options...)
+	}
+	switch in.Type {
+	case schemas.DateInput:
+		return "2000-01-02"
+	case schemas.NumberInput:
+		return pick(p, "7", "40")
+	case schemas.PhoneInput:
+		return "+431234567"
+	}
+	return pick(p, "x", "some words")
+}
+
+// readable reports whether a mail goes to the walker.
+func readable(m schemas.Mail) bool { return strings.HasSuffix(m.To, "@walker.example") }
+
+// judge enters into the ledger whose credentials an answer uses, whatever the run
+// makes of them.
+func (p *walker) judge(t *testing.T, step *schemas.Step, inputs map[string]string) {
+	w := p.ledger.world
+	for id, hash := range w.passwords {
+		if ok, _, err := w.hasher.Verify(t.Context(), hash, inputs["password"]); ok && err == nil {
+			p.ledger.proved[id] = true
+		}
+	}
+	for _, name := range []string{"ada", "eve"} {
+		code, err := w.codes[name+"'s app"].Code(w.now)
+		has := slices.Contains([]string{inputs["otp"], inputs["code"]}, code)
+		if err == nil && has || inputs["recoveryCode"] == name+"0-"+name+"1" {
+			p.ledger.proved[userID(name)] = true
+		}
+	}
+	p.judgeMail(inputs["code"])
+	p.judgePasskey(t, step, inputs)
+}
+
+// judgeMail finds whose address a code was sent to.
+func (p *walker) judgeMail(code string) {
+	w := p.ledger.world
+	for _, m := range p.Mails() {
+		if m.Code != code || code == "" {
+			continue
+		}
+		if u := w.find(m.To, "email"); u != nil {
+			p.ledger.proved[u.ID] = true
+		} else if draft := p.ledger.subject.Draft; draft != nil && draft.Text("email") == m.To {
+			p.ledger.proved[draft.ID] = true
+		}
+	}
+}
+
+// judgePasskey finds whose passkey signed the step's challenge. A device that does not
+// verify its user, leaves the handle out or counts wrongly is its owner's all the same.
+func (p *walker) judgePasskey(t *testing.T, step *schemas.Step, inputs map[string]string) {
+	var options, client struct{ Challenge string }
+	text, err := base64.RawURLEncoding.DecodeString(inputs["clientDataJSON"])
+	if err != nil || inputs["signature"] == "" || json.Unmarshal(text, &client) != nil ||
+		json.Unmarshal([]byte(step.Data.AdditionalData["passkeyChallenge"]), &options) != nil || options.Challenge != client.Challenge {
+		return
+	}
+	harmless := []passkeytest.Fault{"", passkeytest.NoUserHandle, passkeytest.NoUV, passkeytest.CounterRegress}
+	if !slices.Contains(harmless, p.faulty[inputs["signature"]]) {
+		return
+	}
+	id, err := base64.RawURLEncoding.DecodeString(inputs["credentialId"])
+	if err != nil {
+		return
+	}
+	if c, err := p.ledger.Credential(t.Context(), id); err == nil {
+		p.ledger.proved[c.UserID] = true
+	}
+}

@@ -1,0 +1,217 @@
+package flowtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// ledger is what is true of a run, whatever the engine believes: what the walker has
+// sent that only the owner of an account has, and what was committed.
+type ledger struct {
+	*world
+	certain  map[string][]engine.Fact // what was proven for each node
+	waived   bool                     // whether the flow lets credentials be added to others
+	proved   map[string]bool          // users of whom the walker has used a credential in this run
+	made     map[string]bool          // users whom this run has created
+	bound    map[string]bool          // users to whom this run has added a password or passkey
+	enrolled map[string]bool          // users to whom it has added a second factor
+	subject  engine.Subject           // as the last node saw it
+	broken   []string                 // promises, in words
+}
+
+// observed compiles the flow once more, with kinds whose every visit the ledger sees.
+func observed(w *world) (*ledger, error) {
+	l := &ledger{world: w, certain: map[string][]engine.Fact{}}
+	kinds := engine.Kinds{}
+	for name, kind := range w.kinds() {
+		kinds[name] = l.spyOn(*kind)
+	}
+	if err := w.compile(kinds); err != nil {
+		return nil, err
+	}
+	for _, n := range w.graph.Nodes() {
+		l.certain[n.ID] = n.Certain
+	}
+	l.waived = len(w.graph.Flow().Waive) > 0
+	w.engine.Runs = l
+	return l, nil
+}
+
+// open begins with a new run.
+func (l *ledger) open() {
+	l.proved, l.made, l.bound, l.enrolled = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	l.subject, l.broken = engine.Subject{}, nil
+}
+
+func (l *ledger) breach(format string, args ...any) {
+	l.broken = append(l.broken, fmt.Sprintf(format, args...))
+}
+
+// isUsed reports whether the walker has used a credential of the user in this run, be
+// it that the run created the user and added it.
+func (l *ledger) isUsed(userID string, pending []schemas.Change) bool {
+	return l.proved[userID] || l.isMade(userID) && (l.bound[userID] || slices.ContainsFunc(pending, func(c schemas.Change) bool {
+		of, factor := binds(c)
+		return of == userID && !factor
+	}))
+}
+
+// isMade reports whether the user is this run's, in the store or not yet.
+func (l *ledger) isMade(userID string) bool {
+	return l.made[userID] || l.subject.Draft != nil && l.subject.UserID == userID
+}
+
+// binds returns to whom a change adds what one can authenticate by, "" to nobody, and
+// whether that is a second factor.
+func binds(change schemas.Change) (userID string, factor bool) {
+	switch c := change.(type) {
+	case schemas.CreateCredential:
+		return c.Credential.UserID, false
+	case schemas.SetPassword:
+		return c.UserID, false
+	case schemas.SetTOTP:
+		return c.TOTP.UserID, true
+	case schemas.SetRecoveryCodes:
+		return c.UserID, true
+	}
+	return "", false
+}
+
+// Commit is Memory's, and makes sure that no account is given a credential but the
+// run's own and those that the walker has proved to be theirs.
+func (l *ledger) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
+	if err := l.Memory.Commit(ctx, run, changes); err != nil {
+		return err
+	}
+	for _, change := range changes {
+		if c, ok := change.(schemas.CreateUser); ok {
+			l.made[c.User.ID] = true
+		}
+		userID, factor := binds(change)
+		if userID == "" {
+			continue
+		}
+		if !l.waived && !l.made[userID] && !l.proved[userID] {
+			l.breach("%T for %s, whom the run neither created nor authenticated", change, userID)
+		}
+		if factor {
+			l.enrolled[userID] = true
+		} else {
+			l.bound[userID] = true
+		}
+	}
+	return nil
+}
+
+// ended makes sure of whom a run that is over was about.
+func (l *ledger) ended(s *schemas.Step, run *schemas.Run) {
+	if (l.graph.Flow().FlowType == schemas.Authentication || s.Assertion != "") && !l.isUsed(run.UserID, nil) {
+		l.breach("the run completed for %s, none of whose credentials was used", run.UserID)
+	}
+	if s.Assertion != "" && !strings.Contains(s.Assertion, `"sub":"`+run.UserID+`"`) {
+		l.breach("the run is about %s, and asserts %s", run.UserID, s.Assertion)
+	}
+}
+
+// visit makes sure that all holds that was proven for the node: that the run has the
+// fact, and that it is so.
+func (l *ledger) visit(node string, v *engine.Visit) {
+	l.subject = v.Subject
+	for _, f := range l.certain[node] {
+		if !v.Facts.Has(f) {
+			l.breach("the run came to %s without the fact %s", node, f)
+		}
+		if !l.isTrue(f, v) {
+			l.breach("the run came to %s, where %s is certain and not so", node, f)
+		}
+	}
+}
+
+func (l *ledger) isTrue(f engine.Fact, v *engine.Visit) bool {
+	if input, ok := f.Input(); ok {
+		_, has := v.Inputs[input]
+		return has
+	}
+	auth := v.Authentication
+	if method, ok := strings.CutPrefix(string(f), "amr."); ok {
+		return auth != nil && slices.Contains(auth.Methods, method)
+	}
+	if class, ok := strings.CutPrefix(string(f), "acr."); ok {
+		return auth != nil && schemas.Satisfies(auth.ACR, class)
+	}
+	id := v.Subject.UserID
+	switch added := slices.ContainsFunc(v.Pending, func(c schemas.Change) bool { of, _ := binds(c); return of == id }); f {
+	case engine.User:
+		return id != ""
+	case engine.New:
+		return l.isMade(id)
+	case engine.Authenticated:
+		return l.isUsed(id, v.Pending)
+	case engine.Own:
+		return l.isMade(id) || l.isUsed(id, v.Pending)
+	case engine.Credential:
+		return l.bound[id] || l.enrolled[id] || added
+	case engine.Enrolled:
+		return l.enrolled[id] || added
+	}
+	return true // nothing that can be told from here
+}
+
+// spy is an executor whose visits the ledger sees.
+type spy struct {
+	engine.Executor
+	kind   *engine.Kind
+	node   string
+	ledger *ledger
+}
+
+// spyOn returns the kind with spies for executors.
+func (l *ledger) spyOn(kind engine.Kind) *engine.Kind {
+	plain := kind
+	kind.New = func(c *engine.Config) (engine.Executor, []schemas.Problem) {
+		exec, problems := plain.New(c)
+		return spy{exec, &plain, c.Node.ID, l}, problems
+	}
+	return &kind
+}
+
+func (s spy) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	s.ledger.visit(s.node, v)
+	return s.Executor.Execute(ctx, v)
+}
+
+// What an executor says of itself beside: as it says it, or what is so of those that
+// say nothing.
+
+func (s spy) Outcomes() []engine.Outcome {
+	if shaper, ok := s.Executor.(engine.Shaper); ok {
+		return shaper.Outcomes()
+	}
+	return s.kind.Outcomes
+}
+
+func (s spy) Needs() []engine.Need {
+	if needer, ok := s.Executor.(engine.Needer); ok {
+		return needer.Needs()
+	}
+	return nil
+}
+
+func (s spy) Collects() map[string]schemas.InputType {
+	if collector, ok := s.Executor.(engine.Collector); ok {
+		return collector.Collects()
+	}
+	return nil
+}
+
+func (s spy) Reveals() string {
+	if revealer, ok := s.Executor.(engine.Revealer); ok {
+		return revealer.Reveals()
+	}
+	return ""
+}
