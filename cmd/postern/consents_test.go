@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// agreed is a client to which the person has agreed, with the tokens that it got.
+type agreed struct {
+	*party
+	application string
+	tokens      *tokens
+}
+
+func agree(t *testing.T, p *party) *agreed {
+	t.Helper()
+	a := &agreed{party: p, application: p.begin().Get("applicationId")}
+	a.tokens, _, _ = p.happy("prompt", "consent", "scope", "openid email offline_access")
+	if a.tokens.Refresh == "" {
+		t.Fatalf("there is no refresh token: %+v", a.tokens)
+	}
+	return a
+}
+
+// lives reports whether the client's tokens are good: all of them, or none.
+func (a *agreed) lives() bool {
+	a.t.Helper()
+	access := a.get("/oauth2/userinfo", a.tokens.Access) == http.StatusOK
+	got, status := a.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {a.tokens.Refresh}})
+	if status == http.StatusOK {
+		a.tokens = got
+	} else if got.Error != "invalid_grant" {
+		a.t.Errorf("refreshing: %d %+v", status, got)
+	}
+	if refreshed := status == http.StatusOK; access != refreshed {
+		a.t.Errorf("the access token counts: %v, the refresh token: %v", access, refreshed)
+	}
+	return access
+}
+
+// who is the token of a user with permissions, as a sign-in gives it.
+func (a *agreed) who(userID string, permissions ...string) string {
+	a.t.Helper()
+	raw, err := a.rig.tokens.Assert(a.t.Context(), schemas.Assertion{Subject: userID, Audience: []string{a.cfg.Server.PublicURL}, Permissions: permissions})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return raw
+}
+
+// bare sends a request without a body, and reads the code of an error.
+func (w *rig) bare(method, path, token string) (status int, code, said string) {
+	r := httptest.NewRequest(method, path, nil)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	rec := httptest.NewRecorder()
+	w.http.ServeHTTP(rec, r)
+	var failure struct{ Code string }
+	if rec.Code >= http.StatusBadRequest && json.Unmarshal(rec.Body.Bytes(), &failure) != nil {
+		w.t.Errorf("%s %s: %s", method, path, rec.Body)
+	}
+	return rec.Code, failure.Code, rec.Body.String()
+}
+
+// What somebody lets a client have they see and take back themselves, and those who
+// manage users do for them. With it goes every token that rests on it, and no other.
+func TestConsentsOverHTTP(t *testing.T) {
+	newParty := newParties(t, "query")
+	mine, theirs := agree(t, newParty(t)), agree(t, newParty(t, schemas.AuthMethodPost))
+	user := func(name string) string {
+		return mine.create(mine.directory.Users, `{"type":"Person","attributes":{"username":"`+name+`"}}`).ID
+	}
+	pat, desk, other := mine.pat(), user("desk"), user("other")
+	mine.create(mine.directory.Roles, `{"name":"Help desk","permissions":["system:users:read","system:users:write"],"assignments":[{"type":"user","id":"`+desk+`"}]}`)
+	own, nobody := mine.who(pat), schemas.NewID()
+	reader, writer := mine.who(desk, "system:users:read"), mine.who(desk, "system:users:write")
+	me, of := "/users/me/consents", "/users/"+pat+"/consents"
+	for name, test := range map[string]struct {
+		request, token string
+		status         int
+		code           string
+	}{
+		"one's own":                     {"GET " + me, own, 200, ""},
+		"of somebody, to see":           {"GET " + of, reader, 200, ""},
+		"without a token":               {"GET " + me, "", 401, "unauthorized"},
+		"of somebody, without a token":  {"GET " + of, "", 401, "unauthorized"},
+		"one's own, by the long way":    {"GET " + of, own, 403, schemas.CodeForbidden},
+		"of nobody":                     {"GET /users/" + nobody + "/consents", reader, 404, schemas.CodeUserNotFound},
+		"revoked without a token":       {"DELETE " + me + "/" + mine.application, "", 401, "unauthorized"},
+		"revoked by another":            {"DELETE " + of + "/" + mine.application, mine.who(other), 403, schemas.CodeForbidden},
+		"revoked by who may see it":     {"DELETE " + of + "/" + mine.application, reader, 403, schemas.CodeForbidden},
+		"another's own":                 {"DELETE " + me + "/" + mine.application, mine.who(other), 404, "consent_not_found"},
+		"revoked, to nobody":            {"DELETE " + me + "/" + nobody, own, 404, "consent_not_found"},
+		"revoked for nobody":            {"DELETE /users/" + nobody + "/consents/" + mine.application, writer, 404, schemas.CodeUserNotFound},
+		"revoked by a client's token":   {"DELETE " + me + "/" + mine.application, mine.tokens.Access, 401, "invalid_token"},
+		"seen with a client's token":    {"GET " + of, mine.tokens.Access, 401, "invalid_token"},
+		"revoked with a client's token": {"DELETE " + of + "/" + theirs.application, mine.tokens.Access, 401, "invalid_token"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			method, path, _ := strings.Cut(test.request, " ")
+			if status, code, said := mine.bare(method, path, test.token); status != test.status || code != test.code {
+				t.Errorf("%d %s, want %d %s", status, said, test.status, test.code)
+			}
+		})
+	}
+	mine.sees(me, own, mine, theirs)
+	for _, a := range []*agreed{mine, theirs} {
+		if !a.lives() {
+			t.Error("a refusal cost a client its tokens")
+		}
+	}
+	mine.revokes(me, own)
+	if !theirs.lives() {
+		t.Error("another client's tokens went with it")
+	}
+	mine.sees(of, reader, theirs)
+	theirs.revokes(of, writer)
+	mine.sees(me, own)
+}
+
+// sees makes sure that a list names the clients, and what they may have.
+func (a *agreed) sees(path, token string, clients ...*agreed) {
+	a.t.Helper()
+	var list struct {
+		TotalResults int
+		Consents     []struct {
+			ApplicationID string
+			Name          string
+			Unverified    bool
+			Scopes        []struct{ Scope, Text string }
+		}
+	}
+	status, _, said := a.bare(http.MethodGet, path, token)
+	if err := json.Unmarshal([]byte(said), &list); err != nil || status != http.StatusOK || list.TotalResults != len(clients) || len(list.Consents) != len(clients) {
+		a.t.Fatalf("%d %s, %v; want %d", status, said, err, len(clients))
+	}
+	for _, c := range clients {
+		if !strings.Contains(said, `"applicationId":"`+c.application+`"`) {
+			a.t.Errorf("%s is missing in %s", c.application, said)
+		}
+	}
+	for _, c := range list.Consents {
+		if c.Unverified || !strings.HasPrefix(c.Name, "Conformance ") || len(c.Scopes) == 0 {
+			a.t.Errorf("%+v", c)
+		}
+		for _, scope := range c.Scopes {
+			if scope.Text == "" || scope.Text == scope.Scope {
+				a.t.Errorf("the scope %q has no words", scope.Scope)
+			}
+		}
+	}
+}
+
+// revokes takes the consent back, once: the tokens are worthless then.
+func (a *agreed) revokes(path, token string) {
+	a.t.Helper()
+	if status, _, said := a.bare(http.MethodDelete, path+"/"+a.application, token); status != http.StatusNoContent || said != "" {
+		a.t.Fatalf("%d %s", status, said)
+	}
+	if a.lives() {
+		a.t.Error("the tokens outlive what they rest on")
+	}
+	if status, code, _ := a.bare(http.MethodDelete, path+"/"+a.application, token); status != http.StatusNotFound || code != "consent_not_found" {
+		a.t.Errorf("once more: %d %s", status, code)
+	}
+}
