@@ -14,6 +14,7 @@ import (
 // sent that only the owner of an account has, and what was committed.
 type ledger struct {
 	*world
+	kinds    engine.Kinds
 	certain  map[string][]engine.Fact // what was proven for each node
 	waived   bool                     // whether the flow lets credentials be added to others
 	proved   map[string]bool          // users of whom the walker has used a credential in this run
@@ -24,22 +25,28 @@ type ledger struct {
 	broken   []string                 // promises, in words
 }
 
-// observed compiles the flow once more, with kinds whose every visit the ledger sees.
-func observed(w *world) (*ledger, error) {
-	l := &ledger{world: w, certain: map[string][]engine.Fact{}}
-	kinds := engine.Kinds{}
+// newLedger is one of a world, whose kinds are such that it sees every visit.
+func newLedger(w *world) *ledger {
+	l := &ledger{world: w, kinds: engine.Kinds{}}
 	for name, kind := range w.kinds() {
-		kinds[name] = l.spyOn(*kind)
+		l.kinds[name] = l.spyOn(*kind)
 	}
-	if err := w.compile(kinds); err != nil {
-		return nil, err
+	return l
+}
+
+// turn has the world turn to the flow in a file.
+func (l *ledger) turn(path string) error {
+	l.file.Flow, l.reached = path, map[way]int{}
+	if err := l.compile(l.kinds); err != nil {
+		return err
 	}
-	for _, n := range w.graph.Nodes() {
+	l.certain = map[string][]engine.Fact{}
+	for _, n := range l.graph.Nodes() {
 		l.certain[n.ID] = n.Certain
 	}
-	l.waived = len(w.graph.Flow().Waive) > 0
-	w.engine.Runs = l
-	return l, nil
+	l.waived = len(l.graph.Flow().Waive) > 0
+	l.world.engine.Runs = l
+	return nil
 }
 
 // open begins with a new run.
