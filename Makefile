@@ -18,7 +18,7 @@ run: build
 
 ## test: every test, and the built-in flows; tests that need a browser, PostgreSQL or Node say SKIP where there is none
 test:
-	$(GO) test ./...
+	$(GO) test -timeout 40m ./...
 	$(GO) run ./cmd/postern flow check flows/*.yaml
 	$(GO) run ./cmd/postern flow test flows
 
@@ -29,7 +29,7 @@ npm:
 
 ## race: every test under the race detector (needs a C compiler); e2e runs the built binary
 race:
-	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v /e2e)
+	CGO_ENABLED=1 $(GO) test -race -timeout 40m $$($(GO) list ./... | grep -v /e2e)
 
 ## lint: formatting, vet, staticcheck, and that go.mod says what the code needs
 lint:
