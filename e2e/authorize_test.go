@@ -82,11 +82,13 @@ func (rp *relyingParty) request(more ...string) string {
 	return rp.p.base + "/oauth2/authorize?" + q.Encode()
 }
 
-// awaits returns what comes back to the client.
-func (rp *relyingParty) awaits() url.Values {
+// awaits returns what comes back to the client, when the tab shows its page: one
+// that still loads cannot be sent elsewhere.
+func (rp *relyingParty) awaits(in *tab) url.Values {
 	rp.t.Helper()
 	select {
 	case q := <-rp.arrived:
+		in.until(`document.title === "Back" && document.readyState === "complete"`)
 		if q.Get("state") != "state" || q.Get("iss") != rp.p.base {
 			rp.t.Errorf("came back with %v", q)
 		}
@@ -188,7 +190,7 @@ func TestAuthorizationCodeFlow(t *testing.T) {
 	g.shows("step/key")
 	g.click("action-passkey")
 
-	code := rp.awaits().Get("code")
+	code := rp.awaits(g.tab).Get("code")
 	got := rp.redeem(code)
 	claims := rp.verify(got.ID, got.Access)
 	if claims["nonce"] != "nonce" || claims["preferred_username"] != "ada" || claims["auth_time"] == nil {
@@ -213,13 +215,13 @@ func TestAuthorizationCodeFlow(t *testing.T) {
 	// The passkey alone.
 	g.open(rp.request("prompt", "login"))
 	g.until(`document.getElementById("action-passkey") === null || (document.getElementById("action-passkey").click(), true)`)
-	if got := rp.redeem(rp.awaits().Get("code")); rp.verify(got.ID, got.Access)["sub"] != claims["sub"] {
+	if got := rp.redeem(rp.awaits(g.tab).Get("code")); rp.verify(got.ID, got.Access)["sub"] != claims["sub"] {
 		t.Error("signed in as somebody else")
 	}
 
 	// The session serves another client.
 	g.open(other.request("prompt", "none", "response_mode", "form_post"))
-	if got := other.redeem(other.awaits().Get("code")); other.verify(got.ID, got.Access)["sub"] != claims["sub"] {
+	if got := other.redeem(other.awaits(g.tab).Get("code")); other.verify(got.ID, got.Access)["sub"] != claims["sub"] {
 		t.Error("the session is somebody else's")
 	}
 }

@@ -39,9 +39,7 @@ func TestConsentInTheBrowser(t *testing.T) {
 	g := &gateTab{tab: openTab(t), base: p.base}
 	awaits := func() url.Values {
 		t.Helper()
-		q := rp.awaits()
-		g.until(`document.title === "Back"`)
-		return q
+		return rp.awaits(g.tab)
 	}
 	g.signUp("ada")
 	g.open(rp.request()) // the passkey that waits for the autofill signs in

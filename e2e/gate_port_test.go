@@ -29,7 +29,7 @@ func TestGateAtItsOwnPort(t *testing.T) {
 	g.click("action-continue")
 	g.shows("step/key")
 	g.click("action-passkey")
-	got := rp.redeem(rp.awaits().Get("code"))
+	got := rp.redeem(rp.awaits(g.tab).Get("code"))
 	if claims := rp.verify(got.ID, got.Access); claims["preferred_username"] != "ada" {
 		t.Errorf("the ID token says %v", claims)
 	}
@@ -41,7 +41,7 @@ func TestGateAtItsOwnPort(t *testing.T) {
 		t.Errorf("people are signed out at %s", at)
 	}
 	g.open(rp.request("prompt", "none"))
-	if q := rp.awaits(); q.Get("error") != "login_required" {
+	if q := rp.awaits(g.tab); q.Get("error") != "login_required" {
 		t.Errorf("then the client is told %v", q)
 	}
 	if code := p.terminate(); code != 0 || !strings.Contains(p.log.String(), "listening for the hosted pages") {

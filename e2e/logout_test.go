@@ -21,7 +21,7 @@ func TestGateAsksBeforeSigningOut(t *testing.T) {
 	g.click("action-continue")
 	g.shows("step/key")
 	g.click("action-passkey")
-	rp.awaits()
+	rp.awaits(g.tab)
 
 	g.open(p.base + "/oauth2/logout?ui_locales=de&client_id=" + rp.clientID)
 	g.shows("signout")
@@ -30,7 +30,7 @@ func TestGateAsksBeforeSigningOut(t *testing.T) {
 	}
 	g.faultless("the question")
 	g.open(rp.request("prompt", "none"))
-	if q := rp.awaits(); q.Get("code") == "" {
+	if q := rp.awaits(g.tab); q.Get("code") == "" {
 		t.Errorf("nobody has said yes, and the next request gets %v", q)
 	}
 
@@ -45,7 +45,7 @@ func TestGateAsksBeforeSigningOut(t *testing.T) {
 		t.Errorf("then people are told %q", text)
 	}
 	g.open(rp.request("prompt", "none"))
-	if q := rp.awaits(); q.Get("error") != "login_required" {
+	if q := rp.awaits(g.tab); q.Get("error") != "login_required" {
 		t.Errorf("the next request gets %v", q)
 	}
 }
