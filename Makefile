@@ -27,9 +27,10 @@ npm:
 	cd examples/react && npm ci --no-audit --no-fund
 	cd e2e/mcp && npm ci --no-audit --no-fund
 
-## race: every test under the race detector (needs a C compiler); e2e runs the built binary
+## race: the tests under the race detector (needs a C compiler), without those that do
+## one thing after another for long; e2e runs the built binary
 race:
-	CGO_ENABLED=1 $(GO) test -race -timeout 40m $$($(GO) list ./... | grep -v /e2e)
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 40m $$($(GO) list ./... | grep -v /e2e)
 
 ## lint: formatting, vet, staticcheck, and that go.mod says what the code needs
 lint:

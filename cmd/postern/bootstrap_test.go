@@ -128,6 +128,7 @@ func seedDir(t testing.TB) string {
 }
 
 func TestBootstrapTenTimes(t *testing.T) {
+	sequential(t)
 	for _, driver := range []string{"sqlite", "postgres"} {
 		t.Run(driver, func(t *testing.T) {
 			environ := []string{"POSTERN_DATABASE_DRIVER=" + driver}

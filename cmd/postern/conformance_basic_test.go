@@ -23,6 +23,7 @@ func TestConformanceFormPost(t *testing.T) { conformance(t, "form_post", basicMo
 type trial func(t *testing.T, newParty parties)
 
 func conformance(t *testing.T, mode string, modules map[string]trial) {
+	sequential(t)
 	newParty := newParties(t, mode)
 	for name, run := range modules {
 		t.Run(name, func(t *testing.T) { run(t, newParty) })

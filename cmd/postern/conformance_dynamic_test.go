@@ -12,6 +12,7 @@ import (
 // Dynamic OP: clients that register themselves (OpenID Connect Dynamic Client
 // Registration), each module with one of its own.
 func TestConformanceDynamic(t *testing.T) {
+	sequential(t)
 	const prefix = "oidcc-"
 	r := newRegistrars(t)
 	for name, run := range dynamicModules() {

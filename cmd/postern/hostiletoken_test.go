@@ -67,6 +67,7 @@ func (b *besieged) places() map[string]func(raw string) (status int) {
 
 // Every token that is not what it should be is refused, everywhere.
 func TestHostileTokensEverywhere(t *testing.T) {
+	sequential(t)
 	b := newBesieged(t)
 	access, another := b.access("CONSOLE", nil), b.access("CONSOLE", nil)
 	assertion, later := b.p.assertionAt(b.app), b.p.assertionAt(b.app)

@@ -29,6 +29,16 @@ type rig struct {
 	device *passkeytest.Authenticator
 }
 
+// sequential leaves out, with -short, a long test in which one request follows
+// another: the race detector, which makes it several times as long, learns nothing
+// from it.
+func sequential(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long, and one request after another")
+	}
+}
+
 // newRig starts on SQLite and throttles nothing, unless the environment says
 // otherwise: a benchmark is a flood.
 func newRig(t testing.TB, environ ...string) *rig {
