@@ -37,13 +37,13 @@ func (s *Server) applicationTools() []tool {
 			name: "service_create_application", title: "Create an application", effect: adds,
 			description: "Makes an application, and an OAuth client if it has inboundAuthConfig. Only name is required; what is left out gets its default. The answer has the clientId and, where the client has one, the clientSecret, which is shown in this answer and never again. service_get_application_templates has one to begin with for each type.",
 			input:       application.with(map[string]any{"dry_run": dryRun()}, "name"), output: whole,
-			call: s.createApplication(),
+			call: writes(map[string]any{"dry_run": dryRun()}, s.createApplication),
 		},
 		{
 			name: "service_update_application", title: "Replace an application", effect: replaces,
 			description: "Puts the application given in the place of the one with its id. It is replaced as a whole: what is left out is gone, or goes back to its default. So get it first, change what you mean to, and send all of it. A client secret that is left out stays as it is.",
 			input:       application.with(map[string]any{"dry_run": dryRun()}, "id", "name"), output: whole,
-			call: s.updateApplication(),
+			call: writes(map[string]any{"id": text("The id of the application."), "dry_run": dryRun()}, s.replaceApplication, "id"),
 		},
 		taking(tool{
 			name: "service_get_application_templates", title: "Get templates of applications",
@@ -116,58 +116,12 @@ func (s *Server) applicationByClientID(ctx context.Context, c directory.Call, in
 	return &answer{value: page.Items[0].Value}, nil
 }
 
-type call = func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error)
-
-func (s *Server) createApplication() call {
-	split := splitting(map[string]any{"dry_run": dryRun()})
-	return func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error) {
-		w, err := split(args)
-		if err != nil {
-			return nil, err
-		}
-		c.DryRun = w.how.DryRun
-		item, err := s.Directory.Applications.Create(ctx, c, w.document)
-		if err != nil {
-			return nil, err
-		}
-		return written(item, c.DryRun), nil
-	}
+func (s *Server) createApplication(ctx context.Context, c directory.Call, w *writing) (*directory.Item, error) {
+	return s.Directory.Applications.Create(ctx, c, w.document)
 }
 
-func (s *Server) updateApplication() call {
-	split := splitting(map[string]any{"id": text("The id of the application."), "dry_run": dryRun()}, "id")
-	return func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error) {
-		w, err := split(args)
-		if err != nil {
-			return nil, err
-		}
-		c.DryRun = w.how.DryRun
-		item, err := s.Directory.Applications.Replace(ctx, c, w.how.ID, "", w.document)
-		if err != nil {
-			return nil, err
-		}
-		return written(item, c.DryRun), nil
-	}
-}
-
-// rehearsed is said of a dry run.
-const rehearsed = "This was a dry run: all of it is in order, and nothing was kept. Ids that were made up for it are not those that will be."
-
-// written is the answer of a tool that has written something, or would have. A
-// secret that was made up in a dry run is no secret of anybody's.
-func written(item *directory.Item, dryRun bool) *answer {
-	a := &answer{value: item.Value, notes: findings(item.Warnings)}
-	app, _ := item.Value.(*schemas.Application)
-	switch {
-	case dryRun:
-		a.notes = append(a.notes, rehearsed)
-		if app != nil && app.ClientSecret != "" {
-			app.ClientSecret, app.OAuth().ClientSecret = "", ""
-		}
-	case app != nil && app.ClientSecret != "":
-		a.notes = append(a.notes, "The client secret is shown in this answer and never again. Keep it where only the application reads it.")
-	}
-	return a
+func (s *Server) replaceApplication(ctx context.Context, c directory.Call, w *writing) (*directory.Item, error) {
+	return s.Directory.Applications.Replace(ctx, c, w.how.ID, "", w.document)
 }
 
 //go:embed templates.json

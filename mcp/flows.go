@@ -50,13 +50,13 @@ func (s *Server) flowTools() []tool {
 			name: "service_create_flow", title: "Create a flow", effect: adds,
 			description: "Proves a flow and stores it. A flow that breaks a rule is not stored: the answer has every finding with its rule, its path, what is wrong and how to mend it. Try it with dry_run first. The resource postern://kinds says what each kind of node does, needs and establishes.",
 			input:       flow.with(map[string]any{"dry_run": dryRun()}, "handle", "name", "flowType", "nodes"), output: whole,
-			call: s.createFlow(),
+			call: writes(map[string]any{"dry_run": dryRun()}, s.createFlow),
 		},
 		{
 			name: "service_update_flow", title: "Replace a flow", effect: replaces,
 			description: "Proves a definition and makes it the next version of a flow. The definition is replaced as a whole; only the handle and the type stay when they are left out. Runs under way go on by the version that they began with. With expected_version nothing is stored if somebody else has changed the flow since you got it.",
 			input:       flow.with(updateParameters(), "id", "name", "nodes"), output: whole,
-			call: s.updateFlow(),
+			call: writes(updateParameters(), s.replaceFlow, "id"),
 		},
 	}
 }
@@ -164,36 +164,8 @@ func findings(warnings []schemas.Problem) []string {
 	return notes
 }
 
-func (s *Server) createFlow() call {
-	split := splitting(map[string]any{"dry_run": dryRun()})
-	return func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error) {
-		w, err := split(args)
-		if err != nil {
-			return nil, err
-		}
-		c.DryRun = w.how.DryRun
-		item, err := s.Directory.Flows.Create(ctx, c, w.document)
-		if err != nil {
-			return nil, err
-		}
-		return written(item, c.DryRun), nil
-	}
-}
-
-func (s *Server) updateFlow() call {
-	split := splitting(updateParameters(), "id")
-	return func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error) {
-		w, err := split(args)
-		if err != nil {
-			return nil, err
-		}
-		c.DryRun = w.how.DryRun
-		item, err := s.replaceFlow(ctx, c, w)
-		if err != nil {
-			return nil, err
-		}
-		return written(item, c.DryRun), nil
-	}
+func (s *Server) createFlow(ctx context.Context, c directory.Call, w *writing) (*directory.Item, error) {
+	return s.Directory.Flows.Create(ctx, c, w.document)
 }
 
 // replaceFlow writes the next version of a flow, if it is as it was read here. It

@@ -24,7 +24,7 @@ func attributesKind(d Deps) *engine.Kind {
 			Why:   "it would change somebody else's account",
 			Mend:  "create the user in this flow, or let them authenticate before it",
 		}},
-		Outcomes: append(attributesOutcomes(), skipOutcome("; there is this outcome only when the node is optional")),
+		Outcomes: orSkip(attributesOutcomes()),
 		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newAttributes(c, d) },
 	}
 }
@@ -56,7 +56,7 @@ type attributesWith struct {
 	Title       string   `json:"title,omitempty"`
 	Text        string   `json:"text,omitempty"`
 	Label       string   `json:"label,omitempty"`
-	Optional    bool     `json:"optional,omitempty"`
+	Optional    optional `json:"optional,omitempty"`
 }
 
 type attributes struct {
@@ -79,13 +79,7 @@ func newAttributes(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem
 }
 
 // Outcomes has skip only where there is skipping.
-func (a *attributes) Outcomes() []engine.Outcome {
-	outcomes := attributesOutcomes()
-	if a.Optional {
-		outcomes = append(outcomes, skipOutcome(""))
-	}
-	return outcomes
-}
+func (a *attributes) Outcomes() []engine.Outcome { return a.Optional.outcomes(attributesOutcomes()) }
 
 // Reveals says that whoever enters something learns whether it is taken.
 func (a *attributes) Reveals() string {
@@ -98,8 +92,8 @@ func (a *attributes) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 	if err != nil {
 		return nil, err
 	}
-	if v.Answer != nil && v.Answer.Action == "skip" && a.Optional {
-		return engine.Leave("skip"), nil
+	if a.Optional.declined(v.Answer) {
+		return engine.Leave(skip), nil
 	}
 	lacking, err := a.lacking(ctx, user)
 	switch {
@@ -127,7 +121,7 @@ func (a *attributes) ask(lacking []askedAttribute, faults []schemas.FieldError) 
 	for _, one := range lacking {
 		f.fields = append(f.fields, one.field)
 	}
-	for _, b := range skipButton(a.Optional) {
+	for _, b := range a.Optional.buttons() {
 		b.event = schemas.TriggerEvent // else a page insists on what is required first
 		f.buttons = append(f.buttons, b)
 	}

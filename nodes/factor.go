@@ -34,6 +34,19 @@ func keepsFactor() engine.Outcome {
 	}
 }
 
+// beforeEnrolling decides what comes before a second factor is enrolled, and nil if
+// it may be: whether the person declines, or must not have one. It is looked at each
+// time, because they may have got one elsewhere meanwhile.
+func (d Deps) beforeEnrolling(ctx context.Context, v *engine.Visit, o optional) (*engine.Decision, error) {
+	if o.declined(v.Answer) {
+		return engine.Leave(skip), nil
+	}
+	if kept, err := d.keepsFactors(ctx, v); err != nil || !kept {
+		return nil, err
+	}
+	return engine.Leave(keptOutcome), nil
+}
+
 // keepsFactors reports whether the run's user has a second factor that this run
 // must not replace, or add to.
 func (d Deps) keepsFactors(ctx context.Context, v *engine.Visit) (bool, error) {

@@ -15,13 +15,11 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
 		Name: "passkey-register",
 		Doc: "Registers a passkey for the run's user (WebAuthn registration ceremony). " +
 			"The user must be new in this run or have authenticated in it.",
-		With:  schemas.MustSchema("passkey-register", passkeyRegisterSchema),
-		Asks:  true,
-		Needs: ownUserNeeds("it would add a passkey to somebody else's account"),
-		Outcomes: append(passkeyRegisterOutcomes(""), engine.Outcome{
-			Name: "skip", Doc: "the person declined; there is this outcome only when the node is optional",
-		}),
-		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasskeyRegister(c, d) },
+		With:     schemas.MustSchema("passkey-register", passkeyRegisterSchema),
+		Asks:     true,
+		Needs:    ownUserNeeds("it would add a passkey to somebody else's account"),
+		Outcomes: orSkip(passkeyRegisterOutcomes("")),
+		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newPasskeyRegister(c, d) },
 	}
 }
 
@@ -68,14 +66,14 @@ const passkeyRegisterSchema = `{
 }`
 
 type passkeyRegisterWith struct {
-	RelyingPartyID          string `json:"relyingPartyId,omitempty"`
-	RelyingPartyName        string `json:"relyingPartyName,omitempty"`
-	UserVerification        string `json:"userVerification,omitempty"`
-	AuthenticatorAttachment string `json:"authenticatorAttachment,omitempty"`
-	ResidentKey             string `json:"residentKey,omitempty"`
-	Attestation             string `json:"attestation,omitempty"`
-	Optional                bool   `json:"optional,omitempty"`
-	Label                   string `json:"label,omitempty"`
+	RelyingPartyID          string   `json:"relyingPartyId,omitempty"`
+	RelyingPartyName        string   `json:"relyingPartyName,omitempty"`
+	UserVerification        string   `json:"userVerification,omitempty"`
+	AuthenticatorAttachment string   `json:"authenticatorAttachment,omitempty"`
+	ResidentKey             string   `json:"residentKey,omitempty"`
+	Attestation             string   `json:"attestation,omitempty"`
+	Optional                optional `json:"optional,omitempty"`
+	Label                   string   `json:"label,omitempty"`
 }
 
 type passkeyRegister struct {
@@ -90,20 +88,14 @@ func newPasskeyRegister(c *engine.Config, d Deps) (engine.Executor, []schemas.Pr
 		label:    cmp.Or(with.Label, "Create a passkey"),
 		required: []string{credentialIDInput, clientDataInput, attestationInput},
 		optional: []string{credentialNameInput, attachmentInput},
+		others:   with.Optional.buttons(),
 	}}
-	if with.Optional {
-		p.question.others = []button{{ref: "skip", label: "Not now"}}
-	}
 	return p, found
 }
 
 // Outcomes has skip only where there is skipping.
 func (p *passkeyRegister) Outcomes() []engine.Outcome {
-	outcomes := passkeyRegisterOutcomes(p.UserVerification)
-	if p.Optional {
-		outcomes = append(outcomes, engine.Outcome{Name: "skip", Doc: "the person declined"})
-	}
-	return outcomes
+	return p.Optional.outcomes(passkeyRegisterOutcomes(p.UserVerification))
 }
 
 // Execute offers creation options and verifies what the browser makes of them.
@@ -112,8 +104,8 @@ func (p *passkeyRegister) Execute(ctx context.Context, v *engine.Visit) (*engine
 	switch a := v.Answer; {
 	case a == nil:
 		return p.begin(ctx, v)
-	case a.Action == "skip" && p.Optional:
-		return engine.Leave("skip"), nil
+	case p.Optional.declined(a):
+		return engine.Leave(skip), nil
 	case !p.question.answered(a):
 		return p.begin(ctx, v)
 	}

@@ -24,7 +24,7 @@ func recoveryCodesKind(d Deps) *engine.Kind {
 		With:     schemas.MustSchema("recovery-codes", recoveryCodesSchema),
 		Asks:     true,
 		Needs:    ownUserNeeds("it would hand the recovery codes of somebody else's account to whoever asks"),
-		Outcomes: append(recoveryCodesOutcomes(), skipOutcome("; there is this outcome only when the node is optional")),
+		Outcomes: orSkip(recoveryCodesOutcomes()),
 		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newRecoveryCodes(c, d) },
 	}
 }
@@ -48,10 +48,10 @@ const recoveryCodesSchema = `{
 }`
 
 type recoveryCodesWith struct {
-	Title    string `json:"title,omitempty"`
-	Text     string `json:"text,omitempty"`
-	Label    string `json:"label,omitempty"`
-	Optional bool   `json:"optional,omitempty"`
+	Title    string   `json:"title,omitempty"`
+	Text     string   `json:"text,omitempty"`
+	Label    string   `json:"label,omitempty"`
+	Optional optional `json:"optional,omitempty"`
 }
 
 type recoveryCodes struct {
@@ -68,31 +68,21 @@ func newRecoveryCodes(c *engine.Config, d Deps) (engine.Executor, []schemas.Prob
 	return &recoveryCodes{recoveryCodesWith: with, deps: d, form: form{
 		title:   cmp.Or(with.Title, "Save your recovery codes"),
 		text:    cmp.Or(with.Text, "Each of these lets you in once if you lose your other ways to sign in. Keep them where nobody else finds them: they are not shown again."),
-		buttons: append([]button{{ref: savedAction, label: cmp.Or(with.Label, "I have saved them")}}, skipButton(with.Optional)...),
+		buttons: append([]button{{ref: savedAction, label: cmp.Or(with.Label, "I have saved them")}}, with.Optional.buttons()...),
 	}}, found
 }
 
 // Outcomes has skip only where there is skipping.
 func (r *recoveryCodes) Outcomes() []engine.Outcome {
-	outcomes := recoveryCodesOutcomes()
-	if r.Optional {
-		outcomes = append(outcomes, skipOutcome(""))
-	}
-	return outcomes
+	return r.Optional.outcomes(recoveryCodesOutcomes())
 }
 
 // Execute shows codes, and has them count once the person has them.
 func (r *recoveryCodes) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	if v.Answer != nil && v.Answer.Action == "skip" && r.Optional {
-		return engine.Leave("skip"), nil
+	if d, err := r.deps.beforeEnrolling(ctx, v, r.Optional); d != nil || err != nil {
+		return d, err
 	}
-	kept, err := r.deps.keepsFactors(ctx, v)
-	switch {
-	case err != nil:
-		return nil, err
-	case kept:
-		return engine.Leave(keptOutcome), nil
-	case v.Answer == nil:
+	if v.Answer == nil {
 		return r.show()
 	}
 	return r.given(v)

@@ -20,7 +20,7 @@ func totpRegisterKind(d Deps) *engine.Kind {
 		With:     schemas.MustSchema("totp-register", totpRegisterSchema),
 		Asks:     true,
 		Needs:    ownUserNeeds("it would add an authenticator app to somebody else's account"),
-		Outcomes: append(totpRegisterOutcomes(), skipOutcome("; there is this outcome only when the node is optional")),
+		Outcomes: orSkip(totpRegisterOutcomes()),
 		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newTOTPRegister(c, d) },
 	}
 }
@@ -33,19 +33,6 @@ func totpRegisterOutcomes() []engine.Outcome {
 		},
 		keepsFactor(),
 	}
-}
-
-// skipOutcome is that of optional nodes that enrol something.
-func skipOutcome(when string) engine.Outcome {
-	return engine.Outcome{Name: "skip", Doc: "the person declined" + when}
-}
-
-// skipButton leads to it.
-func skipButton(optional bool) []button {
-	if !optional {
-		return nil
-	}
-	return []button{{ref: "skip", label: "Not now"}}
 }
 
 const totpRegisterSchema = `{
@@ -67,13 +54,13 @@ const totpRegisterSchema = `{
 }`
 
 type totpRegisterWith struct {
-	Issuer    string `json:"issuer,omitempty"`
-	Algorithm string `json:"algorithm,omitempty"`
-	Digits    int    `json:"digits,omitempty"`
-	Input     string `json:"input,omitempty"`
-	Title     string `json:"title,omitempty"`
-	Text      string `json:"text,omitempty"`
-	Optional  bool   `json:"optional,omitempty"`
+	Issuer    string   `json:"issuer,omitempty"`
+	Algorithm string   `json:"algorithm,omitempty"`
+	Digits    int      `json:"digits,omitempty"`
+	Input     string   `json:"input,omitempty"`
+	Title     string   `json:"title,omitempty"`
+	Text      string   `json:"text,omitempty"`
+	Optional  optional `json:"optional,omitempty"`
 }
 
 type totpRegister struct {
@@ -84,7 +71,7 @@ type totpRegister struct {
 
 func newTOTPRegister(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
 	with, found := configure[totpRegisterWith](c)
-	t := &totpRegister{totpRegisterWith: with, deps: d, secretQuestion: newCodeQuestion(with.Input, skipButton(with.Optional)...)}
+	t := &totpRegister{totpRegisterWith: with, deps: d, secretQuestion: newCodeQuestion(with.Input, with.Optional.buttons()...)}
 	t.form.title = cmp.Or(with.Title, "Set up an authenticator app")
 	t.form.text = cmp.Or(with.Text, "Scan this with your authenticator app, or type the key into it. Then enter the code that it shows.")
 	return t, found
@@ -99,26 +86,15 @@ func newCodeQuestion(input string, others ...button) secretQuestion {
 
 // Outcomes has skip only where there is skipping.
 func (t *totpRegister) Outcomes() []engine.Outcome {
-	outcomes := totpRegisterOutcomes()
-	if t.Optional {
-		outcomes = append(outcomes, skipOutcome(""))
-	}
-	return outcomes
+	return t.Optional.outcomes(totpRegisterOutcomes())
 }
 
-// Execute offers a key until a code of it comes. Whether the user may have one is
-// looked at each time: they may have got one elsewhere meanwhile.
+// Execute offers a key until a code of it comes.
 func (t *totpRegister) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	if v.Answer != nil && v.Answer.Action == "skip" && t.Optional {
-		return engine.Leave("skip"), nil
+	if d, err := t.deps.beforeEnrolling(ctx, v, t.Optional); d != nil || err != nil {
+		return d, err
 	}
-	kept, err := t.deps.keepsFactors(ctx, v)
-	switch {
-	case err != nil:
-		return nil, err
-	case kept:
-		return engine.Leave(keptOutcome), nil
-	case v.Answer == nil:
+	if v.Answer == nil {
 		return t.offer(ctx, v, totp.New(cmp.Or(t.Algorithm, totp.SHA1), cmp.Or(t.Digits, 6)), "")
 	}
 	return t.finish(ctx, v)

@@ -1,0 +1,51 @@
+package mcp
+
+import (
+	"context"
+
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/schemas"
+)
+
+type call = func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error)
+
+// write writes one resource.
+type write func(ctx context.Context, c directory.Call, w *writing) (*directory.Item, error)
+
+// writes is the call of a tool that writes: it has the parameters beside what is to
+// be written, and those that are needed.
+func writes(parameters map[string]any, do write, needed ...string) call {
+	split := splitting(parameters, needed...)
+	return func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error) {
+		w, err := split(args)
+		if err != nil {
+			return nil, err
+		}
+		c.DryRun = w.how.DryRun
+		item, err := do(ctx, c, w)
+		if err != nil {
+			return nil, err
+		}
+		return written(item, c.DryRun), nil
+	}
+}
+
+// rehearsed is said of a dry run.
+const rehearsed = "This was a dry run: all of it is in order, and nothing was kept. Ids that were made up for it are not those that will be."
+
+// written is the answer of a tool that has written something, or would have. A
+// secret that was made up in a dry run is no secret of anybody's.
+func written(item *directory.Item, dryRun bool) *answer {
+	a := &answer{value: item.Value, notes: findings(item.Warnings)}
+	app, _ := item.Value.(*schemas.Application)
+	switch {
+	case dryRun:
+		a.notes = append(a.notes, rehearsed)
+		if app != nil && app.ClientSecret != "" {
+			app.ClientSecret, app.OAuth().ClientSecret = "", ""
+		}
+	case app != nil && app.ClientSecret != "":
+		a.notes = append(a.notes, "The client secret is shown in this answer and never again. Keep it where only the application reads it.")
+	}
+	return a
+}
