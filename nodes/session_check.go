@@ -72,7 +72,7 @@ const sessionCheckSchema = `{
     "methods": {
       "type": "array", "minItems": 1, "uniqueItems": true, "x-unordered": true,
       "description": "What the session's sign-in must have proved, all of it: authentication methods of RFC 8176. pwd is a password; otp a code of an authenticator app; recovery a recovery code; email a code sent by mail; pop a passkey of any sort, hwk one that stays on its device, swk one that is synced; user says that the passkey verified who used it; mfa that there were two factors. By default any session will do.",
-      "items": {"enum": ["pwd", "otp", "recovery", "email", "pop", "hwk", "swk", "user", "mfa"], "description": "A method."}
+      "items": {"enum": ["pwd", "otp", "recovery", "email", "fed", "pop", "hwk", "swk", "user", "mfa"], "description": "A method."}
     },
     "acr": {
       "enum": ["urn:postern:acr:vouched", "urn:postern:acr:recovery", "urn:postern:acr:otp", "urn:postern:acr:password", "urn:postern:acr:mfa", "phr", "phrh"],

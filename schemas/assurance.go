@@ -32,8 +32,9 @@ func ACRStrength(acr string) int { return slices.Index(ACRs(), acr) }
 
 // Methods of authentication (amr) that RFC 8176 has no name for.
 const (
-	AMRRecovery = "recovery" // one of the codes that were put aside
-	AMREmail    = "email"    // a code that was sent to the user's address
+	AMRRecovery  = "recovery" // one of the codes that were put aside
+	AMREmail     = "email"    // a code that was sent to the user's address
+	AMRFederated = "fed"      // the word of another identity provider
 )
 
 // HeldMethods are the methods (amr) that prove something which the user holds, and

@@ -1,0 +1,57 @@
+package schemas
+
+import "time"
+
+// IdentityProvider is another OpenID provider by which people may sign in (OpenID
+// Connect Core 1.0). A flow names it by its handle. Whoever may write one decides
+// whom the server takes for whom: it needs the permission to do so.
+type IdentityProvider struct {
+	ID     string `json:"id,omitempty"`
+	Handle string `json:"handle"`
+	// Name is what people call it: "Example Corp".
+	Name string `json:"name"`
+	// Issuer is compared with what the provider says of itself, octet by octet
+	// (OpenID Connect Discovery 1.0 §4.3).
+	Issuer   string `json:"issuer"`
+	ClientID string `json:"clientId"`
+	// ClientSecret is never shown. It is empty for a client that has none.
+	ClientSecret string `json:"clientSecret,omitempty"`
+	// TokenEndpointAuthMethod is client_secret_basic, client_secret_post or none.
+	TokenEndpointAuthMethod string `json:"tokenEndpointAuthMethod,omitempty"`
+	// Scopes are what is asked for; openid is always among them.
+	Scopes    []string  `json:"scopes,omitempty"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+// Identity is what an identity provider calls a user, so that the user can sign in
+// by it: no two users have the same one. Subject is the provider's own identifier
+// (OpenID Connect Core 1.0 §2, sub), which it never gives to somebody else. Name is
+// how the person is called there, for people to recognize it; it proves nothing.
+type Identity struct {
+	ID         string     `json:"id"`
+	UserID     string     `json:"userId"`
+	ProviderID string     `json:"providerId"`
+	Subject    string     `json:"subject"`
+	Name       string     `json:"name,omitempty"`
+	CreatedAt  time.Time  `json:"createdAt"`
+	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
+}
+
+// LinkIdentity lets a user sign in by an identity. If it is another user's, the
+// whole commit fails with identity_taken.
+type LinkIdentity struct{ Identity Identity }
+
+// UseIdentity records that somebody signed in by an identity. One that is gone is
+// no longer good: the commit fails with identity_not_found.
+type UseIdentity struct {
+	ID string
+	At time.Time
+}
+
+// UnlinkIdentity takes an identity from its user; that there is none is no error.
+type UnlinkIdentity struct{ ID string }
+
+func (LinkIdentity) change()   {}
+func (UseIdentity) change()    {}
+func (UnlinkIdentity) change() {}
