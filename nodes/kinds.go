@@ -47,6 +47,17 @@ type Factors interface {
 	HasRecoveryCode(ctx context.Context, userID string, hash []byte) (bool, error)
 }
 
+// Identities finds what identity providers call users.
+type Identities interface {
+	// IdentityProvider finds a provider, with the secret that it knows this server
+	// by. It fails with code identity_provider_not_found.
+	IdentityProvider(ctx context.Context, handle string) (*schemas.IdentityProvider, error)
+	// Identity is that of the subject at the provider, nil if nobody has it.
+	Identity(ctx context.Context, providerID, subject string) (*schemas.Identity, error)
+	// UserIdentities are those of a user, the first linked first.
+	UserIdentities(ctx context.Context, userID string) ([]schemas.Identity, error)
+}
+
 // Box seals what is kept and secret. What a text belongs to is sealed in.
 type Box interface {
 	Seal(text []byte, belongs string) []byte
@@ -117,6 +128,7 @@ type Deps struct {
 	Passwords   Passwords
 	Credentials Credentials
 	Factors     Factors
+	Identities  Identities
 	Permissions Permissions
 	Consents    Consents
 	Requests    Requests

@@ -50,6 +50,9 @@ const (
 	CodeMailThrottled      = "mail_throttled"      // another code has to wait
 	CodeNoEmailAddress     = "no_email_address"    // there is nowhere to send a code to
 	CodeMailNotConfigured  = "mail_not_configured" // there is nothing to send it by
+	CodeProviderNotFound   = "identity_provider_not_found"
+	CodeIdentityNotFound   = "identity_not_found" // it was unlinked, so it opens nothing
+	CodeIdentityTaken      = "identity_taken"     // another user signs in by it
 	CodeStaleSession       = "stale_session_token"
 	CodePasskeyFailed      = "passkey_verification_failed"
 	CodePasskeyConfig      = "passkey_configuration"

@@ -14,8 +14,10 @@ type IdentityProvider struct {
 	// (OpenID Connect Discovery 1.0 §4.3).
 	Issuer   string `json:"issuer"`
 	ClientID string `json:"clientId"`
-	// ClientSecret is never shown. It is empty for a client that has none.
+	// ClientSecret is never shown, and kept as SealedSecret alone. Both are empty for
+	// a client that has none.
 	ClientSecret string `json:"clientSecret,omitempty"`
+	SealedSecret Bytes  `json:"-"`
 	// TokenEndpointAuthMethod is client_secret_basic, client_secret_post or none.
 	TokenEndpointAuthMethod string `json:"tokenEndpointAuthMethod,omitempty"`
 	// Scopes are what is asked for; openid is always among them.
@@ -38,8 +40,10 @@ type Identity struct {
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
 }
 
-// LinkIdentity lets a user sign in by an identity. If it is another user's, the
-// whole commit fails with identity_taken.
+// LinkIdentity lets a user sign in by an identity. One that is the user's already
+// stays, under the id it has. If it is another user's, the whole commit fails with
+// identity_taken; without the user it fails with user_not_found, without the
+// provider with identity_provider_not_found.
 type LinkIdentity struct{ Identity Identity }
 
 // UseIdentity records that somebody signed in by an identity. One that is gone is

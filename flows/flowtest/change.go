@@ -21,6 +21,8 @@ func (m *Memory) change(change schemas.Change) error {
 		return m.updateUser(c)
 	case schemas.SetTOTP, schemas.UseTOTP, schemas.DeleteTOTP, schemas.SetRecoveryCodes, schemas.UseRecoveryCode, schemas.DeleteRecoveryCodes:
 		return m.changeFactor(c)
+	case schemas.LinkIdentity, schemas.UseIdentity, schemas.UnlinkIdentity:
+		return m.changeIdentity(c)
 	case schemas.CreateCredential:
 		if m.credential(c.Credential.ID) >= 0 {
 			return schemas.Errorf(schemas.Conflict, schemas.CodeCredentialExists, "the passkey is registered already")

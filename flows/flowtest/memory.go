@@ -27,6 +27,8 @@ type Memory struct {
 	credentials []schemas.Credential
 	totps       map[string]schemas.TOTP
 	recovery    map[string]recovery
+	providers   map[string]schemas.IdentityProvider // by their handles
+	identities  []schemas.Identity
 	sessions    []schemas.Session
 	requests    map[string]schemas.AuthRequest
 	consents    map[consentKey]schemas.Consent
@@ -43,6 +45,7 @@ func NewMemory() *Memory {
 		runs: map[string]schemas.Run{}, users: map[string]schemas.User{}, passwords: map[string]string{},
 		permissions: map[string][]string{}, apps: map[string]schemas.Application{}, requests: map[string]schemas.AuthRequest{},
 		consents: map[consentKey]schemas.Consent{}, totps: map[string]schemas.TOTP{}, recovery: map[string]recovery{},
+		providers: map[string]schemas.IdentityProvider{},
 	}
 }
 
@@ -83,8 +86,8 @@ func (m *Memory) apply(changes []schemas.Change) error {
 		users: maps.Clone(m.users), passwords: maps.Clone(m.passwords),
 		credentials: slices.Clone(m.credentials), events: slices.Clone(m.events),
 		sessions: slices.Clone(m.sessions), revoked: slices.Clone(m.revoked), requests: maps.Clone(m.requests),
-		deliveries: slices.Clone(m.deliveries),
-		consents:   maps.Clone(m.consents), totps: maps.Clone(m.totps), recovery: maps.Clone(m.recovery),
+		deliveries: slices.Clone(m.deliveries), identities: slices.Clone(m.identities),
+		consents: maps.Clone(m.consents), totps: maps.Clone(m.totps), recovery: maps.Clone(m.recovery),
 	}
 	for _, c := range changes {
 		if err := next.change(c); err != nil {
@@ -93,7 +96,7 @@ func (m *Memory) apply(changes []schemas.Change) error {
 	}
 	m.users, m.passwords, m.credentials, m.events = next.users, next.passwords, next.credentials, next.events
 	m.sessions, m.revoked, m.requests, m.deliveries = next.sessions, next.revoked, next.requests, next.deliveries
-	m.consents, m.totps, m.recovery = next.consents, next.totps, next.recovery
+	m.consents, m.totps, m.recovery, m.identities = next.consents, next.totps, next.recovery, next.identities
 	return nil
 }
 

@@ -83,7 +83,7 @@ func (w *world) reset(ctx context.Context, s Scenario) error {
 func (w *world) kinds() engine.Kinds {
 	return nodes.Kinds(nodes.Deps{
 		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, Words: w, Hasher: w.hasher, Asserter: claims{},
-		Factors: w, Mails: w, Box: box{}, Name: "Example",
+		Factors: w, Identities: w, Mails: w, Box: box{}, Name: "Example",
 		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
 	})
 }

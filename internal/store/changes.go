@@ -61,6 +61,12 @@ func (t *tx) applyOne(change schemas.Change) error {
 		return t.useRecoveryCode(c)
 	case schemas.DeleteRecoveryCodes:
 		return t.deleteRecoveryCodes(c)
+	case schemas.LinkIdentity:
+		return t.linkIdentity(c.Identity)
+	case schemas.UseIdentity:
+		return t.useIdentity(c)
+	case schemas.UnlinkIdentity:
+		return t.unlinkIdentity(c)
 	case schemas.UpdateUser:
 		return t.updateUser(c)
 	case schemas.RecordEvent:

@@ -55,7 +55,8 @@ func Holder(ctx context.Context, r Reader, id string) (noun string, err error) {
 		UNION ALL SELECT 'application' FROM applications WHERE id = ? OR client_id = ?
 		UNION ALL SELECT 'user' FROM users WHERE id = ?
 		UNION ALL SELECT 'group' FROM user_groups WHERE id = ?
-		UNION ALL SELECT 'role' FROM roles WHERE id = ?`, id, id, id, id, id, id, id, id, id)
+		UNION ALL SELECT 'role' FROM roles WHERE id = ?
+		UNION ALL SELECT 'identityProvider' FROM identity_providers WHERE id = ?`, id, id, id, id, id, id, id, id, id, id)
 	if err != nil {
 		return "", fmt.Errorf("looking for whose id it is: %w", err)
 	}

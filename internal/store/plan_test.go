@@ -44,6 +44,7 @@ func TestListsUseIndexes(t *testing.T) {
 	lists(t, heard, ResourceServers())
 	lists(t, heard, Roles())
 	lists(t, heard, Applications())
+	lists(t, heard, IdentityProviders())
 	for _, member := range append(Flows().Filters(), "") {
 		_, err := Flows().List(t.Context(), heard, Page{After: "0", Limit: 3, Member: member, Value: "x"})
 		noError(t, err)
@@ -147,6 +148,10 @@ func TestRulesUseIndexes(t *testing.T) {
 	noError(t, err)
 	_, err = HasPassword(t.Context(), heard, "x")
 	noError(t, err)
+	_, err = IdentitiesOf(t.Context(), heard, "x")
+	noError(t, err)
+	_, err = CountIdentities(t.Context(), heard, "x")
+	noError(t, err)
 	ann := schemas.User{Attributes: map[string]any{"username": "ann", "badge": 1}}
 	_, err = TakenAttributes(t.Context(), heard, &ann, []string{"badge"})
 	noError(t, err)
@@ -186,6 +191,7 @@ func populate(t *testing.T, s *Store) {
 	shop := schemas.ResourceServer{ID: "shop", Handle: "shop", OUID: "unit"}
 	clerk := schemas.Role{ID: "clerk", Name: "clerk", OUID: "unit", Permissions: []string{"shop"}}
 	app := schemas.Application{ID: "app", Name: "app", OUID: "unit"}
+	corp := schemas.IdentityProvider{ID: "corp", Handle: "corp"}
 	noError(t, s.Update(t.Context(), func(tx *Tx) error {
 		noError(t, Units().Insert(tx, &unit))
 		noError(t, UserTypes().Insert(tx, &person))
@@ -193,6 +199,7 @@ func populate(t *testing.T, s *Store) {
 		noError(t, Groups().Insert(tx, &team))
 		noError(t, ResourceServers().Insert(tx, &shop))
 		noError(t, Roles().Insert(tx, &clerk))
+		noError(t, IdentityProviders().Insert(tx, &corp))
 		return Applications().Insert(tx, &app)
 	}))
 }

@@ -44,6 +44,7 @@ func readQueries() []query {
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects,
 		selectConsent, selectPermissionWord,
 		selectTOTP, selectRecoveryCode, selectRecoveryCodes,
+		selectIdentityProvider, selectIdentity, selectIdentities,
 		selectApplication, selectApplicationByClient, selectClientRevision, selectLease,
 		selectActiveVersion, selectFlowVersion,
 		selectKeys, selectExpiredDeliveries,
@@ -69,6 +70,7 @@ func writeQueries() []query {
 		upsertConsent,
 		upsertTOTP, updateTOTPUse, deleteTOTP,
 		insertRecoveryCode, updateRecoveryCodeUse, deleteRecoveryCodes,
+		upsertIdentity, updateIdentityUse, deleteIdentity,
 		lockUser, updateUserAttributes, deleteIdentifiers, deleteUniqueValues,
 	}
 }

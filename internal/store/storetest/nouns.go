@@ -19,6 +19,7 @@ func testTables(t *testing.T, open func(*testing.T) *store.Store) {
 	t.Run("resource servers", testTable(open, resourceServers()))
 	t.Run("roles", testTable(inhabited(open), roles()))
 	t.Run("applications", testTable(open, applications()))
+	t.Run("identity providers", testTable(open, identityProviders()))
 }
 
 // The ids of what inhabits a store: who can be a member, or be given a role.

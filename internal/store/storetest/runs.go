@@ -24,6 +24,8 @@ type RunStore interface {
 	TOTP(ctx context.Context, userID string) (*schemas.TOTP, error)
 	HasRecoveryCode(ctx context.Context, userID string, hash []byte) (bool, error)
 	RecoveryCodes(ctx context.Context, userID string) (*schemas.RecoveryCodes, error)
+	Identity(ctx context.Context, providerID, subject string) (*schemas.Identity, error)
+	UserIdentities(ctx context.Context, userID string) ([]schemas.Identity, error)
 }
 
 // Runs tests a store that open makes, a new and empty one for each test.
@@ -50,6 +52,8 @@ func Runs(t *testing.T, open func(t *testing.T) RunStore) {
 		{"of codes used at once one counts", testTOTPRace},
 		{"new recovery codes void the old", testRecoveryCodes},
 		{"of those who use a recovery code one does", testRecoveryCodeRace},
+		{"an identity is one user's", testIdentities},
+		{"of users who link an identity at once one has it", testIdentityRace},
 		{"attributes change one by one", testUpdateUser},
 		{"of users who take a name at once one does", testUpdateUserRace},
 	} {

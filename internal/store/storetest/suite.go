@@ -35,6 +35,7 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"unique attributes are one user's when they change", testUpdateUnique},
 		{"of recovery codes given at once one set counts", testRecoveryCodeSets},
 		{"what users prove themselves by goes with them", testFactorsGo},
+		{"identities go with their user, not with their provider", testIdentitiesGo},
 		{"what becomes unique is claimed", testReclaim},
 		{"of users created at once one has the unique value", testUniqueRace},
 		{"users and applications name what is there", testReferences},
@@ -101,6 +102,7 @@ func testUnknownUser(t *testing.T, s *store.Store) {
 		schemas.CreateCredential{Credential: newCredential(u.ID)},
 		schemas.SetTOTP{TOTP: newTOTP(u.ID)},
 		schemas.SetRecoveryCodes{UserID: u.ID, Hashes: [][]byte{schemas.HashSecret("a")}, At: noon()},
+		schemas.LinkIdentity{Identity: newIdentity(u.ID, "248289761001")},
 		schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{"given_name": "Ann"}, At: noon()},
 	} {
 		run := newRun()
@@ -167,6 +169,12 @@ func testUnstorable(t *testing.T, s *store.Store) {
 		_, err = s.Credential(ctx, schemas.Bytes(odd))
 		wantError(t, err, schemas.NotFound, schemas.CodeCredentialNotFound)
 		_, err = s.PasswordHash(ctx, odd)
+		must(t, err)
+		_, err = s.IdentityProvider(ctx, odd)
+		wantError(t, err, schemas.NotFound, schemas.CodeProviderNotFound)
+		_, err = s.Identity(ctx, corpID, odd)
+		must(t, err)
+		_, err = s.UserIdentities(ctx, odd)
 		must(t, err)
 		err = s.Apply(ctx, create(newUser(odd)))
 		wantError(t, err, schemas.Invalid, schemas.CodeInvalidRequest)

@@ -21,12 +21,15 @@ func newUserType(name string) schemas.UserType {
 		CreatedAt: noon(), UpdatedAt: noon()}
 }
 
-// furnish adds the organization unit and the user type of these tests, unless
-// they are there.
+// corpID is the id of the identity provider of these tests.
+const corpID = "01900000-0000-7000-8000-0000000000ab"
+
+// furnish adds the organization unit, the user type and the identity provider of
+// these tests, unless they are there.
 func furnish(t testing.TB, s *store.Store) {
 	t.Helper()
-	home, person := newUnit("home"), newUserType("Person")
-	home.ID = homeID
+	home, person, corp := newUnit("home"), newUserType("Person"), newIdentityProvider("corp")
+	home.ID, corp.ID = homeID, corpID
 	update(t, s, func(tx *store.Tx) error {
 		if found, err := store.Units().Find(t.Context(), tx, "handle", "home"); err != nil || found != nil {
 			return err
@@ -34,7 +37,10 @@ func furnish(t testing.TB, s *store.Store) {
 		if err := store.Units().Insert(tx, &home); err != nil {
 			return err
 		}
-		return store.UserTypes().Insert(tx, &person)
+		if err := store.UserTypes().Insert(tx, &person); err != nil {
+			return err
+		}
+		return store.IdentityProviders().Insert(tx, &corp)
 	})
 }
 

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	identityColumns = `id, user_id, provider_id, subject, name, created_at, last_used_at`
+
+	selectIdentity   query = `SELECT ` + identityColumns + ` FROM identities WHERE provider_id = ? AND subject = ?`
+	selectIdentities query = `SELECT ` + identityColumns + ` FROM identities WHERE user_id = ? ORDER BY created_at, id`
+
+	// Of two users who link the same identity at the same time the second waits,
+	// and finds it to be the first one's.
+	upsertIdentity query = `INSERT INTO identities (` + identityColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (provider_id, subject) DO UPDATE SET name = excluded.name WHERE identities.user_id = excluded.user_id`
+
+	updateIdentityUse query = `UPDATE identities SET
+		last_used_at = CASE WHEN last_used_at IS NULL OR last_used_at < ? THEN ? ELSE last_used_at END WHERE id = ?`
+
+	deleteIdentity query = `DELETE FROM identities WHERE id = ?`
+)
+
+// Identity returns the identity of the subject at the provider, nil if nobody has
+// linked it. Subjects are compared octet by octet.
+func (s *Store) Identity(ctx context.Context, providerID, subject string) (*schemas.Identity, error) {
+	if !storable(providerID) || !storable(subject) {
+		return nil, nil
+	}
+	var found []schemas.Identity
+	if err := s.each(ctx, selectIdentity, intoIdentities(&found), providerID, subject); err != nil {
+		return nil, fmt.Errorf("store: reading an identity: %w", err)
+	}
+	return firstOf(found), nil
+}
+
+// UserIdentities returns the identities of a user, the first linked first.
+func (s *Store) UserIdentities(ctx context.Context, userID string) (found []schemas.Identity, err error) {
+	if !storable(userID) {
+		return nil, nil
+	}
+	if err := s.each(ctx, selectIdentities, intoIdentities(&found), userID); err != nil {
+		return nil, fmt.Errorf("store: reading identities: %w", err)
+	}
+	return found, nil
+}
+
+// IdentitiesOf is UserIdentities by a Reader.
+func IdentitiesOf(ctx context.Context, r Reader, userID string) (found []schemas.Identity, err error) {
+	if !storable(userID) {
+		return nil, nil
+	}
+	if err := rows(ctx, r, intoIdentities(&found), string(selectIdentities), userID); err != nil {
+		return nil, fmt.Errorf("reading identities: %w", err)
+	}
+	return found, nil
+}
+
+// CountIdentities returns how many identities users have at a provider.
+func CountIdentities(ctx context.Context, r Reader, providerID string) (n int, err error) {
+	err = rows(ctx, r, func(row scanner) error { return row.Scan(&n) }, "SELECT count(*) FROM identities WHERE provider_id = ?", providerID)
+	if err != nil {
+		return 0, fmt.Errorf("counting identities: %w", err)
+	}
+	return n, nil
+}
+
+func intoIdentities(found *[]schemas.Identity) func(scanner) error {
+	return func(row scanner) error {
+		var i schemas.Identity
+		var used sql.NullInt64
+		if err := row.Scan(&i.ID, &i.UserID, &i.ProviderID, &i.Subject, &i.Name, (*instant)(&i.CreatedAt), &used); err != nil {
+			return err
+		}
+		if used.Valid {
+			at := moment(used.Int64)
+			i.LastUsedAt = &at
+		}
+		*found = append(*found, i)
+		return nil
+	}
+}
+
+// linkIdentity locks the user, so that of the two that an identity refers to only
+// the provider can be missing later.
+func (t *tx) linkIdentity(i schemas.Identity) error {
+	if !storable(i.Subject) || !storable(i.Name) {
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
+			"This identity cannot be kept: its subject or name has characters that are no text.")
+	}
+	if _, err := t.lockUser(i.UserID); err != nil {
+		return err
+	}
+	used := sql.NullInt64{}
+	if i.LastUsedAt != nil {
+		used = sql.NullInt64{Int64: micros(*i.LastUsedAt), Valid: true}
+	}
+	n, err := t.exec(upsertIdentity, i.ID, i.UserID, i.ProviderID, i.Subject, i.Name, micros(i.CreatedAt), used)
+	switch {
+	case isForeignKeyViolation(err):
+		return schemas.Errorf(schemas.NotFound, schemas.CodeProviderNotFound, "There is no identity provider with the id %.64q.", i.ProviderID)
+	case err != nil:
+		return fmt.Errorf("store: linking an identity: %w", err)
+	case n == 0:
+		return schemas.Errorf(schemas.Conflict, schemas.CodeIdentityTaken,
+			"Somebody else signs in by this identity. Sign in by it to get to that account, or link another one.")
+	}
+	return nil
+}
+
+func (t *tx) useIdentity(c schemas.UseIdentity) error {
+	n, err := t.exec(updateIdentityUse, micros(c.At), micros(c.At), c.ID)
+	if err != nil {
+		return fmt.Errorf("store: using an identity: %w", err)
+	}
+	if n == 0 {
+		return schemas.Errorf(schemas.NotFound, schemas.CodeIdentityNotFound, "This identity is linked to no account; it may have been unlinked.")
+	}
+	return nil
+}
+
+func (t *tx) unlinkIdentity(c schemas.UnlinkIdentity) error {
+	if _, err := t.exec(deleteIdentity, c.ID); err != nil {
+		return fmt.Errorf("store: unlinking an identity: %w", err)
+	}
+	return nil
+}

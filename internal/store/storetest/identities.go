@@ -1,0 +1,157 @@
+package storetest
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+func newIdentityProvider(handle string) schemas.IdentityProvider {
+	return schemas.IdentityProvider{ID: schemas.NewID(), Handle: handle, Name: "Example Corp", Issuer: "https://login.example.com/",
+		ClientID: "postern", TokenEndpointAuthMethod: "none", CreatedAt: noon(), UpdatedAt: noon()}
+}
+
+func newIdentity(userID, subject string) schemas.Identity {
+	return schemas.Identity{ID: schemas.NewID(), UserID: userID, ProviderID: corpID, Subject: subject, Name: "ann@example.com", CreatedAt: noon()}
+}
+
+func link(i schemas.Identity) []schemas.Change {
+	return []schemas.Change{schemas.LinkIdentity{Identity: i}}
+}
+
+func useIdentity(id string, at time.Time) []schemas.Change {
+	return []schemas.Change{schemas.UseIdentity{ID: id, At: at}}
+}
+
+func identityProviders() tableCase[schemas.IdentityProvider] {
+	return tableCase[schemas.IdentityProvider]{
+		table: store.IdentityProviders(), code: schemas.CodeProviderNotFound,
+		fresh: func(n int) schemas.IdentityProvider {
+			return schemas.IdentityProvider{Handle: fmt.Sprint("provider", n), Name: "Provider", TokenEndpointAuthMethod: "none"}
+		},
+		full: func() schemas.IdentityProvider {
+			v := newIdentityProvider("full")
+			v.ID, v.SealedSecret, v.TokenEndpointAuthMethod = "", schemas.Bytes{0, 1, 0xff}, "client_secret_post"
+			v.Scopes = []string{"openid", "email"}
+			return v
+		},
+		edit: func(v *schemas.IdentityProvider) {
+			v.Handle, v.Name, v.Issuer, v.ClientID, v.SealedSecret = "edited", "Edited", "https://login.example.org", "other", nil
+			v.TokenEndpointAuthMethod, v.Scopes = "none", []string{"openid"}
+		},
+		meta: func(v *schemas.IdentityProvider) (*string, *time.Time, *time.Time) {
+			return &v.ID, &v.CreatedAt, &v.UpdatedAt
+		},
+		values: map[string]func(*schemas.IdentityProvider) string{
+			"handle": func(v *schemas.IdentityProvider) string { return v.Handle },
+		},
+	}
+}
+
+func testIdentities(t *testing.T, s RunStore) {
+	ctx, ann, bob := t.Context(), created(t, s, "ann"), created(t, s, "bob")
+	read := func(subject string) *schemas.Identity {
+		t.Helper()
+		got, err := s.Identity(ctx, corpID, subject)
+		must(t, err)
+		return got
+	}
+	of := func(userID string) []schemas.Identity {
+		t.Helper()
+		got, err := s.UserIdentities(ctx, userID)
+		must(t, err)
+		return got
+	}
+	first, second, his := newIdentity(ann.ID, "s1"), newIdentity(ann.ID, "S1"), newIdentity(bob.ID, "s1 ")
+	second.CreatedAt, second.Name = noon().Add(time.Minute), ""
+	if read("s1") != nil || of(ann.ID) != nil {
+		t.Fatal("there is an identity that nobody has linked")
+	}
+	for _, i := range []schemas.Identity{second, first, his} { // three that only look alike
+		must(t, s.Apply(ctx, link(i)))
+	}
+	for _, i := range []schemas.Identity{first, second, his} {
+		wantEqual(t, "the identity "+i.Subject, read(i.Subject), &i)
+	}
+	wantEqual(t, "ann's", of(ann.ID), []schemas.Identity{first, second})
+	if got, err := s.Identity(ctx, schemas.NewID(), "s1"); got != nil || err != nil {
+		t.Fatalf("of another provider it is %+v, %v", got, err)
+	}
+	wantError(t, s.Commit(ctx, newRun(), link(newIdentity(bob.ID, "s1"))), schemas.Conflict, schemas.CodeIdentityTaken)
+	again := newIdentity(ann.ID, "s1")
+	again.Name = "ann@example.org"
+	must(t, s.Apply(ctx, link(again)))
+	first.Name = again.Name
+	wantEqual(t, "what was linked again", read("s1"), &first)
+
+	later := noon().Add(time.Hour)
+	must(t, s.Apply(ctx, useIdentity(first.ID, later)))
+	must(t, s.Apply(ctx, useIdentity(first.ID, noon())))
+	first.LastUsedAt = &later
+	wantEqual(t, "what was used", read("s1"), &first)
+	wantEqual(t, "another", read("S1"), &second)
+	for range 2 {
+		must(t, s.Apply(ctx, []schemas.Change{schemas.UnlinkIdentity{ID: first.ID}}))
+	}
+	wantEqual(t, "what is left", of(ann.ID), []schemas.Identity{second})
+	wantError(t, s.Commit(ctx, newRun(), useIdentity(first.ID, later)), schemas.NotFound, schemas.CodeIdentityNotFound)
+	must(t, s.Apply(ctx, link(newIdentity(bob.ID, "s1")))) // it is free now
+}
+
+func testIdentityRace(t *testing.T, s RunStore) {
+	for round := range 5 {
+		var won atomic.Int32
+		subject := fmt.Sprint("subject", round)
+		users := make([]schemas.User, 6)
+		for i := range users {
+			users[i] = created(t, s, fmt.Sprintf("u%d-%d", round, i))
+		}
+		together(len(users), func(i int) {
+			err := s.Commit(t.Context(), newRun(), link(newIdentity(users[i].ID, subject)))
+			if err == nil {
+				won.Add(1)
+			} else if !schemas.HasCode(err, schemas.CodeIdentityTaken) {
+				t.Error(err)
+			}
+		})
+		wantEqual(t, "how many have the identity", won.Load(), int32(1))
+	}
+}
+
+// testIdentitiesGo deletes a user and a provider that an identity belongs to, and
+// links identities that cannot be.
+func testIdentitiesGo(t *testing.T, s *store.Store) {
+	ctx, ann := t.Context(), created(t, s, "ann")
+	corp, err := s.IdentityProvider(ctx, "corp")
+	must(t, err)
+	wantEqual(t, "the provider", corp.ID, corpID)
+	_, err = s.IdentityProvider(ctx, "Corp")
+	wantError(t, err, schemas.NotFound, schemas.CodeProviderNotFound)
+
+	stray := newIdentity(ann.ID, "s1")
+	stray.ProviderID = schemas.NewID()
+	wantError(t, s.Apply(ctx, link(stray)), schemas.NotFound, schemas.CodeProviderNotFound)
+	for _, odd := range []string{"a\x00b", "\xff"} {
+		wantError(t, s.Apply(ctx, link(newIdentity(ann.ID, odd))), schemas.Invalid, schemas.CodeInvalidRequest)
+	}
+	must(t, s.Apply(ctx, append(link(newIdentity(ann.ID, "s1")), link(newIdentity(ann.ID, "s2"))...)))
+	remove := func(tx *store.Tx) error { return store.IdentityProviders().Delete(tx, corpID, corp.UpdatedAt) }
+	wantConflict(t, s.Update(ctx, remove))
+	update(t, s, func(tx *store.Tx) error {
+		n, err := store.CountIdentities(ctx, tx, corpID)
+		must(t, err)
+		wantEqual(t, "how many identities there are", n, 2)
+		hers, err := store.IdentitiesOf(ctx, tx, ann.ID)
+		must(t, err)
+		wantEqual(t, "how many she has", len(hers), 2)
+		return store.Users().Delete(tx, ann.ID, ann.UpdatedAt)
+	})
+	got, err := s.Identity(ctx, corpID, "s1")
+	must(t, err)
+	wantEqual(t, "the identity of a user who is gone", got, (*schemas.Identity)(nil))
+	update(t, s, remove)
+}
