@@ -106,8 +106,12 @@ func (h *house) build(ctx context.Context) error {
 	})
 	h.throttle = newThrottle(cfg)
 	h.outbound = outbound.New(outboundRules(cfg.Outbound))
+	providers, err := token.NewBox(token.Derive(kek, "identity providers", 32))
+	if err != nil {
+		return err
+	}
 	h.directory = directory.New(directory.Options{
-		Store: h.store, Hasher: h.passwords, DigestKey: token.Derive(kek, "audit", 32),
+		Store: h.store, Hasher: h.passwords, DigestKey: token.Derive(kek, "audit", 32), Box: providers,
 		CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
 			flow, _, problems := engine.Check(text, yaml, h.kinds)
 			return flow, problems
@@ -119,7 +123,7 @@ func (h *house) build(ctx context.Context) error {
 	}
 	h.kinds = nodes.Kinds(nodes.Deps{
 		Users: h.store, Types: h.directory, Passwords: h.store, Credentials: h.store, Permissions: h.store,
-		Factors: h.store, Box: box, Name: cfg.Passkey.RelyingPartyName,
+		Factors: h.store, Identities: h.directory, Box: box, Name: cfg.Passkey.RelyingPartyName,
 		Consents: h.store, Requests: h.store, Words: h.directory,
 		Hasher: h.passwords, Guesses: h.throttle, Mails: h.mails(), Asserter: h.tokens, Ceremonies: h.passkeys,
 		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: token.Derive(kek, "decoys", 32),

@@ -32,6 +32,8 @@ type Options struct {
 	// DigestKey keys the digests of the audit log: without it nobody can find out
 	// by trying what personal data a digest stands for.
 	DigestKey []byte
+	// Box seals the client secrets of identity providers.
+	Box Box
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
