@@ -7,9 +7,20 @@ import (
 	"github.com/postern-id/postern/internal/token"
 )
 
+// boxes are the ways to make a box.
+func boxes() map[string]func(key []byte) (*token.Box, error) {
+	return map[string]func([]byte) (*token.Box, error){"Box": token.NewBox, "BusyBox": token.NewBusyBox}
+}
+
 func TestBox(t *testing.T) {
+	for name, newBox := range boxes() {
+		t.Run(name, func(t *testing.T) { testBox(t, newBox) })
+	}
+}
+
+func testBox(t *testing.T, newBox func([]byte) (*token.Box, error)) {
 	box := func(b byte) *token.Box {
-		made, err := token.NewBox(bytes.Repeat([]byte{b}, 32))
+		made, err := newBox(bytes.Repeat([]byte{b}, 32))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +46,34 @@ func TestBox(t *testing.T) {
 			t.Errorf("%s opened it as %q", name, text)
 		}
 	}
-	if _, err := token.NewBox(make([]byte, 31)); err == nil {
+	if _, err := newBox(make([]byte, 31)); err == nil {
 		t.Error("a key of 31 bytes was taken")
+	}
+}
+
+// BenchmarkBox seals and opens what a step of a run keeps: a busy box does for each
+// step what the other does now and then.
+func BenchmarkBox(b *testing.B) {
+	text := bytes.Repeat([]byte("x"), 2048)
+	for name, newBox := range boxes() {
+		box, err := newBox(make([]byte, 32))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name+"/seal", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				box.Seal(text, "it")
+			}
+		})
+		sealed := box.Seal(text, "it")
+		b.Run(name+"/open", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := box.Open(sealed, "it"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
