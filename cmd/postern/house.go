@@ -36,6 +36,7 @@ type house struct {
 	cfg          *config.Config
 	log          *slog.Logger
 	store        *store.Store
+	runs         store.SealedRuns
 	applications engine.Applications
 	passkeys     *passkey.Ceremonies
 	passwords    *password.Pool
@@ -46,7 +47,7 @@ type house struct {
 	directory    *directory.Directory
 	kinds        engine.Kinds
 	refreshKey   []byte // of the refresh tokens
-	devices      *token.Box
+	boxes        boxes
 	sealer       delivery.Sealer
 	pages        map[string]http.Handler
 	open         func(context.Context) bool // whether the API stands open; nil: never
@@ -78,11 +79,11 @@ func (h *house) build(ctx context.Context) error {
 		return err
 	}
 	h.refreshKey = token.Derive(kek, "refresh tokens", 32)
-	deliveries, err := token.NewBox(token.Derive(kek, "deliveries", 32))
-	if err != nil {
+	if h.boxes, err = newBoxes(kek); err != nil {
 		return err
 	}
-	h.sealer = delivery.Sealer{Box: deliveries}
+	h.runs = store.SealedRuns{Store: h.store, Box: h.boxes.runs, Log: h.log}
+	h.sealer = delivery.Sealer{Box: h.boxes.deliveries}
 	h.tokens, err = token.New(ctx, h.store, kek, token.Options{
 		Issuer: cfg.Server.PublicURL, AssertionTTL: time.Duration(cfg.Token.AssertionTTL), AccessTTL: time.Duration(cfg.Token.AccessTTL),
 		IDTokenTTL: time.Duration(cfg.Token.IDTokenTTL), KeyAge: time.Duration(cfg.Token.KeyAge), KeyPublish: time.Duration(cfg.Token.KeyPublish),
@@ -97,33 +98,22 @@ func (h *house) build(ctx context.Context) error {
 	if h.passkeys, err = passkey.New(passkeyConfig(cfg)); err != nil {
 		return err
 	}
-	if h.devices, err = token.NewBox(token.Derive(kek, "devices", 32)); err != nil {
-		return err
-	}
 	h.passwords = password.New(password.Options{
 		MemoryKiB: cfg.Password.MemoryKiB, Iterations: cfg.Password.Iterations,
 		Workers: cfg.Password.Workers, Queue: cfg.Password.Queue,
 	})
 	h.throttle = newThrottle(cfg)
 	h.outbound = outbound.New(outboundRules(cfg.Outbound))
-	providers, err := token.NewBox(token.Derive(kek, "identity providers", 32))
-	if err != nil {
-		return err
-	}
 	h.directory = directory.New(directory.Options{
-		Store: h.store, Hasher: h.passwords, DigestKey: token.Derive(kek, "audit", 32), Box: providers,
+		Store: h.store, Hasher: h.passwords, DigestKey: token.Derive(kek, "audit", 32), Box: h.boxes.providers,
 		CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
 			flow, _, problems := engine.Check(text, yaml, h.kinds)
 			return flow, problems
 		},
 	})
-	box, err := token.NewBox(token.Derive(kek, "totp", 32))
-	if err != nil {
-		return err
-	}
 	h.kinds = nodes.Kinds(nodes.Deps{
 		Users: h.store, Types: h.directory, Passwords: h.store, Credentials: h.store, Permissions: h.store,
-		Factors: h.store, Identities: h.directory, Box: box, Name: cfg.Passkey.RelyingPartyName,
+		Factors: h.store, Identities: h.directory, Box: h.boxes.factors, Name: cfg.Passkey.RelyingPartyName,
 		Consents: h.store, Requests: h.store, Words: h.directory,
 		Hasher: h.passwords, Guesses: h.throttle, Mails: h.mails(), Asserter: h.tokens, Ceremonies: h.passkeys,
 		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: token.Derive(kek, "decoys", 32),
@@ -154,7 +144,7 @@ func (h *house) keyEncryptionKey(ctx context.Context) ([]byte, error) {
 func (h *house) flowEngine() *engine.Engine {
 	c := h.cfg.Flow
 	return engine.NewEngine(engine.Engine{
-		Runs: h.store, Graphs: h.catalogue, Applications: h.applications,
+		Runs: h.runs, Graphs: h.catalogue, Applications: h.applications,
 		AuthenticationTTL: time.Duration(c.AuthenticationTTL),
 		RegistrationTTL:   time.Duration(c.RegistrationTTL),
 		MaxFailures:       c.MaxFailures,
@@ -184,7 +174,7 @@ func (h *house) handler() http.Handler {
 		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
 		SessionTTL: time.Duration(h.cfg.Passkey.Timeout),
-		Throttle:   h.throttle, Devices: h.devices, Proxies: proxies(h.cfg.Server),
+		Throttle:   h.throttle, Devices: h.boxes.devices, Proxies: proxies(h.cfg.Server),
 		Checks: []server.Check{
 			{Name: "store", Run: h.store.Ping},
 			{Name: "keys", Run: func(context.Context) error { return h.tokens.Ready() }},

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/config"
@@ -119,6 +120,15 @@ func (w *rig) assertion(s schemas.Step) map[string]string {
 	}
 	return map[string]string{"credentialId": a.ID, "clientDataJSON": a.ClientDataJSON,
 		"authenticatorData": a.AuthenticatorData, "signature": a.Signature, "userHandle": a.UserHandle}
+}
+
+// admin is a token that may do everything.
+func (w *rig) admin() string {
+	token, err := w.issue(w.t.Context(), "", []string{"system"}, time.Hour)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return token
 }
 
 // passkeyStart is the reply of POST /auth/passkey/start.

@@ -58,10 +58,7 @@ func factorOfAnother(t *testing.T) {
 // says a name.
 func merelyIdentified(t *testing.T) {
 	w := newRig(t)
-	admin, err := w.issue(t.Context(), "", []string{"system"}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := w.admin()
 	const who = `{"id":"who","use":"prompt","with":{"inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true}],"actions":[{"ref":"go","label":"Go"}]},"next":"find"},
 		{"id":"find","use":"user-resolve","with":{"by":["username"],"from":"username"},"next":{"found":%q,"missing":"who"}}`
 	for name, test := range map[string]struct{ kind, first, rest, rule string }{
@@ -87,10 +84,7 @@ func (w *rig) refusesFlow(name, admin, body, rule string) {
 // anotherWayIn writes a flow that promises more than one of the ways through it keeps.
 func anotherWayIn(t *testing.T) {
 	w := newRig(t)
-	admin, err := w.issue(t.Context(), "", []string{"system"}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	admin := w.admin()
 	const flow = `{"handle":"x","name":"X","flowType":"AUTHENTICATION","guarantees":%s,"nodes":[{"id":"session","use":"session-check","next":{"active":%q,"none":"who"}},
 		{"id":"who","use":"prompt","with":{"inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true},{"identifier":"password","type":"PASSWORD_INPUT","required":true}],"actions":[{"ref":"go","label":"Go"}]},"next":"find"},
 		{"id":"find","use":"user-resolve","with":{"by":["username"],"from":"username"},"next":{"found":"check","missing":"who"}},

@@ -40,7 +40,7 @@ func testReopen(t *testing.T, c store.Config) {
 	must(t, first.Commit(ctx, run, []schemas.Change{schemas.CreateCredential{Credential: key}}))
 	must(t, first.Close())
 
-	again := open(t, c)
+	again := Open(t, c)
 	got, err := again.Run(ctx, run.ID)
 	must(t, err)
 	wantEqual(t, "the run", got, run)
@@ -117,7 +117,7 @@ func testPing(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql
 // testAppendOnly tries to change the audit log behind the store's back.
 func testAppendOnly(t *testing.T, fresh func(t *testing.T) (store.Config, func() (*sql.DB, error))) {
 	c, direct := fresh(t)
-	s := open(t, c)
+	s := Open(t, c)
 	want := schemas.Event{ID: schemas.NewID(), At: noon(), Action: "role.replaced", UserID: annID}
 	must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: want}}))
 	db, err := direct()
@@ -158,7 +158,7 @@ func testClose(t *testing.T, c store.Config) {
 		runs[i] = newRun()
 		failures[i] = s.Commit(context.Background(), runs[i], nil)
 	})
-	again := open(t, c)
+	again := Open(t, c)
 	for i, run := range runs {
 		_, err := again.Run(t.Context(), run.ID)
 		if (err == nil) != (failures[i] == nil) {
@@ -192,7 +192,7 @@ func testKill(t *testing.T, config func(*testing.T) store.Config) {
 		must(t, cmd.Start())
 		acknowledged = append(acknowledged, killAfter(t, cmd, bufio.NewScanner(out), acknowledgements)...)
 	}
-	s := open(t, c)
+	s := Open(t, c)
 	for _, id := range acknowledged {
 		got, err := s.Run(t.Context(), id)
 		if err != nil {

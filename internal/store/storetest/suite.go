@@ -12,7 +12,7 @@ import (
 
 // Run tests a store of any kind. fresh returns where a new and empty one is.
 func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
-	Runs(t, func(t *testing.T) RunStore { return open(t, fresh(t)) })
+	Runs(t, func(t *testing.T) RunStore { return Open(t, fresh(t)) })
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *store.Store)
@@ -79,13 +79,13 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"transactions come one after the other", testSerial},
 		{"who waits for a transaction may give up", testSerialWaits},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, open(t, fresh(t))) })
+		t.Run(test.name, func(t *testing.T) { test.run(t, Open(t, fresh(t))) })
 	}
-	t.Run("tables", func(t *testing.T) { testTables(t, func(t *testing.T) *store.Store { return open(t, fresh(t)) }) })
+	t.Run("tables", func(t *testing.T) { testTables(t, func(t *testing.T) *store.Store { return Open(t, fresh(t)) }) })
 }
 
-// open opens a store for the length of a test, and furnishes it.
-func open(t testing.TB, c store.Config) *store.Store {
+// Open opens a store for the length of a test, and furnishes it.
+func Open(t testing.TB, c store.Config) *store.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), c)
 	must(t, err)

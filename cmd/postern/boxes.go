@@ -1,0 +1,34 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/postern-id/postern/internal/token"
+)
+
+// boxes seal what is kept, each with a key of its own.
+type boxes struct {
+	devices    *token.Box // who has signed in with a browser
+	factors    *token.Box // the keys of authenticator apps
+	providers  *token.Box // the secrets that identity providers know this server by
+	deliveries *token.Box // what is to be sent
+	runs       *token.Box // what runs know
+}
+
+// newBoxes derives the keys from the key-encryption key.
+func newBoxes(kek []byte) (b boxes, err error) {
+	for purpose, kind := range map[string]struct {
+		box    **token.Box
+		newBox func(key []byte) (*token.Box, error)
+	}{
+		"devices":            {&b.devices, token.NewBox},
+		"totp":               {&b.factors, token.NewBox},
+		"identity providers": {&b.providers, token.NewBox},
+		"deliveries":         {&b.deliveries, token.NewBox},
+		"runs":               {&b.runs, token.NewBusyBox},
+	} {
+		made, failed := kind.newBox(token.Derive(kek, purpose, 32))
+		*kind.box, err = made, errors.Join(err, failed)
+	}
+	return b, err
+}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Box seals texts that belong to something.
+type Box interface {
+	Seal(text []byte, belongs string) []byte
+	Open(sealed []byte, belongs string) ([]byte, error)
+}
+
+// SealedRuns are the runs of a store whose states the database holds sealed: what
+// people have typed, the challenges and the keys of authenticator apps that they
+// were offered are in no backup in the clear. A state belongs to its run, its
+// revision and the place where the run stands: in another row, or put back after
+// the run has moved on, it does not open.
+type SealedRuns struct {
+	Store *Store
+	Box   Box
+	Log   *slog.Logger // is told of states that do not open
+}
+
+// Run is Store.Run with the state opened. A state that does not open ends its run:
+// it is execution_not_found, Class Invalid, as if the run had expired. One that is
+// not sealed was kept before states were, and is read as it is.
+func (s SealedRuns) Run(ctx context.Context, id string) (*schemas.Run, error) {
+	run, err := s.Store.Run(ctx, id)
+	if err != nil || !isSealed(run.State) {
+		return run, err
+	}
+	if run.State, err = s.open(run); err != nil {
+		s.Log.WarnContext(ctx, "the state of a run does not open, so the run is over: the key has changed, or the row has", "run", run.ID, "error", err)
+		return nil, errNoRun()
+	}
+	return run, nil
+}
+
+// Commit is Store.Commit with the state sealed.
+func (s SealedRuns) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
+	kept := *run
+	if len(run.State) > 0 {
+		kept.State = s.seal(run)
+	}
+	return s.Store.Commit(ctx, &kept, changes)
+}
+
+// isSealed tells states that are sealed from those that an older version has kept:
+// the column is JSON, a sealed state is a text in it, and one in the clear an object.
+func isSealed(state json.RawMessage) bool { return len(state) > 0 && state[0] == '"' }
+
+func (s SealedRuns) seal(run *schemas.Run) json.RawMessage {
+	sealed := s.Box.Seal(run.State, belongs(run))
+	text := make(json.RawMessage, 0, base64.StdEncoding.EncodedLen(len(sealed))+2)
+	text = append(text, '"')
+	text = base64.StdEncoding.AppendEncode(text, sealed)
+	return append(text, '"')
+}
+
+func (s SealedRuns) open(run *schemas.Run) (json.RawMessage, error) {
+	sealed, err := base64.StdEncoding.DecodeString(strings.Trim(string(run.State), `"`))
+	if err != nil {
+		return nil, err
+	}
+	return s.Box.Open(sealed, belongs(run))
+}
+
+// belongs says what a run's state was decided for. Nothing in it has a line break,
+// so no two runs have the same.
+func belongs(run *schemas.Run) string {
+	return strings.Join([]string{"run", run.ID, strconv.FormatInt(run.Revision, 10), string(run.Status),
+		run.FlowID, strconv.Itoa(run.FlowVersion), run.ApplicationID, run.UserID, run.Node}, "\n")
+}
