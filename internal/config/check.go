@@ -33,6 +33,8 @@ func judge(k key, value any) []schemas.Problem {
 		return judgeItems(k.path, value, networkFault)
 	case k.path == "outbound.allow":
 		return judgeItems(k.path, value, hostFault)
+	case k.path == "http.targets":
+		return judgeTargets(k.path, value)
 	}
 	if fault == "" {
 		return nil

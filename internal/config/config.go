@@ -27,6 +27,7 @@ type Config struct {
 	GateClient GateClient `json:"gate_client"`
 	OAuth      OAuth      `json:"oauth"`
 	Outbound   Outbound   `json:"outbound"`
+	HTTP       HTTP       `json:"http"`
 	Mail       Mail       `json:"mail"`
 	Flow       Flow       `json:"flow"`
 	Token      Token      `json:"token"`
@@ -102,6 +103,22 @@ type DCR struct {
 // Outbound is what may be asked of the addresses that others name.
 type Outbound struct {
 	Allow []string `json:"allow"` // host names in lower case, addresses and networks
+}
+
+// HTTP is what flows may ask and tell.
+type HTTP struct {
+	Targets map[string]Target `json:"targets"` // by the name that flows call it
+}
+
+// Target is a service that flows ask and tell. Of a value and its file one at most
+// is set.
+type Target struct {
+	URL               string   `json:"url"`    // without a slash at the end
+	Secret            string   `json:"secret"` // whsec_ and base64
+	SecretFile        string   `json:"secret_file"`
+	Authorization     string   `json:"authorization"` // the value of the header field
+	AuthorizationFile string   `json:"authorization_file"`
+	Timeout           Duration `json:"timeout"`
 }
 
 // Mail is the server that mails are sent by. Without a host none are sent.

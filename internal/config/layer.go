@@ -44,10 +44,15 @@ func newLayer(given map[string]any, problems []schemas.Problem) *layer {
 }
 
 // keyOf returns the key a path leads to: passkey.allowed_origins[1] is at fault
-// in passkey.allowed_origins.
+// in passkey.allowed_origins, and http.targets.crm.url in http.targets.
 func keyOf(path string) string {
-	key, _, _ := strings.Cut(path, "[")
-	return key
+	path, _, _ = strings.Cut(path, "[")
+	for _, k := range keys() {
+		if k.typ == "object" && strings.HasPrefix(path, k.path+".") {
+			return k.path
+		}
+	}
+	return path
 }
 
 // sectionOf returns what a key stands in, "" for the whole configuration.
@@ -165,7 +170,7 @@ func parse(typ, text string) any {
 			}
 		}
 		return items
-	case "boolean", "integer":
+	case "boolean", "integer", "object":
 		var value any
 		if err := decodeJSON([]byte(text), &value); err == nil {
 			return value
