@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -107,11 +108,25 @@ func build(rules Rules, resolver *net.Resolver, line *line) *Client {
 	return c
 }
 
-// Get asks for a URL.
-func (c *Client) Get(ctx context.Context, url string) (*Response, error) {
-	req, err := http.NewRequest(http.MethodGet, url, nil)
+// Check judges a URL by what it says, and asks nobody: what Do would refuse before it
+// looks for the host.
+func (c *Client) Check(text string) error {
+	u, err := url.Parse(text)
 	if err != nil {
-		return nil, refusedf("the URL cannot be read: expected one such as https://client.example.com/metadata.json")
+		return unreadable()
+	}
+	return c.check(u)
+}
+
+func unreadable() *schemas.Error {
+	return refusedf("the URL cannot be read: expected one such as https://client.example.com/metadata.json")
+}
+
+// Get asks for a URL.
+func (c *Client) Get(ctx context.Context, address string) (*Response, error) {
+	req, err := http.NewRequest(http.MethodGet, address, nil)
+	if err != nil {
+		return nil, unreadable()
 	}
 	return c.Do(ctx, req)
 }
