@@ -10,6 +10,9 @@ const (
 	LogoutDelivery = "backchannel-logout"
 	// MailDelivery is an e-mail. Its body is sealed: it may have a code in it.
 	MailDelivery = "mail"
+	// CallDelivery tells a service something that a flow has it told: a Call as JSON,
+	// sealed. Its target is the name of the service.
+	CallDelivery = "http-request"
 )
 
 // Delivery is something to be sent to somebody outside, until they have it or it

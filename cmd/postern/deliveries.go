@@ -19,6 +19,7 @@ func (h *house) deliveries() delivery.Queue {
 			},
 			Tokens: h.tokens, Requests: h.outbound,
 		},
+		schemas.CallDelivery: h.targets.Sender(),
 	}}
 	if m := h.cfg.Mail; m.Host != "" {
 		q.Senders[schemas.MailDelivery] = h.sealer.Opened(mail.New(mail.Options{

@@ -21,6 +21,7 @@ import (
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/target"
 	"github.com/postern-id/postern/internal/throttle"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/mcp"
@@ -42,6 +43,7 @@ type house struct {
 	passwords    *password.Pool
 	throttle     *throttle.Throttle
 	outbound     *outbound.Client
+	targets      *target.Targets
 	tokens       *token.Issuer
 	catalogue    *flows.Catalogue
 	directory    *directory.Directory
@@ -104,6 +106,9 @@ func (h *house) build(ctx context.Context) error {
 	})
 	h.throttle = newThrottle(cfg)
 	h.outbound = outbound.New(outboundRules(cfg.Outbound))
+	if h.targets, err = h.newTargets(); err != nil {
+		return err
+	}
 	h.directory = directory.New(directory.Options{
 		Store: h.store, Hasher: h.passwords, DigestKey: token.Derive(kek, "audit", 32), Box: h.boxes.providers,
 		CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {

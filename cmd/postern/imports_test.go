@@ -30,6 +30,7 @@ func rooms() map[string][]string {
 		"internal/outbound":            {"schemas"},
 		"internal/delivery":            {"schemas"},
 		"internal/mail":                {"schemas", "internal/delivery"},
+		"internal/target":              {"schemas", "internal/delivery", "internal/outbound"},
 		"internal/config":              {"schemas"},
 		"internal/directory":           {"schemas", "internal/store"},
 		"internal/declare":             {"schemas", "internal/directory"},

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/outbound"
+	"github.com/postern-id/postern/internal/target"
+)
+
+// queriesAtOnce is how many flows may wait for services at the same time: one service
+// has an eighth of that. Requests of other sorts have places of their own.
+const queriesAtOnce = 256
+
+// newTargets makes the services that flows ask and tell.
+func (h *house) newTargets() (*target.Targets, error) {
+	rules := outboundRules(h.cfg.Outbound)
+	rules.AtOnce = queriesAtOnce
+	services := make(map[string]target.Service)
+	for name, t := range h.cfg.HTTP.Targets {
+		service, err := newService(t)
+		if err != nil {
+			return nil, fmt.Errorf("http.targets.%s.%w", name, err)
+		}
+		services[name] = service
+	}
+	return target.New(target.Options{
+		Services: services, Requests: outbound.New(rules), Sealer: h.sealer, Log: h.log, Now: time.Now,
+	})
+}
+
+// newService reads what a target has in files. An error begins with the member that it
+// is about, and shows no secret.
+func newService(t config.Target) (target.Service, error) {
+	s := target.Service{URL: t.URL, Authorization: t.Authorization, Timeout: time.Duration(t.Timeout)}
+	secret := t.Secret
+	if t.SecretFile != "" {
+		text, err := readLine(t.SecretFile)
+		if err != nil {
+			return s, fmt.Errorf("secret_file: %w", err)
+		}
+		secret = text
+	}
+	if secret != "" || t.SecretFile != "" {
+		key, err := config.ParseSigningSecret(secret)
+		if err != nil {
+			return s, fmt.Errorf("secret_file: %s: %w", t.SecretFile, err)
+		}
+		s.Key = key
+	}
+	if t.AuthorizationFile != "" {
+		text, err := readLine(t.AuthorizationFile)
+		if err != nil {
+			return s, fmt.Errorf("authorization_file: %w", err)
+		}
+		if err := config.FieldValue(text); err != nil {
+			return s, fmt.Errorf("authorization_file: %s: %w", t.AuthorizationFile, err)
+		}
+		s.Authorization = text
+	}
+	return s, nil
+}
+
+// readLine reads a file that has one line, as editors and `echo` write it.
+func readLine(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	return strings.TrimSpace(string(text)), err
+}

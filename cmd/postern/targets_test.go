@@ -1,0 +1,45 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/config"
+)
+
+func TestTargetFiles(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz"
+	tests := []struct {
+		target config.Target
+		want   string // of the error, "" for none
+	}{
+		{config.Target{}, ""},
+		{config.Target{Secret: secret}, ""},
+		{config.Target{SecretFile: file("secret", secret+"\n"), AuthorizationFile: file("token", "Bearer hunter2\r\n")}, ""},
+		{config.Target{SecretFile: filepath.Join(dir, "nowhere")}, "secret_file: open"},
+		{config.Target{SecretFile: file("other", "hunter2")}, "secret_file: " + filepath.Join(dir, "other") + ": expected whsec_"},
+		{config.Target{SecretFile: file("empty", "\n")}, "expected whsec_"},
+		{config.Target{AuthorizationFile: filepath.Join(dir, "nowhere")}, "authorization_file: open"},
+		{config.Target{AuthorizationFile: file("lines", "Bearer hunter2\nX-Admin: 1")}, "expected one line"},
+		{config.Target{AuthorizationFile: filepath.Join(dir, "empty")}, "expected one line"},
+	}
+	for i, test := range tests {
+		s, err := newService(test.target)
+		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2")) {
+			t.Errorf("%d: got %v, want %q", i, err, test.want)
+		}
+		if test.want == "" && (len(s.Key) > 0) != (test.target.Secret+test.target.SecretFile != "") || err == nil && s.Authorization != "" && s.Authorization != "Bearer hunter2" {
+			t.Errorf("%d: got %+v", i, s)
+		}
+	}
+}

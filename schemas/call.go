@@ -1,0 +1,27 @@
+package schemas
+
+import "encoding/json"
+
+// Call is an HTTP request to a service that the operator has configured under a name
+// (http.targets). Flows make them, and can name nothing but what is there.
+type Call struct {
+	// ID is the same however often the same is asked or told: the receiver sees it as
+	// Idempotency-Key and webhook-id.
+	ID string `json:"id"`
+	// Target is the name of the service.
+	Target string `json:"target"`
+	// Method is GET or POST.
+	Method string `json:"method"`
+	// Path is below the service's URL. It begins with a slash, and may have a query.
+	Path string `json:"path"`
+	// Body is JSON; nil for none.
+	Body json.RawMessage `json:"body,omitempty"`
+}
+
+// CallReply is what came of a call that was answered, whatever the answer.
+type CallReply struct {
+	Status int
+	// JSON is the body, nil if it is none (RFC 8259, by its media type and by what it
+	// is).
+	JSON json.RawMessage
+}
