@@ -83,7 +83,7 @@ func TestConsentInTheBrowser(t *testing.T) {
 
 	g.open(p.base + "/gate/account")
 	g.shows("account")
-	g.click("revoke-" + rp.id)
+	g.click("Revoke-" + rp.id)
 	g.alerted("Done")
 	if got := rp.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}}); got.Error != "invalid_grant" {
 		t.Errorf("after it was taken back: %+v", got)

@@ -368,7 +368,7 @@ func TestGateIsForEverybody(t *testing.T) {
 			g.wide(width)
 			g.picture("account", light, width)
 		}
-		eval[any](g.tab, `document.querySelector("[id^=remove-]").click()`)
+		eval[any](g.tab, `document.querySelector("[id^=Delete-]").click()`)
 		g.faultless("the dialog")
 		g.present(false)
 		for _, page := range []struct{ path, view string }{

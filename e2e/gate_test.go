@@ -311,13 +311,13 @@ func TestGateAccount(t *testing.T) {
 	g.signUp("noor")
 	rows := func(want int) {
 		t.Helper()
-		g.until(fmt.Sprintf(`document.querySelectorAll("[id^=rename-]").length === %d && !document.querySelector("[aria-busy]")`, want))
+		g.until(fmt.Sprintf(`document.querySelectorAll("[id^=Rename-]").length === %d && !document.querySelector("[aria-busy]")`, want))
 	}
-	first := `document.querySelector("[id^=rename-]").click()`
+	first := `document.querySelector("[id^=Rename-]").click()`
 	rows(1)
 
 	// The last way in stays.
-	eval[any](g.tab, `document.querySelector("[id^=remove-]").click()`)
+	eval[any](g.tab, `document.querySelector("[id^=Delete-]").click()`)
 	g.do(chromedp.Click(chromedp.ID("sure")))
 	g.alerted("only way to sign in")
 
@@ -345,12 +345,12 @@ func TestGateAccount(t *testing.T) {
 	g.beforeScripts(`window.disowned = []; PublicKeyCredential.signalUnknownCredential = async (o) => { window.disowned.push(o); }`)
 	g.do(chromedp.Reload()) // and whoever reloads is still signed in
 	g.shows("account")
-	id := eval[string](g.tab, `document.querySelector("[id^=remove-]").id`)
+	id := eval[string](g.tab, `document.querySelector("[id^=Delete-]").id`)
 	g.click(id)
 	g.do(chromedp.Click(chromedp.ID("sure")))
 	g.alerted("Deleted: " + markup)
 	rows(1)
-	if got := eval[string](g.tab, `window.disowned.map((o) => o.rpId + " " + o.credentialId).join()`); got != "localhost "+strings.TrimPrefix(id, "remove-") {
+	if got := eval[string](g.tab, `window.disowned.map((o) => o.rpId + " " + o.credentialId).join()`); got != "localhost "+strings.TrimPrefix(id, "Delete-") {
 		t.Errorf("the browser was told of %q, want the passkey %s", got, id)
 	}
 }

@@ -206,6 +206,10 @@ func message(code string) string {
 		return "The name or the password is not right."
 	case CodePasskeyFailed:
 		return "The passkey was not accepted. Try again, or use another one."
+	case CodePasskeyConfig:
+		return "Passkeys are not set up rightly here. Tell whoever runs this service."
+	case CodeLastCredential:
+		return "This is your only way to sign in. Add a passkey first."
 	case CodeCredentialExists:
 		return "This passkey is registered already. Sign in with it."
 	case CodeUserNotFound:

@@ -41,39 +41,39 @@ async function load() {
 	sessions = places.sessions;
 	const focused = document.activeElement?.id;
 	const { name, username, email } = user.attributes;
-	view("account", heading(t("account")), el("p", { class: "lead" }, [name ?? username, email].filter(Boolean).join(" · ")),
-		section("keys", keys.passkeys.map(passkeyRow), !keys.passkeys.length && el("p", { class: "soft" }, t("noKeys")),
+	view("account", heading(t("Your account")), el("p", { class: "lead" }, [name ?? username, email].filter(Boolean).join(" · ")),
+		section("keys", "Passkeys", keys.passkeys.map(passkeyRow), !keys.passkeys.length && el("p", { class: "soft" }, t("None yet.")),
 			button(t("Add a passkey"), { id: "add", class: "primary" }, add)),
-		section("sessions", sessions.map(sessionRow), sessions.some((s) => !s.current) && button(t("others"), { id: "others" }, endOthers)),
-		consents.length > 0 && section("apps", consents.map(appRow)), signOut());
+		section("sessions", "Where you are signed in", sessions.map(sessionRow), sessions.some((s) => !s.current) && button(t("Sign out everywhere else"), { id: "others" }, endOthers)),
+		consents.length > 0 && section("apps", "Apps with access", consents.map(appRow)), signOut());
 	(byId(focused) ?? byId("heading")).focus({ preventScroll: true });
 }
 
-const section = (name, rows, ...nodes) => el("section", { "aria-labelledby": name },
-	el("h2", { id: name }, t(name)), rows.length > 0 && el("ul", {}, rows), ...nodes);
+const section = (id, title, rows, ...nodes) => el("section", { "aria-labelledby": id },
+	el("h2", { id }, t(title)), rows.length > 0 && el("ul", {}, rows), ...nodes);
 
 const row = (picture, title, badge, facts, ...controls) => el("li", {}, icon(picture),
 	el("div", { class: "about" }, el("p", {}, el("strong", {}, title), badge && el("span", { class: "badge" }, t(badge))), el("p", { class: "soft" }, facts)),
 	...controls);
 
-const small = (text, id, about, act) => button(t(text), { id: `${text}-${id}`, class: "small", "aria-label": `${t(text)}: ${about}` }, act);
+const small = (label, id, about, act) => button(t(label), { id: `${label}-${id}`, class: "small", "aria-label": `${t(label)}: ${about}` }, act);
 
 function passkeyRow({ id, name, authenticator, backedUp, createdAt, lastUsedAt }) {
-	const facts = [authenticator !== name && authenticator, t("created", { date: date(createdAt) }), lastUsedAt && t("used", { date: date(lastUsedAt) })];
-	return row("key", name, backedUp && "synced", facts.filter(Boolean).join(" · "),
-		small("rename", id, name, () => rename(id, name)), small("remove", id, name, () => remove(id, name)));
+	const facts = [authenticator !== name && authenticator, t("Created {date}", { date: date(createdAt) }), lastUsedAt && t("Last used {date}", { date: date(lastUsedAt) })];
+	return row("key", name, backedUp && "Synced", facts.filter(Boolean).join(" · "),
+		small("Rename", id, name, () => rename(id, name)), small("Delete", id, name, () => remove(id, name)));
 }
 
 function sessionRow({ id, client = "", createdAt, current }) {
 	const name = device(client) || "—";
-	const since = t("since", { date: date(createdAt, true) });
-	const end = (pressed) => change(pressed, "ended", () => drop("sessions", id).then(() => name));
-	return row("door", name, current && "here", since, !current && small("signOut", id, `${name}, ${since}`, end));
+	const since = t("Since {date}", { date: date(createdAt, true) });
+	const end = (pressed) => change(pressed, "done", () => drop("sessions", id));
+	return row("door", name, current && "This browser", since, !current && small("signOut", id, `${name}, ${since}`, end));
 }
 
 function appRow({ applicationId, name, scopes, grantedAt }) {
-	const facts = [...scopes.map(({ text }) => phrase(text)), t("since", { date: date(grantedAt) })].join(" · ");
-	return row("tick", name, "", facts, small("revoke", applicationId, name, (pressed) => change(pressed, "done", () => drop("consents", applicationId))));
+	const facts = [...scopes.map(({ text }) => phrase(text)), t("Since {date}", { date: date(grantedAt) })].join(" · ");
+	return row("tick", name, "", facts, small("Revoke", applicationId, name, (pressed) => change(pressed, "done", () => drop("consents", applicationId))));
 }
 
 // The browser and system of a User-Agent, or the program that it names first.
@@ -84,7 +84,7 @@ function device(agent) {
 	return browser && system ? `${browser} · ${system}` : agent.split("/")[0];
 }
 
-const add = (pressed) => change(pressed, "added", async () => {
+const add = (pressed) => change(pressed, "Added: {name}.", async () => {
 	const wanted = { userId: claims(assertion.get()).sub, authenticatorSelection: { residentKey: "required" } };
 	const begun = await api("POST", "register/passkey/start", wanted);
 	tell(t("device"));
@@ -95,7 +95,7 @@ const add = (pressed) => change(pressed, "added", async () => {
 function rename(id, old) {
 	const input = el("input", { id: "new-name", maxlength: 64, autocomplete: "off" });
 	input.value = old;
-	dialog(t("rename"), el("div", { class: "field" }, el("label", { for: "new-name" }, t("name")), input), "save", "primary", "done", async () => {
+	dialog(t("Rename"), el("div", { class: "field" }, el("label", { for: "new-name" }, t("Name")), input), "Save", "primary", "done", async () => {
 		const name = input.value.trim() || old;
 		await api("PATCH", `users/me/passkeys/${encodeURIComponent(id)}`, { name });
 		return name;
@@ -103,14 +103,14 @@ function rename(id, old) {
 	input.select();
 }
 
-const remove = (id, name) => dialog(t("removeKey", { name }), el("p", {}, t("removeText")), "remove", "danger", "removed", async () => {
+const remove = (id, name) => dialog(t("Delete {name}?", { name }), el("p", {}, t("You can no longer sign in with it. Delete it on your device too.")), "Delete", "danger", "Deleted: {name}.", async () => {
 	await drop("passkeys", id);
 	// The relying party is the host or a domain above it; that of another has no such passkey.
 	for (let host = location.hostname; host; host = host.split(".").slice(1).join(".")) disown(host, id);
 	return name;
 });
 
-const endOthers = () => dialog(t("others"), "", "signOut", "danger", "done", () => api("DELETE", "users/me/sessions"));
+const endOthers = () => dialog(t("Sign out everywhere else"), "", "signOut", "danger", "done", () => api("DELETE", "users/me/sessions"));
 
 // Asks before something is done. The browser keeps the focus inside, and gives it back.
 function dialog(title, content, label, kind, done, work) {
