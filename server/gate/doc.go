@@ -18,6 +18,7 @@
 //	                agrees, and applicationId
 //	/gate/signedout applicationId
 //	/gate/account   nothing: who is not signed in goes through /gate/signin first
+//	/gate/callback  code, state, iss, error: another provider's answer
 //
 // and, where the pages have a port of their own, at its root: /signin.
 //
@@ -26,6 +27,15 @@
 // the run is over the browser goes to its redirectURL; without one the assertion
 // is exchanged for the way back by POST /oauth2/auth/callback, if an
 // authorization request (authId) waits for it; else the account page is shown.
+//
+// # Other providers
+//
+// A step of type REDIRECTION sends the person to another provider, by an http or
+// https address with a state. The page goes there by itself if the step is what the
+// person asked for, and shows the step with its button if they came back to it, so
+// that the Back button leads somewhere. What comes back at /gate/callback answers
+// the step as its inputs. That is the address to register with the provider: below
+// the address of the pages, where those have a port of their own.
 //
 // # Looks and languages
 //
@@ -40,8 +50,8 @@
 // out; without a logoUrl there the application's own is shown.
 //
 // A language is a module in web/, listed in web/words.js, with a text for every
-// key of the others. The texts of the built-in flows are keys too; what other
-// flows say is shown as it comes.
+// key of the others. The texts of the built-in flows and of what the server refuses
+// come with the looks, by their English; what other flows say is shown as it comes.
 //
 // # What is kept in the browser
 //
@@ -49,7 +59,13 @@
 // It lies in the tab's sessionStorage: a reload of the page must not ask for a
 // passkey again, no other tab or site shares it, and it is gone with the tab.
 // A cookie would be sent without being asked, and localStorage would outlive
-// the person at a shared computer. There is no other state.
+// the person at a shared computer.
+//
+// Who is sent to another provider leaves there where they are to come back to and
+// the challenge token of their step, under the state of the request, until the
+// answer takes it. An answer for which the tab has nothing was begun elsewhere, or
+// is somebody else's code that a link carries here (RFC 9700 §4.7): it is sent
+// nowhere. There is no other state.
 //
 // # What keeps strangers out
 //

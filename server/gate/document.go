@@ -20,11 +20,15 @@ var web embed.FS
 const (
 	shellFile = "index.html" // what every page is made of
 	htmlType  = "text/html; charset=utf-8"
+
+	// callback is where other providers send people back to, with a code in the
+	// address.
+	callback = "callback"
 )
 
 // pageNames are the pages, by the last part of their path.
 func pageNames() []string {
-	return []string{"signin", "signup", "consent", "error", "signout", "signedout", "account"}
+	return []string{"signin", "signup", "consent", "error", "signout", "signedout", "account", callback}
 }
 
 // coreModules are what every page needs: the browser is told of them at once,

@@ -76,6 +76,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		goTo(w, "gate/account")
 	case path == "":
 		goTo(w, "account")
+	case path == callback: // not even a cache keeps that address
+		g.pages[path].serve(w, r, "no-store")
 	case g.pages[path] != nil:
 		g.pages[path].serve(w, r, revalidate)
 	case strings.HasPrefix(path, "files/"):

@@ -53,6 +53,7 @@ func TestEveryReplyIsGuarded(t *testing.T) {
 		{"GET", "/gate/signout", 200, "no-cache"},
 		{"GET", "/gate/signedout", 200, "no-cache"},
 		{"GET", "/gate/account", 200, "no-cache"},
+		{"GET", "/gate/callback?code=1&state=2", 200, "no-store"},
 		{"GET", "/gate/signin/", 404, "no-store"},
 		{"GET", "/gate/absent", 404, "no-store"},
 		{"GET", "/gate/index.html", 404, "no-store"},

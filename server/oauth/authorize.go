@@ -163,7 +163,9 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, a *asking, 
 		return explainBegin(err)
 	}
 	switch {
-	case step.FlowStatus == schemas.Complete, step.Data.RedirectURL != "":
+	// A run that waits for another provider has a redirectURL too; that is the
+	// pages' to go to, which the response comes back to.
+	case step.FlowStatus == schemas.Complete, step.FlowStatus == schemas.Failed && step.Data.RedirectURL != "":
 		return p.finish(w, r, req.ID)
 	case step.FlowStatus == schemas.Failed:
 		return errorf(codeAccessDenied, "the sign-in failed: %s", failureOf(step))

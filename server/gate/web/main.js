@@ -3,15 +3,13 @@ import { button, byId, el } from "./dom.js";
 import { address, call, go, params } from "./wire.js";
 import { fail, message } from "./page.js";
 import { dress } from "./theme.js";
+import { arrive } from "./callback.js";
 import { has, language, languages, override, speak, t } from "./words.js";
 
-const { page, account } = document.body.dataset;
-const applicationId = params.get("applicationId") ?? (params.has("executionId") ? "" : account);
-
 // How the application looks. A page that cannot learn it is plain, and works.
-async function introduce() {
+async function introduce(page, applicationId) {
 	const query = new URLSearchParams({ id: applicationId, type: "APP", language });
-	const meta = page !== "absent" && applicationId ? await call("GET", `flow/meta?${query}`).catch(() => ({})) : {};
+	const meta = page === "absent" ? {} : await call("GET", `flow/meta?${query}`).catch(() => ({}));
 	override(meta.i18n?.translations?.gate);
 	dress(meta.application, meta.design?.theme);
 	foot(meta.application ?? {});
@@ -50,17 +48,21 @@ const plain = {
 		message("signedout", t("out"), t("outText"), way);
 	},
 	absent: () => message("absent", t("absent")),
+	// A provider's response that this tab did not ask for.
+	callback: () => fail({ key: "oauth.lost" }),
 };
 
-async function begin() {
+async function begin({ page, account }) {
+	const back = page === "callback" ? arrive() : { page };
 	await speak();
-	const looks = introduce();
-	if (plain[page]) return plain[page]((await looks).application ?? {});
+	const applicationId = params.get("applicationId") ?? (params.has("executionId") ? "" : account);
+	const looks = introduce(back.page, applicationId);
+	if (plain[back.page]) return plain[back.page]((await looks).application ?? {});
 	const { begin: beginPage } = await import(page === "account" ? "./account.js" : "./run.js");
-	return beginPage(page, applicationId, looks);
+	return beginPage(back.page, applicationId, looks, back.answer);
 }
 
-begin().catch((error) => {
+begin(document.body.dataset).catch((error) => {
 	console.error(error);
 	fail({});
 });

@@ -2,6 +2,7 @@
 import { button, byId, el } from "./dom.js";
 import { Refusal, address, assertion, call, go, params, remember } from "./wire.js";
 import { attempt, ceremony, complain, fail, focus, isBusy, message, note, tell, view } from "./page.js";
+import { depart } from "./callback.js";
 import { collect, mediates, options, renderStep, trigger } from "./step.js";
 import { t } from "./words.js";
 import * as passkey from "./passkey.js";
@@ -14,10 +15,11 @@ let reply = null; // the step that waits for an answer
 let used = {}; // the passkey that was sent last
 const typed = {}; // what the person entered, without secrets
 
-// Begins the page's run, or finds it again, while how the application looks is on its way.
-export async function begin(name, id, looks) {
+// Begins the page's run, finds it again, or goes on with an answer that another
+// provider gave, while how the application looks is on its way.
+export async function begin(name, id, looks, answer) {
 	[page, applicationId, typed.username] = [name, id, params.get("login_hint") ?? ""];
-	const first = params.has("executionId") ? current() : start();
+	const first = answer ? execute(answer) : params.has("executionId") ? current() : start();
 	first.catch(() => {}); // it is awaited below
 	[meta, autofill] = await Promise.all([looks, passkey.hasAutofill().catch(() => false)]);
 	await task(null, () => first);
@@ -27,7 +29,8 @@ export async function begin(name, id, looks) {
 
 const task = (pressed, work) => attempt(pressed, () => work().then(show), recover).then(waitInAutofill);
 
-// Takes a step. The answer tells when its passkey options were made, 0 where nobody knows.
+// Takes a step. The answer tells when the person asked for it, 0 where the page
+// only found its run again, and nobody knows how old its passkey options are.
 async function execute(body) {
 	const at = body.action || body.flowType ? Date.now() : 0;
 	return { data: {}, ...(await call("POST", "flow/execute", { body: { ...body, verbose: true } })), at };
@@ -55,7 +58,7 @@ function sendCredential(credential, inputs) {
 }
 
 async function recover(error) {
-	const again = (step, text) => step.then(show).then(() => note(t(text)));
+	const again = (step, text) => step.then((answer) => show({ ...answer, at: 0 })).then(() => note(t(text)));
 	if (error.code === "stale_step") return again(current(), "caughtUp").catch(recover);
 	if (error.code === "execution_not_found" && startable()) return again(start(), "restarted").catch(over);
 	if (!reply) return over(error);
@@ -68,16 +71,20 @@ function show(answer) {
 	if (!answer) return undefined;
 	const { data, error } = answer;
 	if (error?.description?.key === "error.unknown_passkey") passkey.disown(used.rpId, used.id);
-	if (data.redirectURL) return leave(data.redirectURL);
-	if (answer.flowStatus === "COMPLETE") return finish(answer);
-	if (answer.flowStatus !== "INCOMPLETE") return over(error ?? {});
+	if (answer.flowStatus !== "INCOMPLETE") {
+		if (data.redirectURL) return leave(data.redirectURL);
+		return answer.flowStatus === "COMPLETE" ? finish(answer) : over(error ?? {});
+	}
 	reply = answer;
 	params.set("executionId", answer.executionId);
 	remember();
 	view("step", renderStep(answer, { act, typed, autofill, registers: page === "signup" }), otherWay());
 	byId("view").dataset.step = answer.stepId;
 	if (error) complain(error);
-	return focus();
+	focus();
+	// Who comes back without having signed in there, or by the Back button, finds
+	// the button here: by itself the page would send them away again and again.
+	return data.redirectURL && answer.at && !error ? depart(page, answer) : undefined;
 }
 
 function otherWay() {
@@ -146,7 +153,7 @@ async function finish({ assertion: jwt }) {
 function leave(url) {
 	const href = go(url);
 	reply = null;
-	message("leaving", t("leaving", { app: meta.application?.name }), "", el("a", { class: "button", href }, t("Continue")));
+	message("leaving", t("back", { app: meta.application?.name }), "", el("a", { class: "button", href }, t("Continue")));
 }
 
 function over(error) {
