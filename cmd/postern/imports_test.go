@@ -29,10 +29,12 @@ func rooms() map[string][]string {
 		"internal/token":               {"schemas"},
 		"internal/outbound":            {"schemas"},
 		"internal/delivery":            {"schemas"},
+		"internal/signed":              {"schemas"},
+		"internal/federation":          {"schemas", "internal/outbound", "internal/signed"},
 		"internal/mail":                {"schemas", "internal/delivery"},
 		"internal/target":              {"schemas", "internal/delivery", "internal/outbound"},
 		"internal/config":              {"schemas"},
-		"internal/directory":           {"schemas", "internal/store"},
+		"internal/directory":           {"schemas", "internal/store", "internal/signed"},
 		"internal/declare":             {"schemas", "internal/directory"},
 		"nodes":                        {"engine", "schemas", "internal/passkey", "internal/totp"},
 		"flows":                        {"engine", "nodes", "schemas"},
@@ -41,7 +43,7 @@ func rooms() map[string][]string {
 		"flows/draw":                   {"engine", "schemas"},
 		"flows/findings":               {"flows", "flows/rules", "engine", "schemas"},
 		"flows/flowtest":               {"flows", "engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password", "internal/totp"},
-		"server/oauth":                 {"schemas", "internal/token", "internal/directory", "internal/outbound", "internal/delivery"},
+		"server/oauth":                 {"schemas", "internal/signed", "internal/token", "internal/directory", "internal/outbound", "internal/delivery"},
 		"server":                       {"engine", "flows", "schemas", "internal/passkey", "internal/token", "internal/config", "internal/directory", "internal/throttle", "server/oauth"},
 		"server/gate":                  {},
 		"mcp":                          {"engine", "flows", "flows/draw", "schemas", "internal/directory", "internal/throttle", "examples/react"},
@@ -50,6 +52,8 @@ func rooms() map[string][]string {
 		"examples/react":               {"schemas"},
 		"e2e":                          {"examples/react"},
 		"cmd/postern":                  {"*"},
+
+		"internal/federation/federationtest": {"schemas", "internal/outbound", "internal/federation"},
 	}
 }
 

@@ -2,16 +2,13 @@ package oauth
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/zitadel/oidc/v3/pkg/op"
 
+	"github.com/postern-id/postern/internal/signed"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -45,23 +42,15 @@ const (
 	// assertionJWTType is the typ of an assertion that says what it is. Others say
 	// JWT, or nothing.
 	assertionJWTType = "client-authentication+jwt"
-	longestAssertion = 16 << 10         // bytes
 	longestJTI       = 512              // bytes
 	assertionTTL     = 10 * time.Minute // at most, from now to exp
 	clockSkew        = time.Minute      // that a client's clock may differ by
 )
 
-// assertionAlgorithms are those that clients may sign with: asymmetric ones alone.
-// With HMAC a public key would be as good as a secret.
-func assertionAlgorithms() []string {
-	return strings.Fields("ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512 EdDSA")
-}
-
 // clientAssertion is an assertion of which nothing is verified yet.
 type clientAssertion struct {
-	token    *jwt.JSONWebToken
-	alg, kid string
-	client   string // whom it names as its subject
+	*signed.Token
+	client string // whom it names as its subject
 }
 
 // authenticateByKey authenticates a client by its assertion.
@@ -93,67 +82,49 @@ func (p *Provider) authenticateByKey(ctx context.Context, sent *op.ClientCredent
 	return c, p.useAssertion(ctx, c, claims)
 }
 
-// readAssertion takes an assertion apart. What its header says beyond the algorithm
-// and the name of the key is not obeyed: not a key in it (jwk, x5c), nor where one
-// is (jku, x5u).
+// readAssertion takes an assertion apart.
 func readAssertion(raw string) (*clientAssertion, error) {
-	if len(raw) > longestAssertion || strings.ContainsAny(raw, "\r\n") {
-		return nil, errClient(false, "the client_assertion is longer than %d bytes, or has line ends in it", longestAssertion)
-	}
-	parsed, err := jwt.ParseSigned(raw, convert[jose.SignatureAlgorithm](assertionAlgorithms()))
-	if err != nil || len(parsed.Headers) != 1 {
-		return nil, errClient(false, "expected as client_assertion a JWT signed by one of %s", strings.Join(assertionAlgorithms(), ", "))
-	}
-	if err := checkAssertionHeader(raw); err != nil {
-		return nil, err
+	token, err := signed.Parse(raw, assertionJWTType)
+	if err != nil {
+		return nil, errClient(false, "the client_assertion is not as it should be: %v", err)
 	}
 	var named struct {
 		Subject string `json:"sub"`
 	}
-	if err := parsed.UnsafeClaimsWithoutVerification(&named); err != nil || named.Subject == "" {
+	if err := token.Unverified(&named); err != nil || named.Subject == "" {
 		return nil, errClient(false, "expected as sub of the client_assertion the client_id")
 	}
-	head := parsed.Headers[0]
-	return &clientAssertion{token: parsed, alg: head.Algorithm, kid: head.KeyID, client: named.Subject}, nil
+	return &clientAssertion{Token: token, client: named.Subject}, nil
 }
 
-// checkAssertionHeader refuses what would make the JWT something else than it seems:
-// an extension that must be understood, or a type that is for another purpose (RFC
-// 8725 §3.11).
-func checkAssertionHeader(raw string) error {
-	encoded, _, _ := strings.Cut(raw, ".")
-	text, err := base64.RawURLEncoding.DecodeString(encoded)
-	if err != nil {
-		return errClient(false, "the header of the client_assertion is not base64url")
-	}
-	var header map[string]json.RawMessage
-	if err := json.Unmarshal(text, &header); err != nil {
-		return errClient(false, "the header of the client_assertion is not a JSON object")
-	}
-	for _, name := range []string{"crit", "b64", "zip"} {
-		if _, has := header[name]; has {
-			return errClient(false, "the header %s of a client_assertion is not supported", name)
+// assertionKey returns the key of a client that an assertion says it is signed with.
+func (p *Provider) assertionKey(ctx context.Context, c *client, a *clientAssertion) (any, error) {
+	if c.oauth.JWKS != nil {
+		if key, ok := signed.Pick(c.oauth.JWKS, a.Token); ok {
+			return key, nil
+		}
+	} else if c.oauth.JWKSURI != "" && p.keys.Fetch != nil {
+		key, ok, err := p.keys.Key(ctx, c.oauth.JWKSURI, a.Token, p.Now())
+		if err != nil {
+			// Why not is not told: it would tell what answers within our network.
+			return nil, errClient(false, "the client's keys cannot be read from its jwksUri: expected a JWK Set (RFC 7517 section 5) there")
+		}
+		if ok {
+			return key, nil
 		}
 	}
-	var typ string
-	if raw, has := header["typ"]; has && json.Unmarshal(raw, &typ) != nil {
-		return errClient(false, "expected as typ of the client_assertion a text")
-	}
-	if typ != "" && !strings.EqualFold(typ, "JWT") && typ != assertionJWTType {
-		return errClient(false, "expected as typ of the client_assertion %s or JWT, got %.100s", assertionJWTType, typ)
-	}
-	return nil
+	return nil, errClient(false, "the client has no key that is named %.100s and signs with %.20s", a.KeyID, a.Algorithm)
 }
 
 // verifyAssertion returns the claims of an assertion that a key of the client has
 // signed, and that is for this server and for now.
 func (p *Provider) verifyAssertion(ctx context.Context, c *client, a *clientAssertion) (*jwt.Claims, error) {
-	key, err := p.assertionKey(ctx, c, a.alg, a.kid)
+	key, err := p.assertionKey(ctx, c, a)
 	if err != nil {
 		return nil, err
 	}
 	var claims jwt.Claims
-	if err := a.token.Claims(key, &claims); err != nil {
+	if err := a.Claims(key, &claims); err != nil {
 		return nil, errClient(false, "the signature of the client_assertion is not by the registered key, or its claims are malformed")
 	}
 	now, soon := p.Now(), p.Now().Add(clockSkew)

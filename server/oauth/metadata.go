@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/postern-id/postern/internal/signed"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
@@ -77,7 +78,7 @@ func (p *Provider) newMetadata() metadata {
 	}
 	if p.KeyAuthentication != nil {
 		server.AuthMethods = append(server.AuthMethods, schemas.AuthMethodPrivateKeyJWT)
-		server.SigningAlgs = assertionAlgorithms()
+		server.SigningAlgs = signed.Algorithms()
 	}
 	if p.authorizes() {
 		server.authorizationMetadata = newAuthorizationMetadata(issuer, server.AuthMethods, server.SigningAlgs)

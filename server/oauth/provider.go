@@ -11,6 +11,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 	"github.com/zitadel/oidc/v3/pkg/op"
 
+	"github.com/postern-id/postern/internal/signed"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
@@ -85,7 +86,7 @@ type Provider struct {
 	metadata metadata
 	issued   issued
 	origins  origins
-	keys     clientKeys
+	keys     signed.Keys
 	meetings meetings
 }
 
@@ -101,6 +102,9 @@ func New(o Options) *Provider {
 		o.Now = time.Now
 	}
 	p := &Provider{Options: o, stranger: stranger()}
+	if o.KeyAuthentication != nil {
+		p.keys.Fetch = o.KeyAuthentication.Fetch
+	}
 	p.metadata = p.newMetadata()
 	p.protocol = op.RegisterServer(&grants{provider: p}, op.Endpoints{Token: op.NewEndpoint(TokenPath)},
 		op.WithServerCORSOptions(nil)) // origins are the server's business

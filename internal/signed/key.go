@@ -1,0 +1,126 @@
+package signed
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"encoding/base64"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// KeyFault says what is wrong with a JSON Web Key (RFC 7517, RFC 7518 §6, RFC
+// 8037) as a public key that signatures are verified with, and at which member;
+// "" if nothing is.
+func KeyFault(key map[string]any) (member, wrong string) {
+	for _, secret := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
+		if _, has := key[secret]; has {
+			return secret, "this is a part of a private key; register the public half only, and make a new key, as this one has been sent"
+		}
+	}
+	for _, name := range []string{"kid", "use", "alg"} {
+		if _, isText := key[name].(string); key[name] != nil && !isText {
+			return name, "expected a string"
+		}
+	}
+	if use, _ := key["use"].(string); use != "" && use != "sig" {
+		return "use", fmt.Sprintf(`expected "sig", got %.64q: the key is for signatures`, use)
+	}
+	var algorithms []string
+	switch key["kty"] {
+	case "EC":
+		algorithms, member, wrong = ecKey(key)
+	case "RSA":
+		algorithms, member, wrong = rsaKey(key)
+	case "OKP":
+		algorithms, member, wrong = edwardsKey(key)
+	default:
+		return "kty", `expected "EC", "RSA" or "OKP"`
+	}
+	if alg, _ := key["alg"].(string); wrong == "" && alg != "" && !slices.Contains(algorithms, alg) {
+		return "alg", fmt.Sprintf("expected one of %s for this key, got %.64q", strings.Join(algorithms, ", "), alg)
+	}
+	return member, wrong
+}
+
+// keyAlgorithms returns the algorithms (RFC 7518 §3.1) by which signatures are
+// verified with a JSON Web Key. None: it is no key for that, or one that must not be
+// relied on, as its private half is in it or it is too weak.
+func keyAlgorithms(key map[string]any) (algorithms []string) {
+	if _, wrong := KeyFault(key); wrong != "" {
+		return nil
+	}
+	switch key["kty"] {
+	case "EC":
+		algorithms, _, _ = ecKey(key)
+	case "RSA":
+		algorithms, _, _ = rsaKey(key)
+	case "OKP":
+		algorithms, _, _ = edwardsKey(key)
+	}
+	if alg, _ := key["alg"].(string); alg != "" {
+		return []string{alg}
+	}
+	return algorithms
+}
+
+// number reads a member that is a big-endian number in base64url.
+func number(key map[string]any, member string) ([]byte, bool) {
+	text, _ := key[member].(string)
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	return raw, err == nil && len(raw) > 0
+}
+
+func ecKey(key map[string]any) (algorithms []string, member, wrong string) {
+	curves := map[string]struct {
+		elliptic.Curve
+		alg string
+	}{"P-256": {elliptic.P256(), "ES256"}, "P-384": {elliptic.P384(), "ES384"}, "P-521": {elliptic.P521(), "ES512"}}
+	name, _ := key["crv"].(string)
+	curve, known := curves[name]
+	if !known {
+		return nil, "crv", fmt.Sprintf(`expected "P-256", "P-384" or "P-521", got %.64q`, name)
+	}
+	point := []byte{4} // uncompressed: SEC 1 §2.3.3
+	for _, member := range []string{"x", "y"} {
+		n, ok := number(key, member)
+		if size := (curve.Params().BitSize + 7) / 8; !ok || len(n) != size {
+			return nil, member, fmt.Sprintf("expected %d bytes in base64url without padding", size)
+		}
+		point = append(point, n...)
+	}
+	if _, err := ecdsa.ParseUncompressedPublicKey(curve.Curve, point); err != nil {
+		return nil, "x", "x and y are no point of the curve " + name
+	}
+	return []string{curve.alg}, "", ""
+}
+
+// The bounds of an RSA key in bits: below it can be broken, above it costs more
+// to verify than a request may.
+const (
+	shortestRSA = 2048
+	longestRSA  = 4096
+)
+
+func rsaKey(key map[string]any) (algorithms []string, member, wrong string) {
+	raw, ok := number(key, "n")
+	if bits := new(big.Int).SetBytes(raw).BitLen(); !ok || bits < shortestRSA || bits > longestRSA {
+		return nil, "n", fmt.Sprintf("expected a modulus of %d to %d bits in base64url without padding, got %d bits", shortestRSA, longestRSA, bits)
+	}
+	raw, ok = number(key, "e")
+	if e := new(big.Int).SetBytes(raw); !ok || e.BitLen() < 2 || e.BitLen() > 31 || e.Bit(0) == 0 {
+		return nil, "e", "expected an odd exponent from 3 to 2147483647 in base64url without padding, such as AQAB"
+	}
+	return strings.Fields("RS256 RS384 RS512 PS256 PS384 PS512"), "", ""
+}
+
+func edwardsKey(key map[string]any) (algorithms []string, member, wrong string) {
+	if key["crv"] != "Ed25519" {
+		return nil, "crv", `expected "Ed25519"`
+	}
+	if x, ok := number(key, "x"); !ok || len(x) != 32 {
+		return nil, "x", "expected 32 bytes in base64url without padding"
+	}
+	return []string{"EdDSA", "Ed25519"}, "", ""
+}

@@ -1,0 +1,84 @@
+package signed
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// longestToken is how many bytes a token may have.
+const longestToken = 16 << 10
+
+// Algorithms are those that tokens may be signed with (RFC 7518 §3.1, RFC 8037).
+func Algorithms() []string {
+	return strings.Fields("ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512 EdDSA")
+}
+
+// Token is a token of which nothing is verified yet.
+type Token struct {
+	Algorithm string
+	KeyID     string // "" if it names no key
+	jwt       *jwt.JSONWebToken
+}
+
+// Parse takes a token apart. Its typ must be one of types, or JWT, or not there: one
+// that is for another purpose is not taken for this (RFC 8725 §3.11). The error is
+// about the token and quotes nothing but its header.
+func Parse(raw string, types ...string) (*Token, error) {
+	if len(raw) > longestToken || strings.ContainsAny(raw, "\r\n") {
+		return nil, fmt.Errorf("it is longer than %d bytes, or has line ends in it", longestToken)
+	}
+	algorithms := make([]jose.SignatureAlgorithm, 0, len(Algorithms()))
+	for _, name := range Algorithms() {
+		algorithms = append(algorithms, jose.SignatureAlgorithm(name))
+	}
+	parsed, err := jwt.ParseSigned(raw, algorithms)
+	if err != nil || len(parsed.Headers) != 1 {
+		return nil, fmt.Errorf("expected a JWT signed by one of %s", strings.Join(Algorithms(), ", "))
+	}
+	if err := checkHeader(raw, types); err != nil {
+		return nil, err
+	}
+	head := parsed.Headers[0]
+	return &Token{Algorithm: head.Algorithm, KeyID: head.KeyID, jwt: parsed}, nil
+}
+
+// checkHeader refuses what would make the token something else than it seems: an
+// extension that must be understood, or another type.
+func checkHeader(raw string, types []string) error {
+	encoded, _, _ := strings.Cut(raw, ".")
+	text, err := base64.RawURLEncoding.DecodeString(encoded)
+	if err != nil {
+		return fmt.Errorf("its header is not base64url")
+	}
+	var header map[string]json.RawMessage
+	if err := json.Unmarshal(text, &header); err != nil {
+		return fmt.Errorf("its header is not a JSON object")
+	}
+	for _, name := range []string{"crit", "b64", "zip"} {
+		if _, has := header[name]; has {
+			return fmt.Errorf("its header %s is not supported", name)
+		}
+	}
+	var typ string
+	if raw, has := header["typ"]; has && json.Unmarshal(raw, &typ) != nil {
+		return fmt.Errorf("expected as its typ a text")
+	}
+	if typ != "" && !strings.EqualFold(typ, "JWT") && !slices.Contains(types, typ) {
+		return fmt.Errorf("expected as its typ %s, got %.100s", strings.Join(append(slices.Clone(types), "JWT"), " or "), typ)
+	}
+	return nil
+}
+
+// Claims verifies the signature by the key, and reads the claims into what into
+// points to. A member that is there twice is an error, and names are compared letter
+// by letter.
+func (t *Token) Claims(public, into any) error { return t.jwt.Claims(public, into) }
+
+// Unverified reads claims that anybody may have written.
+func (t *Token) Unverified(into any) error { return t.jwt.UnsafeClaimsWithoutVerification(into) }
