@@ -1,0 +1,200 @@
+package federation
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/internal/outbound"
+	"github.com/postern-id/postern/internal/signed"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Asker makes requests to providers. Their size and the time they take are bounded,
+// and redirects are not followed: outbound.Client is one.
+type Asker interface {
+	Do(ctx context.Context, req *http.Request) (*outbound.Response, error)
+}
+
+// Client is the relying party. It may be used by many goroutines at once.
+type Client struct {
+	asker     Asker
+	providers catalogue
+	keys      signed.Keys
+}
+
+// New returns a relying party.
+func New(asker Asker) *Client {
+	c := &Client{asker: asker}
+	c.keys.Fetch = c.get
+	return c
+}
+
+// Request is what a sign-in asks of a provider: OpenID Connect Core §3.1.2.1. All but
+// RedirectURI and Now may be left out.
+type Request struct {
+	// RedirectURI is where the provider sends the browser with its answer.
+	RedirectURI string
+	LoginHint   string
+	UILocales   string
+	Prompt      []string
+	ACRValues   []string
+	// MaxAge is how many seconds ago the person may have signed in there, nil for any.
+	MaxAge *int
+	Now    time.Time
+}
+
+// Asked is a sign-in that has begun.
+type Asked struct {
+	// URL is where the browser goes.
+	URL string
+	// Keep is for Finish, and for nobody else to read.
+	Keep json.RawMessage
+}
+
+// kept is what is kept of a sign-in until its answer.
+type kept struct {
+	State       string `json:"state"`
+	Nonce       string `json:"nonce"`
+	Verifier    string `json:"verifier"`
+	RedirectURI string `json:"redirectUri"`
+	MaxAge      *int   `json:"maxAge,omitempty"`
+	// Whom was asked, and as whom: what an administrator changes meanwhile must not
+	// turn this provider's answer into another's.
+	Provider string `json:"provider"`
+	Issuer   string `json:"issuer"`
+	ClientID string `json:"clientId"`
+}
+
+// Begin begins a sign-in. It fails with an *Error if the provider does not answer, or
+// does not say what is needed.
+func (c *Client) Begin(ctx context.Context, p *schemas.IdentityProvider, r Request) (*Asked, error) {
+	m, err := c.metadata(ctx, p.Issuer, r.Now)
+	if err != nil {
+		return nil, err
+	}
+	k := kept{
+		State: random(), Nonce: random(), Verifier: random(), RedirectURI: r.RedirectURI, MaxAge: r.MaxAge,
+		Provider: p.ID, Issuer: p.Issuer, ClientID: p.ClientID,
+	}
+	text, err := json.Marshal(k)
+	if err != nil {
+		return nil, err
+	}
+	return &Asked{URL: authorizationURL(m, p, r, k), Keep: text}, nil
+}
+
+// authorizationURL is the authorization request. What the endpoint's own query has
+// stays (RFC 6749 §3.1), but for what is ours to say.
+func authorizationURL(m *metadata, p *schemas.IdentityProvider, r Request, k kept) string {
+	challenge := sha256.Sum256([]byte(k.Verifier))
+	ask := map[string]string{
+		"response_type": "code", "client_id": p.ClientID, "redirect_uri": r.RedirectURI, "scope": scope(p),
+		"state": k.State, "nonce": k.Nonce,
+		"code_challenge": base64.RawURLEncoding.EncodeToString(challenge[:]), "code_challenge_method": "S256",
+		"login_hint": r.LoginHint, "ui_locales": r.UILocales,
+		"prompt": strings.Join(r.Prompt, " "), "acr_values": strings.Join(r.ACRValues, " "),
+	}
+	if r.MaxAge != nil {
+		ask["max_age"] = strconv.Itoa(*r.MaxAge)
+	}
+	u := *m.authorization
+	query := u.Query()
+	for name, value := range ask {
+		if query.Del(name); value != "" {
+			query.Set(name, value)
+		}
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// scope is what is asked for: openid is always among it.
+func scope(p *schemas.IdentityProvider) string {
+	scopes := p.Scopes
+	if !slices.Contains(scopes, "openid") {
+		scopes = append([]string{"openid"}, scopes...)
+	}
+	return strings.Join(scopes, " ")
+}
+
+// random makes 256 random bits, in 43 characters that need no escape anywhere: a
+// verifier as RFC 7636 §4.1 has it.
+func random() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails: see crypto/rand.Read
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// Response is the answer that the browser brings from the provider: RFC 6749 §4.1.2,
+// RFC 9207. Anybody may have written it.
+type Response struct {
+	Code, State, Issuer, Error string
+}
+
+// longestCode bounds a code, in bytes.
+const longestCode = 4096
+
+// Finish returns who signed in. It fails with an *Error for whatever is not as it
+// must be. A code is redeemed at most once by each call: of two answers to one
+// sign-in the provider takes one.
+func (c *Client) Finish(ctx context.Context, p *schemas.IdentityProvider, keep json.RawMessage, r Response, now time.Time) (*Identity, error) {
+	var k kept
+	if err := json.Unmarshal(keep, &k); err != nil {
+		return nil, fmt.Errorf("what was kept of a sign-in with a provider: %w", err)
+	}
+	if k.Provider != p.ID || k.Issuer != p.Issuer || k.ClientID != p.ClientID {
+		return nil, failf(CheckSettings, "the provider's issuer or client id has been changed since the sign-in began")
+	}
+	// Before anything else of the answer is believed, even that it is an error.
+	if k.State == "" || subtle.ConstantTimeCompare([]byte(r.State), []byte(k.State)) != 1 {
+		return nil, failf(CheckState, "the state is not the one of this sign-in: the answer is to another, which somebody else may have begun")
+	}
+	m, err := c.metadata(ctx, p.Issuer, now)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkResponse(m, p, r); err != nil {
+		return nil, err
+	}
+	tokens, err := c.redeem(ctx, m, p, k, r.Code)
+	if err != nil {
+		return nil, err
+	}
+	return c.verify(ctx, m, p, k, tokens, now)
+}
+
+func checkResponse(m *metadata, p *schemas.IdentityProvider, r Response) error {
+	switch {
+	case r.Issuer != "" && r.Issuer != p.Issuer:
+		return failf(CheckSender, "the answer is of another provider: its iss is not the issuer")
+	case r.Issuer == "" && m.names:
+		return failf(CheckSender, "the answer does not name its provider, which says that it always does (RFC 9207)")
+	case r.Error == "access_denied":
+		return failf(CheckDenied, "the person, or the provider, declined")
+	case r.Error != "":
+		return failf(CheckResponse, "the provider answered with the error %s", code(r.Error))
+	case r.Code == "" || len(r.Code) > longestCode:
+		return failf(CheckResponse, "expected a code of at most %d bytes, got %d", longestCode, len(r.Code))
+	}
+	return nil
+}
+
+// code is an error code as a log may quote it. Others may have anything in them.
+func code(text string) string {
+	const longest = 64
+	if len(text) > longest || strings.Trim(text, "abcdefghijklmnopqrstuvwxyz_") != "" {
+		return "(not one of RFC 6749)"
+	}
+	return url.QueryEscape(text)
+}

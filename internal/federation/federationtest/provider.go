@@ -1,0 +1,220 @@
+package federationtest
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/postern-id/postern/internal/federation"
+	"github.com/postern-id/postern/internal/outbound"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Internet is providers by their issuers.
+type Internet map[string]*Provider
+
+// Do asks the provider whose address it is.
+func (i Internet) Do(ctx context.Context, req *http.Request) (*outbound.Response, error) {
+	for issuer, p := range i {
+		if strings.HasPrefix(req.URL.String(), issuer+"/") {
+			return p.Do(ctx, req)
+		}
+	}
+	return nil, schemas.Errorf(schemas.Unavailable, outbound.CodeFailed, "the address did not answer")
+}
+
+// Provider is an OpenID provider with one client.
+type Provider struct {
+	// Issuer is its name: https://other.example.org.
+	Issuer string
+	// ClientID and ClientSecret are those of its client, which authenticates by
+	// client_secret_basic.
+	ClientID, ClientSecret string
+	// Now is the clock.
+	Now func() time.Time
+	// Down says that nothing of it answers.
+	Down bool
+	// Document changes what it says of itself, if it is not nil.
+	Document func(map[string]any)
+
+	// Asked are the paths that it was asked for.
+	Asked []string
+
+	mu    sync.Mutex
+	key   *ecdsa.PrivateKey
+	codes map[string]grant
+}
+
+// Person is who signs in. Claims beyond the subject are what the provider says of
+// them.
+type Person struct {
+	Subject string
+	Claims  map[string]any
+}
+
+// grant is what a code is for.
+type grant struct {
+	person    Person
+	fault     Fault
+	nonce     string
+	challenge string
+	redirect  string
+	maxAge    bool
+}
+
+// New makes a provider.
+func New(issuer string, now func() time.Time) *Provider {
+	p := &Provider{Issuer: issuer, ClientID: "postern", ClientSecret: "a secret: %/+&", Now: now, codes: map[string]grant{}}
+	p.Rotate()
+	return p
+}
+
+// Rotate makes another key, in place of the one before.
+func (p *Provider) Rotate() {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err) // never fails: see crypto/rand.Read
+	}
+	p.key = key
+}
+
+// SignIn is what a person does at the address that the browser was sent to, and what
+// the browser brings back. The error is for a request that a provider refuses.
+func (p *Provider) SignIn(address string, who Person, fault Fault) (federation.Response, error) {
+	u, err := url.Parse(address)
+	if err != nil || !strings.HasPrefix(address, p.Issuer+"/authorize?") {
+		return federation.Response{}, fmt.Errorf("%s is not where %s signs people in", address, p.Issuer)
+	}
+	q := u.Query()
+	for name, want := range map[string]string{"response_type": "code", "client_id": p.ClientID, "code_challenge_method": "S256"} {
+		if q.Get(name) != want {
+			return federation.Response{}, fmt.Errorf("expected as %s %s, got %q", name, want, q.Get(name))
+		}
+	}
+	if !strings.Contains(" "+q.Get("scope")+" ", " openid ") || len(q.Get("state")) < 32 || len(q.Get("code_challenge")) != 43 {
+		return federation.Response{}, fmt.Errorf("the request lacks the scope openid, a state or a challenge: %s", u.RawQuery)
+	}
+	code := fmt.Sprintf("code-%x", sha256.Sum256([]byte(address+string(fault))))
+	p.mu.Lock()
+	p.codes[code] = grant{who, fault, q.Get("nonce"), q.Get("code_challenge"), q.Get("redirect_uri"), q.Has("max_age")}
+	p.mu.Unlock()
+	return answer(federation.Response{Code: code, State: q.Get("state"), Issuer: p.Issuer}, fault), nil
+}
+
+// answer is what the browser brings back.
+func answer(r federation.Response, fault Fault) federation.Response {
+	switch fault {
+	case "denied":
+		r.Code, r.Error = "", "access_denied"
+	case "denied-elsewhere":
+		r.Code, r.Error, r.State = "", "access_denied", "another"
+	case "error":
+		r.Code, r.Error = "", "server_error"
+	case "no-code":
+		r.Code = ""
+	case "long-code":
+		r.Code = strings.Repeat("c", 5000)
+	case "wrong-state":
+		r.State = strings.Repeat("A", len(r.State))
+	case "no-state":
+		r.State = ""
+	case "wrong-sender":
+		r.Issuer = "https://evil.example"
+	case "no-sender":
+		r.Issuer = ""
+	}
+	return r
+}
+
+// Do answers what the client asks for.
+func (p *Provider) Do(_ context.Context, req *http.Request) (*outbound.Response, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	path := strings.TrimPrefix(req.URL.String(), p.Issuer)
+	p.Asked = append(p.Asked, path)
+	if p.Down {
+		return nil, schemas.Errorf(schemas.Unavailable, outbound.CodeFailed, "the address did not answer within 5s")
+	}
+	switch path {
+	case "/.well-known/openid-configuration":
+		return reply(p.document()), nil
+	case "/keys":
+		return reply(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: p.kid(), Use: "sig"}}}), nil
+	case "/token":
+		return p.token(req)
+	}
+	return &outbound.Response{Status: http.StatusNotFound}, nil
+}
+
+func (p *Provider) document() map[string]any {
+	doc := map[string]any{
+		"issuer": p.Issuer, "authorization_endpoint": p.Issuer + "/authorize", "token_endpoint": p.Issuer + "/token", "jwks_uri": p.Issuer + "/keys",
+		"authorization_response_iss_parameter_supported": true,
+	}
+	if p.Document != nil {
+		p.Document(doc)
+	}
+	return doc
+}
+
+// kid names the key by its public half.
+func (p *Provider) kid() string {
+	public, err := p.key.PublicKey.Bytes()
+	if err != nil {
+		panic(err) // a key of a known curve
+	}
+	hash := sha256.Sum256(public)
+	return base64.RawURLEncoding.EncodeToString(hash[:8])
+}
+
+// token is the token endpoint: RFC 6749 §4.1.3, RFC 7636 §4.6.
+func (p *Provider) token(req *http.Request) (*outbound.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return refuse("invalid_request"), nil
+	}
+	id, secret, _ := req.BasicAuth()
+	if id != url.QueryEscape(p.ClientID) || secret != url.QueryEscape(p.ClientSecret) {
+		return refuse("invalid_client"), nil
+	}
+	g, ok := p.codes[form.Get("code")]
+	challenge := sha256.Sum256([]byte(form.Get("code_verifier")))
+	if !ok || form.Get("grant_type") != "authorization_code" || form.Get("redirect_uri") != g.redirect ||
+		base64.RawURLEncoding.EncodeToString(challenge[:]) != g.challenge {
+		return refuse("invalid_grant"), nil
+	}
+	delete(p.codes, form.Get("code"))
+	return p.give(g)
+}
+
+// reply is an answer with a JSON body.
+func reply(body any) *outbound.Response {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // made here
+	}
+	return &outbound.Response{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: text}
+}
+
+func refuse(code string) *outbound.Response {
+	r := reply(map[string]string{"error": code, "error_description": "a text with a secret in it"})
+	r.Status = http.StatusBadRequest
+	return r
+}

@@ -1,0 +1,162 @@
+package federationtest
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/postern-id/postern/internal/outbound"
+	"github.com/postern-id/postern/schemas"
+)
+
+const accessToken = "an-access-token"
+
+// give answers with tokens, or as the fault has it.
+func (p *Provider) give(g grant) (*outbound.Response, error) {
+	id := p.idToken(g)
+	switch g.fault {
+	case "down":
+		return nil, schemas.Errorf(schemas.Unavailable, outbound.CodeFailed, "the address did not answer within 5s")
+	case "broken":
+		return &outbound.Response{Status: http.StatusInternalServerError, Body: []byte("<html>a trace of a stack")}, nil
+	case "refused-code":
+		return refuse("invalid_grant"), nil
+	case "moved":
+		return &outbound.Response{Status: http.StatusTemporaryRedirect, Header: http.Header{"Location": {"https://evil.example/token"}}}, nil
+	case "html":
+		return &outbound.Response{Status: http.StatusOK, Body: []byte("<html><body>Sign in, please</body></html>")}, nil
+	case "list":
+		return reply([]string{id}), nil
+	case "twice":
+		return &outbound.Response{Status: http.StatusOK, Body: []byte(`{"id_token":"` + id + `","id_token":"` + id + `"}`)}, nil
+	case "no-token":
+		return reply(map[string]string{"access_token": accessToken}), nil
+	case "number-token":
+		return reply(map[string]any{"id_token": 7}), nil
+	}
+	return reply(map[string]any{"access_token": accessToken, "token_type": "Bearer", "expires_in": 60, "id_token": id}), nil
+}
+
+// idToken makes and signs the ID token of a sign-in: OpenID Connect Core §2.
+func (p *Provider) idToken(g grant) string {
+	now := p.Now()
+	hash := sha256.Sum256([]byte(accessToken))
+	claims := map[string]any{}
+	maps.Copy(claims, g.person.Claims)
+	maps.Copy(claims, map[string]any{
+		"iss": p.Issuer, "aud": p.ClientID, "sub": g.person.Subject, "nonce": g.nonce,
+		"exp": now.Add(5 * time.Minute).Unix(), "iat": now.Unix(), "auth_time": now.Unix(),
+		"at_hash": base64.RawURLEncoding.EncodeToString(hash[:16]),
+	})
+	spoil(claims, g.fault, now)
+	text, err := json.Marshal(claims)
+	if err != nil {
+		panic(err) // read from JSON, or made here
+	}
+	if g.fault == "claim-twice" {
+		text = append(text[:len(text)-1], `,"sub":"somebody else"}`...)
+	}
+	return p.sign(text, g.fault)
+}
+
+// claim is a claim and its value; nil leaves it out.
+type claim struct {
+	name  string
+	value any
+}
+
+// spoil changes the claims as the fault has it.
+func spoil(claims map[string]any, fault Fault, now time.Time) {
+	issuer, audience := claims["iss"].(string), claims["aud"].(string)
+	spoilt, ok := map[Fault]claim{
+		"wrong-issuer":      {"iss", "https://evil.example"},
+		"longer-issuer":     {"iss", issuer + ".evil.example"},
+		"louder-issuer":     {"iss", strings.ToUpper(issuer)},
+		"slash-issuer":      {"iss", issuer + "/"},
+		"no-issuer":         {"iss", nil},
+		"wrong-audience":    {"aud", "another client"},
+		"no-audience":       {"aud", []string{}},
+		"several-audiences": {"aud", []string{audience, "another client"}},
+		"wrong-party":       {"azp", "another client"},
+		"expired":           {"exp", now.Add(-2 * time.Minute).Unix()},
+		"no-expiry":         {"exp", nil},
+		"text-expiry":       {"exp", "tomorrow"},
+		"future":            {"iat", now.Add(time.Hour).Unix()},
+		"not-yet":           {"nbf", now.Add(time.Hour).Unix()},
+		"no-time":           {"iat", nil},
+		"wrong-nonce":       {"nonce", strings.Repeat("A", 43)},
+		"no-nonce":          {"nonce", nil},
+		"number-nonce":      {"nonce", 7},
+		"wrong-hash":        {"at_hash", strings.Repeat("A", 22)},
+		"old-sign-in":       {"auth_time", now.AddDate(-1, 0, 0).Unix()},
+		"no-sign-in-time":   {"auth_time", nil},
+		"no-subject":        {"sub", nil},
+		"empty-subject":     {"sub", ""},
+		"number-subject":    {"sub", 7},
+		"long-subject":      {"sub", strings.Repeat("s", 256)},
+		"odd-subject":       {"sub", "some\nbody"},
+	}[fault]
+	if !ok {
+		return
+	}
+	if claims[spoilt.name] = spoilt.value; spoilt.value == nil {
+		delete(claims, spoilt.name)
+	}
+}
+
+// sign signs the claims with the provider's key, or as the fault has it.
+func (p *Provider) sign(claims []byte, fault Fault) string {
+	key, options := jose.SigningKey{Algorithm: jose.ES256, Key: p.key}, (&jose.SignerOptions{}).WithHeader("kid", p.kid())
+	switch fault {
+	case "none-alg":
+		return encode([]byte(`{"alg":"none"}`)) + "." + encode(claims) + "."
+	case "encoded":
+		return encode(claims)
+	case "secret-alg":
+		secret := sha256.Sum256([]byte(p.ClientSecret))
+		key = jose.SigningKey{Algorithm: jose.HS256, Key: secret[:]}
+	case "public-key-alg":
+		public, err := p.key.PublicKey.Bytes()
+		if err != nil {
+			panic(err) // a key of a known curve
+		}
+		key = jose.SigningKey{Algorithm: jose.HS256, Key: public}
+	case "wrong-key":
+		key.Key = New(p.Issuer, p.Now).key
+	case "own-key":
+		other := New(p.Issuer, p.Now)
+		key.Key, options = other.key, &jose.SignerOptions{EmbedJWK: true}
+	case "critical":
+		options.WithHeader("crit", []string{"b64"}).WithHeader("b64", true)
+	case "other-type":
+		options.WithType("at+jwt")
+	case "huge-token":
+		options.WithHeader("x-long", strings.Repeat("a", 20000))
+	}
+	signer, err := jose.NewSigner(key, options)
+	if err != nil {
+		panic(err) // all of it made here
+	}
+	signed, err := signer.Sign(claims)
+	if err != nil {
+		panic(err)
+	}
+	text, err := signed.CompactSerialize()
+	if err != nil {
+		panic(err)
+	}
+	if fault == "wrong-signature" {
+		parts := strings.Split(text, ".")
+		parts[2] = encode(make([]byte, 64))
+		return strings.Join(parts, ".")
+	}
+	return text
+}
+
+func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }

@@ -1,0 +1,189 @@
+package federation
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/sha512"
+	"crypto/subtle"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/postern-id/postern/internal/signed"
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	clockSkew      = time.Minute // that a provider's clock may differ by
+	longestSubject = 255         // bytes: OpenID Connect Core §2, sub
+	longestClaim   = 1024        // bytes: others are passed over
+	longestName    = 200         // bytes
+)
+
+// Identity is who signed in with a provider.
+type Identity struct {
+	// Subject is what the provider calls the person, for ever.
+	Subject string
+	// Name is how the person is called there, for people to recognize. It proves
+	// nothing.
+	Name string
+	// Claims are those that are texts, of at most 1024 bytes. They are what the
+	// provider says of the person: an email address among them may be somebody else's.
+	Claims map[string]string
+	// AuthTime is when the person signed in there, zero where the provider does not
+	// say.
+	AuthTime time.Time
+}
+
+// verify believes an ID token, or says why not: OpenID Connect Core §3.1.3.7.
+func (c *Client) verify(ctx context.Context, m *metadata, p *schemas.IdentityProvider, k kept, got *tokens, now time.Time) (*Identity, error) {
+	token, err := signed.Parse(got.id)
+	if err != nil {
+		return nil, failf(CheckSignature, "the ID token: %v", err)
+	}
+	key, ok, err := c.keys.Key(ctx, m.keys, token, now)
+	switch {
+	case err != nil:
+		return nil, unreachable("the provider's keys", err)
+	case !ok:
+		return nil, failf(CheckSignature, "the provider publishes no key, or more than one, that the ID token could be signed with by %s", token.Algorithm)
+	}
+	var claims object
+	if err := token.Claims(key, &claims); err != nil {
+		return nil, failf(CheckSignature, "the ID token is not signed by the provider's key, or its claims cannot be read")
+	}
+	id := &Identity{Subject: claims.text("sub")}
+	checks := []func() error{
+		func() error { return checkAudience(claims, p) },
+		func() error { return checkTimes(claims, now) },
+		func() error { return checkNonce(claims, k) },
+		func() error { return checkHash(claims, token.Algorithm, got.access) },
+		func() (err error) { id.AuthTime, err = checkAge(claims, k, now); return err },
+		func() error { return checkSubject(id.Subject) },
+	}
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	id.Claims = claims.list()
+	id.Name = nameOf(id.Claims)
+	return id, nil
+}
+
+func checkAudience(claims object, p *schemas.IdentityProvider) error {
+	audience := claims.texts("aud")
+	switch {
+	case claims.text("iss") != p.Issuer:
+		return failf(CheckIssuer, "the iss of the ID token is not the issuer")
+	case !slices.Contains(audience, p.ClientID):
+		return failf(CheckAudience, "the ID token is not for this client: its aud is another")
+	case len(audience) > 1 && !claims.has("azp"), claims.has("azp") && claims.text("azp") != p.ClientID:
+		return failf(CheckAudience, "the ID token was given to another client: its azp is another, or it is for several and has none")
+	}
+	return nil
+}
+
+func checkTimes(claims object, now time.Time) error {
+	expiry, ok1 := claims.time("exp")
+	issued, ok2 := claims.time("iat")
+	begin, ok3 := claims.time("nbf")
+	switch {
+	case !ok1 || !ok2 || !ok3 || expiry.IsZero() || issued.IsZero():
+		return failf(CheckTime, "the ID token has no exp or no iat, or a time in it is none")
+	case !now.Before(expiry.Add(clockSkew)):
+		return failf(CheckTime, "the ID token has expired: compare the clocks")
+	case now.Add(clockSkew).Before(issued), now.Add(clockSkew).Before(begin):
+		return failf(CheckTime, "the ID token is not valid yet: compare the clocks")
+	}
+	return nil
+}
+
+// checkNonce makes sure that the token was made for this sign-in: a code that somebody
+// else got, and has put into this browser, brings another.
+func checkNonce(claims object, k kept) error {
+	if subtle.ConstantTimeCompare([]byte(claims.text("nonce")), []byte(k.Nonce)) != 1 {
+		return failf(CheckNonce, "the nonce of the ID token is not the one of this sign-in")
+	}
+	return nil
+}
+
+// checkHash compares at_hash, if it is there (§3.1.3.6).
+func checkHash(claims object, algorithm, access string) error {
+	if !claims.has("at_hash") {
+		return nil
+	}
+	var hash []byte
+	switch {
+	case strings.HasSuffix(algorithm, "256"):
+		sum := sha256.Sum256([]byte(access))
+		hash = sum[:]
+	case strings.HasSuffix(algorithm, "384"):
+		sum := sha512.Sum384([]byte(access))
+		hash = sum[:]
+	default: // ES512, PS512, RS512, and EdDSA by Ed25519
+		sum := sha512.Sum512([]byte(access))
+		hash = sum[:]
+	}
+	half := base64.RawURLEncoding.EncodeToString(hash[:len(hash)/2])
+	if subtle.ConstantTimeCompare([]byte(half), []byte(claims.text("at_hash"))) != 1 {
+		return failf(CheckHash, "the at_hash of the ID token is not that of the access token beside it")
+	}
+	return nil
+}
+
+// checkAge returns when the person signed in there, and refuses what is longer ago
+// than was asked for.
+func checkAge(claims object, k kept, now time.Time) (time.Time, error) {
+	at, ok := claims.time("auth_time")
+	switch {
+	case !ok:
+		return at, failf(CheckAge, "the auth_time of the ID token is no time")
+	case k.MaxAge == nil:
+		return at, nil
+	case at.IsZero():
+		return at, failf(CheckAge, "max_age was asked for, and the ID token has no auth_time")
+	case now.Sub(at).Seconds() > float64(*k.MaxAge)+clockSkew.Seconds():
+		return at, failf(CheckAge, "the person signed in there longer ago than max_age")
+	}
+	return at, nil
+}
+
+func checkSubject(subject string) error {
+	if subject == "" || len(subject) > longestSubject || strings.ContainsFunc(subject, func(c rune) bool {
+		return c == utf8.RuneError || c > unicode.MaxASCII || unicode.IsControl(c)
+	}) {
+		return failf(CheckSubject, "expected as sub of the ID token 1 to %d printable ASCII characters", longestSubject)
+	}
+	return nil
+}
+
+// list returns the claims that are texts and not too long.
+func (o object) list() map[string]string {
+	list := map[string]string{}
+	for name := range o {
+		if text := o.text(name); text != "" && len(text) <= longestClaim {
+			list[name] = text
+		}
+	}
+	return list
+}
+
+// nameOf is how somebody is called by what their provider says.
+func nameOf(claims map[string]string) string {
+	for _, name := range []string{"email", "preferred_username", "name"} {
+		shown := strings.Map(func(c rune) rune {
+			if c == utf8.RuneError || !unicode.IsPrint(c) {
+				return -1
+			}
+			return c
+		}, claims[name])
+		if shown != "" && len(shown) <= longestName {
+			return shown
+		}
+	}
+	return ""
+}
