@@ -36,13 +36,13 @@ func rooms() map[string][]string {
 		"internal/config":              {"schemas"},
 		"internal/directory":           {"schemas", "internal/store", "internal/signed"},
 		"internal/declare":             {"schemas", "internal/directory"},
-		"nodes":                        {"engine", "schemas", "internal/passkey", "internal/totp"},
+		"nodes":                        {"engine", "schemas", "internal/passkey", "internal/totp", "internal/federation"},
 		"flows":                        {"engine", "nodes", "schemas"},
 		"flows/rules":                  {"engine", "schemas"},
 		"flows/diff":                   {"engine", "schemas"},
 		"flows/draw":                   {"engine", "schemas"},
 		"flows/findings":               {"flows", "flows/rules", "engine", "schemas"},
-		"flows/flowtest":               {"flows", "engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password", "internal/totp"},
+		"flows/flowtest":               {"flows", "engine", "nodes", "schemas", "internal/passkey", "internal/passkey/passkeytest", "internal/password", "internal/totp", "internal/federation", "internal/federation/federationtest"},
 		"server/oauth":                 {"schemas", "internal/signed", "internal/token", "internal/directory", "internal/outbound", "internal/delivery"},
 		"server":                       {"engine", "flows", "schemas", "internal/passkey", "internal/token", "internal/config", "internal/directory", "internal/throttle", "server/oauth"},
 		"server/gate":                  {},
@@ -60,7 +60,7 @@ func rooms() map[string][]string {
 // testRooms are what tests of any room may use: conformance suites, software
 // authenticators, and the rooms below them that need one.
 func testRooms() []string {
-	return []string{"schemas", "engine", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/totp", "internal/token"}
+	return []string{"schemas", "engine", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/totp", "internal/token", "internal/federation", "internal/federation/federationtest"}
 }
 
 // Imports go down the house and never up. The files are read here, and not
