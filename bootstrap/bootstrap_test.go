@@ -139,7 +139,7 @@ func TestSeedHasFixedIDs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if page.Total == 0 {
+		if page.Total == 0 && r.Noun().Name != "identityProvider" {
 			t.Errorf("no %s are seeded", r.Noun().Plural)
 		}
 		for _, item := range page.Items {

@@ -20,6 +20,7 @@ var (
 	userTypeSchema    = sync.OnceValue(func() *Schema { return embedded("user-type") })
 	groupSchema       = sync.OnceValue(func() *Schema { return embedded("group") })
 	roleSchema        = sync.OnceValue(func() *Schema { return embedded("role") })
+	providerSchema    = sync.OnceValue(func() *Schema { return embedded("identity-provider") })
 	serverSchema      = sync.OnceValue(func() *Schema { return embedded("resource-server") })
 )
 
@@ -51,6 +52,9 @@ func RoleSchema() *Schema { return roleSchema() }
 
 // ResourceServerSchema is the JSON Schema of a ResourceServer.
 func ResourceServerSchema() *Schema { return serverSchema() }
+
+// IdentityProviderSchema is the JSON Schema of an IdentityProvider.
+func IdentityProviderSchema() *Schema { return providerSchema() }
 
 func embedded(noun string) *Schema {
 	text, err := files.ReadFile(noun + ".schema.json")

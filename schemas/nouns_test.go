@@ -25,6 +25,7 @@ func TestSchemasMatchTypes(t *testing.T) {
 		"user-type":         {UserTypeSchema(), reflect.TypeFor[UserType]()},
 		"group":             {GroupSchema(), reflect.TypeFor[Group]()},
 		"role":              {RoleSchema(), reflect.TypeFor[Role]()},
+		"identity-provider": {IdentityProviderSchema(), reflect.TypeFor[IdentityProvider]()},
 		"resource-server":   {ResourceServerSchema(), reflect.TypeFor[ResourceServer]()},
 	} {
 		var root map[string]any

@@ -8,6 +8,7 @@ func badBodies() map[string][]bad {
 		"organizationUnits": badUnits(),
 		"userTypes":         badUserTypes(),
 		"resourceServers":   badServers(),
+		"identityProviders": badProviders(),
 		"flows":             badFlows(),
 		"applications":      badApplications(),
 		"users":             badUsers(),
@@ -35,6 +36,34 @@ func badUnits() []bad {
 		{`{"handle":"ok","name":"x","parent":"<unit>"}`, "parent", `did you mean "parentId"?`, 0},
 		{`{"handle":"unittaken","name":"x"}`, "handle", "choose another", 409},
 		{`{"handle":"default","name":"x"}`, "handle", "choose another", 409},
+	}
+}
+
+func badProviders() []bad {
+	const rest = `"name":"x","clientId":"postern"`
+	const issuer = `"issuer":"https://login.example.com"`
+	return []bad{
+		{`{"handle":"Upper",` + rest + `,` + issuer + `}`, "handle", "expected lower-case letters", 0},
+		{`{"handle":"providertaken",` + rest + `,` + issuer + `}`, "handle", "choose another", 409},
+		{`{"handle":"ok",` + rest + `}`, "issuer", "is missing", 0},
+		{`{"handle":"ok",` + rest + `,"issuer":"http://login.example.com"}`, "issuer", "expected an https:// URL", 0},
+		{`{"handle":"ok",` + rest + `,"issuer":"login.example.com"}`, "issuer", "expected an https:// URL", 0},
+		{`{"handle":"ok",` + rest + `,"issuer":"https://login.example.com?tenant=a"}`, "issuer", "expected no query", 0},
+		{`{"handle":"ok",` + rest + `,"issuer":"https://login.example.com#"}`, "issuer", "expected no query", 0},
+		{`{"handle":"ok",` + rest + `,"issuer":"https://ann:secret@login.example.com"}`, "issuer", "no name or password", 0},
+		{`{"handle":"ok",` + rest + `,"issuer":"https://"}`, "issuer", "expected a host", 0},
+		{`{"handle":"ok",` + rest + `,"issuer":"https://login.example.com/a b"}`, "issuer", "without spaces", 0},
+		{`{"handle":"ok",` + rest + `,` + issuer + `,"scopes":[]}`, "scopes", "expected", 0},
+		{`{"handle":"ok",` + rest + `,` + issuer + `,"scopes":["email"]}`, "scopes", `expected "openid" among them`, 0},
+		{`{"handle":"ok",` + rest + `,` + issuer + `,"scopes":["openid","e mail"]}`, "scopes[1]", "expected a scope", 0},
+		{`{"handle":"ok",` + rest + `,` + issuer + `,"scopes":["openid","openid"]}`, "scopes[1]", "remove one", 0},
+		{`{"handle":"ok",` + rest + `,` + issuer + `,"tokenEndpointAuthMethod":"private_key_jwt"}`, "tokenEndpointAuthMethod", "expected", 0},
+		{`{"handle":"ok",` + rest + `,"issuer":"https://other.example.com","tokenEndpointAuthMethod":"client_secret_post"}`, "clientSecret", "needs the secret", 0},
+		{`{"handle":"ok",` + rest + `,` + issuer + `,"tokenEndpointAuthMethod":"none","clientSecret":"x"}`, "clientSecret", "no secret is used", 0},
+		{`{"handle":"ok",` + rest + `,` + issuer + `,"clientSecret":""}`, "clientSecret", "expected", 0},
+		{`{"handle":"ok",` + rest + `,` + issuer + `,"clientSecret":"a\u0001b"}`, "clientSecret", "printable", 0},
+		{`{"handle":"ok",` + rest + `,` + issuer + `,"secret":"x"}`, "secret", "unknown member", 0},
+		{`{"handle":"ok",` + rest + `,` + issuer + `,"tokenEndpoint":"https://login.example.com/token"}`, "tokenEndpoint", "unknown member", 0},
 	}
 }
 

@@ -45,10 +45,14 @@ func openHouse(t testing.TB, driver, dsn string, change ...func(*server.Options)
 			t.Error(err)
 		}
 	})
+	box, err := token.NewBox(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
 	h := &house{db: db}
 	h.world = newWorld(t, append(change, func(o *server.Options) {
 		h.directory = directory.New(directory.Options{
-			Store: db, Hasher: plainHasher{}, DigestKey: make([]byte, 32), Now: o.Now,
+			Store: db, Hasher: plainHasher{}, DigestKey: make([]byte, 32), Now: o.Now, Box: box,
 			CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
 				flow, _, problems := engine.Check(text, yaml, testKinds())
 				return flow, problems
@@ -81,7 +85,7 @@ func (h *house) furnish() {
 	person := schemas.Person()
 	person.OUID = unit.ID
 	system := &schemas.ResourceServer{ID: schemas.NewID(), Handle: "system", Name: "System", OUID: unit.ID, IsReadOnly: true}
-	for _, handle := range []string{"applications", "users", "user-types", "organization-units", "groups", "roles", "resource-servers", "flows"} {
+	for _, handle := range []string{"applications", "users", "user-types", "organization-units", "groups", "roles", "resource-servers", "identity-providers", "flows"} {
 		system.Resources = append(system.Resources, schemas.Resource{
 			Handle: handle, Actions: []schemas.ResourceAction{{Handle: "read"}, {Handle: "write"}},
 		})

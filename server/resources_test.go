@@ -23,6 +23,8 @@ func samples() map[string]sample {
 		"users": {`{"type":"Person","attributes":{"username":"user#","email":"user#@example.com"}}`,
 			`{"type":"Person","attributes":{"username":"user#","given_name":"Changed"}}`, "type"},
 		"resourceServers": {`{"handle":"api#","name":"An API","resources":[{"handle":"books","actions":[{"handle":"read"}]}]}`, `{"handle":"api#","name":"Another name"}`, "name"},
+		"identityProviders": {`{"handle":"provider#","name":"A provider","issuer":"https://login.example.com","clientId":"postern","clientSecret":"what it gave us"}`,
+			`{"handle":"provider#","name":"Another name","issuer":"https://login.example.com","clientId":"postern"}`, "name"},
 		"flows": {`{"handle":"flow#","name":"A flow","flowType":"AUTHENTICATION","nodes":[{"id":"key","use":"prove","next":"end"}]}`,
 			`{"handle":"flow#","name":"A flow","flowType":"AUTHENTICATION","nodes":[{"id":"who","use":"form","next":"key"},{"id":"key","use":"prove","next":"end"}]}`, "name"},
 		"applications": {`{"name":"App #","inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"]}}]}`, `{"name":"App #"}`, "name"},

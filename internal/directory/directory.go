@@ -47,12 +47,14 @@ type Directory struct {
 	UserTypes       Resource
 	Users           Resource
 	ResourceServers Resource
-	Flows           Resource
-	Applications    Resource
-	Groups          Resource
-	Roles           Resource
-	list            []Resource
-	clients         clientCache
+	// IdentityProviders are the OpenID providers by which people may sign in here.
+	IdentityProviders Resource
+	Flows             Resource
+	Applications      Resource
+	Groups            Resource
+	Roles             Resource
+	list              []Resource
+	clients           clientCache
 
 	types typeCache
 
@@ -71,8 +73,8 @@ func New(o Options) *Directory {
 	d.applications, d.groups, d.roles = d.applicationCollection(), d.groupCollection(), d.roleCollection()
 	d.Units, d.ResourceServers, d.Flows = d.unitCollection(), d.serverCollection(), flowResource{d}
 	d.Applications, d.Groups, d.Roles = d.applications, d.groups, d.roles
-	d.UserTypes, d.Users = d.userTypeCollection(), d.userCollection()
-	d.list = []Resource{d.Units, d.UserTypes, d.Users, d.ResourceServers, d.Flows, d.Applications, d.Groups, d.Roles}
+	d.UserTypes, d.Users, d.IdentityProviders = d.userTypeCollection(), d.userCollection(), d.providerCollection()
+	d.list = []Resource{d.Units, d.UserTypes, d.Users, d.ResourceServers, d.IdentityProviders, d.Flows, d.Applications, d.Groups, d.Roles}
 	return d
 }
 

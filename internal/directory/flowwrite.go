@@ -123,6 +123,12 @@ func (r flowResource) judge(w *work, p *proposal, at *target, old, f *schemas.Fl
 	if err := guardFlow(w, old, f); err != nil {
 		return err
 	}
+	// A flow that is held as a file comes before everything that is made over HTTP.
+	if held := f.IsReadOnly && w.call.Actor.Type == schemas.SystemActor; !held {
+		if err := checkNamedProviders(w, f); err != nil {
+			return err
+		}
+	}
 	other, err := store.Flows().Find(w.ctx, w.tx, f.FlowType, f.Handle)
 	if err != nil {
 		return err

@@ -61,7 +61,7 @@ func TestNobodyGivesWhatTheyLack(t *testing.T) {
 }
 
 func (h *house) attempts(t testing.TB) []attempt {
-	return slices.Concat(h.roleAttempts(t), h.groupAttempts(t), h.applicationAttempts(t), h.flowAttempts(t))
+	return slices.Concat(h.roleAttempts(t), h.groupAttempts(t), h.applicationAttempts(t), h.flowAttempts(t), h.providerAttempts(t))
 }
 
 func (h *house) roleAttempts(t testing.TB) []attempt {

@@ -12,6 +12,63 @@ type Box interface {
 	Open(sealed []byte, belongs string) ([]byte, error)
 }
 
+// completeProviderSecret gives a provider the secret that is said, or the one it had.
+// Said once more it stays as it is sealed, so that what changes nothing writes
+// nothing.
+func (d *Directory) completeProviderSecret(old, p *schemas.IdentityProvider) {
+	kept := keptSecret(old, p.Issuer)
+	switch {
+	case p.TokenEndpointAuthMethod != "":
+	case p.ClientSecret != "" || kept != nil:
+		p.TokenEndpointAuthMethod = schemas.AuthMethodBasic
+	default:
+		p.TokenEndpointAuthMethod = schemas.AuthMethodNone
+	}
+	switch {
+	case !authenticates(p):
+		return // that there is a secret all the same is for checkProviderSecret to tell
+	case p.ClientSecret == "" || d.isSecret(old, kept, p.ClientSecret):
+		p.ClientSecret, p.SealedSecret = "", kept
+	default:
+		d.sealSecret(p)
+	}
+}
+
+// keptSecret is the sealed secret that a provider keeps if another is not said; nil for
+// none. It is not kept for another issuer: who may write providers, and not read their
+// secrets, could else have it sent to a server of theirs.
+func keptSecret(old *schemas.IdentityProvider, issuer string) schemas.Bytes {
+	if old == nil || old.Issuer != issuer {
+		return nil
+	}
+	return old.SealedSecret
+}
+
+// isSecret reports whether the text is what is sealed. What cannot be opened any more,
+// because the key was lost, it is not.
+func (d *Directory) isSecret(old *schemas.IdentityProvider, sealed schemas.Bytes, text string) bool {
+	if sealed == nil {
+		return false
+	}
+	opened := *old
+	return d.openSecret(&opened) == nil && opened.ClientSecret == text
+}
+
+func checkProviderSecret(w *work, p *schemas.IdentityProvider) {
+	switch {
+	case authenticates(p) && p.SealedSecret == nil:
+		w.invalid("clientSecret", "%s needs the secret that the provider has given out, and with another issuer again; without one the tokenEndpointAuthMethod is %s",
+			p.TokenEndpointAuthMethod, schemas.AuthMethodNone)
+	case p.TokenEndpointAuthMethod == schemas.AuthMethodNone && p.ClientSecret != "":
+		w.invalid("clientSecret", "with the authentication %q no secret is used; leave it out", schemas.AuthMethodNone)
+	}
+}
+
+// authenticates reports whether the provider asks for a secret.
+func authenticates(p *schemas.IdentityProvider) bool {
+	return p.TokenEndpointAuthMethod == schemas.AuthMethodBasic || p.TokenEndpointAuthMethod == schemas.AuthMethodPost
+}
+
 // openSecret puts the secret of a provider into the place of the sealed one.
 func (d *Directory) openSecret(p *schemas.IdentityProvider) error {
 	if p.SealedSecret == nil {

@@ -45,7 +45,7 @@ func openWorld(t testing.TB, driver, dsn string) *world {
 		}
 	})
 	w := &world{store: s}
-	w.Directory = New(Options{Store: s, Hasher: plainHasher{}, DigestKey: []byte("0123456789abcdef0123456789abcdef")})
+	w.Directory = New(Options{Store: s, Hasher: plainHasher{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"), Box: plainBox{}})
 	w.furnish(t)
 	return w
 }
@@ -58,7 +58,7 @@ func (w *world) furnish(t testing.TB) {
 	person := schemas.Person()
 	person.OUID = unit.ID
 	system := &schemas.ResourceServer{ID: schemas.NewID(), Handle: systemPermission, Name: "System", OUID: unit.ID, IsReadOnly: true}
-	for _, handle := range []string{"applications", "users", "user-types", "organization-units", "groups", "roles", "resource-servers", "flows"} {
+	for _, handle := range []string{"applications", "users", "user-types", "organization-units", "groups", "roles", "resource-servers", "identity-providers", "flows"} {
 		system.Resources = append(system.Resources, schemas.Resource{
 			Handle: handle, Actions: []schemas.ResourceAction{{Handle: "read"}, {Handle: "write"}},
 		})
@@ -124,6 +124,19 @@ type plainHasher struct{}
 
 func (plainHasher) Hash(_ context.Context, password string) (string, error) {
 	return "plain:" + password, nil
+}
+
+// plainBox seals by putting beside a text what it belongs to.
+type plainBox struct{}
+
+func (plainBox) Seal(text []byte, belongs string) []byte { return []byte(belongs + "|" + string(text)) }
+
+func (plainBox) Open(sealed []byte, belongs string) ([]byte, error) {
+	text, ok := strings.CutPrefix(string(sealed), belongs+"|")
+	if !ok {
+		return nil, errors.New("it belongs to something else")
+	}
+	return []byte(text), nil
 }
 
 func must(t testing.TB, err error) {

@@ -26,6 +26,10 @@ const (
 	selectGroupPermissions query = `WITH RECURSIVE belongs (id) AS (SELECT id FROM user_groups WHERE id = ?` +
 		ofGroups + `SELECT role_id FROM role_assignments WHERE group_id = ?` + ofRoles
 
+	selectProviderPermissions query = `WITH RECURSIVE belongs (id) AS (
+		SELECT m.group_id FROM identities i CROSS JOIN group_members m WHERE i.provider_id = ? AND m.user_id = i.user_id` +
+		ofGroups + `SELECT a.role_id FROM identities i CROSS JOIN role_assignments a WHERE i.provider_id = ? AND a.user_id = i.user_id` + ofRoles
+
 	selectRegisteredScopes query = `SELECT scopes FROM oauth_profiles WHERE application_id = ?`
 
 	selectApplicationPermissions query = `SELECT p.permission FROM role_assignments a CROSS JOIN role_permissions p
@@ -91,6 +95,15 @@ func PermissionsOf(ctx context.Context, r Reader, p schemas.Principal) (permissi
 	}
 	if err := rows(ctx, r, into(&permissions), string(q), args...); err != nil {
 		return nil, fmt.Errorf("reading permissions: %w", err)
+	}
+	return permissions, nil
+}
+
+// ProviderPermissions returns what those have together, sorted, who have linked an
+// identity at a provider.
+func ProviderPermissions(ctx context.Context, r Reader, providerID string) (permissions []string, err error) {
+	if err := rows(ctx, r, into(&permissions), string(selectProviderPermissions), providerID, providerID); err != nil {
+		return nil, fmt.Errorf("looking for what users of an identity provider may do: %w", err)
 	}
 	return permissions, nil
 }

@@ -138,7 +138,9 @@ func TestRulesUseIndexes(t *testing.T) {
 		_, err := PermissionsOf(t.Context(), heard, schemas.Principal{Type: kind, ID: "x"})
 		noError(t, err)
 	}
-	_, err := Holders(t.Context(), heard, "a:b:c", 2)
+	_, err := ProviderPermissions(t.Context(), heard, "x")
+	noError(t, err)
+	_, err = Holders(t.Context(), heard, "a:b:c", 2)
 	noError(t, err)
 	_, err = Flows().LiveRuns(t.Context(), heard, "x", time.Now())
 	noError(t, err)

@@ -1,0 +1,114 @@
+package directory
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// openIDScope is what makes an authorization request one of OpenID Connect (Core 1.0
+// §3.1.2.1).
+const openIDScope = "openid"
+
+func (d *Directory) providerCollection() *collection[schemas.IdentityProvider] {
+	table := store.IdentityProviders()
+	return &collection[schemas.IdentityProvider]{
+		d: d, table: table,
+		noun: Noun{
+			Name: "identityProvider", Plural: "identityProviders", Path: "/identity-providers",
+			Read: "system:identity-providers:read", Write: "system:identity-providers:write",
+			Schema: schemas.IdentityProviderSchema, Key: "handle", Filters: table.Filters(),
+		},
+		meta:     func(p *schemas.IdentityProvider) meta { return meta{&p.ID, &p.CreatedAt, &p.UpdatedAt} },
+		complete: d.completeProvider,
+		check:    checkProvider,
+		remove:   removeProvider,
+		digested: digestedProvider,
+	}
+}
+
+// completeProvider also chooses the id: a secret is sealed as belonging to it.
+func (d *Directory) completeProvider(_ *work, old, p *schemas.IdentityProvider) error {
+	if p.ID == "" {
+		p.ID = idOf(old, store.IdentityProviders().ID)
+	}
+	if p.ID == "" {
+		p.ID = schemas.NewID()
+	}
+	if p.Scopes == nil {
+		p.Scopes = []string{openIDScope, "profile", "email"}
+	}
+	d.completeProviderSecret(old, p)
+	return nil
+}
+
+func checkProvider(w *work, old, p *schemas.IdentityProvider) error {
+	if wrong := issuerFault(p.Issuer); wrong != "" && p.Issuer != "" {
+		w.invalid("issuer", "%s", wrong)
+	}
+	if len(p.Scopes) > 0 && !slices.Contains(p.Scopes, openIDScope) {
+		w.invalid("scopes", "expected %q among them: without it the provider does not say who signed in", openIDScope)
+	}
+	checkProviderSecret(w, p)
+	if err := unique(w, store.IdentityProviders(), "handle", p.Handle, idOf(old, store.IdentityProviders().ID)); err != nil {
+		return err
+	}
+	if err := checkSameIssuer(w, old, p); err != nil {
+		return err
+	}
+	return guardProvider(w, old, p)
+}
+
+// issuerFault says what is wrong with an issuer (OpenID Connect Discovery 1.0 §3); ""
+// if nothing is. What comes over plain http somebody on the way could have written.
+func issuerFault(issuer string) string {
+	u, err := url.Parse(issuer)
+	switch {
+	case err != nil || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
+		return "expected an https:// URL such as https://login.example.com; plain http is for the loopback addresses only (localhost, 127.0.0.1, [::1])"
+	case u.User != nil || strings.ContainsAny(issuer, "?#"):
+		return "expected no query, no fragment, and no name or password before the host"
+	}
+	return hostFault(u)
+}
+
+// checkSameIssuer keeps the issuer of a provider that people have linked: a subject is
+// one person's at one issuer only (OpenID Connect Core 1.0 §5.7), and another could
+// call somebody else by it.
+func checkSameIssuer(w *work, old, p *schemas.IdentityProvider) error {
+	if old == nil || p.Issuer == old.Issuer {
+		return nil
+	}
+	linked, err := store.CountIdentities(w.ctx, w.tx, old.ID)
+	if linked > 0 {
+		w.refusal = schemas.Errorf(schemas.Conflict, schemas.CodeInUse,
+			"the issuer of the identity provider stays: %d accounts are linked to what it calls people, and another may call others so. Make a new identity provider for the new issuer", linked).
+			WithProblems([]schemas.Problem{{Path: "issuer", Message: "accounts are linked to what this issuer calls people"}})
+	}
+	return err
+}
+
+// removeProvider keeps a provider that flows name, or by which people sign in.
+func removeProvider(w *work, p *schemas.IdentityProvider) error {
+	if err := guardProvider(w, p, nil); err != nil {
+		return err
+	}
+	linked, err := store.CountIdentities(w.ctx, w.tx, p.ID)
+	if linked > 0 {
+		w.refusal = schemas.Errorf(schemas.Conflict, schemas.CodeInUse,
+			"the identity provider is in use: %d accounts are linked to what it calls people, who could no longer sign in by it. Unlink those first", linked)
+	}
+	return err
+}
+
+// digestedProvider is the provider with its sealed secret, which changes when the
+// secret does.
+func digestedProvider(p *schemas.IdentityProvider) any {
+	return struct {
+		*schemas.IdentityProvider
+		Sealed schemas.Bytes
+	}{p, p.SealedSecret}
+}

@@ -1,0 +1,186 @@
+package directory
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+const corpSecret = "what the corporation gave us"
+
+// corp is the body of a provider, with its members by twos.
+func corp(t testing.TB, changed ...any) string {
+	t.Helper()
+	return object(t, append([]any{"handle", "corp", "name", "Example Corp", "issuer", "https://login.example.com", "clientId", "postern"}, changed...)...)
+}
+
+// link lets a user sign in by what a provider calls them.
+func (w *world) link(t testing.TB, userID, providerID, subject string) schemas.Identity {
+	t.Helper()
+	i := schemas.Identity{ID: schemas.NewID(), UserID: userID, ProviderID: providerID, Subject: subject, Name: "ann@example.com", CreatedAt: w.now()}
+	must(t, w.store.Apply(t.Context(), []schemas.Change{schemas.LinkIdentity{Identity: i}}))
+	return i
+}
+
+// secretOf is how the provider authenticates us, and the secret that is used for it.
+func (w *world) secretOf(t testing.TB, handle string) string {
+	t.Helper()
+	p, err := w.IdentityProvider(t.Context(), handle)
+	must(t, err)
+	return p.TokenEndpointAuthMethod + " " + p.ClientSecret
+}
+
+func TestIdentityProviderSecrets(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.create(t, w.IdentityProviders, corp(t, "clientSecret", corpSecret))
+		if got := w.secretOf(t, "corp"); got != "client_secret_basic "+corpSecret {
+			t.Errorf("the secret is %q", got)
+		}
+		if _, err := w.IdentityProvider(t.Context(), "club"); !schemas.HasCode(err, schemas.CodeProviderNotFound) {
+			t.Errorf("another: %v", err)
+		}
+		item, err := w.IdentityProviders.Get(t.Context(), System(), id)
+		must(t, err)
+		first := item.ETag
+		for _, c := range []struct {
+			name, body, then string
+			changes          bool
+		}{
+			{"said once more", corp(t, "clientSecret", corpSecret), "client_secret_basic " + corpSecret, false},
+			{"left out", corp(t), "client_secret_basic " + corpSecret, false},
+			{"by another method", corp(t, "tokenEndpointAuthMethod", "client_secret_post"), "client_secret_post " + corpSecret, true},
+			{"another", corp(t, "clientSecret", "a new one"), "client_secret_basic a new one", true},
+			{"another at another issuer", corp(t, "issuer", "https://login.example.org", "clientSecret", "theirs"), "client_secret_basic theirs", true},
+			{"left out at another issuer", corp(t), "none ", true},
+			{"given again", corp(t, "clientSecret", "again"), "client_secret_basic again", true},
+			{"done without", corp(t, "tokenEndpointAuthMethod", "none"), "none ", true},
+			{"left out after that", corp(t), "none ", false},
+		} {
+			item, err := w.IdentityProviders.Replace(t.Context(), System(), id, "", doc(t, c.body))
+			must(t, err)
+			if p := item.Value.(*schemas.IdentityProvider); p.ClientSecret != "" {
+				t.Errorf("%s: the answer tells the secret", c.name)
+			}
+			if got := w.secretOf(t, "corp"); got != c.then {
+				t.Errorf("%s: the secret is %q, expected %q", c.name, got, c.then)
+			}
+			if changed := item.ETag != first; changed != c.changes {
+				t.Errorf("%s: it was changed: %t", c.name, changed)
+			}
+			first = item.ETag
+		}
+		_, err = w.IdentityProviders.Replace(t.Context(), System(), id, "", doc(t, corp(t, "tokenEndpointAuthMethod", "client_secret_basic")))
+		refused(t, err, schemas.CodeInvalidRequest, "clientSecret: needs the secret")
+	})
+}
+
+// A secret that was sealed for one provider opens for no other, and for none at
+// another issuer: not even to whoever can write rows.
+func TestIdentityProviderSecretIsBound(t *testing.T) {
+	w := newWorld(t)
+	w.create(t, w.IdentityProviders, corp(t, "clientSecret", corpSecret))
+	p, err := store.IdentityProviders().Find(t.Context(), w.store, "handle", "corp")
+	must(t, err)
+	was := p.UpdatedAt
+	p.Issuer = "https://login.example.net"
+	must(t, w.store.Update(t.Context(), func(tx *store.Tx) error { return store.IdentityProviders().Replace(tx, p, was) }))
+	if got, err := w.IdentityProvider(t.Context(), "corp"); err == nil || strings.Contains(err.Error(), corpSecret) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// What accounts are linked to stays what it is, and what flows name stays.
+func TestIdentityProvidersInUse(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		h := furnished(t, w)
+		ctx, id := t.Context(), w.create(t, w.IdentityProviders, corp(t))
+		h.writeFlow(t, "corp", "")
+		replace := func(body string) error {
+			_, err := h.IdentityProviders.Replace(ctx, System(), id, "", doc(t, body))
+			return err
+		}
+		refused(t, h.IdentityProviders.Delete(ctx, System(), id, ""), schemas.CodeInUse, `flow: flow "by-corp"`)
+		refused(t, replace(corp(t, "handle", "other")), schemas.CodeInUse, `flow: flow "by-corp"`)
+		must(t, replace(corp(t, "issuer", "https://login.example.org"))) // nobody is called anything by it yet
+		i := h.link(t, h.ids["user"], id, "1")
+		refused(t, replace(corp(t)), schemas.CodeInUse, "issuer: accounts are linked")
+		must(t, replace(corp(t, "issuer", "https://login.example.org", "name", "Corp", "clientId", "other")))
+		h.dropFlow(t, "by-corp")
+		must(t, replace(corp(t, "issuer", "https://login.example.org", "handle", "other")))
+		refused(t, h.IdentityProviders.Delete(ctx, System(), id, ""), schemas.CodeInUse)
+		must(t, h.store.Apply(ctx, []schemas.Change{schemas.UnlinkIdentity{ID: i.ID}}))
+		must(t, h.IdentityProviders.Delete(ctx, System(), id, ""))
+	})
+}
+
+// writeFlow writes a flow that names a provider. It goes past the proofs: they have
+// their own tests. With an application it is the flow by which people sign in to that.
+func (h *house) writeFlow(t testing.TB, provider, applicationID string) {
+	t.Helper()
+	now := h.now()
+	f := schemas.Flow{ID: schemas.NewID(), Handle: "by-" + provider, Name: "By another", FlowType: schemas.Authentication, CreatedAt: &now, UpdatedAt: &now,
+		ActiveVersion: 1, Nodes: []schemas.Node{{ID: "there", Use: federatedKind, With: []byte(object(t, "provider", provider)), Next: schemas.Next{To: "end"}}}}
+	must(t, h.store.Update(t.Context(), func(tx *store.Tx) error {
+		if err := store.Flows().Insert(tx, &f); err != nil || applicationID == "" {
+			return err
+		}
+		a, err := store.Applications().Get(t.Context(), tx, applicationID)
+		must(t, err)
+		was := a.UpdatedAt
+		a.AuthFlowID, a.UpdatedAt = f.ID, later(now, was)
+		return store.Applications().Replace(tx, a, was)
+	}))
+}
+
+// dropFlow removes it.
+func (h *house) dropFlow(t testing.TB, handle string) {
+	t.Helper()
+	f, err := store.Flows().Find(t.Context(), h.store, schemas.Authentication, handle)
+	must(t, err)
+	must(t, h.Flows.Delete(t.Context(), System(), f.ID, ""))
+}
+
+// providerAttempts are about providers by whose word somebody has something.
+func (h *house) providerAttempts(t testing.TB) []attempt {
+	linked := h.create(t, h.IdentityProviders, corp(t))
+	h.link(t, h.ids["user"], linked, "1") // who is in a group that has the role
+	named := h.create(t, h.IdentityProviders, corp(t, "handle", "club"))
+	h.writeFlow(t, "club", h.ids["application"])
+	h.writeFlow(t, "missing", h.create(t, h.Applications, machine(t, "Held", "openid "+reading)))
+	free := h.create(t, h.IdentityProviders, corp(t, "handle", "free"))
+	return []attempt{
+		{"the client of a provider by which somebody signs in who has it", writing, h.replace(t, h.IdentityProviders, linked, corp(t, "clientId", "mine"))},
+		{"the name of a provider by which somebody signs in who has it", writing, h.replace(t, h.IdentityProviders, linked, corp(t, "name", "Mine"))},
+		{"the issuer of a provider that the flow of a client names that has it", reading, h.replace(t, h.IdentityProviders, named, corp(t, "handle", "club", "issuer", "https://login.example.net"))},
+		{"a provider that a flow of a client waits for that has it", reading, func(ctx context.Context, c Call) error {
+			_, err := h.IdentityProviders.Create(ctx, c, doc(t, corp(t, "handle", "missing")))
+			return err
+		}},
+		{"its name for another provider", reading, h.replace(t, h.IdentityProviders, free, corp(t, "handle", "missing"))},
+	}
+}
+
+// A flow names providers that there are.
+func TestFlowsNameProviders(t *testing.T) {
+	h := furnished(t, newWorld(t))
+	w := func(c Call) *work { return &work{ctx: t.Context(), call: c, now: h.now()} }
+	flow := &schemas.Flow{Nodes: []schemas.Node{
+		{ID: "a", Use: federatedKind, With: []byte(`{"provider": "corp"}`)},
+		{ID: "b", Use: "prompt", With: []byte(`{"provider": "nobody"}`)},
+		{ID: "c", Use: federatedKind, With: []byte(`{"provider": 7}`)},
+		{ID: "d", Use: federatedKind, With: []byte(`{"provider": "club"}`)},
+	}}
+	h.create(t, h.IdentityProviders, corp(t))
+	must(t, h.store.Update(t.Context(), func(tx *store.Tx) error {
+		noted := w(System())
+		noted.tx = tx
+		must(t, checkNamedProviders(noted, flow))
+		if len(noted.problems) != 1 || noted.problems[0].Path != "nodes[3].with.provider" {
+			t.Errorf("noted %v", noted.problems)
+		}
+		return nil
+	}))
+}
