@@ -3,16 +3,22 @@ package bootstrap
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
 
-// Refresh gives the built-in flows of a store that an earlier release filled a new
-// version, as this release has them. One that somebody has edited, or deleted, is
+// Refresh brings a store that an earlier release filled up to date: the service's own
+// resource server gets the permissions that are new, and the built-in flows a new
+// version, as this release has them. A flow that somebody has edited, or deleted, is
 // left as it is. Runs that are under way stay on the version they began with.
 func Refresh(ctx context.Context, d *directory.Directory) error {
+	if err := refreshSystem(ctx, d); err != nil {
+		return err
+	}
 	builtin, err := flows.Builtin()
 	if err != nil {
 		return err
@@ -33,6 +39,49 @@ func Refresh(ctx context.Context, d *directory.Directory) error {
 		}
 		return nil
 	})
+}
+
+// refreshSystem gives the service's own resource server what the seed has and it has
+// not. It is read-only, so there is nothing that anybody has made of it.
+func refreshSystem(ctx context.Context, d *directory.Directory) error {
+	seeded, err := systemServer()
+	if err != nil {
+		return err
+	}
+	return d.Transact(ctx, directory.System(), func(call directory.Call) error {
+		item, err := d.ResourceServers.Find(ctx, call, directory.SystemServer)
+		if err != nil || item == nil {
+			return err
+		}
+		is := item.Value.(*schemas.ResourceServer)
+		has := is.AllPermissions()
+		if !slices.ContainsFunc(seeded.AllPermissions(), func(p string) bool { return !slices.Contains(has, p) }) {
+			return nil
+		}
+		is.Resources = seeded.Resources
+		if _, err := d.ResourceServers.Replace(ctx, call, item.ID, "", document(is)); err != nil {
+			return fmt.Errorf("bootstrap: bringing the resource server %s up to date: %w", is.Handle, err)
+		}
+		return nil
+	})
+}
+
+// systemServer is the service's own resource server, as a new store gets it.
+func systemServer() (*schemas.ResourceServer, error) {
+	resources, err := declare.ReadSeed("seed.yaml", seedText)
+	if err != nil {
+		return nil, fmt.Errorf("bootstrap: %w", err)
+	}
+	for _, r := range resources {
+		if r.Noun.Plural == "resourceServers" && textOf(r.Document, "handle") == directory.SystemServer {
+			seeded := new(schemas.ResourceServer)
+			if problems := r.Document.Decode(schemas.ResourceServerSchema(), seeded); len(problems) > 0 {
+				return nil, fmt.Errorf("bootstrap: seed.yaml: %s", problems[0])
+			}
+			return seeded, nil
+		}
+	}
+	return nil, fmt.Errorf("bootstrap: seed.yaml has no resource server %q", directory.SystemServer)
 }
 
 // outdated are those of the built-in flows that the store has as an earlier release

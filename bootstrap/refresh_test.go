@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,53 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
+
+// The service's own resource server gets the permissions that it lacks, once, and
+// keeps what roles grant.
+func TestRefreshPermissions(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *world) {
+		if err := bootstrap.Refresh(t.Context(), w.Directory); err != nil {
+			t.Fatalf("a store that nobody has filled: %v", err)
+		}
+		w.seed(t, bootstrap.Admin{})
+		server := func() (*directory.Item, *schemas.ResourceServer) {
+			t.Helper()
+			item, err := w.ResourceServers.Find(t.Context(), directory.System(), directory.SystemServer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return item, item.Value.(*schemas.ResourceServer)
+		}
+		before, old := server()
+		all := old.Permissions
+		old.Resources = old.Resources[:2] // applications and users
+		text, err := json.Marshal(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, problems := schemas.ParseJSON(text)
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		if _, err := w.ResourceServers.Replace(t.Context(), directory.System(), before.ID, "", d); err != nil {
+			t.Fatal(err)
+		}
+		tags := map[string]bool{}
+		for range 2 {
+			if err := bootstrap.Refresh(t.Context(), w.Directory); err != nil {
+				t.Fatal(err)
+			}
+			item, is := server()
+			tags[item.ETag] = true
+			if !slices.Equal(is.Permissions, all) || is.OUID != old.OUID || !is.IsReadOnly {
+				t.Errorf("it is %+v, expected the permissions %q", is, all)
+			}
+		}
+		if len(tags) != 1 {
+			t.Error("what was up to date was written again")
+		}
+	})
+}
 
 // Flows as an earlier release had them are brought up to date, once; those that
 // somebody has edited are theirs.
