@@ -18,7 +18,7 @@ type former struct {
 	target  *Directory
 	shelves *shelves
 	derived map[string][]string // by plural: the members that follow from the rest, or say when
-	named   map[string]string   // the variables of secrets that are taken, with the clients they are for
+	named   map[string]string   // the variables of secrets that are taken, with whose they are
 }
 
 func newFormer(t *Directory, s *shelves) *former {
@@ -36,8 +36,8 @@ func (f *former) form(ctx context.Context, n Noun, d *schemas.Document) (*schema
 		}
 		edits[m.path] = name
 	}
-	if hasSecret(n, d) {
-		edits[oauthSecret] = source{Env: f.variable(textAt(d, "clientId"))}
+	if path, owner := secretOf(n, d); path != "" {
+		edits[path] = source{Env: f.variable(n, owner)}
 	}
 	return f.bare(n, d).Edited(edits), nil
 }
@@ -94,18 +94,30 @@ func (f *former) name(ctx context.Context, m mention) (string, error) {
 	return name, nil
 }
 
-// hasSecret reports whether a resource is a client that authenticates with one.
-func hasSecret(n Noun, d *schemas.Document) bool {
-	if n.Plural != "applications" {
-		return false
+// secretOf is where a resource has a secret that it does not show, and whose it is;
+// "" if it has none.
+func secretOf(n Noun, d *schemas.Document) (path, owner string) {
+	method := ""
+	switch n.Plural {
+	case "applications":
+		path, owner, method = oauthSecret, textAt(d, "clientId"), textAt(d, "inboundAuthConfig[0].config.tokenEndpointAuthMethod")
+	case "identityProviders":
+		path, owner, method = providerSecret, textAt(d, "handle"), textAt(d, "tokenEndpointAuthMethod")
 	}
-	method := textAt(d, "inboundAuthConfig[0].config.tokenEndpointAuthMethod")
-	return method == schemas.AuthMethodBasic || method == schemas.AuthMethodPost
+	if method != schemas.AuthMethodBasic && method != schemas.AuthMethodPost {
+		return "", ""
+	}
+	return path, owner
 }
 
-// variable names the environment variable for the secret of a client.
-func (f *former) variable(client string) string {
-	name := "POSTERN_SECRET_" + strings.Map(func(c rune) rune {
+// variable names the environment variable for the secret of a client of ours, or of
+// an identity provider of which we are one.
+func (f *former) variable(n Noun, owner string) string {
+	name, of := "POSTERN_SECRET_", n.Plural+" "+owner
+	if n.Plural == "identityProviders" {
+		name += "IDENTITY_PROVIDER_"
+	}
+	name += strings.Map(func(c rune) rune {
 		switch {
 		case 'a' <= c && c <= 'z':
 			return c - 'a' + 'A'
@@ -113,11 +125,11 @@ func (f *former) variable(client string) string {
 			return c
 		}
 		return '_'
-	}, client)
-	for f.named[name] != "" && f.named[name] != client { // "a-b" after "a_b"
+	}, owner)
+	for f.named[name] != "" && f.named[name] != of { // "a-b" after "a_b"
 		name += "_"
 	}
-	f.named[name] = client
+	f.named[name] = of
 	return name
 }
 

@@ -40,6 +40,8 @@ func Nouns() []Noun {
 			references: []reference{{path: "parentId", to: "organizationUnits"}}},
 		{Name: "userType", Plural: "userTypes", Folder: "user-types", Filter: "name", key: "name", references: []reference{unit}},
 		{Name: "resourceServer", Plural: "resourceServers", Folder: "resource-servers", Filter: "handle", key: "handle", references: []reference{unit}},
+		{Name: "identityProvider", Plural: "identityProviders", Folder: "identity-providers", Filter: "handle", key: "handle",
+			secrets: []string{providerSecret}},
 		{Name: "flow", Plural: "flows", Folder: flowsFolder, Filter: "handle", key: "handle"},
 		{Name: "application", Plural: "applications", Folder: "applications", Filter: "name", key: "name",
 			references: []reference{unit,
@@ -57,8 +59,9 @@ func Nouns() []Noun {
 
 // The paths of secrets.
 const (
-	oauthSecret = "inboundAuthConfig[0].config.clientSecret"
-	userSecret  = "attributes.password"
+	providerSecret = "clientSecret"
+	oauthSecret    = "inboundAuthConfig[0].config.clientSecret"
+	userSecret     = "attributes.password"
 )
 
 // NounOf finds a noun by its plural; ok is false if there is none.

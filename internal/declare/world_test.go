@@ -24,6 +24,13 @@ func (plain) Hash(_ context.Context, password string) (string, error) {
 	return "plain:" + password, nil
 }
 
+// clear seals nothing.
+type clear struct{}
+
+func (clear) Seal(text []byte, _ string) []byte { return text }
+
+func (clear) Open(sealed []byte, _ string) ([]byte, error) { return sealed, nil }
+
 // world is a directory with what files refer to: the unit "default", the type
 // Person, flows, the resource server "system", and Ada, who may do everything.
 type world struct {
@@ -88,7 +95,7 @@ func openWorld(t testing.TB, driver, dsn string) *world {
 	t.Cleanup(func() { s.Close() })
 	kinds := nodes.Kinds(nodes.Deps{})
 	w := &world{t: t, store: s, Directory: directory.New(directory.Options{
-		Store: s, Hasher: plain{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"),
+		Store: s, Hasher: plain{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"), Box: clear{},
 		CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
 			flow, _, problems := engine.Check(text, yaml, kinds)
 			return flow, problems
