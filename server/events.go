@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// eventList is the body of GET /audit-events. It has no total: the log only
-// grows, and counting it would cost more than reading it.
+// eventList is the body of GET /audit-events. It has no total:
+// counting the log would cost more than reading it.
 type eventList struct {
 	Count  int             `json:"count"`
 	Events []schemas.Event `json:"auditEvents"`

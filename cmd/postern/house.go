@@ -219,22 +219,3 @@ func (h *house) seed(ctx context.Context, environ []string) (*bootstrap.Admin, e
 	}
 	return made, nil
 }
-
-// sweep removes what has expired, once a minute.
-func (h *house) sweep(ctx context.Context) {
-	tick := time.NewTicker(time.Minute)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			n, err := h.store.Sweep(ctx, now.UTC())
-			if err != nil && !errors.Is(err, context.Canceled) {
-				h.log.Error("sweeping what has expired", "error", err)
-			} else if n > 0 {
-				h.log.Debug("swept", "rows", n)
-			}
-		}
-	}
-}

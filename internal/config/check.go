@@ -19,6 +19,10 @@ func judge(k key, value any) []schemas.Problem {
 		if _, err := ParseDuration(text); err != nil {
 			fault = err.Error()
 		}
+	case k.typ == "retention":
+		if _, err := ParseRetention(fmt.Sprint(value)); err != nil {
+			fault = err.Error()
+		}
 	case k.path == "server.public_url":
 		fault = urlFault(text)
 	case k.path == "server.listen":

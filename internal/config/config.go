@@ -33,6 +33,7 @@ type Config struct {
 	Token      Token      `json:"token"`
 	Password   Password   `json:"password"`
 	Throttle   Throttle   `json:"throttle"`
+	Audit      Audit      `json:"audit"`
 	Log        Log        `json:"log"`
 
 	// Environ is the environment the configuration was loaded with. Secrets that
@@ -183,6 +184,11 @@ type Throttle struct {
 type Budget struct {
 	Burst int      `json:"burst"` // 0: no limit
 	Every Duration `json:"every"`
+}
+
+// Audit is the audit log.
+type Audit struct {
+	Retention Retention `json:"retention"` // of its events
 }
 
 // Log is how the log is written.

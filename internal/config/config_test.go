@@ -38,6 +38,21 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 	}
 }
 
+func TestRetention(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"retention: 0": 0, "retention: '0'": 0, "retention: 400d": 400 * 24 * time.Hour, "retention: 9600h": 400 * 24 * time.Hour, "retention: 36h": 36 * time.Hour,
+	} {
+		cfg, problems := load([]byte("audit: {"+text+"}"), nil)
+		if len(problems) > 0 || time.Duration(cfg.Audit.Retention) != want {
+			t.Errorf("%s: %v and %v, expected %v", text, cfg, problems, want)
+			continue
+		}
+		if again, err := ParseRetention(cfg.Audit.Retention.String()); err != nil || again != cfg.Audit.Retention {
+			t.Errorf("%s is written as %s, which is read as %s, %v", text, cfg.Audit.Retention, again, err)
+		}
+	}
+}
+
 func defaultThrottle() Throttle {
 	every := func(d time.Duration, burst int) Budget { return Budget{Burst: burst, Every: Duration(d)} }
 	return Throttle{
@@ -200,6 +215,11 @@ func TestFaults(t *testing.T) {
 		{text: "token: {key_publish: 24h, key_age: 47h}", want: []string{"1:36: token.key_age: expected at least twice token.key_publish, which is 24h0m0s, got 47h0m0s: raise it, or lower token.key_publish"}},
 		{text: "token: {key_publish: 24h, key_age: never}", want: []string{"1:36: token.key_age: expected a duration such as 30m or 1h30m"}},
 		{text: "password: {memory_kib: 200000, iterations: 50}", want: []string{"1:24: password.memory_kib: memory_kib times iterations is 10000000, expected at most 1048576: lower one of them"}},
+		{text: "audit: {retention: 1}", want: []string{`1:20: audit.retention: expected a number of days such as 400d, or 0 for ever, got "1"`}},
+		{text: "audit: {retention: -1d}", want: []string{"1:20: audit.retention: expected a number of days such as 400d, or 0 for ever"}},
+		{text: "audit: {retention: 23h59m}", want: []string{`1:20: audit.retention: expected a number of days such as 400d, or 0 for ever, got "23h59m"`}},
+		{text: "audit: {retention: 99999d}", want: []string{`1:20: audit.retention: expected a number of days such as 400d, or 0 for ever, got "99999d"`}},
+		{text: "audit: {retention: true}", want: []string{`1:20: audit.retention: expected a number of days such as 400d, or 0 for ever, got "true"`}},
 		{text: "mail: {username: a}", want: []string{"1:7: mail.host: required with the other keys of mail: the name of the mail server"}},
 		{text: "mail: {host: localhost}", want: []string{"1:7: mail.from: required with mail.host: who mails are from, such as Example <no-reply@example.com>"}},
 		{text: "mail: {host: localhost, from: somebody}", want: []string{"1:31: mail.from: expected an address, or a name with one in angle brackets, such as Example <no-reply@example.com>"}},

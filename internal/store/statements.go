@@ -64,7 +64,7 @@ func writeQueries() []query {
 		upsertPasskeySession, deletePasskeySession, deleteExpiredPasskeySessions,
 		insertFlow, insertFlowVersion, advanceFlow, selectFlowClash,
 		insertClientAssertion, deleteExpiredClientAssertions,
-		insertKey, insertEvent, insertSeeding,
+		insertKey, insertEvent, raiseKeptFrom, deleteOldEvents, insertSeeding,
 		prolongLease,
 		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
 		upsertConsent,

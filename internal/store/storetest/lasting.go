@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -119,7 +120,11 @@ func testAppendOnly(t *testing.T, fresh func(t *testing.T) (store.Config, func()
 	c, direct := fresh(t)
 	s := Open(t, c)
 	want := schemas.Event{ID: schemas.NewID(), At: noon(), Action: "role.replaced", UserID: annID}
-	must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: want}}))
+	old := schemas.Event{At: noon().Add(-time.Microsecond), Action: "role.created"}
+	must(t, s.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: want}, schemas.RecordEvent{Event: old}}))
+	n, err := s.TrimEvents(t.Context(), noon(), noon().Add(time.Hour))
+	must(t, err)
+	wantEqual(t, "the number of old events, which may go", n, 1)
 	db, err := direct()
 	must(t, err)
 	for _, statement := range []string{"UPDATE events SET user_id = 'somebody else'", "UPDATE events SET at = 0 WHERE action = 'role.replaced'",
@@ -129,7 +134,7 @@ func testAppendOnly(t *testing.T, fresh func(t *testing.T) (store.Config, func()
 		}
 	}
 	must(t, db.Close())
-	wantEvents(t, s, schemas.EventQuery{Limit: 10}, []schemas.Event{want})
+	wantEvents(t, s, schemas.EventQuery{Limit: 10, Action: want.Action}, []schemas.Event{want})
 	// The same event twice is refused, and what came with it does not happen.
 	again := []schemas.Change{schemas.RevokeToken{ID: "t", ExpiresAt: noon()}, schemas.RecordEvent{Event: want}}
 	if err := s.Apply(t.Context(), again); err == nil {

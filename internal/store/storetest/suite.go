@@ -63,6 +63,8 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"events are read in pages", testEventPages},
 		{"one key of an algorithm signs", testKeys},
 		{"events come newest first", testEvents},
+		{"old events are trimmed", testTrimEvents},
+		{"what is not old is not trimmed", testTrimNothing},
 		{"deliveries are claimed and end", testDeliveries},
 		{"of those who claim a delivery one gets it", testDeliveryRace},
 		{"deliveries that expire are given up once", testExpiredDeliveries},

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// sweep removes what has expired, once a minute.
+func (h *house) sweep(ctx context.Context) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			h.sweepOnce(ctx, now.UTC())
+		}
+	}
+}
+
+func (h *house) sweepOnce(ctx context.Context, now time.Time) {
+	n, err := h.store.Sweep(ctx, now)
+	old, trimming := h.trim(ctx, now)
+	if err := errors.Join(err, trimming); err != nil && !errors.Is(err, context.Canceled) {
+		h.log.Error("sweeping what has expired", "error", err)
+	}
+	if n+old > 0 {
+		h.log.Debug("swept", "rows", n, "events", old)
+	}
+}
+
+// trim removes the events of the audit log that are older than it keeps them. They
+// go by whole days (UTC), so that the log says once a day that it was trimmed.
+func (h *house) trim(ctx context.Context, now time.Time) (removed int, err error) {
+	keep := time.Duration(h.cfg.Audit.Retention)
+	if keep == 0 {
+		return 0, nil
+	}
+	return h.store.TrimEvents(ctx, now.Add(-keep).Truncate(24*time.Hour), now)
+}

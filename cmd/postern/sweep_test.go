@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// The audit log is kept for as long as it is configured to be, and whoever reads it
+// meanwhile comes to the end of what is left.
+func TestAuditRetention(t *testing.T) {
+	now := time.Date(2026, 5, 17, 12, 0, 0, 0, time.UTC)
+	for retention, left := range map[string]int{"0": 3, "7d": 3, "48h": 2, "1d": 1} {
+		t.Run(retention, func(t *testing.T) {
+			w := newRig(t, "POSTERN_AUDIT_RETENTION="+retention)
+			day := now.Truncate(24 * time.Hour)
+			for _, at := range []time.Time{day.AddDate(0, 0, -2).Add(-1), day.AddDate(0, 0, -1).Add(-1), day.AddDate(0, 0, -1)} {
+				if err := w.store.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{At: at, Action: "test.done"}}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			token := w.admin()
+			first := w.auditPage(token, "/audit-events?action=test.done&limit=1")
+			w.sweepOnce(t.Context(), now)
+			w.sweepOnce(t.Context(), now.Add(time.Minute))
+			seen := len(first.AuditEvents)
+			for page := first; len(page.Links) > 0; seen += len(page.AuditEvents) {
+				page = w.auditPage(token, strings.TrimPrefix(page.Links[0].Href, w.origin))
+			}
+			if seen != left {
+				t.Errorf("%d events are left, expected %d", seen, left)
+			}
+			told := w.auditPage(token, "/audit-events?action=audit.trimmed").AuditEvents
+			if trimmed := 3 - left; trimmed == 0 && len(told) > 0 || trimmed > 0 && (len(told) != 1 || told[0].Detail["events"] != strconv.Itoa(trimmed)) {
+				t.Errorf("%d events were trimmed, and the log says %v", trimmed, told)
+			}
+		})
+	}
+}
+
+// auditPage is a page of the audit log.
+type auditPage struct {
+	AuditEvents []schemas.Event
+	Links       []struct{ Href string }
+}
+
+func (w *rig) auditPage(token, path string) (page auditPage) {
+	w.t.Helper()
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	rec := httptest.NewRecorder()
+	w.http.ServeHTTP(rec, r)
+	if err := json.Unmarshal(rec.Body.Bytes(), &page); err != nil || rec.Code != http.StatusOK {
+		w.t.Fatalf("%s: %d %s, %v", path, rec.Code, rec.Body, err)
+	}
+	return page
+}
