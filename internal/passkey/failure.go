@@ -82,8 +82,8 @@ func refuseQuietly(step Step, cause error, format string, args ...any) error {
 // that one would be gone from its holder's device.
 func refuseUnknown(cause error) error {
 	e := schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed, "this passkey is not known here: it may have been removed, use another one")
-	e.Message = schemas.Text{Key: "error.unknown_passkey", DefaultValue: "This passkey is no longer known. Use another one, or sign in another way."}
-	e.Description.Key = e.Message.Key
+	e.Message.DefaultValue = "This passkey is no longer known. Use another one, or sign in another way."
+	e.Description.Key = "error.unknown_passkey"
 	e.Err = &failure{step: StepCredential, cause: cause}
 	return e
 }
