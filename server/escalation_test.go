@@ -18,7 +18,8 @@ func TestNobodyRises(t *testing.T) {
 	key := schemas.Bytes(h.enrol(boss).Credentials()[0].ID).String()
 	account, _ := h.ok(201, "POST /applications", `{"name":"Account","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://account.example.org/back"],"scopes":["openid","account"]}}]}`)
 	flows, _ := h.ok(200, `GET /flows?filter=handle%20eq%20%22sign-in%22`, "")
-	writer := h.bearer(clerk, "system:users", "system:groups", "system:roles", "system:applications", "system:organization-units", "system:user-types", "system:resource-servers", "system:flows", "system:audit")
+	writer := h.bearer(clerk, "system:users", "system:groups", "system:roles", "system:applications", "system:organization-units", "system:user-types", "system:resource-servers", "system:flows", "system:audit", "system:identity-providers")
+	provider, theirs := h.provider("corp"), h.link(boss, "corp", "1")
 	before := h.footprint()
 	for request, body := range map[string]string{
 		"PUT /groups/" + group + "/members/user/" + clerk:            "",
@@ -43,6 +44,8 @@ func TestNobodyRises(t *testing.T) {
 		"POST /applications??":                                       `{"name":"Relay","passkeyAllowedOrigins":["https://relay.example.org"]}`,
 		"POST /applications?":                                        `{"name":"Lure","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://lure.example.net/back"],"scopes":["openid","account"]}}]}`,
 		"PUT /applications/" + account.text("id"):                    `{"name":"Account","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://lure.example.net/back"],"scopes":["openid"]}}]}`,
+		"DELETE /users/" + boss + "/identities/" + theirs:            "",
+		"PUT /identity-providers/" + provider:                        `{"handle":"corp","name":"Corp","issuer":"https://login.example.com","clientId":"mine"}`,
 		"POST /register/passkey/start":                               `{"userId":"` + boss + `"}`,
 	} {
 		method, path, _ := strings.Cut(request, " ")
@@ -67,6 +70,7 @@ func TestNobodyRisesByAnAssertion(t *testing.T) {
 	h.create("/roles", `{"name":"Administrator","permissions":["system"],"assignments":[{"type":"user","id":"`+boss+`"}]}`)
 	key := schemas.Bytes(h.enrol(boss).Credentials()[0].ID).String()
 	h.enrol(clerk)
+	h.provider("corp")
 	writer := h.bearer(clerk, "system:applications")
 	client := func(name, scopes, header string) string {
 		made, _ := h.ok(201, "POST /applications", `{"name":"`+name+`","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://shop.example.com/back"],"scopes":[`+scopes+`]}}]}`, header)
@@ -79,6 +83,7 @@ func TestNobodyRisesByAnAssertion(t *testing.T) {
 	for request, body := range map[string]string{
 		"POST /register/passkey/start": start(boss), "PATCH /users/me/passkeys/" + key: `{"name":"x"}`, "DELETE /users/me/passkeys/" + key: "",
 		"DELETE /users/me/sessions": "", "DELETE /users/me/sessions/" + schemas.NewID(): "", "DELETE /users/me/consents/" + lure: "", "DELETE /users/me/factors/totp": "",
+		"DELETE /users/me/identities/" + h.link(boss, "corp", "1"): "",
 	} {
 		method, path, _ := strings.Cut(request, " ")
 		rec := h.do(method, path, body, h.at(lure, boss))

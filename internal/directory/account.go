@@ -44,7 +44,7 @@ func (d *Directory) RenamePasskey(ctx context.Context, c Call, userID string, id
 			WithProblems([]schemas.Problem{{Path: "name", Message: wrong}})
 	}
 	err = d.transact(ctx, c, func(w *work) error {
-		_, found, err := w.passkey(userID, id)
+		found, err := w.passkey(userID, id)
 		if err != nil {
 			return err
 		}
@@ -76,40 +76,31 @@ func checkPasskeyName(name string) string {
 // may, so that a stolen device opens nothing.
 func (d *Directory) DeletePasskey(ctx context.Context, c Call, userID string, id schemas.Bytes) error {
 	return d.transact(ctx, c, func(w *work) error {
-		all, _, err := w.passkey(userID, id)
-		if err != nil {
+		if _, err := w.passkey(userID, id); err != nil {
 			return err
 		}
-		if len(all) == 1 && c.is(userID) {
-			has, err := store.HasPassword(w.ctx, w.tx, userID)
-			if err != nil {
-				return err
-			}
-			if !has {
-				return schemas.Errorf(schemas.Conflict, schemas.CodeLastCredential,
-					"this passkey is all that this account can be signed in to with; register another one first, or set a password")
-			}
+		if err := w.keepsWayIn(userID, "passkey"); err != nil {
+			return err
 		}
 		w.about(userID, "passkey.deleted", passkeyRef(id))
 		return w.tx.Apply([]schemas.Change{schemas.DeleteCredential{ID: id}})
 	})
 }
 
-// passkey returns the passkeys of a user, and the one with the id, if the caller
-// may change it.
-func (w *work) passkey(userID string, id schemas.Bytes) ([]schemas.Credential, *schemas.Credential, error) {
+// passkey returns the passkey of a user with the id, if the caller may change it.
+func (w *work) passkey(userID string, id schemas.Bytes) (*schemas.Credential, error) {
 	if err := mayManage(w.ctx, w.tx, w.call, userID); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	all, err := store.CredentialsOf(w.ctx, w.tx, userID)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	i := slices.IndexFunc(all, func(c schemas.Credential) bool { return bytes.Equal(c.ID, id) })
 	if i < 0 {
-		return nil, nil, schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound, "This user has no such passkey; it may have been deleted.")
+		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeCredentialNotFound, "This user has no such passkey; it may have been deleted.")
 	}
-	return all, &all[i], nil
+	return &all[i], nil
 }
 
 func passkeyRef(id schemas.Bytes) schemas.ResourceRef {

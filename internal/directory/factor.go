@@ -100,12 +100,7 @@ func (w *work) mayGiveUp(userID string, has *Factors) error {
 	if has.TOTP != nil && has.RecoveryCodes != nil {
 		return nil
 	}
-	password, err := store.HasPassword(w.ctx, w.tx, userID)
-	if err != nil || password {
-		return err
-	}
-	keys, err := store.CredentialsOf(w.ctx, w.tx, userID)
-	if err != nil || len(keys) > 0 {
+	if n, err := waysIn(w.ctx, w.tx, userID); err != nil || n > 0 {
 		return err
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeLastCredential,

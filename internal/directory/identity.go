@@ -2,7 +2,9 @@ package directory
 
 import (
 	"context"
+	"slices"
 
+	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -26,4 +28,60 @@ func (d *Directory) Identity(ctx context.Context, providerID, subject string) (*
 // UserIdentities returns the identities of a user, the first linked first.
 func (d *Directory) UserIdentities(ctx context.Context, userID string) ([]schemas.Identity, error) {
 	return d.store.UserIdentities(ctx, userID)
+}
+
+// LinkedIdentity is what a provider calls a user.
+type LinkedIdentity struct {
+	schemas.Identity
+	Provider *schemas.IdentityProvider // without its secret
+}
+
+// Identities returns what providers call a user, the first linked first. An unknown
+// user is user_not_found, Class NotFound.
+func (d *Directory) Identities(ctx context.Context, c Call, userID string) ([]LinkedIdentity, error) {
+	r := d.reader(c)
+	if _, err := store.Users().Get(ctx, r, userID); err != nil {
+		return nil, err
+	}
+	found, err := store.IdentitiesOf(ctx, r, userID)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]LinkedIdentity, 0, len(found))
+	for _, i := range found {
+		p, err := store.IdentityProviders().Get(ctx, r, i.ProviderID)
+		if schemas.HasClass(err, schemas.NotFound) {
+			continue // both have just gone
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.SealedSecret = nil
+		list = append(list, LinkedIdentity{i, p})
+	}
+	return list, nil
+}
+
+// DeleteIdentity takes an identity from a user, who can no longer sign in by it. One
+// that is somebody else's is identity_not_found, Class NotFound, as one that does not
+// exist. Users cannot remove the last thing they sign in with: the error has Class
+// Conflict, code last_credential. Others may.
+func (d *Directory) DeleteIdentity(ctx context.Context, c Call, userID, id string) error {
+	return d.transact(ctx, c, func(w *work) error {
+		if err := mayManage(w.ctx, w.tx, w.call, userID); err != nil {
+			return err
+		}
+		all, err := store.IdentitiesOf(w.ctx, w.tx, userID)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(all, func(i schemas.Identity) bool { return i.ID == id }) {
+			return schemas.Errorf(schemas.NotFound, schemas.CodeIdentityNotFound, "This user has no identity with the id %.64q; it may have been unlinked.", id)
+		}
+		if err := w.keepsWayIn(userID, "identity"); err != nil {
+			return err
+		}
+		w.about(userID, "identity.unlinked", schemas.ResourceRef{Type: "identity", ID: id})
+		return w.tx.Apply([]schemas.Change{schemas.UnlinkIdentity{ID: id}})
+	})
 }

@@ -1,0 +1,53 @@
+package server
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gorilla/mux"
+)
+
+// shownIdentity is what an identity provider calls a user, as people are told of it.
+type shownIdentity struct {
+	ID         string        `json:"id"`
+	Provider   shownProvider `json:"provider"`
+	Subject    string        `json:"subject"`
+	Name       string        `json:"name,omitempty"`
+	CreatedAt  time.Time     `json:"createdAt"`
+	LastUsedAt *time.Time    `json:"lastUsedAt,omitempty"`
+}
+
+// shownProvider is who calls them so.
+type shownProvider struct {
+	ID     string `json:"id"`
+	Handle string `json:"handle"`
+	Name   string `json:"name"`
+}
+
+// identities is GET /users/me/identities and GET /users/{id}/identities.
+func (s *server) identities(w http.ResponseWriter, r *http.Request, c *caller) error {
+	found, err := s.Directory.Identities(r.Context(), c.Call, userOf(r, c))
+	if err != nil {
+		return err
+	}
+	list := make([]any, len(found))
+	for i, one := range found {
+		list[i] = shownIdentity{
+			one.ID, shownProvider{one.Provider.ID, one.Provider.Handle, one.Provider.Name}, one.Subject, one.Name, one.CreatedAt, one.LastUsedAt,
+		}
+	}
+	page, err := s.pageOf(r, "identities", list)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, page)
+}
+
+// deleteIdentity is DELETE …/identities/{identityId}.
+func (s *server) deleteIdentity(w http.ResponseWriter, r *http.Request, c *caller) error {
+	if err := s.Directory.DeleteIdentity(r.Context(), c.Call, userOf(r, c), mux.Vars(r)["identityId"]); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
