@@ -16,12 +16,21 @@ import (
 // so that an author who misspelt a member learns in the same go that somebody
 // could get in unauthenticated.
 func Check(text []byte, yaml bool, kinds Kinds) (*schemas.Flow, *Graph, []schemas.Problem) {
+	return CheckUsing(text, yaml, kinds, schemas.SubflowsOf{})
+}
+
+// CheckUsing is Check for a definition that may use the sub-flows of the shelf. Each
+// that it uses is checked too, and becomes one of the flow's Parts.
+func CheckUsing(text []byte, yaml bool, kinds Kinds, shelf schemas.Subflows) (*schemas.Flow, *Graph, []schemas.Problem) {
 	flow, doc, misshapen := schemas.ParseFlow(text, yaml)
 	for i := range misshapen {
 		misshapen[i].Rule = orRule(misshapen[i].Rule, RuleShape)
 	}
 	if len(misshapen) == 0 {
-		g, problems := Compile(flow, kinds)
+		flow.Uses = nil // it is for the store to say
+		c := newCompiler(flow, kinds)
+		c.find(shelf)
+		g, problems := c.result()
 		if g == nil {
 			flow = nil
 		}
@@ -34,15 +43,16 @@ func Check(text []byte, yaml bool, kinds Kinds) (*schemas.Flow, *Graph, []schema
 	if err := json.Unmarshal(doc.JSON(), &rough); err != nil || len(rough.Nodes) == 0 {
 		return nil, nil, misshapen
 	}
-	problems := append(misshapen, otherFindings(misshapen, &rough, kinds)...)
+	problems := append(misshapen, otherFindings(misshapen, &rough, kinds, shelf)...)
 	return nil, nil, doc.Locate(problems)
 }
 
 // otherFindings are the findings about a misshapen definition that do not follow from
 // its shape: none at or about a node whose shape is wrong, and none of the rules
 // that say how nodes hang together.
-func otherFindings(misshapen []schemas.Problem, flow *schemas.Flow, kinds Kinds) []schemas.Problem {
+func otherFindings(misshapen []schemas.Problem, flow *schemas.Flow, kinds Kinds, shelf schemas.Subflows) []schemas.Problem {
 	c := newCompiler(flow, kinds)
+	c.find(shelf)
 	for i := range flow.Nodes {
 		c.misshapen[i] = slices.ContainsFunc(misshapen, func(p schemas.Problem) bool { return aboutNode(p, i) })
 	}

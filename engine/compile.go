@@ -3,8 +3,8 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
@@ -26,11 +26,12 @@ const (
 	RuleTakeover        = "takeover"        // a credential could be bound to somebody else's account
 	RuleUnauthenticated = "unauthenticated" // somebody could get in without authenticating
 	RuleGuarantee       = "guarantee"       // a run could break what the flow guarantees
+	RuleSubflow         = "subflow"         // a sub-flow cannot be put where a node names it
 	RuleWaive           = "waive"           // a waiver that waives nothing, or must not
 )
 
 // Compile checks a definition whose shape schemas.FlowSchema has accepted, and
-// makes it a graph. It reports everything at once: every finding names its
+// makes it a graph. The sub-flows it uses are its Parts. It reports everything at once: every finding names its
 // rule, its node and the path in the definition, for a Document to locate. The
 // graph is nil if any finding is more than a warning.
 //
@@ -38,7 +39,11 @@ const (
 // and every input, so that one mistake is one finding and not a cascade of them,
 // and hides no other either.
 func Compile(flow *schemas.Flow, kinds Kinds) (*Graph, []schemas.Problem) {
-	c := newCompiler(flow, kinds)
+	return newCompiler(flow, kinds).result()
+}
+
+// result compiles, and returns the graph if there is one.
+func (c *compiler) result() (*Graph, []schemas.Problem) {
 	c.compile()
 	if c.refused > 0 {
 		return nil, c.problems
@@ -53,9 +58,19 @@ type compiler struct {
 	kinds     Kinds
 	graph     *Graph
 	index     map[string]int // node id → its (first) index
-	misshapen []bool         // nodes that are known not to be understood
+	misshapen []bool         // nodes of the definition that are known not to be understood
 	problems  []schemas.Problem
 	refused   int // findings that are more than warnings, told or not
+
+	// What sub-flows have been put in their places: see inline.go.
+	nodes    []schemas.Node // those of the graph
+	spots    []spot         // and where they come from
+	inner    []*scope       // of nodes that use a sub-flow
+	total    int            // nodes of all flows in use
+	shelf    schemas.Subflows
+	above    []string // handles of the sub-flows that led to this one, and its own
+	circle   []string // of handles
+	examined map[string]*compiler
 
 	// What walks through the product of graph and facts have found: see product.go.
 	products map[string]*product
@@ -71,8 +86,8 @@ const maxFindings = 100
 
 func newCompiler(flow *schemas.Flow, kinds Kinds) *compiler {
 	return &compiler{
-		flow: flow, kinds: kinds, graph: &Graph{flow: flow},
-		index: map[string]int{}, misshapen: make([]bool, len(flow.Nodes)),
+		flow: flow, kinds: kinds, graph: &Graph{flow: flow}, total: len(flow.Nodes),
+		index: map[string]int{}, misshapen: make([]bool, len(flow.Nodes)), examined: map[string]*compiler{},
 	}
 }
 
@@ -82,7 +97,11 @@ func (c *compiler) compile() {
 		c.report(RuleShape, -1, "nodes", "a flow needs at least one node; the first one is its entry")
 		return
 	}
-	c.indexNodes()
+	if c.flow.FlowType == schemas.Subflow {
+		c.above = append(slices.Clone(c.above), c.flow.Handle)
+	}
+	c.expand()
+	c.checkDeclared()
 	c.makeExecutors()
 	c.wire()
 	c.checkReach()
@@ -105,56 +124,43 @@ func (c *compiler) full() bool {
 	return true
 }
 
-// report adds a finding about node i (-1: about the flow).
-func (c *compiler) report(rule string, i int, path, format string, args ...any) {
+// report adds a finding about a member of node i (-1: of the flow).
+func (c *compiler) report(rule string, i int, member, format string, args ...any) {
 	if c.full() {
 		return
 	}
-	p := schemas.Problem{Rule: rule, Path: path, Message: fmt.Sprintf(format, args...)}
 	if i >= 0 {
-		p.Node = c.flow.Nodes[i].ID
+		member = c.nodePath(i, member)
 	}
-	c.add(p)
+	c.add(i, schemas.Problem{Rule: rule, Path: member, Message: fmt.Sprintf(format, args...)})
 }
 
-// add adds a finding, for which there is room unless it is a warning.
-func (c *compiler) add(p schemas.Problem) {
+// add adds a finding about node i (-1: about the flow), for which there is room
+// unless it is a warning.
+func (c *compiler) add(i int, p schemas.Problem) {
 	if !p.Warning {
 		c.refused++
+	}
+	if i >= 0 {
+		p.Node = c.nodes[i].ID
+		if s := c.spots[i].scope; s.use >= 0 {
+			p.Message = fmt.Sprintf("in the sub-flow %q, at %q: %s", s.flow.Handle, c.nodes[i].ID, p.Message)
+		}
 	}
 	c.problems = append(c.problems, p)
 }
 
-// nodePath returns the path of a member of node i.
+// nodePath returns the path of a member of the definition's node i.
 func nodePath(i int, member string) string {
 	return schemas.JoinPath(fmt.Sprintf("nodes[%d]", i), member)
-}
-
-// indexNodes gives every id its node and finds ids that cannot be told apart.
-func (c *compiler) indexNodes() {
-	for i, n := range c.flow.Nodes {
-		switch first, taken := c.index[n.ID]; {
-		case n.ID == "":
-			c.report(RuleID, i, nodePath(i, "id"), "a node needs an id, for others to lead to it")
-		case n.ID == schemas.End:
-			c.report(RuleID, i, nodePath(i, "id"), "%q is reserved: it completes the run; give the node another id", schemas.End)
-		case taken:
-			c.report(RuleID, i, nodePath(i, "id"), "the id %q is already that of nodes[%d]; ids must be unique", n.ID, first)
-		default:
-			c.index[n.ID] = i
-		}
-	}
 }
 
 // makeExecutors makes the executor of every node, twice: the types of the
 // inputs that the flow collects are only known after the first time.
 func (c *compiler) makeExecutors() {
-	c.graph.nodes = make([]node, len(c.flow.Nodes))
-	for i := range c.flow.Nodes {
-		c.graph.nodes[i] = node{id: c.flow.Nodes[i].ID, kind: c.kindOf(i)}
-	}
 	usable := c.checkWith()
 	inputs := map[string]schemas.InputType{}
+	maps.Copy(inputs, c.flow.Requires.Inputs)
 	partial := false
 	for i, ok := range usable {
 		if ok {
@@ -170,7 +176,7 @@ func (c *compiler) makeExecutors() {
 		}
 		exec, problems := c.newExecutor(i, inputs, partial)
 		for _, p := range problems {
-			c.report(orRule(p.Rule, RuleShape), i, schemas.JoinPath(nodePath(i, "with"), p.Path), "%s", p.Message)
+			c.report(orRule(p.Rule, RuleShape), i, schemas.JoinPath("with", p.Path), "%s", p.Message)
 		}
 		if len(problems) == 0 {
 			c.finishNode(i, exec)
@@ -181,45 +187,47 @@ func (c *compiler) makeExecutors() {
 
 // kindOf returns the kind node i uses, or reports that there is none.
 func (c *compiler) kindOf(i int) *Kind {
-	use := c.flow.Nodes[i].Use
+	use := c.nodes[i].Use
 	if kind := c.kinds[use]; kind != nil {
 		return kind
 	}
 	if c.full() {
 		return nil
 	}
-	known := make([]string, 0, len(c.kinds))
-	for name := range c.kinds {
-		known = append(known, name)
-	}
-	sort.Strings(known)
+	known := sortedKeys(c.kinds)
 	hint := "the kinds are " + strings.Join(known, ", ")
 	if near := schemas.Suggest(use, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	c.report(RuleKind, i, nodePath(i, "use"), "there is no kind of node %q; %s", use, hint)
+	c.report(RuleKind, i, "use", "there is no kind of node %q; %s", use, hint)
 	return nil
 }
 
 // checkWith checks every `with` against its kind's schema and tells which nodes
 // an executor can be made of.
 func (c *compiler) checkWith() []bool {
-	usable := make([]bool, len(c.flow.Nodes))
-	for i, n := range c.flow.Nodes {
+	usable := make([]bool, len(c.nodes))
+	for i, n := range c.nodes {
 		kind := c.graph.nodes[i].kind
-		if kind == nil || c.misshapen[i] {
+		if kind == nil {
 			continue
 		}
-		usable[i] = true
+		usable[i] = !c.isMisshapen(i)
+		if kind.Inlines != nil && c.inner[i] == nil {
+			usable[i], c.graph.nodes[i].kind = false, nil // what it stands for may establish anything
+		}
+		if c.isMisshapen(i) {
+			continue
+		}
 		if kind.With == nil {
 			if len(n.With) > 0 && string(withOf(&n)) != "{}" {
-				c.report(RuleShape, i, nodePath(i, "with"), "%s takes no configuration; remove `with`", kind.Name)
+				c.report(RuleShape, i, "with", "%s takes no configuration; remove `with`", kind.Name)
 				usable[i] = false
 			}
 			continue
 		}
 		for _, p := range kind.With.Check(withOf(&n)) {
-			c.report(RuleShape, i, schemas.JoinPath(nodePath(i, "with"), p.Path), "%s", p.Message)
+			c.report(RuleShape, i, schemas.JoinPath("with", p.Path), "%s", p.Message)
 			usable[i] = false
 		}
 	}
@@ -235,10 +243,14 @@ func withOf(n *schemas.Node) json.RawMessage {
 }
 
 func (c *compiler) newExecutor(i int, inputs map[string]schemas.InputType, partial bool) (Executor, []schemas.Problem) {
-	n := &c.flow.Nodes[i]
-	return c.graph.nodes[i].kind.New(&Config{
+	n := &c.nodes[i]
+	config := &Config{
 		FlowType: c.flow.FlowType, Guarantees: c.flow.Guarantees, Node: n, With: withOf(n), Inputs: inputs, Partial: partial,
-	})
+	}
+	if inner := c.inner[i]; inner != nil {
+		config.Subflow = inner.flow
+	}
+	return c.graph.nodes[i].kind.New(config)
 }
 
 // collect notes the types of the inputs a node collects.
@@ -249,7 +261,7 @@ func (c *compiler) collect(i int, exec Executor, inputs map[string]schemas.Input
 	}
 	for identifier, t := range collector.Collects() {
 		if before, seen := inputs[identifier]; seen && before != t {
-			c.report(RuleInput, i, nodePath(i, "with"), "the input %q is %s here and %s at an earlier node; one identifier has one type: rename one of them", identifier, t, before)
+			c.report(RuleInput, i, "with", "the input %q is %s here and %s at an earlier node; one identifier has one type: rename one of them", identifier, t, before)
 		}
 		inputs[identifier] = t
 	}

@@ -75,6 +75,10 @@ func NewEngine(e Engine) *Engine {
 // authorization request if there is one. Inputs that the first question asks for
 // answer it at once, by its first action; others are ignored.
 func (e *Engine) Start(ctx context.Context, g *Graph, app *schemas.Application, inputs map[string]string, req Request) (*schemas.Step, error) {
+	if g.flow.FlowType == schemas.Subflow {
+		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidFlow,
+			"the flow %q is a sub-flow: it is a part of others, and cannot be run by itself; run a flow that uses it", g.flow.Handle)
+	}
 	r := newRun(schemas.NewID(), g, app, e.now())
 	if err := r.bind(&req); err != nil {
 		return nil, err

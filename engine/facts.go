@@ -103,6 +103,8 @@ func (s Facts) add(facts ...Fact) {
 		switch f {
 		case New, Authenticated:
 			s[Own], s[User] = struct{}{}, struct{}{}
+		case Own:
+			s[User] = struct{}{}
 		}
 		if class, ok := f.class(); ok {
 			for _, weaker := range schemas.ACRs()[:max(0, schemas.ACRStrength(class))] {

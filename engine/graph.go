@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/postern-id/postern/schemas"
@@ -15,7 +16,8 @@ const maxMoves = 100
 // node that was answered and the one that asks next.
 const maxSilent = maxMoves - 2
 
-// endNode is the index that stands for the reserved target "end".
+// endNode is the index that stands for the reserved target "end". The further ways
+// out of a sub-flow stand below it.
 const endNode = -1
 
 // Graph is a flow that has been compiled and proven. It is immutable and safe
@@ -25,6 +27,7 @@ type Graph struct {
 	nodes    []node
 	inputs   map[string]schemas.InputType // of everything the nodes collect
 	warnings []schemas.Problem
+	exits    []string // the names that lead out, for endNode and below
 
 	guarantees schemas.Guarantees
 }
@@ -37,6 +40,11 @@ type node struct {
 	needs []Need // after the proofs: those that are not waived
 	edges []edge
 	in    Facts // certain on arrival; nil: no path leads here
+	unmet bool  // it needs what is not certain: such a flow makes no graph
+
+	config  json.RawMessage
+	within  string // the id of the node that stands for the sub-flow it is of
+	subflow string // the handle of the sub-flow it stands for
 }
 
 // edge is an outcome and where it leads. A retry leads back to its own node
@@ -56,8 +64,16 @@ func (g *Graph) Warnings() []schemas.Problem { return g.warnings }
 // Node describes one node of a compiled graph.
 type Node struct {
 	ID, Kind string
-	// With is the schema of its configuration, nil if the kind takes none.
-	With *schemas.Schema
+	// Within is the node that uses the sub-flow which this one is part of, "" if it
+	// is one of the flow itself.
+	Within string
+	// Subflow is the handle of the sub-flow that the node uses, if any. Its nodes
+	// follow it.
+	Subflow string
+	// With is the schema of its configuration, nil if the kind takes none, and Config
+	// the configuration that the definition gives.
+	With   *schemas.Schema
+	Config json.RawMessage
 	// Certain are the facts that hold on every path to the node.
 	Certain []Fact
 	// Edges are its outcomes, in the order of the kind's documentation.
@@ -77,7 +93,7 @@ type Edge struct {
 func (g *Graph) Nodes() []Node {
 	list := make([]Node, len(g.nodes))
 	for i, n := range g.nodes {
-		list[i] = Node{ID: n.id, Kind: n.kind.Name, With: n.kind.With, Certain: n.in.List()}
+		list[i] = Node{ID: n.id, Kind: n.kind.Name, Within: n.within, Subflow: n.subflow, With: n.kind.With, Config: n.config, Certain: n.in.List()}
 		for _, e := range n.edges {
 			list[i].Edges = append(list[i].Edges, Edge{Outcome: e.Name, Target: g.name(e.target), Retry: e.retry, Certain: n.in.after(e.Outcome).List()})
 		}
@@ -87,8 +103,8 @@ func (g *Graph) Nodes() []Node {
 
 // name returns the id of the node at index i.
 func (g *Graph) name(i int) string {
-	if i == endNode {
-		return schemas.End
+	if i < 0 {
+		return g.exits[endNode-i]
 	}
 	return g.nodes[i].id
 }

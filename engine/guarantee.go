@@ -44,6 +44,9 @@ func (g *Graph) Guarantees() schemas.Guarantees { return g.guarantees }
 // checkGuarantees proves what the author guarantees, and notes what is proven.
 func (c *compiler) checkGuarantees() {
 	want := c.flow.Guarantees
+	if c.flow.FlowType == schemas.Subflow {
+		want = schemas.Guarantees{} // refused already: see checkDeclared
+	}
 	c.guarantee("guarantees.acr", want.ACR != "", ACRFact(want.ACR))
 	for i, method := range want.AMR {
 		c.guarantee(fmt.Sprintf("guarantees.amr[%d]", i), true, AMRFact(method))
@@ -74,7 +77,7 @@ func (c *compiler) completions() []completion {
 			list = append(list, completion{i, -1, n.in})
 		}
 		for j, e := range n.edges {
-			if e.target == endNode {
+			if e.target < 0 && e.target != nowhere {
 				list = append(list, completion{i, j, n.in.after(e.Outcome)})
 			}
 		}
@@ -112,7 +115,7 @@ func (c *compiler) guarantee(path string, wanted bool, fact Fact) {
 		problem.Node = c.graph.nodes[shortest[len(shortest)-1].node].id
 		problem.Trace = c.trace(shortest, asked)
 	}
-	c.add(problem)
+	c.add(-1, problem)
 }
 
 // concealed reports whether no node tells strangers who has an account; if told,
@@ -137,7 +140,7 @@ func (c *compiler) concealed(told bool) bool {
 		}
 		all = false
 		if told && !c.full() {
-			c.add(problem)
+			c.add(-1, problem)
 		}
 	}
 	return all

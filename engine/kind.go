@@ -30,6 +30,10 @@ type Kind struct {
 	// Asks says that a run cannot pass a node of the kind twice without a
 	// question to the client in between. A circle must contain such a node.
 	Asks bool
+	// Inlines, if not nil, says that a node of the kind stands for the nodes of a
+	// sub-flow, and returns the handle that a configuration names, "" if it names
+	// none. What such a node establishes is none of its own outcomes.
+	Inlines func(with json.RawMessage) (handle string)
 	// New makes the executor of one node. It is called at compile time with a
 	// configuration that With has accepted; what it finds wrong beyond that it
 	// returns as problems with paths relative to `with`.
@@ -119,6 +123,8 @@ type Config struct {
 	Node       *schemas.Node
 	// With is the node's configuration; {} when the flow gives none.
 	With json.RawMessage
+	// Subflow is the sub-flow of a node that uses one.
+	Subflow *schemas.Flow
 	// Inputs has the type of every input that prompts of the flow collect.
 	Inputs map[string]schemas.InputType
 	// Partial says that some nodes of the flow could not be understood, so that

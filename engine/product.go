@@ -85,7 +85,7 @@ func (c *compiler) productOf(asked []Fact) *product {
 		p.bits[f] = 1 << i
 	}
 	p.compile()
-	p.walk(maxStates - c.visited)
+	p.walk(p.mask(Required(c.flow)), maxStates-c.visited)
 	c.visited += len(p.states)
 	if !p.whole {
 		p = nil
@@ -237,15 +237,15 @@ func (p *product) mask(facts []Fact) uint64 {
 	return m
 }
 
-// walk visits every state that some path leads to, nearest first, unless there
-// are more than limit.
-func (p *product) walk(limit int) {
+// walk visits every state that some path leads to from the entry with the facts
+// held there, nearest first, unless there are more than limit.
+func (p *product) walk(held uint64, limit int) {
 	type place struct {
 		node int32
 		held uint64
 	}
-	seen := map[place]bool{{}: true}
-	p.states = append(p.states, productState{parent: -1, edge: -1})
+	seen := map[place]bool{{held: held}: true}
+	p.states = append(p.states, productState{parent: -1, edge: -1, held: held})
 	p.at[0] = append(p.at[0], 0)
 	for i := 0; i < len(p.states); i++ {
 		if len(p.states) > limit {

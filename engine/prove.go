@@ -48,7 +48,7 @@ import (
 // nodes need.
 func (c *compiler) prove() {
 	c.analyse()
-	waived := map[schemas.Waiver]bool{}
+	waived := map[*schemas.Waiver]bool{}
 	for i := range c.graph.nodes {
 		n := &c.graph.nodes[i]
 		if n.in == nil || n.kind == nil {
@@ -57,9 +57,14 @@ func (c *compiler) prove() {
 		if n.exec == nil {
 			n.needs = n.kind.Needs // what its configuration adds is not known
 		}
+		if c.withinUnmet(i) {
+			continue // it works with what is missing before it already
+		}
+		before := c.refused
 		n.needs = slices.DeleteFunc(slices.Clone(n.needs), func(need Need) bool {
 			return !n.in.HasAny(need.AnyOf) && c.checkNeed(i, need, waived)
 		})
+		n.unmet = c.refused > before
 		if n.exec != nil {
 			c.checkEnds(i)
 		}
@@ -67,9 +72,20 @@ func (c *compiler) prove() {
 	c.checkWaivers(waived)
 }
 
+// withinUnmet reports whether node i is of a sub-flow that needs what is not certain
+// where it is used.
+func (c *compiler) withinUnmet(i int) bool {
+	for i = c.spots[i].scope.use; i >= 0; i = c.spots[i].scope.use {
+		if c.graph.nodes[i].unmet {
+			return true
+		}
+	}
+	return false
+}
+
 // analyse runs the worklist to the greatest fixed point.
 func (c *compiler) analyse() {
-	c.graph.nodes[0].in = NewFacts()
+	c.graph.nodes[0].in = c.required()
 	todo := []int{0}
 	for len(todo) > 0 {
 		i := todo[0]
@@ -115,10 +131,10 @@ func (n *node) likely(outcome string) Outcome {
 // checkNeed looks exactly at a need that the analysis does not find certain,
 // reports it with the shortest run that breaks it, and tells whether that is
 // waived: then it is a warning.
-func (c *compiler) checkNeed(i int, need Need, waived map[schemas.Waiver]bool) bool {
+func (c *compiler) checkNeed(i int, need Need, waived map[*schemas.Waiver]bool) bool {
 	n := &c.graph.nodes[i]
-	waiver, isWaived := c.waiver(orRule(need.Rule, RuleNeeds), n.id)
-	if !isWaived && c.full() {
+	waiver := c.waiver(orRule(need.Rule, RuleNeeds), i)
+	if waiver == nil && c.full() {
 		return false
 	}
 	var trace schemas.Trace
@@ -129,24 +145,26 @@ func (c *compiler) checkNeed(i int, need Need, waived map[schemas.Waiver]bool) b
 		}
 		trace = c.trace(path, need.AnyOf)
 	}
-	problem := schemas.Problem{Rule: orRule(need.Rule, RuleNeeds), Node: n.id, Path: nodePath(i, need.Path), Message: needMessage(n, need), Trace: trace}
-	if isWaived {
+	problem := schemas.Problem{Rule: orRule(need.Rule, RuleNeeds), Path: c.nodePath(i, need.Path), Message: needMessage(n, need), Trace: trace}
+	if waiver != nil {
 		waived[waiver] = true
 		problem.Warning, problem.Message = true, problem.Message+" (waived: "+waiver.Reason+")"
 	}
-	c.add(problem)
-	return isWaived
+	c.add(i, problem)
+	return waiver != nil
 }
 
-// waiver returns the waiver of a finding, if there is one and the rule has any.
-func (c *compiler) waiver(rule, node string) (schemas.Waiver, bool) {
-	i := slices.IndexFunc(c.flow.Waive, func(w schemas.Waiver) bool {
-		return w.Rule == rule && rule == RuleTakeover && w.Node == node
-	})
-	if i < 0 {
-		return schemas.Waiver{}, false
+// waiver returns the waiver of a finding at node i, nil if there is none or the rule
+// has none. A sub-flow waives for its own nodes.
+func (c *compiler) waiver(rule string, i int) *schemas.Waiver {
+	at := c.spots[i]
+	for w := range at.scope.flow.Waive {
+		waiver := &at.scope.flow.Waive[w]
+		if waiver.Rule == rule && rule == RuleTakeover && waiver.Node == at.scope.flow.Nodes[at.index].ID {
+			return waiver
+		}
 	}
-	return c.flow.Waive[i], true
+	return nil
 }
 
 func needMessage(n *node, need Need) string {
@@ -213,15 +231,16 @@ func (c *compiler) checkEnds(i int) {
 			}
 			trace = c.trace(path, []Fact{Authenticated})
 		}
-		c.add(schemas.Problem{Rule: RuleUnauthenticated, Node: n.id, Path: c.edgePath(i, j), Trace: trace, Message: fmt.Sprintf(
+		c.add(i, schemas.Problem{Rule: RuleUnauthenticated, Path: c.edgePath(i, j), Trace: trace, Message: fmt.Sprintf(
 			"the outcome %q completes an AUTHENTICATION flow although nobody is certain to have authenticated; lead it to a node that authenticates, such as passkey-authenticate", e.Name)})
 	}
 }
 
 // checkWaivers refuses waivers of rules that cannot be waived, and waivers that
 // waive nothing: such a one would hide the mistake somebody makes later.
-func (c *compiler) checkWaivers(waived map[schemas.Waiver]bool) {
-	for i, w := range c.flow.Waive {
+func (c *compiler) checkWaivers(waived map[*schemas.Waiver]bool) {
+	for i := range c.flow.Waive {
+		w := &c.flow.Waive[i]
 		path := fmt.Sprintf("waive[%d]", i)
 		switch {
 		case w.Rule != RuleTakeover:

@@ -12,11 +12,11 @@ import (
 func (c *compiler) trace(path []move, lacking []Fact) schemas.Trace {
 	about := NewFacts(lacking...)
 	var trace schemas.Trace
-	held := NewFacts()
+	held := c.required()
 	for i, m := range path {
 		n := &c.graph.nodes[m.node]
 		if m.edge < 0 {
-			return append(trace, schemas.TraceStep{Node: n.id, Path: nodePath(m.node, ""), Note: "comes here without " + factNames(lacking)})
+			return append(trace, schemas.TraceStep{Node: n.id, Path: c.nodePath(m.node, ""), Note: "comes here without " + factNames(lacking)})
 		}
 		o := n.edges[m.edge].Outcome
 		if n.exec == nil {
@@ -28,7 +28,7 @@ func (c *compiler) trace(path []move, lacking []Fact) schemas.Trace {
 		})
 		held = after
 		if i == len(path)-1 {
-			trace = append(trace, schemas.TraceStep{Node: schemas.End, Path: c.edgePath(m.node, m.edge), Note: "comes here without " + factNames(lacking)})
+			trace = append(trace, schemas.TraceStep{Node: c.graph.name(n.edges[m.edge].target), Path: c.edgePath(m.node, m.edge), Note: "comes here without " + factNames(lacking)})
 		}
 	}
 	return trace
@@ -36,13 +36,11 @@ func (c *compiler) trace(path []move, lacking []Fact) schemas.Trace {
 
 // edgePath is where a definition says where an outcome leads.
 func (c *compiler) edgePath(i, edge int) string {
-	switch e, next := c.graph.nodes[i].edges[edge], c.flow.Nodes[i].Next; {
-	case e.retry:
-		return nodePath(i, "")
-	case next.By != nil:
-		return nodePath(i, schemas.MemberPath("next", e.Name))
+	e := c.graph.nodes[i].edges[edge]
+	if e.retry || c.inner[i] != nil {
+		return c.nodePath(i, "")
 	}
-	return nodePath(i, "next")
+	return c.wayPath(i, e.Name)
 }
 
 // note says what a run gains and loses by an outcome.

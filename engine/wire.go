@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -10,18 +11,20 @@ import (
 
 // nowhere is the target of an edge whose target does not exist. It only lives
 // while a flow is checked: such a flow makes no graph.
-const nowhere = -2
+const nowhere = math.MinInt32
 
 // wire gives every outcome of every node its target.
 func (c *compiler) wire() {
 	for i := range c.graph.nodes {
-		next := c.flow.Nodes[i].Next
+		next := c.nodes[i].Next
 		switch n := &c.graph.nodes[i]; {
 		case n.exec == nil:
 			c.wireUnknown(i, next)
+		case c.inner[i] != nil:
+			c.wireUse(i, next)
 		case n.kind.Terminal:
 			if !next.IsZero() {
-				c.report(RuleOutcome, i, nodePath(i, "next"), "%s ends the run, nothing follows it; remove `next`", n.kind.Name)
+				c.report(RuleOutcome, i, "next", "%s ends the run, nothing follows it; remove `next`", n.kind.Name)
 			}
 		case next.By != nil:
 			c.wireByName(i, next)
@@ -51,7 +54,7 @@ func (c *compiler) wireByName(i int, next schemas.Next) {
 	names := outcomeNames(n.edges)
 	for _, outcome := range next.Outcomes() {
 		if !slices.Contains(names, outcome) && !c.full() {
-			c.report(RuleOutcome, i, nodePath(i, schemas.MemberPath("next", outcome)), "%s has no outcome %q here; %s", n.kind.Name, outcome, hintAt(outcome, names))
+			c.report(RuleOutcome, i, schemas.MemberPath("next", outcome), "%s has no outcome %q here; %s", n.kind.Name, outcome, hintAt(outcome, names))
 			last := &c.problems[len(c.problems)-1]
 			*last = last.OnName()
 		}
@@ -66,7 +69,7 @@ func (c *compiler) wireByName(i int, next schemas.Next) {
 			n.edges[e].target, n.edges[e].retry = i, true
 		default:
 			n.edges[e].target = nowhere
-			c.report(RuleOutcome, i, nodePath(i, "next"), "the outcome %q leads nowhere; add `%s: <node id>` to `next`%s", name, name, docOf(n.edges[e].Outcome))
+			c.report(RuleOutcome, i, "next", "the outcome %q leads nowhere; add `%s: <node id>` to `next`%s", name, name, docOf(n.edges[e].Outcome))
 		}
 	}
 }
@@ -75,7 +78,7 @@ func (c *compiler) wireByName(i int, next schemas.Next) {
 func (c *compiler) wireToOne(i int, to string) {
 	n := &c.graph.nodes[i]
 	if to == "" {
-		c.report(RuleOutcome, i, nodePath(i, ""), "the node leads nowhere; add `next: <node id>`, or {outcome: node id} for %s", strings.Join(outcomeNames(n.edges), ", "))
+		c.report(RuleOutcome, i, "", "the node leads nowhere; add `next: <node id>`, or {outcome: node id} for %s", strings.Join(outcomeNames(n.edges), ", "))
 	}
 	target := nowhere
 	if to != "" {
@@ -92,22 +95,23 @@ func (c *compiler) wireToOne(i int, to string) {
 // target returns the index of the node an author names, or reports that there
 // is none.
 func (c *compiler) target(i int, path, id string) int {
-	if id == schemas.End {
-		return endNode
+	s := c.spots[i].scope
+	if to, ok := s.exits[id]; ok {
+		return to
 	}
-	if to, ok := c.index[id]; ok {
+	if to, ok := c.index[s.prefix+id]; ok {
 		return to
 	}
 	if c.full() {
 		return nowhere
 	}
-	known := []string{schemas.End}
-	for _, n := range c.flow.Nodes {
+	known := sortedKeys(s.exits)
+	for _, n := range s.flow.Nodes {
 		if !slices.Contains(known, n.ID) {
 			known = append(known, n.ID)
 		}
 	}
-	c.report(RuleTarget, i, nodePath(i, path), "there is no node %q; %s", id, hintAt(id, known))
+	c.report(RuleTarget, i, path, "there is no node %q; %s", id, hintAt(id, known))
 	return nowhere
 }
 
@@ -152,13 +156,17 @@ func (c *compiler) checkReach() {
 	})
 	reached := c.forward()
 	ending := c.backward()
+	if !dangling {
+		c.checkExits()
+	}
 	for i := range c.graph.nodes {
 		switch {
+		case c.spots[i].scope.use >= 0 && !(reached[c.rootOf(i)] && ending[c.rootOf(i)]): // told of the node that uses the sub-flow
 		case !reached[i] && dangling:
 		case !reached[i]:
-			c.report(RuleReach, i, nodePath(i, "id"), "no path from the entry %q leads to %q; lead to it from another node's `next`, or remove it", c.graph.nodes[0].id, c.graph.nodes[i].id)
+			c.report(RuleReach, i, "id", "no path from the entry %q leads to %q; lead to it from another node's `next`, or remove it", c.graph.nodes[0].id, c.graph.nodes[i].id)
 		case !ending[i]:
-			c.report(RuleEnd, i, nodePath(i, "next"), "from %q no path leads to an end; lead to `end` or to a node that ends the run, such as authorization-code", c.graph.nodes[i].id)
+			c.report(RuleEnd, i, "next", "from %q no path leads to an end; lead to `end` or to a node that ends the run, such as authorization-code", c.graph.nodes[i].id)
 		}
 	}
 }
@@ -222,7 +230,7 @@ func (c *compiler) checkCircles() {
 	w := silentWalk{c: c, state: make([]int, len(c.graph.nodes)), length: make([]int, len(c.graph.nodes))}
 	for i := range c.graph.nodes {
 		if w.visit(i); w.length[i] > maxSilent {
-			c.report(RuleCircle, i, nodePath(i, "next"), "from here a run may pass %d nodes without asking the client anything; a step passes at most %d: put a prompt between, or fewer decisions", w.length[i], maxSilent)
+			c.report(RuleCircle, i, "next", "from here a run may pass %d nodes without asking the client anything; a step passes at most %d: put a prompt between, or fewer decisions", w.length[i], maxSilent)
 			return
 		}
 	}
@@ -268,5 +276,5 @@ func (c *compiler) reportCircle(circle []int) {
 	for _, i := range append(slices.Clone(circle), circle[0]) {
 		ids = append(ids, c.graph.nodes[i].id)
 	}
-	c.report(RuleCircle, circle[0], nodePath(circle[0], "next"), "the circle %s asks the client nothing, so a run would go round for ever; lead one of its outcomes to a node that asks, such as a prompt", strings.Join(ids, " → "))
+	c.report(RuleCircle, circle[0], "next", "the circle %s asks the client nothing, so a run would go round for ever; lead one of its outcomes to a node that asks, such as a prompt", strings.Join(ids, " → "))
 }

@@ -170,6 +170,7 @@ func Kinds(d Deps) engine.Kinds {
 		"email-otp":             emailOTPKind(d),
 		"attributes":            attributesKind(d),
 		"decision":              decisionKind(d),
+		"flow":                  flowKind(),
 		"session-check":         sessionCheckKind(d),
 		"consent":               consentKind(d),
 		"authorization-code":    authorizationCodeKind(d),

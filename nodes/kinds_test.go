@@ -31,6 +31,7 @@ func configurations() map[string]reflect.Type {
 		"email-otp":             reflect.TypeFor[emailOTPWith](),
 		"attributes":            reflect.TypeFor[attributesWith](),
 		"decision":              reflect.TypeFor[decisionWith](),
+		"flow":                  reflect.TypeFor[flowWith](),
 		"session-check":         reflect.TypeFor[sessionCheckWith](),
 		"consent":               reflect.TypeFor[consentWith](),
 		"authorization-code":    nil,

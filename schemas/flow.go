@@ -14,7 +14,12 @@ type FlowType string
 const (
 	Authentication FlowType = "AUTHENTICATION"
 	Registration   FlowType = "REGISTRATION"
+	// Subflow is a part that other flows are made of. It is never run by itself.
+	Subflow FlowType = "SUBFLOW"
 )
+
+// FlowTypes lists the flow types.
+func FlowTypes() []FlowType { return []FlowType{Authentication, Registration, Subflow} }
 
 // End is the reserved node id that completes a run.
 const End = "end"
@@ -22,18 +27,27 @@ const End = "end"
 // Flow is the definition of a flow: a graph whose first node is the entry.
 // Guarantees are what its author wants proven of it. ActiveVersion and the times
 // belong to the stored flow; a file has none.
+//
+// Requires and Outcomes are a sub-flow's: what it relies on, and by what names it
+// is left, each with a sentence about it. Uses are the sub-flows that a stored
+// flow uses, and Parts their definitions by handle: what a flow means is known
+// from these alone.
 type Flow struct {
-	ID            string     `json:"id,omitempty"`
-	Handle        string     `json:"handle"`
-	Name          string     `json:"name"`
-	FlowType      FlowType   `json:"flowType"`
-	Guarantees    Guarantees `json:"guarantees,omitzero"`
-	Waive         []Waiver   `json:"waive,omitempty"`
-	Nodes         []Node     `json:"nodes"`
-	ActiveVersion int        `json:"activeVersion,omitempty"`
-	CreatedAt     *time.Time `json:"createdAt,omitempty"`
-	UpdatedAt     *time.Time `json:"updatedAt,omitempty"`
-	IsReadOnly    bool       `json:"isReadOnly,omitempty"`
+	ID            string            `json:"id,omitempty"`
+	Handle        string            `json:"handle"`
+	Name          string            `json:"name"`
+	FlowType      FlowType          `json:"flowType"`
+	Guarantees    Guarantees        `json:"guarantees,omitzero"`
+	Requires      Requires          `json:"requires,omitzero"`
+	Outcomes      map[string]string `json:"outcomes,omitempty"`
+	Waive         []Waiver          `json:"waive,omitempty"`
+	Nodes         []Node            `json:"nodes"`
+	Uses          []Use             `json:"uses,omitempty"`
+	Parts         map[string]*Flow  `json:"-"`
+	ActiveVersion int               `json:"activeVersion,omitempty"`
+	CreatedAt     *time.Time        `json:"createdAt,omitempty"`
+	UpdatedAt     *time.Time        `json:"updatedAt,omitempty"`
+	IsReadOnly    bool              `json:"isReadOnly,omitempty"`
 }
 
 // Waiver accepts one finding of one rule at one node, with the reason. Only

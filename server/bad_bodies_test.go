@@ -151,7 +151,7 @@ func badFlows() []bad {
 		{`{"handle":"a-","name":"x","flowType":"AUTHENTICATION","nodes":[` + key + `]}`, "handle", "with a letter or digit at both ends", 0},
 		{`{"handle":"ok","name":"","flowType":"AUTHENTICATION","nodes":[` + key + `]}`, "name", "expected", 0},
 		{`{"handle":"ok","name":"x","nodes":[` + key + `]}`, "flowType", "is missing", 0},
-		{`{"handle":"ok","name":"x","flowType":"LOGIN","nodes":[` + key + `]}`, "flowType", `expected "AUTHENTICATION" or "REGISTRATION"`, 0},
+		{`{"handle":"ok","name":"x","flowType":"LOGIN","nodes":[` + key + `]}`, "flowType", `expected "AUTHENTICATION", "REGISTRATION" or "SUBFLOW"`, 0},
 		{`{"handle":"ok","name":"x","flow_type":"AUTHENTICATION","flowType":"AUTHENTICATION","nodes":[` + key + `]}`, "flow_type", `did you mean "flowType"?`, 0},
 		{`{"handle":"ok","name":"x","flowType":"AUTHENTICATION"}`, "nodes", "is missing", 0},
 		{flow(`[]`), "nodes", "expected", 0},

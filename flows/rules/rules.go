@@ -128,6 +128,13 @@ func graphRules() []Rule {
 				"it would not be certain whether it may be kept.",
 			Mend: "Rename one of the two, or give both the same type.",
 		},
+		{
+			ID: engine.RuleSubflow, Title: "a sub-flow cannot be put where a node names it",
+			Why: "A node of the kind `flow` stands for the nodes of a sub-flow, and the flow is proven with these in its place. That takes a sub-flow of that handle, " +
+				"which keeps the rules by itself, is not a part of itself by whatever way, and leaves the whole of a size that people can look through.",
+			Mend: "Correct the spelling, write or store the sub-flow first, or mend it. The commands look for it among the files they are given and in the folder of the flow, " +
+				"a server among the flows it has.",
+		},
 	}
 }
 

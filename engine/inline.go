@@ -1,0 +1,351 @@
+package engine
+
+// Flows in flows
+//
+// A sub-flow is a part that flows are made of. A node that uses one stands for its
+// nodes, and Compile puts these in its place before anything is proven: the node
+// itself stays, as one that asks nothing and leads on to the first of them; each
+// of theirs has an id such as second.ask; and where one of them leads to an outcome
+// of the sub-flow it leads to where the flow wires that outcome. So what is proven is
+// proven of the whole graph, a run knows nothing of sub-flows, and neither do its
+// records.
+//
+// A sub-flow is also checked by itself, with what it requires certain at its entry.
+// Since after() is monotone and what it requires is proven wherever it is used, what
+// holds at its nodes then holds in every flow: it needs mending in one place only.
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	// maxDepth is how deep sub-flows may use each other.
+	maxDepth = 8
+	// maxNodes is how many nodes a flow may have with those of its sub-flows, as
+	// many as a flow without any.
+	maxNodes = 2000
+)
+
+// scope is what the nodes of one flow, or of one use of a sub-flow, have in common.
+type scope struct {
+	flow    *schemas.Flow
+	prefix  string         // of the ids of its nodes
+	use     int            // the node that uses the sub-flow; -1: it is the flow itself
+	handles []string       // of the sub-flows around it and itself, outermost first
+	exits   map[string]int // the targets of names that lead out
+}
+
+// spot is where a node comes from: it is that of the index in the scope's flow.
+type spot struct {
+	scope *scope
+	index int
+}
+
+// expand lists the nodes, each followed by those it stands for, and gives every id
+// its node.
+func (c *compiler) expand() {
+	top := &scope{flow: c.flow, use: -1, handles: c.above, exits: map[string]int{}}
+	c.graph.exits = exitsOf(c.flow)
+	for k, name := range c.graph.exits {
+		top.exits[name] = endNode - k
+	}
+	c.spread(top)
+}
+
+// exitsOf lists the names that lead out of a flow, sorted.
+func exitsOf(f *schemas.Flow) []string {
+	switch {
+	case f.FlowType != schemas.Subflow:
+		return []string{schemas.End}
+	case len(f.Outcomes) > 0:
+		return sortedKeys(f.Outcomes)
+	}
+	ends := func(n schemas.Node) bool {
+		if n.Next.To == schemas.End {
+			return true
+		}
+		for _, to := range n.Next.By {
+			if to == schemas.End {
+				return true
+			}
+		}
+		return false
+	}
+	if slices.ContainsFunc(f.Nodes, ends) {
+		return []string{schemas.End}
+	}
+	return nil // its nodes end the run
+}
+
+// spread adds the nodes of a scope, and after each those it stands for.
+func (c *compiler) spread(s *scope) {
+	for k := range s.flow.Nodes {
+		n := s.flow.Nodes[k]
+		name := n.ID
+		n.ID = s.prefix + name
+		i := len(c.nodes)
+		c.nodes, c.spots, c.inner = append(c.nodes, n), append(c.spots, spot{s, k}), append(c.inner, nil)
+		c.graph.nodes = append(c.graph.nodes, node{id: n.ID, config: n.With})
+		c.graph.nodes[i].kind = c.kindOf(i)
+		if s.use >= 0 {
+			c.graph.nodes[i].within = c.nodes[s.use].ID
+		}
+		distinct := c.register(i, name)
+		kind := c.graph.nodes[i].kind
+		if kind == nil || kind.Inlines == nil || !distinct || c.isMisshapen(i) {
+			continue
+		}
+		if inner := c.inline(i, kind.Inlines(withOf(&n))); inner != nil {
+			c.inner[i] = inner
+			c.graph.nodes[i].subflow = inner.flow.Handle
+			c.spread(inner)
+		}
+	}
+}
+
+// register gives an id its node, and reports whether it is one to tell the node by.
+func (c *compiler) register(i int, name string) bool {
+	s := c.spots[i].scope
+	first, taken := c.index[c.nodes[i].ID]
+	_, exit := s.flow.Outcomes[name]
+	switch {
+	case name == "":
+		c.report(RuleID, i, "id", "a node needs an id, for others to lead to it")
+	case name == schemas.End:
+		c.report(RuleID, i, "id", "%q is reserved: it completes the run; give the node another id", name)
+	case exit && s.flow.FlowType == schemas.Subflow:
+		c.report(RuleID, i, "id", "%q is an outcome of the sub-flow; give the node another id", name)
+	case taken:
+		c.report(RuleID, i, "id", "the id %q is already that of nodes[%d]; ids must be unique", name, c.spots[first].index)
+	default:
+		c.index[c.nodes[i].ID] = i
+		return true
+	}
+	return false
+}
+
+// inline finds the sub-flow that node i uses, or reports why it cannot be used.
+func (c *compiler) inline(i int, handle string) *scope {
+	s := c.spots[i].scope
+	if handle == "" {
+		return nil // its configuration does not fit, which has its own finding
+	}
+	handles := append(slices.Clone(s.handles), handle)
+	switch {
+	case slices.Contains(s.handles, handle):
+		c.circle = handles[slices.Index(handles, handle):]
+		c.report(RuleSubflow, i, "with.flow", "%s", circleMessage(c.circle))
+		return nil
+	case len(handles) > maxDepth:
+		c.report(RuleSubflow, i, "with.flow", "sub-flows use each other %d deep here (%s); at most %d are allowed", len(handles), strings.Join(handles, " → "), maxDepth)
+		return nil
+	}
+	f := c.part(i, handle)
+	if f == nil {
+		return nil
+	}
+	if c.total += len(f.Nodes); c.total > maxNodes {
+		if c.total-len(f.Nodes) <= maxNodes { // told once
+			c.report(RuleSubflow, i, "with.flow", "with the nodes of its sub-flows the flow has more than %d; use fewer", maxNodes)
+		}
+		return nil
+	}
+	return &scope{flow: f, prefix: c.nodes[i].ID + ".", use: i, handles: handles, exits: map[string]int{}}
+}
+
+func circleMessage(handles []string) string {
+	return fmt.Sprintf("the sub-flows use each other in a circle, %s; none can be a part of itself", strings.Join(handles, " → "))
+}
+
+// part returns the sub-flow that node i names, nil if it cannot be used. A flow that
+// is complete has it among its parts. For one that is being checked it is looked
+// for, and checked by itself.
+func (c *compiler) part(i int, handle string) *schemas.Flow {
+	s := c.spots[i].scope
+	if s.use >= 0 || c.shelf == nil {
+		if f := s.flow.Parts[handle]; f != nil && f.FlowType == schemas.Subflow {
+			return f
+		}
+		c.report(RuleSubflow, i, "with.flow", "there is no sub-flow %q; %s", handle, hintAt(handle, sortedKeys(s.flow.Parts)))
+		return nil
+	}
+	if f := c.flow.Parts[handle]; f != nil {
+		return f
+	}
+	f, misshapen := c.shelf.Subflow(handle)
+	if f == nil || f.FlowType != schemas.Subflow {
+		c.report(RuleSubflow, i, "with.flow", "there is no sub-flow %q; %s", handle, hintAt(handle, c.shelf.Handles()))
+		return nil
+	}
+	if len(misshapen) > 0 {
+		c.report(RuleSubflow, i, "with.flow", "%s", brokenMessage(handle, RuleShape, misshapen[0], len(misshapen)))
+		return nil
+	}
+	inner := c.examine(f)
+	switch {
+	case inner.circle != nil:
+		c.circle = inner.circle
+		c.report(RuleSubflow, i, "with.flow", "%s", circleMessage(inner.circle))
+	case inner.refused > 0:
+		c.report(RuleSubflow, i, "with.flow", "%s", brokenMessage(handle, "", inner.firstRefusal(), inner.refused))
+	default:
+		c.flow.Parts[handle] = inner.flow
+		return inner.flow
+	}
+	return nil
+}
+
+// examine checks a sub-flow by itself, once.
+func (c *compiler) examine(f *schemas.Flow) *compiler {
+	if done := c.examined[f.Handle]; done != nil {
+		return done
+	}
+	complete := *f
+	inner := newCompiler(&complete, c.kinds)
+	inner.examined, inner.above = c.examined, c.above
+	if f.Parts == nil {
+		inner.find(c.shelf)
+	}
+	inner.compile()
+	c.examined[f.Handle] = inner
+	return inner
+}
+
+// firstRefusal is the first finding that is more than a warning.
+func (c *compiler) firstRefusal() schemas.Problem {
+	return c.problems[slices.IndexFunc(c.problems, func(p schemas.Problem) bool { return !p.Warning })]
+}
+
+// brokenMessage says what is wrong with a sub-flow by itself: the first of n
+// findings.
+func brokenMessage(handle, rule string, first schemas.Problem, n int) string {
+	where := orRule(first.Rule, rule)
+	if first.Path != "" {
+		where += " at " + first.Path
+	}
+	more := ""
+	if n > 1 {
+		more = fmt.Sprintf(" (and %d more)", n-1)
+	}
+	return fmt.Sprintf("the sub-flow %q breaks a rule by itself, %s: %s%s; mend it first", handle, where, first.Message, more)
+}
+
+// find has the sub-flows of the flow looked for, and noted with it.
+func (c *compiler) find(shelf schemas.Subflows) {
+	c.shelf, c.flow.Parts = shelf, map[string]*schemas.Flow{}
+}
+
+// wireUse wires the outcomes of a sub-flow, and has the node lead to its entry.
+func (c *compiler) wireUse(i int, next schemas.Next) {
+	n, inner := &c.graph.nodes[i], c.inner[i]
+	begin := n.edges[0]
+	n.edges = nil
+	for _, name := range exitsOf(inner.flow) {
+		n.edges = append(n.edges, edge{Outcome: Outcome{Name: name, Doc: inner.flow.Outcomes[name]}})
+	}
+	switch {
+	case len(n.edges) == 0 && !next.IsZero():
+		c.report(RuleOutcome, i, "next", "the sub-flow %q ends the run, nothing follows it; remove `next`", n.subflow)
+	case next.By != nil:
+		c.wireByName(i, next)
+	case len(n.edges) > 0:
+		c.wireToOne(i, next.To)
+	}
+	for _, e := range n.edges {
+		inner.exits[e.Name] = e.target
+	}
+	begin.target = i + 1
+	n.edges = []edge{begin}
+}
+
+// checkDeclared refuses what a flow of its type does not declare.
+func (c *compiler) checkDeclared() {
+	f := c.flow
+	switch part := f.FlowType == schemas.Subflow; {
+	case part && !f.Guarantees.IsZero():
+		c.report(RuleGuarantee, -1, "guarantees", "a sub-flow guarantees nothing by itself; guarantee it of the flows that use it, where it is proven of the whole")
+	case !part && !f.Requires.IsZero():
+		c.report(RuleShape, -1, "requires", "only a SUBFLOW requires anything: a run of a flow of type %s begins with nothing; remove `requires`", f.FlowType)
+	case !part && len(f.Outcomes) > 0:
+		c.report(RuleShape, -1, "outcomes", "only a SUBFLOW has outcomes: a flow of type %s ends at `end`; remove `outcomes`", f.FlowType)
+	}
+}
+
+// checkExits finds outcomes of a sub-flow that no node leads to.
+func (c *compiler) checkExits() {
+	if c.flow.FlowType != schemas.Subflow {
+		return
+	}
+	left := map[int]bool{}
+	for i := range c.graph.nodes {
+		for _, e := range c.graph.nodes[i].edges {
+			left[e.target] = true
+		}
+	}
+	for k, name := range c.graph.exits {
+		if !left[endNode-k] {
+			c.report(RuleReach, -1, schemas.MemberPath("outcomes", name), "no node leads to the outcome %q; lead to it from a node's `next`, or remove it", name)
+		}
+	}
+}
+
+// required are the facts that hold when a run comes to the entry.
+func (c *compiler) required() Facts { return NewFacts(Required(c.flow)...) }
+
+// Required returns the facts that a sub-flow relies on.
+func Required(f *schemas.Flow) []Fact {
+	var facts []Fact
+	for _, name := range f.Requires.Facts {
+		facts = append(facts, Fact(name))
+	}
+	for _, identifier := range sortedKeys(f.Requires.Inputs) {
+		facts = append(facts, InputFact(identifier))
+	}
+	return facts
+}
+
+// isMisshapen reports whether the node of the flow that node i is, or is within, is
+// known not to be understood.
+func (c *compiler) isMisshapen(i int) bool { return c.misshapen[c.spots[c.rootOf(i)].index] }
+
+// rootOf returns the flow's own node that node i is, or is within.
+func (c *compiler) rootOf(i int) int {
+	for c.spots[i].scope.use >= 0 {
+		i = c.spots[i].scope.use
+	}
+	return i
+}
+
+// nodePath returns the path of a member of node i; of a sub-flow's node it is where
+// the flow names the sub-flow.
+func (c *compiler) nodePath(i int, member string) string {
+	root := c.rootOf(i)
+	if root != i {
+		member = "with.flow"
+	}
+	return nodePath(c.spots[root].index, member)
+}
+
+// wayPath is where the definition says where an outcome leads; of the way out of a
+// sub-flow it is where that is wired.
+func (c *compiler) wayPath(i int, outcome string) string {
+	s, next := c.spots[i].scope, c.nodes[i].Next
+	to := next.To
+	if next.By != nil {
+		to = next.By[outcome]
+	}
+	if _, out := s.exits[to]; out && s.use >= 0 {
+		return c.wayPath(s.use, to)
+	}
+	if next.By != nil {
+		return c.nodePath(i, schemas.MemberPath("next", outcome))
+	}
+	return c.nodePath(i, "next")
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

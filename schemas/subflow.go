@@ -1,0 +1,63 @@
+package schemas
+
+import (
+	"maps"
+	"slices"
+)
+
+// Requires is what a sub-flow relies on wherever it is used: facts about the run,
+// and the types of inputs that it holds values for.
+type Requires struct {
+	Facts  []string             `json:"facts,omitempty"`
+	Inputs map[string]InputType `json:"inputs,omitempty"`
+}
+
+// IsZero reports whether nothing is relied on.
+func (r Requires) IsZero() bool { return len(r.Facts) == 0 && len(r.Inputs) == 0 }
+
+// Use is a sub-flow that a stored flow uses, and the version of it that was active
+// when the flow was stored. The flow keeps to that version.
+type Use struct {
+	Handle  string `json:"handle"`
+	ID      string `json:"id"`
+	Version int    `json:"version"`
+}
+
+// Subflows finds the sub-flows that a definition may use.
+type Subflows interface {
+	// Subflow returns the sub-flow of the handle, nil if there is none, or what is
+	// wrong with its form. If it uses others itself it either has all its Parts, or
+	// none: then they are looked for here too. It is only read.
+	Subflow(handle string) (*Flow, []Problem)
+	// Handles lists the sub-flows there are, for whoever misspelt one.
+	Handles() []string
+}
+
+// SubflowsOf are the parts of a flow, for flows that keep to the sub-flows they had
+// when they were stored.
+type SubflowsOf map[string]*Flow
+
+// Subflow implements Subflows.
+func (s SubflowsOf) Subflow(handle string) (*Flow, []Problem) { return s[handle], nil }
+
+// Handles implements Subflows.
+func (s SubflowsOf) Handles() []string { return slices.Sorted(maps.Keys(s)) }
+
+// Waivers returns every finding that is accepted when the flow runs: its own, and
+// those of the sub-flows it is made of.
+func (f *Flow) Waivers() []Waiver {
+	all := slices.Clone(f.Waive)
+	for _, handle := range slices.Sorted(maps.Keys(f.Parts)) {
+		all = append(all, f.Parts[handle].Waivers()...)
+	}
+	return all
+}
+
+// UsesOf returns which versions of which sub-flows a stored flow uses, by handle.
+func UsesOf(parts map[string]*Flow) []Use {
+	var uses []Use
+	for _, handle := range slices.Sorted(maps.Keys(parts)) {
+		uses = append(uses, Use{Handle: handle, ID: parts[handle].ID, Version: parts[handle].ActiveVersion})
+	}
+	return uses
+}
