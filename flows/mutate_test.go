@@ -45,6 +45,21 @@ func mutants(flow *schemas.Flow) []mutant {
 	return list
 }
 
+// mutantsWithin returns the flow with every mistake in the sub-flows that it uses.
+func mutantsWithin(flow *schemas.Flow) []mutant {
+	var list []mutant
+	for _, handle := range slices.Sorted(maps.Keys(flow.Parts)) {
+		part := flow.Parts[handle]
+		for _, m := range slices.Concat(mutants(part), mutantsWithin(part)) {
+			f := clone(flow)
+			f.Parts = maps.Clone(flow.Parts)
+			f.Parts[handle] = m.flow
+			list = append(list, mutant{flow.Handle + ": " + m.what, f})
+		}
+	}
+	return list
+}
+
 func clone(flow *schemas.Flow) *schemas.Flow {
 	f := *flow
 	f.Nodes, f.Waive = slices.Clone(flow.Nodes), slices.Clone(flow.Waive)

@@ -12,7 +12,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// goodFlows are the built-in flows and those of the corpus.
+// goodFlows are the built-in flows and those of the corpus, with the sub-flows they
+// use.
 func goodFlows(t testing.TB) []*schemas.Flow {
 	var list []*schemas.Flow
 	for _, pattern := range []string{"*.yaml", "testdata/good/*.yaml"} {
@@ -28,11 +29,13 @@ func goodFlows(t testing.TB) []*schemas.Flow {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, _, problems := schemas.ParseFlow(text, true)
-			if len(problems) > 0 {
+			f, _, problems := engine.CheckUsing(text, true, nodes.Kinds(nodes.Deps{}), flows.NewShelf().Of(path))
+			if f == nil {
 				t.Fatal(path, problems)
 			}
-			list = append(list, f)
+			if f.FlowType != schemas.Subflow { // which is judged in what uses it
+				list = append(list, f)
+			}
 		}
 	}
 	return list
@@ -53,7 +56,7 @@ func byProof(problems []schemas.Problem) bool {
 // what the oracle found a way through.
 func (n *tally) compare(t testing.TB, what string, flow *schemas.Flow, kinds engine.Kinds) {
 	n.all++
-	got := judge(flow)
+	got := judge(flat(flow))
 	g, problems := engine.Compile(flow, kinds)
 	switch {
 	case got.dangerous != "":
@@ -89,7 +92,7 @@ func TestMutants(t *testing.T) {
 			t.Errorf("%s is good, and refused: %v", f.Handle, problems)
 		}
 		f.Guarantees = schemas.Guarantees{} // to see what the other rules make of it
-		for _, m := range mutants(f) {
+		for _, m := range slices.Concat(mutants(f), mutantsWithin(f)) {
 			bad.compare(t, m.what, m.flow, kinds)
 		}
 	}

@@ -48,6 +48,11 @@ func scenarioFiles() files {
 	}}
 }
 
+// flowsAmong are the files that are flows.
+func flowsAmong(files []string) []string {
+	return slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !flows.IsFlow(file) })
+}
+
 // under lists the files that are named, and in named folders those that are
 // wanted, each once.
 func (f files) under(paths []string) ([]string, error) {

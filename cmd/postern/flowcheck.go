@@ -7,6 +7,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 
+	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/findings"
 	"github.com/postern-id/postern/flows/flowtest"
 	"github.com/postern-id/postern/flows/rules"
@@ -28,7 +29,7 @@ func (c flowCheckCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
-	checker := findings.Checker{Kinds: nodes.Kinds(nodes.Deps{}), Scenarios: flowtest.Check, ScenarioRule: rules.Scenario}
+	checker := findings.Checker{Kinds: nodes.Kinds(nodes.Deps{}), Subflows: flows.NewShelf(flowsAmong(files)...).Of, Scenarios: flowtest.Check, ScenarioRule: rules.Scenario}
 	list, err := checker.Check(len(files), func(i int) (findings.Source, error) { return p.source(files[i]) })
 	if err != nil {
 		return err

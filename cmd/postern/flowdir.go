@@ -35,7 +35,7 @@ func (f flowFolder) read() ([]*schemas.Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("flow.dir: %w", err)
 	}
-	checker := findings.Checker{Kinds: nodes.Kinds(nodes.Deps{})}
+	checker := findings.Checker{Kinds: nodes.Kinds(nodes.Deps{}), Subflows: flows.NewShelf(names...).Of}
 	files, err := checker.Check(len(names), func(i int) (findings.Source, error) {
 		text, err := os.ReadFile(names[i])
 		return findings.Source{Name: names[i], Text: text}, err

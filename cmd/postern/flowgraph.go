@@ -58,8 +58,9 @@ func (c flowGraphCommand) draw(g *engine.Graph, o draw.Options) string {
 	return draw.Mermaid(g, o)
 }
 
-// graph compiles the flow of a file. What is wrong with it is printed.
-func (p program) graph(file string) (*engine.Graph, error) {
+// graph compiles the flow of a file, which may use the sub-flows in its folder and
+// those of the files that are named with it. What is wrong with it is printed.
+func (p program) graph(file string, with ...string) (*engine.Graph, error) {
 	s, err := p.source(file)
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func (p program) graph(file string) (*engine.Graph, error) {
 	if flows.IsScenarios(s.Name) {
 		return nil, fmt.Errorf("%s: these are scenarios; expected a flow", file)
 	}
-	_, g, problems := engine.Check(s.Text, !s.JSON && !flows.IsJSON(s.Name), nodes.Kinds(nodes.Deps{}))
+	_, g, problems := engine.CheckUsing(s.Text, !s.JSON && !flows.IsJSON(s.Name), nodes.Kinds(nodes.Deps{}), flows.NewShelf(with...).Of(s.Name))
 	if g == nil {
 		if p.stderr == nil {
 			return nil, errFindings

@@ -76,10 +76,10 @@ type side struct {
 
 func sideOf(g *engine.Graph) side {
 	s := side{flow: g.Flow(), node: map[string]engine.Node{}, with: map[string]leaves{}}
-	for i, n := range g.Nodes() {
+	for _, n := range g.Nodes() {
 		s.order = append(s.order, n.ID)
 		s.node[n.ID] = n
-		s.with[n.ID] = leavesOf(s.flow.Nodes[i].With, shapeOf(n.With))
+		s.with[n.ID] = leavesOf(n.Config, shapeOf(n.With))
 	}
 	return s
 }
@@ -117,6 +117,9 @@ func (c *comparison) add(change Change) { c.changes = append(c.changes, change) 
 func (c *comparison) match() {
 	c.now, c.was = map[string]string{schemas.End: schemas.End}, map[string]string{schemas.End: schemas.End}
 	pair := func(before, after string) { c.now[before], c.was[after] = after, before }
+	for name := range c.b.flow.Outcomes {
+		pair(name, name)
+	}
 	for _, id := range c.b.order {
 		if _, both := c.a.node[id]; both {
 			pair(id, id)
@@ -158,6 +161,7 @@ func (c *comparison) flow() {
 	if entry := c.b.order[0]; c.now[c.a.order[0]] != entry {
 		c.add(Change{What: Member, Path: "entry", Before: c.a.order[0], After: entry})
 	}
+	c.declared()
 	for _, w := range c.a.flow.Waive {
 		if !slices.ContainsFunc(c.b.flow.Waive, func(v schemas.Waiver) bool {
 			return v.Rule == w.Rule && v.Reason == w.Reason && c.was[v.Node] == w.Node
@@ -170,6 +174,29 @@ func (c *comparison) flow() {
 			return v.Rule == w.Rule && v.Reason == w.Reason && c.now[v.Node] == w.Node
 		}) {
 			c.add(Change{What: Waived, Node: w.Node, Path: w.Rule, After: w.Reason})
+		}
+	}
+}
+
+// declared compares what a sub-flow relies on, and how it is left.
+func (c *comparison) declared() {
+	members := func(f *schemas.Flow) map[string]any {
+		m := map[string]any{}
+		for _, fact := range f.Requires.Facts {
+			m[schemas.MemberPath("requires.facts", fact)] = true
+		}
+		for identifier, t := range f.Requires.Inputs {
+			m[schemas.MemberPath("requires.inputs", identifier)] = string(t)
+		}
+		for name, doc := range f.Outcomes {
+			m[schemas.MemberPath("outcomes", name)] = doc
+		}
+		return m
+	}
+	was, is := members(c.a.flow), members(c.b.flow)
+	for _, path := range keys(was, is) {
+		if was[path] != is[path] {
+			c.add(Change{What: Member, Path: path, Before: was[path], After: is[path]})
 		}
 	}
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows/diff"
 	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
 )
 
 func compiled(t testing.TB, text string) *engine.Graph {
 	t.Helper()
-	_, g, problems := engine.Check([]byte(text), true, nodes.Kinds(nodes.Deps{}))
+	_, g, problems := engine.CheckUsing([]byte(text), true, nodes.Kinds(nodes.Deps{}), goodSubflows(t))
 	if g == nil {
 		t.Fatalf("%v\n%s", problems, text)
 	}
@@ -138,6 +139,26 @@ func TestCompareKnowsNoOrder(t *testing.T) {
 	if got := changes(t, both+a+b, both+b+a); !strings.HasPrefix(got, "~ entry: \"a\" → \"b\"\n") {
 		t.Error(got)
 	}
+}
+
+// goodSubflows are the sub-flows among the good flows.
+func goodSubflows(t testing.TB) schemas.SubflowsOf {
+	t.Helper()
+	shelf := schemas.SubflowsOf{}
+	files, err := filepath.Glob("../testdata/good/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, _, _ := schemas.ParseFlow(text, true); f != nil && f.FlowType == schemas.Subflow {
+			shelf[f.Handle] = f
+		}
+	}
+	return shelf
 }
 
 // Each good flow means the same as itself, and nothing means the same as another.

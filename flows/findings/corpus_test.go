@@ -75,7 +75,7 @@ func TestBrokenFlows(t *testing.T) {
 	rule := map[string]bool{rules.Scenario: true} // which is of scenario files
 	for _, f := range list {
 		t.Run(f.name, func(t *testing.T) {
-			got := checked(t, Source{Name: "a.yaml", Text: []byte(f.text)})[0]
+			got := checked(t, Source{Name: "../testdata/good/a.yaml", Text: []byte(f.text)})[0]
 			if !got.Refused() {
 				t.Error("it is not refused")
 			}

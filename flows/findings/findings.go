@@ -48,6 +48,8 @@ func (f *File) Refused() bool {
 // Checker checks files.
 type Checker struct {
 	Kinds engine.Kinds
+	// Subflows returns the sub-flows that the flow of a file may use; nil: none.
+	Subflows func(file string) schemas.Subflows
 	// Scenarios checks a scenario file and returns how many scenarios it has. Its
 	// findings name no rule.
 	Scenarios func(path string, text []byte) (int, []schemas.Problem)
@@ -95,7 +97,11 @@ func (c Checker) one(s Source) File {
 		}
 		return f
 	}
-	_, g, problems := engine.Check(s.Text, !s.JSON && !flows.IsJSON(s.Name), c.Kinds)
+	var shelf schemas.Subflows = schemas.SubflowsOf{}
+	if c.Subflows != nil {
+		shelf = c.Subflows(s.Name)
+	}
+	_, g, problems := engine.CheckUsing(s.Text, !s.JSON && !flows.IsJSON(s.Name), c.Kinds, shelf)
 	if f.Findings = problems; g != nil {
 		f.Handle, f.Nodes, f.Guarantees = g.Flow().Handle, len(g.Flow().Nodes), g.Guarantees()
 	}

@@ -95,9 +95,12 @@ func (w *world) compile(kinds engine.Kinds) error {
 	if err != nil {
 		return err
 	}
-	flow, graph, problems := engine.Check(text, !flows.IsJSON(path), kinds)
+	flow, graph, problems := engine.CheckUsing(text, !flows.IsJSON(path), kinds, flows.NewShelf().Of(path))
 	if graph == nil {
 		return flows.Faults(path, problems)
+	}
+	if flow.FlowType == schemas.Subflow {
+		return fmt.Errorf("%s: a sub-flow is not run by itself: test a flow that uses it", path)
 	}
 	flow.ID, flow.ActiveVersion = flow.Handle, 1
 	w.graph = graph
