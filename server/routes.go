@@ -137,30 +137,6 @@ func (s *server) router() http.Handler {
 	return router
 }
 
-// mountPages mounts the pages after the API, longer keys first.
-func (s *server) mountPages(router *mux.Router) {
-	keys := make([]string, 0, len(s.Pages))
-	for key := range s.Pages {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b string) int { return len(b) - len(a) })
-	for _, key := range keys {
-		page := s.page(key)
-		if strings.HasSuffix(key, "/") && key != "/" {
-			router.PathPrefix(key).Handler(page)
-		} else {
-			router.Path(key).Handler(page)
-		}
-	}
-}
-
-func (s *server) page(key string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		exchangeOf(r).route = key
-		s.Pages[key].ServeHTTP(w, r)
-	})
-}
-
 // resource is a path of the API and what may be done there.
 type resource struct {
 	*server
