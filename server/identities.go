@@ -43,6 +43,20 @@ func (s *server) identities(w http.ResponseWriter, r *http.Request, c *caller) e
 	return writeJSON(w, http.StatusOK, page)
 }
 
+// unlinkProvider is DELETE /identity-providers/{id}/identities.
+func (s *server) unlinkProvider(w http.ResponseWriter, r *http.Request, c *caller) error {
+	n, err := s.Directory.UnlinkProvider(r.Context(), c.Call, pathID(r))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, unlinked{n})
+}
+
+// unlinked is how many identities were.
+type unlinked struct {
+	Unlinked int `json:"unlinked"`
+}
+
 // deleteIdentity is DELETE …/identities/{identityId}.
 func (s *server) deleteIdentity(w http.ResponseWriter, r *http.Request, c *caller) error {
 	if err := s.Directory.DeleteIdentity(r.Context(), c.Call, userOf(r, c), mux.Vars(r)["identityId"]); err != nil {

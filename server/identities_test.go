@@ -73,6 +73,12 @@ func identities(t *testing.T, h *house) {
 	h.ok(204, "DELETE "+path+"/"+others, "") // also the last way in
 	fails(t, h.do("GET", "/users/nope/identities", "", h.admin), 404, schemas.CodeUserNotFound)
 	fails(t, h.do("DELETE", "/users/nope/identities/"+others, "", h.admin), 404, schemas.CodeUserNotFound)
+	h.link(other, "corp", "s2")
+	fails(t, h.do("DELETE", "/identity-providers/"+corp, "", h.admin), 409, schemas.CodeInUse)
+	if gone, _ := h.ok(200, "DELETE /identity-providers/"+corp+"/identities", ""); gone.number("unlinked") != 1 {
+		t.Errorf("%v", gone)
+	}
+	h.ok(204, "DELETE /identity-providers/"+corp, "")
 	events, _ := h.ok(200, "GET /audit-events?action=identity.unlinked", "")
 	if got := events.list("auditEvents"); len(got) != 3 || got[0].text("userId") != other {
 		t.Errorf("%v", events)

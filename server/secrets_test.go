@@ -33,6 +33,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	h := newHouse(t)
 	said := h.keepReplies()
 	const password, chosen = "correct horse battery staple", "a-secret-that-somebody-has-chosen-0123456789"
+	const theirs = "a-secret-that-an-identity-provider-gave-us"
 	user := h.create("/users", `{"type":"Person","attributes":{"username":"grace","password":"`+password+`"}}`)
 	h.ok(200, "PUT /users/"+user, `{"type":"Person","attributes":{"username":"grace","given_name":"G"}}`)
 	h.do("PUT", "/users/"+user, `{"type":"Person","attributes":{"username":7,"password":"`+password+`"}}`, h.admin)
@@ -53,12 +54,17 @@ func TestSecretsStaySecret(t *testing.T) {
 	}
 	h.ok(201, "POST /applications", strings.Replace(strings.Replace(client, "Robot", "Other", 1), `"config":{`, `"config":{"clientSecret":"`+chosen+`",`, 1))
 	h.do("POST", "/applications", strings.Replace(client, `"config":{`, `"config":{"clientSecret":"`+chosen+` ",`, 1), h.admin)
-	for _, path := range []string{"/users", "/users/" + user, "/applications", app, "/audit-events?limit=100", "/users?filter=username+eq+%22grace%22"} {
+	provider := `{"handle":"corp","name":"Corp","issuer":"https://login.example.com","clientId":"postern","clientSecret":"` + theirs + `"}`
+	corp := "/identity-providers/" + h.create("/identity-providers", provider)
+	h.do("POST", "/identity-providers", provider, h.admin)
+	h.ok(200, "PUT "+corp, strings.Replace(provider, "Corp", "Corporation", 1))
+	h.do("PUT", corp, strings.Replace(provider, "https:", "http:", 1), h.admin)
+	for _, path := range []string{"/identity-providers", corp, "/users", "/users/" + user, "/applications", app, "/audit-events?limit=100", "/users?filter=username+eq+%22grace%22"} {
 		h.ok(200, "GET "+path, "")
 		h.do("GET", path, "", h.admin, "Accept: application/yaml")
 	}
 	for secret, times := range map[string]int{
-		password: 0, "plain:": 0, "secretHash": 0, "SecretHash": 0,
+		password: 0, theirs: 0, "ealedSecret": 0, "plain:": 0, "secretHash": 0, "SecretHash": 0,
 		first: 2, second: 1, chosen: 2, // at the top and in the configuration
 	} {
 		if n := strings.Count(said.String(), secret); n != times {

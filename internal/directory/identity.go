@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -84,4 +85,30 @@ func (d *Directory) DeleteIdentity(ctx context.Context, c Call, userID, id strin
 		w.about(userID, "identity.unlinked", schemas.ResourceRef{Type: "identity", ID: id})
 		return w.tx.Apply([]schemas.Change{schemas.UnlinkIdentity{ID: id}})
 	})
+}
+
+// UnlinkProvider takes from everybody what a provider calls them, and returns how many
+// identities there were: the provider can be deleted then. It takes the permissions of
+// all of them. Who had no other way in has none left.
+func (d *Directory) UnlinkProvider(ctx context.Context, c Call, providerID string) (n int, err error) {
+	err = d.transact(ctx, c, func(w *work) error {
+		p, err := store.IdentityProviders().Get(w.ctx, w.tx, providerID)
+		if err != nil {
+			return err
+		}
+		if err := w.requireLinked(p); err != nil {
+			return err
+		}
+		noun := d.IdentityProviders.Noun()
+		if err := w.verdict(noun); err != nil {
+			return err
+		}
+		if n, err = store.UnlinkIdentities(w.tx, providerID); err != nil || n == 0 {
+			return err
+		}
+		w.detail = map[string]string{"identities": strconv.Itoa(n)}
+		w.record(noun, "unlinked", providerID, "", "")
+		return nil
+	})
+	return n, err
 }

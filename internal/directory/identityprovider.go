@@ -99,7 +99,7 @@ func removeProvider(w *work, p *schemas.IdentityProvider) error {
 	linked, err := store.CountIdentities(w.ctx, w.tx, p.ID)
 	if linked > 0 {
 		w.refusal = schemas.Errorf(schemas.Conflict, schemas.CodeInUse,
-			"the identity provider is in use: %d accounts are linked to what it calls people, who could no longer sign in by it. Unlink those first", linked)
+			"the identity provider is in use: %d accounts are linked to what it calls people, who could no longer sign in by it. Unlink those first (DELETE /identity-providers/%s/identities)", linked, p.ID)
 	}
 	return err
 }

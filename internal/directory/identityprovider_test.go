@@ -2,6 +2,7 @@ package directory
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,7 +112,18 @@ func TestIdentityProvidersInUse(t *testing.T) {
 		h.dropFlow(t, "by-corp")
 		must(t, replace(corp(t, "issuer", "https://login.example.org", "handle", "other")))
 		refused(t, h.IdentityProviders.Delete(ctx, System(), id, ""), schemas.CodeInUse)
+		h.link(t, h.ids["other"], id, "2")
 		must(t, h.store.Apply(ctx, []schemas.Change{schemas.UnlinkIdentity{ID: i.ID}}))
+		_, err := h.UnlinkProvider(ctx, System(), schemas.NewID())
+		refused(t, err, schemas.CodeProviderNotFound)
+		for _, want := range []int{1, 0} {
+			if n, err := h.UnlinkProvider(ctx, System(), id); n != want || err != nil {
+				t.Errorf("%d were unlinked (%v), expected %d", n, err, want)
+			}
+		}
+		if events := h.events(t); !slices.Contains(events, "identity_provider.unlinked") {
+			t.Errorf("the log has %q", events)
+		}
 		must(t, h.IdentityProviders.Delete(ctx, System(), id, ""))
 	})
 }
@@ -154,6 +166,10 @@ func (h *house) providerAttempts(t testing.TB) []attempt {
 	return []attempt{
 		{"the client of a provider by which somebody signs in who has it", writing, h.replace(t, h.IdentityProviders, linked, corp(t, "clientId", "mine"))},
 		{"the name of a provider by which somebody signs in who has it", writing, h.replace(t, h.IdentityProviders, linked, corp(t, "name", "Mine"))},
+		{"what a provider calls somebody who has it", writing, func(ctx context.Context, c Call) error {
+			_, err := h.UnlinkProvider(ctx, c, linked)
+			return err
+		}},
 		{"the issuer of a provider that the flow of a client names that has it", reading, h.replace(t, h.IdentityProviders, named, corp(t, "handle", "club", "issuer", "https://login.example.net"))},
 		{"a provider that a flow of a client waits for that has it", reading, func(ctx context.Context, c Call) error {
 			_, err := h.IdentityProviders.Create(ctx, c, doc(t, corp(t, "handle", "missing")))

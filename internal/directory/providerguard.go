@@ -21,11 +21,9 @@ const federatedKind = "federated-oidc"
 func guardProvider(w *work, old, p *schemas.IdentityProvider) error {
 	was, is := handleOf(old), handleOf(p)
 	if old != nil {
-		has, err := store.ProviderPermissions(w.ctx, w.tx, old.ID)
-		if err != nil {
+		if err := w.requireLinked(old); err != nil {
 			return err
 		}
-		w.require("", "somebody who signs in by this identity provider", has)
 	}
 	return eachOf(w, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, func(f *schemas.Flow) error {
 		if !names(f, was) && !names(f, is) {
@@ -38,6 +36,14 @@ func guardProvider(w *work, old, p *schemas.IdentityProvider) error {
 		w.require("", "an application whose flow names this identity provider", heldBy(permissions))
 		return err
 	})
+}
+
+// requireLinked refuses the write unless the caller has all that those have who sign
+// in by the provider.
+func (w *work) requireLinked(p *schemas.IdentityProvider) error {
+	has, err := store.ProviderPermissions(w.ctx, w.tx, p.ID)
+	w.require("", "somebody who signs in by this identity provider", has)
+	return err
 }
 
 func handleOf(p *schemas.IdentityProvider) string {

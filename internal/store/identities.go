@@ -69,6 +69,16 @@ func CountIdentities(ctx context.Context, r Reader, providerID string) (n int, e
 	return n, nil
 }
 
+// UnlinkIdentities takes the identities at a provider from their users, and returns
+// how many there were.
+func UnlinkIdentities(t *Tx, providerID string) (n int, err error) {
+	unlinked, err := t.exec("DELETE FROM identities WHERE provider_id = ?", providerID)
+	if err != nil {
+		return 0, fmt.Errorf("store: unlinking identities: %w", err)
+	}
+	return int(unlinked), nil
+}
+
 func intoIdentities(found *[]schemas.Identity) func(scanner) error {
 	return func(row scanner) error {
 		var i schemas.Identity
