@@ -212,13 +212,16 @@ func TestApplySecrets(t *testing.T) {
 	write(t, dir, "applications/shop.yaml", shop)
 	write(t, dir, "applications/file.yaml", strings.NewReplacer("Shop", "File", "clientId: shop", "clientId: file", "env: SHOP", "file: ../.secrets/file").Replace(shop))
 	write(t, dir, ".secrets/file", "fedcba9876543210fedcba9876543210\n")
-	first, second := []string{"SHOP=0123456789abcdef0123456789abcdef"}, []string{"SHOP=0123456789abcdef0123456789abcdeX"}
+	write(t, dir, "identity-providers/corp.yaml", "handle: corp\nname: Corp\nissuer: https://login.example.com\nclientId: postern\nclientSecret: {env: CORP}\n")
+	third := []string{"CORP=0123456789abcdef"}
+	first, second := []string{"CORP=the secret of corp", "SHOP=0123456789abcdef0123456789abcdef"}, []string{"SHOP=0123456789abcdef0123456789abcdeX"}
 	for _, step := range []struct {
 		environ []string
 		want    string
 	}{
-		{first, "2 to create, 0 to change"}, {first, "0 to create, 0 to change"}, {nil, "0 to create, 0 to change"},
+		{first, "3 to create, 0 to change"}, {first, "0 to create, 0 to change"}, {nil, "0 to create, 0 to change"},
 		{second, "~ application \"Shop\"  (applications/shop.yaml)\n    the secret, which is not shown\n0 to create, 1 to change"}, {second, "0 to create, 0 to change"},
+		{third, "~ identity provider \"corp\"  (identity-providers/corp.yaml)\n    the secret, which is not shown\n0 to create, 1 to change"}, {third, "0 to create, 0 to change"},
 	} {
 		plan := w.mustApply(dir, declare.Options{Getenv: environ(step.environ...)})
 		if !strings.Contains(plan, step.want) || strings.Contains(plan, "0123456789abcdef") {

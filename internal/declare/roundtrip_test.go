@@ -74,6 +74,7 @@ func (w *world) events() int {
 func TestExportLeavesOut(t *testing.T) {
 	w := newWorld(t)
 	w.ensure(`
+identityProviders: [{handle: shop, name: Example Corp, issuer: "https://login.example.com", clientId: postern, clientSecret: {env: SECRET}}, {handle: open, name: Open, issuer: "https://login.example.org", clientId: postern}]
 users: [{type: Person, attributes: {username: eve, password: {env: PASSWORD}}}]
 applications: [{name: Shop, inboundAuthConfig: [{type: oauth2, config: {clientId: shop, redirectUris: ["https://shop.example.com"], tokenEndpointAuthMethod: client_secret_post, clientSecret: {env: SECRET}}}]}]`,
 		"PASSWORD=quiet harbour", secret)
@@ -86,6 +87,12 @@ applications: [{name: Shop, inboundAuthConfig: [{type: oauth2, config: {clientId
 	}
 	if !strings.Contains(all, "clientSecret:\n        env: POSTERN_SECRET_SHOP\n") || strings.Count(all, "clientId: shop") != 1 {
 		t.Errorf("the secret of the shop has no place:\n%s", w.files()["applications/shop.yaml"])
+	}
+	for name, want := range map[string]bool{"shop": true, "open": false} { // one variable is not for both of the secrets
+		text := string(w.files()["identity-providers/"+name+".yaml"])
+		if got := strings.Contains(text, "clientSecret:\n  env: POSTERN_SECRET_IDENTITY_PROVIDER_SHOP\n"); got != want || text == "" {
+			t.Errorf("the secret has a place: %t, in\n%s", got, text)
+		}
 	}
 }
 

@@ -253,6 +253,10 @@ func many(applications, users, flows int) string {
 	for i := range flows {
 		fmt.Fprintf(&b, "  - {handle: flow-%d, name: \"Flow <%d> & more: %d%%\", flowType: AUTHENTICATION, nodes: [{id: key, use: passkey-authenticate, with: {mode: usernameless}, next: {success: done}}, {id: done, use: authorization-code}]}\n", i, i, i)
 	}
+	b.WriteString("identityProviders:\n  - {handle: open, name: Open, issuer: \"https://login.example.org\", clientId: postern}\n")
+	for i := range flows {
+		fmt.Fprintf(&b, "  - {handle: client_%d, name: \"Corp %d\", issuer: \"https://login-%d.example.com/\", clientId: postern, clientSecret: {env: SECRET}, scopes: [email, openid]}\n", i, i, i)
+	}
 	b.WriteString("applications:\n")
 	for i := range applications {
 		fmt.Fprintf(&b, "  - name: \"App %d: ünïcode, 'quotes' # and all\"\n    ouId: customers\n    authFlowId: flow-%d\n    customizations: {theme: {dark: true, sizes: [1, 2.50, 1e3], none: null, lines: \"a\\nb\\n\"}}\n", i, i%flows)
