@@ -179,6 +179,17 @@ func (h *house) providerAttempts(t testing.TB) []attempt {
 	}
 }
 
+// A flow names what its sub-flows name, in the versions that it uses.
+func TestPartsNameProviders(t *testing.T) {
+	part := &schemas.Flow{Nodes: []schemas.Node{{ID: "a", Use: federatedKind, With: []byte(`{"provider": "corp"}`)}}}
+	whole := &schemas.Flow{Parts: map[string]*schemas.Flow{"other": {}, "there": {Parts: map[string]*schemas.Flow{"further": part}}}}
+	for handle, want := range map[string]bool{"corp": true, "club": false, "": false} {
+		if got := names(whole, handle); got != want {
+			t.Errorf("it names %q: %t", handle, got)
+		}
+	}
+}
+
 // A flow names providers that there are.
 func TestFlowsNameProviders(t *testing.T) {
 	h := furnished(t, newWorld(t))

@@ -67,8 +67,14 @@ func namedProviders(f *schemas.Flow) (list []namedProvider) {
 	return list
 }
 
-// names reports whether a flow names the provider with the handle.
+// names reports whether a flow, or a sub-flow as the flow uses it, names the provider
+// with the handle.
 func names(f *schemas.Flow, handle string) bool {
+	for _, part := range f.Parts {
+		if names(part, handle) {
+			return true
+		}
+	}
 	return slices.ContainsFunc(namedProviders(f), func(named namedProvider) bool { return named.handle == handle })
 }
 
