@@ -32,7 +32,7 @@ type registrars struct {
 	told chan string    // logout tokens
 }
 
-func newRegistrars(t *testing.T) *registrars {
+func newRegistrars(t *testing.T, environ ...string) *registrars {
 	t.Helper()
 	r := &registrars{has: map[string]any{}, told: make(chan string, 10)}
 	r.site = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, asked *http.Request) {
@@ -47,7 +47,7 @@ func newRegistrars(t *testing.T) *registrars {
 		}
 	}))
 	t.Cleanup(r.site.Close)
-	r.rig = newPeople(t, "POSTERN_OAUTH_DCR_INSECURE=true")
+	r.rig = newPeople(t, append(environ, "POSTERN_OAUTH_DCR_INSECURE=true")...)
 	trusted := x509.NewCertPool()
 	trusted.AddCert(r.site.Certificate())
 	r.outbound = outbound.New(outbound.Rules{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: trusted})

@@ -111,6 +111,7 @@ func (h *house) build(ctx context.Context) error {
 	}
 	h.directory = directory.New(directory.Options{
 		Store: h.store, Hasher: h.passwords, DigestKey: token.Derive(kek, "audit", 32), Box: h.boxes.providers,
+		PrivateUseSchemes: cfg.OAuth.DCR.PrivateUseSchemes,
 		CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
 			flow, _, problems := engine.Check(text, yaml, h.kinds)
 			return flow, problems

@@ -37,6 +37,8 @@ func judge(k key, value any) []schemas.Problem {
 		return judgeItems(k.path, value, networkFault)
 	case k.path == "outbound.allow":
 		return judgeItems(k.path, value, hostFault)
+	case k.path == "oauth.dcr.private_use_schemes":
+		return judgeItems(k.path, value, privateUseFault)
 	case k.path == "http.targets":
 		return judgeTargets(k.path, value)
 	}
@@ -73,6 +75,16 @@ func hostFault(text string) string {
 		return fmt.Sprintf("expected a host name in lower case such as idp.example.com, or an address or network such as 10.0.0.0/8, got %.253q", text)
 	}
 	return ""
+}
+
+func privateUseFault(text string) string {
+	switch {
+	case schemas.PrivateUseScheme(text):
+		return ""
+	case strings.Contains(text, "."):
+		return fmt.Sprintf("expected a scheme without a dot, got %.64q: one that is a domain name backwards needs not be named", text)
+	}
+	return fmt.Sprintf("expected the scheme of an app in lower case, such as cursor, and none that browsers or systems act on themselves, got %.64q", text)
 }
 
 func listenFault(text string) string {

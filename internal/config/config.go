@@ -98,7 +98,8 @@ type OAuth struct {
 
 // DCR is dynamic client registration (RFC 7591).
 type DCR struct {
-	Insecure bool `json:"insecure"` // open to anybody
+	Insecure          bool     `json:"insecure"`            // open to anybody
+	PrivateUseSchemes []string `json:"private_use_schemes"` // in lower case, without a dot
 }
 
 // Outbound is what may be asked of the addresses that others name.

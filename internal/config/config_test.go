@@ -215,6 +215,10 @@ func TestFaults(t *testing.T) {
 		{text: "token: {key_publish: 24h, key_age: 47h}", want: []string{"1:36: token.key_age: expected at least twice token.key_publish, which is 24h0m0s, got 47h0m0s: raise it, or lower token.key_publish"}},
 		{text: "token: {key_publish: 24h, key_age: never}", want: []string{"1:36: token.key_age: expected a duration such as 30m or 1h30m"}},
 		{text: "password: {memory_kib: 200000, iterations: 50}", want: []string{"1:24: password.memory_kib: memory_kib times iterations is 10000000, expected at most 1048576: lower one of them"}},
+		{text: "oauth: {dcr: {private_use_schemes: [cursor, javascript, 'cursor://', com.example.app]}}", want: []string{
+			`1:45: oauth.dcr.private_use_schemes[1]: expected the scheme of an app in lower case, such as cursor, and none that browsers or systems act on themselves, got "javascript"`,
+			`1:57: oauth.dcr.private_use_schemes[2]: expected the scheme of an app in lower case, such as cursor, and none that browsers or systems act on themselves, got "cursor://"`,
+			`1:70: oauth.dcr.private_use_schemes[3]: expected a scheme without a dot, got "com.example.app": one that is a domain name backwards needs not be named`}},
 		{text: "audit: {retention: 1}", want: []string{`1:20: audit.retention: expected a number of days such as 400d, or 0 for ever, got "1"`}},
 		{text: "audit: {retention: -1d}", want: []string{"1:20: audit.retention: expected a number of days such as 400d, or 0 for ever"}},
 		{text: "audit: {retention: 23h59m}", want: []string{`1:20: audit.retention: expected a number of days such as 400d, or 0 for ever, got "23h59m"`}},

@@ -34,6 +34,10 @@ type Options struct {
 	DigestKey []byte
 	// Box seals the client secrets of identity providers.
 	Box Box
+	// PrivateUseSchemes are schemes without a dot that public clients on devices may
+	// have for their own, beside domain names backwards (RFC 8252 §7.1). Each is one of
+	// those for which schemas.PrivateUseScheme holds.
+	PrivateUseSchemes []string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }

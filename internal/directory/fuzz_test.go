@@ -12,13 +12,13 @@ func FuzzRedirectURI(f *testing.F) {
 	for _, uri := range []string{
 		"https://app.example.com/callback?x=1", "http://127.0.0.1:1/", "http://[::1]/", "http://localhost", "com.example.app:/callback",
 		"javascript:alert(1)", "https://a@b/", "https://*.example.com", "https://a\\@b", "https:a", "//a", "https://a#b", "http://localhost.evil.example/",
-		"HTTPS://A.EXAMPLE/", "https://[::1%25en0]/", "https://1.2.3.4:0/", "a.b://c", "https://%61/",
+		"HTTPS://A.EXAMPLE/", "https://[::1%25en0]/", "https://1.2.3.4:0/", "a.b://c", "https://%61/", "cursor://a/b", "CURSOR:c", "vscode://a",
 	} {
 		f.Add(uri, true)
 		f.Add(uri, false)
 	}
 	f.Fuzz(func(t *testing.T, uri string, private bool) {
-		if redirectFault(uri, private) != "" {
+		if (redirectRules{private, []string{"cursor"}}).fault(uri) != "" {
 			return
 		}
 		u, err := url.Parse(uri)
@@ -28,7 +28,7 @@ func FuzzRedirectURI(f *testing.F) {
 		switch scheme := strings.ToLower(u.Scheme); {
 		case scheme == "https" && u.Hostname() != "" && u.Opaque == "":
 		case scheme == "http" && strings.Contains(" localhost 127.0.0.1 ::1 ", " "+strings.ToLower(u.Hostname())+" "):
-		case private && strings.Contains(scheme, "."):
+		case private && (strings.Contains(scheme, ".") || scheme == "cursor"):
 		default:
 			t.Fatalf("%q was accepted (private-use schemes: %v)", uri, private)
 		}

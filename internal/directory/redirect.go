@@ -17,29 +17,35 @@ func checkRedirects(w *work, appType string, o *schemas.OAuthProfile) {
 	// Any app on a device can take a scheme for itself, so only clients that rest
 	// on no secret may have one. A page in a browser has no use for it.
 	private := *o.PublicClient && appType != schemas.SinglePageApp
+	app := redirectRules{private: private, schemes: w.schemes}
 	for _, list := range []struct {
 		member string
 		uris   []string
 	}{{"redirectUris", o.RedirectURIs}, {"postLogoutRedirectUris", o.PostLogoutRedirectURIs}} {
 		for i, uri := range list.uris {
-			if wrong := redirectFault(uri, private); wrong != "" {
+			if wrong := app.fault(uri); wrong != "" {
 				w.invalid(inConfig(fmt.Sprintf("%s[%d]", list.member, i)), "%s", wrong)
 			}
 		}
 	}
 	if uri := o.BackchannelLogoutURI; uri != "" {
-		if wrong := redirectFault(uri, false); wrong != "" {
+		if wrong := (redirectRules{}).fault(uri); wrong != "" {
 			w.invalid(inConfig("backchannelLogoutUri"), "%s", wrong)
 		}
 	}
 }
 
-// redirectFault says what is wrong with a redirect URI; "" for one that may be
-// registered. They are compared letter by letter (RFC 9700 §4.1.3), so there are
-// no patterns; codes must not travel in the clear, except to a loopback address
-// (RFC 8252 §7.3); and private tells whether it may have a private-use scheme
-// (RFC 8252 §7.1).
-func redirectFault(uri string, private bool) string {
+// redirectRules are which schemes redirect URIs of a client may have.
+type redirectRules struct {
+	private bool     // a private-use scheme will do: RFC 8252 §7.1
+	schemes []string // those that need no dot
+}
+
+// fault says what is wrong with a redirect URI; "" for one that may be registered.
+// They are compared letter by letter (RFC 9700 §4.1.3), so there are no patterns;
+// and codes must not travel in the clear, except to a loopback address (RFC 8252
+// §7.3).
+func (rules redirectRules) fault(uri string) string {
 	u, err := url.Parse(uri)
 	switch {
 	case strings.ContainsFunc(uri, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`"<>\^{|}`+"`", c) }):
@@ -62,13 +68,22 @@ func redirectFault(uri string, private bool) string {
 		}
 		return "expected https://: plain http is for the loopback addresses only (localhost, 127.0.0.1, [::1])"
 	}
+	return rules.schemeFault(u.Scheme)
+}
+
+// schemeFault says what is wrong with a scheme that is not the web's.
+func (rules redirectRules) schemeFault(scheme string) string {
 	switch {
-	case !strings.Contains(u.Scheme, "."):
-		return fmt.Sprintf("expected https://, or http:// with a loopback address, got the scheme %.64q; an app on a device may have one "+
-			"of its own if it is a domain name backwards, such as com.example.app:/callback", u.Scheme)
-	case !private:
+	case !strings.Contains(scheme, ".") && !slices.Contains(rules.schemes, scheme):
+		wrong := fmt.Sprintf("expected https://, or http:// with a loopback address, got the scheme %.64q; an app on a device may have one "+
+			"of its own if it is a domain name backwards, such as com.example.app:/callback", scheme)
+		if schemas.PrivateUseScheme(scheme) {
+			wrong += ", or if oauth.dcr.private_use_schemes in the configuration of the server names it"
+		}
+		return wrong
+	case !rules.private:
 		return fmt.Sprintf("expected https://, or http:// with a loopback address: a scheme of its own such as %.64q is for public clients "+
-			"on devices only (type %s)", u.Scheme, schemas.MobileApp)
+			"on devices only (type %s)", scheme, schemas.MobileApp)
 	}
 	return ""
 }

@@ -22,6 +22,8 @@ type work struct {
 	now  time.Time
 	// permissions are those there are, once they have been asked for.
 	permissions []string
+	// schemes are the PrivateUseSchemes.
+	schemes []string
 	// prepared is what the resource's prepare has returned.
 	prepared any
 	// secret is set by a rule that changes what the resource does not show.
@@ -210,7 +212,7 @@ func (d *Directory) transact(ctx context.Context, c Call, do func(*work) error) 
 	if c.tx == nil {
 		return d.Transact(ctx, c, func(inner Call) error { return d.transact(ctx, inner, do) })
 	}
-	w := &work{ctx: ctx, call: c, tx: c.tx, now: d.now()}
+	w := &work{ctx: ctx, call: c, tx: c.tx, now: d.now(), schemes: d.PrivateUseSchemes}
 	if err := do(w); err != nil {
 		return err
 	}
