@@ -159,13 +159,14 @@ func nodePath(i int, member string) string {
 // inputs that the flow collects are only known after the first time.
 func (c *compiler) makeExecutors() {
 	usable := c.checkWith()
-	inputs := map[string]schemas.InputType{}
+	inputs, replies := map[string]schemas.InputType{}, map[string]map[string]ReplyType{}
 	maps.Copy(inputs, c.flow.Requires.Inputs)
 	partial := false
 	for i, ok := range usable {
 		if ok {
-			exec, problems := c.newExecutor(i, nil, true)
+			exec, problems := c.newExecutor(i, nil, nil, true)
 			c.collect(i, exec, inputs)
+			c.collectReply(i, exec, replies)
 			ok = len(problems) == 0
 		}
 		partial = partial || !ok
@@ -174,7 +175,7 @@ func (c *compiler) makeExecutors() {
 		if !ok {
 			continue
 		}
-		exec, problems := c.newExecutor(i, inputs, partial)
+		exec, problems := c.newExecutor(i, inputs, replies, partial)
 		for _, p := range problems {
 			c.report(orRule(p.Rule, RuleShape), i, schemas.JoinPath("with", p.Path), "%s", p.Message)
 		}
@@ -182,6 +183,7 @@ func (c *compiler) makeExecutors() {
 			c.finishNode(i, exec)
 		}
 	}
+	c.bindReplies()
 	c.graph.inputs = inputs
 }
 
@@ -242,10 +244,11 @@ func withOf(n *schemas.Node) json.RawMessage {
 	return n.With
 }
 
-func (c *compiler) newExecutor(i int, inputs map[string]schemas.InputType, partial bool) (Executor, []schemas.Problem) {
+func (c *compiler) newExecutor(i int, inputs map[string]schemas.InputType, replies map[string]map[string]ReplyType, partial bool) (Executor, []schemas.Problem) {
 	n := &c.nodes[i]
 	config := &Config{
-		FlowType: c.flow.FlowType, Guarantees: c.flow.Guarantees, Node: n, With: withOf(n), Inputs: inputs, Partial: partial,
+		FlowType: c.flow.FlowType, Guarantees: c.flow.Guarantees, Node: n, With: withOf(n),
+		Inputs: inputs, Replies: replies, Partial: partial,
 	}
 	if inner := c.inner[i]; inner != nil {
 		config.Subflow = inner.flow

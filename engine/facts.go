@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -64,14 +65,17 @@ func NewFacts(facts ...Fact) Facts {
 	return s
 }
 
-// anyInput stands for the facts of all inputs, after a node that could not be
-// understood and may have collected any. It only lives while a flow is checked.
+// anyInput stands for the facts of all inputs and replies, after a node that could not
+// be understood and may have collected any. It only lives while a flow is checked.
 const anyInput Fact = "input.*"
+
+// collected reports whether the fact is one of those that anyInput stands for.
+func (f Fact) collected() bool { return isInput(f) || isReply(f) }
 
 // Has reports whether the fact is in the set.
 func (s Facts) Has(f Fact) bool {
 	_, ok := s[f]
-	if _, input := f.Input(); input && !ok {
+	if !ok && f.collected() {
 		_, ok = s[anyInput]
 	}
 	return ok
@@ -121,7 +125,7 @@ func (s Facts) meet(t Facts) bool {
 		delete(s, anyInput)
 		shrank = true
 		for f := range t {
-			if _, input := f.Input(); input {
+			if f.collected() {
 				s[f] = struct{}{}
 			}
 		}
@@ -147,7 +151,10 @@ func (s Facts) after(o Outcome) Facts {
 		next[f] = struct{}{}
 	}
 	if s.claimWithdrawn(o.Withdraws) {
-		delete(next, User)
+		maps.DeleteFunc(next, func(f Fact, _ struct{}) bool { return f == User || isUserReply(f) })
+	}
+	for _, f := range o.Forgets {
+		delete(next, f)
 	}
 	for _, input := range o.Withdraws {
 		delete(next, InputFact(input))
@@ -173,7 +180,7 @@ func (f Fact) aboutSubject() bool {
 	_, claim := f.claim()
 	_, class := f.class()
 	_, method := f.method()
-	return claim || class || method
+	return claim || class || method || isUserReply(f)
 }
 
 // claimWithdrawn reports whether the inputs taken back may be what named the

@@ -108,6 +108,8 @@ type Outcome struct {
 	// NewSubject says that the run turns to another user (or to none): all that
 	// was certain about the one before is forgotten first.
 	NewSubject bool
+	// Forgets are facts that do not hold afterwards.
+	Forgets []Fact
 	// Withdraws names inputs whose values are taken back or replaced. Their
 	// InputFact no longer holds unless Establishes says so anew, and a user who
 	// was merely named by one of them (neither created nor authenticated by this
@@ -127,8 +129,11 @@ type Config struct {
 	Subflow *schemas.Flow
 	// Inputs has the type of every input that prompts of the flow collect.
 	Inputs map[string]schemas.InputType
+	// Replies has the types of the values of every reply that nodes of the flow keep, by
+	// its name.
+	Replies map[string]map[string]ReplyType
 	// Partial says that some nodes of the flow could not be understood, so that
-	// Inputs may lack what they collect: an input that is not there is no mistake.
+	// Inputs and Replies may lack what they collect: what is not there is no mistake.
 	Partial bool
 }
 

@@ -50,7 +50,7 @@ type transfer struct {
 	target       int
 	clears, sets uint64
 	given        []givenBits
-	user, own    uint64 // of the facts User and Own
+	user, own    uint64 // of the facts that go with a user who was named, and of Own
 	claims       uint64 // of all claims
 	withdrawn    uint64 // of those the outcome withdraws
 	withdraws    bool   // it withdraws some input
@@ -108,7 +108,7 @@ func (c *compiler) bearing(asked []Fact) []Fact {
 			continue
 		}
 		bears[f] = struct{}{}
-		if f == User {
+		if f == User || isUserReply(f) {
 			todo = append(append(todo, Own), c.claims()...)
 		}
 		todo = append(todo, c.conditions()[f]...)
@@ -182,7 +182,7 @@ func (p *product) compile() {
 			o := e.Outcome
 			if n.exec == nil {
 				o = n.likely(e.Name)
-				o.Establishes = append(slices.Clone(o.Establishes), p.those(isInput)...)
+				o.Establishes = append(slices.Clone(o.Establishes), p.those(Fact.collected)...)
 			}
 			p.edges[i][j] = p.transfer(o)
 			p.edges[i][j].target = e.target
@@ -193,7 +193,7 @@ func (p *product) compile() {
 // transfer makes Facts.after of an outcome.
 func (p *product) transfer(o Outcome) transfer {
 	t := transfer{
-		sets: p.mask(o.Establishes), user: p.bits[User], own: p.bits[Own],
+		sets: p.mask(o.Establishes), clears: p.mask(o.Forgets), user: p.bits[User] | p.mask(p.those(isUserReply)), own: p.bits[Own],
 		claims: p.mask(p.those(isClaim)), withdraws: len(o.Withdraws) > 0 && !o.NewSubject,
 	}
 	for _, input := range o.Withdraws {

@@ -12,18 +12,19 @@ import (
 
 // state is what a run keeps between two steps. Only the engine reads it.
 type state struct {
-	Facts    []Fact            `json:"facts,omitempty"`
-	Inputs   map[string]string `json:"inputs,omitempty"`
-	Subject  Subject           `json:"subject,omitzero"`
-	Auth     *Authentication   `json:"auth,omitempty"`
-	Keep     json.RawMessage   `json:"keep,omitempty"`
-	Ask      *Ask              `json:"ask,omitempty"`
-	Notice   *schemas.Error    `json:"notice,omitempty"`
-	Tell     map[string]string `json:"tell,omitempty"`
-	Token    string            `json:"token"`
-	Verbose  bool              `json:"verbose,omitempty"`
-	Failures int               `json:"failures,omitempty"`
-	Bound    *bound            `json:"bound,omitempty"`
+	Facts    []Fact                    `json:"facts,omitempty"`
+	Inputs   map[string]string         `json:"inputs,omitempty"`
+	Replies  map[string]map[string]any `json:"replies,omitempty"`
+	Subject  Subject                   `json:"subject,omitzero"`
+	Auth     *Authentication           `json:"auth,omitempty"`
+	Keep     json.RawMessage           `json:"keep,omitempty"`
+	Ask      *Ask                      `json:"ask,omitempty"`
+	Notice   *schemas.Error            `json:"notice,omitempty"`
+	Tell     map[string]string         `json:"tell,omitempty"`
+	Token    string                    `json:"token"`
+	Verbose  bool                      `json:"verbose,omitempty"`
+	Failures int                       `json:"failures,omitempty"`
+	Bound    *bound                    `json:"bound,omitempty"`
 }
 
 // run is a run while one step of it is being decided. It is used by one
@@ -101,9 +102,9 @@ func (r *run) visit(answer *Answer) *Visit {
 	}
 	maps.Copy(inputs, r.secrets)
 	v := &Visit{
-		ExecutionID: r.rec.ID, FlowType: r.graph.flow.FlowType, Application: r.app,
+		ExecutionID: r.rec.ID, Revision: r.rec.Revision, FlowType: r.graph.flow.FlowType, Application: r.app,
 		Request: r.request, Now: r.now, Answer: answer, Keep: r.state.Keep,
-		Inputs: inputs, Subject: r.state.Subject, Facts: r.facts, Pending: r.changes, Authentication: r.state.Auth,
+		Inputs: inputs, Replies: r.state.Replies, Subject: r.state.Subject, Facts: r.facts, Pending: r.changes, Authentication: r.state.Auth,
 	}
 	if b := r.state.Bound; b != nil {
 		v.AuthRequestID, v.Login, v.LoginHint = b.ID, b.Login, b.LoginHint
@@ -212,6 +213,9 @@ func (r *run) leave(e edge, d *Decision) error {
 	}
 	if f, ok := r.unfounded(); ok {
 		return fmt.Errorf("node %q left by %q, which promises %s, and the run has none", node, e.Name, factNames([]Fact{f}))
+	}
+	if err := r.keepReplies(d); err != nil {
+		return fmt.Errorf("node %q left by %q: %w", node, e.Name, err)
 	}
 	r.state.Keep, r.state.Ask = nil, nil
 	r.at = e.target

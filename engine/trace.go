@@ -66,7 +66,12 @@ func note(before, after Facts, o Outcome, about Facts) string {
 	}
 	for _, f := range about.List() {
 		input, is := f.Input()
+		reply, ofService := f.reply()
 		switch {
+		case ofService && gained(f):
+			words = append(words, fmt.Sprintf("a service has answered %q", reply))
+		case ofService && lost(f):
+			words = append(words, fmt.Sprintf("the answer %q is about something else now", reply))
 		case is && gained(f):
 			words = append(words, fmt.Sprintf("the input %q has a value", input))
 		case is && lost(f):

@@ -11,6 +11,8 @@ import (
 // reading only.
 type Visit struct {
 	ExecutionID string
+	// Revision counts the steps of the run that were committed before this one.
+	Revision    int64
 	FlowType    schemas.FlowType
 	Application *schemas.Application
 	Request     Request
@@ -25,6 +27,9 @@ type Visit struct {
 	// Inputs are the values collected so far. Secret ones (passwords, one-time
 	// codes) are among them only in the step that brought them.
 	Inputs map[string]string
+	// Replies are what services have answered, by the names that the flow gives them, and
+	// the names of their values. A value is a string, a bool or a float64.
+	Replies map[string]map[string]any
 	// Subject is the user the run is about; the zero value when it knows none.
 	Subject Subject
 	// Facts are what has come about in this run: at least what the analysis
@@ -146,6 +151,8 @@ type Decision struct {
 	// Set adds collected inputs, and Drop removes them.
 	Set  map[string]string
 	Drop []string
+	// Replies are kept, by their names, for outcomes that establish their facts.
+	Replies map[string]map[string]any
 	// Tell is added to additionalData of this and every later reply of the run.
 	Tell map[string]string
 	// Changes are applied in the transaction that commits the step.
