@@ -3,19 +3,12 @@ package nodes
 import (
 	"context"
 	"fmt"
-	"slices"
-	"sync"
-
-	"cel.dev/cel-go/cel"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
 )
 
-func decisionKind(d Deps) *engine.Kind {
-	// The environment is immutable and the same for every node. It is made when
-	// the first decision is compiled: many a flow has none.
-	env := sync.OnceValues(expressionEnv)
+func decisionKind(d Deps, env environment) *engine.Kind {
 	return &engine.Kind{
 		Name: "decision",
 		Doc: "Chooses the way by expressions in CEL. The first case whose expression is true gives the outcome, " +
@@ -48,7 +41,7 @@ const decisionSchema = `{
         "properties": {
           "when": {
             "type": "string", "minLength": 1, "maxLength": 4096,
-            "description": "A CEL expression that is true or false. It sees user (id, type, ouId, attributes, hasPasskey, hasPassword, isNew, isAuthenticated), application (id, name, ouId, clientId), inputs, and request (origin, language)."
+            "description": "A CEL expression that is true or false. It sees user (id, type, ouId, attributes, hasPasskey, hasPassword, isNew, isAuthenticated), application (id, name, ouId, clientId), inputs, request (origin, language), and replies: what an http-request keeps as risk is replies.risk with the names of its values."
           },
           "outcome": {
             "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$",
@@ -72,29 +65,21 @@ type decisionCase struct {
 
 type decision struct {
 	decisionWith
-	expressions []*expression
-	deps        Deps
-	node        string
-	secret      map[string]bool   // inputs that no expression may see
-	proves      map[string]proven // what holds where it is left by an outcome
-	untrue      proven            // what holds where none of the cases so far is true
+	reader
+	node   string
+	proves map[string]proven // what holds where it is left by an outcome
+	untrue proven            // what holds where none of the cases so far is true
 }
 
-func newDecision(c *engine.Config, d Deps, env func() (*cel.Env, error)) (engine.Executor, []schemas.Problem) {
+func newDecision(c *engine.Config, d Deps, env environment) (engine.Executor, []schemas.Problem) {
 	with, found := configure[decisionWith](c)
-	e, err := env()
+	e, err := env.with(c)
 	if err != nil {
 		return nil, append(found, problem("", "CEL is not available: %v", err))
 	}
-	x := &decision{
-		decisionWith: with, deps: d, node: c.Node.ID,
-		secret: map[string]bool{}, proves: map[string]proven{},
-	}
-	for identifier, t := range c.Inputs {
-		x.secret[identifier] = t.Secret()
-	}
+	x := &decision{decisionWith: with, reader: newReader(c, d), node: c.Node.ID, proves: map[string]proven{}}
 	for i, one := range with.Cases {
-		compiled, faults := compileExpression(e, one.When, x.untrue.facts)
+		compiled, faults := compileExpression(e, c, one.When, x.untrue.facts)
 		faults = append(faults, compiled.checkInputs(c)...)
 		for _, f := range faults {
 			found = append(found, f.problem(whenPath(i)))
@@ -166,66 +151,4 @@ func (x *decision) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisi
 		}
 	}
 	return engine.Leave(otherwise), nil
-}
-
-// values gives the expressions their variables. What no expression uses is not
-// fetched.
-func (x *decision) values(ctx context.Context, v *engine.Visit) (map[string]any, error) {
-	inputs := make(map[string]string, len(v.Inputs))
-	for identifier, value := range v.Inputs {
-		if !x.secret[identifier] {
-			inputs[identifier] = value
-		}
-	}
-	values := map[string]any{
-		"inputs":      inputs,
-		"request":     requestView{Origin: v.Request.Origin, Language: v.Request.Language},
-		"application": applicationView{},
-		"user":        userView{},
-	}
-	if app := v.Application; app != nil {
-		values["application"] = applicationView{ID: app.ID, Name: app.Name, OUID: app.OUID, ClientID: app.ClientID}
-	}
-	user, err := x.user(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	values["user"] = *user
-	return values, nil
-}
-
-// user is the run's user as far as the expressions use one. Where none is known
-// nobody is new or authenticated, and no expression gets to read more.
-func (x *decision) user(ctx context.Context, v *engine.Visit) (*userView, error) {
-	view := &userView{
-		Attributes: viewAttributes(nil), IsNew: v.Facts.Has(engine.New), IsAuthenticated: v.Authentication != nil,
-	}
-	var uses usage
-	for _, e := range x.expressions {
-		uses = uses.with(e.uses)
-	}
-	certain := slices.ContainsFunc(x.expressions, func(e *expression) bool { return e.user != nil })
-	if !uses.user || !certain && !v.Subject.Known() {
-		return view, nil
-	}
-	u, err := subjectUser(ctx, x.deps.Users, v)
-	if err != nil {
-		return nil, err
-	}
-	view.ID, view.Type, view.OUID, view.Attributes = u.ID, u.Type, u.OUID, viewAttributes(u.Attributes)
-	if uses.passkey {
-		credentials, err := passkeysOf(ctx, x.deps.Credentials, v, u.ID)
-		if err != nil {
-			return nil, err
-		}
-		view.HasPasskey = len(credentials) > 0
-	}
-	if uses.password {
-		hash, err := passwordOf(ctx, x.deps.Passwords, v, u.ID)
-		if err != nil {
-			return nil, err
-		}
-		view.HasPassword = hash != ""
-	}
-	return view, nil
 }

@@ -366,7 +366,7 @@ func FuzzExpression(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		e, faults := compileExpression(env, text, nil)
+		e, faults := compileExpression(env, &engine.Config{}, text, nil)
 		if len(faults) == 0 && e.program == nil {
 			t.Fatal("nothing is wrong, and there is no program")
 		}

@@ -72,6 +72,7 @@ func expressionEnv() (*cel.Env, error) {
 		cel.Variable("application", cel.ObjectType(application.String())),
 		cel.Variable("request", cel.ObjectType(request.String())),
 		cel.Variable("inputs", cel.MapType(cel.StringType, cel.StringType)),
+		cel.CrossTypeNumericComparisons(true), // 0.5 < 1
 		cel.ParserRecursionLimit(maxExpressionDepth),
 		cel.ExpressionNodeLimit(maxExpressionNodes),
 		cel.RegexProgramSizeLimit(maxRegexProgram),
@@ -79,14 +80,18 @@ func expressionEnv() (*cel.Env, error) {
 	)
 }
 
-// expression is a compiled condition.
+// expression is a compiled condition, or a value of a body.
 type expression struct {
 	program cel.Program
 	uses    usage
 	inputs  []inputUse
-	user    common.Location // the first use of user that needs one, nil when there is none
-	isTrue  proven          // what holds where it is true
-	isFalse proven
+	replies []replyUse
+	// allInputs says that it reads inputs as a whole, and not only one by its name;
+	// ofUser that it reads anything at all of the user.
+	allInputs, ofUser bool
+	user              common.Location // the first use of user that needs one, nil when there is none
+	isTrue            proven          // what holds where it is true
+	isFalse           proven
 }
 
 // fault is something wrong with an expression and where in it.
@@ -108,20 +113,29 @@ func (f fault) placed() string {
 
 // compileExpression checks and plans a condition that is read where the facts
 // given hold. It never returns nil: what could not be compiled uses nothing.
-func compileExpression(env *cel.Env, text string, given engine.Facts) (*expression, []fault) {
+func compileExpression(env *cel.Env, c *engine.Config, text string, given engine.Facts) (*expression, []fault) {
+	return compileTyped(env, c, text, given, func(t *cel.Type) string {
+		if t.IsExactType(cel.BoolType) || dynamic(c, t) {
+			return ""
+		}
+		return fmt.Sprintf("a condition is true or false, but this is a %s; compare it with something", t)
+	})
+}
+
+// compileTyped compiles an expression whose type unfit has no fault to find with.
+func compileTyped(env *cel.Env, c *engine.Config, text string, given engine.Facts, unfit func(*cel.Type) string) (*expression, []fault) {
 	e := &expression{}
 	checked, issues := env.Compile(text)
 	if issues.Err() != nil {
 		var faults []fault
 		for _, issue := range issues.Errors() {
-			faults = append(faults, fault{issue.Location, issue.Message})
+			faults = append(faults, fault{issue.Location, explained(issue.Message, c)})
 		}
 		return e, faults
 	}
 	native := checked.NativeRep()
-	if t := checked.OutputType(); !t.IsExactType(cel.BoolType) {
-		at := native.SourceInfo().GetStartLocation(native.Expr().ID())
-		return e, []fault{{at, fmt.Sprintf("a condition is true or false, but this is a %s; compare it with something", t)}}
+	if message := unfit(checked.OutputType()); message != "" {
+		return e, []fault{{native.SourceInfo().GetStartLocation(native.Expr().ID()), message}}
 	}
 	program, err := env.Program(checked, cel.CostLimit(maxExpressionCost))
 	if err != nil {

@@ -64,7 +64,7 @@ func (e *expression) needs() []engine.Need {
 			Mend:  fmt.Sprintf("put has(inputs.%s) && before it, or make the input required", use.identifier),
 		})
 	}
-	return needs
+	return append(needs, e.replyNeeds()...)
 }
 
 // walker finds what an expression uses. It takes a variable of a comprehension
@@ -84,9 +84,7 @@ func (w *walker) walk(e ast.Expr, given engine.Facts) {
 	}
 	switch e.Kind() {
 	case ast.IdentKind:
-		if e.AsIdent() == "user" {
-			w.useUser(e, given, usage{user: true, passkey: true, password: true})
-		}
+		w.walkIdent(e, given)
 	case ast.SelectKind:
 		w.walkSelect(e, given)
 	case ast.CallKind:
@@ -107,6 +105,20 @@ func (w *walker) walk(e ast.Expr, given engine.Facts) {
 	}
 }
 
+// walkIdent visits a variable by its whole name.
+func (w *walker) walkIdent(e ast.Expr, given engine.Facts) {
+	switch name := e.AsIdent(); name {
+	case "user":
+		w.useUser(e, given, usage{user: true, passkey: true, password: true})
+	case "inputs":
+		w.into.allInputs = true
+	default:
+		if reply, ok := replyOf(name); ok {
+			w.into.replies = append(w.into.replies, replyUse{reply, w.at(e)})
+		}
+	}
+}
+
 func (w *walker) walkAll(list []ast.Expr, given engine.Facts) {
 	for _, e := range list {
 		w.walk(e, given)
@@ -119,7 +131,7 @@ func (w *walker) useUser(e ast.Expr, given engine.Facts, u usage) {
 	if w.into.user == nil && !given.Has(engine.User) {
 		w.into.user = w.at(e)
 	}
-	w.into.uses = w.into.uses.with(u)
+	w.into.uses, w.into.ofUser = w.into.uses.with(u), true
 }
 
 // walkSelect visits a.b; of user it notes which member.
@@ -130,6 +142,7 @@ func (w *walker) walkSelect(e ast.Expr, given engine.Facts) {
 		return
 	}
 	if _, fact := factOf(e); fact {
+		w.into.ofUser = true
 		return
 	}
 	member := s.FieldName()

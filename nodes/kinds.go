@@ -111,6 +111,17 @@ type Mails interface {
 	Mail(ctx context.Context, name string, m schemas.Mail, now time.Time) (schemas.Delivery, error)
 }
 
+// Targets asks and tells the services that the operator has configured.
+type Targets interface {
+	// Names are those of the targets there are; nil means that any name will do.
+	Names() []string
+	// Ask makes a call and waits for the reply, whatever that is. If there is none the
+	// error is a *schemas.Error that is not of class Internal.
+	Ask(ctx context.Context, c schemas.Call) (*schemas.CallReply, error)
+	// Tell returns the delivery of a call, sealed.
+	Tell(c schemas.Call, now time.Time) (schemas.Delivery, error)
+}
+
 // Asserter signs what a completed run says about a user.
 type Asserter interface {
 	Assert(ctx context.Context, a schemas.Assertion) (string, error)
@@ -136,8 +147,11 @@ type Deps struct {
 	Hasher      Hasher
 	Guesses     Guesses
 	Mails       Mails
-	Asserter    Asserter
-	Ceremonies  *passkey.Ceremonies
+	// Targets are the services of http-request. Nil is good enough to check flows, and
+	// takes any name for that of a target.
+	Targets    Targets
+	Asserter   Asserter
+	Ceremonies *passkey.Ceremonies
 	// Box seals the keys of authenticator apps.
 	Box Box
 	// Name is what authenticator apps call the server; "" means Postern.
@@ -155,6 +169,7 @@ type Deps struct {
 
 // Kinds returns every kind of node there is.
 func Kinds(d Deps) engine.Kinds {
+	env := newEnvironment()
 	return engine.Kinds{
 		"prompt":                promptKind(),
 		"user-resolve":          userResolveKind(d),
@@ -169,7 +184,8 @@ func Kinds(d Deps) engine.Kinds {
 		"recovery-code":         recoveryCodeKind(d),
 		"email-otp":             emailOTPKind(d),
 		"attributes":            attributesKind(d),
-		"decision":              decisionKind(d),
+		"http-request":          httpRequestKind(d, env),
+		"decision":              decisionKind(d, env),
 		"flow":                  flowKind(),
 		"session-check":         sessionCheckKind(d),
 		"consent":               consentKind(d),

@@ -30,6 +30,7 @@ func configurations() map[string]reflect.Type {
 		"recovery-code":         reflect.TypeFor[recoveryCodeWith](),
 		"email-otp":             reflect.TypeFor[emailOTPWith](),
 		"attributes":            reflect.TypeFor[attributesWith](),
+		"http-request":          reflect.TypeFor[httpRequestWith](),
 		"decision":              reflect.TypeFor[decisionWith](),
 		"flow":                  reflect.TypeFor[flowWith](),
 		"session-check":         reflect.TypeFor[sessionCheckWith](),

@@ -121,7 +121,7 @@ func (h *house) build(ctx context.Context) error {
 		Users: h.store, Types: h.directory, Passwords: h.store, Credentials: h.store, Permissions: h.store,
 		Factors: h.store, Identities: h.directory, Box: h.boxes.factors, Name: cfg.Passkey.RelyingPartyName,
 		Consents: h.store, Requests: h.store, Words: h.directory,
-		Hasher: h.passwords, Guesses: h.throttle, Mails: h.mails(), Asserter: h.tokens, Ceremonies: h.passkeys,
+		Hasher: h.passwords, Guesses: h.throttle, Mails: h.mails(), Targets: h.targets, Asserter: h.tokens, Ceremonies: h.passkeys,
 		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: token.Derive(kek, "decoys", 32),
 	})
 	h.catalogue = flows.NewCatalogue(h.store, h.kinds)

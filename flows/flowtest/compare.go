@@ -51,6 +51,7 @@ func (e Expect) compare(r *reply) differences {
 	e.compareClaims(&d, step.Assertion)
 	e.compareEvents(&d, r.events)
 	d.list("mails", e.Mails, addressees(r.mails))
+	e.compareRequests(&d, r.requests)
 	return d
 }
 

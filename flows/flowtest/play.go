@@ -31,6 +31,7 @@ type reply struct {
 	declined error
 	events   []schemas.Event
 	mails    []schemas.Mail
+	requests []HTTPRequest
 	left     []way
 }
 
@@ -62,6 +63,7 @@ func (p *playing) play(ctx context.Context) *Failure {
 // could not be made, or a defect of the product.
 func (p *playing) exchange(ctx context.Context, j int, send Send) (*reply, error) {
 	events, mails, left := len(p.Events()), len(p.Mails()), len(p.left)
+	asked, told := len(p.asked), len(p.told())
 	step, err := p.request(ctx, j, send)
 	r := &reply{}
 	switch {
@@ -73,6 +75,7 @@ func (p *playing) exchange(ctx context.Context, j int, send Send) (*reply, error
 	case !errors.As(err, &r.refused):
 		return nil, err
 	}
+	r.requests = p.called(asked, told)
 	r.events, r.mails, r.left = p.Events()[events:], p.Mails()[mails:], p.left[left:]
 	return r, nil
 }

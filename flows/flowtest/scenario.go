@@ -70,7 +70,10 @@ type Scenario struct {
 	Consents map[string][]string `json:"consents,omitempty"`
 	// Application has members in which the application is unlike that of the file.
 	Application json.RawMessage `json:"application,omitempty"`
-	Steps       []Exchange      `json:"steps"`
+	// HTTP is what services answer to the queries of the flow, by the names of the
+	// targets, first to last.
+	HTTP  map[string][]Answer `json:"http,omitempty"`
+	Steps []Exchange          `json:"steps"`
 }
 
 // Request is an authorization request.
@@ -168,6 +171,7 @@ type Expect struct {
 	NoClaims    []string          `json:"noClaims,omitempty"`    // that the assertion lacks
 	RedirectURL string            `json:"redirectURL,omitempty"` // where the browser is to go
 	Mails       []string          `json:"mails,omitempty"`       // addresses that this step sends mails to, all of them
+	Requests    []HTTPRequest     `json:"requests,omitempty"`    // what this step asks and tells services, all of it
 	Events      []Event           `json:"events,omitempty"`      // audit events of this step, all of them
 	Users       *int              `json:"users,omitempty"`       // how many users there are now
 	Sessions    *int              `json:"sessions,omitempty"`    // how many sessions there are now

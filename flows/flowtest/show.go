@@ -101,7 +101,7 @@ func (c *Ceremony) words() string {
 }
 
 // words tell what came: a line for the reply, one for the way the run took, one for
-// the audit log.
+// what it asked and told services, one for the audit log.
 func (r *reply) words() (lines []string) {
 	switch {
 	case r.declined != nil:
@@ -117,6 +117,9 @@ func (r *reply) words() (lines []string) {
 			ways = append(ways, strings.TrimSuffix(w.node+" "+w.outcome, " "))
 		}
 		lines = append(lines, "  by way of "+strings.Join(ways, ", "))
+	}
+	if len(r.requests) > 0 {
+		lines = append(lines, "  requests "+show(requestWords(r.requests)))
 	}
 	if len(r.events) > 0 {
 		lines = append(lines, "  audit log "+show(actions(r.events)))

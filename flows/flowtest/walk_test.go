@@ -130,7 +130,7 @@ func pick[T any](p *walker, list ...T) T { return list[p.r.IntN(len(list))] }
 func (p *walker) walk(t *testing.T, n *tallied) error {
 	n.walks++
 	p.persona = pick(p, "ada", "eve", "ada", "bob", "new", "new")
-	s := Scenario{Application: json.RawMessage(pick(p, `{}`, `{"name":"Bank"}`))}
+	s := Scenario{Application: json.RawMessage(pick(p, `{}`, `{"name":"Bank"}`)), HTTP: p.improvise()}
 	if s.Request.Bound = p.chance(50); s.Request.Bound && p.chance(50) {
 		s.Session = &Session{User: pick(p, "ada", "eve"), AMR: pick(p, []string{"pwd"}, []string{"pop", "user"})}
 	}
@@ -156,6 +156,16 @@ func (p *walker) walk(t *testing.T, n *tallied) error {
 		}
 	}
 	return nil
+}
+
+// improvise makes up more answers than a walk has questions for the services of the corpus.
+func (p *walker) improvise() map[string][]Answer {
+	list := make([]Answer, 8*longestWalk)
+	for i := range list {
+		list[i] = pick(p, Answer{JSON: json.RawMessage(`{"score":3,"known":false,"tier":"gold"}`)}, Answer{JSON: json.RawMessage(`{"score":93.5,"known":true,"tier":""}`)},
+			Answer{Status: 500}, Answer{Error: "timeout"}, Answer{JSON: json.RawMessage(`{"score":"high"}`)})
+	}
+	return map[string][]Answer{"risk": list, "crm": list}
 }
 
 // advance sends one request and looks at what came of it.

@@ -37,7 +37,9 @@ type world struct {
 	devices    map[string]*passkeytest.Authenticator
 	codes      map[string]totp.Key // of the authenticator apps, by device
 	now        time.Time
-	reached    map[way]int // in how many scenarios
+	reached    map[way]int         // in how many scenarios
+	answers    map[string][]Answer // that services have left, by target
+	asked      []schemas.Call
 }
 
 // newWorld reads and compiles the flow that the file is about.
@@ -69,6 +71,7 @@ func (w *world) reset(ctx context.Context, s Scenario) error {
 	w.app.ID = cmp.Or(w.app.ID, "application")
 	w.Memory = NewMemory()
 	w.devices, w.codes = map[string]*passkeytest.Authenticator{}, map[string]totp.Key{}
+	w.answers, w.asked = maps.Clone(s.HTTP), nil
 	w.now = w.file.begin()
 	w.apps[w.app.ID] = w.app
 	for _, name := range slices.Sorted(maps.Keys(w.file.Users)) {
@@ -83,7 +86,7 @@ func (w *world) reset(ctx context.Context, s Scenario) error {
 func (w *world) kinds() engine.Kinds {
 	return nodes.Kinds(nodes.Deps{
 		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, Words: w, Hasher: w.hasher, Asserter: claims{},
-		Factors: w, Identities: w, Mails: w, Box: box{}, Name: "Example",
+		Factors: w, Identities: w, Mails: w, Targets: services{w}, Box: box{}, Name: "Example",
 		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
 	})
 }

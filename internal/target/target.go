@@ -62,8 +62,12 @@ func New(o Options) (*Targets, error) {
 	return t, nil
 }
 
-// Names are those of all services, sorted.
-func (t *Targets) Names() []string { return slices.Sorted(maps.Keys(t.Services)) }
+// Names are those of all services, sorted; never nil.
+func (t *Targets) Names() []string {
+	names := slices.AppendSeq([]string{}, maps.Keys(t.Services))
+	slices.Sort(names)
+	return names
+}
 
 // Ask makes a call and waits for the answer. The error is a *schemas.Error if there is
 // none, and the cause is in the log: it would tell a stranger what is inside.

@@ -1,0 +1,110 @@
+package nodes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// environment makes what the expressions of a node are compiled in. The common part
+// is made once, when the first node of the flow needs it: many a flow has none.
+type environment func() (*cel.Env, error)
+
+func newEnvironment() environment { return sync.OnceValues(expressionEnv) }
+
+// with returns the environment with a variable for each value of each reply of the
+// flow. A name that is not among them is a mistake, unless part of the flow could not
+// be understood: then it may well be there, of any type.
+func (e environment) with(c *engine.Config) (*cel.Env, error) {
+	env, err := e()
+	if err != nil || len(c.Replies) == 0 && !c.Partial {
+		return env, err
+	}
+	var options []cel.EnvOption
+	for name, types := range c.Replies {
+		for member, t := range types {
+			options = append(options, cel.Variable(replyVariable(name, member), replyType(t)))
+		}
+	}
+	if c.Partial {
+		options = append(options, cel.Variable(repliesName, cel.DynType))
+	}
+	return env.Extend(options...)
+}
+
+// repliesName is what expressions call the replies of services: replies.risk.score.
+const repliesName = "replies"
+
+func replyVariable(name, member string) string { return repliesName + "." + name + "." + member }
+
+func replyType(t engine.ReplyType) *cel.Type {
+	switch t {
+	case engine.NumberReply:
+		return cel.DoubleType
+	case engine.IntegerReply:
+		return cel.IntType
+	case engine.BooleanReply:
+		return cel.BoolType
+	}
+	return cel.StringType
+}
+
+// replyUse is a place where an expression reads a reply.
+type replyUse struct {
+	name string
+	at   common.Location
+}
+
+// replyOf recognises a variable of a reply.
+func replyOf(ident string) (name string, ok bool) {
+	rest, ok := strings.CutPrefix(ident, repliesName+".")
+	name, _, _ = strings.Cut(rest, ".")
+	return name, ok
+}
+
+// replyNeeds tells which replies must be there for the expression to be read.
+func (e *expression) replyNeeds() (needs []engine.Need) {
+	seen := map[string]bool{}
+	for _, use := range e.replies {
+		if seen[use.name] {
+			continue
+		}
+		seen[use.name] = true
+		needs = append(needs, engine.Need{
+			AnyOf: engine.ReplyFacts(use.name),
+			Why:   fault{use.at, fmt.Sprintf("it reads what is kept as %q", use.name)}.placed(),
+			Mend: fmt.Sprintf("lead here from the success of the node that keeps it as %q; what it asked about must not be asked for anew in between",
+				use.name),
+		})
+	}
+	return needs
+}
+
+// explained words what CEL says of a reply that is not there.
+func explained(message string, c *engine.Config) string {
+	if !strings.Contains(message, "undeclared reference to '"+repliesName+"'") {
+		return message
+	}
+	var known []string
+	for name, types := range c.Replies {
+		for member := range types {
+			known = append(known, replyVariable(name, member))
+		}
+	}
+	if len(known) == 0 {
+		return "no node of this flow keeps a reply: let an http-request declare one, with `as` and `reply`"
+	}
+	slices.Sort(known)
+	return "no node of this flow keeps such a reply; it is read as " + schemas.OneOf(known) + ", and has() is not needed"
+}
+
+// dynamic reports whether an expression may be of any type for want of what was not
+// understood elsewhere.
+func dynamic(c *engine.Config, t *cel.Type) bool { return c.Partial && t.Kind() == cel.DynKind }

@@ -1,0 +1,110 @@
+package nodes
+
+import (
+	"context"
+	"slices"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// reader gives the expressions of a node their variables.
+type reader struct {
+	deps        Deps
+	expressions []*expression
+	secret      map[string]bool // inputs that no expression may see
+	replies     map[string]map[string]engine.ReplyType
+}
+
+func newReader(c *engine.Config, d Deps) reader {
+	r := reader{deps: d, secret: map[string]bool{}, replies: c.Replies}
+	for identifier, t := range c.Inputs {
+		r.secret[identifier] = t.Secret()
+	}
+	return r
+}
+
+// values gives the expressions their variables. What no expression uses is not
+// fetched.
+func (x *reader) values(ctx context.Context, v *engine.Visit) (map[string]any, error) {
+	inputs := make(map[string]string, len(v.Inputs))
+	for identifier, value := range v.Inputs {
+		if !x.secret[identifier] {
+			inputs[identifier] = value
+		}
+	}
+	values := map[string]any{
+		"inputs":      inputs,
+		"request":     requestView{Origin: v.Request.Origin, Language: v.Request.Language},
+		"application": applicationView{},
+		"user":        userView{},
+	}
+	x.addReplies(values, v)
+	if app := v.Application; app != nil {
+		values["application"] = applicationView{ID: app.ID, Name: app.Name, OUID: app.OUID, ClientID: app.ClientID}
+	}
+	user, err := x.user(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	values["user"] = *user
+	return values, nil
+}
+
+// addReplies gives the values of replies the types that expressions were checked with.
+func (x *reader) addReplies(values map[string]any, v *engine.Visit) {
+	for name, reply := range v.Replies {
+		for member, value := range reply {
+			if number, is := value.(float64); is && x.replies[name][member] == engine.IntegerReply {
+				value = int64(number)
+			}
+			values[replyVariable(name, member)] = value
+		}
+	}
+}
+
+// user is the run's user as far as the expressions use one. Where none is known
+// nobody is new or authenticated, and no expression gets to read more.
+func (x *reader) user(ctx context.Context, v *engine.Visit) (*userView, error) {
+	view := &userView{
+		Attributes: viewAttributes(nil), IsNew: v.Facts.Has(engine.New), IsAuthenticated: v.Authentication != nil,
+	}
+	uses := x.uses()
+	certain := slices.ContainsFunc(x.expressions, func(e *expression) bool { return e.user != nil })
+	if !uses.user || !certain && !v.Subject.Known() {
+		return view, nil
+	}
+	u, err := subjectUser(ctx, x.deps.Users, v)
+	if err != nil {
+		return nil, err
+	}
+	view.ID, view.Type, view.OUID, view.Attributes = u.ID, u.Type, u.OUID, viewAttributes(u.Attributes)
+	return view, x.addCredentials(ctx, v, uses, u, view)
+}
+
+// addCredentials tells whether the user has the credentials that expressions ask for.
+func (x *reader) addCredentials(ctx context.Context, v *engine.Visit, uses usage, u *schemas.User, view *userView) error {
+	if uses.passkey {
+		credentials, err := passkeysOf(ctx, x.deps.Credentials, v, u.ID)
+		if err != nil {
+			return err
+		}
+		view.HasPasskey = len(credentials) > 0
+	}
+	if uses.password {
+		hash, err := passwordOf(ctx, x.deps.Passwords, v, u.ID)
+		if err != nil {
+			return err
+		}
+		view.HasPassword = hash != ""
+	}
+	return nil
+}
+
+// uses is what all expressions together need to be fetched.
+func (x *reader) uses() (uses usage) {
+	for _, e := range x.expressions {
+		uses = uses.with(e.uses)
+	}
+	return uses
+}

@@ -1,0 +1,43 @@
+package nodes
+
+import (
+	"regexp"
+	"strings"
+)
+
+// pathForm is a path and maybe a query, of characters that stand for themselves and of
+// encoded ones (RFC 3986 §3.3, §3.4).
+var pathForm = regexp.MustCompile(`^(/(` + pathCharacter + `|/)*)?(\?(` + pathCharacter + `|[/?])*)?$`)
+
+const pathCharacter = `[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}`
+
+// leaving are encoded characters that some server takes for a path of another shape:
+// a slash, a backslash, a dot, a percent sign that is decoded once more, the end of a
+// text, and line breaks.
+var leaving = regexp.MustCompile(`(?i)%(2f|5c|2e|25|00|0a|0d)`)
+
+// pathFault says what is wrong with a path, "" if nothing is. It is put behind the URL
+// of a target, and must not lead out of what is below that.
+func pathFault(text string) string {
+	path, _, _ := strings.Cut(text, "?")
+	switch {
+	case text == "":
+		return ""
+	case !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "?"):
+		return "a path begins with a slash, such as /sign-ups"
+	case !pathForm.MatchString(text):
+		return "expected a path such as /sign-ups, maybe with a query; other characters are written as % and two hexadecimal digits, and there is no fragment"
+	case leaving.MatchString(path):
+		return "encoded slashes, backslashes, dots, percent signs and control characters could lead out of the target's URL; leave them out"
+	}
+	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/") {
+		shape, _, _ := strings.Cut(part, ";") // parameters of a part, which some servers drop
+		if shape == "." || shape == ".." {
+			return "the parts . and .. could lead out of the target's URL; leave them out"
+		}
+		if part == "" && path != "/" && path != "" {
+			return "two slashes in a row are two paths to two servers; write one"
+		}
+	}
+	return ""
+}

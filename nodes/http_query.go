@@ -1,0 +1,160 @@
+package nodes
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// query asks, and leaves by what came of it. What could not be asked, because the body
+// could not be made, was not answered either.
+func (x *httpRequest) query(ctx context.Context, v *engine.Visit, body map[string]any, broken error) (*engine.Decision, error) {
+	if broken != nil {
+		return x.failed(v, "body"), nil
+	}
+	call, err := x.question(v, body)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := x.deps.Targets.Ask(ctx, call)
+	switch known := schemas.AsError(err); {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err() // nobody waits for the answer any more
+	case err != nil && known.Class == schemas.Internal:
+		return nil, err
+	case err != nil:
+		return x.failed(v, known.Code), nil
+	case reply.Status < 200 || reply.Status > 299:
+		return x.failed(v, fmt.Sprintf("status %d", reply.Status)), nil
+	case x.keeps == nil:
+		return engine.Leave(successOutcome), nil
+	}
+	values, reason := x.read(reply.JSON)
+	if reason != "" {
+		return x.failed(v, reason), nil
+	}
+	return &engine.Decision{Outcome: successOutcome, Replies: map[string]map[string]any{x.As: values}}, nil
+}
+
+// question is the call of a query. Its id is a digest of the run, of how far the run
+// has come, and of what is asked: whoever answers can tell a repetition by it, and
+// cannot tell the id of the run, by which they could continue it.
+func (x *httpRequest) question(v *engine.Visit, body map[string]any) (schemas.Call, error) {
+	call := schemas.Call{Target: x.Target, Method: "POST", Path: x.Path}
+	if x.Method != "" {
+		call.Method = x.Method
+	}
+	if call.Method == "POST" {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return call, fmt.Errorf("what %q is to be asked: %w", x.Target, err)
+		}
+		call.Body = text
+	}
+	digest := sha256.New()
+	fmt.Fprintf(digest, "%s\x00%d\x00%s\x00%s\x00%s\x00%s\x00", v.ExecutionID, v.Revision, x.node, call.Target, call.Method, call.Path)
+	digest.Write(call.Body)
+	const enough = 16
+	call.ID = "q_" + hex.EncodeToString(digest.Sum(nil)[:enough])
+	return call, nil
+}
+
+// failed leaves by failure. The reason is for the audit log; it tells nothing of
+// anybody.
+func (x *httpRequest) failed(v *engine.Visit, reason string) *engine.Decision {
+	about := ""
+	if v.Subject.Draft == nil {
+		about = v.Subject.UserID
+	}
+	return &engine.Decision{Outcome: failureOutcome, Changes: []schemas.Change{
+		event(v, "http_request.failed", about, map[string]string{"node": x.node, "target": x.Target, "reason": reason}),
+	}}
+}
+
+// replyValue is a value that a reply must have.
+type replyValue struct {
+	At   string           `json:"at"`
+	Type engine.ReplyType `json:"type"`
+}
+
+// read takes the values out of a reply, or says in a word why it does not fit.
+func (x *httpRequest) read(text json.RawMessage) (values map[string]any, reason string) {
+	if text == nil {
+		return nil, "not_json"
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var root any
+	if err := decoder.Decode(&root); err != nil {
+		return nil, "not_json"
+	}
+	values = make(map[string]any, len(x.Reply))
+	for name, want := range x.Reply {
+		found, ok := follow(root, want.At)
+		if ok {
+			values[name], ok = accept(want.Type, found)
+		}
+		if !ok {
+			return nil, "does_not_fit"
+		}
+	}
+	return values, ""
+}
+
+// follow goes where a JSON pointer leads (RFC 6901 §4).
+func follow(value any, pointer string) (any, bool) {
+	if pointer == "" {
+		return value, true
+	}
+	for step := range strings.SplitSeq(pointer[1:], "/") {
+		switch v := value.(type) {
+		case map[string]any:
+			member, ok := v[strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")]
+			if !ok {
+				return nil, false
+			}
+			value = member
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(v) || strconv.Itoa(i) != step {
+				return nil, false
+			}
+			value = v[i]
+		default:
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// Bounds of what is kept of a reply: as long as an expression can make do with, and
+// numbers that are the same in every language.
+const (
+	maxReplyText    = 4096
+	maxReplyInteger = 1<<53 - 1
+)
+
+// accept returns a value as it is kept, if it is of the type.
+func accept(t engine.ReplyType, value any) (any, bool) {
+	switch v := value.(type) {
+	case string:
+		return v, t == engine.StringReply && utf8.RuneCountInString(v) <= maxReplyText
+	case bool:
+		return v, t == engine.BooleanReply
+	case json.Number:
+		f, err := v.Float64()
+		whole := f == math.Trunc(f) && math.Abs(f) <= maxReplyInteger
+		return f, err == nil && (t == engine.NumberReply || t == engine.IntegerReply && whole)
+	}
+	return nil, false
+}

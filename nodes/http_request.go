@@ -1,0 +1,278 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Asking and telling other services
+//
+// A flow names a target and a path, and no more of where that is. The operator says
+// which targets there are, what requests to them carry, and thus to whom anything of a
+// run goes at all: whoever may write flows cannot have the server speak to other hosts,
+// nor read a secret. The path is what stands in the flow, letter by letter.
+//
+// What is told (notify) is queued by the transaction that commits the step: nothing is
+// sent of a step that did not happen, and what did is sent however often the server
+// dies. What is asked (query) is asked while the step is decided, before anything is
+// committed, and maybe for a step that then is not, because another answer was quicker.
+// So a query must be a question: asking twice must be no harm. Where asking costs
+// something, the receiver tells the same question by its Idempotency-Key.
+//
+// A query proves nothing of who somebody is. What it answers is data for the conditions
+// of decisions, and no more.
+
+func httpRequestKind(d Deps, env environment) *engine.Kind {
+	return &engine.Kind{
+		Name: "http-request",
+		Doc: "Asks another service something (mode query) or tells it (mode notify), over HTTP. " +
+			"Which services there are the operator says, in http.targets of the configuration. A query waits for the answer, " +
+			"and may be repeated, so it must be a question that changes nothing; what is told is sent once the step is committed, until it has arrived.",
+		With:     schemas.MustSchema("http-request", httpRequestSchema),
+		Outcomes: append(notifyOutcomes(), queryOutcomes()...),
+		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newHTTPRequest(c, d, env) },
+	}
+}
+
+// The modes of an http-request.
+const (
+	notifyMode = "notify"
+	queryMode  = "query"
+)
+
+const queuedOutcome = "queued"
+
+func notifyOutcomes() []engine.Outcome {
+	return []engine.Outcome{{Name: queuedOutcome, Doc: "of a notify: it is sent when the step is committed, and again until it has arrived, for three days"}}
+}
+
+func queryOutcomes() []engine.Outcome {
+	return []engine.Outcome{
+		{Name: successOutcome, Doc: "of a query: the service answered with 2xx, and the reply has the values that are declared"},
+		{Name: failureOutcome, Doc: "of a query: anything else, be it no answer in time, another status, or a reply of another form"},
+	}
+}
+
+const (
+	successOutcome = "success"
+	failureOutcome = "failure"
+)
+
+const httpRequestSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["target", "mode"],
+  "properties": {
+    "target": {
+      "type": "string", "pattern": "^[a-z][a-z0-9_-]{0,62}$",
+      "x-expect": "a name of lower-case letters, digits, dashes and underscores, that begins with a letter",
+      "description": "The service, by its name in http.targets of the server's configuration, such as crm."
+    },
+    "mode": {
+      "enum": ["query", "notify"],
+      "enumDescriptions": ["Ask, and wait for the answer. It may be repeated, so it must be a question.", "Tell: send it once the step is committed, until it has arrived."],
+      "description": "Whether the service is asked or told."
+    },
+    "path": {
+      "type": "string", "maxLength": 1000, "default": "",
+      "description": "Where below the target's URL, such as /sign-ups or /risk?level=high; by default that URL itself. It is sent as it stands here."
+    },
+    "method": {"enum": ["POST", "GET"], "default": "POST", "description": "The method; by default POST. GET is for a query without a body."},
+    "body": {
+      "type": "object", "maxProperties": 50,
+      "description": "What is sent as JSON: the members by their names, each a CEL expression. It sees what the conditions of a decision see: user, application, inputs, request and replies, as far as they are certain here, and never a secret. A member whose attribute the user does not have is left out.",
+      "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_-]{0,63}$", "x-expect": "a name of letters, digits, dashes and underscores, that does not begin with a digit or a dash"},
+      "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 4096, "description": "A CEL expression, such as user.attributes.email."}
+    },
+    "event": {
+      "type": "string", "pattern": "^[A-Za-z0-9_-]+([.][A-Za-z0-9_-]+)*$", "maxLength": 100, "x-expect": "words of letters, digits, dashes and underscores, with dots between them",
+      "description": "What has happened, such as user.signed-up: the type that a notify has, beside timestamp and data. By default the node's id."
+    },
+    "as": {
+      "type": "string", "pattern": "^[a-z][A-Za-z0-9_]{0,62}$", "x-expect": "letters, digits and underscores, a lower-case letter first",
+      "description": "The name under which the values of the reply are kept: with risk, expressions read replies.risk."
+    },
+    "reply": {
+      "type": "object", "minProperties": 1, "maxProperties": 20,
+      "description": "The values that the reply to a query must have, by the names under which they are kept. Without one of them, or with one of another type, the outcome is failure.",
+      "propertyNames": {"pattern": "^[a-z][A-Za-z0-9_]{0,62}$", "x-expect": "letters, digits and underscores, a lower-case letter first"},
+      "additionalProperties": {
+        "type": "object", "additionalProperties": false, "required": ["at", "type"], "description": "A value of the reply.",
+        "properties": {
+          "at": {"type": "string", "maxLength": 500, "pattern": "^(/([^~/]|~[01])*)*$", "x-expect": "a JSON pointer (RFC 6901) such as /score", "description": "Where in the reply the value is: a JSON pointer (RFC 6901), such as /score or /results/0/name."},
+          "type": {"enum": ["string", "number", "integer", "boolean"], "description": "Its type. A string has 4096 characters at most."}
+        }
+      }
+    }
+  }
+}`
+
+type httpRequestWith struct {
+	Target string                `json:"target"`
+	Mode   string                `json:"mode"`
+	Path   string                `json:"path,omitempty"`
+	Method string                `json:"method,omitempty"`
+	Body   map[string]string     `json:"body,omitempty"`
+	Event  string                `json:"event,omitempty"`
+	As     string                `json:"as,omitempty"`
+	Reply  map[string]replyValue `json:"reply,omitempty"`
+}
+
+// httpRequest has one expression for each member of its body, in the order of names.
+type httpRequest struct {
+	httpRequestWith
+	reader
+	node  string
+	names []string
+	keeps *engine.ServiceReply
+}
+
+func newHTTPRequest(c *engine.Config, d Deps, env environment) (engine.Executor, []schemas.Problem) {
+	with, found := configure[httpRequestWith](c)
+	e, err := env.with(c)
+	if err != nil {
+		return nil, append(found, problem("", "CEL is not available: %v", err))
+	}
+	x := &httpRequest{httpRequestWith: with, reader: newReader(c, d), node: c.Node.ID, names: slices.Sorted(maps.Keys(with.Body))}
+	found = append(found, x.checkMembers()...)
+	found = append(found, checkTarget(d.Targets, with.Target)...)
+	if fault := pathFault(with.Path); fault != "" {
+		found = append(found, problem("path", "%s", fault))
+	}
+	for _, name := range x.names {
+		compiled, faults := compileTyped(e, c, with.Body[name], nil, notJSON)
+		faults = append(faults, compiled.checkInputs(c)...)
+		if compiled.allInputs {
+			faults = append(faults, fault{nil, "it would send whatever people have typed; name the inputs that are to be sent"})
+		}
+		for _, f := range faults {
+			found = append(found, f.problem(bodyPath(name)))
+		}
+		x.expressions = append(x.expressions, compiled)
+	}
+	x.keeps = x.serviceReply(c)
+	return x, found
+}
+
+func bodyPath(name string) string { return schemas.MemberPath("body", name) }
+
+// checkTarget reports a target that is not configured. Where flows are checked without
+// a server there is none, and any name will do.
+func checkTarget(targets Targets, name string) []schemas.Problem {
+	if targets == nil || targets.Names() == nil || slices.Contains(targets.Names(), name) {
+		return nil
+	}
+	return []schemas.Problem{problem("target", "this server has no target %q%s; targets are configured by its operator, in http.targets",
+		name, schemas.Hint(name, targets.Names()))}
+}
+
+// checkMembers reports members that mean nothing beside the mode.
+func (x *httpRequest) checkMembers() (found []schemas.Problem) {
+	add := func(wrong bool, path, message string) {
+		if wrong {
+			found = append(found, problem(path, "%s", message))
+		}
+	}
+	query := x.Mode == queryMode
+	add(query && x.Event != "", "event", "only what is told (mode notify) has an event; remove it")
+	add(!query && x.Method == "GET", "method", "what is told (mode notify) has a body, so it is a POST; remove method")
+	add(query && x.Method == "GET" && len(x.Body) > 0, "body", "a GET has no body; use POST, or remove body")
+	add(!query && x.Reply != nil, "reply", "what is told (mode notify) has no reply that a flow could wait for; use mode query, or remove reply")
+	add(!query && x.As != "", "as", "what is told (mode notify) has no reply that could be kept; use mode query, or remove as")
+	add(query && x.As != "" && x.Reply == nil, "as", "there is nothing to keep; declare with reply which values")
+	add(query && x.As == "" && x.Reply != nil, "reply", "the values need a name to be read by; give one with as, such as risk for replies.risk")
+	return found
+}
+
+// serviceReply is what the node keeps, nil for nothing. What another service answered
+// may be about anything: a question with such a thing in it is taken to be about all.
+func (x *httpRequest) serviceReply(c *engine.Config) *engine.ServiceReply {
+	if x.Mode != queryMode || x.As == "" {
+		return nil
+	}
+	r := &engine.ServiceReply{Name: x.As, Types: map[string]engine.ReplyType{}}
+	for name, value := range x.Reply {
+		r.Types[name] = value.Type
+	}
+	for _, e := range x.expressions {
+		r.OfUser = r.OfUser || e.ofUser || len(e.replies) > 0
+		for _, use := range e.inputs {
+			r.Inputs = append(r.Inputs, use.identifier)
+		}
+		if len(e.replies) > 0 {
+			r.Inputs = slices.AppendSeq(r.Inputs, maps.Keys(c.Inputs))
+		}
+	}
+	return r
+}
+
+// ServiceReply is what a query keeps.
+func (x *httpRequest) ServiceReply() *engine.ServiceReply { return x.keeps }
+
+// Outcomes are those of the mode. After a failure nothing is left of an earlier answer.
+func (x *httpRequest) Outcomes() []engine.Outcome {
+	if x.Mode != queryMode {
+		return notifyOutcomes()
+	}
+	outcomes := queryOutcomes()
+	if x.keeps != nil {
+		for i := range outcomes {
+			outcomes[i].Forgets = engine.ReplyFacts(x.keeps.Name)
+		}
+		outcomes[0].Establishes = []engine.Fact{x.keeps.Fact()}
+	}
+	return outcomes
+}
+
+// Needs says that the body tells only what is certain.
+func (x *httpRequest) Needs() (needs []engine.Need) {
+	for i, e := range x.expressions {
+		for _, need := range e.needs() {
+			need.Path = schemas.JoinPath("with", bodyPath(x.names[i]))
+			needs = append(needs, need)
+		}
+	}
+	return needs
+}
+
+// Reveals says that where a query about the user leads tells strangers of the user.
+func (x *httpRequest) Reveals() string {
+	if x.Mode == queryMode && slices.ContainsFunc(x.expressions, func(e *expression) bool { return e.ofUser }) {
+		return "what another service says of the user, by where that leads"
+	}
+	return ""
+}
+
+// Execute tells, or asks and goes by the answer.
+func (x *httpRequest) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	values, err := x.values(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	body, err := x.body(values)
+	switch {
+	case x.Mode == queryMode:
+		return x.query(ctx, v, body, err)
+	case err != nil:
+		return nil, schemas.Errorf(schemas.Invalid, "expression_failed", "node %q: %s", x.node, err)
+	}
+	return x.notify(v, body)
+}
+
+// notify queues what is told.
+func (x *httpRequest) notify(v *engine.Visit, data map[string]any) (*engine.Decision, error) {
+	call, err := x.notification(v, data)
+	if err != nil {
+		return nil, fmt.Errorf("what %q is to be told: %w", x.Target, err)
+	}
+	delivery, err := x.deps.Targets.Tell(call, v.Now)
+	if err != nil {
+		return nil, err
+	}
+	return &engine.Decision{Outcome: queuedOutcome, Changes: []schemas.Change{schemas.QueueDelivery{Delivery: delivery}}}, nil
+}
