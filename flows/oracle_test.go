@@ -34,6 +34,7 @@ type moment struct {
 	namedBy string // the input that named them, if that is all
 	proved  bool   // they authenticated in this run
 	typed   string // the inputs that have a value: "username=victim;email=ghost;"
+	replies string // what services answered, and to which question: "risk:asked,who=victim"
 }
 
 func (m moment) value(input string) person {
@@ -108,6 +109,8 @@ type config struct {
 	Optional     bool
 	Alone        bool
 	Attributes   json.RawMessage
+	Body         map[string]string
+	As           string
 	IdentifiedBy string
 }
 
@@ -265,6 +268,8 @@ func (o *oracle) play(m moment) {
 		o.leave(m, "granted")
 		o.leave(m, "denied")
 		o.leave(m.about(nobody, ""), "other")
+	case "http-request":
+		o.request(m, c)
 	case "decision":
 		o.decide(m, c)
 	case "authorization-code":

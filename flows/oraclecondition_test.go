@@ -43,7 +43,8 @@ func (c *condition) value() (truth, bool) {
 	if v, ok := known[text]; ok {
 		return map[bool]truth{true: isTrue, false: isFalse}[v], false
 	}
-	return unknown, strings.Contains(text, "user.") && (c.at.who == nobody || c.at.who == ghost)
+	reads := strings.Contains(text, "user.") && (c.at.who == nobody || c.at.who == ghost)
+	return unknown, reads || c.at.misleads(text)
 }
 
 // all is the value of parts joined by and, of negated parts if negate is set: an

@@ -38,6 +38,12 @@ var pieces = []struct {
 	{"decision", `{"cases": [{"when": "user.isAuthenticated", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
 	{"decision", `{"cases": [{"when": "!user.isNew && !user.isAuthenticated", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
 	{"decision", `{"cases": [{"when": "user.isAuthenticated || user.isNew", "outcome": "yes"}, {"when": "request.language == 'de'", "outcome": "no"}]}`, []string{"yes", "no", "otherwise"}},
+	{"http-request", `{"target": "t", "mode": "query", "body": {"id": "user.id"}, "as": "risk", "reply": {"ok": {"at": "/ok", "type": "boolean"}}}`, []string{"success", "failure"}},
+	{"http-request", `{"target": "t", "mode": "query", "body": {"name": "inputs.username"}, "as": "risk", "reply": {"ok": {"at": "/ok", "type": "boolean"}}}`, []string{"success", "failure"}},
+	{"http-request", `{"target": "t", "mode": "query", "body": {"first": "replies.risk.ok"}, "as": "more", "reply": {"ok": {"at": "/ok", "type": "boolean"}}}`, []string{"success", "failure"}},
+	{"http-request", `{"target": "t", "mode": "notify", "body": {"ok": "replies.risk.ok"}}`, []string{"queued"}},
+	{"decision", `{"cases": [{"when": "replies.risk.ok", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
+	{"decision", `{"cases": [{"when": "user.isAuthenticated && replies.more.ok", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
 	{"authorization-code", ``, nil},
 }
 

@@ -15,6 +15,8 @@ func TestFlowsGuarantee(t *testing.T) {
 		"  - {id: key, use: passkey-authenticate, next: done}\n", "  - {id: secret, use: password-authenticate, next: done}\n"
 	const name = "  - {id: who, use: prompt, with: {inputs: [{identifier: username, type: TEXT_INPUT, required: true}], actions: [{ref: go}]}, next: find}\n"
 	const find = "  - {id: find, use: user-resolve, with: {by: [username], from: username, conceal: true}, next: %s}\n"
+	const named = "  - {id: find, use: user-resolve, with: {by: [username], from: username}, next: {found: ask, missing: key}}\n"
+	const ask = "  - {id: ask, use: http-request, with: {target: t, mode: query, body: {id: user.id}}, next: {success: key, failure: key}}\n"
 	tests := []struct{ name, guarantees, nodes, want string }{
 		{"a passkey", "phishingResistant: true", key, ""},
 		{"a passkey verifies its user only where it must", "userVerified: true", key, "key —success→ done"},
@@ -25,6 +27,12 @@ func TestFlowsGuarantee(t *testing.T) {
 			"who —go→ find —found→ secret —success→ done"},
 		{"both make two factors", "amr: [mfa], acr: phr", name + fmt.Sprintf(find, "secret") + strings.Replace(secret, "next: done", "next: key", 1) + key, ""},
 		{"concealed", "noEnumeration: true", name + fmt.Sprintf(find, "secret") + secret, ""},
+		{"a service that is asked about who was named", "noEnumeration: true", name + named + ask + key,
+			"who —go→ findwho —go→ find —found→ ask"},
+		{"a service that is asked about who has authenticated", "noEnumeration: true", strings.Replace(key, "next: done", "next: ask", 1) +
+			strings.NewReplacer("success: key", "success: done", "failure: key", "failure: done").Replace(ask), ""},
+		{"a service that is told of who was named", "noEnumeration: true", name + named +
+			strings.NewReplacer("query", "notify", "{success: key, failure: key}", "key").Replace(ask) + key, "who —go→ find"},
 		{"not concealed", "noEnumeration: true", name +
 			strings.Replace(fmt.Sprintf(find, "{found: key, missing: who}"), ", conceal: true", "", 1) + key, "who —go→ find"},
 		{"not concealed from who has authenticated", "noEnumeration: true", strings.Replace(key, "next: done", "next: who", 1) + name +

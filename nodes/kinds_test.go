@@ -187,6 +187,8 @@ func TestOutcomesAreThoseOfTheExecutor(t *testing.T) {
 		{"passkey-authenticate", `{"alternatives": [{"ref": "password"}]}`, "success failure password"},
 		{"email-otp", `{}`, "success failure"},
 		{"email-otp", `{"alternatives": [{"ref": "key"}]}`, "success failure key"},
+		{"http-request", `{"target": "crm", "mode": "notify"}`, "queued"},
+		{"http-request", `{"target": "crm", "mode": "query"}`, "success failure"},
 		{"decision", `{"cases": [{"when": "true", "outcome": "a"}, {"when": "true", "outcome": "b"}, {"when": "true", "outcome": "a"}]}`, "a b otherwise"},
 		{"decision", `{"cases": [{"when": "true", "outcome": "otherwise"}]}`, "otherwise"},
 	}

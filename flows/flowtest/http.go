@@ -21,8 +21,8 @@ type Answer struct {
 	Error  string          `json:"error,omitempty"`  // why there is no reply: timeout, unreachable or refused
 }
 
-// HTTPRequest is what is asked of a service, or told it.
-type HTTPRequest struct {
+// Call is what is asked of a service, or told it.
+type Call struct {
 	Target  string         `json:"target"`
 	Method  string         `json:"method,omitempty"`
 	Path    string         `json:"path,omitempty"`
@@ -79,8 +79,8 @@ func (m *Memory) told() (list []schemas.Call) {
 }
 
 // requestOf reads a call. What is told stands in an envelope.
-func requestOf(c schemas.Call, told bool) HTTPRequest {
-	r := HTTPRequest{Target: c.Target, Method: c.Method, Path: c.Path}
+func requestOf(c schemas.Call, told bool) Call {
+	r := Call{Target: c.Target, Method: c.Method, Path: c.Path}
 	if !told {
 		_ = json.Unmarshal(c.Body, &r.Body) // a GET has none
 		return r
@@ -95,7 +95,7 @@ func requestOf(c schemas.Call, told bool) HTTPRequest {
 }
 
 // called is what was asked since, and then what is told since.
-func (w *world) called(asked, told int) (list []HTTPRequest) {
+func (w *world) called(asked, told int) (list []Call) {
 	for _, c := range w.asked[asked:] {
 		list = append(list, requestOf(c, false))
 	}
@@ -106,9 +106,9 @@ func (w *world) called(asked, told int) (list []HTTPRequest) {
 }
 
 // words are how lists tell a request.
-func (r HTTPRequest) words() string { return r.Target + " " + cmp.Or(r.Path, "/") }
+func (r Call) words() string { return r.Target + " " + cmp.Or(r.Path, "/") }
 
-func requestWords(list []HTTPRequest) []string {
+func requestWords(list []Call) []string {
 	words := []string{}
 	for _, r := range list {
 		words = append(words, r.words())
@@ -117,7 +117,7 @@ func requestWords(list []HTTPRequest) []string {
 }
 
 // compareRequests looks at what is asked and told.
-func (e Expect) compareRequests(d *differences, got []HTTPRequest) {
+func (e Expect) compareRequests(d *differences, got []Call) {
 	if e.Requests == nil {
 		return
 	}
@@ -130,7 +130,7 @@ func (e Expect) compareRequests(d *differences, got []HTTPRequest) {
 	}
 }
 
-func (r HTTPRequest) compare(d *differences, at string, got HTTPRequest) {
+func (r Call) compare(d *differences, at string, got Call) {
 	d.text(at+".target", r.Target, got.Target)
 	d.text(at+".method", r.Method, got.Method)
 	d.text(at+".path", r.Path, got.Path)

@@ -31,7 +31,7 @@ type reply struct {
 	declined error
 	events   []schemas.Event
 	mails    []schemas.Mail
-	requests []HTTPRequest
+	requests []Call
 	left     []way
 }
 

@@ -171,7 +171,7 @@ type Expect struct {
 	NoClaims    []string          `json:"noClaims,omitempty"`    // that the assertion lacks
 	RedirectURL string            `json:"redirectURL,omitempty"` // where the browser is to go
 	Mails       []string          `json:"mails,omitempty"`       // addresses that this step sends mails to, all of them
-	Requests    []HTTPRequest     `json:"requests,omitempty"`    // what this step asks and tells services, all of it
+	Requests    []Call            `json:"requests,omitempty"`    // what this step asks and tells services, all of it
 	Events      []Event           `json:"events,omitempty"`      // audit events of this step, all of them
 	Users       *int              `json:"users,omitempty"`       // how many users there are now
 	Sessions    *int              `json:"sessions,omitempty"`    // how many sessions there are now

@@ -144,6 +144,9 @@ func (l *ledger) isTrue(f engine.Fact, v *engine.Visit) bool {
 		_, has := v.Inputs[input]
 		return has
 	}
+	if _, name, ok := strings.Cut(string(f), "reply."); ok {
+		return v.Replies[name] != nil
+	}
 	auth := v.Authentication
 	if method, ok := strings.CutPrefix(string(f), "amr."); ok {
 		return auth != nil && slices.Contains(auth.Methods, method)
@@ -212,6 +215,13 @@ func (s spy) Needs() []engine.Need {
 func (s spy) Collects() map[string]schemas.InputType {
 	if collector, ok := s.Executor.(engine.Collector); ok {
 		return collector.Collects()
+	}
+	return nil
+}
+
+func (s spy) ServiceReply() *engine.ServiceReply {
+	if replier, ok := s.Executor.(engine.Replier); ok {
+		return replier.ServiceReply()
 	}
 	return nil
 }

@@ -1,0 +1,111 @@
+package flows_test
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A reply is as good as the question is the same: the oracle keeps with it whom the
+// question was about, and what had been typed into the inputs in it.
+
+var (
+	readsInput = regexp.MustCompile(`inputs\.([A-Za-z_]+)`)
+	readsUser  = regexp.MustCompile(`user\.(id|type|ouId|attributes|has)`)
+	readsReply = regexp.MustCompile(`replies\.([A-Za-z_]+)`)
+)
+
+// request asks or tells a service, which may answer whatever it likes.
+func (o *oracle) request(m moment, c config) {
+	for _, text := range c.Body {
+		_, broken := (&condition{text: text, at: m}).value()
+		o.broken(broken)
+	}
+	if c.Mode != "query" {
+		o.leave(m, "queued")
+		return
+	}
+	if c.As == "" {
+		o.leave(m, "failure")
+		o.leave(m, "success")
+		return
+	}
+	o.leave(m.answered(c.As, ""), "failure")
+	o.leave(m.answered(c.As, m.asked(c)), "success")
+}
+
+// asked tells a question from others: "who=victim,email=ghost".
+func (m moment) asked(c config) string {
+	about := map[string]person{}
+	for _, text := range c.Body {
+		if readsUser.MatchString(text) {
+			about["who"] = m.who
+		}
+		for _, found := range readsReply.FindAllStringSubmatch(text, -1) {
+			for one := range strings.SplitSeq(m.replies, ";") {
+				if question, ok := strings.CutPrefix(one, found[1]+":"); ok {
+					maps.Copy(about, subjects(question))
+				}
+			}
+		}
+		for _, found := range readsInput.FindAllStringSubmatch(text, -1) {
+			about[found[1]] = m.value(found[1])
+		}
+	}
+	words := []string{"asked"}
+	for _, name := range slices.Sorted(maps.Keys(about)) {
+		words = append(words, name+"="+string(about[name]))
+	}
+	return strings.Join(words, ",")
+}
+
+// answered returns the moment with the answer to a question, "" for none.
+func (m moment) answered(name, question string) moment {
+	kept := slices.DeleteFunc(strings.Split(m.replies, ";"), func(one string) bool {
+		return one == "" || strings.HasPrefix(one, name+":")
+	})
+	if question != "" {
+		kept = append(kept, name+":"+question)
+	}
+	slices.Sort(kept)
+	m.replies = strings.Join(kept, ";")
+	return m
+}
+
+// misleads reports whether a text reads a reply that is not there, or that is about
+// somebody or something else by now.
+func (m moment) misleads(text string) bool {
+	return slices.ContainsFunc(readsReply.FindAllStringSubmatch(text, -1), func(found []string) bool {
+		for one := range strings.SplitSeq(m.replies, ";") {
+			if question, ok := strings.CutPrefix(one, found[1]+":"); ok {
+				return !m.isAbout(question)
+			}
+		}
+		return true
+	})
+}
+
+func (m moment) isAbout(question string) bool {
+	for name, then := range subjects(question) {
+		now := m.value(name)
+		if name == "who" {
+			now = m.who
+		}
+		if now != then {
+			return false
+		}
+	}
+	return true
+}
+
+// subjects are what a question is about.
+func subjects(question string) map[string]person {
+	about := map[string]person{}
+	for word := range strings.SplitSeq(question, ",") {
+		if name, value, ok := strings.Cut(word, "="); ok {
+			about[name] = person(value)
+		}
+	}
+	return about
+}
