@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -38,9 +37,6 @@ func authorizeParameters() []string {
 		hintParameter, idHintParameter, localesParameter, resourceParameter, requestParameter, requestURIParameter,
 	}
 }
-
-// longestParameter bounds what is kept of a request, in bytes.
-const longestParameter = 4 << 10
 
 // asking is an authorization request of which it is known whom to answer.
 type asking struct {
@@ -203,23 +199,14 @@ func (p *Provider) gate(req *schemas.AuthRequest, executionID, locales string) s
 	return p.Authorization.Gate + "/signin?" + q.Encode()
 }
 
-// keepable reports whether a parameter can be kept and given back.
-func keepable(text string) bool {
-	return len(text) <= longestParameter && utf8.ValidString(text) && !strings.ContainsRune(text, 0)
-}
-
 // read makes the authorization request out of what was asked.
 func (p *Provider) read(ctx context.Context, a *asking) (*schemas.AuthRequest, error) {
 	form, err := known(a.form, authorizeParameters())
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range authorizeParameters() {
-		for _, value := range form[name] {
-			if name != idHintParameter && !keepable(value) {
-				return nil, errorf(codeInvalidRequest, "the parameter %s is too long, or not of UTF-8 text", name)
-			}
-		}
+	if err := checkParameters(form); err != nil {
+		return nil, err
 	}
 	if err := a.checkKind(form); err != nil {
 		return nil, err
@@ -242,8 +229,10 @@ func (p *Provider) read(ctx context.Context, a *asking) (*schemas.AuthRequest, e
 			return nil, err
 		}
 	}
-	req.Login, err = p.loginRules(ctx, a.client, form)
-	return req, err
+	if req.Login, err = p.loginRules(ctx, a.client, form); err != nil {
+		return nil, err
+	}
+	return req, checkSize(req)
 }
 
 // checkKind makes sure that the request is of a kind that there is, and that the

@@ -141,7 +141,9 @@ func TestAuthorizeRefuses(t *testing.T) {
 		{"a parameter twice", duplicate, "invalid_request"},
 		{"NUL", ask("login_hint", "a\x00"), "invalid_request"},
 		{"not UTF-8", ask("nonce", "\xff"), "invalid_request"},
-		{"too long", ask("nonce", strings.Repeat("x", 5000)), "invalid_request"},
+		{"too long", ask("nonce", strings.Repeat("x", 4097)), "invalid_request"},
+		{"too long together", ask("nonce", strings.Repeat("x", 4096), "login_hint", strings.Repeat("x", 4096)), "invalid_request"},
+		{"too many classes", ask("acr_values", strings.Repeat("x", 4096), "login_hint", strings.Repeat("x", 4096)), "invalid_request"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			a.begun = nil
@@ -154,6 +156,24 @@ func TestAuthorizeRefuses(t *testing.T) {
 				t.Error("a run was begun")
 			}
 		})
+	}
+}
+
+// TestLongStates: clients pack what they know into the state, and get it back whole.
+func TestLongStates(t *testing.T) {
+	a := newSignIns(t)
+	for _, size := range []int{1 << 10, 2 << 10, 4 << 10} {
+		state := strings.Repeat("x", size)
+		b := browser{}
+		a.code(b, ask("state", state, "nonce", strings.Repeat("n", 512), "login_hint", strings.Repeat("h", 254)))
+		a.status = schemas.Complete
+		if to := a.authorize(b, ask("state", state, "prompt", "none")); to.Query().Get("state") != state || to.Query().Get("code") == "" {
+			t.Errorf("a state of %d bytes led to %s", size, to)
+		}
+		a.status = schemas.Incomplete
+	}
+	if to := a.authorize(browser{}, ask("state", strings.Repeat("x", 4097))); to.Query().Get("error") != "invalid_request" || to.Query().Has("state") {
+		t.Errorf("a state that is too long led to %s", to)
 	}
 }
 
