@@ -58,7 +58,6 @@ func badProviders() []bad {
 		{`{"handle":"ok",` + rest + `,` + issuer + `,"scopes":["openid","e mail"]}`, "scopes[1]", "expected a scope", 0},
 		{`{"handle":"ok",` + rest + `,` + issuer + `,"scopes":["openid","openid"]}`, "scopes[1]", "remove one", 0},
 		{`{"handle":"ok",` + rest + `,` + issuer + `,"tokenEndpointAuthMethod":"private_key_jwt"}`, "tokenEndpointAuthMethod", "expected", 0},
-		{`{"handle":"ok",` + rest + `,"issuer":"https://other.example.com","tokenEndpointAuthMethod":"client_secret_post"}`, "clientSecret", "needs the secret", 0},
 		{`{"handle":"ok",` + rest + `,` + issuer + `,"tokenEndpointAuthMethod":"none","clientSecret":"x"}`, "clientSecret", "no secret is used", 0},
 		{`{"handle":"ok",` + rest + `,` + issuer + `,"clientSecret":""}`, "clientSecret", "expected", 0},
 		{`{"handle":"ok",` + rest + `,` + issuer + `,"clientSecret":"a\u0001b"}`, "clientSecret", "printable", 0},

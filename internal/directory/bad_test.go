@@ -70,6 +70,8 @@ func (h *house) own(t *testing.T, r Resource) *Item {
 	switch r.Noun().Name {
 	case "application", "group", "role":
 		body = `{"name": "Own"}`
+	case "identityProvider":
+		body = corp(t, "handle", "own")
 	case "flow":
 		body = `{"handle": "own", "name": "Own", "flowType": "AUTHENTICATION", "nodes": ` + passkeyNodes + `}`
 	}

@@ -56,6 +56,7 @@ func furnished(t testing.TB, w *world) *house {
 	h.ids["child"] = w.create(t, w.Units, object(t, "handle", "taken", "name", "Taken", "parentId", w.unit))
 	h.ids["server"] = w.create(t, w.ResourceServers, `{"handle": "shop", "name": "Shop", "identifier": "https://shop.example.com",
 		"resources": [{"handle": "orders", "actions": [{"handle": "read"}, {"handle": "write"}]}]}`)
+	h.ids["provider"] = w.create(t, w.IdentityProviders, corp(t, "handle", "taken"))
 	h.ids["application"] = w.create(t, w.Applications, `{"name": "Taken", "clientId": "taken",
 		"inboundAuthConfig": [{"type": "oauth2", "config": {"grantTypes": ["client_credentials"], "scopes": ["shop:orders:read"]}}]}`)
 	h.ids["group"] = w.create(t, w.Groups, object(t, "name", "Taken", "members", []schemas.Principal{h.user()}))

@@ -45,18 +45,20 @@ func (d *Directory) completeProvider(_ *work, old, p *schemas.IdentityProvider) 
 	return nil
 }
 
+// checkProvider has a provider keep its issuer: a subject is one person's at one issuer
+// only (OpenID Connect Core 1.0 §5.7), and another could call somebody else by it. That
+// nobody is linked yet is not enough: somebody may be in the middle of it.
 func checkProvider(w *work, old, p *schemas.IdentityProvider) error {
 	if wrong := issuerFault(p.Issuer); wrong != "" && p.Issuer != "" {
 		w.invalid("issuer", "%s", wrong)
+	} else if old != nil && p.Issuer != old.Issuer {
+		w.invalid("issuer", "expected %s, got %.200q: an identity provider's issuer never changes; make a new provider", old.Issuer, p.Issuer)
 	}
 	if len(p.Scopes) > 0 && !slices.Contains(p.Scopes, openIDScope) {
 		w.invalid("scopes", "expected %q among them: without it the provider does not say who signed in", openIDScope)
 	}
 	checkProviderSecret(w, p)
 	if err := unique(w, store.IdentityProviders(), "handle", p.Handle, idOf(old, store.IdentityProviders().ID)); err != nil {
-		return err
-	}
-	if err := checkSameIssuer(w, old, p); err != nil {
 		return err
 	}
 	return guardProvider(w, old, p)
@@ -73,22 +75,6 @@ func issuerFault(issuer string) string {
 		return "expected no query, no fragment, and no name or password before the host"
 	}
 	return hostFault(u)
-}
-
-// checkSameIssuer keeps the issuer of a provider that people have linked: a subject is
-// one person's at one issuer only (OpenID Connect Core 1.0 §5.7), and another could
-// call somebody else by it.
-func checkSameIssuer(w *work, old, p *schemas.IdentityProvider) error {
-	if old == nil || p.Issuer == old.Issuer {
-		return nil
-	}
-	linked, err := store.CountIdentities(w.ctx, w.tx, old.ID)
-	if linked > 0 {
-		w.refusal = schemas.Errorf(schemas.Conflict, schemas.CodeInUse,
-			"the issuer of the identity provider stays: %d accounts are linked to what it calls people, and another may call others so. Make a new identity provider for the new issuer", linked).
-			WithProblems([]schemas.Problem{{Path: "issuer", Message: "accounts are linked to what this issuer calls people"}})
-	}
-	return err
 }
 
 // removeProvider keeps a provider that flows name, or by which people sign in.

@@ -13,7 +13,7 @@ import (
 const federatedKind = "federated-oidc"
 
 // guardProvider lets only those write a provider who could not gain by it. Who decides
-// where its word comes from can be whoever has linked it: so it takes what they have.
+// how it is asked gets close to being whoever has linked it: so it takes what they have.
 // And at the door of an application that has permissions it could send people to
 // somebody who has them sign in there: so it takes what guardFlow asks for, of every
 // flow that names it, or will. Flows find a provider by its handle, so it keeps that

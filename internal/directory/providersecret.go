@@ -16,7 +16,10 @@ type Box interface {
 // Said once more it stays as it is sealed, so that what changes nothing writes
 // nothing.
 func (d *Directory) completeProviderSecret(old, p *schemas.IdentityProvider) {
-	kept := keptSecret(old, p.Issuer)
+	var kept schemas.Bytes
+	if old != nil {
+		kept = old.SealedSecret
+	}
 	switch {
 	case p.TokenEndpointAuthMethod != "":
 	case p.ClientSecret != "" || kept != nil:
@@ -34,16 +37,6 @@ func (d *Directory) completeProviderSecret(old, p *schemas.IdentityProvider) {
 	}
 }
 
-// keptSecret is the sealed secret that a provider keeps if another is not said; nil for
-// none. It is not kept for another issuer: who may write providers, and not read their
-// secrets, could else have it sent to a server of theirs.
-func keptSecret(old *schemas.IdentityProvider, issuer string) schemas.Bytes {
-	if old == nil || old.Issuer != issuer {
-		return nil
-	}
-	return old.SealedSecret
-}
-
 // isSecret reports whether the text is what is sealed. What cannot be opened any more,
 // because the key was lost, it is not.
 func (d *Directory) isSecret(old *schemas.IdentityProvider, sealed schemas.Bytes, text string) bool {
@@ -57,7 +50,7 @@ func (d *Directory) isSecret(old *schemas.IdentityProvider, sealed schemas.Bytes
 func checkProviderSecret(w *work, p *schemas.IdentityProvider) {
 	switch {
 	case authenticates(p) && p.SealedSecret == nil:
-		w.invalid("clientSecret", "%s needs the secret that the provider has given out, and with another issuer again; without one the tokenEndpointAuthMethod is %s",
+		w.invalid("clientSecret", "%s needs the secret that the provider has given out; without one the tokenEndpointAuthMethod is %s",
 			p.TokenEndpointAuthMethod, schemas.AuthMethodNone)
 	case p.TokenEndpointAuthMethod == schemas.AuthMethodNone && p.ClientSecret != "":
 		w.invalid("clientSecret", "with the authentication %q no secret is used; leave it out", schemas.AuthMethodNone)
@@ -87,6 +80,6 @@ func (d *Directory) sealSecret(p *schemas.IdentityProvider) {
 	p.SealedSecret, p.ClientSecret = d.Box.Seal([]byte(p.ClientSecret), secretOwner(p)), ""
 }
 
-// secretOwner is what a secret belongs to: to the provider at this issuer. Whoever
-// gives the provider another issuer cannot have the secret sent there.
+// secretOwner is what a secret belongs to: to the provider at this issuer. Whoever can
+// write the row of another issuer, and no more, cannot have the secret sent there.
 func secretOwner(p *schemas.IdentityProvider) string { return p.ID + " " + p.Issuer }

@@ -35,6 +35,7 @@ func TestOneNameForOne(t *testing.T) {
 			"resourceServers":   `{"handle": "same", "name": "Same", "resources": [{"handle": "a"}]}`,
 			"applications":      machine(t, "Same", "openid"),
 			"groups":            `{"name": "Same"}`,
+			"identityProviders": corp(t, "handle", "same", "clientSecret", corpSecret),
 			"roles":             `{"name": "Same", "permissions": ["system:users:read"]}`,
 			"flows":             `{"handle": "same", "name": "Same", "flowType": "AUTHENTICATION", "nodes": ` + passkeyNodes + `}`,
 		} {
@@ -138,6 +139,41 @@ func TestOneOfTwoReplaces(t *testing.T) {
 		}
 		if wins != 1 || stale != 5 {
 			t.Errorf("%d of 6 replaced the group and %d were told to read it again, expected 1 and 5", wins, stale)
+		}
+	})
+}
+
+// Of somebody's last two ways in one can be removed: also when both are at the same
+// time.
+func TestSomeWayInIsLeft(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		h := furnished(t, w)
+		user, provider := h.ids["user"], h.create(t, h.IdentityProviders, corp(t))
+		call := as(user, "system")
+		for i := range 10 {
+			key := schemas.Bytes(fmt.Sprint("key", i))
+			must(t, h.store.Apply(t.Context(), []schemas.Change{schemas.CreateCredential{Credential: schemas.Credential{ID: key, UserID: user, CreatedAt: h.now()}}}))
+			identity := h.link(t, user, provider, fmt.Sprint(i))
+			left := 2
+			for _, err := range together(2, func(i int) error {
+				if i == 0 {
+					return h.DeletePasskey(t.Context(), call, user, key)
+				}
+				return h.DeleteIdentity(t.Context(), call, user, identity.ID)
+			}) {
+				if err == nil {
+					left--
+				} else if !schemas.HasCode(err, schemas.CodeLastCredential) {
+					t.Error(err)
+				}
+			}
+			if left != 1 {
+				t.Fatalf("%d ways in are left, expected 1", left)
+			}
+			must(t, h.store.Apply(t.Context(), []schemas.Change{schemas.UnlinkIdentity{ID: identity.ID}}))
+			if left, err := h.Passkeys(t.Context(), System(), user); err == nil && len(left) > 0 {
+				must(t, h.DeletePasskey(t.Context(), System(), user, key))
+			}
 		}
 	})
 }
