@@ -44,8 +44,8 @@ func open(t *testing.T, driver, dsn string) *world {
 	kinds := nodes.Kinds(nodes.Deps{})
 	return &world{store: s, Directory: directory.New(directory.Options{
 		Store: s, Hasher: plain{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"),
-		CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
-			flow, _, problems := engine.Check(text, yaml, kinds)
+		CheckFlow: func(text []byte, yaml bool, shelf schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
+			flow, _, problems := engine.CheckUsing(text, yaml, kinds, shelf)
 			return flow, problems
 		},
 	})}

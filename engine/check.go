@@ -31,6 +31,9 @@ func CheckUsing(text []byte, yaml bool, kinds Kinds, shelf schemas.Subflows) (*s
 		c := newCompiler(flow, kinds)
 		c.find(shelf)
 		g, problems := c.result()
+		if len(flow.Parts) == 0 {
+			flow.Parts = nil
+		}
 		if g == nil {
 			flow = nil
 		}

@@ -20,7 +20,7 @@ func (s *Server) flowTools() []tool {
 	}
 	flow := shapeOf(raw)
 	whole := flow.outline("id", "handle", "name", "flowType", "nodes")
-	kind := map[string]any{"enum": []string{string(schemas.Authentication), string(schemas.Registration)}}
+	kind := map[string]any{"enum": schemas.FlowTypeNames()}
 	return []tool{
 		taking(tool{
 			name: "service_list_flows", title: "List flows",
@@ -28,7 +28,7 @@ func (s *Server) flowTools() []tool {
 			input: object(map[string]any{
 				"limit":     map[string]any{"type": "integer", "minimum": 1, "maximum": mostFlows, "default": 30, "description": "How many are listed at most."},
 				"offset":    map[string]any{"type": "integer", "minimum": 0, "default": 0, "description": "How many are left out before the first that is listed."},
-				"flow_type": described(kind, "List only those that sign people in, or only those by which they register."),
+				"flow_type": described(kind, "List only those that sign people in, those by which they register, or the sub-flows that others are made of."),
 			}),
 			output: listOf("flows", flow.of(flowSummaryMembers()...).outline("id", "handle", "name", "flowType")),
 		}, s.listFlows),
@@ -37,7 +37,7 @@ func (s *Server) flowTools() []tool {
 			description: "Returns the definition of a flow. Two flows of different types may have the same handle. service_update_flow takes what this answers.",
 			input: object(map[string]any{
 				"handle":    text("The handle of the flow, such as sign-in."),
-				"flow_type": described(kind, "Whether it signs people in or registers them."),
+				"flow_type": described(kind, "Whether it signs people in, registers them, or is a sub-flow."),
 			}, "handle", "flow_type"),
 			output: whole,
 		}, s.flowByHandle),

@@ -31,7 +31,7 @@ func newStuck(t *testing.T, most, mostPerClient int) *stuck {
 	t.Cleanup(func() { must(t, db.Close()) })
 	s := &stuck{began: make(chan struct{}), letGo: make(chan struct{})}
 	s.tools = mcp.New(mcp.Options{PublicURL: publicURL, Kinds: engine.Kinds{}, MostCalls: most, MostPerClient: mostPerClient,
-		Directory: directory.New(directory.Options{Store: db, CheckFlow: func([]byte, bool) (*schemas.Flow, []schemas.Problem) {
+		Directory: directory.New(directory.Options{Store: db, CheckFlow: func([]byte, bool, schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
 			s.began <- struct{}{}
 			<-s.letGo
 			return nil, []schemas.Problem{{Message: "no flow"}}

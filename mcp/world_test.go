@@ -61,8 +61,8 @@ func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
 	kinds := nodes.Kinds(nodes.Deps{})
 	w.directory = directory.New(directory.Options{
 		Store: db, DigestKey: make([]byte, 32), Now: w.clock,
-		CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
-			flow, _, problems := engine.Check(text, yaml, kinds)
+		CheckFlow: func(text []byte, yaml bool, shelf schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
+			flow, _, problems := engine.CheckUsing(text, yaml, kinds, shelf)
 			return flow, problems
 		},
 	})

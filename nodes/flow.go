@@ -14,7 +14,7 @@ const begin = "begin"
 
 func flowKind() *engine.Kind {
 	return &engine.Kind{
-		Name: "flow",
+		Name: schemas.SubflowKind,
 		Doc: "Stands for the nodes of a sub-flow: a part that several flows can be made of, in a definition of its own " +
 			"whose flowType is SUBFLOW. Its nodes get ids such as second.ask here. What the sub-flow requires must be certain.",
 		With:     schemas.MustSchema("flow-node", flowSchema),

@@ -21,6 +21,14 @@ const (
 // FlowTypes lists the flow types.
 func FlowTypes() []FlowType { return []FlowType{Authentication, Registration, Subflow} }
 
+// FlowTypeNames lists the flow types as they are written.
+func FlowTypeNames() (names []string) {
+	for _, t := range FlowTypes() {
+		names = append(names, string(t))
+	}
+	return names
+}
+
 // End is the reserved node id that completes a run.
 const End = "end"
 

@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 )
@@ -60,4 +61,45 @@ func UsesOf(parts map[string]*Flow) []Use {
 		uses = append(uses, Use{Handle: handle, ID: parts[handle].ID, Version: parts[handle].ActiveVersion})
 	}
 	return uses
+}
+
+// SubflowKind is the kind of node that stands for a sub-flow.
+const SubflowKind = "flow"
+
+// SubflowMention is a place at which a flow names a sub-flow.
+type SubflowMention struct{ Path, Handle string }
+
+// SubflowMentions lists the places at which the document of a flow names sub-flows.
+// What has another form than it should is passed over.
+func SubflowMentions(d *Document) (list []SubflowMention) {
+	nodes := d.At("nodes")
+	if nodes == nil {
+		return nil
+	}
+	items, _ := nodes.Items()
+	for i, item := range items {
+		if textAt(item, "use") != SubflowKind {
+			continue
+		}
+		if handle := textAt(item, "with.flow"); handle != "" {
+			list = append(list, SubflowMention{fmt.Sprintf("nodes[%d].with.flow", i), handle})
+		}
+	}
+	return list
+}
+
+// SubflowHandle returns the handle of the sub-flow that a document is; ok is false
+// if it is none.
+func SubflowHandle(d *Document) (handle string, ok bool) {
+	return textAt(d, "handle"), textAt(d, "flowType") == string(Subflow)
+}
+
+// textAt is the string at a path, "" if there is none.
+func textAt(d *Document, path string) string {
+	at := d.At(path)
+	if at == nil {
+		return ""
+	}
+	text, _ := at.Text()
+	return text
 }

@@ -97,12 +97,15 @@ type verdict struct {
 }
 
 // checkFlow is POST /flows/check: what is wrong with a definition is the answer,
-// and no error. Nothing is stored.
-func (s *server) checkFlow(w http.ResponseWriter, r *http.Request, _ *caller) error {
+// and no error. It may use the sub-flows that are stored. Nothing is stored.
+func (s *server) checkFlow(w http.ResponseWriter, r *http.Request, c *caller) error {
 	text, kind, err := readBody(w, r, resourceBody, jsonType, yamlType)
 	if err != nil {
 		return err
 	}
-	flow, problems := s.Directory.CheckFlowText(text, kind == yamlType)
+	flow, problems, err := s.Directory.CheckFlowText(r.Context(), c.Call, text, kind == yamlType)
+	if err != nil {
+		return err
+	}
 	return writeJSON(w, http.StatusOK, verdict{flow != nil, append([]schemas.Problem{}, problems...)})
 }

@@ -53,8 +53,8 @@ func openHouse(t testing.TB, driver, dsn string, change ...func(*server.Options)
 	h.world = newWorld(t, append(change, func(o *server.Options) {
 		h.directory = directory.New(directory.Options{
 			Store: db, Hasher: plainHasher{}, DigestKey: make([]byte, 32), Now: o.Now, Box: box,
-			CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
-				flow, _, problems := engine.Check(text, yaml, testKinds())
+			CheckFlow: func(text []byte, yaml bool, shelf schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
+				flow, _, problems := engine.CheckUsing(text, yaml, testKinds(), shelf)
 				return flow, problems
 			},
 		})

@@ -107,8 +107,8 @@ func TestFlowType(t *testing.T) {
 		}
 	}
 	for query, says := range map[string]string{
-		"flowType=LOGIN":          "expected AUTHENTICATION or REGISTRATION",
-		"flowType=":               "expected AUTHENTICATION or REGISTRATION",
+		"flowType=LOGIN":          "expected AUTHENTICATION, REGISTRATION or SUBFLOW",
+		"flowType=":               "expected AUTHENTICATION, REGISTRATION or SUBFLOW",
 		"flowType=authentication": "did you mean \"AUTHENTICATION\"?",
 		"flowType=REGISTRATION&filter=handle+eq+%22sign-in%22":          "leave one of them out",
 		"flowType=REGISTRATION&filter=flowType+eq+%22AUTHENTICATION%22": "leave one of them out",

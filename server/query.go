@@ -103,7 +103,7 @@ func partQuery(r *http.Request) (directory.Query, error) {
 // flowType reads a filter by flow type, which has a parameter of its own.
 func (q *query) flowType(page *directory.Query) {
 	wanted := q.text("flowType")
-	for _, p := range choice("flowType", wanted, string(schemas.Authentication), string(schemas.Registration)) {
+	for _, p := range choice("flowType", wanted, schemas.FlowTypeNames()...) {
 		q.problems = append(q.problems, p)
 		return
 	}

@@ -78,7 +78,7 @@ var handle = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$`)
 // pulls.
 func checkHandles(list []bootstrap.StoredFlow) error {
 	for _, f := range list {
-		if !handle.MatchString(f.Handle) || !slices.Contains([]schemas.FlowType{schemas.Authentication, schemas.Registration}, f.FlowType) {
+		if !handle.MatchString(f.Handle) || !slices.Contains(schemas.FlowTypes(), f.FlowType) {
 			return fmt.Errorf("the server names a flow %.100q of the type %.100q, as no Postern does: nothing is written", f.Handle, f.FlowType)
 		}
 	}
@@ -109,6 +109,7 @@ func means(path string, f *bootstrap.StoredFlow) bool {
 // flowText writes a flow as a file has it: without what the server says of it.
 func flowText(f *schemas.Flow) ([]byte, error) {
 	bare := *f
+	bare.Uses = nil
 	bare.ID, bare.ActiveVersion, bare.CreatedAt, bare.UpdatedAt, bare.IsReadOnly = "", 0, nil, nil, false
 	text, err := json.Marshal(&bare)
 	if err != nil {
@@ -120,7 +121,7 @@ func flowText(f *schemas.Flow) ([]byte, error) {
 // flowCalled finds the flow of a handle, or of a type and a handle
 // ("REGISTRATION/sign-up").
 func flowCalled(ctx context.Context, server *bootstrap.FlowServer, name string) (*bootstrap.StoredFlow, error) {
-	types := []schemas.FlowType{schemas.Authentication, schemas.Registration}
+	types := schemas.FlowTypes()
 	if t, handle, ok := strings.Cut(name, "/"); ok {
 		types, name = []schemas.FlowType{schemas.FlowType(t)}, handle
 	}
@@ -131,7 +132,7 @@ func flowCalled(ctx context.Context, server *bootstrap.FlowServer, name string) 
 		case err != nil:
 			return nil, err
 		case f != nil && found != nil:
-			return nil, fmt.Errorf("there are two flows %q: say %s/%s or %s/%s", name, types[0], name, types[1], name)
+			return nil, fmt.Errorf("there are two flows %q: say %s/%s or %s/%s", name, found.FlowType, name, f.FlowType, name)
 		case f != nil:
 			found = f
 		}

@@ -112,8 +112,8 @@ func (h *house) build(ctx context.Context) error {
 	h.directory = directory.New(directory.Options{
 		Store: h.store, Hasher: h.passwords, DigestKey: token.Derive(kek, "audit", 32), Box: h.boxes.providers,
 		PrivateUseSchemes: cfg.OAuth.DCR.PrivateUseSchemes,
-		CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
-			flow, _, problems := engine.Check(text, yaml, h.kinds)
+		CheckFlow: func(text []byte, yaml bool, shelf schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
+			flow, _, problems := engine.CheckUsing(text, yaml, h.kinds, shelf)
 			return flow, problems
 		},
 	})

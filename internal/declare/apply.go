@@ -153,13 +153,15 @@ func (a *applier) create(ctx context.Context, in *linked) (Faults, error) {
 }
 
 // replace replaces a resource, and notes in step what that changes. Passwords
-// are their users' own.
+// are their users' own. A flow that says what it said may use sub-flows that have
+// changed.
 func (a *applier) replace(ctx context.Context, in *linked, step *Step) error {
 	document := in.document().Edited(map[string]any{userSecret: nil, readOnly: nil})
-	if (!in.secret || in.Noun.Plural == "users") && a.former.same(in.Noun, in.was.Document, document) {
+	composed := len(in.Noun.subflows(document)) > 0
+	if (!in.secret || in.Noun.Plural == "users") && !composed && a.former.same(in.Noun, in.was.Document, document) {
 		return nil
 	}
-	if isReadOnly(in.was) {
+	if isReadOnly(in.was) && !(composed && a.former.same(in.Noun, in.was.Document, document)) {
 		return errReadOnly(in.Noun, in.was, "take the changes out of its file")
 	}
 	e, err := a.target.Replace(ctx, in.Noun, in.was, document)
@@ -175,10 +177,25 @@ func (a *applier) replace(ctx context.Context, in *linked, step *Step) error {
 	if err != nil {
 		return err
 	}
-	step.Changes = diff("", value(was), value(is))
+	step.Changes = append(diff("", value(was), value(is)), usesDiff(in.was.Document, e.Document)...)
 	step.Secret = len(step.Changes) == 0
 	in.was = e
 	return nil
+}
+
+// usesDiff lists the sub-flows of which a flow uses another version.
+func usesDiff(was, is *schemas.Document) []Change {
+	uses := func(d *schemas.Document) map[string]any {
+		versions := map[string]any{}
+		if at := d.At("uses"); at != nil {
+			items, _ := at.Items()
+			for _, item := range items {
+				versions[textAt(item, "handle")] = value(item.At("version"))
+			}
+		}
+		return versions
+	}
+	return diffMembers("uses", uses(was), uses(is))
 }
 
 // deleteAll deletes what is there of the declared nouns and is not declared, in

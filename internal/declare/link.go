@@ -224,10 +224,8 @@ func (l *linker) sort() {
 			l.faults = append(l.faults, in.fault("", "a circle of references: %s", strings.Join(way, " → ")))
 		case 0:
 			state[in] = 1
-			for _, m := range in.Noun.mentions(in.Document) { // in a stable order
-				if next := in.needs[m.path]; next != nil && next.Noun.Plural == in.Noun.Plural {
-					visit(next)
-				}
+			for _, next := range l.before(in) {
+				visit(next)
 			}
 			state[in] = 2
 			sorted = append(sorted, in)
@@ -242,4 +240,21 @@ func (l *linker) sort() {
 		}
 	}
 	l.list = sorted
+}
+
+// before lists the declared resources of its own noun that a resource comes after,
+// in a stable order: those it refers to, and the sub-flows that a flow uses. These it
+// does not refer to by id: which there are is for who checks the flow.
+func (l *linker) before(in *linked) (list []*linked) {
+	for _, m := range in.Noun.mentions(in.Document) {
+		if next := in.needs[m.path]; next != nil && next.Noun.Plural == in.Noun.Plural {
+			list = append(list, next)
+		}
+	}
+	for _, m := range in.Noun.subflows(in.Document) {
+		if next := l.byKey[in.Noun.Plural+" "+in.Noun.keyFor(schemas.Subflow, m.Handle)]; next != nil {
+			list = append(list, next)
+		}
+	}
+	return list
 }

@@ -104,6 +104,14 @@ func (n Noun) keyFor(t schemas.FlowType, name string) string {
 	return name
 }
 
+// subflows lists the places at which a flow names sub-flows.
+func (n Noun) subflows(d *schemas.Document) []schemas.SubflowMention {
+	if n.Plural != "flows" {
+		return nil
+	}
+	return schemas.SubflowMentions(d)
+}
+
 // mention is a place at which a document names another resource.
 type mention struct {
 	path, value string

@@ -82,8 +82,8 @@ func TestReadTreeRefuses(t *testing.T) {
 		{"an empty file", map[string]string{"groups/a.yaml": "\n"}, "a.yaml:1:1: expected a document, the text is empty"},
 		{"an empty object", map[string]string{"groups/a.yaml": "{}\n"}, "a.yaml:1:1: expected a group, the object is empty"},
 		{"a list", map[string]string{"groups/a.yaml": "- name: a\n"}, "a.yaml:1:1: expected an object"},
-		{"a flow without a type's folder", map[string]string{"flows/a.yaml": flow}, "a.yaml: expected the folders authentication and registration"},
-		{"another folder of flows", map[string]string{"flows/login/a.yaml": flow}, "login: expected the folders authentication and registration"},
+		{"a flow without a type's folder", map[string]string{"flows/a.yaml": flow}, "a.yaml: expected the folders authentication, registration and subflow"},
+		{"another folder of flows", map[string]string{"flows/login/a.yaml": flow}, "login: expected the folders authentication, registration and subflow"},
 		{"a flow in the other's folder", map[string]string{"flows/registration/a.yaml": flow}, "a.yaml:2:11: flowType: expected REGISTRATION, as the folder says, got \"AUTHENTICATION\""},
 		{"a secret in clear", map[string]string{"users/a.yaml": "attributes: {password: hunter2hunter2}\n"}, "a.yaml:1:24: attributes.password: a secret stands here in clear"},
 	}

@@ -53,6 +53,7 @@ func flowFolders() map[string]schemas.FlowType {
 	return map[string]schemas.FlowType{
 		"authentication": schemas.Authentication,
 		"registration":   schemas.Registration,
+		"subflow":        schemas.Subflow,
 	}
 }
 
@@ -84,7 +85,7 @@ func (t *treeReader) folder(dir string, noun Noun) error {
 	return entries(dir, func(path string, isDir bool) error {
 		flowType, known := flowFolders()[filepath.Base(path)]
 		if !isDir || !known {
-			t.faults.add(path, "expected the folders authentication and registration in %s; a flow is in the folder of its type", dir)
+			t.faults.add(path, "expected the folders authentication, registration and subflow in %s; a flow is in the folder of its type", dir)
 			return nil
 		}
 		return t.files(path, noun, flowType)

@@ -96,8 +96,8 @@ func openWorld(t testing.TB, driver, dsn string) *world {
 	kinds := nodes.Kinds(nodes.Deps{})
 	w := &world{t: t, store: s, Directory: directory.New(directory.Options{
 		Store: s, Hasher: plain{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"), Box: clear{},
-		CheckFlow: func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
-			flow, _, problems := engine.Check(text, yaml, kinds)
+		CheckFlow: func(text []byte, yaml bool, shelf schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
+			flow, _, problems := engine.CheckUsing(text, yaml, kinds, shelf)
 			return flow, problems
 		},
 	})}

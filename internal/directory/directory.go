@@ -26,9 +26,10 @@ type Hasher interface {
 type Options struct {
 	Store  *store.Store
 	Hasher Hasher
-	// CheckFlow compiles and proves a flow definition. The flow is nil if it may
-	// not run; problems may then be warnings all the same.
-	CheckFlow func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem)
+	// CheckFlow compiles and proves a flow definition, which may use the sub-flows on
+	// the shelf: they become its Parts. The flow is nil if it may not run; problems
+	// may then be warnings all the same.
+	CheckFlow func(text []byte, yaml bool, shelf schemas.Subflows) (*schemas.Flow, []schemas.Problem)
 	// DigestKey keys the digests of the audit log: without it nobody can find out
 	// by trying what personal data a digest stands for.
 	DigestKey []byte

@@ -67,7 +67,7 @@ func (r flowResource) Find(ctx context.Context, c Call, key string) (*Item, erro
 // withWarnings checks a stored flow again: what it waives is kept with it, what
 // the rules find is not.
 func (r flowResource) withWarnings(f *schemas.Flow) (*Item, error) {
-	if len(f.Waive) == 0 {
+	if len(f.Waivers()) == 0 {
 		return flowItem(f, nil), nil
 	}
 	_, problems, err := r.d.prove(f)
@@ -139,20 +139,22 @@ func (d *Directory) digestFlow(f *schemas.Flow) string {
 }
 
 // CheckFlowText compiles and proves a definition, in JSON or YAML, without
-// storing it. The flow is nil if it may not run; the problems are then more than
-// warnings.
-func (d *Directory) CheckFlowText(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
-	return d.CheckFlow(text, yaml)
+// storing it. It may use the sub-flows that are stored. The flow is nil if it may not
+// run; the problems are then more than warnings.
+func (d *Directory) CheckFlowText(ctx context.Context, c Call, text []byte, yaml bool) (*schemas.Flow, []schemas.Problem, error) {
+	shelf := d.shelf(ctx, c)
+	flow, problems := d.CheckFlow(text, yaml, shelf)
+	return flow, problems, shelf.err
 }
 
-// prove proves a flow that is no text. The flow it returns is nil if it may not
-// run.
+// prove proves a flow that is no text, with the sub-flows that it has. The flow it
+// returns is nil if it may not run.
 func (d *Directory) prove(f *schemas.Flow) (*schemas.Flow, []schemas.Problem, error) {
 	text, err := json.Marshal(f)
 	if err != nil {
 		return nil, nil, fmt.Errorf("directory: writing a flow as JSON: %w", err)
 	}
-	proven, problems := d.CheckFlow(text, false)
+	proven, problems := d.CheckFlow(text, false, schemas.SubflowsOf(f.Parts))
 	return proven, withoutPlaces(problems), nil
 }
 

@@ -172,7 +172,7 @@ nodes:
 			t.Errorf("%v stands in line %d, expected %d", p, p.Line, line)
 		}
 	}
-	if flow, found := h.CheckFlowText([]byte(body), true); flow == nil || len(found) != 1 {
+	if flow, found, err := h.CheckFlowText(t.Context(), System(), []byte(body), true); err != nil || flow == nil || len(found) != 1 {
 		t.Errorf("checked alone it has the findings %v", found)
 	}
 }

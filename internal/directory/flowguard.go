@@ -11,7 +11,11 @@ import (
 // flow could collect the passwords of those who have them too, or ask for less
 // than it did. So it takes what the applications have that the flow is of.
 func guardFlow(w *work, old, f *schemas.Flow) error {
-	w.guardWaivers("waive", f)
+	path := "waive"
+	if len(f.Waive) == 0 {
+		path = "nodes" // it is what one of them uses
+	}
+	w.guardWaivers(path, f)
 	if old == nil {
 		return nil // nobody signs in with it yet
 	}
@@ -24,10 +28,11 @@ func guardFlow(w *work, old, f *schemas.Flow) error {
 }
 
 // guardWaivers refuses a flow that waives something to all who may not do
-// everything, be it to write it or to let people in by it.
+// everything, be it to write it or to let people in by it. What a flow uses waives
+// for it as well.
 func (w *work) guardWaivers(path string, f *schemas.Flow) {
-	if len(f.Waive) > 0 && !w.call.Permits(systemPermission) {
+	if waivers := f.Waivers(); len(waivers) > 0 && !w.call.Permits(systemPermission) {
 		w.forbid(path, "a flow that waives the rule %q can take over the account of anybody, so only who has the permission %q may write or use one",
-			f.Waive[0].Rule, systemPermission)
+			waivers[0].Rule, systemPermission)
 	}
 }

@@ -18,19 +18,22 @@ type HeldFlow struct {
 // change one changes its document. Flows that were held before and are in no
 // document can be changed by the API again, and stay as they are. It is all done in
 // one transaction, or nothing is; only the program itself may ask for it. Documents
-// name flows by type and handle, and runs stay on the version they began with.
+// name flows by type and handle, and runs stay on the version they began with. Flows
+// take the sub-flows as they are then, so one whose sub-flow has changed has a new
+// version too.
 func (d *Directory) HoldFlows(ctx context.Context, documents []*schemas.Document) ([]HeldFlow, error) {
 	r := flowResource{d}
-	proposals := make([]*proposal, len(documents))
-	for i, document := range documents {
-		proposals[i] = r.propose(document)
-		proposals[i].flow.IsReadOnly = true
-	}
+	documents = inOrderOfUse(documents)
 	var held []HeldFlow
 	err := d.Transact(ctx, System(), func(c Call) error {
 		held = nil
 		kept := map[string]bool{}
-		for _, p := range proposals {
+		for _, document := range documents {
+			p, err := r.propose(ctx, c, document)
+			if err != nil {
+				return err
+			}
+			p.flow.IsReadOnly = true
 			before, after, err := r.hold(ctx, c, p)
 			if err != nil {
 				return err

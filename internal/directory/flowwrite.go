@@ -10,7 +10,8 @@ import (
 )
 
 // proposal is a flow that is to be written. It is proven before the transaction,
-// because that takes long, and needs nothing that is stored.
+// because that takes long: of what is stored it needs only the sub-flows that it
+// uses, whose versions never change.
 type proposal struct {
 	document *schemas.Document // nil if it comes from no document
 	flow     *schemas.Flow     // as far as it can be read
@@ -19,26 +20,37 @@ type proposal struct {
 }
 
 // propose proves what a document says.
-func (r flowResource) propose(d *schemas.Document) *proposal {
-	flow, findings := r.d.CheckFlow(d.JSON(), false)
+func (r flowResource) propose(ctx context.Context, c Call, d *schemas.Document) (*proposal, error) {
+	shelf := r.d.shelf(ctx, c)
+	flow, findings := r.d.CheckFlow(d.JSON(), false, shelf)
 	p := &proposal{document: d, flow: flow, valid: flow != nil, findings: d.Locate(withoutPlaces(findings))}
 	if flow == nil {
 		p.flow = new(schemas.Flow)
 		d.DecodeLoosely(schemas.FlowSchema(), p.flow) // what does not fit is among the findings
 	}
-	return p
+	p.flow.Uses = schemas.UsesOf(p.flow.Parts)
+	return p, shelf.err
 }
 
 // Create implements Resource. A definition that breaks a rule is invalid_flow,
 // with every finding.
 func (r flowResource) Create(ctx context.Context, c Call, d *schemas.Document) (*Item, error) {
-	return r.put(ctx, c, r.propose(d), nil, nil)
+	p, err := r.propose(ctx, c, d)
+	if err != nil {
+		return nil, err
+	}
+	return r.put(ctx, c, p, nil, nil)
 }
 
 // Replace implements Resource: it makes a new version, and leaves those before as
-// they are. A flow's type never changes.
+// they are. A flow's type never changes. Of a sub-flow the item warns which flows
+// still use a version before.
 func (r flowResource) Replace(ctx context.Context, c Call, id, match string, d *schemas.Document) (*Item, error) {
-	return r.put(ctx, c, r.propose(d), &target{id, match}, nil)
+	p, err := r.propose(ctx, c, d)
+	if err != nil {
+		return nil, err
+	}
+	return r.put(ctx, c, p, &target{id, match}, nil)
 }
 
 // FlowVersions returns one page of the versions of a flow, newest first, without
@@ -95,8 +107,9 @@ func (r flowResource) put(ctx context.Context, c Call, p *proposal, at *target, 
 		if err := r.write(w, old, &f); err != nil {
 			return err
 		}
-		item = flowItem(&f, p.findings)
-		return nil
+		behind, err := usersBehind(w, &f)
+		item = flowItem(&f, slices.Concat(p.findings, behind))
+		return err
 	})
 	return item, err
 }
@@ -121,6 +134,9 @@ func (r flowResource) judge(w *work, p *proposal, at *target, old, f *schemas.Fl
 		}
 	}
 	if err := guardFlow(w, old, f); err != nil {
+		return err
+	}
+	if err := checkParts(w, p); err != nil {
 		return err
 	}
 	// A flow that is held as a file comes before everything that is made over HTTP.

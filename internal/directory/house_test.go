@@ -31,8 +31,8 @@ const signUpFlow = `{"handle": "passkey-sign-up", "name": "Up", "flowType": "REG
 // furnished puts one of every noun into a world.
 func furnished(t testing.TB, w *world) *house {
 	t.Helper()
-	w.Options.CheckFlow = func(text []byte, yaml bool) (*schemas.Flow, []schemas.Problem) {
-		flow, g, problems := engine.Check(text, yaml, nodes.Kinds(nodes.Deps{}))
+	w.Options.CheckFlow = func(text []byte, yaml bool, shelf schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
+		flow, g, problems := engine.CheckUsing(text, yaml, nodes.Kinds(nodes.Deps{}), shelf)
 		if g != nil {
 			problems = g.Warnings()
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	flowColumns = `f.id, f.flow_type, f.read_only, f.created_at, v.version, v.handle, v.name, v.definition, v.created_at`
+	flowColumns = `f.id, f.flow_type, f.read_only, f.created_at, v.version, v.handle, v.name, v.definition, v.parts, v.created_at`
 	activeFlows = ` FROM flows f JOIN flow_versions v ON v.flow_id = f.id AND v.version = f.active_version`
 	ofVersion   = ` FROM flows f JOIN flow_versions v ON v.flow_id = f.id WHERE v.flow_id = ? AND v.version = ?`
 
@@ -21,8 +21,8 @@ const (
 	insertFlow query = `INSERT INTO flows (id, flow_type, handle, active_version, last_version, read_only, created_at)
 		VALUES (?, ?, ?, 1, 1, ?, ?) ON CONFLICT DO NOTHING`
 
-	insertFlowVersion query = `INSERT INTO flow_versions (flow_id, version, handle, name, definition, created_at)
-		VALUES (?, ?, ?, ?, ?, ?)`
+	insertFlowVersion query = `INSERT INTO flow_versions (flow_id, version, handle, name, definition, parts, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`
 
 	// The number comes from the last version, not from the active one, which may
 	// be an older.
@@ -33,13 +33,6 @@ const (
 
 	selectFlowClash query = `SELECT flow_type FROM flows WHERE id = ?`
 )
-
-// definition is what a flow's JSON column holds.
-type definition struct {
-	Guarantees schemas.Guarantees `json:"guarantees,omitzero"`
-	Waive      []schemas.Waiver   `json:"waive,omitempty"`
-	Nodes      []schemas.Node     `json:"nodes"`
-}
 
 // ActiveVersion returns the number of a flow's active version, without reading
 // its definition; an unknown flow is flow_not_found.
@@ -132,22 +125,26 @@ func (t *tx) flowClash(f *schemas.Flow) error {
 }
 
 func (t *tx) insertFlowVersion(f *schemas.Flow, version int, at time.Time) error {
-	text, err := document(definition{Guarantees: f.Guarantees, Waive: f.Waive, Nodes: f.Nodes})
+	text, err := document(definitionOf(f))
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(insertFlowVersion, f.ID, version, f.Handle, f.Name, text, micros(at)); err != nil {
+	parts, err := optionalDocument(partsOf(f.Parts))
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec(insertFlowVersion, f.ID, version, f.Handle, f.Name, text, parts, micros(at)); err != nil {
 		return fmt.Errorf("store: adding a version of a flow: %w", err)
 	}
-	return nil
+	return t.insertFlowUses(f, version)
 }
 
 func scanFlow(row scanner) (*schemas.Flow, error) {
 	var f schemas.Flow
-	var text []byte
+	var text, kept []byte
 	var created, updated int64
 	err := row.Scan(&f.ID, (*string)(&f.FlowType), &f.IsReadOnly, &created, &f.ActiveVersion, &f.Handle, &f.Name,
-		&text, &updated)
+		&text, &kept, &updated)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +152,13 @@ func scanFlow(row scanner) (*schemas.Flow, error) {
 	if err := parse(text, &d); err != nil {
 		return nil, err
 	}
-	f.Guarantees, f.Waive, f.Nodes = d.Guarantees, d.Waive, d.Nodes
+	d.of(&f)
+	var parts map[string]flowPart
+	if err := parse(kept, &parts); err != nil {
+		return nil, err
+	}
+	f.Parts = flowsOf(parts)
+	f.Uses = schemas.UsesOf(f.Parts)
 	createdAt, updatedAt := moment(created), moment(updated)
 	f.CreatedAt, f.UpdatedAt = &createdAt, &updatedAt
 	return &f, nil

@@ -67,6 +67,8 @@ func references() map[string][]reference {
 		"flow": {
 			{"application", "applications", "name", "auth_flow_id = ?", "signs people in with it"},
 			{"application", "applications", "name", "registration_flow_id = ?", "registers people with it"},
+			{"flow", "flows", "handle", "id IN (SELECT f.id FROM flow_uses u JOIN flows f ON f.id = u.flow_id AND f.active_version = u.version " +
+				"WHERE u.used_id = ?)", "uses it"},
 		},
 		"group": {
 			{"role", "roles", "name", "id IN (SELECT role_id FROM role_assignments WHERE group_id = ?)", "is assigned to it"},

@@ -37,7 +37,7 @@ func newStrangers(t testing.TB) *strangers {
 	s := &strangers{signIns: newSignIns(t), web: map[string]*outbound.Response{}, asked: map[string]int{}}
 	s.directory = directory.New(directory.Options{
 		Store: s.store, Hasher: plainHasher{}, DigestKey: make([]byte, 32),
-		CheckFlow: func(text []byte, _ bool) (*schemas.Flow, []schemas.Problem) {
+		CheckFlow: func(text []byte, _ bool, _ schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
 			var f schemas.Flow
 			if err := json.Unmarshal(text, &f); err != nil {
 				t.Fatal(err)

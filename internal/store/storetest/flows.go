@@ -23,6 +23,82 @@ func newFlow(t schemas.FlowType, handle string) schemas.Flow {
 	}
 }
 
+// newSubflow is a sub-flow, which may use others.
+func newSubflow(handle string, uses ...*schemas.Flow) schemas.Flow {
+	f := newFlow(schemas.Subflow, handle)
+	f.Guarantees, f.Waive = schemas.Guarantees{}, nil
+	f.Requires = schemas.Requires{Facts: []string{"user"}, Inputs: map[string]schemas.InputType{"username": schemas.TextInput}}
+	f.Outcomes = map[string]string{"passed": "They passed."}
+	use(&f, uses...)
+	return f
+}
+
+// use gives a flow its parts, as they are.
+func use(f *schemas.Flow, uses ...*schemas.Flow) {
+	f.Parts = nil
+	for _, u := range uses {
+		if f.Parts == nil {
+			f.Parts = map[string]*schemas.Flow{}
+		}
+		part := *u
+		part.CreatedAt, part.UpdatedAt = nil, nil // these are the stored flow's
+		f.Parts[u.Handle] = &part
+	}
+	f.Uses = schemas.UsesOf(f.Parts)
+}
+
+// testSubflows keeps flows with what they use. A version keeps to the sub-flows that
+// it was made with, whatever becomes of them.
+func testSubflows(t *testing.T, s *store.Store) {
+	ctx, table := t.Context(), store.Flows()
+	inner := newSubflow("inner")
+	insertFlows(t, s, &inner)
+	outer := newSubflow("outer", &inner)
+	insertFlows(t, s, &outer)
+	first, plain := newFlow(schemas.Authentication, "first"), newFlow(schemas.Authentication, "plain")
+	use(&first, &inner, &outer)
+	insertFlows(t, s, &first, &plain)
+	for _, want := range []*schemas.Flow{&inner, &outer, &first, &plain} {
+		got, err := table.Get(ctx, s, want.ID)
+		must(t, err)
+		wantEqual(t, "the flow", got, want)
+	}
+	users := func(f *schemas.Flow) []store.FlowUser {
+		t.Helper()
+		list, err := table.Users(ctx, s, f.ID)
+		must(t, err)
+		return list
+	}
+	wantEqual(t, "who uses the inner one", users(&inner), []store.FlowUser{{ID: first.ID, Handle: "first", FlowType: schemas.Authentication, Uses: 1}, {ID: outer.ID, Handle: "outer", FlowType: schemas.Subflow, Uses: 1}})
+	wantEqual(t, "who uses the first", users(&first), []store.FlowUser(nil))
+
+	newer := inner
+	newer.Name = "Newer"
+	update(t, s, func(tx *store.Tx) error { return table.Replace(tx, &newer, 1) })
+	second := first
+	use(&second, &newer)
+	update(t, s, func(tx *store.Tx) error { return table.Replace(tx, &second, 1) })
+	for _, want := range []*schemas.Flow{&first, &second} {
+		got, err := s.FlowVersion(ctx, first.ID, want.ActiveVersion)
+		must(t, err)
+		wantEqual(t, "the version", got, want)
+	}
+	wantEqual(t, "who uses the inner one then", users(&inner), []store.FlowUser{{ID: first.ID, Handle: "first", FlowType: schemas.Authentication, Uses: 2}, {ID: outer.ID, Handle: "outer", FlowType: schemas.Subflow, Uses: 1}})
+	wantEqual(t, "who uses the outer one then", users(&outer), []store.FlowUser(nil))
+	uses, err := store.Uses(ctx, s, "flow", inner.ID)
+	must(t, err)
+	wantEqual(t, "the number of uses", len(uses), 2)
+	uses, err = store.Uses(ctx, s, "flow", outer.ID)
+	must(t, err)
+	wantEqual(t, "the uses by an older version", uses, []store.Use(nil))
+	update(t, s, func(tx *store.Tx) error { return table.Delete(tx, outer.ID, 1) })
+	got, err := s.FlowVersion(ctx, first.ID, 1)
+	must(t, err)
+	wantEqual(t, "the older version without what it used", got, &first)
+	update(t, s, func(tx *store.Tx) error { return table.Delete(tx, first.ID, 2) })
+	wantEqual(t, "who uses the inner one in the end", users(&inner), []store.FlowUser(nil))
+}
+
 // testFlows reads flows the way runs do.
 func testFlows(t *testing.T, s *store.Store) {
 	ctx := t.Context()

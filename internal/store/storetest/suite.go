@@ -24,6 +24,7 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"permissions that roles grant stay", testTreeInUse},
 		{"roles grant what resource servers have", testPermissionOfNobody},
 		{"flows are read as they were written", testFlows},
+		{"flows are kept with the sub-flows they use", testSubflows},
 		{"flows are listed", testFlowLists},
 		{"a flow that changes keeps its versions", testFlowReplace},
 		{"of those who replace a version one does", testFlowReplaceRace},

@@ -1,0 +1,110 @@
+package directory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// shelf are the stored sub-flows, in their active versions.
+type shelf struct {
+	ctx    context.Context
+	reader store.Reader
+	err    error // the first there was: what it hides looks as if it did not exist
+}
+
+func (d *Directory) shelf(ctx context.Context, c Call) *shelf {
+	return &shelf{ctx: ctx, reader: d.reader(c)}
+}
+
+// Subflow implements schemas.Subflows.
+func (s *shelf) Subflow(handle string) (*schemas.Flow, []schemas.Problem) {
+	if s.err != nil {
+		return nil, nil
+	}
+	var f *schemas.Flow
+	f, s.err = store.Flows().Find(s.ctx, s.reader, schemas.Subflow, handle)
+	return f, nil
+}
+
+// Handles implements schemas.Subflows. Of very many it has the first.
+func (s *shelf) Handles() []string {
+	if s.err != nil {
+		return nil
+	}
+	var found []schemas.Flow
+	found, s.err = store.Flows().List(s.ctx, s.reader, store.Page{Limit: pageSize, Member: "flowType", Value: string(schemas.Subflow)})
+	var handles []string
+	for _, f := range found {
+		handles = append(handles, f.Handle)
+	}
+	slices.Sort(handles)
+	return handles
+}
+
+// checkParts makes sure that what a flow uses has not been deleted since it was
+// looked up. What is restored keeps the parts it had, whatever became of them.
+func checkParts(w *work, p *proposal) error {
+	if p.document == nil {
+		return nil
+	}
+	for _, u := range p.flow.Uses {
+		_, err := store.Flows().Get(w.ctx, w.tx, u.ID)
+		if schemas.HasClass(err, schemas.NotFound) {
+			w.conflict("nodes", "the sub-flow %q has been deleted meanwhile", u.Handle)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// usersBehind tells of a sub-flow which flows use an earlier version of it: they go
+// on with that until they are put again.
+func usersBehind(w *work, f *schemas.Flow) ([]schemas.Problem, error) {
+	if f.FlowType != schemas.Subflow {
+		return nil, nil
+	}
+	users, err := store.Flows().Users(w.ctx, w.tx, f.ID)
+	var behind []schemas.Problem
+	for _, u := range users {
+		if u.Uses < f.ActiveVersion {
+			behind = append(behind, schemas.Problem{Rule: "subflow", Warning: true, Message: fmt.Sprintf(
+				"the %s flow %q (%s) still uses version %d; put it again, unchanged, to have it use version %d", u.FlowType, u.Handle, u.ID, u.Uses, f.ActiveVersion)})
+		}
+	}
+	return behind, err
+}
+
+// inOrderOfUse puts documents of flows in an order in which each comes after the
+// sub-flows that it uses. In a circle, which is refused, the order does not matter.
+func inOrderOfUse(documents []*schemas.Document) []*schemas.Document {
+	byHandle := map[string]*schemas.Document{}
+	for _, d := range documents {
+		if handle, ok := schemas.SubflowHandle(d); ok {
+			byHandle[handle] = d
+		}
+	}
+	var sorted []*schemas.Document
+	seen := map[*schemas.Document]bool{}
+	var visit func(d *schemas.Document)
+	visit = func(d *schemas.Document) {
+		if d == nil || seen[d] {
+			return
+		}
+		seen[d] = true
+		for _, m := range schemas.SubflowMentions(d) {
+			visit(byHandle[m.Handle])
+		}
+		sorted = append(sorted, d)
+	}
+	for _, d := range documents {
+		visit(d)
+	}
+	return sorted
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const insertFlowUse query = `INSERT INTO flow_uses (flow_id, version, used_id, used_version) VALUES (?, ?, ?, ?)`
+
+// definition is what a flow's JSON column holds.
+type definition struct {
+	Guarantees schemas.Guarantees `json:"guarantees,omitzero"`
+	Requires   schemas.Requires   `json:"requires,omitzero"`
+	Outcomes   map[string]string  `json:"outcomes,omitempty"`
+	Waive      []schemas.Waiver   `json:"waive,omitempty"`
+	Nodes      []schemas.Node     `json:"nodes"`
+}
+
+func definitionOf(f *schemas.Flow) definition {
+	return definition{f.Guarantees, f.Requires, f.Outcomes, f.Waive, f.Nodes}
+}
+
+func (d definition) of(f *schemas.Flow) {
+	f.Guarantees, f.Requires, f.Outcomes, f.Waive, f.Nodes = d.Guarantees, d.Requires, d.Outcomes, d.Waive, d.Nodes
+}
+
+// flowPart is a sub-flow as it is kept with a flow that uses it.
+type flowPart struct {
+	ID      string `json:"id"`
+	Version int    `json:"version"`
+	Name    string `json:"name"`
+	definition
+	Parts map[string]flowPart `json:"parts,omitempty"`
+}
+
+// partsOf is what is kept of sub-flows, by handle.
+func partsOf(flows map[string]*schemas.Flow) map[string]flowPart {
+	if len(flows) == 0 {
+		return nil
+	}
+	parts := map[string]flowPart{}
+	for handle, f := range flows {
+		parts[handle] = flowPart{f.ID, f.ActiveVersion, f.Name, definitionOf(f), partsOf(f.Parts)}
+	}
+	return parts
+}
+
+// flowsOf returns the sub-flows that were kept.
+func flowsOf(parts map[string]flowPart) map[string]*schemas.Flow {
+	if len(parts) == 0 {
+		return nil
+	}
+	flows := map[string]*schemas.Flow{}
+	for handle, p := range parts {
+		f := &schemas.Flow{ID: p.ID, Handle: handle, Name: p.Name, FlowType: schemas.Subflow, ActiveVersion: p.Version, Parts: flowsOf(p.Parts)}
+		p.of(f)
+		f.Uses = schemas.UsesOf(f.Parts)
+		flows[handle] = f
+	}
+	return flows
+}
+
+// insertFlowUses notes which sub-flows a version uses.
+func (t *tx) insertFlowUses(f *schemas.Flow, version int) error {
+	for _, u := range schemas.UsesOf(f.Parts) {
+		if _, err := t.exec(insertFlowUse, f.ID, version, u.ID, u.Version); err != nil {
+			return fmt.Errorf("store: noting what a flow uses: %w", err)
+		}
+	}
+	return nil
+}
+
+// FlowUser is a flow whose active version uses a sub-flow, and which version of it.
+type FlowUser struct {
+	ID, Handle string
+	FlowType   schemas.FlowType
+	Uses       int
+}
+
+// Users returns the flows whose active versions use a sub-flow, in the order of
+// their handles.
+func (FlowTable) Users(ctx context.Context, r Reader, id string) (users []FlowUser, err error) {
+	if !storable(id) {
+		return nil, nil
+	}
+	err = rows(ctx, r, func(row scanner) error {
+		var u FlowUser
+		err := row.Scan(&u.ID, &u.Handle, (*string)(&u.FlowType), &u.Uses)
+		users = append(users, u)
+		return err
+	}, `SELECT f.id, f.handle, f.flow_type, u.used_version FROM flow_uses u
+		JOIN flows f ON f.id = u.flow_id AND f.active_version = u.version WHERE u.used_id = ? ORDER BY f.handle, f.id`, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading who uses a sub-flow: %w", err)
+	}
+	return users, nil
+}
