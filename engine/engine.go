@@ -126,11 +126,15 @@ func (e *Engine) Continue(ctx context.Context, reply Reply, req Request) (*schem
 	return e.commit(ctx, r)
 }
 
-// Resume gives the question again, unchanged.
+// Resume gives the question again, unchanged. Where the run holds an identity of
+// another provider it is given to the browser alone that has brought it.
 func (e *Engine) Resume(ctx context.Context, executionID string, req Request) (*schemas.Step, error) {
 	r, err := e.load(ctx, executionID, req)
 	if err != nil {
 		return nil, err
+	}
+	if !r.isWithBringer() {
+		return nil, NotFound(executionID)
 	}
 	return r.step(), nil
 }
@@ -178,6 +182,9 @@ func (e *Engine) checkToken(r *run, token string) error {
 	case token == "" && e.RequireToken:
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
 			"a challengeToken is required (flow.require_challenge_token): send the one of the step you answer")
+	case token == "" && !r.isWithBringer():
+		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
+			"a challengeToken is required: the run holds an identity of another provider, and goes on with whom it came from; send the token of the step you answer")
 	case token != "" && token != r.state.Token:
 		return stale(r.rec.ID)
 	}

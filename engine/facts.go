@@ -24,6 +24,7 @@ const (
 	Own           Fact = "own"           // New or Authenticated
 	Credential    Fact = "credential"    // this run gave the user a passkey, a password or a second factor
 	Enrolled      Fact = "enrolled"      // this run gave the user a second factor
+	Federated     Fact = "federated"     // the run holds an identity that the person has with another provider
 	Consented     Fact = "consented"     // the user lets the application have what it asks for, or need not be asked
 )
 

@@ -43,6 +43,9 @@ func testKinds() engine.Kinds {
 		{Name: "finish", Terminal: true, New: maker(finish), Needs: []engine.Need{{AnyOf: []engine.Fact{engine.Authenticated}, Rule: engine.RuleUnauthenticated}}},
 		{Name: "broken", New: maker(brokenNode), Outcomes: outcomes("a")},
 		{Name: "liar", New: maker(pass), Outcomes: []engine.Outcome{{Name: "a", Establishes: []engine.Fact{engine.User, engine.Authenticated}}}},
+		{Name: "hold", New: maker(hold), Outcomes: []engine.Outcome{{Name: "a", Establishes: []engine.Fact{engine.Federated}}}},
+		{Name: "link", Asks: true, New: maker(link), Needs: []engine.Need{{AnyOf: []engine.Fact{engine.Federated}}}, Outcomes: outcomes("a", "b")},
+		{Name: "hollow", New: maker(pass), Outcomes: []engine.Outcome{{Name: "a", Establishes: []engine.Fact{engine.Federated}}}},
 		{Name: "strict", New: maker(pass), Outcomes: outcomes("a"), With: schemas.MustSchema("strict", `{"type":"object","additionalProperties":false,"properties":{"size":{"type":"integer"}}}`)},
 		{Name: "number", Asks: true, New: func(*engine.Config) (engine.Executor, []schemas.Problem) { return number{}, nil }, Outcomes: outcomes("a")},
 	} {

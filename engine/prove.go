@@ -206,6 +206,8 @@ func factNames(facts []Fact) string {
 		case isReply(f):
 			name, _ := f.reply()
 			words[i] = fmt.Sprintf("an answer to what the flow keeps as %q", name)
+		case f == Federated:
+			words[i] = "an identity of another provider that nobody has linked"
 		case f == Consented:
 			words[i] = "a user who agreed to what the application asks for"
 		default:

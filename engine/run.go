@@ -25,6 +25,7 @@ type state struct {
 	Verbose  bool                      `json:"verbose,omitempty"`
 	Failures int                       `json:"failures,omitempty"`
 	Bound    *bound                    `json:"bound,omitempty"`
+	Held     *held                     `json:"held,omitempty"`
 }
 
 // run is a run while one step of it is being decided. It is used by one
@@ -105,6 +106,9 @@ func (r *run) visit(answer *Answer) *Visit {
 		ExecutionID: r.rec.ID, Revision: r.rec.Revision, FlowType: r.graph.flow.FlowType, Application: r.app,
 		Request: r.request, Now: r.now, Answer: answer, Keep: r.state.Keep,
 		Inputs: inputs, Replies: r.state.Replies, Subject: r.state.Subject, Facts: r.facts, Pending: r.changes, Authentication: r.state.Auth,
+	}
+	if h := r.state.Held; h != nil {
+		v.Identity = &h.Identity
 	}
 	if b := r.state.Bound; b != nil {
 		v.AuthRequestID, v.Login, v.LoginHint = b.ID, b.Login, b.LoginHint
@@ -202,6 +206,9 @@ func (r *run) leave(e edge, d *Decision) error {
 	if d.Subject != nil {
 		r.state.Subject = *d.Subject
 	}
+	if d.Identity != nil {
+		r.state.Held = &held{*d.Identity, r.request.Browser}
+	}
 	if r.facts.Has(Authenticated) && len(d.Methods) > 0 {
 		r.authenticate(d)
 	}
@@ -210,6 +217,9 @@ func (r *run) leave(e edge, d *Decision) error {
 	}
 	if r.facts.Has(Authenticated) != (r.state.Auth != nil) {
 		return fmt.Errorf("node %q left by %q: it promises authenticated=%v, and the run says otherwise", node, e.Name, r.facts.Has(Authenticated))
+	}
+	if r.facts.Has(Federated) && r.state.Held == nil {
+		return fmt.Errorf("node %q left by %q, which promises an identity, without one", node, e.Name)
 	}
 	if f, ok := r.unfounded(); ok {
 		return fmt.Errorf("node %q left by %q, which promises %s, and the run has none", node, e.Name, factNames([]Fact{f}))

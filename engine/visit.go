@@ -32,6 +32,9 @@ type Visit struct {
 	Replies map[string]map[string]any
 	// Subject is the user the run is about; the zero value when it knows none.
 	Subject Subject
+	// Identity is the identity that the run holds: nil unless there is the fact
+	// Federated.
+	Identity *Identity
 	// Facts are what has come about in this run: at least what the analysis
 	// found certain here.
 	Facts Facts
@@ -139,6 +142,8 @@ type Decision struct {
 
 	// Subject replaces the run's user, if not nil.
 	Subject *Subject
+	// Identity is held from now on, in place of the one before, if not nil.
+	Identity *Identity
 	// Methods are added to how the subject is authenticated, and ACR replaces
 	// its class, for outcomes that establish Authenticated.
 	Methods []string
