@@ -2,9 +2,11 @@ package nodes
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/federation"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/schemas"
 )
@@ -62,6 +64,12 @@ type Identities interface {
 type Box interface {
 	Seal(text []byte, belongs string) []byte
 	Open(sealed []byte, belongs string) ([]byte, error)
+}
+
+// Federation signs in with identity providers: federation.Client does.
+type Federation interface {
+	Begin(ctx context.Context, p *schemas.IdentityProvider, r federation.Request) (*federation.Asked, error)
+	Finish(ctx context.Context, p *schemas.IdentityProvider, keep json.RawMessage, r federation.Response, now time.Time) (*federation.Identity, error)
 }
 
 // Permissions gives what a user may do, by their roles, and what an application is
@@ -156,8 +164,12 @@ type Deps struct {
 	Box Box
 	// Name is what authenticator apps call the server; "" means Postern.
 	Name string
+	// Federation signs in with the providers of Identities.
+	Federation Federation
 	// BaseURL is the server's public URL, an audience of every assertion.
 	BaseURL string
+	// GateURL is that of the hosted pages; "" means /gate below BaseURL.
+	GateURL string
 	// SessionTTL is how long a session lasts that began in a browser, with an
 	// authorization request. Zero means 12 hours.
 	SessionTTL time.Duration
@@ -187,6 +199,8 @@ func Kinds(d Deps) engine.Kinds {
 		"http-request":          httpRequestKind(d, env),
 		"decision":              decisionKind(d, env),
 		"flow":                  flowKind(),
+		"federated-oidc":        federatedOIDCKind(d),
+		"federated-link":        federatedLinkKind(d),
 		"session-check":         sessionCheckKind(d),
 		"consent":               consentKind(d),
 		"authorization-code":    authorizationCodeKind(d),

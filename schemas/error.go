@@ -210,6 +210,14 @@ func message(code string) string {
 		return "Passkeys are not set up rightly here. Tell whoever runs this service."
 	case CodeLastCredential:
 		return "This is your only way to sign in. Add a passkey first."
+	case CodeFederationDeclined:
+		return "You did not sign in there. Try again, or sign in another way."
+	case CodeFederationFailed:
+		return "Signing in there did not work. Try again, or sign in another way."
+	case CodeFederationUnavailable:
+		return "You cannot sign in there at the moment. Try again later, or sign in another way."
+	case CodeIdentityTaken:
+		return "This belongs to another account."
 	case CodeCredentialExists:
 		return "This passkey is registered already. Sign in with it."
 	case CodeUserNotFound:

@@ -56,6 +56,14 @@ type UseIdentity struct {
 // UnlinkIdentity takes an identity from its user; that there is none is no error.
 type UnlinkIdentity struct{ ID string }
 
+// Codes of errors about signing in with identity providers.
+const (
+	CodeFederationDeclined    = "federation_declined"    // nobody signed in there
+	CodeFederationFailed      = "federation_failed"      // what came from there cannot be believed
+	CodeFederationUnavailable = "federation_unavailable" // it does not answer
+	CodeFederationRedirect    = "federation_redirect"    // there is nowhere to come back to
+)
+
 func (LinkIdentity) change()   {}
 func (UseIdentity) change()    {}
 func (UnlinkIdentity) change() {}

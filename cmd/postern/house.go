@@ -17,6 +17,7 @@ import (
 	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/delivery"
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/federation"
 	"github.com/postern-id/postern/internal/outbound"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/password"
@@ -122,6 +123,7 @@ func (h *house) build(ctx context.Context) error {
 		Factors: h.store, Identities: h.directory, Box: h.boxes.factors, Name: cfg.Passkey.RelyingPartyName,
 		Consents: h.store, Requests: h.store, Words: h.directory,
 		Hasher: h.passwords, Guesses: h.throttle, Mails: h.mails(), Targets: h.targets, Asserter: h.tokens, Ceremonies: h.passkeys,
+		Federation: federation.New(h.outbound), GateURL: cfg.GateURL(),
 		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: token.Derive(kek, "decoys", 32),
 	})
 	h.catalogue = flows.NewCatalogue(h.store, h.kinds)

@@ -63,6 +63,11 @@ func (e Expect) compareStore(d *differences, w *world) {
 	if got := len(w.sessions); e.Sessions != nil && *e.Sessions != got {
 		d.add("sessions", *e.Sessions, got)
 	}
+	for _, user := range slices.Sorted(maps.Keys(e.Identities)) {
+		if got := w.linkedTo(userID(user)); got != e.Identities[user] {
+			d.add(schemas.MemberPath("identities", user), e.Identities[user], got)
+		}
+	}
 	for _, user := range slices.Sorted(maps.Keys(e.Passkeys)) {
 		if got := w.passkeys(userID(user)); got != e.Passkeys[user] {
 			d.add(schemas.MemberPath("passkeys", user), e.Passkeys[user], got)
@@ -79,6 +84,7 @@ func (e Expect) compareStore(d *differences, w *world) {
 func (e Expect) compareStep(d *differences, step *schemas.Step) {
 	d.text("status", string(e.Status), string(step.FlowStatus))
 	d.text("step", e.Step, step.StepID)
+	d.text("provider", e.Provider, providerOf(step))
 	d.text("redirectURL", e.RedirectURL, step.Data.RedirectURL)
 	if code := codeOf(step.Error); code != e.Error {
 		d.add("error", orNone(e.Error), orNone(code)+descriptionOf(step.Error))

@@ -46,7 +46,7 @@ func (s Send) check(at string, first bool) (problems []schemas.Problem) {
 	}
 	answer := map[string]bool{
 		"action": s.Action != "", "inputs": s.Inputs != nil, "passkey": s.Passkey != nil, "stale": s.Stale,
-		"totp": s.TOTP != nil, "recoveryCode": s.RecoveryCode > 0, "mailedCode": s.MailedCode != "",
+		"totp": s.TOTP != nil, "recoveryCode": s.RecoveryCode > 0, "mailedCode": s.MailedCode != "", "federated": s.Federated != nil,
 	}
 	switch {
 	case first:
@@ -54,6 +54,10 @@ func (s Send) check(at string, first bool) (problems []schemas.Problem) {
 		without(at, answer, "the first step starts the run and answers nothing; inputs of the start belong in the scenario's `start`")
 	case s.Resume:
 		without(at, answer, "who asks for the step again (resume) does not answer it")
+	}
+	if f := s.Federated; f != nil && f.Replay {
+		without(at+".federated", map[string]bool{"fault": f.Fault != "", "old": f.Old, "subject": f.Subject != "", "claims": f.Claims != nil},
+			"an answer that is sent once more (replay) is what it was")
 	}
 	if c := s.Passkey; c != nil && c.Replay {
 		without(at+".passkey", map[string]bool{
@@ -75,6 +79,9 @@ func (f *File) checkUsers(problems []schemas.Problem, at string, x Exchange) []s
 		if e.User != "" {
 			problems = f.checkUser(problems, fmt.Sprintf("%s.expect.events[%d].user", at, i), e.User)
 		}
+	}
+	for _, user := range slices.Sorted(maps.Keys(x.Expect.Identities)) {
+		problems = f.checkUser(problems, schemas.MemberPath(at+".expect.identities", user), user)
 	}
 	for _, user := range slices.Sorted(maps.Keys(x.Expect.Passkeys)) {
 		problems = f.checkUser(problems, schemas.MemberPath(at+".expect.passkeys", user), user)

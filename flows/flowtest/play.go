@@ -18,6 +18,7 @@ type playing struct {
 	steps      []*schemas.Step              // those the client got, oldest first
 	replies    []*reply                     // to each step
 	answers    map[string]map[string]string // the last of each device
+	brought    map[string]string            // the last from a provider
 	left       []way                        // by which the run left nodes
 	transcript []string
 	steady     *steady
@@ -124,6 +125,13 @@ func (p *playing) answer(step *schemas.Step, send Send) (*engine.Reply, error) {
 			return nil, err
 		}
 		r.Inputs = inputs
+	}
+	if send.Federated != nil {
+		inputs, err := p.signInElsewhere(*send.Federated)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(r.Inputs, inputs)
 	}
 	if err := p.enterCodes(send, r.Inputs); err != nil {
 		return nil, err

@@ -37,6 +37,8 @@ type Given struct {
 	// RecoveryCodes are those that the user has put aside.
 	RecoveryCodes []string `json:"recoveryCodes,omitempty"`
 	Permissions   []string `json:"permissions,omitempty"`
+	// Identities are what identity providers call the user, by the providers' handles.
+	Identities map[string]string `json:"identities,omitempty"`
 }
 
 // Device is an authenticator. By default it is built into something, counts its
@@ -68,6 +70,8 @@ type Scenario struct {
 	// Consents are what users have agreed to before, by their names in the file:
 	// scopes that the application may have.
 	Consents map[string][]string `json:"consents,omitempty"`
+	// Down are the handles of identity providers that do not answer.
+	Down []string `json:"down,omitempty"`
 	// Application has members in which the application is unlike that of the file.
 	Application json.RawMessage `json:"application,omitempty"`
 	// HTTP is what services answer to the queries of the flow, by the names of the
@@ -108,6 +112,8 @@ type Send struct {
 	Inputs  map[string]string `json:"inputs,omitempty"`
 	Passkey *Ceremony         `json:"passkey,omitempty"`
 	TOTP    *Code             `json:"totp,omitempty"`
+	// Federated signs in at the identity provider that the step before sends to.
+	Federated *Federated `json:"federated,omitempty"`
 	// RecoveryCode is the nth of the recovery codes that the run has shown, from 1.
 	RecoveryCode int `json:"recoveryCode,omitempty"`
 	// MailedCode sends the input code of email-otp: that of the "newest" mail, or of
@@ -170,6 +176,8 @@ type Expect struct {
 	Claims      map[string]any    `json:"claims,omitempty"`      // of the assertion, among others
 	NoClaims    []string          `json:"noClaims,omitempty"`    // that the assertion lacks
 	RedirectURL string            `json:"redirectURL,omitempty"` // where the browser is to go
+	Provider    string            `json:"provider,omitempty"`    // handle of the identity provider that the browser is sent to
+	Identities  map[string]int    `json:"identities,omitempty"`  // how many identities users have linked now
 	Mails       []string          `json:"mails,omitempty"`       // addresses that this step sends mails to, all of them
 	Requests    []Call            `json:"requests,omitempty"`    // what this step asks and tells services, all of it
 	Events      []Event           `json:"events,omitempty"`      // audit events of this step, all of them

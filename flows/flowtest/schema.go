@@ -47,6 +47,7 @@ func completeSchema() ([]byte, error) {
 		"description": "Members of an application.",
 	}
 	defs["fault"] = faultSchema()
+	defs["federationFault"] = federationFaults()
 	return json.Marshal(scenario)
 }
 

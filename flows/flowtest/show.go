@@ -62,6 +62,9 @@ func (s Send) words(first bool, start map[string]string) string {
 	if c := s.Passkey; c != nil {
 		said = append(said, c.words())
 	}
+	if s.Federated != nil {
+		said = append(said, s.Federated.words())
+	}
 	if s.TOTP != nil {
 		said = append(said, "the code that "+s.TOTP.Device+" shows")
 	}
@@ -139,7 +142,10 @@ func stepWords(s *schemas.Step) string {
 			said = append(said, list.name+" "+show(list.items))
 		}
 	}
-	if s.Data.RedirectURL != "" {
+	switch provider := providerOf(s); {
+	case provider != "":
+		said = append(said, "provider "+provider)
+	case s.Data.RedirectURL != "":
 		said = append(said, "redirectURL "+s.Data.RedirectURL)
 	}
 	if s.Error != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/federation/federationtest"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/internal/password"
@@ -28,24 +29,26 @@ const origin = "https://login.example.org"
 // for each, a store, devices and a clock.
 type world struct {
 	*Memory
-	file       *File
-	engine     *engine.Engine
-	graph      *engine.Graph
-	app        schemas.Application
-	ceremonies *passkey.Ceremonies
-	hasher     *password.Pool
-	devices    map[string]*passkeytest.Authenticator
-	codes      map[string]totp.Key // of the authenticator apps, by device
-	now        time.Time
-	reached    map[way]int         // in how many scenarios
-	answers    map[string][]Answer // that services have left, by target
-	asked      []schemas.Call
+	file         *File
+	engine       *engine.Engine
+	graph        *engine.Graph
+	app          schemas.Application
+	ceremonies   *passkey.Ceremonies
+	hasher       *password.Pool
+	devices      map[string]*passkeytest.Authenticator
+	codes        map[string]totp.Key // of the authenticator apps, by device
+	now          time.Time
+	reached      map[way]int         // in how many scenarios
+	answers      map[string][]Answer // that services have left, by target
+	asked        []schemas.Call
+	internet     federationtest.Internet
+	relyingParty *relyingParty
 }
 
 // newWorld reads and compiles the flow that the file is about.
 func newWorld(f *File) (*world, error) {
 	w := &world{
-		file: f, reached: map[way]int{},
+		file: f, reached: map[way]int{}, relyingParty: &relyingParty{},
 		// The least that argon2id takes: a scenario tests the flow, not the hash.
 		hasher: password.New(password.Options{MemoryKiB: 8, Iterations: 1, Workers: 1, Queue: 1}),
 	}
@@ -74,6 +77,7 @@ func (w *world) reset(ctx context.Context, s Scenario) error {
 	w.answers, w.asked = maps.Clone(s.HTTP), nil
 	w.now = w.file.begin()
 	w.apps[w.app.ID] = w.app
+	w.openInternet(s)
 	for _, name := range slices.Sorted(maps.Keys(w.file.Users)) {
 		if err := w.give(ctx, name, w.file.Users[name]); err != nil {
 			return fmt.Errorf("the user %s: %w", name, err)
@@ -86,7 +90,7 @@ func (w *world) reset(ctx context.Context, s Scenario) error {
 func (w *world) kinds() engine.Kinds {
 	return nodes.Kinds(nodes.Deps{
 		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, Words: w, Hasher: w.hasher, Asserter: claims{},
-		Factors: w, Identities: w, Mails: w, Targets: services{w}, Box: box{}, Name: "Example",
+		Factors: w, Identities: w, Federation: w.relyingParty, Mails: w, Targets: services{w}, Box: box{}, Name: "Example",
 		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
 	})
 }
@@ -131,6 +135,16 @@ func (w *world) passkeys(userID string) (n int) {
 	return n
 }
 
+// linkedTo is how many identities a user has.
+func (w *world) linkedTo(userID string) (n int) {
+	for _, i := range w.identities {
+		if i.UserID == userID {
+			n++
+		}
+	}
+	return n
+}
+
 // Graph returns the flow under test: there is no other.
 func (w *world) Graph(context.Context, string, int) (*engine.Graph, error) { return w.graph, nil }
 
@@ -157,7 +171,7 @@ func (w *world) give(ctx context.Context, name string, g Given) error {
 		return err
 	}
 	w.permissions[u.ID] = g.Permissions
-	return w.Apply(ctx, append(changes, factors...))
+	return w.Apply(ctx, slices.Concat(changes, factors, w.linked(u.ID, g)))
 }
 
 // userID derives a user's id from the name it has in the file, so that two

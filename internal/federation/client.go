@@ -51,6 +51,11 @@ type Request struct {
 	ACRValues   []string
 	// MaxAge is how many seconds ago the person may have signed in there, nil for any.
 	MaxAge *int
+	// Opened says that a client of the application's own takes the answer apart, and
+	// may leave out state and iss, which it has compared itself. A code that was given
+	// for another sign-in is no good all the same, by its verifier and its nonce (RFC
+	// 9700 §2.1).
+	Opened bool
 	Now    time.Time
 }
 
@@ -69,6 +74,7 @@ type kept struct {
 	Verifier    string `json:"verifier"`
 	RedirectURI string `json:"redirectUri"`
 	MaxAge      *int   `json:"maxAge,omitempty"`
+	Opened      bool   `json:"opened,omitempty"`
 	// Whom was asked, and as whom: what an administrator changes meanwhile must not
 	// turn this provider's answer into another's.
 	Provider string `json:"provider"`
@@ -84,7 +90,7 @@ func (c *Client) Begin(ctx context.Context, p *schemas.IdentityProvider, r Reque
 		return nil, err
 	}
 	k := kept{
-		State: random(), Nonce: random(), Verifier: random(), RedirectURI: r.RedirectURI, MaxAge: r.MaxAge,
+		State: random(), Nonce: random(), Verifier: random(), RedirectURI: r.RedirectURI, MaxAge: r.MaxAge, Opened: r.Opened,
 		Provider: p.ID, Issuer: p.Issuer, ClientID: p.ClientID,
 	}
 	text, err := json.Marshal(k)
@@ -157,14 +163,15 @@ func (c *Client) Finish(ctx context.Context, p *schemas.IdentityProvider, keep j
 		return nil, failf(CheckSettings, "the provider's issuer or client id has been changed since the sign-in began")
 	}
 	// Before anything else of the answer is believed, even that it is an error.
-	if k.State == "" || subtle.ConstantTimeCompare([]byte(r.State), []byte(k.State)) != 1 {
+	bare := k.Opened && r.State == ""
+	if k.State == "" || !bare && subtle.ConstantTimeCompare([]byte(r.State), []byte(k.State)) != 1 {
 		return nil, failf(CheckState, "the state is not the one of this sign-in: the answer is to another, which somebody else may have begun")
 	}
 	m, err := c.metadata(ctx, p.Issuer, now)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkResponse(m, p, r); err != nil {
+	if err := checkResponse(m.names && !bare, p, r); err != nil {
 		return nil, err
 	}
 	tokens, err := c.redeem(ctx, m, p, k, r.Code)
@@ -174,11 +181,13 @@ func (c *Client) Finish(ctx context.Context, p *schemas.IdentityProvider, keep j
 	return c.verify(ctx, m, p, k, tokens, now)
 }
 
-func checkResponse(m *metadata, p *schemas.IdentityProvider, r Response) error {
+// checkResponse makes sure that the answer is of the provider, which must name itself
+// if so.
+func checkResponse(named bool, p *schemas.IdentityProvider, r Response) error {
 	switch {
 	case r.Issuer != "" && r.Issuer != p.Issuer:
 		return failf(CheckSender, "the answer is of another provider: its iss is not the issuer")
-	case r.Issuer == "" && m.names:
+	case r.Issuer == "" && named:
 		return failf(CheckSender, "the answer does not name its provider, which says that it always does (RFC 9207)")
 	case r.Error == "access_denied":
 		return failf(CheckDenied, "the person, or the provider, declined")

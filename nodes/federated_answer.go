@@ -1,0 +1,101 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/federation"
+	"github.com/postern-id/postern/schemas"
+)
+
+// finish takes the provider's answer: somebody whom an identity is linked to is signed
+// in, and one that is nobody's is held.
+func (f *federatedOIDC) finish(ctx context.Context, v *engine.Visit, p *schemas.IdentityProvider) (*engine.Decision, error) {
+	in := v.Answer.Inputs
+	who, err := f.deps.Federation.Finish(ctx, p, v.Keep, federation.Response{
+		Code: in[authorizationCodeInput], State: in[stateInput], Issuer: in[issuerInput], Error: in[errorInput],
+	}, v.Now)
+	if fault, ok := errors.AsType[*federation.Error](err); ok {
+		return f.refused(v, p, fault), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	linked, err := f.deps.Identities.Identity(ctx, p.ID, who.Subject)
+	switch {
+	case err != nil:
+		return nil, err
+	case linked == nil:
+		return f.hold(v, p, who), nil
+	}
+	return f.signIn(v, p, who, linked), nil
+}
+
+// signIn leaves by success, if the run is about nobody else: what a person has typed
+// must not be answered by another's account.
+func (f *federatedOIDC) signIn(v *engine.Visit, p *schemas.IdentityProvider, who *federation.Identity, linked *schemas.Identity) *engine.Decision {
+	if named := v.Subject.Known() || v.Subject.Name != ""; named && v.Subject.UserID != linked.UserID {
+		d := engine.Leave("failure")
+		d.Failed, d.Notice = true, identityTaken()
+		return d
+	}
+	d := engine.Leave("success")
+	if !v.Subject.Known() {
+		d.Subject = &engine.Subject{UserID: linked.UserID}
+	}
+	proved(v, d, []string{schemas.AMRFederated}, schemas.ACRVouched)
+	d.At = who.AuthTime
+	d.Changes = []schemas.Change{
+		schemas.UseIdentity{ID: linked.ID, At: v.Now},
+		proof(v, "identity.used", linked.UserID, map[string]string{"provider": p.Handle}),
+	}
+	return d
+}
+
+func identityTaken() *schemas.Error {
+	return schemas.Errorf(schemas.Conflict, schemas.CodeIdentityTaken,
+		"the identity is linked to another account than the one that is signing in; use another identity, or start again to sign in to that account")
+}
+
+// hold leaves by unknown with the identity, and with the claims that the flow wants.
+func (f *federatedOIDC) hold(v *engine.Visit, p *schemas.IdentityProvider, who *federation.Identity) *engine.Decision {
+	d := engine.Leave(unknownOutcome)
+	d.Set = map[string]string{}
+	for identifier, claim := range f.Claims {
+		in := field{Identifier: identifier, Type: claimType(claim)}
+		if value, fault := in.accept(who.Claims[claim]); fault == "" && value != "" {
+			d.Set[identifier] = value
+		} else {
+			d.Drop = append(d.Drop, identifier)
+		}
+	}
+	for _, identifier := range f.Required {
+		if d.Set[identifier] == "" {
+			return f.refused(v, p, &federation.Error{Check: "claims", Reason: "the ID token has no claim " + f.Claims[identifier] + ", or one that does not fit: let the client have a scope that releases it"})
+		}
+	}
+	d.Identity = &engine.Identity{ProviderID: p.ID, Subject: who.Subject, Name: who.Name}
+	return d
+}
+
+// refused leaves by failure. The client is told what a person can do about it; why it
+// was is for the audit log.
+func (f *federatedOIDC) refused(v *engine.Visit, p *schemas.IdentityProvider, fault *federation.Error) *engine.Decision {
+	d := engine.Leave("failure")
+	if fault.Check == federation.CheckDenied {
+		d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeFederationDeclined, "nobody signed in at the identity provider %s; try again, or sign in another way", p.Handle)
+		return d
+	}
+	d.Changes = []schemas.Change{event(v, "identity.refused", v.Subject.UserID, map[string]string{
+		"provider": p.Handle, "check": string(fault.Check), "reason": fault.Reason,
+	})}
+	if fault.Check == federation.CheckReachable || fault.Check == federation.CheckMetadata || fault.Check == federation.CheckSettings {
+		d.Notice = schemas.Errorf(schemas.Unavailable, schemas.CodeFederationUnavailable,
+			"the identity provider %s cannot be asked at the moment; try again later, or sign in another way", p.Handle)
+		return d
+	}
+	d.Failed = true
+	d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeFederationFailed, "the answer of the identity provider %s was not accepted; try again, or sign in another way", p.Handle)
+	return d
+}

@@ -1,0 +1,68 @@
+package nodes
+
+import (
+	"context"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+func federatedLinkKind(d Deps) *engine.Kind {
+	return &engine.Kind{
+		Name: "federated-link",
+		Doc: "Links the identity that federated-oidc has left the run with to the run's user, who can sign in by it from then on. " +
+			"The user must be new in this run or have authenticated in it. It asks nothing.",
+		With: schemas.MustSchema("federated-link", `{"type": "object", "additionalProperties": false, "properties": {}}`),
+		Needs: append([]engine.Need{{
+			AnyOf: []engine.Fact{engine.Federated},
+			Why:   "there would be nothing to link",
+			Mend:  "lead only the outcome unknown of federated-oidc here, by way of whatever nodes",
+		}}, ownUserNeeds("it would let a stranger sign in to somebody else's account")...),
+		Outcomes: federatedLinkOutcomes(),
+		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) {
+			return &federatedLink{deps: d}, nil
+		},
+	}
+}
+
+const takenOutcome = "taken"
+
+func federatedLinkOutcomes() []engine.Outcome {
+	return []engine.Outcome{
+		enrols(engine.Outcome{
+			Name: "success", Doc: "the identity is the user's; a user of the run's own is authenticated",
+			Establishes: []engine.Fact{engine.Credential},
+		}, []string{schemas.AMRFederated}, schemas.ACRVouched),
+		{Name: takenOutcome, Doc: "somebody else has linked the identity since the run came to hold it"},
+	}
+}
+
+type federatedLink struct{ deps Deps }
+
+// Execute links the identity, unless it is the user's already.
+func (l *federatedLink) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	id := v.Identity
+	linked, err := l.deps.Identities.Identity(ctx, id.ProviderID, id.Subject)
+	if err != nil {
+		return nil, err
+	}
+	if linked != nil && linked.UserID != v.Subject.UserID {
+		d := engine.Leave(takenOutcome)
+		d.Notice = identityTaken()
+		return d, nil
+	}
+	d := engine.Leave("success")
+	enrolled(v, d, []string{schemas.AMRFederated}, schemas.ACRVouched)
+	if linked != nil {
+		return d, nil
+	}
+	link := schemas.Identity{
+		ID: schemas.NewID(), UserID: v.Subject.UserID, ProviderID: id.ProviderID, Subject: id.Subject, Name: id.Name,
+		CreatedAt: v.Now, LastUsedAt: &v.Now,
+	}
+	d.Changes = []schemas.Change{
+		schemas.LinkIdentity{Identity: link},
+		event(v, "identity.linked", link.UserID, map[string]string{"identityId": link.ID, "providerId": link.ProviderID}),
+	}
+	return d, nil
+}

@@ -1,0 +1,259 @@
+package nodes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/federation"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Signing in with another provider
+//
+// What another provider says of somebody is its word, no more: the class of such a
+// sign-in is the weakest there is, whatever the provider asked for, and the method is
+// fed. Whom it says that the person is, it says by its own identifier (sub). An
+// identity is a user's only by federated-link, never by an email address or a name
+// that is the same here and there: anybody may claim those, at some provider.
+//
+// The answer comes back by way of the browser, so anybody may have written it:
+//
+//   - somebody begins a run and lures another person to the provider: their answer
+//     carries a state that the other's browser knows nothing of, and is sent nowhere.
+//   - somebody puts a code of their own into another's browser: the state is not this
+//     run's, and if the client keeps that to itself, the provider wants the verifier of
+//     the sign-in that the code was given for, and the ID token has its nonce.
+//   - an answer of one provider is brought to the node of another: each node has a
+//     state of its own, and the answer names its provider where providers do (RFC
+//     9207).
+//   - an answer is brought twice: the node has forgotten its sign-in when it is left,
+//     and of two at the same time one is committed.
+
+func federatedOIDCKind(d Deps) *engine.Kind {
+	return &engine.Kind{
+		Name: "federated-oidc",
+		Doc: "Signs in with another OpenID provider, which is one of the identity providers of this server: sends the browser there and takes its answer. " +
+			"Whoever has linked the identity is signed in by it. One that nobody has linked is held by the run, for federated-link to link to a user " +
+			"whom the run makes, or who authenticates otherwise.",
+		With:     schemas.MustSchema("federated-oidc", federatedOIDCSchema),
+		Asks:     true,
+		Outcomes: append(federatedOutcomes(), alternativeOutcome()),
+		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newFederatedOIDC(c, d) },
+	}
+}
+
+const unknownOutcome = "unknown"
+
+func federatedOutcomes() []engine.Outcome {
+	return []engine.Outcome{
+		proves(engine.Outcome{
+			Name: "success", Doc: "the identity is linked to a user, and that to the one whom the run is about, if there is one",
+			Establishes: []engine.Fact{engine.User, engine.Authenticated},
+		}, []string{schemas.AMRFederated}, schemas.ACRVouched),
+		{
+			Name: unknownOutcome, Doc: "nobody has linked the identity: the run holds it",
+			Establishes: []engine.Fact{engine.Federated},
+		},
+		{
+			Name: "failure", Optional: true,
+			Doc: "the person declined there, or the identity is another user's than the run is about, or lacks a claim that is required, or the provider does not answer, or not as it must",
+		},
+	}
+}
+
+const federatedOIDCSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["provider"],
+  "properties": {
+    "provider": {"type": "string", "pattern": "^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$", "maxLength": 100, "x-expect": "the handle of an identity provider: small letters, digits, - and _", "description": "The handle of the identity provider."},
+    "claims": {
+      "type": "object", "minProperties": 1, "maxProperties": 20,
+      "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_.-]{0,63}$", "x-expect": "a letter, then up to 63 letters, digits, dots, dashes or underscores"},
+      "description": "Inputs that take their values from claims of an identity that nobody has linked, such as email: email, for user-create to take. They are what the provider says: an email address may be somebody else's. One that does not come, or does not fit, empties its input.",
+      "additionalProperties": {"type": "string", "minLength": 1, "maxLength": 100, "description": "The name of a claim in the ID token."}
+    },
+    "required": {
+      "type": "array", "minItems": 1, "uniqueItems": true,
+      "description": "The inputs of claims without which the outcome is failure. The others are not certain to have a value afterwards.",
+      "items": {"type": "string", "minLength": 1, "description": "The identifier of one of the inputs in claims."}
+    },
+    "prompt": {
+      "type": "array", "minItems": 1, "uniqueItems": true,
+      "description": "What the provider is to ask the person for, whether they are signed in there or not (prompt).",
+      "items": {"enum": ["login", "consent", "select_account"], "description": "A value of prompt."}
+    },
+    "acrValues": {
+      "type": "array", "minItems": 1, "uniqueItems": true,
+      "description": "Classes of authentication that the provider is to prefer (acr_values). What comes of it counts for nothing here.",
+      "items": {"type": "string", "pattern": "^[!-~]+$", "x-expect": "a class without blanks", "description": "A class."}
+    },
+    "title": {"type": "string", "minLength": 1, "description": "The heading; by default the name of the provider."},
+    "text": {"type": "string", "minLength": 1, "default": "You sign in there and come back here.", "description": "A paragraph below the heading; by default 'You sign in there and come back here.'"},
+    "label": {"type": "string", "minLength": 1, "default": "Continue", "description": "What the button says that leads there; by default 'Continue'."},
+    "alternatives": ` + alternativesSchema + `
+  }
+}`
+
+type federatedOIDCWith struct {
+	Provider     string            `json:"provider"`
+	Claims       map[string]string `json:"claims,omitempty"`
+	Required     []string          `json:"required,omitempty"`
+	Prompt       []string          `json:"prompt,omitempty"`
+	ACRValues    []string          `json:"acrValues,omitempty"`
+	Title        string            `json:"title,omitempty"`
+	Text         string            `json:"text,omitempty"`
+	Label        string            `json:"label,omitempty"`
+	Alternatives alternatives      `json:"alternatives,omitempty"`
+}
+
+type federatedOIDC struct {
+	federatedOIDCWith
+	deps Deps
+}
+
+func newFederatedOIDC(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
+	with, found := configure[federatedOIDCWith](c)
+	for i, identifier := range with.Required {
+		if with.Claims[identifier] == "" {
+			found = append(found, problem(fmt.Sprintf("required[%d]", i), "%q is no input of claims%s", identifier,
+				schemas.Hint(identifier, slices.Sorted(maps.Keys(with.Claims)))))
+		}
+	}
+	found = append(found, with.Alternatives.check("success", unknownOutcome, "failure", continueAction)...)
+	return &federatedOIDC{federatedOIDCWith: with, deps: d}, found
+}
+
+// Outcomes tells which inputs have a value, and adds the alternatives.
+func (f *federatedOIDC) Outcomes() []engine.Outcome {
+	outcomes := federatedOutcomes()
+	unknown := &outcomes[1]
+	unknown.Withdraws = slices.Sorted(maps.Keys(f.Claims))
+	for _, identifier := range f.Required {
+		unknown.Establishes = append(unknown.Establishes, engine.InputFact(identifier))
+	}
+	return append(outcomes, f.Alternatives.outcomes()...)
+}
+
+// Collects tells of what types the claims are.
+func (f *federatedOIDC) Collects() map[string]schemas.InputType {
+	types := map[string]schemas.InputType{}
+	for identifier, claim := range f.Claims {
+		types[identifier] = claimType(claim)
+	}
+	return types
+}
+
+// claimType is the type of an input that takes its value from a standard claim
+// (OpenID Connect Core §5.1).
+func claimType(claim string) schemas.InputType {
+	switch claim {
+	case "email":
+		return schemas.EmailInput
+	case "phone_number":
+		return schemas.PhoneInput
+	case "birthdate":
+		return schemas.DateInput
+	}
+	return schemas.TextInput
+}
+
+// Execute sends the browser to the provider until it brings an answer. The action
+// without one gives another address to go to.
+func (f *federatedOIDC) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	if d := f.Alternatives.chosen(v); d != nil {
+		return d, nil
+	}
+	p, err := f.deps.Identities.IdentityProvider(ctx, f.Provider)
+	switch {
+	case schemas.HasCode(err, schemas.CodeProviderNotFound):
+		return f.stay(v, &schemas.IdentityProvider{Handle: f.Provider}, &federation.Error{
+			Check: federation.CheckSettings, Reason: "there is no identity provider of this handle", Err: err,
+		}), nil
+	case err != nil:
+		return nil, err
+	case v.Keep == nil || !brings(v.Answer):
+		return f.begin(ctx, v, p)
+	}
+	return f.finish(ctx, v, p)
+}
+
+// The inputs of an answer: RFC 6749 §4.1.2, RFC 9207.
+const (
+	authorizationCodeInput = "code"
+	stateInput             = "state"
+	issuerInput            = "iss"
+	errorInput             = "error"
+)
+
+const continueAction = "continue"
+
+// brings reports whether an answer is one of a provider.
+func brings(a *engine.Answer) bool {
+	return a != nil && (a.Inputs[authorizationCodeInput] != "" || a.Inputs[errorInput] != "")
+}
+
+// begin asks by sending the browser to the provider. Where that does not answer, who
+// has just arrived is told so and asked to try again; a second time it is a failure.
+func (f *federatedOIDC) begin(ctx context.Context, v *engine.Visit, p *schemas.IdentityProvider) (*engine.Decision, error) {
+	uri, own, err := f.deps.redirectURI(v)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := f.deps.Federation.Begin(ctx, p, federation.Request{
+		RedirectURI: uri, Opened: !own,
+		LoginHint: cmp.Or(v.LoginHint, v.Subject.Name, v.Inputs[v.Subject.Input]), UILocales: v.Request.Language,
+		Prompt: f.prompt(v.Login), ACRValues: f.ACRValues, MaxAge: v.Login.MaxAge, Now: v.Now,
+	})
+	if fault, ok := errors.AsType[*federation.Error](err); ok {
+		if v.Answer == nil {
+			return f.stay(v, p, fault), nil
+		}
+		return f.refused(v, p, fault), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &engine.Decision{Ask: f.form(p).ask(), Keep: asked.Keep}
+	d.Ask.RedirectURL, d.Ask.Implicit = asked.URL, true
+	return d, nil
+}
+
+// prompt is what the provider is to ask for: what the flow wants, and what the client
+// wants of this sign-in, which the provider's own session must not pass by.
+func (f *federatedOIDC) prompt(login schemas.LoginRules) []string {
+	prompt := slices.Clone(f.Prompt)
+	for _, value := range []string{"login", "select_account"} {
+		if slices.Contains(login.Prompt, value) && !slices.Contains(prompt, value) {
+			prompt = append(prompt, value)
+		}
+	}
+	return prompt
+}
+
+func (f *federatedOIDC) form(p *schemas.IdentityProvider) form {
+	hidden := func(identifier string, required bool) field {
+		return field{Identifier: identifier, Type: schemas.HiddenInput, Required: required}
+	}
+	buttons := append([]button{{ref: continueAction, label: cmp.Or(f.Label, "Continue")}}, f.Alternatives.buttons()...)
+	return form{
+		title:   cmp.Or(f.Title, p.Name, p.Handle),
+		text:    cmp.Or(f.Text, "You sign in there and come back here."),
+		fields:  []field{hidden(authorizationCodeInput, false), hidden(stateInput, true), hidden(issuerInput, false), hidden(errorInput, false)},
+		buttons: buttons,
+	}
+}
+
+// stay asks without a place to go to: the button tries again.
+func (f *federatedOIDC) stay(v *engine.Visit, p *schemas.IdentityProvider, fault *federation.Error) *engine.Decision {
+	d := f.refused(v, p, fault)
+	question := f.form(p)
+	question.fields = nil
+	d.Outcome, d.Ask, d.Failed = "", question.ask(), false
+	return d
+}

@@ -1,0 +1,42 @@
+package nodes
+
+import (
+	"cmp"
+	"net/url"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// redirectURI is where a provider sends the browser with its answer: to the hosted
+// pages for a run of theirs, or else to the page of the application that drives the
+// run itself, among the redirect URIs that it has registered. own reports whether the
+// page is the server's own, which passes on the answer as it came.
+func (d Deps) redirectURI(v *engine.Visit) (uri string, own bool, err error) {
+	gate := cmp.Or(d.GateURL, d.BaseURL+"/gate")
+	from := v.Request.Origin
+	if own = from != "" && from == originOf(d.BaseURL); own || from != "" && from == originOf(gate) {
+		return gate + "/callback", own, nil
+	}
+	var registered []string
+	if v.Application != nil && v.Application.OAuth() != nil {
+		registered = v.Application.OAuth().RedirectURIs
+	}
+	for _, uri := range registered {
+		if from == "" || from == originOf(uri) { // without an origin it is no page, but an app on a device
+			return uri, false, nil
+		}
+	}
+	return "", false, schemas.Errorf(schemas.Invalid, schemas.CodeFederationRedirect,
+		"the application has no redirect URI at the origin %.200q that another identity provider could send the browser back to: "+
+			"add one to its redirectUris, and register it with that provider", from)
+}
+
+// originOf is the origin of a URL as browsers send it, "" if it has none.
+func originOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
