@@ -33,6 +33,7 @@ type moment struct {
 	who     person
 	namedBy string // the input that named them, if that is all
 	proved  bool   // they authenticated in this run
+	held    bool   // the run holds an identity of the adversary's
 	typed   string // the inputs that have a value: "username=victim;email=ghost;"
 	replies string // what services answered, and to which question: "risk:asked,who=victim"
 }
@@ -112,6 +113,8 @@ type config struct {
 	Body         map[string]string
 	As           string
 	IdentifiedBy string
+	Claims       map[string]string
+	Required     []string
 }
 
 // sources are the inputs that a user-create takes attributes from; nil by default.
@@ -225,6 +228,12 @@ func (o *oracle) play(m moment) {
 		o.bind(m, c)
 	case "passkey-authenticate":
 		o.passkey(m, c)
+	case "federated-oidc":
+		o.federated(m, c)
+	case "federated-link":
+		o.broken(!m.held)
+		o.leave(m, "taken") // by somebody whom the adversary has let in
+		o.bind(m, c)
 	case "attributes":
 		waived := slices.ContainsFunc(o.flow.Waive, func(w schemas.Waiver) bool { return w.Node == o.flow.Nodes[m.node].ID })
 		if !m.own() && !waived {
@@ -300,16 +309,7 @@ func (o *oracle) prompt(m moment, c config) {
 			if !in.Required && submits && !slices.Contains(values, nobody) {
 				values = append(values, nobody)
 			}
-			var more []moment
-			for _, before := range list {
-				if before.namedBy == in.Identifier && !before.own() {
-					before = before.about(nobody, "")
-				}
-				for _, v := range values {
-					more = append(more, before.with(in.Identifier, v))
-				}
-			}
-			list = more
+			list = o.claim(list, in.Identifier, values)
 		}
 		for _, after := range list {
 			o.leave(after, a.Ref)
@@ -348,12 +348,53 @@ func (o *oracle) bind(m moment, c config) {
 	case "passkey-register":
 		o.leave(m, "failure")
 		m.proved = m.own()
-	case "password-set":
+	case "password-set", "federated-link":
 		m.proved = m.own()
 	default: // a second factor, which proves nothing of who gets it
 		o.leave(m, "kept")
 	}
 	o.leave(m, "success")
+}
+
+// federated lets the adversary come from a provider, with an identity that they have
+// linked before or with another, and with whatever the provider lets them claim.
+func (o *oracle) federated(m moment, c config) {
+	for _, a := range c.Alternatives {
+		o.leave(m, a.Ref)
+	}
+	o.leave(m, "failure")
+	list := []moment{m}
+	for input := range c.Claims {
+		values := []person{ghost}
+		if names := o.inputs[input]; names {
+			values = append(values, victim, attacker)
+		}
+		if !slices.Contains(c.Required, input) {
+			values = append(values, nobody)
+		}
+		list = o.claim(list, input, values)
+	}
+	for _, after := range list {
+		after.held = true
+		o.leave(after, "unknown")
+	}
+	if m.who == nobody || m.who == attacker {
+		m.who, m.proved = attacker, true
+		o.leave(m, "success")
+	}
+}
+
+// claim gives an input each of the values, which takes back whom it named.
+func (o *oracle) claim(list []moment, input string, values []person) (more []moment) {
+	for _, before := range list {
+		if before.namedBy == input && !before.own() {
+			before = before.about(nobody, "")
+		}
+		for _, v := range values {
+			more = append(more, before.with(input, v))
+		}
+	}
+	return more
 }
 
 // guessable tries a secret that only its owner has.

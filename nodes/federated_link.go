@@ -12,7 +12,6 @@ func federatedLinkKind(d Deps) *engine.Kind {
 		Name: "federated-link",
 		Doc: "Links the identity that federated-oidc has left the run with to the run's user, who can sign in by it from then on. " +
 			"The user must be new in this run or have authenticated in it. It asks nothing.",
-		With: schemas.MustSchema("federated-link", `{"type": "object", "additionalProperties": false, "properties": {}}`),
 		Needs: append([]engine.Need{{
 			AnyOf: []engine.Fact{engine.Federated},
 			Why:   "there would be nothing to link",

@@ -32,6 +32,8 @@ func configurations() map[string]reflect.Type {
 		"attributes":            reflect.TypeFor[attributesWith](),
 		"http-request":          reflect.TypeFor[httpRequestWith](),
 		"decision":              reflect.TypeFor[decisionWith](),
+		"federated-oidc":        reflect.TypeFor[federatedOIDCWith](),
+		"federated-link":        nil,
 		"flow":                  reflect.TypeFor[flowWith](),
 		"session-check":         reflect.TypeFor[sessionCheckWith](),
 		"consent":               reflect.TypeFor[consentWith](),
@@ -189,6 +191,8 @@ func TestOutcomesAreThoseOfTheExecutor(t *testing.T) {
 		{"email-otp", `{"alternatives": [{"ref": "key"}]}`, "success failure key"},
 		{"http-request", `{"target": "crm", "mode": "notify"}`, "queued"},
 		{"http-request", `{"target": "crm", "mode": "query"}`, "success failure"},
+		{"federated-oidc", `{"provider": "corp"}`, "success unknown failure"},
+		{"federated-oidc", `{"provider": "corp", "alternatives": [{"ref": "key"}]}`, "success unknown failure key"},
 		{"decision", `{"cases": [{"when": "true", "outcome": "a"}, {"when": "true", "outcome": "b"}, {"when": "true", "outcome": "a"}]}`, "a b otherwise"},
 		{"decision", `{"cases": [{"when": "true", "outcome": "otherwise"}]}`, "otherwise"},
 	}

@@ -1,10 +1,11 @@
 package flowtest
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/postern-id/postern/internal/federation"
@@ -35,44 +36,30 @@ const providerHost = ".provider.example"
 
 func issuerOf(handle string) string { return "https://" + handle + providerHost }
 
-// openInternet gives a scenario the identity providers that the flow and the users of
-// the file name.
+// openInternet gives a scenario identity providers, each when it is first asked for.
 func (w *world) openInternet(s Scenario) {
 	w.internet = federationtest.Internet{}
-	for _, handle := range w.file.providerNames(w.graph.Flow()) {
-		p := federationtest.New(issuerOf(handle), w.clock)
-		w.internet[p.Issuer] = p
-		w.providers[handle] = schemas.IdentityProvider{
-			ID: handle, Handle: handle, Name: handle, Issuer: p.Issuer, ClientID: p.ClientID, ClientSecret: p.ClientSecret, CreatedAt: w.now, UpdatedAt: w.now,
-		}
-	}
-	for _, handle := range s.Down {
-		if p := w.internet[issuerOf(handle)]; p != nil {
-			p.Down = true
-		}
-	}
+	w.down = s.Down
 	w.relyingParty.Client = federation.New(w.internet)
 }
 
-// providerNames are the handles of identity providers that are spoken of.
-func (f *File) providerNames(flow *schemas.Flow) (handles []string) {
-	for _, n := range flow.Nodes {
-		var with struct{ Provider string }
-		if n.Use == "federated-oidc" && json.Unmarshal(n.With, &with) == nil {
-			handles = append(handles, with.Provider)
-		}
+// IdentityProvider returns the identity provider of the handle, whatever that is.
+func (w *world) IdentityProvider(_ context.Context, handle string) (*schemas.IdentityProvider, error) {
+	issuer := issuerOf(handle)
+	p := w.internet[issuer]
+	if p == nil {
+		p = federationtest.New(issuer, w.clock)
+		p.Down = slices.Contains(w.down, handle)
+		w.internet[issuer] = p
 	}
-	for _, user := range f.Users {
-		for handle := range user.Identities {
-			handles = append(handles, handle)
-		}
-	}
-	return handles
+	return &schemas.IdentityProvider{
+		ID: handle, Handle: handle, Name: handle, Issuer: issuer, ClientID: p.ClientID, ClientSecret: p.ClientSecret,
+	}, nil
 }
 
-// linked are the changes by which a user has the identities they are given.
-func (w *world) linked(userID string, g Given) (changes []schemas.Change) {
-	for handle, subject := range g.Identities {
+// linked are the changes by which a user has identities.
+func (w *world) linked(userID string, subjects map[string]string) (changes []schemas.Change) {
+	for handle, subject := range subjects {
 		changes = append(changes, schemas.LinkIdentity{Identity: schemas.Identity{
 			ID: userID + " " + handle, UserID: userID, ProviderID: handle, Subject: subject, CreatedAt: w.now,
 		}})

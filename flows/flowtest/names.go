@@ -72,6 +72,9 @@ func (f *File) checkUsers(problems []schemas.Problem, at string, x Exchange) []s
 	if c := x.Send.Passkey; c != nil && c.As != "" {
 		problems = f.checkUser(problems, at+".send.passkey.as", c.As)
 	}
+	for _, user := range slices.Sorted(maps.Keys(x.Send.Meanwhile)) {
+		problems = f.checkUser(problems, schemas.MemberPath(at+".send.meanwhile", user), user)
+	}
 	if x.Expect.User != "" {
 		problems = f.checkUser(problems, at+".expect.user", x.Expect.User)
 	}

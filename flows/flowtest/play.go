@@ -88,6 +88,11 @@ func (p *playing) request(ctx context.Context, j int, send Send) (*schemas.Step,
 		return nil, err
 	}
 	p.now = p.now.Add(wait)
+	for name, subjects := range send.Meanwhile {
+		if err := p.Apply(ctx, p.linked(userID(name), subjects)); err != nil {
+			return nil, err
+		}
+	}
 	req := p.browser.request(p.now)
 	if send.Elsewhere {
 		req = (&browser{}).request(p.now)

@@ -119,6 +119,9 @@ type Send struct {
 	// MailedCode sends the input code of email-otp: that of the "newest" mail, or of
 	// the "previous" one.
 	MailedCode string `json:"mailedCode,omitempty"`
+	// Meanwhile is what users have linked in another run before this is sent: subjects
+	// by the handles of providers, by the users' names in the file.
+	Meanwhile map[string]map[string]string `json:"meanwhile,omitempty"`
 	// After is how long the client waits before it sends ("31m").
 	After string `json:"after,omitempty"`
 	// Stale sends the challenge token of the step before the last.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/federation/federationtest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/schemas"
 )
@@ -35,6 +37,7 @@ type walker struct {
 	r       *rand.Rand
 	persona string // whom they mostly give as their name
 	sent    []*engine.Reply
+	codes   map[string]string            // identities that are brought without a fault, by the codes for them
 	faulty  map[string]passkeytest.Fault // what is wrong with answers of a device, by the signature
 	trail   []string
 }
@@ -46,6 +49,7 @@ func walkedWorld(path string) *File {
 		return Given{
 			Attributes: map[string]any{"username": name, "email": name + "@" + host, "given_name": name},
 			Password:   password, Passkeys: []string{device}, TOTP: name + "'s app", RecoveryCodes: []string{name + "0-" + name + "1"},
+			Identities: map[string]string{"corp": name},
 		}
 	}
 	return &File{Flow: path, path: "walks", Users: map[string]Given{
@@ -76,7 +80,7 @@ func TestRandomWalks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for seed := range walksPerFlow {
-			p := &walker{ledger: l, r: rand.New(rand.NewPCG(uint64(i), uint64(seed))), faulty: map[string]passkeytest.Fault{}}
+			p := &walker{ledger: l, r: rand.New(rand.NewPCG(uint64(i), uint64(seed))), faulty: map[string]passkeytest.Fault{}, codes: map[string]string{}}
 			if err := p.walk(t, &n); err != nil {
 				t.Errorf("%s, walk %d: %v\n%s", path, seed, err, strings.Join(p.trail, "\n"))
 				break
@@ -253,6 +257,9 @@ func (p *walker) reply(step *schemas.Step) *engine.Reply {
 			r.Inputs[in.Identifier] = p.value(step, in)
 		}
 	}
+	if provider := providerOf(step); provider != "" && p.chance(85) {
+		maps.Copy(r.Inputs, p.elsewhere(provider))
+	}
 	if p.chance(85) {
 		for name, value := range p.passkey(step) {
 			r.Inputs[name] = value
@@ -281,6 +288,44 @@ func (p *walker) passkey(step *schemas.Step) map[string]string {
 		p.faulty[inputs["signature"]] = passkeytest.Fault(c.Fault)
 	}
 	return inputs
+}
+
+// elsewhere is what comes of signing in at a provider, where the walker is whoever
+// they like but bob, and where anybody may claim any address.
+func (p *walker) elsewhere(provider string) map[string]string {
+	f := Federated{Subject: pick(p, "ada", "eve", "new", "newer"), Old: p.chance(4), Replay: p.chance(8)}
+	f.Claims = map[string]any{"email": pick(p, "ada", "bob", "new") + "@" + pick(p, "walker.example", "victim.example"), "given_name": "Eve"}
+	if p.chance(25) {
+		f.Fault = string(pick(p, federationtest.Catalogue()...).Fault)
+	}
+	inputs, err := p.signInElsewhere(f)
+	if err != nil {
+		return nil // the step before led elsewhere, or nothing was brought yet
+	}
+	if _, before := p.codes[inputs["code"]]; !before && (f.Fault == "" || !p.strict(f.Fault)) && !f.Replay {
+		p.codes[inputs["code"]] = provider + " " + f.Subject
+	}
+	return inputs
+}
+
+// strict reports whether a fault is one whatever the run asks for: how long ago a
+// sign-in is matters where there is a max_age.
+func (p *walker) strict(fault string) bool {
+	return fault != "old-sign-in" && fault != "no-sign-in-time"
+}
+
+// judgeIdentity finds whose identity a provider has given the code for.
+func (p *walker) judgeIdentity(code string) {
+	brought := p.codes[code]
+	if brought == "" {
+		return
+	}
+	p.ledger.brought[brought] = true
+	for _, i := range p.ledger.world.identities {
+		if i.ProviderID+" "+i.Subject == brought {
+			p.ledger.proved[i.UserID] = true
+		}
+	}
 }
 
 // value is what the walker types.
@@ -359,6 +404,7 @@ func (p *walker) judge(t *testing.T, step *schemas.Step, inputs map[string]strin
 		}
 	}
 	p.judgeMail(inputs["code"])
+	p.judgeIdentity(inputs["code"])
 	p.judgePasskey(t, step, inputs)
 }
 

@@ -21,6 +21,7 @@ type ledger struct {
 	made     map[string]bool          // users whom this run has created
 	bound    map[string]bool          // users to whom this run has added a password or passkey
 	enrolled map[string]bool          // users to whom it has added a second factor
+	brought  map[string]bool          // identities that the walker has brought from a provider in this run
 	subject  engine.Subject           // as the last node saw it
 	broken   []string                 // promises, in words
 }
@@ -52,6 +53,7 @@ func (l *ledger) turn(path string) error {
 // open begins with a new run.
 func (l *ledger) open() {
 	l.proved, l.made, l.bound, l.enrolled = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	l.brought = map[string]bool{}
 	l.subject, l.broken = engine.Subject{}, nil
 }
 
@@ -85,6 +87,8 @@ func binds(change schemas.Change) (userID string, factor bool) {
 		return c.TOTP.UserID, true
 	case schemas.SetRecoveryCodes:
 		return c.UserID, true
+	case schemas.LinkIdentity:
+		return c.Identity.UserID, false
 	}
 	return "", false
 }
@@ -166,6 +170,8 @@ func (l *ledger) isTrue(f engine.Fact, v *engine.Visit) bool {
 		return l.isMade(id) || l.isUsed(id, v.Pending)
 	case engine.Credential:
 		return l.bound[id] || l.enrolled[id] || added
+	case engine.Federated:
+		return v.Identity != nil && l.brought[v.Identity.ProviderID+" "+v.Identity.Subject]
 	case engine.Enrolled:
 		return l.enrolled[id] || added
 	}

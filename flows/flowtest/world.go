@@ -42,6 +42,7 @@ type world struct {
 	answers      map[string][]Answer // that services have left, by target
 	asked        []schemas.Call
 	internet     federationtest.Internet
+	down         []string // handles of identity providers
 	relyingParty *relyingParty
 }
 
@@ -171,7 +172,7 @@ func (w *world) give(ctx context.Context, name string, g Given) error {
 		return err
 	}
 	w.permissions[u.ID] = g.Permissions
-	return w.Apply(ctx, slices.Concat(changes, factors, w.linked(u.ID, g)))
+	return w.Apply(ctx, slices.Concat(changes, factors, w.linked(u.ID, g.Identities)))
 }
 
 // userID derives a user's id from the name it has in the file, so that two
