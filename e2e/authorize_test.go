@@ -182,13 +182,7 @@ func TestAuthorizationCodeFlow(t *testing.T) {
 	rp, other := newRelyingParty(t, p, "Shop"), newRelyingParty(t, p, "News")
 	g := &gateTab{tab: openTab(t), base: p.base}
 	g.open(rp.request())
-	g.until(`document.querySelector(".other a")`)
-	eval[any](g.tab, `document.querySelector(".other a").click()`)
-	g.shows("step/who")
-	g.enter("username", "ada")
-	g.click("action-continue")
-	g.shows("step/key")
-	g.click("action-passkey")
+	g.signUpInstead("ada")
 
 	code := rp.awaits(g.tab).Get("code")
 	got := rp.redeem(code)

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/internal/store/storetest"
 )
 
@@ -96,7 +97,7 @@ func (s *openServer) bootstrap(requests int) {
 	s.limit.Store(int64(requests))
 	cmd := exec.Command(path, "bootstrap", "--base-url", s.proxy.URL, "--samples",
 		"--console-redirect-uris", "https://console.example.org/back")
-	var out output
+	var out logtest.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.t.TempDir(), s.env, &out, &out
 	s.mu.Lock()
 	err = cmd.Start()

@@ -15,6 +15,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
+
+	"github.com/postern-id/postern/internal/logtest"
 )
 
 // patience is how long a step in the browser may take before the test fails:
@@ -59,7 +61,7 @@ type tab struct {
 	t       *testing.T
 	ctx     context.Context
 	key     webauthn.AuthenticatorID
-	console *output
+	console *logtest.Buffer
 }
 
 // openTab opens a tab with an authenticator in it: built in, with passkeys,
@@ -81,7 +83,7 @@ func openBareTab(t *testing.T) *tab {
 	}
 	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	p := &tab{t: t, ctx: ctx, console: &output{}}
+	p := &tab{t: t, ctx: ctx, console: &logtest.Buffer{}}
 	// Not by p.do: the context of a tab's first call is the tab's life.
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)

@@ -118,7 +118,7 @@ func TestGateLeavesForSafeAddressesOnly(t *testing.T) {
 		if eval[string](g.tab, `document.title`) == "owned" {
 			t.Errorf("%s was run", test.url)
 		}
-		g.console.reset() // the browser's words for what it cannot open
+		g.console.Reset() // the browser's words for what it cannot open
 	}
 }
 
@@ -144,7 +144,7 @@ func TestGateAnswersAnAuthorizationRequest(t *testing.T) {
 	if eval[bool](g.tab, `sessionStorage.length > 0`) {
 		t.Error("the assertion is kept though nobody asked for the account")
 	}
-	g.console.reset() // no program opens com.example.app here
+	g.console.Reset() // no program opens com.example.app here
 }
 
 func TestGateTellsPlainlyWhatFailed(t *testing.T) {

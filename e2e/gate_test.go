@@ -90,12 +90,27 @@ func (g *gateTab) shows(view string) {
 func (g *gateTab) signUp(username string) {
 	g.t.Helper()
 	g.visit("signup")
+	g.enrol(username)
+	g.shows("account")
+}
+
+// signUpInstead goes from the page of a sign-in to that of a sign-up, and makes an
+// account with a passkey.
+func (g *gateTab) signUpInstead(username string) {
+	g.t.Helper()
+	g.until(`document.querySelector(".other a")`)
+	eval[any](g.tab, `document.querySelector(".other a").click()`)
+	g.enrol(username)
+}
+
+// enrol goes through the steps of a sign-up with a passkey.
+func (g *gateTab) enrol(username string) {
+	g.t.Helper()
 	g.shows("step/who")
 	g.enter("username", username)
 	g.click("action-continue")
 	g.shows("step/key")
 	g.click("action-passkey")
-	g.shows("account")
 }
 
 // alerted is what the page says above the step.
@@ -382,11 +397,4 @@ func TestGateEndsSessions(t *testing.T) {
 	// Whoever is signed out notices by the next thing they do, and signs in again.
 	there.do(chromedp.Reload())
 	there.shows("step/key")
-}
-
-// reset forgets what was written.
-func (o *output) reset() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.text.Reset()
 }

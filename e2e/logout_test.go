@@ -14,13 +14,7 @@ func TestGateAsksBeforeSigningOut(t *testing.T) {
 	rp := newRelyingParty(t, p, "Shop")
 	g := &gateTab{tab: openTab(t), base: p.base}
 	g.open(rp.request())
-	g.until(`document.querySelector(".other a")`)
-	eval[any](g.tab, `document.querySelector(".other a").click()`)
-	g.shows("step/who")
-	g.enter("username", "ada")
-	g.click("action-continue")
-	g.shows("step/key")
-	g.click("action-passkey")
+	g.signUpInstead("ada")
 	rp.awaits(g.tab)
 
 	g.open(p.base + "/oauth2/logout?ui_locales=de&client_id=" + rp.clientID)

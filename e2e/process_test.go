@@ -8,11 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/postern-id/postern/internal/logtest"
 )
 
 // tryID is the application that serve --try adds.
@@ -31,7 +31,7 @@ type postern struct {
 	process *os.Process
 	exited  chan struct{} // closed when the process is gone
 	state   *os.ProcessState
-	log     *output
+	log     *logtest.Buffer
 }
 
 // serve starts `postern serve --try` on a free port and waits until it is
@@ -90,7 +90,7 @@ func (p *postern) start() {
 	}
 	cmd := exec.Command(path, p.args...)
 	cmd.Dir, cmd.Env = p.dir, p.env
-	p.log = &output{}
+	p.log = &logtest.Buffer{}
 	cmd.Stderr = p.log
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
@@ -147,22 +147,4 @@ func freePort(t *testing.T) int {
 	}
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
-}
-
-// output keeps what a process writes.
-type output struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(b)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }

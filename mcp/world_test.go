@@ -16,6 +16,7 @@ import (
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/mcp"
 	"github.com/postern-id/postern/nodes"
@@ -43,7 +44,7 @@ type world struct {
 	tools     *mcp.Server
 	http      *httptest.Server
 	caller    directory.Call
-	log       *lockedBuffer
+	log       *logtest.Buffer
 
 	mu  sync.Mutex
 	now time.Time
@@ -54,7 +55,7 @@ func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
 	db, err := store.Open(t.Context(), store.Config{Driver: "sqlite", DSN: ":memory:"})
 	must(t, err)
 	t.Cleanup(func() { must(t, db.Close()) })
-	w := &world{t: t, db: db, log: &lockedBuffer{}, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
+	w := &world{t: t, db: db, log: &logtest.Buffer{}, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.caller = directory.Call{
 		Actor: schemas.Actor{Type: schemas.UserActor, ID: ada, Client: "assistant"}, Permissions: []string{"system"}, TraceID: "a-trace",
 	}
@@ -231,21 +232,4 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

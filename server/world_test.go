@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
@@ -34,7 +35,7 @@ type world struct {
 	t       testing.TB
 	handler http.Handler
 	store   *memory
-	log     *lockedBuffer
+	log     *logtest.Buffer
 
 	mu  sync.Mutex
 	now time.Time
@@ -43,7 +44,7 @@ type world struct {
 // newWorld makes a world; change may alter the options before New.
 func newWorld(t testing.TB, change ...func(*server.Options)) *world {
 	t.Helper()
-	w := &world{t: t, store: newMemory(t), log: &lockedBuffer{}, now: time.Date(2030, 1, 2, 3, 4, 5, 678e6, time.UTC)}
+	w := &world{t: t, store: newMemory(t), log: &logtest.Buffer{}, now: time.Date(2030, 1, 2, 3, 4, 5, 678e6, time.UTC)}
 	ceremonies, err := passkey.New(passkey.Config{Origins: []string{rpOrigin}, RPID: "example.com", Now: w.clock})
 	if err != nil {
 		t.Fatal(err)
@@ -188,21 +189,4 @@ func record(w *world, r *http.Request) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	w.handler.ServeHTTP(rec, r)
 	return rec
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

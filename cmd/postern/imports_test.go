@@ -34,6 +34,7 @@ func rooms() map[string][]string {
 		"internal/mail":                {"schemas", "internal/delivery"},
 		"internal/target":              {"schemas", "internal/delivery", "internal/outbound"},
 		"internal/config":              {"schemas"},
+		"internal/logtest":             {},
 		"internal/directory":           {"schemas", "internal/store", "internal/signed"},
 		"internal/declare":             {"schemas", "internal/directory"},
 		"nodes":                        {"engine", "schemas", "internal/passkey", "internal/totp", "internal/federation"},
@@ -60,7 +61,7 @@ func rooms() map[string][]string {
 // testRooms are what tests of any room may use: conformance suites, software
 // authenticators, and the rooms below them that need one.
 func testRooms() []string {
-	return []string{"schemas", "engine", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/totp", "internal/token", "internal/federation", "internal/federation/federationtest"}
+	return []string{"schemas", "internal/logtest", "engine", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/totp", "internal/token", "internal/federation", "internal/federation/federationtest"}
 }
 
 // Imports go down the house and never up. The files are read here, and not

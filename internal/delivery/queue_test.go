@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/internal/delivery"
+	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
@@ -52,27 +53,9 @@ func put(t *testing.T, s *store.Store, d schemas.Delivery) schemas.Delivery {
 	return d
 }
 
-// log is what a queue has logged.
-type log struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // start runs a queue over a store; stop stops it and waits until it has.
-func start(t *testing.T, q delivery.Queue, s *store.Store, send delivery.Sender) (stop func(), logged *log) {
-	logged = &log{}
+func start(t *testing.T, q delivery.Queue, s *store.Store, send delivery.Sender) (stop func(), logged *logtest.Buffer) {
+	logged = &logtest.Buffer{}
 	q.Store, q.Senders = s, map[string]delivery.Sender{"test": send}
 	q.Log, q.Poll = slog.New(slog.NewTextHandler(logged, nil)), time.Millisecond
 	if q.Backoff == nil {
