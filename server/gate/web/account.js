@@ -1,4 +1,4 @@
-// The account page: one's passkeys, where one is signed in, and which apps have access.
+// The account page: how one signs in, where one is signed in, and which apps have access.
 import { button, byId, el, form, heading, icon } from "./dom.js";
 import { address, assertion, call, claims } from "./wire.js";
 import { attempt, complain, fail, note, tell, view } from "./page.js";
@@ -36,44 +36,67 @@ const change = (pressed, text, work) => task(pressed, async () => {
 	scrollTo(0, 0);
 });
 
+const parts = ["", "/passkeys?limit=100", "/identities?limit=100", "/factors", "/sessions?limit=100", "/consents?limit=100"];
+
 async function load() {
-	const [user, keys, places, { consents }] = await Promise.all(["", "/passkeys?limit=100", "/sessions?limit=100", "/consents?limit=100"].map((path) => api("GET", `users/me${path}`)));
-	sessions = places.sessions;
+	const found = Object.assign(...(await Promise.all(parts.map((part) => api("GET", `users/me${part}`)))));
+	const { attributes: { name, username, email }, passkeys, identities, factors, consents } = found;
+	({ sessions } = found);
 	const focused = document.activeElement?.id;
-	const { name, username, email } = user.attributes;
 	view("account", heading(t("Your account")), el("p", { class: "lead" }, [name ?? username, email].filter(Boolean).join(" · ")),
-		section("keys", "Passkeys", keys.passkeys.map(passkeyRow), !keys.passkeys.length && el("p", { class: "soft" }, t("None yet.")),
-			button(t("Add a passkey"), { id: "add", class: "primary" }, add)),
-		section("sessions", "Where you are signed in", sessions.map(sessionRow), sessions.some((s) => !s.current) && button(t("Sign out everywhere else"), { id: "others" }, endOthers)),
+		section("ways", "How you sign in", [...passkeys.map(passkeyRow), ...identities.map(identityRow), ...factors.map(factorRow)],
+			!passkeys.length && el("p", { class: "soft" }, t("You have no passkey yet.")), button(t("Add a passkey"), { id: "add", class: "primary" }, add)),
+		section("sessions", "Where you are signed in", sessions.map(sessionRow),
+			sessions.some((s) => !s.current) && button(t("Sign out everywhere else"), { id: "others" }, endOthers)),
 		consents.length > 0 && section("apps", "Apps with access", consents.map(appRow)), signOut());
 	(byId(focused) ?? byId("heading")).focus({ preventScroll: true });
 }
 
-const section = (id, title, rows, ...nodes) => el("section", { "aria-labelledby": id },
-	el("h2", { id }, t(title)), rows.length > 0 && el("ul", {}, rows), ...nodes);
+// Of a long list the beginning is shown, and the rest when it is asked for.
+const most = 5;
+
+const section = (id, title, rows, ...nodes) => el("section", { "aria-labelledby": id }, el("h2", { id }, t(title)), list(rows.slice(0, most)),
+	rows.length > most && el("details", {}, el("summary", {}, t("{count} more", { count: rows.length - most })), list(rows.slice(most))), ...nodes);
+
+const list = (rows) => rows.length > 0 && el("ul", {}, rows);
 
 const row = (picture, title, badge, facts, ...controls) => el("li", {}, icon(picture),
-	el("div", { class: "about" }, el("p", {}, el("strong", {}, title), badge && el("span", { class: "badge" }, t(badge))), el("p", { class: "soft" }, facts)),
-	...controls);
+	el("div", { class: "about" }, el("p", {}, el("strong", {}, title), badge && el("span", { class: "badge" }, t(badge))),
+		el("p", { class: "soft" }, facts.filter(Boolean).join(" · "))), el("div", { class: "controls" }, controls));
 
 const small = (label, id, about, act) => button(t(label), { id: `${label}-${id}`, class: "small", "aria-label": `${t(label)}: ${about}` }, act);
 
+const since = (value, time) => t("Since {date}", { date: date(value, time) });
+
+const used = (value) => value && t("Last used {date}", { date: date(value) });
+
 function passkeyRow({ id, name, authenticator, backedUp, createdAt, lastUsedAt }) {
-	const facts = [authenticator !== name && authenticator, t("Created {date}", { date: date(createdAt) }), lastUsedAt && t("Last used {date}", { date: date(lastUsedAt) })];
-	return row("key", name, backedUp && "Synced", facts.filter(Boolean).join(" · "),
-		small("Rename", id, name, () => rename(id, name)), small("Delete", id, name, () => remove(id, name)));
+	const facts = [authenticator !== name && authenticator, since(createdAt), used(lastUsedAt)];
+	return row("key", name, backedUp && "Synced", facts, small("Rename", id, name, () => rename(id, name)),
+		small("Delete", id, name, () => remove("Delete", name, "passkeys", id, t("Delete it on your device too."))));
+}
+
+function identityRow({ id, provider, name, createdAt, lastUsedAt }) {
+	const unlink = () => remove("Unlink", provider.name, "identities", id);
+	return row("person", provider.name, "", [name, since(createdAt), used(lastUsedAt)], small("Unlink", id, provider.name, unlink));
+}
+
+function factorRow({ type, createdAt, lastUsedAt, total, left }) {
+	const [picture, title] = type === "totp" ? ["phone", "Authenticator app"] : ["list", "Recovery codes"];
+	const facts = [total && t("{left} of {total} left", { left, total }), since(createdAt), used(lastUsedAt)];
+	return row(picture, t(title), "", facts, small("Delete", type, t(title), () => remove("Delete", t(title), "factors", type)));
 }
 
 function sessionRow({ id, client = "", createdAt, current }) {
 	const name = device(client) || "—";
-	const since = t("Since {date}", { date: date(createdAt, true) });
+	const begun = since(createdAt, true);
 	const end = (pressed) => change(pressed, "done", () => drop("sessions", id));
-	return row("door", name, current && "This browser", since, !current && small("signOut", id, `${name}, ${since}`, end));
+	return row("door", name, current && "This browser", [begun], !current && small("signOut", id, `${name}, ${begun}`, end));
 }
 
 function appRow({ applicationId, name, scopes, grantedAt }) {
-	const facts = [...scopes.map(({ text }) => phrase(text)), t("Since {date}", { date: date(grantedAt) })].join(" · ");
-	return row("tick", name, "", facts, small("Revoke", applicationId, name, (pressed) => change(pressed, "done", () => drop("consents", applicationId))));
+	const revoke = (pressed) => change(pressed, "done", () => drop("consents", applicationId));
+	return row("tick", name, "", [...scopes.map(({ text }) => phrase(text)), since(grantedAt)], small("Revoke", applicationId, name, revoke));
 }
 
 // The browser and system of a User-Agent, or the program that it names first.
@@ -103,12 +126,18 @@ function rename(id, old) {
 	input.select();
 }
 
-const remove = (id, name) => dialog(t("Delete {name}?", { name }), el("p", {}, t("You can no longer sign in with it. Delete it on your device too.")), "Delete", "danger", "Deleted: {name}.", async () => {
-	await drop("passkeys", id);
-	// The relying party is the host or a domain above it; that of another has no such passkey.
-	for (let host = location.hostname; host; host = host.split(".").slice(1).join(".")) disown(host, id);
-	return name;
-});
+const removals = { Delete: ["Delete {name}?", "Deleted: {name}."], Unlink: ["Unlink {name}?", "Unlinked: {name}."] };
+
+// Asks before a way to sign in is gone.
+function remove(label, name, what, id, more) {
+	const [question, done] = removals[label];
+	dialog(t(question, { name }), [t("You will no longer be able to sign in this way."), more].map((text) => text && el("p", {}, text)), label, "danger", done, async () => {
+		await drop(what, id);
+		// The relying party is the host or a domain above it; that of another has no such passkey.
+		for (let host = what === "passkeys" && location.hostname; host; host = host.split(".").slice(1).join(".")) disown(host, id);
+		return name;
+	});
+}
 
 const endOthers = () => dialog(t("Sign out everywhere else"), "", "signOut", "danger", "done", () => api("DELETE", "users/me/sessions"));
 

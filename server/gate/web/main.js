@@ -24,7 +24,7 @@ function foot({ tosUri, policyUri }) {
 		params.set("lang", choice.value);
 		location.replace(`?${params}`);
 	});
-	byId("foot").replaceChildren(...[link(tosUri, "terms"), link(policyUri, "privacy"), choice].filter(Boolean));
+	byId("foot").replaceChildren(...[link(tosUri, "Terms"), link(policyUri, "Privacy"), choice].filter(Boolean));
 }
 
 const back = ({ name, url }) => /^https?:/.test(url) && el("a", { class: "button", href: url }, t("back", { app: name }));

@@ -78,5 +78,5 @@ export function ceremony(options, elsewhere) {
 		button?.firstChild.replaceChildren(t(label));
 	};
 	become("cancel", "add");
-	return passkey.ask(options, elsewhere).finally(() => become("elsewhere", "remove"));
+	return passkey.ask(options, elsewhere).finally(() => become("Use a phone or security key", "remove"));
 }

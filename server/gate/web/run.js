@@ -89,7 +89,7 @@ function show(answer) {
 
 function otherWay() {
 	if (!startable() || !meta.isRegistrationFlowEnabled) return null;
-	const [question, label, other] = page === "signin" ? ["newHere", "Create an account", "signup"] : ["knownHere", "Sign in", "signin"];
+	const [question, label, other] = page === "signin" ? ["New here?", "Create an account", "signup"] : ["Have an account?", "Sign in", "signin"];
 	return el("p", { class: "other" }, `${t(question)} `, el("a", { href: address(other, "applicationId", "authId", "login_hint") }, t(label)));
 }
 

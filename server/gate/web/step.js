@@ -28,13 +28,9 @@ export function options({ data }) {
 
 const components = ({ data }) => data.meta?.components ?? [];
 
-function some(list, wanted) {
-	for (const c of list) {
-		const found = wanted(c) ? c : some(c.components ?? [], wanted);
-		if (found) return found;
-	}
-	return undefined;
-}
+const all = (list = []) => list.flatMap((c) => [c, ...all(c.components)]);
+
+const some = (list, wanted) => all(list).find(wanted);
 
 export const trigger = (reply) => options(reply) && some(components(reply), (c) => c.eventType === "TRIGGER");
 
@@ -69,8 +65,8 @@ function introduction(reply, list, { registers }) {
 	const ceremony = options(reply);
 	const makes = ceremony?.user ? "Create a passkey" : "Sign in";
 	const asks = registers ? "Create an account" : "Sign in";
-	const title = ceremony ? makes : some(list, (c) => types[c.type]) ? asks : "more";
-	return [heading(t(title)), ceremony && el("p", { class: "lead" }, t("keyText"))];
+	const title = ceremony ? makes : some(list, (c) => types[c.type]) ? asks : "One more step";
+	return [heading(t(title)), ceremony && el("p", { class: "lead" }, t("Your device asks for your fingerprint, face or screen lock."))];
 }
 
 function render(component, show) {
@@ -110,7 +106,7 @@ function action(component, { act, trigger: starts, below }) {
 	const node = button(phrase(label || id), { id: `action-${id}`, type, class: variant?.toLowerCase() }, () => act(component, node));
 	if (component === starts) {
 		node.prepend(icon("key"));
-		below.push(button(t("elsewhere"), { id: "elsewhere", class: "text" }, (pressed) => act(component, pressed, true)));
+		below.push(button(t("Use a phone or security key"), { id: "elsewhere", class: "text" }, (pressed) => act(component, pressed, true)));
 	}
 	return node;
 }
@@ -129,7 +125,7 @@ function field(component, { typed, faults, registers }) {
 	});
 	if (!secret && type !== "OTP_INPUT") input.value = typed[ref] ?? "";
 	return el("div", { class: "field" },
-		el("label", { for: input.id }, phrase(label), !required && !carry && el("span", { class: "soft" }, ` (${t("optional")})`)),
+		el("label", { for: input.id }, phrase(label), !required && !carry && el("span", { class: "soft" }, ` (${t("Optional")})`)),
 		secret ? el("div", { class: "secret" }, input, reveal(input)) : input,
 		fault && el("p", { id: `error-${ref}`, class: "fault" }, phrase(fault)));
 }
@@ -140,7 +136,7 @@ function selection({ options: choices = [] }) {
 }
 
 function reveal(input) {
-	return button(t("show"), { class: "reveal", "aria-label": `${t("show")}: ${t("Password")}`, "aria-pressed": "false" }, (pressed) => {
+	return button(t("Show"), { class: "reveal", "aria-label": `${t("Show")}: ${t("Password")}`, "aria-pressed": "false" }, (pressed) => {
 		input.type = input.type === "text" ? "password" : "text";
 		pressed.setAttribute("aria-pressed", input.type === "text");
 	});

@@ -28,11 +28,7 @@ export const has = (key) => Object.hasOwn(words, key);
 export const t = (key, values = {}) => (has(key) ? words[key] : key).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
 
 // A text that came with a flow. Those of the built-in flows are translated, any other is shown as it is.
-export function phrase(text = "") {
-	const numbers = text.match(/\d+/g) ?? [];
-	const key = text.replace(/\d+/g, "#");
-	return /[A-Z]/.test(key) && has(key) ? words[key].replace(/#/g, () => numbers.shift()) : text;
-}
+export const phrase = (text = "") => (/[A-Z]/.test(text) && has(text) ? words[text] : text);
 
 // A day, or with time an instant, as it is written here.
 export const date = (value, time) => new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: time && "short" }).format(new Date(value));
