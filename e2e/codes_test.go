@@ -55,6 +55,30 @@ func code(t *testing.T, key totp.Key, ahead time.Duration) string {
 	return shown
 }
 
+// enterPassword begins the application's sign-in, whose first step asks for it, as
+// the administrator.
+func (g *gateTab) enterPassword(app string) {
+	g.t.Helper()
+	g.open(g.base + "/gate/signin?applicationId=" + app)
+	g.shows("step/who")
+	g.enter("username", "admin")
+	g.enter("password", adminPassword)
+	g.click("action-continue")
+}
+
+// setUpApp sets up the authenticator app that the page shows, with recovery codes,
+// and ends at the account.
+func (g *gateTab) setUpApp() {
+	g.t.Helper()
+	g.shows("step/app")
+	secret := strings.ReplaceAll(eval[string](g.tab, `document.querySelector("p.code").textContent`), " ", "")
+	g.enter("otp", code(g.t, totp.Key{Secret: secret, Algorithm: totp.SHA1, Digits: 6}, 0))
+	g.click("action-submit")
+	g.shows("step/codes")
+	g.click("action-saved")
+	g.shows("account")
+}
+
 // An authenticator app is set up from what the page shows, and asked for the next
 // time; a recovery code stands for it.
 func TestGateTakesCodes(t *testing.T) {
@@ -62,14 +86,7 @@ func TestGateTakesCodes(t *testing.T) {
 	p := serve(t)
 	app := p.storeFlow(t, "code_as_second_factor.yaml")
 	g := openGate(t, p)
-	begin := func() {
-		t.Helper()
-		g.open(p.base + "/gate/signin?applicationId=" + app)
-		g.shows("step/who")
-		g.enter("username", "admin")
-		g.enter("password", adminPassword)
-		g.click("action-continue")
-	}
+	begin := func() { t.Helper(); g.enterPassword(app) }
 	begin()
 	g.shows("step/app")
 	g.until(`document.querySelector("img.picture").naturalWidth > 200`)

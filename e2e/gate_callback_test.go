@@ -38,7 +38,7 @@ func openAbroad(t *testing.T) *abroad {
 	p := serve(t)
 	e := &abroad{}
 	e.provider = httptest.NewServer(http.HandlerFunc(e.provide))
-	t.Cleanup(e.provider.Close)
+	t.Cleanup(func() { e.provider.CloseClientConnections(); e.provider.Close() })
 	e.redirect = e.provider.URL + "/authorize?client_id=postern&state=%s"
 	target, err := url.Parse(p.base)
 	if err != nil {
@@ -48,7 +48,7 @@ func openAbroad(t *testing.T) *abroad {
 	mux.Handle("/", httputil.NewSingleHostReverseProxy(target))
 	mux.HandleFunc("POST /flow/execute", e.execute)
 	pages := httptest.NewServer(mux)
-	t.Cleanup(pages.Close)
+	t.Cleanup(func() { pages.CloseClientConnections(); pages.Close() }) // the browser keeps connections in reserve
 	e.gateTab = &gateTab{tab: openTab(t), base: strings.Replace(pages.URL, "127.0.0.1", "localhost", 1)}
 	return e
 }

@@ -264,11 +264,17 @@ func TestGateSpeaks(t *testing.T) {
 			t.Errorf("%s: %q, want %q", query, got, want)
 		}
 	}
-	g.visit("signin", "lang=en")
-	g.shows("step/autofill")
+	g.open(p.base + "/gate/signedout?lang=de&applicationId=01900000-0000-7000-8000-0000000000ff")
+	g.until(`document.getElementById("heading")?.textContent === "Sie sind abgemeldet"`)
+	g.answers(object{"/flow/execute": step(object{"id": "t", "type": "TEXT", "label": "This is not the code. You may try 4 more times."})})
+	g.visit("signin", "lang=de")
+	g.shows("step/s")
+	if text := g.text("view"); !strings.Contains(text, "Sie haben noch 4 Versuche.") {
+		t.Errorf("in German the text of a built-in kind is %q", text)
+	}
 	eval[any](g.tab, `{ const choice = document.getElementById("language"); choice.value = "fr"; choice.dispatchEvent(new Event("change")) }`)
 	g.until(`document.documentElement.lang === "fr"`)
-	g.shows("step/autofill")
+	g.shows("step/s")
 }
 
 // light says whether screens are light or dark.

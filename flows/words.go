@@ -26,10 +26,10 @@ var words = sync.OnceValue(func() map[string]map[string]string {
 	return found
 })
 
-// Words returns the texts of the built-in flows, of the kinds that they use and of
-// the errors that they meet, in
-// the language of a tag (BCP 47), by their English; nil for English and for any
-// language that there is not. It is for reading.
+// Words returns the texts of the built-in flows, of the kinds that they use, of the
+// pages that show them and the account, and of what the server refuses, in the
+// language of a tag (BCP 47), by their English (or error.CODE); nil for English and
+// for any language that there is not. It is for reading.
 func Words(tag string) map[string]string {
 	language, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	return words()[language]

@@ -3,7 +3,9 @@ package flows_test
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/postern-id/postern/flows"
@@ -13,6 +15,15 @@ func TestWordsAreComplete(t *testing.T) {
 	german, french := flows.Words("de-AT"), flows.Words("FR")
 	if got, want := slices.Sorted(maps.Keys(french)), slices.Sorted(maps.Keys(german)); !slices.Equal(got, want) {
 		t.Errorf("French has %q, German %q", got, want)
+	}
+	for text := range german {
+		want := slots(text)
+		if got := slots(german[text]); !strings.HasPrefix(text, "error.") && got != want {
+			t.Errorf("German has %s to fill in, where %q has %s", got, text, want)
+		}
+		if got := slots(french[text]); got != slots(german[text]) {
+			t.Errorf("French has %s to fill in for %q, German %s", got, text, slots(german[text]))
+		}
 	}
 	list, err := flows.Builtin()
 	if err != nil {
@@ -38,6 +49,13 @@ func TestWordsAreComplete(t *testing.T) {
 			t.Errorf("there are words of %q", tag)
 		}
 	}
+}
+
+// slots are the names that a text leaves to fill in, sorted.
+func slots(text string) string {
+	names := regexp.MustCompile(`\{\w+\}`).FindAllString(text, -1)
+	slices.Sort(names)
+	return strings.Join(names, " ")
 }
 
 // shown are the texts of a configuration that people read.

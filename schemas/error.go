@@ -68,6 +68,7 @@ const (
 	CodeUserDoesNotFit     = "user_does_not_fit"  // a flow makes users that their type does not describe
 	CodeLastAdministrator  = "last_administrator" // nobody else could do everything
 	CodeLastCredential     = "last_credential"    // nothing else is left to sign in with
+	CodeFactorRequired     = "second_factor_required"
 )
 
 // Text is a message with the key under which a translation may be found.
@@ -218,6 +219,8 @@ func message(code string) string {
 		return "You cannot sign in there at the moment. Try again later, or sign in another way."
 	case CodeIdentityTaken:
 		return "This belongs to another account."
+	case CodeFactorRequired:
+		return "To change this, sign in with a passkey or a second factor first."
 	case CodeCredentialExists:
 		return "This passkey is registered already. Sign in with it."
 	case CodeUserNotFound:

@@ -14,11 +14,8 @@ const (
 	RecoveryCodesFactor = "recovery-codes"
 )
 
-// Codes of errors about second factors.
-const (
-	codeFactorNotFound = "factor_not_found"
-	codeFactorRequired = "second_factor_required"
-)
+// codeFactorNotFound is of a second factor that a user does not have.
+const codeFactorNotFound = "factor_not_found"
 
 // Factors are the second factors of a user; nil what they do not have.
 type Factors struct {
@@ -94,7 +91,7 @@ func deletions() map[string]deletion {
 func (w *work) mayGiveUp(userID string, has *Factors) error {
 	held := func(method string) bool { return slices.Contains(schemas.HeldMethods(), method) }
 	if !slices.ContainsFunc(w.call.Methods, held) {
-		return schemas.Errorf(schemas.Forbidden, codeFactorRequired,
+		return schemas.Errorf(schemas.Forbidden, schemas.CodeFactorRequired,
 			"this takes a token of a sign-in with a second factor or a passkey; sign in with one of those and try again")
 	}
 	if has.TOTP != nil && has.RecoveryCodes != nil {

@@ -156,6 +156,7 @@ function dialog(title, content, label, kind, done, work) {
 
 const signOut = () => button(t("signOut"), { id: "sign-out", class: "text" }, (pressed) => task(pressed, async () => {
 	const here = sessions.find((s) => s.current);
-	if (here) await drop("sessions", here.id);
-	leave("signedout");
+	// An administrator's session is not ended by what another application was given: that takes the browser's cookie.
+	const ended = here && (await drop("sessions", here.id).then(() => true, () => false));
+	leave(ended === false ? "signout" : "signedout");
 }));

@@ -8,8 +8,9 @@ import { has, language, languages, override, speak, t } from "./words.js";
 
 // How the application looks. A page that cannot learn it is plain, and works.
 async function introduce(page, applicationId) {
-	const query = new URLSearchParams({ id: applicationId, type: "APP", language });
-	const meta = page === "absent" ? {} : await call("GET", `flow/meta?${query}`).catch(() => ({}));
+	const ask = (id) => call("GET", `flow/meta?${new URLSearchParams({ id, type: "APP", language })}`);
+	// Without the application there are still the texts.
+	const meta = page === "absent" ? {} : await ask(applicationId).catch(() => ask("")).catch(() => ({}));
 	override(meta.i18n?.translations?.gate);
 	dress(meta.application, meta.design?.theme);
 	foot(meta.application ?? {});
@@ -19,7 +20,7 @@ async function introduce(page, applicationId) {
 function foot({ tosUri, policyUri }) {
 	const link = (href, text) => /^https?:/.test(href) && el("a", { href, target: "_blank", rel: "noopener" }, t(text));
 	const tags = Object.entries(languages).map(([tag, name]) => el("option", { value: tag, lang: tag, selected: tag === language }, name));
-	const choice = el("select", { id: "language", "aria-label": t("language") }, tags);
+	const choice = el("select", { id: "language", "aria-label": t("Language") }, tags);
 	choice.addEventListener("change", () => {
 		params.set("lang", choice.value);
 		location.replace(`?${params}`);
@@ -27,7 +28,7 @@ function foot({ tosUri, policyUri }) {
 	byId("foot").replaceChildren(...[link(tosUri, "Terms"), link(policyUri, "Privacy"), choice].filter(Boolean));
 }
 
-const back = ({ name, url }) => /^https?:/.test(url) && el("a", { class: "button", href: url }, t("back", { app: name }));
+const back = ({ name, url }) => /^https?:/.test(url) && el("a", { class: "button", href: url }, t("Back to {app}", { app: name }));
 
 // The pages that only say something.
 const plain = {
@@ -41,11 +42,11 @@ const plain = {
 	signout(application) {
 		const leave = () => { params.set("ui_locales", language); go(`../oauth2/logout?${params}`); };
 		const stay = params.has("applicationId") && back(application);
-		message("signout", t("leave"), "", button(t("signOut"), { id: "sign-out", class: "primary" }, leave), stay);
+		message("signout", t("Sign out in this browser?"), "", button(t("signOut"), { id: "sign-out", class: "primary" }, leave), stay);
 	},
 	signedout(application) {
 		const way = params.has("applicationId") ? back(application) : el("a", { class: "button", href: address("account") }, t("Sign in"));
-		message("signedout", t("out"), t("outText"), way);
+		message("signedout", t("You are signed out"), t("Apps that you signed in to may still be open."), way);
 	},
 	absent: () => message("absent", t("absent")),
 	// A provider's response that this tab did not ask for.

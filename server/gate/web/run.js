@@ -153,7 +153,7 @@ async function finish({ assertion: jwt }) {
 function leave(url) {
 	const href = go(url);
 	reply = null;
-	message("leaving", t("back", { app: meta.application?.name }), "", el("a", { class: "button", href }, t("Continue")));
+	message("leaving", t("Back to {app}", { app: meta.application?.name }), "", el("a", { class: "button", href }, t("Continue")));
 }
 
 function over(error) {

@@ -1,0 +1,154 @@
+package e2e_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// ways are what the account page calls the ways to sign in, in its order.
+func (g *gateTab) ways() []string {
+	g.t.Helper()
+	return eval[[]string](g.tab, `[...document.querySelectorAll("[aria-labelledby=ways] strong")].map((n) => n.textContent)`)
+}
+
+// agree answers the dialog that asks whether to go on.
+func (g *gateTab) agree() {
+	g.t.Helper()
+	g.do(chromedp.Click(chromedp.ID("sure")))
+}
+
+// Who signed in with a password alone cannot do away with what guards against just
+// that; who used the second factor can.
+func TestGateRemovesSecondFactors(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	app := p.storeFlow(t, "code_as_second_factor.yaml")
+	g := openGate(t, p)
+	g.enterPassword(app)
+	g.setUpApp()
+	if got := g.ways(); !slices.Equal(got, []string{"Authenticator app", "Recovery codes"}) {
+		t.Errorf("the ways to sign in are %q", got)
+	}
+	if text := g.text("view"); !strings.Contains(text, "10 of 10 left") || !strings.Contains(text, "You have no passkey yet.") {
+		t.Errorf("the page says %q", text)
+	}
+	g.click("sign-out") // with the assertion of another application than the account's
+	g.shows("signout")
+	g.click("sign-out")
+	g.shows("signedout")
+
+	g.open(p.base + "/gate/signin?lang=de")
+	g.click("action-password")
+	g.shows("step/who")
+	g.enter("username", "admin")
+	g.enter("password", adminPassword)
+	g.click("action-continue")
+	g.shows("account")
+	g.click("Delete-totp")
+	g.agree()
+	g.alerted("erst mit einem Passkey oder einem zweiten Faktor")
+	if got := g.ways(); !slices.Equal(got, []string{"Authenticator-App", "Wiederherstellungscodes"}) {
+		t.Errorf("in German the ways to sign in are %q", got)
+	}
+	g.click("sign-out")
+	g.shows("signedout")
+
+	// A passkey is proof enough.
+	g.open(p.base + "/gate/signin")
+	g.click("action-password")
+	g.shows("step/who")
+	g.enter("username", "admin")
+	g.enter("password", adminPassword)
+	g.click("action-continue")
+	g.shows("account")
+	g.click("add")
+	g.alerted("Added")
+	g.click("sign-out")
+	g.shows("signedout")
+	g.open(p.base + "/gate/signin")
+	g.shows("account")
+	for _, factor := range []string{"totp", "recovery-codes"} {
+		g.click("Delete-" + factor)
+		g.agree()
+		g.alerted("Deleted")
+		g.until(fmt.Sprintf(`!document.getElementById("Delete-%s")`, factor))
+	}
+	if got := g.ways(); len(got) != 1 {
+		t.Errorf("after all others are deleted the ways to sign in are %q, want the passkey", got)
+	}
+}
+
+// An account with much in it is still one that a person can look through.
+func TestGateAccountWithEverything(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	g := openGate(t, p)
+	const hostileName = "Corp <b>of</b> Examples"
+	identity := func(id, provider, name string) object {
+		return object{"id": id, "provider": object{"id": "p", "handle": "corp", "name": provider}, "subject": "248289761001", "name": name,
+			"createdAt": "2026-03-01T10:00:00Z", "lastUsedAt": "2026-11-02T10:00:00Z"}
+	}
+	sessions := []object{{"id": "s-0", "client": "Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0.0.0", "createdAt": "2026-11-20T08:00:00Z", "current": true}}
+	for i := range 7 {
+		sessions = append(sessions, object{"id": fmt.Sprintf("s-%d", i+1), "client": "Mozilla/5.0 (iPhone) Safari/604.1", "createdAt": fmt.Sprintf("2026-11-0%dT08:00:00Z", i+1)})
+	}
+	g.signUp("ida")
+	g.answers(object{
+		"/users/me/identities":     object{"identities": []object{identity("i-1", hostileName, "ida@corp.example"), identity("i-2", "Example Mail", "")}},
+		"/users/me/identities/i-1": object{},
+		"/users/me/factors": object{"factors": []object{
+			{"type": "totp", "createdAt": "2026-03-01T10:00:00Z", "lastUsedAt": "2026-11-02T10:00:00Z"},
+			{"type": "recovery-codes", "createdAt": "2026-03-01T10:00:00Z", "total": 10, "left": 0},
+		}},
+		"/users/me/sessions": object{"sessions": sessions},
+	})
+	for _, light := range []bool{true, false} {
+		g.light(light)
+		g.do(chromedp.Reload())
+		g.shows("account")
+		for _, width := range []int64{phone, 1280} {
+			g.wide(width)
+			g.faultless(fmt.Sprintf("an account with everything, %d wide, light %v", width, light))
+			g.picture("account-ways", light, width)
+		}
+	}
+	if got := g.ways(); !slices.Equal(got, []string{"Passkey", hostileName, "Example Mail", "Authenticator app", "Recovery codes"}) {
+		t.Errorf("the ways to sign in are %q", got)
+	}
+	if text := g.text("view"); !strings.Contains(text, "ida@corp.example · Since Mar 1, 2026 · Last used Nov 2, 2026") || !strings.Contains(text, "0 of 10 left") {
+		t.Errorf("the page says %q", text)
+	}
+	shown := `[...document.querySelectorAll("[aria-labelledby=sessions] li")].filter((n) => n.checkVisibility()).length`
+	if n := eval[int](g.tab, shown); n != 5 {
+		t.Errorf("%d of 8 sessions are shown at once, want 5", n)
+	}
+	if text := eval[string](g.tab, `document.querySelector("summary").textContent`); text != "3 more" {
+		t.Errorf("the others are announced as %q", text)
+	}
+	eval[any](g.tab, `document.querySelector("summary").click()`)
+	if n := eval[int](g.tab, shown); n != 8 {
+		t.Errorf("%d of 8 sessions are shown when all are asked for", n)
+	}
+	for _, width := range []int64{phone, 1280} {
+		g.wide(width)
+		if apart := eval[bool](g.tab, `["Rename", "Delete"].map((id) => document.querySelector(`+"`[id^=${id}-]`"+`).getBoundingClientRect().top).reduce((a, b) => a !== b)`); apart {
+			t.Errorf("%d wide, the buttons of a passkey are torn apart", width)
+		}
+	}
+
+	g.click("Unlink-i-1")
+	if text := g.text("asked"); text != "Unlink "+hostileName+"?" {
+		t.Errorf("the dialog asks %q", text)
+	}
+	g.faultless("the dialog that asks before unlinking")
+	g.picture("account-unlink", false, 1280)
+	g.agree()
+	g.alerted("Unlinked: " + hostileName)
+	if paths := eval[[]string](g.tab, `window.sent.map(([path]) => path)`); !slices.Contains(paths, "/users/me/identities/i-1") {
+		t.Errorf("the page asked for %q", paths)
+	}
+}
