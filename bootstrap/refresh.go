@@ -48,22 +48,36 @@ func refreshSystem(ctx context.Context, d *directory.Directory) error {
 	if err != nil {
 		return err
 	}
+	lacking, err := lacks(ctx, d, directory.System(), seeded)
+	if err != nil || lacking == nil {
+		return err
+	}
 	return d.Transact(ctx, directory.System(), func(call directory.Call) error {
-		item, err := d.ResourceServers.Find(ctx, call, directory.SystemServer)
-		if err != nil || item == nil {
+		is, err := lacks(ctx, d, call, seeded) // another instance may have been faster
+		if err != nil || is == nil {
 			return err
 		}
-		is := item.Value.(*schemas.ResourceServer)
-		has := is.AllPermissions()
-		if !slices.ContainsFunc(seeded.AllPermissions(), func(p string) bool { return !slices.Contains(has, p) }) {
-			return nil
-		}
 		is.Resources = seeded.Resources
-		if _, err := d.ResourceServers.Replace(ctx, call, item.ID, "", document(is)); err != nil {
+		if _, err := d.ResourceServers.Replace(ctx, call, is.ID, "", document(is)); err != nil {
 			return fmt.Errorf("bootstrap: bringing the resource server %s up to date: %w", is.Handle, err)
 		}
 		return nil
 	})
+}
+
+// lacks returns the service's own resource server if it lacks a permission of the
+// seeded one; nil if it has all of them, or there is none.
+func lacks(ctx context.Context, d *directory.Directory, call directory.Call, seeded *schemas.ResourceServer) (*schemas.ResourceServer, error) {
+	item, err := d.ResourceServers.Find(ctx, call, directory.SystemServer)
+	if err != nil || item == nil {
+		return nil, err
+	}
+	is := item.Value.(*schemas.ResourceServer)
+	has := is.AllPermissions()
+	if slices.ContainsFunc(seeded.AllPermissions(), func(p string) bool { return !slices.Contains(has, p) }) {
+		return is, nil
+	}
+	return nil, nil
 }
 
 // systemServer is the service's own resource server, as a new store gets it.
