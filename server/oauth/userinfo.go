@@ -11,7 +11,8 @@ import (
 )
 
 // UserInfo is GET and POST /oauth2/userinfo: OpenID Connect Core §5.3. It takes an
-// access token, of whichever audience, that was granted openid.
+// access token that was granted openid, and is for the client itself or for this
+// server.
 func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 	raw, err := bearer(w, r)
 	if err != nil {
@@ -27,6 +28,9 @@ func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "expected an access token that speaks for a user")
 	case !slices.Contains(claims.Scope, openidScope):
 		return errToken(http.StatusForbidden, codeInsufficientScope, "the token lacks the scope openid")
+	case !p.isForUs(claims):
+		return errToken(http.StatusUnauthorized, codeInvalidToken, "the token is for another resource server: "+
+			"get one that names no resource, or %s (RFC 8707)", p.Issuer)
 	}
 	user, err := p.Authorization.Users.User(r.Context(), claims.Subject)
 	if schemas.HasCode(err, schemas.CodeUserNotFound) {
@@ -38,6 +42,15 @@ func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 	told := profile(user, claims.Scope)
 	told["sub"] = user.ID
 	return writeReply(w, told)
+}
+
+// isForUs reports whether a token may be shown here. One that was issued for a
+// resource server elsewhere (RFC 8707 §2) is in that one's hands, which was told what
+// it needs: it must not find out the rest about the person (RFC 9068 §4).
+func (p *Provider) isForUs(claims *token.Claims) bool {
+	return slices.ContainsFunc(claims.Audience, func(audience string) bool {
+		return audience == claims.ClientID || audience == p.Issuer || audience == p.Issuer+ToolsPath
+	})
 }
 
 // bearer returns the token of a request: RFC 6750 §2.1 and §2.2. In the query it

@@ -70,6 +70,39 @@ func TestUserInfo(t *testing.T) {
 	wantRefused(t, err, "invalid_token")
 }
 
+// A resource server that a token was issued for does not learn more by it than it was
+// told.
+func TestUserInfoIsForClients(t *testing.T) {
+	a := newSignIns(t)
+	for _, test := range []struct {
+		resources []string
+		told      bool
+	}{{nil, true}, {[]string{base}, true}, {[]string{shop, base}, true}, {[]string{base + "/mcp"}, true}, {[]string{shop}, false}} {
+		q := ask("scope", "openid email")
+		q["resource"] = test.resources
+		r, err := a.redeem(a.code(browser{}, q))
+		a.must(err)
+		told, err := a.userinfo(get(r.AccessToken))
+		if test.told && (err != nil || told["email"] != "ann@example.com") {
+			t.Errorf("for %v: %v, %v", test.resources, told, err)
+		}
+		if !test.told {
+			wantRefused(t, err, "invalid_token")
+		}
+	}
+	// Who may have one for both gets one for here.
+	q := ask("scope", "openid email")
+	q["resource"] = []string{shop, base}
+	r, err := a.redeem(a.code(browser{}, q), "resource", shop)
+	a.must(err)
+	_, err = a.userinfo(get(r.AccessToken))
+	wantRefused(t, err, "invalid_token")
+	r, err = a.refresh(r.RefreshToken, "resource", base)
+	a.must(err)
+	_, err = a.userinfo(get(r.AccessToken))
+	a.must(err)
+}
+
 func (a *signIns) show(h func(http.ResponseWriter, *http.Request) error, form url.Values, headers ...string) (string, error) {
 	rec := httptest.NewRecorder()
 	err := h(rec, request(form.Encode(), headers...))
