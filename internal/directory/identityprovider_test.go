@@ -190,24 +190,29 @@ func TestPartsNameProviders(t *testing.T) {
 	}
 }
 
-// A flow names providers that there are.
+// A flow names providers that there are, unless it is held as a file: those come first.
 func TestFlowsNameProviders(t *testing.T) {
 	h := furnished(t, newWorld(t))
-	w := func(c Call) *work { return &work{ctx: t.Context(), call: c, now: h.now()} }
-	flow := &schemas.Flow{Nodes: []schemas.Node{
+	h.create(t, h.IdentityProviders, corp(t))
+	flow := schemas.Flow{Handle: "by-corp", Name: "By corp", FlowType: schemas.Authentication, Nodes: []schemas.Node{
 		{ID: "a", Use: federatedKind, With: []byte(`{"provider": "corp"}`)},
 		{ID: "b", Use: "prompt", With: []byte(`{"provider": "nobody"}`)},
 		{ID: "c", Use: federatedKind, With: []byte(`{"provider": 7}`)},
 		{ID: "d", Use: federatedKind, With: []byte(`{"provider": "club"}`)},
 	}}
-	h.create(t, h.IdentityProviders, corp(t))
-	must(t, h.store.Update(t.Context(), func(tx *store.Tx) error {
-		noted := w(System())
-		noted.tx = tx
-		must(t, checkNamedProviders(noted, flow))
-		if len(noted.problems) != 1 || noted.problems[0].Path != "nodes[3].with.provider" {
-			t.Errorf("noted %v", noted.problems)
-		}
-		return nil
-	}))
+	judge := func(c Call, readOnly bool) error {
+		return h.store.Update(t.Context(), func(tx *store.Tx) error {
+			f := flow
+			f.IsReadOnly = readOnly
+			w := &work{ctx: t.Context(), call: c, tx: tx, now: h.now()}
+			return flowResource{h.Directory}.judge(w, &proposal{flow: &f, valid: true}, nil, nil, &f)
+		})
+	}
+	for _, c := range []struct {
+		call     Call
+		readOnly bool
+	}{{System(), false}, {as(h.ids["user"], "system"), false}, {as(h.ids["user"], "system"), true}} {
+		refused(t, judge(c.call, c.readOnly), schemas.CodeInvalidFlow, `nodes[3].with.provider: there is no identity provider "club"`)
+	}
+	must(t, judge(System(), true))
 }
