@@ -142,6 +142,10 @@ func judge(flow *schemas.Flow) verdict {
 		switch c := o.with[i]; n.Use {
 		case "user-resolve":
 			o.inputs[c.From] = true
+		case "http-request":
+			for _, input := range c.tells() {
+				o.inputs[input] = o.inputs[input]
+			}
 		case "user-create":
 			for _, input := range append(identifying(c), slices.Collect(maps.Values(c.sources()))...) {
 				named := o.inputs[input]

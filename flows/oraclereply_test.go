@@ -22,6 +22,7 @@ func (o *oracle) request(m moment, c config) {
 		_, broken := (&condition{text: text, at: m}).value()
 		o.broken(broken)
 	}
+	o.broken(slices.ContainsFunc(c.tells(), func(input string) bool { return m.value(input) == nobody }))
 	if c.Mode != "query" {
 		o.leave(m, "queued")
 		return
@@ -33,6 +34,16 @@ func (o *oracle) request(m moment, c config) {
 	}
 	o.leave(m.answered(c.As, ""), "failure")
 	o.leave(m.answered(c.As, m.asked(c)), "success")
+}
+
+// tells are the inputs that a body is about.
+func (c config) tells() (inputs []string) {
+	for _, text := range c.Body {
+		for _, found := range readsInput.FindAllStringSubmatch(text, -1) {
+			inputs = append(inputs, found[1])
+		}
+	}
+	return inputs
 }
 
 // asked tells a question from others: "who=victim,email=ghost".
@@ -49,9 +60,9 @@ func (m moment) asked(c config) string {
 				}
 			}
 		}
-		for _, found := range readsInput.FindAllStringSubmatch(text, -1) {
-			about[found[1]] = m.value(found[1])
-		}
+	}
+	for _, input := range c.tells() {
+		about[input] = m.value(input)
 	}
 	words := []string{"asked"}
 	for _, name := range slices.Sorted(maps.Keys(about)) {
