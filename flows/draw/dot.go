@@ -16,9 +16,14 @@ func DOT(g *engine.Graph, o Options) string {
 	b.WriteString("  node [shape=box style=\"rounded,filled\" fontname=\"Helvetica\" fontsize=12]\n")
 	b.WriteString("  edge [fontname=\"Helvetica\" fontsize=10]\n")
 	fmt.Fprintf(&b, "  start [shape=circle label=\"start\" fillcolor=\"#ffffff\"]\n  start -> n0\n")
-	for i, n := range p.nodes {
-		b.WriteString(n.dot(i))
-	}
+	p.eachGrouped(func(i, depth int) {
+		fmt.Fprintf(&b, "%*ssubgraph cluster_%d {\n%*slabel=%s labelloc=t fontsize=11 style=dashed color=%q\n",
+			2*depth, "", i, 2*depth+2, "", dotText(p.nodes[i].subflow), frameColour)
+	}, func(i, depth int) {
+		fmt.Fprintf(&b, "%*s%s", 2*depth, "", p.nodes[i].dot(i))
+	}, func(depth int) {
+		fmt.Fprintf(&b, "%*s}\n", 2*depth, "")
+	})
 	if p.completes {
 		b.WriteString("  finish [shape=doublecircle label=\"end\" fillcolor=\"#ffffff\"]\n")
 	}
@@ -42,7 +47,7 @@ func (n box) dot(i int) string {
 		line = missedColour
 		more += " penwidth=2"
 	}
-	return fmt.Sprintf("  n%d [label=%s tooltip=%s fillcolor=%q color=%q%s]\n",
+	return fmt.Sprintf("n%d [label=%s tooltip=%s fillcolor=%q color=%q%s]\n",
 		i, dotText(n.id+"\n"+n.kind), dotText(n.standing.String()), fill, line, more)
 }
 

@@ -10,7 +10,9 @@
 package draw
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -69,9 +71,11 @@ type picture struct {
 type box struct {
 	id, kind string
 	standing standing
-	last     bool // it ends the run
-	branches bool // it asks nothing and chooses the way
-	missed   bool // no test came by it
+	group    string // the id of the node that stands for the sub-flow it is of, or that it is
+	subflow  string // the handle of the sub-flow it stands for
+	last     bool   // it ends the run
+	branches bool   // it asks nothing and chooses the way
+	missed   bool   // no test came by it
 }
 
 // link leads from a box to another, or to the end. Its ends are numbers of boxes.
@@ -93,9 +97,16 @@ func pictureOf(g *engine.Graph, o Options) picture {
 	for i, n := range nodes {
 		number[n.ID] = i
 	}
+	exits := exitsOf(g)
+	for i, name := range exits {
+		number[name] = len(nodes) + i
+	}
 	missed := func(node, outcome string) bool { return o.Reached != nil && !o.Reached(node, outcome) }
 	for i, n := range nodes {
-		b := box{id: n.ID, kind: n.Kind, standing: standingOf(n.Certain), last: len(n.Edges) == 0, branches: n.Kind == "decision"}
+		b := box{id: n.ID, kind: n.Kind, standing: standingOf(n.Certain), last: len(n.Edges) == 0, branches: n.Kind == "decision", group: n.Within, subflow: n.Subflow}
+		if n.Subflow != "" {
+			b.group = n.ID
+		}
 		b.missed = o.Reached != nil && (!b.last || missed(n.ID, ""))
 		for _, e := range n.Edges {
 			l := link{from: i, to: number[e.Target], outcome: e.Outcome, retry: e.Retry, missed: missed(n.ID, e.Outcome)}
@@ -108,5 +119,17 @@ func pictureOf(g *engine.Graph, o Options) picture {
 		}
 		p.nodes = append(p.nodes, b)
 	}
+	for _, name := range exits {
+		p.nodes = append(p.nodes, box{id: name, kind: "outcome", last: true})
+	}
 	return p
+}
+
+// exitsOf lists the outcomes of a sub-flow, sorted; they are drawn as what its nodes
+// lead to.
+func exitsOf(g *engine.Graph) []string { return slices.Sorted(maps.Keys(g.Flow().Outcomes)) }
+
+// ofGroup reports whether a box belongs to the sub-flow of a group, or to one within.
+func (b box) ofGroup(group string) bool {
+	return b.group == group || strings.HasPrefix(b.group, group+".")
 }

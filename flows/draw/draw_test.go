@@ -27,11 +27,31 @@ func compiled(t testing.TB, file string) *engine.Graph {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, g, problems := engine.Check(text, true, nodes.Kinds(nodes.Deps{}))
+	_, g, problems := engine.CheckUsing(text, true, nodes.Kinds(nodes.Deps{}), subflowsBeside(t, file))
 	if g == nil {
 		t.Fatal(problems)
 	}
 	return g
+}
+
+// subflowsBeside are the sub-flows in the folder of a file.
+func subflowsBeside(t testing.TB, file string) schemas.SubflowsOf {
+	t.Helper()
+	shelf := schemas.SubflowsOf{}
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, _, _ := schemas.ParseFlow(text, true); f != nil && f.FlowType == schemas.Subflow {
+			shelf[f.Handle] = f
+		}
+	}
+	return shelf
 }
 
 func golden(t *testing.T, name, got string) {
@@ -65,6 +85,14 @@ func TestDrawings(t *testing.T) {
 				t.Fatal("two drawings of one flow differ")
 			}
 		}
+	}
+	// A sub-flow is a group, and one within it a group in that; by itself it leads to
+	// its outcomes.
+	for _, flow := range []string{"secured_sign_up", "second_factor"} {
+		g := compiled(t, "../testdata/good/"+flow+".yaml")
+		golden(t, flow+".mmd", draw.Mermaid(g, draw.Options{}))
+		golden(t, flow+".dot", draw.DOT(g, draw.Options{}))
+		golden(t, flow+".svg", draw.SVG(g, draw.Options{}))
 	}
 }
 

@@ -19,16 +19,13 @@ func Mermaid(g *engine.Graph, o Options) string {
 		fmt.Fprintf(&b, "---\ntitle: %s\n---\n", title)
 	}
 	b.WriteString("flowchart TD\n  start((start)) --> n0\n")
-	for i, n := range p.nodes {
-		open, end := `["`, `"]`
-		switch {
-		case n.last:
-			open, end = `(["`, `"])`
-		case n.branches:
-			open, end = `{"`, `"}`
-		}
-		fmt.Fprintf(&b, "  n%d%s%s<br/>%s%s:::%s\n", i, open, mermaidText(n.id), mermaidText(n.kind), end, n.standing)
-	}
+	p.eachGrouped(func(i, depth int) {
+		fmt.Fprintf(&b, "%*ssubgraph g%d[\"%s\"]\n", 2*depth, "", i, mermaidText(p.nodes[i].subflow))
+	}, func(i, depth int) {
+		fmt.Fprintf(&b, "%*s%s", 2*depth, "", p.nodes[i].mermaid(i))
+	}, func(depth int) {
+		fmt.Fprintf(&b, "%*send\n", 2*depth, "")
+	})
 	if p.completes {
 		b.WriteString("  finish(((end)))\n")
 	}
@@ -37,6 +34,17 @@ func Mermaid(g *engine.Graph, o Options) string {
 	}
 	b.WriteString(mermaidStyles(p))
 	return b.String()
+}
+
+func (n box) mermaid(i int) string {
+	open, end := `["`, `"]`
+	switch {
+	case n.last:
+		open, end = `(["`, `"])`
+	case n.branches:
+		open, end = `{"`, `"}`
+	}
+	return fmt.Sprintf("n%d%s%s<br/>%s%s:::%s\n", i, open, mermaidText(n.id), mermaidText(n.kind), end, n.standing)
 }
 
 func (l link) mermaid() string {

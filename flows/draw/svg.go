@@ -21,6 +21,7 @@ func SVG(g *engine.Graph, o Options) string {
 	s.printf("<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n", width, height)
 	s.text(margin, margin+titleSize, "title start", shorten(l.picture.title, titleMost))
 	s.printf("<g transform=\"translate(%d)\">\n", (width-l.width)/2)
+	s.drawFrames()
 	for i := range l.routes {
 		s.route(&l.routes[i])
 	}
@@ -69,7 +70,11 @@ func (s *sheet) node(i int) {
 		s.printf("<rect class=\"box\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"6\"/>\n", x, y, w, h)
 	}
 	s.text(at.x, y+h/2-3, "id", shorten(n.id, nameMost))
-	s.text(at.x, y+h/2+kindSize+3, "kind", shorten(n.kind, nameMost))
+	kind := n.kind
+	if n.subflow != "" {
+		kind += " " + n.subflow
+	}
+	s.text(at.x, y+h/2+kindSize+3, "kind", shorten(kind, nameMost))
 	s.printf("</g>\n")
 	y += (h - s.loopsHeight(i)) / 2
 	for _, k := range s.loops[i] {
