@@ -59,7 +59,7 @@ func (s *FlowServer) All(ctx context.Context) (list []StoredFlow, err error) {
 	}
 }
 
-// Find returns the flow of a type and handle; nil if there is none.
+// Find returns the flow of a type and handle, with its Parts; nil if there is none.
 func (s *FlowServer) Find(ctx context.Context, t schemas.FlowType, handle string) (*StoredFlow, error) {
 	noun, _ := declare.NounOf("flows")
 	found, err := s.remote.List(ctx, noun, handle)
@@ -70,10 +70,44 @@ func (s *FlowServer) Find(ctx context.Context, t schemas.FlowType, handle string
 		if textOf(e.Document, "flowType") == string(t) {
 			stored := &StoredFlow{Flow: new(schemas.Flow)}
 			stored.etag, err = s.call(ctx, http.MethodGet, "/flows/"+url.PathEscape(e.ID), "", nil, stored.Flow)
+			if err == nil {
+				err = s.complete(ctx, stored.Flow, maxDepth)
+			}
 			return stored, err
 		}
 	}
 	return nil, nil
+}
+
+// maxDepth bounds how deep sub-flows are asked for: a server that is none of ours could
+// answer for ever.
+const maxDepth = 10
+
+// complete reads the parts of a flow: the versions of sub-flows that it uses. Those
+// that have been deleted since are left out.
+func (s *FlowServer) complete(ctx context.Context, f *schemas.Flow, depth int) error {
+	if len(f.Uses) > 0 && depth == 0 {
+		return fmt.Errorf("the server has sub-flows that use each other more than %d deep, as no Postern does", maxDepth)
+	}
+	f.Parts = nil
+	for _, u := range f.Uses {
+		part := new(schemas.Flow)
+		_, err := s.call(ctx, http.MethodGet, fmt.Sprintf("/flows/%s/versions/%d", url.PathEscape(u.ID), u.Version), "", nil, part)
+		if schemas.HasClass(err, schemas.NotFound) {
+			continue
+		}
+		if err == nil {
+			err = s.complete(ctx, part, depth-1)
+		}
+		if err != nil {
+			return err
+		}
+		if f.Parts == nil {
+			f.Parts = map[string]*schemas.Flow{}
+		}
+		f.Parts[u.Handle] = part
+	}
+	return nil
 }
 
 // Push creates a flow, or makes it the next version of what the server had when it

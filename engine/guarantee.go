@@ -43,10 +43,10 @@ func (g *Graph) Guarantees() schemas.Guarantees { return g.guarantees }
 
 // checkGuarantees proves what the author guarantees, and notes what is proven.
 func (c *compiler) checkGuarantees() {
-	want := c.flow.Guarantees
 	if c.flow.FlowType == schemas.Subflow {
-		want = schemas.Guarantees{} // refused already: see checkDeclared
+		return // what is proven of it depends on where it is used
 	}
+	want := c.flow.Guarantees
 	c.guarantee("guarantees.acr", want.ACR != "", ACRFact(want.ACR))
 	for i, method := range want.AMR {
 		c.guarantee(fmt.Sprintf("guarantees.amr[%d]", i), true, AMRFact(method))

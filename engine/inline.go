@@ -171,7 +171,7 @@ func (c *compiler) part(i int, handle string) *schemas.Flow {
 		if f := s.flow.Parts[handle]; f != nil && f.FlowType == schemas.Subflow {
 			return f
 		}
-		c.report(RuleSubflow, i, "with.flow", "there is no sub-flow %q; %s", handle, hintAt(handle, sortedKeys(s.flow.Parts)))
+		c.report(RuleSubflow, i, "with.flow", "there is no sub-flow %q; %s", handle, hintOfSubflows(handle, sortedKeys(s.flow.Parts)))
 		return nil
 	}
 	if f := c.flow.Parts[handle]; f != nil {
@@ -179,7 +179,7 @@ func (c *compiler) part(i int, handle string) *schemas.Flow {
 	}
 	f, misshapen := c.shelf.Subflow(handle)
 	if f == nil || f.FlowType != schemas.Subflow {
-		c.report(RuleSubflow, i, "with.flow", "there is no sub-flow %q; %s", handle, hintAt(handle, c.shelf.Handles()))
+		c.report(RuleSubflow, i, "with.flow", "there is no sub-flow %q; %s", handle, hintOfSubflows(handle, c.shelf.Handles()))
 		return nil
 	}
 	if len(misshapen) > 0 {
@@ -198,6 +198,13 @@ func (c *compiler) part(i int, handle string) *schemas.Flow {
 		return inner.flow
 	}
 	return nil
+}
+
+func hintOfSubflows(handle string, known []string) string {
+	if len(known) == 0 {
+		return "there are none here"
+	}
+	return hintAt(handle, known)
 }
 
 // examine checks a sub-flow by itself, once.

@@ -96,12 +96,14 @@ func fileOf(list []bootstrap.StoredFlow, i int) string {
 	return f.Handle + ".yaml"
 }
 
-// means reports whether a file means what a flow does.
+// means reports whether a file means what a flow does. What sub-flows mean is up to
+// their own files.
 func means(path string, f *bootstrap.StoredFlow) bool {
 	g, err := program{}.graph(path)
 	if err != nil {
 		return false
 	}
+	f.Parts, f.Uses = g.Flow().Parts, nil
 	changes, known := changesOf(f, g)
 	return known && len(changes) == 0
 }

@@ -37,7 +37,8 @@ type flowPushCommand struct {
 }
 
 // Run checks every flow before the first is stored, tells what each changes, and
-// stores those that change something.
+// stores those that change something: sub-flows before the flows that use them, which
+// then use what they have become.
 func (c flowPushCommand) Run(ctx context.Context, p program) error {
 	files, err := flowFiles().under(c.Paths)
 	if err != nil {
@@ -46,20 +47,21 @@ func (c flowPushCommand) Run(ctx context.Context, p program) error {
 	var graphs []*engine.Graph
 	var wrong error
 	for _, file := range files {
-		g, err := p.graph(file)
+		g, err := p.graph(file, flowsAmong(files)...)
 		wrong = errors.Join(wrong, err)
 		graphs = append(graphs, g)
 	}
 	if wrong != nil {
 		return wrong
 	}
+	graphs = inOrderOfUse(graphs)
 	server, err := c.connect(ctx, p)
 	if err != nil {
 		return err
 	}
-	todo := false
+	todo, pushed := false, subflowVersions{}
 	for _, g := range graphs {
-		changes, err := c.push(ctx, p, server, g)
+		changes, err := c.push(ctx, p, server, g, pushed)
 		if err != nil {
 			return err
 		}
@@ -71,11 +73,18 @@ func (c flowPushCommand) Run(ctx context.Context, p program) error {
 	return nil
 }
 
-// push stores one flow, and reports whether it changes anything.
-func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.FlowServer, g *engine.Graph) (bool, error) {
+// push stores one flow, and reports whether it changes anything. What sub-flows have
+// become is noted for those that use them.
+func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.FlowServer, g *engine.Graph, pushed subflowVersions) (bool, error) {
 	f := g.Flow()
 	was, err := server.Find(ctx, f.FlowType, f.Handle)
 	if err != nil {
+		return false, err
+	}
+	if was != nil {
+		pushed.note(was.Flow)
+	}
+	if f.Uses, err = pushed.uses(ctx, server, f); err != nil {
 		return false, err
 	}
 	changes, known := changesOf(was, g)
@@ -92,6 +101,7 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 		}
 	}
 	if c.Plan {
+		pushed.expect(f)
 		return true, nil
 	}
 	now, err := server.Push(ctx, f, was)
@@ -101,6 +111,7 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 	if err != nil {
 		return false, err
 	}
+	pushed.note(now)
 	fmt.Fprintf(p.stdout, "%s: version %d\n", f.Handle, now.ActiveVersion)
 	return true, nil
 }

@@ -6,6 +6,7 @@ package diff
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ const (
 	Demanded    What = "demanded" // what the flow says it guarantees
 	Proven      What = "proven"   // what it is proven to guarantee
 	Waived      What = "waiver"   // a waiver
+	Used        What = "uses"     // the version of a sub-flow
 	NodeAdded   What = "added"    // a node is new
 	NodeRemoved What = "removed"  // a node is gone
 	NodeRenamed What = "renamed"  // a node is called otherwise
@@ -47,9 +49,10 @@ type Change struct {
 }
 
 // Compare returns what has changed from one flow to another, in the order of the
-// nodes after the change. There is nothing where both mean the same.
+// nodes after the change. There is nothing where both mean the same. What has changed
+// within a sub-flow is told where it is used first.
 func Compare(before, after *engine.Graph) []Change {
-	c := comparison{a: sideOf(before), b: sideOf(after)}
+	c := comparison{a: sideOf(before), b: sideOf(after), told: map[string]bool{}}
 	c.match()
 	c.flow()
 	c.guarantees(Demanded, before.Flow().Guarantees, after.Flow().Guarantees)
@@ -108,9 +111,45 @@ type comparison struct {
 	now     map[string]string // id before → id after
 	was     map[string]string // id after → id before
 	changes []Change
+	told    map[string]bool // what has been told of nodes of sub-flows
 }
 
-func (c *comparison) add(change Change) { c.changes = append(c.changes, change) }
+func (c *comparison) add(change Change) {
+	if what := c.within(change); what != "" {
+		if c.told[what] {
+			return
+		}
+		c.told[what] = true
+	}
+	c.changes = append(c.changes, change)
+}
+
+// within says of a change within a sub-flow what it is, wherever that is used; "" of
+// any other. What is certain at a node depends on where that is.
+func (c *comparison) within(change Change) string {
+	if change.What == Gained || change.What == Lost || change.What == Waived {
+		return ""
+	}
+	s := c.b
+	n, ok := s.node[change.Node]
+	if !ok {
+		s = c.a
+		n = s.node[change.Node]
+	}
+	if n.Within == "" {
+		return ""
+	}
+	local := func(v any) any {
+		if target, is := v.(string); is && change.What == Next {
+			if inner, of := strings.CutPrefix(target, n.Within+"."); of {
+				return inner
+			}
+			return "" // it leaves the sub-flow, to where each flow says
+		}
+		return v
+	}
+	return fmt.Sprint(s.node[n.Within].Subflow, strings.TrimPrefix(n.ID, n.Within), " ", change.What, " ", change.Path, " ", local(change.Before), " ", local(change.After))
+}
 
 // match finds for each node which it was. One that is gone and one that is new
 // are taken for the same if they alone are of their kind and configuration.
@@ -162,20 +201,63 @@ func (c *comparison) flow() {
 		c.add(Change{What: Member, Path: "entry", Before: c.a.order[0], After: entry})
 	}
 	c.declared()
-	for _, w := range c.a.flow.Waive {
-		if !slices.ContainsFunc(c.b.flow.Waive, func(v schemas.Waiver) bool {
+	c.uses()
+	c.waivers()
+}
+
+// uses compares which versions of sub-flows stored flows use; files say none.
+func (c *comparison) uses() {
+	versions := func(f *schemas.Flow) map[string]any {
+		m := map[string]any{}
+		for _, u := range f.Uses {
+			m[u.Handle] = u.Version
+		}
+		return m
+	}
+	was, is := versions(c.a.flow), versions(c.b.flow)
+	for _, handle := range keys(was, is) {
+		if before, after := was[handle], is[handle]; before != nil && after != nil && before != after {
+			c.add(Change{What: Used, Path: handle, Before: before, After: after})
+		}
+	}
+}
+
+// waivers compares what is waived, in the flow and in what it uses.
+func (c *comparison) waivers() {
+	before, after := c.a.waivers(c.a.flow, ""), c.b.waivers(c.b.flow, "")
+	for _, w := range before {
+		if !slices.ContainsFunc(after, func(v schemas.Waiver) bool {
 			return v.Rule == w.Rule && v.Reason == w.Reason && c.was[v.Node] == w.Node
 		}) {
 			c.add(Change{What: Waived, Node: w.Node, Path: w.Rule, Before: w.Reason})
 		}
 	}
-	for _, w := range c.b.flow.Waive {
-		if !slices.ContainsFunc(c.a.flow.Waive, func(v schemas.Waiver) bool {
+	for _, w := range after {
+		if !slices.ContainsFunc(before, func(v schemas.Waiver) bool {
 			return v.Rule == w.Rule && v.Reason == w.Reason && c.now[v.Node] == w.Node
 		}) {
 			c.add(Change{What: Waived, Node: w.Node, Path: w.Rule, After: w.Reason})
 		}
 	}
+}
+
+// waivers are those of a flow and of the sub-flows that it uses at the nodes within
+// a node, by the ids that the graph has.
+func (s side) waivers(f *schemas.Flow, within string) (list []schemas.Waiver) {
+	prefix := within
+	if within != "" {
+		prefix += "."
+	}
+	for _, w := range f.Waive {
+		w.Node = prefix + w.Node
+		list = append(list, w)
+	}
+	for _, id := range s.order {
+		if n := s.node[id]; n.Within == within && n.Subflow != "" {
+			list = append(list, s.waivers(f.Parts[n.Subflow], id)...)
+		}
+	}
+	return list
 }
 
 // declared compares what a sub-flow relies on, and how it is left.
@@ -281,22 +363,22 @@ func (s side) ends() int {
 // certain compares facts.
 func (c *comparison) certain(id string, last bool, before, after []engine.Fact) {
 	for _, f := range after {
-		if c.told(f, last) && !slices.Contains(before, f) {
+		if c.worth(f, last) && !slices.Contains(before, f) {
 			c.add(Change{What: Gained, Node: id, Path: string(f)})
 		}
 	}
 	for _, f := range before {
-		if c.told(f, last) && !slices.Contains(after, f) {
+		if c.worth(f, last) && !slices.Contains(after, f) {
 			c.add(Change{What: Lost, Node: id, Path: string(f)})
 		}
 	}
 }
 
-// told reports whether a fact is worth telling. That a user is the run's own
+// worth reports whether a fact is worth telling. That a user is the run's own
 // follows from others, and by what a user was named says nothing that their being
 // known does not. How somebody has authenticated counts where a run ends; if it
 // ends in one place alone, what the flow guarantees says the same.
-func (c *comparison) told(f engine.Fact, last bool) bool {
+func (c *comparison) worth(f engine.Fact, last bool) bool {
 	about := func(of engine.Fact) bool { return strings.HasPrefix(string(f), string(of)) }
 	switch {
 	case f == engine.Own, about(engine.ClaimFact("")):

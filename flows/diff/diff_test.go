@@ -183,3 +183,52 @@ func TestCompareGoodFlows(t *testing.T) {
 		before = g
 	}
 }
+
+// What has changed in a sub-flow is told once, however often that is used; and so is
+// that a stored flow uses another version of it.
+func TestCompareSubflows(t *testing.T) {
+	const outer = `handle: f
+name: F
+flowType: AUTHENTICATION
+nodes:
+  - {id: key, use: passkey-authenticate, next: first}
+  - {id: first, use: flow, with: {flow: part}, next: again}
+  - {id: again, use: flow, with: {flow: part}, next: done}
+  - {id: done, use: authorization-code}
+`
+	const part = `handle: part
+name: Part
+flowType: SUBFLOW
+requires: {facts: [authenticated]}
+nodes:
+  - {id: app, use: totp, next: {success: end, none: end}}
+`
+	with := func(version int, part string) *engine.Graph {
+		f, _, problems := schemas.ParseFlow([]byte(part), true)
+		if f == nil {
+			t.Fatal(problems)
+		}
+		f.ActiveVersion = version
+		whole, g, problems := engine.CheckUsing([]byte(outer), true, nodes.Kinds(nodes.Deps{}), schemas.SubflowsOf{"part": f})
+		if g == nil {
+			t.Fatal(problems)
+		}
+		whole.Uses = schemas.UsesOf(whole.Parts)
+		return g
+	}
+	before := with(2, part)
+	for _, test := range []struct{ name, old, new, want string }{
+		{"nothing", "Part", "Part", "~ uses part: version 2 → 3\n"},
+		{"a configuration", "totp,", "totp, with: {label: Code},", "~ uses part: version 2 → 3\n~ first.app: with label: \"Code of your authenticator app\" → \"Code\"\n"},
+		{"a new node", "none: end}}", "none: add}}\n  - {id: add, use: totp-register, next: {success: end, kept: end}}",
+			"~ uses part: version 2 → 3\n~ first.app: none leads to: again → first.add\n+ first.add: a new totp-register\n"},
+	} {
+		var b bytes.Buffer
+		if err := diff.Write(&b, diff.Compare(before, with(3, strings.Replace(part, test.old, test.new, 1)))); err != nil || b.String() != test.want {
+			t.Errorf("%s: got\n%swant\n%s", test.name, b.String(), test.want)
+		}
+	}
+	if got := changes(t, part, strings.Replace(part, "authenticated", "own, authenticated", 1)); got != "+ requires.facts.own: true\n" {
+		t.Errorf("of a sub-flow itself: %s", got)
+	}
+}

@@ -37,7 +37,12 @@ func WriteJSON(w io.Writer, changes []Change) error {
 func (c Change) String() string {
 	switch c.What {
 	case Member:
+		if c.Before == nil || c.After == nil {
+			return c.pair()
+		}
 		return fmt.Sprintf("~ %s: %s → %s", c.Path, value(c.Before), value(c.After))
+	case Used:
+		return fmt.Sprintf("~ uses %s: version %v → %v", c.Path, c.Before, c.After)
 	case NodeAdded:
 		return fmt.Sprintf("+ %s: a new %s", c.Node, c.After)
 	case NodeRemoved:

@@ -34,7 +34,7 @@ func TestFlowsKeepTheirSubflows(t *testing.T) {
 		h := furnished(t, w)
 		ctx := t.Context()
 		_, err := h.Flows.Create(ctx, System(), doc(t, twoFactors))
-		refused(t, err, schemas.CodeInvalidFlow, `nodes[1].with.flow: there is no sub-flow "second-factor"; it has none`)
+		refused(t, err, schemas.CodeInvalidFlow, `nodes[1].with.flow: there is no sub-flow "second-factor"; there are none here`)
 		inner := h.create(t, h.Flows, secondFactor)
 		outer := h.create(t, h.Flows, twoFactors)
 		put := func(id, text string) *Item {

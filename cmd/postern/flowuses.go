@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// inOrderOfUse puts flows in an order in which each comes after the sub-flows that it
+// uses, and else in the order they have.
+func inOrderOfUse(graphs []*engine.Graph) []*engine.Graph {
+	byHandle := map[string]*engine.Graph{}
+	for _, g := range graphs {
+		if f := g.Flow(); f.FlowType == schemas.Subflow {
+			byHandle[f.Handle] = g
+		}
+	}
+	var sorted []*engine.Graph
+	var visit func(g *engine.Graph)
+	visit = func(g *engine.Graph) {
+		if g == nil || slices.Contains(sorted, g) {
+			return
+		}
+		for _, u := range schemas.UsesOf(g.Flow().Parts) { // without circles: they have been compiled
+			visit(byHandle[u.Handle])
+		}
+		sorted = append(sorted, g)
+	}
+	for _, g := range graphs {
+		visit(g)
+	}
+	return sorted
+}
+
+// subflowVersions are the sub-flows of a server, in their active versions, as far as
+// they have been looked at; by handle.
+type subflowVersions map[string]schemas.Use
+
+// note notes what a server has.
+func (v subflowVersions) note(f *schemas.Flow) {
+	if f.FlowType == schemas.Subflow {
+		v[f.Handle] = schemas.Use{Handle: f.Handle, ID: f.ID, Version: f.ActiveVersion}
+	}
+}
+
+// expect notes that a sub-flow would have a next version.
+func (v subflowVersions) expect(f *schemas.Flow) {
+	if known, ok := v[f.Handle]; ok && f.FlowType == schemas.Subflow {
+		known.Version++
+		v[f.Handle] = known
+	}
+}
+
+// uses returns which versions of sub-flows a flow will use on a server. Those that the
+// server does not have are left out.
+func (v subflowVersions) uses(ctx context.Context, server *bootstrap.FlowServer, f *schemas.Flow) (list []schemas.Use, err error) {
+	for _, u := range schemas.UsesOf(f.Parts) {
+		if _, known := v[u.Handle]; !known {
+			stored, err := server.Find(ctx, schemas.Subflow, u.Handle)
+			if err != nil {
+				return nil, err
+			}
+			if stored != nil {
+				v.note(stored.Flow)
+			}
+		}
+		if use, known := v[u.Handle]; known {
+			list = append(list, use)
+		}
+	}
+	return list, nil
+}
