@@ -1,0 +1,135 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// federated is a server, and another that people sign in to it with.
+type federated struct {
+	*postern
+	provider *postern
+	app      string // of the flow provider_sign_in_or_up
+}
+
+// newFederated makes each server known to the other, as administrators do.
+func newFederated(t *testing.T) *federated {
+	t.Helper()
+	f := &federated{provider: serve(t), postern: serve(t, "POSTERN_OUTBOUND_ALLOW=localhost")}
+	var client struct{ ClientID, ClientSecret string }
+	admin := adminToken(t, f.provider)
+	f.provider.makes(t, "/applications", admin, object{"name": "Shop", "inboundAuthConfig": []object{{"type": "oauth2", "config": object{
+		"redirectUris": []string{f.base + "/gate/callback"}, "tokenEndpointAuthMethod": "client_secret_basic", "scopes": []string{"openid", "profile", "email"},
+	}}}}, &client)
+	f.provider.makes(t, "/users", admin, object{"type": "Person", "attributes": object{
+		"username": "ada", "email": "ada@example.org", "given_name": "Ada", "password": "a password of the provider"}}, nil)
+	f.makes(t, "/identity-providers", adminToken(t, f.postern), object{
+		"handle": "corp", "name": "Example Corp", "issuer": f.provider.base, "clientId": client.ClientID, "clientSecret": client.ClientSecret,
+	}, nil)
+	f.app = f.storeFlow(t, "provider_sign_in_or_up.yaml")
+	return f
+}
+
+// makes is post that expects the status 201.
+func (p *postern) makes(t *testing.T, path, token string, body, out any) {
+	t.Helper()
+	r, err := p.post(path, token, body)
+	if err != nil || r.status != http.StatusCreated || out != nil && json.Unmarshal(r.body, out) != nil {
+		t.Fatalf("POST %s: %v %s", path, err, r.body)
+	}
+}
+
+// Somebody signs in with another Postern: the first time they get an account, and the
+// next time they are in it.
+func TestSignInWithAnotherProvider(t *testing.T) {
+	t.Parallel()
+	f := newFederated(t)
+	g := &gateTab{tab: openTab(t), base: f.base}
+	g.open(f.base + "/gate/signin?applicationId=" + f.app)
+	g.shows("step/who")
+	g.click("action-corp")
+	g.until(`location.origin === "` + f.provider.base + `" && document.getElementById("action-password")`)
+	if at := eval[string](g.tab, `document.referrer`); at != "" {
+		t.Errorf("the provider is told that the person came from %s", at)
+	}
+	g.click("action-password")
+	g.shows("step/who")
+	g.enter("username", "ada")
+	g.enter("password", "a password of the provider")
+	g.click("action-continue")
+	g.until(`location.origin === "` + f.base + `" && document.querySelector("#view[data-view=account]")`)
+	if at := eval[string](g.tab, `location.href`); strings.Contains(at, "code=") || strings.Contains(at, "state=") {
+		t.Errorf("the answer stays in the address: %s", at)
+	}
+	if text := f.log.String(); strings.Contains(text, "ada@") || strings.Contains(text, "eyJ") {
+		t.Errorf("the log tells of people:\n%s", text)
+	}
+	if got := g.lead(); got != "ada@example.org" {
+		t.Errorf("the account is that of %q", got)
+	}
+	f.hasIdentity(t, "ada@example.org")
+
+	g.click("sign-out")
+	g.shows("signedout")
+	g.open(f.base + "/gate/signin?applicationId=" + f.app)
+	g.shows("step/who")
+	g.click("action-corp") // where they are signed in still
+	g.until(`document.querySelector("#view[data-view=account]")`)
+	if got := g.lead(); got != "ada@example.org" {
+		t.Errorf("the account is that of %q", got)
+	}
+	f.hasIdentity(t, "ada@example.org")
+}
+
+// lead is whose account the page shows.
+func (g *gateTab) lead() string {
+	g.t.Helper()
+	g.until(`document.querySelector(".lead")`)
+	return eval[string](g.tab, `document.querySelector(".lead").textContent`)
+}
+
+// hasIdentity makes sure that there is one user of the address, who has one identity.
+func (f *federated) hasIdentity(t *testing.T, email string) {
+	t.Helper()
+	var list struct {
+		Users []struct {
+			ID         string
+			Attributes struct{ Email string }
+		}
+		Identities []struct {
+			Provider struct{ Handle string }
+			Name     string
+		}
+	}
+	f.reads(t, "/users", &list)
+	id, n := "", 0
+	for _, u := range list.Users {
+		if u.Attributes.Email == email {
+			id, n = u.ID, n+1
+		}
+	}
+	f.reads(t, "/users/"+id+"/identities", &list)
+	if n != 1 || len(list.Identities) != 1 || list.Identities[0].Provider.Handle != "corp" || list.Identities[0].Name != email {
+		t.Errorf("%d users of the address; identities %+v", n, list.Identities)
+	}
+}
+
+// reads gets what an administrator may see.
+func (p *postern) reads(t *testing.T, path string, out any) {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, p.base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+adminToken(t, p))
+	w, err := p.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	if err := json.NewDecoder(w.Body).Decode(out); err != nil || w.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: status %d, %v", path, w.StatusCode, err)
+	}
+}
