@@ -146,6 +146,35 @@ func TestCodesElsewhere(t *testing.T) {
 	}
 }
 
+// A client of the application's own may keep state and iss to itself. What it brings
+// of another sign-in is good for nothing all the same, whether the provider knows PKCE
+// or not.
+func TestOpenedAnswers(t *testing.T) {
+	w := newWorld(t)
+	begin := func() *federation.Asked {
+		asked, err := w.client.Begin(t.Context(), w.settings, federation.Request{RedirectURI: "https://app.example.com/", Opened: true, Now: w.now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return asked
+	}
+	mine, other := begin(), begin()
+	bare := func(a *federation.Asked) federation.Response { return federation.Response{Code: w.answer(a, "").Code} }
+
+	id, err := w.finish(mine, bare(other))
+	fails(t, id, err, federation.CheckToken)
+	w.provider.Lax = true
+	id, err = w.finish(mine, bare(other))
+	fails(t, id, err, federation.CheckNonce)
+	id, err = w.finish(mine, w.answer(other, "")) // with the state of the other
+	fails(t, id, err, federation.CheckState)
+	id, err = w.finish(mine, w.answer(mine, "wrong-sender"))
+	fails(t, id, err, federation.CheckSender)
+	if id, err = w.finish(mine, bare(mine)); err != nil || id.Subject != "1815" {
+		t.Errorf("got %v, %v", id, err)
+	}
+}
+
 func query(t *testing.T, address string) url.Values {
 	t.Helper()
 	u, err := url.Parse(address)

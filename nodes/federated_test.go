@@ -1,0 +1,68 @@
+package nodes
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// Where a provider sends the browser is a page of the server, or one that the
+// application has registered: never where somebody else would like it.
+func TestRedirectURIOfRuns(t *testing.T) {
+	app := &schemas.Application{InboundAuthConfig: []schemas.InboundAuth{{Type: "oauth2", Config: schemas.OAuthProfile{
+		RedirectURIs: []string{"com.example.app:/back", "https://app.example.com/one", "https://app.example.com/two", "https://other.example.com:8443/"},
+	}}}}
+	tests := []struct {
+		origin, gate string
+		app          *schemas.Application
+		uri          string // "" for a refusal
+		own          bool
+	}{
+		{"https://id.example.com", "", app, "https://id.example.com/gate/callback", true},
+		{"https://id.example.com", "", nil, "https://id.example.com/gate/callback", true},
+		{"https://id.example.com:5190", "https://id.example.com:5190", app, "https://id.example.com:5190/callback", false},
+		{"https://id.example.com", "https://id.example.com:5190", app, "https://id.example.com:5190/callback", true},
+		{"https://app.example.com", "", app, "https://app.example.com/one", false},
+		{"https://other.example.com:8443", "", app, "https://other.example.com:8443/", false},
+		{"", "", app, "com.example.app:/back", false},
+		{"https://evil.example", "", app, "", false},
+		{"https://app.example.com.evil.example", "", app, "", false},
+		{"http://app.example.com", "", app, "", false},
+		{"https://other.example.com", "", app, "", false},
+		{"null", "", app, "", false},
+		{"", "", nil, "", false},
+		{"https://app.example.com", "", &schemas.Application{}, "", false},
+	}
+	for _, test := range tests {
+		d := Deps{BaseURL: "https://id.example.com", GateURL: test.gate}
+		uri, own, err := d.redirectURI(&engine.Visit{Application: test.app, Request: engine.Request{Origin: test.origin}})
+		if uri != test.uri || own != test.own || schemas.HasCode(err, schemas.CodeFederationRedirect) != (test.uri == "") {
+			t.Errorf("%q: got %q, %v, %v", test.origin, uri, own, err)
+		}
+	}
+}
+
+func TestFederatedConfiguration(t *testing.T) {
+	w := newWorld(t)
+	for with, want := range map[string]string{
+		`{"provider": "corp", "required": ["mail"], "claims": {"email": "email"}}`: `"mail" is no input of claims`,
+		`{"provider": "corp", "required": ["email"]}`:                              `"email" is no input of claims`,
+		`{"provider": "corp", "alternatives": [{"ref": "unknown"}]}`:               `"unknown" is the name of something else`,
+		`{"provider": "corp", "alternatives": [{"ref": "continue"}]}`:              `"continue" is the name of something else`,
+	} {
+		if _, problems := w.try("federated-oidc", with, nil, schemas.Next{}); !strings.Contains(texts(problems), want) {
+			t.Errorf("%s: found %s, expected %s", with, texts(problems), want)
+		}
+	}
+	schema := Kinds(Deps{})["federated-oidc"].With
+	for _, with := range []string{
+		`{}`, `{"provider": "Corp"}`, `{"provider": "corp", "prompt": ["none"]}`, `{"provider": "corp", "claims": {"a b": "c"}}`,
+		`{"provider": "corp", "claims": {"email": ["email"]}}`, `{"provider": "corp", "acrValues": ["a b"]}`, `{"provider": "corp", "clientSecret": "x"}`,
+	} {
+		if len(schema.Check([]byte(with))) == 0 {
+			t.Errorf("%s is accepted", with)
+		}
+	}
+}
