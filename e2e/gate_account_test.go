@@ -116,6 +116,14 @@ func TestGateAccountWithEverything(t *testing.T) {
 			g.picture("account-ways", light, width)
 		}
 	}
+	g.light(true)
+	g.wide(phone)
+	g.open(p.base + "/gate/account?lang=de")
+	g.shows("account")
+	g.faultless("an account in German on a phone")
+	g.picture("account-de", true, phone)
+	g.open(p.base + "/gate/account")
+	g.shows("account")
 	if got := g.ways(); !slices.Equal(got, []string{"Passkey", hostileName, "Example Mail", "Authenticator app", "Recovery codes"}) {
 		t.Errorf("the ways to sign in are %q", got)
 	}

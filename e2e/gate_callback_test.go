@@ -234,6 +234,7 @@ func TestGateCatchesNobodyInALoop(t *testing.T) {
 	for _, width := range []int64{phone, 1280} {
 		e.wide(width)
 		e.faultless(fmt.Sprintf("the way to another provider, %d wide", width))
+		e.picture("away", true, width)
 	}
 	e.do(chromedp.Reload())
 	e.stays()
@@ -275,8 +276,12 @@ func TestGateSendsNoForeignCode(t *testing.T) {
 		if at := eval[string](e.tab, `location.pathname + location.search`); strings.ContainsAny(at, "=&") {
 			t.Errorf("%s: the page is at %s", query, at)
 		}
+		if brand := e.text("brand"); brand != "" {
+			t.Errorf("%s: the page says that it was %q that people signed in to", query, brand)
+		}
 		e.faultless("a foreign answer")
 	}
+	e.picture("callback", true, 1280)
 	if n := len(e.bodies()); n != used {
 		t.Errorf("the run was answered: %v", e.bodies()[used:])
 	}

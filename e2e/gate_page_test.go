@@ -376,6 +376,7 @@ func TestGateIsForEverybody(t *testing.T) {
 		}
 		eval[any](g.tab, `document.querySelector("[id^=Delete-]").click()`)
 		g.faultless("the dialog")
+		g.picture("account-delete", light, 1280)
 		g.present(false)
 		for _, page := range []struct{ path, view string }{
 			{"signin", "step/autofill"}, {"signup", "step/who"}, {"consent", "over"}, {"error", "over"}, {"signout", "signout"}, {"signedout", "signedout"}, {"nothing", "absent"}, {"nothing/at/all", "absent"},

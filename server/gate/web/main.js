@@ -56,7 +56,8 @@ const plain = {
 async function begin({ page, account }) {
 	const back = page === "callback" ? arrive() : { page };
 	await speak();
-	const applicationId = params.get("applicationId") ?? (params.has("executionId") ? "" : account);
+	const unknown = params.has("executionId") || back.page === "callback";
+	const applicationId = params.get("applicationId") ?? (unknown ? "" : account);
 	const looks = introduce(back.page, applicationId);
 	if (plain[back.page]) return plain[back.page]((await looks).application ?? {});
 	const { begin: beginPage } = await import(page === "account" ? "./account.js" : "./run.js");

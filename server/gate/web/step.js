@@ -125,7 +125,7 @@ function field(component, { typed, faults, registers }) {
 	});
 	if (!secret && type !== "OTP_INPUT") input.value = typed[ref] ?? "";
 	return el("div", { class: "field" },
-		el("label", { for: input.id }, phrase(label), !required && !carry && el("span", { class: "soft" }, ` (${t("Optional")})`)),
+		el("label", { for: input.id }, phrase(label), !required && !carry && el("span", { class: "soft" }, " ", t("(optional)"))),
 		secret ? el("div", { class: "secret" }, input, reveal(input)) : input,
 		fault && el("p", { id: `error-${ref}`, class: "fault" }, phrase(fault)));
 }
