@@ -17,6 +17,10 @@ const (
 		(SELECT at, id FROM events WHERE at < ? ORDER BY at, id LIMIT ?)`
 )
 
+// trimBatch is how many events one transaction removes. Each is in several indexes,
+// and watched over by a trigger.
+const trimBatch = 100
+
 // TrimEvents removes the events from before a time from the audit log, a few at a
 // time so that other writes come in between, and returns how many there were. The
 // log says that it was trimmed, once for each such time, and how many events were to
@@ -30,7 +34,7 @@ func (s *Store) TrimEvents(ctx context.Context, before, now time.Time) (removed 
 	if err := s.announceTrim(ctx, before, now, old); err != nil {
 		return 0, fmt.Errorf("store: trimming the audit log: %w", err)
 	}
-	removed, err = s.sweep(ctx, deleteOldEvents, before)
+	removed, err = s.sweep(ctx, deleteOldEvents, before, trimBatch)
 	if err != nil {
 		err = fmt.Errorf("store: trimming the audit log: %w", err)
 	}

@@ -43,7 +43,7 @@ const sweepBatch = 500
 func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err error) {
 	for _, q := range []query{deleteExpiredRuns, deleteExpiredAuthRequests, deleteExpiredPasskeySessions, deleteExpiredFamilies,
 		deleteExpiredSessions, deleteExpiredRevocations, deleteExpiredClientAssertions} {
-		n, err := s.sweep(ctx, q, now)
+		n, err := s.sweep(ctx, q, now, sweepBatch)
 		removed += n
 		if err != nil {
 			return removed, fmt.Errorf("store: sweeping: %w", err)
@@ -56,18 +56,18 @@ func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err erro
 	return removed + n, err
 }
 
-func (s *Store) sweep(ctx context.Context, q query, now time.Time) (removed int, err error) {
+func (s *Store) sweep(ctx context.Context, q query, now time.Time, batch int) (removed int, err error) {
 	for {
 		var n int64
 		err := s.writer.single(ctx, func(t *tx) (err error) {
-			n, err = t.exec(q, micros(now), micros(now), sweepBatch)
+			n, err = t.exec(q, micros(now), micros(now), batch)
 			return err
 		})
 		if err != nil {
 			return removed, err
 		}
 		removed += int(n)
-		if n < sweepBatch {
+		if int(n) < batch {
 			return removed, nil
 		}
 	}
