@@ -41,18 +41,20 @@ func TestReadmeSeedFile(t *testing.T) {
 	}
 }
 
-// The flow that docs/second-factors.md shows may run.
+// The flows that pages show may run.
 func TestDocumentedFlow(t *testing.T) {
-	page, err := os.ReadFile("../../docs/second-factors.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := regexp.MustCompile("(?s)```yaml\\n(handle:.*?)```").FindSubmatch(page)
-	if block == nil {
-		t.Fatal("docs/second-factors.md shows no flow")
-	}
-	if _, _, problems := engine.Check(block[1], true, nodes.Kinds(nodes.Deps{})); len(problems) > 0 {
-		t.Error(problems)
+	for _, name := range []string{"docs/second-factors.md", "docs/federation.md"} {
+		page, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		block := regexp.MustCompile("(?s)```yaml\\n(handle:.*?)```").FindSubmatch(page)
+		if block == nil {
+			t.Fatalf("%s shows no flow", name)
+		}
+		if _, _, problems := engine.Check(block[1], true, nodes.Kinds(nodes.Deps{})); len(problems) > 0 {
+			t.Errorf("%s: %v", name, problems)
+		}
 	}
 }
 
