@@ -47,19 +47,7 @@ func TestSignInWithAnotherProvider(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
 	g := &gateTab{tab: openTab(t), base: f.base}
-	g.open(f.base + "/gate/signin?applicationId=" + f.app)
-	g.shows("step/who")
-	g.click("action-corp")
-	g.until(`location.origin === "` + f.provider.base + `" && document.getElementById("action-password")`)
-	if at := eval[string](g.tab, `document.referrer`); at != "" {
-		t.Errorf("the provider is told that the person came from %s", at)
-	}
-	g.click("action-password")
-	g.shows("step/who")
-	g.enter("username", "ada")
-	g.enter("password", "a password of the provider")
-	g.click("action-continue")
-	g.until(`location.origin === "` + f.base + `" && document.querySelector("#view[data-view=account]")`)
+	f.signsIn(g)
 	if at := eval[string](g.tab, `location.href`); strings.Contains(at, "code=") || strings.Contains(at, "state=") {
 		t.Errorf("the answer stays in the address: %s", at)
 	}
@@ -81,6 +69,25 @@ func TestSignInWithAnotherProvider(t *testing.T) {
 		t.Errorf("the account is that of %q", got)
 	}
 	f.hasIdentity(t, "ada@example.org")
+}
+
+// signsIn signs ada in by the provider, where nobody is signed in yet, and ends at her
+// account.
+func (f *federated) signsIn(g *gateTab) {
+	g.t.Helper()
+	g.open(f.base + "/gate/signin?applicationId=" + f.app)
+	g.shows("step/who")
+	g.click("action-corp")
+	g.until(`location.origin === "` + f.provider.base + `" && document.getElementById("action-password")`)
+	if at := eval[string](g.tab, `document.referrer`); at != "" {
+		g.t.Errorf("the provider is told that the person came from %s", at)
+	}
+	g.click("action-password")
+	g.shows("step/who")
+	g.enter("username", "ada")
+	g.enter("password", "a password of the provider")
+	g.click("action-continue")
+	g.until(`location.origin === "` + f.base + `" && document.querySelector("#view[data-view=account]")`)
 }
 
 // lead is whose account the page shows.

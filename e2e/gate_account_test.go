@@ -160,3 +160,29 @@ func TestGateAccountWithEverything(t *testing.T) {
 		t.Errorf("the page asked for %q", paths)
 	}
 }
+
+// Whoever came by another provider sees it among their ways to sign in. It stays
+// while it is the only one.
+func TestGateUnlinksAnotherProvider(t *testing.T) {
+	t.Parallel()
+	f := newFederated(t)
+	g := &gateTab{tab: openTab(t), base: f.base}
+	f.signsIn(g)
+	if text := g.text("view"); !slices.Equal(g.ways(), []string{"Example Corp"}) || !strings.Contains(text, "ada@example.org · Since ") {
+		t.Errorf("the page says %q", text)
+	}
+	unlink := func() {
+		t.Helper()
+		g.until(`(document.querySelector("[id^=Unlink-]")?.click(), document.getElementById("sure"))`)
+		g.agree()
+	}
+	unlink()
+	g.alerted("This is your only way to sign in. Add a passkey first.")
+	g.click("add")
+	g.alerted("Added")
+	unlink()
+	g.alerted("Unlinked: Example Corp.")
+	if got := g.ways(); len(got) != 1 || got[0] == "Example Corp" {
+		t.Errorf("then the ways to sign in are %q", got)
+	}
+}

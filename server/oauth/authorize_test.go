@@ -35,6 +35,26 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
+// A flow may begin at another provider, which the pages send people to: the browser
+// is not done here.
+func TestAuthorizeWhereAnotherProviderIsFirst(t *testing.T) {
+	a, b := newSignIns(t), browser{}
+	away := func(r *http.Request, req *schemas.AuthRequest, s *schemas.Session) (*schemas.Step, error) {
+		step, err := a.begin(r, req, s)
+		step.Type, step.Data.RedirectURL = schemas.Redirection, "https://login.example.com/authorize?state=s"
+		return step, err
+	}
+	for prompt, want := range map[string]string{"": gateURL + "/signin?", "none": "https://app.example.com/callback?"} {
+		rec, err := b.do(t, a.provider.Authorize(away), authorization(ask("prompt", prompt)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if to := location(t, rec); !strings.HasPrefix(to.String(), want) || to.Query().Has("code") {
+			t.Errorf("with prompt %q it led to %s, want %s", prompt, to, want)
+		}
+	}
+}
+
 func TestAuthorizeByPost(t *testing.T) {
 	a, b := newSignIns(t), browser{}
 	a.code(b, ask())
