@@ -27,7 +27,7 @@ func CheckUsing(text []byte, yaml bool, kinds Kinds, shelf schemas.Subflows) (*s
 		misshapen[i].Rule = orRule(misshapen[i].Rule, RuleShape)
 	}
 	if len(misshapen) == 0 {
-		flow.Uses = nil // it is for the store to say
+		flow.Uses, flow.UsedBy = nil, nil // it is for the store to say
 		c := newCompiler(flow, kinds)
 		c.find(shelf)
 		g, problems := c.result()

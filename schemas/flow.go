@@ -39,7 +39,7 @@ const End = "end"
 // Requires and Outcomes are a sub-flow's: what it relies on, and by what names it
 // is left, each with a sentence about it. Uses are the sub-flows that a stored
 // flow uses, and Parts their definitions by handle: what a flow means is known
-// from these alone.
+// from these alone. UsedBy are the flows that use a stored sub-flow.
 type Flow struct {
 	ID            string            `json:"id,omitempty"`
 	Handle        string            `json:"handle"`
@@ -51,6 +51,7 @@ type Flow struct {
 	Waive         []Waiver          `json:"waive,omitempty"`
 	Nodes         []Node            `json:"nodes"`
 	Uses          []Use             `json:"uses,omitempty"`
+	UsedBy        []SubflowUser     `json:"usedBy,omitempty"`
 	Parts         map[string]*Flow  `json:"-"`
 	ActiveVersion int               `json:"activeVersion,omitempty"`
 	CreatedAt     *time.Time        `json:"createdAt,omitempty"`

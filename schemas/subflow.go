@@ -24,6 +24,15 @@ type Use struct {
 	Version int    `json:"version"`
 }
 
+// SubflowUser is a flow whose active version uses a sub-flow, and the version of that which it
+// keeps to.
+type SubflowUser struct {
+	FlowType FlowType `json:"flowType"`
+	Handle   string   `json:"handle"`
+	ID       string   `json:"id"`
+	Version  int      `json:"version"`
+}
+
 // Subflows finds the sub-flows that a definition may use.
 type Subflows interface {
 	// Subflow returns the sub-flow of the handle, nil if there is none, or what is

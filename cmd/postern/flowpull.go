@@ -111,7 +111,7 @@ func means(path string, f *bootstrap.StoredFlow) bool {
 // flowText writes a flow as a file has it: without what the server says of it.
 func flowText(f *schemas.Flow) ([]byte, error) {
 	bare := *f
-	bare.Uses = nil
+	bare.Uses, bare.UsedBy = nil, nil
 	bare.ID, bare.ActiveVersion, bare.CreatedAt, bare.UpdatedAt, bare.IsReadOnly = "", 0, nil, nil, false
 	text, err := json.Marshal(&bare)
 	if err != nil {

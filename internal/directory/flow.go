@@ -51,6 +51,9 @@ func (r flowResource) Get(ctx context.Context, c Call, id string) (*Item, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := withUsers(ctx, r.d.reader(c), f); err != nil {
+		return nil, err
+	}
 	return r.withWarnings(f)
 }
 
@@ -59,6 +62,9 @@ func (r flowResource) Find(ctx context.Context, c Call, key string) (*Item, erro
 	t, handle, _ := strings.Cut(key, "/")
 	f, err := store.Flows().Find(ctx, r.d.reader(c), schemas.FlowType(t), handle)
 	if err != nil || f == nil {
+		return nil, err
+	}
+	if err := withUsers(ctx, r.d.reader(c), f); err != nil {
 		return nil, err
 	}
 	return r.withWarnings(f)
@@ -134,7 +140,7 @@ func protectFlow(w *work, f *schemas.Flow) {
 // digestFlow tells the definitions of a flow apart, whatever their versions.
 func (d *Directory) digestFlow(f *schemas.Flow) string {
 	copied := *f
-	copied.ActiveVersion, copied.CreatedAt, copied.UpdatedAt = 0, nil, nil
+	copied.ActiveVersion, copied.CreatedAt, copied.UpdatedAt, copied.UsedBy = 0, nil, nil, nil
 	return d.digest(&copied)
 }
 

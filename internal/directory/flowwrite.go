@@ -28,7 +28,7 @@ func (r flowResource) propose(ctx context.Context, c Call, d *schemas.Document) 
 		p.flow = new(schemas.Flow)
 		d.DecodeLoosely(schemas.FlowSchema(), p.flow) // what does not fit is among the findings
 	}
-	p.flow.Uses = schemas.UsesOf(p.flow.Parts)
+	p.flow.Uses, p.flow.UsedBy = schemas.UsesOf(p.flow.Parts), nil
 	return p, shelf.err
 }
 
@@ -107,9 +107,11 @@ func (r flowResource) put(ctx context.Context, c Call, p *proposal, at *target, 
 		if err := r.write(w, old, &f); err != nil {
 			return err
 		}
-		behind, err := usersBehind(w, &f)
-		item = flowItem(&f, slices.Concat(p.findings, behind))
-		return err
+		if err := withUsers(w.ctx, w.tx, &f); err != nil {
+			return err
+		}
+		item = flowItem(&f, slices.Concat(p.findings, behind(&f)))
+		return nil
 	})
 	return item, err
 }

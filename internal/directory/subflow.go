@@ -64,21 +64,24 @@ func checkParts(w *work, p *proposal) error {
 	return nil
 }
 
-// usersBehind tells of a sub-flow which flows use an earlier version of it: they go
-// on with that until they are put again.
-func usersBehind(w *work, f *schemas.Flow) ([]schemas.Problem, error) {
-	if f.FlowType != schemas.Subflow {
-		return nil, nil
+// withUsers adds to a stored sub-flow who uses it.
+func withUsers(ctx context.Context, r store.Reader, f *schemas.Flow) (err error) {
+	if f.FlowType == schemas.Subflow {
+		f.UsedBy, err = store.Flows().Users(ctx, r, f.ID)
 	}
-	users, err := store.Flows().Users(w.ctx, w.tx, f.ID)
-	var behind []schemas.Problem
-	for _, u := range users {
-		if u.Uses < f.ActiveVersion {
-			behind = append(behind, schemas.Problem{Rule: "subflow", Warning: true, Message: fmt.Sprintf(
-				"the %s flow %q (%s) still uses version %d; put it again, unchanged, to have it use version %d", u.FlowType, u.Handle, u.ID, u.Uses, f.ActiveVersion)})
+	return err
+}
+
+// behind tells of a sub-flow which flows use an earlier version of it: they go on with
+// that until they are put again.
+func behind(f *schemas.Flow) (warnings []schemas.Problem) {
+	for _, u := range f.UsedBy {
+		if u.Version < f.ActiveVersion {
+			warnings = append(warnings, schemas.Problem{Rule: "subflow", Warning: true, Message: fmt.Sprintf(
+				"the %s flow %q (%s) still uses version %d; put it again, unchanged, to have it use version %d", u.FlowType, u.Handle, u.ID, u.Version, f.ActiveVersion)})
 		}
 	}
-	return behind, err
+	return warnings
 }
 
 // inOrderOfUse puts documents of flows in an order in which each comes after the

@@ -50,6 +50,11 @@ func TestFlowsKeepTheirSubflows(t *testing.T) {
 		if len(changed.Warnings) != 1 || !strings.Contains(changed.Warnings[0].Message, `the AUTHENTICATION flow "two-factors" (`+outer+`) still uses version 1; put it again`) {
 			t.Errorf("warnings: %v", changed.Warnings)
 		}
+		read, err := h.Flows.Get(ctx, System(), inner)
+		must(t, err)
+		if by := flowOf(read).UsedBy; len(by) != 1 || by[0] != (schemas.SubflowUser{FlowType: schemas.Authentication, Handle: "two-factors", ID: outer, Version: 1}) || len(flowOf(changed).UsedBy) != 1 {
+			t.Errorf("it is used by %v", by)
+		}
 		kept, err := h.Flows.Get(ctx, System(), outer)
 		must(t, err)
 		if f := flowOf(kept); f.ActiveVersion != 1 || used(f) != "second-factor 1" || len(f.Parts["second-factor"].Nodes) != 1 {

@@ -72,22 +72,15 @@ func (t *tx) insertFlowUses(f *schemas.Flow, version int) error {
 	return nil
 }
 
-// FlowUser is a flow whose active version uses a sub-flow, and which version of it.
-type FlowUser struct {
-	ID, Handle string
-	FlowType   schemas.FlowType
-	Uses       int
-}
-
 // Users returns the flows whose active versions use a sub-flow, in the order of
 // their handles.
-func (FlowTable) Users(ctx context.Context, r Reader, id string) (users []FlowUser, err error) {
+func (FlowTable) Users(ctx context.Context, r Reader, id string) (users []schemas.SubflowUser, err error) {
 	if !storable(id) {
 		return nil, nil
 	}
 	err = rows(ctx, r, func(row scanner) error {
-		var u FlowUser
-		err := row.Scan(&u.ID, &u.Handle, (*string)(&u.FlowType), &u.Uses)
+		var u schemas.SubflowUser
+		err := row.Scan(&u.ID, &u.Handle, (*string)(&u.FlowType), &u.Version)
 		users = append(users, u)
 		return err
 	}, `SELECT f.id, f.handle, f.flow_type, u.used_version FROM flow_uses u

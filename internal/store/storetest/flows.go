@@ -63,14 +63,14 @@ func testSubflows(t *testing.T, s *store.Store) {
 		must(t, err)
 		wantEqual(t, "the flow", got, want)
 	}
-	users := func(f *schemas.Flow) []store.FlowUser {
+	users := func(f *schemas.Flow) []schemas.SubflowUser {
 		t.Helper()
 		list, err := table.Users(ctx, s, f.ID)
 		must(t, err)
 		return list
 	}
-	wantEqual(t, "who uses the inner one", users(&inner), []store.FlowUser{{ID: first.ID, Handle: "first", FlowType: schemas.Authentication, Uses: 1}, {ID: outer.ID, Handle: "outer", FlowType: schemas.Subflow, Uses: 1}})
-	wantEqual(t, "who uses the first", users(&first), []store.FlowUser(nil))
+	wantEqual(t, "who uses the inner one", users(&inner), []schemas.SubflowUser{{ID: first.ID, Handle: "first", FlowType: schemas.Authentication, Version: 1}, {ID: outer.ID, Handle: "outer", FlowType: schemas.Subflow, Version: 1}})
+	wantEqual(t, "who uses the first", users(&first), []schemas.SubflowUser(nil))
 
 	newer := inner
 	newer.Name = "Newer"
@@ -83,8 +83,8 @@ func testSubflows(t *testing.T, s *store.Store) {
 		must(t, err)
 		wantEqual(t, "the version", got, want)
 	}
-	wantEqual(t, "who uses the inner one then", users(&inner), []store.FlowUser{{ID: first.ID, Handle: "first", FlowType: schemas.Authentication, Uses: 2}, {ID: outer.ID, Handle: "outer", FlowType: schemas.Subflow, Uses: 1}})
-	wantEqual(t, "who uses the outer one then", users(&outer), []store.FlowUser(nil))
+	wantEqual(t, "who uses the inner one then", users(&inner), []schemas.SubflowUser{{ID: first.ID, Handle: "first", FlowType: schemas.Authentication, Version: 2}, {ID: outer.ID, Handle: "outer", FlowType: schemas.Subflow, Version: 1}})
+	wantEqual(t, "who uses the outer one then", users(&outer), []schemas.SubflowUser(nil))
 	uses, err := store.Uses(ctx, s, "flow", inner.ID)
 	must(t, err)
 	wantEqual(t, "the number of uses", len(uses), 2)
@@ -96,7 +96,7 @@ func testSubflows(t *testing.T, s *store.Store) {
 	must(t, err)
 	wantEqual(t, "the older version without what it used", got, &first)
 	update(t, s, func(tx *store.Tx) error { return table.Delete(tx, first.ID, 2) })
-	wantEqual(t, "who uses the inner one in the end", users(&inner), []store.FlowUser(nil))
+	wantEqual(t, "who uses the inner one in the end", users(&inner), []schemas.SubflowUser(nil))
 }
 
 // testFlows reads flows the way runs do.
