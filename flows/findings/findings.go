@@ -25,9 +25,10 @@ type Source struct {
 // File is what came of one file. Findings stand in the order of their places.
 type File struct {
 	Source
-	// Handle and Nodes are those of a flow that may run, and Guarantees what is
-	// proven of it.
+	// Handle, FlowType and Nodes are those of a flow that may run, or be part of one,
+	// and Guarantees what is proven of it.
 	Handle     string
+	FlowType   schemas.FlowType
 	Nodes      int
 	Guarantees schemas.Guarantees
 	// Scenarios is how many a good scenario file has.
@@ -103,7 +104,8 @@ func (c Checker) one(s Source) File {
 	}
 	_, g, problems := engine.CheckUsing(s.Text, !s.JSON && !flows.IsJSON(s.Name), c.Kinds, shelf)
 	if f.Findings = problems; g != nil {
-		f.Handle, f.Nodes, f.Guarantees = g.Flow().Handle, len(g.Flow().Nodes), g.Guarantees()
+		f.Handle, f.FlowType = g.Flow().Handle, g.Flow().FlowType
+		f.Nodes, f.Guarantees = len(g.Flow().Nodes), g.Guarantees()
 	}
 	return f
 }

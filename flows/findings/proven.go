@@ -6,6 +6,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
+// proven says what is proven of a flow. Of a sub-flow that depends on where it is used.
+func (f *File) proven() string {
+	if f.FlowType == schemas.Subflow {
+		return "a part of flows"
+	}
+	return proven(f.Guarantees)
+}
+
 // proven says in words what every run of a flow that completes has proved, and
 // what the flow keeps from strangers. A flow of which nothing is proven says so:
 // whoever reads it must not take silence for a proof.
