@@ -1,0 +1,227 @@
+package e2e_test
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	// signingSecret is one of Standard Webhooks.
+	signingSecret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz"
+	riskToken     = "Bearer of tidings"
+	// confided is what somebody types, and the store must not show.
+	confided = "the seventh wave at dawn"
+)
+
+// neighbour is a service on this machine that a flow asks and tells. It is away until it
+// is told to be back.
+type neighbour struct {
+	t    *testing.T
+	site *httptest.Server
+
+	mu          sync.Mutex
+	back        bool
+	asked, told []message
+}
+
+type message struct {
+	header http.Header
+	path   string
+	body   []byte
+}
+
+func newNeighbour(t *testing.T) *neighbour {
+	n := &neighbour{t: t}
+	n.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the other side is gone
+		}
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		m := message{r.Header, r.URL.RequestURI(), body}
+		if r.URL.Path == "/v1/assess" {
+			n.asked = append(n.asked, m)
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"score": 12.5}`)
+			return
+		}
+		n.told = append(n.told, m)
+		if !n.back {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	t.Cleanup(n.site.Close)
+	return n
+}
+
+func (n *neighbour) messages() (asked, told []message) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.asked, n.told
+}
+
+func (n *neighbour) comeBack() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.back = true
+}
+
+// targets are the environment of a server that has the service as two targets.
+func (n *neighbour) targets() []string {
+	text, err := json.Marshal(object{
+		"risk": object{"url": n.site.URL + "/v1", "authorization": riskToken, "timeout": "10s"},
+		"crm":  object{"url": n.site.URL + "/hooks", "secret": signingSecret},
+	})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return []string{"POSTERN_HTTP_TARGETS=" + string(text), "POSTERN_OUTBOUND_ALLOW=127.0.0.0/8", "POSTERN_THROTTLE_ENABLED=false"}
+}
+
+// verified makes sure of the signature by the text of Standard Webhooks.
+func verified(t *testing.T, m message) {
+	t.Helper()
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(signingSecret, "whsec_"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%s.%s", m.header.Get("webhook-id"), m.header.Get("webhook-timestamp"), m.body)
+	if got, want := m.header.Get("webhook-signature"), "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)); got != want {
+		t.Errorf("the signature is %q, expected %q", got, want)
+	}
+}
+
+// confiding is a flow that asks and tells of what somebody types.
+func confiding() object {
+	node := func(id, use string, with, next any) object {
+		return object{"id": id, "use": use, "with": with, "next": next}
+	}
+	return object{"handle": "confiding", "name": "Confiding", "flowType": "AUTHENTICATION", "nodes": []object{
+		node("who", "prompt", object{
+			"inputs":  []object{{"identifier": "note", "type": "TEXT_INPUT", "required": true}},
+			"actions": []object{{"ref": "go", "label": "Go"}},
+		}, "ask"),
+		node("ask", "http-request", object{
+			"target": "risk", "path": "/assess?level=high", "mode": "query", "body": object{"note": "inputs.note"},
+			"as": "risk", "reply": object{"score": object{"at": "/score", "type": "number"}},
+		}, object{"success": "tell", "failure": "key"}),
+		node("tell", "http-request", object{
+			"target": "crm", "path": "/notes", "mode": "notify", "event": "note.taken", "body": object{"note": "inputs.note", "score": "replies.risk.score"},
+		}, "key"),
+		node("key", "passkey-authenticate", object{}, object{"success": "done"}),
+		{"id": "done", "use": "authorization-code"},
+	}}
+}
+
+// confide has 16 requests at once take the step in which the flow asks and tells.
+func confide(t *testing.T, p *postern) {
+	t.Helper()
+	token := adminToken(t, p)
+	var made struct{ ID string }
+	for _, one := range []func() (string, object){
+		func() (string, object) { return "/flows", confiding() },
+		func() (string, object) { return "/applications", object{"name": "Diary", "authFlowId": made.ID} },
+	} {
+		path, body := one()
+		if r, err := p.post(path, token, body); err != nil || r.status != http.StatusCreated || json.Unmarshal(r.body, &made) != nil {
+			t.Fatalf("POST %s: %+v, %v", path, r, err)
+		}
+	}
+	s := p.step(t, object{"applicationId": made.ID, "flowType": "AUTHENTICATION"})
+	tally := p.together(16, answerTo(s, "go", map[string]string{"note": confided}))
+	if tally["200"] != 1 || tally["409 "+schemas.CodeStaleStep] != 15 {
+		t.Fatalf("16 answers to one step got %v", tally)
+	}
+}
+
+// What a step tells is sent if the step is committed, once that is so, and although the
+// server is killed before the service takes it. What it asks may be asked for steps that
+// are not, and always by one id.
+func TestServicesAreAskedAndTold(t *testing.T) {
+	t.Parallel()
+	n := newNeighbour(t)
+	p := serve(t, n.targets()...)
+	confide(t, p)
+	// Only then has the server noted it: who is killed before has the delivery claimed
+	// for a minute.
+	eventually(t, "the service was told in vain", func() bool { return strings.Contains(p.log.String(), "is tried again") })
+	p.kill()
+	log := p.log.String()
+	hidden(t, p.dir)
+	n.comeBack()
+	_, before := n.messages()
+	p.start()
+	eventually(t, "the service is told after the crash", func() bool { _, told := n.messages(); return len(told) > len(before) })
+	asked, told := n.messages()
+	for _, m := range asked {
+		if m.path != "/v1/assess?level=high" || string(m.body) != `{"note":"`+confided+`"}` || m.header.Get("Authorization") != riskToken ||
+			m.header.Get("Idempotency-Key") != asked[0].header.Get("Idempotency-Key") || m.header.Get("webhook-signature") != "" {
+			t.Errorf("asked %s %s %v", m.path, m.body, m.header)
+		}
+	}
+	for _, m := range told {
+		verified(t, m)
+		var said struct {
+			Type, Timestamp string
+			Data            object
+		}
+		if err := json.Unmarshal(m.body, &said); err != nil || said.Type != "note.taken" || said.Timestamp == "" || said.Data["note"] != confided || said.Data["score"] != 12.5 ||
+			m.path != "/hooks/notes" || m.header.Get("webhook-id") != told[0].header.Get("webhook-id") || m.header.Get("Idempotency-Key") != m.header.Get("webhook-id") {
+			t.Errorf("told %s %s %v, %v", m.path, m.body, m.header, err)
+		}
+	}
+	if log += p.log.String(); strings.Contains(log, confided) || strings.Contains(log, "tidings") {
+		t.Errorf("the log tells: %s", log)
+	}
+}
+
+// hidden makes sure that no file of a folder has what somebody confided.
+func hidden(t *testing.T, dir string) {
+	t.Helper()
+	flows := 0 // they lie there as they are, so that whoever finds none has not looked
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if bytes.Contains(text, []byte("note.taken")) {
+			flows++
+		}
+		if bytes.Contains(text, []byte(confided)) {
+			t.Errorf("%s has in the clear what is to be told", path)
+		}
+		return err
+	})
+	if err != nil || flows == 0 {
+		t.Fatalf("%d files have the flow: %v", flows, err)
+	}
+}
+
+func TestTargetsThatAreNotConfigured(t *testing.T) {
+	t.Parallel()
+	n := newNeighbour(t)
+	p := serve(t, n.targets()...)
+	flow := confiding()
+	flow["nodes"].([]object)[1]["with"].(object)["target"] = "rsik"
+	r, err := p.post("/flows", adminToken(t, p), flow)
+	if err != nil || r.status != 400 || r.code() != "invalid_flow" || !strings.Contains(string(r.body), `did you mean \"risk\"?`) {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
