@@ -339,6 +339,7 @@ func moments() []moment {
 		}
 		list = append(list, moment{holds, map[string]any{
 			"inputs": collected, "request": requestView{}, "application": applicationView{}, "user": user,
+			"replies.r.yes": i&1 != 0, "replies.r.number": float64(i) / 2, "replies.r.whole": int64(i), "replies.r.text": "x",
 		}})
 	}
 	return list
@@ -357,16 +358,20 @@ func FuzzExpression(f *testing.F) {
 		"true", "user.hasPasskey", "has(inputs.a) && inputs.a == 'x'", "inputs.exists(k, k == 'a')",
 		"'a' in inputs ? inputs['a'].matches('^x*$') : request.origin != ''", "((((", "user == user",
 		"user.isAuthenticated", "!(user.isNew || !user.isAuthenticated)", "user.isNew ? user.isAuthenticated : has(inputs.a)",
+		"replies.r.yes && user.isNew", "replies.r.number > 3 ? replies.r.whole == 4 : replies.r.text == 'x'", "replies.r.yes == true || user.isAuthenticated",
 		"has(inputs.a) ? false : user.isNew == (true != false)", "user.isNew && 1/0 == 1 || user.isAuthenticated",
 	} {
 		f.Add(seed)
 	}
-	env, err := expressionEnv()
+	config := &engine.Config{Replies: map[string]map[string]engine.ReplyType{"r": {
+		"yes": engine.BooleanReply, "number": engine.NumberReply, "whole": engine.IntegerReply, "text": engine.StringReply,
+	}}}
+	env, err := newEnvironment().with(config)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		e, faults := compileExpression(env, &engine.Config{}, text, nil)
+		e, faults := compileExpression(env, config, text, nil)
 		if len(faults) == 0 && e.program == nil {
 			t.Fatal("nothing is wrong, and there is no program")
 		}

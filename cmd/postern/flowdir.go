@@ -15,7 +15,6 @@ import (
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/findings"
 	"github.com/postern-id/postern/internal/directory"
-	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -23,6 +22,7 @@ import (
 type flowFolder struct {
 	dir       string
 	directory *directory.Directory
+	kinds     engine.Kinds // of the server: with the targets that it has
 	out       io.Writer
 	style     findings.Text
 	seen      []byte // the stamp of what was read first
@@ -35,7 +35,7 @@ func (f flowFolder) read() ([]*schemas.Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("flow.dir: %w", err)
 	}
-	checker := findings.Checker{Kinds: nodes.Kinds(nodes.Deps{}), Subflows: flows.NewShelf(names...).Of}
+	checker := findings.Checker{Kinds: f.kinds, Subflows: flows.NewShelf(names...).Of}
 	files, err := checker.Check(len(names), func(i int) (findings.Source, error) {
 		text, err := os.ReadFile(names[i])
 		return findings.Source{Name: names[i], Text: text}, err

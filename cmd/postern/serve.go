@@ -139,7 +139,7 @@ func (c serveCommand) showTry(ctx context.Context, h *house) error {
 // flows reads the folder of flows; there are no documents where none is
 // configured.
 func (c serveCommand) flows(p program, h *house) (flowFolder, []*schemas.Document, error) {
-	f := flowFolder{dir: cmp.Or(c.Flows, h.cfg.Flow.Dir), directory: h.directory, out: p.stdout, style: findings.Text{Colour: p.colours("auto")}}
+	f := flowFolder{dir: cmp.Or(c.Flows, h.cfg.Flow.Dir), directory: h.directory, kinds: h.kinds, out: p.stdout, style: findings.Text{Colour: p.colours("auto")}}
 	if f.dir == "" {
 		if c.Dev {
 			return f, nil, errors.New("--dev looks at a folder of flows: say which with --flows, or with flow.dir in the configuration")

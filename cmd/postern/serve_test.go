@@ -123,6 +123,9 @@ func TestFailedStarts(t *testing.T) {
 	const anyPort = "--listen=127.0.0.1:0"
 	unsafe := t.TempDir()
 	write(t, filepath.Join(unsafe, "in.yaml"), "handle: in\nname: In\nflowType: AUTHENTICATION\nnodes:\n  - {id: done, use: authorization-code}\n")
+	untold := t.TempDir()
+	write(t, filepath.Join(untold, "in.yaml"), "handle: in\nname: In\nflowType: AUTHENTICATION\nnodes:\n  - {id: key, use: passkey-authenticate, next: tell}\n"+
+		"  - {id: tell, use: http-request, with: {target: crn, mode: notify}, next: done}\n  - {id: done, use: authorization-code}\n")
 	remove := func(name string) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
 			if err := os.Remove(filepath.Join(dir, name)); err != nil {
@@ -145,6 +148,11 @@ func TestFailedStarts(t *testing.T) {
 		{"a short password", nil, anyPort, []string{"ADMIN_PASSWORD=x"}, "ADMIN_PASSWORD is too short"},
 		{"a port that is taken", nil, "--listen=" + taken.Addr().String(), nil, "another program"},
 		{"a flow that may not run", nil, anyPort, []string{"POSTERN_FLOW_DIR=" + unsafe}, "in.yaml:5:5: error: authorization-code needs an authenticated user"},
+		{"a flow with a target that there is not", nil, anyPort,
+			[]string{"POSTERN_FLOW_DIR=" + untold, `POSTERN_HTTP_TARGETS={"crm":{"url":"https://crm.example.com"}}`},
+			`in.yaml:6:50: error: this server has no target "crn"; did you mean "crm"?`},
+		{"a target that may not be asked", nil, anyPort, []string{`POSTERN_HTTP_TARGETS={"crm":{"url":"http://127.0.0.1:1"}}`}, "http.targets.crm.url: outbound_refused: expected an https URL"},
+		{"a target whose secret is gone", nil, anyPort, []string{`POSTERN_HTTP_TARGETS={"crm":{"url":"https://crm.example.com","secret_file":"/nowhere/secret"}}`}, "http.targets.crm.secret_file: open /nowhere/secret"},
 		{"no flows where they should be", nil, anyPort, []string{"POSTERN_FLOW_DIR=" + t.TempDir()}, "flow.dir: no flow files"},
 		{"an address without a port", nil, "--listen=localhost", nil, "expected host:port"},
 	}
