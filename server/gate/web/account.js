@@ -110,7 +110,7 @@ function device(agent) {
 const add = (pressed) => change(pressed, "Added: {name}.", async () => {
 	const wanted = { userId: claims(assertion.get()).sub, authenticatorSelection: { residentKey: "required" } };
 	const begun = await api("POST", "register/passkey/start", wanted);
-	tell(t("device"));
+	tell(t("Follow your device…"));
 	const publicKeyCredential = await ask(begun.publicKeyCredentialCreationOptions);
 	return (await api("POST", "register/passkey/finish", { publicKeyCredential, sessionToken: begun.sessionToken })).CredentialName;
 });

@@ -1,12 +1,8 @@
 export default {
-	wait: "Einen Moment…",
-	device: "Weiter auf Ihrem Gerät…",
 	cancel: "Abbrechen",
 	done: "Fertig",
 	again: "Neu beginnen",
 	over: "Das hat nicht geklappt",
-	restarted: "Das hat etwas gedauert, also von vorn.",
-	caughtUp: "Es ging anderswo weiter. Das ist der Stand.",
 	details: "Einzelheiten",
 	absent: "Hier ist nichts",
 	signOut: "Abmelden",

@@ -1,14 +1,10 @@
 // Texts that flows and the server have too, such as "Sign in", come with the
 // application's looks in other languages, and are their own keys in English.
 export default {
-	wait: "One moment…",
-	device: "Follow your device…",
 	cancel: "Cancel",
 	done: "Done",
 	again: "Start again",
 	over: "That did not work",
-	restarted: "That took a while, so we start again.",
-	caughtUp: "This went on elsewhere. It stands here now.",
 	details: "Details",
 	absent: "There is nothing here",
 	signOut: "Sign out",

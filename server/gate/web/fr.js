@@ -1,12 +1,8 @@
 export default {
-	wait: "Un instant…",
-	device: "Continuez sur votre appareil…",
 	cancel: "Annuler",
 	done: "C’est fait",
 	again: "Recommencer",
 	over: "Cela n’a pas fonctionné",
-	restarted: "Cela a pris un moment : on recommence.",
-	caughtUp: "La suite s’est passée ailleurs. Voici où vous en êtes.",
 	details: "Détails",
 	absent: "Il n’y a rien ici",
 	signOut: "Se déconnecter",

@@ -54,14 +54,14 @@ const plain = {
 };
 
 async function begin({ page, account }) {
-	const back = page === "callback" ? arrive() : { page };
+	const arrival = page === "callback" ? arrive() : { page };
 	await speak();
-	const unknown = params.has("executionId") || back.page === "callback";
+	const unknown = params.has("executionId") || arrival.page === "callback";
 	const applicationId = params.get("applicationId") ?? (unknown ? "" : account);
-	const looks = introduce(back.page, applicationId);
-	if (plain[back.page]) return plain[back.page]((await looks).application ?? {});
+	const looks = introduce(arrival.page, applicationId);
+	if (plain[arrival.page]) return plain[arrival.page]((await looks).application ?? {});
 	const { begin: beginPage } = await import(page === "account" ? "./account.js" : "./run.js");
-	return beginPage(back.page, applicationId, looks, back.answer);
+	return beginPage(arrival.page, applicationId, looks, arrival.answer);
 }
 
 begin(document.body.dataset).catch((error) => {

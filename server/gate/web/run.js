@@ -59,8 +59,8 @@ function sendCredential(credential, inputs) {
 
 async function recover(error) {
 	const again = (step, text) => step.then((answer) => show({ ...answer, at: 0 })).then(() => note(t(text)));
-	if (error.code === "stale_step") return again(current(), "caughtUp").catch(recover);
-	if (error.code === "execution_not_found" && startable()) return again(start(), "restarted").catch(over);
+	if (error.code === "stale_step") return again(current(), "This went on elsewhere. It stands here now.").catch(recover);
+	if (error.code === "execution_not_found" && startable()) return again(start(), "That took a while, so we start again.").catch(over);
 	if (!reply) return over(error);
 	complain(error);
 	return focus();
@@ -97,7 +97,7 @@ function otherWay() {
 function act(component, pressed, elsewhere) {
 	const entered = collect(pressed);
 	Object.assign(typed, entered.typed);
-	tell(t("wait"));
+	tell(t("One moment…"));
 	return task(pressed, async () => {
 		if (component.eventType !== "TRIGGER") return send(component.id, entered.inputs);
 		if (expiry() < Date.now()) await renew(component.id, entered.inputs);
