@@ -113,7 +113,7 @@ func TestRunOfASessionIsItsBrowsers(t *testing.T) {
 		if got, err := w.trySendBy(s, req, nil); !schemas.HasCode(err, schemas.CodeExecutionNotFound) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
-		if got, err := w.Resume(context.Background(), s.ExecutionID, req); !schemas.HasCode(err, schemas.CodeExecutionNotFound) {
+		if got, err := w.Resume(context.Background(), s.ExecutionID, "", req); !schemas.HasCode(err, schemas.CodeExecutionNotFound) {
 			t.Errorf("%s: sees %+v, %v", name, got, err)
 		}
 	}

@@ -126,14 +126,15 @@ func (e *Engine) Continue(ctx context.Context, reply Reply, req Request) (*schem
 	return e.commit(ctx, r)
 }
 
-// Resume gives the question again, unchanged. Where the run holds an identity of
-// another provider it is given to the browser alone that has brought it.
-func (e *Engine) Resume(ctx context.Context, executionID string, req Request) (*schemas.Step, error) {
+// Resume gives the question again, unchanged. A run in which somebody has proved
+// something is theirs: others, who have neither the browser that it came from nor the
+// challenge token of the question, are told that there is no such run.
+func (e *Engine) Resume(ctx context.Context, executionID, challengeToken string, req Request) (*schemas.Step, error) {
 	r, err := e.load(ctx, executionID, req)
 	if err != nil {
 		return nil, err
 	}
-	if !r.isWithBringer() {
+	if !r.isBringers(challengeToken) {
 		return nil, NotFound(executionID)
 	}
 	return r.step(), nil
@@ -182,9 +183,9 @@ func (e *Engine) checkToken(r *run, token string) error {
 	case token == "" && e.RequireToken:
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
 			"a challengeToken is required (flow.require_challenge_token): send the one of the step you answer")
-	case token == "" && !r.isWithBringer():
+	case token == "" && !r.isBringers(""):
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
-			"a challengeToken is required: the run holds an identity of another provider, and goes on with whom it came from; send the token of the step you answer")
+			"a challengeToken is required: somebody has proved who they are in this run, and it goes on with them alone; send the token of the step you answer")
 	case token != "" && token != r.state.Token:
 		return stale(r.rec.ID)
 	}

@@ -119,7 +119,7 @@ func TestVerbose(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := w.Resume(context.Background(), first.ExecutionID, engine.Request{Verbose: then})
+			again, err := w.Resume(context.Background(), first.ExecutionID, "", engine.Request{Verbose: then})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -238,7 +238,7 @@ func TestRefusedAnswersLeaveTheRunUnharmed(t *testing.T) {
 			}
 		})
 	}
-	again, err := w.Resume(context.Background(), first.ExecutionID, engine.Request{})
+	again, err := w.Resume(context.Background(), first.ExecutionID, "", engine.Request{})
 	if err != nil || asJSON(t, again) != asJSON(t, first) {
 		t.Errorf("resume: %s, %v, want %s", asJSON(t, again), err, asJSON(t, first))
 	}

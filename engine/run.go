@@ -25,7 +25,8 @@ type state struct {
 	Verbose  bool                      `json:"verbose,omitempty"`
 	Failures int                       `json:"failures,omitempty"`
 	Bound    *bound                    `json:"bound,omitempty"`
-	Held     *held                     `json:"held,omitempty"`
+	Held     *Identity                 `json:"held,omitempty"`
+	Bringer  *bringer                  `json:"bringer,omitempty"`
 }
 
 // run is a run while one step of it is being decided. It is used by one
@@ -106,9 +107,7 @@ func (r *run) visit(answer *Answer) *Visit {
 		ExecutionID: r.rec.ID, Revision: r.rec.Revision, FlowType: r.graph.flow.FlowType, Application: r.app,
 		Request: r.request, Now: r.now, Answer: answer, Keep: r.state.Keep,
 		Inputs: inputs, Replies: r.state.Replies, Subject: r.state.Subject, Facts: r.facts, Pending: r.changes, Authentication: r.state.Auth,
-	}
-	if h := r.state.Held; h != nil {
-		v.Identity = &h.Identity
+		Identity: r.state.Held,
 	}
 	if b := r.state.Bound; b != nil {
 		v.AuthRequestID, v.Login, v.LoginHint = b.ID, b.Login, b.LoginHint
@@ -207,8 +206,9 @@ func (r *run) leave(e edge, d *Decision) error {
 		r.state.Subject = *d.Subject
 	}
 	if d.Identity != nil {
-		r.state.Held = &held{*d.Identity, r.request.Browser}
+		r.state.Held = d.Identity
 	}
+	r.bring(d)
 	if r.facts.Has(Authenticated) && len(d.Methods) > 0 {
 		r.authenticate(d)
 	}

@@ -42,7 +42,7 @@ func (s *server) step(r *http.Request, body *executeBody, req engine.Request) (*
 	case body.ExecutionID == nil:
 		return s.startRun(r, body, req)
 	case body.asks():
-		return s.Engine.Resume(r.Context(), *body.ExecutionID, req)
+		return s.Engine.Resume(r.Context(), *body.ExecutionID, text(body.ChallengeToken), req)
 	}
 	return s.Engine.Continue(r.Context(), engine.Reply{
 		ExecutionID:    *body.ExecutionID,

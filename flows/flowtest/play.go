@@ -104,12 +104,19 @@ func (p *playing) request(ctx context.Context, j int, send Send) (*schemas.Step,
 	if err != nil {
 		return nil, err
 	}
+	token := last.ChallengeToken
+	if send.Elsewhere {
+		token = ""
+	}
 	if send.Resume {
-		return p.engine.Resume(ctx, last.ExecutionID, req)
+		return p.engine.Resume(ctx, last.ExecutionID, token, req)
 	}
 	answer, err := p.answer(last, send)
 	if err != nil {
 		return nil, err
+	}
+	if send.Elsewhere {
+		answer.ChallengeToken = ""
 	}
 	return p.engine.Continue(ctx, *answer, req)
 }

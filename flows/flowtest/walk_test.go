@@ -224,7 +224,7 @@ func (p *walker) send(t *testing.T) (*schemas.Step, error) {
 		req = (&browser{}).request(w.now)
 	}
 	if p.chance(6) {
-		return p.engine.Resume(t.Context(), last.ExecutionID, req)
+		return p.engine.Resume(t.Context(), last.ExecutionID, "", req)
 	}
 	reply := p.reply(last)
 	if len(p.sent) > 0 && p.chance(8) {
