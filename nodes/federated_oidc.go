@@ -201,7 +201,7 @@ func brings(a *engine.Answer) bool {
 // begin asks by sending the browser to the provider. Where that does not answer, who
 // has just arrived is told so and asked to try again; a second time it is a failure.
 func (f *federatedOIDC) begin(ctx context.Context, v *engine.Visit, p *schemas.IdentityProvider) (*engine.Decision, error) {
-	uri, own, err := f.deps.redirectURI(v)
+	uri, own, err := f.deps.redirectURI(ctx, v)
 	if err != nil {
 		return nil, err
 	}

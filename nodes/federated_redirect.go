@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"cmp"
+	"context"
 	"net/url"
 
 	"github.com/postern-id/postern/engine"
@@ -12,15 +13,15 @@ import (
 // pages for a run of theirs, or else to the page of the application that drives the
 // run itself, among the redirect URIs that it has registered. own reports whether the
 // page is the server's own, which passes on the answer as it came.
-func (d Deps) redirectURI(v *engine.Visit) (uri string, own bool, err error) {
+func (d Deps) redirectURI(ctx context.Context, v *engine.Visit) (uri string, own bool, err error) {
 	gate := cmp.Or(d.GateURL, d.BaseURL+"/gate")
 	from := v.Request.Origin
 	if own = from != "" && from == originOf(d.BaseURL); own || from != "" && from == originOf(gate) {
 		return gate + "/callback", own, nil
 	}
-	var registered []string
-	if v.Application != nil && v.Application.OAuth() != nil {
-		registered = v.Application.OAuth().RedirectURIs
+	registered, err := d.redirectURIs(ctx, v.Application)
+	if err != nil {
+		return "", false, err
 	}
 	for _, uri := range registered {
 		if from == "" || from == originOf(uri) { // without an origin it is no page, but an app on a device
@@ -30,6 +31,18 @@ func (d Deps) redirectURI(v *engine.Visit) (uri string, own bool, err error) {
 	return "", false, schemas.Errorf(schemas.Invalid, schemas.CodeFederationRedirect,
 		"the application has no redirect URI at the origin %.200q that another identity provider could send the browser back to: "+
 			"add one to its redirectUris, and register it with that provider", from)
+}
+
+// redirectURIs are those that an application has registered, none if it is no client.
+func (d Deps) redirectURIs(ctx context.Context, app *schemas.Application) ([]string, error) {
+	if app == nil || app.ClientID == "" {
+		return nil, nil
+	}
+	client, err := d.Clients.Client(ctx, app.ClientID)
+	if err != nil || client.OAuth() == nil {
+		return nil, err
+	}
+	return client.OAuth().RedirectURIs, nil
 }
 
 // originOf is the origin of a URL as browsers send it, "" if it has none.

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 // Where a provider sends the browser is a page of the server, or one that the
 // application has registered: never where somebody else would like it.
 func TestRedirectURIOfRuns(t *testing.T) {
-	app := &schemas.Application{InboundAuthConfig: []schemas.InboundAuth{{Type: "oauth2", Config: schemas.OAuthProfile{
+	app := &schemas.Application{ClientID: "app", InboundAuthConfig: []schemas.InboundAuth{{Type: "oauth2", Config: schemas.OAuthProfile{
 		RedirectURIs: []string{"com.example.app:/back", "https://app.example.com/one", "https://app.example.com/two", "https://other.example.com:8443/"},
 	}}}}
 	tests := []struct {
@@ -34,14 +35,25 @@ func TestRedirectURIOfRuns(t *testing.T) {
 		{"null", "", app, "", false},
 		{"", "", nil, "", false},
 		{"https://app.example.com", "", &schemas.Application{}, "", false},
+		{"https://app.example.com", "", &schemas.Application{ClientID: "gone"}, "", false},
 	}
 	for _, test := range tests {
-		d := Deps{BaseURL: "https://id.example.com", GateURL: test.gate}
-		uri, own, err := d.redirectURI(&engine.Visit{Application: test.app, Request: engine.Request{Origin: test.origin}})
-		if uri != test.uri || own != test.own || schemas.HasCode(err, schemas.CodeFederationRedirect) != (test.uri == "") {
+		d := Deps{BaseURL: "https://id.example.com", GateURL: test.gate, Clients: oneClient{app}}
+		uri, own, err := d.redirectURI(t.Context(), &engine.Visit{Application: test.app, Request: engine.Request{Origin: test.origin}})
+		if uri != test.uri || own != test.own || (err != nil) != (test.uri == "") {
 			t.Errorf("%q: got %q, %v, %v", test.origin, uri, own, err)
 		}
 	}
+}
+
+// oneClient is the only client there is.
+type oneClient struct{ app *schemas.Application }
+
+func (c oneClient) Client(_ context.Context, id string) (*schemas.Application, error) {
+	if id != c.app.ClientID {
+		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "there is no client %q", id)
+	}
+	return c.app, nil
 }
 
 func TestFederatedConfiguration(t *testing.T) {

@@ -72,6 +72,12 @@ type Federation interface {
 	Finish(ctx context.Context, p *schemas.IdentityProvider, keep json.RawMessage, r federation.Response, now time.Time) (*federation.Identity, error)
 }
 
+// Clients finds applications by their client ids, with their OAuth configurations.
+// Client fails with code application_not_found.
+type Clients interface {
+	Client(ctx context.Context, clientID string) (*schemas.Application, error)
+}
+
 // Permissions gives what a user may do, by their roles, and what an application is
 // registered for as a client; nothing if it is none.
 type Permissions interface {
@@ -166,6 +172,7 @@ type Deps struct {
 	Name string
 	// Federation signs in with the providers of Identities.
 	Federation Federation
+	Clients    Clients
 	// BaseURL is the server's public URL, an audience of every assertion.
 	BaseURL string
 	// GateURL is that of the hosted pages; "" means /gate below BaseURL.

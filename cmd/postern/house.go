@@ -123,7 +123,7 @@ func (h *house) build(ctx context.Context) error {
 		Factors: h.store, Identities: h.directory, Box: h.boxes.factors, Name: cfg.Passkey.RelyingPartyName,
 		Consents: h.store, Requests: h.store, Words: h.directory,
 		Hasher: h.passwords, Guesses: h.throttle, Mails: h.mails(), Targets: h.targets, Asserter: h.tokens, Ceremonies: h.passkeys,
-		Federation: federation.New(h.outbound), GateURL: cfg.GateURL(),
+		Federation: federation.New(h.outbound), Clients: h.directory, GateURL: cfg.GateURL(),
 		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: token.Derive(kek, "decoys", 32),
 	})
 	h.catalogue = flows.NewCatalogue(h.store, h.kinds)

@@ -91,7 +91,7 @@ func (w *world) reset(ctx context.Context, s Scenario) error {
 func (w *world) kinds() engine.Kinds {
 	return nodes.Kinds(nodes.Deps{
 		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, Words: w, Hasher: w.hasher, Asserter: claims{},
-		Factors: w, Identities: w, Federation: w.relyingParty, Mails: w, Targets: services{w}, Box: box{}, Name: "Example",
+		Factors: w, Identities: w, Federation: w.relyingParty, Clients: w, Mails: w, Targets: services{w}, Box: box{}, Name: "Example",
 		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
 	})
 }
@@ -145,6 +145,9 @@ func (w *world) linkedTo(userID string) (n int) {
 	}
 	return n
 }
+
+// Client returns the application: there is no other.
+func (w *world) Client(context.Context, string) (*schemas.Application, error) { return &w.app, nil }
 
 // Graph returns the flow under test: there is no other.
 func (w *world) Graph(context.Context, string, int) (*engine.Graph, error) { return w.graph, nil }
