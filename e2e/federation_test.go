@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/postern-id/postern/examples/react"
 )
 
 // federated is a server, and another that people sign in to it with.
@@ -14,14 +16,29 @@ type federated struct {
 	app      string // of the flow provider_sign_in_or_up
 }
 
-// newFederated makes each server known to the other, as administrators do.
+// newFederated makes each server known to the other, as administrators do, for the
+// hosted pages.
 func newFederated(t *testing.T) *federated {
 	t.Helper()
-	f := &federated{provider: serve(t), postern: serve(t, "POSTERN_OUTBOUND_ALLOW=localhost")}
+	f := newServers(t)
+	f.meet(t, f.base+"/gate/callback")
+	return f
+}
+
+// newServers are two that do not know each other yet.
+func newServers(t *testing.T) *federated {
+	t.Helper()
+	return &federated{provider: serve(t), postern: serve(t, "POSTERN_OUTBOUND_ALLOW=localhost")}
+}
+
+// meet registers each at the other, with answers that go to the address, and stores the
+// flow.
+func (f *federated) meet(t *testing.T, redirectURI string) {
+	t.Helper()
 	var client struct{ ClientID, ClientSecret string }
 	admin := adminToken(t, f.provider)
 	f.provider.makes(t, "/applications", admin, object{"name": "Shop", "inboundAuthConfig": []object{{"type": "oauth2", "config": object{
-		"redirectUris": []string{f.base + "/gate/callback"}, "tokenEndpointAuthMethod": "client_secret_basic", "scopes": []string{"openid", "profile", "email"},
+		"redirectUris": []string{redirectURI}, "tokenEndpointAuthMethod": "client_secret_basic", "scopes": []string{"openid", "profile", "email"},
 	}}}}, &client)
 	f.provider.makes(t, "/users", admin, object{"type": "Person", "attributes": object{
 		"username": "ada", "email": "ada@example.org", "given_name": "Ada", "password": "a password of the provider"}}, nil)
@@ -29,7 +46,20 @@ func newFederated(t *testing.T) *federated {
 		"handle": "corp", "name": "Example Corp", "issuer": f.provider.base, "clientId": client.ClientID, "clientSecret": client.ClientSecret,
 	}, nil)
 	f.app = f.storeFlow(t, "provider_sign_in_or_up.yaml")
-	return f
+}
+
+// signInThere is what ada does at the provider.
+func (f *federated) signInThere(g *gateTab) {
+	g.t.Helper()
+	g.until(`location.origin === "` + f.provider.base + `" && document.getElementById("action-password")`)
+	if at := eval[string](g.tab, `document.referrer`); at != "" {
+		g.t.Errorf("the provider is told that the person came from %s", at)
+	}
+	g.click("action-password")
+	g.shows("step/who")
+	g.enter("username", "ada")
+	g.enter("password", "a password of the provider")
+	g.click("action-continue")
 }
 
 // makes is post that expects the status 201.
@@ -78,16 +108,38 @@ func (f *federated) signsIn(g *gateTab) {
 	g.open(f.base + "/gate/signin?applicationId=" + f.app)
 	g.shows("step/who")
 	g.click("action-corp")
-	g.until(`location.origin === "` + f.provider.base + `" && document.getElementById("action-password")`)
-	if at := eval[string](g.tab, `document.referrer`); at != "" {
-		g.t.Errorf("the provider is told that the person came from %s", at)
-	}
-	g.click("action-password")
-	g.shows("step/who")
-	g.enter("username", "ada")
-	g.enter("password", "a password of the provider")
-	g.click("action-continue")
+	f.signInThere(g)
 	g.until(`location.origin === "` + f.base + `" && document.querySelector("#view[data-view=account]")`)
+}
+
+// A page of an application, by the SDK as it is published, which puts a state of its
+// own into the address and brings back the code alone.
+func TestReactSignsInWithAnotherProvider(t *testing.T) {
+	t.Parallel()
+	f := newServers(t)
+	// The SDK waits for ever on a page with a code that is its afterSignInUrl too.
+	a := newReactApp(t, f.postern, react.SelfHosted, func(application object) {
+		config := application["inboundAuthConfig"].([]any)[0].(object)["config"].(object)
+		uris := config["redirectUris"].([]any)
+		config["redirectUris"] = append([]any{uris[0].(string) + "/signin"}, uris...)
+	})
+	f.meet(t, a.origin+"/signin")
+	var flow struct{ AuthFlowID string }
+	f.reads(t, "/applications/"+f.app, &flow)
+	var app object
+	f.reads(t, "/applications/"+a.applicationID, &app)
+	app["authFlowId"] = flow.AuthFlowID
+	if status := send(t, f.postern, http.MethodPut, "/applications/"+a.applicationID, adminToken(t, f.postern), app); status != http.StatusOK {
+		t.Fatalf("changing the application: status %d", status)
+	}
+	b := openTab(t)
+	g := &gateTab{tab: b, base: f.base}
+	b.open(a.origin + "/signin")
+	b.click("corp")
+	g.until(`location.origin === "` + f.provider.base + `"`)
+	f.signInThere(g)
+	b.until(`location.origin === "` + a.origin + `" && document.getElementById("email")?.textContent === "ada@example.org"`)
+	f.hasIdentity(t, "ada@example.org")
 }
 
 // lead is whose account the page shows.
