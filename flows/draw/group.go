@@ -6,6 +6,14 @@ const frameColour = "#6e7781"
 // frameStyle is how they look in SVG, on white and on black.
 const frameStyle = `fill="#8b949e" fill-opacity=".12" stroke="` + frameColour + `" stroke-dasharray="2 3"`
 
+// sort is what a box is: its kind, and the sub-flow it stands for.
+func (n box) sort() string {
+	if n.subflow != "" {
+		return n.kind + " " + n.subflow
+	}
+	return n.kind
+}
+
 // eachGrouped goes through the boxes in their order: open is called before the one
 // that stands for a sub-flow, and closed after the last of its nodes. The depth is how
 // many levels what is written stands below the picture, itself the first.

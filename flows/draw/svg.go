@@ -70,11 +70,7 @@ func (s *sheet) node(i int) {
 		s.printf("<rect class=\"box\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"6\"/>\n", x, y, w, h)
 	}
 	s.text(at.x, y+h/2-3, "id", shorten(n.id, nameMost))
-	kind := n.kind
-	if n.subflow != "" {
-		kind += " " + n.subflow
-	}
-	s.text(at.x, y+h/2+kindSize+3, "kind", shorten(kind, nameMost))
+	s.text(at.x, y+h/2+kindSize+3, "kind", shorten(n.sort(), nameMost))
 	s.printf("</g>\n")
 	y += (h - s.loopsHeight(i)) / 2
 	for _, k := range s.loops[i] {

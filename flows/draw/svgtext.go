@@ -67,7 +67,7 @@ func (r *route) box(row int) spot {
 
 // spot is that of a node, with its loops at its right.
 func (n box) spot(loops []link) spot {
-	half := max(textWidth(shorten(n.id, nameMost), idSize+bold), textWidth(shorten(n.kind, nameMost), kindSize), 60)/2 + 16
+	half := max(textWidth(shorten(n.id, nameMost), idSize+bold), textWidth(shorten(n.sort(), nameMost), kindSize), 60)/2 + 16
 	s := spot{left: half, right: half, height: nodeHeight}
 	reach, height := 0, 8
 	for _, k := range loops {
