@@ -16,6 +16,9 @@
 // graph. A graph is immutable, so it may be cached for ever by flow and
 // version.
 //
+// A flow may be made of sub-flows: nodes that use one stand for its nodes, which are put
+// in their places first, so that all this is of the whole: see inline.go.
+//
 // A run is one execution of one version of a flow. It stands at a node that
 // asked something; between two steps it is a schemas.Run in the store.
 //

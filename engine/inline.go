@@ -57,31 +57,6 @@ func (c *compiler) expand() {
 	c.spread(top)
 }
 
-// exitsOf lists the names that lead out of a flow, sorted.
-func exitsOf(f *schemas.Flow) []string {
-	switch {
-	case f.FlowType != schemas.Subflow:
-		return []string{schemas.End}
-	case len(f.Outcomes) > 0:
-		return sortedKeys(f.Outcomes)
-	}
-	ends := func(n schemas.Node) bool {
-		if n.Next.To == schemas.End {
-			return true
-		}
-		for _, to := range n.Next.By {
-			if to == schemas.End {
-				return true
-			}
-		}
-		return false
-	}
-	if slices.ContainsFunc(f.Nodes, ends) {
-		return []string{schemas.End}
-	}
-	return nil // its nodes end the run
-}
-
 // spread adds the nodes of a scope, and after each those it stands for.
 func (c *compiler) spread(s *scope) {
 	for k := range s.flow.Nodes {
@@ -268,91 +243,6 @@ func (c *compiler) wireUse(i int, next schemas.Next) {
 	}
 	begin.target = i + 1
 	n.edges = []edge{begin}
-}
-
-// checkDeclared refuses what a flow of its type does not declare.
-func (c *compiler) checkDeclared() {
-	f := c.flow
-	switch part := f.FlowType == schemas.Subflow; {
-	case part && !f.Guarantees.IsZero():
-		c.report(RuleGuarantee, -1, "guarantees", "a sub-flow guarantees nothing by itself; guarantee it of the flows that use it, where it is proven of the whole")
-	case !part && !f.Requires.IsZero():
-		c.report(RuleShape, -1, "requires", "only a SUBFLOW requires anything: a run of a flow of type %s begins with nothing; remove `requires`", f.FlowType)
-	case !part && len(f.Outcomes) > 0:
-		c.report(RuleShape, -1, "outcomes", "only a SUBFLOW has outcomes: a flow of type %s ends at `end`; remove `outcomes`", f.FlowType)
-	}
-}
-
-// checkExits finds outcomes of a sub-flow that no node leads to.
-func (c *compiler) checkExits() {
-	if c.flow.FlowType != schemas.Subflow {
-		return
-	}
-	left := map[int]bool{}
-	for i := range c.graph.nodes {
-		for _, e := range c.graph.nodes[i].edges {
-			left[e.target] = true
-		}
-	}
-	for k, name := range c.graph.exits {
-		if !left[endNode-k] {
-			c.report(RuleReach, -1, schemas.MemberPath("outcomes", name), "no node leads to the outcome %q; lead to it from a node's `next`, or remove it", name)
-		}
-	}
-}
-
-// required are the facts that hold when a run comes to the entry.
-func (c *compiler) required() Facts { return NewFacts(Required(c.flow)...) }
-
-// Required returns the facts that a sub-flow relies on.
-func Required(f *schemas.Flow) []Fact {
-	var facts []Fact
-	for _, name := range f.Requires.Facts {
-		facts = append(facts, Fact(name))
-	}
-	for _, identifier := range sortedKeys(f.Requires.Inputs) {
-		facts = append(facts, InputFact(identifier))
-	}
-	return facts
-}
-
-// isMisshapen reports whether the node of the flow that node i is, or is within, is
-// known not to be understood.
-func (c *compiler) isMisshapen(i int) bool { return c.misshapen[c.spots[c.rootOf(i)].index] }
-
-// rootOf returns the flow's own node that node i is, or is within.
-func (c *compiler) rootOf(i int) int {
-	for c.spots[i].scope.use >= 0 {
-		i = c.spots[i].scope.use
-	}
-	return i
-}
-
-// nodePath returns the path of a member of node i; of a sub-flow's node it is where
-// the flow names the sub-flow.
-func (c *compiler) nodePath(i int, member string) string {
-	root := c.rootOf(i)
-	if root != i {
-		member = "with.flow"
-	}
-	return nodePath(c.spots[root].index, member)
-}
-
-// wayPath is where the definition says where an outcome leads; of the way out of a
-// sub-flow it is where that is wired.
-func (c *compiler) wayPath(i int, outcome string) string {
-	s, next := c.spots[i].scope, c.nodes[i].Next
-	to := next.To
-	if next.By != nil {
-		to = next.By[outcome]
-	}
-	if _, out := s.exits[to]; out && s.use >= 0 {
-		return c.wayPath(s.use, to)
-	}
-	if next.By != nil {
-		return c.nodePath(i, schemas.MemberPath("next", outcome))
-	}
-	return c.nodePath(i, "next")
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
