@@ -21,7 +21,14 @@ func (h *house) flowAttempts(t testing.TB) []attempt {
 	better := strings.Replace(named(signInFlow, "in"), `"In"`, `"Better"`, 1)
 	_, err = h.Flows.Replace(t.Context(), System(), in, "", doc(t, better))
 	must(t, err)
+	inner := h.create(t, h.Flows, secondFactor)
+	nested := h.create(t, h.Flows, nestedFactor)
+	two := h.create(t, h.Flows, strings.NewReplacer(`"second-factor"`, `"nested"`, `{"passed": "done"}`, `{"end": "done"}`).Replace(twoFactors))
+	h.create(t, h.Applications, strings.Replace(machine(t, "Two", "openid "+reading), "{", `{"authFlowId": "`+two+`",`, 1))
+	renamed := func(text string) string { return strings.Replace(text, `"name": "`, `"name": "Another `, 1) }
 	return []attempt{
+		{"a sub-flow of its flow", reading, h.replace(t, h.Flows, nested, renamed(nestedFactor))},
+		{"a sub-flow of that", reading, h.replace(t, h.Flows, inner, renamed(secondFactor))},
 		{"the flow by which people sign in to a client that has it", reading, h.replace(t, h.Flows, in, named(signInFlow, "in"))},
 		{"its flow as it was before", reading, func(ctx context.Context, c Call) error {
 			_, err := h.RestoreFlow(ctx, c, in, 1)
