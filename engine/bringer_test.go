@@ -42,6 +42,10 @@ func TestRunsStayWithTheirBringer(t *testing.T) {
 		{"a browser that comes later", page, mine, false, false},
 		{"a browser that is gone", mine, program, false, false},
 		{"a program, after a browser", page, program, false, false},
+		{"a page, after a program", program, page, false, false},
+		{"a browser, after a program", program, mine, false, false},
+		{"a page, after a program, with the token", program, page, true, true},
+		{"the same program", program, program, false, true},
 	}
 	for what, proof := range map[string]struct {
 		flow   []string
@@ -84,8 +88,8 @@ func TestRunsStayWithTheirBringer(t *testing.T) {
 	}
 }
 
-// What a program proves that is no browser binds a run to nobody: it cannot be led into
-// the run of somebody else, and need not keep tokens.
+// A program that is no browser cannot be led into the run of somebody else, and need not
+// keep tokens.
 func TestProgramsNeedNoToken(t *testing.T) {
 	w := newWorld(t, schemas.Registration, "p prove success=q", "q ask a=q b=end")
 	s := w.start(nil)
