@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/postern-id/postern/examples/react"
 )
 
@@ -101,6 +103,44 @@ func TestSignInWithAnotherProvider(t *testing.T) {
 	f.hasIdentity(t, "ada@example.org")
 }
 
+// Who comes with an identity whose address is somebody's has to prove that they are
+// that somebody. Nobody who is led to the same run gets to do it for them.
+func TestHeldIdentityStaysInItsBrowser(t *testing.T) {
+	t.Parallel()
+	f := newFederated(t)
+	f.makes(t, "/users", adminToken(t, f.postern), object{"type": "Person", "attributes": object{"username": "ada", "email": "ada@example.org"}}, nil)
+	rp := newRelyingParty(t, f.postern, "News")
+	f.gives(t, rp.id)
+	g := &gateTab{tab: openTab(t), base: f.base}
+	g.open(rp.request())
+	g.shows("step/who")
+	g.click("action-corp")
+	f.signInThere(g)
+	g.until(`location.origin === "` + f.base + `" && document.getElementById("view")?.dataset.step === "mine"`)
+	g.do(chromedp.Reload())
+	g.shows("step/mine")
+
+	other := &gateTab{tab: openTab(t), base: f.base}
+	other.open(eval[string](g.tab, `location.href`))
+	other.until(`document.getElementById("view")?.dataset.view && !document.querySelector("[aria-busy]")`)
+	if step := eval[string](other.tab, `document.getElementById("view").dataset.step ?? ""`); step == "mine" {
+		t.Error("another browser goes on with the run")
+	}
+}
+
+// gives an application the flow.
+func (f *federated) gives(t *testing.T, applicationID string) {
+	t.Helper()
+	var flow struct{ AuthFlowID string }
+	f.reads(t, "/applications/"+f.app, &flow)
+	var app object
+	f.reads(t, "/applications/"+applicationID, &app)
+	app["authFlowId"] = flow.AuthFlowID
+	if status := send(t, f.postern, http.MethodPut, "/applications/"+applicationID, adminToken(t, f.postern), app); status != http.StatusOK {
+		t.Fatalf("changing the application: status %d", status)
+	}
+}
+
 // signsIn signs ada in by the provider, where nobody is signed in yet, and ends at her
 // account.
 func (f *federated) signsIn(g *gateTab) {
@@ -124,14 +164,7 @@ func TestReactSignsInWithAnotherProvider(t *testing.T) {
 		config["redirectUris"] = append([]any{uris[0].(string) + "/signin"}, uris...)
 	})
 	f.meet(t, a.origin+"/signin")
-	var flow struct{ AuthFlowID string }
-	f.reads(t, "/applications/"+f.app, &flow)
-	var app object
-	f.reads(t, "/applications/"+a.applicationID, &app)
-	app["authFlowId"] = flow.AuthFlowID
-	if status := send(t, f.postern, http.MethodPut, "/applications/"+a.applicationID, adminToken(t, f.postern), app); status != http.StatusOK {
-		t.Fatalf("changing the application: status %d", status)
-	}
+	f.gives(t, a.applicationID)
 	b := openTab(t)
 	g := &gateTab{tab: b, base: f.base}
 	b.open(a.origin + "/signin")
