@@ -41,12 +41,7 @@ func TestGateRemovesSecondFactors(t *testing.T) {
 	g.click("sign-out")
 	g.shows("signedout")
 
-	g.open(p.base + "/gate/signin?lang=de")
-	g.click("action-password")
-	g.shows("step/who")
-	g.enter("username", "admin")
-	g.enter("password", adminPassword)
-	g.click("action-continue")
+	g.signInAsAdmin(p.base + "/gate/signin?lang=de")
 	g.shows("account")
 	g.click("Delete-totp")
 	g.agree()
@@ -58,12 +53,7 @@ func TestGateRemovesSecondFactors(t *testing.T) {
 	g.shows("signedout")
 
 	// A passkey is proof enough.
-	g.open(p.base + "/gate/signin")
-	g.click("action-password")
-	g.shows("step/who")
-	g.enter("username", "admin")
-	g.enter("password", adminPassword)
-	g.click("action-continue")
+	g.signInAsAdmin(p.base + "/gate/signin")
 	g.shows("account")
 	g.click("add")
 	g.alerted("Added")

@@ -58,6 +58,16 @@ func (d *Document) Text() (text string, ok bool) {
 	return d.root.text, true
 }
 
+// TextAt is the string at a path, "" if there is none.
+func (d *Document) TextAt(path string) string {
+	at := d.At(path)
+	if at == nil {
+		return ""
+	}
+	text, _ := at.Text()
+	return text
+}
+
 // Edited returns a copy of the document that has other values at some paths.
 // What stood at a path of which the value is nil is taken away; a member that is
 // not there is added to the object that is to have it. What is new stands where

@@ -87,10 +87,10 @@ func SubflowMentions(d *Document) (list []SubflowMention) {
 	}
 	items, _ := nodes.Items()
 	for i, item := range items {
-		if textAt(item, "use") != SubflowKind {
+		if item.TextAt("use") != SubflowKind {
 			continue
 		}
-		if handle := textAt(item, "with.flow"); handle != "" {
+		if handle := item.TextAt("with.flow"); handle != "" {
 			list = append(list, SubflowMention{fmt.Sprintf("nodes[%d].with.flow", i), handle})
 		}
 	}
@@ -100,15 +100,5 @@ func SubflowMentions(d *Document) (list []SubflowMention) {
 // SubflowHandle returns the handle of the sub-flow that a document is; ok is false
 // if it is none.
 func SubflowHandle(d *Document) (handle string, ok bool) {
-	return textAt(d, "handle"), textAt(d, "flowType") == string(Subflow)
-}
-
-// textAt is the string at a path, "" if there is none.
-func textAt(d *Document, path string) string {
-	at := d.At(path)
-	if at == nil {
-		return ""
-	}
-	text, _ := at.Text()
-	return text
+	return d.TextAt("handle"), d.TextAt("flowType") == string(Subflow)
 }

@@ -190,7 +190,7 @@ func usesDiff(was, is *schemas.Document) []Change {
 		if at := d.At("uses"); at != nil {
 			items, _ := at.Items()
 			for _, item := range items {
-				versions[textAt(item, "handle")] = value(item.At("version"))
+				versions[item.TextAt("handle")] = value(item.At("version"))
 			}
 		}
 		return versions

@@ -81,14 +81,14 @@ func (l *linker) again(ctx context.Context, in *linked) (*Entry, error) {
 	if e != nil || err != nil {
 		return e, err
 	}
-	return fresh.find(ctx, in.Noun, schemas.FlowType(textAt(in.Document, "flowType")), in.Noun.label(in.Document))
+	return fresh.find(ctx, in.Noun, schemas.FlowType(in.Document.TextAt("flowType")), in.Noun.label(in.Document))
 }
 
 // created tells of a resource that was created.
 func (in *linked) created(e *Entry) Ensured {
 	out := Ensured{Resource: in.Resource, ID: e.ID, Created: true}
-	if secret := textAt(e.Document, "clientSecret"); secret != "" && !in.secret {
-		out.ClientID, out.Secret = textAt(e.Document, "clientId"), secret
+	if secret := e.Document.TextAt("clientSecret"); secret != "" && !in.secret {
+		out.ClientID, out.Secret = e.Document.TextAt("clientId"), secret
 	}
 	return out
 }

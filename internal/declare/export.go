@@ -72,7 +72,7 @@ func (e *exporter) run(ctx context.Context) error {
 
 // selfMade reports whether a resource is a client that registered itself. Nobody
 // declares those: in a file one would become an administrator's.
-func selfMade(e *Entry) bool { return textAt(e.Document, "registration") != "" }
+func selfMade(e *Entry) bool { return e.Document.TextAt("registration") != "" }
 
 func (e *exporter) write(ctx context.Context, n Noun, d *schemas.Document) ([]byte, error) {
 	form, err := e.form(ctx, n, d)
@@ -112,7 +112,7 @@ func flowFolder(n Noun, d *schemas.Document) string {
 	if n.Plural != "flows" {
 		return ""
 	}
-	return strings.ToLower(textAt(d, "flowType"))
+	return strings.ToLower(d.TextAt("flowType"))
 }
 
 // longestSlug is how many characters of a name go into that of a file.

@@ -100,9 +100,9 @@ func secretOf(n Noun, d *schemas.Document) (path, owner string) {
 	method := ""
 	switch n.Plural {
 	case "applications":
-		path, owner, method = oauthSecret, textAt(d, "clientId"), textAt(d, "inboundAuthConfig[0].config.tokenEndpointAuthMethod")
+		path, owner, method = oauthSecret, d.TextAt("clientId"), d.TextAt("inboundAuthConfig[0].config.tokenEndpointAuthMethod")
 	case "identityProviders":
-		path, owner, method = providerSecret, textAt(d, "handle"), textAt(d, "tokenEndpointAuthMethod")
+		path, owner, method = providerSecret, d.TextAt("handle"), d.TextAt("tokenEndpointAuthMethod")
 	}
 	if method != schemas.AuthMethodBasic && method != schemas.AuthMethodPost {
 		return "", ""

@@ -82,13 +82,13 @@ func (l *linker) link(ctx context.Context, resources []Resource) error {
 
 // match finds out whether the target has the resource.
 func (l *linker) match(ctx context.Context, r Resource) (err error) {
-	in := &linked{Resource: r, id: textAt(r.Document, "id"), needs: map[string]*linked{}, unknown: map[string]bool{}}
+	in := &linked{Resource: r, id: r.Document.TextAt("id"), needs: map[string]*linked{}, unknown: map[string]bool{}}
 	n, said := r.Noun, in.id
 	if said != "" {
 		in.was, err = l.shelves.get(ctx, n, said)
 	}
 	if err == nil && in.was == nil {
-		in.was, err = l.shelves.find(ctx, n, schemas.FlowType(textAt(r.Document, "flowType")), n.label(r.Document))
+		in.was, err = l.shelves.find(ctx, n, schemas.FlowType(r.Document.TextAt("flowType")), n.label(r.Document))
 	}
 	if err != nil {
 		return err

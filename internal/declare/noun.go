@@ -84,12 +84,12 @@ func principals() map[string]string {
 }
 
 // label is what people call the resource in a document; "" if it has no name.
-func (n Noun) label(d *schemas.Document) string { return textAt(d, n.key) }
+func (n Noun) label(d *schemas.Document) string { return d.TextAt(n.key) }
 
 // keyOf is what tells a resource from the others of its noun, beside its id: its
 // name in the spelling that is compared, and of a flow its type too. "" is none.
 func (n Noun) keyOf(d *schemas.Document) string {
-	return n.keyFor(schemas.FlowType(textAt(d, "flowType")), n.label(d))
+	return n.keyFor(schemas.FlowType(d.TextAt("flowType")), n.label(d))
 }
 
 func (n Noun) keyFor(t schemas.FlowType, name string) string {
@@ -135,7 +135,7 @@ func (n Noun) mentions(d *schemas.Document) (list []mention) {
 		items, _ := whole.Items()
 		for i, item := range items {
 			at := fmt.Sprintf("%s[%d]", before, i)
-			for _, m := range appendMention(nil, item, r, strings.TrimPrefix(after, "."), principals()[textAt(item, "type")]) {
+			for _, m := range appendMention(nil, item, r, strings.TrimPrefix(after, "."), principals()[item.TextAt("type")]) {
 				m.path = schemas.JoinPath(at, m.path)
 				list = append(list, m)
 			}
@@ -146,20 +146,10 @@ func (n Noun) mentions(d *schemas.Document) (list []mention) {
 
 func appendMention(list []mention, d *schemas.Document, r reference, path, to string) []mention {
 	noun, known := NounOf(to)
-	if value := textAt(d, path); known && value != "" {
+	if value := d.TextAt(path); known && value != "" {
 		list = append(list, mention{path, value, noun, r.flowType})
 	}
 	return list
-}
-
-// textAt is the string at a path, "" if there is none.
-func textAt(d *schemas.Document, path string) string {
-	at := d.At(path)
-	if at == nil {
-		return ""
-	}
-	text, _ := at.Text()
-	return text
 }
 
 func isText(d *schemas.Document) bool {

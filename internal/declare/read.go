@@ -20,7 +20,7 @@ func (r *Resource) Name() string { return r.Noun.describe(r.Document) }
 func (n Noun) describe(d *schemas.Document) string {
 	name := n.label(d)
 	if name == "" {
-		name = textAt(d, "id")
+		name = d.TextAt("id")
 	}
 	if name == "" {
 		return n.words() + " without a name"

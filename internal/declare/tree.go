@@ -123,7 +123,7 @@ func (t *treeReader) file(path string, noun Noun, flowType schemas.FlowType) err
 	if !ok {
 		return nil
 	}
-	if said := textAt(r.Document, "flowType"); flowType != "" && said != string(flowType) {
+	if said := r.Document.TextAt("flowType"); flowType != "" && said != string(flowType) {
 		t.faults = append(t.faults, r.fault("flowType", "expected %s, as the folder says, got %q; move the file, or change the type", flowType, said))
 	}
 	t.Resources = append(t.Resources, r)
