@@ -109,7 +109,7 @@ func (p *Provider) SignIn(address string, who Person, fault Fault) (federation.R
 	if !strings.Contains(" "+q.Get("scope")+" ", " openid ") || len(q.Get("state")) < 32 || len(q.Get("code_challenge")) != 43 {
 		return federation.Response{}, fmt.Errorf("the request lacks the scope openid, a state or a challenge: %s", u.RawQuery)
 	}
-	code := fmt.Sprintf("code-%x", sha256.Sum256([]byte(address+string(fault))))
+	code := fmt.Sprintf("code-%x", sha256.Sum256([]byte(address+who.Subject+string(fault))))
 	p.mu.Lock()
 	p.codes[code] = grant{who, fault, q.Get("nonce"), q.Get("code_challenge"), q.Get("redirect_uri"), q.Has("max_age")}
 	p.mu.Unlock()
