@@ -20,7 +20,7 @@ const (
 	RuleOutcome         = "outcome"         // an outcome is not wired, or there is none of that name
 	RuleReach           = "reach"           // no path leads to the node
 	RuleEnd             = "end"             // no path leads from the node to an end
-	RuleCircle          = "circle"          // a circle that asks the client nothing
+	RuleCircle          = "circle"          // a step that does not end, or takes long
 	RuleInput           = "input"           // one input identifier has two types
 	RuleNeeds           = "needs"           // a node needs what is not certain there
 	RuleTakeover        = "takeover"        // a credential could be bound to somebody else's account
@@ -106,6 +106,7 @@ func (c *compiler) compile() {
 	c.wire()
 	c.checkReach()
 	c.checkCircles()
+	c.checkWaits()
 	c.prove()
 	c.checkGuarantees()
 	if c.refused > maxFindings {

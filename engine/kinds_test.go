@@ -40,6 +40,9 @@ func testKinds() engine.Kinds {
 			{Name: "none"}}},
 		{Name: "pass", New: maker(pass), Outcomes: outcomes("a", "b")},
 		{Name: "retry", New: maker(pass), Outcomes: []engine.Outcome{{Name: "a"}, {Name: "failure", Optional: true}}},
+		{Name: "wait", New: func(*engine.Config) (engine.Executor, []schemas.Problem) { return waiting{pass}, nil }, Outcomes: outcomes("a", "b")},
+		{Name: "away", Asks: true, New: func(*engine.Config) (engine.Executor, []schemas.Problem) { return waiting{ask}, nil },
+			Outcomes: []engine.Outcome{{Name: "a"}, {Name: "failure", Optional: true}}},
 		{Name: "finish", Terminal: true, New: maker(finish), Needs: []engine.Need{{AnyOf: []engine.Fact{engine.Authenticated}, Rule: engine.RuleUnauthenticated}}},
 		{Name: "broken", New: maker(brokenNode), Outcomes: outcomes("a")},
 		{Name: "liar", New: maker(pass), Outcomes: []engine.Outcome{{Name: "a", Establishes: []engine.Fact{engine.User, engine.Authenticated}}}},
@@ -161,6 +164,11 @@ func bind(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	return &engine.Decision{Outcome: "success", Methods: []string{"key"}, Tell: map[string]string{"bound": "yes"},
 		Changes: []schemas.Change{schemas.SetPassword{UserID: v.Subject.UserID, Hash: "h"}}}, nil
 }
+
+// waiting is of a node that waits for another service.
+type waiting struct{ execute }
+
+func (waiting) Waits() bool { return true }
 
 func pass(context.Context, *engine.Visit) (*engine.Decision, error) { return engine.Leave("a"), nil }
 

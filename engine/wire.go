@@ -261,8 +261,8 @@ func (w *silentWalk) visit(i int) int {
 	w.state[i] = open
 	w.path = append(w.path, i)
 	longest := 0
-	for _, e := range n.edges {
-		if e.target >= 0 {
+	for k, e := range n.edges {
+		if again := slices.ContainsFunc(n.edges[:k], func(x edge) bool { return x.target == e.target }); e.target >= 0 && !again {
 			longest = max(longest, w.visit(e.target))
 		}
 	}

@@ -163,6 +163,9 @@ func claimType(claim string) schemas.InputType {
 	return schemas.TextInput
 }
 
+// Waits says that the provider is asked what it is like, and what a code is good for.
+func (f *federatedOIDC) Waits() bool { return true }
+
 // Execute sends the browser to the provider until it brings an answer. The action
 // without one gives another address to go to.
 func (f *federatedOIDC) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {

@@ -211,6 +211,9 @@ func (x *httpRequest) serviceReply(c *engine.Config) *engine.ServiceReply {
 	return r
 }
 
+// Waits says that a query waits for the answer.
+func (x *httpRequest) Waits() bool { return x.Mode == queryMode }
+
 // ServiceReply is what a query keeps.
 func (x *httpRequest) ServiceReply() *engine.ServiceReply { return x.keeps }
 

@@ -232,6 +232,11 @@ func (s spy) ServiceReply() *engine.ServiceReply {
 	return nil
 }
 
+func (s spy) Waits() bool {
+	w, ok := s.Executor.(engine.Waiter)
+	return ok && w.Waits()
+}
+
 func (s spy) Reveals() string {
 	if revealer, ok := s.Executor.(engine.Revealer); ok {
 		return revealer.Reveals()

@@ -119,8 +119,9 @@ func graphRules() []Rule {
 		{
 			ID: engine.RuleCircle, Title: "a run could go on without asking anything",
 			Why: "A step of a run goes on until a node asks the client something. A circle of nodes of which none asks would go round without end, and " +
-				"a very long chain of them would make one request cost as much as many; a step may pass a hundred nodes.",
-			Mend: "Lead one of the outcomes in the circle to a node that asks, such as a `prompt`.",
+				"a very long chain of them would make one request cost as much as many; a step may pass a hundred nodes. Of these at most three may wait for another service, " +
+				"as an `http-request` that asks something does: the person waits for all of them, and a request has an end.",
+			Mend: "Lead one of the outcomes in the circle to a node that asks, such as a `prompt`. Have one service asked for all that several would be, or ask the person something between.",
 		},
 		{
 			ID: engine.RuleInput, Title: "one input has two types",
