@@ -19,7 +19,9 @@ const (
 	selectActiveVersion query = `SELECT active_version FROM flows WHERE id = ?`
 
 	insertFlow query = `INSERT INTO flows (id, flow_type, handle, active_version, last_version, read_only, created_at)
-		VALUES (?, ?, ?, 1, 1, ?, ?) ON CONFLICT DO NOTHING`
+		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+
+	selectFormerVersion query = `SELECT last_version FROM deleted_flows WHERE id = ?`
 
 	insertFlowVersion query = `INSERT INTO flow_versions (flow_id, version, handle, name, definition, parts, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`
@@ -76,16 +78,24 @@ func errNoVersion(id string, n int) error {
 		"There is no version %d of a flow with the id %.64q. The list of its versions has those there are.", n, id)
 }
 
-func (t *tx) createFlow(f *schemas.Flow) error {
+// createFlow adds a flow with its first version. Its number follows on those of a flow
+// that had the id and was deleted: a number of an id means one definition for ever, and
+// what has once been read of it may be kept.
+func (t *tx) createFlow(f *schemas.Flow) (version int, err error) {
+	err = t.row(selectFormerVersion, f.ID).Scan(&version)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("store: looking for a flow that had the id: %w", err)
+	}
+	version++
 	created := timeOr(f.CreatedAt)
-	n, err := t.exec(insertFlow, f.ID, string(f.FlowType), f.Handle, f.IsReadOnly, micros(created))
+	n, err := t.exec(insertFlow, f.ID, string(f.FlowType), f.Handle, version, version, f.IsReadOnly, micros(created))
 	if err != nil {
-		return fmt.Errorf("store: creating a flow: %w", err)
+		return 0, fmt.Errorf("store: creating a flow: %w", err)
 	}
 	if n == 0 {
-		return errFlowExists(f)
+		return 0, errFlowExists(f)
 	}
-	return t.insertFlowVersion(f, 1, created)
+	return version, t.insertFlowVersion(f, version, created)
 }
 
 func errFlowExists(f *schemas.Flow) error {

@@ -131,11 +131,12 @@ func (FlowTable) Version(ctx context.Context, r Reader, id string, n int) (*sche
 	return &found[0], nil
 }
 
-// Insert adds a flow as version 1. A handle that another flow of the type has is
-// flow_exists, Class Conflict.
-func (FlowTable) Insert(t *Tx, f *schemas.Flow) error {
-	f.ActiveVersion = 1
-	return t.tx.createFlow(f)
+// Insert adds a flow as version 1, or as the one after the last of a flow that had its
+// id and was deleted. It sets f.ActiveVersion. A handle that another flow of the type has
+// is flow_exists, Class Conflict.
+func (FlowTable) Insert(t *Tx, f *schemas.Flow) (err error) {
+	f.ActiveVersion, err = t.tx.createFlow(f)
+	return err
 }
 
 // Replace adds the next version of a flow and makes it the active one, if the
@@ -163,8 +164,15 @@ func (FlowTable) Replace(t *Tx, f *schemas.Flow, was int) error {
 }
 
 // Delete removes a flow with all its versions, if the active one is still was;
-// else the error has Class Precondition. Runs of it cannot go on.
+// else the error has Class Precondition. Runs of it cannot go on. Which versions there
+// were is kept, as they are not to be used again.
 func (FlowTable) Delete(t *Tx, id string, was int) error {
+	if _, err := t.exec("DELETE FROM deleted_flows WHERE id = ?", id); err != nil {
+		return fmt.Errorf("store: deleting a flow: %w", err)
+	}
+	if _, err := t.exec("INSERT INTO deleted_flows (id, last_version) SELECT id, last_version FROM flows WHERE id = ?", id); err != nil {
+		return fmt.Errorf("store: deleting a flow: %w", err)
+	}
 	n, err := t.exec("DELETE FROM flows WHERE id = ? AND active_version = ?", id, was)
 	if isForeignKeyViolation(err) {
 		return schemas.Errorf(schemas.Conflict, schemas.CodeInUse, "An application uses the flow. Give it another first.")

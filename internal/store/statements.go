@@ -62,7 +62,7 @@ func writeQueries() []query {
 		insertAuthRequest, selectOpen, updateGrant, updateRefusal, updateCode, updateRedeemed, selectRedeemed, deleteExpiredAuthRequests,
 		insertFamily, selectFamily, deleteFamily, rotateFamily, deleteExpiredFamilies,
 		upsertPasskeySession, deletePasskeySession, deleteExpiredPasskeySessions,
-		insertFlow, insertFlowVersion, insertFlowUse, advanceFlow, selectFlowClash,
+		insertFlow, selectFormerVersion, insertFlowVersion, insertFlowUse, advanceFlow, selectFlowClash,
 		insertClientAssertion, deleteExpiredClientAssertions,
 		insertKey, insertEvent, raiseKeptFrom, deleteOldEvents, insertSeeding,
 		prolongLease,

@@ -153,5 +153,14 @@ func testFlowDelete(t *testing.T, s *store.Store) {
 	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
 	_, err = s.FlowVersion(ctx, f.ID, 1)
 	wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
-	insertFlows(t, s, &f) // its handle is free
+	// Its handle is free, and so is its id; but version 1 of that has been read, and is
+	// remembered by whoever did.
+	for want := 2; want < 4; want++ {
+		insertFlows(t, s, &f)
+		wantEqual(t, "the number of what comes after", f.ActiveVersion, want)
+		n, err := s.ActiveVersion(ctx, f.ID)
+		must(t, err)
+		wantEqual(t, "the active version", n, want)
+		update(t, s, func(tx *store.Tx) error { return table.Delete(tx, f.ID, want) })
+	}
 }
