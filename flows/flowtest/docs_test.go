@@ -10,6 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/postern-id/postern/internal/federation/federationtest"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 )
 
@@ -26,11 +27,15 @@ func TestDocumentedMembers(t *testing.T) {
 	schema := readSchema(t)
 	defs := member(schema, "$defs")
 	told := map[string]bool{}
-	tables := regexp.MustCompile(`(?s)<!-- (members (\w+)|faults) -->\n.*?<!-- end -->`)
+	tables := regexp.MustCompile(`(?s)<!-- (members (\w+)|(?:provider )?faults) -->\n.*?<!-- end -->`)
 	written := tables.ReplaceAllStringFunc(string(page), func(block string) string {
 		found := tables.FindStringSubmatch(block)
 		told[found[2]] = true
-		return fmt.Sprintf("<!-- %s -->\n%s<!-- end -->", found[1], table(t, schema, found[2]))
+		rows := faultRows(found[1])
+		if found[2] != "" {
+			rows = table(t, schema, found[2])
+		}
+		return fmt.Sprintf("<!-- %s -->\n%s<!-- end -->", found[1], rows)
 	})
 	for i := 0; i < len(defs.Content); i += 2 {
 		if name := defs.Content[i].Value; member(defs.Content[i+1], "properties") != nil && !told[name] {
@@ -61,16 +66,26 @@ func readSchema(t *testing.T) *yaml.Node {
 	return doc.Content[0]
 }
 
-// table is that of the members of a definition, of the file itself, or of faults.
-func table(t *testing.T, schema *yaml.Node, of string) string {
+// faultRows is the table of the faults of devices, or of providers.
+func faultRows(of string) string {
 	var b strings.Builder
-	if of == "" {
-		b.WriteString("| fault | in | the device |\n|---|---|---|\n")
-		for _, d := range passkeytest.Catalogue() {
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", d.Fault, d.Ceremony, d.Doc)
+	if of == "provider faults" {
+		b.WriteString("| fault | the provider |\n|---|---|\n")
+		for _, d := range federationtest.Catalogue() {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", d.Fault, d.Doc)
 		}
 		return b.String()
 	}
+	b.WriteString("| fault | in | the device |\n|---|---|---|\n")
+	for _, d := range passkeytest.Catalogue() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", d.Fault, d.Ceremony, d.Doc)
+	}
+	return b.String()
+}
+
+// table is that of the members of a definition, or of the file itself.
+func table(t *testing.T, schema *yaml.Node, of string) string {
+	var b strings.Builder
 	object := schema
 	if of != "file" {
 		object = member(schema, "$defs", of)
@@ -83,11 +98,14 @@ func table(t *testing.T, schema *yaml.Node, of string) string {
 	for i := 0; i < len(members.Content); i += 2 {
 		name, described := members.Content[i].Value, members.Content[i+1]
 		doc := text(described, "description")
-		if ref := reference(described); doc == "" && ref != "" && ref != "fault" {
+		if ref := reference(described); doc == "" && ref != "" && name != "fault" {
 			doc = text(member(schema, "$defs", ref), "description")
 		}
-		if name == "fault" {
+		switch reference(described) {
+		case "fault":
 			doc = "How the authenticator or its browser misbehaves: see below."
+		case "federationFault":
+			doc = "How the provider, or the browser that comes from it, misbehaves: see below."
 		}
 		if doc == "" {
 			t.Errorf("%s: %s has no description", of, name)
@@ -105,6 +123,8 @@ func shape(schema *yaml.Node) string {
 		return "duration"
 	case "fault":
 		return "[fault](#faults)"
+	case "federationFault":
+		return "[fault](#faults-of-providers)"
 	case "application":
 		return "members of an application"
 	default:
