@@ -84,7 +84,10 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 
 	ctx, stop := context.WithCancel(ctx)
 	var upkeep sync.WaitGroup
-	upkeep.Go(debug.FreeOSMemory) // what starting took and serving does not need
+	upkeep.Go(func() {
+		h.tellBroken(ctx)
+		debug.FreeOSMemory() // what starting took and serving does not need
+	})
 	upkeep.Go(func() { h.sweep(ctx) })
 	upkeep.Go(func() { h.tendKeys(ctx) })
 	upkeep.Go(func() { h.deliveries().Run(ctx) })

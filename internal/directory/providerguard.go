@@ -53,6 +53,11 @@ func handleOf(p *schemas.IdentityProvider) string {
 // namedProvider is where a flow names an identity provider.
 type namedProvider struct{ path, handle string }
 
+// missing says that there is none of that handle.
+func (n namedProvider) missing() schemas.Problem {
+	return schemas.Problem{Path: n.path, Message: fmt.Sprintf("there is no identity provider %.64q; make it first", n.handle)}
+}
+
 // namedProviders lists the identity providers that a flow names.
 func namedProviders(f *schemas.Flow) (list []namedProvider) {
 	for i, n := range f.Nodes {
@@ -86,7 +91,7 @@ func checkNamedProviders(w *work, f *schemas.Flow) error {
 			return err
 		}
 		if p == nil {
-			w.invalid(named.path, "there is no identity provider %.64q; make it first", named.handle)
+			w.problems = append(w.problems, named.missing())
 		}
 	}
 	return nil

@@ -1,0 +1,99 @@
+package directory
+
+import (
+	"context"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// BrokenFlow is a stored flow whose runs fail. Where that is for want of an identity
+// provider, only those fail that come to it.
+type BrokenFlow struct {
+	Flow *schemas.Flow
+	// Findings are what is wrong with it, without warnings.
+	Findings []schemas.Problem
+}
+
+// BrokenFlows tells of every flow whose active version may not run, or not as it
+// should. All that is stored was proven; but a target that a flow names may have been
+// taken out of the configuration, a file may name a provider that nobody has made, and
+// the rules may be stricter than those of the release that stored it. Sub-flows are
+// looked at where they are used.
+func (d *Directory) BrokenFlows(ctx context.Context, c Call, tell func(BrokenFlow)) error {
+	r := d.reader(c)
+	page := store.Page{Limit: pageSize}
+	providers := map[string]bool{}
+	for {
+		found, err := store.Flows().List(ctx, r, page)
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			if err := d.examine(ctx, r, &found[i], providers, tell); err != nil {
+				return err
+			}
+		}
+		if len(found) < pageSize {
+			return nil
+		}
+		page.After = found[len(found)-1].ID
+	}
+}
+
+// examine tells of one flow, if it is broken. Providers are those that have been
+// looked for, by handle, and whether they are there.
+func (d *Directory) examine(ctx context.Context, r store.Reader, f *schemas.Flow, providers map[string]bool, tell func(BrokenFlow)) error {
+	if f.FlowType == schemas.Subflow || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	_, problems, err := d.prove(f)
+	if err != nil {
+		return err
+	}
+	broken := BrokenFlow{Flow: f}
+	for _, p := range problems {
+		if !p.Warning {
+			broken.Findings = append(broken.Findings, p)
+		}
+	}
+	missing, err := missingProviders(ctx, r, f, providers)
+	if err != nil {
+		return err
+	}
+	broken.Findings = append(broken.Findings, missing...)
+	if len(broken.Findings) > 0 {
+		tell(broken)
+	}
+	return nil
+}
+
+// missingProviders lists the identity providers that a flow, or a part of it, names
+// and that are not there.
+func missingProviders(ctx context.Context, r store.Reader, f *schemas.Flow, known map[string]bool) (missing []schemas.Problem, err error) {
+	for _, named := range namedProviders(f) {
+		there, looked := known[named.handle]
+		if !looked {
+			p, err := store.IdentityProviders().Find(ctx, r, "handle", named.handle)
+			if err != nil {
+				return nil, err
+			}
+			there = p != nil
+			known[named.handle] = there
+		}
+		if !there {
+			missing = append(missing, named.missing())
+		}
+	}
+	for _, u := range schemas.UsesOf(f.Parts) {
+		more, err := missingProviders(ctx, r, f.Parts[u.Handle], known)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range more {
+			p.Path, p.Message = "", "in the sub-flow "+u.Handle+": "+p.Message
+			missing = append(missing, p)
+		}
+	}
+	return missing, nil
+}
