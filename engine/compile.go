@@ -246,9 +246,10 @@ func withOf(n *schemas.Node) json.RawMessage {
 }
 
 func (c *compiler) newExecutor(i int, inputs map[string]schemas.InputType, replies map[string]map[string]ReplyType, partial bool) (Executor, []schemas.Problem) {
-	n := &c.nodes[i]
+	n := c.nodes[i]
+	n.Next = c.leading(i)
 	config := &Config{
-		FlowType: c.flow.FlowType, Guarantees: c.flow.Guarantees, Node: n, With: withOf(n),
+		FlowType: c.flow.FlowType, Guarantees: c.flow.Guarantees, Node: &n, With: withOf(&n),
 		Inputs: inputs, Replies: replies, Partial: partial,
 	}
 	if inner := c.inner[i]; inner != nil {

@@ -122,7 +122,9 @@ type Config struct {
 	FlowType schemas.FlowType
 	// Guarantees are what the author wants proven of the flow.
 	Guarantees schemas.Guarantees
-	Node       *schemas.Node
+	// Node is the node as it stands in the graph: of one in a sub-flow, Next says what
+	// the outcomes lead to where the sub-flow is used.
+	Node *schemas.Node
 	// With is the node's configuration; {} when the flow gives none.
 	With json.RawMessage
 	// Subflow is the sub-flow of a node that uses one.
