@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/mattn/go-isatty"
 
@@ -34,6 +35,7 @@ func (c flowCheckCommand) Run(p program) error {
 	if err != nil {
 		return err
 	}
+	findings.TellClashes(list, filepath.Dir)
 	if err := c.write(p, list); err != nil {
 		return err
 	}

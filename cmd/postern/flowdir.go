@@ -47,7 +47,7 @@ func (f flowFolder) read() ([]*schemas.Document, error) {
 	for i := range files {
 		documents[i] = document(&files[i])
 	}
-	tellClashes(files, documents)
+	findings.TellClashes(files, func(string) string { return f.dir })
 	files = slices.DeleteFunc(files, func(file findings.File) bool { return len(file.Findings) == 0 })
 	if len(files) == 0 {
 		return documents, nil
@@ -69,25 +69,6 @@ func document(f *findings.File) *schemas.Document {
 	}
 	d, _ := read(f.Text)
 	return d
-}
-
-// tellClashes adds to what was found that several files have a flow of one type
-// and handle.
-func tellClashes(files []findings.File, documents []*schemas.Document) {
-	first := map[string]string{} // the names of files, by what their flows are called
-	for i := range files {
-		f, d := &files[i], documents[i]
-		if f.Handle == "" {
-			continue // it may not run anyhow
-		}
-		flowType, _ := d.At("flowType").Text()
-		key := flowType + " " + f.Handle
-		if other, taken := first[key]; taken {
-			clash := schemas.Problem{Rule: engine.RuleShape, Path: "handle", Message: fmt.Sprintf("the %s flow in %s has the handle %q too: choose another for one of them", flowType, other, f.Handle)}
-			f.Findings = append(f.Findings, d.Locate([]schemas.Problem{clash})...)
-		}
-		first[key] = f.Name
-	}
 }
 
 // take makes the store's flows what the documents say, and prints which of them

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/flows/diff"
+	"github.com/postern-id/postern/flows/findings"
 	"github.com/postern-id/postern/nodes"
 	"github.com/postern-id/postern/schemas"
 )
@@ -44,17 +47,10 @@ func (c flowPushCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	var graphs []*engine.Graph
-	var wrong error
-	for _, file := range files {
-		g, err := p.graph(file, flowsAmong(files)...)
-		wrong = errors.Join(wrong, err)
-		graphs = append(graphs, g)
+	graphs, from, err := p.graphs(files)
+	if err != nil {
+		return err
 	}
-	if wrong != nil {
-		return wrong
-	}
-	graphs = inOrderOfUse(graphs)
 	server, err := c.connect(ctx, p)
 	if err != nil {
 		return err
@@ -63,7 +59,7 @@ func (c flowPushCommand) Run(ctx context.Context, p program) error {
 	for _, g := range graphs {
 		changes, err := c.push(ctx, p, server, g, pushed)
 		if err != nil {
-			return err
+			return p.inFile(from[g], err)
 		}
 		todo = todo || changes
 	}
@@ -71,6 +67,45 @@ func (c flowPushCommand) Run(ctx context.Context, p program) error {
 		return errFindings
 	}
 	return nil
+}
+
+// graphs compiles flow files, which are to be of different flows, and returns sub-flows
+// before the flows that use them, and the file of each.
+func (p program) graphs(files []string) (graphs []*engine.Graph, from map[*engine.Graph]string, wrong error) {
+	from, taken := map[*engine.Graph]string{}, findings.Handles{}
+	for _, file := range files {
+		g, err := p.graph(file, flowsAmong(files)...)
+		if err != nil {
+			wrong = errors.Join(wrong, err)
+			continue
+		}
+		if clash := taken.Take(file, g.Flow().FlowType, g.Flow().Handle); clash != nil {
+			wrong = errors.Join(wrong, flows.Faults(file, clash))
+		}
+		graphs, from[g] = append(graphs, g), file
+	}
+	if wrong != nil {
+		return nil, nil, wrong
+	}
+	return inOrderOfUse(graphs), from, nil
+}
+
+// inFile tells what a server has found in a flow where it stands in the flow's file,
+// and not where it stood in the request.
+func (p program) inFile(file string, err error) error {
+	var refused *schemas.Error
+	if file == stdinPath || !errors.As(err, &refused) || len(refused.Errors) == 0 {
+		return err
+	}
+	s, unread := p.source(file)
+	if unread != nil {
+		return err
+	}
+	problems := slices.Clone(refused.Errors)
+	for i := range problems {
+		problems[i].Line, problems[i].Column = 0, 0
+	}
+	return flows.Faults(file, s.Locate(problems))
 }
 
 // push stores one flow, and reports whether it changes anything. What sub-flows have
@@ -179,5 +214,8 @@ func (c flowRestoreCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "%s: version %d is as version %d was\n", now.Handle, now.ActiveVersion, c.Version)
+	for _, use := range now.UsedBy {
+		fmt.Fprintf(p.stdout, "%s keeps to version %d of it: restore or push that too\n", use.Handle, use.Version)
+	}
 	return nil
 }

@@ -82,7 +82,7 @@ func missingProviders(ctx context.Context, r store.Reader, f *schemas.Flow, know
 			known[named.handle] = there
 		}
 		if !there {
-			missing = append(missing, named.missing())
+			missing = append(missing, named.missing(""))
 		}
 	}
 	for _, u := range schemas.UsesOf(f.Parts) {

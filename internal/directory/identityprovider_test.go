@@ -212,7 +212,9 @@ func TestFlowsNameProviders(t *testing.T) {
 		call     Call
 		readOnly bool
 	}{{System(), false}, {as(h.ids["user"], "system"), false}, {as(h.ids["user"], "system"), true}} {
-		refused(t, judge(c.call, c.readOnly), schemas.CodeInvalidFlow, `nodes[3].with.provider: there is no identity provider "club"`)
+		refused(t, judge(c.call, c.readOnly), schemas.CodeInvalidFlow, `nodes[3].with.provider: there is no identity provider "club"; make it first`)
 	}
+	flow.Nodes[3].With = []byte(`{"provider": "crop"}`)
+	refused(t, judge(System(), false), schemas.CodeInvalidFlow, `nodes[3].with.provider: there is no identity provider "crop"; did you mean "corp"?; else make it first`)
 	must(t, judge(System(), true))
 }

@@ -53,9 +53,13 @@ func handleOf(p *schemas.IdentityProvider) string {
 // namedProvider is where a flow names an identity provider.
 type namedProvider struct{ path, handle string }
 
-// missing says that there is none of that handle.
-func (n namedProvider) missing() schemas.Problem {
-	return schemas.Problem{Path: n.path, Message: fmt.Sprintf("there is no identity provider %.64q; make it first", n.handle)}
+// missing says that there is none of that handle, and with a hint which was meant.
+func (n namedProvider) missing(hint string) schemas.Problem {
+	mend := "; make it first"
+	if hint != "" {
+		mend = hint + "; else make it first"
+	}
+	return schemas.Problem{Path: n.path, Message: fmt.Sprintf("there is no identity provider %.64q%s", n.handle, mend)}
 }
 
 // namedProviders lists the identity providers that a flow names.
@@ -91,8 +95,23 @@ func checkNamedProviders(w *work, f *schemas.Flow) error {
 			return err
 		}
 		if p == nil {
-			w.problems = append(w.problems, named.missing())
+			hint, err := w.providerHint(named.handle)
+			if err != nil {
+				return err
+			}
+			w.problems = append(w.problems, named.missing(hint))
 		}
 	}
 	return nil
+}
+
+// providerHint says which identity provider was probably meant.
+func (w *work) providerHint(handle string) (string, error) {
+	var known []string
+	table := store.IdentityProviders()
+	err := eachOf(w, table.List, store.Page{}, table.ID, func(p *schemas.IdentityProvider) error {
+		known = append(known, p.Handle)
+		return nil
+	})
+	return schemas.Hint(handle, known), err
 }
