@@ -214,7 +214,8 @@ func factNames(facts []Fact) string {
 			words[i] = string(f)
 		}
 	}
-	return strings.Join(words, " or ")
+	// The facts of one reply, about a user or not, are one thing to who reads this.
+	return strings.Join(slices.Compact(words), " or ")
 }
 
 // checkEnds refuses an AUTHENTICATION flow that could complete without having
