@@ -67,6 +67,7 @@ type compiler struct {
 	spots    []spot         // and where they come from
 	inner    []*scope       // of nodes that use a sub-flow
 	total    int            // nodes of all flows in use
+	text     int            // bytes of their configurations
 	shelf    schemas.Subflows
 	above    []string // handles of the sub-flows that led to this one, and its own
 	circle   []string // of handles
@@ -86,7 +87,7 @@ const maxFindings = 100
 
 func newCompiler(flow *schemas.Flow, kinds Kinds) *compiler {
 	return &compiler{
-		flow: flow, kinds: kinds, graph: &Graph{flow: flow}, total: len(flow.Nodes),
+		flow: flow, kinds: kinds, graph: &Graph{flow: flow}, total: len(flow.Nodes), text: textOf(flow),
 		index: map[string]int{}, misshapen: make([]bool, len(flow.Nodes)), examined: map[string]*compiler{},
 	}
 }

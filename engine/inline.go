@@ -29,6 +29,10 @@ const (
 	// maxNodes is how many nodes a flow may have with those of its sub-flows, as
 	// many as a flow without any.
 	maxNodes = 2000
+	// maxText is how long the configurations of all these nodes may be together, in
+	// bytes. One large sub-flow, used a thousand times, would have a server compile its
+	// expressions for an hour, and keep it a thousand times.
+	maxText = 1 << 20
 )
 
 // scope is what the nodes of one flow, or of one use of a sub-flow, have in common.
@@ -124,13 +128,36 @@ func (c *compiler) inline(i int, handle string) *scope {
 	if f == nil {
 		return nil
 	}
-	if c.total += len(f.Nodes); c.total > maxNodes {
-		if c.total-len(f.Nodes) <= maxNodes { // told once
-			c.report(RuleSubflow, i, "with.flow", "with the nodes of its sub-flows the flow has more than %d; use fewer", maxNodes)
-		}
+	if !c.hasRoom(i, f) {
 		return nil
 	}
 	return &scope{flow: f, prefix: c.nodes[i].ID + ".", use: i, handles: handles, exits: map[string]int{}}
+}
+
+// hasRoom counts what a sub-flow adds for node i, and reports once if it is too much.
+func (c *compiler) hasRoom(i int, f *schemas.Flow) bool {
+	before := c.total <= maxNodes && c.text <= maxText
+	c.total += len(f.Nodes)
+	c.text += textOf(f)
+	switch {
+	case !before:
+		return false
+	case c.total > maxNodes:
+		c.report(RuleSubflow, i, "with.flow", "with the nodes of its sub-flows the flow has more than %d; use fewer", maxNodes)
+		return false
+	case c.text > maxText:
+		c.report(RuleSubflow, i, "with.flow", "with those of its sub-flows the configurations (`with`) of the flow have more than %d bytes; use fewer, or shorter ones", maxText)
+		return false
+	}
+	return true
+}
+
+// textOf is how long the configurations of a flow's own nodes are, in bytes.
+func textOf(f *schemas.Flow) (n int) {
+	for i := range f.Nodes {
+		n += len(f.Nodes[i].With)
+	}
+	return n
 }
 
 func circleMessage(handles []string) string {

@@ -101,11 +101,13 @@ func TestSubflowFindings(t *testing.T) {
 		many = append(many, fmt.Sprintf("n%d ask a=n%d b=end", i, i+1))
 	}
 	large := part("large", "", "", append(many, "n1500 ask end")...)
+	heavy := part("heavy", "", "", "a strict a=end")
+	heavy.Nodes[0].With = json.RawMessage("{" + strings.Repeat(" ", 400<<10) + "}")
 	named := part("named", "", "", "r resolve end")
 	named.Requires.Inputs = map[string]schemas.InputType{"name": schemas.TextInput}
 	numbered := part("numbered", "", "", "r resolve end")
 	numbered.Requires.Inputs = map[string]schemas.InputType{"name": schemas.NumberInput}
-	shelf := shelfOf(append(chain, login, added, large, named, numbered,
+	shelf := shelfOf(append(chain, login, added, large, heavy, named, numbered,
 		part("mirror", "", "", "a sub:glass end"), part("glass", "", "", "a sub:mirror end"),
 		part("rotten", "", "passed", "key prov passed"),
 		part("quiet", "", "", "a pass end"),
@@ -145,6 +147,7 @@ func TestSubflowFindings(t *testing.T) {
 		{"deep", using(reg, "in sub:c7 end"), nil},
 		{"too deep", using(reg, "in sub:c8 end"), []string{"subflow nodes[0].with.flow: at most 8"}},
 		{"large", using(reg, "in sub:large end"), nil},
+		{"too long", using(reg, "q ask in", "in sub:heavy more", "more sub:heavy then", "then sub:heavy last", "last sub:heavy end"), []string{"subflow nodes[3].with.flow: more than 1048576 bytes"}},
 		{"too large", using(reg, "in sub:large more", "more sub:large then", "then sub:large end"), []string{"subflow nodes[1].with.flow: more than 2000"}},
 		{"a circle that asks nothing", using(reg, "in sub:quiet more", "more pass a=in b=end"), []string{"circle nodes[0].next: in → in.a → more → in"}},
 		{"requires, of a flow that runs", withRequires(flowOf(reg, "q ask end")), []string{"shape requires: only a SUBFLOW requires"}},
