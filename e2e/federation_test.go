@@ -128,6 +128,30 @@ func TestHeldIdentityStaysInItsBrowser(t *testing.T) {
 	}
 }
 
+// A client's request may lead to the provider at once, and its answer to the client, with
+// nothing to click in between but what the provider asks.
+func TestRequestGoesToAnotherProviderAtOnce(t *testing.T) {
+	t.Parallel()
+	f := newFederated(t)
+	f.app = f.storeFlow(t, "provider_alone.yaml")
+	rp := newRelyingParty(t, f.postern, "News")
+	f.gives(t, rp.id)
+	g := &gateTab{tab: openTab(t), base: f.base}
+	g.open(rp.request())
+	f.signInThere(g)
+	got := rp.redeem(rp.awaits(g.tab).Get("code"))
+	claims := rp.verify(got.ID, got.Access)
+	if amr, _ := json.Marshal(claims["amr"]); string(amr) != `["fed"]` {
+		t.Errorf("the ID token has %v", claims)
+	}
+	f.hasIdentity(t, "ada@example.org")
+	g.open(rp.request("prompt", "login")) // which is the provider's to heed
+	f.signInThere(g)
+	if rp.awaits(g.tab).Get("code") == "" {
+		t.Error("no code came of the second sign-in")
+	}
+}
+
 // gives an application the flow.
 func (f *federated) gives(t *testing.T, applicationID string) {
 	t.Helper()

@@ -219,6 +219,23 @@ func TestGateBeginsAtAnotherProvider(t *testing.T) {
 	e.arrives()
 	e.click("agree")
 	e.shows("step/welcome")
+
+	// Who comes from an application has a run that has begun; who comes to it once more
+	// may have come back from the provider.
+	e.visit("signin", "executionId=run-1", "begun=1")
+	e.arrives()
+	for _, address := range e.history() {
+		if strings.Contains(address, "begun") {
+			t.Errorf("in the history is %s", address)
+		}
+	}
+	eval[any](e.tab, `void history.back()`)
+	e.until(`document.title !== "Provider"`)
+	e.until(`document.readyState === "complete"`)
+	if !e.holds(`location.pathname === "/gate/signin"`) {
+		e.visit("signin", "executionId=run-1") // the page was left before it was a place in the history
+	}
+	e.stays()
 }
 
 // Whoever comes back without an answer, or with a bad one, sees the step and

@@ -11,11 +11,15 @@ import (
 
 // redirectURI is where a provider sends the browser with its answer: to the hosted
 // pages for a run of theirs, or else to the page of the application that drives the
-// run itself, among the redirect URIs that it has registered. own reports whether the
-// page is the server's own, which passes on the answer as it came.
+// run itself, among the redirect URIs that it has registered. A run that an
+// authorization request has begun, before any page, is for the hosted pages. own
+// reports whether the page is the server's own, which passes on the answer as it came.
 func (d Deps) redirectURI(ctx context.Context, v *engine.Visit) (uri string, own bool, err error) {
 	gate := cmp.Or(d.GateURL, d.BaseURL+"/gate")
 	from := v.Request.Origin
+	if from == "" && v.AuthRequestID != "" {
+		from = originOf(gate)
+	}
 	if own = from != "" && from == originOf(d.BaseURL); own || from != "" && from == originOf(gate) {
 		return gate + "/callback", own, nil
 	}

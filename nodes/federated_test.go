@@ -37,6 +37,13 @@ func TestRedirectURIOfRuns(t *testing.T) {
 		{"https://app.example.com", "", &schemas.Application{}, "", false},
 		{"https://app.example.com", "", &schemas.Application{ClientID: "gone"}, "", false},
 	}
+	for gate, want := range map[string]string{"": "https://id.example.com/gate/callback", "https://pages.example.com": "https://pages.example.com/callback"} {
+		d := Deps{BaseURL: "https://id.example.com", GateURL: gate, Clients: oneClient{app}}
+		uri, own, err := d.redirectURI(t.Context(), &engine.Visit{Application: app, AuthRequestID: "auth-1"})
+		if uri != want || own != (gate == "") || err != nil {
+			t.Errorf("of an authorization request: got %q, %v, %v", uri, own, err)
+		}
+	}
 	for _, test := range tests {
 		d := Deps{BaseURL: "https://id.example.com", GateURL: test.gate, Clients: oneClient{app}}
 		uri, own, err := d.redirectURI(t.Context(), &engine.Visit{Application: test.app, Request: engine.Request{Origin: test.origin}})

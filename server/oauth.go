@@ -56,6 +56,7 @@ func (s *server) beginSignIn(r *http.Request, a *schemas.AuthRequest, session *s
 	}
 	req := engineRequest(r, &executeBody{})
 	req.AuthRequest, req.Session = a, session
+	req.Origin = "" // of the page that led here, and not of the one that goes on
 	return s.begin(r.Context(), app, schemas.Authentication, nil, req)
 }
 

@@ -187,9 +187,11 @@ func failureOf(step *schemas.Step) string {
 	return step.Error.Description.DefaultValue
 }
 
-// gate is where people go on with the run.
+// gate is where people go on with the run. That it has just begun is in the address
+// once: the pages take it out, and leave for another provider by themselves only where
+// it was.
 func (p *Provider) gate(req *schemas.AuthRequest, executionID, locales string) string {
-	q := url.Values{"applicationId": {req.ApplicationID}, "authId": {req.ID}, "executionId": {executionID}}
+	q := url.Values{"applicationId": {req.ApplicationID}, "authId": {req.ID}, "executionId": {executionID}, "begun": {"1"}}
 	if locales != "" {
 		q.Set(localesParameter, locales)
 	}

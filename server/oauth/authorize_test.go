@@ -15,7 +15,7 @@ import (
 func TestAuthorize(t *testing.T) {
 	a, b := newSignIns(t), browser{}
 	to := a.authorize(b, ask("login_hint", "ann", "ui_locales", "de", "unknown", "x", "scope", "openid profile phone system:users:read system"))
-	want := gateURL + "/signin?applicationId=app-app&authId=" + a.begun.ID + "&executionId=run&login_hint=ann&ui_locales=de"
+	want := gateURL + "/signin?applicationId=app-app&authId=" + a.begun.ID + "&begun=1&executionId=run&login_hint=ann&ui_locales=de"
 	if to.String() != want {
 		t.Errorf("leads to %s, want %s", to, want)
 	}

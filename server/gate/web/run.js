@@ -19,7 +19,9 @@ const typed = {}; // what the person entered, without secrets
 // provider gave, while how the application looks is on its way.
 export async function begin(name, id, looks, answer) {
 	[page, applicationId, typed.username] = [name, id, params.get("login_hint") ?? ""];
-	const first = answer ? execute(answer) : params.has("executionId") ? current() : start();
+	const begun = params.has("begun") ? Date.now() : 0;
+	params.delete("begun");
+	const first = answer ? execute(answer) : params.has("executionId") ? current(begun) : start();
 	first.catch(() => {}); // it is awaited below
 	[meta, autofill] = await Promise.all([looks, passkey.hasAutofill().catch(() => false)]);
 	await task(null, () => first);
@@ -31,8 +33,8 @@ const task = (pressed, work) => attempt(pressed, () => work().then(show), recove
 
 // Takes a step. The answer tells when the person asked for it, 0 where the page
 // only found its run again, and nobody knows how old its passkey options are.
-async function execute(body) {
-	const at = body.action || body.flowType ? Date.now() : 0;
+async function execute(body, begun = 0) {
+	const at = body.action || body.flowType ? Date.now() : begun;
 	return { data: {}, ...(await call("POST", "flow/execute", { body: { ...body, verbose: true } })), at };
 }
 
@@ -44,7 +46,7 @@ async function start() {
 	return execute({ applicationId, authId: params.get("authId") ?? undefined, flowType: page === "signup" ? "REGISTRATION" : "AUTHENTICATION" });
 }
 
-const current = () => execute({ executionId: params.get("executionId") });
+const current = (begun) => execute({ executionId: params.get("executionId") }, begun);
 
 // Answers the step. The challenge token ties the answer to it.
 function send(action, inputs) {
