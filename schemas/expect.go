@@ -21,8 +21,12 @@ func (f fault) message() string {
 	return f.expectation()
 }
 
-// wrongType also tells a YAML author that quotes make a string.
+// wrongType also tells a YAML author that quotes make a string. Of an object it shows
+// what one looks like, where the schema says that in x-expect.
 func (f fault) wrongType() string {
+	if words, ok := f.schema["x-expect"].(string); ok && f.want == "object" {
+		return "expected " + words + ", got " + f.came()
+	}
 	var types []string
 	text := false
 	for _, t := range list(f.want) {

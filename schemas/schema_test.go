@@ -21,6 +21,7 @@ func told(s *Schema, value string) []string {
 func TestCheckWordsEveryKeyword(t *testing.T) {
 	tests := []struct{ schema, value, want string }{
 		{`{"type": "string"}`, `[]`, `expected a string, got a list`},
+		{`{"type": "object", "x-expect": "a map such as {a: b}"}`, `[]`, `expected a map such as {a: b}, got a list`},
 		{`{"type": "integer"}`, `1.5`, `expected a whole number, got a number with a fraction`},
 		{`{"type": ["boolean", "null", "object"]}`, `"x"`, `expected true or false, null or an object, got a string`},
 		{`{"type": "string"}`, `false`, `expected a string, got false; put it in quotes`},
