@@ -61,7 +61,7 @@ func federatedOutcomes() []engine.Outcome {
 		},
 		{
 			Name: "failure", Optional: true,
-			Doc: "the person declined there, or the identity is another user's than the run is about, or lacks a claim that is required, or the provider does not answer, or not as it must",
+			Doc: "the person declined there, or the identity is another user's than the run is about, or lacks a claim that is required, or the provider does not answer when it is tried again, or not as it must",
 		},
 	}
 }
