@@ -44,6 +44,18 @@ func TestRunsAtRest(t *testing.T) {
 	wantAtRest(t, dir, s.ExecutionID, name, options.Challenge)
 }
 
+// Nor are the challenges of the endpoints of single ceremonies.
+func TestPasskeySessionsAtRest(t *testing.T) {
+	dir := t.TempDir()
+	w := newRig(t, "POSTERN_DATA_DIR="+dir)
+	var started struct {
+		SessionToken                      string
+		PublicKeyCredentialRequestOptions struct{ Challenge string }
+	}
+	w.post("/auth/passkey/start", map[string]any{}, &started)
+	wantAtRest(t, dir, "anonymous:", started.SessionToken, started.PublicKeyCredentialRequestOptions.Challenge)
+}
+
 // wantAtRest fails the test if a file of the folder has one of the secrets; and if
 // none has the text that the database has in the clear, since then it is elsewhere.
 func wantAtRest(t *testing.T, dir, clear string, secrets ...string) {

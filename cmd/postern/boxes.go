@@ -13,6 +13,7 @@ type boxes struct {
 	providers  *token.Box // the secrets that identity providers know this server by
 	deliveries *token.Box // what is to be sent
 	runs       *token.Box // what runs know
+	sessions   *token.Box // what ceremonies at the passkey endpoints know
 }
 
 // newBoxes derives the keys from the key-encryption key.
@@ -26,6 +27,7 @@ func newBoxes(kek []byte) (b boxes, err error) {
 		"identity providers": {&b.providers, token.NewBox},
 		"deliveries":         {&b.deliveries, token.NewBox},
 		"runs":               {&b.runs, token.NewBusyBox},
+		"passkey sessions":   {&b.sessions, token.NewBusyBox},
 	} {
 		made, failed := kind.newBox(token.Derive(kek, purpose, 32))
 		*kind.box, err = made, errors.Join(err, failed)

@@ -179,7 +179,7 @@ func (h *house) handler() http.Handler {
 		PublicURL: h.cfg.Server.PublicURL, AccountPage: h.cfg.Server.PublicURL + "/gate/account", AllowedOrigins: h.cfg.CORS.AllowedOrigins,
 		Engine: h.flowEngine(), Catalogue: h.catalogue, Applications: h.applications,
 		OAuth: authorization, ApplicationOrigin: authorization.ApplicationOrigin,
-		Passkeys: h.passkeys, Store: h.store, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
+		Passkeys: h.passkeys, Store: store.SealedSessions{Store: h.store, Box: h.boxes.sessions, Log: h.log}, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
 		SessionTTL: time.Duration(h.cfg.Passkey.Timeout),
 		Throttle:   h.throttle, Devices: h.boxes.devices, Proxies: proxies(h.cfg.Server),

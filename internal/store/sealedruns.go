@@ -2,20 +2,12 @@ package store
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"log/slog"
 	"strconv"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
-
-// Box seals texts that belong to something.
-type Box interface {
-	Seal(text []byte, belongs string) []byte
-	Open(sealed []byte, belongs string) ([]byte, error)
-}
 
 // SealedRuns are the runs of a store whose states the database holds sealed: what
 // people have typed, the challenges and the keys of authenticator apps that they
@@ -36,7 +28,7 @@ func (s SealedRuns) Run(ctx context.Context, id string) (*schemas.Run, error) {
 	if err != nil || !isSealed(run.State) {
 		return run, err
 	}
-	if run.State, err = s.open(run); err != nil {
+	if run.State, err = openState(s.Box, run.State, belongs(run)); err != nil {
 		s.Log.WarnContext(ctx, "the state of a run does not open, so the run is over: the key has changed, or the row has", "run", run.ID, "error", err)
 		return nil, errNoRun()
 	}
@@ -47,29 +39,9 @@ func (s SealedRuns) Run(ctx context.Context, id string) (*schemas.Run, error) {
 func (s SealedRuns) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
 	kept := *run
 	if len(run.State) > 0 {
-		kept.State = s.seal(run)
+		kept.State = sealState(s.Box, run.State, belongs(run))
 	}
 	return s.Store.Commit(ctx, &kept, changes)
-}
-
-// isSealed tells states that are sealed from those that an older version has kept:
-// the column is JSON, a sealed state is a text in it, and one in the clear an object.
-func isSealed(state json.RawMessage) bool { return len(state) > 0 && state[0] == '"' }
-
-func (s SealedRuns) seal(run *schemas.Run) json.RawMessage {
-	sealed := s.Box.Seal(run.State, belongs(run))
-	text := make(json.RawMessage, 0, base64.StdEncoding.EncodedLen(len(sealed))+2)
-	text = append(text, '"')
-	text = base64.StdEncoding.AppendEncode(text, sealed)
-	return append(text, '"')
-}
-
-func (s SealedRuns) open(run *schemas.Run) (json.RawMessage, error) {
-	sealed, err := base64.StdEncoding.DecodeString(strings.Trim(string(run.State), `"`))
-	if err != nil {
-		return nil, err
-	}
-	return s.Box.Open(sealed, belongs(run))
 }
 
 // belongs says what a run's state was decided for. Nothing in it has a line break,

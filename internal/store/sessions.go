@@ -46,10 +46,14 @@ func (s *Store) TakePasskeySession(ctx context.Context, tokenHash []byte, now ti
 		return nil, err
 	}
 	if p == nil || !now.Before(p.ExpiresAt) {
-		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeStaleSession,
-			"The sessionToken is unknown, used, expired, or replaced by a newer one. Start again and use the newest.")
+		return nil, errStaleSession()
 	}
 	return p, nil
+}
+
+func errStaleSession() error {
+	return schemas.Errorf(schemas.Invalid, schemas.CodeStaleSession,
+		"The sessionToken is unknown, used, expired, or replaced by a newer one. Start again and use the newest.")
 }
 
 func takePasskeySession(t *tx, tokenHash []byte) (*schemas.PasskeySession, error) {
