@@ -44,6 +44,7 @@ type house struct {
 	passwords    *password.Pool
 	throttle     *throttle.Throttle
 	outbound     *outbound.Client
+	federation   *federation.Client
 	targets      *target.Targets
 	tokens       *token.Issuer
 	catalogue    *flows.Catalogue
@@ -107,6 +108,9 @@ func (h *house) build(ctx context.Context) error {
 	})
 	h.throttle = newThrottle(cfg)
 	h.outbound = outbound.New(outboundRules(cfg.Outbound))
+	// Identity providers have places of their own: those of h.outbound strangers can take,
+	// who name slow addresses as their clients' documents and keys.
+	h.federation = federation.New(outbound.New(outboundRules(cfg.Outbound)))
 	if h.targets, err = h.newTargets(); err != nil {
 		return err
 	}
@@ -123,7 +127,7 @@ func (h *house) build(ctx context.Context) error {
 		Factors: h.store, Identities: h.directory, Box: h.boxes.factors, Name: cfg.Passkey.RelyingPartyName,
 		Consents: h.store, Requests: h.store, Words: h.directory,
 		Hasher: h.passwords, Guesses: h.throttle, Mails: h.mails(), Targets: h.targets, Asserter: h.tokens, Ceremonies: h.passkeys,
-		Federation: federation.New(h.outbound), Clients: h.directory, GateURL: cfg.GateURL(),
+		Federation: h.federation, Clients: h.directory, GateURL: cfg.GateURL(),
 		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: token.Derive(kek, "decoys", 32),
 	})
 	h.catalogue = flows.NewCatalogue(h.store, h.kinds)

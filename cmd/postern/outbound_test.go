@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/federation"
+	"github.com/postern-id/postern/internal/outbound"
+	"github.com/postern-id/postern/schemas"
+)
+
+// serveAt serves at an address of this machine, and returns the URL.
+func serveAt(t *testing.T, host string, handle http.HandlerFunc) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", host+":0")
+	if err != nil {
+		t.Skipf("SKIP: this machine has no address %s", host)
+	}
+	s := &httptest.Server{Listener: listener, Config: &http.Server{Handler: handle}}
+	s.Start()
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// Who has the server ask slow addresses, of which anybody may name some, keeps nobody
+// from signing in with another provider.
+func TestStrangersTakeNoPlaceOfProviders(t *testing.T) {
+	h := emptyHouse(t, "POSTERN_OUTBOUND_ALLOW=127.0.0.0/8")
+	patient := h.outbound.With(func(r *outbound.Rules) { r.Timeout = time.Hour })
+	const hosts, share = 8, 8
+	came, release := make(chan bool, hosts*share), make(chan bool)
+	var waiting sync.WaitGroup
+	for host := range hosts {
+		slow := serveAt(t, fmt.Sprintf("127.0.0.%d", host+2), func(http.ResponseWriter, *http.Request) {
+			came <- true
+			<-release
+		})
+		for range share {
+			waiting.Go(func() { _, _ = patient.Get(t.Context(), slow) })
+		}
+	}
+	t.Cleanup(func() { close(release); waiting.Wait() })
+	for range hosts * share {
+		<-came
+	}
+	if _, err := h.outbound.Get(t.Context(), "http://127.0.0.100"); !schemas.HasCode(err, schemas.CodeOverloaded) {
+		t.Fatalf("there is a place left: %v", err)
+	}
+	asked := make(chan bool, 1)
+	issuer := serveAt(t, "127.0.0.1", func(w http.ResponseWriter, _ *http.Request) {
+		asked <- true
+		w.WriteHeader(http.StatusNotFound)
+	})
+	if _, err := h.federation.Begin(t.Context(), &schemas.IdentityProvider{Issuer: issuer}, federation.Request{Now: time.Now()}); len(asked) != 1 {
+		t.Errorf("the provider was not asked: %v", err)
+	}
+}
