@@ -42,7 +42,7 @@ func flowFiles() files {
 func scenarioFiles() files {
 	return files{"scenario", flows.ScenarioFiles, flows.IsScenarios, func(name string) error {
 		if flows.IsFlow(name) {
-			return fmt.Errorf("%s: this is a flow; its scenarios belong in %s", name, filepath.Base(flows.ScenariosOf(name)))
+			return fmt.Errorf("%s: this is a flow; expected the file of its scenarios, such as %s", name, flows.ScenariosOf(name))
 		}
 		return nil
 	}}

@@ -70,6 +70,19 @@ func (c flowPullCommand) wanted(ctx context.Context, server *bootstrap.FlowServe
 	return list, nil
 }
 
+// nearFlow says which flow of a server was probably meant, if that can be told.
+func nearFlow(ctx context.Context, server *bootstrap.FlowServer, name string) string {
+	list, err := server.All(ctx)
+	if err != nil {
+		return ""
+	}
+	var known []string
+	for _, f := range list {
+		known = append(known, f.Handle)
+	}
+	return schemas.Hint(name, known)
+}
+
 // handle is what a flow's handle is like, in its JSON Schema.
 var handle = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$`)
 
@@ -140,7 +153,7 @@ func flowCalled(ctx context.Context, server *bootstrap.FlowServer, name string) 
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("the server has no flow %q", name)
+		return nil, fmt.Errorf("the server has no flow %q%s", name, nearFlow(ctx, server, name))
 	}
 	return found, nil
 }
