@@ -94,7 +94,11 @@ func TestHeaders(t *testing.T) {
 			if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" || (h.Get("Strict-Transport-Security") != "") != hsts {
 				t.Errorf("%s%s: %v", base, path, h)
 			}
-			api := h.Get("Cache-Control") == "no-store" && strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'")
+			caching := "no-store"
+			if path == "/flow/meta?id=app" { // which is public
+				caching = "no-cache"
+			}
+			api := h.Get("Cache-Control") == caching && strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'")
 			if page := path == "/try/x"; page == api || page && h.Get("Content-Security-Policy") != "default-src 'self'" {
 				t.Errorf("%s%s: %v", base, path, h)
 			}

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -201,6 +202,28 @@ func TestFlowTroubles(t *testing.T) {
 				t.Errorf("the log does not know trace %s: %s", f.TraceID, log)
 			}
 		})
+	}
+}
+
+// What pages ask for each time is packed, and not sent to who has it.
+func TestFlowMetaIsSentOnce(t *testing.T) {
+	w := newWorld(t)
+	ask := func(header ...string) *httptest.ResponseRecorder {
+		return w.do("GET", "/flow/meta?id=app&language=de", "", header...)
+	}
+	plain, packed := ask(), ask("Accept-Encoding: br, gzip")
+	if packed.Header().Get("Content-Encoding") != "gzip" || 2*packed.Body.Len() > plain.Body.Len() || plain.Header().Get("Content-Encoding") != "" {
+		t.Errorf("%d bytes are packed to %d: %v", plain.Body.Len(), packed.Body.Len(), packed.Header())
+	}
+	again := ask("Accept-Encoding: br, gzip", "If-None-Match: "+packed.Header().Get("ETag"))
+	if again.Code != http.StatusNotModified || again.Body.Len() > 0 || again.Header().Get("Cache-Control") != "no-cache" {
+		t.Errorf("asked again: %d %v", again.Code, again.Header())
+	}
+	if rec := w.do("GET", "/flow/meta?id=closed&language=de", "", "If-None-Match: "+plain.Header().Get("ETag")); rec.Code != http.StatusOK {
+		t.Errorf("of another application: %d", rec.Code)
+	}
+	if vary := strings.Join(plain.Header().Values("Vary"), ", "); !strings.Contains(vary, "Accept-Encoding") || !strings.Contains(vary, "Origin") {
+		t.Errorf("it varies by %q", vary)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/document"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -58,7 +59,7 @@ func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the query is not as expected: %s", problems[0]).WithProblems(problems)
 	}
 	if id == "" {
-		return writeJSON(w, http.StatusOK, metaOf(&schemas.Application{}, query.Get("language")))
+		return writeMeta(w, r, metaOf(&schemas.Application{}, query.Get("language")))
 	}
 	app, err := s.Applications.Application(r.Context(), id)
 	if err != nil {
@@ -71,7 +72,18 @@ func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 	if !app.Vouched() { // somebody else's logo would make a stranger look like them
 		m.Application.LogoURL = ""
 	}
-	return writeJSON(w, http.StatusOK, m)
+	return writeMeta(w, r, m)
+}
+
+// writeMeta answers with what anybody may know. Clients may keep it, and ask whether it
+// is still so.
+func writeMeta(w http.ResponseWriter, r *http.Request, m meta) error {
+	text, err := encodeJSON(m)
+	if err != nil {
+		return fmt.Errorf("write the reply: %w", err)
+	}
+	document.New(jsonType, text).Serve(w, r, "no-cache")
+	return nil
 }
 
 func checkMeta(kind, tag string) []schemas.Problem {

@@ -1,17 +1,14 @@
 package gate
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"io/fs"
-	"net/http"
 	"path"
 	"strconv"
-	"strings"
-	"time"
+
+	"github.com/postern-id/postern/internal/document"
 )
 
 //go:embed web
@@ -48,20 +45,14 @@ func (g *gate) page(name string) page {
 	return page{Name: name, Version: g.version, Account: g.AccountApplicationID, Modules: coreModules()}
 }
 
-// document is a file as it is sent, prepared once.
-type document struct {
-	mediaType, etag string
-	plain, packed   []byte // packed is by gzip
-}
-
 // prepareFiles makes everything else under web/, and a version that changes
 // with any of it.
-func prepareFiles() (version string, files map[string]*document) {
+func prepareFiles() (version string, files map[string]*document.Document) {
 	names, err := fs.Glob(web, "web/*")
 	if err != nil {
 		panic(err) // the pattern is malformed
 	}
-	files = map[string]*document{}
+	files = map[string]*document.Document{}
 	sum := sha256.New()
 	for _, name := range names { // sorted
 		text, err := web.ReadFile(name)
@@ -71,7 +62,7 @@ func prepareFiles() (version string, files map[string]*document) {
 		sum.Write([]byte(name + "\x00" + strconv.Itoa(len(text)) + "\x00"))
 		sum.Write(text)
 		if base := path.Base(name); base != shellFile {
-			files[base] = newDocument(mediaType(base), text)
+			files[base] = document.New(mediaType(base), text)
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:6]), files
@@ -89,51 +80,4 @@ func mediaType(name string) string {
 		return "image/svg+xml"
 	}
 	panic("gate: " + name + " is of no type that is served")
-}
-
-func newDocument(mediaType string, text []byte) *document {
-	sum := sha256.Sum256(text)
-	return &document{mediaType: mediaType, etag: hex.EncodeToString(sum[:8]), plain: text, packed: pack(text)}
-}
-
-func pack(text []byte) []byte {
-	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		panic(err) // there is no such level
-	}
-	_, _ = w.Write(text) // a buffer takes everything
-	_ = w.Close()
-	return packed.Bytes()
-}
-
-// serve answers a GET or HEAD, with 304 if the client has the document already
-// (RFC 9110 §13). Each encoding is a representation with an ETag of its own.
-func (d *document) serve(w http.ResponseWriter, r *http.Request, caching string) {
-	h := w.Header()
-	h.Set("Content-Type", d.mediaType)
-	h.Set("Cache-Control", caching)
-	h.Set("Vary", "Accept-Encoding")
-	body, etag := d.plain, d.etag
-	if takesGzip(r.Header.Get("Accept-Encoding")) {
-		h.Set("Content-Encoding", "gzip")
-		body, etag = d.packed, d.etag+"-gz"
-	}
-	h.Set("ETag", `"`+etag+`"`)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
-}
-
-// takesGzip reads Accept-Encoding (RFC 9110 §12.5.3) as far as it matters:
-// whoever names gzip takes it, unless by a weight of zero.
-func takesGzip(field string) bool {
-	for coding := range strings.SplitSeq(field, ",") {
-		name, weight, _ := strings.Cut(coding, ";")
-		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			continue
-		}
-		_, value, weighted := strings.Cut(weight, "=")
-		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		return !weighted || err == nil && q > 0
-	}
-	return false
 }

@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+
+	"github.com/postern-id/postern/internal/document"
 )
 
 // Options is what the pages need to know of the server.
@@ -41,15 +43,15 @@ type gate struct {
 	Options
 	version string
 	shell   *template.Template
-	pages   map[string]*document // by the last part of the path
-	files   map[string]*document // by name
+	pages   map[string]*document.Document // by the last part of the path
+	files   map[string]*document.Document // by name
 }
 
 // New returns the handler of /gate and every path below it. Paths are taken as
 // they come: mount it without stripping a prefix.
 func New(o Options) http.Handler {
 	version, files := prepareFiles()
-	g := &gate{Options: o, version: version, files: files, pages: map[string]*document{}}
+	g := &gate{Options: o, version: version, files: files, pages: map[string]*document.Document{}}
 	// web/ is part of the program, so what is wrong with it is a bug.
 	g.shell = template.Must(template.ParseFS(web, "web/"+shellFile))
 	for _, name := range pageNames() {
@@ -57,7 +59,7 @@ func New(o Options) http.Handler {
 		if err := g.shell.Execute(&text, g.page(name)); err != nil {
 			panic(err)
 		}
-		g.pages[name] = newDocument(htmlType, text.Bytes())
+		g.pages[name] = document.New(htmlType, text.Bytes())
 	}
 	return g
 }
@@ -77,9 +79,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "":
 		goTo(w, "account")
 	case path == callback: // not even a cache keeps that address
-		g.pages[path].serve(w, r, "no-store")
+		g.pages[path].Serve(w, r, "no-store")
 	case g.pages[path] != nil:
-		g.pages[path].serve(w, r, revalidate)
+		g.pages[path].Serve(w, r, revalidate)
 	case strings.HasPrefix(path, "files/"):
 		g.serveFile(w, r, strings.TrimPrefix(path, "files/"))
 	default:
@@ -105,9 +107,9 @@ func (g *gate) serveFile(w http.ResponseWriter, r *http.Request, path string) {
 	case file == nil:
 		g.notFound(w, r)
 	case version == g.version:
-		file.serve(w, r, forever)
+		file.Serve(w, r, forever)
 	default:
-		file.serve(w, r, "no-store")
+		file.Serve(w, r, "no-store")
 	}
 }
 

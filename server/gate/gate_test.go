@@ -161,16 +161,6 @@ func TestFilesAreTypedPackedAndRevalidated(t *testing.T) {
 	}
 }
 
-func TestGzipIsTakenByWhoTakesIt(t *testing.T) {
-	for field, want := range map[string]bool{
-		"": false, "gzip": true, "br, GZIP": true, "gzip;q=0": false, "gzip; q=0.000": false, "gzip;q=0.5": true, "gzip;q=x": false, "x-gzip": false, "*": false,
-	} {
-		if got := takesGzip(field); got != want {
-			t.Errorf("Accept-Encoding %q: %v, want %v", field, got, want)
-		}
-	}
-}
-
 // The pages are read by people on slow lines, and by people who want to know
 // what runs where they sign in.
 func TestPagesAreSmall(t *testing.T) {
