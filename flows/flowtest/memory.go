@@ -1,14 +1,10 @@
 package flowtest
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -110,36 +106,6 @@ var person = sync.OnceValues(func() (*schemas.CompiledUserType, error) {
 	return schemas.CompileUserType(&t)
 })
 
-// CheckUser checks a person by the type Person; users of other types may have
-// any attributes.
-func (m *Memory) CheckUser(_ context.Context, u *schemas.User) error {
-	if u.Type != schemas.PersonName {
-		return nil
-	}
-	t, err := person()
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(u.Attributes)
-	if err != nil {
-		return err
-	}
-	if problems := t.Check(text, false); len(problems) > 0 {
-		return schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit,
-			"the user does not fit the type %s: %s", u.Type, problems[0]).WithProblems(problems)
-	}
-	return nil
-}
-
-// UserType returns the type Person; another is one that lets users be as they are.
-func (m *Memory) UserType(_ context.Context, name string) (*schemas.UserType, error) {
-	if name != schemas.PersonName {
-		return &schemas.UserType{Name: name, Schema: json.RawMessage(`{"type": "object"}`)}, nil
-	}
-	t := schemas.Person()
-	return &t, nil
-}
-
 // Sessions returns the sessions of a user that have not ended, oldest first.
 func (m *Memory) Sessions(_ context.Context, userID string) ([]schemas.Session, error) {
 	m.mu.Lock()
@@ -176,83 +142,6 @@ func noAuthRequest(id string) error {
 		"there is no authorization request %.64q that could be answered: it is unknown, has expired or has been answered", id)
 }
 
-// find returns the user of whose attributes one has the value, however it is
-// written.
-func (m *Memory) find(value string, attributes ...string) *schemas.User {
-	key := schemas.IdentifierKey(value)
-	for _, u := range m.users {
-		for _, attribute := range attributes {
-			if text := u.Text(attribute); text != "" && schemas.IdentifierKey(text) == key {
-				return &u
-			}
-		}
-	}
-	return nil
-}
-
-// credential returns the index of the passkey with the id, or -1.
-func (m *Memory) credential(id schemas.Bytes) int {
-	return slices.IndexFunc(m.credentials, func(c schemas.Credential) bool { return bytes.Equal(c.ID, id) })
-}
-
-// User finds a user by id.
-func (m *Memory) User(_ context.Context, id string) (*schemas.User, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if u, ok := m.users[id]; ok {
-		return &u, nil
-	}
-	return nil, notFound(schemas.CodeUserNotFound, "user", id)
-}
-
-// UserByAttribute finds a user by an identifying attribute.
-func (m *Memory) UserByAttribute(_ context.Context, attribute, value string) (*schemas.User, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if u := m.find(value, attribute); u != nil {
-		return u, nil
-	}
-	return nil, notFound(schemas.CodeUserNotFound, "user with the "+attribute, value)
-}
-
-// PasswordHash returns the hash of the user's password, "" if there is none.
-func (m *Memory) PasswordHash(_ context.Context, userID string) (string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.passwords[userID], nil
-}
-
-// Credentials returns the user's passkeys, oldest first.
-func (m *Memory) Credentials(_ context.Context, userID string) ([]schemas.Credential, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var list []schemas.Credential
-	for _, c := range m.credentials {
-		if c.UserID == userID {
-			list = append(list, c)
-		}
-	}
-	return list, nil
-}
-
-// Credential finds a passkey by its id, whoever has it.
-func (m *Memory) Credential(_ context.Context, id schemas.Bytes) (*schemas.Credential, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if i := m.credential(id); i >= 0 {
-		c := m.credentials[i]
-		return &c, nil
-	}
-	return nil, notFound(schemas.CodeCredentialNotFound, "passkey", id.String())
-}
-
-// Permissions returns what the user may do.
-func (m *Memory) Permissions(_ context.Context, userID string) ([]string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.permissions[userID], nil
-}
-
 // RegisteredScopes returns what an application is registered for as a client.
 func (m *Memory) RegisteredScopes(ctx context.Context, applicationID string) ([]string, error) {
 	a, err := m.Application(ctx, applicationID)
@@ -285,24 +174,3 @@ func (m *Memory) Deliveries() []schemas.Delivery {
 	defer m.mu.Unlock()
 	return slices.Clone(m.deliveries)
 }
-
-// claims writes what a token would say as plain JSON: a scenario looks at what
-// is asserted, not at how it is signed.
-type claims struct{}
-
-// Assert returns the claims as a JSON object.
-func (claims) Assert(_ context.Context, a schemas.Assertion) (string, error) {
-	all := maps.Clone(a.Profile)
-	if all == nil {
-		all = map[string]any{}
-	}
-	maps.Copy(all, map[string]any{
-		"sub": a.Subject, "aud": a.Audience, "amr": a.AMR, "acr": a.ACR, "auth_time": a.AuthTime.Unix(),
-		"scope": strings.Join(a.Permissions, " "), "userType": a.UserType, "ouId": a.OUID, "sid": a.Session,
-	})
-	text, err := json.Marshal(all)
-	return string(text), err
-}
-
-// AssertionTTL is an hour, as it is by default.
-func (claims) AssertionTTL() time.Duration { return time.Hour }

@@ -1,0 +1,124 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// gateTab is a tab on the hosted pages.
+type gateTab struct {
+	*tab
+	base string
+
+	mu        sync.Mutex
+	requested []string
+}
+
+// openGate opens a tab with an authenticator, and watches what it asks for.
+// When the test is over the pages must have asked nobody but their own server,
+// and their console have no errors.
+func openGate(t *testing.T, p *postern) *gateTab {
+	t.Helper()
+	g := &gateTab{tab: openTab(t), base: p.base}
+	g.watch()
+	t.Cleanup(func() {
+		for line := range strings.Lines(g.console.String()) {
+			// The browser tells of every reply that is a refusal; what the page makes of
+			// those is tested.
+			if !strings.HasPrefix(line, "Failed to load resource: the server responded with a status of 4") {
+				t.Errorf("the console has an error: %s", line)
+			}
+		}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		for _, url := range g.requested {
+			if !strings.HasPrefix(url, g.base+"/") && !strings.HasPrefix(url, "data:") && !strings.HasPrefix(url, "com.example.app:") {
+				t.Errorf("a page asked for %s", url)
+			}
+		}
+	})
+	return g
+}
+
+func (g *gateTab) watch() {
+	g.t.Helper()
+	call(g.tab, network.Enable, network.EnableParams{})
+	err := chromedp.Listen(g.ctx, func(event any) {
+		if sent, ok := event.(*network.EventRequestWillBeSent); ok {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.requested = append(g.requested, sent.Request.URL)
+		}
+	})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// countRequests tells how often the pages asked for a path.
+func (g *gateTab) countRequests(path string) (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, url := range g.requested {
+		if url == g.base+path {
+			n++
+		}
+	}
+	return n
+}
+
+// visit opens a page of the gate for the application that anybody may sign up to.
+func (g *gateTab) visit(page string, query ...string) {
+	g.t.Helper()
+	g.open(g.base + "/gate/" + page + "?" + strings.Join(append(query, "applicationId="+tryID), "&"))
+}
+
+// shows waits until the page shows a view, or a step of the flow as step/ID.
+func (g *gateTab) shows(view string) {
+	g.t.Helper()
+	name, step, _ := strings.Cut(view, "/")
+	g.until(fmt.Sprintf(`(({view, step}) => view === %q && (view !== "step" || step === %q) && !document.querySelector("[aria-busy]"))(document.getElementById("view").dataset)`, name, step))
+}
+
+// signUp makes an account with a passkey, and ends on its page.
+func (g *gateTab) signUp(username string) {
+	g.t.Helper()
+	g.visit("signup")
+	g.enrol(username)
+	g.shows("account")
+}
+
+// signUpInstead goes from the page of a sign-in to that of a sign-up, and makes an
+// account with a passkey.
+func (g *gateTab) signUpInstead(username string) {
+	g.t.Helper()
+	g.until(`document.querySelector(".other a")`)
+	eval[any](g.tab, `document.querySelector(".other a").click()`)
+	g.enrol(username)
+}
+
+// enrol goes through the steps of a sign-up with a passkey.
+func (g *gateTab) enrol(username string) {
+	g.t.Helper()
+	g.shows("step/who")
+	g.enter("username", username)
+	g.click("action-continue")
+	g.shows("step/key")
+	g.click("action-passkey")
+}
+
+// alerted is what the page says above the step.
+func (g *gateTab) alerted(words string) {
+	g.t.Helper()
+	g.until(fmt.Sprintf(`document.getElementById("alert").textContent.includes(%q) && !document.querySelector("[aria-busy]")`, words))
+}
+
+func (g *gateTab) focused() string {
+	g.t.Helper()
+	return eval[string](g.tab, `document.activeElement.id`)
+}

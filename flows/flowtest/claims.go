@@ -1,0 +1,32 @@
+package flowtest
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// claims writes what a token would say as plain JSON: a scenario looks at what
+// is asserted, not at how it is signed.
+type claims struct{}
+
+// Assert returns the claims as a JSON object.
+func (claims) Assert(_ context.Context, a schemas.Assertion) (string, error) {
+	all := maps.Clone(a.Profile)
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, map[string]any{
+		"sub": a.Subject, "aud": a.Audience, "amr": a.AMR, "acr": a.ACR, "auth_time": a.AuthTime.Unix(),
+		"scope": strings.Join(a.Permissions, " "), "userType": a.UserType, "ouId": a.OUID, "sid": a.Session,
+	})
+	text, err := json.Marshal(all)
+	return string(text), err
+}
+
+// AssertionTTL is an hour, as it is by default.
+func (claims) AssertionTTL() time.Duration { return time.Hour }
