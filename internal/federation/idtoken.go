@@ -136,12 +136,14 @@ func checkHash(claims object, algorithm, access string) error {
 }
 
 // checkAge returns when the person signed in there, and refuses what is longer ago
-// than was asked for.
+// than was asked for, or has not been yet.
 func checkAge(claims object, k kept, now time.Time) (time.Time, error) {
 	at, ok := claims.time("auth_time")
 	switch {
 	case !ok:
 		return at, failf(CheckAge, "the auth_time of the ID token is no time")
+	case now.Add(clockSkew).Before(at): // it would be young enough for ever
+		return at, failf(CheckAge, "the auth_time of the ID token is still to come: compare the clocks")
 	case k.MaxAge == nil:
 		return at, nil
 	case at.IsZero():

@@ -1,0 +1,37 @@
+package federation
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+)
+
+// When somebody signed in with a provider is in the past, and as recent as was asked.
+func TestCheckAge(t *testing.T) {
+	now := time.Unix(1_900_000_000, 0)
+	hour := 3600
+	for _, test := range []struct {
+		claims string
+		maxAge *int
+		want   bool
+	}{
+		{`{}`, nil, true},
+		{`{}`, &hour, false},
+		{`{"auth_time": 1899000000}`, nil, true},
+		{`{"auth_time": 1899000000}`, &hour, false},
+		{`{"auth_time": 1899996340}`, &hour, true},
+		{`{"auth_time": 1899996339}`, &hour, false},
+		{`{"auth_time": 1900000060}`, &hour, true},
+		{`{"auth_time": 1900000061}`, &hour, false},
+		{`{"auth_time": 1900000061}`, nil, false},
+		{`{"auth_time": "1900000000"}`, nil, false},
+	} {
+		var claims object
+		if err := json.Unmarshal([]byte(test.claims), &claims); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := checkAge(claims, kept{MaxAge: test.maxAge}, now); (err == nil) != test.want {
+			t.Errorf("%s: %v", test.claims, err)
+		}
+	}
+}
