@@ -5,6 +5,8 @@ package engine
 type Identity struct {
 	ProviderID string `json:"providerId"`
 	Subject    string `json:"subject"`
+	// Issuer is the provider's.
+	Issuer string `json:"issuer"`
 	// Name is how the person is called there, for people to recognize. It proves
 	// nothing.
 	Name string `json:"name,omitempty"`

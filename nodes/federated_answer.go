@@ -75,7 +75,7 @@ func (f *federatedOIDC) hold(v *engine.Visit, p *schemas.IdentityProvider, who *
 			return f.refused(v, p, &federation.Error{Check: "claims", Reason: "the ID token has no claim " + f.Claims[identifier] + ", or one that does not fit: let the client have a scope that releases it"})
 		}
 	}
-	d.Identity = &engine.Identity{ProviderID: p.ID, Subject: who.Subject, Name: who.Name}
+	d.Identity = &engine.Identity{ProviderID: p.ID, Issuer: p.Issuer, Subject: who.Subject, Name: who.Name}
 	return d
 }
 

@@ -60,7 +60,7 @@ func (l *federatedLink) Execute(ctx context.Context, v *engine.Visit) (*engine.D
 		CreatedAt: v.Now, LastUsedAt: &v.Now,
 	}
 	d.Changes = []schemas.Change{
-		schemas.LinkIdentity{Identity: link},
+		schemas.LinkIdentity{Identity: link, Issuer: id.Issuer},
 		event(v, "identity.linked", link.UserID, map[string]string{"identityId": link.ID, "providerId": link.ProviderID}),
 	}
 	return d, nil

@@ -44,7 +44,13 @@ type Identity struct {
 // stays, under the id it has. If it is another user's, the whole commit fails with
 // identity_taken; without the user it fails with user_not_found, without the
 // provider with identity_provider_not_found.
-type LinkIdentity struct{ Identity Identity }
+type LinkIdentity struct {
+	Identity Identity
+	// Issuer is who said that the identity is somebody's; "" if nobody did. It must be the
+	// provider's: one that was deleted, and made anew with its id, may be another, which
+	// calls somebody else by this subject.
+	Issuer string
+}
 
 // UseIdentity records that somebody signed in by an identity. One that is gone is
 // no longer good: the commit fails with identity_not_found.

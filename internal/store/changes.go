@@ -62,7 +62,7 @@ func (t *tx) applyOne(change schemas.Change) error {
 	case schemas.DeleteRecoveryCodes:
 		return t.deleteRecoveryCodes(c)
 	case schemas.LinkIdentity:
-		return t.linkIdentity(c.Identity)
+		return t.linkIdentity(c)
 	case schemas.UseIdentity:
 		return t.useIdentity(c)
 	case schemas.UnlinkIdentity:

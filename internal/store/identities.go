@@ -22,6 +22,8 @@ const (
 	updateIdentityUse query = `UPDATE identities SET
 		last_used_at = CASE WHEN last_used_at IS NULL OR last_used_at < ? THEN ? ELSE last_used_at END WHERE id = ?`
 
+	selectIssuer query = `SELECT issuer FROM identity_providers WHERE id = ?`
+
 	deleteIdentity query = `DELETE FROM identities WHERE id = ?`
 )
 
@@ -97,7 +99,8 @@ func intoIdentities(found *[]schemas.Identity) func(scanner) error {
 
 // linkIdentity locks the user, so that of the two that an identity refers to only
 // the provider can be missing later.
-func (t *tx) linkIdentity(i schemas.Identity) error {
+func (t *tx) linkIdentity(c schemas.LinkIdentity) error {
+	i := c.Identity
 	if !storable(i.Subject) || !storable(i.Name) {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
 			"This identity cannot be kept: its subject or name has characters that are no text.")
@@ -112,14 +115,33 @@ func (t *tx) linkIdentity(i schemas.Identity) error {
 	n, err := t.exec(upsertIdentity, i.ID, i.UserID, i.ProviderID, i.Subject, i.Name, micros(i.CreatedAt), used)
 	switch {
 	case isForeignKeyViolation(err):
-		return schemas.Errorf(schemas.NotFound, schemas.CodeProviderNotFound, "There is no identity provider with the id %.64q.", i.ProviderID)
+		return errNoProvider(i.ProviderID)
 	case err != nil:
 		return fmt.Errorf("store: linking an identity: %w", err)
 	case n == 0:
 		return schemas.Errorf(schemas.Conflict, schemas.CodeIdentityTaken,
 			"Somebody else signs in by this identity. Sign in by it to get to that account, or link another one.")
+	case c.Issuer != "":
+		return t.checkIssuer(i.ProviderID, c.Issuer)
 	}
 	return nil
+}
+
+// checkIssuer makes sure that a provider, which an identity refers to by now and which
+// cannot go any more, is the one at the issuer.
+func (t *tx) checkIssuer(providerID, issuer string) error {
+	var is string
+	switch err := t.row(selectIssuer, providerID).Scan(&is); {
+	case err != nil:
+		return fmt.Errorf("store: reading an identity provider: %w", err)
+	case is != issuer:
+		return errNoProvider(providerID)
+	}
+	return nil
+}
+
+func errNoProvider(id string) error {
+	return schemas.Errorf(schemas.NotFound, schemas.CodeProviderNotFound, "There is no identity provider with the id %.64q, or not the one any more.", id)
 }
 
 func (t *tx) useIdentity(c schemas.UseIdentity) error {

@@ -70,7 +70,7 @@ func writeQueries() []query {
 		upsertConsent,
 		upsertTOTP, updateTOTPUse, deleteTOTP,
 		insertRecoveryCode, updateRecoveryCodeUse, deleteRecoveryCodes,
-		upsertIdentity, updateIdentityUse, deleteIdentity,
+		upsertIdentity, selectIssuer, updateIdentityUse, deleteIdentity,
 		lockUser, updateUserAttributes, deleteIdentifiers, deleteUniqueValues,
 	}
 }

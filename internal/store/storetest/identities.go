@@ -135,6 +135,12 @@ func testIdentitiesGo(t *testing.T, s *store.Store) {
 	stray := newIdentity(ann.ID, "s1")
 	stray.ProviderID = schemas.NewID()
 	wantError(t, s.Apply(ctx, link(stray)), schemas.NotFound, schemas.CodeProviderNotFound)
+	of := func(issuer string) []schemas.Change {
+		return []schemas.Change{schemas.LinkIdentity{Identity: newIdentity(ann.ID, "of "+issuer), Issuer: issuer}}
+	}
+	wantError(t, s.Apply(ctx, of("https://login.example.org/")), schemas.NotFound, schemas.CodeProviderNotFound)
+	must(t, s.Apply(ctx, of(corp.Issuer)))
+	update(t, s, func(tx *store.Tx) error { _, err := store.UnlinkIdentities(tx, corpID); return err })
 	for _, odd := range []string{"a\x00b", "\xff"} {
 		wantError(t, s.Apply(ctx, link(newIdentity(ann.ID, odd))), schemas.Invalid, schemas.CodeInvalidRequest)
 	}
