@@ -125,6 +125,16 @@ func (c config) sources() (from map[string]string) {
 	return from
 }
 
+// mention has inputs among those that the walk tells apart, even if nobody is named by
+// them.
+func (o *oracle) mention(inputs ...string) {
+	for _, input := range inputs {
+		if _, known := o.inputs[input]; !known {
+			o.inputs[input] = false
+		}
+	}
+}
+
 // mostMoments bounds what a walk may cost; no flow that people write comes near.
 const mostMoments = 60_000
 
@@ -143,14 +153,10 @@ func judge(flow *schemas.Flow) verdict {
 		case "user-resolve":
 			o.inputs[c.From] = true
 		case "http-request":
-			for _, input := range c.tells() {
-				o.inputs[input] = o.inputs[input]
-			}
+			o.mention(c.tells()...)
 		case "user-create":
-			for _, input := range append(identifying(c), slices.Collect(maps.Values(c.sources()))...) {
-				named := o.inputs[input]
-				o.inputs[input] = named // it is one of the inputs, even if nobody is named by it
-			}
+			o.mention(identifying(c)...)
+			o.mention(slices.Collect(maps.Values(c.sources()))...)
 		}
 	}
 	o.arrive(moment{})
