@@ -162,6 +162,7 @@ func TestBootstrapTenTimes(t *testing.T) {
 
 // Wherever a bootstrap is interrupted, running it again leads to the same.
 func TestBootstrapInterrupted(t *testing.T) {
+	sequential(t)
 	dir := seedDir(t)
 	whole := &wire{}
 	reference := openHouseToAll(t)
