@@ -83,7 +83,16 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	p.greet(cfg, c.Try)
 
 	ctx, stop := context.WithCancel(ctx)
-	var upkeep sync.WaitGroup
+	upkeep := c.keepUp(ctx, h, folder)
+	err = h.serve(ctx, certificates, l, pages)
+	stop() // Serve may end by itself, and then the upkeep must too
+	upkeep.Wait()
+	return err
+}
+
+// keepUp does what is to be done beside serving, until ctx is done.
+func (c serveCommand) keepUp(ctx context.Context, h *house, folder flowFolder) *sync.WaitGroup {
+	upkeep := new(sync.WaitGroup)
 	upkeep.Go(func() {
 		h.tellBroken(ctx)
 		debug.FreeOSMemory() // what starting took and serving does not need
@@ -94,10 +103,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if c.Dev {
 		upkeep.Go(func() { folder.watch(ctx) })
 	}
-	err = h.serve(ctx, certificates, l, pages)
-	stop() // Serve may end by itself, and then the upkeep must too
-	upkeep.Wait()
-	return err
+	return upkeep
 }
 
 // fill gives an empty store what it begins with, or leaves that to whoever comes

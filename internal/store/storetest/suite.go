@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,25 +14,28 @@ import (
 // Run tests a store of any kind. fresh returns where a new and empty one is.
 func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 	Runs(t, func(t *testing.T) RunStore { return Open(t, fresh(t)) })
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T, *store.Store)
-	}{
+	for _, test := range slices.Concat(ofUsers(), ofClients(), ofTheRest()) {
+		t.Run(test.name, func(t *testing.T) { test.run(t, Open(t, fresh(t))) })
+	}
+	t.Run("tables", func(t *testing.T) { testTables(t, func(t *testing.T) *store.Store { return Open(t, fresh(t)) }) })
+}
+
+// test is one of the suite: it gets a store that has been furnished.
+type test struct {
+	name string
+	run  func(*testing.T, *store.Store)
+}
+
+// ofUsers are the tests of users, what they sign in with, and what they may do.
+func ofUsers() []test {
+	return []test{
 		{"passkey sessions are taken once", testTakeOnce},
 		{"a newer passkey session voids the older", testVoid},
 		{"an expired passkey session is refused", testExpiredSession},
-		{"applications are clients, or not", testClients},
 		{"permissions that roles grant stay", testTreeInUse},
 		{"roles grant what resource servers have", testPermissionOfNobody},
-		{"flows are read as they were written", testFlows},
-		{"flows are kept with the sub-flows they use", testSubflows},
-		{"flows are listed", testFlowLists},
-		{"a flow that changes keeps its versions", testFlowReplace},
-		{"of those who replace a version one does", testFlowReplaceRace},
-		{"a flow goes with its versions", testFlowDelete},
 		{"permissions follow from roles", testPermissions},
 		{"holders of a permission are found", testHolders},
-		{"permissions behind a flow are found", testFlowPermissions},
 		{"unique attributes are one user's", testUniqueAttributes},
 		{"unique attributes are one user's when they change", testUpdateUnique},
 		{"of recovery codes given at once one set counts", testRecoveryCodeSets},
@@ -42,13 +46,24 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"users and applications name what is there", testReferences},
 		{"no user outlives their type", testReferenceRace},
 		{"users are counted", testCounts},
+		{"permissions have words", testPermissionWords},
+		{"passkeys are renamed and deleted", testCredentialChanges},
+		{"addresses are verified", testVerifyEmail},
+		{"changes about nobody are refused", testUnknownUser},
+		{"the whole identifier counts", testOddIdentifiers},
+	}
+}
+
+// ofClients are the tests of clients, and of the sessions, consents and tokens that they get.
+func ofClients() []test {
+	return []test{
+		{"applications are clients, or not", testClients},
 		{"sessions start and end", testSessions},
 		{"tokens count until they are revoked", testTokenLive},
 		{"authorization requests are granted to their browser", testAuthRequests},
 		{"authorization requests are refused", testRefusals},
 		{"consents are kept by scope", testConsents},
 		{"what came of a consent ends with it", testRevokedConsent},
-		{"permissions have words", testPermissionWords},
 		{"codes are redeemed once", testCodes},
 		{"of those who redeem a code one does", testCodeRace},
 		{"refresh tokens are rotated", testRefresh},
@@ -59,7 +74,21 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"strangers are told that sessions end, for a while", testLogoutsOfStrangers},
 		{"clients get tokens or are told, or neither", testLogoutRace},
 		{"redirect URIs are listed", testRedirects},
-		{"passkeys are renamed and deleted", testCredentialChanges},
+		{"clients that nobody uses are swept", testLeases},
+		{"there is room for clients that register themselves", testRoom},
+	}
+}
+
+// ofTheRest are the tests of flows, events, keys, what is sent and swept, and of transactions.
+func ofTheRest() []test {
+	return []test{
+		{"flows are read as they were written", testFlows},
+		{"flows are kept with the sub-flows they use", testSubflows},
+		{"flows are listed", testFlowLists},
+		{"a flow that changes keeps its versions", testFlowReplace},
+		{"of those who replace a version one does", testFlowReplaceRace},
+		{"a flow goes with its versions", testFlowDelete},
+		{"permissions behind a flow are found", testFlowPermissions},
 		{"events are found by what they have", testEventQueries},
 		{"events are read in pages", testEventPages},
 		{"one key of an algorithm signs", testKeys},
@@ -69,22 +98,14 @@ func Run(t *testing.T, fresh func(t *testing.T) store.Config) {
 		{"deliveries are claimed and end", testDeliveries},
 		{"of those who claim a delivery one gets it", testDeliveryRace},
 		{"deliveries that expire are given up once", testExpiredDeliveries},
-		{"clients that nobody uses are swept", testLeases},
-		{"there is room for clients that register themselves", testRoom},
 		{"what has expired is swept", testSweep},
 		{"sign-ins that have expired are swept", testSweepSignIns},
-		{"addresses are verified", testVerifyEmail},
-		{"changes about nobody are refused", testUnknownUser},
-		{"the whole identifier counts", testOddIdentifiers},
 		{"what cannot be kept is not found", testUnstorable},
 		{"writes that meet crosswise both happen", testCrosswise},
 		{"who has given up writes nothing", testCancelled},
 		{"transactions come one after the other", testSerial},
 		{"who waits for a transaction may give up", testSerialWaits},
-	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, Open(t, fresh(t))) })
 	}
-	t.Run("tables", func(t *testing.T) { testTables(t, func(t *testing.T) *store.Store { return Open(t, fresh(t)) }) })
 }
 
 // Open opens a store for the length of a test, and furnishes it.
