@@ -141,7 +141,7 @@ func (a *authorizationCode) session(v *engine.Visit, s *schemas.Assertion) []sch
 // authorization request came from is for the store to see to.
 func grant(v *engine.Visit, s schemas.Assertion) schemas.GrantAuthRequest {
 	return schemas.GrantAuthRequest{ID: v.AuthRequestID, BrowserHash: v.Request.Browser, At: v.Now, Grant: schemas.Grant{
-		UserID: s.Subject, SessionID: s.Session, AuthTime: s.AuthTime, AMR: s.AMR, ACR: s.ACR, Consented: true,
+		UserID: s.Subject, SessionID: s.Session, AuthTime: s.AuthTime, AMR: s.AMR, ACR: s.ACR, Consented: true, Generation: s.Generation,
 	}}
 }
 
@@ -174,6 +174,7 @@ func (a *authorizationCode) statement(v *engine.Visit, user *schemas.User, permi
 	var attributes []string
 	if app := v.Application; app != nil {
 		s.Audience = append(s.Audience, app.ID)
+		s.Generation = app.TokenGeneration
 		s.Validity = cmp.Or(time.Duration(app.Assertion.ValidityPeriod)*time.Second, s.Validity)
 		attributes = app.Assertion.UserAttributes
 	}

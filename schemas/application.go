@@ -35,9 +35,13 @@ type Application struct {
 	Registration string `json:"registration,omitempty"`
 	// Verified says that an administrator vouches for a client that registered
 	// itself.
-	Verified  bool      `json:"verified,omitempty"`
-	CreatedAt time.Time `json:"createdAt"`
-	UpdatedAt time.Time `json:"updatedAt"`
+	Verified bool `json:"verified,omitempty"`
+	// TokenGeneration is a random text that every token of the application carries. A
+	// new one makes all tokens issued before worthless. It is "" for an application
+	// that is older than generations and whose tokens were never revoked.
+	TokenGeneration string    `json:"-"`
+	CreatedAt       time.Time `json:"createdAt"`
+	UpdatedAt       time.Time `json:"updatedAt"`
 }
 
 // The ways in which clients register themselves.
@@ -122,6 +126,10 @@ type JSONWebKeys struct {
 	Keys []map[string]any `json:"keys"`
 }
 
+// LongestClientToken is how long an access token is valid at most that a client gets
+// on its own behalf (client_credentials).
+const LongestClientToken = 24 * time.Hour
+
 // The grant types that a client may be registered for.
 const (
 	GrantAuthorizationCode = "authorization_code"
@@ -190,4 +198,5 @@ type Assertion struct {
 	Profile     map[string]any // username, email, given_name …
 	Validity    time.Duration
 	Session     string // the id of the Session it belongs to; "" for none
+	Generation  string // the TokenGeneration of the application it is for; "" for none
 }

@@ -94,4 +94,7 @@ type TokenRef struct {
 	// Application is that of an assertion; "" for an access token, and for the
 	// assertion of a sign-in for none.
 	Application string
+	// Generation is the TokenGeneration that the application had when the token was
+	// issued.
+	Generation string
 }

@@ -73,6 +73,9 @@ type Grant struct {
 	// ByAssertion says that the application has brought the assertion of a run of its
 	// own, which may have been in another browser than this one.
 	ByAssertion bool `json:"byAssertion,omitempty"`
+	// Generation is the TokenGeneration that the application had then. Codes and
+	// refresh tokens of another generation are worthless.
+	Generation string `json:"generation,omitempty"`
 }
 
 // Refusal is what a client is told instead of being granted its request: an error

@@ -41,6 +41,7 @@ func TestNobodyRises(t *testing.T) {
 		"PUT /applications/" + client.text("id"):                     `{"name":"Robot","inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"],"scopes":["system"]}}]}`,
 		"DELETE /applications/" + client.text("id"):                  "",
 		"POST /applications/" + client.text("id") + "/client-secret": "",
+		"POST /applications/" + client.text("id") + "/revoke-tokens": "",
 		"POST /applications??":                                       `{"name":"Relay","passkeyAllowedOrigins":["https://relay.example.org"]}`,
 		"POST /applications?":                                        `{"name":"Lure","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://lure.example.net/back"],"scopes":["openid","account"]}}]}`,
 		"PUT /applications/" + account.text("id"):                    `{"name":"Account","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://lure.example.net/back"],"scopes":["openid"]}}]}`,
@@ -108,7 +109,12 @@ func TestNobodyRisesByAnAssertion(t *testing.T) {
 // at is the header with the assertion of a user at an application.
 func (h *house) at(application, user string, permissions ...string) string {
 	h.t.Helper()
-	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{Subject: user, Audience: []string{application, h.base}, Permissions: permissions, AuthTime: h.clock()})
+	app, err := h.db.Application(h.t.Context(), application)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{Subject: user, Audience: []string{application, h.base}, Generation: app.TokenGeneration,
+		Permissions: permissions, AuthTime: h.clock()})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -131,6 +131,15 @@ func (s *server) rotateSecret(w http.ResponseWriter, r *http.Request, c *caller)
 	return writeJSON(w, http.StatusOK, clientSecret{app.ClientID, app.ClientSecret})
 }
 
+// revokeTokens is POST /applications/{id}/revoke-tokens.
+func (s *server) revokeTokens(w http.ResponseWriter, r *http.Request, c *caller) error {
+	if _, err := s.Directory.RevokeTokens(r.Context(), c.Call, pathID(r)); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
 // clientSecret is what a client authenticates with.
 type clientSecret struct {
 	ClientID     string `json:"clientId"`

@@ -86,6 +86,7 @@ func (s *server) partEndpoints() []endpoint {
 		{"DELETE", "/users/{id}/sessions", "system:users:write", s.endSessions, configuredOrigins},
 		{"DELETE", "/users/{id}/sessions/{sid}", "system:users:write", s.endSession, configuredOrigins},
 		{"POST", "/applications/{id}/client-secret", "system:applications:write", s.rotateSecret, configuredOrigins},
+		{"POST", "/applications/{id}/revoke-tokens", "system:applications:write", s.revokeTokens, configuredOrigins},
 		{"DELETE", "/identity-providers/{id}/identities", "system:identity-providers:write", s.unlinkProvider, configuredOrigins},
 		{"PUT", "/groups/{id}/members/{type}/{principalId}", "system:groups:write", principal(d.AddMember), configuredOrigins},
 		{"DELETE", "/groups/{id}/members/{type}/{principalId}", "system:groups:write", principal(d.RemoveMember), configuredOrigins},

@@ -128,6 +128,9 @@ func (b *besieged) audiences() map[string][]string {
 func (b *besieged) access(client string, change func(*token.Access)) string {
 	b.t.Helper()
 	a := token.Access{Subject: b.admin, ClientID: client, Audience: []string{b.origin, b.origin + "/mcp"}, Scope: []string{"system", "openid", "account"}}
+	if app, err := b.store.ApplicationByClientID(b.t.Context(), client); err == nil {
+		a.Generation = app.TokenGeneration
+	}
 	if change != nil {
 		change(&a)
 	}
@@ -150,7 +153,7 @@ func (b *besieged) issuer(o token.Options) *besieged {
 		b.t.Fatal(err)
 	}
 	other := *b
-	other.rig = &rig{house: &house{}, t: b.t, origin: b.origin}
+	other.rig = &rig{house: &house{store: b.store}, t: b.t, origin: b.origin}
 	if other.tokens, err = token.New(b.t.Context(), b.store, kek, o); err != nil {
 		b.t.Fatal(err)
 	}
@@ -160,8 +163,12 @@ func (b *besieged) issuer(o token.Options) *besieged {
 // statement is the assertion of a sign-in of the administrator's.
 func (b *besieged) statement(application, session string) string {
 	b.t.Helper()
+	generation := ""
+	if app, err := b.store.Application(b.t.Context(), application); err == nil {
+		generation = app.TokenGeneration
+	}
 	return b.sign(b.tokens.Assert(b.t.Context(), schemas.Assertion{Subject: b.admin, Audience: []string{application, b.origin}, Permissions: []string{"system"},
-		Session: session, AuthTime: time.Now(), Validity: time.Hour}))
+		Generation: generation, Session: session, AuthTime: time.Now(), Validity: time.Hour}))
 }
 
 // spoiled are tokens that keys of this server have signed: of another kind, for

@@ -70,8 +70,12 @@ func (w *rig) checkSession(assertion string) {
 func TestRevokedTokens(t *testing.T) {
 	w := newRig(t)
 	ctx := t.Context()
+	console, err := w.store.ApplicationByClientID(ctx, "CONSOLE")
+	if err != nil {
+		t.Fatal(err)
+	}
 	issue := func(client string) (string, *token.Claims) {
-		raw, err := w.tokens.Access(ctx, token.Access{Subject: "x", ClientID: client, Audience: []string{w.cfg.Server.PublicURL}})
+		raw, err := w.tokens.Access(ctx, token.Access{Subject: "x", ClientID: client, Generation: console.TokenGeneration, Audience: []string{w.cfg.Server.PublicURL}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -76,7 +76,7 @@ func (h *house) issue(ctx context.Context, name string, scope []string, ttl time
 		return "", err
 	}
 	return h.tokens.Access(ctx, token.Access{
-		Subject: userID, ClientID: console.ClientID, Audience: h.audience(scope), Scope: scope, Session: session.ID, Validity: ttl,
+		Subject: userID, ClientID: console.ClientID, Generation: console.TokenGeneration, Audience: h.audience(scope), Scope: scope, Session: session.ID, Validity: ttl,
 	})
 }
 

@@ -55,7 +55,11 @@ func completeApplication(w *work, old, a *schemas.Application) error {
 		old = &schemas.Application{Registration: w.registration}
 	}
 	a.Registration = old.Registration
-	return completeClient(w, old, a)
+	if err := completeClient(w, old, a); err != nil {
+		return err
+	}
+	completeGeneration(w, old, a)
+	return nil
 }
 
 // defaultFlow puts the built-in flow into the place of none.
@@ -183,7 +187,8 @@ func checkCustomizations(w *work, c map[string]any) {
 }
 
 // digestedApplication is the application with the hash of its secret in the place
-// of the secret: that changes when the secret does, and gives nothing away.
+// of the secret: that changes when the secret does, and gives nothing away. The
+// generation of its tokens is part of it, so that revoking them is a change.
 func digestedApplication(a *schemas.Application) any {
 	a.ClientSecret = ""
 	var hash []byte
@@ -195,5 +200,6 @@ func digestedApplication(a *schemas.Application) any {
 	return struct {
 		*schemas.Application
 		SecretHash []byte
-	}{a, hash}
+		Generation string
+	}{a, hash, a.TokenGeneration}
 }

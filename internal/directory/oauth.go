@@ -197,6 +197,10 @@ func checkTokens(w *work, o *schemas.OAuthProfile) {
 				"expected at least %d seconds, or 0 for the server's default, got %d", shortestValidity, token.seconds)
 		}
 	}
+	if longest := int(schemas.LongestClientToken.Seconds()); grants(o, schemas.GrantClientCredentials) && t.AccessToken.ValidityPeriod > longest {
+		w.invalid(inConfig("token.accessToken.validityPeriod"), "expected at most %d seconds for a client with the grant type %s, got %d: it can get a new token at any time",
+			longest, schemas.GrantClientCredentials, t.AccessToken.ValidityPeriod)
+	}
 	if refresh := t.RefreshToken.ValidityPeriod; refresh > 0 && refresh < t.AccessToken.ValidityPeriod {
 		w.invalid(inConfig("token.refreshToken.validityPeriod"), "expected at least the %d seconds of the access token, got %d: it would be gone when it is needed",
 			t.AccessToken.ValidityPeriod, refresh)

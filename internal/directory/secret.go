@@ -47,7 +47,8 @@ func checkSecret(w *work, o *schemas.OAuthProfile) {
 }
 
 // RotateSecret gives a client a new secret, which the item shows. The one before
-// is good for nothing from then on.
+// is worthless from then on, and so are all tokens issued until then: whoever stole
+// the secret may hold some.
 func (d *Directory) RotateSecret(ctx context.Context, c Call, applicationID string) (*Item, error) {
 	return d.applications.alter(ctx, c, applicationID, "", func(w *work, a *schemas.Application) {
 		if !hasSecret(a.OAuth()) {

@@ -28,6 +28,8 @@ type work struct {
 	prepared any
 	// secret is set by a rule that changes what the resource does not show.
 	secret bool
+	// revokeTokens is set by a call that makes all tokens of the application worthless.
+	revokeTokens bool
 	// registration is how the application came to be that is about to be made: see
 	// schemas.Application.
 	registration string

@@ -13,7 +13,7 @@ import (
 const (
 	applicationColumns = `id, name, description, ou_id, url, logo_url, tos_uri, policy_uri, auth_flow_id,
 		registration_flow_id, registration_enabled, allowed_user_types, passkey_allowed_origins, assertion_validity,
-		assertion_attributes, customizations, client_id, type, contacts, registration, verified, require_consent, created_at, updated_at`
+		assertion_attributes, customizations, client_id, type, contacts, registration, verified, require_consent, token_generation, created_at, updated_at`
 
 	profileColumns = `application_id, secret_hash, redirect_uris, post_logout_redirect_uris, grant_types, response_types,
 		auth_method, pkce_required, public_client, scopes, access_token_validity, id_token_validity, id_token_alg,
@@ -53,7 +53,7 @@ func applicationValues(a *schemas.Application) ([]any, error) {
 	return []any{a.ID, a.Name, a.Description, a.OUID, a.URL, a.LogoURL, a.TosURI, a.PolicyURI,
 		a.AuthFlowID, a.RegistrationFlowID, a.IsRegistrationFlowEnabled, kept[0], kept[1],
 		int64(a.Assertion.ValidityPeriod), kept[2], customizations, nullable(a.ClientID), a.Type, kept[3],
-		a.Registration, a.Verified, a.RequireConsent, micros(a.CreatedAt), micros(a.UpdatedAt)}, nil
+		a.Registration, a.Verified, a.RequireConsent, a.TokenGeneration, micros(a.CreatedAt), micros(a.UpdatedAt)}, nil
 }
 
 // linesOf is lines for several lists.
@@ -88,7 +88,7 @@ func (a *applicationRow) columns() []any {
 	return []any{&a.ID, &a.Name, &a.Description, &a.OUID, &a.URL, &a.LogoURL, &a.TosURI, &a.PolicyURI,
 		&a.AuthFlowID, &a.RegistrationFlowID, &a.IsRegistrationFlowEnabled, &a.types, &a.origins,
 		&a.Assertion.ValidityPeriod, &a.attributes, &a.customizations, &a.client, &a.Type, &a.contacts,
-		&a.Registration, &a.Verified, &a.RequireConsent, (*instant)(&a.CreatedAt), (*instant)(&a.UpdatedAt)}
+		&a.Registration, &a.Verified, &a.RequireConsent, &a.TokenGeneration, (*instant)(&a.CreatedAt), (*instant)(&a.UpdatedAt)}
 }
 
 func (a *applicationRow) finish() error {

@@ -23,8 +23,8 @@ const (
 
 	selectTokenLive query = `SELECT NOT EXISTS (SELECT 1 FROM revoked_tokens WHERE id IN (?, ?))
 		AND (? = '' OR EXISTS (SELECT 1 FROM sessions WHERE id = ?))
-		AND (? = '' OR EXISTS (SELECT 1 FROM applications WHERE client_id = ?))
-		AND (? = '' OR EXISTS (SELECT 1 FROM applications WHERE id = ?))`
+		AND (? = '' OR EXISTS (SELECT 1 FROM applications WHERE client_id = ? AND token_generation = ?))
+		AND (? = '' OR EXISTS (SELECT 1 FROM applications WHERE id = ? AND token_generation = ?))`
 
 	selectSessionByToken query = `SELECT ` + sessionColumns + ` FROM sessions WHERE token_hash = ? AND token_expires_at > ?`
 
@@ -33,14 +33,15 @@ const (
 
 // TokenLive reports whether a token still counts, if it is valid by itself: it
 // was not revoked, its session has not ended, and its client and its application
-// exist. Tokens that
-// are revoked together have an id that begins with that of all of them, and a dot.
+// exist and are of the token's generation. Tokens that are revoked together have an
+// id that begins with that of all of them, and a dot.
 func (s *Store) TokenLive(ctx context.Context, t schemas.TokenRef) (live bool, err error) {
-	if !storable(t.ID) || !storable(t.Session) || !storable(t.Client) || !storable(t.Application) {
+	if !storable(t.ID) || !storable(t.Session) || !storable(t.Client) || !storable(t.Application) || !storable(t.Generation) {
 		return false, nil
 	}
 	together, _, _ := strings.Cut(t.ID, ".")
-	err = s.row(ctx, selectTokenLive, t.ID, together, t.Session, t.Session, t.Client, t.Client, t.Application, t.Application).Scan(&live)
+	err = s.row(ctx, selectTokenLive, t.ID, together, t.Session, t.Session,
+		t.Client, t.Client, t.Generation, t.Application, t.Application, t.Generation).Scan(&live)
 	if err != nil {
 		return false, fmt.Errorf("store: looking whether a token counts: %w", err)
 	}

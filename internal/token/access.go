@@ -20,28 +20,31 @@ type Access struct {
 	Audience, Scope   []string
 	// ID is the jti, "" for one that is made up. Tokens that are to be revoked
 	// together have ids that begin alike, up to a dot.
-	ID       string
-	Session  string        // "" for a token of no session
-	Validity time.Duration // 0: the issuer's default
-	AuthTime time.Time     // when the user authenticated; zero where none did
-	ACR      string
-	AMR      []string
+	ID      string
+	Session string // "" for a token of no session
+	// Generation is the TokenGeneration of the client's application.
+	Generation string
+	Validity   time.Duration // 0: the issuer's default
+	AuthTime   time.Time     // when the user authenticated; zero where none did
+	ACR        string
+	AMR        []string
 }
 
 // accessClaims are the claims of an access token: RFC 9068 §2.2.
 type accessClaims struct {
-	Issuer   string   `json:"iss"`
-	Subject  string   `json:"sub"`
-	Audience []string `json:"aud"`
-	ClientID string   `json:"client_id"`
-	IssuedAt int64    `json:"iat"`
-	Expires  int64    `json:"exp"`
-	ID       string   `json:"jti"`
-	Scope    string   `json:"scope,omitempty"`
-	Session  string   `json:"sid,omitempty"`
-	AuthTime int64    `json:"auth_time,omitempty"`
-	ACR      string   `json:"acr,omitempty"`
-	AMR      []string `json:"amr,omitempty"`
+	Issuer     string   `json:"iss"`
+	Subject    string   `json:"sub"`
+	Audience   []string `json:"aud"`
+	ClientID   string   `json:"client_id"`
+	IssuedAt   int64    `json:"iat"`
+	Expires    int64    `json:"exp"`
+	ID         string   `json:"jti"`
+	Scope      string   `json:"scope,omitempty"`
+	Session    string   `json:"sid,omitempty"`
+	Generation string   `json:"tgen,omitempty"`
+	AuthTime   int64    `json:"auth_time,omitempty"`
+	ACR        string   `json:"acr,omitempty"`
+	AMR        []string `json:"amr,omitempty"`
 }
 
 // Access returns a signed access token (RFC 9068).
@@ -60,7 +63,7 @@ func (i *Issuer) Access(ctx context.Context, a Access) (string, error) {
 	claims := &accessClaims{
 		Issuer: i.issuer, Subject: a.Subject, Audience: a.Audience, ClientID: a.ClientID,
 		IssuedAt: now.Unix(), Expires: now.Add(cmp.Or(a.Validity, i.accessTTL)).Unix(), ID: cmp.Or(a.ID, schemas.NewID()),
-		Scope: scope, Session: a.Session, ACR: a.ACR, AMR: a.AMR,
+		Scope: scope, Session: a.Session, Generation: a.Generation, ACR: a.ACR, AMR: a.AMR,
 	}
 	if !a.AuthTime.IsZero() {
 		claims.AuthTime = a.AuthTime.Unix()

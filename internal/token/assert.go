@@ -13,19 +13,20 @@ import (
 
 // registered are the claims of an assertion that profile attributes never are.
 type registered struct {
-	Issuer   string   `json:"iss"`
-	Subject  string   `json:"sub"`
-	Audience []string `json:"aud"`
-	IssuedAt int64    `json:"iat"`
-	Expires  int64    `json:"exp"`
-	ID       string   `json:"jti"`
-	Scope    string   `json:"scope,omitempty"`
-	AuthTime int64    `json:"auth_time,omitempty"`
-	AMR      []string `json:"amr,omitempty"`
-	ACR      string   `json:"acr,omitempty"`
-	UserType string   `json:"userType,omitempty"`
-	OUID     string   `json:"ouId,omitempty"`
-	Session  string   `json:"sid,omitempty"`
+	Issuer     string   `json:"iss"`
+	Subject    string   `json:"sub"`
+	Audience   []string `json:"aud"`
+	IssuedAt   int64    `json:"iat"`
+	Expires    int64    `json:"exp"`
+	ID         string   `json:"jti"`
+	Scope      string   `json:"scope,omitempty"`
+	AuthTime   int64    `json:"auth_time,omitempty"`
+	AMR        []string `json:"amr,omitempty"`
+	ACR        string   `json:"acr,omitempty"`
+	UserType   string   `json:"userType,omitempty"`
+	OUID       string   `json:"ouId,omitempty"`
+	Session    string   `json:"sid,omitempty"`
+	Generation string   `json:"tgen,omitempty"`
 }
 
 // Assert returns the assertion as a signed JWT. What the assertion's profile
@@ -58,7 +59,7 @@ func (i *Issuer) registered(a *schemas.Assertion) (*registered, error) {
 	claims := &registered{
 		Issuer: i.issuer, Subject: a.Subject, Audience: a.Audience, IssuedAt: now.Unix(), Expires: now.Add(validity).Unix(),
 		ID: schemas.NewID(), Scope: scope, AMR: a.AMR, ACR: a.ACR,
-		UserType: a.UserType, OUID: a.OUID, Session: a.Session,
+		UserType: a.UserType, OUID: a.OUID, Session: a.Session, Generation: a.Generation,
 	}
 	if !a.AuthTime.IsZero() {
 		claims.AuthTime = a.AuthTime.Unix()
@@ -123,7 +124,7 @@ func isReserved(name string) bool {
 		"scope", "scp", "client_id", "act", "may_act", "cnf", // RFC 8693, RFC 7800
 		"roles", "groups", "entitlements", "permissions", // RFC 9068 §2.2.3.1
 		"events", "txn", "toe", // RFC 8417
-		"usertype", "ouid":
+		"usertype", "ouid", "tgen":
 		return true
 	}
 	return false

@@ -24,6 +24,7 @@ type Claims struct {
 	Subject, ID                 string
 	ClientID, Session           string // "" where there is none
 	Application                 string // that an assertion is of; "" for none, and for an access token
+	Generation                  string // of the application that it was issued to; "" for none
 	Audience                    []string
 	Scope                       []string
 	IssuedAt, Expires, AuthTime time.Time // AuthTime is zero when not told
@@ -69,7 +70,7 @@ func (i *Issuer) Verify(ctx context.Context, raw, audience string) (*Claims, err
 		Type: claims.typ, Subject: claims.Subject, ID: claims.ID, ClientID: claims.ClientID, Session: claims.Session,
 		Audience: claims.Audience, Scope: strings.Fields(claims.Scope),
 		IssuedAt: claims.IssuedAt.Time().UTC(), Expires: claims.Expiry.Time().UTC(),
-		UserType: claims.UserType, OUID: claims.OUID, AMR: claims.AMR, ACR: claims.ACR,
+		UserType: claims.UserType, OUID: claims.OUID, Generation: claims.Generation, AMR: claims.AMR, ACR: claims.ACR,
 	}
 	if claims.AuthTime != nil {
 		c.AuthTime = claims.AuthTime.Time().UTC()
@@ -99,7 +100,7 @@ func (i *Issuer) checkLive(ctx context.Context, c *Claims) error {
 	if i.live == nil {
 		return nil
 	}
-	live, err := i.live(ctx, schemas.TokenRef{ID: c.ID, Session: c.Session, Client: c.ClientID, Application: c.Application})
+	live, err := i.live(ctx, schemas.TokenRef{ID: c.ID, Session: c.Session, Client: c.ClientID, Application: c.Application, Generation: c.Generation})
 	if err != nil {
 		return fmt.Errorf("token: looking whether it was revoked: %w", err)
 	}
@@ -123,15 +124,16 @@ func (i *Issuer) applicationOf(c *Claims) string {
 // received are the claims of a token as it came.
 type received struct {
 	jwt.Claims
-	Scope    string           `json:"scope"`
-	AuthTime *jwt.NumericDate `json:"auth_time"`
-	AMR      []string         `json:"amr"`
-	ACR      string           `json:"acr"`
-	UserType string           `json:"userType"`
-	OUID     string           `json:"ouId"`
-	ClientID string           `json:"client_id"`
-	Session  string           `json:"sid"`
-	Nonce    string           `json:"nonce"`
+	Scope      string           `json:"scope"`
+	AuthTime   *jwt.NumericDate `json:"auth_time"`
+	AMR        []string         `json:"amr"`
+	ACR        string           `json:"acr"`
+	UserType   string           `json:"userType"`
+	OUID       string           `json:"ouId"`
+	ClientID   string           `json:"client_id"`
+	Session    string           `json:"sid"`
+	Generation string           `json:"tgen"`
+	Nonce      string           `json:"nonce"`
 
 	typ string
 }

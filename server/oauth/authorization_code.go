@@ -40,7 +40,7 @@ func errCode() *Error {
 func (p *Provider) exchange(ctx context.Context, c *client, form url.Values) (*oidc.AccessTokenResponse, error) {
 	hash := schemas.HashSecret(form.Get(codeParameter))
 	req, err := p.Authorization.Requests.AuthRequestByCode(ctx, hash)
-	if schemas.HasCode(err, schemas.CodeAuthCodeNotFound) || err == nil && (req.ClientID != c.GetID() || req.Grant == nil) {
+	if schemas.HasCode(err, schemas.CodeAuthCodeNotFound) || err == nil && (req.ClientID != c.GetID() || req.Grant == nil || req.Grant.Generation != c.TokenGeneration) {
 		return nil, errCode()
 	}
 	if err != nil {

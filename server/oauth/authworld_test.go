@@ -140,8 +140,10 @@ func (a *signIns) grantRequest(req *schemas.AuthRequest, session string) {
 	if a.agrees {
 		changes = append(changes, schemas.GrantConsent{UserID: a.user.ID, ApplicationID: req.ApplicationID, Scopes: req.Scopes, At: a.now})
 	}
+	app, err := a.provider.Clients.Client(a.t.Context(), req.ClientID)
+	a.must(err)
 	a.must(a.store.Apply(a.t.Context(), append(changes, schemas.GrantAuthRequest{ID: req.ID, BrowserHash: req.BrowserHash, At: a.now,
-		Grant: schemas.Grant{UserID: a.user.ID, SessionID: session, AuthTime: a.now, AMR: []string{"pop"}, ACR: "high", Consented: a.consented || a.agrees}})))
+		Grant: schemas.Grant{UserID: a.user.ID, SessionID: session, AuthTime: a.now, AMR: []string{"pop"}, ACR: "high", Consented: a.consented || a.agrees, Generation: app.TokenGeneration}})))
 }
 
 // browser keeps cookies.

@@ -214,7 +214,7 @@ func (p *Provider) grantBy(ctx context.Context, req *schemas.AuthRequest, assert
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "the assertion is older than the request: sign in for it")
 	}
 	now := p.now()
-	grant := schemas.Grant{UserID: claims.Subject, SessionID: claims.Session, AuthTime: claims.AuthTime, AMR: claims.AMR, ACR: claims.ACR, ByAssertion: true}
+	grant := schemas.Grant{UserID: claims.Subject, SessionID: claims.Session, AuthTime: claims.AuthTime, AMR: claims.AMR, ACR: claims.ACR, ByAssertion: true, Generation: claims.Generation}
 	err = p.Authorization.Requests.Apply(ctx, []schemas.Change{
 		schemas.GrantAuthRequest{ID: req.ID, Grant: grant, BrowserHash: req.BrowserHash, At: now},
 	})

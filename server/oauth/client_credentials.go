@@ -8,6 +8,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 
 	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/schemas"
 )
 
 // ClientCredentialsExchange is the grant of RFC 6749 §4.4: the client acts on
@@ -34,9 +35,9 @@ func (p *Provider) issueToClient(ctx context.Context, c *client, scope string, r
 	if err != nil {
 		return nil, err
 	}
-	validity := p.accessTTL(c)
+	validity := min(p.accessTTL(c), schemas.LongestClientToken)
 	raw, err := p.Tokens.Access(ctx, token.Access{
-		Subject: c.ClientID, ClientID: c.ClientID, Audience: audience, Scope: granted, Validity: validity,
+		Subject: c.ClientID, ClientID: c.ClientID, Generation: c.TokenGeneration, Audience: audience, Scope: granted, Validity: validity,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("issuing an access token: %w", err)

@@ -60,7 +60,7 @@ func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResp
 		return nil, err
 	}
 	raw, err := p.Tokens.Access(ctx, token.Access{
-		Subject: s.user.ID, ClientID: c.GetID(), Audience: s.audience, Scope: s.scope, Session: grant.SessionID,
+		Subject: s.user.ID, ClientID: c.GetID(), Generation: c.TokenGeneration, Audience: s.audience, Scope: s.scope, Session: grant.SessionID,
 		ID: s.family.ID + "." + schemas.NewID(), Validity: validity, AuthTime: grant.AuthTime, ACR: grant.ACR, AMR: grant.AMR,
 	})
 	if err != nil {

@@ -62,10 +62,13 @@ func (p *Provider) findFamily(ctx context.Context, c *client, raw string) (*sche
 		return nil, 0, errRefresh()
 	}
 	f, err := p.Authorization.Requests.RefreshFamily(ctx, id)
-	if schemas.HasCode(err, schemas.CodeRefreshNotFound) || err == nil && (f.ClientID != c.GetID() || !p.now().Before(f.ExpiresAt)) {
+	if err != nil && !schemas.HasCode(err, schemas.CodeRefreshNotFound) {
+		return nil, 0, err
+	}
+	if err != nil || f.ClientID != c.GetID() || f.Grant.Generation != c.TokenGeneration || !p.now().Before(f.ExpiresAt) {
 		return nil, 0, errRefresh()
 	}
-	return f, generation, err
+	return f, generation, nil
 }
 
 func (p *Provider) rotate(ctx context.Context, c *client, f *schemas.RefreshFamily, generation int) error {

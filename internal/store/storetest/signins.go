@@ -87,6 +87,41 @@ func testTokenLive(t *testing.T, s *store.Store) {
 	wantLive(false, schemas.TokenRef{ID: "t2", Application: client.ID})
 }
 
+// testTokenGenerations: tokens count while their generation is the application's. An
+// application from before generations has "", as its tokens do.
+func testTokenGenerations(t *testing.T, s *store.Store) {
+	client := newClient("shop")
+	update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &client) })
+	wantCurrent := func(current string) {
+		t.Helper()
+		for _, generation := range []string{"", "g1", "g2"} {
+			for _, ref := range []schemas.TokenRef{{ID: "t", Client: client.ClientID, Generation: generation}, {ID: "t", Application: client.ID, Generation: generation}} {
+				live, err := s.TokenLive(t.Context(), ref)
+				must(t, err)
+				wantEqual(t, fmt.Sprintf("whether %+v counts, with the generation %q", ref, current), live, generation == current)
+			}
+		}
+		for _, read := range []func() (*schemas.Application, error){
+			func() (*schemas.Application, error) { return s.Application(t.Context(), client.ID) },
+			func() (*schemas.Application, error) { return s.ApplicationByClientID(t.Context(), client.ClientID) },
+		} {
+			app, err := read()
+			must(t, err)
+			wantEqual(t, "the generation that is read", app.TokenGeneration, current)
+		}
+	}
+	wantCurrent("")
+	for _, generation := range []string{"g1", "g2"} {
+		was := client.UpdatedAt
+		client.TokenGeneration, client.UpdatedAt = generation, was.Add(time.Second)
+		update(t, s, func(tx *store.Tx) error { return store.Applications().Replace(tx, &client, was) })
+		wantCurrent(generation)
+	}
+	live, err := s.TokenLive(t.Context(), schemas.TokenRef{ID: "t", Client: client.ClientID, Generation: "a\x00"})
+	must(t, err)
+	wantEqual(t, "whether a generation that cannot be stored counts", live, false)
+}
+
 // testSweepSignIns sweeps what has ended by itself.
 func testSweepSignIns(t *testing.T, s *store.Store) {
 	ctx, ann := t.Context(), newUser("ann")

@@ -60,6 +60,7 @@ func ofClients() []test {
 		{"applications are clients, or not", testClients},
 		{"sessions start and end", testSessions},
 		{"tokens count until they are revoked", testTokenLive},
+		{"tokens count in the generation of their application", testTokenGenerations},
 		{"authorization requests are granted to their browser", testAuthRequests},
 		{"authorization requests are refused", testRefusals},
 		{"consents are kept by scope", testConsents},

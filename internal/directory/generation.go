@@ -1,0 +1,42 @@
+package directory
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// RevokeTokens makes every token worthless that an application has been issued:
+// access tokens of its own and of users, codes, refresh tokens and assertions. The
+// sessions of its users go on, so they may sign in to it again.
+func (d *Directory) RevokeTokens(ctx context.Context, c Call, applicationID string) (*Item, error) {
+	return d.applications.alter(ctx, c, applicationID, "", func(w *work, _ *schemas.Application) {
+		w.action, w.revokeTokens = "tokens_revoked", true
+	})
+}
+
+// completeGeneration keeps the generation of an application's tokens, or begins
+// another. A generation is never used twice, so tokens of a deleted application stay
+// worthless, whoever takes its client id.
+func completeGeneration(w *work, old, a *schemas.Application) {
+	a.TokenGeneration = old.TokenGeneration
+	if old.ID == "" || w.revokeTokens || endsClient(old, a) {
+		a.TokenGeneration = rand.Text()
+	}
+}
+
+// endsClient reports whether a write ends the client that an application has been: it
+// takes away the client id, or the secret. Whoever knew that secret may hold tokens
+// that were issued for it.
+func endsClient(old, a *schemas.Application) bool {
+	was, is := old.OAuth(), a.OAuth()
+	switch {
+	case was == nil:
+		return false
+	case is == nil, old.ClientID != a.ClientID:
+		return true
+	}
+	return was.SecretHash != nil && !bytes.Equal(was.SecretHash, is.SecretHash)
+}
