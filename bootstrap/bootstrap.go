@@ -60,11 +60,12 @@ func (s *seeder) administrate(ctx context.Context, a Admin) error {
 }
 
 // EnsureTry makes the application of the try-it page exist.
-func EnsureTry(ctx context.Context, d *directory.Directory) error {
+func EnsureTry(ctx context.Context, d *directory.Directory, baseURL string) error {
 	resources, err := declare.ReadSeed("try.yaml", tryText)
 	if err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}
+	resources[0].Document = resources[0].Document.Edited(map[string]any{redirectsPath: []string{baseURL + "/try/"}})
 	return d.Transact(ctx, directory.System(), func(call directory.Call) error {
 		return newSeeder(declare.NewDirectory(d, call), nil).ensure(ctx, resources, nil)
 	})

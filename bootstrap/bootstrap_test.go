@@ -258,12 +258,12 @@ func TestSeedPromotesNobody(t *testing.T) {
 func TestEnsureTry(t *testing.T) {
 	w := open(t, "sqlite", ":memory:")
 	ctx := t.Context()
-	if err := bootstrap.EnsureTry(ctx, w.Directory); err == nil || !strings.Contains(err.Error(), "passkey-sign-in") {
+	if err := bootstrap.EnsureTry(ctx, w.Directory, "https://id.example.com"); err == nil || !strings.Contains(err.Error(), "passkey-sign-in") {
 		t.Errorf("before the flows exist: %v", err)
 	}
 	w.seed(t, bootstrap.Admin{})
 	for range 2 {
-		if err := bootstrap.EnsureTry(ctx, w.Directory); err != nil {
+		if err := bootstrap.EnsureTry(ctx, w.Directory, "https://id.example.com"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -81,7 +81,8 @@ func newListening(t *testing.T, p *postern, name, uri string) *listening {
 	token := adminToken(t, p)
 	var app map[string]any
 	l.document(p.base+"/applications/"+l.id, &app, "Authorization", "Bearer "+token)
-	app["inboundAuthConfig"].([]any)[0].(map[string]any)["config"].(map[string]any)["backchannelLogoutUri"] = uri
+	config := app["inboundAuthConfig"].([]any)[0].(map[string]any)["config"].(map[string]any)
+	config["backchannelLogoutUri"], config["scopes"] = uri, append(config["scopes"].([]any), "account") // its users end their sessions
 	if status := send(t, p, "PUT", "/applications/"+l.id, token, app); status != http.StatusOK {
 		t.Fatalf("registering %s: %d", uri, status)
 	}

@@ -30,14 +30,23 @@ func TestGateRemovesSecondFactors(t *testing.T) {
 	g := openGate(t, p)
 	g.enterPassword(app)
 	g.setUpApp()
+	// Another application's assertion shows who signed in, and no more.
+	if got := g.ways(); len(got) != 0 || !strings.Contains(g.text("view"), "admin") {
+		t.Errorf("with another application's assertion the page shows %q: %q", got, g.text("view"))
+	}
+	g.click("sign-out")
+	g.shows("signout")
+	g.click("sign-out")
+	g.shows("signedout")
+
+	g.signInAsAdmin(p.base + "/gate/signin")
+	g.shows("account")
 	if got := g.ways(); !slices.Equal(got, []string{"Authenticator app", "Recovery codes"}) {
 		t.Errorf("the ways to sign in are %q", got)
 	}
 	if text := g.text("view"); !strings.Contains(text, "10 of 10 left") || !strings.Contains(text, "You have no passkey yet.") {
 		t.Errorf("the page says %q", text)
 	}
-	g.click("sign-out") // with the assertion of another application than the account's
-	g.shows("signout")
 	g.click("sign-out")
 	g.shows("signedout")
 
@@ -174,5 +183,39 @@ func TestGateUnlinksAnotherProvider(t *testing.T) {
 	g.alerted("Unlinked: Example Corp.")
 	if got := g.ways(); len(got) != 1 || got[0] == "Example Corp" {
 		t.Errorf("then the ways to sign in are %q", got)
+	}
+}
+
+// A change that needs a recent sign-in leads to one, and goes on after it where the
+// user pressed the button.
+func TestAudit07TheAccountPageAsksForARecentSignIn(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	g := openGate(t, p)
+	// The server answers as it does to an old sign-in; see server.TestAudit07ChangesTakeARecentSignIn.
+	g.beforeScripts(`{
+		const real = fetch;
+		window.fetch = (url, init) => init?.method !== "POST" || !String(url).endsWith("register/passkey/start") || !sessionStorage.getItem("old")
+			? real(url, init)
+			: Promise.resolve(new Response(JSON.stringify({ code: "insufficient_user_authentication",
+				message: { key: "error.insufficient_user_authentication", defaultValue: "To change this, sign in again first." } }), { status: 401 }));
+	}`)
+	g.signInAsAdmin(p.base + "/gate/signin")
+	g.shows("account")
+	eval[any](g.tab, `sessionStorage.setItem("old", "1")`)
+	g.click("add")
+	g.alerted("sign in again")
+	g.faultless("the account page that asks for a sign-in")
+	g.click("again")
+	g.shows("step/key")
+	g.click("action-password")
+	g.shows("step/who")
+	g.enter("username", "admin")
+	g.enter("password", adminPassword)
+	g.click("action-continue")
+	g.shows("account")
+	g.alerted("Added")
+	if got := g.ways(); len(got) != 1 {
+		t.Errorf("after the sign-in the ways to sign in are %q, want the new passkey", got)
 	}
 }

@@ -69,6 +69,7 @@ const (
 	CodeLastAdministrator  = "last_administrator" // nobody else could do everything
 	CodeLastCredential     = "last_credential"    // nothing else is left to sign in with
 	CodeFactorRequired     = "second_factor_required"
+	CodeStaleProof         = "insufficient_user_authentication" // the user signed in too long ago for this: RFC 9470 §3
 )
 
 // Text is a message with the key under which a translation may be found.
@@ -219,6 +220,8 @@ func message(code string) string {
 		return "You cannot sign in there at the moment. Try again later, or sign in another way."
 	case CodeIdentityTaken:
 		return "This belongs to another account."
+	case CodeStaleProof:
+		return "To change this, sign in again first."
 	case CodeFactorRequired:
 		return "To change this, sign in with a passkey or a second factor first."
 	case CodeCredentialExists:

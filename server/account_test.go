@@ -19,12 +19,33 @@ func (h *house) enrol(userID string, options ...passkeytest.Option) *passkeytest
 	return a
 }
 
-// signIn is the header with the assertion of somebody who signed in.
+// signIn is the header with the assertion that an application for accounts obtained
+// when the user signed in.
 func (h *house) signIn(a *passkeytest.Authenticator) string {
 	h.t.Helper()
 	var got struct{ Assertion string }
 	h.post("/auth/passkey/finish", asserted(h.t, a, h.startAuthentication(`{}`)), &got, "User-Agent: Test/1.0")
-	return "Authorization: Bearer " + got.Assertion
+	c, err := h.tokens.Verify(h.t.Context(), got.Assertion, h.base)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{
+		Subject: c.Subject, Audience: []string{h.accountApp(), h.base}, Session: c.Session, AuthTime: h.clock(), AMR: c.AMR, ACR: c.ACR,
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return "Authorization: Bearer " + raw
+}
+
+// accountApp is the id of an application with the scope for accounts.
+func (h *house) accountApp() string {
+	h.t.Helper()
+	found, _ := h.ok(200, `GET /applications?filter=name%20eq%20%22Accounts%22`, "")
+	if list := found.list("applications"); len(list) > 0 {
+		return list[0].text("id")
+	}
+	return h.create("/applications", `{"name":"Accounts","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://accounts.example.com/back"],"scopes":["openid","account"]}}]}`)
 }
 
 func (h *house) user(name string) string {

@@ -27,7 +27,6 @@ const (
 // caller is who sent a request.
 type caller struct {
 	directory.Call
-	session string // that the token belongs to; "" for none
 	// delegated says that an OAuth client acts for a user with an access token, and
 	// not the user with the assertion of a sign-in.
 	delegated bool
@@ -86,8 +85,9 @@ func (s *server) caller(r *http.Request, needs need) (*caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &caller{session: claims.Session, Call: directory.Call{
-		Actor: actor(claims), Permissions: claims.Scope, Methods: claims.AMR, TraceID: exchangeOf(r).traceID,
+	c := &caller{Call: directory.Call{
+		Actor: actor(claims), Permissions: claims.Scope, Methods: claims.AMR, AuthTime: claims.AuthTime, Session: claims.Session,
+		TraceID: exchangeOf(r).traceID,
 	}}
 	c.delegated = claims.Type == token.AccessType && c.Actor.Type == schemas.UserActor
 	return c, nil
@@ -169,10 +169,10 @@ func (e *lacking) Unwrap() error {
 		"this token does not carry the permission %q, nor one above it: send one that does. A user's tokens carry what the user's roles grant", string(e.needs))
 }
 
-// mayRegister makes sure that the caller is the user and may see to the account by
-// this token, or may act for anybody. Without it whoever has an account could add a
-// passkey of their own to everybody else's.
-func (s *server) mayRegister(ctx context.Context, c *caller, userID string) error {
+// mayRegister makes sure that the caller is the user and may manage the account with
+// this token, or may act for anybody: guard is the Directory's rule for that. Without it
+// every user could add a passkey of their own to every other account.
+func (s *server) mayRegister(ctx context.Context, c *caller, userID string, guard func(context.Context, directory.Call, string) error) error {
 	if c.userID() != userID && !c.Permits("system") {
 		return schemas.Errorf(schemas.Forbidden, codeForbidden,
 			"this token speaks for another user: passkeys are registered with a token of the user they are for, or with one that carries the permission \"system\"")
@@ -180,5 +180,5 @@ func (s *server) mayRegister(ctx context.Context, c *caller, userID string) erro
 	if s.Directory == nil { // then nobody has permissions
 		return nil
 	}
-	return named(s.Directory.MayManageAccount(ctx, c.Call, userID))
+	return named(guard(ctx, c.Call, userID))
 }

@@ -99,7 +99,7 @@ func TestNobodyRisesByAnAssertion(t *testing.T) {
 	// What was begun by a good token is not finished by another.
 	begun := h.startRegistration(start(boss), h.at(account, boss))
 	fails(t, h.do("POST", "/register/passkey/finish", asJSON(t, attested(t, passkeytest.New(), begun)), h.at(lure, boss)), 403, "insufficient_scope")
-	for header, user := range map[string]string{h.at(lure, clerk): clerk, h.at(account, boss): boss, h.at(lure, boss, "system"): boss} {
+	for header, user := range map[string]string{h.at(account, clerk): clerk, h.at(account, boss): boss, h.at(lure, boss, "system"): boss} {
 		s := h.startRegistration(start(user), header)
 		h.post("/register/passkey/finish", attested(t, passkeytest.New(), s), &struct{}{}, header)
 	}

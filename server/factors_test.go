@@ -41,7 +41,7 @@ func (h *house) removePasskeys(userID string) {
 func ownFactors(t *testing.T, h *house) {
 	id, other := h.user("grace"), h.user("alan")
 	const at = "/users/me/factors"
-	byPasskey, bare := h.signIn(h.enrol(id)), h.bearer(id) // the latter tells no methods, as that of a password does not tell these
+	byPasskey, bare := h.signIn(h.enrol(id)), h.at(h.accountApp(), id) // the latter tells no methods, as that of a password does not tell these
 	if list, _ := h.ok(200, "GET "+at, "", byPasskey); list.number("count") != 0 {
 		t.Errorf("%v", list)
 	}

@@ -132,6 +132,9 @@ func (s *server) challenge(r *http.Request, status int, err error, e *schemas.Er
 func challengeFor(r *http.Request, status int, err error, e *schemas.Error) string {
 	sent := r.Header.Get("Authorization") != ""
 	switch {
+	case schemas.HasCode(err, schemas.CodeStaleProof): // RFC 9470 §3
+		return fmt.Sprintf(`Bearer realm="postern", error=%q, max_age=%d, error_description=%s`,
+			schemas.CodeStaleProof, int(directory.MaxProofAge.Seconds()), quotedString(e.Description.DefaultValue))
 	case status == http.StatusUnauthorized && sent:
 		return `Bearer realm="postern", error="invalid_token", error_description=` + quotedString(e.Description.DefaultValue)
 	case status == http.StatusUnauthorized:

@@ -70,7 +70,7 @@ func (s *server) startRegistration(w http.ResponseWriter, r *http.Request, c *ca
 	if err := readJSON(w, r, smallBody, &body); err != nil {
 		return err
 	}
-	if err := s.mayRegister(r.Context(), c, *body.UserID); err != nil {
+	if err := s.mayRegister(r.Context(), c, *body.UserID, s.Directory.MayManageAccount); err != nil {
 		return err
 	}
 	options, state, err := s.beginRegistration(r, &body)
@@ -126,15 +126,16 @@ type registered struct {
 	CreatedAt      time.Time `json:"CreatedAt"`
 }
 
-// finishRegistration is POST /register/passkey/finish. The token must speak for
-// the user whom the ceremony was begun for, not merely for somebody.
+// finishRegistration is POST /register/passkey/finish. The token must be one for the
+// user whom the ceremony was begun for. That the user had just signed in was checked
+// when it began, and the session token of that start is good for minutes only.
 func (s *server) finishRegistration(w http.ResponseWriter, r *http.Request, c *caller) error {
 	var body registrationFinish
 	session, err := s.readFinish(w, r, &body, schemas.RegistrationCeremony)
 	if err != nil {
 		return err
 	}
-	if err := s.mayRegister(r.Context(), c, session.Owner); err != nil {
+	if err := s.mayRegister(r.Context(), c, session.Owner, s.Directory.MayAccessAccount); err != nil {
 		return err
 	}
 	credential, err := s.Passkeys.FinishRegistration(session.State, body.answer, s.now())

@@ -234,7 +234,7 @@ func TestClientsAndAccounts(t *testing.T) {
 	}
 	bob := h.user("bob")
 	for scope, want := range map[string]int{"openid": 403, "openid accounts": 403, "system:users": 403, "openid account": 200, "system": 200} {
-		raw, err := h.tokens.Access(t.Context(), token.Access{Subject: bob, ClientID: "shop", Audience: []string{publicURL}, Scope: strings.Fields(scope)})
+		raw, err := h.tokens.Access(t.Context(), token.Access{Subject: bob, ClientID: "shop", Audience: []string{publicURL}, Scope: strings.Fields(scope), AuthTime: h.clock()})
 		if err != nil {
 			t.Fatal(err)
 		}

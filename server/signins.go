@@ -24,7 +24,7 @@ func (s *server) sessions(w http.ResponseWriter, r *http.Request, c *caller) err
 	list := make([]any, len(found))
 	for i, session := range found {
 		session.AMR = append([]string{}, session.AMR...) // [], not null
-		list[i] = shownSession{session, session.ID == c.session}
+		list[i] = shownSession{session, session.ID == c.Session}
 	}
 	page, err := s.pageOf(r, "sessions", list)
 	if err != nil {
@@ -51,7 +51,7 @@ type ended struct {
 // endSessions is DELETE …/sessions: it ends all but the one that the token
 // belongs to, if that is one of them.
 func (s *server) endSessions(w http.ResponseWriter, r *http.Request, c *caller) error {
-	n, err := s.Directory.EndSessions(r.Context(), c.Call, userOf(r, c), c.session)
+	n, err := s.Directory.EndSessions(r.Context(), c.Call, userOf(r, c), c.Session)
 	if err != nil {
 		return err
 	}

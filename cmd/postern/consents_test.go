@@ -7,7 +7,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -54,6 +56,18 @@ func (a *agreed) who(userID string, permissions ...string) string {
 	return raw
 }
 
+// account is the assertion of the account page for a user who has just signed in.
+func (a *agreed) account(userID string) string {
+	a.t.Helper()
+	raw, err := a.rig.tokens.Assert(a.t.Context(), schemas.Assertion{
+		Subject: userID, Audience: []string{bootstrap.ConsoleID, a.cfg.Server.PublicURL}, AuthTime: time.Now(),
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return raw
+}
+
 // bare sends a request without a body, and reads the code of an error.
 func (w *rig) bare(method, path, token string) (status int, code, said string) {
 	r := httptest.NewRequest(method, path, nil)
@@ -79,7 +93,7 @@ func TestConsentsOverHTTP(t *testing.T) {
 	}
 	pat, desk, other := mine.pat(), user("desk"), user("other")
 	mine.create(mine.directory.Roles, `{"name":"Help desk","permissions":["system:users:read","system:users:write"],"assignments":[{"type":"user","id":"`+desk+`"}]}`)
-	own, nobody := mine.who(pat), schemas.NewID()
+	own, nobody := mine.account(pat), schemas.NewID()
 	reader, writer := mine.who(desk, "system:users:read"), mine.who(desk, "system:users:write")
 	me, of := "/users/me/consents", "/users/"+pat+"/consents"
 	for name, test := range map[string]struct {
@@ -96,7 +110,7 @@ func TestConsentsOverHTTP(t *testing.T) {
 		"revoked without a token":       {"DELETE " + me + "/" + mine.application, "", 401, "unauthorized"},
 		"revoked by another":            {"DELETE " + of + "/" + mine.application, mine.who(other), 403, schemas.CodeForbidden},
 		"revoked by who may see it":     {"DELETE " + of + "/" + mine.application, reader, 403, schemas.CodeForbidden},
-		"another's own":                 {"DELETE " + me + "/" + mine.application, mine.who(other), 404, "consent_not_found"},
+		"another's own":                 {"DELETE " + me + "/" + mine.application, mine.account(other), 404, "consent_not_found"},
 		"revoked, to nobody":            {"DELETE " + me + "/" + nobody, own, 404, "consent_not_found"},
 		"revoked for nobody":            {"DELETE /users/" + nobody + "/consents/" + mine.application, writer, 404, schemas.CodeUserNotFound},
 		"revoked by a client's token":   {"DELETE " + me + "/" + mine.application, mine.tokens.Access, 401, "invalid_token"},

@@ -57,7 +57,7 @@ func newRig(t testing.TB, environ ...string) *rig {
 	if _, err := h.seed(context.Background(), []string{"ADMIN_PASSWORD=" + adminPassword}); err != nil {
 		t.Fatal(err)
 	}
-	if err := bootstrap.EnsureTry(context.Background(), h.directory); err != nil {
+	if err := bootstrap.EnsureTry(context.Background(), h.directory, cfg.Server.PublicURL); err != nil {
 		t.Fatal(err)
 	}
 	return &rig{house: h, t: t, http: h.handler(), origin: cfg.Server.PublicURL, device: passkeytest.New(passkeytest.NoCounter())}

@@ -142,7 +142,7 @@ func (c serveCommand) showTry(ctx context.Context, h *house) error {
 	h.pages["/try/"] = examples.Try(bootstrap.TryID)
 	h.pages["/try"] = http.RedirectHandler("/try/", http.StatusPermanentRedirect)
 	h.pages["/"] = http.RedirectHandler("/try/", http.StatusTemporaryRedirect)
-	return bootstrap.EnsureTry(ctx, h.directory)
+	return bootstrap.EnsureTry(ctx, h.directory, h.cfg.Server.PublicURL)
 }
 
 // flows reads the folder of flows; there are no documents where none is

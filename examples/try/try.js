@@ -98,6 +98,7 @@ function home() {
 function signedIn(heading, assertion, more = {}) {
   Object.assign(state, { step: null, typed: {}, assertion });
   const held = assertion ? claims(assertion) : {};
+  const adds = held.aud?.includes(state.applicationId);
   const name = el("input", { id: "passkey-name", name: "passkey-name", maxlength: "64", placeholder: "My phone" });
   view("signed-in",
     title(heading),
@@ -105,8 +106,8 @@ function signedIn(heading, assertion, more = {}) {
     facts("claims", held),
     Object.keys(more).length > 0 && el("h2", {}, "About the passkey"),
     facts("told", more),
-    assertion && el("h2", {}, "Add a passkey"),
-    assertion && form({ id: "add-form" },
+    adds && el("h2", {}, "Add a passkey"),
+    adds && form({ id: "add-form" },
       el("p", { class: "hint" }, "By POST /register/passkey/start and /finish, with the assertion as bearer token."),
       el("div", { class: "field" }, el("label", { for: "passkey-name" }, "Its name ", el("span", { class: "optional" }, "(optional)")), name),
       button("Add a passkey", { id: "add-passkey", type: "submit", class: "primary" }, () => addPasskey(held.sub, name.value.trim()))),
@@ -201,7 +202,7 @@ function renew(step, action) {
   }
   attempt("", async () => {
     const reply = await send(action, {});
-    // The same step looks the same: leave alone what is being typed.
+    // Leave alone what is being typed.
     if (reply.stepId === step.stepId) state.step = reply;
     else show(reply);
   });

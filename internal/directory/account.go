@@ -29,7 +29,7 @@ func (c Call) is(userID string) bool {
 // user_not_found, Class NotFound.
 func (d *Directory) Passkeys(ctx context.Context, c Call, userID string) ([]schemas.Credential, error) {
 	r := d.reader(c)
-	if _, err := store.Users().Get(ctx, r, userID); err != nil {
+	if err := mayRead(ctx, r, c, userID); err != nil {
 		return nil, err
 	}
 	return store.CredentialsOf(ctx, r, userID)
@@ -89,7 +89,7 @@ func (d *Directory) DeletePasskey(ctx context.Context, c Call, userID string, id
 
 // passkey returns the passkey of a user with the id, if the caller may change it.
 func (w *work) passkey(userID string, id schemas.Bytes) (*schemas.Credential, error) {
-	if err := mayManage(w.ctx, w.tx, w.call, userID); err != nil {
+	if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 		return nil, err
 	}
 	all, err := store.CredentialsOf(w.ctx, w.tx, userID)
@@ -111,7 +111,7 @@ func passkeyRef(id schemas.Bytes) schemas.ResourceRef {
 // An unknown user is user_not_found, Class NotFound.
 func (d *Directory) Sessions(ctx context.Context, c Call, userID string) ([]schemas.Session, error) {
 	r := d.reader(c)
-	if _, err := store.Users().Get(ctx, r, userID); err != nil {
+	if err := mayRead(ctx, r, c, userID); err != nil {
 		return nil, err
 	}
 	return store.SessionsOf(ctx, r, userID, d.now())
@@ -120,10 +120,15 @@ func (d *Directory) Sessions(ctx context.Context, c Call, userID string) ([]sche
 // EndSession ends a session of a user, and makes worthless what was issued for
 // it. One that is somebody else's is session_not_found, Class NotFound, as one
 // that does not exist. It takes what the user has: who could sign administrators
-// out as fast as they sign in could not be stopped by any of them.
+// out as fast as they sign in could not be stopped by any of them. Users may end the
+// session of the token they use however long ago they signed in.
 func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID string) error {
 	return d.transact(ctx, c, func(w *work) error {
-		if err := mayManage(w.ctx, w.tx, w.call, userID); err != nil {
+		may := func() error { return mayManage(w.ctx, w.tx, w.call, userID, w.now) }
+		if c.is(userID) && sessionID == c.Session {
+			may = func() error { return mayAccess(w.ctx, w.tx, w.call, userID) }
+		}
+		if err := may(); err != nil {
 			return err
 		}
 		all, err := store.SessionsOf(w.ctx, w.tx, userID, w.now)
@@ -141,7 +146,7 @@ func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID st
 // none, and returns how many there were.
 func (d *Directory) EndSessions(ctx context.Context, c Call, userID, except string) (n int, err error) {
 	err = d.transact(ctx, c, func(w *work) (err error) {
-		if err := mayManage(w.ctx, w.tx, w.call, userID); err != nil {
+		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 			return err
 		}
 		n, err = w.endSessions(userID, except)

@@ -24,6 +24,13 @@ func (w *world) passkeys(t testing.TB, user string) []schemas.Credential {
 	return all
 }
 
+// own is a call of a user on their own account, who has just signed in.
+func (w *world) own(user string) Call {
+	c := as(user, schemas.AccountScope)
+	c.AuthTime = w.now()
+	return c
+}
+
 // keyless is the body of a person without a password.
 const keyless = `{"type": "Person", "attributes": {"username": "eve"}}`
 
@@ -32,18 +39,18 @@ func TestPasskeys(t *testing.T) {
 		ada, bob := w.create(t, w.Users, person("ada")), w.create(t, w.Users, person("bob"))
 		first, second := w.passkey(t, ada, 1), w.passkey(t, ada, 2)
 		theirs := w.passkey(t, bob, 3)
-		c, err := w.RenamePasskey(t.Context(), as(ada), ada, first, "  Phone ")
+		c, err := w.RenamePasskey(t.Context(), w.own(ada), ada, first, "  Phone ")
 		must(t, err)
 		if c.Name != "Phone" || w.passkeys(t, ada)[0].Name != "Phone" {
 			t.Errorf("it is called %q", c.Name)
 		}
-		_, err = w.RenamePasskey(t.Context(), as(ada), ada, first, "Phone") // changes nothing
+		_, err = w.RenamePasskey(t.Context(), w.own(ada), ada, first, "Phone") // changes nothing
 		must(t, err)
 		for name, call := range map[string]func() error{
-			"somebody else's": func() error { return w.DeletePasskey(t.Context(), as(ada), ada, theirs) },
-			"none":            func() error { return w.DeletePasskey(t.Context(), as(ada), ada, schemas.Bytes{9}) },
+			"somebody else's": func() error { return w.DeletePasskey(t.Context(), w.own(ada), ada, theirs) },
+			"none":            func() error { return w.DeletePasskey(t.Context(), w.own(ada), ada, schemas.Bytes{9}) },
 			"another's name": func() error {
-				_, err := w.RenamePasskey(t.Context(), as(ada), ada, theirs, "Mine")
+				_, err := w.RenamePasskey(t.Context(), w.own(ada), ada, theirs, "Mine")
 				return err
 			},
 		} {
@@ -54,8 +61,8 @@ func TestPasskeys(t *testing.T) {
 		if w.passkeys(t, bob)[0].Name != "Key" {
 			t.Error("somebody else's passkey has another name")
 		}
-		must(t, w.DeletePasskey(t.Context(), as(ada), ada, second))
-		must(t, w.DeletePasskey(t.Context(), as(ada), ada, first)) // the password is left
+		must(t, w.DeletePasskey(t.Context(), w.own(ada), ada, second))
+		must(t, w.DeletePasskey(t.Context(), w.own(ada), ada, first)) // the password is left
 		if n := len(w.passkeys(t, ada)); n != 0 {
 			t.Errorf("%d passkeys are left", n)
 		}
@@ -68,10 +75,10 @@ func TestPasskeyNames(t *testing.T) {
 	id := w.create(t, w.Users, person("ada"))
 	key := w.passkey(t, id, 1)
 	for _, name := range []string{"", "   ", strings.Repeat("n", 201), "a\nb", "a\u202eb", "a\x00"} {
-		_, err := w.RenamePasskey(t.Context(), as(id), id, key, name)
+		_, err := w.RenamePasskey(t.Context(), w.own(id), id, key, name)
 		refused(t, err, schemas.CodeInvalidRequest, "name: expected")
 	}
-	_, err := w.RenamePasskey(t.Context(), as(id), id, key, strings.Repeat("é", 200))
+	_, err := w.RenamePasskey(t.Context(), w.own(id), id, key, strings.Repeat("é", 200))
 	must(t, err)
 }
 
@@ -83,7 +90,7 @@ func TestTheLastWayIn(t *testing.T) {
 		key := w.passkey(t, id, 1)
 		refused(t, w.DeletePasskey(t.Context(), as(id, "system"), id, key), schemas.CodeLastCredential)
 		w.passkey(t, id, 2)
-		must(t, w.DeletePasskey(t.Context(), as(id), id, key))
+		must(t, w.DeletePasskey(t.Context(), w.own(id), id, key))
 		must(t, w.DeletePasskey(t.Context(), as(schemas.NewID(), "system:users:write"), id, schemas.Bytes{2}))
 	})
 }
@@ -93,7 +100,7 @@ func TestTheLastTwoWaysIn(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.create(t, w.Users, keyless)
 		keys := []schemas.Bytes{w.passkey(t, id, 1), w.passkey(t, id, 2)}
-		for _, err := range together(2, func(i int) error { return w.DeletePasskey(t.Context(), as(id), id, keys[i]) }) {
+		for _, err := range together(2, func(i int) error { return w.DeletePasskey(t.Context(), w.own(id), id, keys[i]) }) {
 			if err != nil {
 				refused(t, err, schemas.CodeLastCredential)
 			}
@@ -141,7 +148,7 @@ func TestRunsEndWithSessions(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ada, bob := w.create(t, w.Users, person("ada")), w.create(t, w.Users, person("bob"))
 		for name, signOut := range map[string]func() error{
-			"everywhere": func() error { _, err := w.EndSessions(t.Context(), as(ada), ada, ""); return err },
+			"everywhere": func() error { _, err := w.EndSessions(t.Context(), w.own(ada), ada, ""); return err },
 			"by a password": func() error {
 				_, err := w.Users.Replace(t.Context(), System(), ada, "", doc(t, `{"type": "Person", "attributes": {"username": "ada", "password": "another one"}}`))
 				return err
@@ -177,17 +184,17 @@ func TestSessions(t *testing.T) {
 		two, three := w.session(t, ada), w.session(t, ada)
 		theirs := w.session(t, bob)
 		for _, id := range []string{theirs, "none", "a\x00", ""} {
-			if err := w.EndSession(t.Context(), as(ada), ada, id); !schemas.HasCode(err, "session_not_found") || !schemas.HasClass(err, schemas.NotFound) {
+			if err := w.EndSession(t.Context(), w.own(ada), ada, id); !schemas.HasCode(err, "session_not_found") || !schemas.HasClass(err, schemas.NotFound) {
 				t.Errorf("%q: %v", id, err)
 			}
 		}
-		must(t, w.EndSession(t.Context(), as(ada), ada, two))
+		must(t, w.EndSession(t.Context(), w.own(ada), ada, two))
 		live, err := w.store.TokenLive(t.Context(), schemas.TokenRef{ID: "t", Session: two})
 		must(t, err)
 		if live || w.sessions(t, ada) != 2 {
 			t.Error("the session goes on")
 		}
-		n, err := w.EndSessions(t.Context(), as(ada), ada, three)
+		n, err := w.EndSessions(t.Context(), w.own(ada), ada, three)
 		must(t, err)
 		if n != 1 || w.sessions(t, ada) != 1 || w.sessions(t, bob) != 1 {
 			t.Errorf("%d ended; one of Ada's and one of Bob's go on", n)

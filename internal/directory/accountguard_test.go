@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -49,6 +50,11 @@ func TestAccountsOfThoseWhoMayDoSomething(t *testing.T) {
 		part := h.create(t, h.Applications, signInClient(t, "Part", "openid", "system:users"))
 		account, all := h.create(t, h.Applications, signInClient(t, "Account", "openid", "account")), h.create(t, h.Applications, signInClient(t, "All", "system"))
 		root, reader := h.ids["user"], h.ids["other"] // who has shop:orders:write already
+		var asked schemas.Application
+		must(t, json.Unmarshal([]byte(signInClient(t, "Itself", "openid", "system")), &asked))
+		registered, err := h.Register(t.Context(), Stranger(), Registration{Application: asked, By: schemas.RegisteredDynamically})
+		must(t, err)
+		self := registered.ID
 		h.role(t, root, "system:users", "system:groups")
 		h.passkey(t, root, 9) // nobody deletes their last one
 		h.passkey(t, reader, 8)
@@ -68,31 +74,39 @@ func TestAccountsOfThoseWhoMayDoSomething(t *testing.T) {
 			{"less than what the user has", byAssertion(root, part, "system:users:read", "system:groups:read", "shop:orders:write"), CodeInsufficientScope},
 			{"a word that is like the scope", byAssertion(root, lured, "accounts", "account:"), CodeInsufficientScope},
 			{"the name of a client in the place of an application's id", byAssertion(root, "taken"), CodeInsufficientScope},
-			{"all that the user has", byAssertion(root, lured, "system:users", "system:groups", "shop"), ""},
+			{"all that the user has", byAssertion(root, lured, "system:users", "system:groups", "shop"), CodeInsufficientScope},
 			{"everything", byAssertion(root, lured, "system"), ""},
 			{"a client for accounts", byAssertion(root, account), ""},
 			{"a client for everything", byAssertion(root, all), ""},
 			{"an access token for accounts", byAssertion(root, "taken", "openid", "account"), ""},
 			{"a passkey on somebody's page", as(root), CodeInsufficientScope},
-			{"a passkey on our own page", as(root, "system:users", "system:groups", "shop:orders:write"), ""},
+			{"a passkey on our own page", as(root, "system:users", "system:groups", "shop:orders:write"), CodeInsufficientScope},
+			{"a client that registered itself for everything", byAssertion(root, self), CodeInsufficientScope},
 			{"a client that has the user's id", impostor, schemas.CodeForbidden},
 			{"somebody else, for accounts", byAssertion(reader, account, "account"), schemas.CodeForbidden},
 		} {
 			for how, do := range h.manage(root, key, session) {
-				test.call.DryRun = true
+				test.call.DryRun, test.call.AuthTime = true, w.now()
 				err := do(t.Context(), test.call)
 				if fine := err == nil && test.code == ""; !fine && (!schemas.HasCode(err, test.code) || !schemas.HasClass(err, schemas.Forbidden)) {
 					t.Errorf("%s by %s: %v, expected %q", how, test.name, err, test.code)
 				}
 			}
 		}
-		// Somebody who has nothing sees to their account wherever they sign in.
-		for how, do := range h.manage(reader, theirs, theirSession) {
-			for _, app := range []string{plain, lured, schemas.NewID()} {
-				call := byAssertion(reader, app)
-				call.DryRun = true
-				if err := do(t.Context(), call); err != nil {
-					t.Errorf("%s, having no permissions: %v", how, err)
+		// It makes no difference that a user has fewer permissions, or none.
+		nobody := h.create(t, h.Users, person("nobody"))
+		h.passkey(t, nobody, 7)
+		for _, user := range []struct {
+			id, session string
+			key         schemas.Bytes
+		}{{reader, theirSession, theirs}, {nobody, h.session(t, nobody), h.passkey(t, nobody, 6)}} {
+			for how, do := range h.manage(user.id, user.key, user.session) {
+				for _, app := range []string{plain, lured, self, schemas.NewID(), ""} {
+					call := byAssertion(user.id, app)
+					call.DryRun, call.AuthTime = true, w.now()
+					if err := do(t.Context(), call); !schemas.HasCode(err, CodeInsufficientScope) {
+						t.Errorf("%s at %q: %v", how, app, err)
+					}
 				}
 			}
 		}
@@ -124,5 +138,39 @@ func TestAccountScopeIsForAdministrators(t *testing.T) {
 			_, err := h.Register(ctx, c, Registration{Application: app, By: schemas.RegisteredDynamically})
 			return err
 		},
+	})
+}
+
+// The account is changed shortly after a sign-in only, be the token for accounts and
+// valid ever so long. Reading it, and signing out of the session in use, needs no
+// fresh sign-in; nor does a token that may act for anybody.
+func TestAudit07OldSignInsChangeNoAccount(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		user := w.create(t, w.Users, person("ada"))
+		key, session := w.passkey(t, user, 1), w.session(t, user)
+		for name, test := range map[string]struct {
+			at    time.Time
+			fresh bool
+		}{
+			"now":           {w.now(), true},
+			"2 minutes ago": {w.now().Add(-2 * time.Minute), true},
+			"longer ago":    {w.now().Add(-MaxProofAge - time.Second), false},
+			"unknown":       {time.Time{}, false},
+		} {
+			call := as(user, "openid", schemas.AccountScope)
+			call.AuthTime, call.DryRun = test.at, true
+			for how, do := range w.manage(user, key, session) {
+				err := do(t.Context(), call)
+				if (err == nil) != test.fresh || err != nil && (!schemas.HasCode(err, schemas.CodeStaleProof) || !schemas.HasClass(err, schemas.Unauthenticated)) {
+					t.Errorf("%s, signed in %s: %v", how, name, err)
+				}
+			}
+			_, err := w.Passkeys(t.Context(), call, user)
+			must(t, err)
+			call.Session = session
+			must(t, w.EndSession(t.Context(), call, user, session))
+			call.Permissions = []string{"system"}
+			must(t, w.MayManageAccount(t.Context(), call, user))
+		}
 	})
 }

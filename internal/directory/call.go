@@ -2,6 +2,7 @@ package directory
 
 import (
 	"slices"
+	"time"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -14,6 +15,11 @@ type Call struct {
 	Permissions []string
 	// Methods are how the user whose token it is has signed in (amr, RFC 8176).
 	Methods []string
+	// AuthTime is when that user last proved who they are (auth_time); zero if the
+	// token does not contain it.
+	AuthTime time.Time
+	// Session is the id of the session that the token belongs to; "" for none.
+	Session string
 	TraceID string
 	// DryRun has everything checked and nothing kept: the result is what it would
 	// have been.

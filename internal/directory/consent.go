@@ -26,7 +26,7 @@ type Consented struct {
 // is user_not_found, Class NotFound.
 func (d *Directory) Consents(ctx context.Context, c Call, userID string) ([]Consented, error) {
 	r := d.reader(c)
-	if _, err := store.Users().Get(ctx, r, userID); err != nil {
+	if err := mayRead(ctx, r, c, userID); err != nil {
 		return nil, err
 	}
 	found, err := store.ConsentsOf(ctx, r, userID)
@@ -52,7 +52,7 @@ func (d *Directory) Consents(ctx context.Context, c Call, userID string) ([]Cons
 // nothing it is consent_not_found, Class NotFound.
 func (d *Directory) RevokeConsent(ctx context.Context, c Call, userID, applicationID string) error {
 	return d.transact(ctx, c, func(w *work) error {
-		if err := mayManage(w.ctx, w.tx, w.call, userID); err != nil {
+		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 			return err
 		}
 		was, err := store.RevokeConsent(w.tx, userID, applicationID, w.now.Add(longestToken))

@@ -31,7 +31,7 @@ func (f *Factors) has(factor string) bool {
 // Class NotFound.
 func (d *Directory) Factors(ctx context.Context, c Call, userID string) (*Factors, error) {
 	r := d.reader(c)
-	if _, err := store.Users().Get(ctx, r, userID); err != nil {
+	if err := mayRead(ctx, r, c, userID); err != nil {
 		return nil, err
 	}
 	return factorsOf(ctx, r, userID)
@@ -52,7 +52,7 @@ func factorsOf(ctx context.Context, r store.Reader, userID string) (f *Factors, 
 // what guards against it. That is second_factor_required, Class Forbidden.
 func (d *Directory) DeleteFactor(ctx context.Context, c Call, userID, factor string) error {
 	return d.transact(ctx, c, func(w *work) error {
-		if err := mayManage(w.ctx, w.tx, w.call, userID); err != nil {
+		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 			return err
 		}
 		has, err := factorsOf(w.ctx, w.tx, userID)

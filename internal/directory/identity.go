@@ -41,7 +41,7 @@ type LinkedIdentity struct {
 // user is user_not_found, Class NotFound.
 func (d *Directory) Identities(ctx context.Context, c Call, userID string) ([]LinkedIdentity, error) {
 	r := d.reader(c)
-	if _, err := store.Users().Get(ctx, r, userID); err != nil {
+	if err := mayRead(ctx, r, c, userID); err != nil {
 		return nil, err
 	}
 	found, err := store.IdentitiesOf(ctx, r, userID)
@@ -69,7 +69,7 @@ func (d *Directory) Identities(ctx context.Context, c Call, userID string) ([]Li
 // Conflict, code last_credential. Others may.
 func (d *Directory) DeleteIdentity(ctx context.Context, c Call, userID, id string) error {
 	return d.transact(ctx, c, func(w *work) error {
-		if err := mayManage(w.ctx, w.tx, w.call, userID); err != nil {
+		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 			return err
 		}
 		all, err := store.IdentitiesOf(w.ctx, w.tx, userID)

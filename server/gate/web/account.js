@@ -11,14 +11,25 @@ const api = (method, path, body) => call(method, path, { body, token: assertion.
 const drop = (what, id) => api("DELETE", `users/me/${what}/${encodeURIComponent(id)}`);
 const task = (pressed, work) => attempt(pressed, work, recover);
 
-// Shows the account of who is signed in. Anybody else signs in first.
+const me = () => claims(assertion.get()).sub;
+
+// The id of the last button pressed: a change that needs a new sign-in goes on there.
+let last = "";
+addEventListener("click", ({ target }) => { last = target.closest("#view button")?.id ?? last; }, true);
+
+// Shows the user's account, after a sign-in if need be.
 export async function begin(page, applicationId, looks) {
 	await looks;
-	return assertion.get() ? task(null, load) : leave("signin");
+	if (!assertion.get()) return leave("signin");
+	await task(null, load);
+	const [user, id] = sessionStorage.getItem("then")?.split(" ") ?? [];
+	sessionStorage.removeItem("then");
+	return byId(id) && user === me() && byId(id).click();
 }
 
-function leave(page) {
+function leave(page, then = "") {
 	assertion.forget();
+	sessionStorage.setItem("then", then);
 	location.replace(address(page));
 }
 
@@ -26,8 +37,16 @@ function recover(error) {
 	if (/^(unauthorized|invalid_token)$/.test(error.code)) return leave("signin");
 	if (!byId("heading")) return fail(error, signOut());
 	complain(error);
+	if (error.code === "insufficient_user_authentication") byId("alert").firstChild.append(again(`${me()} ${last}`));
 	return scrollTo(0, 0);
 }
+
+const again = (then) => button(t("Sign in"), { id: "again", class: "primary" }, () => leave("signin", then));
+
+// Another application's assertion does not show where else the user signs in.
+const allowed = (error) => {
+	if (error.code !== "insufficient_scope") throw error;
+};
 
 const change = (pressed, text, work) => task(pressed, async () => {
 	const name = await work();
@@ -39,20 +58,22 @@ const change = (pressed, text, work) => task(pressed, async () => {
 const parts = ["", "/passkeys?limit=100", "/identities?limit=100", "/factors", "/sessions?limit=100", "/consents?limit=100"];
 
 async function load() {
-	const found = Object.assign(...(await Promise.all(parts.map((part) => api("GET", `users/me${part}`)))));
+	const found = Object.assign(...(await Promise.all(parts.map((part) => api("GET", `users/me${part}`).catch(allowed)))));
 	const { attributes: { name, username, email }, passkeys, identities, factors, consents } = found;
+	const top = [heading(t("Your account")), el("p", { class: "lead" }, [name ?? username, email].filter(Boolean).join(" · "))];
+	if (!passkeys) return view("account", ...top, again(), signOut());
 	({ sessions } = found);
 	const focused = document.activeElement?.id;
-	view("account", heading(t("Your account")), el("p", { class: "lead" }, [name ?? username, email].filter(Boolean).join(" · ")),
+	view("account", ...top,
 		section("ways", "How you sign in", [...passkeys.map(passkeyRow), ...identities.map(identityRow), ...factors.map(factorRow)],
 			!passkeys.length && el("p", { class: "soft" }, t("You have no passkey yet.")), button(t("Add a passkey"), { id: "add", class: "primary" }, add)),
 		section("sessions", "Where you are signed in", sessions.map(sessionRow),
 			sessions.some((s) => !s.current) && button(t("Sign out everywhere else"), { id: "others" }, endOthers)),
 		consents.length > 0 && section("apps", "Apps with access", consents.map(appRow)), signOut());
-	(byId(focused) ?? byId("heading")).focus({ preventScroll: true });
+	return (byId(focused) ?? byId("heading")).focus({ preventScroll: true });
 }
 
-// Of a long list the beginning is shown, and the rest when it is asked for.
+// Long lists are folded.
 const most = 5;
 
 const section = (id, title, rows, ...nodes) => el("section", { "aria-labelledby": id }, el("h2", { id }, t(title)), list(rows.slice(0, most)),
@@ -108,7 +129,7 @@ function device(agent) {
 }
 
 const add = (pressed) => change(pressed, "Added: {name}.", async () => {
-	const wanted = { userId: claims(assertion.get()).sub, authenticatorSelection: { residentKey: "required" } };
+	const wanted = { userId: me(), authenticatorSelection: { residentKey: "required" } };
 	const begun = await api("POST", "register/passkey/start", wanted);
 	tell(t("Follow your device…"));
 	const publicKeyCredential = await ask(begun.publicKeyCredentialCreationOptions);
@@ -156,7 +177,6 @@ function dialog(title, content, label, kind, done, work) {
 
 const signOut = () => button(t("signOut"), { id: "sign-out", class: "text" }, (pressed) => task(pressed, async () => {
 	const here = sessions.find((s) => s.current);
-	// An administrator's session is not ended by what another application was given: that takes the browser's cookie.
-	const ended = here && (await drop("sessions", here.id).then(() => true, () => false));
-	leave(ended === false ? "signout" : "signedout");
+	if (here) await drop("sessions", here.id);
+	leave(here ? "signedout" : "signout");
 }));

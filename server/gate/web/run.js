@@ -15,8 +15,7 @@ let reply = null; // the step that waits for an answer
 let used = {}; // the passkey that was sent last
 const typed = {}; // what the person entered, without secrets
 
-// Begins the page's run, finds it again, or goes on with an answer that another
-// provider gave, while how the application looks is on its way.
+// Starts the page's run, resumes it, or continues it with another provider's answer.
 export async function begin(name, id, looks, answer) {
 	[page, applicationId, typed.username] = [name, id, params.get("login_hint") ?? ""];
 	const begun = params.has("begun") ? Date.now() : 0;
@@ -31,8 +30,7 @@ export async function begin(name, id, looks, answer) {
 
 const task = (pressed, work) => attempt(pressed, () => work().then(show), recover).then(waitInAutofill);
 
-// Takes a step. The answer tells when the person asked for it, 0 where the page
-// only found its run again, and nobody knows how old its passkey options are.
+// Takes a step. "at" is when the user asked for it, 0 if the page was only reloaded.
 async function execute(body, begun = 0) {
 	const at = body.action || body.flowType ? Date.now() : begun;
 	return { data: {}, ...(await call("POST", "flow/execute", { body: { ...body, verbose: true } })), at };
@@ -68,7 +66,7 @@ async function recover(error) {
 	return focus();
 }
 
-// Shows where the run stands, or leaves the page with what came of it. Without an answer all stays as it is.
+// Shows the current step, or leaves the page when the run is over.
 function show(answer) {
 	if (!answer) return undefined;
 	const { data, error } = answer;
@@ -84,8 +82,7 @@ function show(answer) {
 	byId("view").dataset.step = answer.stepId;
 	if (error) complain(error);
 	focus();
-	// Who comes back without having signed in there, or by the Back button, finds
-	// the button here: by itself the page would send them away again and again.
+	// After the Back button the user finds a button here: redirects must not loop.
 	return data.redirectURL && answer.at && !error ? depart(page, answer) : undefined;
 }
 
@@ -113,7 +110,7 @@ function act(component, pressed, elsewhere) {
 // When the step's passkey options are too old to be used, 0 if it has none.
 const expiry = () => (options(reply) ? reply.at + 0.8 * (options(reply).timeout ?? 300000) : 0);
 
-// Gets new options. The same ceremony looks the same: what is being typed is left alone.
+// Gets new options without touching what the user types.
 async function renew(action, inputs) {
 	const answer = await send(action, inputs);
 	if (options(answer) && answer.stepId === reply.stepId && !answer.error && !answer.data.fieldErrors) reply = answer;
@@ -141,7 +138,7 @@ async function waitInAutofill() {
 	clearTimeout(timer);
 }
 
-// Goes where the run's end leads: back to the application, or to the account.
+// Goes back to the application, or to the account page.
 async function finish({ assertion: jwt }) {
 	reply = null;
 	const authId = params.get("authId");
