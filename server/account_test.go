@@ -31,11 +31,22 @@ func (h *house) signIn(a *passkeytest.Authenticator) string {
 	}
 	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{
 		Subject: c.Subject, Audience: []string{h.accountApp(), h.base}, Session: c.Session, AuthTime: h.clock(), AMR: c.AMR, ACR: c.ACR,
+		Generation: h.generation(h.accountApp()),
 	})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return "Authorization: Bearer " + raw
+}
+
+// generation is that of the tokens of an application.
+func (h *house) generation(application string) string {
+	h.t.Helper()
+	app, err := h.db.Application(h.t.Context(), application)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return app.TokenGeneration
 }
 
 // accountApp is the id of an application with the scope for accounts.

@@ -87,6 +87,7 @@ func TestAudit07ChangesTakeARecentSignIn(t *testing.T) {
 		app, _ := h.ok(200, "GET /applications/"+h.accountApp(), "")
 		access, err := h.tokens.Access(t.Context(), token.Access{
 			Subject: carl, ClientID: app.text("clientId"), Audience: []string{h.base}, Scope: []string{"account"}, AuthTime: h.clock(),
+			Generation: h.generation(app.text("id")),
 		})
 		if err != nil {
 			t.Fatal(err)

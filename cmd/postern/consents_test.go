@@ -59,8 +59,12 @@ func (a *agreed) who(userID string, permissions ...string) string {
 // account is the assertion of the account page for a user who has just signed in.
 func (a *agreed) account(userID string) string {
 	a.t.Helper()
+	console, err := a.store.Application(a.t.Context(), bootstrap.ConsoleID)
+	if err != nil {
+		a.t.Fatal(err)
+	}
 	raw, err := a.rig.tokens.Assert(a.t.Context(), schemas.Assertion{
-		Subject: userID, Audience: []string{bootstrap.ConsoleID, a.cfg.Server.PublicURL}, AuthTime: time.Now(),
+		Subject: userID, Audience: []string{bootstrap.ConsoleID, a.cfg.Server.PublicURL}, AuthTime: time.Now(), Generation: console.TokenGeneration,
 	})
 	if err != nil {
 		a.t.Fatal(err)
