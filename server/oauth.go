@@ -11,18 +11,19 @@ import (
 )
 
 // oauthEndpoints are those of the authorization server. Browsers call them from
-// the pages of any application.
+// the pages of applications. Pages of clients that nobody vouches for reach those
+// that take no cookie: a code or a token is all that counts there.
 func (s *server) oauthEndpoints() []endpoint {
 	p := s.OAuth
 	if p == nil {
 		return nil
 	}
 	list := []endpoint{
-		{"POST", oauth.TokenPath, nothing, s.limited(throttle.Token, open(p.Token)), applicationOrigins},
-		{"GET", oauth.KeysPath, nothing, open(p.Keys), applicationOrigins},
-		{"GET", oauth.ServerPath, nothing, open(p.Server), applicationOrigins},
-		{"GET", oauth.ResourcePath, nothing, open(p.Resource), applicationOrigins},
-		{"GET", oauth.ResourcePath + oauth.ToolsPath, nothing, open(p.Resource), applicationOrigins},
+		{"POST", oauth.TokenPath, nothing, s.limited(throttle.Token, open(p.Token)), clientOrigins},
+		{"GET", oauth.KeysPath, nothing, open(p.Keys), clientOrigins},
+		{"GET", oauth.ServerPath, nothing, open(p.Server), clientOrigins},
+		{"GET", oauth.ResourcePath, nothing, open(p.Resource), clientOrigins},
+		{"GET", oauth.ResourcePath + oauth.ToolsPath, nothing, open(p.Resource), clientOrigins},
 	}
 	if p.Registration != nil {
 		list = append(list, s.registrationEndpoint())
@@ -40,11 +41,11 @@ func (s *server) oauthEndpoints() []endpoint {
 		{"POST", oauth.LogoutPath, nothing, open(p.Logout), noOrigins},
 		{"GET", oauth.LogoutAlias, nothing, open(p.Logout), noOrigins},
 		{"POST", oauth.LogoutAlias, nothing, open(p.Logout), noOrigins},
-		{"GET", oauth.UserInfoPath, nothing, open(p.UserInfo), applicationOrigins},
-		{"POST", oauth.UserInfoPath, nothing, open(p.UserInfo), applicationOrigins},
+		{"GET", oauth.UserInfoPath, nothing, open(p.UserInfo), clientOrigins},
+		{"POST", oauth.UserInfoPath, nothing, open(p.UserInfo), clientOrigins},
 		{"POST", oauth.IntrospectPath, nothing, s.limited(throttle.Token, open(p.Introspect)), noOrigins},
-		{"POST", oauth.RevokePath, nothing, s.limited(throttle.Token, open(p.Revoke)), applicationOrigins},
-		{"GET", oauth.OpenIDPath, nothing, open(p.OpenID), applicationOrigins},
+		{"POST", oauth.RevokePath, nothing, s.limited(throttle.Token, open(p.Revoke)), clientOrigins},
+		{"GET", oauth.OpenIDPath, nothing, open(p.OpenID), clientOrigins},
 	}...)
 }
 

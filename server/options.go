@@ -27,12 +27,11 @@ type Options struct {
 	// AllowedOrigins are the origins (scheme://host[:port], as browsers write
 	// them) that may call the API across origins: cors.allowed_origins.
 	AllowedOrigins []string
-	// ApplicationOrigin reports whether an origin belongs to a registered
-	// application; such a one may call the endpoints of flows, where it runs the
-	// passkey ceremonies of its sign-in as well. It is not asked about the
-	// endpoints of single ceremonies: those stand open to AllowedOrigins alone.
-	// Nil: none belongs.
-	ApplicationOrigin func(ctx context.Context, origin string) bool
+	// OriginTrust returns how far an origin is trusted as that of a registered client.
+	// A trusted one may call the endpoints of flows, where it runs the passkey
+	// ceremonies of its sign-in as well. It is not asked about the endpoints of single
+	// ceremonies: those are open to AllowedOrigins alone. Nil: none is trusted.
+	OriginTrust func(ctx context.Context, origin string) oauth.OriginTrust
 
 	Engine       *engine.Engine
 	Catalogue    Catalogue

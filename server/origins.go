@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/oauth"
 )
 
 // origins says whose pages may call a resource across origins.
@@ -12,7 +13,8 @@ type origins int
 const (
 	noOrigins          origins = iota
 	configuredOrigins          // those of cors.allowed_origins
-	applicationOrigins         // and those of registered applications
+	applicationOrigins         // and those of applications that an administrator vouches for
+	clientOrigins              // and, without credentials, those of all other clients
 	toolOrigins                // the configured and our own; others are refused
 )
 
@@ -30,25 +32,33 @@ func (at *resource) admitOrigin(w http.ResponseWriter, r *http.Request) bool {
 	h := w.Header()
 	h.Add("Vary", "Origin")
 	origin := r.Header.Get("Origin")
-	if !at.allows(r, origin) {
+	allowed, credentials := at.allows(r, origin)
+	if !allowed {
 		return false
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Allow-Credentials", "true")
+	if credentials {
+		h.Set("Access-Control-Allow-Credentials", "true")
+	}
 	h.Set("Access-Control-Expose-Headers", "ETag, Location, Retry-After, WWW-Authenticate, "+traceHeader)
 	return true
 }
 
-// allows reports whether the origin is allowed here. "null" is the origin of
-// every sandboxed frame, so it is nobody's.
-func (at *resource) allows(r *http.Request, origin string) bool {
+// allows reports whether the origin is allowed here, and whether with credentials.
+// "null" is the origin of every sandboxed frame, so it is nobody's.
+func (at *resource) allows(r *http.Request, origin string) (allowed, credentials bool) {
 	if origin == "" || origin == "null" || origin == "*" {
-		return false
+		return false, false
 	}
 	if at.allowed[origin] || at.origins == toolOrigins && origin == ownOrigin(at.PublicURL) {
-		return true
+		return true, true
 	}
-	return at.origins == applicationOrigins && at.ApplicationOrigin != nil && at.ApplicationOrigin(r.Context(), origin)
+	if at.OriginTrust == nil || at.origins != applicationOrigins && at.origins != clientOrigins {
+		return false, false
+	}
+	trust := at.OriginTrust(r.Context(), origin)
+	credentials = trust == oauth.TrustedOrigin
+	return credentials || trust == oauth.ClientOrigin && at.origins == clientOrigins, credentials
 }
 
 // describe answers OPTIONS: a CORS preflight, or the question what the resource

@@ -34,6 +34,9 @@ func TestCrossOrigin(t *testing.T) {
 		{"/register/passkey/finish", spaOrigin, true},
 		{health, spaOrigin, false},
 		{flow, stranger, false},
+		{flow, clientOrigin, false}, // of a client that nobody vouches for
+		{metaPath, clientOrigin, false},
+		{passkeys, clientOrigin, false},
 		{flow, "null", false}, // listed in the options, and still nobody's
 		{flow, "*", false},
 		{flow, spaOrigin + ".evil.com", false},
@@ -96,7 +99,7 @@ func TestErrorsAreReadableAcrossOrigins(t *testing.T) {
 }
 
 func TestOptionsOutsideOfCORS(t *testing.T) {
-	w := newWorld(t, func(o *server.Options) { o.ApplicationOrigin = nil })
+	w := newWorld(t, func(o *server.Options) { o.OriginTrust = nil })
 	rec := w.do("OPTIONS", "/flow/meta", "")
 	if rec.Code != 204 || rec.Header().Get("Allow") != "GET, HEAD, OPTIONS" || rec.Header().Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("%d %v", rec.Code, rec.Header())

@@ -20,14 +20,17 @@ import (
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server"
+	"github.com/postern-id/postern/server/oauth"
 )
 
 const (
 	publicURL = "https://id.example.com"
 	rpOrigin  = "https://app.example.com"
-	spaOrigin = "https://spa.example.com"
-	ada       = "0190b9f0-0000-7000-8000-00000000ada0"
-	bob       = "0190b9f0-0000-7000-8000-00000000b0b0"
+	// clientOrigin is that of a client that nobody vouches for.
+	clientOrigin = "https://client.example.net"
+	spaOrigin    = "https://spa.example.com"
+	ada          = "0190b9f0-0000-7000-8000-00000000ada0"
+	bob          = "0190b9f0-0000-7000-8000-00000000b0b0"
 )
 
 // world is a server over a real engine and an in-memory store.
@@ -50,11 +53,13 @@ func newWorld(t testing.TB, change ...func(*server.Options)) *world {
 		t.Fatal(err)
 	}
 	o := server.Options{
-		PublicURL:         publicURL,
-		AllowedOrigins:    []string{spaOrigin, "null", "*"},
-		ApplicationOrigin: func(_ context.Context, origin string) bool { return origin == rpOrigin },
-		Engine:            engine.NewEngine(engine.Engine{Runs: w.store, Graphs: w.store, Applications: w.store, MaxFailures: 2, Now: w.clock}),
-		Catalogue:         w.store, Applications: w.store, Passkeys: ceremonies, Store: w.store, Tokens: fakeTokens{},
+		PublicURL:      publicURL,
+		AllowedOrigins: []string{spaOrigin, "null", "*"},
+		OriginTrust: func(_ context.Context, origin string) oauth.OriginTrust {
+			return map[string]oauth.OriginTrust{rpOrigin: oauth.TrustedOrigin, clientOrigin: oauth.ClientOrigin}[origin]
+		},
+		Engine:    engine.NewEngine(engine.Engine{Runs: w.store, Graphs: w.store, Applications: w.store, MaxFailures: 2, Now: w.clock}),
+		Catalogue: w.store, Applications: w.store, Passkeys: ceremonies, Store: w.store, Tokens: fakeTokens{},
 		Log: slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Now: w.clock,
 	}

@@ -42,6 +42,7 @@ func newRegistrars(t *testing.T, environ ...string) *registrars {
 			r.told <- asked.PostFormValue("logout_token")
 			return
 		}
+		w.Header().Set("Content-Type", "application/json")
 		if err := json.NewEncoder(w).Encode(r.has[asked.URL.Path]); err != nil {
 			t.Error(err)
 		}

@@ -182,7 +182,7 @@ func (h *house) handler() http.Handler {
 	return server.New(server.Options{
 		PublicURL: h.cfg.Server.PublicURL, AccountPage: h.cfg.Server.PublicURL + "/gate/account", AllowedOrigins: h.cfg.CORS.AllowedOrigins,
 		Engine: h.flowEngine(), Catalogue: h.catalogue, Applications: h.applications,
-		OAuth: authorization, ApplicationOrigin: authorization.ApplicationOrigin,
+		OAuth: authorization, OriginTrust: authorization.OriginTrust,
 		Passkeys: h.passkeys, Store: store.SealedSessions{Store: h.store, Box: h.boxes.sessions, Log: h.log}, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
 		SessionTTL: time.Duration(h.cfg.Passkey.Timeout),

@@ -6,18 +6,25 @@ import (
 	"fmt"
 )
 
-const selectRedirects query = `SELECT redirect_uris FROM oauth_profiles WHERE redirect_uris IS NOT NULL`
+const selectRedirects query = `SELECT redirect_uris, registration = '' OR verified FROM oauth_profiles
+	JOIN applications ON id = application_id WHERE redirect_uris IS NOT NULL`
 
-// RedirectURIs returns all that are registered, those of every client.
-func (s *Store) RedirectURIs(ctx context.Context) (uris []string, err error) {
+// RedirectURIs returns the registered redirect URIs of every client: those of clients
+// that an administrator vouches for, and those of all others.
+func (s *Store) RedirectURIs(ctx context.Context) (vouched, others []string, err error) {
 	err = s.each(ctx, selectRedirects, func(row scanner) error {
 		var registered sql.NullString
-		err := row.Scan(&registered)
-		uris = append(uris, list(registered)...)
+		var isVouched bool
+		err := row.Scan(&registered, &isVouched)
+		if isVouched {
+			vouched = append(vouched, list(registered)...)
+		} else {
+			others = append(others, list(registered)...)
+		}
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("store: reading redirect URIs: %w", err)
+		return nil, nil, fmt.Errorf("store: reading redirect URIs: %w", err)
 	}
-	return uris, nil
+	return vouched, others, nil
 }

@@ -34,7 +34,7 @@ type Requests interface {
 	RedeemCode(ctx context.Context, codeHash []byte, family *schemas.RefreshFamily, now, revoke time.Time) (replayed bool, err error)
 	RefreshFamily(ctx context.Context, id string) (*schemas.RefreshFamily, error)
 	RotateRefresh(ctx context.Context, r schemas.Rotation) (reused bool, err error)
-	RedirectURIs(ctx context.Context) ([]string, error)
+	RedirectURIs(ctx context.Context) (vouched, others []string, err error)
 	// Apply makes all the changes or none.
 	Apply(ctx context.Context, changes []schemas.Change) error
 }

@@ -6,6 +6,21 @@ import (
 	"time"
 )
 
+// OriginTrust says how far the pages of an origin are trusted because it is that of a
+// registered redirect URI.
+type OriginTrust int
+
+const (
+	// UnknownOrigin is the origin of no registered redirect URI.
+	UnknownOrigin OriginTrust = iota
+	// ClientOrigin is the origin of a client that nobody vouches for. Anybody can
+	// register one, so its pages get nothing that rests on the cookies or the network
+	// address of their visitors.
+	ClientOrigin
+	// TrustedOrigin is the origin of an application that an administrator vouches for.
+	TrustedOrigin
+)
+
 // originsTTL is how long the origins of applications are taken for known. A new
 // application waits that long for its first request.
 const originsTTL = 5 * time.Second
@@ -15,28 +30,34 @@ const originsTTL = 5 * time.Second
 type origins struct {
 	mu    sync.Mutex
 	until time.Time
-	known map[string]bool
+	known map[string]OriginTrust
 }
 
-// ApplicationOrigin reports whether an origin is that of a registered redirect URI.
-// If that cannot be told it is not.
-func (p *Provider) ApplicationOrigin(ctx context.Context, origin string) bool {
+// OriginTrust returns how far an origin is trusted. If that cannot be found out it is
+// UnknownOrigin.
+func (p *Provider) OriginTrust(ctx context.Context, origin string) OriginTrust {
 	if !p.authorizes() {
-		return false
+		return UnknownOrigin
 	}
 	p.origins.mu.Lock()
 	defer p.origins.mu.Unlock()
 	if now := p.now(); !now.Before(p.origins.until) {
-		uris, err := p.Authorization.Requests.RedirectURIs(ctx)
+		vouched, others, err := p.Authorization.Requests.RedirectURIs(ctx)
 		if err != nil {
-			return false
+			return UnknownOrigin
 		}
-		p.origins.until, p.origins.known = now.Add(originsTTL), map[string]bool{}
-		for _, uri := range uris {
-			if own := originOf(uri); own != "" {
-				p.origins.known[own] = true
-			}
-		}
+		p.origins.until, p.origins.known = now.Add(originsTTL), map[string]OriginTrust{}
+		p.origins.add(others, ClientOrigin)
+		p.origins.add(vouched, TrustedOrigin) // one of both is trusted
 	}
 	return p.origins.known[origin]
+}
+
+// add notes the trust in the origins of redirect URIs.
+func (o *origins) add(uris []string, trust OriginTrust) {
+	for _, uri := range uris {
+		if own := originOf(uri); own != "" {
+			o.known[own] = trust
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/server/oauth"
 )
 
 func (a *signIns) userinfo(r *http.Request) (map[string]any, error) {
@@ -196,11 +197,11 @@ func TestAuthorizationMetadata(t *testing.T) {
 	}
 }
 
-func TestApplicationOrigin(t *testing.T) {
+func TestOriginTrust(t *testing.T) {
 	a := newSignIns(t)
-	for origin, want := range map[string]bool{"https://app.example.com": true, "http://127.0.0.1:8000": true, "https://app.example.com:8443": false,
-		"http://app.example.com": false, "https://example.com": false, "null": false, "": false, "com.example.app://": false} {
-		if got := a.provider.ApplicationOrigin(t.Context(), origin); got != want {
+	for origin, want := range map[string]oauth.OriginTrust{"https://app.example.com": oauth.TrustedOrigin, "http://127.0.0.1:8000": oauth.TrustedOrigin,
+		"https://app.example.com:8443": 0, "http://app.example.com": 0, "https://example.com": 0, "null": 0, "": 0, "com.example.app://": 0} {
+		if got := a.provider.OriginTrust(t.Context(), origin); got != want {
 			t.Errorf("%q: %v", origin, got)
 		}
 	}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -277,7 +278,22 @@ func testBrowserSessions(t *testing.T, s *store.Store) {
 
 func testRedirects(t *testing.T, s *store.Store) {
 	a := newAuthorizing(t, s)
-	uris, err := s.RedirectURIs(t.Context())
-	must(t, err)
-	wantEqual(t, "the redirect URIs", uris, a.client.OAuth().RedirectURIs)
+	want := func(ofVouched, ofOthers []string) {
+		t.Helper()
+		vouched, others, err := s.RedirectURIs(t.Context())
+		must(t, err)
+		wantEqual(t, "the redirect URIs of vouched clients", vouched, ofVouched)
+		wantEqual(t, "the redirect URIs of other clients", others, ofOthers)
+	}
+	own := a.client.OAuth().RedirectURIs
+	want(own, nil)
+	stranger := newClient("stranger")
+	stranger.Registration = schemas.RegisteredDynamically
+	stranger.OAuth().RedirectURIs = []string{"https://stranger.example.com/"}
+	update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &stranger) })
+	want(own, stranger.OAuth().RedirectURIs)
+	was := stranger.UpdatedAt
+	stranger.Verified, stranger.UpdatedAt = true, was.Add(time.Second)
+	update(t, s, func(tx *store.Tx) error { return store.Applications().Replace(tx, &stranger, was) })
+	want(slices.Concat(own, stranger.OAuth().RedirectURIs), nil)
 }
