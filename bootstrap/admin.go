@@ -5,9 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -17,10 +17,6 @@ type Admin struct {
 	Username, Password string
 }
 
-// minPassword is the least length of a chosen administrator's password, in
-// characters (NIST SP 800-63B §3.1.1.2).
-const minPassword = 8
-
 func (a Admin) username() string {
 	if a.Username == "" {
 		return "admin"
@@ -28,25 +24,29 @@ func (a Admin) username() string {
 	return a.Username
 }
 
-// check refuses what the administrator cannot be called or sign in with. The
-// words are those of the variables that say it.
-func (a Admin) check() error {
+// check refuses a name that cannot be a username, and a password that the policy
+// refuses. Its errors name the environment variables that both come from.
+func (a Admin) check(policy password.Policy) error {
 	if fault := schemas.CheckIdentifier("username", a.username()); fault != "" {
 		return fmt.Errorf("ADMIN_USERNAME %q cannot be a username: %s", a.username(), fault)
 	}
-	if n := utf8.RuneCountInString(a.Password); a.Password != "" && n < minPassword {
-		return fmt.Errorf("ADMIN_PASSWORD is too short: expected at least %d characters, got %d", minPassword, n)
+	if a.Password == "" {
+		return nil // one is generated
+	}
+	user := &schemas.User{Attributes: map[string]any{"username": a.username()}}
+	if fault := policy.Check(password.Choice{Password: a.Password, User: user}); fault != "" {
+		return fmt.Errorf("ADMIN_PASSWORD is not accepted, and nothing was created. %s", fault)
 	}
 	return nil
 }
 
 // checkChosen is check for where no password is made up: it could be lost with
 // whoever is interrupted after that.
-func (a Admin) checkChosen() error {
+func (a Admin) checkChosen(policy password.Policy) error {
 	if a.Password == "" {
 		return errors.New("the server stands open, and there is no administrator yet: set ADMIN_PASSWORD (and ADMIN_USERNAME) to make one")
 	}
-	return a.check()
+	return a.check(policy)
 }
 
 // find returns the user of the administrator's name; nil if there is none.

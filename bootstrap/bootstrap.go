@@ -11,6 +11,7 @@ import (
 
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/password"
 )
 
 // Seed gives a store what it begins with, all or nothing: of an empty store all
@@ -32,7 +33,7 @@ func Seed(ctx context.Context, d *directory.Directory, baseURL string, admin Adm
 		if administered = len(holders) > 0; administered || err != nil {
 			return err
 		}
-		return s.administrate(ctx, complete)
+		return s.administrate(ctx, d.Passwords, complete)
 	})
 	if err != nil || !seeded || administered {
 		return nil, err
@@ -41,8 +42,8 @@ func Seed(ctx context.Context, d *directory.Directory, baseURL string, admin Adm
 }
 
 // administrate makes the administrator.
-func (s *seeder) administrate(ctx context.Context, a Admin) error {
-	if err := a.check(); err != nil {
+func (s *seeder) administrate(ctx context.Context, policy password.Policy, a Admin) error {
+	if err := a.check(policy); err != nil {
 		return err
 	}
 	other, err := s.find(ctx, a)

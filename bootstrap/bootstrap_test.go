@@ -78,7 +78,7 @@ func (w *world) user(t *testing.T, name string) *schemas.User {
 func TestSeed(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
-		admin := w.seed(t, bootstrap.Admin{Username: "root", Password: "quiet harbour"})
+		admin := w.seed(t, bootstrap.Admin{Username: "root", Password: "quiet harbour lantern"})
 		if admin == nil || admin.Username != "root" || admin.Password != "" {
 			t.Fatalf("%+v: a chosen password is not shown", admin)
 		}
@@ -86,7 +86,7 @@ func TestSeed(t *testing.T) {
 		if u.OUID != bootstrap.DefaultUnitID || u.Type != "Person" {
 			t.Errorf("the administrator is %+v", u)
 		}
-		if hash, err := w.store.PasswordHash(ctx, u.ID); err != nil || hash != "plain:quiet harbour" {
+		if hash, err := w.store.PasswordHash(ctx, u.ID); err != nil || hash != "plain:quiet harbour lantern" {
 			t.Errorf("hash %q, %v", hash, err)
 		}
 		if may, err := w.store.Permissions(ctx, u.ID); err != nil || strings.Join(may, " ") != "system" {
@@ -276,7 +276,7 @@ func TestEnsureTry(t *testing.T) {
 // The administrator's password is in no event.
 func TestSeedIsRecorded(t *testing.T) {
 	w := open(t, "sqlite", ":memory:")
-	w.seed(t, bootstrap.Admin{Password: "quiet harbour"})
+	w.seed(t, bootstrap.Admin{Password: "quiet harbour lantern"})
 	events, err := w.store.Events(t.Context(), schemas.EventQuery{Limit: 100})
 	if err != nil || len(events) < 10 {
 		t.Fatalf("%d events, %v", len(events), err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/internal/declare"
+	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -30,6 +31,8 @@ type Setup struct {
 	// Admin signs in where there is no token. Where nobody may do anything yet, it
 	// becomes the first administrator.
 	Admin Admin
+	// Passwords is the password policy of the server. The zero value is the default.
+	Passwords password.Policy
 	// Getenv gives the values of environment variables, in which secrets of seed
 	// files are found.
 	Getenv func(name string) string
@@ -143,7 +146,7 @@ func (s *seeder) begin(ctx context.Context, r *remote, setup Setup) error {
 		}
 	}
 	if open {
-		if err := setup.Admin.checkChosen(); err != nil {
+		if err := setup.Admin.checkChosen(setup.Passwords); err != nil {
 			return err
 		}
 	}

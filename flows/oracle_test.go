@@ -34,6 +34,7 @@ type moment struct {
 	namedBy string // the input that named them, if that is all
 	proved  bool   // they authenticated in this run
 	held    bool   // the run holds an identity of the adversary's
+	second  bool   // a second factor of the user's was used or enrolled in this run
 	typed   string // the inputs that have a value: "username=victim;email=ghost;"
 	replies string // what services answered, and to which question: "risk:asked,who=victim"
 }
@@ -71,7 +72,7 @@ func (m moment) own() bool { return m.proved || m.who == fresh }
 // about returns the moment with the run about somebody else, who has proved
 // nothing.
 func (m moment) about(who person, namedBy string) moment {
-	m.who, m.namedBy, m.proved = who, namedBy, false
+	m.who, m.namedBy, m.proved, m.second = who, namedBy, false, false
 	return m
 }
 
@@ -109,6 +110,7 @@ type config struct {
 	Conceal      bool
 	Optional     bool
 	Alone        bool
+	MinLength    int
 	Attributes   json.RawMessage
 	Body         map[string]string
 	As           string
@@ -255,13 +257,13 @@ func (o *oracle) play(m moment) {
 		}
 		o.leave(m, "done")
 	case "password-authenticate", "recovery-code":
-		o.guessable(m, c)
+		o.guessable(m, c, false)
 	case "totp":
 		o.broken(!c.Alone && !m.proved)
 		if !c.Alone {
 			o.leave(m, "none")
 		}
-		o.guessable(m, c)
+		o.guessable(m, c, true)
 	case "email-otp":
 		o.broken(m.who == nobody)
 		for _, a := range c.Alternatives {
@@ -359,9 +361,11 @@ func (o *oracle) bind(m moment, c config) {
 		o.leave(m, "failure")
 		m.proved = m.own()
 	case "password-set", "federated-link":
+		o.broken(c.MinLength > 0 && c.MinLength < 15 && !m.second) // too short to be used alone
 		m.proved = m.own()
 	default: // a second factor, which proves nothing of who gets it
 		o.leave(m, "kept")
+		m.second = true
 	}
 	o.leave(m, "success")
 }
@@ -408,13 +412,13 @@ func (o *oracle) claim(list []moment, input string, values []person) (more []mom
 }
 
 // guessable tries a secret that only its owner has.
-func (o *oracle) guessable(m moment, c config) {
+func (o *oracle) guessable(m moment, c config, second bool) {
 	for _, a := range c.Alternatives {
 		o.leave(m, a.Ref)
 	}
 	o.leave(m, "failure")
 	if m.who == attacker || m.who == fresh {
-		m.proved = true
+		m.proved, m.second = true, m.second || second
 		o.leave(m, "success")
 	}
 }

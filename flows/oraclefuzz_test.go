@@ -28,6 +28,7 @@ var pieces = []struct {
 	{"email-otp", `{}`, []string{"success", "failure"}},
 	{"email-otp", `{}`, []string{"success", "missing"}},
 	{"password-set", `{}`, []string{"success"}},
+	{"password-set", `{"minLength": 8}`, []string{"success"}},
 	{"totp", `{}`, []string{"success", "failure", "none"}},
 	{"totp", `{"alone": true, "alternatives": [{"ref": "other"}]}`, []string{"success", "other"}},
 	{"totp-register", `{"optional": true}`, []string{"success", "kept", "skip"}},

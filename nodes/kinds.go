@@ -8,6 +8,7 @@ import (
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/federation"
 	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -159,8 +160,10 @@ type Deps struct {
 	Requests    Requests
 	Words       Words
 	Hasher      Hasher
-	Guesses     Guesses
-	Mails       Mails
+	// Policy decides which passwords users may set. The zero value is the default.
+	Policy  password.Policy
+	Guesses Guesses
+	Mails   Mails
 	// Targets are the services of http-request. Nil is good enough to check flows, and
 	// takes any name for that of a target.
 	Targets    Targets

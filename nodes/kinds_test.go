@@ -254,7 +254,7 @@ func everyMember(path string, s node, do func(path string, s node)) {
 // A default that is written out changes nothing of what a node does or asks.
 func TestDefaultsWrittenOut(t *testing.T) {
 	tests := []struct{ use, with, written string }{
-		{"password-set", `{}`, `{"input": "password", "minLength": 8, "label": "New password"}`},
+		{"password-set", `{}`, `{"input": "password", "label": "New password"}`},
 		{"password-authenticate", `{}`, `{"input": "password", "label": "Password"}`},
 		{"prompt", `{"inputs": [{"identifier": "a", "type": "TEXT_INPUT"}], "actions": [{"ref": "go"}]}`,
 			`{"inputs": [{"identifier": "a", "type": "TEXT_INPUT", "required": false}], "actions": [{"ref": "go"}]}`},

@@ -3,24 +3,18 @@ package nodes
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/schemas"
-)
-
-// Bounds of a new password, in characters. NIST SP 800-63B §3.1.1.2 asks for
-// at least 15 where the password is all there is, and for 8 beside another
-// factor; the configuration of a node may raise the least.
-const (
-	defaultMinPassword = 8
-	maxPassword        = 128
 )
 
 func passwordSetKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "password-set",
 		Doc: "Sets the password of the run's user, who must be new in this run or have authenticated in it. " +
-			"It takes the password that a prompt just collected, or asks for it, until it is good enough.",
+			"It takes the password that a prompt just collected, or asks for it, until the server's password policy accepts it.",
 		With:  schemas.MustSchema("password-set", passwordSetSchema),
 		Asks:  true,
 		Needs: ownUserNeeds("it would set the password of somebody else's account"),
@@ -43,7 +37,7 @@ const passwordSetSchema = `{
     },
     "minLength": {
       "type": "integer", "minimum": 8, "maximum": 64,
-      "default": 8, "description": "The least number of characters; by default 8. NIST SP 800-63B asks for 15 where a password is the only factor."
+      "description": "The least number of characters; by default password.min_length of the configuration, which is 15 unless set. From 15 on it can only raise that. Below 15 it takes a second factor that was used or enrolled before in the run (NIST SP 800-63B-4 §3.1.1.2)."
     },
     "label": {"type": "string", "minLength": 1, "default": "New password", "description": "What the person reads beside the input; by default 'New password'."}
   }
@@ -57,35 +51,52 @@ type passwordSetWith struct {
 
 type passwordSet struct {
 	secretQuestion
-	least  int
-	users  Users
-	hasher Hasher
+	minimum int
+	policy  password.Policy
+	users   Users
+	hasher  Hasher
 }
 
 func newPasswordSet(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
 	with, found := configure[passwordSetWith](c)
 	return &passwordSet{
 		secretQuestion: newPasswordQuestion(with.Input, cmp.Or(with.Label, "New password"), "new-password"),
-		least:          cmp.Or(with.MinLength, defaultMinPassword),
+		minimum:        with.MinLength,
+		policy:         d.Policy,
 		users:          d.Users,
 		hasher:         d.Hasher,
 	}, found
 }
 
+// Needs says that a password may be short only beside a second factor: one that
+// can be all a user signs in with has 15 characters (NIST SP 800-63B-4 §3.1.1.2).
+func (p *passwordSet) Needs() []engine.Need {
+	if p.minimum == 0 || p.minimum >= password.DefaultMinimum {
+		return nil
+	}
+	return []engine.Need{{
+		AnyOf: []engine.Fact{engine.Enrolled, engine.AMRFact("otp")},
+		Why:   fmt.Sprintf("a password of fewer than %d characters must not be all that a user signs in with", password.DefaultMinimum),
+		Mend:  fmt.Sprintf("put totp, totp-register or recovery-codes before it on every path, or raise minLength to %d", password.DefaultMinimum),
+		Path:  "with.minLength",
+	}}
+}
+
 // Execute asks for a password until there is a good one, and sets it.
 func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	password := p.secret(v)
-	if password == "" && v.Answer == nil {
+	chosen := p.secret(v)
+	if chosen == "" && v.Answer == nil {
 		return p.ask(""), nil
 	}
 	user, err := subjectUser(ctx, p.users, v)
 	if err != nil {
 		return nil, err
 	}
-	if fault := weakness(password, p.least, user); fault != "" {
+	choice := password.Choice{Password: chosen, User: user, Application: applicationName(v), Minimum: p.minimum}
+	if fault := p.policy.Check(choice); fault != "" {
 		return p.ask(fault), nil
 	}
-	hash, err := p.hasher.Hash(ctx, password)
+	hash, err := p.hasher.Hash(ctx, chosen)
 	if err != nil {
 		return nil, err
 	}
@@ -97,4 +108,12 @@ func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 		event(v, "password.set", user.ID, nil),
 	}
 	return d, nil
+}
+
+// applicationName is the name of the application that the run is for, "" if for none.
+func applicationName(v *engine.Visit) string {
+	if v.Application == nil {
+		return ""
+	}
+	return v.Application.Name
 }

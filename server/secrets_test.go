@@ -32,7 +32,7 @@ func (h *house) keepReplies() *strings.Builder {
 func TestSecretsStaySecret(t *testing.T) {
 	h := newHouse(t)
 	said := h.keepReplies()
-	const password, chosen = "correct horse battery staple", "a-secret-that-somebody-has-chosen-0123456789"
+	const password, chosen = "Tarn-ferry-slate-41", "a-secret-that-somebody-has-chosen-0123456789"
 	const theirs = "a-secret-that-an-identity-provider-gave-us"
 	user := h.create("/users", `{"type":"Person","attributes":{"username":"grace","password":"`+password+`"}}`)
 	h.ok(200, "PUT /users/"+user, `{"type":"Person","attributes":{"username":"grace","given_name":"G"}}`)

@@ -67,6 +67,9 @@ func (c reach) setup(ctx context.Context, p program, flag, address string) (boot
 	if setup.HTTP, err = c.client(base, cfg); err != nil {
 		return setup, err
 	}
+	if cfg != nil {
+		setup.Passwords = passwordPolicy(cfg)
+	}
 	if cfg != nil && setup.Token == "" {
 		setup.Token, err = c.ownToken(ctx, p, setup.BaseURL)
 	}

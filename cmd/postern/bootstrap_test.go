@@ -274,9 +274,9 @@ func TestBootstrapRefused(t *testing.T) {
 		{"no folder", false, func(s *bootstrap.Setup) { s.Dir = filepath.Join(t.TempDir(), "sedes") }, "there is no folder"},
 		{"no seed files", false, func(s *bootstrap.Setup) { s.Dir = t.TempDir() }, "there are no seed files"},
 		{"an open server and no password", false, func(s *bootstrap.Setup) { s.Admin.Password = "" }, "set ADMIN_PASSWORD"},
-		{"a short password", false, func(s *bootstrap.Setup) { s.Admin.Password = "short" }, "ADMIN_PASSWORD is too short"},
+		{"a short password", false, func(s *bootstrap.Setup) { s.Admin.Password = "short" }, "ADMIN_PASSWORD is not accepted"},
 		{"a closed server and nothing", true, func(s *bootstrap.Setup) { s.Admin.Password = "" }, "give a token with --token"},
-		{"the wrong password", true, func(s *bootstrap.Setup) { s.Admin.Password = "another harbour" }, "cannot sign in"},
+		{"the wrong password", true, func(s *bootstrap.Setup) { s.Admin.Password = "grey lantern harbour" }, "cannot sign in"},
 		{"a token that is none", true, func(s *bootstrap.Setup) { s.Token = "x" }, "invalid_token"},
 		{"another server", false, func(s *bootstrap.Setup) {
 			s.HTTP.Transport = &wire{server: http.NotFoundHandler()}
@@ -323,7 +323,7 @@ func TestBootstrapPromotesNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.open = gate.open
-	d, problems := schemas.ParseJSON([]byte(`{"type":"Person","attributes":{"username":"root","password":"somebody else"}}`))
+	d, problems := schemas.ParseJSON([]byte(`{"type":"Person","attributes":{"username":"root","password":"Tarn-ferry-slate-41"}}`))
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

@@ -102,6 +102,7 @@ func (h *house) build(ctx context.Context) error {
 	if h.passkeys, err = passkey.New(passkeyConfig(cfg)); err != nil {
 		return err
 	}
+	policy := passwordPolicy(cfg)
 	h.passwords = password.New(password.Options{
 		MemoryKiB: cfg.Password.MemoryKiB, Iterations: cfg.Password.Iterations,
 		Workers: cfg.Password.Workers, Queue: cfg.Password.Queue,
@@ -115,7 +116,7 @@ func (h *house) build(ctx context.Context) error {
 		return err
 	}
 	h.directory = directory.New(directory.Options{
-		Store: h.store, Hasher: h.passwords, DigestKey: token.Derive(kek, "audit", 32), Box: h.boxes.providers,
+		Store: h.store, Hasher: h.passwords, Passwords: policy, DigestKey: token.Derive(kek, "audit", 32), Box: h.boxes.providers,
 		PrivateUseSchemes: cfg.OAuth.DCR.PrivateUseSchemes,
 		CheckFlow: func(text []byte, yaml bool, shelf schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
 			flow, _, problems := engine.CheckUsing(text, yaml, h.kinds, shelf)
@@ -126,7 +127,7 @@ func (h *house) build(ctx context.Context) error {
 		Users: h.store, Types: h.directory, Passwords: h.store, Credentials: h.store, Permissions: h.store,
 		Factors: h.store, Identities: h.directory, Box: h.boxes.factors, Name: cfg.Passkey.RelyingPartyName,
 		Consents: h.store, Requests: h.store, Words: h.directory,
-		Hasher: h.passwords, Guesses: h.throttle, Mails: h.mails(), Targets: h.targets, Asserter: h.tokens, Ceremonies: h.passkeys,
+		Hasher: h.passwords, Policy: policy, Guesses: h.throttle, Mails: h.mails(), Targets: h.targets, Asserter: h.tokens, Ceremonies: h.passkeys,
 		Federation: h.federation, Clients: h.directory, GateURL: cfg.GateURL(),
 		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: token.Derive(kek, "decoys", 32),
 	})
@@ -162,6 +163,11 @@ func (h *house) flowEngine() *engine.Engine {
 		MaxFailures:       c.MaxFailures,
 		RequireToken:      c.RequireChallengeToken,
 	})
+}
+
+// passwordPolicy decides which passwords users may set.
+func passwordPolicy(cfg *config.Config) password.Policy {
+	return password.Policy{Minimum: cfg.Password.MinLength, Service: cfg.Passkey.RelyingPartyName}
 }
 
 // passkeyConfig is the relying party as it is configured.

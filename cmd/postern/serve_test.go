@@ -145,7 +145,7 @@ func TestFailedStarts(t *testing.T) {
 		{"no key at all", nil, anyPort, []string{"POSTERN_KEY_ENCRYPTION_KEY=abc"}, "POSTERN_KEY_ENCRYPTION_KEY"},
 		{"no certificate", nil, anyPort, []string{"POSTERN_TLS_CERT_FILE=/nowhere/tls.crt", "POSTERN_TLS_KEY_FILE=/nowhere/tls.key"}, "/nowhere/tls.crt"},
 		{"a blank administrator", nil, anyPort, []string{"ADMIN_USERNAME= "}, "ADMIN_USERNAME"},
-		{"a short password", nil, anyPort, []string{"ADMIN_PASSWORD=x"}, "ADMIN_PASSWORD is too short"},
+		{"a short password", nil, anyPort, []string{"ADMIN_PASSWORD=x"}, "ADMIN_PASSWORD is not accepted"},
 		{"a port that is taken", nil, "--listen=" + taken.Addr().String(), nil, "another program"},
 		{"a flow that may not run", nil, anyPort, []string{"POSTERN_FLOW_DIR=" + unsafe}, "in.yaml:5:5: error: authorization-code needs an authenticated user"},
 		{"a flow with a target that there is not", nil, anyPort,

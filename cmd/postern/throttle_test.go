@@ -120,9 +120,9 @@ func TestOwnDeviceIsNotLockedOut(t *testing.T) {
 	w := newRig(t, "POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
 		"POSTERN_THROTTLE_ACCOUNT_GUESSES_BURST=3", "POSTERN_THROTTLE_ACCOUNT_GUESSES_EVERY=24h",
 		"POSTERN_THROTTLE_FAMILIAR_GUESSES_BURST=2", "POSTERN_THROTTLE_FAMILIAR_GUESSES_EVERY=24h")
-	w.create(w.directory.Users, `{"type": "Person", "attributes": {"username": "eve", "password": "the password of eve"}}`)
+	w.create(w.directory.Users, `{"type": "Person", "attributes": {"username": "eve", "password": "Tarn-ferry-slate-41"}}`)
 	owner, eve := &guesser{rig: w, remote: "198.51.100.7"}, &guesser{rig: w, remote: "203.0.113.9"}
-	for by, password := range map[*guesser][2]string{owner: {"admin", adminPassword}, eve: {"eve", "the password of eve"}} {
+	for by, password := range map[*guesser][2]string{owner: {"admin", adminPassword}, eve: {"eve", "Tarn-ferry-slate-41"}} {
 		if status, s := by.guess(password[0], password[1]); status != http.StatusOK || s.FlowStatus != schemas.Complete || by.device == nil {
 			t.Fatalf("%d %+v", status, s)
 		}

@@ -152,9 +152,10 @@ type Token struct {
 	KeyPublish   Duration `json:"key_publish"` // shorter than KeyAge
 }
 
-// Password is the cost of argon2id (RFC 9106) and how much of it goes on at
-// once.
+// Password is the policy for new passwords, the cost of argon2id (RFC 9106), and
+// how much hashing goes on at once.
 type Password struct {
+	MinLength  int    `json:"min_length"` // of one that can be all a user signs in with
 	MemoryKiB  uint32 `json:"memory_kib"`
 	Iterations uint32 `json:"iterations"`
 	Workers    int    `json:"workers"`

@@ -29,7 +29,7 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 		Flow: Flow{AuthenticationTTL: Duration(30 * time.Minute), RegistrationTTL: Duration(time.Hour), MaxFailures: 10},
 		Token: Token{AssertionTTL: Duration(time.Hour), AccessTTL: Duration(time.Hour), IDTokenTTL: Duration(time.Hour), SessionTTL: Duration(12 * time.Hour),
 			KeyAge: Duration(90 * 24 * time.Hour), KeyPublish: Duration(time.Hour)},
-		Password: Password{MemoryKiB: 19456, Iterations: 2, Workers: max(1, runtime.NumCPU()/2), Queue: 64},
+		Password: Password{MinLength: 15, MemoryKiB: 19456, Iterations: 2, Workers: max(1, runtime.NumCPU()/2), Queue: 64},
 		Throttle: defaultThrottle(),
 		Log:      Log{Level: "info", Format: "text"},
 	}
@@ -214,6 +214,7 @@ func TestFaults(t *testing.T) {
 		{text: "token: {key_publish: 9m59s}", want: []string{"1:22: token.key_publish: expected at least 10m0s, got 9m59s: clients that keep the published keys would refuse tokens of a new one"}},
 		{text: "token: {key_publish: 24h, key_age: 47h}", want: []string{"1:36: token.key_age: expected at least twice token.key_publish, which is 24h0m0s, got 47h0m0s: raise it, or lower token.key_publish"}},
 		{text: "token: {key_publish: 24h, key_age: never}", want: []string{"1:36: token.key_age: expected a duration such as 30m or 1h30m"}},
+		{text: "password: {min_length: 7}", want: []string{"1:24: password.min_length: expected at least 8, got 7"}},
 		{text: "password: {memory_kib: 200000, iterations: 50}", want: []string{"1:24: password.memory_kib: memory_kib times iterations is 10000000, expected at most 1048576: lower one of them"}},
 		{text: "oauth: {dcr: {private_use_schemes: [cursor, javascript, 'cursor://', com.example.app]}}", want: []string{
 			`1:45: oauth.dcr.private_use_schemes[1]: expected the scheme of an app in lower case, such as cursor, and none that browsers or systems act on themselves, got "javascript"`,

@@ -61,8 +61,11 @@ func TestEveryVariableIsRead(t *testing.T) {
 			value = "true"
 		case k.typ == "integer":
 			value = "7"
-			if k.path == "password.memory_kib" {
+			switch k.path {
+			case "password.memory_kib":
 				value = "2048"
+			case "password.min_length":
+				value = "16"
 			}
 		case k.typ == "duration":
 			value = "7s"

@@ -239,24 +239,24 @@ func TestApplyPasswords(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for range 2 {
-		w.mustApply(dir, declare.Options{Getenv: environ("EVE=quiet harbour")})
+		w.mustApply(dir, declare.Options{Getenv: environ("EVE=quiet harbour lantern")})
 		u, err := w.store.UserByAttribute(t.Context(), "username", "eve")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hash, err := w.store.PasswordHash(t.Context(), u.ID); err != nil || hash != "plain:quiet harbour" {
+		if hash, err := w.store.PasswordHash(t.Context(), u.ID); err != nil || hash != "plain:quiet harbour lantern" {
 			t.Errorf("%q, %v", hash, err)
 		}
-		if err := w.store.Apply(t.Context(), []schemas.Change{schemas.SetPassword{UserID: u.ID, Hash: "plain:quiet harbour"}}); err != nil {
+		if err := w.store.Apply(t.Context(), []schemas.Change{schemas.SetPassword{UserID: u.ID, Hash: "plain:quiet harbour lantern"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	plan := w.mustApply(dir, declare.Options{Getenv: environ("EVE=another harbour")})
+	plan := w.mustApply(dir, declare.Options{Getenv: environ("EVE=grey lantern harbour")})
 	u, err := w.store.UserByAttribute(t.Context(), "username", "eve")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if hash, err := w.store.PasswordHash(t.Context(), u.ID); err != nil || hash != "plain:quiet harbour" || !strings.Contains(plan, "0 to change") {
+	if hash, err := w.store.PasswordHash(t.Context(), u.ID); err != nil || hash != "plain:quiet harbour lantern" || !strings.Contains(plan, "0 to change") {
 		t.Errorf("%q, %v\n%s", hash, err, plan)
 	}
 }

@@ -77,7 +77,7 @@ func TestExportLeavesOut(t *testing.T) {
 identityProviders: [{handle: shop, name: Example Corp, issuer: "https://login.example.com", clientId: postern, clientSecret: {env: SECRET}}, {handle: open, name: Open, issuer: "https://login.example.org", clientId: postern}]
 users: [{type: Person, attributes: {username: eve, password: {env: PASSWORD}}}]
 applications: [{name: Shop, inboundAuthConfig: [{type: oauth2, config: {clientId: shop, redirectUris: ["https://shop.example.com"], tokenEndpointAuthMethod: client_secret_post, clientSecret: {env: SECRET}}}]}]`,
-		"PASSWORD=quiet harbour", secret)
+		"PASSWORD=quiet harbour lantern", secret)
 	all := string(bytes.Join(texts(w.files()), nil))
 	for _, unwanted := range []string{"harbour", "0123456789abcdef0123456789abcdef", "createdAt", "updatedAt", "isReadOnly", "activeVersion", "system:users:read", "password:"} {
 		// The type says that there is a password.

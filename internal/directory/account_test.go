@@ -150,7 +150,7 @@ func TestRunsEndWithSessions(t *testing.T) {
 		for name, signOut := range map[string]func() error{
 			"everywhere": func() error { _, err := w.EndSessions(t.Context(), w.own(ada), ada, ""); return err },
 			"by a password": func() error {
-				_, err := w.Users.Replace(t.Context(), System(), ada, "", doc(t, `{"type": "Person", "attributes": {"username": "ada", "password": "another one"}}`))
+				_, err := w.Users.Replace(t.Context(), System(), ada, "", doc(t, `{"type": "Person", "attributes": {"username": "ada", "password": "grey lantern harbour"}}`))
 				return err
 			},
 		} {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
@@ -26,6 +27,8 @@ type Hasher interface {
 type Options struct {
 	Store  *store.Store
 	Hasher Hasher
+	// Passwords decides which passwords users may have. The zero value is the default.
+	Passwords password.Policy
 	// CheckFlow compiles and proves a flow definition, which may use the sub-flows on
 	// the shelf: they become its Parts. The flow is nil if it may not run; problems
 	// may then be warnings all the same.

@@ -2,8 +2,9 @@ package directory
 
 import (
 	"context"
-	"fmt"
+	"maps"
 
+	"github.com/postern-id/postern/internal/password"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
 )
@@ -11,35 +12,44 @@ import (
 // passwordAttribute is under which attribute passwords come.
 const passwordAttribute = "password"
 
-// longestPassword is how many bytes of a password are hashed at most, whatever
-// its user type allows: hashing costs time for each.
-const longestPassword = 1024
+// checkedPassword is a new password after the check by the policy: its hash, or
+// what is wrong with it.
+type checkedPassword struct{ hash, fault string }
 
-// preparePassword hashes the password of a user who is to be written; "" if
-// there is none.
+// preparePassword checks the password of a user who is to be written by the
+// policy and hashes it. It returns nil if there is no password.
 func (d *Directory) preparePassword(ctx context.Context, u *schemas.User) (any, error) {
-	password := u.Text(passwordAttribute)
-	if password == "" || len(password) > longestPassword {
-		return "", nil
+	chosen := u.Text(passwordAttribute)
+	if chosen == "" {
+		return nil, nil
 	}
-	return d.Hasher.Hash(ctx, password)
+	others := *u
+	others.Attributes = maps.Clone(u.Attributes)
+	delete(others.Attributes, passwordAttribute)
+	if fault := d.Passwords.Check(password.Choice{Password: chosen, User: &others}); fault != "" {
+		return checkedPassword{fault: fault}, nil
+	}
+	hash, err := d.Hasher.Hash(ctx, chosen)
+	return checkedPassword{hash: hash}, err
 }
 
 // hash is that of the password of the user who is written; "" for none.
 func (w *work) hash() string {
-	hash, _ := w.prepared.(string)
-	return hash
+	checked, _ := w.prepared.(checkedPassword)
+	return checked.hash
 }
 
-// checkPassword finds a password that the type lets pass and that was not hashed.
+// checkPassword reports a password that the user's type accepts and the policy
+// does not.
 func (w *work) checkPassword() []schemas.Problem {
 	if !w.secret || w.hash() != "" {
 		return nil
 	}
-	return []schemas.Problem{{
-		Path:    passwordAttribute,
-		Message: fmt.Sprintf("expected from 1 to %d bytes; leave it out to keep what there is", longestPassword),
-	}}
+	fault := "the password is empty; leave it out to keep the one there is"
+	if checked, ok := w.prepared.(checkedPassword); ok {
+		fault = checked.fault
+	}
+	return []schemas.Problem{{Path: passwordAttribute, Message: fault}}
 }
 
 // userChanged sets the password, and ends what somebody who had the old one may

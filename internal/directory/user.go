@@ -88,9 +88,7 @@ func (d *Directory) checkAttributes(w *work, old, u *schemas.User) error {
 		return err
 	}
 	problems := compiled.Check(given, whole)
-	if len(problems) == 0 {
-		problems = w.checkPassword()
-	}
+	problems = append(problems, schemas.Unheard(w.checkPassword(), problems)...)
 	for _, p := range problems {
 		w.invalid(schemas.JoinPath("attributes", p.Path), "%s", p.Message)
 	}

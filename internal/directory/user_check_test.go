@@ -12,7 +12,7 @@ func TestCheckUser(t *testing.T) {
 	w := newWorld(t)
 	w.create(t, w.UserTypes, userType("Staff", `{"type": "object", "required": ["username", "password", "badge"], "properties": {
 		"username": {"type": "string"}, "badge": {"type": "string", "x-unique": true}, "password": {"type": "string", "x-credential": true}}}`))
-	w.create(t, w.Users, `{"type": "Staff", "attributes": {"username": "bob", "badge": "B1", "password": "p"}}`)
+	w.create(t, w.Users, `{"type": "Staff", "attributes": {"username": "bob", "badge": "B1", "password": "quiet harbour lantern"}}`)
 	tests := map[string]struct {
 		user schemas.User
 		want []string // path: message

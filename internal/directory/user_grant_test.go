@@ -17,7 +17,7 @@ func TestNobodyBecomesWhoMayDoMore(t *testing.T) {
 		body string // with the attributes of the user; "" to delete
 		path string // of what is forbidden; "-" if nothing is
 	}{
-		"a password":            {`{"type": "Person", "attributes": {"username": "root", "email": "root@example.org", "password": "another one"}}`, "attributes.password"},
+		"a password":            {`{"type": "Person", "attributes": {"username": "root", "email": "root@example.org", "password": "grey lantern harbour"}}`, "attributes.password"},
 		"the username":          {`{"type": "Person", "attributes": {"username": "mine", "email": "root@example.org"}}`, "attributes.username"},
 		"no username":           {`{"type": "Person", "attributes": {"email": "root@example.org"}}`, "attributes.username"},
 		"the address":           {`{"type": "Person", "attributes": {"username": "root", "email": "mine@example.org"}}`, "attributes.email"},
@@ -81,7 +81,7 @@ func TestTheOwnAccountTakesTheOwnPermissions(t *testing.T) {
 	w := newWorld(t)
 	id := w.create(t, w.Users, person("root"))
 	w.role(t, id, "system")
-	body := doc(t, `{"type": "Person", "attributes": {"username": "root", "password": "another one"}}`)
+	body := doc(t, `{"type": "Person", "attributes": {"username": "root", "password": "grey lantern harbour"}}`)
 	_, err := w.Users.Replace(t.Context(), as(id, "system:users:write"), id, "", body)
 	refused(t, err, schemas.CodeForbidden, `attributes.password: the permission "system"`)
 	_, err = w.Users.Replace(t.Context(), as(id, "system"), id, "", body)

@@ -35,7 +35,7 @@ func TestReplaceUserWhole(t *testing.T) {
 		}
 		hash, err := w.store.PasswordHash(t.Context(), id)
 		must(t, err)
-		if hash != "plain:long enough" || w.sessions(t, id) != 1 {
+		if hash != "plain:quiet harbour lantern" || w.sessions(t, id) != 1 {
 			t.Errorf("the password is %q, and there are %d sessions: nobody set one", hash, w.sessions(t, id))
 		}
 		w.create(t, w.Users, person("lovelace", `"email": "ada@example.org"`)) // it is free again
@@ -71,7 +71,7 @@ func TestSetPassword(t *testing.T) {
 		return item.ETag
 	}
 	before := etag()
-	body := `{"type": "Person", "attributes": {"username": "ada", "password": "another one"}}`
+	body := `{"type": "Person", "attributes": {"username": "ada", "password": "grey lantern harbour"}}`
 	_, err := w.Users.Replace(t.Context(), as(id, "system:users:write"), id, "", doc(t, body))
 	must(t, err)
 	if w.sessions(t, id) != 1 {
@@ -88,7 +88,7 @@ func TestSetPassword(t *testing.T) {
 	}
 	hash, err := w.store.PasswordHash(t.Context(), id)
 	must(t, err)
-	if hash != "plain:another one" {
+	if hash != "plain:grey lantern harbour" {
 		t.Errorf("the hash is %q", hash)
 	}
 	wantEvents(t, w, id, "user.created", "password.set", "password.set", "user.replaced", "password.set", "user.replaced", "session.ended", "session.ended")
@@ -98,12 +98,12 @@ func TestSetPassword(t *testing.T) {
 func TestReplaceKeepsARequiredPassword(t *testing.T) {
 	w := newWorld(t)
 	w.create(t, w.UserTypes, userType("Staff", `{"type": "object", "required": ["password"], "properties": {"name": {"type": "string"}, "password": {"type": "string", "x-credential": true}}}`))
-	id := w.create(t, w.Users, `{"type": "Staff", "attributes": {"password": "p"}}`)
+	id := w.create(t, w.Users, `{"type": "Staff", "attributes": {"password": "quiet harbour lantern"}}`)
 	_, err := w.Users.Replace(t.Context(), System(), id, "", doc(t, `{"type": "Staff", "attributes": {"name": "Ada"}}`))
 	must(t, err)
 	hash, err := w.store.PasswordHash(t.Context(), id)
 	must(t, err)
-	if hash != "plain:p" {
+	if hash != "plain:quiet harbour lantern" {
 		t.Errorf("the hash is %q", hash)
 	}
 	other := w.create(t, w.Users, `{"type": "Person", "attributes": {"username": "eve"}}`)

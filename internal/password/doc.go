@@ -1,5 +1,6 @@
-// Package password turns passwords into argon2id hashes (RFC 9106) and checks
-// them, in a pool of bounded size.
+// Package password decides which passwords users may set ([Policy]), turns
+// passwords into argon2id hashes (RFC 9106) and checks them, in a pool of bounded
+// size.
 //
 // Hashing is dear on purpose: one takes tens of milliseconds and megabytes. A
 // [Pool] therefore lets only a few hashes run at once and only a few more wait;

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/config"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// auditedPasswords are those that the security audit of November 2026 set through
+// the API, and longer ones made of them.
+func auditedPasswords() (list []string) {
+	for _, p := range []string{
+		"password1", "admin1234", "12345678a", "letmein123", "P@ssw0rd123", "charlie99", "michelle1", "starwars1",
+		"qwerty123", "iloveyou1", "welcome1", "football1", "sunshine1", "dragon123", "monkey123",
+	} {
+		list = append(list, p, p+p)
+	}
+	return list
+}
+
+// request sends a request as the holder of a token.
+func (w *rig) request(method, path, token, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+token)
+	rec := httptest.NewRecorder()
+	w.http.ServeHTTP(rec, r)
+	return rec
+}
+
+// Finding 13 of the security audit of November 2026: one policy for every way to
+// set a password.
+func TestAudit13NobodySetsACommonPassword(t *testing.T) {
+	w := newRig(t)
+	token := w.admin()
+	body := func(name, password string) string {
+		return fmt.Sprintf(`{"type": "Person", "attributes": {"username": %q, "password": %q}}`, name, password)
+	}
+	rec := w.request("POST", "/users", token, body("ada", "Tarn-ferry-slate-41"))
+	if rec.Code != http.StatusCreated {
+		t.Fatalf("a good password: %d %s", rec.Code, rec.Body)
+	}
+	ada := rec.Header().Get("Location")
+	w.create(w.directory.Applications, `{"name": "Shop", "id": "01900000-0000-7000-8000-00000000aaaa",
+		"registrationFlowId": "01900000-0000-7000-8000-000000000064", "isRegistrationFlowEnabled": true}`)
+	for i, password := range append(auditedPasswords(), "grace.hopper-1906", "fourteen-chars") {
+		for method, path := range map[string]string{"POST": "/users", "PUT": ada} {
+			rec := w.request(method, path, token, body("grace.hopper", password))
+			if rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), `"path":"attributes.password"`) {
+				t.Errorf("%s %s with %q: %d %s", method, path, password, rec.Code, rec.Body)
+			}
+		}
+		var s schemas.Step
+		w.post("/flow/execute", map[string]string{"applicationId": "01900000-0000-7000-8000-00000000aaaa", "flowType": "REGISTRATION"}, &s)
+		s = w.answer(s, "continue", map[string]string{"username": fmt.Sprintf("grace.hopper-%d", i), "password": password})
+		if s.FlowStatus != schemas.Incomplete || len(s.Data.FieldErrors) != 1 || s.Data.FieldErrors[0].Identifier != "password" {
+			t.Errorf("a sign-up with %q: %+v", password, s)
+		}
+	}
+}
+
+// A bad ADMIN_PASSWORD stops the first start, and a later one with a good password
+// finds the store as empty as before.
+func TestAudit13AdminPasswordIsChecked(t *testing.T) {
+	cfg, err := config.Load("", []string{"POSTERN_DATA_DIR=" + t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := openHouse(context.Background(), cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.close()
+	for _, password := range append(auditedPasswords(), "Administrator-2026") {
+		_, err := h.seed(t.Context(), []string{"ADMIN_PASSWORD=" + password})
+		if err == nil || !strings.Contains(err.Error(), "ADMIN_PASSWORD is not accepted") || strings.Contains(err.Error(), password) {
+			t.Errorf("%q: %v", password, err)
+		}
+	}
+	if events, err := h.store.Events(t.Context(), schemas.EventQuery{Limit: 10}); err != nil || len(events) > 0 {
+		t.Errorf("%d events, %v: something was created", len(events), err)
+	}
+	made, err := h.seed(t.Context(), nil)
+	if err != nil || made == nil || made.Password == "" {
+		t.Errorf("a generated password: %v, %v", made, err)
+	}
+	if again, err := h.seed(t.Context(), []string{"ADMIN_PASSWORD=password1"}); again != nil || err != nil {
+		t.Errorf("the store has its administrator, and the variable counts: %v, %v", again, err)
+	}
+}
