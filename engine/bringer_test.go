@@ -45,7 +45,8 @@ func TestRunsStayWithTheirBringer(t *testing.T) {
 		{"a page, after a program", program, page, false, false},
 		{"a browser, after a program", program, mine, false, false},
 		{"a page, after a program, with the token", program, page, true, true},
-		{"the same program", program, program, false, true},
+		{"a program, with the token", program, program, true, true},
+		{"a program, without the token", program, program, false, false},
 	}
 	for what, proof := range map[string]struct {
 		flow   []string
@@ -88,18 +89,43 @@ func TestRunsStayWithTheirBringer(t *testing.T) {
 	}
 }
 
-// A program that is no browser cannot be led into the run of somebody else, and need not
-// keep tokens.
-func TestProgramsNeedNoToken(t *testing.T) {
-	w := newWorld(t, schemas.Registration, "p prove success=q", "q ask a=q b=end")
+// A program that proves nothing before the last step needs no tokens: the calls of the
+// specification have none.
+func TestProgramsNeedNoTokenBeforeAProof(t *testing.T) {
+	w := newWorld(t, schemas.Registration, "q ask a=p b=p", "p prove success=end")
 	s := w.start(nil)
-	for _, inputs := range []map[string]string{{"secret": "right"}, nil} {
-		if _, err := w.Continue(t.Context(), engine.Reply{ExecutionID: s.ExecutionID, Action: "a", Inputs: inputs}, engine.Request{}); err != nil {
+	for _, inputs := range []map[string]string{nil, {"secret": "right"}} {
+		if _, err := w.Resume(t.Context(), s.ExecutionID, "", engine.Request{}); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if s, err = w.Continue(t.Context(), engine.Reply{ExecutionID: s.ExecutionID, Action: "a", Inputs: inputs}, engine.Request{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.Resume(t.Context(), s.ExecutionID, "", engine.Request{}); err != nil {
-		t.Error(err)
+	if s.FlowStatus != schemas.Complete {
+		t.Errorf("the run ended in %+v", s)
+	}
+}
+
+// A run that an earlier version kept as a program's is not continued by its id either.
+func TestAudit01RunOfAnEarlierVersion(t *testing.T) {
+	w := newWorld(t, schemas.Registration, "p prove success=q", "q ask a=q b=end")
+	s := w.send(w.start(nil), "a", "secret", "right")
+	rec := w.mem.runs[s.ExecutionID]
+	rec.State = []byte(strings.Replace(string(rec.State), `"bringer":{}`, `"bringer":{"program":true}`, 1))
+	w.mem.runs[s.ExecutionID] = rec
+	if !strings.Contains(string(rec.State), `"program":true`) {
+		t.Fatalf("the state is %s", rec.State)
+	}
+	if _, err := w.Resume(t.Context(), s.ExecutionID, "", engine.Request{}); !schemas.HasCode(err, schemas.CodeExecutionNotFound) {
+		t.Errorf("resumed by the id alone: %v", err)
+	}
+	if _, err := w.Continue(t.Context(), engine.Reply{ExecutionID: s.ExecutionID, Action: "b"}, engine.Request{}); !schemas.HasCode(err, schemas.CodeInvalidRequest) {
+		t.Errorf("continued by the id alone: %v", err)
+	}
+	if next := w.send(s, "b"); next.FlowStatus != schemas.Complete {
+		t.Errorf("with the token the run ended in %+v", next)
 	}
 }
 

@@ -126,9 +126,9 @@ func (e *Engine) Continue(ctx context.Context, reply Reply, req Request) (*schem
 	return e.commit(ctx, r)
 }
 
-// Resume gives the question again, unchanged. A run in which somebody has proved
-// something is theirs: others, who have neither the browser that it came from nor the
-// challenge token of the question, are told that there is no such run.
+// Resume returns the current question again, unchanged. Once something has been proved in
+// the run, the request must come from the browser that proved it, or carry the newest
+// challenge token: to any other client the run does not exist.
 func (e *Engine) Resume(ctx context.Context, executionID, challengeToken string, req Request) (*schemas.Step, error) {
 	r, err := e.load(ctx, executionID, req)
 	if err != nil {
@@ -152,7 +152,7 @@ func (e *Engine) load(ctx context.Context, id string, req Request) (*run, error)
 	}
 	g, err := e.Graphs.Graph(ctx, rec.FlowID, rec.FlowVersion)
 	if err != nil {
-		return nil, fmt.Errorf("the flow of run %s: %w", id, opaque(err))
+		return nil, fmt.Errorf("the flow of run %s: %w", schemas.DigestExecution(id), opaque(err))
 	}
 	app, err := e.Applications.Application(ctx, rec.ApplicationID)
 	if err != nil {
@@ -185,8 +185,8 @@ func (e *Engine) checkToken(r *run, token string) error {
 			"a challengeToken is required (flow.require_challenge_token): send the one of the step you answer")
 	case token == "" && !r.isBringers(""):
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
-			"a challengeToken is required: somebody has proved who they are in this run, and it goes on with them alone; send the token of the step you answer")
-	case token != "" && token != r.state.Token:
+			"a challengeToken is required: a user has signed in, in this run, and only the client that received the last reply may continue it; send the challengeToken of the step you answer")
+	case token != "" && !r.isNewest(token):
 		return stale(r.rec.ID)
 	}
 	return nil
@@ -220,7 +220,7 @@ func (e *Engine) tryCommit(ctx context.Context, r *run) error {
 	}
 	rec, err := r.record(ttl)
 	if err != nil {
-		return fmt.Errorf("the state of run %s: %w", r.rec.ID, err)
+		return fmt.Errorf("the state of run %s: %w", r.rec.Digest(), err)
 	}
 	return e.Runs.Commit(ctx, rec, r.changes)
 }

@@ -29,7 +29,7 @@ func TestRunThroughSubflows(t *testing.T) {
 		if err != nil || step.StepID != answer.at {
 			t.Fatalf("at %q, wanted %q: %v", step.StepID, answer.at, err)
 		}
-		step, err = e.Continue(ctx, engine.Reply{ExecutionID: step.ExecutionID, Action: answer.action, Inputs: map[string]string{"secret": "right"}}, engine.Request{})
+		step, err = e.Continue(ctx, engine.Reply{ExecutionID: step.ExecutionID, Action: answer.action, ChallengeToken: step.ChallengeToken, Inputs: map[string]string{"secret": "right"}}, engine.Request{})
 	}
 	if err != nil || step.FlowStatus != schemas.Complete || step.Assertion == "" {
 		t.Errorf("%+v, %v", step, err)

@@ -66,10 +66,10 @@ func loadRun(rec *schemas.Run, g *Graph, app *schemas.Application, now time.Time
 	at, found := g.find(rec.Node)
 	r := &run{rec: *rec, graph: g, app: app, now: now, at: at}
 	if err := json.Unmarshal(rec.State, &r.state); err != nil {
-		return nil, fmt.Errorf("the state of run %s: %w", rec.ID, err)
+		return nil, fmt.Errorf("the state of run %s: %w", rec.Digest(), err)
 	}
 	if !found || r.state.Ask == nil {
-		return nil, fmt.Errorf("run %s stands at node %q, which asked nothing", rec.ID, rec.Node)
+		return nil, fmt.Errorf("run %s stands at node %q, which asked nothing", rec.Digest(), rec.Node)
 	}
 	r.facts = NewFacts(r.state.Facts...)
 	return r, nil
@@ -147,7 +147,7 @@ func (r *run) failedAttempt(d *Decision) schemas.RecordEvent {
 	n := &r.graph.nodes[r.at]
 	e := schemas.Event{
 		ID: schemas.NewID(), At: r.now, Action: "attempt.failed",
-		ApplicationID: r.rec.ApplicationID, ExecutionID: r.rec.ID, TraceID: r.request.TraceID,
+		ApplicationID: r.rec.ApplicationID, ExecutionDigest: r.rec.Digest(), TraceID: r.request.TraceID,
 		Detail: map[string]string{"node": n.id, "kind": n.kind.Name},
 	}
 	if d.Notice != nil {
@@ -189,7 +189,7 @@ func (r *run) storeDraft() {
 	r.stored = true
 	r.changes = append(r.changes, schemas.CreateUser{User: *draft}, schemas.RecordEvent{Event: schemas.Event{
 		ID: schemas.NewID(), At: r.now, Action: "user.created", UserID: draft.ID,
-		ApplicationID: r.rec.ApplicationID, ExecutionID: r.rec.ID, TraceID: r.request.TraceID,
+		ApplicationID: r.rec.ApplicationID, ExecutionDigest: r.rec.Digest(), TraceID: r.request.TraceID,
 	}})
 }
 

@@ -30,7 +30,7 @@ func (e *Engine) walk(ctx context.Context, r *run, answer *Answer) error {
 			return err
 		}
 	}
-	return fmt.Errorf("run %s passed %d nodes without asking", r.rec.ID, maxMoves)
+	return fmt.Errorf("run %s passed %d nodes without asking", r.rec.Digest(), maxMoves)
 }
 
 // follow does what a decision says and reports whether the step is over.
@@ -86,7 +86,7 @@ func (r *run) guard() error {
 	n := &r.graph.nodes[r.at]
 	for _, need := range n.needs {
 		if !r.facts.HasAny(need.AnyOf) {
-			return fmt.Errorf("run %s came to node %q without %s", r.rec.ID, n.id, factNames(need.AnyOf))
+			return fmt.Errorf("run %s came to node %q without %s", r.rec.Digest(), n.id, factNames(need.AnyOf))
 		}
 	}
 	return nil

@@ -250,7 +250,7 @@ func driveBy(t *testing.T, request engine.Request, nodes ...string) *driver {
 // send answers the current step and checks which one comes next.
 func (d *driver) send(action, next string, pairs ...string) {
 	d.t.Helper()
-	reply := engine.Reply{ExecutionID: d.step.ExecutionID, Action: action, Inputs: map[string]string{}}
+	reply := engine.Reply{ExecutionID: d.step.ExecutionID, Action: action, ChallengeToken: d.step.ChallengeToken, Inputs: map[string]string{}}
 	for i := 0; i < len(pairs); i += 2 {
 		reply.Inputs[pairs[i]] = pairs[i+1]
 	}

@@ -362,7 +362,7 @@ func TestPasskeyAuthenticate(t *testing.T) {
 			if !ok || use.SignCount == 0 || actions(d) != "passkey.used" {
 				t.Errorf("changes %+v", d.Changes)
 			}
-			if e := d.Changes[1].(schemas.RecordEvent).Event; e.UserID != "bob" || e.ApplicationID != "app-1" || e.ExecutionID != "run-1" {
+			if e := d.Changes[1].(schemas.RecordEvent).Event; e.UserID != "bob" || e.ApplicationID != "app-1" || e.ExecutionDigest != schemas.DigestExecution("run-1") {
 				t.Errorf("event %+v", e)
 			}
 		})

@@ -98,15 +98,15 @@ func passwordOf(ctx context.Context, stored Passwords, v *engine.Visit, userID s
 // somebody.
 func event(v *engine.Visit, action, userID string, detail map[string]string) schemas.RecordEvent {
 	e := schemas.Event{
-		ID:          schemas.NewID(),
-		At:          v.Now,
-		Action:      action,
-		UserID:      userID,
-		ExecutionID: v.ExecutionID,
-		TraceID:     v.Request.TraceID,
-		Detail:      detail,
+		ID:      schemas.NewID(),
+		At:      v.Now,
+		Action:  action,
+		UserID:  userID,
+		TraceID: v.Request.TraceID,
+		Detail:  detail,
 
-		ApplicationID: applicationID(v),
+		ApplicationID:   applicationID(v),
+		ExecutionDigest: schemas.DigestExecution(v.ExecutionID),
 	}
 	if v.Authentication != nil || v.Facts.Has(engine.New) {
 		e.Actor = schemas.Actor{Type: schemas.UserActor, ID: userID, Client: e.ApplicationID}

@@ -19,26 +19,29 @@ type Event struct {
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 
-	ApplicationID string            `json:"applicationId,omitempty"` // that it was done through
-	ExecutionID   string            `json:"executionId,omitempty"`   // of the run
-	TraceID       string            `json:"traceId,omitempty"`
-	Detail        map[string]string `json:"detail,omitempty"`
+	ApplicationID string `json:"applicationId,omitempty"` // that it was done through
+	// ExecutionDigest identifies the run, by DigestExecution of its id. The log never
+	// has the id itself: clients continue runs with it.
+	ExecutionDigest string            `json:"executionDigest,omitempty"`
+	TraceID         string            `json:"traceId,omitempty"`
+	Detail          map[string]string `json:"detail,omitempty"`
 }
 
 // EventQuery says which events of the audit log are wanted, newest first, and at
 // most Limit of them: those that have all the given values, of which "" and the
 // zero value leave a member open.
 type EventQuery struct {
-	Limit         int
-	Before        EventKey // only those that come after this one in the list, which are older
-	Action        string
-	ActorID       string
-	UserID        string
-	ResourceType  string
-	ResourceID    string
-	ApplicationID string
-	TraceID       string
-	From, To      time.Time // From is included, To is not
+	Limit           int
+	Before          EventKey // only those that come after this one in the list, which are older
+	Action          string
+	ActorID         string
+	UserID          string
+	ResourceType    string
+	ResourceID      string
+	ApplicationID   string
+	ExecutionDigest string
+	TraceID         string
+	From, To        time.Time // From is included, To is not
 }
 
 // EventKey is the place of an event in the audit log: events are ordered by

@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"time"
 )
@@ -32,6 +33,14 @@ type Run struct {
 	UpdatedAt     time.Time
 	ExpiresAt     time.Time
 }
+
+// Digest identifies the run where its id must not be, such as in logs.
+func (r *Run) Digest() string { return DigestExecution(r.ID) }
+
+// DigestExecution returns what stands for an executionId in the audit log and in log
+// lines: its SHA-256, in hexadecimal. An id has 74 random bits, so nobody can find the id
+// of a given digest; a client that knows the id can find the events of its run.
+func DigestExecution(id string) string { return hex.EncodeToString(HashSecret(id)) }
 
 // Change is something a step decided and the store applies in the same
 // transaction that moves the run on. The types below are all there are.

@@ -44,11 +44,11 @@ func (s *server) auditEvents(w http.ResponseWriter, r *http.Request, _ *caller) 
 
 // eventQuery reads which events are wanted.
 func eventQuery(values url.Values) (schemas.EventQuery, error) {
-	q := readQuery(values, "limit", "before", "action", "actor", "user", "resourceType", "resource", "application", "traceId", "from", "to")
+	q := readQuery(values, "limit", "before", "action", "actor", "user", "resourceType", "resource", "application", "executionDigest", "traceId", "from", "to")
 	wanted := schemas.EventQuery{
 		Limit: q.limit(), Before: q.cursor("before"), Action: q.word("action"), ActorID: q.word("actor"), UserID: q.word("user"),
 		ResourceType: q.word("resourceType"), ResourceID: q.word("resource"), ApplicationID: q.word("application"),
-		TraceID: q.word("traceId"), From: q.moment("from"), To: q.moment("to"),
+		ExecutionDigest: q.word("executionDigest"), TraceID: q.word("traceId"), From: q.moment("from"), To: q.moment("to"),
 	}
 	if !wanted.From.IsZero() && !wanted.To.IsZero() && !wanted.From.Before(wanted.To) {
 		q.wrong("to", "expected a time after from, %s, got %s", q.text("from"), q.text("to"))

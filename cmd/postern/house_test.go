@@ -90,7 +90,7 @@ func (w *rig) start(flow schemas.FlowType) (s schemas.Step) {
 }
 
 func (w *rig) answer(s schemas.Step, action string, inputs map[string]string) (next schemas.Step) {
-	w.post("/flow/execute", map[string]any{"executionId": s.ExecutionID, "action": action, "inputs": inputs}, &next)
+	w.post("/flow/execute", map[string]any{"executionId": s.ExecutionID, "action": action, "inputs": inputs, "challengeToken": s.ChallengeToken}, &next)
 	return next
 }
 

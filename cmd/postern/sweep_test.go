@@ -1,9 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -50,14 +47,8 @@ type auditPage struct {
 	Links       []struct{ Href string }
 }
 
-func (w *rig) auditPage(token, path string) (page auditPage) {
+func (w *rig) auditPage(token, path string) auditPage {
 	w.t.Helper()
-	r := httptest.NewRequest(http.MethodGet, path, nil)
-	r.Header.Set("Authorization", "Bearer "+token)
-	rec := httptest.NewRecorder()
-	w.http.ServeHTTP(rec, r)
-	if err := json.Unmarshal(rec.Body.Bytes(), &page); err != nil || rec.Code != http.StatusOK {
-		w.t.Fatalf("%s: %d %s, %v", path, rec.Code, rec.Body, err)
-	}
+	page, _ := w.auditLog(token, path)
 	return page
 }

@@ -72,7 +72,7 @@ func (s *signIn) finish(run *schemas.Run) []schemas.Change {
 	return []schemas.Change{
 		schemas.UseCredential{ID: s.credential, SignCount: 1, At: run.UpdatedAt},
 		schemas.RecordEvent{Event: schemas.Event{ID: schemas.NewID(), At: run.UpdatedAt, Action: "user.authenticated",
-			UserID: s.user, ApplicationID: run.ApplicationID, ExecutionID: run.ID}},
+			UserID: s.user, ApplicationID: run.ApplicationID, ExecutionDigest: run.Digest()}},
 	}
 }
 

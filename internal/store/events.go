@@ -10,6 +10,7 @@ import (
 )
 
 const (
+	// The column execution_id holds the digest of the id: see schemas.DigestExecution.
 	eventColumns = `at, id, action, user_id, application_id, execution_id, trace_id, detail, actor_type, actor_id,
 		actor_client, resource_type, resource_id, before_digest, after_digest`
 
@@ -60,6 +61,7 @@ func (c *conditions) add(q schemas.EventQuery) {
 		{"action", q.Action, unlessSignIn(q.Action)},
 		{"application_id", q.ApplicationID, ""},
 		{"trace_id", q.TraceID, ""},
+		{"execution_id", q.ExecutionDigest, ""},
 	} {
 		if member.value == "" {
 			continue
@@ -111,7 +113,7 @@ func (c *conditions) query() string {
 
 func scanEvent(row scanner, e *schemas.Event) error {
 	var detail []byte
-	err := row.Scan((*instant)(&e.At), &e.ID, &e.Action, &e.UserID, &e.ApplicationID, &e.ExecutionID, &e.TraceID, &detail,
+	err := row.Scan((*instant)(&e.At), &e.ID, &e.Action, &e.UserID, &e.ApplicationID, &e.ExecutionDigest, &e.TraceID, &detail,
 		(*string)(&e.Actor.Type), &e.Actor.ID, &e.Actor.Client, &e.Resource.Type, &e.Resource.ID, &e.Before, &e.After)
 	if err != nil {
 		return err
@@ -128,7 +130,7 @@ func (t *tx) recordEvent(e schemas.Event) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(insertEvent, micros(e.At), e.ID, e.Action, e.UserID, e.ApplicationID, e.ExecutionID, e.TraceID, detail,
+	_, err = t.exec(insertEvent, micros(e.At), e.ID, e.Action, e.UserID, e.ApplicationID, e.ExecutionDigest, e.TraceID, detail,
 		string(e.Actor.Type), e.Actor.ID, e.Actor.Client, e.Resource.Type, e.Resource.ID, e.Before, e.After)
 	if err != nil {
 		return fmt.Errorf("store: recording an event: %w", err)

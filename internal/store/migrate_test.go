@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"database/sql"
 	"reflect"
 	"strings"
 	"testing"
@@ -103,7 +104,7 @@ func testUpgradedSignIns(t *testing.T, s *store.Store) {
 	events, err := s.Events(t.Context(), schemas.EventQuery{Limit: 10, UserID: annID})
 	noError(t, err)
 	equal(t, "the events", events, []schemas.Event{{ID: "e2", At: time.UnixMicro(2000000).UTC(), Action: "user.signed_in", UserID: annID,
-		ApplicationID: "app", ExecutionID: "run", TraceID: "trace", Detail: map[string]string{"a": "b"}}})
+		ApplicationID: "app", ExecutionDigest: schemas.DigestExecution("run"), TraceID: "trace", Detail: map[string]string{"a": "b"}}})
 	keys, err := s.SigningKeys(t.Context())
 	noError(t, err)
 	equal(t, "the signing keys", []any{len(keys), keys[0].ID, string(keys[0].Private), keys[0].SignsSince}, []any{1, "k1", "sealed", time.UnixMicro(1000000).UTC()})
@@ -200,6 +201,36 @@ func TestUpgradeWithoutAdministrators(t *testing.T) {
 				n, err := count()
 				noError(t, err)
 				equal(t, "the number of groups and units", n, 0)
+			}
+		})
+	}
+}
+
+// TestAudit01UpgradeHidesExecutionIDs upgrades a store whose audit log has the id of a run
+// that is under way: the log has its digest afterwards, and still cannot be changed.
+func TestAudit01UpgradeHidesExecutionIDs(t *testing.T) {
+	statements := firstVersion + `;
+INSERT INTO events VALUES (3000000, 'e3', 'password.used', '` + annID + `', 'app', '` + runID + `', 'trace', NULL)`
+	for name, where := range databases() {
+		t.Run(name, func(t *testing.T) {
+			c := where(t)
+			s := openUpgraded(t, c, statements)
+			events, err := s.Events(t.Context(), schemas.EventQuery{Limit: 10, ExecutionDigest: schemas.DigestExecution(runID)})
+			noError(t, err)
+			if len(events) != 1 || events[0].ID != "e3" {
+				t.Errorf("the events of the run are %+v", events)
+			}
+			events, err = s.Events(t.Context(), schemas.EventQuery{Limit: 10, Action: "store.seeded"})
+			noError(t, err)
+			equal(t, "the digest of an event of no run", events[0].ExecutionDigest, "")
+			db, err := sql.Open(c.Driver, c.DSN)
+			noError(t, err)
+			defer db.Close()
+			var n int
+			noError(t, db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM events WHERE execution_id = '"+runID+"'").Scan(&n))
+			equal(t, "the number of events with the id of the run", n, 0)
+			if _, err := db.ExecContext(t.Context(), "UPDATE events SET execution_id = ''"); err == nil {
+				t.Error("the audit log can be changed")
 			}
 		})
 	}

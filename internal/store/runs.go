@@ -54,7 +54,7 @@ func errNoRun() error {
 // version, application and time) never changes.
 func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
 	if run.Revision < 1 {
-		return fmt.Errorf("store: revision %d of run %s: revisions count from 1", run.Revision, run.ID)
+		return fmt.Errorf("store: revision %d of run %s: revisions count from 1", run.Revision, run.Digest())
 	}
 	if len(changes) == 0 {
 		return s.writer.single(ctx, func(t *tx) error { return t.putRun(run) })

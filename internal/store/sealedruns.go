@@ -29,7 +29,7 @@ func (s SealedRuns) Run(ctx context.Context, id string) (*schemas.Run, error) {
 		return run, err
 	}
 	if run.State, err = openState(s.Box, run.State, belongs(run)); err != nil {
-		s.Log.WarnContext(ctx, "the state of a run does not open, so the run is over: the key has changed, or the row has", "run", run.ID, "error", err)
+		s.Log.WarnContext(ctx, "the state of a run does not open, so the run is over: the key has changed, or the row has", "executionDigest", run.Digest(), "error", err)
 		return nil, errNoRun()
 	}
 	return run, nil

@@ -116,7 +116,7 @@ func wantOver(t *testing.T, s sealed, id string, log *bytes.Buffer) {
 	if !schemas.HasCode(err, schemas.CodeExecutionNotFound) {
 		t.Errorf("%v and %v, expected %s", run, err, schemas.CodeExecutionNotFound)
 	}
-	if !strings.Contains(log.String(), id) || strings.Contains(log.String(), typed) {
+	if !strings.Contains(log.String(), schemas.DigestExecution(id)) || strings.Contains(log.String(), id) || strings.Contains(log.String(), typed) {
 		t.Errorf("the log says %q", log)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"runtime"
 
 	"github.com/jmoiron/sqlx"
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // memory is the DSN of a store without a file.

@@ -110,7 +110,11 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // openDB opens a pool of at most size connections, all of which are kept.
 func openDB(driver, dsn string, size int) (*sqlx.DB, error) {
-	db, err := sqlx.Open(driver, dsn)
+	open := func(dsn string) (*sqlx.DB, error) { return sqlx.Open(driver, dsn) }
+	if driver == "sqlite" {
+		open = openSQLiteDB
+	}
+	db, err := open(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("store: opening the database: %w", err)
 	}

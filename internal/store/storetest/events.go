@@ -22,7 +22,7 @@ func newEvents(t *testing.T, s *store.Store) (events []schemas.Event) {
 			e.Before, e.After = fmt.Sprint("before", i), fmt.Sprint("after", i)
 		}
 		if i%3 > 0 {
-			e.UserID, e.ApplicationID, e.ExecutionID, e.TraceID = fmt.Sprint("user", i%4), fmt.Sprint("app", i%3), fmt.Sprint("run", i), fmt.Sprint("trace", i%6)
+			e.UserID, e.ApplicationID, e.ExecutionDigest, e.TraceID = fmt.Sprint("user", i%4), fmt.Sprint("app", i%3), fmt.Sprint("run", i), fmt.Sprint("trace", i%6)
 			e.Detail = map[string]string{"aaguid": fmt.Sprint(i)}
 			switch i % 8 { // some do it to themselves, and to others
 			case 0, 1, 5:
@@ -57,6 +57,10 @@ func testEventQueries(t *testing.T, s *store.Store) {
 			return e.ApplicationID
 		},
 		func(q *schemas.EventQuery, e *schemas.Event) string { q.TraceID = e.TraceID; return e.TraceID },
+		func(q *schemas.EventQuery, e *schemas.Event) string {
+			q.ExecutionDigest = e.ExecutionDigest
+			return e.ExecutionDigest
+		},
 	}
 	for i, first := range filters {
 		for _, second := range filters[i:] {
@@ -111,7 +115,7 @@ func testEvents(t *testing.T, s *store.Store) {
 	var want []schemas.Event
 	for i := range 5 {
 		e := schemas.Event{ID: schemas.NewID(), At: noon().Add(time.Duration(i/2) * time.Minute), Action: "passkey.registered",
-			UserID: schemas.NewID(), ApplicationID: "app", ExecutionID: "run", TraceID: "trace"}
+			UserID: schemas.NewID(), ApplicationID: "app", ExecutionDigest: "run", TraceID: "trace"}
 		if i%2 == 0 {
 			e.Detail = map[string]string{"aaguid": fmt.Sprint(i)}
 		}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/schemas"
+)
+
+// onEachDatabase runs a test with a server on SQLite and one on PostgreSQL.
+func onEachDatabase(t *testing.T, test func(t *testing.T, w *rig)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, newRig(t)) })
+	t.Run("postgres", func(t *testing.T) {
+		test(t, newRig(t, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+storetest.Postgres(t)))
+	})
+}
+
+// holder returns an access token of a new user who has exactly these permissions.
+func (w *rig) holder(name string, permissions ...string) (token string) {
+	w.t.Helper()
+	user := w.create(w.directory.Users, `{"type": "Person", "attributes": {"username": "`+name+`"}}`).ID
+	role, err := json.Marshal(map[string]any{"name": "Role of " + name, "permissions": permissions, "assignments": []map[string]string{{"type": "user", "id": user}}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.create(w.directory.Roles, string(role))
+	token, err = w.issue(w.t.Context(), name, permissions, time.Hour)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return token
+}
+
+// signInAtConsole has a program sign the administrator in to the console up to the
+// optional passkey, which is the step it returns.
+func (w *rig) signInAtConsole() schemas.Step {
+	w.t.Helper()
+	flows, err := w.directory.Flows.Find(w.t.Context(), directory.System(), "AUTHENTICATION/password-then-passkey")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	item, err := w.directory.Applications.Get(w.t.Context(), directory.System(), bootstrap.ConsoleID)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	console := *item.Value.(*schemas.Application)
+	console.AuthFlowID = flows.ID
+	w.replace(w.directory.Applications, console.ID, console)
+	var s schemas.Step
+	w.post("/flow/execute", map[string]any{"applicationId": console.ID, "flowType": "AUTHENTICATION"}, &s)
+	s = w.answer(s, "continue", map[string]string{"username": "admin", "password": adminPassword})
+	if s.StepID != "enrol" {
+		w.t.Fatalf("the sign-in came to %+v", s)
+	}
+	return s
+}
+
+// A reader of the audit log cannot continue the run of an administrator: neither with
+// anything that the log shows, nor with the executionId itself.
+func TestAudit01ExecutionIDAuthorizesNothing(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *rig) {
+		auditor := w.holder("auditor", "system:audit:read")
+		victim := w.signInAtConsole()
+		page, text := w.auditLog(auditor, "/audit-events?limit=100")
+		if strings.Contains(text, victim.ExecutionID) || strings.Contains(text, victim.ChallengeToken) {
+			t.Error("the audit log shows the executionId or the challengeToken of a run")
+		}
+		candidates := []string{victim.ExecutionID}
+		for _, e := range page.AuditEvents {
+			candidates = append(candidates, e.ID, e.TraceID, e.ExecutionDigest, e.Detail["sessionId"])
+		}
+		for _, id := range candidates {
+			w.cannotContinue(auditor, id)
+		}
+		if done := w.answer(victim, "skip", nil); done.FlowStatus != schemas.Complete || done.Assertion == "" {
+			t.Errorf("the administrator's own program, with the token, came to %+v", done)
+		}
+	})
+}
+
+// cannotContinue fails the test if a program gets anything of a run by its id.
+func (w *rig) cannotContinue(token, id string) {
+	w.t.Helper()
+	for what, body := range map[string]map[string]any{
+		"resume":   {"executionId": id},
+		"skip":     {"executionId": id, "action": "skip"},
+		"register": {"executionId": id, "action": "passkey"},
+		"inputs":   {"executionId": id, "inputs": map[string]string{"credentialId": "AAAA"}},
+		"guess":    {"executionId": id, "action": "skip", "challengeToken": strings.Repeat("0", 64)},
+	} {
+		if status, said := w.attempt("/flow/execute", token, body); status == http.StatusOK || strings.Contains(said, "passkeyCreationOptions") {
+			w.t.Errorf("%s with %s: %d %s", what, id, status, said)
+		}
+	}
+}
+
+// auditLog reads a page of the audit log, and returns its text too.
+func (w *rig) auditLog(token, path string) (page auditPage, text string) {
+	w.t.Helper()
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	rec := httptest.NewRecorder()
+	w.http.ServeHTTP(rec, r)
+	if err := json.Unmarshal(rec.Body.Bytes(), &page); err != nil || rec.Code != http.StatusOK {
+		w.t.Fatalf("%s: %d %s, %v", path, rec.Code, rec.Body, err)
+	}
+	return page, rec.Body.String()
+}
+
+// Whoever knows an executionId finds the events of the run by its digest.
+func TestAudit01EventsAreFoundByDigest(t *testing.T) {
+	w := newRig(t)
+	s := w.signInAtConsole()
+	page, _ := w.auditLog(w.admin(), "/audit-events?executionDigest="+schemas.DigestExecution(s.ExecutionID))
+	if len(page.AuditEvents) != 1 || page.AuditEvents[0].Action != "password.used" {
+		t.Errorf("the events of the run are %+v", page.AuditEvents)
+	}
+}
