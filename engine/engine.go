@@ -174,8 +174,14 @@ func NotFound(id string) *schemas.Error {
 		"there is no run %.64q that can be continued: it is unknown, has expired or is over; start the flow again", id)
 }
 
-// opaque keeps an error about our own data from reaching a client as theirs.
-func opaque(err error) error { return errors.New(err.Error()) }
+// opaque keeps an error about our own data from reaching a client as theirs. That the
+// store cannot be used is for the client to know.
+func opaque(err error) error {
+	if schemas.HasClass(err, schemas.Unavailable) {
+		return err
+	}
+	return errors.New(err.Error())
+}
 
 // checkToken makes sure that the client answers the newest question.
 func (e *Engine) checkToken(r *run, token string) error {

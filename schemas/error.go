@@ -57,6 +57,7 @@ const (
 	CodePasskeyFailed      = "passkey_verification_failed"
 	CodePasskeyConfig      = "passkey_configuration"
 	CodeOverloaded         = "overloaded"
+	CodeStoreUnavailable   = "store_unavailable" // the database cannot be reached, or written
 	CodeNotFound           = "not_found"
 	CodeAuthRequest        = "auth_request_not_found"
 	CodeConflict           = "conflict"  // another resource is in the way
@@ -244,7 +245,7 @@ func message(code string) string {
 		return "This has expired or is over. Start again."
 	case CodeStaleStep:
 		return "This has been answered already. Load the page again."
-	case CodeOverloaded:
+	case CodeOverloaded, CodeStoreUnavailable:
 		return "The service is busy. Try again in a moment."
 	}
 	s := strings.ReplaceAll(code, "_", " ")

@@ -23,9 +23,10 @@ func isUniqueViolation(err error) bool {
 }
 
 // isConflict reports whether a PostgreSQL transaction lost against another one
-// and may be run again.
+// and may be run again. One for which the server had no connection may, too: it has
+// changed nothing, and the pool now waits for the connections that it has.
 func isConflict(err error) bool {
-	return pq.As(err, pqerror.TRSerializationFailure, pqerror.TRDeadlockDetected) != nil
+	return pq.As(err, pqerror.TRSerializationFailure, pqerror.TRDeadlockDetected, pqerror.TooManyConnections) != nil
 }
 
 func isSQLite(err error, code int) bool {

@@ -7,8 +7,6 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
-
-	"github.com/jmoiron/sqlx"
 )
 
 const (
@@ -30,7 +28,7 @@ var errClosed = errors.New("store: closed")
 // groupWriter is the one writer of a SQLite database. Its goroutine is the only
 // user of the writing connection.
 type groupWriter struct {
-	db       *sqlx.DB
+	db       *pool
 	prepared statements
 	queue    chan *job
 	turn     chan struct{} // holds one value while a serial write waits or runs
@@ -55,7 +53,7 @@ const (
 	abandoned
 )
 
-func startGroupWriter(db *sqlx.DB, prepared statements) *groupWriter {
+func startGroupWriter(db *pool, prepared statements) *groupWriter {
 	w := &groupWriter{db: db, prepared: prepared, queue: make(chan *job, queueLength), turn: make(chan struct{}, 1), drained: make(chan struct{})}
 	go w.run()
 	return w
@@ -168,7 +166,7 @@ func (w *groupWriter) commit(group []*job) {
 		if j.err == nil && failure != nil {
 			j.err = fmt.Errorf("store: committing: %w", failure)
 		}
-		j.answer <- j.err
+		j.answer <- w.db.check(j.err)
 	}
 }
 

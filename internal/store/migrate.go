@@ -47,12 +47,12 @@ func MigrateTo(ctx context.Context, c Config, version int64) (err error) {
 	if c.Driver == "sqlite" {
 		dsn = sqliteDSN(c.DSN, "", writerPragmas()...)
 	}
-	db, err := openDB(c.Driver, dsn, 1)
+	db, err := openDB(c.Driver, dsn, 1, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	provider, err := newProvider(c.Driver, db)
+	provider, err := newProvider(c.Driver, db.DB)
 	if err != nil {
 		return fmt.Errorf("store: reading the migrations: %w", err)
 	}

@@ -30,6 +30,14 @@ const (
 	// the configuration gives it longer.
 	longestWrite = 30 * time.Second
 
+	// leastPool is the fewest connections that the store works with: a serial write
+	// holds one, and so does a migration, while another runs the statements.
+	leastPool = 2
+
+	// connectionLifetime bounds how long a connection goes to a server that a failover
+	// or a change of its address has replaced.
+	connectionLifetime = 30 * time.Minute
+
 	// Writes that lose a conflict are run again this often at most.
 	writeAttempts = 12
 )
@@ -39,19 +47,39 @@ func openPostgres(ctx context.Context, c Config) (*Store, error) {
 		return nil, errors.New("store: the PostgreSQL DSN does not say its sslmode: add sslmode=verify-full " +
 			"(or require; or disable, for a server on this machine)")
 	}
-	db, err := openDB("postgres", c.DSN, max(16, 4*runtime.GOMAXPROCS(0)))
+	db, err := openDB("postgres", c.DSN, max(c.Pool, leastPool), cmp.Or(c.ConnectionLifetime, connectionLifetime))
 	if err != nil {
 		return nil, err
 	}
-	s, err := newPostgres(ctx, db, cmp.Or(c.LongestWrite, longestWrite))
+	if c.Pool == 0 {
+		err = db.fit(ctx)
+	}
+	var s *Store
+	if err == nil {
+		s, err = newPostgres(ctx, db, cmp.Or(c.LongestWrite, longestWrite))
+	}
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(db.check(err), db.Close())
 	}
 	return s, nil
 }
 
-func newPostgres(ctx context.Context, db *sqlx.DB, longest time.Duration) (*Store, error) {
-	if err := migratePostgres(ctx, db); err != nil {
+// fit sets the default size of the pool: it leaves half of the server's connections to
+// other instances and programs.
+func (p *pool) fit(ctx context.Context) error {
+	var allowed int
+	err := p.GetContext(ctx, &allowed, "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int")
+	if err != nil {
+		return fmt.Errorf("store: connecting to PostgreSQL: %w", err)
+	}
+	p.size = max(leastPool, min(max(16, 4*runtime.GOMAXPROCS(0)), allowed/2))
+	p.SetMaxOpenConns(p.size)
+	p.SetMaxIdleConns(p.size)
+	return nil
+}
+
+func newPostgres(ctx context.Context, db *pool, longest time.Duration) (*Store, error) {
+	if err := migratePostgres(ctx, db.DB); err != nil {
 		return nil, err
 	}
 	prepared, err := prepare(ctx, db, readQueries(), writeQueries(), []query{lockSerial})
@@ -59,7 +87,7 @@ func newPostgres(ctx context.Context, db *sqlx.DB, longest time.Duration) (*Stor
 		return nil, err
 	}
 	writer := &postgresWriter{db: db, prepared: prepared, longest: longest, turn: make(chan struct{}, 1)}
-	return &Store{db: db, reads: prepared, writer: writer, pools: []*sqlx.DB{db}}, nil
+	return &Store{db: db, reads: prepared, writer: writer, pools: []*pool{db}}, nil
 }
 
 // migratePostgres migrates while holding a lock of the database. The lock ends
@@ -98,14 +126,14 @@ func tellsSSLMode(dsn string) bool {
 // enough: every condition that matters is part of the statement that depends on
 // it, or a unique index.
 type postgresWriter struct {
-	db       *sqlx.DB
+	db       *pool
 	prepared statements
 	longest  time.Duration // that a write may take
 	turn     chan struct{} // holds one value while a serial write of this process runs
 }
 
 func (w *postgresWriter) write(ctx context.Context, do func(*tx) error) error {
-	return again(ctx, func() error { return w.once(ctx, do) })
+	return again(ctx, func() error { return w.db.check(w.once(ctx, do)) })
 }
 
 // serial has serial writes wait for each other by a lock of the database. The
@@ -137,7 +165,7 @@ func (w *postgresWriter) single(ctx context.Context, do func(*tx) error) error {
 		}
 		detached, cancel := w.detach(ctx)
 		defer cancel()
-		return attempt(&tx{ctx: detached, prepared: w.prepared}, do)
+		return w.db.check(attempt(&tx{ctx: detached, prepared: w.prepared}, do))
 	})
 }
 

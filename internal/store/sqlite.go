@@ -25,7 +25,7 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
-	writing, err := openDB("sqlite", sqliteDSN(path, "", writerPragmas()...), 1)
+	writing, err := openDB("sqlite", sqliteDSN(path, "", writerPragmas()...), 1, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -37,14 +37,14 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-func newSQLite(ctx context.Context, path string, writing *sqlx.DB) (*Store, error) {
-	if err := migrateSQLite(ctx, writing); err != nil {
+func newSQLite(ctx context.Context, path string, writing *pool) (*Store, error) {
+	if err := migrateSQLite(ctx, writing.DB); err != nil {
 		return nil, err
 	}
 	reading := writing
 	if path != memory {
 		var err error
-		reading, err = openDB("sqlite", sqliteDSN(path, "ro", "busy_timeout(5000)", "query_only(1)"), runtime.GOMAXPROCS(0))
+		reading, err = openDB("sqlite", sqliteDSN(path, "ro", "busy_timeout(5000)", "query_only(1)"), runtime.GOMAXPROCS(0), 0)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func newSQLite(ctx context.Context, path string, writing *sqlx.DB) (*Store, erro
 	// The reading connections are closed first: only a connection that may write
 	// can fold the log into the database when it is the last to leave.
 	return &Store{db: reading, reads: reads, writer: startGroupWriter(writing, writes),
-		pools: []*sqlx.DB{reading, writing}, local: true}, nil
+		pools: []*pool{reading, writing}, local: true}, nil
 }
 
 // migrateSQLite migrates. When another process is opening the same new file,

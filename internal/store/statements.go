@@ -17,7 +17,7 @@ type statements map[query]*sqlx.Stmt
 
 // prepare prepares the queries. Each connection of the pool prepares for itself
 // what it is asked for.
-func prepare(ctx context.Context, db *sqlx.DB, lists ...[]query) (statements, error) {
+func prepare(ctx context.Context, db *pool, lists ...[]query) (statements, error) {
 	bind := sqlx.QUESTION
 	if db.DriverName() == "postgres" {
 		bind = sqlx.DOLLAR
@@ -47,13 +47,14 @@ func readQueries() []query {
 		selectIdentityProvider, selectIdentity, selectIdentities,
 		selectApplication, selectApplicationByClient, selectClientRevision, selectLease,
 		selectActiveVersion, selectFlowVersion,
-		selectKeys, selectExpiredDeliveries,
+		selectKeys, selectExpiredDeliveries, selectInstances,
 	}
 }
 
 // writeQueries are the queries that writes use.
 func writeQueries() []query {
 	return []query{
+		upsertInstance, deleteInstance, deleteOldInstances,
 		insertRun, updateRun, deleteExpiredRuns,
 		insertUser, selectUniqueAttributes, insertIdentifier, insertUniqueValue, upsertPassword,
 		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
@@ -77,20 +78,20 @@ func writeQueries() []query {
 
 // row asks for one row. The context of a local database only counts before the
 // query runs: watching it costs a goroutine, more than the query itself.
-func (s *Store) row(ctx context.Context, q query, args ...any) *sql.Row {
+func (s *Store) row(ctx context.Context, q query, args ...any) checkedRow {
 	if s.local && ctx.Err() == nil {
 		ctx = context.WithoutCancel(ctx)
 	}
-	return s.reads[q].Stmt.QueryRowContext(ctx, args...)
+	return checkedRow{s.reads[q].Stmt.QueryRowContext(ctx, args...), s.db}
 }
 
 // each asks for many rows and gives each of them to scan.
 func (s *Store) each(ctx context.Context, q query, scan func(scanner) error, args ...any) error {
 	rows, err := s.reads[q].Stmt.QueryContext(ctx, args...)
 	if err != nil {
-		return err
+		return s.db.check(err)
 	}
-	return scanAll(rows, scan)
+	return s.db.check(scanAll(rows, scan))
 }
 
 func scanAll(rows *sql.Rows, scan func(scanner) error) error {

@@ -26,9 +26,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/postern-id/postern/schemas"
 )
 
 // Config says which database holds the store.
@@ -39,6 +40,11 @@ type Config struct {
 	// store that ends with the process. For PostgreSQL it is a connection
 	// string, as URL or as key=value pairs, which must say its sslmode.
 	DSN string
+	// Pool is how many connections to PostgreSQL the store opens at most; 0 means 16 or
+	// four for each processor, whichever is more, but at most half of what the server
+	// allows. ConnectionLifetime is how long it keeps one; 0 means half an hour.
+	Pool               int
+	ConnectionLifetime time.Duration
 	// LongestWrite is how long a write to PostgreSQL may take once it has begun; 0
 	// means half a minute. Nobody waits that long for a request, but a command that
 	// writes all resources at once may take longer.
@@ -47,11 +53,14 @@ type Config struct {
 
 // Store is an open store. Its methods may be called by many goroutines at once.
 type Store struct {
-	db     *sqlx.DB   // for reading
+	db     *pool      // for reading
 	reads  statements // prepared on db
 	writer writer
-	pools  []*sqlx.DB // in the order in which they are closed
-	local  bool       // reads take microseconds and need no cancelling
+	pools  []*pool // in the order in which they are closed
+	local  bool    // reads take microseconds and need no cancelling
+
+	instance string      // the id of this store in the table of instances
+	counted  atomic.Bool // whether it is in that table
 }
 
 // writer makes writes durable. write runs do in a transaction: when do returns
@@ -70,20 +79,32 @@ type writer interface {
 }
 
 // Open opens the store, making it if need be, and brings its schema up to date.
-// A store whose schema is newer than this program knows is refused.
+// A store whose schema is newer than this program knows is refused. The error has
+// class Unavailable if the database may be ready later.
 func Open(ctx context.Context, c Config) (*Store, error) {
+	var s *Store
+	var err error
 	switch c.Driver {
 	case "sqlite":
-		return openSQLite(ctx, c.DSN)
+		s, err = openSQLite(ctx, c.DSN)
 	case "postgres":
-		return openPostgres(ctx, c)
+		s, err = openPostgres(ctx, c)
+	default:
+		err = fmt.Errorf("store: unknown database driver %q: expected sqlite or postgres", c.Driver)
 	}
-	return nil, fmt.Errorf("store: unknown database driver %q: expected sqlite or postgres", c.Driver)
+	if err != nil {
+		return nil, err
+	}
+	s.instance = schemas.NewID()
+	return s, nil
 }
 
 // Close waits until the writes under way are done, then closes the store. A
 // write that comes later fails.
 func (s *Store) Close() error {
+	if s.counted.Load() {
+		s.leave()
+	}
 	s.writer.close()
 	var failed error
 	for _, pool := range s.pools {
@@ -93,34 +114,6 @@ func (s *Store) Close() error {
 		return fmt.Errorf("store: closing: %w", failed)
 	}
 	return nil
-}
-
-// Ping reports whether the database can be reached and has the schema that this
-// program needs.
-func (s *Store) Ping(ctx context.Context) error {
-	current, err := schemaVersion(ctx, s.db)
-	if err != nil {
-		return fmt.Errorf("store: the database cannot be reached: %w", err)
-	}
-	if want := lastMigration(s.db.DriverName()); current < want {
-		return fmt.Errorf("store: the database has schema version %d, expected %d", current, want)
-	}
-	return nil
-}
-
-// openDB opens a pool of at most size connections, all of which are kept.
-func openDB(driver, dsn string, size int) (*sqlx.DB, error) {
-	open := func(dsn string) (*sqlx.DB, error) { return sqlx.Open(driver, dsn) }
-	if driver == "sqlite" {
-		open = openSQLiteDB
-	}
-	db, err := open(dsn)
-	if err != nil {
-		return nil, fmt.Errorf("store: opening the database: %w", err)
-	}
-	db.SetMaxOpenConns(size)
-	db.SetMaxIdleConns(size)
-	return db, nil
 }
 
 // storable reports whether a text that comes from a client can be kept by both

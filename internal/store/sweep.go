@@ -49,6 +49,9 @@ func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err erro
 			return removed, fmt.Errorf("store: sweeping: %w", err)
 		}
 	}
+	if _, err := s.sweep(ctx, deleteOldInstances, now.Add(-instanceTTL), sweepBatch); err != nil {
+		return removed, fmt.Errorf("store: sweeping: %w", err)
+	}
 	n, err := s.sweepClients(ctx, now)
 	if err != nil {
 		err = fmt.Errorf("store: sweeping: %w", err)

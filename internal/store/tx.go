@@ -18,7 +18,8 @@ type Reader interface {
 }
 
 func (s *Store) query(ctx context.Context, q string, args ...any) (*sql.Rows, error) {
-	return s.db.QueryContext(ctx, s.db.Rebind(q), args...)
+	found, err := s.db.QueryContext(ctx, s.db.Rebind(q), args...)
+	return found, s.db.check(err)
 }
 
 // Tx is a transaction in which much is read and written, as the rules of the

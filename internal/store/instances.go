@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	upsertInstance query = `INSERT INTO instances (id, seen_at) VALUES (?, ?)
+		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`
+
+	selectInstances query = `SELECT COUNT(*) FROM instances WHERE seen_at > ?`
+
+	deleteInstance query = `DELETE FROM instances WHERE id = ?`
+
+	deleteOldInstances query = `DELETE FROM instances WHERE seen_at <= ? AND id IN
+		(SELECT id FROM instances WHERE seen_at <= ? ORDER BY seen_at LIMIT ?)`
+)
+
+// instanceTTL is how long an instance counts after its last Ping.
+const instanceTTL = 2 * time.Minute
+
+// Ping reports whether the database can be read and written and has the schema that
+// this program needs. It writes, because a full disk and a server that has become
+// read-only still answer reads; what it writes is that this instance is alive.
+func (s *Store) Ping(ctx context.Context) error {
+	now := time.Now()
+	current, err := schemaVersion(ctx, s.db.DB)
+	if err != nil {
+		return fmt.Errorf("store: the database cannot be read: %w", s.db.check(err))
+	}
+	if want := lastMigration(s.db.DriverName()); current < want {
+		return fmt.Errorf("store: the database has schema version %d, expected %d", current, want)
+	}
+	err = s.writer.single(ctx, func(t *tx) error {
+		_, err := t.exec(upsertInstance, s.instance, micros(now))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store: the database cannot be written: %w", err)
+	}
+	s.counted.Store(true)
+	return nil
+}
+
+// Instances returns how many instances have the store open: those whose Ping succeeded
+// within the last two minutes.
+func (s *Store) Instances(ctx context.Context) (n int, err error) {
+	if err = s.row(ctx, selectInstances, micros(time.Now().Add(-instanceTTL))).Scan(&n); err != nil {
+		return 0, fmt.Errorf("store: counting the instances: %w", err)
+	}
+	return n, nil
+}
+
+// leave removes this instance from the table, as far as that is possible.
+func (s *Store) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = s.writer.single(ctx, func(t *tx) error {
+		_, err := t.exec(deleteInstance, s.instance)
+		return err
+	})
+}
