@@ -1,5 +1,10 @@
 package server
 
+import (
+	"io"
+	"log/slog"
+)
+
 // Route is a line of the API's table.
 type Route struct{ Method, Path, Needs string }
 
@@ -17,3 +22,6 @@ func Bodies() []any {
 	return []any{executeBody{}, registrationStart{}, registrationOptions{}, registrationFinish{}, registered{},
 		authenticationStart{}, authenticationOptions{}, authenticationFinish{}, authenticated{}}
 }
+
+// NewConnectionLog is where net/http reports what goes wrong with connections.
+func NewConnectionLog(log *slog.Logger) io.Writer { return connectionLog{log} }

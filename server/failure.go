@@ -47,13 +47,17 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	mustWriteJSON(w, status, e)
 }
 
-// logFailure logs what went wrong here, of which the client is told nothing.
+// logFailure logs what went wrong here and is not for the client.
 func (s *server) logFailure(r *http.Request, status int, err error) {
-	if status != http.StatusInternalServerError {
+	level := slog.LevelError
+	switch {
+	case schemas.HasCode(err, schemas.CodeStoreUnavailable):
+		level, err = slog.LevelWarn, schemas.AsError(err).Err
+	case status != http.StatusInternalServerError:
 		return
 	}
 	x := exchangeOf(r)
-	s.Log.ErrorContext(r.Context(), "request failed", slog.String("route", x.route), slog.String("traceId", x.traceID), slog.Any("error", err))
+	s.Log.Log(r.Context(), level, "request failed", slog.String("route", x.route), slog.String("traceId", x.traceID), slog.Any("error", err))
 }
 
 // setFailureFields sets the header fields that an error's reply has, whatever its

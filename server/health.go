@@ -1,10 +1,13 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/postern-id/postern/schemas"
 )
 
 // Check is something that must work for the server to be of use.
@@ -56,7 +59,7 @@ func (s *server) check(r *http.Request, c Check) serviceHealth {
 	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 	defer cancel()
 	if err := c.Run(ctx); err != nil {
-		s.Log.WarnContext(ctx, "not ready", slog.String("service", c.Name), slog.String("traceId", exchangeOf(r).traceID), slog.Any("error", err))
+		s.Log.WarnContext(ctx, "not ready", slog.String("service", c.Name), slog.String("traceId", exchangeOf(r).traceID), slog.Any("error", cmp.Or(schemas.AsError(err).Err, err)))
 		return serviceHealth{c.Name, down}
 	}
 	return serviceHealth{c.Name, up}

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	stdlog "log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -38,8 +40,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, config *tls.Conf
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		// What net/http complains of are clients that do not finish a handshake.
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ErrorLog:          stdlog.New(connectionLog{log}, "", 0),
 	}
 	served := make(chan error, 1)
 	go func() { served <- serve(srv, l) }()
@@ -49,6 +50,21 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, config *tls.Conf
 	case <-ctx.Done():
 	}
 	return stop(ctx, srv, log)
+}
+
+// connectionLog takes what net/http reports. Mostly those are clients that do not finish
+// a handshake. A connection that cannot be accepted is another matter: the process may
+// have no file descriptors left.
+type connectionLog struct{ log *slog.Logger }
+
+// Write logs one report.
+func (c connectionLog) Write(report []byte) (int, error) {
+	level := slog.LevelDebug
+	if bytes.HasPrefix(report, []byte("http: Accept error")) {
+		level = slog.LevelWarn
+	}
+	c.log.Log(context.Background(), level, string(bytes.TrimSpace(report)))
+	return len(report), nil
 }
 
 func serve(srv *http.Server, l net.Listener) error {

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -128,4 +129,18 @@ func (endless) Read(p []byte) (int, error) {
 		p[i] = 'x'
 	}
 	return len(p), nil
+}
+
+// A connection that cannot be accepted is a warning; a failed handshake is not.
+func TestConnectionLog(t *testing.T) {
+	for report, want := range map[string]string{
+		"http: Accept error: accept tcp [::]:8090: accept4: too many open files; retrying in 5ms\n": "level=WARN",
+		"http: TLS handshake error from 192.0.2.1:4321: EOF\n":                                      "level=DEBUG",
+	} {
+		var log bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		if _, err := server.NewConnectionLog(logger).Write([]byte(report)); err != nil || !strings.Contains(log.String(), want) {
+			t.Errorf("%q is logged as %q, %v", report, log.String(), err)
+		}
+	}
 }

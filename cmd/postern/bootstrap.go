@@ -20,11 +20,11 @@ import (
 )
 
 type bootstrapCommand struct {
-	BaseURL             string        `placeholder:"URL" help:"Where the server is reached. With --config it may be left out."`
-	ConsoleRedirectURIs []string      `name:"console-redirect-uris" placeholder:"A,B" help:"Further redirect URIs of the console."`
-	Samples             bool          `help:"Add the samples: customers, their user type, and two applications."`
-	Dir                 string        `help:"A folder with further seed files (*.yaml), which are taken in the order of their names."`
-	Wait                time.Duration `default:"60s" help:"How long to wait until the server is ready."`
+	BaseURL             string          `placeholder:"URL" help:"Where the server is reached. With --config it may be left out."`
+	ConsoleRedirectURIs []string        `name:"console-redirect-uris" placeholder:"A,B" help:"Further redirect URIs of the console."`
+	Samples             bool            `help:"Add the samples: customers, their user type, and two applications."`
+	Dir                 string          `help:"A folder with further seed files (*.yaml), which are taken in the order of their names."`
+	Wait                config.Duration `default:"60s" help:"How long to wait until the server is ready."`
 	reach               `embed:""`
 }
 
@@ -43,7 +43,7 @@ func (c bootstrapCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer setup.HTTP.CloseIdleConnections()
-	setup.RedirectURIs, setup.Samples, setup.Dir, setup.Getenv, setup.Wait = c.ConsoleRedirectURIs, c.Samples, c.Dir, p.getenv, c.Wait
+	setup.RedirectURIs, setup.Samples, setup.Dir, setup.Getenv, setup.Wait = c.ConsoleRedirectURIs, c.Samples, c.Dir, p.getenv, time.Duration(c.Wait)
 	setup.Tell = func(format string, args ...any) { fmt.Fprintf(p.stdout, format+"\n", args...) }
 	return bootstrap.Run(ctx, setup)
 }

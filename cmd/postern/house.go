@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/postern-id/postern/bootstrap"
@@ -55,11 +56,41 @@ type house struct {
 	sealer       delivery.Sealer
 	pages        map[string]http.Handler
 	open         func(context.Context) bool // whether the API stands open; nil: never
+
+	draining          atomic.Bool
+	warnedOfInstances bool
 }
 
 // openHouse opens the store and builds what stands on it.
 func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*house, error) {
-	return openHouseOn(ctx, cfg, log, store.Config{Driver: cfg.Database.Driver, DSN: cfg.Database.DSN})
+	return openHouseOn(ctx, cfg, log, storeConfig(cfg))
+}
+
+// storeConfig is the database as it is configured.
+func storeConfig(cfg *config.Config) store.Config {
+	c := cfg.Database
+	return store.Config{Driver: c.Driver, DSN: c.DSN, Pool: c.Pool, ConnectionLifetime: time.Duration(c.ConnectionLifetime)}
+}
+
+// awaitHouse is openHouse that waits for a database which cannot be reached yet.
+func awaitHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*house, error) {
+	deadline := time.Now().Add(time.Duration(cfg.Database.StartupWait))
+	for {
+		h, err := openHouse(ctx, cfg, log)
+		if !schemas.HasCode(err, schemas.CodeStoreUnavailable) || cfg.Database.Driver == "sqlite" {
+			return h, err
+		}
+		cause := schemas.AsError(err).Err
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("the database cannot be reached: %w", cause)
+		}
+		log.Warn("waiting for the database", "error", cause)
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 func openHouseOn(ctx context.Context, cfg *config.Config, log *slog.Logger, on store.Config) (*house, error) {
@@ -99,7 +130,7 @@ func (h *house) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if h.passkeys, err = passkey.New(passkeyConfig(cfg)); err != nil {
+	if h.passkeys, err = passkey.New(passkeyConfig(cfg, h.log)); err != nil {
 		return err
 	}
 	policy := passwordPolicy(cfg)
@@ -171,10 +202,10 @@ func passwordPolicy(cfg *config.Config) password.Policy {
 }
 
 // passkeyConfig is the relying party as it is configured.
-func passkeyConfig(cfg *config.Config) passkey.Config {
+func passkeyConfig(cfg *config.Config, log *slog.Logger) passkey.Config {
 	c := cfg.Passkey
 	return passkey.Config{
-		Origins: c.AllowedOrigins, Related: c.RelatedOrigins, RPID: c.RelyingPartyID, RPName: c.RelyingPartyName, Timeout: time.Duration(c.Timeout),
+		Log: log, Origins: c.AllowedOrigins, Related: c.RelatedOrigins, RPID: c.RelyingPartyID, RPName: c.RelyingPartyName, Timeout: time.Duration(c.Timeout),
 		Policy: passkey.Policy{
 			UserVerification: c.UserVerification, Attachment: c.Attachment, Attestation: c.AttestationFormats,
 			SyncedPasskeys: c.SyncedPasskeys, CounterRegression: c.CounterRegression,
@@ -195,6 +226,7 @@ func (h *house) handler() http.Handler {
 		Throttle:   h.throttle, Devices: h.boxes.devices, Proxies: proxies(h.cfg.Server),
 		Checks: []server.Check{
 			{Name: "store", Run: h.store.Ping},
+			{Name: "server", Run: h.notDraining},
 			{Name: "keys", Run: func(context.Context) error { return h.tokens.Ready() }},
 		},
 		Pages: h.pages, Log: h.log, Open: h.open,

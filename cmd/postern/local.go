@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/postern-id/postern/internal/config"
-	"github.com/postern-id/postern/internal/store"
 )
 
 // openLocal opens the house on the store of a configuration, which must be
@@ -20,11 +18,12 @@ func (p program) openLocal(ctx context.Context, file string, further ...string) 
 	if err != nil {
 		return nil, err
 	}
-	path, _, _ := strings.Cut(strings.TrimPrefix(cfg.Database.DSN, "file:"), "?")
+	path := cfg.Database.DSN
 	if _, err := os.Stat(path); cfg.Database.Driver == "sqlite" && errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no store at %s: say with --config where it is, or let `postern serve` make one", path)
 	}
-	on := store.Config{Driver: cfg.Database.Driver, DSN: cfg.Database.DSN, LongestWrite: longestCommand}
+	on := storeConfig(cfg)
+	on.LongestWrite = longestCommand
 	return openHouseOn(ctx, cfg, newLog(p.stderr, cfg.Log), on)
 }
 

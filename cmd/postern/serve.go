@@ -55,7 +55,8 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	h, err := openHouse(ctx, cfg, log)
+	warnOfConfiguration(log, cfg)
+	h, err := awaitHouse(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	}
 	p.greet(cfg, c.Try)
 
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := context.WithCancel(h.drain(ctx))
 	upkeep := c.keepUp(ctx, h, folder)
 	err = h.serve(ctx, certificates, l, pages)
 	stop() // Serve may end by itself, and then the upkeep must too
@@ -194,7 +195,8 @@ func (c serveCommand) listen(environ []string) (*config.Config, net.Listener, er
 	if err != nil {
 		return nil, nil, err
 	}
-	if port := l.Addr().(*net.TCPAddr).Port; c.Listen != "" && port != cfg.Server.Port {
+	named := c.Listen != "" || strings.HasSuffix(cfg.Server.Listen, ":0")
+	if port := l.Addr().(*net.TCPAddr).Port; named && port != cfg.Server.Port {
 		cfg, err = config.Load(c.Config, append(slices.Clone(environ), fmt.Sprintf("POSTERN_SERVER_PORT=%d", port)))
 	}
 	if err != nil {

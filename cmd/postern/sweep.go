@@ -8,6 +8,7 @@ import (
 
 // sweep removes what has expired, once a minute.
 func (h *house) sweep(ctx context.Context) {
+	started := time.Now()
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
 	for {
@@ -16,11 +17,13 @@ func (h *house) sweep(ctx context.Context) {
 			return
 		case now := <-tick.C:
 			h.sweepOnce(ctx, now.UTC())
+			h.warnOfInstances(ctx, started, now)
 		}
 	}
 }
 
 func (h *house) sweepOnce(ctx context.Context, now time.Time) {
+	_ = h.store.Ping(ctx) // counts this instance; readiness reports a failure
 	n, err := h.store.Sweep(ctx, now)
 	old, trimming := h.trim(ctx, now)
 	if err := errors.Join(err, trimming); err != nil && !errors.Is(err, context.Canceled) {

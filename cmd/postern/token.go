@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/config"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/token"
@@ -16,18 +17,18 @@ import (
 )
 
 type tokenCommand struct {
-	Config  string        `type:"path" help:"The configuration file of the server whose store is here."`
-	Scope   string        `default:"system" help:"The permissions the token is to carry, separated by blanks. The user must have them."`
-	TTL     time.Duration `default:"1h" name:"ttl" help:"How long the token is good for."`
-	User    string        `placeholder:"NAME" help:"The user to whom it is issued, by username or id. Left out, the first administrator."`
-	BaseURL string        `placeholder:"URL" help:"Where the server is reached, if not where the configuration says."`
+	Config  string          `type:"path" help:"The configuration file of the server whose store is here."`
+	Scope   string          `default:"system" help:"The permissions the token is to carry, separated by blanks. The user must have them."`
+	TTL     config.Duration `default:"1h" name:"ttl" help:"How long the token is good for."`
+	User    string          `placeholder:"NAME" help:"The user to whom it is issued, by username or id. Left out, the first administrator."`
+	BaseURL string          `placeholder:"URL" help:"Where the server is reached, if not where the configuration says."`
 }
 
 // Run prints an access token. Whoever can read the store and its key could make
 // one all the same; here it is recorded, and belongs to a session that can be
 // ended.
 func (c tokenCommand) Run(ctx context.Context, p program) error {
-	if c.TTL < time.Second {
+	if time.Duration(c.TTL) < time.Second {
 		return fmt.Errorf("--ttl %s: expected at least a second", c.TTL)
 	}
 	var further []string
@@ -39,7 +40,7 @@ func (c tokenCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer h.close()
-	raw, err := h.issue(ctx, c.User, strings.Fields(c.Scope), c.TTL)
+	raw, err := h.issue(ctx, c.User, strings.Fields(c.Scope), time.Duration(c.TTL))
 	if err != nil {
 		return err
 	}

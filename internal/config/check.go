@@ -151,6 +151,9 @@ func (c *Config) certificateFault() (key, fault string) {
 }
 
 func (c *Config) databaseFault() (key, fault string) {
+	if c.Database.Driver == "sqlite" && strings.Contains(c.Database.DSN, "?") {
+		return "database.dsn", "expected the path of a file without parameters: the server sets those itself; remove what begins with the question mark"
+	}
 	if c.Database.DSN == "" {
 		return "database.dsn", "required with driver postgres: a connection string such as postgres://postern@db.example.com/postern?sslmode=verify-full"
 	}

@@ -8,13 +8,14 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // complete fills in the defaults that follow from other keys, or from the
 // machine. Those of a key's own stand in the schema.
 func (c *Config) complete() {
 	if c.Database.Driver == "sqlite" {
-		c.Database.DSN = cmp.Or(c.Database.DSN, filepath.Join(c.DataDir, "postern.db"))
+		c.Database.DSN = cmp.Or(strings.TrimPrefix(c.Database.DSN, "file:"), filepath.Join(c.DataDir, "postern.db"))
 	}
 	// Half of the processors: hashing never takes the whole machine.
 	c.Password.Workers = cmp.Or(c.Password.Workers, max(1, runtime.NumCPU()/2))
@@ -28,6 +29,16 @@ func (c *Config) complete() {
 	c.Passkey.complete(own)
 	if c.ownGate() && c.GateClient.External && !slices.Contains(c.CORS.AllowedOrigins, own[1]) {
 		c.CORS.AllowedOrigins = append(c.CORS.AllowedOrigins, own[1]) // the pages call the API from there
+	}
+}
+
+// takeListenPort has the port that the server listens on be the one that it is reached
+// at, where no other is configured. Port 0 says none.
+func (s *Server) takeListenPort() {
+	if _, text, err := net.SplitHostPort(s.Listen); err == nil {
+		if port, err := strconv.Atoi(text); err == nil && port != 0 {
+			s.Port = port
+		}
 	}
 }
 

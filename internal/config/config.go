@@ -49,6 +49,8 @@ type Server struct {
 	PublicURL string `json:"public_url"` // without a slash at the end
 	HTTPOnly  bool   `json:"http_only"`
 
+	Drain Duration `json:"drain"` // 0: none
+
 	TrustedProxies []Network `json:"trusted_proxies"`
 	ForwardedField string    `json:"forwarded_field"` // X-Forwarded-For or Forwarded
 }
@@ -63,6 +65,10 @@ type TLS struct {
 type Database struct {
 	Driver string `json:"driver"` // sqlite or postgres
 	DSN    string `json:"dsn"`
+
+	Pool               int      `json:"pool"` // 0: by the machine and the server
+	ConnectionLifetime Duration `json:"connection_lifetime"`
+	StartupWait        Duration `json:"startup_wait"`
 }
 
 // Passkey is the WebAuthn relying party and its policy.
@@ -257,6 +263,9 @@ func load(text []byte, environ []string) (*Config, []schemas.Problem) {
 	cfg := &Config{Environ: environ}
 	if err := overlay(defaults(), file.values, env.values).decode(cfg); err != nil {
 		return nil, []schemas.Problem{{Message: err.Error()}}
+	}
+	if file.values["server.port"] == nil && env.values["server.port"] == nil {
+		cfg.Server.takeListenPort()
 	}
 	cfg.complete()
 	for _, p := range cfg.check(func(keys ...string) bool { return file.doubtful(keys...) || env.doubtful(keys...) }) {

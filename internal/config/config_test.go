@@ -22,7 +22,7 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 	want := &Config{
 		Server:   Server{Hostname: "localhost", Port: 8090, Listen: "localhost:8090", PublicURL: "https://localhost:8090", ForwardedField: "X-Forwarded-For"},
 		DataDir:  "./data",
-		Database: Database{Driver: "sqlite", DSN: filepath.Join("data", "postern.db")},
+		Database: Database{Driver: "sqlite", DSN: filepath.Join("data", "postern.db"), ConnectionLifetime: Duration(30 * time.Minute), StartupWait: Duration(time.Minute)},
 		Passkey: Passkey{AllowedOrigins: []string{"https://localhost:8090"}, RelyingPartyID: "localhost", RelyingPartyName: "Postern",
 			UserVerification: "preferred", SyncedPasskeys: "allow", CounterRegression: "refuse", Timeout: Duration(5 * time.Minute)},
 		Mail: Mail{TLS: "starttls"},
@@ -35,6 +35,57 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
+}
+
+// One syntax of durations holds for all keys and flags.
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"90d": 90 * day, "2160h": 90 * day, "1d12h": 36 * time.Hour, "0.5d": 12 * time.Hour, "30m": 30 * time.Minute, "1h30m": 90 * time.Minute, "366d": 366 * day,
+		"": 0, "d": 0, "0d": 0, "-1d": 0, "367d": 0, "12h1d": 0, "1d1d": 0, "1e3d": 0, "NaNd": 0, "Infd": 0, "90": 0, "90D": 0, "99999999999999999999d": 0,
+	} {
+		d, err := ParseDuration(text)
+		if time.Duration(d) != want || (err == nil) != (want != 0) {
+			t.Errorf("%q is read as %v, %v; want %v", text, d, err, want)
+		}
+		if again, err := ParseDuration(d.String()); want != 0 && (err != nil || again != d) {
+			t.Errorf("%q is written as %s, which is read as %v, %v", text, d, again, err)
+		}
+	}
+	for _, text := range []string{"token: {key_age: 90d}", "token: {key_age: 2160h}", "audit: {retention: 90d}", "audit: {retention: 2160h}"} {
+		cfg, problems := load([]byte(text), nil)
+		if len(problems) > 0 || time.Duration(cfg.Token.KeyAge) != 90*day && time.Duration(cfg.Audit.Retention) != 90*day {
+			t.Errorf("%s: %v", text, problems)
+		}
+	}
+}
+
+// The port that the server listens on is the one that it is reached at, unless another
+// is configured.
+func TestListenAlone(t *testing.T) {
+	for text, want := range map[string]string{
+		"server: {listen: '127.0.0.1:9000'}":                                          "https://localhost:9000",
+		"server: {listen: ':443', hostname: login.example.org}":                       "https://login.example.org",
+		"server: {listen: '127.0.0.1:9000', port: 8443}":                              "https://localhost:8443",
+		"server: {listen: '127.0.0.1:9000', public_url: 'https://login.example.org'}": "https://login.example.org",
+		"server: {listen: '127.0.0.1:0'}":                                             "https://localhost:8090",
+	} {
+		cfg, problems := load([]byte(text), nil)
+		if len(problems) > 0 || cfg.Server.PublicURL != want {
+			t.Errorf("%s: %s, %v; want %s", text, cfg.Server.PublicURL, problems, want)
+		}
+	}
+	if cfg, _ := load([]byte("server: {listen: '127.0.0.1:9000'}"), []string{"POSTERN_SERVER_PORT=8443"}); cfg.Server.PublicURL != "https://localhost:8443" {
+		t.Errorf("with the port in the environment: %s", cfg.Server.PublicURL)
+	}
+}
+
+// A SQLite DSN with file: before it is the path that follows.
+func TestSQLiteDSN(t *testing.T) {
+	for dsn, want := range map[string]string{"file:a/b.db": "a/b.db", "a/b.db": "a/b.db", ":memory:": ":memory:", "file::memory:": ":memory:"} {
+		if cfg, problems := load([]byte("database: {dsn: '"+dsn+"'}"), nil); len(problems) > 0 || cfg.Database.DSN != want {
+			t.Errorf("%s: %v, %v", dsn, cfg, problems)
+		}
 	}
 }
 
@@ -208,23 +259,24 @@ func TestFaults(t *testing.T) {
 		{text: "server:\n  hostname: idp.lan\n  http_only: true", want: []string{"1:1: passkey.allowed_origins: browsers offer passkeys only to pages in a secure context (Web Authentication Level 3 §5: [SecureContext]): use https://idp.lan:8090, or http on localhost; http://idp.lan:8090 is that of server.public_url"}},
 		{text: "cors:\n  allowed_origins: ['*']", want: []string{"2:21: cors.allowed_origins[0]: origins are compared exactly, there are no wildcards: list every origin"}},
 		{text: "flow:\n  authentication_ttl: 30", want: []string{"2:23: flow.authentication_ttl: expected a string, got a number; put it in quotes"}},
-		{text: "flow:\n  authentication_ttl: 30 minutes", want: []string{"2:23: flow.authentication_ttl: expected a duration such as 30m or 1h30m"}},
-		{text: "flow:\n  registration_ttl: 0s", want: []string{`2:21: flow.registration_ttl: expected a duration of more than 0s and at most 8784h0m0s, such as 30m, got "0s"`}},
-		{text: "flow:\n  registration_ttl: 9999999h9999999h", want: []string{`2:21: flow.registration_ttl: expected a duration of more than 0s and at most 8784h0m0s, such as 30m, got "9999999h9999999h"`}},
+		{text: "flow:\n  authentication_ttl: 30 minutes", want: []string{"2:23: flow.authentication_ttl: expected a duration such as 30m, 1h30m or 90d"}},
+		{text: "flow:\n  registration_ttl: 0s", want: []string{`2:21: flow.registration_ttl: expected a duration of more than 0s and at most 366d, such as 30m or 90d, got "0s"`}},
+		{text: "flow:\n  registration_ttl: 9999999h9999999h", want: []string{`2:21: flow.registration_ttl: expected a duration of more than 0s and at most 366d, such as 30m or 90d, got "9999999h9999999h"`}},
 		{text: "token: {key_publish: 9m59s}", want: []string{"1:22: token.key_publish: expected at least 10m0s, got 9m59s: clients that keep the published keys would refuse tokens of a new one"}},
 		{text: "token: {key_publish: 24h, key_age: 47h}", want: []string{"1:36: token.key_age: expected at least twice token.key_publish, which is 24h0m0s, got 47h0m0s: raise it, or lower token.key_publish"}},
-		{text: "token: {key_publish: 24h, key_age: never}", want: []string{"1:36: token.key_age: expected a duration such as 30m or 1h30m"}},
+		{text: "token: {key_publish: 24h, key_age: never}", want: []string{"1:36: token.key_age: expected a duration such as 30m, 1h30m or 90d"}},
 		{text: "password: {min_length: 7}", want: []string{"1:24: password.min_length: expected at least 8, got 7"}},
 		{text: "password: {memory_kib: 200000, iterations: 50}", want: []string{"1:24: password.memory_kib: memory_kib times iterations is 10000000, expected at most 1048576: lower one of them"}},
 		{text: "oauth: {dcr: {private_use_schemes: [cursor, javascript, 'cursor://', com.example.app]}}", want: []string{
 			`1:45: oauth.dcr.private_use_schemes[1]: expected the scheme of an app in lower case, such as cursor, and none that browsers or systems act on themselves, got "javascript"`,
 			`1:57: oauth.dcr.private_use_schemes[2]: expected the scheme of an app in lower case, such as cursor, and none that browsers or systems act on themselves, got "cursor://"`,
 			`1:70: oauth.dcr.private_use_schemes[3]: expected a scheme without a dot, got "com.example.app": one that is a domain name backwards needs not be named`}},
-		{text: "audit: {retention: 1}", want: []string{`1:20: audit.retention: expected a number of days such as 400d, or 0 for ever, got "1"`}},
-		{text: "audit: {retention: -1d}", want: []string{"1:20: audit.retention: expected a number of days such as 400d, or 0 for ever"}},
-		{text: "audit: {retention: 23h59m}", want: []string{`1:20: audit.retention: expected a number of days such as 400d, or 0 for ever, got "23h59m"`}},
-		{text: "audit: {retention: 99999d}", want: []string{`1:20: audit.retention: expected a number of days such as 400d, or 0 for ever, got "99999d"`}},
-		{text: "audit: {retention: true}", want: []string{`1:20: audit.retention: expected a number of days such as 400d, or 0 for ever, got "true"`}},
+		{text: "database: {dsn: 'file:a.db?mode=ro'}", want: []string{"1:17: database.dsn: expected the path of a file without parameters: the server sets those itself; remove what begins with the question mark"}},
+		{text: "audit: {retention: 1}", want: []string{`1:20: audit.retention: expected a duration of at least a day such as 400d, or 0 for ever, got "1"`}},
+		{text: "audit: {retention: -1d}", want: []string{"1:20: audit.retention: expected a duration of at least a day such as 400d, or 0 for ever"}},
+		{text: "audit: {retention: 23h59m}", want: []string{`1:20: audit.retention: expected a duration of at least a day such as 400d, or 0 for ever, got "23h59m"`}},
+		{text: "audit: {retention: 99999d}", want: []string{`1:20: audit.retention: expected a duration of at least a day such as 400d, or 0 for ever, got "99999d"`}},
+		{text: "audit: {retention: true}", want: []string{`1:20: audit.retention: expected a duration of at least a day such as 400d, or 0 for ever, got "true"`}},
 		{text: "mail: {username: a}", want: []string{"1:7: mail.host: required with the other keys of mail: the name of the mail server"}},
 		{text: "mail: {host: localhost}", want: []string{"1:7: mail.from: required with mail.host: who mails are from, such as Example <no-reply@example.com>"}},
 		{text: "mail: {host: localhost, from: somebody}", want: []string{"1:31: mail.from: expected an address, or a name with one in angle brackets, such as Example <no-reply@example.com>"}},

@@ -3,6 +3,8 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -10,20 +12,56 @@ import (
 // slips of the pen.
 const longest = 366 * 24 * time.Hour
 
-// Duration is a span of time that is written as text: 30m, 1h30m.
+// day is the unit d of durations: 24 hours, whatever the calendar says.
+const day = 24 * time.Hour
+
+// Duration is a span of time that is written as text: 30m, 1h30m, 90d.
 type Duration time.Duration
 
-// ParseDuration reads a duration of more than nothing and at most a year.
+// ParseDuration reads a duration of more than nothing and at most 366 days.
 func ParseDuration(text string) (Duration, error) {
-	d, err := time.ParseDuration(text)
+	d, err := parseDuration(text)
 	if err != nil || d <= 0 || d > longest {
-		return 0, fmt.Errorf("expected a duration of more than 0s and at most %v, such as 30m, got %.40q", longest, text)
+		return 0, fmt.Errorf("expected a duration of more than 0s and at most %s, such as 30m or 90d, got %.40q", Duration(longest), text)
 	}
 	return Duration(d), nil
 }
 
-// String writes the duration as time.Duration does.
-func (d Duration) String() string { return time.Duration(d).String() }
+// mostDays bounds the days that parseDuration computes with: a century.
+const mostDays = 100 * 366
+
+// parseDuration is time.ParseDuration with the further unit d, which stands before the
+// others: 90d, 1d12h.
+func parseDuration(text string) (time.Duration, error) {
+	days, rest, found := strings.Cut(text, "d")
+	if !found {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.ParseFloat(days, 64)
+	if err != nil || n < 0 || n > mostDays {
+		return 0, fmt.Errorf("expected at most %d days, got %.40q", mostDays, days)
+	}
+	d := time.Duration(n * float64(day))
+	if rest == "" {
+		return d, nil
+	}
+	more, err := time.ParseDuration(rest)
+	return d + more, err
+}
+
+// String writes whole days as such, and other durations as time.Duration does.
+func (d Duration) String() string {
+	if d != 0 && time.Duration(d)%day == 0 {
+		return strconv.FormatInt(int64(time.Duration(d)/day), 10) + "d"
+	}
+	return time.Duration(d).String()
+}
+
+// UnmarshalText reads the text of a command's flag.
+func (d *Duration) UnmarshalText(text []byte) (err error) {
+	*d, err = ParseDuration(string(text))
+	return err
+}
 
 // MarshalJSON writes the text.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
@@ -32,8 +70,7 @@ func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()
 func (d *Duration) UnmarshalJSON(data []byte) (err error) {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
-		return fmt.Errorf("expected a duration such as 30m, got %.40s", data)
+		return fmt.Errorf("expected a duration such as 30m or 90d, got %.40s", data)
 	}
-	*d, err = ParseDuration(text)
-	return err
+	return d.UnmarshalText([]byte(text))
 }

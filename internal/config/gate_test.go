@@ -16,7 +16,7 @@ func TestGate(t *testing.T) {
 		{environ: []string{"POSTERN_GATE_CLIENT_PORT=8090"}, url: "https://login.example.org:8090/gate"},
 		{environ: []string{"POSTERN_GATE_CLIENT_PORT=9443"}, url: "https://login.example.org:9443", listen: ":9443"},
 		{environ: []string{"POSTERN_GATE_CLIENT_PORT=443"}, url: "https://login.example.org", listen: ":443"},
-		{environ: []string{"POSTERN_GATE_CLIENT_PORT=9443", "POSTERN_SERVER_LISTEN=127.0.0.1:1"}, url: "https://login.example.org:9443", listen: "127.0.0.1:9443"},
+		{environ: []string{"POSTERN_GATE_CLIENT_PORT=9443", "POSTERN_SERVER_LISTEN=127.0.0.1:8090"}, url: "https://login.example.org:9443", listen: "127.0.0.1:9443"},
 		{environ: []string{"POSTERN_GATE_CLIENT_PORT=9443", "POSTERN_GATE_CLIENT_EXTERNAL=true"}, url: "https://login.example.org:9443", external: "https://login.example.org:9443"},
 	} {
 		c, err := Load("", append(test.environ, server))

@@ -120,6 +120,7 @@ func (c *Ceremonies) FinishAuthentication(ctx context.Context, session json.RawM
 		return nil, refuse(StepCredential, "the passkey is none of those that were asked for")
 	}
 	if err := s.checkClientData(&parsed.Response.CollectedClientData, protocol.AssertCeremony); err != nil {
+		c.warnOfOrigin(err, &parsed.Response.CollectedClientData)
 		return nil, err
 	}
 	requireUV := s.RequireUV || c.policy.UserVerification == Required

@@ -1,6 +1,8 @@
 package passkey
 
 import (
+	"log/slog"
+
 	"fmt"
 	"net"
 	"net/url"
@@ -128,6 +130,15 @@ func (p *party) relate(list []origin) {
 			p.origins = append(p.origins, o.text)
 			p.outside = slices.DeleteFunc(p.outside, func(text string) bool { return text == o.text })
 		}
+	}
+}
+
+// warnOfOrigin logs a ceremony that failed because of its origin: users may be on a
+// phishing page, or an origin is missing in the configuration.
+func (c *Ceremonies) warnOfOrigin(err error, data *protocol.CollectedClientData) {
+	if step := FailedStep(err); step == StepOrigin || step == StepCrossOrigin {
+		c.log.Warn("a passkey ceremony came from an origin that is not allowed; it may be a phishing page, or missing in "+configuredOrigins,
+			slog.String("origin", fmt.Sprintf("%.255s", data.Origin)), slog.String("topOrigin", fmt.Sprintf("%.255s", data.TopOrigin)))
 	}
 }
 

@@ -99,6 +99,9 @@ func TestAllowedButOutside(t *testing.T) {
 		}
 		_, err = w.FinishAuthentication(t.Context(), session, answer, w.find, noon)
 		mustRefuse(t, err, passkey.StepOrigin, from, rpID, words, "passkey.allowed_origins")
+		if log := w.log.String(); !strings.Contains(log, "level=WARN") || !strings.Contains(log, "origin="+from) {
+			t.Errorf("logged %q", log)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package passkey
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -30,6 +31,9 @@ type Config struct {
 	// Now is the clock a session's expiry is counted from; nil means time.Now.
 	// It must agree with the now that the Finish functions are given.
 	Now func() time.Time
+	// Log is warned of ceremonies from origins that are not allowed: a phishing page, or
+	// a misconfiguration. Nil discards that.
+	Log *slog.Logger
 }
 
 // Ceremonies begins and finishes ceremonies. It is immutable and safe for use
@@ -42,6 +46,7 @@ type Ceremonies struct {
 	policy  Policy
 	timeout time.Duration
 	now     func() time.Time
+	log     *slog.Logger
 }
 
 // New checks the configuration and reports everything wrong with it at once,
@@ -72,7 +77,7 @@ func New(c Config) (*Ceremonies, error) {
 	if len(problems) > 0 {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig, "the passkey configuration has %d mistake(s)", len(problems)).WithProblems(problems)
 	}
-	cs := &Ceremonies{origins: origins, related: related, rpID: rpID, rpName: displayText(c.RPName, maxNameBytes), policy: policy, timeout: c.Timeout, now: c.Now}
+	cs := &Ceremonies{origins: origins, related: related, rpID: rpID, rpName: displayText(c.RPName, maxNameBytes), policy: policy, timeout: c.Timeout, now: c.Now, log: c.Log}
 	if cs.rpName == "" {
 		cs.rpName = "Postern"
 	}
@@ -81,6 +86,9 @@ func New(c Config) (*Ceremonies, error) {
 	}
 	if cs.now == nil {
 		cs.now = time.Now
+	}
+	if cs.log == nil {
+		cs.log = slog.New(slog.DiscardHandler)
 	}
 	return cs, nil
 }

@@ -139,6 +139,7 @@ func (c *Ceremonies) FinishRegistration(session json.RawMessage, r RegistrationR
 		return nil, err
 	}
 	if err := s.checkClientData(&parsed.Response.CollectedClientData, protocol.CreateCeremony); err != nil {
+		c.warnOfOrigin(err, &parsed.Response.CollectedClientData)
 		return nil, err
 	}
 	requireUV := s.RequireUV || c.policy.UserVerification == Required

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/logtest"
 	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
 	"github.com/postern-id/postern/schemas"
@@ -28,13 +30,16 @@ type world struct {
 	testing.TB
 	*passkey.Ceremonies
 	device *passkeytest.Authenticator
+	log    *logtest.Buffer
 	stored map[string]*schemas.Credential
 	finds  int
 }
 
 func newWorld(t testing.TB, policy passkey.Policy, device ...passkeytest.Option) *world {
 	t.Helper()
+	log := new(logtest.Buffer)
 	c, err := passkey.New(passkey.Config{
+		Log:     slog.New(slog.NewTextHandler(log, nil)),
 		Origins: []string{site, "https://example.com", "https://other.example", "http://localhost:5173"},
 		RPID:    rpID,
 		Policy:  policy,
@@ -43,7 +48,7 @@ func newWorld(t testing.TB, policy passkey.Policy, device ...passkeytest.Option)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{TB: t, Ceremonies: c, device: passkeytest.New(append([]passkeytest.Option{passkeytest.Seed(t.Name())}, device...)...), stored: map[string]*schemas.Credential{}}
+	return &world{log: log, TB: t, Ceremonies: c, device: passkeytest.New(append([]passkeytest.Option{passkeytest.Seed(t.Name())}, device...)...), stored: map[string]*schemas.Credential{}}
 }
 
 // find is the store's CredentialByID.

@@ -64,7 +64,7 @@ func (p *pool) check(err error) error {
 	if err == nil || !isOutage(err) {
 		return err
 	}
-	if pq.As(err, pqerror.ReadOnlySQLTransaction) != nil {
+	if isReadOnly(err) {
 		p.dropIdle()
 	}
 	if pq.As(err, pqerror.TooManyConnections) != nil {
@@ -111,7 +111,7 @@ const (
 func isOutage(err error) bool {
 	if e := (*pq.Error)(nil); errors.As(err, &e) {
 		class := e.Code.Class()
-		return class == connectionException || class == insufficientResources || pq.As(err, pqerror.ReadOnlySQLTransaction,
+		return class == connectionException || class == insufficientResources || isReadOnly(err) || pq.As(err,
 			pqerror.AdminShutdown, pqerror.CrashShutdown, pqerror.CannotConnectNow) != nil
 	}
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
@@ -128,6 +128,9 @@ func isOutage(err error) bool {
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
+
+// isReadOnly reports whether a PostgreSQL server or session takes no writes.
+func isReadOnly(err error) bool { return pq.As(err, pqerror.ReadOnlySQLTransaction) != nil }
 
 // checkedRow is a row whose error says whether the database is at fault.
 type checkedRow struct {

@@ -203,6 +203,9 @@ func (w *postgresWriter) detach(ctx context.Context) (context.Context, context.C
 func again(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()
+		if isReadOnly(err) && try == 1 {
+			continue // the pool has dropped such connections, so the next one is new
+		}
 		if err == nil || !isConflict(err) || try == writeAttempts {
 			return err
 		}

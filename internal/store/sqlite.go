@@ -41,6 +41,9 @@ func newSQLite(ctx context.Context, path string, writing *pool) (*Store, error) 
 	if err := migrateSQLite(ctx, writing.DB); err != nil {
 		return nil, err
 	}
+	if err := writing.makeCompactable(ctx); err != nil {
+		return nil, fmt.Errorf("store: rebuilding the database: %w", err)
+	}
 	reading := writing
 	if path != memory {
 		var err error
@@ -83,7 +86,7 @@ func migrateSQLite(ctx context.Context, db *sqlx.DB) error {
 // writerPragmas make a commit durable before it is acknowledged, and keep the
 // write-ahead log from staying as large as it once was.
 func writerPragmas() []string {
-	return []string{"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+	return []string{"busy_timeout(5000)", "auto_vacuum(INCREMENTAL)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 		"journal_size_limit(67108864)"}
 }
 

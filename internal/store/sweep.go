@@ -53,6 +53,9 @@ func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err erro
 		return removed, fmt.Errorf("store: sweeping: %w", err)
 	}
 	n, err := s.sweepClients(ctx, now)
+	if err == nil {
+		err = s.compact(ctx)
+	}
 	if err != nil {
 		err = fmt.Errorf("store: sweeping: %w", err)
 	}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// errDraining is why a server that is about to stop is not ready.
+var errDraining = errors.New("the server is about to stop")
+
+// drain returns a context that outlasts ctx by server.drain. In that time requests are
+// served and readiness fails, so that load balancers send their requests elsewhere
+// before the server stops. A second signal ends it.
+func (h *house) drain(ctx context.Context) context.Context {
+	period := time.Duration(h.cfg.Server.Drain)
+	if period == 0 {
+		return ctx
+	}
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() {
+		defer stop()
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(again)
+		h.draining.Store(true)
+		h.log.Info("draining: requests are served, but readiness answers 503", slog.Duration("for", period))
+		select {
+		case <-time.After(period):
+		case <-again:
+		}
+	})
+	return serving
+}
+
+// notDraining is the readiness check of the server itself.
+func (h *house) notDraining(context.Context) error {
+	if h.draining.Load() {
+		return errDraining
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/postern-id/postern/internal/config"
+)
+
+// warnOfConfiguration logs what is allowed but probably not meant.
+func warnOfConfiguration(log *slog.Logger, cfg *config.Config) {
+	public, err := url.Parse(cfg.Server.PublicURL)
+	if err == nil && !isLoopback(public.Hostname()) && !cfg.Server.HTTPOnly && cfg.TLS.CertFile == "" {
+		log.Warn("the server is reached by a public name and has a self-signed certificate: browsers will warn, and clients refuse to connect; "+
+			"set tls.cert_file and tls.key_file, or server.http_only behind a proxy that terminates TLS", "url", cfg.Server.PublicURL)
+	}
+	if cfg.GateClient.Port != 0 && cfg.GateClient.Port == cfg.Server.Port {
+		log.Warn("gate_client.port is the server's own port, so it has no effect: the hosted pages are under /gate", "port", cfg.Server.Port)
+	}
+}
+
+// overlap is how long instances may run side by side during a rolling update before
+// their number counts.
+const overlap = 5 * time.Minute
+
+// warnOfInstances logs once that more instances share the database than the throttling
+// is configured for: each admits its part of what one would.
+func (h *house) warnOfInstances(ctx context.Context, started, now time.Time) {
+	if h.warnedOfInstances || now.Sub(started) < overlap {
+		return
+	}
+	n, err := h.store.Instances(ctx)
+	if err == nil && n > h.cfg.Throttle.Instances {
+		h.warnedOfInstances = true
+		h.log.Warn("more instances share this database than throttle.instances says, so that clients may try more often than intended: set it to their number",
+			"instances", n, "throttle.instances", h.cfg.Throttle.Instances)
+	}
+}
