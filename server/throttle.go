@@ -13,9 +13,6 @@ import (
 // limited is the handler of an endpoint that may be flooded. What it calls knows
 // by the context where the request came from.
 func (s *server) limited(at throttle.Endpoint, h handler) handler {
-	if s.Throttle == nil {
-		return h
-	}
 	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
 		a := throttle.Attempt{Endpoint: at, Network: s.network(r)}
 		if err := s.Throttle.Admit(&a); err != nil {

@@ -137,6 +137,10 @@ func (h *house) build(ctx context.Context) error {
 	h.passwords = password.New(password.Options{
 		MemoryKiB: cfg.Password.MemoryKiB, Iterations: cfg.Password.Iterations,
 		Workers: cfg.Password.Workers, Queue: cfg.Password.Queue,
+		Source: func(ctx context.Context) password.Source {
+			network := throttle.FromContext(ctx)
+			return password.Source{Wide: network.Wide, Near: network.Near}
+		},
 	})
 	h.throttle = newThrottle(cfg)
 	h.outbound = outbound.New(outboundRules(cfg.Outbound))

@@ -2,11 +2,11 @@
 // passwords into argon2id hashes (RFC 9106) and checks them, in a pool of bounded
 // size.
 //
-// Hashing is dear on purpose: one takes tens of milliseconds and megabytes. A
-// [Pool] therefore lets only a few hashes run at once and only a few more wait;
-// what comes beyond that is refused at once, with an error that says when to
-// try again, so that a flood of passwords cannot starve everything else the
-// process does.
+// Hashing takes tens of milliseconds and megabytes on purpose. A [Pool] therefore
+// runs only a few hashes at once and lets only a few more wait. Networks take
+// turns, and when all places are taken the network that waits for most loses one:
+// a flood of passwords from a few networks delays other networks by one turn each,
+// and is refused itself, with an error that says when to try again.
 //
 // Hashes are kept as PHC strings, which carry their own parameters:
 //

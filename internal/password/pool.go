@@ -6,12 +6,9 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"runtime"
-	"time"
 
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/postern-id/postern/schemas"
 )
 
 // The defaults: the second of the equal choices of the OWASP Password Storage
@@ -33,18 +30,21 @@ type Options struct {
 	// least one, so that hashing never takes the whole machine.
 	Workers int
 	// Queue is how many callers may wait for a worker. 0: 16 for each worker;
-	// negative: none.
+	// negative: none. Networks take turns, and when the queue is full the network
+	// that waits for most makes room: see queue.
 	Queue int
+	// Source returns where the request of a context comes from. Nil means that all
+	// come from one source.
+	Source func(context.Context) Source
 }
 
 // Pool hashes and verifies passwords. Its methods may be called by any number
 // of goroutines.
 type Pool struct {
-	cost params
-	// admitted holds a place for everyone who runs or waits, running one for
-	// everyone who runs.
-	admitted, running chan struct{}
-	derive            func(password string, h phc, length int) []byte
+	cost   params
+	queue  queue
+	source func(context.Context) Source
+	derive func(password string, h phc, length int) []byte
 }
 
 // New returns a pool. It starts nothing that would have to be stopped. It
@@ -56,10 +56,10 @@ func New(o Options) *Pool {
 		panic("password: " + err.Error())
 	}
 	return &Pool{
-		cost:     cost,
-		admitted: make(chan struct{}, o.Workers+o.Queue),
-		running:  make(chan struct{}, o.Workers),
-		derive:   derive,
+		cost:   cost,
+		queue:  queue{idle: o.Workers, places: o.Queue},
+		source: o.Source,
+		derive: derive,
 	}
 }
 
@@ -77,12 +77,16 @@ func (o Options) withDefaults() Options {
 		o.Queue = 16 * o.Workers
 	}
 	o.Queue = max(0, o.Queue)
+	if o.Source == nil {
+		o.Source = func(context.Context) Source { return Source{} }
+	}
 	return o
 }
 
-// Hash returns the PHC string of a password with a fresh salt. When the pool
-// is full it fails at once with a schemas.Error of class Unavailable, code
-// overloaded and RetryAfter; when ctx ends while it waits, with ctx's error.
+// Hash returns the PHC string of a password with a fresh salt. When the pool is
+// full and the caller's network waits for most, it fails with a schemas.Error of
+// class Unavailable, code overloaded and RetryAfter; when ctx ends while it waits,
+// with ctx's error.
 func (p *Pool) Hash(ctx context.Context, password string) (string, error) {
 	h := phc{params: p.cost, salt: make([]byte, saltLength)}
 	if _, err := rand.Read(h.salt); err != nil {
@@ -121,26 +125,11 @@ func (p *Pool) outdated(h phc) bool {
 
 // run derives a key when it is the caller's turn.
 func (p *Pool) run(ctx context.Context, password string, h phc, length int) ([]byte, error) {
-	select {
-	case p.admitted <- struct{}{}:
-		defer func() { <-p.admitted }()
-	default:
-		return nil, overloaded()
+	if err := p.queue.acquire(ctx, p.source(ctx)); err != nil {
+		return nil, err
 	}
-	select {
-	case p.running <- struct{}{}:
-		defer func() { <-p.running }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("waiting to hash a password: %w", ctx.Err())
-	}
+	defer p.queue.release()
 	return p.derive(password, h, length), nil
-}
-
-func overloaded() error {
-	err := schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded,
-		"more passwords are being checked than this server can work on; try again in a second")
-	err.RetryAfter = time.Second
-	return err
 }
 
 func derive(password string, h phc, length int) []byte {

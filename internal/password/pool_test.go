@@ -154,8 +154,8 @@ func TestQueueWaitsForItsTurn(t *testing.T) {
 	go hash() // waits: began has no second sender until the first is let go
 	release <- struct{}{}
 	<-began
-	if n := len(p.running); n != 1 {
-		t.Errorf("%d hashes run at once", n)
+	if p.queue.idle != 0 || p.queue.places != 1 {
+		t.Errorf("%d workers are idle, %d places are free", p.queue.idle, p.queue.places)
 	}
 	release <- struct{}{}
 	for range 2 {
@@ -163,7 +163,7 @@ func TestQueueWaitsForItsTurn(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if len(p.admitted) != 0 || len(p.running) != 0 {
+	if p.queue.idle != 1 || p.queue.places != 1 {
 		t.Error("places were not given back")
 	}
 }
@@ -192,8 +192,8 @@ func TestDefaults(t *testing.T) {
 	if p.cost != (params{DefaultMemoryKiB, DefaultIterations, 1}) {
 		t.Errorf("cost %+v", p.cost)
 	}
-	if cap(p.running) != 3 || cap(p.admitted) != 3+48 {
-		t.Errorf("%d workers, %d places", cap(p.running), cap(p.admitted))
+	if p.queue.idle != 3 || p.queue.places != 48 {
+		t.Errorf("%d workers, %d places", p.queue.idle, p.queue.places)
 	}
 }
 

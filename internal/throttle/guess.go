@@ -10,10 +10,16 @@ func NewContext(ctx context.Context, n Network) context.Context {
 	return context.WithValue(ctx, networkKey{}, n)
 }
 
+// FromContext returns the network that ctx came from (see NewContext), the zero
+// Network for none.
+func FromContext(ctx context.Context) Network {
+	network, _ := ctx.Value(networkKey{}).(Network)
+	return network
+}
+
 // AdmitFrom is Admit for the network that ctx came from (see NewContext).
 func (t *Throttle) AdmitFrom(ctx context.Context, at Endpoint) error {
-	network, _ := ctx.Value(networkKey{}).(Network)
-	return t.Admit(&Attempt{Endpoint: at, Network: network})
+	return t.Admit(&Attempt{Endpoint: at, Network: FromContext(ctx)})
 }
 
 // Guess checks a secret of the account of that name, if its network or device may
@@ -21,8 +27,7 @@ func (t *Throttle) AdmitFrom(ctx context.Context, at Endpoint) error {
 // whose account it is, "" for nobody's. It returns what check does, or the error of
 // Admit. An error of check says that nothing was checked.
 func (t *Throttle) Guess(ctx context.Context, name, userID string, check func() (right bool, err error)) (bool, error) {
-	network, _ := ctx.Value(networkKey{}).(Network)
-	a := Attempt{Endpoint: Guess, Network: network, Account: AccountOf(name)}
+	a := Attempt{Endpoint: Guess, Network: FromContext(ctx), Account: AccountOf(name)}
 	if t != nil {
 		device, _ := ctx.Value(deviceKey{}).(*Device)
 		a.Device = device.of(userID, t.now())
@@ -45,6 +50,5 @@ func (t *Throttle) Guess(ctx context.Context, name, userID string, check func() 
 // AdmitMail admits a mail to the account of that name, if the network that ctx came
 // from (see NewContext) may have another sent. The error is that of Admit.
 func (t *Throttle) AdmitMail(ctx context.Context, name string) error {
-	network, _ := ctx.Value(networkKey{}).(Network)
-	return t.Admit(&Attempt{Endpoint: Mail, Network: network, Account: AccountOf(name)})
+	return t.Admit(&Attempt{Endpoint: Mail, Network: FromContext(ctx), Account: AccountOf(name)})
 }

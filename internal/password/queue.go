@@ -1,0 +1,220 @@
+package password
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Source is where a request to hash comes from: the network of one subscriber, and
+// the wider one around it, which an attacker may own as a whole. Requests without
+// a source share the zero Source.
+type Source struct {
+	Wide, Near [16]byte
+}
+
+// queue gives the workers of a pool to waiting callers by turns: to each wide
+// network in turn, within it to each near network in turn, and within that in
+// order of arrival. So a network that asks for much waits for itself: another
+// network waits for one turn of each.
+//
+// There are so many places to wait. When all are taken, a newcomer from a network
+// that waits for less gets the place of the last to come from the network that
+// waits for most; any other newcomer is refused. An attacker who has more networks
+// than there are places can still fill the queue.
+type queue struct {
+	mu      sync.Mutex
+	idle    int // workers that nobody has
+	places  int // to wait, that nobody has
+	waiting lane
+}
+
+// turn is a caller who waits. It gets nil when it has a worker, or the error that
+// it is refused with.
+type turn struct {
+	path  [2][16]byte
+	ready chan error
+}
+
+// acquire returns when the caller has a worker, which release gives back. It
+// fails at once when there is no place to wait, later when another network needs
+// the place more, and with ctx.
+func (q *queue) acquire(ctx context.Context, from Source) error {
+	t := &turn{path: [2][16]byte{from.Wide, from.Near}, ready: make(chan error, 1)}
+	if err := q.enter(t); err != nil {
+		return err
+	}
+	select {
+	case err := <-t.ready:
+		return err
+	case <-ctx.Done():
+		q.leave(t)
+		return fmt.Errorf("waiting to hash a password: %w", ctx.Err())
+	}
+}
+
+// enter takes a worker, or a place to wait.
+func (q *queue) enter(t *turn) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.idle > 0:
+		q.idle--
+		t.ready <- nil
+		return nil
+	case q.places > 0:
+		q.places--
+	default:
+		last := q.waiting.shed(t.path[:])
+		if last == nil {
+			return overloaded()
+		}
+		q.waiting.remove(last, last.path[:])
+		last.ready <- overloaded()
+	}
+	q.waiting.push(t, t.path[:])
+	return nil
+}
+
+// leave takes back a turn whose caller does not wait any more. If it has got a
+// worker just now, that is given back.
+func (q *queue) leave(t *turn) {
+	q.mu.Lock()
+	waited := q.waiting.remove(t, t.path[:])
+	if waited {
+		q.places++
+	}
+	q.mu.Unlock()
+	if !waited && <-t.ready == nil {
+		q.release()
+	}
+}
+
+// release gives a worker to the next turn.
+func (q *queue) release() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t := q.waiting.next()
+	if t == nil {
+		q.idle++
+		return
+	}
+	q.places++
+	t.ready <- nil
+}
+
+// lane is a tree of waiting turns: at each node one lane for each network, and at
+// the leaves the turns of one network.
+type lane struct {
+	key   [16]byte
+	count int     // of the turns in it
+	lanes []*lane // that have turns, the next one first
+	turns []*turn // the first to come first
+}
+
+// find returns the lane of a network and its index, or nil.
+func (l *lane) find(key [16]byte) (int, *lane) {
+	i := slices.IndexFunc(l.lanes, func(one *lane) bool { return one.key == key })
+	if i < 0 {
+		return i, nil
+	}
+	return i, l.lanes[i]
+}
+
+func (l *lane) push(t *turn, path [][16]byte) {
+	l.count++
+	if len(path) == 0 {
+		l.turns = append(l.turns, t)
+		return
+	}
+	_, to := l.find(path[0])
+	if to == nil {
+		to = &lane{key: path[0]}
+		l.lanes = append(l.lanes, to)
+	}
+	to.push(t, path[1:])
+}
+
+// next removes and returns the turn that comes next, nil if there is none. The
+// lane that it was in is then the last of the lanes beside it.
+func (l *lane) next() *turn {
+	if l.count == 0 {
+		return nil
+	}
+	l.count--
+	if len(l.turns) > 0 {
+		t := l.turns[0]
+		l.turns = slices.Delete(l.turns, 0, 1)
+		return t
+	}
+	first := l.lanes[0]
+	l.lanes = slices.Delete(l.lanes, 0, 1)
+	t := first.next()
+	if first.count > 0 {
+		l.lanes = append(l.lanes, first)
+	}
+	return t
+}
+
+// remove takes a turn out of the lane and reports whether it was in it.
+func (l *lane) remove(t *turn, path [][16]byte) bool {
+	if len(path) == 0 {
+		i := slices.Index(l.turns, t)
+		if i >= 0 {
+			l.turns = slices.Delete(l.turns, i, i+1)
+			l.count--
+		}
+		return i >= 0
+	}
+	i, in := l.find(path[0])
+	if in == nil || !in.remove(t, path[1:]) {
+		return false
+	}
+	if l.count--; in.count == 0 {
+		l.lanes = slices.Delete(l.lanes, i, i+1)
+	}
+	return true
+}
+
+// shed returns the turn that has to make room for one more of the network of the
+// path: the last to come of those with the most turns. It is nil if that network
+// would then have the most itself.
+func (l *lane) shed(path [][16]byte) *turn {
+	if len(path) == 0 || len(l.lanes) == 0 {
+		return nil
+	}
+	most, own := l.longest(), 0
+	if _, to := l.find(path[0]); to != nil {
+		own = to.count
+	}
+	switch {
+	case most.key == path[0]:
+		return most.shed(path[1:])
+	case most.count > own+1:
+		return most.last()
+	}
+	return nil
+}
+
+// last is the turn that came last to the longest of the lanes in this one.
+func (l *lane) last() *turn {
+	if len(l.lanes) == 0 {
+		return l.turns[len(l.turns)-1]
+	}
+	return l.longest().last()
+}
+
+func (l *lane) longest() *lane {
+	return slices.MaxFunc(l.lanes, func(a, b *lane) int { return a.count - b.count })
+}
+
+func overloaded() error {
+	err := schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded,
+		"too many passwords are waiting to be checked, and as many from your network as from any other; try again in a second")
+	err.RetryAfter = time.Second
+	return err
+}

@@ -1,0 +1,231 @@
+package password
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+type sourceKey struct{}
+
+// from is ctx for a request from a network, near within wide.
+func from(ctx context.Context, wide, near byte) context.Context {
+	return context.WithValue(ctx, sourceKey{}, Source{Wide: [16]byte{wide}, Near: [16]byte{wide, near}})
+}
+
+// stage is a pool whose hashes wait to be let go, one after the other, and note
+// what was hashed.
+type stage struct {
+	*Pool
+	began, release chan struct{}
+	hashed         []string
+	callers        sync.WaitGroup
+	mu             sync.Mutex
+	refused        []string
+}
+
+func newStage(places int) *stage {
+	s := &stage{began: make(chan struct{}), release: make(chan struct{})}
+	s.Pool = New(Options{MemoryKiB: 64, Iterations: 1, Workers: 1, Queue: places, Source: func(ctx context.Context) Source {
+		source, _ := ctx.Value(sourceKey{}).(Source)
+		return source
+	}})
+	s.derive = func(password string, _ phc, _ int) []byte {
+		s.hashed = append(s.hashed, password)
+		s.began <- struct{}{}
+		<-s.release
+		return make([]byte, keyLength)
+	}
+	return s
+}
+
+// call has a password hashed in the background. What is refused is noted.
+func (s *stage) call(ctx context.Context, password string) {
+	s.callers.Go(func() {
+		if _, err := s.Hash(ctx, password); err != nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.refused = append(s.refused, password)
+		}
+	})
+}
+
+// settled waits until so many callers have a place or were refused.
+func (s *stage) settled(waiting, refused int) {
+	for {
+		s.queue.mu.Lock()
+		s.mu.Lock()
+		done := s.queue.waiting.count == waiting && len(s.refused) == refused
+		s.mu.Unlock()
+		s.queue.mu.Unlock()
+		if runtime.Gosched(); done {
+			return
+		}
+	}
+}
+
+// next lets the hash that runs go and waits for the one after it.
+func (s *stage) next() {
+	s.release <- struct{}{}
+	<-s.began
+}
+
+// end lets all go that wait.
+func (s *stage) end() {
+	go func() {
+		for range s.began {
+			s.release <- struct{}{}
+		}
+	}()
+	s.release <- struct{}{}
+	s.callers.Wait()
+	close(s.began)
+}
+
+// Finding 12 of the security audit of November 2026: 180 wrong guesses from three
+// networks wait or are refused, and a user from a fourth is served after at most
+// one guess of each of them.
+func TestAudit12ThreeNetworksDelayNobody(t *testing.T) {
+	s := newStage(64)
+	s.call(from(t.Context(), 1, 0), "guess")
+	<-s.began
+	for i := range 179 {
+		s.call(from(t.Context(), byte(i%3), byte(i%7)), "guess")
+	}
+	s.settled(64, 180-1-64)
+	s.call(from(t.Context(), 9, 1), "the user's")
+	s.settled(64, 180-64)
+	for range 4 {
+		s.next()
+	}
+	if !slices.Contains(s.hashed, "the user's") {
+		t.Errorf("after %d guesses the user still waits", len(s.hashed)-1)
+	}
+	s.end()
+	if slices.Contains(s.refused, "the user's") {
+		t.Error("the user was refused")
+	}
+	if len(s.hashed) != 65 {
+		t.Errorf("%d were hashed, want all that had a place", len(s.hashed))
+	}
+}
+
+// Within a wide network its parts take turns as well, so that an attacker does not
+// gain by having many addresses of one block, and a neighbour is not kept out.
+func TestNeighboursTakeTurns(t *testing.T) {
+	s := newStage(8)
+	s.call(from(t.Context(), 1, 1), "flood")
+	<-s.began
+	for range 8 {
+		s.call(from(t.Context(), 1, 1), "flood")
+	}
+	s.settled(8, 0)
+	s.call(from(t.Context(), 1, 2), "neighbour")
+	s.settled(8, 1)
+	s.call(from(t.Context(), 2, 1), "other")
+	s.settled(8, 2)
+	for range 3 {
+		s.next()
+	}
+	if want := []string{"flood", "flood", "other", "neighbour"}; !slices.Equal(s.hashed, want) {
+		t.Errorf("the order is %q, want %q", s.hashed, want)
+	}
+	s.end()
+	if slices.Contains(s.refused, "neighbour") || slices.Contains(s.refused, "other") {
+		t.Errorf("refused: %q", s.refused)
+	}
+}
+
+// A network that has as much as the others makes no room for itself.
+func TestFullQueueRefuses(t *testing.T) {
+	s := newStage(2)
+	s.call(from(t.Context(), 1, 1), "one")
+	<-s.began
+	s.call(from(t.Context(), 1, 1), "one")
+	s.call(from(t.Context(), 2, 1), "two")
+	s.settled(2, 0)
+	for _, wide := range []byte{1, 2, 3} {
+		_, err := s.Hash(from(t.Context(), wide, 1), "more")
+		if e := schemas.AsError(err); e.Class != schemas.Unavailable || e.Code != schemas.CodeOverloaded || e.RetryAfter <= 0 {
+			t.Errorf("network %d: %v", wide, err)
+		}
+	}
+	s.end()
+}
+
+// Who gives up leaves their place to others, and a worker that they got in the
+// same moment too.
+func TestLeaving(t *testing.T) {
+	s := newStage(2)
+	s.call(t.Context(), "runs")
+	<-s.began
+	ctx, cancel := context.WithCancel(from(t.Context(), 1, 1))
+	s.call(ctx, "gives up")
+	s.settled(1, 0)
+	cancel()
+	s.settled(0, 1)
+	if s.queue.places != 2 || len(s.queue.waiting.lanes) != 0 {
+		t.Errorf("%d places, %d lanes", s.queue.places, len(s.queue.waiting.lanes))
+	}
+	late := &turn{ready: make(chan error, 1)}
+	if err := s.queue.enter(late); err != nil {
+		t.Fatal(err)
+	}
+	s.grant(late)
+	s.queue.leave(late)
+	if s.queue.idle != 1 || s.queue.places != 2 {
+		t.Errorf("%d idle, %d places", s.queue.idle, s.queue.places)
+	}
+	s.callers.Wait()
+}
+
+// grant lets the hash that runs go, so that a turn gets the worker.
+func (s *stage) grant(t *turn) {
+	s.release <- struct{}{}
+	err := <-t.ready
+	t.ready <- err
+}
+
+// Whatever comes and goes, places and workers add up, and nobody is forgotten.
+func FuzzQueue(f *testing.F) {
+	f.Add([]byte{1, 17, 33, 200, 1, 1, 1, 255, 254})
+	f.Fuzz(func(t *testing.T, steps []byte) {
+		q := queue{idle: 2, places: 4}
+		running := 0
+		var in []*turn
+		for _, step := range steps {
+			switch {
+			case step >= 192 && running > 0:
+				q.release()
+				running--
+			case step >= 128 && len(in) > 0:
+				i := int(step) % len(in)
+				q.leave(in[i])
+				in = slices.Delete(in, i, i+1)
+			default:
+				turn := &turn{path: [2][16]byte{{step % 4}, {step / 4 % 4}}, ready: make(chan error, 1)}
+				if q.enter(turn) == nil {
+					in = append(in, turn)
+				}
+			}
+			in = slices.DeleteFunc(in, func(t *turn) bool {
+				select {
+				case err := <-t.ready:
+					if err == nil {
+						running++
+					}
+					return true
+				default:
+					return false
+				}
+			})
+			if running+q.idle != 2 || len(in)+q.places != 4 || q.waiting.count != len(in) || len(in) > 0 && q.idle > 0 {
+				t.Fatalf("%d run, %d idle, %d wait, %d counted, %d places", running, q.idle, len(in), q.waiting.count, q.places)
+			}
+		}
+	})
+}
