@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"fmt"
-	"net/mail"
 	"regexp"
 	"slices"
 	"strings"
@@ -120,7 +119,7 @@ var (
 func (f *field) acceptType(value string) (clean, fault string) {
 	switch f.Type {
 	case schemas.EmailInput:
-		if !isEmail(value) {
+		if !schemas.IsEmail(value) {
 			return "", "Enter an email address, such as name@example.com."
 		}
 	case schemas.PhoneInput:
@@ -142,11 +141,4 @@ func (f *field) acceptType(value string) (clean, fault string) {
 		}
 	}
 	return value, ""
-}
-
-// isEmail accepts a bare address (RFC 5322 addr-spec, no quoted local part) of
-// a length that can be delivered to (RFC 5321 §4.5.3.1).
-func isEmail(s string) bool {
-	a, err := mail.ParseAddress(s)
-	return err == nil && a.Address == s && len(s) <= 254 && !strings.HasSuffix(s, "]")
 }

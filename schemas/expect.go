@@ -125,7 +125,7 @@ func (f fault) form() string {
 		return "a time such as 2026-01-31T12:00:00Z (RFC 3339)"
 	case "date":
 		return "a date such as 2026-01-31"
-	case "email":
+	case "email", "idn-email":
 		return "an e-mail address"
 	case "uri":
 		return "an absolute URL such as https://example.com/"

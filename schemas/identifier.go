@@ -2,7 +2,6 @@ package schemas
 
 import (
 	"fmt"
-	"net/mail"
 	"slices"
 	"strings"
 	"unicode"
@@ -45,12 +44,15 @@ func IdentifierKey(value string) string {
 // user, else what is wrong with it, in sentences for the person who typed it.
 // Whatever the attribute, nothing in it may be invisible: such a name looks like
 // another one and is not. A username must also be one of PRECIS (RFC 8265 §3.3)
-// and must not mix scripts whose letters look alike; an email must have the form
-// of an address (RFC 5322 §3.4.1), and must not mix scripts within one part.
+// and must not mix scripts whose letters look alike; an email must be an
+// address by IsEmail, and must not mix scripts within one part.
 //
 // Those who signed up under older rules are still found: it says nothing about
 // looking up.
 func CheckIdentifier(attribute, value string) string {
+	if trimmed := strings.TrimSpace(value); attribute == "email" && trimmed != value && trimmed != "" {
+		return "This begins or ends with a space. Remove it." // others would get it with the space
+	}
 	value = strings.TrimSpace(value)
 	switch {
 	case value == "":
@@ -89,9 +91,8 @@ func checkUsername(value, key string) string {
 }
 
 func checkEmail(value, key string) string {
-	address, err := mail.ParseAddress(value)
-	if err != nil || address.Name != "" || address.Address != value {
-		return "This is not an e-mail address. Expected one like name@example.com."
+	if !IsEmail(value) {
+		return "This is not an e-mail address. Expected one like name@example.com, without spaces, quotes or brackets."
 	}
 	// A name of one script at a domain of another is common and deceives nobody.
 	for part := range strings.FieldsFuncSeq(key, func(c rune) bool { return c == '@' || c == '.' }) {

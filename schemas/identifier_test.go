@@ -36,7 +36,7 @@ func TestCheckIdentifierAccepts(t *testing.T) {
 	for attribute, values := range map[string][]string{
 		"username": {"ada", " ada ", "Ada.Lovelace-1_2", "ada@example.org", "ann%", "ЧЕХОВ", "Чехов1", "ΣΊΣΥΦΟΣ", "zoë", "Zoe\u0308",
 			"ＡＤＡ", "日本", "にほん", "日本Tom", "علي", "д", "5", strings.Repeat("a", MaxIdentifierBytes)},
-		"email": {"ada@example.org", " Ada.Lovelace+x@Mail.Example.ORG ", "иван@example.com", "ada@почта.рф", "o'hara@localhost", "用户@example.com"},
+		"email": {"ada@example.org", "Ada.Lovelace+x@Mail.Example.ORG", "иван@example.com", "ada@почта.рф", "o'hara@localhost", "用户@example.com"},
 		"phone": {"+1 (555) 010"},
 	} {
 		for _, value := range values {

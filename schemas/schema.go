@@ -68,6 +68,7 @@ func CompileSchema(name string, text []byte) (s *Schema, err error) {
 func compile(url string, text []byte) (*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.AssertFormat = true
+	c.RegisterExtension("email", nil, emailFormat{})
 	c.LoadURL = func(ref string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("it refers to %s, but a schema may only refer to its own definitions (#/$defs/…)", ref)
 	}

@@ -3,6 +3,7 @@ package schemas
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // Our own annotations in the schema of a user type: two mark attributes, the
@@ -20,6 +21,33 @@ const passwordAttribute = "password"
 // same value, as the schema marks them. Identifying attributes are unique
 // whether they are marked or not.
 func (t *UserType) UniqueAttributes() []string { return t.marked(uniqueMark) }
+
+// verifiedSuffix ends the name of an attribute that says whether another one is proven
+// to be the user's: OpenID Connect Core §5.1.
+const verifiedSuffix = "_verified"
+
+// AccountAttributes returns those of the attributes, in their order, by which a user is
+// found, reached or recognized, here or by applications: whoever may set one of another
+// user may come by the account. They are the identifying ones and those that no two
+// users share, addresses (the format says so), attributes that can be verified, such as
+// phone_number, and those that say that they are, such as email_verified.
+func (t *UserType) AccountAttributes(attributes []string) []string {
+	var definition struct {
+		Properties map[string]struct{ Format string } `json:"properties"`
+	}
+	_ = json.Unmarshal(t.Schema, &definition) // a schema that is none has no properties
+	unique := t.UniqueAttributes()
+	var list []string
+	for _, name := range attributes {
+		_, verifiable := definition.Properties[name+verifiedSuffix]
+		format := definition.Properties[name].Format
+		if strings.HasSuffix(name, verifiedSuffix) || verifiable || slices.Contains(ProfileAttributes(), name+verifiedSuffix) ||
+			format == "email" || format == "idn-email" || slices.Contains(unique, name) || slices.Contains(IdentifyingAttributes(), name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
 
 // CredentialAttribute is the attribute that is kept as a hash and never shown,
 // "" if users of the type have none.

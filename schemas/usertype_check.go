@@ -68,10 +68,14 @@ func (t *CompiledUserType) Check(attributes json.RawMessage, whole bool) []Probl
 		found.kept = slices.DeleteFunc(found.kept, func(p Problem) bool { return p.missing && p.Path == t.credential })
 	}
 	for _, m := range d.root.members() {
-		if slices.ContainsFunc(found.kept, func(p Problem) bool { return p.Path == m.name }) {
+		at := slices.IndexFunc(found.kept, func(p Problem) bool { return p.Path == m.name })
+		if at >= 0 && (m.name != "email" || m.value.shape != stringShape) {
 			continue
 		}
-		if wrong := t.checkMember(m); wrong != "" && found.room() {
+		wrong := t.checkMember(m)
+		if at >= 0 && wrong != "" { // it says more than that the format does not fit
+			found.kept[at].Message = wrong
+		} else if at < 0 && wrong != "" && found.room() {
 			found.keep(Problem{Path: MemberPath("", m.name), Message: wrong, Line: int(m.value.line), Column: int(m.value.column)})
 		}
 	}

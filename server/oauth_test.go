@@ -48,6 +48,10 @@ func (*oneClient) ClientScopes(_ context.Context, app *schemas.Application) ([]s
 	return app.OAuth().Scopes, nil
 }
 
+func (*oneClient) IsResourceServer(context.Context, *schemas.Application, string) (bool, error) {
+	return false, nil
+}
+
 func (*oneClient) IsResource(context.Context, string) (bool, error) { return false, nil }
 
 // Access writes a token that Verify of the same knows.

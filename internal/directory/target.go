@@ -2,8 +2,10 @@ package directory
 
 import (
 	"context"
+	"slices"
 
 	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
 )
 
 // IsResource reports whether there is a resource server with the identifier, so
@@ -11,4 +13,18 @@ import (
 func (d *Directory) IsResource(ctx context.Context, identifier string) (bool, error) {
 	found, err := store.ResourceServers().Find(ctx, d.store, "identifier", identifier)
 	return found != nil, err
+}
+
+// IsResourceServer reports whether an application is the client of the resource server
+// with the identifier: an administrator registered it with the scope that is the
+// handle of that resource server, and so above all of its permissions.
+func (d *Directory) IsResourceServer(ctx context.Context, a *schemas.Application, identifier string) (bool, error) {
+	if a.OAuth() == nil {
+		return false, nil
+	}
+	found, err := store.ResourceServers().Find(ctx, d.store, "identifier", identifier)
+	if err != nil || found == nil {
+		return false, err
+	}
+	return slices.Contains(a.OAuth().Scopes, found.Handle), nil
 }

@@ -3,6 +3,9 @@ package directory
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -59,6 +62,19 @@ func (d *Directory) checkUser(w *work, old, u *schemas.User) error {
 		return nil // nobody has permissions from birth
 	}
 	return w.checkMayChange(old, u)
+}
+
+// changedAttributes are the names of the attributes that the replacement changes, sets
+// or removes, sorted.
+func changedAttributes(old, u *schemas.User) []string {
+	names := map[string]bool{}
+	for _, attributes := range []map[string]any{old.Attributes, u.Attributes} {
+		for name := range attributes {
+			names[name] = !reflect.DeepEqual(old.Attributes[name], u.Attributes[name])
+		}
+	}
+	maps.DeleteFunc(names, func(_ string, changed bool) bool { return !changed })
+	return slices.Sorted(maps.Keys(names))
 }
 
 // checkAttributes checks the attributes by the user's type, and that no other
@@ -135,17 +151,23 @@ func attributesOf(d *schemas.Document) (json.RawMessage, error) {
 	return u.Attributes, nil
 }
 
-// checkMayChange refuses a change by which the caller could sign in as somebody
-// who may do what the caller may not.
+// checkMayChange refuses a change by which the caller could come by the account of a
+// user who has permissions that the caller lacks: here, or at an application that
+// recognizes or recovers accounts by an address or a number.
 func (w *work) checkMayChange(old, u *schemas.User) error {
 	var paths []string
 	if old.Type != u.Type {
 		paths = append(paths, "type")
 	}
-	for _, attribute := range schemas.IdentifyingAttributes() {
-		if old.Text(attribute) != u.Text(attribute) {
-			paths = append(paths, "attributes."+attribute)
-		}
+	t, err := store.UserTypes().Find(w.ctx, w.tx, "name", u.Type)
+	if err != nil {
+		return err
+	}
+	if t == nil { // which has its own error
+		t = &schemas.UserType{}
+	}
+	for _, attribute := range t.AccountAttributes(changedAttributes(old, u)) {
+		paths = append(paths, schemas.MemberPath("attributes", attribute))
 	}
 	if w.secret {
 		paths = append(paths, "attributes."+passwordAttribute)

@@ -152,10 +152,10 @@ func TestPublishedKeys(t *testing.T) {
 func TestAssertionsElsewhere(t *testing.T) {
 	a := newSignIns(t)
 	s := newSignatory(a.world, "signer")
-	tokens := must(a.redeem(a.code(browser{}, ask())))
+	own := a.accessOf("conf", "signer") // meant for it
 	ask := func(h func(http.ResponseWriter, *http.Request) error, assertion string) (string, error) {
 		rec := httptest.NewRecorder()
-		body := url.Values{"token": {tokens.AccessToken}, "client_assertion": {assertion}, "client_assertion_type": {assertionType}}
+		body := url.Values{"token": {own}, "client_assertion": {assertion}, "client_assertion_type": {assertionType}}
 		err := h(rec, request(body.Encode()))
 		return rec.Body.String(), err
 	}

@@ -28,11 +28,10 @@ type introspection struct {
 	ID       string   `json:"jti,omitempty"`
 }
 
-// Introspect is POST /oauth2/introspect: RFC 7662. Whoever asks must
-// authenticate: else anybody could try out what they found. As anybody may be a client
-// where they register themselves, those for whom nobody vouches learn of tokens that
-// are theirs or for them alone. Of a token that is not good nothing is told, nor of
-// another client's refresh token.
+// Introspect is POST /oauth2/introspect: RFC 7662. The client must authenticate, and
+// the reply describes tokens that concern it alone. Any other token is not active, as
+// one that is invalid is not (§4): a client must not learn from a token that it found
+// who signed in to another client, and what that client may do.
 func (p *Provider) Introspect(w http.ResponseWriter, r *http.Request) error {
 	c, raw, err := p.shown(w, r)
 	if err != nil {
@@ -59,13 +58,30 @@ func (p *Provider) introspect(ctx context.Context, c *client, raw string) (*intr
 	if err != nil {
 		return nil, err
 	}
-	if !c.Vouched() && claims.ClientID != c.GetID() && !slices.Contains(claims.Audience, c.GetID()) {
-		return &introspection{}, nil
+	if concerned, err := p.concerns(ctx, c, claims); err != nil || !concerned {
+		return &introspection{}, err
 	}
 	return &introspection{
 		Active: true, Scope: strings.Join(claims.Scope, " "), ClientID: claims.ClientID, Type: "Bearer", Expires: claims.Expires.Unix(),
 		IssuedAt: claims.IssuedAt.Unix(), Subject: claims.Subject, Audience: claims.Audience, Issuer: p.Issuer, ID: claims.ID,
 	}, nil
+}
+
+// concerns reports whether a token is the client's own, or meant for the client, or for
+// a resource server that the client is.
+func (p *Provider) concerns(ctx context.Context, c *client, claims *token.Claims) (bool, error) {
+	if claims.ClientID == c.GetID() || slices.Contains(claims.Audience, c.GetID()) {
+		return true, nil
+	}
+	if !c.Vouched() {
+		return false, nil
+	}
+	for _, audience := range claims.Audience {
+		if is, err := p.Clients.IsResourceServer(ctx, c.Application, audience); err != nil || is {
+			return is, err
+		}
+	}
+	return false, nil
 }
 
 func (p *Provider) introspectRefresh(ctx context.Context, c *client, raw string) (*introspection, error) {

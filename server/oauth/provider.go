@@ -29,6 +29,9 @@ type Clients interface {
 	// IsResource reports whether tokens can be asked for a resource server by the
 	// identifier.
 	IsResource(ctx context.Context, identifier string) (bool, error)
+	// IsResourceServer reports whether the application is the client of the resource
+	// server with the identifier.
+	IsResourceServer(ctx context.Context, a *schemas.Application, identifier string) (bool, error)
 }
 
 // Tokens issues access tokens.
