@@ -2,6 +2,7 @@ package signed
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -84,17 +85,35 @@ func parseKeys(set *schemas.JSONWebKeys) []verificationKey {
 	var keys []verificationKey
 	for _, raw := range set.Keys[:min(len(set.Keys), mostKeys)] {
 		algorithms := keyAlgorithms(raw)
-		if slices.Contains(algorithms, "Ed25519") {
-			algorithms = []string{string(jose.EdDSA)} // RFC 9864 has both names for it
+		if slices.Contains(algorithms, string(ed25519Name)) || slices.Contains(algorithms, string(jose.EdDSA)) {
+			algorithms = []string{string(jose.EdDSA), string(ed25519Name)} // two names of one algorithm
 		}
 		text, err := json.Marshal(raw)
 		var key jose.JSONWebKey
 		if len(algorithms) == 0 || err != nil || key.UnmarshalJSON(text) != nil || !key.Valid() {
 			continue
 		}
+		if public, is := key.Key.(ed25519.PublicKey); is {
+			key.Key = edwardsVerifier(public)
+		}
 		keys = append(keys, verificationKey{key.KeyID, algorithms, key.Key})
 	}
 	return keys
+}
+
+// edwardsVerifier verifies signatures by Ed25519 under both names of the algorithm; the
+// library knows one.
+type edwardsVerifier ed25519.PublicKey
+
+// VerifyPayload implements jose.OpaqueVerifier.
+func (v edwardsVerifier) VerifyPayload(payload, signature []byte, alg jose.SignatureAlgorithm) error {
+	if alg != jose.EdDSA && alg != ed25519Name {
+		return jose.ErrUnsupportedAlgorithm
+	}
+	if !ed25519.Verify(ed25519.PublicKey(v), payload, signature) {
+		return jose.ErrCryptoFailure
+	}
+	return nil
 }
 
 // Key returns the key that a token says it is signed with, of those that are

@@ -14,9 +14,12 @@ import (
 // longestToken is how many bytes a token may have.
 const longestToken = 16 << 10
 
-// Algorithms are those that tokens may be signed with (RFC 7518 §3.1, RFC 8037).
+// ed25519Name is the name that RFC 9864 §2.2 gives to EdDSA by a key of Ed25519.
+const ed25519Name jose.SignatureAlgorithm = "Ed25519"
+
+// Algorithms are those that tokens may be signed with (RFC 7518 §3.1, RFC 8037, RFC 9864).
 func Algorithms() []string {
-	return strings.Fields("ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512 EdDSA")
+	return strings.Fields("ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512 EdDSA Ed25519")
 }
 
 // Token is a token of which nothing is verified yet.

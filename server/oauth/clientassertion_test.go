@@ -181,7 +181,7 @@ func TestKeyMetadata(t *testing.T) {
 	a.must(json.Unmarshal(rec.Body.Bytes(), &told))
 	for _, endpoint := range []string{"token", "introspection", "revocation"} {
 		if !strings.Contains(fmt.Sprint(told[endpoint+"_endpoint_auth_methods_supported"]), "private_key_jwt") ||
-			fmt.Sprint(told[endpoint+"_endpoint_auth_signing_alg_values_supported"]) != "[ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512 EdDSA]" {
+			fmt.Sprint(told[endpoint+"_endpoint_auth_signing_alg_values_supported"]) != "[ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512 EdDSA Ed25519]" {
 			t.Errorf("%s: %v, %v", endpoint, told[endpoint+"_endpoint_auth_methods_supported"], told[endpoint+"_endpoint_auth_signing_alg_values_supported"])
 		}
 	}

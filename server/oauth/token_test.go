@@ -183,7 +183,7 @@ func TestDocuments(t *testing.T) {
 		"authorization server": {w.provider.Server, `{"issuer":"https://id.example.com","token_endpoint":"https://id.example.com/oauth2/token",
 			"jwks_uri":"https://id.example.com/oauth2/jwks","scopes_supported":["system"],"grant_types_supported":["client_credentials"],
 			"token_endpoint_auth_methods_supported":["client_secret_basic","client_secret_post","private_key_jwt"],
-			"token_endpoint_auth_signing_alg_values_supported":["ES256","ES384","ES512","PS256","PS384","PS512","RS256","RS384","RS512","EdDSA"]}`},
+			"token_endpoint_auth_signing_alg_values_supported":["ES256","ES384","ES512","PS256","PS384","PS512","RS256","RS384","RS512","EdDSA","Ed25519"]}`},
 		"protected resource": {w.provider.Resource, `{"resource":"https://id.example.com/mcp","authorization_servers":["https://id.example.com"],
 			"scopes_supported":["system"],"bearer_methods_supported":["header"]}`},
 		"keys": {w.provider.Keys, string(w.tokens.JWKS())},
