@@ -79,19 +79,20 @@ func SealTOTP(b Box, key totp.Key, userID string) (schemas.TOTP, error) {
 	if err != nil {
 		return schemas.TOTP{}, err
 	}
-	return schemas.TOTP{UserID: userID, Secret: b.Seal(text, totpOwner(userID))}, nil
+	return schemas.TOTP{UserID: userID, Secret: b.Seal(text, TOTPOwner(userID))}, nil
 }
 
 // openKey returns the key of a user's app. The key of one user's app is no other's.
 func (d Deps) openKey(app *schemas.TOTP) (key totp.Key, err error) {
-	text, err := d.Box.Open(app.Secret, totpOwner(app.UserID))
+	text, err := d.Box.Open(app.Secret, TOTPOwner(app.UserID))
 	if err != nil {
 		return key, err
 	}
 	return key, json.Unmarshal(text, &key)
 }
 
-func totpOwner(userID string) string { return "totp " + userID }
+// TOTPOwner is what the sealed key of a user's app belongs to.
+func TOTPOwner(userID string) string { return "totp " + userID }
 
 // guessCode checks a code, unless too many were wrong. Codes are counted apart from
 // passwords: who knows the password must not gain guesses by it. Somebody who was

@@ -6,7 +6,8 @@ import (
 	"github.com/postern-id/postern/internal/token"
 )
 
-// boxes seal what is kept, each with a key of its own.
+// boxes seal what is kept, each with keys of its own. What they seal in the store is
+// listed in sealedColumns.
 type boxes struct {
 	devices    *token.Box // who has signed in with a browser
 	factors    *token.Box // the keys of authenticator apps
@@ -16,21 +17,22 @@ type boxes struct {
 	sessions   *token.Box // what ceremonies at the passkey endpoints know
 }
 
-// newBoxes derives the keys from the key-encryption key.
-func newBoxes(kek []byte) (b boxes, err error) {
+// newBoxes derives the keys from the key-encryption keys.
+func newBoxes(e *encryption) (b boxes, err error) {
 	for purpose, kind := range map[string]struct {
 		box    **token.Box
-		newBox func(key []byte) (*token.Box, error)
+		newBox func(keys ...[]byte) (*token.Box, error)
 	}{
-		"devices":            {&b.devices, token.NewBox},
 		"totp":               {&b.factors, token.NewBox},
 		"identity providers": {&b.providers, token.NewBox},
 		"deliveries":         {&b.deliveries, token.NewBox},
 		"runs":               {&b.runs, token.NewBusyBox},
 		"passkey sessions":   {&b.sessions, token.NewBusyBox},
 	} {
-		made, failed := kind.newBox(token.Derive(kek, purpose, 32))
+		made, failed := kind.newBox(deriveEach(e.keys, purpose)...)
 		*kind.box, err = made, errors.Join(err, failed)
 	}
-	return b, err
+	made, failed := token.NewBox(e.derived[forDevices])
+	b.devices = made
+	return b, errors.Join(err, failed)
 }

@@ -148,13 +148,10 @@ func (b *besieged) sign(raw string, err error) string {
 // issuer signs with the keys of this server, and is another one.
 func (b *besieged) issuer(o token.Options) *besieged {
 	b.t.Helper()
-	kek, err := b.keyEncryptionKey(b.t.Context())
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	var err error
 	other := *b
 	other.rig = &rig{house: &house{store: b.store}, t: b.t, origin: b.origin}
-	if other.tokens, err = token.New(b.t.Context(), b.store, kek, o); err != nil {
+	if other.tokens, err = token.New(b.t.Context(), b.store, b.encryption.newestKey(), o); err != nil {
 		b.t.Fatal(err)
 	}
 	return &other

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/http"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -51,19 +48,20 @@ type house struct {
 	catalogue    *flows.Catalogue
 	directory    *directory.Directory
 	kinds        engine.Kinds
-	refreshKey   []byte // of the refresh tokens
+	encryption   encryption
 	boxes        boxes
 	sealer       delivery.Sealer
 	pages        map[string]http.Handler
 	open         func(context.Context) bool // whether the API stands open; nil: never
 
+	serves            bool // whether it is a server, and no command
 	draining          atomic.Bool
 	warnedOfInstances bool
 }
 
 // openHouse opens the store and builds what stands on it.
 func openHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*house, error) {
-	return openHouseOn(ctx, cfg, log, storeConfig(cfg))
+	return openHouseOn(ctx, cfg, log, storeConfig(cfg), true)
 }
 
 // storeConfig is the database as it is configured.
@@ -93,13 +91,17 @@ func awaitHouse(ctx context.Context, cfg *config.Config, log *slog.Logger) (*hou
 	}
 }
 
-func openHouseOn(ctx context.Context, cfg *config.Config, log *slog.Logger, on store.Config) (*house, error) {
+// openHouseOn opens the store for a server, or for a command that is over soon.
+func openHouseOn(ctx context.Context, cfg *config.Config, log *slog.Logger, on store.Config, serves bool) (*house, error) {
+	if _, err := cfg.CheckSecretFiles(); err != nil {
+		return nil, err
+	}
 	s, err := store.Open(ctx, on)
 	if err != nil {
 		return nil, err
 	}
 	hosted := gate.New(gate.Options{AccountApplicationID: bootstrap.ConsoleID})
-	h := &house{cfg: cfg, log: log, store: s, applications: s, pages: map[string]http.Handler{"/gate": hosted, "/gate/": hosted, schemasPath: schemaPages()}}
+	h := &house{cfg: cfg, log: log, store: s, serves: serves, applications: s, pages: map[string]http.Handler{"/gate": hosted, "/gate/": hosted, schemasPath: schemaPages()}}
 	if err := h.build(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -109,18 +111,18 @@ func openHouseOn(ctx context.Context, cfg *config.Config, log *slog.Logger, on s
 // build makes everything that needs keys.
 func (h *house) build(ctx context.Context) error {
 	cfg := h.cfg
-	kek, err := h.keyEncryptionKey(ctx)
+	err := h.loadEncryption(ctx)
 	if err != nil {
 		return err
 	}
-	h.refreshKey = token.Derive(kek, "refresh tokens", 32)
-	if h.boxes, err = newBoxes(kek); err != nil {
+	if h.boxes, err = newBoxes(&h.encryption); err != nil {
 		return err
 	}
 	h.runs = store.SealedRuns{Store: h.store, Box: h.boxes.runs, Log: h.log}
 	h.sealer = delivery.Sealer{Box: h.boxes.deliveries}
-	h.tokens, err = token.New(ctx, h.store, kek, token.Options{
-		Issuer: cfg.Server.PublicURL, AssertionTTL: time.Duration(cfg.Token.AssertionTTL), AccessTTL: time.Duration(cfg.Token.AccessTTL),
+	h.tokens, err = token.New(ctx, h.store, h.encryption.newestKey(), token.Options{
+		FormerKeys: h.encryption.keys[1:],
+		Issuer:     cfg.Server.PublicURL, AssertionTTL: time.Duration(cfg.Token.AssertionTTL), AccessTTL: time.Duration(cfg.Token.AccessTTL),
 		IDTokenTTL: time.Duration(cfg.Token.IDTokenTTL), KeyAge: time.Duration(cfg.Token.KeyAge), KeyPublish: time.Duration(cfg.Token.KeyPublish),
 		Live: h.store.TokenLive,
 		Granted: func(ctx context.Context, subject, clientID string, scope []string) ([]string, error) {
@@ -151,7 +153,7 @@ func (h *house) build(ctx context.Context) error {
 		return err
 	}
 	h.directory = directory.New(directory.Options{
-		Store: h.store, Hasher: h.passwords, Passwords: policy, DigestKey: token.Derive(kek, "audit", 32), Box: h.boxes.providers,
+		Store: h.store, Hasher: h.passwords, Passwords: policy, DigestKey: h.encryption.derived[forAudit], Box: h.boxes.providers,
 		PrivateUseSchemes: cfg.OAuth.DCR.PrivateUseSchemes,
 		CheckFlow: func(text []byte, yaml bool, shelf schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
 			flow, _, problems := engine.CheckUsing(text, yaml, h.kinds, shelf)
@@ -164,28 +166,10 @@ func (h *house) build(ctx context.Context) error {
 		Consents: h.store, Requests: h.store, Words: h.directory,
 		Hasher: h.passwords, Policy: policy, Guesses: h.throttle, Mails: h.mails(), Targets: h.targets, Asserter: h.tokens, Ceremonies: h.passkeys,
 		Federation: h.federation, Clients: h.directory, GateURL: cfg.GateURL(),
-		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: token.Derive(kek, "decoys", 32),
+		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: h.encryption.derived[forDecoys],
 	})
 	h.catalogue = flows.NewCatalogue(h.store, h.kinds)
 	return nil
-}
-
-// keyEncryptionKey returns the key that seals the signing keys. One is made for
-// an empty store only: for a store with sealed keys a new one opens nothing, and
-// would stand in the place of the one that is to be restored.
-func (h *house) keyEncryptionKey(ctx context.Context) ([]byte, error) {
-	environ := variable(h.cfg.Environ, token.KeyVariable)
-	path := filepath.Join(h.cfg.DataDir, token.KeyFile)
-	if _, err := os.Stat(path); environ == "" && errors.Is(err, fs.ErrNotExist) {
-		sealed, err := h.store.SigningKeys(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if len(sealed) > 0 {
-			return nil, fmt.Errorf("the key that opens this store's signing keys is missing: restore %s from your backup, or set %s", path, token.KeyVariable)
-		}
-	}
-	return token.KeyEncryptionKey(h.cfg.DataDir, environ)
 }
 
 // flowEngine runs the flows.
@@ -243,7 +227,7 @@ func (h *house) authorizationServer() *oauth.Provider {
 		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens, KeyAuthentication: h.keyAuthentication(),
 		Registration: h.registration(),
 		Authorization: &oauth.Authorization{
-			Requests: h.store, Sessions: h.store, Users: h.store, Consents: h.store, Tokens: h.tokens, RefreshKey: h.refreshKey, Gate: h.cfg.GateURL(),
+			Requests: h.store, Sessions: h.store, Users: h.store, Consents: h.store, Tokens: h.tokens, RefreshKey: h.encryption.derived[forRefreshTokens], Gate: h.cfg.GateURL(),
 		},
 		Record: func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
 			e.TraceID = server.TraceID(ctx)

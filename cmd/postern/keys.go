@@ -14,6 +14,8 @@ import (
 type keysCommands struct {
 	List   keysListCommand   `cmd:"" help:"List the keys that tokens are signed with."`
 	Rotate keysRotateCommand `cmd:"" help:"Publish the keys that are to sign next."`
+
+	ReEncrypt keysReencryptCommand `cmd:"" name:"re-encrypt" help:"Change the key-encryption key: re-encrypt everything that older keys have encrypted."`
 }
 
 type keysListCommand struct {

@@ -24,7 +24,9 @@ func (p program) openLocal(ctx context.Context, file string, further ...string) 
 	}
 	on := storeConfig(cfg)
 	on.LongestWrite = longestCommand
-	return openHouseOn(ctx, cfg, newLog(p.stderr, cfg.Log), on)
+	log := newLog(p.stderr, cfg.Log)
+	warnOfFiles(log, cfg)
+	return openHouseOn(ctx, cfg, log, on, false)
 }
 
 // longestCommand is how long a command's one transaction may take.

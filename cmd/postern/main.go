@@ -50,7 +50,7 @@ type commands struct {
 	Serve     serveCommand     `cmd:"" help:"Serve. An empty store is seeded first."`
 	Bootstrap bootstrapCommand `cmd:"" help:"Make a running server have what a store begins with, and what seed files say."`
 	Token     tokenCommand     `cmd:"" help:"Print an access token for the administrator."`
-	Keys      keysCommands     `cmd:"" help:"List and rotate the keys that tokens are signed with."`
+	Keys      keysCommands     `cmd:"" help:"List and rotate the keys that tokens are signed with, and change the key that encrypts them."`
 	Export    exportCommand    `cmd:"" help:"Write all resources of the store as YAML files."`
 	Apply     applyCommand     `cmd:"" help:"Make the store as YAML files say."`
 	Flow      flowCommands     `cmd:"" help:"Check and test flow files."`

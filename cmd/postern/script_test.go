@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"os/signal"
 	"strconv"
 	"testing"
 
@@ -13,7 +14,10 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"postern": func() {
-			os.Exit(program{args: os.Args[1:], environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}.run(context.Background()))
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+			code := program{args: os.Args[1:], environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}.run(ctx)
+			stop()
+			os.Exit(code)
 		},
 	})
 }

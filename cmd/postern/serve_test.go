@@ -12,9 +12,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server"
 )
 
 // checkKeysFromTheStart: whoever has read the keys before the first ID token can check
@@ -113,6 +115,30 @@ func start(t *testing.T, args []string, environ ...string) (code int, told strin
 	return <-exit, out.String() + errors.String()
 }
 
+// certificateFiles are the variables of a certificate and its key, which has a mode.
+func certificateFiles(t *testing.T, mode os.FileMode) []string {
+	t.Helper()
+	dir := t.TempDir()
+	if _, err := server.Certificate(server.CertificateOptions{DataDir: dir, Now: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	cert, key := filepath.Join(dir, "tls", "cert.pem"), filepath.Join(dir, "tls", "key.pem")
+	if err := os.Chmod(key, mode); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"POSTERN_TLS_CERT_FILE=" + cert, "POSTERN_TLS_KEY_FILE=" + key}
+}
+
+// TestAudit21KeyOfTheGroup: a TLS key that a group can read is how some systems hand it
+// to a service. It is used, with a warning.
+func TestAudit21KeyOfTheGroup(t *testing.T) {
+	environ := append(certificateFiles(t, 0o640), "POSTERN_DATA_DIR="+t.TempDir())
+	code, told := start(t, []string{"--listen=127.0.0.1:0"}, environ...)
+	if code != exitFine || !strings.Contains(told, "level=WARN") || !strings.Contains(told, "tls.key_file: ") || !strings.Contains(told, "chmod 600") {
+		t.Errorf("exit code %d: %s", code, told)
+	}
+}
+
 // A start that fails says why and how to mend it, and leaves the store as it was.
 func TestFailedStarts(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -126,6 +152,11 @@ func TestFailedStarts(t *testing.T) {
 	untold := t.TempDir()
 	write(t, filepath.Join(untold, "in.yaml"), "handle: in\nname: In\nflowType: AUTHENTICATION\nnodes:\n  - {id: key, use: passkey-authenticate, next: tell}\n"+
 		"  - {id: tell, use: http-request, with: {target: crn, mode: notify}, next: done}\n  - {id: done, use: authorization-code}\n")
+	open := filepath.Join(t.TempDir(), "open")
+	write(t, open, "whsec_dGhpcyBpcyBhIHNlY3JldCBvZiB0aGUgdGVzdHM=")
+	if err := os.Chmod(open, 0o644); err != nil { // whatever the umask
+		t.Fatal(err)
+	}
 	remove := func(name string) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
 			if err := os.Remove(filepath.Join(dir, name)); err != nil {
@@ -140,10 +171,12 @@ func TestFailedStarts(t *testing.T) {
 		environ []string
 		want    string
 	}{
-		{"the key is gone", remove("key-encryption.key"), anyPort, nil, "restore "},
+		{"the key is gone", remove("keys/key-encryption.key"), anyPort, nil, "restore "},
 		{"another key", func(*testing.T, string) {}, anyPort, []string{"POSTERN_KEY_ENCRYPTION_KEY=" + strings.Repeat("A", 43) + "="}, "key"},
 		{"no key at all", nil, anyPort, []string{"POSTERN_KEY_ENCRYPTION_KEY=abc"}, "POSTERN_KEY_ENCRYPTION_KEY"},
 		{"no certificate", nil, anyPort, []string{"POSTERN_TLS_CERT_FILE=/nowhere/tls.crt", "POSTERN_TLS_KEY_FILE=/nowhere/tls.key"}, "/nowhere/tls.crt"},
+		{"a TLS key that others can read", nil, anyPort, append(certificateFiles(t, 0o644), "POSTERN_SERVER_HOSTNAME=localhost"), "tls.key_file: "},
+		{"a secret that others can read", nil, anyPort, []string{`POSTERN_HTTP_TARGETS={"crm":{"url":"https://crm.example.com","secret_file":"` + open + `"}}`}, "chmod 600 " + open},
 		{"a blank administrator", nil, anyPort, []string{"ADMIN_USERNAME= "}, "ADMIN_USERNAME"},
 		{"a short password", nil, anyPort, []string{"ADMIN_PASSWORD=x"}, "ADMIN_PASSWORD is not accepted"},
 		{"a port that is taken", nil, "--listen=" + taken.Addr().String(), nil, "another program"},

@@ -11,6 +11,7 @@ import (
 
 // warnOfConfiguration logs what is allowed but probably not meant.
 func warnOfConfiguration(log *slog.Logger, cfg *config.Config) {
+	warnOfFiles(log, cfg)
 	public, err := url.Parse(cfg.Server.PublicURL)
 	if err == nil && !isLoopback(public.Hostname()) && !cfg.Server.HTTPOnly && cfg.TLS.CertFile == "" {
 		log.Warn("the server is reached by a public name and has a self-signed certificate: browsers will warn, and clients refuse to connect; "+
@@ -18,6 +19,14 @@ func warnOfConfiguration(log *slog.Logger, cfg *config.Config) {
 	}
 	if cfg.GateClient.Port != 0 && cfg.GateClient.Port == cfg.Server.Port {
 		log.Warn("gate_client.port is the server's own port, so it has no effect: the hosted pages are under /gate", "port", cfg.Server.Port)
+	}
+}
+
+// warnOfFiles logs which files are not where they belong, or can be read by others.
+func warnOfFiles(log *slog.Logger, cfg *config.Config) {
+	modes, _ := cfg.CheckSecretFiles() // those that are refused are an error when the store is opened
+	for _, warning := range append(modes, cfg.Warnings...) {
+		log.Warn(warning)
 	}
 }
 

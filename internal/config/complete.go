@@ -4,19 +4,15 @@ import (
 	"cmp"
 	"net"
 	"net/url"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // complete fills in the defaults that follow from other keys, or from the
 // machine. Those of a key's own stand in the schema.
 func (c *Config) complete() {
-	if c.Database.Driver == "sqlite" {
-		c.Database.DSN = cmp.Or(strings.TrimPrefix(c.Database.DSN, "file:"), filepath.Join(c.DataDir, "postern.db"))
-	}
+	c.completeLayout()
 	// Half of the processors: hashing never takes the whole machine.
 	c.Password.Workers = cmp.Or(c.Password.Workers, max(1, runtime.NumCPU()/2))
 	c.Server.complete()

@@ -22,6 +22,7 @@ type Config struct {
 	TLS        TLS        `json:"tls"`
 	DataDir    string     `json:"data_dir"`
 	Database   Database   `json:"database"`
+	Keys       Keys       `json:"keys"`
 	Passkey    Passkey    `json:"passkey"`
 	CORS       CORS       `json:"cors"`
 	GateClient GateClient `json:"gate_client"`
@@ -39,6 +40,12 @@ type Config struct {
 	// Environ is the environment the configuration was loaded with. Secrets that
 	// are no configuration, such as the key-encryption key, are found there.
 	Environ []string `json:"-"`
+
+	// Warnings say what is permitted and should be changed.
+	Warnings []string `json:"-"`
+
+	// SecretsFrom is the path of the configuration file, if that holds secrets itself.
+	SecretsFrom string `json:"-"`
 }
 
 // Server is where the server listens and how the world reaches it.
@@ -69,6 +76,11 @@ type Database struct {
 	Pool               int      `json:"pool"` // 0: by the machine and the server
 	ConnectionLifetime Duration `json:"connection_lifetime"`
 	StartupWait        Duration `json:"startup_wait"`
+}
+
+// Keys is where the key-encryption keys are.
+type Keys struct {
+	File string `json:"file"` // "" if the environment holds them
 }
 
 // Passkey is the WebAuthn relying party and its policy.
@@ -229,6 +241,9 @@ func Load(path string, environ []string) (*Config, error) {
 			where = path + " and " + where
 		}
 		return nil, schemas.Errorf(schemas.Invalid, CodeInvalid, "%d problem(s) in the configuration given by %s", len(problems), where).WithProblems(problems)
+	}
+	if file, _ := readFile(text); holdsSecrets(file.values) {
+		cfg.SecretsFrom = path
 	}
 	return cfg, nil
 }

@@ -22,7 +22,8 @@ func TestDefaultsRunWithNothing(t *testing.T) {
 	want := &Config{
 		Server:   Server{Hostname: "localhost", Port: 8090, Listen: "localhost:8090", PublicURL: "https://localhost:8090", ForwardedField: "X-Forwarded-For"},
 		DataDir:  "./data",
-		Database: Database{Driver: "sqlite", DSN: filepath.Join("data", "postern.db"), ConnectionLifetime: Duration(30 * time.Minute), StartupWait: Duration(time.Minute)},
+		Database: Database{Driver: "sqlite", DSN: filepath.Join("data", "database", "postern.db"), ConnectionLifetime: Duration(30 * time.Minute), StartupWait: Duration(time.Minute)},
+		Keys:     Keys{File: filepath.Join("data", "keys", "key-encryption.key")},
 		Passkey: Passkey{AllowedOrigins: []string{"https://localhost:8090"}, RelyingPartyID: "localhost", RelyingPartyName: "Postern",
 			UserVerification: "preferred", SyncedPasskeys: "allow", CounterRegression: "refuse", Timeout: Duration(5 * time.Minute)},
 		Mail: Mail{TLS: "starttls"},
@@ -162,7 +163,7 @@ log: {level: debug}
 		{c.Outbound.Allow, []string{"idp.example.com", "10.0.0.0/8"}},
 		{c.Throttle.Enabled, false},
 		{c.Throttle.SignIns, Budget{0, Duration(time.Second)}},
-		{c.Database.DSN, "/var/lib/postern/postern.db"},
+		{c.Database.DSN, "/var/lib/postern/database/postern.db"},
 		{c.Passkey.RelyingPartyID, "example.com"},
 		{c.Passkey.AttestationFormats, []string{"tpm"}},
 		{c.Passkey.Timeout, Duration(150 * time.Second)},

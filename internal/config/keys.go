@@ -82,6 +82,9 @@ func isOther(name string) bool {
 	return strings.HasPrefix(name, "POSTERN_SECRET_") || slices.Contains(otherVariables(), name)
 }
 
+// keyVariable is the environment variable that may hold the key-encryption keys.
+const keyVariable = "POSTERN_KEY_ENCRYPTION_KEY"
+
 func otherVariables() []string {
-	return []string{"POSTERN_KEY_ENCRYPTION_KEY", "POSTERN_TEST_POSTGRES_DSN", "POSTERN_STORETEST_DRIVER", "POSTERN_STORETEST_DSN"}
+	return []string{keyVariable, "POSTERN_TEST_POSTGRES_DSN", "POSTERN_STORETEST_DRIVER", "POSTERN_STORETEST_DSN"}
 }

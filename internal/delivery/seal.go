@@ -20,7 +20,7 @@ type Sealer struct{ Box Box }
 // Seal returns the delivery with its body sealed. The body is that delivery's: put
 // in the place of another's it cannot be opened.
 func (s Sealer) Seal(d schemas.Delivery) schemas.Delivery {
-	d.Body = s.Box.Seal(d.Body, belongs(d))
+	d.Body = s.Box.Seal(d.Body, Owner(d))
 	return d
 }
 
@@ -34,10 +34,11 @@ type opened struct {
 }
 
 func (o opened) Send(ctx context.Context, d schemas.Delivery) (err error) {
-	if d.Body, err = o.sealer.Box.Open(d.Body, belongs(d)); err != nil {
+	if d.Body, err = o.sealer.Box.Open(d.Body, Owner(d)); err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	return o.next.Send(ctx, d)
 }
 
-func belongs(d schemas.Delivery) string { return d.Kind + " " + d.ID }
+// Owner is what the sealed body of a delivery belongs to.
+func Owner(d schemas.Delivery) string { return d.Kind + " " + d.ID }

@@ -67,7 +67,7 @@ func (d *Directory) openSecret(p *schemas.IdentityProvider) error {
 	if p.SealedSecret == nil {
 		return nil
 	}
-	text, err := d.Box.Open(p.SealedSecret, secretOwner(p))
+	text, err := d.Box.Open(p.SealedSecret, SecretOwner(p))
 	if err != nil {
 		return fmt.Errorf("directory: opening the secret of the identity provider %q: %w", p.Handle, err)
 	}
@@ -77,9 +77,9 @@ func (d *Directory) openSecret(p *schemas.IdentityProvider) error {
 
 // sealSecret is the inverse of openSecret.
 func (d *Directory) sealSecret(p *schemas.IdentityProvider) {
-	p.SealedSecret, p.ClientSecret = d.Box.Seal([]byte(p.ClientSecret), secretOwner(p)), ""
+	p.SealedSecret, p.ClientSecret = d.Box.Seal([]byte(p.ClientSecret), SecretOwner(p)), ""
 }
 
-// secretOwner is what a secret belongs to: to the provider at this issuer. Whoever can
+// SecretOwner is what a secret belongs to: to the provider at this issuer. Whoever can
 // write the row of another issuer, and no more, cannot have the secret sent there.
-func secretOwner(p *schemas.IdentityProvider) string { return p.ID + " " + p.Issuer }
+func SecretOwner(p *schemas.IdentityProvider) string { return p.ID + " " + p.Issuer }

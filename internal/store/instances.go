@@ -18,8 +18,8 @@ const (
 		(SELECT id FROM instances WHERE seen_at <= ? ORDER BY seen_at LIMIT ?)`
 )
 
-// instanceTTL is how long an instance counts after its last Ping.
-const instanceTTL = 2 * time.Minute
+// InstanceTTL is how long an instance counts after its last Ping.
+const InstanceTTL = 2 * time.Minute
 
 // Ping reports whether the database can be read and written and has the schema that
 // this program needs. It writes, because a full disk and a server that has become
@@ -47,7 +47,7 @@ func (s *Store) Ping(ctx context.Context) error {
 // Instances returns how many instances have the store open: those whose Ping succeeded
 // within the last two minutes.
 func (s *Store) Instances(ctx context.Context) (n int, err error) {
-	if err = s.row(ctx, selectInstances, micros(time.Now().Add(-instanceTTL))).Scan(&n); err != nil {
+	if err = s.row(ctx, selectInstances, micros(time.Now().Add(-InstanceTTL))).Scan(&n); err != nil {
 		return 0, fmt.Errorf("store: counting the instances: %w", err)
 	}
 	return n, nil

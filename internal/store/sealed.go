@@ -19,7 +19,11 @@ func isSealed(state json.RawMessage) bool { return len(state) > 0 && state[0] ==
 
 // sealState is a state as the database keeps it.
 func sealState(box Box, state json.RawMessage, belongs string) json.RawMessage {
-	sealed := box.Seal(state, belongs)
+	return stateText(box.Seal(state, belongs))
+}
+
+// stateText is a sealed state as the column has it.
+func stateText(sealed []byte) json.RawMessage {
 	text := make(json.RawMessage, 0, base64.StdEncoding.EncodedLen(len(sealed))+2)
 	text = append(text, '"')
 	text = base64.StdEncoding.AppendEncode(text, sealed)

@@ -49,7 +49,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err erro
 			return removed, fmt.Errorf("store: sweeping: %w", err)
 		}
 	}
-	if _, err := s.sweep(ctx, deleteOldInstances, now.Add(-instanceTTL), sweepBatch); err != nil {
+	if _, err := s.sweep(ctx, deleteOldInstances, now.Add(-InstanceTTL), sweepBatch); err != nil {
 		return removed, fmt.Errorf("store: sweeping: %w", err)
 	}
 	n, err := s.sweepClients(ctx, now)

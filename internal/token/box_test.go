@@ -8,8 +8,8 @@ import (
 )
 
 // boxes are the ways to make a box.
-func boxes() map[string]func(key []byte) (*token.Box, error) {
-	return map[string]func([]byte) (*token.Box, error){"Box": token.NewBox, "BusyBox": token.NewBusyBox}
+func boxes() map[string]func(keys ...[]byte) (*token.Box, error) {
+	return map[string]func(...[]byte) (*token.Box, error){"Box": token.NewBox, "BusyBox": token.NewBusyBox}
 }
 
 func TestBox(t *testing.T) {
@@ -18,7 +18,7 @@ func TestBox(t *testing.T) {
 	}
 }
 
-func testBox(t *testing.T, newBox func([]byte) (*token.Box, error)) {
+func testBox(t *testing.T, newBox func(...[]byte) (*token.Box, error)) {
 	box := func(b byte) *token.Box {
 		made, err := newBox(bytes.Repeat([]byte{b}, 32))
 		if err != nil {
@@ -48,6 +48,49 @@ func testBox(t *testing.T, newBox func([]byte) (*token.Box, error)) {
 	}
 	if _, err := newBox(make([]byte, 31)); err == nil {
 		t.Error("a key of 31 bytes was taken")
+	}
+}
+
+// A box with several keys opens what any of them has sealed, and reseals it with the
+// first: afterwards the other keys are of no use.
+func TestBoxWithSeveralKeys(t *testing.T) {
+	for name, newBox := range boxes() {
+		t.Run(name, func(t *testing.T) {
+			box := func(keys ...byte) *token.Box {
+				var raw [][]byte
+				for _, key := range keys {
+					raw = append(raw, bytes.Repeat([]byte{key}, 32))
+				}
+				made, err := newBox(raw...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return made
+			}
+			old, both := box(1).Seal([]byte("secret"), "it"), box(3, 2, 1)
+			if text, err := both.Open(old, "it"); err != nil || string(text) != "secret" {
+				t.Errorf("%q and %v, expected the text", text, err)
+			}
+			fresh, err := both.Reseal(old, "it")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, err := box(3).Open(fresh, "it"); err != nil || string(text) != "secret" {
+				t.Errorf("the first key alone: %q and %v, expected the text", text, err)
+			}
+			if text, err := box(2, 1).Open(fresh, "it"); err == nil {
+				t.Errorf("older keys open it as %q", text)
+			}
+			if again, err := both.Reseal(fresh, "it"); err != nil || !bytes.Equal(again, fresh) {
+				t.Errorf("what is sealed with the first key was sealed again: %v", err)
+			}
+			if _, err := both.Reseal(old, "other"); err == nil {
+				t.Error("what belongs to something else was resealed")
+			}
+			if _, err := newBox(); err == nil {
+				t.Error("a box without a key was made")
+			}
+		})
 	}
 }
 

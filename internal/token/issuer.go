@@ -11,8 +11,10 @@
 // nothing else; it has no typ. A logout token (OpenID Connect Back-Channel Logout
 // §2.4) tells a client that a session has ended.
 //
-// Private keys are kept sealed with AES-256-GCM under the key-encryption key,
-// which never lies in the same place as the store; see [KeyEncryptionKey].
+// Private keys are kept sealed with AES-256-GCM under the key-encryption key. That key
+// is no part of the store: it is in a file or in the environment (see [ReadKeyFile]).
+// Where the file is, and that no backup holds both, is up to the operator; by default
+// the two are in different folders.
 package token
 
 import (
@@ -60,6 +62,8 @@ type Options struct {
 	// have been taken away since it was issued. A client that is its own subject acts
 	// on its own behalf. Nil: all of the scope counts.
 	Granted func(ctx context.Context, subject, clientID string, scope []string) ([]string, error)
+	// FormerKeys are older key-encryption keys, which open kept keys and seal none.
+	FormerKeys [][]byte
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
 }
@@ -83,7 +87,7 @@ type Issuer struct {
 // New returns an issuer with the keys that are kept. Where none signs with ES256
 // yet it makes one; of several instances that do so at once all use the same. A
 // key for RS256 is made when it is first needed, because that takes longer. Kek
-// is the key-encryption key, 32 bytes, that opens the kept keys.
+// is the key-encryption key, 32 bytes, that new keys are sealed with.
 func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error) {
 	if o.Issuer == "" {
 		return nil, errors.New("token: no issuer given")
@@ -91,7 +95,7 @@ func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	seal, err := newSeal(kek)
+	seal, err := newSeal(append([][]byte{kek}, o.FormerKeys...))
 	if err != nil {
 		return nil, err
 	}

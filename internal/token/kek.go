@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -14,39 +15,72 @@ import (
 	"strings"
 )
 
-// Where the key-encryption key is: in a file of the data folder, or in the
-// environment, where an operator may give it instead.
-const (
-	KeyFile     = "key-encryption.key"
-	KeyVariable = "POSTERN_KEY_ENCRYPTION_KEY"
-)
+// KeyVariable is the environment variable that may hold the key-encryption keys
+// instead of a file.
+const KeyVariable = "POSTERN_KEY_ENCRYPTION_KEY"
 
 // kekSize is the size of a key-encryption key in bytes: AES-256.
 const kekSize = 32
 
-// KeyEncryptionKey returns the key that seals all others, 32 bytes. Environ is
-// the value of POSTERN_KEY_ENCRYPTION_KEY: the key in base64. Where it is empty
-// the key is in the file key-encryption.key in dir, made at first start; of
-// several processes that start at once all use the same. A file that others
-// than its owner may read is refused.
-func KeyEncryptionKey(dir string, environ string) ([]byte, error) {
-	if environ != "" {
-		key, err := parseKey(environ)
-		if err != nil {
-			return nil, fmt.Errorf("token: %s: %w", KeyVariable, err)
-		}
-		return key, nil
+// ReadKeyFile returns the key-encryption keys in a file: one in base64 per line. The
+// first seals, and all of them open, so that what an older key has sealed can be read
+// until it is re-encrypted. A file that other users can read or write is an error.
+func ReadKeyFile(path string) ([][]byte, error) {
+	text, err := readPrivate(path)
+	if err != nil {
+		return nil, err
 	}
-	path := filepath.Join(dir, KeyFile)
-	key, err := readKey(path)
+	keys, err := ParseKeys(text)
+	if err != nil {
+		return nil, fmt.Errorf("token: %s: %w", path, err)
+	}
+	return keys, nil
+}
+
+// ReadOrMakeKeyFile is ReadKeyFile for a store that has nothing sealed yet: it makes a
+// file with one random key if there is none. If several processes start at once, all
+// use the same key.
+func ReadOrMakeKeyFile(path string) ([][]byte, error) {
+	keys, err := ReadKeyFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return key, err
+		return keys, err
 	}
-	if err := makeKey(path); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := makeKeyFile(path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("token: making the key-encryption key: %w", err)
 	}
-	return readKey(path)
+	return ReadKeyFile(path)
 }
+
+// ParseKeys reads key-encryption keys in base64, separated by commas or line breaks.
+// Its error contains nothing of the text.
+func ParseKeys(text string) ([][]byte, error) {
+	var keys [][]byte
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' }) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		key, err := parseKey(line)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
+		_, err := parseKey("")
+		return nil, err
+	}
+	return keys, nil
+}
+
+// NewKeyEncryptionKey returns a random key-encryption key.
+func NewKeyEncryptionKey() []byte {
+	key := make([]byte, kekSize)
+	rand.Read(key) // never fails
+	return key
+}
+
+// KeyID names a key-encryption key. It reveals nothing of the key.
+func KeyID(kek []byte) string { return hex.EncodeToString(Derive(kek, "key id", 8)) }
 
 // Derive returns n bytes for a purpose, derived from the key-encryption key with
 // HKDF-SHA-256 (RFC 5869). Different purposes give unrelated bytes. It panics
@@ -59,52 +93,67 @@ func Derive(kek []byte, purpose string, n int) []byte {
 	return key
 }
 
-// readKey reads the key from its file. Its mode is asked of the open file, so
-// that nobody can exchange it in between.
-func readKey(path string) ([]byte, error) {
+// readPrivate reads a file that only its owner can read. The mode is that of the open
+// file, so that the file cannot be exchanged between check and use.
+func readPrivate(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("token: opening the key-encryption key: %w", err)
+		return "", fmt.Errorf("token: opening the key-encryption key: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("token: %w", err)
+		return "", fmt.Errorf("token: %w", err)
 	}
 	if mode := info.Mode(); !mode.IsRegular() || mode.Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("token: %s has mode %v, expected a file that only its owner can read: chmod 600 %[1]s", path, mode)
+		return "", fmt.Errorf("token: %s has mode %v, expected a file that only its owner can read: chmod 600 %[1]s", path, mode)
 	}
-	text, err := io.ReadAll(io.LimitReader(file, 1024))
+	text, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
 	if err != nil {
-		return nil, fmt.Errorf("token: reading the key-encryption key: %w", err)
+		return "", fmt.Errorf("token: reading the key-encryption key: %w", err)
 	}
-	key, err := parseKey(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("token: %s: %w", path, err)
-	}
-	return key, nil
+	return string(text), nil
 }
 
-// makeKey writes a new key next to where it belongs and links it into place
-// when it is complete and on the disk: there is never half a key, and never a
-// second one. It fails with fs.ErrExist when another process was quicker.
-func makeKey(path string) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// maxKeyFile is the size in bytes over which a file is no key file: it has room for
+// dozens of keys.
+const maxKeyFile = 4096
+
+// makeKeyFile writes a file with a new key, and fails with fs.ErrExist if there is a
+// file already.
+func makeKeyFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(dir, KeyFile+".*") // mode 0600
+	return placeKeyFile(path, [][]byte{NewKeyEncryptionKey()}, os.Link)
+}
+
+// ReplaceKeyFile puts the keys into the place of those in the file.
+func ReplaceKeyFile(path string, keys [][]byte) error {
+	if err := placeKeyFile(path, keys, os.Rename); err != nil {
+		return fmt.Errorf("token: replacing the key-encryption keys: %w", err)
+	}
+	return nil
+}
+
+// placeKeyFile writes a file beside the path and puts it there when it is complete and
+// on the disk: a crash leaves the old file or the new one, never a part of it.
+func placeKeyFile(path string, keys [][]byte, place func(from, to string) error) error {
+	dir := filepath.Dir(path)
+	file, err := os.CreateTemp(dir, filepath.Base(path)+".*") // mode 0600
 	if err != nil {
 		return err
 	}
 	defer os.Remove(file.Name())
-	key := make([]byte, kekSize)
-	rand.Read(key) // never fails
-	_, err = file.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
+	var text strings.Builder
+	for _, key := range keys {
+		text.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
+	}
+	_, err = file.WriteString(text.String())
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	if err := os.Link(file.Name(), path); err != nil {
+	if err := place(file.Name(), path); err != nil {
 		return err
 	}
 	return syncFolder(dir)

@@ -16,17 +16,13 @@ func TestKeyFromEnvironment(t *testing.T) {
 		base64.StdEncoding.EncodeToString(want), base64.URLEncoding.EncodeToString(want),
 		base64.RawURLEncoding.EncodeToString(want), base64.StdEncoding.EncodeToString(want) + "\n",
 	} {
-		dir := t.TempDir()
-		got, err := KeyEncryptionKey(dir, environ)
-		if err != nil || !bytes.Equal(got, want) {
+		got, err := ParseKeys(environ)
+		if err != nil || len(got) != 1 || !bytes.Equal(got[0], want) {
 			t.Errorf("%q gives %x, %v", environ, got, err)
 		}
-		if files, _ := os.ReadDir(dir); len(files) != 0 {
-			t.Error("a file was made although the environment gives the key")
-		}
 	}
-	for _, environ := range []string{"secret", "====", " ", base64.StdEncoding.EncodeToString(want[1:]), strings.Repeat("!", 44)} {
-		if _, err := KeyEncryptionKey(t.TempDir(), environ); err == nil {
+	for _, environ := range []string{"", ",", "secret", "====", " ", base64.StdEncoding.EncodeToString(want) + ",secret", base64.StdEncoding.EncodeToString(want[1:]), strings.Repeat("!", 44)} {
+		if _, err := ParseKeys(environ); err == nil {
 			t.Errorf("%q was taken for a key", environ)
 		} else if len(environ) > 1 && strings.Contains(err.Error(), environ) {
 			t.Errorf("the error tells the secret: %v", err)
@@ -36,16 +32,18 @@ func TestKeyFromEnvironment(t *testing.T) {
 
 // TestKeyFileIsMadeOnce starts several processes, as it were, on a new folder.
 func TestKeyFileIsMadeOnce(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "data")
+	dir := filepath.Join(t.TempDir(), "data", "keys")
 	const processes = 8
 	var keys [processes][]byte
 	var done sync.WaitGroup
 	for i := range processes {
 		done.Go(func() {
-			var err error
-			if keys[i], err = KeyEncryptionKey(dir, ""); err != nil {
+			made, err := ReadOrMakeKeyFile(filepath.Join(dir, "key-encryption.key"))
+			if err != nil {
 				t.Error(err)
+				return
 			}
+			keys[i] = made[0]
 		})
 	}
 	done.Wait()
@@ -79,23 +77,43 @@ func TestKeyFileRefused(t *testing.T) {
 		{"endless", strings.Repeat("A", 1<<20), 0o600, "32 bytes"},
 	} {
 		dir := t.TempDir()
-		path := filepath.Join(dir, KeyFile)
+		path := filepath.Join(dir, "key-encryption.key")
 		if err := os.WriteFile(path, []byte(test.text), test.mode); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chmod(path, test.mode); err != nil { // whatever the umask
 			t.Fatal(err)
 		}
-		if _, err := KeyEncryptionKey(dir, ""); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := ReadOrMakeKeyFile(path); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, expected an error that tells %q", test.name, err, test.want)
 		}
 	}
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, KeyFile), 0o700); err != nil {
+	if _, err := ReadOrMakeKeyFile(dir); err == nil {
+		t.Error("a folder was taken for the key file")
+	}
+}
+
+// TestReplaceKeyFile writes several keys and reads them back in their order.
+func TestReplaceKeyFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key-encryption.key")
+	first, err := ReadOrMakeKeyFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := KeyEncryptionKey(dir, ""); err == nil {
-		t.Error("a folder was taken for the key file")
+	newer := NewKeyEncryptionKey()
+	if err := ReplaceKeyFile(path, [][]byte{newer, first[0]}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadKeyFile(path)
+	if err != nil || len(got) != 2 || !bytes.Equal(got[0], newer) || !bytes.Equal(got[1], first[0]) {
+		t.Errorf("the file has the keys %x (%v), expected the newer one before %x", got, err, first)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+		t.Errorf("the file has mode %v (%v), expected 0600", info.Mode(), err)
+	}
+	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
+		t.Errorf("%d files are left (%v), expected the key file alone", len(files), err)
 	}
 }
 

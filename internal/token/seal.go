@@ -13,8 +13,8 @@ import (
 // another.
 type seal struct{ box *Box }
 
-func newSeal(kek []byte) (*seal, error) {
-	box, err := NewBox(kek)
+func newSeal(keks [][]byte) (*seal, error) {
+	box, err := NewBox(keks...)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (s *seal) open(k schemas.SigningKey) (crypto.Signer, error) {
 	text, err := s.box.Open(k.Private, k.ID)
 	if err != nil {
 		return nil, fmt.Errorf("token: the signing key %s cannot be opened: "+
-			"expected the key-encryption key that it was sealed with; restore that key, or remove the signing key", k.ID)
+			"expected the key-encryption key that it was sealed with; restore that key from your backup of the keys", k.ID)
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(text)
 	if err != nil {

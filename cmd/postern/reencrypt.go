@@ -1,0 +1,276 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/postern-id/postern/internal/delivery"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+)
+
+type keysReencryptCommand struct {
+	Config      string `type:"path" help:"The configuration file of the server whose store is here."`
+	NewKey      bool   `help:"First make a new key-encryption key and put it before the old one in the key file."`
+	DropOldKeys bool   `help:"Afterwards remove the old keys from the key file. Every running server must seal with the newest key by then."`
+	Compromised bool   `help:"Others may know the old key: also replace the keys derived from it. Users have to sign in again in apps that hold refresh tokens. Every server must be stopped."`
+}
+
+// Run seals again, with the newest key-encryption key, all that older ones have sealed.
+// Whatever interrupts it, it can be run again: each value is sealed with one key of the
+// key file or another at any time.
+func (c keysReencryptCommand) Run(ctx context.Context, p program) error {
+	h, err := p.openLocal(ctx, c.Config)
+	if err != nil {
+		return err
+	}
+	if c.NewKey {
+		err := h.addKey()
+		h.close()
+		if err != nil {
+			return err
+		}
+		if h, err = p.openLocal(ctx, c.Config); err != nil {
+			return err
+		}
+	}
+	defer h.close()
+	done, err := h.reencrypt(ctx, c.allowed(h))
+	if err != nil {
+		return err
+	}
+	if c.Compromised {
+		if err := h.replaceDerived(ctx, c.allowed(h)); err != nil {
+			return err
+		}
+	}
+	if err := writeResealed(p.stdout, done); err != nil {
+		return err
+	}
+	return c.finish(ctx, p, h)
+}
+
+// addKey makes a new key-encryption key and puts it before the one in the key file.
+func (h *house) addKey() error {
+	path := h.cfg.Keys.File
+	switch {
+	case path == "":
+		return fmt.Errorf("the key-encryption key is in %s: make a key with `openssl rand -base64 32` and put it there before the old one, separated by a comma", token.KeyVariable)
+	case len(h.encryption.keys) > 1:
+		return fmt.Errorf("%s has an old key already, so a change is under way: finish it with `postern keys re-encrypt --drop-old-keys` first", path)
+	}
+	return token.ReplaceKeyFile(path, append([][]byte{token.NewKeyEncryptionKey()}, h.encryption.keys...))
+}
+
+// finish removes the old keys from the key file, or says how to.
+func (c keysReencryptCommand) finish(ctx context.Context, p program, h *house) error {
+	newest, path := h.encryption.newestKey(), h.cfg.Keys.File
+	fmt.Fprintf(p.stdout, "\nEverything is sealed with the key %s.\n", token.KeyID(newest))
+	switch {
+	case len(h.encryption.keys) == 1:
+	case path == "":
+		fmt.Fprintf(p.stdout, "Remove the other keys from %s once every server has been restarted with the new one in front.\n", token.KeyVariable)
+	case !c.DropOldKeys:
+		fmt.Fprintf(p.stdout, "%s still has the old key. Restart the servers, then remove it with: postern keys re-encrypt --drop-old-keys\n", path)
+	default:
+		others, err := h.store.OtherInstances(ctx, h.store, time.Now())
+		if err == nil {
+			err = c.allowed(h)(others)
+		}
+		if err == nil {
+			err = h.dropOldKeys()
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "%s has no other key any more. Keep the old key as long as you keep backups from before: they open with it alone.\n", path)
+	}
+	return nil
+}
+
+// dropOldKeys leaves the newest key alone in the key file.
+func (h *house) dropOldKeys() error {
+	now, err := token.ReadKeyFile(h.cfg.Keys.File)
+	if err != nil {
+		return err
+	}
+	if !sameKeys(now, h.encryption.keys) {
+		return fmt.Errorf("%s was changed meanwhile: run the command again", h.cfg.Keys.File)
+	}
+	return token.ReplaceKeyFile(h.cfg.Keys.File, now[:1])
+}
+
+// allowed returns a check of the other processes that work on the store: whether the
+// command may go on while they run.
+func (c keysReencryptCommand) allowed(h *house) func(others []store.InstanceKeys) error {
+	newest, source := h.encryption.newestKey(), cmp.Or(h.cfg.Keys.File, token.KeyVariable)
+	return func(others []store.InstanceKeys) error {
+		var wrong []string
+		for _, i := range others {
+			if c.Compromised || !knows(i, newest) || c.DropOldKeys && !sealsWith(i, newest) {
+				wrong = append(wrong, fmt.Sprintf("one on %q that was started at %s", i.Host, second(i.StartedAt)))
+			}
+		}
+		if len(wrong) == 0 {
+			return nil
+		}
+		do := fmt.Sprintf("restart them with the keys that %s has now, or stop them", source)
+		if c.Compromised {
+			do = "stop them"
+		}
+		return fmt.Errorf("%d running server(s) cannot go on while the keys change: %s; %s, and run this command again (one that was killed counts as running for %v)",
+			len(wrong), strings.Join(wrong, ", "), do, store.InstanceTTL)
+	}
+}
+
+// resealed is what became of the values of a kind.
+type resealed struct {
+	name string
+	store.Resealed
+}
+
+// reencrypt seals all sealed values again that an older key has sealed. The keys without
+// which no server starts come first, in the transaction that looks at the other
+// processes: one that has none but an old key either runs already, and is found, or
+// cannot start any more.
+func (h *house) reencrypt(ctx context.Context, allowed func([]store.InstanceKeys) error) (done []resealed, err error) {
+	signing, err := token.NewBox(h.encryption.keys...)
+	if err != nil {
+		return nil, err
+	}
+	derived, err := derivedBox(h.encryption.keys...)
+	if err != nil {
+		return nil, err
+	}
+	err = h.store.Update(ctx, func(t *store.Tx) error {
+		if err := h.checkOthers(ctx, t, allowed); err != nil {
+			return err
+		}
+		keys, err := store.ResealIn(ctx, t, signingKeyColumn(), signing)
+		if err != nil {
+			return err
+		}
+		others, err := store.ResealIn(ctx, t, derivedKeyColumn(), derived)
+		if err != nil {
+			return err
+		}
+		done = []resealed{{"signing keys", keys}, {"derived keys", others}}
+		return recordKeyChange(t, h.encryption.newestKey(), keys.Changed+others.Changed > 0, "")
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range h.sealedColumns() {
+		counts, err := h.store.Reseal(ctx, c.column, c.box)
+		if err != nil {
+			return nil, fmt.Errorf("re-encrypting %s: %w; run the command again to go on", c.name, err)
+		}
+		done = append(done, resealed{c.name, counts})
+	}
+	return done, nil
+}
+
+func (h *house) checkOthers(ctx context.Context, r store.Reader, allowed func([]store.InstanceKeys) error) error {
+	others, err := h.store.OtherInstances(ctx, r, time.Now())
+	if err != nil {
+		return err
+	}
+	return allowed(others)
+}
+
+// replaceDerived gives the derived keys new values that no key-encryption key leads to.
+func (h *house) replaceDerived(ctx context.Context, allowed func([]store.InstanceKeys) error) error {
+	return h.store.Update(ctx, func(t *store.Tx) error {
+		if err := h.checkOthers(ctx, t, allowed); err != nil {
+			return err
+		}
+		for _, purpose := range derivedPurposes() {
+			key := make([]byte, 32)
+			rand.Read(key) // never fails
+			if err := keepDerived(t, h.encryption.newestKey(), purpose, key); err != nil {
+				return err
+			}
+		}
+		return recordKeyChange(t, h.encryption.newestKey(), true, "true")
+	})
+}
+
+// recordKeyChange records that the key-encryption key has changed.
+func recordKeyChange(t *store.Tx, newest []byte, changed bool, compromised string) error {
+	if !changed {
+		return nil
+	}
+	e := schemas.Event{
+		ID: schemas.NewID(), At: time.Now().UTC(), Action: "encryption-key.changed", Actor: schemas.Actor{Type: schemas.SystemActor},
+		Resource: schemas.ResourceRef{Type: "encryption-key", ID: token.KeyID(newest)},
+	}
+	if compromised != "" {
+		e.Detail = map[string]string{"compromised": compromised}
+	}
+	return t.Apply([]schemas.Change{schemas.RecordEvent{Event: e}})
+}
+
+// sealedColumn is a column of the store and the box that seals its values.
+type sealedColumn struct {
+	name   string
+	box    *token.Box
+	column store.SealedColumn
+}
+
+// sealedColumns are all columns that boxes seal.
+func (h *house) sealedColumns() []sealedColumn {
+	return []sealedColumn{
+		{"authenticator apps", h.boxes.factors, store.SealedColumn{
+			Table: "totp", Key: "user_id", Value: "secret", Parts: []string{"user_id"},
+			Belongs: func(parts []string) string { return nodes.TOTPOwner(parts[0]) },
+		}},
+		{"secrets of identity providers", h.boxes.providers, store.SealedColumn{
+			Table: "identity_providers", Key: "id", Value: "secret", Where: "secret IS NOT NULL", Parts: []string{"id", "issuer"},
+			Belongs: func(parts []string) string {
+				return directory.SecretOwner(&schemas.IdentityProvider{ID: parts[0], Issuer: parts[1]})
+			},
+		}},
+		{"mails and calls that wait", h.boxes.deliveries, store.SealedColumn{
+			Table: "deliveries", Key: "id", Value: "body", Where: "kind <> '" + schemas.LogoutDelivery + "'", Parts: []string{"kind", "id"},
+			Belongs: func(parts []string) string { return delivery.Owner(schemas.Delivery{Kind: parts[0], ID: parts[1]}) },
+		}},
+		{"sign-ins under way", h.boxes.runs, store.RunStates()},
+		{"passkey ceremonies under way", h.boxes.sessions, store.PasskeySessionStates()},
+	}
+}
+
+func signingKeyColumn() store.SealedColumn {
+	return store.SealedColumn{Table: "signing_keys", Key: "id", Value: "private", Parts: []string{"id"},
+		Belongs: func(parts []string) string { return parts[0] }}
+}
+
+func derivedKeyColumn() store.SealedColumn {
+	return store.SealedColumn{Table: "derived_keys", Key: "purpose", Value: "sealed", Parts: []string{"purpose"},
+		Belongs: func(parts []string) string { return derivedOwner(parts[0]) }}
+}
+
+// writeResealed writes one line for each kind of values.
+func writeResealed(w io.Writer, done []resealed) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "SEALED\tRE-ENCRYPTED\tUNCHANGED\tUNREADABLE")
+	unreadable := 0
+	for _, kind := range done {
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\n", kind.name, kind.Changed, kind.Current, kind.Unreadable)
+		unreadable += kind.Unreadable
+	}
+	var warning error
+	if unreadable > 0 {
+		_, warning = fmt.Fprintln(table, "Unreadable values were sealed with a key that is not in the list. They are left as they are.")
+	}
+	return errors.Join(warning, table.Flush())
+}

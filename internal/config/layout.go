@@ -1,0 +1,116 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The layout of the data folder. The database and the key that opens what is sealed in
+// it are in different folders, so that a copy of the database folder is of no use
+// without the other.
+const (
+	databaseFolder, databaseName = "database", "postern.db"
+	keysFolder, keyName          = "keys", "key-encryption.key"
+)
+
+// completeLayout places the database and the key-encryption key in the data folder,
+// unless they are configured.
+func (c *Config) completeLayout() {
+	if c.Database.Driver == "sqlite" {
+		c.Database.DSN = strings.TrimPrefix(c.Database.DSN, "file:")
+		if c.Database.DSN == "" {
+			c.Database.DSN = c.place(databaseFolder, databaseName)
+		}
+	}
+	if slices.ContainsFunc(c.Environ, func(entry string) bool { return strings.HasPrefix(entry, keyVariable+"=") && entry != keyVariable+"=" }) {
+		c.Keys.File = "" // the environment holds the key
+		return
+	}
+	if c.Keys.File == "" {
+		c.Keys.File = c.place(keysFolder, keyName)
+	}
+}
+
+// place returns where a file of the data folder is. Earlier versions kept all files in
+// the data folder itself; one that is still there is used, with a warning.
+func (c *Config) place(folder, name string) string {
+	path, former := filepath.Join(c.DataDir, folder, name), filepath.Join(c.DataDir, name)
+	switch {
+	case !exists(former):
+	case exists(path):
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s is not used, because there is %s: remove the one that is out of date", former, path))
+	default:
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s is used, where earlier versions kept it: the database and the key that opens it belong in different folders. "+
+			"Stop the server, then move it: mkdir -p -m 700 %s && mv %s* %[2]s/", former, filepath.Dir(path), former))
+		return former
+	}
+	return path
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// CheckSecretFiles checks the modes of all files that the configuration names and that
+// hold secrets. The error lists files with nothing but secrets that any user of the
+// machine can read or change. The warnings are about files that a group can read, which
+// is how some systems pass secrets to a service, and about files that hold secrets beside
+// other things. A file that is missing is not reported: whoever opens it does.
+func (c *Config) CheckSecretFiles() (warnings []string, err error) {
+	var faults []error
+	for _, file := range c.secretFiles() {
+		info, err := os.Stat(file.path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		mode := info.Mode().Perm()
+		complaint := fmt.Sprintf("%s: %s holds secrets and has mode %04o, expected a file that only its owner can read: chmod 600 %[2]s", file.key, file.path, mode)
+		switch {
+		case mode&0o027 != 0 && !file.mixed:
+			faults = append(faults, errors.New(complaint))
+		case mode&0o077 != 0:
+			warnings = append(warnings, complaint)
+		}
+	}
+	return warnings, errors.Join(faults...)
+}
+
+// secretFile is a file with secrets.
+type secretFile struct {
+	key, path string // the configuration key that names it, and where it is
+	mixed     bool   // whether it also holds what is no secret
+}
+
+func (c *Config) secretFiles() []secretFile {
+	files := []secretFile{{key: "keys.file", path: c.Keys.File}, {key: "tls.key_file", path: c.TLS.KeyFile}}
+	if c.TLS.KeyFile == "" && !c.Server.HTTPOnly {
+		files = append(files, secretFile{key: "data_dir", path: filepath.Join(c.DataDir, "tls", "key.pem")})
+	}
+	if c.Database.Driver == "sqlite" {
+		files = append(files, secretFile{key: "database.dsn", path: c.Database.DSN, mixed: true})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.HTTP.Targets)) {
+		t, key := c.HTTP.Targets[name], "http.targets."+name
+		files = append(files, secretFile{key: key + ".secret_file", path: t.SecretFile}, secretFile{key: key + ".authorization_file", path: t.AuthorizationFile})
+	}
+	return append(files, secretFile{key: "the configuration file", path: c.SecretsFrom, mixed: true})
+}
+
+// holdsSecrets reports whether one of a configuration file's values is a secret.
+func holdsSecrets(values map[string]any) bool {
+	dsn, _ := values["database.dsn"].(string)
+	found := values["mail.password"] != nil || strings.Contains(dsn, "password") || strings.Contains(dsn, "@") && strings.Contains(dsn, "://")
+	targets, _ := values["http.targets"].(map[string]any)
+	for _, t := range targets {
+		members, _ := t.(map[string]any)
+		found = found || members["secret"] != nil || members["authorization"] != nil
+	}
+	return found
+}
