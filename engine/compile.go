@@ -22,6 +22,7 @@ const (
 	RuleEnd             = "end"             // no path leads from the node to an end
 	RuleCircle          = "circle"          // a step that does not end, or takes long
 	RuleInput           = "input"           // one input identifier has two types
+	RuleSecret          = "secret"          // a node would read a password or a code that it does not verify
 	RuleNeeds           = "needs"           // a node needs what is not certain there
 	RuleTakeover        = "takeover"        // a credential could be bound to somebody else's account
 	RuleUnauthenticated = "unauthenticated" // somebody could get in without authenticating

@@ -171,3 +171,10 @@ type Needer interface {
 type Collector interface {
 	Collects() map[string]schemas.InputType
 }
+
+// SecretUser is an Executor that verifies or sets a secret which a prompt of the same
+// step may have collected. It names the input of the secret. A Visit has the value for
+// that node alone; no other node ever sees a secret that it did not ask for itself.
+type SecretUser interface {
+	UsesSecret() string
+}

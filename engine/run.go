@@ -98,21 +98,34 @@ func (r *run) record(ttl time.Duration) (*schemas.Run, error) {
 
 // visit is what the executor of the current node sees.
 func (r *run) visit(answer *Answer) *Visit {
-	inputs := maps.Clone(r.state.Inputs)
-	if inputs == nil {
-		inputs = map[string]string{}
-	}
-	maps.Copy(inputs, r.secrets)
 	v := &Visit{
 		ExecutionID: r.rec.ID, Revision: r.rec.Revision, FlowType: r.graph.flow.FlowType, Application: r.app,
 		Request: r.request, Now: r.now, Answer: answer, Keep: r.state.Keep,
-		Inputs: inputs, Replies: r.state.Replies, Subject: r.state.Subject, Facts: r.facts, Pending: r.changes, Authentication: r.state.Auth,
+		Inputs: r.inputs(), Replies: r.state.Replies, Subject: r.state.Subject, Facts: r.facts, Pending: r.changes, Authentication: r.state.Auth,
 		Identity: r.state.Held,
 	}
 	if b := r.state.Bound; b != nil {
 		v.AuthRequestID, v.Login, v.LoginHint = b.ID, b.Login, b.LoginHint
 	}
 	return v
+}
+
+// inputs returns the values that the current node may read. It reads no secret but the
+// one that it verifies or sets: a prompt asks for a password in the name of the service,
+// and whoever wrote the flow must not get it, even if a check of the flow were wrong.
+func (r *run) inputs() map[string]string {
+	inputs := map[string]string{}
+	for identifier, value := range r.state.Inputs {
+		if !r.graph.inputs[identifier].Secret() {
+			inputs[identifier] = value
+		}
+	}
+	if user, ok := r.graph.nodes[r.at].exec.(SecretUser); ok {
+		if value, collected := r.secrets[user.UsesSecret()]; collected {
+			inputs[user.UsesSecret()] = value
+		}
+	}
+	return inputs
 }
 
 // take notes what a decision says beside where to go.

@@ -24,8 +24,9 @@ type Visit struct {
 	// ever sees it, and no client.
 	Keep json.RawMessage
 
-	// Inputs are the values collected so far. Secret ones (passwords, one-time
-	// codes) are among them only in the step that brought them.
+	// Inputs are the values collected so far. A secret one (a password, a one-time
+	// code) is among them only in the step that brought it, and only for the
+	// SecretUser of that input.
 	Inputs map[string]string
 	// Replies are what services have answered, by the names that the flow gives them, and
 	// the names of their values. A value is a string, a bool or a float64.

@@ -170,6 +170,11 @@ func configurations(n schemas.Node) []configuration {
 					delete(m[member].([]any)[i].(map[string]any), "required")
 				})
 			}
+			if member == "inputs" && one["autocomplete"] != "current-password" {
+				add(fmt.Sprintf("asks for a password as %v", one["identifier"]), func(m map[string]any) {
+					m[member].([]any)[i].(map[string]any)["autocomplete"] = "section-a current-password"
+				})
+			}
 			if member == "actions" && !strings.Contains(fmt.Sprint(one), "inputs:") {
 				add(fmt.Sprintf("submits nothing by %v", one["ref"]), func(m map[string]any) {
 					m[member].([]any)[i].(map[string]any)["inputs"] = []any{}

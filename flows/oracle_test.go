@@ -89,6 +89,7 @@ type oracle struct {
 	index   map[string]int
 	with    []config
 	inputs  map[string]bool // those that the flow does anything with; true: that name somebody
+	secrets map[string]bool // those that users type a password or a code into
 	seen    map[moment]bool
 	todo    []moment
 	verdict verdict
@@ -98,6 +99,7 @@ type oracle struct {
 type config struct {
 	Inputs []struct {
 		Identifier, Type string
+		Autocomplete     string
 		Required         bool
 	}
 	Actions []struct {
@@ -141,7 +143,7 @@ func (o *oracle) mention(inputs ...string) {
 const mostMoments = 60_000
 
 func judge(flow *schemas.Flow) verdict {
-	o := &oracle{flow: flow, index: map[string]int{}, with: make([]config, len(flow.Nodes)), inputs: map[string]bool{}, seen: map[moment]bool{}}
+	o := &oracle{flow: flow, index: map[string]int{}, with: make([]config, len(flow.Nodes)), inputs: map[string]bool{}, secrets: map[string]bool{}, seen: map[moment]bool{}}
 	for i, n := range slices.Backward(flow.Nodes) {
 		o.index[n.ID] = i
 		if len(n.With) > 0 {
@@ -151,6 +153,9 @@ func judge(flow *schemas.Flow) verdict {
 		}
 	}
 	for i, n := range flow.Nodes {
+		if n.Use == "prompt" {
+			o.noteSecrets(o.with[i])
+		}
 		switch c := o.with[i]; n.Use {
 		case "user-resolve":
 			o.inputs[c.From] = true
@@ -223,6 +228,7 @@ func (o *oracle) leave(m moment, outcome string) {
 
 // play does all that may happen at a node.
 func (o *oracle) play(m moment) {
+	o.readSecrets(m)
 	switch c := o.with[m.node]; o.flow.Nodes[m.node].Use {
 	case "prompt":
 		o.prompt(m, c)
@@ -311,7 +317,7 @@ func (o *oracle) prompt(m moment, c config) {
 			submits := a.Inputs == nil || slices.Contains(a.Inputs, in.Identifier)
 			var values []person
 			switch {
-			case !used || !submits || in.Type == "PASSWORD_INPUT" || in.Type == "OTP_INPUT":
+			case !used || !submits || o.secrets[in.Identifier]:
 				values = []person{nobody}
 			case names:
 				values = []person{victim, attacker, ghost}

@@ -16,6 +16,9 @@ var pieces = []struct {
 }{
 	{"prompt", `{"inputs": [{"identifier": "username", "type": "TEXT_INPUT", "required": true}], "actions": [{"ref": "go"}, {"ref": "back", "inputs": []}]}`, []string{"go", "back"}},
 	{"prompt", `{"inputs": [{"identifier": "email", "type": "EMAIL_INPUT"}], "actions": [{"ref": "go"}, {"ref": "back"}]}`, []string{"go", "back"}},
+	{"prompt", `{"inputs": [{"identifier": "username", "type": "TEXT_INPUT", "required": true}, {"identifier": "pin", "type": "TEXT_INPUT", "required": true, "autocomplete": "one-time-code"}], "actions": [{"ref": "go"}, {"ref": "back"}]}`, []string{"go", "back"}},
+	{"user-create", `{"attributes": {"username": "username", "nickname": "pin"}}`, []string{"created", "taken"}},
+	{"decision", `{"cases": [{"when": "has(inputs.pin) && inputs.pin == 'x'", "outcome": "yes"}]}`, []string{"yes", "otherwise"}},
 	{"prompt", `{"actions": [{"ref": "go"}, {"ref": "back"}]}`, []string{"go", "back"}},
 	{"user-resolve", `{"by": ["username"], "from": "username"}`, []string{"found", "missing"}},
 	{"user-resolve", `{"by": ["email"], "from": "email"}`, []string{"found", "missing"}},

@@ -145,7 +145,7 @@ func TestExpressionProblems(t *testing.T) {
 		{"types that do not compare", "user.hasPasskey == 'yes'", "no matching overload"},
 		{"an input nobody collects", "inputs.usernmae == 'x'", `at 1:7 of the expression: no prompt of this flow collects an input "usernmae"; it collects age`},
 		{"not even to test for", "has(inputs.usernmae)", "no prompt of this flow collects"},
-		{"a secret", "inputs.password == 'x'", `input "password" is a PASSWORD_INPUT`},
+		{"a secret", "inputs.password == 'x'", `the input "password" is a secret (PASSWORD_INPUT)`},
 		{"an input chosen as it runs", "inputs[request.language] == 'x'", "name the input"},
 		{"a broken pattern", "inputs.username.matches('(')", "invalid matches argument"},
 		{"too deep", strings.Repeat("(", 200) + "true" + strings.Repeat(")", 200), "recursion limit"},

@@ -98,11 +98,14 @@ type expression struct {
 type fault struct {
 	at      common.Location
 	message string
+	rule    string // "" for RuleShape
 }
 
 // problem tells the fault at the path of the expression. The place inside is
 // part of the message, since an expression may have several lines of its own.
-func (f fault) problem(path string) schemas.Problem { return problem(path, "%s", f.placed()) }
+func (f fault) problem(path string) schemas.Problem {
+	return schemas.Problem{Rule: f.rule, Path: path, Message: f.placed()}
+}
 
 func (f fault) placed() string {
 	if f.at == nil || f.at.Line() < 1 {
@@ -129,17 +132,17 @@ func compileTyped(env *cel.Env, c *engine.Config, text string, given engine.Fact
 	if issues.Err() != nil {
 		var faults []fault
 		for _, issue := range issues.Errors() {
-			faults = append(faults, fault{issue.Location, explained(issue.Message, c)})
+			faults = append(faults, fault{at: issue.Location, message: explained(issue.Message, c)})
 		}
 		return e, faults
 	}
 	native := checked.NativeRep()
 	if message := unfit(checked.OutputType()); message != "" {
-		return e, []fault{{native.SourceInfo().GetStartLocation(native.Expr().ID()), message}}
+		return e, []fault{{at: native.SourceInfo().GetStartLocation(native.Expr().ID()), message: message}}
 	}
 	program, err := env.Program(checked, cel.CostLimit(maxExpressionCost))
 	if err != nil {
-		return e, []fault{{nil, err.Error()}}
+		return e, []fault{{message: err.Error()}}
 	}
 	e.program = program
 	w := walker{info: native.SourceInfo(), into: e}

@@ -36,7 +36,7 @@ func (e *expression) checkInputs(c *engine.Config) []fault {
 		}
 		seen[use.identifier] = true
 		for _, p := range checkInput(c, "", use.identifier) {
-			faults = append(faults, fault{use.at, p.Message})
+			faults = append(faults, fault{at: use.at, message: p.Message, rule: p.Rule})
 		}
 	}
 	return faults
@@ -48,7 +48,7 @@ func (e *expression) needs() []engine.Need {
 	if e.user != nil {
 		needs = append(needs, engine.Need{
 			AnyOf: []engine.Fact{engine.User},
-			Why:   fault{e.user, "it reads user"}.placed(),
+			Why:   fault{at: e.user, message: "it reads user"}.placed(),
 			Mend:  "put a node before it that establishes the user on every path, or user.isAuthenticated && before what it reads",
 		})
 	}
@@ -60,7 +60,7 @@ func (e *expression) needs() []engine.Need {
 		seen[use.identifier] = true
 		needs = append(needs, engine.Need{
 			AnyOf: []engine.Fact{engine.InputFact(use.identifier)},
-			Why:   fault{use.at, fmt.Sprintf("it reads the input %q", use.identifier)}.placed(),
+			Why:   fault{at: use.at, message: fmt.Sprintf("it reads the input %q", use.identifier)}.placed(),
 			Mend:  fmt.Sprintf("put has(inputs.%s) && before it, or make the input required", use.identifier),
 		})
 	}
@@ -171,7 +171,7 @@ func (w *walker) walkCall(e ast.Expr, given engine.Facts) {
 		return
 	case operators.Index:
 		if isIdent(args[0], "inputs") {
-			w.faults = append(w.faults, fault{w.at(e), "which input this reads is only known when it runs, so it cannot be checked; name the input"})
+			w.faults = append(w.faults, fault{at: w.at(e), message: "which input this reads is only known when it runs, so it cannot be checked; name the input"})
 		}
 	}
 	if c.IsMemberFunction() {

@@ -79,7 +79,7 @@ func (e *expression) replyNeeds() (needs []engine.Need) {
 		seen[use.name] = true
 		needs = append(needs, engine.Need{
 			AnyOf: engine.ReplyFacts(use.name),
-			Why:   fault{use.at, fmt.Sprintf("it reads what is kept as %q", use.name)}.placed(),
+			Why:   fault{at: use.at, message: fmt.Sprintf("it reads what is kept as %q", use.name)}.placed(),
 			Mend: fmt.Sprintf("lead here from the success of the node that keeps it as %q; what it asked about must not be asked for anew in between",
 				use.name),
 		})

@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -32,10 +33,41 @@ type field struct {
 	pattern *regexp.Regexp
 }
 
+// secretType returns the type of the secret that autocomplete tokens have browsers fill
+// in, "" for none. The tokens stand between blanks, in any case (HTML Living Standard,
+// §4.10.18.7.1).
+func secretType(autocomplete string) schemas.InputType {
+	for token := range strings.FieldsSeq(autocomplete) {
+		switch strings.ToLower(token) {
+		case "current-password", "new-password":
+			return schemas.PasswordInput
+		case "one-time-code":
+			return schemas.OTPInput
+		}
+	}
+	return ""
+}
+
+// guardSecret makes an input secret that browsers fill in with a secret, whatever type it
+// declares: a password must not be kept, nor be readable, because it was declared a text.
+func (f *field) guardSecret() (found []schemas.Problem) {
+	secret := secretType(f.Autocomplete)
+	switch {
+	case secret == "" || f.Type.Secret():
+	case f.Type == schemas.SelectInput, f.Type == schemas.HiddenInput:
+		p := problem("autocomplete", "%q asks the browser for a secret, which a %s does not take; use the type %s", f.Autocomplete, f.Type, secret)
+		p.Rule = engine.RuleSecret
+		found = append(found, p)
+	default:
+		f.Type = secret
+	}
+	return found
+}
+
 // compile prepares the field and returns what is wrong with its declaration,
 // with paths relative to it.
 func (f *field) compile() []schemas.Problem {
-	var found []schemas.Problem
+	found := f.guardSecret()
 	if f.Type == schemas.SelectInput && len(f.Options) == 0 {
 		found = append(found, problem("options", "a SELECT needs the options to choose from"))
 	}

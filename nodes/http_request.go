@@ -148,7 +148,7 @@ func newHTTPRequest(c *engine.Config, d Deps, env environment) (engine.Executor,
 		compiled, faults := compileTyped(e, c, with.Body[name], nil, notJSON)
 		faults = append(faults, compiled.checkInputs(c)...)
 		if compiled.allInputs {
-			faults = append(faults, fault{nil, "it would send whatever people have typed; name the inputs that are to be sent"})
+			faults = append(faults, fault{message: "it would send whatever people have typed; name the inputs that are to be sent"})
 		}
 		for _, f := range faults {
 			found = append(found, f.problem(bodyPath(name)))

@@ -46,12 +46,12 @@ const promptSchema = `{
           },
           "type": {
             "enum": ["TEXT_INPUT", "EMAIL_INPUT", "PASSWORD_INPUT", "OTP_INPUT", "PHONE_INPUT", "NUMBER_INPUT", "DATE_INPUT", "SELECT", "HIDDEN"],
-            "description": "What the input takes. Values of PASSWORD_INPUT and OTP_INPUT are used in the step that brought them and never kept."
+            "description": "What the input takes. PASSWORD_INPUT and OTP_INPUT are secret: their values are used in the step that brought them, by the node that verifies or sets them, and never kept."
           },
           "label": {"type": "string", "description": "What the person reads beside the input; by default the identifier."},
           "placeholder": {"type": "string", "description": "A hint inside the empty input."},
           "required": {"type": "boolean", "default": false, "description": "Whether an action that submits the input needs a value; by default not."},
-          "autocomplete": {"type": "string", "description": "The HTML autocomplete tokens, such as 'username webauthn'."},
+          "autocomplete": {"type": "string", "description": "The HTML autocomplete tokens, such as 'username webauthn'. With current-password or new-password the input is a PASSWORD_INPUT, with one-time-code an OTP_INPUT, whatever its type."},
           "options": {
             "type": "array", "minItems": 1, "uniqueItems": true,
             "description": "What a SELECT offers.",

@@ -259,3 +259,36 @@ func FuzzFieldAccept(f *testing.F) {
 		}
 	})
 }
+
+// An input that browsers fill in with a secret is one, whatever its type.
+func TestAudit04AutocompleteMakesASecret(t *testing.T) {
+	for _, test := range []struct {
+		declared     schemas.InputType
+		autocomplete string
+		want         schemas.InputType
+	}{
+		{schemas.TextInput, "current-password", schemas.PasswordInput},
+		{schemas.EmailInput, "new-password", schemas.PasswordInput},
+		{schemas.NumberInput, "one-time-code", schemas.OTPInput},
+		{schemas.TextInput, "section-a\tshipping CURRENT-Password webauthn", schemas.PasswordInput},
+		{schemas.OTPInput, "current-password", schemas.OTPInput}, // a secret as it is
+		{schemas.PasswordInput, "one-time-code", schemas.PasswordInput},
+		{schemas.TextInput, "username webauthn", schemas.TextInput},
+		{schemas.TextInput, "my-current-password", schemas.TextInput},
+	} {
+		with := strings.NewReplacer("TYPE", string(test.declared), "TOKENS", strings.ReplaceAll(test.autocomplete, "\t", `\t`)).Replace(
+			`{"inputs": [{"identifier": "x", "type": "TYPE", "required": true, "autocomplete": "TOKENS"}], "actions": [{"ref": "go"}]}`)
+		exec := newWorld(t).make(t, "prompt", with, nil)
+		if got := exec.(engine.Collector).Collects()["x"]; got != test.want {
+			t.Errorf("%s with %q is collected as %s, want %s", test.declared, test.autocomplete, got, test.want)
+		}
+		ask := run(t, exec, visit()).Ask
+		if got := ask.Components[0].Components[0].Type; got != string(test.want) || ask.Inputs[0].Type != test.want {
+			t.Errorf("%s with %q is shown as %s, want %s", test.declared, test.autocomplete, got, test.want)
+		}
+		certain := slices.Contains(exec.(engine.Shaper).Outcomes()[0].Establishes, engine.InputFact("x"))
+		if certain == test.want.Secret() {
+			t.Errorf("%s with %q: a secret is never certain", test.declared, test.autocomplete)
+		}
+	}
+}

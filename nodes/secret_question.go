@@ -47,6 +47,9 @@ func (q secretQuestion) Collects() map[string]schemas.InputType {
 	return map[string]schemas.InputType{q.input: q.form.fields[0].Type}
 }
 
+// UsesSecret names the input: the node verifies or sets what it brings.
+func (q secretQuestion) UsesSecret() string { return q.input }
+
 // secret returns what was answered or, on arrival, what an earlier node of the
 // same step collected; "" when there is none.
 func (q secretQuestion) secret(v *engine.Visit) string {

@@ -29,7 +29,7 @@ func problem(path, format string, args ...any) schemas.Problem {
 }
 
 // checkInput reports a reference to an input that no prompt collects, or that
-// is secret and thus not there when the node runs.
+// is secret: the engine shows it to no node but the one that verifies or sets it.
 func checkInput(c *engine.Config, path, identifier string) []schemas.Problem {
 	t, collected := c.Inputs[identifier]
 	switch {
@@ -39,8 +39,10 @@ func checkInput(c *engine.Config, path, identifier string) []schemas.Problem {
 		return []schemas.Problem{problem(path, "no prompt of this flow collects an input %q; %s",
 			identifier, collects(c))}
 	case t.Secret():
-		return []schemas.Problem{problem(path, "input %q is a %s: a secret is used in the step that brought it "+
-			"and never kept, so it cannot be used here", identifier, t)}
+		secret := problem(path, "the input %q is a secret (%s): only a node that verifies or sets it, such as password-authenticate, "+
+			"password-set or totp, may read it; use another input here", identifier, t)
+		secret.Rule = engine.RuleSecret
+		return []schemas.Problem{secret}
 	}
 	return nil
 }

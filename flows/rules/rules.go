@@ -130,6 +130,15 @@ func graphRules() []Rule {
 			Mend: "Rename one of the two, or give both the same type.",
 		},
 		{
+			ID: engine.RuleSecret, Title: "a node would read a password or a code that it does not verify",
+			Why: "Users type a password or a one-time code because the service asks for it, on its own page. If a flow could store such a value as an attribute, " +
+				"compare it in an expression or send it to another service, whoever writes the flow would get the passwords of everybody who signs in. " +
+				"So a secret goes only to the node that verifies or sets it: `password-authenticate`, `password-set`, `totp`, `totp-register`, `recovery-code`. " +
+				"An input is secret if its type is `PASSWORD_INPUT` or `OTP_INPUT`, and also if its `autocomplete` has `current-password`, `new-password` or `one-time-code`, whatever its type.",
+			Mend: "Take the value from another input. If the input is not meant for a secret, remove that token from its `autocomplete`. " +
+				"To check a code of your own, such as an invitation, ask for it in a `TEXT_INPUT` without the token.",
+		},
+		{
 			ID: engine.RuleSubflow, Title: "a sub-flow cannot be put where a node names it",
 			Why: "A node of the kind `flow` stands for the nodes of a sub-flow, and the flow is proven with these in its place. That takes a sub-flow of that handle, " +
 				"which keeps the rules by itself, is not a part of itself by whatever way, and leaves the whole of a size that people can look through.",

@@ -1,0 +1,83 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// spy notes the inputs that its node sees, and goes on.
+type spy struct{ saw *map[string]string }
+
+func (s spy) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
+	*s.saw = maps.Clone(v.Inputs)
+	return engine.Leave("a"), nil
+}
+
+// verifier is a spy that verifies the password.
+type verifier struct{ spy }
+
+func (verifier) UsesSecret() string { return "password" }
+
+// While a run lasts, no node sees a secret but the one that verifies or sets it, even if
+// the check of the flow had let another refer to it.
+func TestAudit04OnlyTheVerifierSeesASecret(t *testing.T) {
+	var before, verifies, after map[string]string
+	kinds := testKinds()
+	for name, executor := range map[string]engine.Executor{
+		"before": spy{&before}, "verify": verifier{spy{&verifies}}, "after": spy{&after},
+	} {
+		kinds[name] = &engine.Kind{Name: name, Outcomes: outcomes("a"), New: func(*engine.Config) (engine.Executor, []schemas.Problem) { return executor, nil }}
+	}
+	flow := flowOf(schemas.Registration, "f form n", "n before v", "v verify x", "x after q", "q ask a=n b=end")
+	g, problems := engine.Compile(flow, kinds)
+	if g == nil {
+		t.Fatal(problems)
+	}
+	w := newWorldOf(t, g)
+	s := w.send(w.start(nil), "a", "name", "ada", "password", "Tarn-ferry-slate-41")
+	if before["password"] != "" || after["password"] != "" || verifies["password"] != "Tarn-ferry-slate-41" {
+		t.Errorf("before %v, verifier %v, after %v", before, verifies, after)
+	}
+	if before["name"] != "ada" || verifies["name"] != "ada" || after["name"] != "ada" {
+		t.Errorf("before %v, verifier %v, after %v: the name is no secret", before, verifies, after)
+	}
+	w.send(s, "a") // a later step has no secret of an earlier one
+	if verifies["password"] != "" {
+		t.Errorf("a later step sees %v", verifies)
+	}
+}
+
+// replaced returns the kept state of a run with one part replaced.
+func replaced(t *testing.T, state json.RawMessage, part, by string) json.RawMessage {
+	t.Helper()
+	if !strings.Contains(string(state), part) {
+		t.Fatalf("the state %s has no %s", state, part)
+	}
+	return json.RawMessage(strings.Replace(string(state), part, by, 1))
+}
+
+// A run of an earlier version may have kept a value that is a secret by now.
+func TestAudit04KeptSecretIsNotRead(t *testing.T) {
+	var before map[string]string
+	kinds := testKinds()
+	kinds["before"] = &engine.Kind{Name: "before", Outcomes: outcomes("a"), New: func(*engine.Config) (engine.Executor, []schemas.Problem) { return spy{&before}, nil }}
+	g, problems := engine.Compile(flowOf(schemas.Registration, "f form q", "q ask a=n b=end", "n before end"), kinds)
+	if g == nil {
+		t.Fatal(problems)
+	}
+	w := newWorldOf(t, g)
+	s := w.send(w.start(nil), "a", "name", "ada")
+	rec := w.mem.runs[s.ExecutionID]
+	rec.State = replaced(t, rec.State, `"name":"ada"`, `"name":"ada","password":"Tarn-ferry-slate-41"`)
+	w.mem.runs[s.ExecutionID] = rec
+	w.send(s, "a")
+	if len(before) != 1 || before["name"] != "ada" {
+		t.Errorf("the node saw %v", before)
+	}
+}
