@@ -112,7 +112,7 @@ func (p *passkeyAuthenticate) begin(ctx context.Context, v *engine.Visit) (*engi
 }
 
 // request says whose passkeys may answer. For a user that does not exist, or
-// has no passkey, the options list one that nobody has: an empty list would
+// has no passkey, the options list some that nobody has: an empty list would
 // tell.
 func (p *passkeyAuthenticate) request(ctx context.Context, v *engine.Visit) (*passkey.AuthenticationRequest, error) {
 	r := &passkey.AuthenticationRequest{
@@ -132,13 +132,10 @@ func (p *passkeyAuthenticate) request(ctx context.Context, v *engine.Visit) (*pa
 	if err != nil {
 		return nil, err
 	}
-	r.UserID, r.Allow = v.Subject.UserID, allow
-	if len(r.Allow) == 0 {
-		// By the name that was typed where there is one: by the user's id, the same
-		// decoy under two names would tell that both are one user's.
-		name := cmp.Or(schemas.IdentifierKey(v.Subject.Name), v.Subject.UserID)
-		r.Decoys = []schemas.Bytes{passkey.Decoy(p.deps.DecoySecret, name)}
-	}
+	// By the name that was typed where there is one: by the user's id, the same decoys
+	// under two names would tell that both are one user's.
+	name := cmp.Or(schemas.IdentifierKey(v.Subject.Name), v.Subject.UserID)
+	r.UserID, r.Allow, r.Decoys = v.Subject.UserID, allow, passkey.Decoys(p.deps.DecoySecret, name)
 	return r, nil
 }
 

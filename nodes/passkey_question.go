@@ -18,6 +18,7 @@ const (
 	attestationInput       = "attestationObject"
 	credentialNameInput    = "credentialName"
 	attachmentInput        = "authenticatorAttachment"
+	transportsInput        = "transports" // separated by spaces
 	authenticatorDataInput = "authenticatorData"
 	signatureInput         = "signature"
 	userHandleInput        = "userHandle"

@@ -3,6 +3,7 @@ package nodes
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"github.com/postern-id/postern/engine"
@@ -87,7 +88,7 @@ func newPasskeyRegister(c *engine.Config, d Deps) (engine.Executor, []schemas.Pr
 	p := &passkeyRegister{passkeyRegisterWith: with, deps: d, question: passkeyQuestion{
 		label:    cmp.Or(with.Label, "Create a passkey"),
 		required: []string{credentialIDInput, clientDataInput, attestationInput},
-		optional: []string{credentialNameInput, attachmentInput},
+		optional: []string{credentialNameInput, attachmentInput, transportsInput},
 		others:   with.Optional.buttons(),
 	}}
 	return p, found
@@ -146,6 +147,7 @@ func (p *passkeyRegister) finish(ctx context.Context, v *engine.Visit) (*engine.
 		AttestationObject: in[attestationInput],
 		Name:              in[credentialNameInput],
 		Attachment:        in[attachmentInput],
+		Transports:        strings.Fields(in[transportsInput]),
 	}, v.Now)
 	if err == nil {
 		err = p.checkUnknown(ctx, credential.ID)

@@ -105,8 +105,7 @@ func TestMalformedRequests(t *testing.T) {
 		{regFinish, `{"sessionToken":"x","publicKeyCredential":` + attestedJSON + `,"sessiontoken":"y"}`, "", 400, request, `unknown member "sessiontoken"`},
 		{regFinish, `{"sessionToken":"` + long + `"}`, "", 413, "payload_too_large", "262144 bytes"},
 		// /auth/passkey/start
-		{authStart, `{"userId":""}`, "", 400, request, "leave it out"},
-		{authStart, `{"userId":"nobody"}`, "", 400, schemas.CodeUserNotFound, `"nobody"`},
+		{authStart, `{"userId":"` + strings.Repeat("x", 65) + `"}`, "", 400, request, "which has 36 characters, got 65"},
 		{authStart, `{"userId":["x"]}`, "", 400, request, "userId: expected a string, got a list"},
 		{authStart, `{"userID":"x"}`, "", 400, request, `did you mean "userId"?`},
 		{authStart, `{"relyingPartyId":"evil-example.com"}`, "", 400, config, `"evil-example.com"`},
@@ -194,7 +193,7 @@ func TestSeveralFaultsAreToldTogether(t *testing.T) {
 		{regStart, `{"authenticatorSelection":{"userVerification":"a","authenticatorAttachment":"b","residentKey":"c","requireResidentKey":"d","e":1},"attestation":"f"}`,
 			"userId authenticatorSelection.userVerification authenticatorSelection.authenticatorAttachment authenticatorSelection.residentKey authenticatorSelection.requireResidentKey authenticatorSelection.e attestation"},
 		{regStart, `{"authenticatorSelection":[],"attestation":7}`, "userId authenticatorSelection attestation"},
-		{authStart, `{"userId":"","relyingPartyId":7,"sessiontoken":"x"}`, "userId relyingPartyId sessiontoken"},
+		{authStart, `{"userId":"` + strings.Repeat("x", 65) + `","relyingPartyId":7,"sessiontoken":"x"}`, "userId relyingPartyId sessiontoken"},
 		{authStart, `{"sessionToken":7,"foo":1}`, "sessionToken foo"},
 		{regFinish, `{}`, "publicKeyCredential sessionToken"},
 		{regFinish, `{"publicKeyCredential":{},"foo":1}`, "sessionToken publicKeyCredential.id publicKeyCredential.response.attestationObject publicKeyCredential.response.clientDataJSON foo"},

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -50,6 +51,10 @@ type Options struct {
 	// Open reports whether the API stands open: then a request without a token
 	// may do everything. Nil: never.
 	Open func(ctx context.Context) bool
+	// DecoySecret keys the passkeys that are listed for users who do not exist: 32
+	// random bytes, the same on every instance for as long as the store lasts. Nil: it
+	// is made up, and good for this process.
+	DecoySecret []byte
 	// SessionTTL is how long a passkey session token may be used; zero means
 	// passkey.DefaultTimeout.
 	SessionTTL time.Duration
@@ -144,6 +149,10 @@ type server struct {
 func New(o Options) http.Handler {
 	if o.SessionTTL == 0 {
 		o.SessionTTL = passkey.DefaultTimeout
+	}
+	if o.DecoySecret == nil {
+		o.DecoySecret = make([]byte, 32)
+		rand.Read(o.DecoySecret) // never fails
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

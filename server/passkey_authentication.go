@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,17 +11,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// authenticationStart is the body of POST /auth/passkey/start. Without userId
-// anybody may answer who has a discoverable passkey.
+// authenticationStart is the body of POST /auth/passkey/start. Without userId, or with
+// an empty one, any discoverable passkey may answer.
 type authenticationStart struct {
 	UserID         *string `json:"userId"`
 	RelyingPartyID string  `json:"relyingPartyId"`
 	SessionToken   *string `json:"sessionToken"` // of an earlier start that this one replaces
 }
 
+// longestUserID is more than the id of any user has.
+const longestUserID = 64
+
 func (b *authenticationStart) check() []schemas.Problem {
-	if b.UserID != nil && *b.UserID == "" {
-		return []schemas.Problem{{Path: "userId", Message: "expected the id of a user, got an empty string; leave it out to let anybody with a passkey answer"}}
+	if n := len(text(b.UserID)); n > longestUserID {
+		return []schemas.Problem{{Path: "userId", Message: fmt.Sprintf("expected the id of a user, which has 36 characters, got %d", n)}}
 	}
 	return nil
 }
@@ -30,12 +34,11 @@ type authenticationOptions struct {
 	SessionToken string          `json:"sessionToken"`
 }
 
-// startAuthentication is POST /auth/passkey/start. A newer start for a user
-// voids the older one. A start without a user voids none by itself: nothing
-// tells which of them are one client's, and two tabs that wait with conditional
-// UI must not void each other for ever. A client that begins anew may send the
-// sessionToken of its older start, and that is void from now on. A stale one is
-// no mistake: its session is void, as it should be.
+// startAuthentication is POST /auth/passkey/start. Whoever knows a user's id, as every
+// application does that the user signed in to, can send it. So a start voids only the
+// one whose sessionToken it brings, and not what another client has begun for the same
+// user; and the reply does not tell whether there is such a user. A stale sessionToken
+// is no mistake: its session is void, as it should be.
 func (s *server) startAuthentication(w http.ResponseWriter, r *http.Request) error {
 	var body authenticationStart
 	if err := readJSON(w, r, smallBody, &body); err != nil {
@@ -43,7 +46,7 @@ func (s *server) startAuthentication(w http.ResponseWriter, r *http.Request) err
 	}
 	request, err := s.authenticationRequest(r, &body)
 	if err != nil {
-		return named(err)
+		return err
 	}
 	options, state, err := s.Passkeys.BeginAuthentication(*request)
 	if err != nil {
@@ -52,28 +55,25 @@ func (s *server) startAuthentication(w http.ResponseWriter, r *http.Request) err
 	if err := s.giveUpSession(r.Context(), body.SessionToken); err != nil {
 		return err
 	}
-	owner := request.UserID
-	if owner == "" {
-		owner = nobody()
-	}
-	token, err := s.openSession(r.Context(), schemas.AuthenticationCeremony, owner, state)
+	token, err := s.openSession(r.Context(), schemas.AuthenticationCeremony, nobody(), state)
 	if err != nil {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, authenticationOptions{options, token})
 }
 
+// authenticationRequest lists the passkeys of the user, which the browser needs to know
+// to find those that are not discoverable. For an id that is nobody's it does the same,
+// finds none, and lists decoys: the ceremony then fails at its finish.
 func (s *server) authenticationRequest(r *http.Request, body *authenticationStart) (*passkey.AuthenticationRequest, error) {
-	request := &passkey.AuthenticationRequest{RPID: body.RelyingPartyID}
-	if body.UserID == nil {
+	request := &passkey.AuthenticationRequest{RPID: body.RelyingPartyID, UserID: text(body.UserID)}
+	if request.UserID == "" {
 		return request, nil
 	}
-	user, err := s.Store.User(r.Context(), *body.UserID)
-	if err != nil {
-		return nil, err
-	}
-	request.UserID = user.ID
-	request.Allow, err = s.Store.Credentials(r.Context(), user.ID)
+	var err error
+	request.Allow, err = s.Store.Credentials(r.Context(), request.UserID)
+	// In hexadecimal, as letter case makes a difference to ids, and none to decoys.
+	request.Decoys = passkey.Decoys(s.DecoySecret, hex.EncodeToString([]byte(request.UserID)))
 	return request, err
 }
 

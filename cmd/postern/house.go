@@ -210,8 +210,8 @@ func (h *house) handler() http.Handler {
 		OAuth: authorization, OriginTrust: authorization.OriginTrust,
 		Passkeys: h.passkeys, Store: store.SealedSessions{Store: h.store, Box: h.boxes.sessions, Log: h.log}, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
-		SessionTTL: time.Duration(h.cfg.Passkey.Timeout),
-		Throttle:   h.throttle, Devices: h.boxes.devices, Proxies: proxies(h.cfg.Server),
+		SessionTTL: time.Duration(h.cfg.Passkey.Timeout), DecoySecret: h.encryption.derived[forDecoys],
+		Throttle: h.throttle, Devices: h.boxes.devices, Proxies: proxies(h.cfg.Server),
 		Checks: []server.Check{
 			{Name: "store", Run: h.store.Ping},
 			{Name: "server", Run: h.notDraining},

@@ -41,8 +41,9 @@ func faceOf(r *reply) map[string]string {
 	return face
 }
 
-// shapeOf is the form of a text: of JSON its members and how many items its lists
-// have.
+// shapeOf is the form of a text: of JSON its members and the forms of the items of its
+// lists. How many items have a form does not count: for a name that no user has, as many
+// passkeys are listed as users have, which is one or several.
 func shapeOf(text string) string {
 	var value any
 	if json.Unmarshal([]byte(text), &value) != nil {
@@ -64,7 +65,8 @@ func form(value any) string {
 		for i, item := range v {
 			items[i] = form(item)
 		}
-		return show(items)
+		slices.Sort(items)
+		return show(slices.Compact(items))
 	}
 	return fmt.Sprintf("%T", value)
 }

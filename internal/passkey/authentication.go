@@ -18,13 +18,13 @@ import (
 type AuthenticationRequest struct {
 	// UserID is who must answer; "" lets anybody with a discoverable passkey.
 	UserID string
-	// Allow become allowCredentials: only these may answer. None allows any
-	// passkey of the user.
+	// Allow become allowCredentials, but for those of other relying parties: only
+	// these may answer. None allows any passkey of the user.
 	Allow []schemas.Credential
-	// Decoys are ids offered beside Allow that never verify, so that the reply
-	// for a user who does not exist, or has no passkey, looks like any other.
-	// A session with decoys and an empty Allow cannot be finished.
-	Decoys []schemas.Bytes
+	// Decoys are listed instead if there is none to allow. They never verify, so
+	// that the reply for a user who does not exist, or has no passkey, looks like
+	// any other, and a session with decoys cannot be finished. See Decoys.
+	Decoys []schemas.Credential
 	// RPID replaces the configured relying party id, if not "".
 	RPID string
 	// Origins are allowed besides the configured ones.
@@ -49,33 +49,57 @@ func (c *Ceremonies) BeginAuthentication(r AuthenticationRequest) (options, sess
 	if err != nil {
 		return nil, nil, err
 	}
-	s.UserID, s.Decoys = r.UserID, r.Decoys
-	for _, credential := range r.Allow {
-		s.Allow = append(s.Allow, credential.ID)
+	// A passkey of another relying party cannot answer, so its id need not be shown.
+	allow := slices.DeleteFunc(slices.Clone(r.Allow), func(c schemas.Credential) bool { return c.RPID != "" && c.RPID != rp.id })
+	for i := range allow {
+		allow[i].Transports = likelyTransports(&allow[i])
+	}
+	s.UserID, s.Allow = r.UserID, idsOf(allow)
+	if len(allow) == 0 {
+		allow, s.Decoys = r.Decoys, idsOf(r.Decoys)
 	}
 	return s.encode(protocol.PublicKeyCredentialRequestOptions{
 		Challenge:          challenge,
 		Timeout:            int(c.timeout.Milliseconds()),
 		RelyingPartyID:     rp.id,
-		AllowedCredentials: s.descriptors(),
+		AllowedCredentials: descriptors(allow),
 		UserVerification:   protocol.UserVerificationRequirement(uv),
 	})
 }
 
-// descriptors describes what the session lists, real ids and decoys alike: by
-// type and id, sorted by id.
-func (s *session) descriptors() []protocol.CredentialDescriptor {
-	ids := slices.Concat(s.Allow, s.Decoys)
-	slices.SortFunc(ids, func(a, b schemas.Bytes) int { return bytes.Compare(a, b) })
-	list := make([]protocol.CredentialDescriptor, len(ids))
-	for i, id := range ids {
-		list[i] = descriptor(id)
+func idsOf(credentials []schemas.Credential) []schemas.Bytes {
+	var ids []schemas.Bytes
+	for _, c := range credentials {
+		ids = append(ids, c.ID)
 	}
+	return ids
+}
+
+// descriptors describes credentials in the order of their ids: by type, id and
+// transports, without which browsers offer devices that do not hold them.
+func descriptors(credentials []schemas.Credential) []protocol.CredentialDescriptor {
+	list := make([]protocol.CredentialDescriptor, len(credentials))
+	for i, credential := range credentials {
+		list[i] = protocol.CredentialDescriptor{Type: protocol.PublicKeyCredentialType, CredentialID: protocol.URLEncodedBase64(credential.ID)}
+		for _, t := range transports(credential.Transports) {
+			list[i].Transport = append(list[i].Transport, protocol.AuthenticatorTransport(t))
+		}
+	}
+	slices.SortFunc(list, func(a, b protocol.CredentialDescriptor) int { return bytes.Compare(a.CredentialID, b.CredentialID) })
 	return list
 }
 
-func descriptor(id schemas.Bytes) protocol.CredentialDescriptor {
-	return protocol.CredentialDescriptor{Type: protocol.PublicKeyCredentialType, CredentialID: protocol.URLEncodedBase64(id)}
+// likelyTransports are those that the client told when the credential was registered.
+// Many do not tell: then they follow from whether the credential is synced, as every
+// credential in a list having some is one thing less that sets decoys apart.
+func likelyTransports(c *schemas.Credential) []string {
+	switch told := transports(c.Transports); {
+	case len(told) > 0:
+		return told
+	case c.BackupEligible:
+		return []string{"hybrid", "internal"}
+	}
+	return []string{"hybrid", "internal", "nfc", "usb"}
 }
 
 // AuthenticationResponse is the browser's answer, in the base64url text in

@@ -4,23 +4,54 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
 
-// Decoy returns the credential id to offer for a name that no user has, or
-// whose user has no passkey: 32 bytes that look random, are the same each time
-// the name is tried, and cannot be foreseen without the secret. Letter case
+// look is how the credentials of a kind of authenticator look in a list.
+type look struct {
+	length     int // of the id, in bytes
+	transports []string
+}
+
+// looks are those of common authenticators, as often as they are met: password managers,
+// phones, Windows Hello and security keys.
+func looks() []look {
+	phone, manager := look{20, []string{"hybrid", "internal"}}, look{16, []string{"hybrid", "internal"}}
+	return []look{phone, phone, phone, manager, manager, manager, {32, []string{"hybrid", "internal", "nfc", "usb"}}, {64, []string{"nfc", "usb"}}}
+}
+
+// Decoys returns the credentials to list for a name that no user has, or whose user has
+// no passkey: one to three that look like those of common authenticators, are the same
+// each time the name is tried, and cannot be foreseen without the secret. Letter case
 // and surrounding spaces of the name make no difference.
 //
-// The secret must last as long as the server's data: a decoy that changes
-// tells that it is one. Use at least 32 random bytes, the same on every
-// instance.
-func Decoy(secret []byte, name string) schemas.Bytes {
+// The secret must last as long as the server's data: a decoy that changes tells that it
+// is one. Use at least 32 random bytes, the same on every instance.
+func Decoys(secret []byte, name string) []schemas.Credential {
+	name = strings.ToLower(strings.TrimSpace(name))
+	choice := drawn(secret, "choice\x00"+name)
+	count := 1 // for three quarters of the names
+	if choice[0] < 64 {
+		count = 2 + int(choice[1]&1)
+	}
+	list := make([]schemas.Credential, count)
+	for i := range list {
+		kinds := looks()
+		kind := kinds[int(choice[2+i])%len(kinds)]
+		text := strconv.Itoa(i) + "\x00" + name
+		id := append(drawn(secret, "first\x00"+text), drawn(secret, "second\x00"+text)...)
+		list[i] = schemas.Credential{ID: id[:kind.length], Transports: kind.transports}
+	}
+	return list
+}
+
+// drawn is 32 bytes that look random, and follow from the secret and a text.
+func drawn(secret []byte, text string) []byte {
 	mac := hmac.New(sha256.New, secret)
-	mac.Write([]byte("passkey decoy\x00"))
-	mac.Write([]byte(strings.ToLower(strings.TrimSpace(name))))
+	mac.Write([]byte("passkey decoy\x00" + text))
 	return mac.Sum(nil)
 }
 

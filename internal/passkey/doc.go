@@ -36,11 +36,9 @@
 //
 // # Users who do not exist
 //
-// A start for a name nobody has, answered with decoys (see Decoy), looks like
-// one for somebody with passkeys: every descriptor has the members type and id
-// and no other, and the list is sorted by id, so that neither order nor shape
-// tells them apart. Transports are left out of allowCredentials for that
-// reason; they would also tell strangers which devices a user owns. The finish
-// goes through the same steps, a signature verification included, and refuses
-// in the same words. What remains visible is the number and the length of ids.
+// A start for a name nobody has, answered with decoys (see Decoys), looks like one for a
+// user with passkeys: as many credentials as people have, with ids of the usual lengths
+// and the usual transports, sorted by id. The finish goes through the same steps, a
+// signature verification included, and refuses in the same words. What remains visible
+// is that decoys never change, while the passkeys of a user do now and then.
 package passkey

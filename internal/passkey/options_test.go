@@ -2,7 +2,9 @@ package passkey_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -70,7 +72,10 @@ func TestRequestOptions(t *testing.T) {
 	sameJSON(t, anybody, `{"rpId": "example.com", "timeout": 300000, "userVerification": "required"}`)
 	one, _ := w.beginAuthentication(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{{ID: []byte{9}, Transports: []string{"usb"}}, {ID: []byte{1}}}})
 	sameJSON(t, one, `{"rpId": "example.com", "timeout": 300000, "userVerification": "required",
-		"allowCredentials": [{"type": "public-key", "id": "AQ"}, {"type": "public-key", "id": "CQ"}]}`)
+		"allowCredentials": [{"type": "public-key", "id": "AQ", "transports": ["hybrid", "internal", "nfc", "usb"]}, {"type": "public-key", "id": "CQ", "transports": ["usb"]}]}`)
+	// Those of another relying party cannot answer, and are nobody's business.
+	only, _ := w.beginAuthentication(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{{ID: []byte{9}, RPID: "example.org"}, {ID: []byte{1}, RPID: "example.com", BackupEligible: true}}})
+	sameJSON(t, only, `{"rpId": "example.com", "timeout": 300000, "userVerification": "required", "allowCredentials": [{"type": "public-key", "id": "AQ", "transports": ["hybrid", "internal"]}]}`)
 }
 
 // TestBeginRefuses what does not exist, or what the policy rules out.
@@ -121,12 +126,11 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestDecoysLookReal: the reply for somebody without a passkey differs from
-// another's in the ids alone, and the order of ids tells nothing.
+// TestDecoysLookReal: the reply for somebody without a passkey differs from that for a
+// user with as many of the same authenticators in the ids alone, and the order of ids
+// tells nothing.
 func TestDecoysLookReal(t *testing.T) {
 	w, credential := registered(t, passkey.Policy{})
-	credential.Transports = []string{"usb"}
-	decoys := []schemas.Bytes{passkey.Decoy([]byte("secret"), "mallory"), passkey.Decoy([]byte("secret"), "mallory2"), passkey.Decoy([]byte("secret"), "mallory3")}
 	shape := func(r passkey.AuthenticationRequest) (shape string, ids [][]byte) {
 		options, _ := w.beginAuthentication(r)
 		var o struct {
@@ -143,18 +147,31 @@ func TestDecoysLookReal(t *testing.T) {
 				t.Fatal(err)
 			}
 			ids = append(ids, raw)
-			text = strings.Replace(text, d["id"].(string), "…", 1)
+			text = strings.Replace(text, d["id"].(string), strings.Repeat("…", len(raw)), 1)
 		}
 		return text, ids
 	}
-	real, _ := shape(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{*credential}})
-	fake, _ := shape(passkey.AuthenticationRequest{Decoys: decoys[:1]})
-	if real != fake {
-		t.Errorf("expected the same but for ids, got\n%s\nand\n%s", real, fake)
-	}
-	_, ids := shape(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{*credential}, Decoys: decoys})
-	if len(ids) != 4 || !slices.IsSortedFunc(ids, bytes.Compare) {
-		t.Errorf("expected four ids in order, got %x", ids)
+	for i := range 50 {
+		decoys := passkey.Decoys([]byte("secret"), fmt.Sprint("mallory", i))
+		fake, ids := shape(passkey.AuthenticationRequest{Decoys: decoys})
+		var allow []schemas.Credential
+		for k, decoy := range decoys {
+			own := *credential
+			own.ID, own.Transports = append(schemas.Bytes{byte(k)}, decoy.ID[1:]...), decoy.Transports
+			allow = append(allow, own)
+		}
+		slices.SortFunc(allow, func(a, b schemas.Credential) int {
+			return cmp.Compare(slices.IndexFunc(ids, func(id []byte) bool { return bytes.Equal(id[1:], a.ID[1:]) }), slices.IndexFunc(ids, func(id []byte) bool { return bytes.Equal(id[1:], b.ID[1:]) }))
+		})
+		for k := range allow { // so that the order of ids is that of the decoys
+			allow[k].ID[0] = byte(k)
+		}
+		if real, _ := shape(passkey.AuthenticationRequest{UserID: alice, Allow: allow, Decoys: decoys}); real != fake {
+			t.Errorf("expected the same but for ids, got\n%s\nand\n%s", real, fake)
+		}
+		if len(ids) != len(decoys) || !slices.IsSortedFunc(ids, bytes.Compare) {
+			t.Errorf("expected %d ids in order, got %x", len(decoys), ids)
+		}
 	}
 }
 
@@ -163,8 +180,8 @@ func TestDecoysLookReal(t *testing.T) {
 func TestDecoysNeverVerify(t *testing.T) {
 	w, credential := registered(t, passkey.Policy{})
 	for name, request := range map[string]passkey.AuthenticationRequest{
-		"unknown user":         {Decoys: []schemas.Bytes{credential.ID}},
-		"user without passkey": {UserID: alice, Decoys: []schemas.Bytes{credential.ID}},
+		"unknown user":         {Decoys: []schemas.Credential{*credential}},
+		"user without passkey": {UserID: alice, Decoys: []schemas.Credential{*credential}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, decoy := w.authenticate(request, passkeytest.NoUserHandle)
@@ -175,10 +192,10 @@ func TestDecoysNeverVerify(t *testing.T) {
 			}
 		})
 	}
-	_, err := w.authenticate(passkey.AuthenticationRequest{Decoys: []schemas.Bytes{credential.ID}})
+	_, err := w.authenticate(passkey.AuthenticationRequest{Decoys: []schemas.Credential{*credential}})
 	mustRefuse(t, err, passkey.StepUserHandle)
 	// A session with nothing but decoys is not a usernameless one.
-	options, session := w.beginAuthentication(passkey.AuthenticationRequest{Decoys: []schemas.Bytes{{1, 2, 3}}})
+	options, session := w.beginAuthentication(passkey.AuthenticationRequest{Decoys: []schemas.Credential{{ID: []byte{1, 2, 3}}}})
 	answer, err := w.device.Authenticate(patch(t, options, map[string]any{"allowCredentials": nil}), site)
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +203,7 @@ func TestDecoysNeverVerify(t *testing.T) {
 	_, err = w.FinishAuthentication(t.Context(), session, answer, w.find, noon)
 	mustRefuse(t, err, passkey.StepCredential, "none of those")
 	// Beside a decoy, the real one still works.
-	if _, err := w.authenticate(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{*credential}, Decoys: []schemas.Bytes{{1, 2, 3}}}); err != nil {
+	if _, err := w.authenticate(passkey.AuthenticationRequest{UserID: alice, Allow: []schemas.Credential{*credential}, Decoys: []schemas.Credential{{ID: []byte{1, 2, 3}}}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -196,7 +213,7 @@ func TestDecoyCostsAsMuch(t *testing.T) {
 	w, credential := registered(t, passkey.Policy{})
 	for _, request := range []passkey.AuthenticationRequest{
 		{UserID: alice, Allow: []schemas.Credential{*credential}},
-		{UserID: alice, Decoys: []schemas.Bytes{credential.ID}},
+		{UserID: alice, Decoys: []schemas.Credential{*credential}},
 	} {
 		w.finds = 0
 		_, err := w.authenticate(request, passkeytest.BadSignature)
@@ -207,17 +224,26 @@ func TestDecoyCostsAsMuch(t *testing.T) {
 	}
 }
 
-func TestDecoy(t *testing.T) {
+func TestDecoys(t *testing.T) {
 	secret := []byte("0123456789abcdef0123456789abcdef")
-	a := passkey.Decoy(secret, "alice@example.com")
-	if len(a) != 32 {
-		t.Errorf("expected 32 bytes, got %d", len(a))
-	}
-	if !bytes.Equal(a, passkey.Decoy(secret, " Alice@Example.com ")) {
+	show := func(secret []byte, name string) string { return fmt.Sprint(passkey.Decoys(secret, name)) }
+	first := show(secret, "alice@example.com")
+	if show(secret, " Alice@Example.com ") != first {
 		t.Error("expected case and surrounding spaces to make no difference")
 	}
-	if bytes.Equal(a, passkey.Decoy(secret, "alice2@example.com")) || bytes.Equal(a, passkey.Decoy([]byte("another secret"), "alice@example.com")) {
+	if show(secret, "alice2@example.com") == first || show([]byte("another secret"), "alice@example.com") == first {
 		t.Error("expected name and secret to make a difference")
+	}
+	counts, lengths := map[int]int{}, map[int]int{}
+	for i := range 1000 {
+		list := passkey.Decoys(secret, fmt.Sprint(i))
+		counts[len(list)]++
+		for _, decoy := range list {
+			lengths[len(decoy.ID)]++
+		}
+	}
+	if len(counts) != 3 || counts[1] < 600 || counts[2] < 50 || counts[3] < 50 || len(lengths) != 4 {
+		t.Errorf("names have %v decoys, of %v bytes", counts, lengths)
 	}
 }
 

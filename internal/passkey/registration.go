@@ -62,7 +62,7 @@ func (c *Ceremonies) BeginRegistration(r RegistrationRequest) (options, session 
 		Challenge:              challenge,
 		Parameters:             parameters(s.Algorithms),
 		Timeout:                int(c.timeout.Milliseconds()),
-		CredentialExcludeList:  excluded(r.Exclude),
+		CredentialExcludeList:  descriptors(r.Exclude),
 		AuthenticatorSelection: selection,
 		Attestation:            attestation,
 	})
@@ -100,19 +100,6 @@ func parameters(algorithms []int64) []protocol.CredentialParameter {
 	list := make([]protocol.CredentialParameter, len(algorithms))
 	for i, alg := range algorithms {
 		list[i] = protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.COSEAlgorithmIdentifier(alg)}
-	}
-	return list
-}
-
-// excluded describes the user's own passkeys to their own browser, so it may
-// tell the transports.
-func excluded(credentials []schemas.Credential) []protocol.CredentialDescriptor {
-	list := make([]protocol.CredentialDescriptor, len(credentials))
-	for i, credential := range credentials {
-		list[i] = descriptor(credential.ID)
-		for _, t := range transports(credential.Transports) {
-			list[i].Transport = append(list[i].Transport, protocol.AuthenticatorTransport(t))
-		}
 	}
 	return list
 }

@@ -67,6 +67,7 @@ export function flowInputs({ id, response, authenticatorAttachment }) {
 	const inputs = { credentialId: id };
 	for (const name of members) if (response[name]) inputs[name] = response[name];
 	if (response.attestationObject && authenticatorAttachment) inputs.authenticatorAttachment = authenticatorAttachment;
+	if (response.transports) inputs.transports = response.transports.join(" ");
 	return inputs;
 }
 
