@@ -15,6 +15,9 @@ func (h *house) deliveries() delivery.Queue {
 	q := delivery.Queue{Store: h.store, Log: h.log, Senders: map[string]delivery.Sender{
 		schemas.LogoutDelivery: &oauth.Backchannel{
 			Application: func(ctx context.Context, id string) (*schemas.Application, error) {
+				if _, err := h.applications.Application(ctx, id); err != nil {
+					return nil, err
+				}
 				return store.Applications().Get(ctx, h.store, id)
 			},
 			Tokens: h.tokens, Requests: h.outbound,

@@ -101,7 +101,7 @@ func openHouseOn(ctx context.Context, cfg *config.Config, log *slog.Logger, on s
 		return nil, err
 	}
 	hosted := gate.New(gate.Options{AccountApplicationID: bootstrap.ConsoleID})
-	h := &house{cfg: cfg, log: log, store: s, serves: serves, applications: s, pages: map[string]http.Handler{"/gate": hosted, "/gate/": hosted, schemasPath: schemaPages()}}
+	h := &house{cfg: cfg, log: log, store: s, serves: serves, pages: map[string]http.Handler{"/gate": hosted, "/gate/": hosted, schemasPath: schemaPages()}}
 	if err := h.build(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -111,6 +111,7 @@ func openHouseOn(ctx context.Context, cfg *config.Config, log *slog.Logger, on s
 // build makes everything that needs keys.
 func (h *house) build(ctx context.Context) error {
 	cfg := h.cfg
+	h.applications = admitted{h.store, h.documentPolicy()}
 	err := h.loadEncryption(ctx)
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func (h *house) build(ctx context.Context) error {
 		FormerKeys: h.encryption.keys[1:],
 		Issuer:     cfg.Server.PublicURL, AssertionTTL: time.Duration(cfg.Token.AssertionTTL), AccessTTL: time.Duration(cfg.Token.AccessTTL),
 		IDTokenTTL: time.Duration(cfg.Token.IDTokenTTL), KeyAge: time.Duration(cfg.Token.KeyAge), KeyPublish: time.Duration(cfg.Token.KeyPublish),
-		Live: h.store.TokenLive,
+		Live: h.tokenLive,
 		Granted: func(ctx context.Context, subject, clientID string, scope []string) ([]string, error) {
 			return h.directory.Granted(ctx, subject, clientID, scope)
 		},
@@ -225,7 +226,7 @@ func (h *house) handler() http.Handler {
 func (h *house) authorizationServer() *oauth.Provider {
 	return oauth.New(oauth.Options{
 		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens, KeyAuthentication: h.keyAuthentication(),
-		Registration: h.registration(),
+		Registration: h.registration(), Documents: h.documentPolicy(),
 		Authorization: &oauth.Authorization{
 			Requests: h.store, Sessions: h.store, Users: h.store, Consents: h.store, Tokens: h.tokens, RefreshKey: h.encryption.derived[forRefreshTokens], Gate: h.cfg.GateURL(),
 		},

@@ -3,10 +3,56 @@ package main
 import (
 	"context"
 
+	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/internal/outbound"
 	"github.com/postern-id/postern/internal/throttle"
+	"github.com/postern-id/postern/schemas"
 	"github.com/postern-id/postern/server/oauth"
 )
+
+// documentPolicy is oauth.client_metadata_documents.
+func (h *house) documentPolicy() oauth.DocumentPolicy {
+	c := h.cfg.OAuth.ClientMetadataDocuments
+	return oauth.DocumentPolicy{Disabled: !c.Enabled, Hosts: c.AllowedHosts}
+}
+
+// admitted are the applications whose clients the document policy admits.
+type admitted struct {
+	engine.Applications
+	policy oauth.DocumentPolicy
+}
+
+// Application finds every application but those that are excluded.
+func (a admitted) Application(ctx context.Context, id string) (*schemas.Application, error) {
+	app, err := a.Applications.Application(ctx, id)
+	if err == nil && !a.policy.Admits(app.ClientID) {
+		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound,
+			"the application %.64q is a client with a metadata document, which oauth.client_metadata_documents excludes", id)
+	}
+	return app, err
+}
+
+// tokenLive reports whether a token counts that is valid by itself. Tokens of clients that
+// are excluded do not. Only where some are is the application of an assertion looked up.
+func (h *house) tokenLive(ctx context.Context, t schemas.TokenRef) (bool, error) {
+	policy := h.documentPolicy()
+	if !policy.Admits(t.Client) {
+		return false, nil
+	}
+	if policy.Restricts() && t.Application != "" {
+		if _, err := h.applications.Application(ctx, t.Application); err != nil {
+			return false, ignoreNotFound(err)
+		}
+	}
+	return h.store.TokenLive(ctx, t)
+}
+
+func ignoreNotFound(err error) error {
+	if schemas.HasClass(err, schemas.NotFound) {
+		return nil
+	}
+	return err
+}
 
 // registration is what clients register themselves with.
 func (h *house) registration() *oauth.Registration {

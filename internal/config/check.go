@@ -39,6 +39,8 @@ func judge(k key, value any) []schemas.Problem {
 		return judgeItems(k.path, value, hostFault)
 	case k.path == "oauth.dcr.private_use_schemes":
 		return judgeItems(k.path, value, privateUseFault)
+	case k.path == "oauth.client_metadata_documents.allowed_hosts":
+		return judgeItems(k.path, value, documentHostFault)
 	case k.path == "http.targets":
 		return judgeTargets(k.path, value)
 	}
@@ -73,6 +75,13 @@ func networkFault(text string) string {
 func hostFault(text string) string {
 	if _, err := ParseNetwork(text); err != nil && !domain(text) {
 		return fmt.Sprintf("expected a host name in lower case such as idp.example.com, or an address or network such as 10.0.0.0/8, got %.253q", text)
+	}
+	return ""
+}
+
+func documentHostFault(text string) string {
+	if !domain(text) && net.ParseIP(text) == nil {
+		return fmt.Sprintf("expected a host in lower case such as editor.example.com, without scheme, port and wildcard, got %.253q", text)
 	}
 	return ""
 }

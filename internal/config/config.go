@@ -111,7 +111,15 @@ type GateClient struct {
 
 // OAuth is the authorization server.
 type OAuth struct {
-	DCR DCR `json:"dcr"`
+	DCR                     DCR                     `json:"dcr"`
+	ClientMetadataDocuments ClientMetadataDocuments `json:"client_metadata_documents"`
+}
+
+// ClientMetadataDocuments says which clients may publish a metadata document instead of
+// being registered.
+type ClientMetadataDocuments struct {
+	Enabled      bool     `json:"enabled"`
+	AllowedHosts []string `json:"allowed_hosts"` // in lower case; empty for all
 }
 
 // DCR is dynamic client registration (RFC 7591).

@@ -120,6 +120,9 @@ func asksForOpenID(form url.Values) bool {
 
 // clientNamed returns the client of an id.
 func (p *Provider) clientNamed(ctx context.Context, id string) (*client, error) {
+	if err := p.Documents.check(id); err != nil {
+		return nil, err
+	}
 	app, err := p.Clients.Client(ctx, id)
 	if err == nil && app.OAuth() != nil {
 		return &client{app, app.OAuth()}, nil

@@ -82,7 +82,7 @@ func (p *Provider) newMetadata() metadata {
 	}
 	if p.authorizes() {
 		server.authorizationMetadata = newAuthorizationMetadata(issuer, server.AuthMethods, server.SigningAlgs)
-		server.ClientDocuments = p.Registration != nil
+		server.ClientDocuments = p.Registration != nil && !p.Documents.Disabled
 		server.Scopes = append(schemas.IdentityScopes(), systemScope)
 		server.AuthMethods = append(slices.Clone(server.AuthMethods), schemas.AuthMethodNone)
 	}

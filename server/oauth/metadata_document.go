@@ -76,6 +76,9 @@ func checkDocumentID(id string) error {
 // meet has a client that publishes a document be known, and known as it is now. Of
 // others it does nothing.
 func (p *Provider) meet(ctx context.Context, id string) error {
+	if err := p.Documents.check(id); err != nil {
+		return err
+	}
 	if p.Registration == nil || !isDocumentID(id) {
 		return nil
 	}
@@ -92,13 +95,13 @@ func (p *Provider) meet(ctx context.Context, id string) error {
 // meetAgain is meet for a client that is known. Where it is not, nobody can have
 // signed in to it, and nothing is fetched.
 func (p *Provider) meetAgain(ctx context.Context, id string) error {
-	if p.Registration == nil || !isDocumentID(id) {
-		return nil
+	err := p.Documents.check(id)
+	if err == nil && p.Registration != nil && isDocumentID(id) {
+		var lease *schemas.ClientLease
+		if lease, err = p.Registration.Clients.ClientLease(ctx, id); lease != nil {
+			err = p.meet(ctx, id)
+		}
 	}
-	if lease, err := p.Registration.Clients.ClientLease(ctx, id); err != nil || lease == nil {
-		return err
-	}
-	err := p.meet(ctx, id)
 	if told, ok := errors.AsType[*Error](err); ok {
 		return errClient(false, "%s", told.Description)
 	}

@@ -54,6 +54,9 @@ type Options struct {
 	KeyAuthentication *KeyAuthentication
 	// Registration is what clients register themselves with. Nil: none can.
 	Registration *Registration
+	// Documents says which clients may register themselves by a metadata document, and
+	// which of those that have may go on.
+	Documents DocumentPolicy
 	// Record adds an event to the audit log, and makes the changes that it is about
 	// with it or not at all.
 	Record func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error
