@@ -118,7 +118,11 @@ func (a *authorizationCode) permissions(ctx context.Context, v *engine.Visit, us
 		return nil, err
 	}
 	registered, err := a.deps.Permissions.RegisteredScopes(ctx, v.Application.ID)
-	return schemas.Shared(has, registered), err
+	shared := schemas.Shared(has, registered)
+	if !v.Application.Vouched() { // its client gets them at the token endpoint, once they are approved
+		shared = slices.DeleteFunc(shared, schemas.IsManagementScope)
+	}
+	return shared, err
 }
 
 // session makes the statement a part of the session that was found, or of one

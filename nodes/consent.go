@@ -16,7 +16,9 @@ func consentKind(d Deps) *engine.Kind {
 		Doc: "Asks the person whether the client that they are signing in to may have what it asks for. " +
 			"It asks nothing where nobody has to be asked: the run answers no authorization request, an administrator registered " +
 			"the application and it does not say requireConsent, or the person has agreed before. A client gets nothing that " +
-			"somebody should have been asked about and was not, whatever the flow.",
+			"somebody should have been asked about and was not, whatever the flow. " +
+			"Permissions to manage this service go to a client that no administrator vouches for only if the user signed in for this " +
+			"request within the last five minutes, and agrees each time.",
 		With: schemas.MustSchema("consent", consentSchema),
 		Asks: true,
 		Needs: []engine.Need{{
@@ -36,7 +38,8 @@ func consentOutcomes() []engine.Outcome {
 		{Name: deniedOutcome, Doc: "the person does not agree. Wired to end, the run is over, and the client is told access_denied"},
 		{
 			Name: otherOutcome, NewSubject: true,
-			Doc: "the person says that they are somebody else than who has signed in; there is this outcome only where the flow wires it",
+			Doc: "the person says that they are somebody else than who has signed in, or has to sign in again to agree to what the client asks for; " +
+				"there is this outcome only where the flow wires it",
 		},
 	}
 }
@@ -123,12 +126,28 @@ func (c *consent) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisio
 		return c.answer(ctx, v, due)
 	case due == nil || !due.ask:
 		return engine.Leave(grantedOutcome), nil
+	case !due.isFresh(v):
+		return c.refuseStale(v), nil
 	}
 	q, err := c.question(ctx, v, due)
 	if err != nil {
 		return nil, err
 	}
 	return c.ask(q)
+}
+
+// refuseStale ends a run in which the user has not signed in for the request, and must
+// have. It does not lead back to the sign-in: nothing has been asked yet, so a flow that
+// returns here without a question would never end.
+func (c *consent) refuseStale(v *engine.Visit) *engine.Decision {
+	return c.deps.refuse(v,
+		schemas.Refusal{Code: schemas.RefusedLoginRequired, Description: "the client asks for permissions that a user gives only right after signing in for this request: send the user again, with prompt=login"},
+		errStaleApproval(v), consentEvent(v, "consent.missing", nil))
+}
+
+func errStaleApproval(v *engine.Visit) *schemas.Error {
+	return schemas.Errorf(schemas.Forbidden, schemas.CodeStaleProof,
+		"%q asks for permissions to manage this service, which you can give only within %d minutes after signing in; sign in again", v.Application.Name, int(schemas.MaxProofAge.Minutes()))
 }
 
 // answer takes an answer from that browser alone that the client sent here: else
@@ -147,6 +166,12 @@ func (c *consent) answer(ctx context.Context, v *engine.Visit, due *dueConsent) 
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidAction, "this step has no action %.64q", action)
 	case due == nil:
 		return engine.Leave(grantedOutcome), nil
+	case !due.isFresh(v) && c.switches():
+		d := engine.Leave(otherOutcome)
+		d.Notice = errStaleApproval(v)
+		return d, nil
+	case !due.isFresh(v):
+		return c.refuseStale(v), nil
 	}
 	q, err := c.question(ctx, v, due)
 	if err != nil {
@@ -173,6 +198,12 @@ func (c *consent) allow(v *engine.Visit, due *dueConsent) *engine.Decision {
 	}
 	d := engine.Leave(grantedOutcome)
 	d.Changes = []schemas.Change{change, consentEvent(v, "consent.granted", due.scopes)}
+	if len(due.approve) > 0 {
+		d.Changes = append(d.Changes, schemas.ApproveAuthRequest{
+			ID: v.AuthRequestID, BrowserHash: v.Request.Browser, At: v.Now,
+			Approval: schemas.Approval{UserID: v.Subject.UserID, Scopes: due.approve, At: v.Now},
+		}, consentEvent(v, "consent.approved", due.approve))
+	}
 	return d
 }
 

@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
@@ -19,6 +20,11 @@ import (
 // What is asked about are the scopes that tokens would really carry: of permissions
 // those that the user has. What the user has agreed to before is not asked again.
 //
+// Permissions of this server's own API are different for a client that nobody vouches
+// for, as anybody can publish one: whoever gets them runs the server. A user who has
+// them gives them only after a sign-in for this very request, at most MaxProofAge ago,
+// and is asked each time. No session and no earlier consent does instead.
+//
 // The node consent asks; authorization-code refuses what should have been asked and
 // was not, so that it does not depend on who writes flows.
 
@@ -30,6 +36,7 @@ type dueConsent struct {
 	scopes  []string // all that the client would get
 	asked   []string // those of them that the person has not agreed to yet
 	ask     bool     // whether there is anything to ask
+	approve []string // those of the scopes that take a fresh sign-in
 }
 
 // consentDue returns what the run's user has to agree to; nil where nobody is asked,
@@ -52,12 +59,28 @@ func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, err
 		return nil, err
 	}
 	due.scopes = schemas.GrantableScopes(due.request.Scopes, has)
+	if !v.Application.Vouched() {
+		due.approve = schemas.ManagementScopes(due.scopes)
+	}
 	if anew {
 		due.asked, due.ask = due.scopes, true
 		return due, nil
 	}
-	due.asked, due.ask = known.Missing(due.scopes, v.Now)
+	missing, ask := known.Missing(due.scopes, v.Now)
+	due.asked = slices.DeleteFunc(slices.Clone(due.scopes), func(scope string) bool {
+		return !slices.Contains(missing, scope) && !slices.Contains(due.approve, scope)
+	})
+	due.ask = ask || len(due.approve) > 0
 	return due, nil
+}
+
+// isFresh reports whether the user has signed in for the request, and recently enough for
+// what there is to approve.
+func (due *dueConsent) isFresh(v *engine.Visit) bool {
+	auth := v.Authentication
+	begun := due.request.CreatedAt.Truncate(time.Second) // the times of identity providers are whole seconds
+	return len(due.approve) == 0 ||
+		auth != nil && auth.Session == "" && !auth.Time.Before(begun) && v.Now.Sub(auth.Time) <= schemas.MaxProofAge
 }
 
 // consented is what the user lets the application have, and what they may do. A

@@ -397,3 +397,95 @@ func TestConsentIsNotInherited(t *testing.T) {
 		t.Errorf("of another user %v is certain", facts)
 	}
 }
+
+// stranger is an application for which nobody vouches.
+var stranger = &schemas.Application{ID: "app-1", Name: "Photos", Registration: schemas.RegisteredByDocument}
+
+// Permissions to manage the service are given to a stranger only shortly after a sign-in
+// for this request, and each time anew.
+func TestAudit05ApprovalTakesAFreshSignIn(t *testing.T) {
+	signedIn := func(ago time.Duration, session string) func(*engine.Visit) {
+		return func(v *engine.Visit) {
+			v.Authentication = &engine.Authentication{Time: v.Now.Add(-ago), Methods: []string{"pwd"}, Session: session}
+		}
+	}
+	for name, test := range map[string]struct {
+		app   *schemas.Application
+		has   []string
+		visit func(*engine.Visit)
+		want  string // "ask", "refuse", or an outcome
+	}{
+		"just now":                             {stranger, []string{"system"}, signedIn(0, ""), "ask"},
+		"five minutes ago":                     {stranger, []string{"system"}, signedIn(5*time.Minute, ""), "ask"},
+		"longer ago":                           {stranger, []string{"system"}, signedIn(5*time.Minute+time.Second, ""), "refuse"},
+		"before the request":                   {stranger, []string{"system"}, func(v *engine.Visit) { v.AuthRequestID = "late"; signedIn(time.Minute, "")(v) }, "refuse"},
+		"by a session of just now":             {stranger, []string{"system"}, signedIn(0, "s1"), "refuse"},
+		"by a session, with less permissions":  {stranger, []string{"system:users:read"}, signedIn(0, "s1"), "refuse"},
+		"by a session, without permissions":    {stranger, nil, signedIn(time.Hour, "s1"), "granted"},
+		"by a session, to a vouched one":       {thirdParty, []string{"system"}, signedIn(time.Hour, "s1"), "granted"},
+		"by a session, with other permissions": {stranger, []string{"shop"}, signedIn(time.Hour, "s1"), "granted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, at := asking(t, test.app, "openid", "system", "shop:orders:read")
+			w.request.CreatedAt = noon.Add(-10 * time.Minute)
+			v := at(test.visit)
+			if v.AuthRequestID == "late" {
+				w.request.ID, w.request.CreatedAt = "late", noon.Add(-50*time.Second)
+			}
+			w.permissions["ada"] = test.has
+			w.agreed(nil, "openid", "system", "shop:orders:read") // which does not count for system
+			d, err := w.consentNode(t, `{}`, map[string]string{"granted": "done", "denied": "end", "other": "who"}).Execute(t.Context(), v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch test.want {
+			case "ask":
+				if q := question(t, d); len(q.Scopes) != 1 || q.Scopes[0].Scope != "system" || !q.Client.Unverified {
+					t.Errorf("asked %+v", q)
+				}
+			case "refuse":
+				if d.Refuse == nil || d.Refuse.Error.Code != schemas.CodeStaleProof {
+					t.Fatalf("decided %+v", d)
+				}
+				if r, _ := d.Refuse.Changes[0].(schemas.RefuseAuthRequest); r.Refusal.Code != "login_required" {
+					t.Errorf("refused with %+v", d.Refuse.Changes)
+				}
+			default:
+				left(t, d, test.want)
+			}
+		})
+	}
+}
+
+// What was approved is kept with the request. Who waits too long with the answer signs in
+// again.
+func TestAudit05ApprovalIsKeptWithTheRequest(t *testing.T) {
+	w, at := asking(t, stranger, "openid", "system")
+	w.permissions["ada"] = []string{"system:users:read"}
+	w.request.CreatedAt = noon.Add(-time.Minute)
+	exec := w.consentNode(t, `{"ttl": "720h"}`, map[string]string{"granted": "done", "denied": "end", "other": "who"})
+	v := agreeing(t, exec, at)
+	d := left(t, run(t, exec, v), "granted")
+	want := schemas.ApproveAuthRequest{ID: "auth-1", BrowserHash: []byte("browser"), At: noon,
+		Approval: schemas.Approval{UserID: "ada", Scopes: []string{"system:users:read"}, At: noon}}
+	if !slices.ContainsFunc(d.Changes, func(c schemas.Change) bool { return reflect.DeepEqual(c, schemas.Change(want)) }) || actions(d) != "consent.granted consent.approved" {
+		t.Errorf("changes %+v", d.Changes)
+	}
+	text, err := json.Marshal(run(t, exec, at()).Ask.Components)
+	if err != nil || !strings.Contains(string(text), "Nobody has verified this app") {
+		t.Errorf("the page says %s, %v", text, err)
+	}
+
+	late := func(v *engine.Visit) { v.Now = noon.Add(5*time.Minute + time.Second) }
+	v = agreeing(t, exec, at)
+	late(v)
+	if d := left(t, run(t, exec, v), "other"); d.Notice == nil || d.Notice.Code != schemas.CodeStaleProof || len(d.Changes) > 0 {
+		t.Errorf("decided %+v", d)
+	}
+	bare := w.consentNode(t, `{}`, nil)
+	v = agreeing(t, bare, at)
+	late(v)
+	if d, err := bare.Execute(t.Context(), v); err != nil || d.Refuse == nil || d.Refuse.Error.Code != schemas.CodeStaleProof {
+		t.Errorf("decided %+v", d)
+	}
+}

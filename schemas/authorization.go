@@ -27,6 +27,8 @@ type AuthRequest struct {
 	Grant *Grant
 	// Refusal is why it was refused; nil unless it was.
 	Refusal *Refusal
+	// Approval is what a user approved in the request; nil for nothing.
+	Approval *Approval
 
 	CreatedAt, ExpiresAt time.Time
 }
@@ -60,6 +62,26 @@ func (r LoginRules) Accept(s *Session, now time.Time) bool {
 	return len(known) == 0 || slices.ContainsFunc(known, func(acr string) bool { return Satisfies(s.ACR, acr) })
 }
 
+// Approval is what a user approved in an authorization request, shortly after they had
+// signed in for it: permissions of this server's own API for a client that nobody
+// vouches for. It is good for this request alone, and for what comes of it.
+type Approval struct {
+	UserID string    `json:"userId"`
+	Scopes []string  `json:"scopes"`
+	At     time.Time `json:"at"`
+}
+
+// ApproveAuthRequest keeps an approval. It fails, and does nothing in another browser, as
+// GrantAuthRequest does, which it comes before.
+type ApproveAuthRequest struct {
+	ID          string
+	Approval    Approval
+	BrowserHash []byte
+	At          time.Time
+}
+
+func (ApproveAuthRequest) change() {}
+
 // Grant is who signed in for an authorization request, and how.
 type Grant struct {
 	UserID    string    `json:"userId"`
@@ -73,6 +95,8 @@ type Grant struct {
 	// ByAssertion says that the application has brought the assertion of a run of its
 	// own, which may have been in another browser than this one.
 	ByAssertion bool `json:"byAssertion,omitempty"`
+	// Approved are the scopes that the user approved in the request: see Approval.
+	Approved []string `json:"approved,omitempty"`
 	// Generation is the TokenGeneration that the application had then. Codes and
 	// refresh tokens of another generation are worthless.
 	Generation string `json:"generation,omitempty"`
@@ -102,6 +126,7 @@ func (RefuseAuthRequest) change() {}
 const (
 	RefusedAccessDenied    = "access_denied"
 	RefusedConsentRequired = "consent_required"
+	RefusedLoginRequired   = "login_required"
 )
 
 // GrantAuthRequest grants an authorization request, in the transaction that ends

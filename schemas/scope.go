@@ -18,6 +18,15 @@ func GrantableScopes(asked, has []string) []string {
 	return granted
 }
 
+// IsManagementScope reports whether a scope is a permission of this server's own API, or
+// lets a client change the account of the user.
+func IsManagementScope(scope string) bool { return scope == AccountScope || Covers("system", scope) }
+
+// ManagementScopes returns the scopes that are IsManagementScope.
+func ManagementScopes(scopes []string) []string {
+	return slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool { return !IsManagementScope(scope) })
+}
+
 // covered reports whether a scope is among others, or below one of them.
 func covered(scopes []string, scope string) bool {
 	return slices.ContainsFunc(scopes, func(has string) bool { return Covers(has, scope) })

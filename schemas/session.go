@@ -6,6 +6,10 @@ import (
 	"unicode/utf8"
 )
 
+// MaxProofAge is how old a sign-in may be that counts as fresh: one by which users change
+// their own account, or give permissions to a client that nobody vouches for.
+const MaxProofAge = 5 * time.Minute
+
 // StartSession makes the session that an assertion begins, and the assertion a
 // part of it. UserAgent is the header as it came. The assertion's Validity must
 // be known: the session lasts as long.

@@ -131,3 +131,173 @@ func (w *rig) supportsDocuments() bool {
 	}
 	return m.Supported
 }
+
+// fooled are the clients that a web page can have by itself, each with a browser in which
+// an administrator has signed in to the console.
+func fooled() map[string]func(*testing.T, *registrars) *party {
+	return map[string]func(*testing.T, *registrars) *party{
+		"by registration": func(t *testing.T, r *registrars) *party {
+			return r.party(t, "token_endpoint_auth_method", "none", "client_name", "Service desk")
+		},
+		"by a metadata document": func(t *testing.T, r *registrars) *party { return r.document(t, "client_name", "Service desk") },
+	}
+}
+
+// visitAs follows an authorization request to the gate and signs in there with a password;
+// it returns the step that comes then.
+func (p *party) visitAs(name, password string, change ...string) (s schemas.Step) {
+	p.t.Helper()
+	to := p.location(first(p.visit(p.at("/oauth2/authorize?" + p.request(pkce(change...)...).Encode()))))
+	if !strings.HasPrefix(to.String(), p.at("/gate/signin?")) {
+		p.t.Fatalf("expected a sign-in, got %s", to)
+	}
+	id := to.Query().Get("executionId")
+	if s = p.step(map[string]any{"executionId": id}); s.StepID != "key" {
+		p.t.Fatalf("expected the sign-in, got %+v", s)
+	}
+	p.step(map[string]any{"executionId": id, "action": "password"})
+	return p.step(map[string]any{"executionId": id, "action": "continue", "inputs": map[string]string{"username": name, "password": password}})
+}
+
+// asks are the scopes that a consent step names.
+func asks(t *testing.T, s schemas.Step) []string {
+	t.Helper()
+	var q schemas.ConsentQuestion
+	if err := json.Unmarshal([]byte(s.Data.AdditionalData[schemas.ConsentData]), &q); err != nil || s.StepID != "consent" {
+		t.Fatalf("expected the question, got %+v, %v", s, err)
+	}
+	if !q.Client.Unverified {
+		t.Error("the page does not say that nobody knows the client")
+	}
+	scopes := []string{}
+	for _, scope := range q.Scopes {
+		scopes = append(scopes, scope.Scope)
+	}
+	return scopes
+}
+
+// allow agrees to what a step asks, and redeems the code.
+func (p *party) allow(s schemas.Step) *tokens {
+	p.t.Helper()
+	done := p.step(map[string]any{"executionId": s.ExecutionID, "action": "allow"})
+	got, status := p.redeem(p.code(p.follow(p.visit(done.Data.RedirectURL))), "client_id", p.id, "code_verifier", gateVerifier)
+	if status != http.StatusOK || done.FlowStatus != schemas.Complete {
+		p.t.Fatalf("%+v, %d %+v", done, status, got)
+	}
+	for _, scope := range scopesOf(p.t, done.Assertion) {
+		p.t.Errorf("the assertion of the run carries %s", scope)
+	}
+	return got
+}
+
+// scopesOf are those that a token of this server carries.
+func scopesOf(t testing.TB, raw string) []string {
+	t.Helper()
+	parts := strings.Split(raw, ".")
+	if len(parts) != 3 {
+		t.Fatalf("%q is no token", raw)
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	var claims struct{ Scope string }
+	if err != nil || json.Unmarshal(text, &claims) != nil {
+		t.Fatalf("%q is no token", raw)
+	}
+	return strings.Fields(claims.Scope)
+}
+
+// usesTools reports whether a token is good for /mcp, and for the API.
+func (w *rig) usesTools(access string) (tools, api bool) {
+	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Authorization", "Bearer "+access)
+	rec := httptest.NewRecorder()
+	w.http.ServeHTTP(rec, r)
+	return rec.Code == http.StatusOK, w.get("/applications", access) == http.StatusOK
+}
+
+// A web page gets an administrator's permissions by no session and by no consent from
+// before: each time they sign in for it, and agree to what the page names. What was
+// approved it keeps by refreshing.
+func TestAudit05StrangersGetNoPermissionSilently(t *testing.T) {
+	for name, newClient := range fooled() {
+		t.Run(name, func(t *testing.T) {
+			r := newRegistrars(t)
+			p := newClient(t, r)
+			// The administrator has signed in to the client before, without permissions.
+			s := p.visitAs("admin", adminPassword)
+			if got := asks(t, s); !slices.Equal(got, []string{"openid"}) {
+				t.Errorf("asked for %v", got)
+			}
+			p.allow(s)
+			silent := p.ask(pkce("prompt", "none")...)
+			if silent.params.Get("code") == "" {
+				t.Fatalf("the session does not serve the client: %+v", silent)
+			}
+			for round := range 2 { // the consent of the first does not serve the second
+				for _, scope := range []string{"openid system", "system", "openid system:applications:read"} {
+					a := p.ask(pkce("scope", scope, "prompt", "none", "resource", p.at("/mcp"))...)
+					if a.params.Get("error") != "login_required" || a.params.Has("code") {
+						t.Errorf("round %d: silently, %s is answered with %+v", round, scope, a)
+					}
+				}
+				s := p.visitAs("admin", adminPassword, "scope", "openid system offline_access")
+				if got := asks(t, s); !slices.Contains(got, "system") {
+					t.Errorf("round %d: the page names %v", round, got)
+				}
+				got := p.allow(s)
+				if tools, api := r.usesTools(got.Access); !tools || !api {
+					t.Errorf("round %d: what was approved is good for the tools: %v, for the API: %v", round, tools, api)
+				}
+				again, status := p.refresh(got.Refresh)
+				if tools, _ := r.usesTools(again.Access); status != http.StatusOK || !tools {
+					t.Errorf("round %d: refreshed %d, good for the tools: %v", round, status, tools)
+				}
+			}
+			// Who denies gives nothing.
+			s = p.visitAs("admin", adminPassword, "scope", "openid system")
+			denied := p.step(map[string]any{"executionId": s.ExecutionID, "action": "deny"})
+			if a := p.follow(p.visit(denied.Data.RedirectURL)); a.params.Get("error") != "access_denied" {
+				t.Errorf("denied, and answered with %+v", a)
+			}
+			r.approvedEvents(2)
+		})
+	}
+}
+
+// approvedEvents makes sure that the audit log has the approvals.
+func (w *rig) approvedEvents(want int) {
+	w.t.Helper()
+	events, err := w.store.Events(w.t.Context(), schemas.EventQuery{Action: "consent.approved", Limit: 10})
+	if err != nil || len(events) != want || events[0].Detail["scope"] != "system" || events[0].UserID == "" {
+		w.t.Errorf("recorded %+v, %v", events, err)
+	}
+}
+
+// Users without permissions, and clients that an administrator vouches for, are signed in
+// as before.
+func TestAudit05OthersAreSignedInAsBefore(t *testing.T) {
+	r := newRegistrars(t)
+	p := r.party(t, "token_endpoint_auth_method", "none")
+	s := p.visitAs("pat", rpPassword, "scope", "openid system")
+	if got := asks(t, s); !slices.Equal(got, []string{"openid"}) {
+		t.Errorf("asked for %v", got)
+	}
+	if tools, api := r.usesTools(p.allow(s).Access); tools || api {
+		t.Error("a user without permissions gave some")
+	}
+	if a := p.ask(pkce("prompt", "none")...); a.params.Get("code") == "" {
+		t.Errorf("the session does not serve the client: %+v", a)
+	}
+	known := r.party(t, "token_endpoint_auth_method", "none")
+	r.vouch(t, r.applicationOf(known.id))
+	if s := known.visitAs("admin", adminPassword, "scope", "openid system"); s.FlowStatus != schemas.Complete {
+		t.Fatalf("a client that is known asks: %+v", s)
+	} else {
+		known.visit(s.Data.RedirectURL)
+	}
+	got, status := known.redeem(known.code(known.ask(pkce("scope", "openid system", "prompt", "none")...)), "client_id", known.id, "code_verifier", gateVerifier)
+	if tools, api := r.usesTools(got.Access); status != http.StatusOK || !tools || !api {
+		t.Errorf("by the session %d, good for the tools: %v, for the API: %v", status, tools, api)
+	}
+}

@@ -38,6 +38,8 @@ func (m *Memory) change(change schemas.Change) error {
 		return m.grant(c)
 	case schemas.RefuseAuthRequest:
 		return m.refuse(c)
+	case schemas.ApproveAuthRequest:
+		return m.decide(c.ID, c.BrowserHash, c.At, func(r *schemas.AuthRequest) { r.Approval = &c.Approval })
 	case schemas.GrantConsent:
 		m.consent(c)
 	case schemas.RevokeToken:

@@ -17,7 +17,7 @@ const CodeInsufficientScope = "insufficient_scope"
 // MaxProofAge is how old the sign-in may be by which users change their own
 // account: a stolen token, or a browser that was left open, must not be enough to
 // add a passkey that outlives both.
-const MaxProofAge = 5 * time.Minute
+const MaxProofAge = schemas.MaxProofAge
 
 // MayManageAccount returns an error unless the caller may change how a user signs
 // in. Callers who may not manage the user's account get Class Forbidden, users whose

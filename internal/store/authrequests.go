@@ -13,10 +13,10 @@ import (
 
 const (
 	authRequestColumns = `id, application_id, client_id, redirect_uri, response_mode, state, nonce, scopes, resources,
-		code_challenge, login_hint, login, browser_hash, granted, refused, created_at, expires_at`
+		code_challenge, login_hint, login, browser_hash, granted, refused, approved, created_at, expires_at`
 
 	insertAuthRequest query = `INSERT INTO auth_requests (` + authRequestColumns + `)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?)`
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?)`
 
 	selectAuthRequest       query = `SELECT ` + authRequestColumns + ` FROM auth_requests WHERE id = ?`
 	selectAuthRequestByCode query = `SELECT ` + authRequestColumns + ` FROM auth_requests WHERE code_hash = ?`
@@ -25,8 +25,9 @@ const (
 
 	// The condition is judged again for the row as it is when it is written, so of
 	// several grants one is made.
-	updateGrant   query = `UPDATE auth_requests SET granted = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
-	updateRefusal query = `UPDATE auth_requests SET refused = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
+	updateGrant    query = `UPDATE auth_requests SET granted = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
+	updateApproval query = `UPDATE auth_requests SET approved = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
+	updateRefusal  query = `UPDATE auth_requests SET refused = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 
 	updateCode query = `UPDATE auth_requests SET code_hash = ?, code_expires_at = ?, expires_at = ?
 		WHERE id = ? AND granted IS NOT NULL AND code_hash IS NULL AND expires_at > ?`
@@ -92,9 +93,9 @@ func errNoCode() error {
 func scanAuthRequest(row scanner, unknown error) (*schemas.AuthRequest, error) {
 	var r schemas.AuthRequest
 	var scopes, resources sql.NullString
-	var login, granted, refused []byte
+	var login, granted, refused, approved []byte
 	err := row.Scan(&r.ID, &r.ApplicationID, &r.ClientID, &r.RedirectURI, &r.ResponseMode, &r.State, &r.Nonce, &scopes, &resources,
-		&r.CodeChallenge, &r.LoginHint, &login, &r.BrowserHash, &granted, &refused, (*instant)(&r.CreatedAt), (*instant)(&r.ExpiresAt))
+		&r.CodeChallenge, &r.LoginHint, &login, &r.BrowserHash, &granted, &refused, &approved, (*instant)(&r.CreatedAt), (*instant)(&r.ExpiresAt))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, unknown
 	}
@@ -102,7 +103,7 @@ func scanAuthRequest(row scanner, unknown error) (*schemas.AuthRequest, error) {
 		return nil, fmt.Errorf("store: reading an authorization request: %w", err)
 	}
 	r.Scopes, r.Resources = list(scopes), list(resources)
-	return &r, errors.Join(parse(login, &r.Login), parse(granted, &r.Grant), parse(refused, &r.Refusal))
+	return &r, errors.Join(parse(login, &r.Login), parse(granted, &r.Grant), parse(refused, &r.Refusal), parse(approved, &r.Approval))
 }
 
 // grantAuthRequest says whether nothing is there to grant, but not whether it was
@@ -114,6 +115,11 @@ func (t *tx) grantAuthRequest(c schemas.GrantAuthRequest) error {
 // refuseAuthRequest is grantAuthRequest for a refusal.
 func (t *tx) refuseAuthRequest(c schemas.RefuseAuthRequest) error {
 	return t.decideAuthRequest(updateRefusal, c.ID, c.BrowserHash, c.At, c.Refusal)
+}
+
+// approveAuthRequest is grantAuthRequest for an approval.
+func (t *tx) approveAuthRequest(c schemas.ApproveAuthRequest) error {
+	return t.decideAuthRequest(updateApproval, c.ID, c.BrowserHash, c.At, c.Approval)
 }
 
 // decideAuthRequest writes what becomes of a request, if that is open still and the

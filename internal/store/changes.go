@@ -47,6 +47,8 @@ func (t *tx) applyOne(change schemas.Change) error {
 		return t.queueDelivery(c.Delivery)
 	case schemas.RefuseAuthRequest:
 		return t.refuseAuthRequest(c)
+	case schemas.ApproveAuthRequest:
+		return t.approveAuthRequest(c)
 	case schemas.GrantConsent:
 		return t.grantConsent(c)
 	case schemas.SetTOTP:

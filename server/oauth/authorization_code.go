@@ -83,9 +83,13 @@ func (p *Provider) family(c *client, req *schemas.AuthRequest) *schemas.RefreshF
 	if own := seconds(c.oauth.Token.RefreshToken.ValidityPeriod); own > 0 {
 		ttl = own
 	}
+	grant := *req.Grant
+	if a := req.Approval; a != nil && a.UserID == grant.UserID {
+		grant.Approved = a.Scopes
+	}
 	return &schemas.RefreshFamily{
 		ID: req.ID, ApplicationID: req.ApplicationID, ClientID: req.ClientID, Scopes: req.Scopes, Resources: req.Resources,
-		Grant: *req.Grant, RotatedAt: now, CreatedAt: now, ExpiresAt: now.Add(ttl),
+		Grant: grant, RotatedAt: now, CreatedAt: now, ExpiresAt: now.Add(ttl),
 	}
 }
 

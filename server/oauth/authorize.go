@@ -237,6 +237,11 @@ func (p *Provider) read(ctx context.Context, a *asking) (*schemas.AuthRequest, e
 	if req.Login, err = p.loginRules(ctx, a.client, form); err != nil {
 		return nil, err
 	}
+	if !a.client.Vouched() && slices.ContainsFunc(req.Scopes, schemas.IsManagementScope) {
+		// As if the client asked for it: a session that goes on for hours must not be
+		// enough to give a client that anybody may have published the rights of its user.
+		req.Login.Prompt = append(req.Login.Prompt, "login")
+	}
 	return req, checkSize(req)
 }
 

@@ -37,6 +37,7 @@ type signIns struct {
 
 	consented bool // whether ann is taken to have agreed
 	agrees    bool // whether ann agrees to what is asked for
+	approves  bool // whether ann has just signed in and approves it
 	asks      bool // whether runs ask for consent
 }
 
@@ -139,6 +140,10 @@ func (a *signIns) grantRequest(req *schemas.AuthRequest, session string) {
 	}
 	if a.agrees {
 		changes = append(changes, schemas.GrantConsent{UserID: a.user.ID, ApplicationID: req.ApplicationID, Scopes: req.Scopes, At: a.now})
+	}
+	if a.approves {
+		changes = append(changes, schemas.ApproveAuthRequest{ID: req.ID, BrowserHash: req.BrowserHash, At: a.now,
+			Approval: schemas.Approval{UserID: a.user.ID, Scopes: schemas.ManagementScopes(req.Scopes), At: a.now}})
 	}
 	app, err := a.provider.Clients.Client(a.t.Context(), req.ClientID)
 	a.must(err)

@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"net/url"
+	"slices"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -37,6 +38,17 @@ func (p *Provider) consentedScope(ctx context.Context, c *client, userID string,
 		return nil, errorf(codeInvalidGrant, "the person does not let the client have anything any more: send them to agree again")
 	}
 	return consent.Restrict(scopes), nil
+}
+
+// approvedScope is what of the scopes a client may have by what the user approved in the
+// authorization request. One that nobody vouches for has no permission of this server's
+// own API without, whatever the flow was.
+func (c *client) approvedScope(scopes, approved []string) []string {
+	if c.Vouched() {
+		return scopes
+	}
+	others := slices.DeleteFunc(slices.Clone(scopes), schemas.IsManagementScope)
+	return append(others, schemas.Shared(schemas.ManagementScopes(scopes), approved)...)
 }
 
 // refusal is what a client is told whose request was refused. It may be told again:

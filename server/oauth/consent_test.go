@@ -108,6 +108,84 @@ func TestTokensCarryWhatWasAgreedTo(t *testing.T) {
 	wantRefused(t, err, "invalid_grant")
 }
 
+// A client that nobody vouches for has no permission of this server's API that the user
+// did not approve in the request, be it by a consent or by refresh tokens from before
+// there were approvals. What was approved it keeps as long as it refreshes.
+func TestAudit05NoPermissionWithoutApproval(t *testing.T) {
+	s := newStrangers(t)
+	told, err := s.register(`{"redirect_uris":["`+clientBack+`"],"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`, nil)
+	s.must(err)
+	id := told["client_id"].(string)
+	refreshed := func(got *reply) string {
+		again, err := s.refresh(got.RefreshToken, "client_id", id)
+		s.must(err)
+		return again.Scope
+	}
+	approved := s.signIn(id, clientBack, "openid system")
+	if approved.Scope != "openid system" {
+		t.Errorf("what was approved is %q", approved.Scope)
+	}
+	s.approves = false // the consent from before is there still
+	silent := s.signIn(id, clientBack, "openid system")
+	if silent.Scope != "openid" {
+		t.Errorf("without an approval the token carries %q", silent.Scope)
+	}
+	if got := refreshed(silent); got != "openid" {
+		t.Errorf("refreshed without an approval it carries %q", got)
+	}
+	if got := refreshed(approved); got != "openid system" {
+		t.Errorf("what was approved is %q when it is refreshed", got)
+	}
+	app, err := s.directory.Client(t.Context(), id)
+	s.must(err)
+	s.vouch(app, `"description":"known"`)
+	if got := s.signIn(id, clientBack, "openid system").Scope; got != "openid system" {
+		t.Errorf("a client that an administrator vouches for gets %q", got)
+	}
+}
+
+// An approval is of one user, and counts for no other.
+func TestAudit05ApprovalIsOfItsUser(t *testing.T) {
+	s := newStrangers(t)
+	told, err := s.register(`{"redirect_uris":["`+clientBack+`"],"token_endpoint_auth_method":"none"}`, nil)
+	s.must(err)
+	id := told["client_id"].(string)
+	s.approves = false
+	b := browser{}
+	s.authorize(b, ask("client_id", id, "redirect_uri", clientBack, "scope", "openid system"))
+	s.must(s.store.Apply(t.Context(), []schemas.Change{schemas.ApproveAuthRequest{ID: s.begun.ID, BrowserHash: s.begun.BrowserHash, At: s.now,
+		Approval: schemas.Approval{UserID: schemas.NewID(), Scopes: []string{"system"}, At: s.now}}}))
+	s.grantRequest(s.begun, "")
+	rec, err := s.callback(b, s.begun.ID)
+	s.must(err)
+	got, err := s.redeem(location(t, rec).Query().Get("code"), "client_id", id, "redirect_uri", clientBack)
+	s.must(err)
+	if got.Scope != "openid" {
+		t.Errorf("by the approval of another user the token carries %q", got.Scope)
+	}
+}
+
+// The client of such a request is told at once that somebody has to sign in.
+func TestAudit05NothingIsApprovedSilently(t *testing.T) {
+	s := newStrangers(t)
+	told, err := s.register(`{"redirect_uris":["`+clientBack+`"],"token_endpoint_auth_method":"none"}`, nil)
+	s.must(err)
+	id := told["client_id"].(string)
+	b := browser{}
+	s.code(b, ask("client_id", id, "redirect_uri", clientBack, "scope", "openid system"))
+	for scope, want := range map[string]string{"openid system": "login_required", "openid system:users:read": "login_required", "openid": ""} {
+		s.status = schemas.Complete // a run that would sign in by the session
+		to := s.authorize(b, ask("client_id", id, "redirect_uri", clientBack, "scope", scope, "prompt", "none"))
+		if q := to.Query(); q.Get("error") != want || (q.Get("code") == "") != (want != "") {
+			t.Errorf("%s: answered %v", scope, q)
+		}
+		s.status = schemas.Incomplete
+		if s.authorize(b, ask("client_id", id, "redirect_uri", clientBack, "scope", scope)); (want != "") == s.begun.Login.Accept(&schemas.Session{UserID: s.user.ID, CreatedAt: s.now}, s.now) {
+			t.Errorf("%s: the session is accepted: %v", scope, want != "")
+		}
+	}
+}
+
 // Who is not to be asked anything, and must be, is not: OpenID Connect Core
 // §3.1.2.6.
 func TestSilentSignInWithoutConsent(t *testing.T) {

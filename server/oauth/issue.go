@@ -45,6 +45,7 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 	if s.scope, err = p.consentedScope(ctx, c, s.user.ID, s.scope); err != nil {
 		return nil, err
 	}
+	s.scope = c.approvedScope(s.scope, f.Grant.Approved)
 	resources, err := narrowed(f.Resources, form[resourceParameter])
 	if err != nil {
 		return nil, err

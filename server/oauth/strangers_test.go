@@ -45,7 +45,7 @@ func newStrangers(t testing.TB) *strangers {
 			return &f, nil
 		},
 	})
-	s.agrees = true
+	s.agrees, s.approves = true, true
 	s.furnishDirectory()
 	s.provider = oauth.New(oauth.Options{
 		Issuer: base, Clients: s.directory, Tokens: s.tokens, Record: s.record, Now: func() time.Time { return s.now }, KeyAuthentication: s.keyAuthentication(),

@@ -102,6 +102,35 @@ func testAuthRequests(t *testing.T, s *store.Store) {
 	wantEqual(t, "what was swept", removed, 2)
 }
 
+// testApprovals keeps what was approved in a request: by its own browser, and before it
+// is granted.
+func testApprovals(t *testing.T, s *store.Store) {
+	ctx, a := t.Context(), newAuthorizing(t, s)
+	r := a.request()
+	must(t, s.CreateAuthRequest(ctx, r))
+	approve := func(browser []byte, scopes ...string) error {
+		return s.Apply(ctx, []schemas.Change{schemas.ApproveAuthRequest{ID: r.ID, BrowserHash: browser, At: noon(),
+			Approval: schemas.Approval{UserID: a.user.ID, Scopes: scopes, At: noon()}}})
+	}
+	must(t, approve([]byte("another"), "system"))
+	got, err := s.AuthRequest(ctx, r.ID)
+	must(t, err)
+	if got.Approval != nil {
+		t.Fatalf("another browser approved %+v", got.Approval)
+	}
+	must(t, approve(r.BrowserHash, "system"))
+	must(t, approve(r.BrowserHash, "system:users:read"))
+	grant := a.grant(r)
+	grant.Grant.Approved = []string{"system:users:read"}
+	must(t, s.Apply(ctx, []schemas.Change{grant}))
+	must(t, s.IssueCode(ctx, r.ID, []byte("code"), noon().Add(time.Minute), noon()))
+	got, err = s.AuthRequestByCode(ctx, []byte("code"))
+	must(t, err)
+	wantEqual(t, "the approval", *got.Approval, schemas.Approval{UserID: a.user.ID, Scopes: []string{"system:users:read"}, At: noon()})
+	wantEqual(t, "what the grant says of it", got.Grant.Approved, []string{"system:users:read"})
+	wantError(t, approve(r.BrowserHash, "system"), schemas.Invalid, schemas.CodeAuthRequest)
+}
+
 func testCodes(t *testing.T, s *store.Store) {
 	ctx, a := t.Context(), newAuthorizing(t, s)
 	r := a.answered(t, "code")

@@ -62,6 +62,7 @@ func ofClients() []test {
 		{"tokens count until they are revoked", testTokenLive},
 		{"tokens count in the generation of their application", testTokenGenerations},
 		{"authorization requests are granted to their browser", testAuthRequests},
+		{"approvals are kept with their requests", testApprovals},
 		{"authorization requests are refused", testRefusals},
 		{"consents are kept by scope", testConsents},
 		{"what came of a consent ends with it", testRevokedConsent},
