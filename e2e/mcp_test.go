@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -23,6 +24,11 @@ type saying struct {
 	Snippets   int      `json:"snippets"`
 	Registered string   `json:"registered"`
 	Scope      string   `json:"scope"`
+	Failures   []struct {
+		Name    string   `json:"name"`
+		IsError bool     `json:"isError"`
+		Texts   []string `json:"texts"`
+	} `json:"failures"`
 }
 
 // theTools are those of the specification.
@@ -144,5 +150,53 @@ func TestMCPClientCredentials(t *testing.T) {
 	}
 	if seen := runMCP(t, object{"url": p.base + "/mcp", "client": client, "tools": true}, nil); len(seen.Called) != len(theTools()) {
 		t.Errorf("seen: %+v", seen)
+	}
+}
+
+// mistakes are calls that the tools must refuse, and a part of what each must say.
+func mistakes() (calls []object, says []string) {
+	for _, m := range []struct {
+		tool, says string
+		arguments  object
+	}{
+		{"service_list_applications", "- limit: ", object{"limit": 5}},
+		{"service_get_application_by_id", "application_not_found: ", object{"id": "01900000-0000-7000-8000-00000000ffff"}},
+		{"service_get_application_by_client_id", "- client_id: ", object{}},
+		{"service_create_application", "- naem: ", object{"name": "A", "naem": "B"}},
+		{"service_update_application", "- id: ", object{"name": "A"}},
+		{"service_get_application_templates", "- type: ", object{"type": "SPA"}},
+		{"service_list_flows", "- flow_type: ", object{"flow_type": "SIGN_IN"}},
+		{"service_get_flow_by_handle", "flow_not_found: ", object{"handle": "none", "flow_type": "AUTHENTICATION"}},
+		{"service_get_flow_by_id", "- id: ", object{"id": 7}},
+		{"service_create_flow", "- nodes[0]: ", object{"handle": "bad", "name": "Bad", "flowType": "AUTHENTICATION",
+			"nodes": []object{{"id": "done", "use": "authorization-code"}}}},
+		{"service_update_flow", "- expected_version: ", object{"id": "01900000-0000-7000-8000-00000000ffff", "name": "A", "nodes": []object{}, "expected_version": 0}},
+		{"service_integrate_react_sdk", "- serviceUrl: ", object{"serviceUrl": "https://id.example.org"}},
+	} {
+		calls = append(calls, object{"name": m.tool, "arguments": m.arguments})
+		says = append(says, m.says)
+	}
+	return calls, says
+}
+
+// An assistant is shown what is wrong with its call, by either version of the SDK: both
+// check answers against the schemas that they have listed before.
+func TestMCPErrorsReachTheAssistant(t *testing.T) {
+	t.Parallel()
+	p := serve(t)
+	calls, says := mistakes()
+	for _, sdk := range []string{"v1", "v2"} {
+		seen := runMCP(t, object{"url": p.base + "/mcp", "token": adminToken(t, p), "sdk": sdk, "mistakes": calls}, nil)
+		if len(seen.Failures) != len(theTools()) {
+			t.Fatalf("%s: %d tools were called, expected %d", sdk, len(seen.Failures), len(theTools()))
+		}
+		for i, failure := range seen.Failures {
+			if !failure.IsError || len(failure.Texts) != 2 || !strings.Contains(failure.Texts[0], says[i]) {
+				t.Errorf("%s: %s shows %q, expected %q", sdk, failure.Name, failure.Texts, says[i])
+			}
+			if failure.Name == "service_create_flow" && !(strings.Contains(failure.Texts[0], "[unauthenticated]") && strings.Contains(failure.Texts[1], `"rule":"unauthenticated"`)) {
+				t.Errorf("%s: the finding is shown as %q", sdk, failure.Texts)
+			}
+		}
 	}
 }

@@ -20,7 +20,7 @@ func (s *Server) flowTools() []tool {
 	}
 	flow := shapeOf(raw)
 	whole := flow.outline("id", "handle", "name", "flowType", "nodes")
-	kind := map[string]any{"enum": schemas.FlowTypeNames()}
+	kind := map[string]any{"type": "string", "enum": schemas.FlowTypeNames()}
 	return []tool{
 		taking(tool{
 			name: "service_list_flows", title: "List flows",
@@ -72,7 +72,7 @@ func updateParameters() map[string]any {
 }
 
 func described(schema map[string]any, description string) map[string]any {
-	return map[string]any{"enum": schema["enum"], "description": description}
+	return map[string]any{"type": schema["type"], "enum": schema["enum"], "description": description}
 }
 
 // flowSummary is a flow in a list.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -23,7 +24,58 @@ func shapeOf(raw json.RawMessage) shape {
 	delete(s, "$schema")
 	delete(s, "$id")
 	plain(map[string]any(s))
+	giveTypes(map[string]any(s))
 	return s
+}
+
+// keywordsOf are the keywords that are about values of a type alone.
+func keywordsOf(typ string) []string {
+	return map[string][]string{
+		"string":  {"pattern", "minLength", "maxLength", "format", "enum"},
+		"object":  {"properties", "required", "minProperties", "maxProperties", "propertyNames", "additionalProperties"},
+		"array":   {"items", "minItems", "maxItems", "uniqueItems"},
+		"integer": {"minimum", "maximum"}, "number": {"minimum", "maximum"},
+	}[typ]
+}
+
+// giveTypes has each schema say a single type, at any depth: the dialects of some
+// clients know neither enums without a type nor lists of types. A schema with a list of
+// types chooses between schemas with one each.
+func giveTypes(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			giveTypes(inner)
+		}
+		if _, isEnum := v["enum"].([]any); isEnum && v["type"] == nil {
+			v["type"] = "string" // our enums are of texts
+		}
+		if types, several := v["type"].([]any); several {
+			v["anyOf"] = split(v, types)
+			delete(v, "type")
+		}
+	case []any:
+		for _, inner := range v {
+			giveTypes(inner)
+		}
+	}
+}
+
+// split moves the keywords of a schema to schemas of one type each.
+func split(schema map[string]any, types []any) []any {
+	var branches []any
+	for _, typ := range types {
+		name, _ := typ.(string)
+		branch := map[string]any{"type": name}
+		for _, keyword := range keywordsOf(name) {
+			if value, ok := schema[keyword]; ok {
+				branch[keyword] = value
+				delete(schema, keyword)
+			}
+		}
+		branches = append(branches, branch)
+	}
+	return branches
 }
 
 // plain drops the annotations of our own, at any depth.
@@ -67,8 +119,8 @@ func (s shape) outline(required ...string) shape {
 	members := map[string]any{}
 	for name, p := range s["properties"].(map[string]any) {
 		of := p.(map[string]any)
-		member := map[string]any{}
-		for _, keyword := range []string{"type", "enum", "description"} {
+		member := s.typeOf(of)
+		for _, keyword := range []string{"enum", "description"} {
 			if value, ok := of[keyword]; ok {
 				member[keyword] = value
 			}
@@ -76,6 +128,18 @@ func (s shape) outline(required ...string) shape {
 		members[name] = member
 	}
 	return object(members, required...)
+}
+
+// typeOf is the type of a value, and if it is a list that of its items.
+func (s shape) typeOf(of map[string]any) map[string]any {
+	for ref, ok := of["$ref"].(string); ok; ref, ok = of["$ref"].(string) {
+		of = s["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
+	}
+	typ := map[string]any{"type": of["type"]}
+	if items, ok := of["items"].(map[string]any); ok {
+		typ["items"] = s.typeOf(items)
+	}
+	return typ
 }
 
 // of keeps the named properties alone.

@@ -105,8 +105,10 @@ func withoutPlaces(problems []schemas.Problem) []schemas.Problem {
 	return problems
 }
 
-// failed is the answer of a tool that could not do what it was asked to. It has
-// all that is wrong, as an object and as lines of text.
+// failed is the answer of a tool that could not do what it was asked to. It has all that
+// is wrong, as lines of text and as JSON. It has no structuredContent: that must match
+// the tool's outputSchema, which describes what the tool answers when it succeeds, and
+// clients that check it would show nothing of the error.
 func (s *Server) failed(ctx context.Context, tool string, err error) (*sdk.CallToolResult, error) {
 	e := *schemas.AsError(err)
 	if e.Class == schemas.Internal {
@@ -115,11 +117,13 @@ func (s *Server) failed(ctx context.Context, tool string, err error) (*sdk.CallT
 	}
 	e.TraceID = callOf(ctx).TraceID
 	forgetPlaces(&e)
-	text, err := encode(&e)
+	object, err := encode(&e)
 	if err != nil {
 		return nil, err
 	}
-	return &sdk.CallToolResult{IsError: true, StructuredContent: text, Content: []sdk.Content{&sdk.TextContent{Text: told(&e)}}}, nil
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{
+		&sdk.TextContent{Text: told(&e)}, &sdk.TextContent{Text: string(object)},
+	}}, nil
 }
 
 // forgetPlaces drops from an error the places in a text that its author has not

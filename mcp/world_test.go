@@ -216,10 +216,18 @@ func plain(t testing.TB, text json.RawMessage) string {
 func (w *world) refused(tool string, args any, code string) schemas.Error {
 	w.t.Helper()
 	r := w.call(tool, args)
+	if !r.IsError || r.Data != nil || len(r.Content) != 2 {
+		w.t.Fatalf("%s %v: %+v, want an error of two texts and no structuredContent", tool, args, r)
+	}
 	var e schemas.Error
-	must(w.t, json.Unmarshal(r.Data, &e))
-	if !r.IsError || e.Code != code {
-		w.t.Errorf("%s %v: %s, want %s", tool, args, r.Data, code)
+	must(w.t, json.Unmarshal([]byte(r.Content[1].Text), &e))
+	if e.Code != code {
+		w.t.Errorf("%s %v: %s, want %s", tool, args, r.Content[1].Text, code)
+	}
+	for _, p := range e.Errors {
+		if !strings.Contains(r.Content[0].Text, "- "+p.String()) {
+			w.t.Errorf("%s: the text has nothing of %s: %s", tool, p, r.Content[0].Text)
+		}
 	}
 	if e.TraceID != w.caller.TraceID {
 		w.t.Errorf("%s: trace id %q", tool, e.TraceID)

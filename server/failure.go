@@ -124,7 +124,7 @@ func statusOf(c schemas.Class) int {
 // challenge is the WWW-Authenticate field of a reply, "" for none.
 func (s *server) challenge(r *http.Request, status int, err error, e *schemas.Error) string {
 	if exchangeOf(r).route == oauth.ToolsPath {
-		return s.toolChallenge(status, e)
+		return s.toolChallenge(r, status, e)
 	}
 	return challengeFor(r, status, err, e)
 }

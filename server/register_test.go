@@ -49,11 +49,15 @@ func TestWhoMayRegisterClients(t *testing.T) {
 	} {
 		rec := test.h.do("POST", oauth.RegisterPath, body, test.header)
 		var told struct {
-			Error    string `json:"error"`
-			ClientID string `json:"client_id"`
+			Error       string `json:"error"`
+			Description string `json:"error_description"`
+			ClientID    string `json:"client_id"`
 		}
 		if err := json.Unmarshal(rec.Body.Bytes(), &told); err != nil {
 			t.Errorf("%s: %v", test.name, err)
+		}
+		if test.name == "nobody" && !(strings.Contains(told.Description, "have an administrator register the client") && strings.Contains(told.Description, "metadata document")) {
+			t.Errorf("%s: %q names no way that works", test.name, told.Description)
 		}
 		if got := rec.Header().Get("WWW-Authenticate"); rec.Code != test.status || told.Error != test.code || !strings.HasPrefix(got, test.ask) || got != "" && test.ask == "" {
 			t.Errorf("%s: %d %s, %s", test.name, rec.Code, rec.Body, got)

@@ -108,9 +108,12 @@ func ownOrigin(publicURL string) string {
 
 // toolChallenge is the WWW-Authenticate field of the tools: it leads a client to
 // the authorization server by RFC 9728 §5.1, and names the scope to ask for.
-func (s *server) toolChallenge(status int, e *schemas.Error) string {
+func (s *server) toolChallenge(r *http.Request, status int, e *schemas.Error) string {
+	lead := `resource_metadata="` + s.PublicURL + oauth.ResourcePath + `", scope="system"`
 	reason := ""
 	switch {
+	case status == http.StatusUnauthorized && r.Header.Get("Authorization") == "":
+		return "Bearer " + lead // no error: RFC 6750 §3.1
 	case status == http.StatusUnauthorized:
 		reason = "invalid_token"
 	case status == http.StatusForbidden && !slices.Contains([]string{codeOriginNotAllowed, codeHostNotAllowed}, e.Code):
@@ -118,6 +121,6 @@ func (s *server) toolChallenge(status int, e *schemas.Error) string {
 	default:
 		return ""
 	}
-	return `Bearer error="` + reason + `", resource_metadata="` + s.PublicURL + oauth.ResourcePath + `", scope="system", error_description=` +
+	return `Bearer error="` + reason + `", ` + lead + `, error_description=` +
 		quotedString(e.Description.DefaultValue)
 }

@@ -53,7 +53,7 @@ func access(audience string, scope ...string) token.Access {
 	return token.Access{Subject: ada, ClientID: "assistant", Audience: []string{audience}, Scope: scope}
 }
 
-const toolChallenge = `", resource_metadata="` + publicURL + `/.well-known/oauth-protected-resource", scope="system"`
+const toolChallenge = `resource_metadata="` + publicURL + `/.well-known/oauth-protected-resource", scope="system"`
 
 // Whoever may not use the tools learns where to get a token, whatever the method:
 // MCP authorization, RFC 9728 §5.1.
@@ -76,7 +76,7 @@ func TestToolChallenges(t *testing.T) {
 		header, code, reason string
 		status               int
 	}{
-		"none":                 {"", "unauthorized", "invalid_token", 401},
+		"none":                 {"", "unauthorized", "", 401},
 		"nonsense":             {"Authorization: Bearer nonsense", "invalid_token", "invalid_token", 401},
 		"for the API alone":    {h.toolHeader(access(publicURL, "system")), "invalid_token", "invalid_token", 401},
 		"for something else":   {h.toolHeader(access(tools+"/", "system")), "invalid_token", "invalid_token", 401},
@@ -92,7 +92,12 @@ func TestToolChallenges(t *testing.T) {
 			if method != "HEAD" {
 				fails(t, rec, tt.status, tt.code)
 			}
-			if got := rec.Header().Get("WWW-Authenticate"); rec.Code != tt.status || !strings.HasPrefix(got, `Bearer error="`+tt.reason+toolChallenge) {
+			want := `Bearer error="` + tt.reason + `", ` + toolChallenge
+			if tt.reason == "" { // RFC 6750 §3.1
+				want = "Bearer " + toolChallenge
+			}
+			got := rec.Header().Get("WWW-Authenticate")
+			if rec.Code != tt.status || !strings.HasPrefix(got, want) || tt.reason == "" && got != want {
 				t.Errorf("%s, %s: %d, WWW-Authenticate: %s", name, method, rec.Code, got)
 			}
 		}

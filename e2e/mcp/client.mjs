@@ -6,10 +6,13 @@
 //   url       the address of /mcp
 //   client    {"id", "secret", "issuer"}: as a client by itself; otherwise somebody
 //             signs in
+//   token     an access token: nobody signs in
+//   sdk       v1 or v2; left out, v2 for a client by itself and v1 otherwise
 //   known     the id of a client that is registered for that; otherwise it registers
 //             itself
 //   versions  protocol versions to offer, each in a connection of its own
 //   tools     whether to call all the tools
+//   mistakes  a list of {"name", "arguments"}: calls that must fail
 import { createServer } from "node:http";
 
 const task = JSON.parse(process.argv[2]);
@@ -66,7 +69,7 @@ async function callAll(client) {
   const called = [];
   const call = async (name, args = {}) => {
     const answer = await client.callTool({ name, arguments: args });
-    if (answer.isError) throw new Error(`${name}: ${JSON.stringify(answer.structuredContent)}`);
+    if (answer.isError) throw new Error(`${name}: ${answer.content[0].text}`);
     called.push(name);
     return answer.structuredContent;
   };
@@ -88,11 +91,22 @@ async function callAll(client) {
   return { called, snippets: react.code_snippets.length };
 }
 
+/** Makes mistakes, and keeps what an assistant is shown of each. */
+async function mistake(client) {
+  const failures = [];
+  for (const call of task.mistakes) {
+    const answer = await client.callTool(call);
+    failures.push({ name: call.name, isError: answer.isError === true, texts: answer.content.map((part) => part.text) });
+  }
+  return failures;
+}
+
 /** Connects as far as it is let, signs in where it is not, and connects. */
 async function connect(sdk, options, authProvider, awaited) {
   const begin = () => {
     const client = new sdk.Client({ name: "e2e", version: "1" }, options);
-    const transport = new sdk.StreamableHTTPClientTransport(new URL(task.url), { authProvider });
+    const admission = task.token ? { requestInit: { headers: { Authorization: `Bearer ${task.token}` } } } : { authProvider };
+    const transport = new sdk.StreamableHTTPClientTransport(new URL(task.url), admission);
     return { client, transport };
   };
   const first = begin();
@@ -112,9 +126,9 @@ async function connect(sdk, options, authProvider, awaited) {
 }
 
 async function run() {
-  const sdk = await sdks[task.client ? "v2" : "v1"]();
-  const person = task.client ? null : await signIn();
-  const provider = person?.provider ?? new sdk.ClientCredentialsProvider({
+  const sdk = await sdks[task.sdk ?? (task.client ? "v2" : "v1")]();
+  const person = task.client || task.token ? null : await signIn();
+  const provider = task.token ? undefined : person?.provider ?? new sdk.ClientCredentialsProvider({
     clientId: task.client.id, clientSecret: task.client.secret, expectedIssuer: task.client.issuer, scope: "system",
   });
   const seen = { versions: [] };
@@ -125,6 +139,7 @@ async function run() {
     const { tools } = await client.listTools();
     seen.versions.push(modern ? version : transport.protocolVersion);
     seen.tools = tools.map((tool) => tool.name);
+    if (task.mistakes) seen.failures = await mistake(client);
     if (task.tools) Object.assign(seen, await callAll(client));
     await client.close();
   }
