@@ -123,7 +123,7 @@ func actor(claims *token.Claims) schemas.Actor {
 func (s *server) authenticate(r *http.Request, needs need) (*token.Claims, error) {
 	fields := r.Header.Values("Authorization")
 	if len(fields) == 0 {
-		return nil, schemas.Errorf(schemas.Unauthenticated, codeUnauthorized, "%s", wantedToken(exchangeOf(r).route))
+		return nil, schemas.Errorf(schemas.Unauthenticated, codeUnauthorized, "%s", s.wantedToken(exchangeOf(r).route))
 	}
 	scheme, raw, _ := strings.Cut(fields[0], " ")
 	if raw = strings.TrimSpace(raw); len(fields) > 1 || !strings.EqualFold(scheme, "Bearer") || raw == "" {
@@ -139,10 +139,9 @@ func (s *server) authenticate(r *http.Request, needs need) (*token.Claims, error
 
 // wantedToken asks for a token. A client that wants to register where registration is
 // closed learns the ways that need none.
-func wantedToken(route string) string {
+func (s *server) wantedToken(route string) string {
 	if route == oauth.RegisterPath {
-		return "clients register here only with an administrator's token. Without one, have an administrator register the client and use its client_id, " +
-			"or use as the client_id the https address of the client's metadata document, if this server accepts those"
+		return s.OAuth.ClosedRegistration()
 	}
 	return "a token is required: send it as Authorization: Bearer <token>"
 }

@@ -56,7 +56,7 @@ func TestWhoMayRegisterClients(t *testing.T) {
 		if err := json.Unmarshal(rec.Body.Bytes(), &told); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		if test.name == "nobody" && !(strings.Contains(told.Description, "have an administrator register the client") && strings.Contains(told.Description, "metadata document")) {
+		if test.name == "nobody" && !(strings.Contains(told.Description, "have an administrator register the client") && strings.Contains(told.Description, "publish a client metadata document")) {
 			t.Errorf("%s: %q names no way that works", test.name, told.Description)
 		}
 		if got := rec.Header().Get("WWW-Authenticate"); rec.Code != test.status || told.Error != test.code || !strings.HasPrefix(got, test.ask) || got != "" && test.ask == "" {
@@ -76,5 +76,22 @@ func TestWhoMayRegisterClients(t *testing.T) {
 	}
 	if rec := opened.do("GET", oauth.RegisterPath, ""); rec.Code != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %d", rec.Code)
+	}
+}
+
+// A client that may not register is told of the ways that this server has for it.
+func TestClosedRegistrationNamesTheWays(t *testing.T) {
+	for _, test := range []struct {
+		policy oauth.DocumentPolicy
+		want   string // of documents; "" for nothing
+	}{
+		{oauth.DocumentPolicy{}, "publish a client metadata document, and use"},
+		{oauth.DocumentPolicy{Hosts: []string{"a.example"}}, "allowed_hosts"},
+		{oauth.DocumentPolicy{Disabled: true}, ""},
+	} {
+		got := oauth.New(oauth.Options{Issuer: publicURL, Tokens: fakeTokens{}, Documents: test.policy}).ClosedRegistration()
+		if !strings.Contains(got, "have an administrator register the client") || !strings.Contains(got, test.want) || test.want == "" && strings.Contains(got, "document") {
+			t.Errorf("%+v: %q", test.policy, got)
+		}
 	}
 }

@@ -41,6 +41,18 @@ type Registrar interface {
 // RegisterPath is where clients register: RFC 7591 §3.
 const RegisterPath = "/oauth2/dcr/register"
 
+// ClosedRegistration describes to a client that may not register what it can do instead.
+func (p *Provider) ClosedRegistration() string {
+	ways := "clients register here only with an administrator's token; without one, have an administrator register the client, and use its client_id"
+	switch {
+	case p.Documents.Disabled:
+		return ways
+	case p.Documents.Restricts():
+		return ways + "; or publish a client metadata document at a host that oauth.client_metadata_documents.allowed_hosts lists, and use its https address as the client_id"
+	}
+	return ways + "; or publish a client metadata document, and use its https address as the client_id"
+}
+
 // maxRegistration is the size of the largest registration, in bytes.
 const maxRegistration = 16 << 10
 
