@@ -20,7 +20,7 @@ func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, t
 	verify := func() (bool, error) { return user != nil && to != "" && sent.matches(o.mac(v, user, to, typed)), nil }
 	right := false
 	if o.deps.Guesses != nil {
-		right, err = o.deps.Guesses.Guess(ctx, mailAccount(v, to), v.Subject.UserID, verify)
+		right, err = o.deps.Guesses.Guess(ctx, mailGuess(v, to), verify)
 	} else {
 		right, err = verify()
 	}
@@ -41,6 +41,16 @@ func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, t
 	d.Failed = true
 	d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode, "too many codes were wrong, so this one is void; have a new one sent")
 	return d, nil
+}
+
+// mailGuess describes a guess at a mailed code. A user whom the run creates has no
+// account yet that could be locked.
+func mailGuess(v *engine.Visit, address string) schemas.Guess {
+	secret := schemas.MailedSecret
+	if v.Subject.Draft != nil {
+		secret = schemas.AddressSecret
+	}
+	return guessOf(v, secret, mailAccount(v, address))
 }
 
 // wrongCode says how often one may try on.

@@ -192,7 +192,7 @@ func TestEmailOTPGuesses(t *testing.T) {
 // counted notes what came of guesses.
 type counted struct{ outcomes []bool }
 
-func (c *counted) Guess(_ context.Context, _, _ string, check func() (bool, error)) (bool, error) {
+func (c *counted) Guess(_ context.Context, _ schemas.Guess, check func() (bool, error)) (bool, error) {
 	right, err := check()
 	c.outcomes = append(c.outcomes, right)
 	return right, err

@@ -94,16 +94,16 @@ func (d Deps) openKey(app *schemas.TOTP) (key totp.Key, err error) {
 // TOTPOwner is what the sealed key of a user's app belongs to.
 func TOTPOwner(userID string) string { return "totp " + userID }
 
-// guessCode checks a code, unless too many were wrong. Codes are counted apart from
-// passwords: who knows the password must not gain guesses by it. Somebody who was
-// merely named is counted by the name, as with passwords.
+// guessCode checks a code, unless too many were wrong. Codes beside a password are
+// counted apart from passwords: to know the password must not gain guesses. A code
+// that stands alone is counted by the name, together with passwords.
 func (d Deps) guessCode(ctx context.Context, v *engine.Visit, check func() (bool, error)) (bool, error) {
 	if d.Guesses == nil {
 		return check()
 	}
-	account := nameOf(v)
+	g := guessOf(v, schemas.NameSecret, nameOf(v))
 	if v.Authentication != nil {
-		account = v.Subject.UserID
+		g = guessOf(v, schemas.FactorSecret, v.Subject.UserID)
 	}
-	return d.Guesses.Guess(ctx, "code "+account, v.Subject.UserID, check)
+	return d.Guesses.Guess(ctx, g, check)
 }

@@ -258,7 +258,7 @@ func TestCodesAreThrottled(t *testing.T) {
 		left(t, run(t, w.make(t, use, `{}`, nil), v), "failure")
 	}
 	slices.Sort(told.outcomes)
-	if got := strings.Join(told.outcomes, ", "); got != "code ada (ada): false, <nil>, code somebody (): false, <nil>" {
+	if got := strings.Join(told.outcomes, ", "); got != "password of somebody (): false, <nil>, second factor of ada (ada): false, <nil>" {
 		t.Errorf("guesses at %s", got)
 	}
 }

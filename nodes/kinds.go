@@ -112,10 +112,9 @@ type Hasher interface {
 
 // Guesses limits how often anybody tries a password or a code. Guess calls check, which
 // fails when nothing was checked, and returns what it does; or it refuses with an
-// error of class Throttled, whether there is an account of that name or not. The
-// user is whose account it is, "" for nobody's: their own device may try on.
+// error of class Throttled, whether there is an account of that name or not.
 type Guesses interface {
-	Guess(ctx context.Context, name, userID string, check func() (right bool, err error)) (bool, error)
+	Guess(ctx context.Context, g schemas.Guess, check func() (right bool, err error)) (bool, error)
 }
 
 // Mails makes mails to be sent. Mail returns the delivery of one that is about the

@@ -91,7 +91,7 @@ func (p *passwordAuthenticate) guess(ctx context.Context, v *engine.Visit, passw
 	if p.guesses == nil {
 		return p.verify(ctx, v, password)
 	}
-	ok, err = p.guesses.Guess(ctx, nameOf(v), v.Subject.UserID, func() (right bool, err error) {
+	ok, err = p.guesses.Guess(ctx, guessOf(v, schemas.NameSecret, nameOf(v)), func() (right bool, err error) {
 		right, rehash, err = p.verify(ctx, v, password)
 		return right, err
 	})

@@ -103,12 +103,12 @@ type guessing struct {
 	outcomes []string
 }
 
-func (g *guessing) Guess(_ context.Context, name, userID string, check func() (bool, error)) (bool, error) {
+func (g *guessing) Guess(_ context.Context, guess schemas.Guess, check func() (bool, error)) (bool, error) {
 	if g.refuse != nil {
 		return false, g.refuse
 	}
 	right, err := check()
-	g.outcomes = append(g.outcomes, fmt.Sprintf("%s (%s): %v, %v", name, userID, right, err))
+	g.outcomes = append(g.outcomes, fmt.Sprintf("%s of %s (%s): %v, %v", guess.Secret, guess.Name, guess.UserID, right, err))
 	return right, err
 }
 
@@ -118,11 +118,11 @@ func TestPasswordAuthenticateIsAGuess(t *testing.T) {
 		visit *engine.Visit
 		want  string
 	}{
-		"right":         {visit(known("ada"), inputs("username", "Ada", "password", right)), "Ada (ada): true, <nil>"},
-		"wrong":         {visit(known("ada"), inputs("username", "Ada", "password", "x")), "Ada (ada): false, <nil>"},
-		"concealed":     {visit(concealed("eve"), inputs("username", "eve", "password", "x")), "eve (): false, <nil>"},
-		"not named":     {visit(drafted(&schemas.User{ID: "new"}), inputs("password", "x")), "new (new): false, <nil>"},
-		"nobody at all": {visit(inputs("password", "x")), " (): false, <nil>"},
+		"right":         {visit(known("ada"), inputs("username", "Ada", "password", right)), "password of Ada (ada): true, <nil>"},
+		"wrong":         {visit(known("ada"), inputs("username", "Ada", "password", "x")), "password of Ada (ada): false, <nil>"},
+		"concealed":     {visit(concealed("eve"), inputs("username", "eve", "password", "x")), "password of eve (): false, <nil>"},
+		"not named":     {visit(drafted(&schemas.User{ID: "new"}), inputs("password", "x")), "password of new (): false, <nil>"},
+		"nobody at all": {visit(inputs("password", "x")), "password of  (): false, <nil>"},
 	} {
 		w, guesses := newWorld(t), &guessing{}
 		w.deps.Guesses = guesses

@@ -63,6 +63,16 @@ func nameOf(v *engine.Visit) string {
 	return cmp.Or(v.Subject.Name, v.Inputs[v.Subject.Input], v.Subject.UserID)
 }
 
+// guessOf describes a guess at a secret of the run's user.
+func guessOf(v *engine.Visit, secret schemas.GuessedSecret, name string) schemas.Guess {
+	g := schemas.Guess{Secret: secret, Name: name}
+	if v.Subject.Known() && v.Subject.Draft == nil {
+		g.UserID = v.Subject.UserID
+		g.Event = event(v, "guesses.exhausted", g.UserID, nil).Event
+	}
+	return g
+}
+
 // passkeysOf returns a user's passkeys as they will be once this step is
 // committed: the stored ones and those it has just registered.
 func passkeysOf(ctx context.Context, stored Credentials, v *engine.Visit, userID string) ([]schemas.Credential, error) {

@@ -80,6 +80,7 @@ func (s *server) partEndpoints() []endpoint {
 		{"DELETE", "/users/{id}/passkeys/{credentialId}", "system:users:write", s.deletePasskey, configuredOrigins},
 		{"GET", "/users/{id}/factors", "system:users:read", s.factors, configuredOrigins},
 		{"DELETE", "/users/{id}/factors/{factor}", "system:users:write", s.deleteFactor, configuredOrigins},
+		{"DELETE", "/users/{id}/failed-guesses", "system:users:write", s.forgetFailedGuesses, configuredOrigins},
 		{"GET", "/users/{id}/identities", "system:users:read", s.identities, configuredOrigins},
 		{"DELETE", "/users/{id}/identities/{identityId}", "system:users:write", s.deleteIdentity, configuredOrigins},
 		{"GET", "/users/{id}/sessions", "system:users:read", s.sessions, configuredOrigins},

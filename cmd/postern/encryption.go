@@ -28,11 +28,12 @@ const (
 	forRefreshTokens = "refresh tokens"
 	forDevices       = "devices" // the cookie of a browser in which users have signed in
 	forDecoys        = "decoys"
-	forAudit         = "audit" // digests in the audit log
+	forAudit         = "audit"          // digests in the audit log
+	forGuesses       = "failed guesses" // digests of the names that are guessed at
 )
 
 func derivedPurposes() []string {
-	return []string{forRefreshTokens, forDevices, forDecoys, forAudit}
+	return []string{forRefreshTokens, forDevices, forDecoys, forAudit, forGuesses}
 }
 
 // loadEncryption reads the key-encryption keys and those derived from them. That a

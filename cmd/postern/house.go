@@ -145,7 +145,7 @@ func (h *house) build(ctx context.Context) error {
 			return password.Source{Wide: network.Wide, Near: network.Near}
 		},
 	})
-	h.throttle = newThrottle(cfg)
+	h.throttle = newThrottle(cfg, h.store, h.encryption.derived[forGuesses])
 	h.outbound = outbound.New(outboundRules(cfg.Outbound))
 	// Identity providers have places of their own: those of h.outbound strangers can take,
 	// who name slow addresses as their clients' documents and keys.

@@ -13,7 +13,7 @@ import (
 const guessesPerWorker = 64
 
 // newThrottle is what limits guesses and floods, nil if it is switched off.
-func newThrottle(cfg *config.Config) *throttle.Throttle {
+func newThrottle(cfg *config.Config, failures throttle.Failures, digestKey []byte) *throttle.Throttle {
 	if !cfg.Throttle.Enabled {
 		return nil
 	}
@@ -22,6 +22,7 @@ func newThrottle(cfg *config.Config) *throttle.Throttle {
 		Instances: cfg.Throttle.Instances,
 		Familiar:  cfg.Throttle.FamiliarNetworks,
 		GuessRate: guessesPerWorker * cfg.Password.Workers,
+		Failures:  failures, DigestKey: digestKey,
 	})
 }
 

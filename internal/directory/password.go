@@ -66,6 +66,10 @@ func (d *Directory) userChanged(w *work, old, u *schemas.User) error {
 	if old == nil || w.call.is(u.ID) {
 		return nil
 	}
+	// What was guessed so far was guessed at the old password.
+	if err := w.forgetFailedGuesses(u.ID); err != nil {
+		return err
+	}
 	_, err = w.endSessions(u.ID, "")
 	return err
 }

@@ -96,7 +96,7 @@ func (t *tx) startSession(s schemas.Session) error {
 	if err != nil {
 		return fmt.Errorf("store: starting a session: %w", err)
 	}
-	return nil
+	return t.forgetFailedGuesses(s.UserID)
 }
 
 func (t *tx) revokeToken(c schemas.RevokeToken) error {

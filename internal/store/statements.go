@@ -47,6 +47,7 @@ func readQueries() []query {
 		selectIdentityProvider, selectIdentity, selectIdentities,
 		selectApplication, selectApplicationByClient, selectClientRevision, selectLease,
 		selectActiveVersion, selectFlowVersion,
+		selectFailedGuesses,
 		selectKeys, selectExpiredDeliveries, selectInstances,
 	}
 }
@@ -72,6 +73,7 @@ func writeQueries() []query {
 		upsertTOTP, updateTOTPUse, deleteTOTP,
 		insertRecoveryCode, updateRecoveryCodeUse, deleteRecoveryCodes,
 		upsertIdentity, selectIssuer, updateIdentityUse, deleteIdentity,
+		upsertFailedGuess, deleteFailedGuesses, deleteOldFailedGuesses,
 		lockUser, updateUserAttributes, deleteIdentifiers, deleteUniqueValues,
 	}
 }

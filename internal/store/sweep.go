@@ -52,6 +52,10 @@ func (s *Store) Sweep(ctx context.Context, now time.Time) (removed int, err erro
 	if _, err := s.sweep(ctx, deleteOldInstances, now.Add(-InstanceTTL), sweepBatch); err != nil {
 		return removed, fmt.Errorf("store: sweeping: %w", err)
 	}
+	guesses, err := s.sweepFailedGuesses(ctx, now)
+	if removed += guesses; err != nil {
+		return removed, fmt.Errorf("store: sweeping: %w", err)
+	}
 	n, err := s.sweepClients(ctx, now)
 	if err == nil {
 		err = s.compact(ctx)

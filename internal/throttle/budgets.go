@@ -36,10 +36,10 @@ type Budgets struct {
 // wider is how much looser the budgets of the network around one are.
 const wider = 4
 
-// DefaultBudgets let an office behind one address sign in on a Monday morning,
-// and a guesser try about 340 passwords on an account on his first day, 240 on
-// each later one: NIST SP 800-63B §3.2.2 allows 100 in a row. Nobody gets more than
-// 30 mails an hour, and one network cannot keep anybody's from them.
+// DefaultBudgets let an office behind one address sign in on a Monday morning, and
+// slow down guessing. How many guesses at an account may fail in a row is bounded
+// elsewhere, in the store: see limits. No account is sent more than 30 mails an hour,
+// and one network cannot use them up.
 func DefaultBudgets() Budgets {
 	return Budgets{
 		SignIns:         Budget{Burst: 500, Every: time.Second / 50},

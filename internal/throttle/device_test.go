@@ -77,7 +77,7 @@ func TestDeviceGuesses(t *testing.T) {
 	w := newWorld(t, Options{Budgets: Budgets{AccountGuesses: Budget{1, time.Hour}, FamiliarGuesses: Budget{3, time.Hour}}})
 	count := func(d *Device, user string) (n int) {
 		for range 9 {
-			_, err := w.Guess(WithDevice(context.Background(), d), "ada", user, func() (bool, error) { return false, nil })
+			_, err := w.Guess(WithDevice(context.Background(), d), schemas.Guess{Secret: schemas.NameSecret, Name: "ada", UserID: user}, func() (bool, error) { return false, nil })
 			if err == nil {
 				n++
 			} else if !schemas.HasClass(err, schemas.Throttled) {

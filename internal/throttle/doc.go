@@ -40,15 +40,28 @@
 // What proves a device is a cookie that the browser got when somebody had signed in
 // with it, sealed, and good for the accounts of those people alone: see [Device].
 //
-// The last line bounds what a hundred thousand addresses find out together about
-// one account. When it is spent, strangers are refused: of them more is asked
-// than a password, namely a passkey, or a device or network that is known. Who
-// signs in from where they always do notices nothing, whether the attack comes
-// at their account or out of their own network at others.
+// These budgets refill; they set the pace. How many guesses may fail in a row is
+// bounded by counters in the store ([Failures]), which outlive the process and are
+// shared by all instances. Those of an account add up to 100 (NIST SP 800-63B-4
+// §3.2.2), whatever networks the guesses come from; each known device has one of its
+// own besides. A counter starts again when the user signs in, by any means, and when
+// an administrator says so. Until then strangers are refused: more is asked of them
+// than a password, namely a passkey, or a device or network that is known. Users who
+// sign in from where they always do notice nothing, whether the attack comes at their
+// account or out of their own network at others.
+//
+// A wrong guess is counted before it is answered, and a right one is answered only
+// below the limit. So of guesses that are checked at the same time, on any number of
+// instances, no more are answered than the limit allows, and right ones write
+// nothing. Counters belong to names as they are typed, with the user that they lead to:
+// one for the whole account would tell which two names are one user's. Names of
+// nobody are counted in the same way. Their counters are removed after a year, and the
+// oldest of them when there are more than 250,000, so that guesses at made-up names
+// do not fill the disk.
 //
 // What is left: someone on the owner's own network guesses from the owner's
 // budget, unless the owner's device is known; somebody without a passkey on a
-// network never used before waits with the attackers while an attack lasts; and
+// network never used before is refused with the attackers until the count starts again; and
 // whoever tries one password on each of very many accounts, from as many
 // networks, is bounded by the pool that hashes passwords alone.
 //
@@ -71,8 +84,9 @@
 //
 // Buckets are in the memory of one process. For floods that is right: each
 // process protects itself, and a bucket in the database would make every request
-// a write to what is to be protected. Guesses at an account must not multiply by
-// the number of processes, so those budgets are divided by [Options].Instances:
+// a write to what is to be protected. Failed guesses are counted in the store, where
+// hashing bounds how many writes there are. The budgets for guesses must not multiply by
+// the number of processes either, so they are divided by [Options].Instances:
 // together the processes admit what one would have admitted, wherever the
 // attacker's requests end up. The price is that a person who is always led to
 // the same process has a part of the budget only, and that after a restart the

@@ -1,6 +1,10 @@
 package throttle
 
-import "context"
+import (
+	"context"
+
+	"github.com/postern-id/postern/schemas"
+)
 
 type networkKey struct{}
 
@@ -22,20 +26,19 @@ func (t *Throttle) AdmitFrom(ctx context.Context, at Endpoint) error {
 	return t.Admit(&Attempt{Endpoint: at, Network: FromContext(ctx)})
 }
 
-// Guess checks a secret of the account of that name, if its network or device may
-// try: those that ctx came from (see NewContext and WithDevice), or none. The user is
-// whose account it is, "" for nobody's. It returns what check does, or the error of
-// Admit. An error of check says that nothing was checked.
-func (t *Throttle) Guess(ctx context.Context, name, userID string, check func() (right bool, err error)) (bool, error) {
-	a := Attempt{Endpoint: Guess, Network: FromContext(ctx), Account: AccountOf(name)}
-	if t != nil {
-		device, _ := ctx.Value(deviceKey{}).(*Device)
-		a.Device = device.of(userID, t.now())
+// Guess checks a secret of an account, if the network or device may try: those that
+// ctx came from (see NewContext and WithDevice), or none. It returns what check does,
+// or an error of Class Throttled. An error of check means that nothing was checked.
+func (t *Throttle) Guess(ctx context.Context, g schemas.Guess, check func() (right bool, err error)) (bool, error) {
+	if t == nil {
+		return check()
 	}
+	device, _ := ctx.Value(deviceKey{}).(*Device)
+	a := Attempt{Endpoint: Guess, Network: FromContext(ctx), Account: accountOf(g), Device: device.of(g.UserID, t.now())}
 	if err := t.Admit(&a); err != nil {
 		return false, err
 	}
-	right, err := check()
+	right, err := t.checkCounted(ctx, t.counterOf(&a, g), g, check)
 	switch {
 	case err != nil:
 		t.Done(&a, Void)
@@ -45,6 +48,31 @@ func (t *Throttle) Guess(ctx context.Context, name, userID string, check func() 
 		t.Done(&a, Failed)
 	}
 	return right, err
+}
+
+// checkCounted checks an admitted guess and counts it in the store.
+func (t *Throttle) checkCounted(ctx context.Context, c *counter, g schemas.Guess, check func() (bool, error)) (bool, error) {
+	if err := t.mayGuess(ctx, c); err != nil {
+		return false, err
+	}
+	right, err := check()
+	if err != nil {
+		return false, err
+	}
+	if err := t.settle(ctx, c, g, right); err != nil {
+		return false, err
+	}
+	return right, nil
+}
+
+// accountOf is the key of what a guess is made at. Kinds of secrets are counted apart:
+// to know one must not gain guesses at another.
+func accountOf(g schemas.Guess) Key {
+	name := schemas.IdentifierKey(g.Name)
+	if name == "" {
+		return Key{}
+	}
+	return KeyOf(string(g.Secret) + " " + name)
 }
 
 // AdmitMail admits a mail to the account of that name, if the network that ctx came

@@ -35,6 +35,10 @@ type Options struct {
 	// Familiar is how many pairs of an account and a network that signed in to it
 	// are remembered; 0 means 65,536.
 	Familiar int
+	// Failures counts failed guesses in the store; nil: they are counted in memory only.
+	Failures Failures
+	// DigestKey keys the digests by which Failures counts.
+	DigestKey []byte
 	// Now is the clock; nil means time.Now. Only differences count, so a wall
 	// clock that is set anew does no harm.
 	Now func() time.Time
@@ -45,10 +49,12 @@ type Options struct {
 type Throttle struct {
 	now   func() time.Time
 	epoch time.Time
-	// requests are paid by every attempt at an endpoint, failures only by failed
+	// requests are paid by every attempt at an endpoint, refusals only by failed
 	// ones.
-	requests, failures [endpoints]rules
+	requests, refusals [endpoints]rules
 	guesses            guesses
+	failures           Failures
+	digestKey          []byte
 }
 
 // New makes a Throttle. All of its memory, about 8 MiB with the defaults, is
@@ -58,7 +64,7 @@ func New(o Options) *Throttle {
 		o.Now = time.Now
 	}
 	b := o.Budgets.among(max(1, o.Instances))
-	t := &Throttle{now: o.Now, epoch: o.Now(), guesses: newGuesses(b, cmp.Or(o.GuessRate, defaultGuessRate), cmp.Or(o.Familiar, defaultFamiliar))}
+	t := &Throttle{now: o.Now, epoch: o.Now(), failures: o.Failures, digestKey: o.DigestKey, guesses: newGuesses(b, cmp.Or(o.GuessRate, defaultGuessRate), cmp.Or(o.Familiar, defaultFamiliar))}
 	t.requests = [endpoints]rules{
 		SignIn:   byNetwork(b.SignIns),
 		RunStart: byNetwork(b.RunStarts),
@@ -67,7 +73,7 @@ func New(o Options) *Throttle {
 		Register: byNetwork(b.Registrations),
 		Mail:     append(rules{{NewLimiter(b.PairMails, floodKeys), pair}, {NewLimiter(b.AccountMails, floodKeys), account}}, byNetwork(b.NetworkMails)...),
 	}
-	t.failures[Token] = byNetwork(b.TokenFailures)
+	t.refusals[Token] = byNetwork(b.TokenFailures)
 	return t
 }
 
@@ -87,7 +93,7 @@ func (t *Throttle) Admit(a *Attempt) error {
 	if a.Endpoint == Guess {
 		return t.guesses.admit(a)
 	}
-	if wait := t.failures[a.Endpoint].peek(a); wait > 0 {
+	if wait := t.refusals[a.Endpoint].peek(a); wait > 0 {
 		return tooMany(wait, "requests that were refused came from your network")
 	}
 	if wait := t.requests[a.Endpoint].take(a); wait > 0 {
@@ -107,7 +113,7 @@ func (t *Throttle) Done(a *Attempt, outcome Outcome) {
 	case a.Endpoint == Guess:
 		t.guesses.done(a, outcome, t.moment())
 	case outcome == Failed:
-		t.failures[a.Endpoint].spend(a, t.moment())
+		t.refusals[a.Endpoint].spend(a, t.moment())
 	}
 }
 

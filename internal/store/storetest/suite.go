@@ -46,6 +46,8 @@ func ofUsers() []test {
 		{"users and applications name what is there", testReferences},
 		{"no user outlives their type", testReferenceRace},
 		{"users are counted", testCounts},
+		{"failed guesses are counted up to the limit", testFailedGuesses},
+		{"failed guesses at names of nobody are swept", testSweepFailedGuesses},
 		{"permissions have words", testPermissionWords},
 		{"passkeys are renamed and deleted", testCredentialChanges},
 		{"addresses are verified", testVerifyEmail},

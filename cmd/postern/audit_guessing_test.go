@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/schemas"
+)
+
+// strangers is how many wrong passwords strangers may try at one name in a row.
+const strangers = 22
+
+// guessingRig is an instance on a store that others may share, with hashes that cost
+// little.
+func guessingRig(t *testing.T, environ ...string) *rig {
+	return newRig(t, append([]string{"POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
+		"POSTERN_PASSWORD_QUEUE=1000"}, environ...)...)
+}
+
+// answered guesses wrongly at a name from so many networks, and returns how many
+// guesses were answered.
+func (w *rig) answered(name string, networks int) (n int) {
+	for i := range networks {
+		if status, _ := w.guess(fmt.Sprintf("203.0.%d.1", i), name, "wrong"); status == http.StatusOK {
+			n++
+		}
+	}
+	return n
+}
+
+// Finding 11 of the security audit of November 2026: failed guesses outlive the
+// process, at names of users and of nobody alike, and neither the owner's browser nor
+// an administrator is kept out.
+func TestAudit11FailuresOutliveARestart(t *testing.T) {
+	sequential(t)
+	data := "POSTERN_DATA_DIR=" + t.TempDir()
+	w := guessingRig(t, data)
+	token := w.admin() // issuing one starts a session, which starts the count again
+	owner := &guesser{rig: w, remote: "198.51.100.7"}
+	if status, s := owner.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
+		t.Fatalf("%d %+v", status, s)
+	}
+	for _, name := range []string{"admin", "nobody"} {
+		if n := w.answered(name, strangers+10); n != strangers {
+			t.Errorf("%s: %d guesses were answered, want %d", name, n, strangers)
+		}
+	}
+	w = guessingRig(t, data) // as after a restart: nothing is in memory
+	for _, name := range []string{"admin", "nobody"} {
+		if n := w.answered(name, 3); n != 0 {
+			t.Errorf("%s: %d guesses were answered after a restart", name, n)
+		}
+	}
+	if status, _ := w.guess("192.0.2.1", "admin", adminPassword); status != http.StatusTooManyRequests {
+		t.Errorf("a right guess of a stranger: %d", status)
+	}
+	events, err := w.store.Events(t.Context(), schemas.EventQuery{Limit: 9, Action: "guesses.exhausted"})
+	if err != nil || len(events) != 1 || events[0].UserID == "" || events[0].Detail["by"] != "strangers" || events[0].ExecutionDigest == "" {
+		t.Fatalf("events %+v, %v", events, err)
+	}
+	id := events[0].UserID
+	owner.rig = w
+	if status, s := owner.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
+		t.Errorf("the owner's browser is locked out: %d %+v", status, s)
+	}
+	if n := w.answered("admin", strangers+10); n != strangers {
+		t.Errorf("after the owner signed in %d guesses were answered, want %d", n, strangers)
+	}
+	if rec := w.request("DELETE", "/users/"+id+"/failed-guesses", token, ""); rec.Code != http.StatusNoContent {
+		t.Errorf("%d %s", rec.Code, rec.Body)
+	}
+	if status, s := w.guess("192.0.2.2", "admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
+		t.Errorf("after an administrator allowed more: %d %+v", status, s)
+	}
+}
+
+// Two instances on one database answer together what one would.
+func TestAudit11InstancesCountTogether(t *testing.T) {
+	sequential(t)
+	environ := []string{"POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN=" + storetest.Postgres(t), "POSTERN_DATA_DIR=" + t.TempDir()}
+	instances := []*rig{guessingRig(t, environ...), guessingRig(t, environ...)}
+	var guesses sync.WaitGroup
+	var answered atomic.Int32
+	for i := range 4 * strangers {
+		guesses.Go(func() {
+			if status, _ := instances[i%2].guess(fmt.Sprintf("203.0.%d.1", i), "admin", "wrong"); status == http.StatusOK {
+				answered.Add(1)
+			}
+		})
+	}
+	guesses.Wait()
+	if n := answered.Load(); n != strangers {
+		t.Errorf("%d guesses were answered, want %d", n, strangers)
+	}
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	selectFailedGuesses query = `SELECT failures FROM failed_guesses WHERE digest = ?`
+
+	// A counter that is at the limit is not raised, and then no row is returned.
+	upsertFailedGuess query = `INSERT INTO failed_guesses (digest, user_id, failures, failed_at) VALUES (?, ?, 1, ?)
+		ON CONFLICT (digest) DO UPDATE SET failures = failed_guesses.failures + 1, failed_at = excluded.failed_at
+		WHERE failed_guesses.failures < ? RETURNING failures`
+
+	deleteFailedGuesses query = `DELETE FROM failed_guesses WHERE user_id = ?`
+
+	deleteOldFailedGuesses query = `DELETE FROM failed_guesses WHERE failed_at <= ? AND digest IN
+		(SELECT digest FROM failed_guesses WHERE user_id IS NULL AND failed_at <= ? ORDER BY failed_at LIMIT ?)`
+
+	deleteFirstFailedGuesses = `DELETE FROM failed_guesses WHERE digest IN
+		(SELECT digest FROM failed_guesses WHERE user_id IS NULL ORDER BY failed_at LIMIT ?)`
+)
+
+// How long the counters of names that no user has are kept, and how many. Those of
+// users are kept until the user signs in: there are a few for each user. Others must
+// stay as long as an attacker may wait to compare, and not fill the disk.
+const (
+	failedGuessTTL    = 365 * 24 * time.Hour
+	mostFailedGuesses = 250_000
+)
+
+// FailedGuesses returns how many guesses have failed in a row that were counted by
+// the digest.
+func (s *Store) FailedGuesses(ctx context.Context, digest []byte) (n int, err error) {
+	err = s.row(ctx, selectFailedGuesses, blob(digest)).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("store: reading failed guesses: %w", err)
+	}
+	return n, nil
+}
+
+// AddFailedGuess counts a failed guess. It reports false, and counts nothing, if
+// there are as many as the limit already, also when several instances count at once.
+func (s *Store) AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (counted bool, err error) {
+	err = s.writer.write(ctx, func(t *tx) error {
+		counted = false
+		var n int
+		err := t.row(upsertFailedGuess, blob(f.Digest), nullable(f.UserID), micros(f.At), f.Limit).Scan(&n)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("store: counting a failed guess: %w", err)
+		}
+		counted = true
+		if n != f.EventAt || f.UserID == "" {
+			return nil
+		}
+		return t.recordEvent(f.Event)
+	})
+	return counted && err == nil, err
+}
+
+// forgetFailedGuesses starts the user's counters again, because the user has signed
+// in.
+func (t *tx) forgetFailedGuesses(userID string) error {
+	if _, err := t.exec(deleteFailedGuesses, userID); err != nil {
+		return fmt.Errorf("store: forgetting failed guesses: %w", err)
+	}
+	return nil
+}
+
+// ForgetFailedGuesses starts the user's counters again, and returns how many there
+// were.
+func ForgetFailedGuesses(t *Tx, userID string) (int64, error) {
+	n, err := t.exec(string(deleteFailedGuesses), userID)
+	if err != nil {
+		return 0, fmt.Errorf("store: forgetting failed guesses: %w", err)
+	}
+	return n, nil
+}
+
+// sweepFailedGuesses removes the counters of names that no user has: old ones, and the
+// oldest of those that are too many.
+func (s *Store) sweepFailedGuesses(ctx context.Context, now time.Time) (removed int, err error) {
+	removed, err = s.sweep(ctx, deleteOldFailedGuesses, now.Add(-failedGuessTTL), sweepBatch)
+	if err != nil {
+		return removed, err
+	}
+	n, err := s.trimFailedGuesses(ctx, mostFailedGuesses)
+	return removed + n, err
+}
+
+// trimFailedGuesses leaves so many counters of names that no user has.
+func (s *Store) trimFailedGuesses(ctx context.Context, most int) (removed int, err error) {
+	var n int
+	err = rows(ctx, s, func(row scanner) error { return row.Scan(&n) }, "SELECT COUNT(*) FROM failed_guesses WHERE user_id IS NULL")
+	for ; err == nil && n-removed > most; removed += min(sweepBatch, n-removed-most) {
+		err = s.Update(ctx, func(t *Tx) error {
+			_, err := t.exec(deleteFirstFailedGuesses, min(sweepBatch, n-removed-most))
+			return err
+		})
+	}
+	return removed, err
+}

@@ -1,0 +1,96 @@
+package storetest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// failedGuess is a wrong guess at a name of a user, "" for a name that no user has.
+func failedGuess(name, userID string, limit int) schemas.FailedGuess {
+	digest := sha256.Sum256([]byte(name))
+	return schemas.FailedGuess{
+		Digest: digest[:], UserID: userID, Limit: limit, EventAt: limit, At: noon(),
+		Event: schemas.Event{ID: schemas.NewID(), At: noon(), Action: "guesses.exhausted", UserID: userID},
+	}
+}
+
+// testFailedGuesses counts failed guesses that many make at once, up to the limit and
+// no further, until the user signs in.
+func testFailedGuesses(t *testing.T, s *store.Store) {
+	ctx, limit := t.Context(), 5
+	ada, bob := twoUsers(t, s)
+	var counted atomic.Int32
+	together(8*limit, func(int) {
+		ok, err := s.AddFailedGuess(ctx, failedGuess("ada", ada, limit))
+		if err != nil {
+			t.Error(err)
+		}
+		if ok {
+			counted.Add(1)
+		}
+	})
+	wantEqual(t, "the number of guesses counted", int(counted.Load()), limit)
+	wantFailures(t, s, "ada", limit)
+	events, err := s.Events(ctx, schemas.EventQuery{Limit: 10, Action: "guesses.exhausted"})
+	must(t, err)
+	wantEqual(t, "the number of events", len(events), 1)
+	ok, err := s.AddFailedGuess(ctx, failedGuess("ada", ada, limit+2)) // by a network that has more
+	must(t, err)
+	wantEqual(t, "whether one with a higher limit counts", ok, true)
+
+	_, err = s.AddFailedGuess(ctx, failedGuess("another", bob, limit))
+	must(t, err)
+	must(t, s.Apply(ctx, start(newSignIn(ada, noon()))))
+	wantFailures(t, s, "ada", 0)
+	wantFailures(t, s, "another", 1)
+	must(t, s.Update(ctx, func(tx *store.Tx) error {
+		n, err := store.ForgetFailedGuesses(tx, bob)
+		wantEqual(t, "the number of counters forgotten", n, int64(1))
+		return err
+	}))
+	wantFailures(t, s, "another", 0)
+}
+
+// testSweepFailedGuesses keeps the counters of users, and those of other names for a
+// year.
+func testSweepFailedGuesses(t *testing.T, s *store.Store) {
+	ctx := t.Context()
+	ada, _ := twoUsers(t, s)
+	for name, userID := range map[string]string{"ada": ada, "nobody": ""} {
+		_, err := s.AddFailedGuess(ctx, failedGuess(name, userID, 5))
+		must(t, err)
+	}
+	for i := range 3 {
+		f := failedGuess(fmt.Sprint("later", i), "", 5)
+		f.At = noon().Add(time.Hour)
+		_, err := s.AddFailedGuess(ctx, f)
+		must(t, err)
+	}
+	n, err := s.Sweep(ctx, noon().Add(365*24*time.Hour))
+	must(t, err)
+	wantEqual(t, "the number of rows swept", n, 1)
+	wantFailures(t, s, "ada", 1)
+	wantFailures(t, s, "nobody", 0)
+	wantFailures(t, s, "later2", 1)
+}
+
+// twoUsers makes two users and returns their ids.
+func twoUsers(t *testing.T, s *store.Store) (ada, bob string) {
+	t.Helper()
+	first, second := newUser("ada"), newUser("bob")
+	must(t, s.Apply(t.Context(), []schemas.Change{schemas.CreateUser{User: first}, schemas.CreateUser{User: second}}))
+	return first.ID, second.ID
+}
+
+func wantFailures(t *testing.T, s *store.Store, name string, want int) {
+	t.Helper()
+	n, err := s.FailedGuesses(t.Context(), failedGuess(name, "", 0).Digest)
+	must(t, err)
+	wantEqual(t, "the failures of "+name, n, want)
+}

@@ -1,0 +1,44 @@
+package schemas
+
+import "time"
+
+// GuessedSecret is a kind of secret that is short enough to be guessed.
+type GuessedSecret string
+
+// The kinds of secrets. Passkeys and tokens are no guesses: nobody finds 128 bits and
+// more by trying.
+const (
+	// NameSecret is a password, or a code that stands alone: typed beside a name.
+	NameSecret GuessedSecret = "password"
+	// MailedSecret is a code that was mailed to the address of an account.
+	MailedSecret GuessedSecret = "mailed code"
+	// FactorSecret is a code of a second factor.
+	FactorSecret GuessedSecret = "second factor"
+	// AddressSecret is a code that was mailed to the address of somebody who has no
+	// account yet.
+	AddressSecret GuessedSecret = "address"
+)
+
+// Guess is one try at a secret of an account.
+type Guess struct {
+	Secret GuessedSecret
+	// Name is what the client called the account; of a FactorSecret the user's id.
+	Name string
+	// UserID is the stored user whose account it is, "" if there is none.
+	UserID string
+	// Event is recorded if this guess is the last that strangers, or a known browser,
+	// may make. It is about the user.
+	Event Event
+}
+
+// FailedGuess is a guess that was wrong, counted by the digest of what it was made
+// with.
+type FailedGuess struct {
+	Digest []byte
+	UserID string // "" for a name that no user has
+	Limit  int    // of failures in a row, by whoever made this one
+	At     time.Time
+	// Event is recorded with the failure that is so many in a row, if there is a user.
+	Event   Event
+	EventAt int
+}
