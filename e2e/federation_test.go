@@ -24,6 +24,7 @@ func newFederated(t *testing.T) *federated {
 	t.Helper()
 	f := newServers(t)
 	f.meet(t, f.base+"/gate/callback")
+	f.managesAccounts(t, f.app)
 	return f
 }
 
@@ -160,6 +161,19 @@ func (f *federated) gives(t *testing.T, applicationID string) {
 	var app object
 	f.reads(t, "/applications/"+applicationID, &app)
 	app["authFlowId"] = flow.AuthFlowID
+	if status := send(t, f.postern, http.MethodPut, "/applications/"+applicationID, adminToken(t, f.postern), app); status != http.StatusOK {
+		t.Fatalf("changing the application: status %d", status)
+	}
+}
+
+// managesAccounts gives an application the scope for the accounts of its users, so that
+// the account page works with what it signs in.
+func (f *federated) managesAccounts(t *testing.T, applicationID string) {
+	t.Helper()
+	var app object
+	f.reads(t, "/applications/"+applicationID, &app)
+	app["inboundAuthConfig"] = []object{{"type": "oauth2", "config": object{
+		"redirectUris": []string{f.base + "/gate/account"}, "scopes": []string{"openid", "account"}}}}
 	if status := send(t, f.postern, http.MethodPut, "/applications/"+applicationID, adminToken(t, f.postern), app); status != http.StatusOK {
 		t.Fatalf("changing the application: status %d", status)
 	}
