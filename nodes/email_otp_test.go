@@ -52,7 +52,7 @@ func TestEmailOTPBinds(t *testing.T) {
 		"another address of the user":           {visit(known("ada")), moved, false},
 		"another run":                           {visit(known("ada"), func(v *engine.Visit) { v.ExecutionID = "run-2" }), nil, false},
 		"another user with that address": {visit(known("bob")), func(w *world) {
-			w.users["bob"].Attributes["email"] = "ada@example.org"
+			w.users["bob"].Attributes["email"], w.users["bob"].Attributes["email_verified"] = "ada@example.org", true
 		}, false},
 		"a user who is not there": {visit(concealed("ada")), nil, false},
 	}

@@ -72,7 +72,8 @@ func writeQueries() []query {
 		upsertTOTP, updateTOTPUse, deleteTOTP,
 		insertRecoveryCode, updateRecoveryCodeUse, deleteRecoveryCodes,
 		upsertIdentity, selectIssuer, updateIdentityUse, deleteIdentity,
-		lockUser, updateUserAttributes, deleteIdentifiers, deleteUniqueValues,
+		lockUser, updateUserAttributes, deleteIdentifiers, deleteUniqueValues, deleteEmails,
+		deleteIdentifier, insertEmail, selectEmailHolders,
 	}
 }
 
