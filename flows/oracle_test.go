@@ -279,6 +279,9 @@ func (o *oracle) play(m moment) {
 		if _, wired := o.flow.Nodes[m.node].Next.By["missing"]; wired && (m.who != ghost || m.proved) {
 			o.leave(m, "missing")
 		}
+		if _, wired := o.flow.Nodes[m.node].Next.By["unavailable"]; wired { // on a server without mail
+			o.leave(m, "unavailable")
+		}
 		if m.who == attacker || m.who == fresh { // whose mail the adversary reads
 			m.proved = true
 			o.leave(m, "success")

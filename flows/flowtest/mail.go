@@ -18,6 +18,14 @@ func (m *Memory) Mail(_ context.Context, _ string, mail schemas.Mail, now time.T
 	}, err
 }
 
+// Mail makes the delivery of a mail, unless the scenario is of a server without mail.
+func (w *world) Mail(ctx context.Context, name string, mail schemas.Mail, now time.Time) (schemas.Delivery, error) {
+	if w.noMail {
+		return schemas.Delivery{}, schemas.Errorf(schemas.Unavailable, schemas.CodeMailNotConfigured, "the server has no mail server")
+	}
+	return w.Memory.Mail(ctx, name, mail, now)
+}
+
 // Mails returns the mails that are to be sent to somebody, oldest first.
 func (m *Memory) Mails() []schemas.Mail {
 	var list []schemas.Mail
