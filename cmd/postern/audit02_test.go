@@ -14,8 +14,8 @@ import (
 
 const (
 	victimsAddress   = "victim@example.org"
-	attackerPassword = "Tarn-ferry-slate-41"
-	victimsPassword  = "Heron-quarry-mint-87"
+	attackerPassword = "Tarn-ferry-slate-41-owl"
+	victimsPassword  = "Heron-quarry-mint-87-elm"
 )
 
 // squatted is a server at which an attacker has signed up with the address of a victim,
