@@ -45,7 +45,7 @@ func emailOTPOutcomes() []engine.Outcome {
 	return []engine.Outcome{
 		{
 			Name: "success", Doc: "the person typed the code, so they read the mail of the user's address",
-			Establishes: append([]engine.Fact{engine.User, engine.Authenticated}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
+			Establishes: append([]engine.Fact{engine.User, engine.Authenticated, engine.Findable}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
 		},
 		{Name: "failure", Doc: "too many codes were wrong; left unwired, a new one is sent", Optional: true},
 		{
