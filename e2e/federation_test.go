@@ -109,7 +109,7 @@ func TestSignInWithAnotherProvider(t *testing.T) {
 func TestHeldIdentityStaysInItsBrowser(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
-	f.makes(t, "/users", adminToken(t, f.postern), object{"type": "Person", "attributes": object{"username": "ada", "email": "ada@example.org"}}, nil)
+	f.makes(t, "/users", adminToken(t, f.postern), object{"type": "Person", "attributes": object{"username": "ada", "email": "ada@example.org", "email_verified": true}}, nil)
 	rp := newRelyingParty(t, f.postern, "News")
 	f.gives(t, rp.id)
 	g := &gateTab{tab: openTab(t), base: f.base}

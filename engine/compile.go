@@ -27,6 +27,7 @@ const (
 	RuleTakeover        = "takeover"        // a credential could be bound to somebody else's account
 	RuleUnauthenticated = "unauthenticated" // somebody could get in without authenticating
 	RuleGuarantee       = "guarantee"       // a run could break what the flow guarantees
+	RuleFindable        = "findable"        // a run could create a user whom nobody finds again
 	RuleSubflow         = "subflow"         // a sub-flow cannot be put where a node names it
 	RuleWaive           = "waive"           // a waiver that waives nothing, or must not
 )
@@ -111,6 +112,7 @@ func (c *compiler) compile() {
 	c.checkWaits()
 	c.prove()
 	c.checkGuarantees()
+	c.checkFindable()
 	if c.refused > maxFindings {
 		last := &c.problems[len(c.problems)-1]
 		last.Message += fmt.Sprintf(" (and %d more findings)", c.refused-maxFindings)

@@ -24,6 +24,7 @@ const (
 	Own           Fact = "own"           // New or Authenticated
 	Credential    Fact = "credential"    // this run gave the user a passkey, a password or a second factor
 	Enrolled      Fact = "enrolled"      // this run gave the user a second factor
+	Findable      Fact = "findable"      // the user whom this run creates can be found again
 	Federated     Fact = "federated"     // the run holds an identity that the person has with another provider
 	Consented     Fact = "consented"     // the user lets the application have what it asks for, or need not be asked
 )
@@ -175,7 +176,7 @@ func (s Facts) after(o Outcome) Facts {
 // aboutSubject reports whether the fact is about the run's user.
 func (f Fact) aboutSubject() bool {
 	switch f {
-	case User, New, Authenticated, Own, Credential, Enrolled, Consented:
+	case User, New, Authenticated, Own, Credential, Enrolled, Findable, Consented:
 		return true
 	}
 	_, claim := f.claim()

@@ -58,7 +58,7 @@ type edge struct {
 // Flow returns the definition the graph was compiled from. It is for reading.
 func (g *Graph) Flow() *schemas.Flow { return g.flow }
 
-// Warnings returns the findings that refuse nothing: waived ones.
+// Warnings returns the findings that refuse nothing, such as waived ones.
 func (g *Graph) Warnings() []schemas.Problem { return g.warnings }
 
 // Node describes one node of a compiled graph.

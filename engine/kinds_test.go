@@ -24,7 +24,7 @@ func testKinds() engine.Kinds {
 		{Name: "resolve", Needs: []engine.Need{{AnyOf: []engine.Fact{engine.InputFact("name")}}}, New: maker(resolve), Outcomes: []engine.Outcome{
 			{Name: "found", NewSubject: true, Establishes: []engine.Fact{engine.User, engine.ClaimFact("name")}},
 			{Name: "missing", NewSubject: true}}},
-		{Name: "create", New: maker(create), Outcomes: []engine.Outcome{{Name: "created", NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New}}}},
+		{Name: "create", New: maker(create), Outcomes: []engine.Outcome{{Name: "created", NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New, engine.Findable}}}},
 		{Name: "prove", Asks: true, New: maker(prove), Outcomes: []engine.Outcome{
 			{Name: "success", Establishes: []engine.Fact{engine.User, engine.Authenticated}},
 			{Name: "failure", Optional: true}}},

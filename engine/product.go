@@ -272,19 +272,23 @@ func (p *product) walk(held uint64, limit int) {
 // move is a step of a path: a node and which of its edges the path takes.
 type move struct{ node, edge int }
 
-// lacking returns a shortest path that arrives at node i with none of the facts,
-// or leaves it so by the edge, if that is not -1. There is none if ok is false.
-func (p *product) lacking(i, edge int, facts []Fact) (path []move, ok bool) {
-	var m uint64
+// lacking returns a shortest path that arrives at node i with none of the facts, but
+// with all of the others, or leaves it so by the edge, if that is not -1. There is none
+// if ok is false.
+func (p *product) lacking(i, edge int, facts []Fact, with ...Fact) (path []move, ok bool) {
+	var m, all uint64
 	for _, f := range facts {
 		m |= p.bits[f]
+	}
+	for _, f := range with {
+		all |= p.bits[f]
 	}
 	for _, at := range p.at[i] {
 		held := p.states[at].held
 		if edge >= 0 {
 			held = p.edges[i][edge].after(held)
 		}
-		if held&m == 0 {
+		if held&m == 0 && held&all == all {
 			return append(p.path(at), move{i, edge}), true
 		}
 	}

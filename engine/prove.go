@@ -203,6 +203,8 @@ func factNames(facts []Fact) string {
 			words[i] = "a credential that this run added"
 		case f == Enrolled:
 			words[i] = "a second factor that this run added"
+		case f == Findable:
+			words[i] = "a user who can be found again"
 		case isReply(f):
 			name, _ := f.reply()
 			words[i] = fmt.Sprintf("an answer to what the flow keeps as %q", name)

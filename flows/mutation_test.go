@@ -42,7 +42,7 @@ func goodFlows(t testing.TB) []*schemas.Flow {
 }
 
 // tally counts what came of flows that the oracle and the analysis both judged.
-type tally struct{ all, dangerous, harmless, broken, tooCareful, tooLarge int }
+type tally struct{ all, dangerous, harmless, broken, lost, tooCareful, tooLarge int }
 
 // byProof reports whether every finding is about what runs can do; a flow with
 // others is refused whatever it does.
@@ -77,6 +77,24 @@ func (n *tally) compare(t testing.TB, what string, flow *schemas.Flow, kinds eng
 			n.tooCareful++
 			t.Logf("refused, though harmless: %s: %v", what, problems)
 		}
+		n.compareLost(t, what, got.lost, g)
+	}
+}
+
+// compareLost fails the test where a flow that is accepted makes users whom nobody finds
+// again, and there is no warning of it.
+func (n *tally) compareLost(t testing.TB, what string, lost bool, g *engine.Graph) {
+	if lost {
+		n.lost++
+	}
+	if g == nil {
+		return
+	}
+	warned := slices.ContainsFunc(g.Warnings(), func(p schemas.Problem) bool { return p.Rule == engine.RuleFindable })
+	if lost && !warned {
+		t.Errorf("%s: accepted without a warning, and a run makes a user whom nobody finds again", what)
+	} else if warned && !lost {
+		t.Logf("warned of, though the oracle finds every new user again: %s", what)
 	}
 }
 
@@ -97,9 +115,9 @@ func TestMutants(t *testing.T) {
 		}
 	}
 	t.Logf("good flows: %d, of them dangerous %d", good.all, good.dangerous)
-	t.Logf("mutants: %d; dangerous %d, all refused; broken %d; harmless %d, of them refused by proof %d; too large to try %d",
-		bad.all, bad.dangerous, bad.broken, bad.harmless, bad.tooCareful, bad.tooLarge)
-	if bad.all < 400 || bad.dangerous < 100 || good.dangerous+good.broken > 0 {
+	t.Logf("mutants: %d; dangerous %d, all refused; broken %d; harmless %d, of them refused by proof %d, with users whom nobody finds again %d; too large to try %d",
+		bad.all, bad.dangerous, bad.broken, bad.harmless, bad.tooCareful, bad.lost, bad.tooLarge)
+	if bad.all < 400 || bad.dangerous < 100 || bad.lost < 5 || good.dangerous+good.broken > 0 {
 		t.Errorf("the figures are not what they were meant to be: %+v, %+v", good, bad)
 	}
 }

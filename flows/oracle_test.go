@@ -34,6 +34,7 @@ type moment struct {
 	namedBy string // the input that named them, if that is all
 	proved  bool   // they authenticated in this run
 	held    bool   // the run holds an identity of the adversary's
+	found   bool   // the user whom the run made can be found again
 	second  bool   // a second factor of the user's was used or enrolled in this run
 	typed   string // the inputs that have a value: "username=victim;email=ghost;"
 	replies string // what services answered, and to which question: "risk:asked,who=victim"
@@ -72,7 +73,7 @@ func (m moment) own() bool { return m.proved || m.who == fresh }
 // about returns the moment with the run about somebody else, who has proved
 // nothing.
 func (m moment) about(who person, namedBy string) moment {
-	m.who, m.namedBy, m.proved, m.second = who, namedBy, false, false
+	m.who, m.namedBy, m.proved, m.second, m.found = who, namedBy, false, false, false
 	return m
 }
 
@@ -80,6 +81,7 @@ func (m moment) about(who person, namedBy string) moment {
 type verdict struct {
 	dangerous string // how the adversary got what they wanted, "" if they did not
 	broken    bool   // a run came to a node that could not do its work
+	lost      bool   // a run completed with a new user whom nobody finds again
 	tooLarge  bool
 }
 
@@ -129,6 +131,19 @@ func (c config) sources() (from map[string]string) {
 	return from
 }
 
+// usernameInput is the input that a user-create takes the username from, if any does.
+func (c config) usernameInput() string {
+	if from := c.sources(); from != nil {
+		return from["username"]
+	}
+	return "username"
+}
+
+// completes ends a run.
+func (o *oracle) completes(m moment) {
+	o.verdict.lost = o.verdict.lost || m.who == fresh && !m.found
+}
+
 // mention has inputs among those that the walk tells apart, even if nobody is named by
 // them.
 func (o *oracle) mention(inputs ...string) {
@@ -163,6 +178,7 @@ func judge(flow *schemas.Flow) verdict {
 			o.mention(c.tells()...)
 		case "user-create":
 			o.mention(identifying(c)...)
+			o.mention(c.usernameInput())
 			o.mention(slices.Collect(maps.Values(c.sources()))...)
 		}
 	}
@@ -215,6 +231,7 @@ func (o *oracle) leave(m moment, outcome string) {
 	}
 	switch i, ok := o.index[to]; {
 	case to == schemas.End:
+		o.completes(m)
 		if o.flow.FlowType == schemas.Authentication && !m.proved {
 			o.verdict.dangerous = "the flow completes and nobody authenticated"
 		}
@@ -240,7 +257,9 @@ func (o *oracle) play(m moment) {
 		for _, input := range c.sources() {
 			o.broken(!typed(input))
 		}
-		o.leave(m.about(fresh, ""), "created")
+		made := m.about(fresh, "")
+		made.found = typed(c.usernameInput())
+		o.leave(made, "created")
 		o.leave(m.about(nobody, ""), "taken")
 	case "passkey-register", "password-set", "totp-register", "recovery-codes":
 		o.bind(m, c)
@@ -279,8 +298,11 @@ func (o *oracle) play(m moment) {
 		if _, wired := o.flow.Nodes[m.node].Next.By["missing"]; wired && (m.who != ghost || m.proved) {
 			o.leave(m, "missing")
 		}
+		if _, wired := o.flow.Nodes[m.node].Next.By["unavailable"]; wired { // on a server without mail
+			o.leave(m, "unavailable")
+		}
 		if m.who == attacker || m.who == fresh { // whose mail the adversary reads
-			m.proved = true
+			m.proved, m.found = true, m.who == fresh
 			o.leave(m, "success")
 		}
 	case "session-check":
@@ -300,6 +322,7 @@ func (o *oracle) play(m moment) {
 	case "decision":
 		o.decide(m, c)
 	case "authorization-code":
+		o.completes(m)
 		if !m.proved {
 			o.verdict.dangerous = "an assertion about " + string(m.who) + ", who did not authenticate"
 		}
@@ -365,8 +388,9 @@ func (o *oracle) bind(m moment, c config) {
 	switch node.Use {
 	case "passkey-register":
 		o.leave(m, "failure")
-		m.proved = m.own()
+		m.proved, m.found = m.own(), m.who == fresh
 	case "password-set", "federated-link":
+		m.found = m.found || node.Use == "federated-link" && m.who == fresh
 		o.broken(c.MinLength > 0 && c.MinLength < 15 && !m.second) // too short to be used alone
 		m.proved = m.own()
 	default: // a second factor, which proves nothing of who gets it
@@ -441,7 +465,7 @@ func (o *oracle) passkey(m moment, c config) {
 	case m.who != attacker && m.who != fresh:
 		return
 	}
-	m.proved = true
+	m.proved, m.found = true, m.who == fresh // who has a passkey
 	o.leave(m, "success")
 }
 

@@ -30,6 +30,7 @@ var pieces = []struct {
 	{"password-authenticate", `{}`, []string{"success", "failure"}},
 	{"email-otp", `{}`, []string{"success", "failure"}},
 	{"email-otp", `{}`, []string{"success", "missing"}},
+	{"email-otp", `{}`, []string{"success", "unavailable"}},
 	{"password-set", `{}`, []string{"success"}},
 	{"password-set", `{"minLength": 8}`, []string{"success"}},
 	{"totp", `{}`, []string{"success", "failure", "none"}},

@@ -157,7 +157,7 @@ func (a *attributes) lacking(ctx context.Context, user *schemas.User) (list []as
 // check finds what of the given attributes does not fit the user's type, or is
 // somebody else's. What does not fit of the others is not for the person to mend.
 func (a *attributes) check(ctx context.Context, user *schemas.User, given map[string]any) (faults []schemas.FieldError, err error) {
-	changed := withAttributes(user, given)
+	changed := user.With(given)
 	tell := func(name, words string) {
 		if !slices.ContainsFunc(faults, func(f schemas.FieldError) bool { return f.Identifier == name }) {
 			faults = append(faults, schemas.FieldError{Identifier: name, Message: sentence(words)})
@@ -189,11 +189,10 @@ func (a *attributes) faultOfName(ctx context.Context, changed *schemas.User, nam
 	if !slices.Contains(schemas.IdentifyingAttributes(), name) {
 		return "", nil
 	}
-	value := changed.Text(name)
-	if words := schemas.CheckIdentifier(name, value); words != "" {
+	if words := checkName(changed, name); words != "" {
 		return words, nil
 	}
-	taken, err := takenByOther(ctx, a.deps.Users, value, changed.ID)
+	taken, err := takenByOther(ctx, a.deps.Users, changed.Text(name), changed.ID)
 	if taken {
 		return "This " + name + " is taken.", err
 	}
@@ -206,7 +205,7 @@ func (a *attributes) write(v *engine.Visit, user *schemas.User, given map[string
 	d := engine.Leave("done")
 	if v.Subject.Draft != nil && !stored(v) {
 		subject := v.Subject
-		subject.Draft = withAttributes(user, given)
+		subject.Draft = user.With(given)
 		d.Subject = &subject
 		return d
 	}

@@ -28,7 +28,7 @@ func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, t
 	case err != nil:
 		return nil, err
 	case right:
-		return o.succeed(ctx, v, user)
+		return o.succeed(v, user), nil
 	}
 	if sent.Tries++; sent.Tries < maxTries {
 		d, err := o.ask(sent, wrongCode(maxTries-sent.Tries))
@@ -61,27 +61,18 @@ func wrongCode(left int) string {
 	return fmt.Sprintf("This is not the code. You may try %d more times.", left)
 }
 
-// succeed leaves with the address verified, if the user's type lets users say so.
-func (o *emailOTP) succeed(ctx context.Context, v *engine.Visit, user *schemas.User) (*engine.Decision, error) {
+// succeed leaves with the address verified: of a user who is not stored yet in the draft,
+// else by a change that also makes sure that the user still has the address.
+func (o *emailOTP) succeed(v *engine.Visit, user *schemas.User) *engine.Decision {
 	d := engine.Leave("success")
 	proved(v, d, []string{schemas.AMREmail}, schemas.ACRVouched)
 	d.Changes = []schemas.Change{proof(v, "email_code.used", user.ID, nil)}
-	if user.Attributes[emailVerified] == true {
-		return d, nil
-	}
-	marked := verifiedCopy(user)
-	switch err := o.deps.Types.CheckUser(ctx, marked); {
-	case schemas.HasCode(err, schemas.CodeUserDoesNotFit):
-		return d, nil
-	case err != nil:
-		return nil, err
-	}
-	if v.Subject.Draft != nil { // not stored yet
+	if v.Subject.Draft != nil {
 		subject := v.Subject
-		subject.Draft = marked
+		subject.Draft = user.With(map[string]any{schemas.EmailVerified: true})
 		d.Subject = &subject
-		return d, nil
+		return d
 	}
 	d.Changes = append(d.Changes, schemas.VerifyEmail{UserID: user.ID, Email: user.Text("email"), At: v.Now})
-	return d, nil
+	return d
 }

@@ -80,11 +80,3 @@ func vouchedName(app *schemas.Application) string {
 	}
 	return app.Name
 }
-
-// emailVerified is the attribute of who has shown that an address is theirs.
-const emailVerified = "email_verified"
-
-// verifiedCopy returns the user with the address verified.
-func verifiedCopy(user *schemas.User) *schemas.User {
-	return withAttributes(user, map[string]any{emailVerified: true})
-}

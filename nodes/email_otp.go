@@ -18,7 +18,13 @@ import (
 // one (NIST SP 800-63B §3.1.3.1 does not take e-mail for out-of-band authentication).
 //
 // The address is read anew when the code comes back: a code that went to an address
-// which the account had before opens nothing.
+// which the account had before opens nothing, and the commit makes sure of that once
+// more (schemas.VerifyEmail).
+//
+// A user whom the run has merely found gets a code only at an address that is verified.
+// Whoever made the account may have entered somebody else's address; the owner of the
+// mailbox would sign in to an account that others have the password of. A user whom the
+// run created, or who has authenticated in it, verifies the address by the code.
 //
 // Of a name that is concealed the person learns nothing. There is the same question,
 // the same throttle, and a mail in the queue that goes to nobody.
@@ -27,7 +33,7 @@ func emailOTPKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "email-otp",
 		Doc: "Authenticates with a code that is sent to the user's email address: of the user whom the run knows, or makes. " +
-			"The address is verified thereby. A code is good for ten minutes, for five tries, and once. It takes a mail server (mail.host in the configuration).",
+			"A user who was merely found by a name must have verified the address before; one whom the run makes, or who has authenticated in it, verifies it by the code. A code is good for ten minutes, for five tries, and once. It takes a mail server (mail.host in the configuration); a server without one leaves by unavailable where the flow wires that.",
 		With:     schemas.MustSchema("email-otp", emailOTPSchema),
 		Asks:     true,
 		Outcomes: append(emailOTPOutcomes(), alternativeOutcome()),
@@ -39,21 +45,26 @@ func emailOTPOutcomes() []engine.Outcome {
 	return []engine.Outcome{
 		{
 			Name: "success", Doc: "the person typed the code, so they read the mail of the user's address",
-			Establishes: append([]engine.Fact{engine.User, engine.Authenticated}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
+			Establishes: append([]engine.Fact{engine.User, engine.Authenticated, engine.Findable}, provenFacts([]string{schemas.AMREmail}, schemas.ACRVouched)...),
 		},
 		{Name: "failure", Doc: "too many codes were wrong; left unwired, a new one is sent", Optional: true},
 		{
 			Name: missingOutcome,
-			Doc: "the user has no email address. There is this outcome only where the flow wires it, else the run ends there. " +
+			Doc: "the user has no email address, or was merely found and has not verified it. There is this outcome only where the flow wires it, else the run ends there. " +
 				"Where the user was named and concealed, and has proved nothing yet, it is not taken: the code is asked for all the same",
+		},
+		{
+			Name: unavailableOutcome,
+			Doc:  "the server has no mail server, whoever the user is. There is this outcome only where the flow wires it, else the node fails",
 		},
 	}
 }
 
 const (
-	missingOutcome = "missing"
-	resendAction   = "resend"
-	codeInput      = "code"
+	missingOutcome     = "missing"
+	unavailableOutcome = "unavailable"
+	resendAction       = "resend"
+	codeInput          = "code"
 )
 
 // What a code is good for, and how soon there is another.
@@ -91,7 +102,7 @@ type emailOTP struct {
 	form         form
 	alternatives alternatives
 	outcomes     []engine.Outcome
-	tellsMissing bool          // that somebody has no address leads somewhere
+	wired        []string      // those of missing and unavailable that lead somewhere
 	claims       []engine.Fact // that somebody was named by an input of the flow
 }
 
@@ -107,9 +118,12 @@ func newEmailOTP(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) 
 		buttons: []button{{ref: submitAction, label: "Continue"}, {ref: resendAction, label: "Send a new code", variant: "TEXT", event: schemas.TriggerEvent}},
 	}}
 	o.form.buttons = append(o.form.buttons, with.Alternatives.buttons()...)
-	found = append(found, with.Alternatives.check("success", "failure", missingOutcome, submitAction, resendAction)...)
-	o.tellsMissing = c.Node.Next.By[missingOutcome] != ""
-	o.outcomes = slices.DeleteFunc(emailOTPOutcomes(), func(out engine.Outcome) bool { return out.Name == missingOutcome && !o.tellsMissing })
+	found = append(found, with.Alternatives.check("success", "failure", missingOutcome, unavailableOutcome, submitAction, resendAction)...)
+	ifWired := []string{missingOutcome, unavailableOutcome}
+	o.wired = slices.DeleteFunc(slices.Clone(ifWired), func(name string) bool { return c.Node.Next.By[name] == "" })
+	o.outcomes = slices.DeleteFunc(emailOTPOutcomes(), func(out engine.Outcome) bool {
+		return slices.Contains(ifWired, out.Name) && !slices.Contains(o.wired, out.Name)
+	})
 	o.outcomes = append(o.outcomes, with.Alternatives.outcomes()...)
 	for identifier := range c.Inputs {
 		o.claims = append(o.claims, engine.ClaimFact(identifier))
@@ -117,8 +131,8 @@ func newEmailOTP(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) 
 	return o, found
 }
 
-// Outcomes are success and failure, missing where it leads anywhere, and the
-// alternatives.
+// Outcomes are success and failure, missing and unavailable where they are wired, and
+// the alternatives.
 func (o *emailOTP) Outcomes() []engine.Outcome { return o.outcomes }
 
 // Collects tells that codes are secret.
@@ -158,8 +172,8 @@ func (o *emailOTP) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisi
 	return o.check(ctx, v, sent, typed)
 }
 
-// address is where codes go, "" if nowhere, and the user it is of; nil of one who is
-// not there.
+// address returns the address that codes go to, "" for none, and the user who has it;
+// nil if there is no such user.
 func (o *emailOTP) address(ctx context.Context, v *engine.Visit) (string, *schemas.User, error) {
 	if !v.Subject.Known() && v.Subject.Name != "" {
 		return "", nil, nil
@@ -167,6 +181,9 @@ func (o *emailOTP) address(ctx context.Context, v *engine.Visit) (string, *schem
 	user, err := subjectUser(ctx, o.deps.Users, v)
 	if err != nil {
 		return "", nil, err
+	}
+	if !v.Facts.Has(engine.Own) {
+		return user.Identifier("email"), user, nil
 	}
 	return user.Text("email"), user, nil
 }
@@ -196,6 +213,9 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 		// An error would leave the run where it was, and a wrong code that led here not
 		// counted.
 		return o.putOff(before, schemas.AsError(err))
+	}
+	if schemas.HasCode(err, schemas.CodeMailNotConfigured) && slices.Contains(o.wired, unavailableOutcome) {
+		return engine.Leave(unavailableOutcome), nil
 	}
 	if err != nil {
 		return nil, err
@@ -230,7 +250,7 @@ func (o *emailOTP) putOff(before *sentCode, why *schemas.Error) (*engine.Decisio
 }
 
 func (o *emailOTP) leaveMissing() *engine.Decision {
-	if o.tellsMissing {
+	if slices.Contains(o.wired, missingOutcome) {
 		return engine.Leave(missingOutcome)
 	}
 	return &engine.Decision{Fail: schemas.Errorf(schemas.Invalid, schemas.CodeNoEmailAddress,

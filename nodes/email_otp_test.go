@@ -52,7 +52,7 @@ func TestEmailOTPBinds(t *testing.T) {
 		"another address of the user":           {visit(known("ada")), moved, false},
 		"another run":                           {visit(known("ada"), func(v *engine.Visit) { v.ExecutionID = "run-2" }), nil, false},
 		"another user with that address": {visit(known("bob")), func(w *world) {
-			w.users["bob"].Attributes["email"] = "ada@example.org"
+			w.users["bob"].Attributes["email"], w.users["bob"].Attributes["email_verified"] = "ada@example.org", true
 		}, false},
 		"a user who is not there": {visit(concealed("ada")), nil, false},
 	}
@@ -208,4 +208,67 @@ func TestEmailOTPNames(t *testing.T) {
 	if p.sent[0].Application != "" {
 		t.Errorf("the mail speaks of %q", p.sent[0].Application)
 	}
+}
+
+// Who was merely found by a name gets no code at an address that they have not verified,
+// and what the client sees is what it sees of nobody.
+func TestAudit02NoCodeToUnverifiedAddress(t *testing.T) {
+	w, p, exec := codeWorld(t, `{}`)
+	w.users["mallory"] = &schemas.User{ID: "mallory", Attributes: map[string]any{"username": "mallory", "email": "victim@example.org"}}
+	found := func(v *engine.Visit) {
+		known("mallory")(v)
+		v.Subject.Name = "mallory"
+	}
+	hidden := run(t, exec, visit(found))
+	if nobody := run(t, exec, visit(concealed("nobody"))); p.sent[0].To != "" || p.sent[1].To != "" {
+		t.Errorf("mails to %+v", p.sent)
+	} else if a, b := asked(t, hidden), asked(t, nobody); a != b {
+		t.Errorf("asked\n%s\nand of nobody\n%s", a, b)
+	}
+	if d := run(t, exec, visit(found, keeping(hidden), answer("submit", "code", p.sent[0].Code))); d.Outcome != "" {
+		t.Errorf("the code of a mail that went to nobody opens the account: %q", d.Outcome)
+	}
+	wired, problems := w.try("email-otp", `{}`, nil, schemas.Next{By: map[string]string{"success": "next", "missing": "next"}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	left(t, run(t, wired, visit(known("mallory"))), "missing")
+}
+
+// Who has authenticated verifies the address by the code, and the commit makes sure that
+// it is still theirs.
+func TestEmailOTPVerifies(t *testing.T) {
+	w, p, exec := codeWorld(t, `{}`)
+	w.users["grace"] = &schemas.User{ID: "grace", Attributes: map[string]any{"email": "grace@example.org"}}
+	d := run(t, exec, ownVisit("grace"))
+	if p.sent[0].To != "grace@example.org" {
+		t.Fatalf("the mail goes to %q", p.sent[0].To)
+	}
+	done := left(t, run(t, exec, ownVisit("grace", keeping(d), answer("submit", "code", p.code()))), "success")
+	if want := (schemas.VerifyEmail{UserID: "grace", Email: "grace@example.org", At: noon}); !slices.Contains(done.Changes, schemas.Change(want)) {
+		t.Errorf("the changes %+v", done.Changes)
+	}
+}
+
+// A server without mail takes another way where there is one, whoever the user is.
+func TestEmailOTPUnavailable(t *testing.T) {
+	w, p, _ := codeWorld(t, `{}`)
+	p.broken = schemas.Errorf(schemas.Unavailable, schemas.CodeMailNotConfigured, "no mail server")
+	exec, problems := w.try("email-otp", `{}`, nil, schemas.Next{By: map[string]string{"success": "next", "unavailable": "next"}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	for _, v := range []*engine.Visit{visit(known("ada")), visit(concealed("nobody")), ownVisit("ada")} {
+		left(t, run(t, exec, v), "unavailable")
+	}
+}
+
+// asked is a question as the client sees it.
+func asked(t *testing.T, d *engine.Decision) string {
+	t.Helper()
+	text, err := json.Marshal(d.Ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

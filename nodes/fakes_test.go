@@ -53,7 +53,7 @@ func (d *directory) UserByAttribute(_ context.Context, attribute, value string) 
 		return nil, d.broken
 	}
 	for _, u := range d.users {
-		if v := u.Text(attribute); v != "" && strings.EqualFold(v, value) {
+		if v := u.Identifier(attribute); v != "" && strings.EqualFold(v, value) {
 			return u, nil
 		}
 	}
@@ -156,7 +156,7 @@ func newWorld(t *testing.T) *world {
 		directory: &directory{
 			users: map[string]*schemas.User{
 				"ada": {ID: "ada", Type: "Person", OUID: "ou-1", Attributes: map[string]any{
-					"username": "ada", "email": "ada@example.org", "given_name": "Ada", "department": "Engines",
+					"username": "ada", "email": "ada@example.org", "email_verified": true, "given_name": "Ada", "department": "Engines",
 				}},
 				"bob": {ID: "bob", Type: "Person", Attributes: map[string]any{"username": "bob"}},
 			},

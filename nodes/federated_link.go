@@ -30,7 +30,7 @@ func federatedLinkOutcomes() []engine.Outcome {
 	return []engine.Outcome{
 		enrols(engine.Outcome{
 			Name: "success", Doc: "the identity is the user's; a user of the run's own is authenticated",
-			Establishes: []engine.Fact{engine.Credential},
+			Establishes: []engine.Fact{engine.Credential, engine.Findable},
 		}, []string{schemas.AMRFederated}, schemas.ACRVouched),
 		{Name: takenOutcome, Doc: "somebody else has linked the identity since the run came to hold it"},
 	}

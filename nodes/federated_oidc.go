@@ -53,7 +53,7 @@ func federatedOutcomes() []engine.Outcome {
 	return []engine.Outcome{
 		proves(engine.Outcome{
 			Name: "success", Doc: "the identity is linked to a user, and that to the one whom the run is about, if there is one",
-			Establishes: []engine.Fact{engine.User, engine.Authenticated},
+			Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.Findable},
 		}, []string{schemas.AMRFederated}, schemas.ACRVouched),
 		{
 			Name: unknownOutcome, Doc: "nobody has linked the identity: the run holds it",

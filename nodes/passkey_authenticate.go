@@ -26,7 +26,7 @@ func passkeyAuthenticateOutcomes(userVerification string) []engine.Outcome {
 	return []engine.Outcome{
 		proves(engine.Outcome{
 			Name: "success", Doc: "the user proved to hold one of their passkeys",
-			Establishes: []engine.Fact{engine.User, engine.Authenticated},
+			Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.Findable},
 		}, passkeyMethods(userVerification), schemas.ACRPhishingResistant),
 		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
 	}

@@ -28,7 +28,7 @@ func passkeyRegisterOutcomes(userVerification string) []engine.Outcome {
 	return []engine.Outcome{
 		enrols(engine.Outcome{
 			Name: "success", Doc: "the user has a new passkey; a user of the run's own is authenticated",
-			Establishes: []engine.Fact{engine.Credential},
+			Establishes: []engine.Fact{engine.Credential, engine.Findable},
 		}, passkeyMethods(userVerification), schemas.ACRPhishingResistant),
 		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
 	}

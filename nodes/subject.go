@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/postern-id/postern/engine"
@@ -37,24 +36,15 @@ func asPending(v *engine.Visit, user *schemas.User) *schemas.User {
 		switch c := change.(type) {
 		case schemas.VerifyEmail:
 			if c.UserID == user.ID {
-				user = verifiedCopy(user)
+				user = user.With(map[string]any{schemas.EmailVerified: true})
 			}
 		case schemas.UpdateUser:
 			if c.UserID == user.ID {
-				user = withAttributes(user, c.Attributes)
+				user = user.With(c.Attributes)
 			}
 		}
 	}
 	return user
-}
-
-// withAttributes is a copy of a user who has these attributes too.
-func withAttributes(user *schemas.User, given map[string]any) *schemas.User {
-	changed := *user
-	changed.Attributes = map[string]any{}
-	maps.Copy(changed.Attributes, user.Attributes)
-	maps.Copy(changed.Attributes, given)
-	return &changed
 }
 
 // nameOf is what the client called the run's user, who may not exist; the id of

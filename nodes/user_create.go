@@ -17,14 +17,18 @@ func userCreateKind(d Deps) *engine.Kind {
 		Doc: "Makes a user out of collected inputs. The user is stored together with the first thing that " +
 			"concerns it, or when the run completes: an abandoned registration leaves nothing behind.",
 		With: schemas.MustSchema("user-create", userCreateSchema),
-		Outcomes: []engine.Outcome{
-			{
-				Name: "created", Doc: "the run is now about a new user",
-				NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New},
-			},
-			{Name: "taken", Doc: "somebody else has the username or email address, or what was typed does not fit the user type", NewSubject: true},
+		Outcomes: userCreateOutcomes(),
+		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newUserCreate(c, d) },
+	}
+}
+
+func userCreateOutcomes() []engine.Outcome {
+	return []engine.Outcome{
+		{
+			Name: "created", Doc: "the run is now about a new user. One with an address alone cannot be found again before that is verified",
+			NewSubject: true, Establishes: []engine.Fact{engine.User, engine.New},
 		},
-		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newUserCreate(c, d) },
+		{Name: "taken", Doc: "somebody else has the username, or has verified the email address, or what was typed does not fit the user type", NewSubject: true},
 	}
 }
 
@@ -106,6 +110,15 @@ func defaultAttributes(c *engine.Config) map[string]string {
 		}
 	}
 	return from
+}
+
+// Outcomes establish that the user can be found again, if they have a username.
+func (u *userCreate) Outcomes() []engine.Outcome {
+	outcomes := userCreateOutcomes()
+	if input := u.from["username"]; input != "" {
+		outcomes[0].EstablishesGiven = map[engine.Fact][]engine.Fact{engine.InputFact(input): {engine.Findable}}
+	}
+	return outcomes
 }
 
 // Needs are the inputs that the configuration names, and one that identifies.

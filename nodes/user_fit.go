@@ -48,7 +48,7 @@ func (u *userCreate) checkNames(ctx context.Context, draft *schemas.User) (unfit
 			continue
 		}
 		at := schemas.Problem{Path: u.from[attribute]}
-		if at.Message = schemas.CheckIdentifier(attribute, value); at.Message != "" {
+		if at.Message = checkName(draft, attribute); at.Message != "" {
 			unfit = append(unfit, at)
 			continue
 		}
@@ -62,6 +62,22 @@ func (u *userCreate) checkNames(ctx context.Context, draft *schemas.User) (unfit
 		}
 	}
 	return unfit, taken, nil
+}
+
+// checkName returns what is wrong with the value of an identifying attribute that a user
+// has chosen, "" if nothing is. A username must not be an email address, unless the user
+// has verified that one: it would keep the owner of the mailbox from using the address,
+// and be found in place of them wherever people sign in by either.
+func checkName(u *schemas.User, attribute string) string {
+	value := u.Text(attribute)
+	if wrong := schemas.CheckIdentifier(attribute, value); wrong != "" || attribute != "username" {
+		return wrong
+	}
+	key := schemas.IdentifierKey(value)
+	if schemas.CheckIdentifier("email", key) == "" && key != schemas.IdentifierKey(u.Identifier("email")) {
+		return "A username cannot be an email address. Choose one without @."
+	}
+	return ""
 }
 
 // checkType finds what does not fit the user's type. What comes from no input is

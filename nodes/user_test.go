@@ -191,7 +191,8 @@ func TestUserCreateRefuses(t *testing.T) {
 	tests := map[string]struct {
 		with, username, code, path string
 	}{
-		"somebody's address as a username": {`{}`, "ADA@example.org", schemas.CodeAttributeTaken, "username"},
+		"somebody's address as a username": {`{}`, "ADA@example.org", "invalid_identifier", "username"},
+		"an address as a username":         {`{}`, "grace@example.org", "invalid_identifier", "username"},
 		"an input of another name":         {`{"attributes": {"username": "nick"}}`, "bob", schemas.CodeAttributeTaken, "nick"},
 		"too long for the store":           {`{}`, strings.Repeat("𐍈", 300), "invalid_identifier", "username"},
 	}

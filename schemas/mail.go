@@ -17,9 +17,10 @@ type Mail struct {
 	Language string `json:"language,omitempty"`
 }
 
-// VerifyEmail notes on a user that the address has been shown to be theirs
-// (email_verified, OpenID Connect Core §5.1). If the user is gone, or has another
-// address by now, nothing happens.
+// VerifyEmail states that the user has shown the address to be theirs (email_verified,
+// OpenID Connect Core §5.1). Users who have the address and have not verified it lose
+// it. If the user has no such address by the time of the commit, nothing is committed:
+// the code is invalid_code, Class Conflict.
 type VerifyEmail struct {
 	UserID string
 	Email  string

@@ -30,7 +30,22 @@ func (u *User) Profile(attributes []string) map[string]any {
 			claims[name] = value
 		}
 	}
+	u.stateVerified(claims, attributes)
 	return claims
+}
+
+// stateVerified has the claims say whether an address or phone number is verified:
+// relying parties differ in what they make of a claim that is missing.
+func (u *User) stateVerified(claims map[string]any, attributes []string) {
+	for attested, attribute := range Attested() {
+		switch {
+		case !slices.Contains(attributes, attested):
+		case u.Text(attribute) == "":
+			delete(claims, attested)
+		default:
+			claims[attested] = u.Verified(attested)
+		}
+	}
 }
 
 // issuerClaim reports whether a claim is the issuer's to make.

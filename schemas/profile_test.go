@@ -16,7 +16,7 @@ func TestProfile(t *testing.T) {
 		attributes []string
 		want       map[string]any
 	}{
-		{"the standard claims", nil, map[string]any{"username": "ada", "email": "ada@example.com"}},
+		{"the standard claims", nil, map[string]any{"username": "ada", "email": "ada@example.com", "email_verified": false}},
 		{"those asked for", []string{"shoeSize", "nickname"}, map[string]any{"shoeSize": 38.0}},
 		{"none", []string{}, map[string]any{}},
 		{"never the issuer's", []string{"sub", "scope", "username"}, map[string]any{"username": "ada"}},

@@ -20,7 +20,8 @@ func (u *User) Text(attribute string) string {
 }
 
 // IdentifyingAttributes are the attributes of a Person by which a user can be
-// found. No value of one is the value of any of another user.
+// found: see User.Identifier. A value that identifies one user identifies no other,
+// under whichever attribute.
 func IdentifyingAttributes() []string { return []string{"username", "email"} }
 
 // Credential is a passkey: the credential record of WebAuthn Level 3 §4. ID

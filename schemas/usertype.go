@@ -58,6 +58,29 @@ func (t *UserType) CredentialAttribute() string {
 	return ""
 }
 
+// withEmailVerified adds EmailVerified to the schema of a user type that has an email
+// address and does not mention whether it is verified: without a place to state that,
+// no user of the type could ever be found by their address.
+func withEmailVerified(schema json.RawMessage) json.RawMessage {
+	var top, properties map[string]json.RawMessage
+	if json.Unmarshal(schema, &top) != nil || json.Unmarshal(top["properties"], &properties) != nil {
+		return schema
+	}
+	if _, declared := properties[EmailVerified]; declared || properties["email"] == nil {
+		return schema
+	}
+	properties[EmailVerified] = json.RawMessage(`{"type": "boolean"}`)
+	var err error
+	if top["properties"], err = json.Marshal(properties); err != nil {
+		return schema
+	}
+	extended, err := json.Marshal(top)
+	if err != nil {
+		return schema
+	}
+	return extended
+}
+
 // marked lists, sorted, the attributes that have a mark. A schema that is none
 // has no attributes.
 func (t *UserType) marked(mark string) []string {

@@ -30,7 +30,7 @@ func CompileUserType(t *UserType) (*CompiledUserType, error) {
 		return nil, Errorf(Invalid, CodeInvalidRequest,
 			"the user type %q is not usable: %s", shorten(t.Name), problems[0]).WithProblems(problems)
 	}
-	schema, err := CompileSchema("user type", t.Schema)
+	schema, err := CompileSchema("user type", withEmailVerified(t.Schema))
 	if err != nil {
 		return nil, err
 	}

@@ -284,6 +284,6 @@ func badUsers() []bad {
 		{with(`{"username":"x","password":"` + strings.Repeat("p", 5000) + `"}`), "attributes.password", "expected", 0},
 		{with(`{"username":"usertaken"}`), "attributes.username", "choose another", 409},
 		{with(`{"username":"USERTAKEN"}`), "attributes.username", "choose another", 409},
-		{with(`{"username":"x","email":"usertaken@example.com"}`), "attributes.email", "choose another", 409},
+		{with(`{"username":"x","email":"usertaken@example.com","email_verified":true}`), "attributes.email", "choose another", 409},
 	}
 }

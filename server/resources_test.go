@@ -20,7 +20,7 @@ func samples() map[string]sample {
 		"organizationUnits": {`{"handle":"unit#","name":"A unit"}`, `{"handle":"unit#","name":"Another name"}`, "name"},
 		"userTypes": {`{"name":"Type#","schema":{"type":"object","properties":{"username":{"type":"string"}},"additionalProperties":false}}`,
 			`{"name":"Type#","schema":{"type":"object"}}`, "name"},
-		"users": {`{"type":"Person","attributes":{"username":"user#","email":"user#@example.com"}}`,
+		"users": {`{"type":"Person","attributes":{"username":"user#","email":"user#@example.com","email_verified":true}}`,
 			`{"type":"Person","attributes":{"username":"user#","given_name":"Changed"}}`, "type"},
 		"resourceServers": {`{"handle":"api#","name":"An API","resources":[{"handle":"books","actions":[{"handle":"read"}]}]}`, `{"handle":"api#","name":"Another name"}`, "name"},
 		"identityProviders": {`{"handle":"provider#","name":"A provider","issuer":"https://login.example.com","clientId":"postern","clientSecret":"what it gave us"}`,

@@ -46,23 +46,33 @@ func (*mailbox) Reset() {}
 
 func (*mailbox) Logout() error { return nil }
 
-// Somebody signs in with a code that a real mail server puts off first, and with that
-// one once: the whole house, from the request to the session.
-func TestCodeByMail(t *testing.T) {
+// code is that of the next mail.
+func (b *mailbox) code(t testing.TB) string {
+	t.Helper()
+	text := <-b.mails
+	found := regexp.MustCompile(`(?m)^    ([0-9]{6})\r$`).FindStringSubmatch(text)
+	if found == nil {
+		t.Fatalf("there is no code in %s", text)
+	}
+	return found[1]
+}
+
+// newMailRig is a rig that sends mail to a mail server of the test.
+func newMailRig(t *testing.T, environ ...string) (*rig, *mailbox) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	box := &mailbox{mails: make(chan string, 1)}
+	box := &mailbox{mails: make(chan string, 8)}
 	server := smtp.NewServer(box)
 	go func() { _ = server.Serve(l) }() // it ends with the test
 	t.Cleanup(func() {
 		_ = server.Close()
 		_ = l.Close()
 	})
-	w := newRig(t, "POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=Example <no-reply@example.com>",
-		"POSTERN_MAIL_PORT="+strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
-	ctx, stop := context.WithCancel(t.Context())
+	w := newRig(t, append(environ, "POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=Example <no-reply@example.com>",
+		"POSTERN_MAIL_PORT="+strconv.Itoa(l.Addr().(*net.TCPAddr).Port))...)
+	ctx, stop := context.WithCancel(context.Background())
 	queue := w.deliveries()
 	queue.Poll, queue.Backoff = 10*time.Millisecond, func(int) time.Duration { return time.Millisecond }
 	done := make(chan struct{})
@@ -70,25 +80,31 @@ func TestCodeByMail(t *testing.T) {
 		defer close(done)
 		queue.Run(ctx)
 	}()
-	defer func() {
+	t.Cleanup(func() { // before the rig closes its store
 		stop()
 		<-done
-	}()
+	})
+	return w, box
+}
 
+// Somebody signs in with a code that a real mail server puts off first, and with that
+// one once: the whole house, from the request to the session.
+func TestCodeByMail(t *testing.T) {
+	w, box := newMailRig(t)
 	app := w.mailedShop()
 	var s schemas.Step
 	w.post("/flow/execute", map[string]string{"applicationId": app, "flowType": "AUTHENTICATION"}, &s)
 	s = w.answer(s, "continue", map[string]string{"email": "ada@example.org"})
-	code := regexp.MustCompile(`(?m)^    ([0-9]{6})\r$`).FindStringSubmatch(<-box.mails)
-	if code == nil || s.StepID != "code" || box.tries != 2 {
+	code := box.code(t)
+	if s.StepID != "code" || box.tries != 2 {
 		t.Fatalf("the code %q after %d tries, at the step %q", code, box.tries, s.StepID)
 	}
 	before := s
-	if s = w.answer(s, "submit", map[string]string{"code": code[1]}); s.FlowStatus != schemas.Complete || s.Assertion == "" {
+	if s = w.answer(s, "submit", map[string]string{"code": code}); s.FlowStatus != schemas.Complete || s.Assertion == "" {
 		t.Fatalf("the code did not do: %+v", s)
 	}
 	var refused schemas.Error
-	w.send(400, "/flow/execute", "", `{"executionId": "`+before.ExecutionID+`", "action": "submit", "inputs": {"code": "`+code[1]+`"}}`, &refused)
+	w.send(400, "/flow/execute", "", `{"executionId": "`+before.ExecutionID+`", "action": "submit", "inputs": {"code": "`+code+`"}}`, &refused)
 	if refused.Code != schemas.CodeExecutionNotFound {
 		t.Errorf("the code a second time: %v", &refused)
 	}
@@ -102,26 +118,43 @@ func TestCodeByMail(t *testing.T) {
 func (w *rig) mailedShop() (applicationID string) {
 	token := w.admin()
 	var made struct{ ID string }
-	w.send(201, "/users", token, `{"type": "Person", "attributes": {"username": "ada", "email": "ada@example.org"}}`, &made)
+	w.send(201, "/users", token, `{"type": "Person", "attributes": {"username": "ada", "email": "ada@example.org", "email_verified": true}}`, &made)
 	return w.shop(token, "email_code.yaml")
 }
 
 // shop makes an application that people sign in to by a flow of the corpus.
 func (w *rig) shop(token, file string) (applicationID string) {
+	return w.application(token, "Shop "+file, "authFlowId", w.storeFlow(token, file))
+}
+
+// application makes an application with a flow, which people may sign up by.
+func (w *rig) application(token, name, member, flow string) (id string) {
+	body, err := json.Marshal(map[string]any{"name": name, member: flow, "isRegistrationFlowEnabled": true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var made struct{ ID string }
+	w.send(201, "/applications", token, string(body), &made)
+	return made.ID
+}
+
+// storeFlow stores a flow of the corpus, under a handle of its own.
+func (w *rig) storeFlow(token, file string) (id string) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "flows", "testdata", "good", file))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	doc, problems := schemas.ParseYAML(text)
+	doc, problems := schemas.ParseYAML(regexp.MustCompile(`(?m)^handle: `).ReplaceAll(text, []byte("handle: corpus-")))
 	if len(problems) > 0 {
 		w.t.Fatal(problems)
 	}
 	var made struct{ ID string }
 	w.send(201, "/flows", token, string(doc.JSON()), &made)
-	body, err := json.Marshal(map[string]string{"name": "Shop", "authFlowId": made.ID})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.send(201, "/applications", token, string(body), &made)
 	return made.ID
+}
+
+// begin begins a run of an application.
+func (w *rig) begin(application, flowType string) (s schemas.Step) {
+	w.post("/flow/execute", map[string]string{"applicationId": application, "flowType": flowType}, &s)
+	return s
 }

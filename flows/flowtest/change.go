@@ -14,7 +14,7 @@ func (m *Memory) change(change schemas.Change) error {
 	case schemas.CreateUser:
 		return m.createUser(c.User)
 	case schemas.VerifyEmail:
-		m.verifyEmail(c)
+		return m.verifyEmail(c)
 	case schemas.SetPassword:
 		m.passwords[c.UserID] = c.Hash
 	case schemas.UpdateUser:
@@ -112,6 +112,7 @@ func (m *Memory) createUser(u schemas.User) error {
 	if len(taken) > 0 {
 		return schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken, "the %s is taken", taken[0].Path).WithProblems(taken)
 	}
+	m.loseEmail(u)
 	m.users[u.ID] = u
 	return nil
 }

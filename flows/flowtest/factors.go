@@ -97,12 +97,7 @@ func (m *Memory) updateUser(c schemas.UpdateUser) error {
 	if !ok {
 		return notFound(schemas.CodeUserNotFound, "user", c.UserID)
 	}
-	attributes := maps.Clone(u.Attributes)
-	if attributes == nil {
-		attributes = map[string]any{}
-	}
-	maps.Copy(attributes, c.Attributes)
-	u.Attributes = attributes
+	u = *u.With(c.Attributes)
 	if !c.At.After(u.UpdatedAt) {
 		c.At = u.UpdatedAt.Add(1)
 	}

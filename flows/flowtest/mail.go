@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -17,6 +16,14 @@ func (m *Memory) Mail(_ context.Context, _ string, mail schemas.Mail, now time.T
 		ID: schemas.NewID(), Kind: schemas.MailDelivery, Body: body,
 		CreatedAt: now, ExpiresAt: now.Add(time.Duration(mail.Minutes) * time.Minute),
 	}, err
+}
+
+// Mail makes the delivery of a mail, unless the scenario is of a server without mail.
+func (w *world) Mail(ctx context.Context, name string, mail schemas.Mail, now time.Time) (schemas.Delivery, error) {
+	if w.noMail {
+		return schemas.Delivery{}, schemas.Errorf(schemas.Unavailable, schemas.CodeMailNotConfigured, "the server has no mail server")
+	}
+	return w.Memory.Mail(ctx, name, mail, now)
 }
 
 // Mails returns the mails that are to be sent to somebody, oldest first.
@@ -55,13 +62,27 @@ func addressees(mails []schemas.Mail) []string {
 	return list
 }
 
-func (m *Memory) verifyEmail(c schemas.VerifyEmail) {
+// verifyEmail marks the address as verified, which takes it from others: see createUser.
+func (m *Memory) verifyEmail(c schemas.VerifyEmail) error {
 	u, ok := m.users[c.UserID]
 	if !ok || schemas.IdentifierKey(u.Text("email")) != schemas.IdentifierKey(c.Email) {
-		return
+		return schemas.Errorf(schemas.Conflict, schemas.CodeInvalidCode, "the user does not have the address any more")
 	}
-	u.Attributes = maps.Clone(u.Attributes)
-	u.Attributes["email_verified"] = true
-	u.UpdatedAt = c.At
-	m.users[u.ID] = u
+	if u.Verified(schemas.EmailVerified) {
+		return nil
+	}
+	return m.updateUser(schemas.UpdateUser{UserID: u.ID, Attributes: map[string]any{schemas.EmailVerified: true}, At: c.At})
+}
+
+// loseEmail takes the address that identifies a user from all others.
+func (m *Memory) loseEmail(owner schemas.User) {
+	for _, attribute := range schemas.IdentifyingAttributes() {
+		key := schemas.IdentifierKey(owner.Identifier(attribute))
+		for id, u := range m.users {
+			if key != "" && id != owner.ID && schemas.IdentifierKey(u.Text("email")) == key {
+				m.users[id] = *u.WithoutEmail()
+				m.events = append(m.events, schemas.Event{At: owner.UpdatedAt, Action: "email.lost", UserID: id, Detail: map[string]string{"owner": owner.ID}})
+			}
+		}
+	}
 }

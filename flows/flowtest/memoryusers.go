@@ -39,13 +39,13 @@ func (m *Memory) UserType(_ context.Context, name string) (*schemas.UserType, er
 	return &t, nil
 }
 
-// find returns the user of whose attributes one has the value, however it is
-// written.
+// find returns the user whom one of the attributes identifies by the value, however it
+// is written.
 func (m *Memory) find(value string, attributes ...string) *schemas.User {
 	key := schemas.IdentifierKey(value)
 	for _, u := range m.users {
 		for _, attribute := range attributes {
-			if text := u.Text(attribute); text != "" && schemas.IdentifierKey(text) == key {
+			if text := u.Identifier(attribute); text != "" && schemas.IdentifierKey(text) == key {
 				return &u
 			}
 		}

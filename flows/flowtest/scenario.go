@@ -72,6 +72,8 @@ type Scenario struct {
 	Consents map[string][]string `json:"consents,omitempty"`
 	// Down are the handles of identity providers that do not answer.
 	Down []string `json:"down,omitempty"`
+	// NoMail says that the server has no mail server.
+	NoMail bool `json:"noMail,omitempty"`
 	// Application has members in which the application is unlike that of the file.
 	Application json.RawMessage `json:"application,omitempty"`
 	// HTTP is what services answer to the queries of the flow, by the names of the

@@ -43,6 +43,7 @@ type world struct {
 	asked        []schemas.Call
 	internet     federationtest.Internet
 	down         []string // handles of identity providers
+	noMail       bool
 	relyingParty *relyingParty
 }
 
@@ -75,6 +76,7 @@ func (w *world) reset(ctx context.Context, s Scenario) error {
 	w.app.ID = cmp.Or(w.app.ID, "application")
 	w.Memory = NewMemory()
 	w.devices, w.codes = map[string]*passkeytest.Authenticator{}, map[string]totp.Key{}
+	w.noMail = s.NoMail
 	w.answers, w.asked = maps.Clone(s.HTTP), nil
 	w.now = w.file.begin()
 	w.apps[w.app.ID] = w.app

@@ -177,6 +177,13 @@ func proofRules() []Rule {
 				"or guarantee less. A `session-check` demands by itself what the flow guarantees.",
 		},
 		{
+			ID: engine.RuleFindable, Title: "a run could create a user whom nobody can find again",
+			Why: "An email address identifies nobody before it is verified: anybody can enter anybody's. A user who has an unverified address and a password, and nothing else, " +
+				"cannot sign in: no flow finds the account by what they enter.",
+			Mend: "Verify the address with `email-otp`, register a passkey, link an identity, or require a username, on every path that creates the user. " +
+				"On a server without mail the outcome `unavailable` of `email-otp` verifies nothing. The finding is a warning.",
+		},
+		{
 			ID: engine.RuleWaive, Title: "a waiver waives nothing, or what cannot be waived",
 			Why: "A waiver says that somebody has looked at a finding and accepts it. One without a finding would hide the mistake that somebody makes later; " +
 				"and what would let anybody in can never be accepted.",

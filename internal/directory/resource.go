@@ -51,7 +51,7 @@ type Resource interface {
 }
 
 // Item is a resource. ETag is its entity tag with the quotes (RFC 9110 §8.8.3).
-// Warnings are findings about a flow that were waived.
+// Warnings are findings about a flow that refuse nothing, such as waived ones.
 type Item struct {
 	ID, ETag string
 	Value    any

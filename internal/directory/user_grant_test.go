@@ -21,6 +21,7 @@ func TestNobodyBecomesWhoMayDoMore(t *testing.T) {
 		"the username":          {`{"type": "Person", "attributes": {"username": "mine", "email": "root@example.org"}}`, "attributes.username"},
 		"no username":           {`{"type": "Person", "attributes": {"email": "root@example.org"}}`, "attributes.username"},
 		"the address":           {`{"type": "Person", "attributes": {"username": "root", "email": "mine@example.org"}}`, "attributes.email"},
+		"that it is verified":   {`{"type": "Person", "attributes": {"username": "root", "email": "root@example.org", "email_verified": true}}`, "attributes.email_verified"},
 		"the type":              {`{"type": "Other", "attributes": {"username": "root", "email": "root@example.org"}}`, "type"},
 		"the user as a whole":   {"", ""},
 		"the name as it reads":  {`{"type": "Person", "attributes": {"username": "root", "email": "root@example.org", "name": "Root"}}`, "-"},

@@ -13,7 +13,7 @@ func TestOneValueForOneUser(t *testing.T) {
 		w.create(t, w.UserTypes, userType("Device", properties(`"serial": {"type": "integer", "x-unique": true}`)))
 		for path, body := range map[string]string{
 			"attributes.username": `{"type": "Person", "attributes": {"username": "same", "name": "N%d"}}`,
-			"attributes.email":    `{"type": "Person", "attributes": {"email": "same@example.org", "name": "N%d"}}`,
+			"attributes.email":    `{"type": "Person", "attributes": {"email": "same@example.org", "email_verified": true, "name": "N%d"}}`,
 			"attributes.serial":   `{"type": "Device", "attributes": {"serial": 7, "n": %d}}`,
 		} {
 			before := w.count(t)

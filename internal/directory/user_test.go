@@ -68,7 +68,7 @@ func TestBadUsers(t *testing.T) {
 		"serial": {"type": "integer", "x-unique": true}, "badge": {"type": "string", "x-unique": true}, "colour": {"enum": ["red", "blue"]}}}}`)
 	w.create(t, w.UserTypes, `{"name": "Secret", "schema": {"type": "object", "required": ["password"], "properties": {
 		"username": {"type": "string"}, "password": {"type": "string", "x-credential": true}}}}`)
-	w.create(t, w.Users, person("bob", `"email": "bob@example.org"`))
+	w.create(t, w.Users, person("bob", `"email": "bob@example.org", "email_verified": true`))
 	w.create(t, w.Users, `{"type": "Device", "attributes": {"serial": 7, "badge": "A1"}}`)
 	invalid, taken := schemas.CodeInvalidRequest, schemas.CodeAttributeTaken
 	tests := map[string]struct {

@@ -13,7 +13,7 @@ func Users() *Table[schemas.User] {
 		columns: []string{"id", "type", "ou_id", "attributes", "created_at", "updated_at"},
 		filters: map[string]string{
 			"id": "id = ?", "type": "type = ?", "ouId": "ou_id = ?",
-			"username": identified, "email": identified,
+			"username": identified, "email": "id IN (SELECT user_id FROM user_emails WHERE value = ?)",
 		},
 		counted: []string{"", "type", "ouId"},
 		id:      func(u *schemas.User) string { return u.ID },
@@ -21,11 +21,14 @@ func Users() *Table[schemas.User] {
 		scan:    scanUserRow,
 		write:   Reclaim,
 		exact: func(member, value string) (string, func(*schemas.User) bool) {
-			if member != "username" && member != "email" {
-				return value, nil
-			}
 			key := schemas.IdentifierKey(value)
-			return key, func(u *schemas.User) bool { return schemas.IdentifierKey(u.Text(member)) == key }
+			switch member {
+			case "email":
+				return key, nil
+			case "username":
+				return key, func(u *schemas.User) bool { return schemas.IdentifierKey(u.Text(member)) == key }
+			}
+			return value, nil
 		},
 	}
 }

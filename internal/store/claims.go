@@ -28,8 +28,11 @@ func Reclaim(t *Tx, u *schemas.User) error { return t.tx.reclaim(u) }
 
 // claim claims every value that must be the user's alone, and tells of all that
 // are taken. The values go in their order: two users who want the same ones must
-// not wait for each other.
+// not wait for each other. For what is claimed of an email address see emails.go.
 func (t *tx) claim(u *schemas.User) error {
+	if err := t.lockEmailHolders(u); err != nil {
+		return err
+	}
 	taken := map[string]bool{}
 	identifiers := map[string][]string{} // value → the attributes that have it
 	for _, attribute := range schemas.IdentifyingAttributes() {
@@ -55,7 +58,10 @@ func (t *tx) claim(u *schemas.User) error {
 			return err
 		}
 	}
-	return errTaken(slices.Concat(schemas.IdentifyingAttributes(), unique), taken)
+	if err := errTaken(slices.Concat(schemas.IdentifyingAttributes(), unique), taken); err != nil {
+		return err
+	}
+	return t.claimEmail(u)
 }
 
 // claimUnique claims the value of an attribute, and reports whether it is taken.

@@ -79,7 +79,7 @@ func newProvider(driver string, db *sqlx.DB) (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(dialect, db.DB, folder, goose.WithDisableGlobalRegistry(true))
+	return goose.NewProvider(dialect, db.DB, folder, goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(migrateEmails(driver)))
 }
 
 // schemaVersion returns the number of the last migration the database has seen.
@@ -98,5 +98,5 @@ func lastMigration(driver string) (last int64) {
 	if err != nil {
 		panic(err)
 	}
-	return version
+	return max(version, emailMigration)
 }

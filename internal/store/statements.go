@@ -74,7 +74,8 @@ func writeQueries() []query {
 		insertRecoveryCode, updateRecoveryCodeUse, deleteRecoveryCodes,
 		upsertIdentity, selectIssuer, updateIdentityUse, deleteIdentity,
 		upsertFailedGuess, deleteFailedGuesses, deleteOldFailedGuesses,
-		lockUser, updateUserAttributes, deleteIdentifiers, deleteUniqueValues,
+		lockUser, updateUserAttributes, deleteIdentifiers, deleteUniqueValues, deleteEmails,
+		deleteIdentifier, insertEmail, selectEmailHolders,
 	}
 }
 

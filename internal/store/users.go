@@ -35,9 +35,10 @@ func (s *Store) User(ctx context.Context, id string) (*schemas.User, error) {
 	return scanUser(s.row(ctx, selectUser, id))
 }
 
-// UserByAttribute returns the user whose identifying attribute has the value,
-// compared by schemas.IdentifierKey; user_not_found when there is none, also if
-// another identifying attribute of somebody has it.
+// UserByAttribute returns the user whom the identifying attribute identifies
+// (schemas.User.Identifier), compared by schemas.IdentifierKey. It fails with
+// user_not_found if there is none, also if the value identifies a user under another
+// attribute.
 func (s *Store) UserByAttribute(ctx context.Context, attribute, value string) (*schemas.User, error) {
 	if !slices.Contains(schemas.IdentifyingAttributes(), attribute) {
 		return nil, fmt.Errorf("store: attribute %q does not identify a user: expected one of %q",
@@ -51,7 +52,7 @@ func (s *Store) UserByAttribute(ctx context.Context, attribute, value string) (*
 	if err != nil {
 		return nil, err
 	}
-	if schemas.IdentifierKey(u.Text(attribute)) != key { // it is another attribute that has the value
+	if schemas.IdentifierKey(u.Identifier(attribute)) != key { // it is another attribute that has the value
 		return nil, errNoUser()
 	}
 	return u, nil
@@ -138,18 +139,4 @@ func (t *tx) setPassword(c schemas.SetPassword) error {
 		return fmt.Errorf("store: setting a password: %w", err)
 	}
 	return nil
-}
-
-func (t *tx) verifyEmail(c schemas.VerifyEmail) error {
-	u, err := t.lockUser(c.UserID)
-	if schemas.HasCode(err, schemas.CodeUserNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if schemas.IdentifierKey(u.Text("email")) != schemas.IdentifierKey(c.Email) {
-		return nil
-	}
-	return t.updateUser(schemas.UpdateUser{UserID: c.UserID, Attributes: map[string]any{"email_verified": true}, At: c.At})
 }

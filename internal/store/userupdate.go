@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -18,6 +18,7 @@ const (
 
 	deleteIdentifiers  query = `DELETE FROM user_identifiers WHERE user_id = ?`
 	deleteUniqueValues query = `DELETE FROM user_unique_values WHERE user_id = ?`
+	deleteEmails       query = `DELETE FROM user_emails WHERE user_id = ?`
 )
 
 // lockUser returns the user, and has others who lock them wait for the end of the
@@ -41,27 +42,33 @@ func (t *tx) updateUser(c schemas.UpdateUser) error {
 	if err != nil {
 		return err
 	}
-	if u.Attributes == nil {
-		u.Attributes = map[string]any{}
-	}
-	maps.Copy(u.Attributes, c.Attributes)
+	u = u.With(c.Attributes)
 	if unfit := u.CheckIdentifiers(); len(unfit) > 0 {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
 			"The %s cannot be kept: %s", unfit[0].Path, unfit[0].Message).WithProblems(unfit)
 	}
-	text, err := document(u.Attributes)
-	if err != nil {
+	if err := t.writeAttributes(u, c.At); err != nil {
 		return err
-	}
-	if _, err := t.exec(updateUserAttributes, text, micros(lasting(c.At, u.UpdatedAt)), u.ID); err != nil {
-		return fmt.Errorf("store: changing a user: %w", err)
 	}
 	return t.reclaim(u)
 }
 
+// writeAttributes replaces the attributes of a user, who must be locked.
+func (t *tx) writeAttributes(u *schemas.User, at time.Time) error {
+	text, err := document(u.Attributes)
+	if err != nil {
+		return err
+	}
+	u.UpdatedAt = lasting(at, u.UpdatedAt)
+	if _, err := t.exec(updateUserAttributes, text, micros(u.UpdatedAt), u.ID); err != nil {
+		return fmt.Errorf("store: changing a user: %w", err)
+	}
+	return nil
+}
+
 // reclaim gives up what a user has claimed, and claims it anew.
 func (t *tx) reclaim(u *schemas.User) error {
-	for _, q := range []query{deleteIdentifiers, deleteUniqueValues} {
+	for _, q := range []query{deleteIdentifiers, deleteUniqueValues, deleteEmails} {
 		if _, err := t.exec(q, u.ID); err != nil {
 			return fmt.Errorf("store: giving up the claims of a user: %w", err)
 		}

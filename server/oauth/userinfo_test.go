@@ -43,7 +43,7 @@ func TestUserInfo(t *testing.T) {
 	a.must(err)
 	told, err := a.userinfo(get(r.AccessToken))
 	a.must(err)
-	if len(told) != 2 || told["sub"] != a.user.ID || told["email"] != "ann@example.com" {
+	if len(told) != 3 || told["sub"] != a.user.ID || told["email"] != "ann@example.com" || told["email_verified"] != false {
 		t.Errorf("told %v", told)
 	}
 	post := httptest.NewRequest("POST", "/oauth2/userinfo", strings.NewReader("access_token="+r.AccessToken))

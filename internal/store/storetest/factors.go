@@ -188,12 +188,12 @@ func change(userID string, attributes map[string]any) []schemas.Change {
 
 func testUpdateUser(t *testing.T, s RunStore) {
 	ctx, ann, bob := t.Context(), created(t, s, "ann"), created(t, s, "bob")
-	must(t, s.Apply(ctx, change(ann.ID, map[string]any{"given_name": "Anne", "email": "ann@example.com"})))
+	must(t, s.Apply(ctx, change(ann.ID, map[string]any{"given_name": "Anne", "email": "ann@example.com", "email_verified": true})))
 	must(t, s.Apply(ctx, change(ann.ID, map[string]any{"family_name": "Smith", "username": "anne"})))
 	got, err := s.User(ctx, ann.ID)
 	must(t, err)
 	wantEqual(t, "the attributes", got.Attributes,
-		map[string]any{"username": "anne", "given_name": "Anne", "family_name": "Smith", "email": "ann@example.com"})
+		map[string]any{"username": "anne", "given_name": "Anne", "family_name": "Smith", "email": "ann@example.com", "email_verified": true})
 	if !got.UpdatedAt.After(ann.UpdatedAt) {
 		t.Fatalf("changed at %v, expected after %v: who has read it before must see that", got.UpdatedAt, ann.UpdatedAt)
 	}

@@ -51,6 +51,9 @@ func ofUsers() []test {
 		{"permissions have words", testPermissionWords},
 		{"passkeys are renamed and deleted", testCredentialChanges},
 		{"addresses are verified", testVerifyEmail},
+		{"audit 02: an address that is not verified identifies nobody", testUnverifiedEmail},
+		{"audit 02: an address goes to who verifies it", testEmailStated},
+		{"audit 02: of users who verify one address at once one has it", testEmailRace},
 		{"changes about nobody are refused", testUnknownUser},
 		{"the whole identifier counts", testOddIdentifiers},
 	}
@@ -168,9 +171,9 @@ func testOddIdentifiers(t *testing.T, s *store.Store) {
 		must(t, s.Apply(ctx, create(newUser(other))))
 	}
 	both := newUser("ANN")
-	both.Attributes["email"] = "ann@example.com"
+	both.Attributes["email"], both.Attributes["email_verified"] = "ann@example.com", true
 	first := newUser("first")
-	first.Attributes["email"] = "ann@example.com"
+	first.Attributes["email"], first.Attributes["email_verified"] = "ann@example.com", true
 	must(t, s.Apply(ctx, create(first)))
 	err := s.Apply(ctx, create(both))
 	wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)

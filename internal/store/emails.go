@@ -1,0 +1,159 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// Email addresses
+//
+// An address that is not verified identifies nobody (schemas.User.Identifier), so any
+// number of users may have it. The user who verifies it owns it from then on: the same
+// transaction takes it from all others. The same goes for a username that is an address.
+// user_emails has the addresses of all users, verified or not; user_identifiers has
+// those that identify.
+//
+// Two transactions that write one address meet in user_identifiers: whoever enters an
+// address that is not verified inserts it there too and removes it again. So the second
+// of two waits for the first, and then finds that the address is taken, or finds the
+// user it has to take it from. The rows of users are locked first, in the order of
+// their ids: transactions that verify one address for different users wait for each
+// other and do not deadlock.
+
+const (
+	deleteIdentifier query = `DELETE FROM user_identifiers WHERE value = ? AND user_id = ?`
+
+	insertEmail query = `INSERT INTO user_emails (value, user_id) VALUES (?, ?)`
+
+	selectEmailHolders query = `SELECT user_id FROM user_emails WHERE value = ? AND user_id <> ? ORDER BY user_id`
+)
+
+// verifyEmail marks the address of a user as verified. That the user still has the
+// address is what the change rests on.
+func (t *tx) verifyEmail(c schemas.VerifyEmail) error {
+	if err := t.lockUsers(c.UserID, schemas.IdentifierKey(c.Email)); err != nil {
+		return err
+	}
+	u, err := t.lockUser(c.UserID)
+	if err != nil && !schemas.HasCode(err, schemas.CodeUserNotFound) {
+		return err
+	}
+	if err != nil || schemas.IdentifierKey(u.Text("email")) != schemas.IdentifierKey(c.Email) {
+		return schemas.Errorf(schemas.Conflict, schemas.CodeInvalidCode,
+			"The address that was to be verified is no longer that of this account. Start again.")
+	}
+	if u.Verified(schemas.EmailVerified) {
+		return nil
+	}
+	return t.updateUser(schemas.UpdateUser{UserID: c.UserID, Attributes: map[string]any{schemas.EmailVerified: true}, At: c.At})
+}
+
+// lockEmailHolders locks the users who lose their address when u claims it.
+func (t *tx) lockEmailHolders(u *schemas.User) error {
+	for _, key := range addressesOf(u) {
+		if err := t.lockUsers(u.ID, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addressesOf returns the keys that identify the user and may be addresses of others.
+func addressesOf(u *schemas.User) (keys []string) {
+	for _, attribute := range schemas.IdentifyingAttributes() {
+		key := schemas.IdentifierKey(u.Identifier(attribute))
+		if strings.Contains(key, "@") && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// lockUsers locks a user and all who have the address, in the order of their ids.
+func (t *tx) lockUsers(userID, key string) error {
+	ids, err := t.emailHolders(key, userID)
+	if err != nil {
+		return err
+	}
+	ids = append(ids, userID)
+	slices.Sort(ids)
+	for _, id := range ids {
+		if _, err := t.lockUser(id); err != nil && !schemas.HasCode(err, schemas.CodeUserNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// emailHolders returns the ids of the users who have the address, except one.
+func (t *tx) emailHolders(key, except string) (ids []string, err error) {
+	err = t.each(selectEmailHolders, func(row scanner) error {
+		var id string
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, key, except)
+	if err != nil {
+		return nil, fmt.Errorf("store: reading who has an email address: %w", err)
+	}
+	return ids, nil
+}
+
+// claimEmail is called when the identifying attributes of a user have been claimed, the
+// address among them. It gives the claim of an address up that is not verified, and
+// takes from all others what identifies this user.
+func (t *tx) claimEmail(u *schemas.User) error {
+	if key := schemas.IdentifierKey(u.Text("email")); key != "" {
+		if _, err := t.exec(insertEmail, key, u.ID); err != nil {
+			return fmt.Errorf("store: keeping the email address of a user: %w", err)
+		}
+		if !u.Verified(schemas.EmailVerified) && key != schemas.IdentifierKey(u.Text("username")) {
+			if _, err := t.exec(deleteIdentifier, key, u.ID); err != nil {
+				return fmt.Errorf("store: giving up the claim of an email address: %w", err)
+			}
+		}
+	}
+	for _, key := range addressesOf(u) {
+		if err := t.takeEmail(key, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeEmail removes an address from everybody but its owner.
+func (t *tx) takeEmail(key string, owner *schemas.User) error {
+	ids, err := t.emailHolders(key, owner.ID)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		u, err := t.lockUser(id)
+		if schemas.HasCode(err, schemas.CodeUserNotFound) || err == nil && schemas.IdentifierKey(u.Text("email")) != key {
+			continue // deleted or changed since the ids were read
+		}
+		if err == nil {
+			err = t.loseEmail(u, owner)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loseEmail removes the address of a user and records that, without the address.
+func (t *tx) loseEmail(u, owner *schemas.User) error {
+	if err := t.writeAttributes(u.WithoutEmail(), owner.UpdatedAt); err != nil {
+		return err
+	}
+	if _, err := t.exec(deleteEmails, u.ID); err != nil {
+		return fmt.Errorf("store: taking an email address from a user: %w", err)
+	}
+	return t.recordEvent(schemas.Event{
+		At: owner.UpdatedAt, Action: "email.lost", UserID: u.ID, Detail: map[string]string{"owner": owner.ID},
+	})
+}

@@ -1,0 +1,11 @@
+-- +goose Up
+-- The normalised email addresses of users, verified or not. An address that is not
+-- verified identifies nobody, so several users may have it; user_identifiers has those
+-- that are verified. Migration 19 (migrate_emails.go) fills the table, and removes the
+-- addresses that are not verified from user_identifiers.
+CREATE TABLE user_emails (
+    value   TEXT NOT NULL,
+    user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    PRIMARY KEY (value, user_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX user_emails_user ON user_emails (user_id);
