@@ -27,6 +27,7 @@ const (
 	RuleTakeover        = "takeover"        // a credential could be bound to somebody else's account
 	RuleUnauthenticated = "unauthenticated" // somebody could get in without authenticating
 	RuleGuarantee       = "guarantee"       // a run could break what the flow guarantees
+	RuleSession         = "session"         // an earlier sign-in could get in that proved less than every other path does
 	RuleSubflow         = "subflow"         // a sub-flow cannot be put where a node names it
 	RuleWaive           = "waive"           // a waiver that waives nothing, or must not
 )
@@ -74,6 +75,8 @@ type compiler struct {
 	circle   []string // of handles
 	examined map[string]*compiler
 
+	elsewhere string // the class that is certain of every sign-in that rests on no session: see session.go
+
 	// What walks through the product of graph and facts have found: see product.go.
 	products map[string]*product
 	visited  int             // states, by all of them
@@ -109,6 +112,7 @@ func (c *compiler) compile() {
 	c.checkReach()
 	c.checkCircles()
 	c.checkWaits()
+	c.settleSessions()
 	c.prove()
 	c.checkGuarantees()
 	if c.refused > maxFindings {

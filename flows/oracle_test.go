@@ -37,6 +37,7 @@ type moment struct {
 	second  bool   // a second factor of the user's was used or enrolled in this run
 	typed   string // the inputs that have a value: "username=victim;email=ghost;"
 	replies string // what services answered, and to which question: "risk:asked,who=victim"
+	shown   string // by which methods they authenticated, if the walk looks at that: "otp pwd"
 }
 
 func (m moment) value(input string) person {
@@ -72,7 +73,7 @@ func (m moment) own() bool { return m.proved || m.who == fresh }
 // about returns the moment with the run about somebody else, who has proved
 // nothing.
 func (m moment) about(who person, namedBy string) moment {
-	m.who, m.namedBy, m.proved, m.second = who, namedBy, false, false
+	m.who, m.namedBy, m.proved, m.second, m.shown = who, namedBy, false, false, ""
 	return m
 }
 
@@ -81,6 +82,7 @@ type verdict struct {
 	dangerous string // how the adversary got what they wanted, "" if they did not
 	broken    bool   // a run came to a node that could not do its work
 	tooLarge  bool
+	weak      string // how a run completed by less than was promised
 }
 
 // oracle walks one flow.
@@ -93,6 +95,7 @@ type oracle struct {
 	seen    map[moment]bool
 	todo    []moment
 	verdict verdict
+	promise *promise // what runs that complete have proved; nil: the walk does not look at that
 }
 
 // config is what the oracle reads of the configuration of any kind.
@@ -119,6 +122,10 @@ type config struct {
 	IdentifiedBy string
 	Claims       map[string]string
 	Required     []string
+	ACR          string
+	Methods      []string
+
+	UserVerification string
 }
 
 // sources are the inputs that a user-create takes attributes from; nil by default.
@@ -142,8 +149,13 @@ func (o *oracle) mention(inputs ...string) {
 // mostMoments bounds what a walk may cost; no flow that people write comes near.
 const mostMoments = 60_000
 
-func judge(flow *schemas.Flow) verdict {
-	o := &oracle{flow: flow, index: map[string]int{}, with: make([]config, len(flow.Nodes)), inputs: map[string]bool{}, secrets: map[string]bool{}, seen: map[moment]bool{}}
+func judge(flow *schemas.Flow) verdict { return judgeBy(flow, nil) }
+
+// judgeBy also looks whether runs that complete keep what is promised.
+func judgeBy(flow *schemas.Flow, promised *promise) verdict {
+	o := &oracle{
+		promise: promised, flow: flow, index: map[string]int{}, with: make([]config, len(flow.Nodes)), inputs: map[string]bool{}, secrets: map[string]bool{}, seen: map[moment]bool{},
+	}
 	for i, n := range slices.Backward(flow.Nodes) {
 		o.index[n.ID] = i
 		if len(n.With) > 0 {
@@ -218,6 +230,7 @@ func (o *oracle) leave(m moment, outcome string) {
 		if o.flow.FlowType == schemas.Authentication && !m.proved {
 			o.verdict.dangerous = "the flow completes and nobody authenticated"
 		}
+		o.completes(m)
 	case to == "" && outcome == "failure":
 		o.arrive(m)
 	case ok:
@@ -280,15 +293,14 @@ func (o *oracle) play(m moment) {
 			o.leave(m, "missing")
 		}
 		if m.who == attacker || m.who == fresh { // whose mail the adversary reads
-			m.proved = true
-			o.leave(m, "success")
+			o.leave(o.showing(m, "email"), "success")
 		}
 	case "session-check":
 		o.leave(m, "none")
 		if m.who == nobody || m.who == attacker {
-			m = m.about(attacker, "")
-			m.proved = true
-			o.leave(m, "active")
+			for _, methods := range o.sessions(o.flow.Nodes[m.node], c) {
+				o.leave(o.showing(m.about(attacker, ""), methods...), "active")
+			}
 		}
 	case "consent":
 		o.broken(!m.proved)
@@ -303,6 +315,7 @@ func (o *oracle) play(m moment) {
 		if !m.proved {
 			o.verdict.dangerous = "an assertion about " + string(m.who) + ", who did not authenticate"
 		}
+		o.completes(m)
 	}
 }
 
@@ -365,10 +378,12 @@ func (o *oracle) bind(m moment, c config) {
 	switch node.Use {
 	case "passkey-register":
 		o.leave(m, "failure")
-		m.proved = m.own()
-	case "password-set", "federated-link":
+		m = o.enrolled(m, key(c)...)
+	case "password-set":
 		o.broken(c.MinLength > 0 && c.MinLength < 15 && !m.second) // too short to be used alone
-		m.proved = m.own()
+		m = o.enrolled(m, "pwd")
+	case "federated-link":
+		m = o.enrolled(m, "fed")
 	default: // a second factor, which proves nothing of who gets it
 		o.leave(m, "kept")
 		m.second = true
@@ -399,8 +414,8 @@ func (o *oracle) federated(m moment, c config) {
 		o.leave(after, "unknown")
 	}
 	if m.who == nobody || m.who == attacker {
-		m.who, m.proved = attacker, true
-		o.leave(m, "success")
+		m.who = attacker
+		o.leave(o.showing(m, "fed"), "success")
 	}
 }
 
@@ -424,8 +439,9 @@ func (o *oracle) guessable(m moment, c config, second bool) {
 	}
 	o.leave(m, "failure")
 	if m.who == attacker || m.who == fresh {
-		m.proved, m.second = true, m.second || second
-		o.leave(m, "success")
+		method := map[string]string{"password-authenticate": "pwd", "recovery-code": "recovery", "totp": "otp"}[o.flow.Nodes[m.node].Use]
+		m.second = m.second || second
+		o.leave(o.showing(m, method), "success")
 	}
 }
 
@@ -441,8 +457,7 @@ func (o *oracle) passkey(m moment, c config) {
 	case m.who != attacker && m.who != fresh:
 		return
 	}
-	m.proved = true
-	o.leave(m, "success")
+	o.leave(o.showing(m, key(c)...), "success")
 }
 
 // decide takes every case that may be the first that is true.
