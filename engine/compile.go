@@ -28,6 +28,7 @@ const (
 	RuleUnauthenticated = "unauthenticated" // somebody could get in without authenticating
 	RuleGuarantee       = "guarantee"       // a run could break what the flow guarantees
 	RuleFindable        = "findable"        // a run could create a user whom nobody finds again
+	RuleSession         = "session"         // an earlier sign-in could get in that proved less than every other path does
 	RuleSubflow         = "subflow"         // a sub-flow cannot be put where a node names it
 	RuleWaive           = "waive"           // a waiver that waives nothing, or must not
 )
@@ -75,6 +76,8 @@ type compiler struct {
 	circle   []string // of handles
 	examined map[string]*compiler
 
+	elsewhere string // the class that is certain of every sign-in that rests on no session: see session.go
+
 	// What walks through the product of graph and facts have found: see product.go.
 	products map[string]*product
 	visited  int             // states, by all of them
@@ -110,6 +113,7 @@ func (c *compiler) compile() {
 	c.checkReach()
 	c.checkCircles()
 	c.checkWaits()
+	c.settleSessions()
 	c.prove()
 	c.checkGuarantees()
 	c.checkFindable()

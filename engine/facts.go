@@ -35,15 +35,50 @@ func InputFact(identifier string) Fact { return Fact("input." + identifier) }
 // Input returns the identifier of an input fact, and whether it is one.
 func (f Fact) Input() (string, bool) { return strings.CutPrefix(string(f), "input.") }
 
-// ACRFact is the fact that the user authenticated by the class, or a stronger
-// one (OpenID Connect Core §2, acr).
-func ACRFact(class string) Fact { return Fact("acr." + class) }
+// ACRFacts are the facts that the user authenticated by a class, or by one that
+// satisfies it (OpenID Connect Core §2, acr). Each is about a plain class, and implies
+// those that this one satisfies. A class is known by its plain classes, so the facts
+// that two paths have in common are exactly what is certain after both.
+func ACRFacts(class string) []Fact {
+	var facts []Fact
+	plain := schemas.PlainACRs(class)
+	for i, one := range plain {
+		implied := func(other string) bool { return schemas.Satisfies(other, one) }
+		if !slices.ContainsFunc(plain[i+1:], implied) {
+			facts = append(facts, acrFact(one))
+		}
+	}
+	return facts
+}
+
+func acrFact(plain string) Fact { return Fact("acr." + plain) }
+
+// HasACR reports whether it is certain that the user authenticated by the class, or
+// by one that satisfies it.
+func (s Facts) HasACR(class string) bool {
+	return !slices.ContainsFunc(ACRFacts(class), func(f Fact) bool { return !s.Has(f) })
+}
+
+// ACR returns the strongest class of which it is certain that the user authenticated
+// by it; "" for none.
+func (s Facts) ACR() string {
+	var classes []string
+	for f := range s {
+		if class, ok := f.class(); ok {
+			classes = append(classes, class)
+		}
+	}
+	return schemas.CombineACRs(classes...)
+}
+
+// SaysHow reports whether the fact is about how the user authenticated.
+func (f Fact) SaysHow() bool { return isClass(f) || isMethod(f) }
 
 // AMRFact is the fact that the user authenticated by the method, be it among
 // others (OpenID Connect Core §2, amr; RFC 8176).
 func AMRFact(method string) Fact { return Fact("amr." + method) }
 
-// class returns the class of an ACRFact, and whether it is one.
+// class returns the class that a fact of ACRFacts is about, and whether it is one.
 func (f Fact) class() (string, bool) { return strings.CutPrefix(string(f), "acr.") }
 
 // method returns the method of an AMRFact, and whether it is one.
@@ -113,8 +148,8 @@ func (s Facts) add(facts ...Fact) {
 			s[User] = struct{}{}
 		}
 		if class, ok := f.class(); ok {
-			for _, weaker := range schemas.ACRs()[:max(0, schemas.ACRStrength(class))] {
-				s[ACRFact(weaker)] = struct{}{}
+			for _, weaker := range schemas.PlainACRs(class) {
+				s[acrFact(weaker)] = struct{}{}
 			}
 		}
 	}
@@ -176,7 +211,7 @@ func (s Facts) after(o Outcome) Facts {
 // aboutSubject reports whether the fact is about the run's user.
 func (f Fact) aboutSubject() bool {
 	switch f {
-	case User, New, Authenticated, Own, Credential, Enrolled, Findable, Consented:
+	case User, New, Authenticated, Own, Credential, Enrolled, Findable, Consented, resumed:
 		return true
 	}
 	_, claim := f.claim()

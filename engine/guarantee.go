@@ -8,14 +8,16 @@ package engine
 // bring. So what is certain wherever a run completes is what the weakest path
 // guarantees, and a guarantee that the author wrote down is one more thing that
 // every end needs: it is proven, or refused with the shortest run that breaks it.
-// Classes are ordered in one place, schemas.ACRs; a fact of one implies those of
-// the weaker ones. The engine makes sure once more, at each step, that the facts
+// Classes are ordered in one place, schemas.Satisfies, and the order is partial; so a
+// class is a set of facts, and what two paths have in common is what is certain of
+// both: see ACRFacts. The engine makes sure once more, at each step, that the facts
 // of a run are true of how its user authenticated, so what a flow guarantees is
 // what its tokens say, or more.
 //
 // A session-check lets in without asking. It cannot prove more than it demands
 // of the session, so in a flow with guarantees it demands all that these say of
-// an authentication, beside what its own configuration adds.
+// an authentication, beside what its own configuration adds. What the other paths
+// prove it demands in any case: see session.go.
 //
 // noEnumeration means that nobody who has not authenticated in the run learns from
 // it whether an account exists. Every kind that looks for an account by what
@@ -47,12 +49,16 @@ func (c *compiler) checkGuarantees() {
 		return // what is proven of it depends on where it is used
 	}
 	want := c.flow.Guarantees
-	c.guarantee("guarantees.acr", want.ACR != "", ACRFact(want.ACR))
+	c.guaranteeACR("guarantees.acr", want.ACR)
 	for i, method := range want.AMR {
-		c.guarantee(fmt.Sprintf("guarantees.amr[%d]", i), true, AMRFact(method))
+		c.guarantee(fmt.Sprintf("guarantees.amr[%d]", i), AMRFact(method))
 	}
-	c.guarantee("guarantees.phishingResistant", want.PhishingResistant, ACRFact(schemas.ACRPhishingResistant))
-	c.guarantee("guarantees.userVerified", want.UserVerified, AMRFact("user"))
+	if want.PhishingResistant {
+		c.guaranteeACR("guarantees.phishingResistant", schemas.ACRPhishingResistant)
+	}
+	if want.UserVerified {
+		c.guarantee("guarantees.userVerified", AMRFact("user"))
+	}
 	if want.NoEnumeration {
 		c.concealed(true)
 	}
@@ -66,49 +72,63 @@ type completion struct {
 	certain    Facts
 }
 
-func (c *compiler) completions() []completion {
+// completionsBy lists the ways to complete by a reading of the graph, given what is
+// certain at each node.
+func (c *compiler) completionsBy(read reading, in []Facts) []completion {
 	var list []completion
 	for i := range c.graph.nodes {
 		n := &c.graph.nodes[i]
-		if n.in == nil || n.exec == nil {
+		if in[i] == nil || n.exec == nil {
 			continue
 		}
 		if n.kind.Terminal {
-			list = append(list, completion{i, -1, n.in})
+			list = append(list, completion{i, -1, in[i]})
 		}
 		for j, e := range n.edges {
 			if e.target < 0 && e.target != nowhere {
-				list = append(list, completion{i, j, n.in.after(e.Outcome)})
+				list = append(list, completion{i, j, in[i].after(read(i, j))})
 			}
 		}
 	}
 	return list
 }
 
+func (c *compiler) completions() []completion {
+	in := make([]Facts, len(c.graph.nodes))
+	for i := range c.graph.nodes {
+		in[i] = c.graph.nodes[i].in
+	}
+	return c.completionsBy(c.outcome, in)
+}
+
+// certainOf returns what is certain of all of the completions; nil if there are none.
+func certainOf(completions []completion) Facts {
+	var certain Facts
+	for _, end := range completions {
+		if certain == nil {
+			certain = NewFacts(end.certain.List()...)
+		} else {
+			certain.meet(end.certain)
+		}
+	}
+	return certain
+}
+
+// guaranteeACR reports the shortest run that completes by a class that does not
+// satisfy the given one.
+func (c *compiler) guaranteeACR(path, class string) {
+	for _, fact := range ACRFacts(class) {
+		c.guarantee(path, fact)
+	}
+}
+
 // guarantee reports the shortest run that completes without the fact.
-func (c *compiler) guarantee(path string, wanted bool, fact Fact) {
-	if !wanted {
-		return
-	}
-	asked := []Fact{fact}
-	var shortest []move
-	broken, p := false, (*product)(nil)
-	for _, end := range c.completions() {
-		if end.certain.Has(fact) {
-			continue
-		}
-		if p = c.productOf(asked); p == nil {
-			broken = true
-			break
-		}
-		way, lacks := p.lacking(end.node, end.edge, asked)
-		if lacks && (!broken || len(way) < len(shortest)) {
-			broken, shortest = true, way
-		}
-	}
+func (c *compiler) guarantee(path string, fact Fact) {
+	shortest, broken := c.shortestLacking("", c.outcome, c.completions(), fact)
 	if !broken || c.full() {
 		return
 	}
+	asked := []Fact{fact}
 	problem := schemas.Problem{Rule: RuleGuarantee, Path: path, Message: fmt.Sprintf(
 		"not every run that completes has %s; lead every path through a node that proves it, or guarantee less", factNames(asked))}
 	if shortest != nil {
@@ -148,20 +168,8 @@ func (c *compiler) concealed(told bool) bool {
 
 // proven returns what is certain of every completion.
 func (c *compiler) proven() schemas.Guarantees {
-	var certain Facts
-	for _, end := range c.completions() {
-		if certain == nil {
-			certain = NewFacts(end.certain.List()...)
-		} else {
-			certain.meet(end.certain)
-		}
-	}
-	g := schemas.Guarantees{NoEnumeration: c.concealed(false)}
-	for _, class := range schemas.ACRs() {
-		if certain.Has(ACRFact(class)) {
-			g.ACR = class
-		}
-	}
+	certain := certainOf(c.completions())
+	g := schemas.Guarantees{ACR: certain.ACR(), NoEnumeration: c.concealed(false)}
 	for _, f := range certain.List() {
 		if method, ok := f.method(); ok {
 			g.AMR = append(g.AMR, method)

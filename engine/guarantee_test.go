@@ -12,7 +12,7 @@ import (
 func guaranteeKinds() engine.Kinds {
 	kinds := testKinds()
 	proof := func(name, acr string, methods ...string) {
-		o := engine.Outcome{Name: "success", Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.ACRFact(acr)}}
+		o := engine.Outcome{Name: "success", Establishes: append(engine.ACRFacts(acr), engine.User, engine.Authenticated)}
 		for _, m := range methods {
 			o.Establishes = append(o.Establishes, engine.AMRFact(m))
 		}
@@ -20,7 +20,8 @@ func guaranteeKinds() engine.Kinds {
 	}
 	proof("password", schemas.ACRPassword, "pwd")
 	proof("passkey", schemas.ACRPhishingResistant, "pop")
-	proof("verified", schemas.ACRPhishingResistant, "pop", "user")
+	proof("verified", schemas.ACRMultiFactorPR, "pop", "user")
+	proof("twofactors", schemas.ACRMultiFactor, "pwd", "otp")
 	return kinds
 }
 
@@ -35,13 +36,17 @@ func TestGuarantees(t *testing.T) {
 		{"a passkey", flowOf(auth, "key passkey done", "done finish"),
 			schemas.Guarantees{ACR: "phr", AMR: []string{"pop"}, PhishingResistant: true, NoEnumeration: true}},
 		{"one that verifies", flowOf(auth, "key verified end"),
-			schemas.Guarantees{ACR: "phr", AMR: []string{"pop", "user"}, PhishingResistant: true, UserVerified: true, NoEnumeration: true}},
+			schemas.Guarantees{ACR: schemas.ACRMultiFactorPR, AMR: []string{"pop", "user"}, PhishingResistant: true, UserVerified: true, NoEnumeration: true}},
 		{"a passkey or a password", flowOf(auth, "q ask a=key b=secret", "key passkey done", "secret password done", "done finish"),
 			schemas.Guarantees{ACR: schemas.ACRPassword, NoEnumeration: true}},
 		{"at two ends", flowOf(auth, "q ask a=key b=secret", "key passkey end", "secret password done", "done finish"),
 			schemas.Guarantees{ACR: schemas.ACRPassword, NoEnumeration: true}},
 		{"a password and a passkey", flowOf(auth, "secret password key", "key passkey done", "done finish"),
 			schemas.Guarantees{ACR: "phr", AMR: []string{"pop", "pwd"}, PhishingResistant: true, NoEnumeration: true}},
+		{"two factors or a passkey, which do not compare", flowOf(auth, "q ask a=key b=two", "key passkey done", "two twofactors done", "done finish"),
+			schemas.Guarantees{ACR: schemas.ACRPassword, NoEnumeration: true}},
+		{"two factors and a passkey", flowOf(auth, "two twofactors key", "key passkey done", "done finish"),
+			schemas.Guarantees{ACR: schemas.ACRMultiFactorPR, AMR: []string{"otp", "pop", "pwd"}, PhishingResistant: true, NoEnumeration: true}},
 		{"any session", flowOf(auth, "s session active=done none=key", "key passkey done", "done finish"), schemas.Guarantees{NoEnumeration: true}},
 		{"another user after the passkey", flowOf(reg, "key passkey new", "new create bind", "bind bind done", "done finish"), schemas.Guarantees{NoEnumeration: true}},
 	}
@@ -73,6 +78,7 @@ func TestGuaranteesAreProven(t *testing.T) {
 		{"what holds", "", schemas.Guarantees{ACR: schemas.ACRPassword}, ""},
 		{"too strong a class", "guarantees.acr", schemas.Guarantees{ACR: "phr"}, "q —b→ p —a→ secret —success→ done"},
 		{"the strongest class", "guarantees.acr", schemas.Guarantees{ACR: "phrh"}, "q —a→ key —success→ done"},
+		{"two factors", "guarantees.acr", schemas.Guarantees{ACR: schemas.ACRMultiFactor}, "q —b→ p —a→ secret —success→ done"},
 		{"phishing-resistant", "guarantees.phishingResistant", schemas.Guarantees{PhishingResistant: true}, "q —b→ p —a→ secret —success→ done"},
 		{"user verified", "guarantees.userVerified", schemas.Guarantees{UserVerified: true}, "q —b→ p —a→ secret —success→ done"},
 		{"a method", "guarantees.amr[0]", schemas.Guarantees{AMR: []string{"pwd"}}, "q —a→ key —success→ done"},

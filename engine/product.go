@@ -30,6 +30,7 @@ const maxBits = 64
 // product is what a walk found.
 type product struct {
 	graph  *Graph
+	read   reading
 	bits   map[Fact]uint64
 	edges  [][]transfer // of each node, in the order of its edges
 	states []productState
@@ -74,13 +75,16 @@ func (t *transfer) after(s uint64) uint64 {
 
 // productOf walks the graph with the facts that bear on those asked for. It
 // walks once for one set of facts; nil means that it would cost too much.
-func (c *compiler) productOf(asked []Fact) *product {
+func (c *compiler) productOf(asked []Fact) *product { return c.productBy("", c.outcome, asked) }
+
+// productBy is productOf by another reading of the graph, which has a name.
+func (c *compiler) productBy(name string, read reading, asked []Fact) *product {
 	facts := c.bearing(asked)
-	key := fmt.Sprint(facts)
+	key := name + fmt.Sprint(facts)
 	if p, done := c.products[key]; done {
 		return p
 	}
-	p := &product{graph: c.graph, bits: map[Fact]uint64{}, at: make([][]int32, len(c.graph.nodes))}
+	p := &product{graph: c.graph, read: read, bits: map[Fact]uint64{}, at: make([][]int32, len(c.graph.nodes))}
 	for i, f := range facts[:min(len(facts), maxBits)] {
 		p.bits[f] = 1 << i
 	}
@@ -179,9 +183,8 @@ func (p *product) compile() {
 		}
 		p.edges[i] = make([]transfer, len(n.edges))
 		for j, e := range n.edges {
-			o := e.Outcome
+			o := p.read(i, j)
 			if n.exec == nil {
-				o = n.likely(e.Name)
 				o.Establishes = append(slices.Clone(o.Establishes), p.those(Fact.collected)...)
 			}
 			p.edges[i][j] = p.transfer(o)

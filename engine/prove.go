@@ -69,6 +69,7 @@ func (c *compiler) prove() {
 			c.checkEnds(i)
 		}
 	}
+	c.checkSessions(waived)
 	c.checkWaivers(waived)
 }
 
@@ -83,9 +84,31 @@ func (c *compiler) withinUnmet(i int) bool {
 	return false
 }
 
-// analyse runs the worklist to the greatest fixed point.
+// analyse notes what is certain at every node.
 func (c *compiler) analyse() {
-	c.graph.nodes[0].in = c.required()
+	for i, in := range c.certain(c.outcome) {
+		c.graph.nodes[i].in = in
+	}
+}
+
+// reading returns the outcome to judge by for the edge j of node i. There are several
+// readings of one graph: see session.go.
+type reading func(i, j int) Outcome
+
+// outcome is the reading that takes every outcome as it is.
+func (c *compiler) outcome(i, j int) Outcome {
+	n := &c.graph.nodes[i]
+	if n.exec == nil {
+		return n.likely(n.edges[j].Name)
+	}
+	return n.edges[j].Outcome
+}
+
+// certain runs the worklist to the greatest fixed point, and returns what holds at
+// each node; nil for a node that no path leads to.
+func (c *compiler) certain(read reading) []Facts {
+	in := make([]Facts, len(c.graph.nodes))
+	in[0] = c.required()
 	todo := []int{0}
 	for len(todo) > 0 {
 		i := todo[0]
@@ -94,19 +117,17 @@ func (c *compiler) analyse() {
 		if n.kind == nil {
 			continue // may establish everything: nothing to take from what follows
 		}
-		for _, e := range n.edges {
+		for j, e := range n.edges {
 			if e.target < 0 {
 				continue
 			}
-			after := n.in.after(e.Outcome)
+			after := in[i].after(read(i, j))
 			if n.exec == nil {
-				after = n.in.after(n.likely(e.Name))
 				after.add(anyInput)
 			}
-			to := &c.graph.nodes[e.target]
-			if to.in == nil {
-				to.in = after
-			} else if !to.in.meet(after) {
+			if in[e.target] == nil {
+				in[e.target] = after
+			} else if !in[e.target].meet(after) {
 				continue
 			}
 			if !slices.Contains(todo, e.target) {
@@ -114,6 +135,7 @@ func (c *compiler) analyse() {
 			}
 		}
 	}
+	return in
 }
 
 // likely is what leaving a node by an outcome establishes at best, when its
@@ -154,13 +176,16 @@ func (c *compiler) checkNeed(i int, need Need, waived map[*schemas.Waiver]bool) 
 	return waiver != nil
 }
 
+// waivable are the rules that can be waived.
+func waivable() []string { return []string{RuleTakeover, RuleSession} }
+
 // waiver returns the waiver of a finding at node i, nil if there is none or the rule
 // has none. A sub-flow waives for its own nodes.
 func (c *compiler) waiver(rule string, i int) *schemas.Waiver {
 	at := c.spots[i]
 	for w := range at.scope.flow.Waive {
 		waiver := &at.scope.flow.Waive[w]
-		if waiver.Rule == rule && rule == RuleTakeover && waiver.Node == at.scope.flow.Nodes[at.index].ID {
+		if waiver.Rule == rule && slices.Contains(waivable(), rule) && waiver.Node == at.scope.flow.Nodes[at.index].ID {
 			return waiver
 		}
 	}
@@ -195,7 +220,7 @@ func factNames(facts []Fact) string {
 			words[i] = "a user whom this run creates or has authenticated"
 		case isClass(f):
 			class, _ := f.class()
-			words[i] = fmt.Sprintf("an authentication of the class %q or a stronger one", class)
+			words[i] = fmt.Sprintf("an authentication of the class %q or one that satisfies it", class)
 		case isMethod(f):
 			method, _ := f.method()
 			words[i] = fmt.Sprintf("an authentication by the method %q", method)
@@ -251,9 +276,9 @@ func (c *compiler) checkWaivers(waived map[*schemas.Waiver]bool) {
 		w := &c.flow.Waive[i]
 		path := fmt.Sprintf("waive[%d]", i)
 		switch {
-		case w.Rule != RuleTakeover:
-			c.report(RuleWaive, -1, schemas.JoinPath(path, "rule"), "the rule %q cannot be waived; only %q can", w.Rule, RuleTakeover)
-		case !waived[w]:
+		case !slices.Contains(waivable(), w.Rule):
+			c.report(RuleWaive, -1, schemas.JoinPath(path, "rule"), "the rule %q cannot be waived; only %s can", w.Rule, strings.Join(waivable(), " and "))
+		case !waived[w] && !c.waivesForUsers(w):
 			c.report(RuleWaive, -1, path, "there is no finding of the rule %q at the node %q to waive; remove the waiver", w.Rule, w.Node)
 		}
 	}

@@ -27,7 +27,12 @@ type state struct {
 	Bound    *bound                    `json:"bound,omitempty"`
 	Held     *Identity                 `json:"held,omitempty"`
 	Bringer  *bringer                  `json:"bringer,omitempty"`
+	Format   int                       `json:"format,omitempty"`
 }
+
+// stateFormat is the newest format of a state. In 0 the methods and the class of an
+// authentication said more than was proved: see schemas.RevaluedAssurance.
+const stateFormat = 1
 
 // run is a run while one step of it is being decided. It is used by one
 // goroutine and thrown away; what it decided takes effect only by its commit.
@@ -72,7 +77,21 @@ func loadRun(rec *schemas.Run, g *Graph, app *schemas.Application, now time.Time
 		return nil, fmt.Errorf("run %s stands at node %q, which asked nothing", rec.Digest(), rec.Node)
 	}
 	r.facts = NewFacts(r.state.Facts...)
+	r.revalue()
 	return r, nil
+}
+
+// revalue takes back what a run of an earlier release said that its user proved, and
+// did not.
+func (r *run) revalue() {
+	auth := r.state.Auth
+	if r.state.Format >= stateFormat || auth == nil {
+		return
+	}
+	auth.ACR, auth.Methods = schemas.RevaluedAssurance(auth.ACR, auth.Methods)
+	for f, is := r.unfounded(); is; f, is = r.unfounded() {
+		delete(r.facts, f)
+	}
 }
 
 // record is the run as it shall be kept, at its next revision.
@@ -87,7 +106,7 @@ func (r *run) record(ttl time.Duration) (*schemas.Run, error) {
 		return &rec, nil
 	}
 	kept := r.state
-	kept.Facts = r.facts.List()
+	kept.Facts, kept.Format = r.facts.List(), stateFormat
 	if r.stored {
 		kept.Subject.Draft = nil
 	}

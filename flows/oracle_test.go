@@ -38,6 +38,7 @@ type moment struct {
 	second  bool   // a second factor of the user's was used or enrolled in this run
 	typed   string // the inputs that have a value: "username=victim;email=ghost;"
 	replies string // what services answered, and to which question: "risk:asked,who=victim"
+	shown   string // by which methods they authenticated, if the walk looks at that: "otp pwd"
 }
 
 func (m moment) value(input string) person {
@@ -73,7 +74,7 @@ func (m moment) own() bool { return m.proved || m.who == fresh }
 // about returns the moment with the run about somebody else, who has proved
 // nothing.
 func (m moment) about(who person, namedBy string) moment {
-	m.who, m.namedBy, m.proved, m.second, m.found = who, namedBy, false, false, false
+	m.who, m.namedBy, m.proved, m.second, m.found, m.shown = who, namedBy, false, false, false, ""
 	return m
 }
 
@@ -83,6 +84,7 @@ type verdict struct {
 	broken    bool   // a run came to a node that could not do its work
 	lost      bool   // a run completed with a new user whom nobody finds again
 	tooLarge  bool
+	weak      string // how a run completed by less than was promised
 }
 
 // oracle walks one flow.
@@ -95,6 +97,7 @@ type oracle struct {
 	seen    map[moment]bool
 	todo    []moment
 	verdict verdict
+	promise *promise // what runs that complete have proved; nil: the walk does not look at that
 }
 
 // config is what the oracle reads of the configuration of any kind.
@@ -121,6 +124,10 @@ type config struct {
 	IdentifiedBy string
 	Claims       map[string]string
 	Required     []string
+	ACR          string
+	Methods      []string
+
+	UserVerification string
 }
 
 // sources are the inputs that a user-create takes attributes from; nil by default.
@@ -139,11 +146,6 @@ func (c config) usernameInput() string {
 	return "username"
 }
 
-// completes ends a run.
-func (o *oracle) completes(m moment) {
-	o.verdict.lost = o.verdict.lost || m.who == fresh && !m.found
-}
-
 // mention has inputs among those that the walk tells apart, even if nobody is named by
 // them.
 func (o *oracle) mention(inputs ...string) {
@@ -157,8 +159,13 @@ func (o *oracle) mention(inputs ...string) {
 // mostMoments bounds what a walk may cost; no flow that people write comes near.
 const mostMoments = 60_000
 
-func judge(flow *schemas.Flow) verdict {
-	o := &oracle{flow: flow, index: map[string]int{}, with: make([]config, len(flow.Nodes)), inputs: map[string]bool{}, secrets: map[string]bool{}, seen: map[moment]bool{}}
+func judge(flow *schemas.Flow) verdict { return judgeBy(flow, nil) }
+
+// judgeBy also looks whether runs that complete keep what is promised.
+func judgeBy(flow *schemas.Flow, promised *promise) verdict {
+	o := &oracle{
+		promise: promised, flow: flow, index: map[string]int{}, with: make([]config, len(flow.Nodes)), inputs: map[string]bool{}, secrets: map[string]bool{}, seen: map[moment]bool{},
+	}
 	for i, n := range slices.Backward(flow.Nodes) {
 		o.index[n.ID] = i
 		if len(n.With) > 0 {
@@ -231,10 +238,10 @@ func (o *oracle) leave(m moment, outcome string) {
 	}
 	switch i, ok := o.index[to]; {
 	case to == schemas.End:
-		o.completes(m)
 		if o.flow.FlowType == schemas.Authentication && !m.proved {
 			o.verdict.dangerous = "the flow completes and nobody authenticated"
 		}
+		o.completes(m)
 	case to == "" && outcome == "failure":
 		o.arrive(m)
 	case ok:
@@ -302,15 +309,15 @@ func (o *oracle) play(m moment) {
 			o.leave(m, "unavailable")
 		}
 		if m.who == attacker || m.who == fresh { // whose mail the adversary reads
-			m.proved, m.found = true, m.who == fresh
-			o.leave(m, "success")
+			m.found = m.who == fresh
+			o.leave(o.showing(m, "email"), "success")
 		}
 	case "session-check":
 		o.leave(m, "none")
 		if m.who == nobody || m.who == attacker {
-			m = m.about(attacker, "")
-			m.proved = true
-			o.leave(m, "active")
+			for _, methods := range o.sessions(o.flow.Nodes[m.node], c) {
+				o.leave(o.showing(m.about(attacker, ""), methods...), "active")
+			}
 		}
 	case "consent":
 		o.broken(!m.proved)
@@ -322,10 +329,10 @@ func (o *oracle) play(m moment) {
 	case "decision":
 		o.decide(m, c)
 	case "authorization-code":
-		o.completes(m)
 		if !m.proved {
 			o.verdict.dangerous = "an assertion about " + string(m.who) + ", who did not authenticate"
 		}
+		o.completes(m)
 	}
 }
 
@@ -388,11 +395,14 @@ func (o *oracle) bind(m moment, c config) {
 	switch node.Use {
 	case "passkey-register":
 		o.leave(m, "failure")
-		m.proved, m.found = m.own(), m.who == fresh
-	case "password-set", "federated-link":
-		m.found = m.found || node.Use == "federated-link" && m.who == fresh
+		m.found = m.who == fresh
+		m = o.enrolled(m, key(c)...)
+	case "password-set":
 		o.broken(c.MinLength > 0 && c.MinLength < 15 && !m.second) // too short to be used alone
-		m.proved = m.own()
+		m = o.enrolled(m, "pwd")
+	case "federated-link":
+		m.found = m.found || m.who == fresh
+		m = o.enrolled(m, "fed")
 	default: // a second factor, which proves nothing of who gets it
 		o.leave(m, "kept")
 		m.second = true
@@ -423,8 +433,8 @@ func (o *oracle) federated(m moment, c config) {
 		o.leave(after, "unknown")
 	}
 	if m.who == nobody || m.who == attacker {
-		m.who, m.proved = attacker, true
-		o.leave(m, "success")
+		m.who = attacker
+		o.leave(o.showing(m, "fed"), "success")
 	}
 }
 
@@ -448,8 +458,9 @@ func (o *oracle) guessable(m moment, c config, second bool) {
 	}
 	o.leave(m, "failure")
 	if m.who == attacker || m.who == fresh {
-		m.proved, m.second = true, m.second || second
-		o.leave(m, "success")
+		method := map[string]string{"password-authenticate": "pwd", "recovery-code": "recovery", "totp": "otp"}[o.flow.Nodes[m.node].Use]
+		m.second = m.second || second
+		o.leave(o.showing(m, method), "success")
 	}
 }
 
@@ -465,8 +476,8 @@ func (o *oracle) passkey(m moment, c config) {
 	case m.who != attacker && m.who != fresh:
 		return
 	}
-	m.proved, m.found = true, m.who == fresh // who has a passkey
-	o.leave(m, "success")
+	m.found = m.who == fresh // who has a passkey
+	o.leave(o.showing(m, key(c)...), "success")
 }
 
 // decide takes every case that may be the first that is true.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/passkey"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -11,15 +12,23 @@ import (
 //
 // Every kind that authenticates says by which methods (amr, RFC 8176) and of
 // which class (acr, schemas.ACRs) it does. What a run has proved before still
-// counts: the class is the strongest of all, and something known together with
-// something held is two factors (NIST SP 800-63B §2.2), which is a class of its
-// own. Two of a sort are not: whoever reads along gets both.
+// counts: the class is the combination of all, and something known together with
+// something held is two factors (NIST SP 800-63B §2.2). Two of a sort are not:
+// whoever reads along, or finds the bag with the key and the phone, gets both.
+//
+// A passkey is something held. If it verified its user, by PIN or biometrics, it is
+// two factors by itself. A sign-in as a whole is phishing-resistant if a passkey was
+// part of it: whoever phished the rest still lacks that. So a password and a passkey
+// without user verification are two factors, and phishing-resistant.
 //
 // otp is a code of a generator that the user holds. A code that is sent to an
 // address is none: whoever can read the mail has it (NIST SP 800-63B §3.1.3.1).
 //
 // The same is declared as facts, for the analysis, and stated in decisions, for
 // the run. The facts must be no more than what is stated.
+
+// mfa is the method that says that there were two factors.
+const mfa = "mfa"
 
 // knowing are the methods that prove something known, holding those that prove
 // something held.
@@ -49,19 +58,14 @@ func proved(v *engine.Visit, d *engine.Decision, methods []string, acr string) {
 	if before == nil {
 		return
 	}
-	d.ACR = stronger(before.ACR, acr)
+	d.ACR = schemas.CombineACRs(before.ACR, acr)
 	all := slices.Concat(before.Methods, methods)
 	if anyOf(all, knowing()) && anyOf(all, holding()) {
-		d.Methods = append(slices.Clone(methods), "mfa")
-		d.ACR = stronger(d.ACR, schemas.ACRMultiFactor)
+		d.ACR = schemas.CombineACRs(d.ACR, schemas.ACRMultiFactor)
+		if !slices.Contains(methods, mfa) {
+			d.Methods = append(slices.Clone(methods), mfa)
+		}
 	}
-}
-
-func stronger(a, b string) string {
-	if schemas.ACRStrength(a) > schemas.ACRStrength(b) {
-		return a
-	}
-	return b
 }
 
 // enrolled states in d how the subject is authenticated after binding a new
@@ -83,21 +87,18 @@ func enrolled(v *engine.Visit, d *engine.Decision, methods []string, acr string)
 // proved it by these methods and at least this class: what proved states, as far
 // as it is certain before.
 func provenFacts(methods []string, acr string) []engine.Fact {
-	facts := []engine.Fact{engine.ACRFact(acr)}
+	facts := engine.ACRFacts(acr)
 	for _, m := range methods {
 		facts = append(facts, engine.AMRFact(m))
 	}
 	return facts
 }
 
-// passkeyMethods are those of any passkey: whether it is synced is up to who made
-// it, and whether it verified its user is certain only where that is required.
-func passkeyMethods(userVerification string) []string {
-	methods := []string{"pop"}
-	if userVerification == "required" {
-		methods = append(methods, "user")
-	}
-	return methods
+// passkeyProof is what any passkey proves. Whether it is synced, or attested, is up to
+// who made it, and whether it verified its user is certain only where that is
+// required.
+func passkeyProof(userVerification string) (methods []string, acr string) {
+	return passkey.Assurance(&schemas.Credential{}, userVerification == passkey.Required)
 }
 
 // proves adds to an outcome what it proves at least, and that it is two factors
@@ -106,7 +107,7 @@ func proves(o engine.Outcome, methods []string, acr string) engine.Outcome {
 	o.Establishes = slices.Concat(o.Establishes, provenFacts(methods, acr))
 	o.EstablishesGiven = map[engine.Fact][]engine.Fact{}
 	for _, other := range complements(methods) {
-		o.EstablishesGiven[engine.AMRFact(other)] = provenFacts([]string{"mfa"}, schemas.ACRMultiFactor)
+		o.EstablishesGiven[engine.AMRFact(other)] = provenFacts([]string{mfa}, schemas.ACRMultiFactor)
 	}
 	return o
 }

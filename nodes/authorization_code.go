@@ -142,10 +142,12 @@ func (a *authorizationCode) session(v *engine.Visit, s *schemas.Assertion) []sch
 }
 
 // grant is to the browser in which the run ends. That it is the one the
-// authorization request came from is for the store to see to.
+// authorization request came from is for the store to see to. Its client is told a class
+// that it asked for, if the sign-in satisfies one; the session keeps what it is.
 func grant(v *engine.Visit, s schemas.Assertion) schemas.GrantAuthRequest {
 	return schemas.GrantAuthRequest{ID: v.AuthRequestID, BrowserHash: v.Request.Browser, At: v.Now, Grant: schemas.Grant{
-		UserID: s.Subject, SessionID: s.Session, AuthTime: s.AuthTime, AMR: s.AMR, ACR: s.ACR, Consented: true, Generation: s.Generation,
+		UserID: s.Subject, SessionID: s.Session, AuthTime: s.AuthTime, AMR: s.AMR, Consented: true, Generation: s.Generation,
+		ACR: schemas.AnsweredACR(s.ACR, v.Login.ACRValues),
 	}}
 }
 

@@ -297,7 +297,7 @@ func TestTwoFactors(t *testing.T) {
 	d.enrol(t, "ada")
 	d.passkey("key", passkeytest.ForeignCredential) // Ada's does not do for Bob
 	d.passkey("")
-	if a := d.assertion(); a.Subject != "bob" || a.ACR != "phrh" || strings.Join(a.AMR, " ") != "pwd hwk pop user mfa" {
+	if a := d.assertion(); a.Subject != "bob" || a.ACR != schemas.ACRMultiFactorPR || strings.Join(a.AMR, " ") != "pwd pop user mfa" {
 		t.Errorf("stated %+v", a)
 	}
 }
@@ -358,7 +358,7 @@ func TestRegistrationInTwoSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.send("passkey", "", "credentialId", r.ID, "clientDataJSON", r.ClientDataJSON, "attestationObject", r.AttestationObject)
-	if a := d.assertion(); a.ACR != "phrh" || a.Profile["username"] != "grace" || strings.Join(a.AMR, " ") != "pwd hwk pop user mfa" {
+	if a := d.assertion(); a.ACR != schemas.ACRMultiFactorPR || a.Profile["username"] != "grace" || strings.Join(a.AMR, " ") != "pwd pop user mfa" {
 		t.Errorf("stated %+v", a)
 	}
 }

@@ -23,11 +23,12 @@ func passkeyAuthenticateKind(d Deps) *engine.Kind {
 }
 
 func passkeyAuthenticateOutcomes(userVerification string) []engine.Outcome {
+	methods, acr := passkeyProof(userVerification)
 	return []engine.Outcome{
 		proves(engine.Outcome{
 			Name: "success", Doc: "the user proved to hold one of their passkeys",
 			Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.Findable},
-		}, passkeyMethods(userVerification), schemas.ACRPhishingResistant),
+		}, methods, acr),
 		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
 	}
 }

@@ -25,11 +25,12 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
 }
 
 func passkeyRegisterOutcomes(userVerification string) []engine.Outcome {
+	methods, acr := passkeyProof(userVerification)
 	return []engine.Outcome{
 		enrols(engine.Outcome{
 			Name: "success", Doc: "the user has a new passkey; a user of the run's own is authenticated",
 			Establishes: []engine.Fact{engine.Credential, engine.Findable},
-		}, passkeyMethods(userVerification), schemas.ACRPhishingResistant),
+		}, methods, acr),
 		{Name: "failure", Doc: "the browser's answer did not verify", Optional: true},
 	}
 }
@@ -174,7 +175,7 @@ func (p *passkeyRegister) checkUnknown(ctx context.Context, id schemas.Bytes) er
 
 func (p *passkeyRegister) registered(v *engine.Visit, c *schemas.Credential) *engine.Decision {
 	d := engine.Leave("success")
-	methods, acr := passkey.Assurance(c.BackupEligible, c.UserVerified)
+	methods, acr := passkey.Assurance(c, c.UserVerified)
 	enrolled(v, d, methods, acr)
 	d.Tell = map[string]string{
 		"passkeyCredentialID":   c.ID.String(),

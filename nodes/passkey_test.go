@@ -134,7 +134,7 @@ func TestPasskeyRegister(t *testing.T) {
 	if d.Tell["passkeyCredentialID"] != made.ID || d.Tell["passkeyCredentialName"] != "My laptop" || d.Tell["credentialCreatedAt"] != "2026-03-01T12:00:00Z" {
 		t.Errorf("told %v", d.Tell)
 	}
-	if !slices.Contains(d.Methods, "hwk") || !slices.Contains(d.Methods, "pop") || !slices.Contains(d.Methods, "user") || d.ACR != "phrh" {
+	if strings.Join(d.Methods, " ") != "pop user mfa" || d.ACR != schemas.ACRMultiFactorPR {
 		t.Errorf("methods %v, acr %s", d.Methods, d.ACR)
 	}
 }
@@ -148,7 +148,7 @@ func TestPasskeyRegisterSynced(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := left(t, run(t, exec, visit(drafted(grace()), keeping(asked), registration(made, "passkey", ""))), "success")
-	if !slices.Contains(d.Methods, "swk") || d.ACR != "phr" || d.Tell["passkeyCredentialName"] != "Passkey" {
+	if !slices.Contains(d.Methods, "swk") || d.ACR != schemas.ACRMultiFactorPR || d.Tell["passkeyCredentialName"] != "Passkey" {
 		t.Errorf("methods %v, acr %s, told %v", d.Methods, d.ACR, d.Tell)
 	}
 }
@@ -357,10 +357,10 @@ func TestPasskeyAuthenticate(t *testing.T) {
 		subject       string // who the run turns to, "" when it keeps who it knows
 		methods, acr_ string
 	}{
-		"usernameless":                {`{}`, nil, "bob", "hwk pop user", "phrh"},
-		"identified":                  {`{}`, way{known("bob")}, "", "hwk pop user", "phrh"},
-		"the right one, usernameless": {`{"mode": "usernameless"}`, way{known("bob")}, "", "hwk pop user", "phrh"},
-		"after a password":            {`{}`, way{known("bob"), authenticated(schemas.ACRPassword, "pwd")}, "", "hwk pop user mfa", "phrh"},
+		"usernameless":                {`{}`, nil, "bob", "pop user mfa", schemas.ACRMultiFactorPR},
+		"identified":                  {`{}`, way{known("bob")}, "", "pop user mfa", schemas.ACRMultiFactorPR},
+		"the right one, usernameless": {`{"mode": "usernameless"}`, way{known("bob")}, "", "pop user mfa", schemas.ACRMultiFactorPR},
+		"after a password":            {`{}`, way{known("bob"), authenticated(schemas.ACRPassword, "pwd")}, "", "pop user mfa", schemas.ACRMultiFactorPR},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

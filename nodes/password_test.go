@@ -210,7 +210,7 @@ func TestPasswordSetFails(t *testing.T) {
 }
 
 func TestAssurance(t *testing.T) {
-	passkeyed := authenticated("phrh", "hwk", "pop", "user")
+	passkeyed := authenticated("phrh", "hwk", "pop")
 	byPassword := authenticated(schemas.ACRPassword, "pwd")
 	isNew := func(v *engine.Visit) { v.Facts = engine.NewFacts(engine.New) }
 	tests := map[string]struct {
@@ -221,16 +221,19 @@ func TestAssurance(t *testing.T) {
 		want    string
 	}{
 		"first proof":                           {proved, visit(), []string{"pwd"}, schemas.ACRPassword, "pwd " + schemas.ACRPassword},
-		"passkey after password":                {proved, visit(byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa phrh"},
-		"password after passkey":                {proved, visit(passkeyed), []string{"pwd"}, schemas.ACRPassword, "pwd mfa phrh"},
+		"passkey after password":                {proved, visit(byPassword), []string{"pop"}, "phr", "pop mfa " + schemas.ACRMultiFactorPR},
+		"attested passkey after password":       {proved, visit(byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa " + schemas.ACRMultiFactorPRProtected},
+		"verifying passkey after password":      {proved, visit(byPassword), []string{"pop", "user", "mfa"}, schemas.ACRMultiFactorPR, "pop user mfa " + schemas.ACRMultiFactorPR},
+		"password after passkey":                {proved, visit(passkeyed), []string{"pwd"}, schemas.ACRPassword, "pwd mfa " + schemas.ACRMultiFactorPRProtected},
 		"synced passkey after a bound one":      {proved, visit(passkeyed), []string{"swk", "pop"}, "phr", "swk pop phrh"},
 		"a class not known here is the weakest": {proved, visit(authenticated("custom", "x")), []string{"pwd"}, schemas.ACRPassword, "pwd " + schemas.ACRPassword},
 		"a code after a password":               {proved, visit(byPassword), []string{"otp"}, schemas.ACROneTimeCode, "otp mfa " + schemas.ACRMultiFactor},
 		"a password after a code":               {proved, visit(authenticated(schemas.ACROneTimeCode, "otp")), []string{"pwd"}, schemas.ACRPassword, "pwd mfa " + schemas.ACRMultiFactor},
+		"a passkey after two factors":           {proved, visit(authenticated(schemas.ACRMultiFactor, "pwd", "otp", "mfa")), []string{"pop"}, "phr", "pop mfa " + schemas.ACRMultiFactorPR},
 		"a recovery code after a password":      {proved, visit(byPassword), []string{schemas.AMRRecovery}, schemas.ACRRecovery, "recovery mfa " + schemas.ACRMultiFactor},
 		"two things that are held":              {proved, visit(passkeyed), []string{"otp"}, schemas.ACROneTimeCode, "otp phrh"},
 		"enrolled by a new user":                {enrolled, visit(isNew), []string{"hwk", "pop"}, "phrh", "hwk pop phrh"},
-		"second credential of a new user":       {enrolled, visit(isNew, byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa phrh"},
+		"second credential of a new user":       {enrolled, visit(isNew, byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa " + schemas.ACRMultiFactorPRProtected},
 		"a password does not become a passkey":  {enrolled, visit(byPassword), []string{"hwk", "pop"}, "phrh", schemas.ACRPassword},
 		"a passkey does not become a password":  {enrolled, visit(passkeyed), []string{"pwd"}, schemas.ACRPassword, "phrh"},
 	}

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -15,13 +16,13 @@ import (
 // it: the same user, by the same proofs, at the time they were given. Nobody is
 // asked anything, so what stands in for a proof here must be worth as much.
 //
-// A session is worth what its sign-in proved. One that began with a password
-// must not open an application whose flow takes passkeys alone: whoever phished
-// the password of one application would be in the other. So a flow whose other
-// ways demand more than a password says so in `methods`, and a session that
-// lacks one of them counts for nothing. A flow that takes a password as well as
-// a passkey need not: no session counts that is worth less than a password, such
-// as one that began with a recovery code, unless `acr` says that it does.
+// A session is worth what its sign-in proved. One that began with a password must not
+// open an application whose flow takes passkeys alone: whoever phished the password of
+// one application would be in the other. So by itself the node demands of a session
+// the class that all other paths through the flow prove (engine/session.go), unless
+// what follows makes up for it, and at least a password: a session that began with a
+// recovery code, or a code by mail, counts only if `acr` says so. An `acr` by which
+// less would do than the other paths prove is a finding.
 //
 // What the flow guarantees it demands of the session by itself, so that the
 // guarantee holds for those who are not asked anything too.
@@ -39,8 +40,8 @@ func sessionCheckKind(d Deps) *engine.Kind {
 		Name: "session-check",
 		Doc: "Signs in by the session that the browser has from an earlier sign-in, to whatever application. " +
 			"The user counts as authenticated by what they proved then, at the time they did. It asks nothing. " +
-			"Without configuration any session will do that is worth a password, also one that began with a password alone: where the other " +
-			"ways of the flow demand more, say in methods or acr what the session must rest on. What the flow guarantees it demands by itself.",
+			"By itself it demands the class that every other path through the flow proves, unless what follows makes up for it, " +
+			"at least urn:postern:acr:password, and what the flow guarantees. Set acr to demand another class, and methods to demand certain methods.",
 		With:     schemas.MustSchema("session-check", sessionCheckSchema),
 		Outcomes: sessionCheckOutcomes(),
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) {
@@ -50,10 +51,12 @@ func sessionCheckKind(d Deps) *engine.Kind {
 	}
 }
 
+const activeOutcome = "active"
+
 func sessionCheckOutcomes() []engine.Outcome {
 	return []engine.Outcome{
 		{
-			Name: "active", Doc: "the browser has a session, and neither this node nor the authorization request asks for more",
+			Name: activeOutcome, Doc: "the browser has a session, and neither this node nor the authorization request asks for more",
 			NewSubject: true, Establishes: []engine.Fact{engine.User, engine.Authenticated},
 		},
 		{
@@ -71,12 +74,12 @@ const sessionCheckSchema = `{
   "properties": {
     "methods": {
       "type": "array", "minItems": 1, "uniqueItems": true, "x-unordered": true,
-      "description": "What the session's sign-in must have proved, all of it: authentication methods of RFC 8176. pwd is a password; otp a code of an authenticator app; recovery a recovery code; email a code sent by mail; pop a passkey of any sort, hwk one that stays on its device, swk one that is synced; user says that the passkey verified who used it; mfa that there were two factors. By default any session will do.",
+      "description": "What the session's sign-in must have proved, all of it: authentication methods of RFC 8176. pwd is a password; otp a code of an authenticator app; recovery a recovery code; email a code sent by mail; pop a passkey of any sort, hwk an attested one that stays in hardware, swk one that is synced; user says that the passkey verified who used it; mfa that there were two factors. By default none in particular.",
       "items": {"enum": ["pwd", "otp", "recovery", "email", "fed", "pop", "hwk", "swk", "user", "mfa"], "description": "A method."}
     },
     "acr": {
-      "enum": ["urn:postern:acr:vouched", "urn:postern:acr:recovery", "urn:postern:acr:otp", "urn:postern:acr:password", "urn:postern:acr:mfa", "phr", "phrh"],
-      "description": "The weakest class that the session's sign-in may be of: urn:postern:acr:vouched is a code sent by mail, or the word of another identity provider, urn:postern:acr:recovery a recovery code, urn:postern:acr:otp a one-time code alone, urn:postern:acr:password a password, urn:postern:acr:mfa something known with something held, phr a passkey, phrh one that stays on its device. By default that which the flow guarantees, or else a password."
+      "enum": ["urn:postern:acr:vouched", "urn:postern:acr:recovery", "urn:postern:acr:otp", "urn:postern:acr:password", "urn:postern:acr:mfa", "phr", "phrh", "urn:postern:acr:mfa-phr", "urn:postern:acr:mfa-phrh"],
+      "description": "The class that the session's sign-in must satisfy: urn:postern:acr:vouched is a code sent by mail, or the word of another identity provider, urn:postern:acr:recovery a recovery code, urn:postern:acr:otp a one-time code alone, urn:postern:acr:password a password, or any passkey, urn:postern:acr:mfa two factors, phr a passkey, phrh an attested one that stays in hardware, urn:postern:acr:mfa-phr and urn:postern:acr:mfa-phrh two factors of which one is such a passkey. By default urn:postern:acr:password, or the class that every other path through the flow proves, if the run could else complete with less. A class by which it could is a finding of the rule session."
     }
   }
 }`
@@ -87,19 +90,34 @@ type sessionCheckWith struct {
 }
 
 type sessionCheck struct {
-	methods []string // all of which the session must rest on
-	acr     string   // the weakest class that will do, "" for any
-	users   Users
+	methods  []string // all of which the session must rest on
+	acr      string   // the class that the session must satisfy
+	explicit bool     // the configuration says which class will do
+	users    Users
 }
 
 // newSessionCheck demands what the node is configured to, and what the flow
-// guarantees.
+// guarantees. If it is not configured which class will do, that is a password until
+// Demanding says what the other paths prove.
 func newSessionCheck(with sessionCheckWith, g schemas.Guarantees, users Users) *sessionCheck {
-	c := &sessionCheck{methods: slices.Concat(with.Methods, g.Methods()), acr: with.ACR, users: users}
-	if schemas.ACRStrength(g.Class()) > schemas.ACRStrength(c.acr) {
-		c.acr = g.Class()
+	return &sessionCheck{
+		methods: slices.Concat(with.Methods, g.Methods()), explicit: with.ACR != "",
+		acr: schemas.CombineACRs(cmp.Or(with.ACR, schemas.ACRPassword), g.Class()), users: users,
 	}
-	return c
+}
+
+// Resumes returns the outcome that rests on an earlier sign-in.
+func (c *sessionCheck) Resumes() string { return activeOutcome }
+
+// Demanding adds the class that the other paths prove, unless `acr` says which class
+// will do.
+func (c *sessionCheck) Demanding(class string) engine.Executor {
+	if c.explicit {
+		return c
+	}
+	demanding := *c
+	demanding.acr = schemas.CombineACRs(c.acr, class)
+	return &demanding
 }
 
 // Outcomes tells what a session that will do has proved.
@@ -108,9 +126,7 @@ func (c *sessionCheck) Outcomes() []engine.Outcome {
 	for _, method := range c.methods {
 		outcomes[0].Establishes = append(outcomes[0].Establishes, engine.AMRFact(method))
 	}
-	if c.acr != "" {
-		outcomes[0].Establishes = append(outcomes[0].Establishes, engine.ACRFact(c.acr))
-	}
+	outcomes[0].Establishes = append(outcomes[0].Establishes, engine.ACRFacts(c.acr)...)
 	return outcomes
 }
 
@@ -130,7 +146,7 @@ func (c *sessionCheck) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	case !serves(v.Application, user):
 		return engine.Leave("none"), nil
 	}
-	d := engine.Leave("active")
+	d := engine.Leave(activeOutcome)
 	d.Subject = &engine.Subject{UserID: s.UserID}
 	d.Methods, d.ACR, d.At, d.Session = s.AMR, s.ACR, s.CreatedAt, s.ID
 	return d, nil
@@ -141,17 +157,6 @@ func (c *sessionCheck) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 func (c *sessionCheck) does(s *schemas.Session, v *engine.Visit) bool {
 	lacks := func(method string) bool { return !slices.Contains(s.AMR, method) }
 	return v.Now.Before(s.ExpiresAt) && len(s.AMR) > 0 && !slices.ContainsFunc(c.methods, lacks) &&
-		!weaker(s.ACR, c.acr) &&
+		schemas.Satisfies(s.ACR, c.acr) &&
 		checkHolder(v.Subject, s.UserID) == nil && v.Login.Accept(s, v.Now)
-}
-
-// weaker reports whether a session of a class will not do where one of class
-// wanted would. Where none is wanted it is that which is worth less than a
-// password; a class that is none of ours is another program's to order.
-func weaker(acr, wanted string) bool {
-	if wanted == "" {
-		strength := schemas.ACRStrength(acr)
-		return strength >= 0 && strength < schemas.ACRStrength(schemas.ACRPassword)
-	}
-	return !schemas.Satisfies(acr, wanted)
 }

@@ -56,7 +56,7 @@ func allowed(types ...string) func(*engine.Visit) {
 
 func TestSessionCheck(t *testing.T) {
 	const passkeyOnly, both = `{"methods": ["pop"]}`, `{"methods": ["pwd", "pop"]}`
-	passkey := by("phrh", "hwk", "pop", "user")
+	passkey, verified := by("phrh", "hwk", "pop"), by(schemas.ACRMultiFactorPRProtected, "hwk", "pop", "user", "mfa")
 	tests := []struct {
 		name, with string
 		visit      *engine.Visit
@@ -92,8 +92,11 @@ func TestSessionCheck(t *testing.T) {
 		{"less than a password", `{}`, visit(browser(session(by(schemas.ACRRecovery, schemas.AMRRecovery)))), false},
 		{"less than a password where that will do", `{"acr": "urn:postern:acr:recovery"}`, visit(browser(session(by(schemas.ACROneTimeCode, "otp")))), true},
 		{"two factors", `{"acr": "urn:postern:acr:mfa"}`, visit(browser(session())), false},
-		{"a passkey for two factors", `{"acr": "urn:postern:acr:mfa"}`, visit(browser(session(passkey))), true},
-		{"of a class that is another program's", `{}`, visit(browser(session(by("gold", "pwd")))), true},
+		{"a passkey for two factors", `{"acr": "urn:postern:acr:mfa"}`, visit(browser(session(passkey))), false},
+		{"a passkey that verified its user for two factors", `{"acr": "urn:postern:acr:mfa"}`, visit(browser(session(verified))), true},
+		{"two factors for a passkey", `{"acr": "phr"}`, visit(browser(session(by(schemas.ACRMultiFactor, "pwd", "otp", "mfa")))), false},
+		{"acr_values that a passkey without user verification does not satisfy", `{}`, visit(browser(session(passkey)), login("none", schemas.ACRMultiFactor)), false},
+		{"of a class that is another program's", `{}`, visit(browser(session(by("gold", "pwd")))), false},
 
 		{"the client means its user", `{}`, visit(browser(session()), means("ada")), true},
 		{"the client means somebody else", `{}`, visit(browser(session()), means("bob")), false},

@@ -102,7 +102,7 @@ func TestStepUpBeginsAnotherSession(t *testing.T) {
 	if len(started) != 1 || started[0].Session.ID != grant.SessionID || grant.SessionID == found.ID {
 		t.Fatalf("started %+v for %+v", started, grant)
 	}
-	if want := []string{"pwd", "hwk", "pop", "user", "mfa"}; !reflect.DeepEqual(grant.AMR, want) || grant.ACR != "phrh" || !grant.AuthTime.Equal(noon) {
+	if want := []string{"pwd", "pop", "user", "mfa"}; !reflect.DeepEqual(grant.AMR, want) || grant.ACR != schemas.ACRMultiFactorPR || !grant.AuthTime.Equal(noon) {
 		t.Errorf("granted %+v, want the methods %v", grant, want)
 	}
 }
@@ -120,14 +120,14 @@ func TestStepUpByAnother(t *testing.T) {
 // Whoever names another than the browser's session is of has to prove to be
 // them, and is then nobody else.
 func TestSessionOfAnotherThanNamed(t *testing.T) {
-	d := driveBy(t, bound(session()), askName, find, bySession, byPasskey, done)
+	d := driveBy(t, bound(session(by("phr", "swk", "pop"))), askName, find, bySession, byPasskey, done)
 	d.send("go", "key", "username", "bob")
 	d.passkey("")
 	if grant := granted(d, "this"); grant.UserID != "bob" || grant.SessionID == "session-1" || d.assertion().Subject != "bob" {
 		t.Errorf("granted %+v", grant)
 	}
 
-	d = driveBy(t, bound(session()), askName, find, bySession, byPasskey, done)
+	d = driveBy(t, bound(session(by("phr", "swk", "pop"))), askName, find, bySession, byPasskey, done)
 	d.send("go", "", "username", "ada")
 	if grant := granted(d, "this"); grant.UserID != "ada" || grant.SessionID != "session-1" {
 		t.Errorf("granted %+v", grant)

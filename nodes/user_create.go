@@ -16,7 +16,7 @@ func userCreateKind(d Deps) *engine.Kind {
 		Name: "user-create",
 		Doc: "Makes a user out of collected inputs. The user is stored together with the first thing that " +
 			"concerns it, or when the run completes: an abandoned registration leaves nothing behind.",
-		With: schemas.MustSchema("user-create", userCreateSchema),
+		With:     schemas.MustSchema("user-create", userCreateSchema),
 		Outcomes: userCreateOutcomes(),
 		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newUserCreate(c, d) },
 	}

@@ -2,14 +2,21 @@ package schemas
 
 import "slices"
 
-// The authentication context classes (acr) that a sign-in can be of, weakest
-// first: the word of somebody else, who lets a person read their mail or signs them in;
-// one of the codes that somebody has put aside for the day they lose
-// everything else; a one-time code alone; a password alone; something known
-// together with something held (NIST SP 800-63B §2.2, AAL2); a passkey that can
-// be synced, and one that stays on its device. Those of passkeys are
-// phishing-resistant (OpenID Connect Extended Authentication Profile ACR Values
-// 1.0 §2).
+// The authentication context classes (acr) of a sign-in. A class says two things: how
+// much the user proved, and whether the proof can be phished.
+//
+// How much, weakest first: vouched is the word of a third party, who lets the user
+// read their mail or signs them in; recovery is one of the codes that the user put
+// aside; otp is a one-time code alone; password is one strong factor, a password or
+// the possession of a passkey; mfa is two factors of different kinds (NIST SP
+// 800-63B §2.2, AAL2).
+//
+// A passkey is phishing-resistant: phr (OpenID Connect Extended Authentication
+// Profile ACR Values 1.0 §2). It is phrh if its key is known to stay in hardware:
+// the attestation of the passkey chains to a trust anchor of the operator, and the
+// passkey is not backup eligible. Possession alone is one factor. A passkey that
+// verified its user, by PIN or biometrics, is two, and so is a passkey together with
+// a password: mfa-phr and mfa-phrh.
 const (
 	ACRVouched                    = "urn:postern:acr:vouched"
 	ACRRecovery                   = "urn:postern:acr:recovery"
@@ -18,17 +25,140 @@ const (
 	ACRMultiFactor                = "urn:postern:acr:mfa"
 	ACRPhishingResistant          = "phr"
 	ACRPhishingResistantProtected = "phrh"
+	ACRMultiFactorPR              = "urn:postern:acr:mfa-phr"
+	ACRMultiFactorPRProtected     = "urn:postern:acr:mfa-phrh"
 )
 
-// ACRs returns the classes, weakest first; each withstands more than the ones
-// before it. It is the one place of their order.
-func ACRs() []string {
-	return []string{ACRVouched, ACRRecovery, ACROneTimeCode, ACRPassword, ACRMultiFactor, ACRPhishingResistant, ACRPhishingResistantProtected}
+// assurance is what a class says. One that is combined says no more than several
+// others do together.
+type assurance struct {
+	acr                 string
+	strength, resistant int
+	combined            bool
 }
 
-// ACRStrength orders the classes; a higher one withstands more. It is -1 for
-// what is none of them.
-func ACRStrength(acr string) int { return slices.Index(ACRs(), acr) }
+// assurances is the one place of the order of the classes. A class satisfies another
+// if it is at least as good in both respects. That is a partial order (phr and mfa
+// do not compare), and a distributive lattice: any two classes have a weakest class
+// that satisfies both, and a strongest class that both satisfy. A class comes after
+// those that it satisfies.
+func assurances() [9]assurance {
+	return [...]assurance{
+		{ACRVouched, 0, 0, false},
+		{ACRRecovery, 1, 0, false},
+		{ACROneTimeCode, 2, 0, false},
+		{ACRPassword, 3, 0, false},
+		{ACRMultiFactor, 4, 0, false},
+		{ACRPhishingResistant, 3, 1, false},
+		{ACRPhishingResistantProtected, 3, 2, false},
+		{ACRMultiFactorPR, 4, 1, true},
+		{ACRMultiFactorPRProtected, 4, 2, true},
+	}
+}
+
+// ACRs returns the classes. Each comes after those that it satisfies.
+func ACRs() []string {
+	var list []string
+	for _, a := range assurances() {
+		list = append(list, a.acr)
+	}
+	return list
+}
+
+// assuranceOf returns what a class says, and false if there is no such class.
+func assuranceOf(acr string) (assurance, bool) {
+	for _, a := range assurances() {
+		if a.acr == acr {
+			return a, true
+		}
+	}
+	return assurance{}, false
+}
+
+// KnownACR reports whether there is such a class.
+func KnownACR(acr string) bool {
+	_, known := assuranceOf(acr)
+	return known
+}
+
+// Satisfies reports whether a sign-in of class has is also one of class wanted: the
+// same, or one that is at least as good in every respect. A class that is not known
+// satisfies itself only.
+func Satisfies(has, wanted string) bool {
+	h, known := assuranceOf(has)
+	w, wantedKnown := assuranceOf(wanted)
+	if !known || !wantedKnown {
+		return has == wanted
+	}
+	return h.satisfies(w)
+}
+
+func (a assurance) satisfies(b assurance) bool {
+	return a.strength >= b.strength && a.resistant >= b.resistant
+}
+
+// CombineACRs returns the weakest class that satisfies all the given ones: what a
+// sign-in is that proved each of them. Classes that are not known add nothing; ""
+// if none is known.
+func CombineACRs(acrs ...string) string {
+	var all assurance
+	none := true
+	for _, acr := range acrs {
+		if a, known := assuranceOf(acr); known {
+			none = false
+			all.strength, all.resistant = max(all.strength, a.strength), max(all.resistant, a.resistant)
+		}
+	}
+	for _, a := range assurances() {
+		if !none && a.satisfies(all) {
+			return a.acr
+		}
+	}
+	return ""
+}
+
+// PlainACRs returns the classes that a class satisfies, and that are no combination
+// of others: it is the combination of these, and satisfies another class exactly if
+// it has all of that one's. What is certain on two paths is what is in the lists of
+// both.
+func PlainACRs(acr string) []string {
+	var list []string
+	for _, class := range assurances() {
+		if !class.combined && Satisfies(acr, class.acr) {
+			list = append(list, class.acr)
+		}
+	}
+	return list
+}
+
+// AnsweredACR returns the class to state to a client that asked for the given ones,
+// in its order of preference (OpenID Connect Core §3.1.2.1, acr_values): the first
+// that the sign-in satisfies, which the client can compare, else what the sign-in is.
+func AnsweredACR(has string, asked []string) string {
+	for _, acr := range asked {
+		if KnownACR(acr) && Satisfies(has, acr) {
+			return acr
+		}
+	}
+	return has
+}
+
+// RevaluedAssurance returns what a class and methods are worth that an earlier release
+// stated. There phr and phrh did not say whether the passkey verified its user, and
+// phrh and hwk rested on what the authenticator said of itself, unsigned.
+func RevaluedAssurance(acr string, amr []string) (string, []string) {
+	methods := slices.DeleteFunc(slices.Clone(amr), func(m string) bool { return m == "hwk" })
+	if slices.Contains(methods, "user") && !slices.Contains(methods, "mfa") {
+		methods = append(methods, "mfa")
+	}
+	if acr == ACRPhishingResistant || acr == ACRPhishingResistantProtected {
+		acr = ACRPhishingResistant
+		if slices.Contains(methods, "mfa") {
+			acr = ACRMultiFactorPR
+		}
+	}
+	return acr, methods
+}
 
 // Methods of authentication (amr) that RFC 8176 has no name for.
 const (
@@ -41,12 +171,6 @@ const (
 // not only knows.
 func HeldMethods() []string { return []string{"pop", "otp", AMRRecovery} }
 
-// Satisfies reports whether a sign-in of class has is also one of class wanted:
-// the same, or a stronger one.
-func Satisfies(has, wanted string) bool {
-	return has == wanted || ACRStrength(wanted) >= 0 && ACRStrength(has) > ACRStrength(wanted)
-}
-
 // Guarantees are what every run of a flow keeps, whatever the client sends: how
 // somebody has authenticated at least where a run completes, and what it tells
 // strangers. The zero value guarantees nothing.
@@ -55,7 +179,7 @@ type Guarantees struct {
 	ACR string `json:"acr,omitempty"`
 	// AMR are methods (RFC 8176) that have always been used.
 	AMR []string `json:"amr,omitempty"`
-	// PhishingResistant says that ACR is that of a passkey.
+	// PhishingResistant says that ACR satisfies phr.
 	PhishingResistant bool `json:"phishingResistant,omitempty"`
 	// UserVerified says that a passkey verified its user, by PIN or biometrics.
 	UserVerified bool `json:"userVerified,omitempty"`
@@ -70,10 +194,10 @@ func (g Guarantees) IsZero() bool {
 	return g.ACR == "" && len(g.AMR) == 0 && !g.PhishingResistant && !g.UserVerified && !g.NoEnumeration
 }
 
-// Class is the class that is guaranteed, by ACR or by PhishingResistant.
+// Class is the class that is guaranteed, by ACR and by PhishingResistant.
 func (g Guarantees) Class() string {
-	if g.PhishingResistant && ACRStrength(g.ACR) < ACRStrength(ACRPhishingResistant) {
-		return ACRPhishingResistant
+	if g.PhishingResistant {
+		return CombineACRs(g.ACR, ACRPhishingResistant)
 	}
 	return g.ACR
 }

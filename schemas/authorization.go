@@ -58,7 +58,7 @@ func (r LoginRules) Accept(s *Session, now time.Time) bool {
 	if limit := r.MaxAge; limit != nil && (*limit <= 0 || now.Sub(s.CreatedAt).Seconds() > float64(*limit)) {
 		return false
 	}
-	known := slices.DeleteFunc(slices.Clone(r.ACRValues), func(acr string) bool { return ACRStrength(acr) < 0 })
+	known := slices.DeleteFunc(slices.Clone(r.ACRValues), func(acr string) bool { return !KnownACR(acr) })
 	return len(known) == 0 || slices.ContainsFunc(known, func(acr string) bool { return Satisfies(s.ACR, acr) })
 }
 

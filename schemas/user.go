@@ -27,20 +27,23 @@ func IdentifyingAttributes() []string { return []string{"username", "email"} }
 // Credential is a passkey: the credential record of WebAuthn Level 3 §4. ID
 // and PublicKey (COSE_Key, RFC 9052) are raw bytes, base64url in JSON.
 type Credential struct {
-	ID                Bytes      `json:"id"`
-	UserID            string     `json:"userId"`
-	Name              string     `json:"name"`
-	RPID              string     `json:"relyingPartyId"`
-	PublicKey         Bytes      `json:"publicKey"`
-	Algorithm         int64      `json:"algorithm"` // COSE algorithm identifier
-	AttestationFormat string     `json:"attestationFormat"`
-	AAGUID            string     `json:"aaguid"` // UUID text; all zeros when not told
-	Attachment        string     `json:"attachment,omitempty"`
-	Transports        []string   `json:"transports,omitempty"`
-	SignCount         uint32     `json:"signCount"`
-	UserVerified      bool       `json:"userVerified"` // uvInitialized
-	BackupEligible    bool       `json:"backupEligible"`
-	BackupState       bool       `json:"backupState"`
-	CreatedAt         time.Time  `json:"createdAt"`
-	LastUsedAt        *time.Time `json:"lastUsedAt,omitempty"`
+	ID                Bytes  `json:"id"`
+	UserID            string `json:"userId"`
+	Name              string `json:"name"`
+	RPID              string `json:"relyingPartyId"`
+	PublicKey         Bytes  `json:"publicKey"`
+	Algorithm         int64  `json:"algorithm"` // COSE algorithm identifier
+	AttestationFormat string `json:"attestationFormat"`
+	// Attested says that the attestation chained to a trust anchor of the operator
+	// when the passkey was registered.
+	Attested       bool       `json:"attested,omitempty"`
+	AAGUID         string     `json:"aaguid"` // UUID text; all zeros when not told
+	Attachment     string     `json:"attachment,omitempty"`
+	Transports     []string   `json:"transports,omitempty"`
+	SignCount      uint32     `json:"signCount"`
+	UserVerified   bool       `json:"userVerified"` // uvInitialized
+	BackupEligible bool       `json:"backupEligible"`
+	BackupState    bool       `json:"backupState"`
+	CreatedAt      time.Time  `json:"createdAt"`
+	LastUsedAt     *time.Time `json:"lastUsedAt,omitempty"`
 }

@@ -133,7 +133,7 @@ func (h *house) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if h.passkeys, err = passkey.New(passkeyConfig(cfg, h.log)); err != nil {
+	if h.passkeys, err = newCeremonies(cfg, h.log); err != nil {
 		return err
 	}
 	policy := passwordPolicy(cfg)
@@ -188,18 +188,6 @@ func (h *house) flowEngine() *engine.Engine {
 // passwordPolicy decides which passwords users may set.
 func passwordPolicy(cfg *config.Config) password.Policy {
 	return password.Policy{Minimum: cfg.Password.MinLength, Service: cfg.Passkey.RelyingPartyName}
-}
-
-// passkeyConfig is the relying party as it is configured.
-func passkeyConfig(cfg *config.Config, log *slog.Logger) passkey.Config {
-	c := cfg.Passkey
-	return passkey.Config{
-		Log: log, Origins: c.AllowedOrigins, Related: c.RelatedOrigins, RPID: c.RelyingPartyID, RPName: c.RelyingPartyName, Timeout: time.Duration(c.Timeout),
-		Policy: passkey.Policy{
-			UserVerification: c.UserVerification, Attachment: c.Attachment, Attestation: c.AttestationFormats,
-			SyncedPasskeys: c.SyncedPasskeys, CounterRegression: c.CounterRegression,
-		},
-	}
 }
 
 // handler is the whole server.

@@ -277,7 +277,7 @@ func (c *comparison) worth(f engine.Fact, last bool) bool {
 	switch {
 	case f == engine.Own, about(engine.ClaimFact("")):
 		return false
-	case about(engine.ACRFact("")), about(engine.AMRFact("")):
+	case f.SaysHow():
 		return last && (c.a.ends() > 1 || c.b.ends() > 1)
 	}
 	return true

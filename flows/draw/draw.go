@@ -102,6 +102,10 @@ func pictureOf(g *engine.Graph, o Options) picture {
 		number[name] = len(nodes) + i
 	}
 	missed := func(node, outcome string) bool { return o.Reached != nil && !o.Reached(node, outcome) }
+	demanded := map[link]string{} // of sessions
+	for _, s := range g.Sessions() {
+		demanded[link{from: number[s.Node], outcome: s.Outcome}] = s.ACR
+	}
 	for i, n := range nodes {
 		b := box{id: n.ID, kind: n.Kind, standing: standingOf(n.Certain), last: len(n.Edges) == 0, branches: n.Kind == "decision", group: n.Within, subflow: n.Subflow}
 		if n.Subflow != "" {
@@ -112,6 +116,9 @@ func pictureOf(g *engine.Graph, o Options) picture {
 			l := link{from: i, to: number[e.Target], outcome: e.Outcome, retry: e.Retry, missed: missed(n.ID, e.Outcome)}
 			if after := standingOf(e.Certain); after > b.standing {
 				l.gain = after.gain()
+			}
+			if acr := demanded[link{from: i, outcome: e.Outcome}]; acr != "" {
+				l.gain = "✓ session, acr " + acr
 			}
 			b.missed = b.missed && l.missed
 			p.completes = p.completes || l.to == theEnd

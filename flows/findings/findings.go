@@ -31,6 +31,8 @@ type File struct {
 	FlowType   schemas.FlowType
 	Nodes      int
 	Guarantees schemas.Guarantees
+	// Sessions is what it demands of earlier sign-ins.
+	Sessions []engine.SessionDemand
 	// Scenarios is how many a good scenario file has.
 	Scenarios int
 	Findings  []schemas.Problem
@@ -105,7 +107,7 @@ func (c Checker) one(s Source) File {
 	_, g, problems := engine.CheckUsing(s.Text, !s.JSON && !flows.IsJSON(s.Name), c.Kinds, shelf)
 	if f.Findings = problems; g != nil {
 		f.Handle, f.FlowType = g.Flow().Handle, g.Flow().FlowType
-		f.Nodes, f.Guarantees = len(g.Flow().Nodes), g.Guarantees()
+		f.Nodes, f.Guarantees, f.Sessions = len(g.Flow().Nodes), g.Guarantees(), g.Sessions()
 	}
 	return f
 }

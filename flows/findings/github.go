@@ -34,7 +34,7 @@ func command(file string, p schemas.Problem) string {
 }
 
 func notice(f *File) string {
-	return fmt.Sprintf("::notice file=%s,title=%s::%s\n", property(f.Name), property("postern: "+f.Handle), data(proven(f.Guarantees)))
+	return fmt.Sprintf("::notice file=%s,title=%s::%s\n", property(f.Name), property("postern: "+f.Handle), data(f.proven()))
 }
 
 // data escapes the text of a workflow command. What is not escaped could begin a

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/flows/rules"
 	"github.com/postern-id/postern/schemas"
 )
@@ -23,6 +24,8 @@ type flow struct {
 	Handle     string             `json:"handle"`
 	Nodes      int                `json:"nodes"`
 	Guarantees schemas.Guarantees `json:"guarantees"`
+	// Sessions is what nodes demand of earlier sign-ins.
+	Sessions []engine.SessionDemand `json:"sessions,omitempty"`
 }
 
 // finding is the JSON of one.
@@ -44,7 +47,7 @@ func WriteJSON(w io.Writer, list []File) error {
 			r.Refused++
 		}
 		if f := &list[i]; f.Runs() {
-			r.Flows = append(r.Flows, flow{f.Name, f.Handle, f.Nodes, f.Guarantees})
+			r.Flows = append(r.Flows, flow{f.Name, f.Handle, f.Nodes, f.Guarantees, f.Sessions})
 		}
 		for _, p := range list[i].Findings {
 			f := finding{File: list[i].Name, Severity: severity(p), Problem: p}

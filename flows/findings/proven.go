@@ -1,17 +1,23 @@
 package findings
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
 
-// proven says what is proven of a flow. Of a sub-flow that depends on where it is used.
+// proven says what is proven of a flow, and what it demands of sessions. Of a sub-flow
+// that depends on where it is used.
 func (f *File) proven() string {
 	if f.FlowType == schemas.Subflow {
 		return "a part of flows"
 	}
-	return proven(f.Guarantees)
+	text := proven(f.Guarantees)
+	for _, s := range f.Sessions {
+		text += fmt.Sprintf("; %s demands acr %s of sessions", s.Node, s.ACR)
+	}
+	return text
 }
 
 // proven says in words what every run of a flow that completes has proved, and

@@ -3,7 +3,6 @@ package flowtest
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/postern-id/postern/engine"
@@ -69,15 +68,15 @@ func (w *world) browse(ctx context.Context, s Scenario) (*browser, error) {
 
 // class is what a sign-in by the methods is of, "" if they say nothing of it.
 func class(methods []string) string {
-	switch {
-	case slices.Contains(methods, "hwk"):
-		return schemas.ACRPhishingResistantProtected
-	case slices.Contains(methods, "pop"):
-		return schemas.ACRPhishingResistant
-	case slices.Contains(methods, "pwd"):
-		return schemas.ACRPassword
+	classes := map[string]string{
+		"fed": schemas.ACRVouched, "email": schemas.ACRVouched, "recovery": schemas.ACRRecovery, "otp": schemas.ACROneTimeCode, "pwd": schemas.ACRPassword,
+		"pop": schemas.ACRPhishingResistant, "hwk": schemas.ACRPhishingResistantProtected, "user": schemas.ACRMultiFactor, "mfa": schemas.ACRMultiFactor,
 	}
-	return ""
+	var all []string
+	for _, method := range methods {
+		all = append(all, classes[method])
+	}
+	return schemas.CombineACRs(all...)
 }
 
 // request is what a request of the browser tells beside its body.

@@ -94,9 +94,13 @@ func reason(err error) string {
 	return ""
 }
 
-// options are how the device is made.
-func (d Device) options(name string) []passkeytest.Option {
+// options are how the device is made. The authority is that of the devices that
+// attest their passkeys.
+func (d Device) options(name string, authority *passkeytest.CA) []passkeytest.Option {
 	list := []passkeytest.Option{passkeytest.Seed(name)}
+	if d.Attested {
+		list = append(list, passkeytest.AttestedBy(authority))
+	}
 	if d.Synced {
 		list = append(list, passkeytest.Synced())
 	}

@@ -189,19 +189,26 @@ devices:
   cloud: {synced: true, algorithms: [RS256]}
   key: {attachment: cross-platform, uncounted: true, algorithms: [EdDSA]}
   bare: {unverified: true}
+  made: {attested: true}
 scenarios:
   - name: synced passkeys are of another class
     steps:
       - {}
       - send: {action: go, inputs: {username: ada}}
       - send: {passkey: {device: cloud, name: My cloud}}
-        expect: {status: COMPLETE, values: {passkeyCredentialName: My cloud}, claims: {acr: phr, amr: [swk, pop, user]}, noClaims: [email]}
+        expect: {status: COMPLETE, values: {passkeyCredentialName: My cloud}, claims: {acr: "urn:postern:acr:mfa-phr", amr: [swk, pop, user, mfa]}, noClaims: [email]}
   - name: a security key
     steps:
       - {}
       - send: {action: go, inputs: {username: ada}}
       - send: {passkey: {device: key}}
-        expect: {status: COMPLETE, claims: {acr: phrh}}
+        expect: {status: COMPLETE, claims: {acr: "urn:postern:acr:mfa-phr", amr: [pop, user, mfa]}}
+  - name: one that says who made it
+    steps:
+      - {}
+      - send: {action: go, inputs: {username: ada}}
+      - send: {passkey: {device: made}}
+        expect: {status: COMPLETE, claims: {acr: "urn:postern:acr:mfa-phrh", amr: [hwk, pop, user, mfa]}}
   - name: without a PIN it is not what is asked for
     steps:
       - {}

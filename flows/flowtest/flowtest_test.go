@@ -218,14 +218,14 @@ nodes:
 scenarios:
   - name: in time
     request: {bound: true}
-    session: {user: ada, amr: [pwd], age: 11h50m}
+    session: {user: ada, amr: [swk, pop], age: 11h50m}
     steps:
       - expect: {step: news}
       - send: {action: go, after: 9m}
         expect: {status: COMPLETE}
   - name: too late
     request: {bound: true}
-    session: {user: ada, amr: [pwd], age: 11h50m}
+    session: {user: ada, amr: [swk, pop], age: 11h50m}
     steps:
       - expect: {step: news}
       - send: {action: go, after: 11m}

@@ -50,6 +50,8 @@ type Device struct {
 	Uncounted bool `json:"uncounted,omitempty"`
 	// Unverified has neither PIN nor biometrics.
 	Unverified bool `json:"unverified,omitempty"`
+	// Attested devices have an attestation key that chains to a trust anchor.
+	Attested bool `json:"attested,omitempty"`
 	// Attachment is platform or cross-platform.
 	Attachment string `json:"attachment,omitempty"`
 	// Algorithms are those it knows, by their names (ES256, EdDSA, RS256).

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -34,6 +35,7 @@ type world struct {
 	graph        *engine.Graph
 	app          schemas.Application
 	ceremonies   *passkey.Ceremonies
+	authority    *passkeytest.CA // of devices that attest their passkeys
 	hasher       *password.Pool
 	devices      map[string]*passkeytest.Authenticator
 	codes        map[string]totp.Key // of the authenticator apps, by device
@@ -55,7 +57,11 @@ func newWorld(f *File) (*world, error) {
 		hasher: password.New(password.Options{MemoryKiB: 8, Iterations: 1, Workers: 1, Queue: 1}),
 	}
 	var err error
-	if w.ceremonies, err = passkey.New(passkey.Config{Origins: []string{origin}, Now: w.clock}); err != nil {
+	if w.authority, err = passkeytest.NewCA("scenarios"); err != nil {
+		return nil, err
+	}
+	anchors := passkey.Policy{TrustAnchors: []*x509.Certificate{w.authority.Certificate}}
+	if w.ceremonies, err = passkey.New(passkey.Config{Origins: []string{origin}, Policy: anchors, Now: w.clock}); err != nil {
 		return nil, err
 	}
 	return w, w.compile(w.kinds())
@@ -189,9 +195,11 @@ func userID(name string) string {
 
 // enrol registers a passkey of the user on the device.
 func (w *world) enrol(u schemas.User, device string) (*schemas.Credential, error) {
-	options, session, err := w.ceremonies.BeginRegistration(passkey.RegistrationRequest{
-		User: passkey.User{ID: u.ID, Name: u.Text("username")}, ResidentKey: "required",
-	})
+	request := passkey.RegistrationRequest{User: passkey.User{ID: u.ID, Name: u.Text("username")}, ResidentKey: "required"}
+	if w.file.Devices[device].Attested {
+		request.Attestation = "direct"
+	}
+	options, session, err := w.ceremonies.BeginRegistration(request)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +214,7 @@ func (w *world) enrol(u schemas.User, device string) (*schemas.Credential, error
 // has no passkeys.
 func (w *world) device(name string) *passkeytest.Authenticator {
 	if w.devices[name] == nil {
-		w.devices[name] = passkeytest.New(w.file.Devices[name].options(name)...)
+		w.devices[name] = passkeytest.New(w.file.Devices[name].options(name, w.authority)...)
 	}
 	return w.devices[name]
 }

@@ -184,10 +184,17 @@ func proofRules() []Rule {
 				"On a server without mail the outcome `unavailable` of `email-otp` verifies nothing. The finding is a warning.",
 		},
 		{
+			ID: engine.RuleSession, Title: "a session could get in that proved less than every other path",
+			Why: "A `session-check` lets in without asking, by what the user proved at another application. If it accepts less than the other paths of the flow prove, " +
+				"these protect nobody: whoever stole a password signs in by it where a password is enough, and comes with that session to where a second factor is asked for.",
+			Mend: "Remove `acr`: the node then demands by itself the class that every other path proves. Or lead the outcome `active` to a node that proves what is missing, and demand of the session what that adds to: " +
+				"`methods: [pwd]` before a `totp`. Where weaker sessions are meant to do, waive the finding with the reason: `waive: [{rule: session, node: session, reason: …}]`. It then stays visible as a warning.",
+		},
+		{
 			ID: engine.RuleWaive, Title: "a waiver waives nothing, or what cannot be waived",
 			Why: "A waiver says that somebody has looked at a finding and accepts it. One without a finding would hide the mistake that somebody makes later; " +
 				"and what would let anybody in can never be accepted.",
-			Mend: "Remove the waiver, or correct the node it names. Only `takeover` can be waived.",
+			Mend: "Remove the waiver, or correct the node it names. Only `takeover` and `session` can be waived.",
 		},
 	}
 }

@@ -92,6 +92,7 @@ type Passkey struct {
 	UserVerification   string   `json:"user_verification"`   // required, preferred or discouraged
 	Attachment         string   `json:"attachment"`          // platform, cross-platform, or "" for both
 	AttestationFormats []string `json:"attestation_formats"` // nil for all
+	TrustAnchors       []string `json:"trust_anchors"`       // files of root certificates in PEM
 	SyncedPasskeys     string   `json:"synced_passkeys"`     // allow or refuse
 	CounterRegression  string   `json:"counter_regression"`  // refuse or allow
 	Timeout            Duration `json:"timeout"`

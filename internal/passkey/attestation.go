@@ -2,11 +2,18 @@ package passkey
 
 import (
 	"bytes"
+	"context"
 	"crypto/rsa"
 	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
 	"slices"
 
+	"github.com/go-webauthn/webauthn/metadata"
+	"github.com/go-webauthn/webauthn/metadata/providers/memory"
 	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/google/uuid"
 )
 
 // Bounds of an attestation statement. Real chains have two or three
@@ -27,9 +34,9 @@ func attestationFormats() []string {
 // attestation statement verifies (L3 §7.1 steps 19–25), the policy is met.
 //
 // A statement that verifies proves that the credential was made as it says by
-// whoever holds the attestation key. Whose key that is, only Apple's format and
-// Android's settle by themselves: the chains of the others are not compared
-// with trust anchors (step 24), so a policy can only name formats.
+// whoever holds the attestation key. Whose key that is, isAttested looks at. A
+// statement that no trust anchor vouches for is no reason to refuse the passkey,
+// which is then worth as much as one without a statement (step 24).
 func (c *Ceremonies) checkAttestation(s *session, parsed *protocol.ParsedCredentialCreationData, attachment string, requireUV bool) error {
 	object := &parsed.Response.AttestationObject
 	if !bytes.Equal(parsed.RawID, object.AuthData.AttData.CredentialID) {
@@ -49,6 +56,49 @@ func (c *Ceremonies) checkAttestation(s *session, parsed *protocol.ParsedCredent
 		return refuse(StepPolicy, "a %s authenticator was asked for, and a %.32q one answered", s.Attachment, attachment)
 	}
 	return c.policy.admitSynced(object.AuthData.Flags.HasBackupEligible())
+}
+
+// isAttested reports whether a statement that has verified chains to one of the
+// operator's trust anchors (L3 §7.1 steps 23 and 24). Self attestation has no chain.
+// Of a compound statement the library does not convey the chains, so none is looked
+// at.
+func (c *Ceremonies) isAttested(object *protocol.AttestationObject) bool {
+	chain, _ := object.AttStatement["x5c"].([]any)
+	types := metadata.AuthenticatorAttestationTypes{metadata.AuthenticatorAttestationType(object.Type)}
+	if len(c.policy.TrustAnchors) == 0 || len(chain) == 0 || !types.HasCertificateTrustPath() {
+		return false
+	}
+	aaguid, err := uuid.FromBytes(object.AuthData.AttData.AAGUID)
+	if err != nil {
+		return false
+	}
+	// The library checks chains by what it knows of each model; for us all models
+	// have the same trust anchors.
+	provider, err := memory.New(memory.WithMetadata(map[uuid.UUID]*metadata.Entry{aaguid: {
+		MetadataStatement: metadata.Statement{AttestationTypes: types, AttestationRootCertificates: c.policy.TrustAnchors},
+	}}))
+	if err != nil {
+		return false
+	}
+	return protocol.ValidateMetadata(context.Background(), provider, aaguid, object.Type, object.Format, chain) == nil
+}
+
+// ParseTrustAnchors reads root certificates in PEM (RFC 7468).
+func ParseTrustAnchors(text []byte) (anchors []*x509.Certificate, err error) {
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			return nil, fmt.Errorf("expected PEM blocks of the type CERTIFICATE only, got %.64q", block.Type)
+		}
+		anchor, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("certificate %d: %w", len(anchors)+1, err)
+		}
+		anchors = append(anchors, anchor)
+	}
+	if len(anchors) == 0 {
+		return nil, errors.New("expected root certificates in PEM (-----BEGIN CERTIFICATE-----), found none")
+	}
+	return anchors, nil
 }
 
 // checkStatement bounds what verifying the statement can cost. The library

@@ -223,21 +223,29 @@ func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, cr
 		Origin:           parsed.Response.CollectedClientData.Origin,
 		CounterRegressed: regressed,
 	}
-	v.Methods, v.ACR = Assurance(synced, v.UserVerified)
+	v.Methods, v.ACR = Assurance(credential, v.UserVerified)
 	return v, nil
 }
 
-// Assurance is what having used a passkey says about whoever did: amr values
-// (RFC 8176), hwk for a device-bound key or swk for one that can be synced, pop,
-// and user if the authenticator verified its user; and acr, phrh or phr (OpenID
-// Connect EAP ACR Values 1.0 §2).
-func Assurance(synced, userVerified bool) (methods []string, acr string) {
-	methods, acr = []string{"hwk", "pop"}, "phrh"
-	if synced {
-		methods[0], acr = "swk", "phr"
+// Assurance is what using a passkey says about the user: amr values (RFC 8176) and the
+// class (acr). Possession (pop) of the passkey is one factor. If the authenticator
+// verified its user (user), there were two (mfa).
+//
+// hwk says that the key never leaves hardware. An authenticator that is not attested
+// can claim anything, so this takes an attestation that chained to one of the
+// operator's trust anchors when the passkey was registered, and a passkey that cannot
+// be backed up. swk says that the passkey can be synced.
+func Assurance(c *schemas.Credential, userVerified bool) (methods []string, acr string) {
+	acr = schemas.ACRPhishingResistant
+	switch {
+	case c.BackupEligible:
+		methods = []string{"swk"}
+	case c.Attested:
+		methods, acr = []string{"hwk"}, schemas.ACRPhishingResistantProtected
 	}
+	methods = append(methods, "pop")
 	if userVerified {
-		methods = append(methods, "user")
+		methods, acr = append(methods, "user", "mfa"), schemas.CombineACRs(acr, schemas.ACRMultiFactor)
 	}
 	return methods, acr
 }

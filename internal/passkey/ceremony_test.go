@@ -92,11 +92,12 @@ func TestVerified(t *testing.T) {
 		acr     string
 		count   uint32
 		uv      bool
+		synced  bool
 	}{
-		"device-bound":          {methods: []string{"hwk", "pop", "user"}, acr: "phrh", count: 1, uv: true},
-		"device-bound, no UV":   {hows: []passkeytest.How{passkeytest.NoUV}, methods: []string{"hwk", "pop"}, acr: "phrh", count: 1},
-		"synced":                {device: device(passkeytest.Synced()), methods: []string{"swk", "pop", "user"}, acr: "phr", uv: true},
-		"device without any UV": {device: device(passkeytest.CannotVerify()), methods: []string{"hwk", "pop"}, acr: "phrh", count: 1},
+		"device-bound":          {methods: []string{"pop", "user", "mfa"}, acr: schemas.ACRMultiFactorPR, count: 1, uv: true},
+		"device-bound, no UV":   {hows: []passkeytest.How{passkeytest.NoUV}, methods: []string{"pop"}, acr: "phr", count: 1},
+		"synced":                {device: device(passkeytest.Synced()), methods: []string{"swk", "pop", "user", "mfa"}, acr: schemas.ACRMultiFactorPR, uv: true, synced: true},
+		"device without any UV": {device: device(passkeytest.CannotVerify()), methods: []string{"pop"}, acr: "phr", count: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, credential := registered(t, passkey.Policy{}, test.device...)
@@ -104,10 +105,9 @@ func TestVerified(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			synced := test.acr == "phr"
 			want := &passkey.Verified{
 				UserID: alice, Credential: credential, UserVerified: test.uv, Origin: site, Methods: test.methods, ACR: test.acr,
-				Use: schemas.UseCredential{ID: credential.ID, SignCount: test.count, BackupState: synced, At: noon},
+				Use: schemas.UseCredential{ID: credential.ID, SignCount: test.count, BackupState: test.synced, At: noon},
 			}
 			if !reflect.DeepEqual(v, want) {
 				t.Errorf("expected\n%+v\ngot\n%+v", want, v)

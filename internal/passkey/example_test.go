@@ -52,5 +52,5 @@ func Example() {
 
 	// Output:
 	// registered: Passkey for example.com
-	// authenticated: 01890a5d-ac96-774b-bcce-b302099a8057 [hwk pop user] phrh
+	// authenticated: 01890a5d-ac96-774b-bcce-b302099a8057 [pop user mfa] urn:postern:acr:mfa-phr
 }

@@ -1,6 +1,7 @@
 package passkey
 
 import (
+	"crypto/x509"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,6 +53,10 @@ type Policy struct {
 	// Attestation lists the accepted attestation statement formats ("none",
 	// "packed", …); nil accepts every format that verifies.
 	Attestation []string
+	// TrustAnchors are the root certificates of the makers of authenticators. A
+	// passkey whose attestation chains to one of them is Attested; without any
+	// none is.
+	TrustAnchors []*x509.Certificate
 	// SyncedPasskeys is allow (the default), or refuse: passkeys that can leave
 	// their device (BE set) neither register nor authenticate.
 	SyncedPasskeys string

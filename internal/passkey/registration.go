@@ -141,7 +141,9 @@ func (c *Ceremonies) FinishRegistration(session json.RawMessage, r RegistrationR
 	if err := c.checkAttestation(s, parsed, r.Attachment, requireUV); err != nil {
 		return nil, err
 	}
-	return s.record(parsed, r, alg, now), nil
+	credential := s.record(parsed, r, alg, now)
+	credential.Attested = c.isAttested(&parsed.Response.AttestationObject)
+	return credential, nil
 }
 
 // record makes the credential record of L3 §4 and §7.1 step 27.

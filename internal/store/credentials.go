@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	credentialColumns = `id, user_id, name, rp_id, public_key, algorithm, attestation_format, aaguid, attachment,
+	credentialColumns = `id, user_id, name, rp_id, public_key, algorithm, attestation_format, attested, aaguid, attachment,
 		transports, sign_count, user_verified, backup_eligible, backup_state, created_at, last_used_at`
 
 	selectCredential  query = `SELECT ` + credentialColumns + ` FROM credentials WHERE id = ?`
@@ -18,7 +18,7 @@ const (
 		ORDER BY created_at, id`
 
 	insertCredential query = `INSERT INTO credentials (` + credentialColumns + `)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 
 	// Of two assertions verified at once the later one may be recorded first. It
 	// must not be undone by the earlier: a counter that falls back would hide a
@@ -69,7 +69,7 @@ func scanCredential(row scanner, c *schemas.Credential) error {
 	var created int64
 	var used sql.NullInt64
 	err := row.Scan((*[]byte)(&c.ID), &c.UserID, &c.Name, &c.RPID, (*[]byte)(&c.PublicKey), &c.Algorithm,
-		&c.AttestationFormat, &c.AAGUID, &c.Attachment, &transports, &c.SignCount, &c.UserVerified,
+		&c.AttestationFormat, &c.Attested, &c.AAGUID, &c.Attachment, &transports, &c.SignCount, &c.UserVerified,
 		&c.BackupEligible, &c.BackupState, &created, &used)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (t *tx) createCredential(c schemas.Credential) error {
 		used = sql.NullInt64{Int64: micros(*c.LastUsedAt), Valid: true}
 	}
 	n, err := t.exec(insertCredential, blob(c.ID), c.UserID, c.Name, c.RPID, blob(c.PublicKey), c.Algorithm,
-		c.AttestationFormat, c.AAGUID, c.Attachment, transports, int64(c.SignCount), c.UserVerified,
+		c.AttestationFormat, c.Attested, c.AAGUID, c.Attachment, transports, int64(c.SignCount), c.UserVerified,
 		c.BackupEligible, c.BackupState, micros(c.CreatedAt), used)
 	if isForeignKeyViolation(err) {
 		return errNoUser()

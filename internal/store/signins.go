@@ -28,6 +28,8 @@ const (
 
 	selectSessionByToken query = `SELECT ` + sessionColumns + ` FROM sessions WHERE token_hash = ? AND token_expires_at > ?`
 
+	selectSession query = `SELECT ` + sessionColumns + ` FROM sessions WHERE id = ?`
+
 	bindSession query = `UPDATE sessions SET token_hash = ?, token_expires_at = expires_at WHERE id = ? AND token_hash IS NULL`
 )
 
@@ -51,8 +53,20 @@ func (s *Store) TokenLive(ctx context.Context, t schemas.TokenRef) (live bool, e
 // SessionByToken returns the session that a browser knows by the token of a hash;
 // nil if there is none at now.
 func (s *Store) SessionByToken(ctx context.Context, hash []byte, now time.Time) (*schemas.Session, error) {
+	return oneSession(s.row(ctx, selectSessionByToken, blob(hash), micros(now)))
+}
+
+// Session returns the session with the id; nil if there is none.
+func (s *Store) Session(ctx context.Context, id string) (*schemas.Session, error) {
+	if !storable(id) {
+		return nil, nil
+	}
+	return oneSession(s.row(ctx, selectSession, id))
+}
+
+func oneSession(row scanner) (*schemas.Session, error) {
 	var found schemas.Session
-	err := scanSession(s.row(ctx, selectSessionByToken, blob(hash), micros(now)), &found)
+	err := scanSession(row, &found)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

@@ -40,7 +40,7 @@ func readQueries() []query {
 	return []query{
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions,
 		selectCredential, selectCredentials,
-		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectSessionByToken,
+		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectSession, selectSessionByToken,
 		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects, selectOwnNames,
 		selectConsent, selectPermissionWord,
 		selectTOTP, selectRecoveryCode, selectRecoveryCodes,

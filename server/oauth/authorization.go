@@ -43,6 +43,8 @@ type Requests interface {
 type Sessions interface {
 	// SessionByToken returns nil if there is none.
 	SessionByToken(ctx context.Context, hash []byte, now time.Time) (*schemas.Session, error)
+	// Session returns the session with the id; nil if there is none.
+	Session(ctx context.Context, id string) (*schemas.Session, error)
 	// BindSession reports false if the session is gone, or has a token.
 	BindSession(ctx context.Context, id string, hash []byte) (bool, error)
 	TokenLive(ctx context.Context, t schemas.TokenRef) (bool, error)

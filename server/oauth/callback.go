@@ -213,8 +213,20 @@ func (p *Provider) grantBy(ctx context.Context, req *schemas.AuthRequest, assert
 	case claims.IssuedAt.Add(clocks).Before(req.CreatedAt):
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "the assertion is older than the request: sign in for it")
 	}
+	// What the sign-in is worth is what its session says: an assertion that an earlier
+	// release made may say more.
+	session, err := p.Authorization.Sessions.Session(ctx, claims.Session)
+	if err != nil {
+		return err
+	}
+	if session == nil {
+		return errToken(http.StatusUnauthorized, codeInvalidToken, "the session of the assertion has ended: sign in again")
+	}
 	now := p.now()
-	grant := schemas.Grant{UserID: claims.Subject, SessionID: claims.Session, AuthTime: claims.AuthTime, AMR: claims.AMR, ACR: claims.ACR, ByAssertion: true, Generation: claims.Generation}
+	grant := schemas.Grant{
+		UserID: claims.Subject, SessionID: claims.Session, AuthTime: claims.AuthTime, AMR: session.AMR,
+		ACR: schemas.AnsweredACR(session.ACR, req.Login.ACRValues), ByAssertion: true, Generation: claims.Generation,
+	}
 	err = p.Authorization.Requests.Apply(ctx, []schemas.Change{
 		schemas.GrantAuthRequest{ID: req.ID, Grant: grant, BrowserHash: req.BrowserHash, At: now},
 	})

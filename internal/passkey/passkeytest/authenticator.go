@@ -38,6 +38,7 @@ type Authenticator struct {
 	synced      bool
 	noUV        bool
 	counting    bool
+	maker       *CA // of its attestation key; nil: it has none
 	credentials []*Credential
 }
 

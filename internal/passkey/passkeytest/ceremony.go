@@ -24,8 +24,9 @@ var (
 )
 
 // Register answers creation options from a page of the origin, and holds the
-// new passkey from then on. With attestation other than "none" it attests
-// itself (packed, L3 §8.2).
+// new passkey from then on. With attestation other than "none" it attests by the
+// attestation key it has (AttestedBy), or else by the passkey itself (packed, L3
+// §8.2).
 func (a *Authenticator) Register(opts json.RawMessage, origin string, hows ...How) (passkey.RegistrationResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -144,11 +145,9 @@ func (a *Authenticator) attest(c *call, o *options, credential *Credential, clie
 	authData := a.authData(c, o.RPID, credential.SignCount, attested)
 	format, statement := "none", map[string]any{}
 	if o.Attestation != "" && o.Attestation != "none" || c.has(BadSignature) {
-		signature, err := c.signed(credential.key, authData, clientData)
-		if err != nil {
+		if format, statement, err = a.packed(c, credential, authData, clientData); err != nil {
 			return nil, err
 		}
-		format, statement = "packed", map[string]any{"alg": credential.key.alg, "sig": signature}
 	}
 	if c.has(UnknownFormat) {
 		format = "homemade"
@@ -161,6 +160,24 @@ func (a *Authenticator) attest(c *call, o *options, credential *Credential, clie
 		object = append(object, 0)
 	}
 	return object, err
+}
+
+// packed makes a statement: basic, if the authenticator has an attestation key, else
+// self attestation.
+func (a *Authenticator) packed(c *call, credential *Credential, authData, clientData []byte) (string, map[string]any, error) {
+	signer, chain := credential.key, []any(nil)
+	if a.maker != nil {
+		var err error
+		if signer, chain, err = a.maker.attestation(); err != nil {
+			return "", nil, err
+		}
+	}
+	signature, err := c.signed(signer, authData, clientData)
+	statement := map[string]any{"alg": signer.alg, "sig": signature}
+	if chain != nil {
+		statement["x5c"] = chain
+	}
+	return "packed", statement, err
 }
 
 // Authenticate answers request options from a page of the origin with the

@@ -14,6 +14,7 @@ func testCredentialRoundTrip(t *testing.T, s RunStore) {
 	first.CreatedAt = noon().Add(-time.Hour)
 	first.Transports, first.Attachment, first.UserVerified, first.SignCount = nil, "", false, 0
 	used := noon().Add(time.Minute)
+	second.Attested, second.AttestationFormat = true, "packed"
 	second.ID, second.LastUsedAt = schemas.Bytes{0, 0xff, '\'', '\n'}, &used
 	must(t, s.Apply(ctx, append(create(u), schemas.CreateCredential{Credential: first},
 		schemas.CreateCredential{Credential: second})))

@@ -13,7 +13,13 @@ import (
 // of bytes in them, whatever the database.
 func FirstVersion(t testing.TB, c store.Config, statements string) {
 	t.Helper()
-	must(t, store.MigrateTo(t.Context(), c, 1))
+	AtVersion(t, c, 1, statements)
+}
+
+// AtVersion brings a store to a version, and executes the statements on it.
+func AtVersion(t testing.TB, c store.Config, version int64, statements string) {
+	t.Helper()
+	must(t, store.MigrateTo(t.Context(), c, version))
 	db, err := sql.Open(c.Driver, c.DSN)
 	must(t, err)
 	if c.Driver == "postgres" {

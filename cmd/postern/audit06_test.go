@@ -1,0 +1,215 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/schemas"
+)
+
+// The security audit of November 2026, finding 6: a sign-in by a key without user
+// verification was worth more than two factors, and software counted as hardware.
+
+// passkeyFlow signs in by any passkey, or by the session of one.
+const passkeyFlow = `{"handle":"keys","name":"Keys","flowType":"AUTHENTICATION","nodes":[
+	{"id":"session","use":"session-check","next":{"active":"done","none":"key"}},
+	{"id":"key","use":"passkey-authenticate","next":{"success":"done","failure":"key"}},
+	{"id":"done","use":"authorization-code"}]}`
+
+// keyWorld is a server that trusts a maker of authenticators, with a relying party
+// whose users sign in by passkeys.
+type keyWorld struct {
+	*party
+	maker *passkeytest.CA
+}
+
+func newKeyWorld(t *testing.T, environ ...string) *keyWorld {
+	t.Helper()
+	maker, err := passkeytest.NewCA("trusted")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "makers.pem")
+	if err := os.WriteFile(file, maker.PEM(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := newPeople(t, append(environ, "POSTERN_PASSKEY_TRUST_ANCHORS="+file)...)
+	return &keyWorld{w.relyingParty(t, "Keys", w.create(w.directory.Flows, passkeyFlow).ID), maker}
+}
+
+// relyingParty registers a client whose users sign in by a flow, with a browser.
+func (w *rig) relyingParty(t *testing.T, name, flowID string) *party {
+	t.Helper()
+	c := w.create(w.directory.Applications, fmt.Sprintf(`{"name":%q,"authFlowId":%q,"inboundAuthConfig":[{"type":"oauth2","config":{
+		"grantTypes":["authorization_code","refresh_token"],"redirectUris":[%q],"tokenEndpointAuthMethod":"client_secret_basic","pkceRequired":false,
+		"scopes":["openid"]}}]}`, name, flowID, rpRedirect)).Value.(*schemas.Application)
+	return &party{rig: w, t: t, http: newBrowser(t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret, method: schemas.AuthMethodBasic, redirect: rpRedirect}
+}
+
+// register gives a new user a passkey on the device, and returns the status.
+func (w *keyWorld) register(name string, hows ...passkeytest.How) int {
+	w.t.Helper()
+	user := w.create(w.directory.Users, `{"type":"Person","attributes":{"username":"`+name+`"}}`).ID
+	var begun struct {
+		Options      json.RawMessage `json:"publicKeyCredentialCreationOptions"`
+		SessionToken string
+	}
+	w.send(http.StatusOK, "/register/passkey/start", w.admin(), `{"userId":"`+user+`","attestation":"direct"}`, &begun)
+	made, err := w.device.Register(begun.Options, w.origin, hows...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	status, said := w.attempt("/register/passkey/finish", w.admin(), map[string]any{"sessionToken": begun.SessionToken, "publicKeyCredential": map[string]any{
+		"id": made.ID, "type": "public-key", "response": map[string]string{"clientDataJSON": made.ClientDataJSON, "attestationObject": made.AttestationObject}}})
+	if status != http.StatusOK && status != http.StatusBadRequest {
+		w.t.Fatalf("%d %s", status, said)
+	}
+	return status
+}
+
+// signInByKey has the user sign in by the passkey on the device, if they are asked to,
+// and returns the amr and acr of the ID token.
+func (w *keyWorld) signInByKey(change ...string) (amr []string, acr string) {
+	w.t.Helper()
+	reply, text := w.visit(w.at("/oauth2/authorize?" + w.request(change...).Encode()))
+	if to := w.location(reply); strings.HasPrefix(to.String(), w.at("/gate/signin?")) {
+		id := to.Query().Get("executionId")
+		asked := w.step(map[string]any{"executionId": id})
+		done := w.step(map[string]any{"executionId": id, "challengeToken": asked.ChallengeToken, "inputs": w.assertion(asked)})
+		reply, text = w.visit(done.Data.RedirectURL)
+	}
+	got, status := w.redeem(w.code(w.follow(reply, text)))
+	if status != http.StatusOK {
+		w.t.Fatalf("%d %+v", status, got)
+	}
+	id, claims := w.verify(got)
+	var said struct {
+		AMR []string `json:"amr"`
+	}
+	if err := id.Claims(&said); err != nil {
+		w.t.Fatal(err)
+	}
+	return said.AMR, claims.ACR
+}
+
+// The auditor's key: software, attestation none, no user verification.
+func TestAudit06AKeyWithoutUserVerificationIsOneFactor(t *testing.T) {
+	for _, driver := range []string{"sqlite", "postgres"} {
+		t.Run(driver, func(t *testing.T) {
+			environ := []string{"POSTERN_DATABASE_DRIVER=" + driver}
+			if driver == "postgres" {
+				environ = append(environ, "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
+			}
+			w := newKeyWorld(t, environ...)
+			w.device = passkeytest.New(passkeytest.CannotVerify(), passkeytest.NoCounter())
+			w.register("ada")
+			if amr, acr := w.signInByKey(); !slices.Equal(amr, []string{"pop"}) || acr != "phr" {
+				t.Errorf("signed in as %v, %s", amr, acr)
+			}
+			for _, stronger := range []string{schemas.ACRMultiFactor, schemas.ACRMultiFactorPR, "phrh"} {
+				w.refused(w.ask("acr_values", stronger, "prompt", "none"), "login_required")
+			}
+			if amr, acr := w.signInByKey("acr_values", "phrh "+schemas.ACRMultiFactor); slices.Contains(amr, "mfa") || acr != "phr" {
+				t.Errorf("asked for more, and signed in as %v, %s", amr, acr)
+			}
+			if _, acr := w.signInByKey("acr_values", "phrh phr", "prompt", "none"); acr != "phr" {
+				t.Errorf("the class that was asked for is %q", acr)
+			}
+		})
+	}
+}
+
+// What a sign-in says of the passkey is what was verified: that the user was, and that
+// the attestation chained to a trust anchor when it was registered.
+func TestAudit06HardwareIsWhatAttestationProves(t *testing.T) {
+	stranger, err := passkeytest.NewCA("a stranger")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newKeyWorld(t)
+	trusted, unknown := passkeytest.AttestedBy(w.maker), passkeytest.AttestedBy(stranger)
+	for i, test := range []struct {
+		what   string
+		device []passkeytest.Option
+		amr    string
+		acr    string
+	}{
+		{"attested, no user verification", []passkeytest.Option{trusted, passkeytest.CannotVerify()}, "hwk pop", "phrh"},
+		{"attested", []passkeytest.Option{trusted}, "hwk pop user mfa", schemas.ACRMultiFactorPRProtected},
+		{"attested, synced", []passkeytest.Option{trusted, passkeytest.Synced()}, "swk pop user mfa", schemas.ACRMultiFactorPR},
+		{"attested by a maker that is not trusted", []passkeytest.Option{unknown}, "pop user mfa", schemas.ACRMultiFactorPR},
+		{"attested by itself", nil, "pop user mfa", schemas.ACRMultiFactorPR},
+	} {
+		w.device, w.http = passkeytest.New(append(test.device, passkeytest.NoCounter())...), newBrowser(t, w.rig.http)
+		if status := w.register(fmt.Sprintf("user-%d", i)); status != http.StatusOK {
+			t.Fatalf("%s: registering: %d", test.what, status)
+		}
+		if amr, acr := w.signInByKey(); strings.Join(amr, " ") != test.amr || acr != test.acr {
+			t.Errorf("%s: signed in as %v, %s; expected %s, %s", test.what, amr, acr, test.amr, test.acr)
+		}
+		if _, acr := w.signInByKey("acr_values", "phr", "prompt", "none"); acr != "phr" {
+			t.Errorf("%s: asked for phr, and the class is %s", test.what, acr)
+		}
+	}
+	w.device = passkeytest.New(trusted)
+	if status := w.register("tampered", passkeytest.BadSignature); status != http.StatusBadRequest {
+		t.Errorf("a statement that does not verify: %d", status)
+	}
+}
+
+// A file that holds no certificates is no reason to trust everybody, or to start.
+func TestAudit06TrustAnchorsMustBeCertificates(t *testing.T) {
+	dir := t.TempDir()
+	for name, want := range map[string]string{"absent.pem": "no such file", "empty.pem": "found none", "key.pem": "type CERTIFICATE only"} {
+		file := filepath.Join(dir, name)
+		text := map[string]string{"empty.pem": "none\n", "key.pem": "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"}[name]
+		if name != "absent.pem" {
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := trustAnchors([]string{file}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "passkey.trust_anchors[0]") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A client that brings the assertion of a run of its own is answered what the session
+// of that is worth, and a class that it asked for.
+func TestAudit06AnAssertionIsWorthWhatItsSessionIs(t *testing.T) {
+	w := newKeyWorld(t)
+	w.register("ada")
+	reply, _ := w.visit(w.at("/oauth2/authorize?" + w.request("acr_values", "phr").Encode()))
+	auth := w.location(reply).Query()
+	app, err := w.store.ApplicationByClientID(t.Context(), w.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var begun schemas.Step
+	w.post("/flow/execute", map[string]string{"applicationId": app.ID, "flowType": "AUTHENTICATION"}, &begun)
+	done := w.authenticate(begun)
+	status, said := w.postJSON("/oauth2/auth/callback", map[string]string{"authId": auth.Get("authId"), "assertion": done.Assertion})
+	var to struct {
+		URI string `json:"redirect_uri"`
+	}
+	if err := json.Unmarshal([]byte(said), &to); err != nil || status != http.StatusOK {
+		t.Fatalf("%d %s", status, said)
+	}
+	back, err := url.Parse(to.URI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := w.redeem(back.Query().Get("code"))
+	if _, claims := w.verify(got); claims.ACR != "phr" {
+		t.Errorf("the class is %q", claims.ACR)
+	}
+}

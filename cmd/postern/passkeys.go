@@ -1,0 +1,44 @@
+package main
+
+import (
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/passkey"
+)
+
+// newCeremonies makes the relying party as it is configured.
+func newCeremonies(cfg *config.Config, log *slog.Logger) (*passkey.Ceremonies, error) {
+	c := cfg.Passkey
+	anchors, err := trustAnchors(c.TrustAnchors)
+	if err != nil {
+		return nil, err
+	}
+	return passkey.New(passkey.Config{
+		Log: log, Origins: c.AllowedOrigins, Related: c.RelatedOrigins, RPID: c.RelyingPartyID, RPName: c.RelyingPartyName, Timeout: time.Duration(c.Timeout),
+		Policy: passkey.Policy{
+			UserVerification: c.UserVerification, Attachment: c.Attachment, Attestation: c.AttestationFormats, TrustAnchors: anchors,
+			SyncedPasskeys: c.SyncedPasskeys, CounterRegression: c.CounterRegression,
+		},
+	})
+}
+
+// trustAnchors reads the root certificates that attestation may chain to.
+func trustAnchors(files []string) (anchors []*x509.Certificate, err error) {
+	for i, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("passkey.trust_anchors[%d]: %w; expected a PEM file of root certificates", i, err)
+		}
+		list, err := passkey.ParseTrustAnchors(text)
+		if err != nil {
+			return nil, fmt.Errorf("passkey.trust_anchors[%d]: %s: %w", i, file, err)
+		}
+		anchors = append(anchors, list...)
+	}
+	return anchors, nil
+}

@@ -1,0 +1,51 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// The facts of paths are judged as the classes are: together on one path, and what two
+// paths have in common.
+func TestAudit06FactsJudgeAsTheOrderOfClassesDoes(t *testing.T) {
+	for _, a := range schemas.ACRs() {
+		for _, b := range schemas.ACRs() {
+			both := engine.NewFacts(slices.Concat(engine.ACRFacts(a), engine.ACRFacts(b))...)
+			if want := schemas.CombineACRs(a, b); both.ACR() != want {
+				t.Errorf("%s and %s: %s, expected %s", a, b, both.ACR(), want)
+			}
+			for _, c := range schemas.ACRs() {
+				if both.HasACR(c) != schemas.Satisfies(schemas.CombineACRs(a, b), c) {
+					t.Errorf("%s and %s: has %s: %v", a, b, c, both.HasACR(c))
+				}
+			}
+			if engine.NewFacts(engine.ACRFacts(a)...).HasACR(b) != schemas.Satisfies(a, b) {
+				t.Errorf("%s has %s: %v", a, b, !schemas.Satisfies(a, b))
+			}
+		}
+	}
+}
+
+// Where paths of classes that do not compare meet, what is certain is what both
+// satisfy; where one follows the other, both.
+func TestAudit06JoinsOfClassesThatDoNotCompare(t *testing.T) {
+	kinds := guaranteeKinds()
+	for name, test := range map[string]struct {
+		flow *schemas.Flow
+		want string
+	}{
+		"two paths": {flowOf(schemas.Authentication, "q ask a=key b=two", "key passkey done", "two twofactors done", "done finish"), schemas.ACRPassword},
+		"one path":  {flowOf(schemas.Authentication, "key passkey two", "two twofactors done", "done finish"), schemas.ACRMultiFactorPR},
+	} {
+		g, problems := engine.Compile(test.flow, kinds)
+		if g == nil {
+			t.Fatal(problems)
+		}
+		if got := g.Guarantees().ACR; got != test.want {
+			t.Errorf("%s: guarantees %s, expected %s", name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// A run that an earlier release began does not complete by more than its user proved.
+func TestAudit06RunsOfAnEarlierReleaseAreRevalued(t *testing.T) {
+	g := &Graph{flow: &schemas.Flow{}, nodes: []node{{id: "ask"}}}
+	load := func(format int) *run {
+		kept := state{
+			Facts:  []Fact{User, Authenticated, Own, "acr.phr", "acr.urn:postern:acr:mfa", "acr.urn:postern:acr:password", "amr.hwk", "amr.pop"},
+			Auth:   &Authentication{ACR: "phrh", Methods: []string{"hwk", "pop"}},
+			Ask:    &Ask{},
+			Format: format,
+		}
+		text, err := json.Marshal(kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := loadRun(&schemas.Run{ID: "run", Node: "ask", State: text}, g, &schemas.Application{}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := load(0)
+	if r.state.Auth.ACR != "phr" || !slices.Equal(r.state.Auth.Methods, []string{"pop"}) {
+		t.Errorf("authenticated as %+v", r.state.Auth)
+	}
+	if r.facts.Has("acr.urn:postern:acr:mfa") || r.facts.Has("amr.hwk") || !r.facts.Has(Authenticated) || !r.facts.HasACR("phr") {
+		t.Errorf("facts %v", r.facts.List())
+	}
+	if f, is := r.unfounded(); is {
+		t.Errorf("unfounded: %s", f)
+	}
+	if r := load(stateFormat); r.state.Auth.ACR != "phrh" {
+		t.Errorf("a run of this release became %+v", r.state.Auth)
+	}
+}

@@ -1,0 +1,171 @@
+package flows_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// What a sign-in is worth the oracle tells from the methods that the adversary used.
+// It shares no order of classes with the server.
+
+// worth is how much was proved, and whether a passkey was part of it.
+type worth struct {
+	factors   int // 0 the word of others, 1 a recovery code, 2 a code, 3 one strong factor, 4 two
+	resistant int // 1: a passkey, 2: one that is attested
+}
+
+func (w worth) covers(v worth) bool { return w.factors >= v.factors && w.resistant >= v.resistant }
+
+// classes are what the names of classes mean to the oracle.
+func classes() map[string]worth {
+	const own = "urn:postern:acr:"
+	return map[string]worth{
+		"": {}, own + "vouched": {}, own + "recovery": {1, 0}, own + "otp": {2, 0}, own + "password": {3, 0}, own + "mfa": {4, 0},
+		"phr": {3, 1}, "phrh": {3, 2}, own + "mfa-phr": {4, 1}, own + "mfa-phrh": {4, 2},
+	}
+}
+
+// worthOf is what methods are worth: a passkey that did not verify its user is held,
+// and no more than that.
+func worthOf(methods []string) (w worth) {
+	used := func(method string) bool { return slices.Contains(methods, method) }
+	for factors, method := range []string{"email", "recovery", "otp", "pwd"} {
+		if used(method) {
+			w.factors = factors
+		}
+	}
+	if used("pop") {
+		w = worth{3, 1}
+	}
+	if used("user") || used("pwd") && (used("pop") || used("otp") || used("recovery")) {
+		w.factors = 4
+	}
+	return w
+}
+
+// promise is what every run that completes is to have proved, and what nodes demand of
+// sessions.
+type promise struct {
+	least    worth
+	methods  []string
+	sessions map[string]worth // by node
+}
+
+// promised reads what the analysis says of a flow.
+func promised(g *engine.Graph) *promise {
+	guarantees := g.Guarantees()
+	p := &promise{least: classes()[guarantees.ACR], methods: guarantees.AMR, sessions: map[string]worth{}}
+	for _, s := range g.Sessions() {
+		p.sessions[strings.ReplaceAll(s.Node, ".", "-")] = classes()[s.ACR] // see flat
+	}
+	return p
+}
+
+// completes ends a run: it judges whether its new user can be found again, and what the
+// run has proved.
+func (o *oracle) completes(m moment) {
+	o.verdict.lost = o.verdict.lost || m.who == fresh && !m.found
+	if o.promise == nil || !m.proved {
+		return
+	}
+	methods := strings.Fields(m.shown)
+	lacks := func(method string) bool { return !has(methods, method) }
+	if !worthOf(methods).covers(o.promise.least) || slices.ContainsFunc(o.promise.methods, lacks) {
+		o.verdict.weak = "a run completes by " + m.shown
+	}
+}
+
+// has reports whether methods are those that a token would state, mfa among them.
+func has(methods []string, method string) bool {
+	return slices.Contains(methods, method) || method == "mfa" && worthOf(methods).factors == 4
+}
+
+// showing lets the user prove who they are by methods, among others.
+func (o *oracle) showing(m moment, methods ...string) moment {
+	m.proved = true
+	if o.promise == nil {
+		return m
+	}
+	all := append(strings.Fields(m.shown), methods...)
+	slices.Sort(all)
+	m.shown = strings.Join(slices.Compact(all), " ")
+	return m
+}
+
+// enrolled lets somebody of the run's own have a credential. It proves something only
+// of a user whom the run made.
+func (o *oracle) enrolled(m moment, methods ...string) moment {
+	if m.who == fresh {
+		return o.showing(m, methods...)
+	}
+	m.proved = m.own()
+	return m
+}
+
+// key are the methods of the worst passkey that will do.
+func key(c config) []string {
+	if c.UserVerification == "required" {
+		return []string{"pop", "user"}
+	}
+	return []string{"pop"}
+}
+
+// sessions are those that the adversary may come with, each by its methods, and that
+// the node accepts.
+func (o *oracle) sessions(n schemas.Node, c config) (list [][]string) {
+	if o.promise == nil {
+		return [][]string{nil}
+	}
+	for _, text := range []string{"email", "recovery", "otp", "pwd", "pop", "pop user", "otp pwd", "pwd recovery", "pop pwd", "otp pop"} {
+		methods := strings.Fields(text)
+		lacks := func(method string) bool { return !has(methods, method) }
+		demanded := slices.Concat(c.Methods, o.flow.Guarantees.Methods())
+		if worthOf(methods).covers(o.promise.sessions[n.ID]) && !slices.ContainsFunc(demanded, lacks) {
+			list = append(list, methods)
+		}
+	}
+	return list
+}
+
+// sessionless is the flow for people who have no session.
+func sessionless(f *schemas.Flow) *schemas.Flow {
+	alone := clone(f)
+	for i := range alone.Nodes {
+		if n := &alone.Nodes[i]; n.Use == "session-check" {
+			if n.Next.By != nil {
+				n.Next.To = n.Next.By["none"]
+			}
+			// It asks nothing and decides nothing.
+			n.Use, n.With, n.Next.By = "decision", json.RawMessage(`{"cases": [{"when": "false", "outcome": "never"}]}`), nil
+		}
+	}
+	alone.Guarantees, alone.Waive = schemas.Guarantees{}, nil
+	return alone
+}
+
+// compareProofs makes sure that what is proven of a flow holds of every walk, and that
+// nobody gets in by a session with less than those need who have none.
+func (n *tally) compareProofs(t testing.TB, what string, flow *schemas.Flow, g *engine.Graph, kinds engine.Kinds) {
+	p := promised(g)
+	if got := judgeBy(flow, p); got.weak != "" {
+		t.Errorf("%s: accepted as %+v, and %s", what, g.Guarantees(), got.weak)
+	}
+	waived := slices.ContainsFunc(flow.Waive, func(w schemas.Waiver) bool { return w.Rule == engine.RuleSession })
+	if len(p.sessions) == 0 || waived {
+		return
+	}
+	alone, _ := engine.Compile(sessionless(flow), kinds)
+	if alone == nil {
+		return // without sessions it is no flow
+	}
+	n.withSessions++
+	p.least, p.methods = classes()[alone.Guarantees().ACR], nil
+	if got := judgeBy(flow, p); got.weak != "" {
+		t.Errorf("%s: without a session %s is needed, and %s", what, alone.Guarantees().ACR, got.weak)
+	}
+}

@@ -1,0 +1,39 @@
+package directory
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/schemas"
+)
+
+// A flow that an earlier release stored, and that lets weaker sessions in, is told of
+// when the server starts; it signs nobody in by them.
+func TestAudit08AStoredFlowThatTakesWeakerSessionsIsBroken(t *testing.T) {
+	const weak = `{"handle": "weak", "name": "Weak", "flowType": "AUTHENTICATION", "nodes": [
+		{"id": "session", "use": "session-check", "with": {"acr": "urn:postern:acr:password"}, "next": {"active": "done", "none": "key"}},
+		{"id": "key", "use": "passkey-authenticate", "next": "done"},
+		{"id": "done", "use": "authorization-code"}]}`
+	each(t, func(t *testing.T, w *world) {
+		h := furnished(t, w)
+		check := h.Options.CheckFlow
+		h.Options.CheckFlow = func(text []byte, yaml bool, _ schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
+			flow, _, problems := schemas.ParseFlow(text, yaml) // the shape alone, as if there were no rule
+			return flow, problems
+		}
+		h.create(t, h.Flows, weak)
+		h.Options.CheckFlow = check
+		var told []BrokenFlow
+		must(t, h.BrokenFlows(t.Context(), System(), func(b BrokenFlow) { told = append(told, b) }))
+		if len(told) != 1 || told[0].Flow.Handle != "weak" {
+			t.Fatalf("told of %+v", told)
+		}
+		if !slices.ContainsFunc(told[0].Findings, func(p schemas.Problem) bool {
+			return p.Rule == engine.RuleSession && p.Node == "session" && strings.Contains(p.Message, `the class "phr"`)
+		}) {
+			t.Errorf("found %+v", told[0].Findings)
+		}
+	})
+}

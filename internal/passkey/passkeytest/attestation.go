@@ -1,0 +1,71 @@
+package passkeytest
+
+import (
+	"crypto/ecdsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	mathrand "math/rand/v2"
+	"time"
+)
+
+// CA is the certification authority of a maker of authenticators. It vouches that a
+// passkey was made by one of them.
+type CA struct {
+	Certificate *x509.Certificate // the trust anchor
+	key         key
+}
+
+// NewCA returns an authority. The same seed gives the same one.
+func NewCA(seed string) (*CA, error) {
+	k, err := newKey(algES256, mathrand.NewChaCha8(sha256.Sum256([]byte("authority "+seed))))
+	if err != nil {
+		return nil, err
+	}
+	template := certificate(pkix.Name{Organization: []string{"Example Keys"}, CommonName: "Example Keys Root " + seed})
+	template.IsCA, template.KeyUsage = true, x509.KeyUsageCertSign
+	raw, err := x509.CreateCertificate(nil, template, template, k.signer.Public(), k.signer)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := x509.ParseCertificate(raw)
+	return &CA{parsed, k}, err
+}
+
+// PEM returns the trust anchor in PEM, as the configuration key passkey.trust_anchors
+// takes it.
+func (ca *CA) PEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.Certificate.Raw})
+}
+
+// AttestedBy makes an authenticator that has an attestation key, certified by the
+// authority. Its attestation is as L3 §8.2 says (basic, packed), where the options ask
+// for one.
+func AttestedBy(ca *CA) Option { return func(a *Authenticator) { a.maker = ca } }
+
+// attestation returns the key that signs statements, and the chain of its certificate
+// without the trust anchor. Authenticators of one model have one key.
+func (ca *CA) attestation() (k key, chain []any, err error) {
+	k, err = newKey(algES256, mathrand.NewChaCha8(sha256.Sum256(ca.Certificate.Raw)))
+	if err != nil {
+		return k, nil, err
+	}
+	// The subject is that of L3 §8.2.1.
+	template := certificate(pkix.Name{
+		Country: []string{"SE"}, Organization: []string{"Example Keys"},
+		OrganizationalUnit: []string{"Authenticator Attestation"}, CommonName: "Example Key",
+	})
+	raw, err := x509.CreateCertificate(nil, template, ca.Certificate, k.signer.Public().(*ecdsa.PublicKey), ca.key.signer)
+	return k, []any{raw}, err
+}
+
+// certificate is the template of one that is valid for as long as anybody runs tests.
+func certificate(subject pkix.Name) *x509.Certificate {
+	return &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: subject, BasicConstraintsValid: true,
+		NotBefore: time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC),
+		NotAfter:  time.Date(2120, time.January, 1, 0, 0, 0, 0, time.UTC),
+	}
+}
