@@ -55,6 +55,7 @@ func wrongCode(left int) string {
 func (o *emailOTP) succeed(ctx context.Context, v *engine.Visit, user *schemas.User) (*engine.Decision, error) {
 	d := engine.Leave("success")
 	proved(v, d, []string{schemas.AMREmail}, schemas.ACRVouched)
+	d.Proofs = []schemas.Proof{schemas.ProofOfEmail(user.Text("email"))}
 	d.Changes = []schemas.Change{proof(v, "email_code.used", user.ID, nil)}
 	if user.Attributes[emailVerified] == true {
 		return d, nil

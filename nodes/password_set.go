@@ -103,8 +103,10 @@ func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	d := engine.Leave("success")
 	d.Drop = []string{p.input}
 	enrolled(v, d, []string{"pwd"}, schemas.ACRPassword)
+	set := schemas.SetPassword{UserID: user.ID, ID: schemas.NewID(), Hash: hash, At: v.Now}
+	d.Proofs = []schemas.Proof{{Kind: schemas.PasswordProof, Of: set.ID}}
 	d.Changes = []schemas.Change{
-		schemas.SetPassword{UserID: user.ID, Hash: hash, At: v.Now},
+		set,
 		event(v, "password.set", user.ID, nil),
 	}
 	return d, nil

@@ -33,7 +33,7 @@ func TestReplaceUserWhole(t *testing.T) {
 		if len(u.Attributes) != 2 || u.Text("nickname") != "A" {
 			t.Errorf("kept %v: what is left out is gone", u.Attributes)
 		}
-		hash, err := w.store.PasswordHash(t.Context(), id)
+		hash, _, err := w.store.PasswordHash(t.Context(), id)
 		must(t, err)
 		if hash != "plain:quiet harbour lantern" || w.sessions(t, id) != 1 {
 			t.Errorf("the password is %q, and there are %d sessions: nobody set one", hash, w.sessions(t, id))
@@ -86,7 +86,7 @@ func TestSetPassword(t *testing.T) {
 	if n := w.sessions(t, id); n != 0 {
 		t.Errorf("%d sessions go on", n)
 	}
-	hash, err := w.store.PasswordHash(t.Context(), id)
+	hash, _, err := w.store.PasswordHash(t.Context(), id)
 	must(t, err)
 	if hash != "plain:grey lantern harbour" {
 		t.Errorf("the hash is %q", hash)
@@ -101,7 +101,7 @@ func TestReplaceKeepsARequiredPassword(t *testing.T) {
 	id := w.create(t, w.Users, `{"type": "Staff", "attributes": {"password": "quiet harbour lantern"}}`)
 	_, err := w.Users.Replace(t.Context(), System(), id, "", doc(t, `{"type": "Staff", "attributes": {"name": "Ada"}}`))
 	must(t, err)
-	hash, err := w.store.PasswordHash(t.Context(), id)
+	hash, _, err := w.store.PasswordHash(t.Context(), id)
 	must(t, err)
 	if hash != "plain:quiet harbour lantern" {
 		t.Errorf("the hash is %q", hash)
@@ -121,7 +121,7 @@ func TestTypeWithoutPassword(t *testing.T) {
 	id := w.create(t, w.Users, person("ada"))
 	_, err := w.Users.Replace(t.Context(), System(), id, "", doc(t, `{"type": "Badge", "attributes": {"username": "ada"}}`))
 	must(t, err)
-	hash, err := w.store.PasswordHash(t.Context(), id)
+	hash, _, err := w.store.PasswordHash(t.Context(), id)
 	must(t, err)
 	if hash != "" {
 		t.Error("the password is still there")
