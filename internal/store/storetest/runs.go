@@ -56,6 +56,9 @@ func Runs(t *testing.T, open func(t *testing.T) RunStore) {
 		{"of users who link an identity at once one has it", testIdentityRace},
 		{"attributes change one by one", testUpdateUser},
 		{"of users who take a name at once one does", testUpdateUserRace},
+		{"what rests on a credential needs it", testRequireProofs},
+		{"proofs name what a commit makes", testProofsOfOneCommit},
+		{"a hash is replaced if it is the verified one", testRehash},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
 	}

@@ -51,6 +51,10 @@ func ofUsers() []test {
 		{"addresses are verified", testVerifyEmail},
 		{"changes about nobody are refused", testUnknownUser},
 		{"the whole identifier counts", testOddIdentifiers},
+		{"sessions end with the credential they rest on", testSessionsEndWithCredentials},
+		{"the acting session lives on", testActingSession},
+		{"a new password ends sessions and runs", testPasswordEnds},
+		{"signature counters grow", testMustGrow},
 	}
 }
 
