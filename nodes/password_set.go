@@ -14,7 +14,8 @@ func passwordSetKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "password-set",
 		Doc: "Sets the password of the run's user, who must be new in this run or have authenticated in it. " +
-			"It takes the password that a prompt just collected, or asks for it, until the server's password policy accepts it.",
+			"It takes the password that a prompt just collected, or asks for it, until the server's password policy accepts it. " +
+			"The other sessions of the user end.",
 		With:  schemas.MustSchema("password-set", passwordSetSchema),
 		Asks:  true,
 		Needs: ownUserNeeds("it would set the password of somebody else's account"),
