@@ -70,7 +70,7 @@ func TestAudit09ChangedPasswordEndsWhatRestedOnTheOldOne(t *testing.T) {
 			t.Fatalf("%d sessions were recorded to have ended, %v", len(events), err)
 		}
 		for _, e := range events {
-			if e.Detail["reason"] != "password_changed" || e.Actor.ID != one.userNamed("pat") || e.ExecutionID == "" && e.TraceID == "" {
+			if e.Detail["reason"] != "password_changed" || e.Actor.ID != one.userNamed("pat") || e.ExecutionDigest == "" || e.TraceID == "" {
 				t.Errorf("recorded %+v", e)
 			}
 		}
