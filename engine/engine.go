@@ -204,12 +204,12 @@ func stale(id string) *schemas.Error {
 }
 
 // commit makes the step happen, and with it everything it decided. When a
-// change cannot be applied, because somebody took the name in the meantime, the
-// run ends with that error.
+// change cannot be applied, because somebody took the name in the meantime, or
+// because the user's credentials have changed, the run ends with that error.
 func (e *Engine) commit(ctx context.Context, r *run) (*schemas.Step, error) {
 	err := e.tryCommit(ctx, r)
 	var refused *schemas.Error
-	if errors.As(err, &refused) && refused.Class == schemas.Conflict && refused.Code != schemas.CodeStaleStep {
+	if errors.As(err, &refused) && endsRun(refused) {
 		r.fail(refused)
 		err = e.tryCommit(ctx, r)
 	}
@@ -217,6 +217,17 @@ func (e *Engine) commit(ctx context.Context, r *run) (*schemas.Step, error) {
 		return nil, err
 	}
 	return r.step(), nil
+}
+
+// endsRun reports whether a run cannot go on after a commit that failed.
+func endsRun(err *schemas.Error) bool {
+	switch err.Class {
+	case schemas.Conflict:
+		return err.Code != schemas.CodeStaleStep
+	case schemas.Forbidden:
+		return true
+	}
+	return false
 }
 
 func (e *Engine) tryCommit(ctx context.Context, r *run) error {
@@ -228,7 +239,7 @@ func (e *Engine) tryCommit(ctx context.Context, r *run) error {
 	if err != nil {
 		return fmt.Errorf("the state of run %s: %w", r.rec.Digest(), err)
 	}
-	return e.Runs.Commit(ctx, rec, r.changes)
+	return e.Runs.Commit(ctx, rec, r.committed())
 }
 
 func (e *Engine) now() time.Time { return e.Now().UTC() }

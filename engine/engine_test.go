@@ -168,8 +168,8 @@ func TestDraftIsStoredWithItsFirstCredential(t *testing.T) {
 	if s.Assertion != "fresh by key" || s.Data.AdditionalData["bound"] != "yes" {
 		t.Errorf("complete: %+v", s)
 	}
-	if got := kindsOf(w.mem.changes); got != "schemas.CreateUser schemas.RecordEvent schemas.SetPassword" {
-		t.Errorf("changes %s, want the user, the event and the credential", got)
+	if got := kindsOf(w.mem.changes); got != "schemas.CreateUser schemas.RecordEvent schemas.SetPassword schemas.RequireProofs" {
+		t.Errorf("changes %s, want the user, the event and the credential, which must be there then", got)
 	}
 
 	w.mem.changes = nil
@@ -326,7 +326,7 @@ func TestOneAnswerWins(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if won.Load() != 1 || stale.Load() != 15 || len(w.mem.changes) != 3 {
+		if won.Load() != 1 || stale.Load() != 15 || len(w.mem.changes) != 4 {
 			t.Fatalf("%d won, %d were stale, %d changes", won.Load(), stale.Load(), len(w.mem.changes))
 		}
 	}

@@ -144,7 +144,7 @@ func prove(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if !subject.Known() {
 		subject = engine.Subject{UserID: "ada"}
 	}
-	return &engine.Decision{Outcome: "success", Subject: &subject, Methods: []string{"sec"}, ACR: "1"}, nil
+	return &engine.Decision{Outcome: "success", Subject: &subject, Methods: []string{"sec"}, ACR: "1", Proofs: proof("sec")}, nil
 }
 
 // session takes the browser's session for a proof, unless a login is asked for.
@@ -153,15 +153,18 @@ func session(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if s == nil || v.Login.Prompt != nil {
 		return engine.Leave("none"), nil
 	}
-	return &engine.Decision{Outcome: "active", Subject: &engine.Subject{UserID: s.UserID}, Methods: s.AMR, ACR: s.ACR, At: s.CreatedAt, Session: s.ID}, nil
+	return &engine.Decision{Outcome: "active", Subject: &engine.Subject{UserID: s.UserID}, Methods: s.AMR, ACR: s.ACR, At: s.CreatedAt, Session: s.ID, Proofs: proof(s.ID)}, nil
 }
+
+// proof names a credential of these tests.
+func proof(of string) []schemas.Proof { return []schemas.Proof{{Kind: "test", Of: of}} }
 
 // bind gives the subject a credential.
 func bind(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		return question("a"), nil
 	}
-	return &engine.Decision{Outcome: "success", Methods: []string{"key"}, Tell: map[string]string{"bound": "yes"},
+	return &engine.Decision{Outcome: "success", Methods: []string{"key"}, Proofs: proof("key"), Tell: map[string]string{"bound": "yes"},
 		Changes: []schemas.Change{schemas.SetPassword{UserID: v.Subject.UserID, Hash: "h"}}}, nil
 }
 

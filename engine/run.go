@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -113,6 +114,20 @@ func (r *run) record(ttl time.Duration) (*schemas.Run, error) {
 	var err error
 	rec.State, err = json.Marshal(kept)
 	return &rec, err
+}
+
+// committed are the changes of the step, with their precondition: what an
+// authenticated run does rests on credentials that may be changed or removed at
+// any time. A run that failed does nothing that rests on them.
+func (r *run) committed() []schemas.Change {
+	auth := r.state.Auth
+	draft := r.state.Subject.Draft != nil && !r.stored // nobody else knows the user yet
+	if auth == nil || draft || r.rec.Status == schemas.Failed {
+		return r.changes
+	}
+	return append(slices.Clip(r.changes), schemas.RequireProofs{
+		UserID: r.state.Subject.UserID, Proofs: auth.Proofs, At: r.now,
+	})
 }
 
 // visit is what the executor of the current node sees.
@@ -241,8 +256,8 @@ func (r *run) leave(e edge, d *Decision) error {
 		r.state.Held = d.Identity
 	}
 	r.bring(d)
-	if r.facts.Has(Authenticated) && len(d.Methods) > 0 {
-		r.authenticate(d)
+	if err := r.prove(d); err != nil {
+		return fmt.Errorf("node %q left by %q: %w", node, e.Name, err)
 	}
 	if r.facts.Has(User) && !r.state.Subject.Known() {
 		return fmt.Errorf("node %q left by %q, which promises a user, without one", node, e.Name)
@@ -282,6 +297,20 @@ func (r *run) unfounded() (Fact, bool) {
 	return "", false
 }
 
+// prove notes what the decision says of how the subject authenticated.
+func (r *run) prove(d *Decision) error {
+	if len(d.Methods) > 0 && len(d.Proofs) == 0 {
+		return errors.New("it authenticates, and does not say by which credential")
+	}
+	if r.facts.Has(Authenticated) && len(d.Methods) > 0 {
+		r.authenticate(d)
+	}
+	if auth := r.state.Auth; auth != nil && len(d.Proofs) > 0 {
+		auth.Proofs = schemas.MergeProofs(auth.Proofs, d.Proofs)
+	}
+	return nil
+}
+
 // authenticate adds to how the subject proved who they are. The time is that of
 // the last proof, and never to come: the clock of the instance that began a
 // session may be ahead.
@@ -291,7 +320,7 @@ func (r *run) authenticate(d *Decision) {
 		auth.Time = d.At.UTC()
 	}
 	if before := r.state.Auth; before != nil {
-		auth.Methods = slices.Clone(before.Methods)
+		auth.Methods, auth.Proofs = slices.Clone(before.Methods), before.Proofs
 		if before.Time.After(auth.Time) {
 			auth.Time = before.Time
 		}

@@ -114,6 +114,9 @@ type Authentication struct {
 	// Session is the session that says all of this, if it was proved in an
 	// earlier run; "" once this run has proved anything itself.
 	Session string `json:"session,omitempty"`
+	// Proofs are the credentials that the authentication rests on. Every commit of
+	// the run requires that the user still has them: schemas.RequireProofs.
+	Proofs []schemas.Proof `json:"proofs,omitempty"`
 }
 
 // Decision is what an executor decided: leave by an outcome, ask and stay, end
@@ -149,6 +152,10 @@ type Decision struct {
 	// its class, for outcomes that establish Authenticated.
 	Methods []string
 	ACR     string
+	// Proofs are the credentials that were used, as they are once Changes have been
+	// applied. An outcome with Methods has some. Other outcomes add them where the
+	// node replaces a credential, so that the run does not rest on the old one.
+	Proofs []schemas.Proof
 	// At is when that was proved, and Session the session that says so, where it
 	// was not just now. The run can then be continued only by requests with that
 	// session.

@@ -134,7 +134,7 @@ func (a *authorizationCode) session(v *engine.Visit, s *schemas.Assertion) []sch
 		return nil
 	}
 	session := s.StartSession(applicationID(v), v.Request.UserAgent, v.Now)
-	session.CreatedAt = v.Authentication.Time
+	session.CreatedAt, session.Proofs = v.Authentication.Time, v.Authentication.Proofs
 	if v.AuthRequestID != "" {
 		session.ExpiresAt = v.Now.Add(cmp.Or(a.deps.SessionTTL, defaultSessionTTL))
 	}

@@ -66,6 +66,7 @@ func wrongCode(left int) string {
 func (o *emailOTP) succeed(v *engine.Visit, user *schemas.User) *engine.Decision {
 	d := engine.Leave("success")
 	proved(v, d, []string{schemas.AMREmail}, schemas.ACRVouched)
+	d.Proofs = []schemas.Proof{schemas.ProofOfEmail(user.Text("email"))}
 	d.Changes = []schemas.Change{proof(v, "email_code.used", user.ID, nil)}
 	if v.Subject.Draft != nil {
 		subject := v.Subject

@@ -92,7 +92,7 @@ func (x *reader) addCredentials(ctx context.Context, v *engine.Visit, uses usage
 		view.HasPasskey = len(credentials) > 0
 	}
 	if uses.password {
-		hash, err := passwordOf(ctx, x.deps.Passwords, v, u.ID)
+		hash, _, err := passwordOf(ctx, x.deps.Passwords, v, u.ID)
 		if err != nil {
 			return err
 		}

@@ -77,8 +77,8 @@ func (d *directory) UserType(context.Context, string) (*schemas.UserType, error)
 	return &person, d.broken
 }
 
-func (d *directory) PasswordHash(_ context.Context, userID string) (string, error) {
-	return d.hashes[userID], d.broken
+func (d *directory) PasswordHash(_ context.Context, userID string) (hash, id string, err error) {
+	return d.hashes[userID], "password of " + userID, d.broken
 }
 
 func (d *directory) Permissions(_ context.Context, userID string) ([]string, error) {

@@ -45,6 +45,7 @@ func (f *federatedOIDC) signIn(v *engine.Visit, p *schemas.IdentityProvider, who
 		d.Subject = &engine.Subject{UserID: linked.UserID}
 	}
 	proved(v, d, []string{schemas.AMRFederated}, schemas.ACRVouched)
+	d.Proofs = []schemas.Proof{{Kind: schemas.IdentityProof, Of: linked.ID}}
 	d.At = who.AuthTime
 	d.Changes = []schemas.Change{
 		schemas.UseIdentity{ID: linked.ID, At: v.Now},

@@ -53,12 +53,14 @@ func (l *federatedLink) Execute(ctx context.Context, v *engine.Visit) (*engine.D
 	d := engine.Leave("success")
 	enrolled(v, d, []string{schemas.AMRFederated}, schemas.ACRVouched)
 	if linked != nil {
+		d.Proofs = []schemas.Proof{{Kind: schemas.IdentityProof, Of: linked.ID}}
 		return d, nil
 	}
 	link := schemas.Identity{
 		ID: schemas.NewID(), UserID: v.Subject.UserID, ProviderID: id.ProviderID, Subject: id.Subject, Name: id.Name,
 		CreatedAt: v.Now, LastUsedAt: &v.Now,
 	}
+	d.Proofs = []schemas.Proof{{Kind: schemas.IdentityProof, Of: link.ID}}
 	d.Changes = []schemas.Change{
 		schemas.LinkIdentity{Identity: link, Issuer: id.Issuer},
 		event(v, "identity.linked", link.UserID, map[string]string{"identityId": link.ID, "providerId": link.ProviderID}),

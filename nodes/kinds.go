@@ -29,9 +29,10 @@ type Types interface {
 	CheckUser(ctx context.Context, u *schemas.User) error
 }
 
-// Passwords gives the PHC string of a user's password, "" when there is none.
+// Passwords gives the PHC string of a user's password, "" when there is none, and
+// the id of the password: see schemas.SetPassword.
 type Passwords interface {
-	PasswordHash(ctx context.Context, userID string) (string, error)
+	PasswordHash(ctx context.Context, userID string) (hash, id string, err error)
 }
 
 // Credentials finds passkeys. Credential fails with code credential_not_found.

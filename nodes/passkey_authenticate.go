@@ -195,6 +195,7 @@ func signedIn(v *engine.Visit, verified *passkey.Verified) *engine.Decision {
 		d.Subject = &engine.Subject{UserID: verified.UserID}
 	}
 	proved(v, d, verified.Methods, verified.ACR)
+	d.Proofs = []schemas.Proof{{Kind: schemas.PasskeyProof, Of: verified.Use.ID.String()}}
 	detail := map[string]string{"credentialId": verified.Use.ID.String()}
 	if verified.CounterRegressed {
 		detail["counterRegressed"] = "true"

@@ -177,6 +177,7 @@ func (p *passkeyRegister) registered(v *engine.Visit, c *schemas.Credential) *en
 	d := engine.Leave("success")
 	methods, acr := passkey.Assurance(c, c.UserVerified)
 	enrolled(v, d, methods, acr)
+	d.Proofs = []schemas.Proof{{Kind: schemas.PasskeyProof, Of: c.ID.String()}}
 	d.Tell = map[string]string{
 		"passkeyCredentialID":   c.ID.String(),
 		"passkeyCredentialName": c.Name,

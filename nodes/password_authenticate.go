@@ -71,59 +71,74 @@ func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*e
 	if password == "" {
 		return p.askAgain(v), nil
 	}
-	ok, rehash, err := p.guess(ctx, v, password)
+	known, err := p.guess(ctx, v, password)
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
+	if known == nil {
 		return p.failed("the name or the password is not right; check both and try again"), nil
 	}
 	d := engine.Leave("success")
 	d.Drop = []string{p.input}
 	proved(v, d, []string{"pwd"}, schemas.ACRPassword)
-	d.Changes = p.renewed(ctx, v, password, rehash)
+	d.Proofs = []schemas.Proof{{Kind: schemas.PasswordProof, Of: known.id}}
+	d.Changes = p.renewed(ctx, v, password, known)
 	return d, nil
 }
 
+// knownPassword is a password that was verified.
+type knownPassword struct {
+	id, hash string
+	outdated bool // the hash should be replaced
+}
+
 // guess verifies the password, unless too many were wrong. That comes before any
-// hashing: a flood of guesses is not to keep the hasher from everybody else.
-func (p *passwordAuthenticate) guess(ctx context.Context, v *engine.Visit, password string) (ok, rehash bool, err error) {
+// hashing: a flood of guesses is not to keep the hasher from everybody else. It
+// returns nil if the password is wrong.
+func (p *passwordAuthenticate) guess(ctx context.Context, v *engine.Visit, password string) (known *knownPassword, err error) {
 	if p.guesses == nil {
 		return p.verify(ctx, v, password)
 	}
-	ok, err = p.guesses.Guess(ctx, guessOf(v, schemas.NameSecret, nameOf(v)), func() (right bool, err error) {
-		right, rehash, err = p.verify(ctx, v, password)
-		return right, err
+	_, err = p.guesses.Guess(ctx, guessOf(v, schemas.NameSecret, nameOf(v)), func() (right bool, err error) {
+		known, err = p.verify(ctx, v, password)
+		return known != nil, err
 	})
-	return ok, rehash, err
+	return known, err
 }
 
-// verify checks the password against the user's. Where there is nothing to
-// check it against it hashes it for nothing, which takes the same time.
-func (p *passwordAuthenticate) verify(ctx context.Context, v *engine.Visit, password string) (ok, rehash bool, err error) {
-	stored := ""
+// verify checks the password against the user's, and returns nil if it is wrong.
+// Where there is nothing to check it against it hashes it for nothing, which takes
+// the same time.
+func (p *passwordAuthenticate) verify(ctx context.Context, v *engine.Visit, password string) (*knownPassword, error) {
+	var stored knownPassword
+	var err error
 	if v.Subject.Known() {
-		if stored, err = passwordOf(ctx, p.passwords, v, v.Subject.UserID); err != nil {
-			return false, false, err
+		if stored.hash, stored.id, err = passwordOf(ctx, p.passwords, v, v.Subject.UserID); err != nil {
+			return nil, err
 		}
 	}
-	if stored == "" {
+	if stored.hash == "" {
 		_, err = p.hasher.Hash(ctx, password)
-		return false, false, err
+		return nil, err
 	}
-	return p.hasher.Verify(ctx, stored, password)
+	ok, outdated, err := p.hasher.Verify(ctx, stored.hash, password)
+	if err != nil || !ok {
+		return nil, err
+	}
+	stored.outdated = outdated
+	return &stored, nil
 }
 
-// renewed stores the password anew when its hash is out of date. If that fails
+// renewed replaces the hash of the password when it is out of date. If that fails
 // the old hash still does, so the person is not kept waiting for it.
-func (p *passwordAuthenticate) renewed(ctx context.Context, v *engine.Visit, password string, rehash bool) []schemas.Change {
+func (p *passwordAuthenticate) renewed(ctx context.Context, v *engine.Visit, password string, known *knownPassword) []schemas.Change {
 	changes := []schemas.Change{proof(v, "password.used", v.Subject.UserID, nil)}
-	if !rehash {
+	if !known.outdated {
 		return changes
 	}
 	hash, err := p.hasher.Hash(ctx, password)
 	if err != nil {
 		return changes
 	}
-	return append(changes, schemas.SetPassword{UserID: v.Subject.UserID, Hash: hash, At: v.Now})
+	return append(changes, schemas.RehashPassword{UserID: v.Subject.UserID, Verified: known.hash, Hash: hash})
 }

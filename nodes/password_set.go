@@ -14,7 +14,8 @@ func passwordSetKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "password-set",
 		Doc: "Sets the password of the run's user, who must be new in this run or have authenticated in it. " +
-			"It takes the password that a prompt just collected, or asks for it, until the server's password policy accepts it.",
+			"It takes the password that a prompt just collected, or asks for it, until the server's password policy accepts it. " +
+			"The other sessions of the user end.",
 		With:  schemas.MustSchema("password-set", passwordSetSchema),
 		Asks:  true,
 		Needs: ownUserNeeds("it would set the password of somebody else's account"),
@@ -103,8 +104,10 @@ func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	d := engine.Leave("success")
 	d.Drop = []string{p.input}
 	enrolled(v, d, []string{"pwd"}, schemas.ACRPassword)
+	set := schemas.SetPassword{UserID: user.ID, ID: schemas.NewID(), Hash: hash, At: v.Now}
+	d.Proofs = []schemas.Proof{{Kind: schemas.PasswordProof, Of: set.ID}}
 	d.Changes = []schemas.Change{
-		schemas.SetPassword{UserID: user.ID, Hash: hash, At: v.Now},
+		set,
 		event(v, "password.set", user.ID, nil),
 	}
 	return d, nil

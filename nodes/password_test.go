@@ -79,9 +79,9 @@ func TestPasswordAuthenticateRenewsOldHashes(t *testing.T) {
 	w.hashes["ada"] = "old:analytical engine"
 	exec := w.make(t, "password-authenticate", `{}`, nil)
 	d := left(t, run(t, exec, visit(known("ada"), inputs("password", "analytical engine"))), "success")
-	want := schemas.SetPassword{UserID: "ada", Hash: "new:analytical engine", At: noon}
-	if !slices.Contains(d.Changes, schemas.Change(want)) {
-		t.Errorf("changes %+v", d.Changes)
+	want := schemas.RehashPassword{UserID: "ada", Verified: "old:analytical engine", Hash: "new:analytical engine"}
+	if !slices.Contains(d.Changes, schemas.Change(want)) || !slices.Equal(d.Proofs, []schemas.Proof{{Kind: schemas.PasswordProof, Of: "password of ada"}}) {
+		t.Errorf("changes %+v, proofs %+v", d.Changes, d.Proofs)
 	}
 }
 
@@ -166,8 +166,8 @@ func TestPasswordSet(t *testing.T) {
 	}
 	grace := &schemas.User{ID: "grace", Attributes: map[string]any{"username": "grace"}}
 	d := left(t, run(t, exec, visit(drafted(grace), inputs("password", "compilers are fun"))), "success")
-	want := schemas.SetPassword{UserID: "grace", Hash: "new:compilers are fun", At: noon}
-	if d.Changes[0] != schemas.Change(want) || actions(d) != "password.set" || !slices.Contains(d.Drop, "password") {
+	want := schemas.SetPassword{UserID: "grace", ID: d.Proofs[0].Of, Hash: "new:compilers are fun", At: noon}
+	if d.Changes[0] != schemas.Change(want) || want.ID == "" || actions(d) != "password.set" || !slices.Contains(d.Drop, "password") {
 		t.Errorf("changes %+v, dropped %v", d.Changes, d.Drop)
 	}
 	if !slices.Equal(d.Methods, []string{"pwd"}) || d.ACR != schemas.ACRPassword {

@@ -100,6 +100,7 @@ func (r *recoveryCode) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	d := engine.Leave("success")
 	d.Drop = []string{r.input}
 	proved(v, d, []string{schemas.AMRRecovery}, schemas.ACRRecovery)
+	d.Proofs = []schemas.Proof{schemas.ProofOfRecoveryCode(hash)}
 	d.Changes = []schemas.Change{
 		schemas.UseRecoveryCode{UserID: v.Subject.UserID, Hash: hash, At: v.Now},
 		proof(v, "recovery.used", v.Subject.UserID, nil),

@@ -116,6 +116,7 @@ func (r *recoveryCodes) given(v *engine.Visit) (*engine.Decision, error) {
 		return nil, err
 	}
 	d := engine.Leave("success")
+	d.Proofs = []schemas.Proof{schemas.ProofOfRecoveryCode(hashes[0])}
 	d.Changes = []schemas.Change{
 		schemas.SetRecoveryCodes{UserID: v.Subject.UserID, Hashes: hashes, At: v.Now},
 		event(v, "recovery.issued", v.Subject.UserID, nil),

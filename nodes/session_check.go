@@ -149,6 +149,7 @@ func (c *sessionCheck) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	d := engine.Leave(activeOutcome)
 	d.Subject = &engine.Subject{UserID: s.UserID}
 	d.Methods, d.ACR, d.At, d.Session = s.AMR, s.ACR, s.CreatedAt, s.ID
+	d.Proofs = append(slices.Clone(s.Proofs), schemas.Proof{Kind: schemas.SessionProof, Of: s.ID})
 	return d, nil
 }
 

@@ -79,18 +79,18 @@ func passkeysOf(ctx context.Context, stored Credentials, v *engine.Visit, userID
 }
 
 // passwordOf returns the hash of a user's password as it will be once this step
-// is committed, "" when there is none.
-func passwordOf(ctx context.Context, stored Passwords, v *engine.Visit, userID string) (string, error) {
+// is committed, "" when there is none, and the id of the password.
+func passwordOf(ctx context.Context, stored Passwords, v *engine.Visit, userID string) (hash, id string, err error) {
 	for _, change := range slices.Backward(v.Pending) {
 		if c, ok := change.(schemas.SetPassword); ok && c.UserID == userID {
-			return c.Hash, nil
+			return c.Hash, c.ID, nil
 		}
 	}
-	hash, err := stored.PasswordHash(ctx, userID)
+	hash, id, err = stored.PasswordHash(ctx, userID)
 	if schemas.HasCode(err, schemas.CodeUserNotFound) { // not stored yet
-		return "", nil
+		return "", "", nil
 	}
-	return hash, err
+	return hash, id, err
 }
 
 // event makes an entry of the audit log about what this visit did. The user did

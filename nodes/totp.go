@@ -127,7 +127,7 @@ func (t *totpAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engin
 	case !ok:
 		return t.failed("the code is not right, or was used before; wait for the next one that your app shows"), nil
 	}
-	return t.right(v, step), nil
+	return t.right(v, app, step), nil
 }
 
 // verify checks the code. Where there is no app it is checked against a key that
@@ -144,10 +144,11 @@ func (t *totpAuthenticate) verify(app *schemas.TOTP, code string, v *engine.Visi
 	return key.Verify(code, v.Now, app.LastStep)
 }
 
-func (t *totpAuthenticate) right(v *engine.Visit, step int64) *engine.Decision {
+func (t *totpAuthenticate) right(v *engine.Visit, app *schemas.TOTP, step int64) *engine.Decision {
 	d := engine.Leave("success")
 	d.Drop = []string{t.input}
 	proved(v, d, []string{"otp"}, schemas.ACROneTimeCode)
+	d.Proofs = []schemas.Proof{schemas.ProofOfTOTP(app)}
 	d.Changes = []schemas.Change{
 		schemas.UseTOTP{UserID: v.Subject.UserID, Step: step, At: v.Now},
 		proof(v, "totp.used", v.Subject.UserID, nil),

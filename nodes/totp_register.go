@@ -155,6 +155,7 @@ func (t *totpRegister) registered(v *engine.Visit, key totp.Key, step int64) (*e
 	app.LastStep, app.CreatedAt = step, v.Now
 	d := engine.Leave("success")
 	d.Drop = []string{t.input}
+	d.Proofs = []schemas.Proof{schemas.ProofOfTOTP(&app)}
 	if v.Authentication != nil && v.Facts.Has(engine.New) {
 		proved(v, d, []string{"otp"}, schemas.ACROneTimeCode)
 	}

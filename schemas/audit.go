@@ -87,6 +87,9 @@ type Session struct {
 	Client        string    `json:"client,omitempty"` // the User-Agent it began with, cut to 200 bytes
 	CreatedAt     time.Time `json:"createdAt"`
 	ExpiresAt     time.Time `json:"expiresAt"`
+	// Proofs are what the sign-in rests on. Nil where that was not recorded: by a
+	// session from before proofs were, and one that was issued on the command line.
+	Proofs []Proof `json:"-"`
 }
 
 // TokenRef names a token by what may be revoked of it.

@@ -131,7 +131,8 @@ const (
 
 // GrantAuthRequest grants an authorization request, in the transaction that ends
 // the run it belongs to. One that is gone, expired or granted already makes the
-// whole commit fail with auth_request_not_found, Class Invalid.
+// whole commit fail with auth_request_not_found, Class Invalid; a session that has
+// ended does with authentication_superseded.
 //
 // BrowserHash is that of the browser in which the run ended. If it is not that of
 // the request nothing is granted: somebody else has been led to finish a sign-in

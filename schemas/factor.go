@@ -15,7 +15,8 @@ type TOTP struct {
 	LastUsedAt *time.Time
 }
 
-// SetTOTP gives a user an authenticator app, in place of the one they have, if any.
+// SetTOTP gives a user an authenticator app. It replaces the one they have, if any,
+// and ends the sessions that rest on that.
 type SetTOTP struct{ TOTP TOTP }
 
 // UseTOTP records that a code of a time step was used. Of those who use codes of
@@ -27,8 +28,12 @@ type UseTOTP struct {
 	At     time.Time
 }
 
-// DeleteTOTP takes a user's authenticator app away; that there is none is no error.
-type DeleteTOTP struct{ UserID string }
+// DeleteTOTP takes a user's authenticator app away, and ends the sessions that rest
+// on it; that there is none is no error.
+type DeleteTOTP struct {
+	UserID string
+	At     time.Time
+}
 
 // RecoveryCodes are how many recovery codes a user was given, and how many are
 // left.
@@ -54,9 +59,12 @@ type UseRecoveryCode struct {
 	At     time.Time
 }
 
-// DeleteRecoveryCodes takes all recovery codes of a user away; that there are none
-// is no error.
-type DeleteRecoveryCodes struct{ UserID string }
+// DeleteRecoveryCodes takes all recovery codes of a user away, and ends the sessions
+// that rest on one; that there are none is no error.
+type DeleteRecoveryCodes struct {
+	UserID string
+	At     time.Time
+}
 
 // UpdateUser changes attributes of a user: each of those given gets the value. Its
 // unique attributes must be free, else the whole commit fails with

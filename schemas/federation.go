@@ -59,8 +59,12 @@ type UseIdentity struct {
 	At time.Time
 }
 
-// UnlinkIdentity takes an identity from its user; that there is none is no error.
-type UnlinkIdentity struct{ ID string }
+// UnlinkIdentity takes an identity from its user, and ends the sessions that rest on
+// it; that there is none is no error.
+type UnlinkIdentity struct {
+	ID string
+	At time.Time
+}
 
 // Codes of errors about signing in with identity providers.
 const (

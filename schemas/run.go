@@ -50,12 +50,26 @@ type Change interface{ change() }
 // whole commit fails with attribute_taken.
 type CreateUser struct{ User User }
 
-// SetPassword stores the hash of a user's (new) password. The hash is in PHC
-// string format.
+// SetPassword stores the hash of a user's new password, in PHC string format. It
+// ends all other sessions of the user, with their tokens, and all other runs of
+// the user; the session and the run that made the change live on.
 type SetPassword struct {
 	UserID string
-	Hash   string
-	At     time.Time
+	// ID tells this password from any other that the user has had. It may be empty
+	// where nothing rests on this password yet; the store then makes one.
+	ID   string
+	Hash string
+	At   time.Time
+}
+
+// RehashPassword replaces the hash of a password by a stronger one of the same
+// password. If the stored hash is not the one that was verified any more, it
+// changes nothing: the password may be another one by now.
+type RehashPassword struct {
+	UserID string
+	// Verified is the hash that was verified.
+	Verified string
+	Hash     string
 }
 
 // CreateCredential adds a passkey. Its id must be unknown, whoever has it,
@@ -68,6 +82,10 @@ type UseCredential struct {
 	SignCount   uint32
 	BackupState bool
 	At          time.Time
+	// MustGrow refuses the commit, with passkey_verification_failed, if the stored
+	// count has meanwhile reached SignCount: two authenticators with one key may
+	// each show a count that is higher than the one both were compared with.
+	MustGrow bool
 }
 
 // StartSession adds a session of a user.
@@ -102,14 +120,19 @@ type RenameCredential struct {
 	Name string
 }
 
-// DeleteCredential removes a passkey; credential_not_found if there is none.
-type DeleteCredential struct{ ID Bytes }
+// DeleteCredential removes a passkey, and ends the sessions that rest on it;
+// credential_not_found if there is none.
+type DeleteCredential struct {
+	ID Bytes
+	At time.Time
+}
 
 // RecordEvent appends to the audit log.
 type RecordEvent struct{ Event Event }
 
 func (CreateUser) change()       {}
 func (SetPassword) change()      {}
+func (RehashPassword) change()   {}
 func (CreateCredential) change() {}
 func (UseCredential) change()    {}
 func (StartSession) change()     {}

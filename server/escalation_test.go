@@ -109,12 +109,18 @@ func TestNobodyRisesByAnAssertion(t *testing.T) {
 // at is the header with the assertion of a user at an application.
 func (h *house) at(application, user string, permissions ...string) string {
 	h.t.Helper()
+	return h.atBy(application, user, nil, permissions...)
+}
+
+// atBy is at for a sign-in by some methods.
+func (h *house) atBy(application, user string, methods []string, permissions ...string) string {
+	h.t.Helper()
 	app, err := h.db.Application(h.t.Context(), application)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{Subject: user, Audience: []string{application, h.base}, Generation: app.TokenGeneration,
-		Permissions: permissions, AuthTime: h.clock()})
+		Permissions: permissions, AuthTime: h.clock(), AMR: methods})
 	if err != nil {
 		h.t.Fatal(err)
 	}

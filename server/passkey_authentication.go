@@ -130,16 +130,18 @@ func (s *server) signIn(r *http.Request, v *passkey.Verified, assert bool) (*aut
 	if v.CounterRegressed {
 		detail["counterRegressed"] = "true"
 	}
+	rests := schemas.RequireProofs{UserID: user.ID, Proofs: []schemas.Proof{{Kind: schemas.PasskeyProof, Of: v.Use.ID.String()}}, At: s.now()}
 	changes := []schemas.Change{v.Use, s.event(r, "passkey.used", user.ID, detail)}
 	if assert {
 		var session schemas.Session
 		if reply.Assertion, session, err = s.assert(r, user, v); err != nil {
 			return nil, err
 		}
+		session.Proofs = rests.Proofs
 		changes = append(changes, schemas.StartSession{Session: session},
 			s.event(r, "user.signed_in", user.ID, map[string]string{"acr": v.ACR, "sessionId": session.ID}))
 	}
-	return reply, s.Store.Apply(r.Context(), changes)
+	return reply, s.Store.Apply(r.Context(), append(changes, rests))
 }
 
 // assert signs an assertion of a session that is yet to be kept.

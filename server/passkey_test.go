@@ -160,9 +160,14 @@ func TestPasskeyStartsSession(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.Assertion), &said); err != nil {
 		t.Fatal(err)
 	}
+	keys, err := w.store.Credentials(t.Context(), bob)
+	if err != nil || len(keys) != 1 {
+		t.Fatalf("%d passkeys, %v", len(keys), err)
+	}
 	want := []schemas.Session{{
 		ID: said.Session, UserID: bob, AMR: said.AMR, ACR: said.ACR, Client: "Firefox/1 (evil)",
 		CreatedAt: w.clock(), ExpiresAt: w.clock().Add(time.Hour),
+		Proofs: []schemas.Proof{{Kind: schemas.PasskeyProof, Of: keys[0].ID.String()}},
 	}}
 	if started := w.store.signIns(); !reflect.DeepEqual(started, want) || said.Session == "" {
 		t.Errorf("started %+v, want %+v", started, want)

@@ -16,7 +16,14 @@ func (m *Memory) change(change schemas.Change) error {
 	case schemas.VerifyEmail:
 		return m.verifyEmail(c)
 	case schemas.SetPassword:
-		m.passwords[c.UserID] = c.Hash
+		m.passwords[c.UserID] = c
+	case schemas.RehashPassword:
+		if p := m.passwords[c.UserID]; p.Hash == c.Verified {
+			p.Hash = c.Hash
+			m.passwords[c.UserID] = p
+		}
+	case schemas.RequireProofs:
+		return m.requireProofs(c)
 	case schemas.UpdateUser:
 		return m.updateUser(c)
 	case schemas.SetTOTP, schemas.UseTOTP, schemas.DeleteTOTP, schemas.SetRecoveryCodes, schemas.UseRecoveryCode, schemas.DeleteRecoveryCodes:

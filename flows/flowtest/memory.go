@@ -19,7 +19,7 @@ type Memory struct {
 	mu          sync.Mutex
 	runs        map[string]schemas.Run
 	users       map[string]schemas.User
-	passwords   map[string]string
+	passwords   map[string]schemas.SetPassword
 	credentials []schemas.Credential
 	totps       map[string]schemas.TOTP
 	recovery    map[string]recovery
@@ -38,7 +38,7 @@ type Memory struct {
 // NewMemory returns an empty store.
 func NewMemory() *Memory {
 	return &Memory{
-		runs: map[string]schemas.Run{}, users: map[string]schemas.User{}, passwords: map[string]string{},
+		runs: map[string]schemas.Run{}, users: map[string]schemas.User{}, passwords: map[string]schemas.SetPassword{},
 		permissions: map[string][]string{}, apps: map[string]schemas.Application{}, requests: map[string]schemas.AuthRequest{},
 		consents: map[consentKey]schemas.Consent{}, totps: map[string]schemas.TOTP{}, recovery: map[string]recovery{},
 		providers: map[string]schemas.IdentityProvider{},

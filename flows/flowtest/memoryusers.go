@@ -78,11 +78,13 @@ func (m *Memory) UserByAttribute(_ context.Context, attribute, value string) (*s
 	return nil, notFound(schemas.CodeUserNotFound, "user with the "+attribute, value)
 }
 
-// PasswordHash returns the hash of the user's password, "" if there is none.
-func (m *Memory) PasswordHash(_ context.Context, userID string) (string, error) {
+// PasswordHash returns the hash of the user's password, "" if there is none, and the
+// id of the password.
+func (m *Memory) PasswordHash(_ context.Context, userID string) (hash, id string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.passwords[userID], nil
+	p := m.passwords[userID]
+	return p.Hash, p.ID, nil
 }
 
 // Credentials returns the user's passkeys, oldest first.

@@ -390,8 +390,8 @@ func readable(m schemas.Mail) bool { return strings.HasSuffix(m.To, "@walker.exa
 func (p *walker) judge(t *testing.T, step *schemas.Step, inputs map[string]string) {
 	w := p.ledger.world
 	if typed := inputs["password"]; typed != "" {
-		for id, hash := range w.passwords {
-			if ok, _, err := w.hasher.Verify(t.Context(), hash, typed); ok && err == nil {
+		for id, set := range w.passwords {
+			if ok, _, err := w.hasher.Verify(t.Context(), set.Hash, typed); ok && err == nil {
 				p.ledger.proved[id] = true
 			}
 		}

@@ -245,7 +245,7 @@ func TestApplyPasswords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hash, err := w.store.PasswordHash(t.Context(), u.ID); err != nil || hash != "plain:quiet harbour lantern" {
+		if hash, _, err := w.store.PasswordHash(t.Context(), u.ID); err != nil || hash != "plain:quiet harbour lantern" {
 			t.Errorf("%q, %v", hash, err)
 		}
 		if err := w.store.Apply(t.Context(), []schemas.Change{schemas.SetPassword{UserID: u.ID, Hash: "plain:quiet harbour lantern"}}); err != nil {
@@ -257,7 +257,7 @@ func TestApplyPasswords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if hash, err := w.store.PasswordHash(t.Context(), u.ID); err != nil || hash != "plain:quiet harbour lantern" || !strings.Contains(plan, "0 to change") {
+	if hash, _, err := w.store.PasswordHash(t.Context(), u.ID); err != nil || hash != "plain:quiet harbour lantern" || !strings.Contains(plan, "0 to change") {
 		t.Errorf("%q, %v\n%s", hash, err, plan)
 	}
 }

@@ -54,7 +54,7 @@ func (d *Directory) RenamePasskey(ctx context.Context, c Call, userID string, id
 		}
 		found.Name = name
 		w.about(userID, "passkey.renamed", passkeyRef(id))
-		return w.tx.Apply([]schemas.Change{schemas.RenameCredential{ID: id, Name: name}})
+		return w.apply(schemas.RenameCredential{ID: id, Name: name})
 	})
 	return renamed, err
 }
@@ -83,7 +83,7 @@ func (d *Directory) DeletePasskey(ctx context.Context, c Call, userID string, id
 			return err
 		}
 		w.about(userID, "passkey.deleted", passkeyRef(id))
-		return w.tx.Apply([]schemas.Change{schemas.DeleteCredential{ID: id}})
+		return w.apply(schemas.DeleteCredential{ID: id, At: w.now})
 	})
 }
 
@@ -180,7 +180,7 @@ func (w *work) endSessions(userID, except string) (n int, err error) {
 
 func (w *work) endSession(userID, id string) error {
 	w.about(userID, "session.ended", schemas.ResourceRef{Type: "session", ID: id})
-	return w.tx.Apply([]schemas.Change{schemas.EndSession{ID: id, At: w.now}})
+	return w.apply(schemas.EndSession{ID: id, At: w.now})
 }
 
 // about records an event about a user that is no change of the user itself.

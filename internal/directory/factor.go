@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -69,20 +70,20 @@ func (d *Directory) DeleteFactor(ctx context.Context, c Call, userID, factor str
 			}
 		}
 		w.about(userID, deletions()[factor].action, schemas.ResourceRef{Type: "factor", ID: factor})
-		return w.tx.Apply([]schemas.Change{deletions()[factor].change(userID)})
+		return w.apply(deletions()[factor].change(userID, w.now))
 	})
 }
 
 // deletion is what it means to delete a factor.
 type deletion struct {
 	action string
-	change func(userID string) schemas.Change
+	change func(userID string, at time.Time) schemas.Change
 }
 
 func deletions() map[string]deletion {
 	return map[string]deletion{
-		TOTPFactor:          {"totp.deleted", func(id string) schemas.Change { return schemas.DeleteTOTP{UserID: id} }},
-		RecoveryCodesFactor: {"recovery.deleted", func(id string) schemas.Change { return schemas.DeleteRecoveryCodes{UserID: id} }},
+		TOTPFactor:          {"totp.deleted", func(id string, at time.Time) schemas.Change { return schemas.DeleteTOTP{UserID: id, At: at} }},
+		RecoveryCodesFactor: {"recovery.deleted", func(id string, at time.Time) schemas.Change { return schemas.DeleteRecoveryCodes{UserID: id, At: at} }},
 	}
 }
 

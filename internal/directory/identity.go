@@ -83,7 +83,7 @@ func (d *Directory) DeleteIdentity(ctx context.Context, c Call, userID, id strin
 			return err
 		}
 		w.about(userID, "identity.unlinked", schemas.ResourceRef{Type: "identity", ID: id})
-		return w.tx.Apply([]schemas.Change{schemas.UnlinkIdentity{ID: id}})
+		return w.apply(schemas.UnlinkIdentity{ID: id, At: w.now})
 	})
 }
 
@@ -103,7 +103,10 @@ func (d *Directory) UnlinkProvider(ctx context.Context, c Call, providerID strin
 		if err := w.verdict(noun); err != nil {
 			return err
 		}
-		if n, err = store.UnlinkIdentities(w.tx, providerID); err != nil || n == 0 {
+		if err := w.act(); err != nil {
+			return err
+		}
+		if n, err = store.UnlinkIdentities(w.tx, providerID, w.now); err != nil || n == 0 {
 			return err
 		}
 		w.detail = map[string]string{"identities": strconv.Itoa(n)}

@@ -52,26 +52,34 @@ func (w *work) checkPassword() []schemas.Problem {
 	return []schemas.Problem{{Path: passwordAttribute, Message: fault}}
 }
 
-// userChanged sets the password, and ends what somebody who had the old one may
-// have begun: all sessions, but when users set their own.
+// userChanged makes the changes that follow from those of the user.
 func (d *Directory) userChanged(w *work, old, u *schemas.User) error {
+	if err := w.forgetAddress(old, u); err != nil {
+		return err
+	}
 	if !w.secret {
 		return d.dropPassword(w, old, u)
 	}
-	err := w.tx.Apply([]schemas.Change{schemas.SetPassword{UserID: u.ID, Hash: w.hash(), At: w.now}})
-	if err != nil {
-		return err
-	}
 	w.about(u.ID, "password.set", schemas.ResourceRef{})
-	if old == nil || w.call.is(u.ID) {
+	if old != nil && !w.call.is(u.ID) {
+		// What was guessed so far was guessed at the old password.
+		if err := w.forgetFailedGuesses(u.ID); err != nil {
+			return err
+		}
+	}
+	return w.apply(schemas.SetPassword{UserID: u.ID, Hash: w.hash(), At: w.now})
+}
+
+// forgetAddress ends the sessions that began with a code that was sent to an address
+// which the user does not have any more.
+func (w *work) forgetAddress(old, u *schemas.User) error {
+	if old == nil || schemas.IdentifierKey(old.Text("email")) == schemas.IdentifierKey(u.Text("email")) {
 		return nil
 	}
-	// What was guessed so far was guessed at the old password.
-	if err := w.forgetFailedGuesses(u.ID); err != nil {
+	if err := w.act(); err != nil {
 		return err
 	}
-	_, err = w.endSessions(u.ID, "")
-	return err
+	return store.EndSessionsOn(w.tx, u.ID, schemas.ProofOfEmail(old.Text("email")), w.now)
 }
 
 // dropPassword removes the password of a user whose new type has none: nobody
@@ -89,5 +97,8 @@ func (d *Directory) dropPassword(w *work, old, u *schemas.User) error {
 		return err
 	}
 	w.about(u.ID, "password.removed", schemas.ResourceRef{})
-	return store.RemovePassword(w.tx, u.ID)
+	if err := w.act(); err != nil {
+		return err
+	}
+	return store.RemovePassword(w.tx, u.ID, w.now)
 }

@@ -33,7 +33,7 @@ func TestCreateUser(t *testing.T) {
 		if _, shown := u.Attributes["password"]; shown {
 			t.Error("the password is shown")
 		}
-		hash, err := w.store.PasswordHash(t.Context(), id)
+		hash, _, err := w.store.PasswordHash(t.Context(), id)
 		must(t, err)
 		if hash != "plain:quiet harbour lantern" {
 			t.Errorf("the hash is %q", hash)

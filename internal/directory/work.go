@@ -51,6 +51,7 @@ type work struct {
 	inUse     []store.Use
 	refusal   error // why it cannot be although all of that is in order
 	events    []schemas.Event
+	logged    *schemas.Actor // the caller as the audit log names it, once looked up
 }
 
 // mostProblems is how many problems of one write are told, as many as of one
@@ -221,24 +222,50 @@ func (d *Directory) transact(ctx context.Context, c Call, do func(*work) error) 
 	return w.keepEvents()
 }
 
-// keepEvents writes the events to the audit log. Tokens name their client by its
+// actor is the caller as the audit log names it. Tokens name their client by its
 // client id, which may change; the log has the application's id.
+func (w *work) actor() (schemas.Actor, error) {
+	actor := w.call.Actor
+	if actor.Client == "" || w.logged != nil {
+		return *cmp.Or(w.logged, &actor), nil
+	}
+	app, err := store.Applications().Find(w.ctx, w.tx, "clientId", actor.Client)
+	if err != nil {
+		return actor, err
+	}
+	if app != nil && actor.Type == schemas.ApplicationActor {
+		actor.ID = app.ID
+	}
+	if app != nil {
+		actor.Client = app.ID
+	}
+	w.logged = &actor
+	return actor, nil
+}
+
+// act tells the store on whose behalf it writes.
+func (w *work) act() error {
+	actor, err := w.actor()
+	w.tx.As(w.call.Session, schemas.Event{Actor: actor, ApplicationID: actor.Client, TraceID: w.call.TraceID})
+	return err
+}
+
+// apply applies changes on behalf of the caller.
+func (w *work) apply(changes ...schemas.Change) error {
+	if err := w.act(); err != nil {
+		return err
+	}
+	return w.tx.Apply(changes)
+}
+
+// keepEvents writes the events to the audit log.
 func (w *work) keepEvents() error {
 	if len(w.events) == 0 {
 		return nil
 	}
-	actor := w.call.Actor
-	if actor.Client != "" {
-		app, err := store.Applications().Find(w.ctx, w.tx, "clientId", actor.Client)
-		if err != nil {
-			return err
-		}
-		if app != nil && actor.Type == schemas.ApplicationActor {
-			actor.ID = app.ID
-		}
-		if app != nil {
-			actor.Client = app.ID
-		}
+	actor, err := w.actor()
+	if err != nil {
+		return err
 	}
 	for _, e := range w.events {
 		e.Actor, e.ApplicationID = actor, actor.Client

@@ -218,7 +218,7 @@ func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, cr
 		UserID:     credential.UserID,
 		Credential: credential,
 		// The highest count ever seen is kept, so that a clone stays visible.
-		Use:              schemas.UseCredential{ID: credential.ID, SignCount: max(count, credential.SignCount), BackupState: data.Flags.HasBackupState(), At: now.UTC()},
+		Use:              schemas.UseCredential{ID: credential.ID, SignCount: max(count, credential.SignCount), BackupState: data.Flags.HasBackupState(), At: now.UTC(), MustGrow: c.policy.CounterRegression == Refuse},
 		UserVerified:     data.Flags.HasUserVerified(),
 		Origin:           parsed.Response.CollectedClientData.Origin,
 		CounterRegressed: regressed,

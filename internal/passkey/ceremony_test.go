@@ -107,7 +107,7 @@ func TestVerified(t *testing.T) {
 			}
 			want := &passkey.Verified{
 				UserID: alice, Credential: credential, UserVerified: test.uv, Origin: site, Methods: test.methods, ACR: test.acr,
-				Use: schemas.UseCredential{ID: credential.ID, SignCount: test.count, BackupState: test.synced, At: noon},
+				Use: schemas.UseCredential{ID: credential.ID, SignCount: test.count, BackupState: test.synced, At: noon, MustGrow: true},
 			}
 			if !reflect.DeepEqual(v, want) {
 				t.Errorf("expected\n%+v\ngot\n%+v", want, v)

@@ -58,12 +58,19 @@ func HasPassword(ctx context.Context, r Reader, userID string) (has bool, err er
 	return has, nil
 }
 
-// RemovePassword takes a user's password away; that there is none is no error.
-func RemovePassword(t *Tx, userID string) error {
+// RemovePassword takes a user's password away, and ends the runs of the user and the
+// sessions that rest on it; that there is none is no error.
+func RemovePassword(t *Tx, userID string, at time.Time) error {
+	if _, err := t.tx.lockUser(userID); err != nil {
+		return err
+	}
 	if _, err := t.exec("DELETE FROM passwords WHERE user_id = ?", userID); err != nil {
 		return fmt.Errorf("store: removing a password: %w", err)
 	}
-	return nil
+	if err := EndRuns(t, userID); err != nil {
+		return err
+	}
+	return t.tx.endSessionsOn(userID, schemas.Proof{Kind: schemas.PasswordProof}, at)
 }
 
 // TakenAttributes returns those attributes of which another user has the value:

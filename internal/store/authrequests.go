@@ -107,8 +107,16 @@ func scanAuthRequest(row scanner, unknown error) (*schemas.AuthRequest, error) {
 }
 
 // grantAuthRequest says whether nothing is there to grant, but not whether it was
-// done: see schemas.GrantAuthRequest.
+// done: see schemas.GrantAuthRequest. A session that ends just afterwards ends what
+// was granted in it: see joinSession.
 func (t *tx) grantAuthRequest(c schemas.GrantAuthRequest) error {
+	live, err := t.hasProof(c.Grant.UserID, schemas.Proof{Kind: schemas.SessionProof, Of: c.Grant.SessionID})
+	if err != nil {
+		return fmt.Errorf("store: looking for the session of a grant: %w", err)
+	}
+	if !live {
+		return schemas.ErrSuperseded()
+	}
 	return t.decideAuthRequest(updateGrant, c.ID, c.BrowserHash, c.At, c.Grant)
 }
 

@@ -25,6 +25,10 @@ func (t *tx) applyOne(change schemas.Change) error {
 		return t.verifyEmail(c)
 	case schemas.SetPassword:
 		return t.setPassword(c)
+	case schemas.RehashPassword:
+		return t.rehashPassword(c)
+	case schemas.RequireProofs:
+		return t.requireProofs(c)
 	case schemas.CreateCredential:
 		return t.createCredential(c.Credential)
 	case schemas.UseCredential:

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -25,9 +26,11 @@ const (
 	// cloned authenticator.
 	updateCredentialUse query = `UPDATE credentials SET
 		sign_count = CASE WHEN sign_count < ? THEN ? ELSE sign_count END,
-		backup_state = ?,
+		backup_state = CASE WHEN last_used_at IS NULL OR last_used_at <= ? THEN ? ELSE backup_state END,
 		last_used_at = CASE WHEN last_used_at IS NULL OR last_used_at < ? THEN ? ELSE last_used_at END
-		WHERE id = ?`
+		WHERE id = ? AND sign_count < ?`
+
+	selectCredentialOwner query = `SELECT user_id FROM credentials WHERE id = ?`
 
 	updateCredentialName query = `UPDATE credentials SET name = ? WHERE id = ?`
 	deleteCredential     query = `DELETE FROM credentials WHERE id = ?`
@@ -113,7 +116,28 @@ func (t *tx) createCredential(c schemas.Credential) error {
 
 func (t *tx) useCredential(c schemas.UseCredential) error {
 	count, at := int64(c.SignCount), micros(c.At)
-	return t.changeCredential(updateCredentialUse, count, count, c.BackupState, at, at, blob(c.ID))
+	below := int64(math.MaxInt64) // any count will do
+	if c.MustGrow {
+		below = max(count, 1) // an authenticator without a counter shows 0 each time
+	}
+	err := t.changeCredential(updateCredentialUse, count, count, at, c.BackupState, at, at, blob(c.ID), below)
+	if !c.MustGrow || !schemas.HasCode(err, schemas.CodeCredentialNotFound) {
+		return err
+	}
+	if _, unknown := t.owner(selectCredentialOwner, blob(c.ID)); unknown != nil {
+		return err
+	}
+	return schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed,
+		"This passkey was used at the same moment with a signature counter that is not lower, as by a copied authenticator. Try again.")
+}
+
+// owner returns whose a credential is, by a query for the user's id. If there is no
+// such credential the error is sql.ErrNoRows.
+func (t *tx) owner(q query, id any) (userID string, err error) {
+	if err := t.row(q, id).Scan(&userID); err != nil {
+		return "", fmt.Errorf("store: looking whose a credential is: %w", err)
+	}
+	return userID, nil
 }
 
 func (t *tx) renameCredential(c schemas.RenameCredential) error {
@@ -121,7 +145,20 @@ func (t *tx) renameCredential(c schemas.RenameCredential) error {
 }
 
 func (t *tx) deleteCredential(c schemas.DeleteCredential) error {
-	return t.changeCredential(deleteCredential, blob(c.ID))
+	userID, err := t.owner(selectCredentialOwner, blob(c.ID))
+	if errors.Is(err, sql.ErrNoRows) {
+		return errNoCredential()
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := t.lockUser(userID); err != nil {
+		return err
+	}
+	if err := t.changeCredential(deleteCredential, blob(c.ID)); err != nil {
+		return err
+	}
+	return t.endSessionsOn(userID, schemas.Proof{Kind: schemas.PasskeyProof, Of: c.ID.String()}, c.At)
 }
 
 // changeCredential runs a statement that changes one passkey.

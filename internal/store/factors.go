@@ -17,9 +17,7 @@ const (
 
 	selectTOTP query = `SELECT ` + totpColumns + ` FROM totp WHERE user_id = ?`
 
-	upsertTOTP query = `INSERT INTO totp (` + totpColumns + `) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, last_step = excluded.last_step,
-		created_at = excluded.created_at, last_used_at = excluded.last_used_at`
+	insertTOTP query = `INSERT INTO totp (` + totpColumns + `) VALUES (?, ?, ?, ?, ?)`
 
 	// The condition is what makes a code good once (RFC 6238 §5.2): of two who
 	// bring it at the same time the second waits, and finds the step used.
@@ -134,12 +132,16 @@ func orNone(c schemas.RecoveryCodes) *schemas.RecoveryCodes {
 	return &c
 }
 
+// setTOTP ends the sessions that rest on the app that is replaced, if there is one.
 func (t *tx) setTOTP(app schemas.TOTP) error {
+	if err := t.deleteTOTP(schemas.DeleteTOTP{UserID: app.UserID, At: app.CreatedAt}); err != nil {
+		return err
+	}
 	used := sql.NullInt64{}
 	if app.LastUsedAt != nil {
 		used = sql.NullInt64{Int64: micros(*app.LastUsedAt), Valid: true}
 	}
-	_, err := t.exec(upsertTOTP, app.UserID, blob(app.Secret), app.LastStep, micros(app.CreatedAt), used)
+	_, err := t.exec(insertTOTP, app.UserID, blob(app.Secret), app.LastStep, micros(app.CreatedAt), used)
 	return aboutUser(err, "keeping an authenticator app")
 }
 
@@ -149,18 +151,30 @@ func (t *tx) useTOTP(c schemas.UseTOTP) error {
 }
 
 func (t *tx) deleteTOTP(c schemas.DeleteTOTP) error {
-	_, err := t.exec(deleteTOTP, c.UserID)
-	return aboutUser(err, "removing an authenticator app")
+	return t.removeFactor(deleteTOTP, c.UserID, schemas.TOTPProof, c.At)
 }
 
-// setRecoveryCodes locks the user: of two sets that are given at the same time the
-// later one must find the earlier, and void it.
-func (t *tx) setRecoveryCodes(c schemas.SetRecoveryCodes) error {
-	if _, err := t.lockUser(c.UserID); err != nil {
+// removeFactor removes what a user has of a kind, and ends the sessions that rest on
+// it, if there was any.
+func (t *tx) removeFactor(q query, userID string, kind schemas.ProofKind, at time.Time) error {
+	if _, err := t.lockUser(userID); err != nil {
 		return err
 	}
-	if _, err := t.exec(deleteRecoveryCodes, c.UserID); err != nil {
-		return fmt.Errorf("store: voiding recovery codes: %w", err)
+	n, err := t.exec(q, userID)
+	if err != nil {
+		return fmt.Errorf("store: removing a second factor: %w", err)
+	}
+	if n == 0 {
+		return nil
+	}
+	return t.endSessionsOn(userID, schemas.Proof{Kind: kind}, at)
+}
+
+// setRecoveryCodes voids the codes there are, for which the user is locked: of two
+// sets that are given at the same time the later one must find the earlier.
+func (t *tx) setRecoveryCodes(c schemas.SetRecoveryCodes) error {
+	if err := t.removeFactor(deleteRecoveryCodes, c.UserID, schemas.RecoveryProof, c.At); err != nil {
+		return err
 	}
 	for _, hash := range slices.SortedFunc(slices.Values(c.Hashes), bytes.Compare) {
 		if _, err := t.exec(insertRecoveryCode, c.UserID, hash, micros(c.At)); err != nil {
@@ -176,8 +190,7 @@ func (t *tx) useRecoveryCode(c schemas.UseRecoveryCode) error {
 }
 
 func (t *tx) deleteRecoveryCodes(c schemas.DeleteRecoveryCodes) error {
-	_, err := t.exec(deleteRecoveryCodes, c.UserID)
-	return aboutUser(err, "removing recovery codes")
+	return t.removeFactor(deleteRecoveryCodes, c.UserID, schemas.RecoveryProof, c.At)
 }
 
 // usedOnce is what comes of using up a code: n is how many were.

@@ -222,5 +222,6 @@ func attempt(t *tx, do func(*tx) error) (err error) {
 			err = fmt.Errorf("store: a write panicked: %v\n%s", v, debug.Stack())
 		}
 	}()
+	t.acting = acting{} // SQLite commits the writes of many callers in one transaction
 	return do(t)
 }

@@ -3,7 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -25,6 +29,13 @@ const (
 	selectIssuer query = `SELECT issuer FROM identity_providers WHERE id = ?`
 
 	deleteIdentity query = `DELETE FROM identities WHERE id = ?`
+
+	selectIdentityOwner query = `SELECT user_id FROM identities WHERE id = ?`
+
+	// As lockUser, for all who have an identity at a provider.
+	lockLinked = `UPDATE users SET updated_at = updated_at WHERE id IN (SELECT user_id FROM identities WHERE provider_id = ?)`
+
+	selectLinkedSessions = `SELECT i.id, s.user_id FROM identities i CROSS JOIN sessions s WHERE i.provider_id = ? AND s.user_id = i.user_id ORDER BY i.id`
 )
 
 // Identity returns the identity of the subject at the provider, nil if nobody has
@@ -71,12 +82,31 @@ func CountIdentities(ctx context.Context, r Reader, providerID string) (n int, e
 	return n, nil
 }
 
-// UnlinkIdentities takes the identities at a provider from their users, and returns
-// how many there were.
-func UnlinkIdentities(t *Tx, providerID string) (n int, err error) {
+// UnlinkIdentities takes the identities at a provider from their users, ends the
+// sessions that rest on them, and returns how many identities there were.
+func UnlinkIdentities(t *Tx, providerID string, at time.Time) (n int, err error) {
+	if _, err := t.exec(lockLinked, providerID); err != nil {
+		return 0, fmt.Errorf("store: locking the users of an identity provider: %w", err)
+	}
+	signedIn := map[string]string{} // users with sessions, by their identities
+	err = rows(t.tx.ctx, t, func(row scanner) error {
+		var identity, user string
+		err := row.Scan(&identity, &user)
+		signedIn[identity] = user
+		return err
+	}, selectLinkedSessions, providerID)
+	if err != nil {
+		return 0, err
+	}
 	unlinked, err := t.exec("DELETE FROM identities WHERE provider_id = ?", providerID)
 	if err != nil {
 		return 0, fmt.Errorf("store: unlinking identities: %w", err)
+	}
+	for _, identity := range slices.Sorted(maps.Keys(signedIn)) {
+		gone := schemas.Proof{Kind: schemas.IdentityProof, Of: identity}
+		if err := t.tx.endSessionsOn(signedIn[identity], gone, at); err != nil {
+			return 0, err
+		}
 	}
 	return int(unlinked), nil
 }
@@ -156,8 +186,18 @@ func (t *tx) useIdentity(c schemas.UseIdentity) error {
 }
 
 func (t *tx) unlinkIdentity(c schemas.UnlinkIdentity) error {
+	userID, err := t.owner(selectIdentityOwner, c.ID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := t.lockUser(userID); err != nil {
+		return err
+	}
 	if _, err := t.exec(deleteIdentity, c.ID); err != nil {
 		return fmt.Errorf("store: unlinking an identity: %w", err)
 	}
-	return nil
+	return t.endSessionsOn(userID, schemas.Proof{Kind: schemas.IdentityProof, Of: c.ID}, c.At)
 }

@@ -80,7 +80,7 @@ func testUpgradedUsers(t *testing.T, s *store.Store) {
 	found, err := s.UserByAttribute(t.Context(), "username", "admin")
 	noError(t, err)
 	equal(t, "the administrator by name", found, &root)
-	hash, err := s.PasswordHash(t.Context(), rootID)
+	hash, _, err := s.PasswordHash(t.Context(), rootID)
 	noError(t, err)
 	equal(t, "the password", hash, "$argon2id$x")
 	keys, err := s.Credentials(t.Context(), annID)

@@ -24,7 +24,7 @@ func TestPointReadsUseIndexes(t *testing.T) {
 			if whole[q] {
 				continue
 			}
-			for _, step := range wholeTables(t, s, string(q), plan(t, s, string(q))) {
+			for _, step := range wholeTables(t, s, q.of("sqlite"), plan(t, s, q.of("sqlite"))) {
 				t.Errorf("%s\nreads a whole table: %s", q, step)
 			}
 		}

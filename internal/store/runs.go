@@ -60,6 +60,10 @@ func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.
 		return s.writer.single(ctx, func(t *tx) error { return t.putRun(run) })
 	}
 	return s.writer.write(ctx, func(t *tx) error {
+		t.acting = actingOf(run.ID, changes)
+		if err := t.lockFirst(changes); err != nil {
+			return err
+		}
 		if err := t.putRun(run); err != nil {
 			return err
 		}
@@ -69,20 +73,21 @@ func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.
 
 // Apply applies changes that belong to no run, together or not at all.
 func (s *Store) Apply(ctx context.Context, changes []schemas.Change) error {
-	return s.writer.write(ctx, func(t *tx) error { return t.apply(changes) })
+	return s.writer.write(ctx, func(t *tx) error {
+		t.acting = actingOf("", changes)
+		if err := t.lockFirst(changes); err != nil {
+			return err
+		}
+		return t.apply(changes)
+	})
 }
 
 // EndRuns ends the runs that are about a user and under way.
-func EndRuns(t *Tx, userID string) error {
-	if _, err := t.exec("DELETE FROM runs WHERE user_id = ? AND status = ?", userID, string(schemas.Incomplete)); err != nil {
-		return fmt.Errorf("store: ending the runs of a user: %w", err)
-	}
-	return nil
-}
+func EndRuns(t *Tx, userID string) error { return t.tx.endRuns(userID) }
 
-// putRun is first in its transaction: in PostgreSQL it locks the run's row, so
-// that of two commits of one revision the second finds that it came too late
-// before it has changed anything else.
+// putRun is the first write in its transaction: in PostgreSQL it locks the run's
+// row, so that of two commits of one revision the second finds that it came too
+// late before it has changed anything else.
 func (t *tx) putRun(run *schemas.Run) error {
 	var n int64
 	var err error

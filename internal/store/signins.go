@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	sessionColumns = `id, user_id, application_id, amr, acr, client, created_at, expires_at`
+	sessionColumns = `id, user_id, application_id, amr, acr, client, created_at, expires_at, proofs`
 
 	selectSessions = `SELECT ` + sessionColumns + ` FROM sessions WHERE user_id = ? AND expires_at > ?
 		ORDER BY created_at DESC, id DESC`
 
-	insertSession query = `INSERT INTO sessions (` + sessionColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+	insertSession query = `INSERT INTO sessions (` + sessionColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 	insertRevokedToken query = `INSERT INTO revoked_tokens (id, expires_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING`
 
@@ -93,9 +93,13 @@ func (s *Store) BindSession(ctx context.Context, id string, hash []byte) (bound 
 
 func scanSession(row scanner, s *schemas.Session) error {
 	var amr sql.NullString
-	err := row.Scan(&s.ID, &s.UserID, &s.ApplicationID, &amr, &s.ACR, &s.Client, (*instant)(&s.CreatedAt), (*instant)(&s.ExpiresAt))
+	var proofs []byte
+	err := row.Scan(&s.ID, &s.UserID, &s.ApplicationID, &amr, &s.ACR, &s.Client, (*instant)(&s.CreatedAt), (*instant)(&s.ExpiresAt), &proofs)
+	if err != nil {
+		return err
+	}
 	s.AMR = list(amr)
-	return err
+	return parse(proofs, &s.Proofs)
 }
 
 func (t *tx) startSession(s schemas.Session) error {
@@ -103,7 +107,11 @@ func (t *tx) startSession(s schemas.Session) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(insertSession, s.ID, s.UserID, s.ApplicationID, amr, s.ACR, s.Client, micros(s.CreatedAt), micros(s.ExpiresAt))
+	proofs, err := document(s.Proofs)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(insertSession, s.ID, s.UserID, s.ApplicationID, amr, s.ACR, s.Client, micros(s.CreatedAt), micros(s.ExpiresAt), proofs)
 	if isForeignKeyViolation(err) {
 		return errNoUser()
 	}

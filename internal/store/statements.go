@@ -4,12 +4,25 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 )
 
 // query is the text of one SQL statement, with ? for its parameters.
 type query string
+
+// forShare ends a query that has writers of the row wait for the end of the
+// transaction. SQLite, which has one writer, does not know it.
+const forShare = " FOR SHARE"
+
+// of is the query as the database of a driver understands it.
+func (q query) of(driver string) string {
+	if driver == "sqlite" {
+		return strings.TrimSuffix(string(q), forShare)
+	}
+	return string(q)
+}
 
 // statements are queries prepared on a pool. They are prepared when the store
 // is opened, so that a mistake in one shows at once, and never change.
@@ -25,7 +38,7 @@ func prepare(ctx context.Context, db *pool, lists ...[]query) (statements, error
 	prepared := statements{}
 	for _, list := range lists {
 		for _, q := range list {
-			stmt, err := db.PreparexContext(ctx, sqlx.Rebind(bind, string(q)))
+			stmt, err := db.PreparexContext(ctx, sqlx.Rebind(bind, q.of(db.DriverName())))
 			if err != nil {
 				return nil, fmt.Errorf("store: preparing %q: %w", q, err)
 			}
@@ -57,7 +70,7 @@ func writeQueries() []query {
 	return []query{
 		upsertInstance, deleteInstance, deleteOldInstances,
 		insertRun, updateRun, deleteExpiredRuns,
-		insertUser, selectUniqueAttributes, insertIdentifier, insertUniqueValue, upsertPassword,
+		insertUser, selectUniqueAttributes, insertIdentifier, insertUniqueValue, upsertPassword, updatePasswordHash,
 		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
 		insertSession, deleteSession, lockSession, insertSessionClient, selectSessionClients, deleteExpiredSessions, insertRevokedToken, deleteExpiredRevocations,
 		bindSession, prolongSession,
@@ -70,12 +83,14 @@ func writeQueries() []query {
 		prolongLease,
 		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
 		upsertConsent,
-		upsertTOTP, updateTOTPUse, deleteTOTP,
+		insertTOTP, updateTOTPUse, deleteTOTP,
 		insertRecoveryCode, updateRecoveryCodeUse, deleteRecoveryCodes,
 		upsertIdentity, selectIssuer, updateIdentityUse, deleteIdentity,
 		upsertFailedGuess, deleteFailedGuesses, deleteOldFailedGuesses,
 		lockUser, updateUserAttributes, deleteIdentifiers, deleteUniqueValues, deleteEmails,
 		deleteIdentifier, insertEmail, selectEmailHolders,
+		shareUser, selectProofPassword, selectProofPasskey, selectProofTOTP, selectProofRecovery, selectProofIdentity, selectProofSession, selectUser,
+		selectOwnSessions, updateSessionProofs, deleteOtherRuns, selectCredentialOwner, selectIdentityOwner,
 	}
 }
 
@@ -116,6 +131,7 @@ type tx struct {
 	ctx      context.Context
 	sql      *sql.Tx
 	prepared statements
+	acting   acting
 }
 
 // exec runs a statement and returns how many rows it changed.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,13 +19,15 @@ const (
 	selectUserByIdentifier query = `SELECT ` + userColumns + ` FROM user_identifiers i
 		JOIN users u ON u.id = i.user_id WHERE i.value = ?`
 
-	selectPassword query = `SELECT hash FROM passwords WHERE user_id = ?`
+	selectPassword query = `SELECT hash, id FROM passwords WHERE user_id = ?`
 
 	insertUser query = `INSERT INTO users (id, type, ou_id, attributes, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 
-	upsertPassword query = `INSERT INTO passwords (user_id, hash, set_at) VALUES (?, ?, ?)
-		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, set_at = excluded.set_at`
+	upsertPassword query = `INSERT INTO passwords (user_id, id, hash, set_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (user_id) DO UPDATE SET id = excluded.id, hash = excluded.hash, set_at = excluded.set_at`
+
+	updatePasswordHash query = `UPDATE passwords SET hash = ? WHERE user_id = ? AND hash = ?`
 )
 
 // User returns the user; an unknown one is user_not_found, Class NotFound.
@@ -59,16 +62,17 @@ func (s *Store) UserByAttribute(ctx context.Context, attribute, value string) (*
 }
 
 // PasswordHash returns the hash of the user's password in PHC string format, ""
-// when the user has none or is unknown.
-func (s *Store) PasswordHash(ctx context.Context, userID string) (hash string, err error) {
+// when the user has none or is unknown, and the id of the password: see
+// schemas.SetPassword.
+func (s *Store) PasswordHash(ctx context.Context, userID string) (hash, id string, err error) {
 	if !storable(userID) {
-		return "", nil
+		return "", "", nil
 	}
-	err = s.row(ctx, selectPassword, userID).Scan(&hash)
+	err = s.row(ctx, selectPassword, userID).Scan(&hash, &id)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("store: reading a password hash: %w", err)
+		return "", "", fmt.Errorf("store: reading a password hash: %w", err)
 	}
-	return hash, nil
+	return hash, id, nil
 }
 
 func scanUser(row scanner) (*schemas.User, error) {
@@ -130,13 +134,28 @@ func (t *tx) createUser(u schemas.User) error {
 	return t.claim(&u)
 }
 
+// setPassword ends what somebody may have begun who knew the old password.
 func (t *tx) setPassword(c schemas.SetPassword) error {
-	_, err := t.exec(upsertPassword, c.UserID, c.Hash, micros(c.At))
-	if isForeignKeyViolation(err) {
-		return errNoUser()
+	if _, err := t.lockUser(c.UserID); err != nil {
+		return err
 	}
-	if err != nil {
+	if _, err := t.exec(upsertPassword, c.UserID, cmp.Or(c.ID, schemas.NewID()), c.Hash, micros(c.At)); err != nil {
 		return fmt.Errorf("store: setting a password: %w", err)
+	}
+	if err := t.endRuns(c.UserID); err != nil {
+		return err
+	}
+	if err := t.endOtherSessions(c.UserID, newPassword, c.At); err != nil {
+		return err
+	}
+	return t.endSessionsOn(c.UserID, schemas.Proof{Kind: schemas.PasswordProof}, c.At) // those that live on forget the old one
+}
+
+// rehashPassword replaces a hash unless the stored one has changed. It needs no lock
+// on the user: what the password is stays the same.
+func (t *tx) rehashPassword(c schemas.RehashPassword) error {
+	if _, err := t.exec(updatePasswordHash, c.Hash, c.UserID, c.Verified); err != nil {
+		return fmt.Errorf("store: replacing a password hash: %w", err)
 	}
 	return nil
 }

@@ -230,6 +230,9 @@ func (p *Provider) grantBy(ctx context.Context, req *schemas.AuthRequest, assert
 	err = p.Authorization.Requests.Apply(ctx, []schemas.Change{
 		schemas.GrantAuthRequest{ID: req.ID, Grant: grant, BrowserHash: req.BrowserHash, At: now},
 	})
+	if schemas.HasCode(err, schemas.CodeSuperseded) {
+		return errToken(http.StatusUnauthorized, codeInvalidToken, "the session of the assertion has ended")
+	}
 	req.Grant = &grant
 	return err
 }

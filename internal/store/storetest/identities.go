@@ -140,7 +140,7 @@ func testIdentitiesGo(t *testing.T, s *store.Store) {
 	}
 	wantError(t, s.Apply(ctx, of("https://login.example.org/")), schemas.NotFound, schemas.CodeProviderNotFound)
 	must(t, s.Apply(ctx, of(corp.Issuer)))
-	update(t, s, func(tx *store.Tx) error { _, err := store.UnlinkIdentities(tx, corpID); return err })
+	update(t, s, func(tx *store.Tx) error { _, err := store.UnlinkIdentities(tx, corpID, noon()); return err })
 	for _, odd := range []string{"a\x00b", "\xff"} {
 		wantError(t, s.Apply(ctx, link(newIdentity(ann.ID, odd))), schemas.Invalid, schemas.CodeInvalidRequest)
 	}

@@ -18,7 +18,7 @@ type RunStore interface {
 	Apply(ctx context.Context, changes []schemas.Change) error
 	User(ctx context.Context, id string) (*schemas.User, error)
 	UserByAttribute(ctx context.Context, attribute, value string) (*schemas.User, error)
-	PasswordHash(ctx context.Context, userID string) (string, error)
+	PasswordHash(ctx context.Context, userID string) (hash, id string, err error)
 	Credentials(ctx context.Context, userID string) ([]schemas.Credential, error)
 	Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
 	TOTP(ctx context.Context, userID string) (*schemas.TOTP, error)
@@ -56,6 +56,9 @@ func Runs(t *testing.T, open func(t *testing.T) RunStore) {
 		{"of users who link an identity at once one has it", testIdentityRace},
 		{"attributes change one by one", testUpdateUser},
 		{"of users who take a name at once one does", testUpdateUserRace},
+		{"what rests on a credential needs it", testRequireProofs},
+		{"proofs name what a commit makes", testProofsOfOneCommit},
+		{"a hash is replaced if it is the verified one", testRehash},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
 	}
@@ -161,7 +164,7 @@ func testAtomic(t *testing.T, s RunStore) {
 	_, err = s.UserByAttribute(ctx, "username", "bob")
 	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
 	for _, id := range []string{taken.ID, free.ID} {
-		hash, err := s.PasswordHash(ctx, id)
+		hash, _, err := s.PasswordHash(ctx, id)
 		must(t, err)
 		wantEqual(t, "the password", hash, "")
 	}

@@ -56,6 +56,10 @@ func ofUsers() []test {
 		{"audit 02: of users who verify one address at once one has it", testEmailRace},
 		{"changes about nobody are refused", testUnknownUser},
 		{"the whole identifier counts", testOddIdentifiers},
+		{"sessions end with the credential they rest on", testSessionsEndWithCredentials},
+		{"the acting session lives on", testActingSession},
+		{"a new password ends sessions and runs", testPasswordEnds},
+		{"signature counters grow", testMustGrow},
 	}
 }
 
@@ -199,7 +203,7 @@ func testUnstorable(t *testing.T, s *store.Store) {
 		wantError(t, err, schemas.NotFound, schemas.CodeFlowNotFound)
 		_, err = s.Credential(ctx, schemas.Bytes(odd))
 		wantError(t, err, schemas.NotFound, schemas.CodeCredentialNotFound)
-		_, err = s.PasswordHash(ctx, odd)
+		_, _, err = s.PasswordHash(ctx, odd)
 		must(t, err)
 		_, err = s.IdentityProvider(ctx, odd)
 		wantError(t, err, schemas.NotFound, schemas.CodeProviderNotFound)

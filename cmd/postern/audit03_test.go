@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// These tests are named after findings 3 and 10 of the security audit of November
+// 2026: a sign-in that was under way while a credential was changed went on as if
+// it had not been.
+
+const newPassword = "Tarn-ferry-slate-41"
+
+// interject has do called between the decision of the last step of a run and its
+// commit, as if that had taken long. It must come before the first run.
+func (w *rig) interject(do func()) {
+	kind := *w.kinds["authorization-code"]
+	build := kind.New
+	kind.New = func(c *engine.Config) (engine.Executor, []schemas.Problem) {
+		inner, problems := build(c)
+		return interjection{inner, do}, problems
+	}
+	w.kinds["authorization-code"] = &kind
+}
+
+type interjection struct {
+	engine.Executor
+	do func()
+}
+
+func (i interjection) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
+	d, err := i.Executor.Execute(ctx, v)
+	i.do()
+	return d, err
+}
+
+// plainID is the id of the application that signInAs signs in to.
+const plainID = "01a00000-0000-7000-8000-0000000000f1"
+
+// signInAs signs in with a password, and returns the last reply.
+func (w *rig) signInAs(name, password string) (status int, said string) {
+	w.t.Helper()
+	var s schemas.Step
+	w.post("/flow/execute", map[string]string{"applicationId": plainID, "flowType": "AUTHENTICATION"}, &s)
+	s = w.answer(s, "password", nil)
+	return w.attempt("/flow/execute", "", map[string]any{"executionId": s.ExecutionID, "challengeToken": s.ChallengeToken, "action": "continue",
+		"inputs": map[string]string{"username": name, "password": password}})
+}
+
+// setPassword replaces the password of a user as an administrator does.
+func (w *rig) setPassword(userID, password, token string) {
+	w.t.Helper()
+	w.put("/users/"+userID, fmt.Sprintf(`{"type":"Person","attributes":{"username":"pat","password":%q}}`, password), token)
+}
+
+// call sends JSON with a token.
+func (w *rig) call(method, path, token, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	rec := httptest.NewRecorder()
+	w.http.ServeHTTP(rec, r)
+	return rec
+}
+
+// put replaces a resource.
+func (w *rig) put(path, body, token string) {
+	w.t.Helper()
+	if rec := w.call(http.MethodPut, path, token, body); rec.Code != http.StatusOK {
+		w.t.Errorf("PUT %s: %d %s", path, rec.Code, rec.Body)
+	}
+}
+
+// userNamed is the id of a user.
+func (w *rig) userNamed(name string) string {
+	w.t.Helper()
+	u, err := w.store.UserByAttribute(context.Background(), "username", name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return u.ID
+}
+
+// liveSessions are the sessions of a user.
+func (w *rig) liveSessions(userID string) []schemas.Session {
+	w.t.Helper()
+	found, err := store.SessionsOf(context.Background(), w.store, userID, time.Now())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return found
+}
+
+// costlier is another instance on the same store, where hashes are to cost more than
+// those that are stored.
+func costlier(t *testing.T, one *rig) *rig {
+	t.Helper()
+	cfg := *one.cfg
+	cfg.Password.Iterations++
+	h, err := openHouse(t.Context(), &cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.close)
+	return &rig{house: h, t: t, http: h.handler(), origin: one.origin, device: one.device}
+}
+
+// onEach runs a test on both databases, with two instances on each.
+func onTwoInstances(t *testing.T, test func(t *testing.T, one, two *rig)) {
+	for _, driver := range []string{"sqlite", "postgres"} {
+		t.Run(driver, func(t *testing.T) {
+			one, two := twoInstances(t, driver)
+			one.create(one.directory.Applications, `{"id":"`+plainID+`","name":"Plain"}`)
+			two.device = one.device
+			test(t, one, two)
+		})
+	}
+}
+
+// A sign-in with the old password that verified it before an administrator replaced
+// it stores nothing, starts no session and gets no assertion, also where the hash was
+// to be renewed.
+func TestAudit03OldPasswordCannotUndoAReset(t *testing.T) {
+	onTwoInstances(t, func(t *testing.T, one, _ *rig) {
+		raised, pat, admin := costlier(t, one), one.userNamed("pat"), one.admin()
+		once := sync.OnceFunc(func() { one.setPassword(pat, newPassword, admin) })
+		raised.interject(once)
+		if status, said := raised.signInAs("pat", rpPassword); through(status, said) || !strings.Contains(said, schemas.CodeSuperseded) {
+			t.Errorf("the sign-in that was under way: %d %s", status, said)
+		}
+		if left := one.liveSessions(pat); len(left) > 0 {
+			t.Errorf("sessions go on: %+v", left)
+		}
+		if status, said := one.signInAs("pat", rpPassword); through(status, said) {
+			t.Errorf("the old password signs in: %d %s", status, said)
+		}
+		if status, said := one.signInAs("pat", newPassword); !through(status, said) {
+			t.Errorf("the new password does not sign in: %d %s", status, said)
+		}
+	})
+}
+
+// The hash of a password is renewed, once, by however many sign-ins at the same time,
+// and none of them fails for it.
+func TestAudit03HashesAreStillRenewed(t *testing.T) {
+	onTwoInstances(t, func(t *testing.T, one, _ *rig) {
+		raised, pat := costlier(t, one), one.userNamed("pat")
+		before, id, err := one.store.PasswordHash(t.Context(), pat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range 6 {
+			all.Go(func() {
+				if status, said := raised.signInAs("pat", rpPassword); !through(status, said) {
+					t.Errorf("%d %s", status, said)
+				}
+			})
+		}
+		all.Wait()
+		after, same, err := one.store.PasswordHash(t.Context(), pat)
+		if err != nil || after == before || same != id {
+			t.Errorf("the hash was %s and is %s; the password was %q and is %q, %v", before, after, id, same, err)
+		}
+		if n := len(one.liveSessions(pat)); n != 6 {
+			t.Errorf("%d sessions, want 6: a new hash of the same password ends none", n)
+		}
+	})
+}
+
+// Whatever a sign-in rests on, it issues nothing once that is gone.
+func TestAudit10SignInRestsOnCurrentCredentials(t *testing.T) {
+	for name, change := range map[string]func(w *rig, userID, admin string){
+		"the passkey was removed": func(w *rig, id, admin string) {
+			keys, err := w.store.Credentials(context.Background(), id)
+			if err != nil || len(keys) != 1 {
+				w.t.Fatalf("%d passkeys, %v", len(keys), err)
+			}
+			w.call(http.MethodDelete, "/users/"+id+"/passkeys/"+keys[0].ID.String(), admin, "")
+		},
+		"the user was deleted": func(w *rig, id, admin string) { w.call(http.MethodDelete, "/users/"+id, admin, "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			onTwoInstances(t, func(t *testing.T, one, two *rig) {
+				one.enrol("ada")
+				ada, admin := one.userNamed("ada"), one.admin()
+				two.interject(func() { change(one, ada, admin) })
+				s := two.start(schemas.Authentication)
+				status, said := two.attempt("/flow/execute", "", map[string]any{"executionId": s.ExecutionID, "challengeToken": s.ChallengeToken, "inputs": two.assertion(s)})
+				if through(status, said) || strings.Contains(said, "eyJ") {
+					t.Errorf("%d %s", status, said)
+				}
+				if left := one.liveSessions(ada); slices.ContainsFunc(left, func(s schemas.Session) bool { return slices.Contains(s.AMR, "pop") }) {
+					t.Errorf("sessions go on: %+v", left)
+				}
+			})
+		})
+	}
+}
+
+// Many sign-ins with the old password meet the change of the password on two
+// instances. Whichever comes first, no session of the old password lives on.
+func TestAudit10NoSessionOutlivesItsPassword(t *testing.T) {
+	onTwoInstances(t, func(t *testing.T, one, two *rig) {
+		pat, admin := one.userNamed("pat"), one.admin()
+		passwords := []string{rpPassword, newPassword}
+		rounds := 12
+		if testing.Short() {
+			rounds = 3
+		}
+		for round := range rounds {
+			old, next := passwords[round%2], passwords[(round+1)%2]
+			var all sync.WaitGroup
+			for i := range 8 {
+				w := []*rig{one, two}[i%2]
+				all.Go(func() { w.signInAs("pat", old) })
+			}
+			all.Go(func() { two.setPassword(pat, next, admin) })
+			all.Wait()
+			if left := one.liveSessions(pat); len(left) > 0 {
+				t.Fatalf("round %d: %d sessions of the old password go on", round, len(left))
+			}
+		}
+	})
+}

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// A credential may be changed or removed while a sign-in that rests on it is being
+// decided: verifying takes long, and a run takes minutes. Two locks on the user's
+// row keep the outcome as if one had come after the other. Whatever rests on a
+// credential (a commit with RequireProofs, a session that starts) takes a shared
+// lock; whatever changes or removes a credential, or disables the user, takes an
+// exclusive one. So either the change comes first, and the sign-in finds it and
+// fails; or the sign-in comes first, and the change finds the session and ends it.
+//
+// Every transaction locks in this order, so that no two wait for each other: users,
+// then runs, then sessions, then the rest. SQLite has one writer and needs no locks.
+
+const (
+	// The lock is that of PostgreSQL; see prepare.
+	shareUser query = `SELECT id FROM users WHERE id = ?` + forShare
+
+	selectProofPassword query = `SELECT 1 FROM passwords WHERE user_id = ? AND id = ?`
+	selectProofPasskey  query = `SELECT 1 FROM credentials WHERE user_id = ? AND id = ?`
+	selectProofTOTP     query = `SELECT 1 FROM totp WHERE user_id = ? AND created_at = ?`
+	selectProofRecovery query = `SELECT 1 FROM recovery_codes WHERE user_id = ? AND hash = ?`
+	selectProofIdentity query = `SELECT 1 FROM identities WHERE user_id = ? AND id = ?`
+	selectProofSession  query = `SELECT 1 FROM sessions WHERE user_id = ? AND id = ?`
+
+	selectOwnSessions query = `SELECT ` + sessionColumns + ` FROM sessions WHERE user_id = ? ORDER BY id`
+
+	updateSessionProofs query = `UPDATE sessions SET proofs = ? WHERE id = ?`
+
+	deleteOtherRuns query = `DELETE FROM runs WHERE user_id = ? AND user_id <> '' AND status = 'INCOMPLETE' AND id <> ?`
+)
+
+// acting says on whose behalf a transaction writes: what it does must not end its
+// own run and sessions, and events that follow from it name who caused them.
+type acting struct {
+	run      string
+	sessions []string
+	event    schemas.Event
+}
+
+// actingOf derives the acting run and sessions from what a step changes.
+func actingOf(run string, changes []schemas.Change) acting {
+	a := acting{run: run}
+	for _, change := range changes {
+		switch c := change.(type) {
+		case schemas.RequireProofs:
+			for _, p := range c.Proofs {
+				if p.Kind == schemas.SessionProof {
+					a.sessions = append(a.sessions, p.Of)
+				}
+			}
+		case schemas.RecordEvent:
+			if a.event.ID == "" {
+				a.event = c.Event
+			}
+		}
+	}
+	return a
+}
+
+// lockFirst locks the users whom the changes rest on or write, before anything else
+// is locked. A user that does not exist, or not yet, is no error here.
+func (t *tx) lockFirst(changes []schemas.Change) error {
+	exclusive := map[string]bool{}
+	for _, change := range changes {
+		if id, writes := lockedBy(change); id != "" {
+			exclusive[id] = exclusive[id] || writes
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(exclusive)) {
+		var err error
+		if exclusive[id] {
+			_, err = t.lockUser(id)
+		} else {
+			err = t.shareUser(id)
+		}
+		if err != nil && !schemas.HasCode(err, schemas.CodeUserNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockedBy returns the user whom a change locks, and whether it writes what belongs
+// to the user; "" if it locks none.
+func lockedBy(change schemas.Change) (userID string, writes bool) {
+	switch c := change.(type) {
+	case schemas.RequireProofs:
+		return c.UserID, false
+	case schemas.StartSession:
+		return c.Session.UserID, false
+	case schemas.SetPassword:
+		return c.UserID, true
+	case schemas.SetTOTP:
+		return c.TOTP.UserID, true
+	case schemas.DeleteTOTP:
+		return c.UserID, true
+	case schemas.SetRecoveryCodes:
+		return c.UserID, true
+	case schemas.DeleteRecoveryCodes:
+		return c.UserID, true
+	case schemas.LinkIdentity:
+		return c.Identity.UserID, true
+	case schemas.VerifyEmail:
+		return c.UserID, true
+	case schemas.UpdateUser:
+		return c.UserID, true
+	}
+	return "", false
+}
+
+// shareUser makes sure that the user exists, and has whoever changes what the user
+// signs in with wait for the end of the transaction.
+func (t *tx) shareUser(id string) error {
+	var found string
+	err := t.row(shareUser, id).Scan(&found)
+	if errors.Is(err, sql.ErrNoRows) {
+		return errNoUser()
+	}
+	if err != nil {
+		return fmt.Errorf("store: locking a user: %w", err)
+	}
+	return nil
+}
+
+// requireProofs checks the precondition of what rests on an authentication.
+func (t *tx) requireProofs(c schemas.RequireProofs) error {
+	err := t.shareUser(c.UserID)
+	if schemas.HasCode(err, schemas.CodeUserNotFound) || err == nil && len(c.Proofs) == 0 {
+		return schemas.ErrSuperseded()
+	}
+	if err != nil {
+		return err
+	}
+	for _, p := range c.Proofs {
+		has, err := t.hasProof(c.UserID, p)
+		if err != nil {
+			return fmt.Errorf("store: looking whether a %s is still the user's: %w", p.Kind, err)
+		}
+		if !has {
+			return schemas.ErrSuperseded()
+		}
+	}
+	return nil
+}
+
+// hasProof reports whether a user has the credential that a proof names.
+func (t *tx) hasProof(userID string, p schemas.Proof) (bool, error) {
+	if p.Kind == schemas.EmailProof {
+		u, err := scanUser(t.row(selectUser, userID))
+		return err == nil && schemas.ProofOfEmail(u.Text("email")) == p, err
+	}
+	q, key, err := proofQuery(p)
+	if err != nil {
+		return false, err
+	}
+	var one int
+	err = t.row(q, userID, key).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// proofQuery is how the credential of a proof is found: by the user and a key.
+func proofQuery(p schemas.Proof) (q query, key any, err error) {
+	switch p.Kind {
+	case schemas.PasswordProof:
+		return selectProofPassword, p.Of, nil
+	case schemas.PasskeyProof:
+		id, err := schemas.ParseBytes(p.Of)
+		return selectProofPasskey, blob(id), err
+	case schemas.TOTPProof:
+		at, err := strconv.ParseInt(p.Of, 10, 64)
+		return selectProofTOTP, at, err
+	case schemas.RecoveryProof:
+		hash, err := hex.DecodeString(p.Of)
+		return selectProofRecovery, blob(hash), err
+	case schemas.IdentityProof:
+		return selectProofIdentity, p.Of, nil
+	case schemas.SessionProof:
+		return selectProofSession, p.Of, nil
+	}
+	return "", nil, fmt.Errorf("store: unknown kind of proof %q", p.Kind)
+}

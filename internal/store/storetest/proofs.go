@@ -1,0 +1,246 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// holder is a user who has one credential of every kind, and the proof of each.
+type holder struct {
+	user     schemas.User
+	proofs   map[schemas.ProofKind]schemas.Proof
+	key      schemas.Credential
+	identity schemas.Identity
+	session  schemas.Session
+}
+
+// held are the changes that make the user.
+func held() (h *holder, changes []schemas.Change) {
+	u := newUser("ann")
+	u.Attributes["email"] = "Ann@example.com"
+	h = &holder{user: u, key: newCredential(u.ID), identity: newIdentity(u.ID, "ann"), session: newSignIn(u.ID, noon())}
+	h.session.AMR = []string{"swk", "pop"}
+	app, code, set := newTOTP(u.ID), []byte("the hash of a code"), schemas.SetPassword{UserID: u.ID, ID: schemas.NewID(), Hash: "$argon2id$1", At: noon()}
+	h.proofs = map[schemas.ProofKind]schemas.Proof{
+		schemas.PasswordProof: {Kind: schemas.PasswordProof, Of: set.ID},
+		schemas.PasskeyProof:  {Kind: schemas.PasskeyProof, Of: h.key.ID.String()},
+		schemas.TOTPProof:     schemas.ProofOfTOTP(&app),
+		schemas.RecoveryProof: schemas.ProofOfRecoveryCode(code),
+		schemas.IdentityProof: {Kind: schemas.IdentityProof, Of: h.identity.ID},
+		schemas.EmailProof:    schemas.ProofOfEmail("ann@EXAMPLE.com"),
+		schemas.SessionProof:  {Kind: schemas.SessionProof, Of: h.session.ID},
+	}
+	return h, append(create(u), set, schemas.CreateCredential{Credential: h.key}, schemas.SetTOTP{TOTP: app},
+		schemas.SetRecoveryCodes{UserID: u.ID, Hashes: [][]byte{code}, At: noon()}, schemas.LinkIdentity{Identity: h.identity},
+		schemas.StartSession{Session: h.session})
+}
+
+// changed are the changes by which each kind of credential is replaced or removed.
+func (h *holder) changed() map[schemas.ProofKind][]schemas.Change {
+	later, other := noon().Add(time.Minute), newTOTP(h.user.ID)
+	other.CreatedAt = later
+	return map[schemas.ProofKind][]schemas.Change{
+		schemas.PasswordProof: {schemas.SetPassword{UserID: h.user.ID, Hash: "$argon2id$1", At: noon()}},
+		schemas.PasskeyProof:  {schemas.DeleteCredential{ID: h.key.ID, At: later}},
+		schemas.TOTPProof:     {schemas.SetTOTP{TOTP: other}},
+		schemas.RecoveryProof: {schemas.SetRecoveryCodes{UserID: h.user.ID, Hashes: [][]byte{[]byte("another")}, At: later}},
+		schemas.IdentityProof: {schemas.UnlinkIdentity{ID: h.identity.ID, At: later}},
+		schemas.EmailProof:    {schemas.UpdateUser{UserID: h.user.ID, Attributes: map[string]any{"email": "eve@example.com"}, At: later}},
+		schemas.SessionProof:  {schemas.EndSession{ID: h.session.ID, At: later}},
+	}
+}
+
+func (h *holder) require(proofs ...schemas.Proof) []schemas.Change {
+	return []schemas.Change{schemas.RequireProofs{UserID: h.user.ID, Proofs: proofs, At: noon()}}
+}
+
+// What rests on an authentication is committed while every credential of it is there,
+// and else not at all.
+func testRequireProofs(t *testing.T, s RunStore) {
+	ctx := t.Context()
+	h, changes := held()
+	must(t, s.Apply(ctx, changes))
+	for _, p := range h.proofs {
+		must(t, s.Apply(ctx, h.require(p)))
+	}
+	for kind := range h.proofs {
+		wantError(t, s.Apply(ctx, h.require(schemas.Proof{Kind: kind, Of: "00"})), schemas.Conflict, schemas.CodeSuperseded)
+	}
+	wantError(t, s.Apply(ctx, h.require()), schemas.Conflict, schemas.CodeSuperseded)
+	nobody := schemas.RequireProofs{UserID: schemas.NewID(), Proofs: []schemas.Proof{h.proofs[schemas.PasswordProof]}}
+	wantError(t, s.Apply(ctx, []schemas.Change{nobody}), schemas.Conflict, schemas.CodeSuperseded)
+
+	order := []schemas.ProofKind{schemas.EmailProof, schemas.IdentityProof, schemas.RecoveryProof, schemas.TOTPProof,
+		schemas.PasskeyProof, schemas.SessionProof, schemas.PasswordProof}
+	for _, kind := range order {
+		must(t, s.Apply(ctx, h.changed()[kind]))
+		run := newRun()
+		err := s.Commit(ctx, run, append(create(newUser("eve")), h.require(h.proofs[kind])...))
+		wantError(t, err, schemas.Conflict, schemas.CodeSuperseded)
+		if _, err := s.UserByAttribute(ctx, "username", "eve"); !schemas.HasCode(err, schemas.CodeUserNotFound) {
+			t.Fatalf("%s: what rests on a %s that is gone was committed: %v", kind, kind, err)
+		}
+	}
+}
+
+// A proof names what there is once the changes of the commit have been made.
+func testProofsOfOneCommit(t *testing.T, s RunStore) {
+	h, changes := held()
+	for _, p := range h.proofs {
+		changes = append(changes, h.require(p)...)
+	}
+	must(t, s.Commit(t.Context(), newRun(), changes))
+}
+
+// A hash is replaced while it is the one that was verified.
+func testRehash(t *testing.T, s RunStore) {
+	ctx := t.Context()
+	h, changes := held()
+	must(t, s.Apply(ctx, changes))
+	rehash := func(verified, hash string) {
+		must(t, s.Apply(ctx, []schemas.Change{schemas.RehashPassword{UserID: h.user.ID, Verified: verified, Hash: hash}}))
+	}
+	rehash("$argon2id$1", "$argon2id$2")
+	rehash("$argon2id$1", "$argon2id$3")
+	rehash("", "$argon2id$4")
+	hash, id, err := s.PasswordHash(ctx, h.user.ID)
+	must(t, err)
+	wantEqual(t, "the password", []string{hash, id}, []string{"$argon2id$2", h.proofs[schemas.PasswordProof].Of})
+	must(t, s.Apply(ctx, h.require(h.proofs[schemas.PasswordProof], h.proofs[schemas.SessionProof])))
+	must(t, s.Apply(ctx, []schemas.Change{schemas.RehashPassword{UserID: schemas.NewID(), Hash: "x"}}))
+}
+
+// sessionsOn starts a session on each proof, one whose proofs are not known, and one
+// of another user. The first is that of the user's own.
+func sessionsOn(t *testing.T, s *store.Store, h *holder) map[schemas.ProofKind]schemas.Session {
+	t.Helper()
+	bob := newUser("bob")
+	others := newSignIn(bob.ID, noon())
+	others.Proofs = []schemas.Proof{h.proofs[schemas.PasskeyProof]}
+	must(t, s.Apply(t.Context(), append(create(bob), start(others)...)))
+	made := map[schemas.ProofKind]schemas.Session{"other": others, "own": h.session}
+	for kind, p := range h.proofs {
+		session := newSignIn(h.user.ID, noon())
+		session.AMR, session.Proofs = []string{"any"}, []schemas.Proof{p}
+		must(t, s.Apply(t.Context(), start(session)))
+		made[kind] = session
+	}
+	return made
+}
+
+// A session ends with the credential that it rests on, and its clients are told.
+func testSessionsEndWithCredentials(t *testing.T, s *store.Store) {
+	ctx := t.Context()
+	h, changes := held()
+	must(t, s.Apply(ctx, changes))
+	left := sessionsOn(t, s, h)
+	check := func(what string) {
+		t.Helper()
+		for kind, session := range left {
+			live, err := s.TokenLive(ctx, schemas.TokenRef{Session: session.ID})
+			must(t, err)
+			if !live {
+				t.Errorf("%s ended the session on %s", what, kind)
+			}
+		}
+	}
+	gone := func(kind schemas.ProofKind) {
+		t.Helper()
+		live, err := s.TokenLive(ctx, schemas.TokenRef{Session: left[kind].ID})
+		must(t, err)
+		if live {
+			t.Errorf("the session on %s lives on", kind)
+		}
+		delete(left, kind)
+	}
+	for _, kind := range []schemas.ProofKind{schemas.IdentityProof, schemas.RecoveryProof, schemas.TOTPProof} {
+		must(t, s.Apply(ctx, h.changed()[kind]))
+		gone(kind)
+		check(string(kind))
+	}
+	update(t, s, func(tx *store.Tx) error {
+		return store.EndSessionsOn(tx, h.user.ID, h.proofs[schemas.EmailProof], noon())
+	})
+	gone(schemas.EmailProof)
+	must(t, s.Apply(ctx, h.changed()[schemas.PasskeyProof]))
+	gone(schemas.PasskeyProof)
+	gone("own") // its methods say that it began with a passkey, and which is not known
+	check("the removed passkey")
+	must(t, s.Apply(ctx, h.changed()[schemas.PasswordProof]))
+	gone(schemas.PasswordProof)
+	gone(schemas.SessionProof)
+	check("the new password")
+}
+
+// The session on whose behalf a credential is removed lives on, without it.
+func testActingSession(t *testing.T, s *store.Store) {
+	ctx := t.Context()
+	h, changes := held()
+	must(t, s.Apply(ctx, changes))
+	acting := newSignIn(h.user.ID, noon())
+	acting.Proofs = []schemas.Proof{h.proofs[schemas.PasskeyProof], h.proofs[schemas.TOTPProof], h.proofs[schemas.PasswordProof]}
+	must(t, s.Apply(ctx, start(acting)))
+	update(t, s, func(tx *store.Tx) error {
+		tx.As(acting.ID, schemas.Event{})
+		return tx.Apply(append(h.changed()[schemas.PasskeyProof], h.changed()[schemas.PasswordProof]...))
+	})
+	acting.Proofs = acting.Proofs[1:2]
+	got, err := store.SessionsOf(ctx, s, h.user.ID, noon())
+	must(t, err)
+	wantEqual(t, "the sessions", got, []schemas.Session{acting})
+}
+
+// A new password ends the runs of the user, but the one that sets it; and the clients
+// of the sessions are told.
+func testPasswordEnds(t *testing.T, s *store.Store) {
+	ctx, a := t.Context(), newAuthorizing(t, s)
+	r := a.answered(t, "code")
+	_, err := s.RedeemCode(ctx, []byte("code"), a.family(r), noon(), noon())
+	must(t, err)
+	mine, other, over, another := newRun(), newRun(), newRun(), newRun()
+	for _, run := range []*schemas.Run{mine, other, over} {
+		run.UserID = a.user.ID
+	}
+	over.Status, over.State = schemas.Complete, nil
+	for _, run := range []*schemas.Run{mine, other, over, another} {
+		must(t, s.Commit(ctx, run, nil))
+	}
+	set := []schemas.Change{schemas.SetPassword{UserID: a.user.ID, Hash: "$argon2id$1", At: noon()}}
+	must(t, s.Commit(ctx, next(mine, "done"), set))
+	for _, run := range []*schemas.Run{mine, over, another} {
+		_, err := s.Run(ctx, run.ID)
+		must(t, err)
+	}
+	_, err = s.Run(ctx, other.ID)
+	wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
+	_, err = s.RefreshFamily(ctx, r.ID)
+	wantError(t, err, schemas.Invalid, schemas.CodeRefreshNotFound)
+	if d := claims(t, s, schemas.LogoutDelivery, noon()); d == nil || d.Target != a.client.ID {
+		t.Errorf("the client is not told: %+v", d)
+	}
+	wantError(t, s.Apply(ctx, []schemas.Change{a.grant(a.request())}), schemas.Conflict, schemas.CodeSuperseded)
+}
+
+// Of two authenticators with one key that show the same count at the same time, one
+// is refused.
+func testMustGrow(t *testing.T, s *store.Store) {
+	ctx, u := t.Context(), newUser("ann")
+	key, without := newCredential(u.ID), newCredential(u.ID)
+	key.SignCount, without.SignCount = 5, 0
+	must(t, s.Apply(ctx, append(create(u), schemas.CreateCredential{Credential: key}, schemas.CreateCredential{Credential: without})))
+	use := func(key schemas.Credential, count uint32, grow bool) error {
+		return s.Apply(ctx, []schemas.Change{schemas.UseCredential{ID: key.ID, SignCount: count, At: noon(), MustGrow: grow}})
+	}
+	must(t, use(key, 6, true))
+	wantError(t, use(key, 6, true), schemas.Invalid, schemas.CodePasskeyFailed)
+	must(t, use(key, 6, false))
+	must(t, use(key, 7, true))
+	must(t, use(without, 0, true))
+	must(t, use(without, 0, true))
+	unknown := key
+	unknown.ID = schemas.Bytes("unknown")
+	wantError(t, use(unknown, 9, true), schemas.NotFound, schemas.CodeCredentialNotFound)
+}

@@ -1,0 +1,99 @@
+package schemas
+
+import (
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// ProofKind is a kind of credential.
+type ProofKind string
+
+// The kinds of proofs, and what Of is for each.
+const (
+	PasswordProof ProofKind = "password" // the id of the password, which a rehash keeps
+	PasskeyProof  ProofKind = "passkey"  // the credential id
+	TOTPProof     ProofKind = "totp"     // when the authenticator app was enrolled
+	RecoveryProof ProofKind = "recovery" // the hash of one code of the set
+	IdentityProof ProofKind = "identity" // the id of the linked identity
+	EmailProof    ProofKind = "email"    // the hash of the address
+	SessionProof  ProofKind = "session"  // the id of an earlier session
+)
+
+// Proof names the credential by which a user authenticated, precisely enough to
+// tell later whether the user still has it. It contains no secret.
+type Proof struct {
+	Kind ProofKind `json:"kind"`
+	Of   string    `json:"of"`
+}
+
+// ProofOfEmail is the proof that the user reads the mail of an address.
+func ProofOfEmail(address string) Proof {
+	return Proof{Kind: EmailProof, Of: hex.EncodeToString(HashSecret(IdentifierKey(address)))}
+}
+
+// ProofOfTOTP is the proof that the user has an authenticator app.
+func ProofOfTOTP(app *TOTP) Proof {
+	return Proof{Kind: TOTPProof, Of: strconv.FormatInt(app.CreatedAt.UnixMicro(), 10)}
+}
+
+// ProofOfRecoveryCode is the proof that the user has a set of recovery codes, one
+// of which has the hash.
+func ProofOfRecoveryCode(hash []byte) Proof {
+	return Proof{Kind: RecoveryProof, Of: hex.EncodeToString(hash)}
+}
+
+// single reports whether a user has at most one credential of the kind: a new one
+// replaces the old one.
+func (k ProofKind) single() bool {
+	return k == PasswordProof || k == TOTPProof || k == RecoveryProof || k == EmailProof
+}
+
+// MergeProofs returns proofs with others added. Where a user has one credential
+// of a kind, the added proof replaces the earlier one.
+func MergeProofs(proofs, added []Proof) []Proof {
+	merged := slices.Clone(proofs)
+	for _, p := range added {
+		merged = slices.DeleteFunc(merged, func(q Proof) bool { return q == p || q.Kind == p.Kind && p.Kind.single() })
+		merged = append(merged, p)
+	}
+	return merged
+}
+
+// Method is the authentication method (amr, RFC 8176) by which a session shows
+// that it began with a credential of the kind; "" for none.
+func (k ProofKind) Method() string {
+	return map[ProofKind]string{
+		PasswordProof: "pwd", PasskeyProof: "pop", TOTPProof: "otp",
+		RecoveryProof: AMRRecovery, IdentityProof: AMRFederated, EmailProof: AMREmail,
+	}[k]
+}
+
+// RequireProofs is the precondition of everything that rests on an authentication:
+// at the moment of the commit the user exists and is active, and still has every
+// credential that the authentication rests on. If not, the whole commit fails with
+// authentication_superseded, or account_disabled or account_locked.
+//
+// The store checks it after the other changes of the commit, so proofs name
+// credentials as they will be, and it locks the user before all of them: a change
+// of the user's credentials either comes first and is seen, or comes later and
+// finds what was committed here.
+type RequireProofs struct {
+	UserID string
+	// Proofs must not be empty: an authentication rests on something.
+	Proofs []Proof
+	At     time.Time
+}
+
+// CodeSuperseded is that of the error that a credential by which the user
+// authenticated has been changed or removed meanwhile. Its class is Conflict.
+const CodeSuperseded = "authentication_superseded"
+
+// ErrSuperseded says that the authentication does not count any more.
+func ErrSuperseded() *Error {
+	return Errorf(Conflict, CodeSuperseded,
+		"What you signed in with has been changed or removed since, or this sign-in was ended. Sign in again.")
+}
+
+func (RequireProofs) change() {}
