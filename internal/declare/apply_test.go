@@ -128,6 +128,7 @@ func TestApplyRefuses(t *testing.T) {
 		{"what is read-only", map[string]string{"resource-servers/system.yaml": "id: 01900000-0000-7000-8000-000000000030\nhandle: system\nname: Mine\n"}, declare.Options{}, `the resource server "system" is read-only`},
 		{"to delete what is read-only", map[string]string{"resource-servers/system.yaml": "", "resource-servers/a.yaml": "handle: a\nname: A\n",
 			"roles/administrator.yaml": "", "roles/b.yaml": "name: B\n"}, declare.Options{Delete: true}, `the resource server "system" is read-only`},
+		{"a name that is taken for another", map[string]string{"applications/console.yaml": "name: Соnsole\n"}, declare.Options{}, "mixes Cyrillic and Latin letters"},
 		{"the last administrator", map[string]string{"groups/administrators.yaml": "id: 01900000-0000-7000-8000-000000000040\nname: Administrators\n"}, declare.Options{}, "nobody would be left"},
 	}
 	for _, tt := range tests {

@@ -84,6 +84,7 @@ func checkApplication(w *work, old, a *schemas.Application) error {
 	if old != nil {
 		was = *old
 	}
+	checkName(w, was.Name, a.Name)
 	if err := unique(w, store.Applications(), "name", a.Name, was.ID); err != nil {
 		return err
 	}

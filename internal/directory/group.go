@@ -43,6 +43,7 @@ func checkGroup(w *work, old, g *schemas.Group) error {
 	if old != nil {
 		was = *old
 	}
+	checkName(w, was.Name, g.Name)
 	if err := unique(w, store.Groups(), "name", g.Name, was.ID); err != nil {
 		return err
 	}

@@ -58,6 +58,11 @@ func checkProvider(w *work, old, p *schemas.IdentityProvider) error {
 		w.invalid("scopes", "expected %q among them: without it the provider does not say who signed in", openIDScope)
 	}
 	checkProviderSecret(w, p)
+	wasName := ""
+	if old != nil {
+		wasName = old.Name
+	}
+	checkName(w, wasName, p.Name)
 	if err := unique(w, store.IdentityProviders(), "handle", p.Handle, idOf(old, store.IdentityProviders().ID)); err != nil {
 		return err
 	}

@@ -43,6 +43,9 @@ func (d *Directory) Register(ctx context.Context, c Call, r Registration) (*sche
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("reading a registration again: %s", problems[0])
 	}
+	if err := d.checkStrangersName(ctx, r); err != nil {
+		return nil, err
+	}
 	var made *schemas.Application
 	err = d.Transact(ctx, c, func(inner Call) error {
 		if made, err = d.register(ctx, inner, r, document); err != nil || r.Lease == nil {
@@ -83,13 +86,29 @@ func (d *Directory) register(ctx context.Context, c Call, r Registration, docume
 	return made, nil
 }
 
+// checkStrangersName refuses a client that anybody could register if people could take
+// its name for that of an application which an administrator made: the page on which
+// they agree to what it asks for has little else to tell the two apart.
+func (d *Directory) checkStrangersName(ctx context.Context, r Registration) error {
+	skeleton := schemas.NameSkeleton(r.Application.Name)
+	if r.Lease == nil || skeleton == "" {
+		return nil
+	}
+	names, err := d.store.OwnApplicationNames(ctx)
+	if err != nil || !slices.ContainsFunc(names, func(name string) bool { return schemas.NameSkeleton(name) == skeleton }) {
+		return err
+	}
+	problem := schemas.Problem{Path: "name", Message: "an application of this server has a name that people could take for this one; choose another"}
+	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the client cannot have this name: %s", problem).WithProblems([]schemas.Problem{problem})
+}
+
 // freeName puts a number behind a name that another application has. After a few
 // it takes one that nobody can have taken on purpose.
 func freeName(w *work, a *schemas.Application) error {
 	const tries, longest = 10, 180 // of 200 characters that a name may have
-	wanted := []rune(strings.TrimSpace(a.Name))
-	wanted = wanted[:min(len(wanted), longest)]
-	a.Name = string(wanted)
+	letters := []rune(strings.TrimSpace(a.Name))
+	wanted := strings.TrimSpace(string(letters[:min(len(letters), longest)]))
+	a.Name = wanted
 	for i := 2; ; i++ {
 		other, err := store.Applications().Find(w.ctx, w.tx, "name", a.Name)
 		if err != nil || other == nil || other.ID == a.ID {
@@ -100,7 +119,7 @@ func freeName(w *work, a *schemas.Application) error {
 			id := schemas.NewID()
 			number = id[len(id)-12:]
 		}
-		a.Name = fmt.Sprintf("%s (%s)", string(wanted), number)
+		a.Name = fmt.Sprintf("%s (%s)", wanted, number)
 	}
 }
 

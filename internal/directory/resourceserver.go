@@ -56,6 +56,7 @@ func checkServer(w *work, old, s *schemas.ResourceServer) error {
 		was = *old
 		protectServer(w, old)
 	}
+	checkName(w, was.Name, s.Name)
 	if err := unique(w, store.ResourceServers(), "handle", s.Handle, was.ID); err != nil {
 		return err
 	}

@@ -48,6 +48,7 @@ func checkRole(w *work, old, r *schemas.Role) error {
 	if old != nil {
 		was = *old
 	}
+	checkName(w, was.Name, r.Name)
 	if err := unique(w, store.Roles(), "name", r.Name, was.ID); err != nil {
 		return err
 	}

@@ -9,6 +9,17 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
+// checkName refuses a name that could be taken for another one. A resource that has such
+// a name already keeps it; a client that describes itself does not.
+func checkName(w *work, was, name string) {
+	if name == "" || name == was && w.registration == "" {
+		return
+	}
+	if wrong := schemas.CheckDisplayName(name); wrong != "" {
+		w.invalid("name", "%s", wrong)
+	}
+}
+
 // checkText refuses the character NUL wherever it stands in a document: not
 // every database keeps it, and none finds what has it. It is a fault of the
 // shape: no rule has anything to add.

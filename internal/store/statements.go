@@ -41,7 +41,7 @@ func readQueries() []query {
 		selectRun, selectUser, selectUserByIdentifier, selectPassword, selectPermissions,
 		selectCredential, selectCredentials,
 		selectApplicationPermissions, selectRegisteredScopes, selectTokenLive, selectSessionByToken,
-		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects,
+		selectAuthRequest, selectAuthRequestByCode, selectFamily, selectRedirects, selectOwnNames,
 		selectConsent, selectPermissionWord,
 		selectTOTP, selectRecoveryCode, selectRecoveryCodes,
 		selectIdentityProvider, selectIdentity, selectIdentities,

@@ -112,8 +112,6 @@ func (m *clientMetadata) check() error {
 		return errorf(codeInvalidMetadata, "expected as id_token_signed_response_alg %s or %s", token.RS256, token.ES256)
 	case m.JWKS != nil && m.JWKSURI != "":
 		return errorf(codeInvalidMetadata, "expected jwks or jwks_uri, got both (RFC 7591 section 2)")
-	case misleading(m.ClientName):
-		return errorf(codeInvalidMetadata, "expected a client_name of letters and signs that are seen: it has characters that are not, or marks without end on one")
 	}
 	if err := m.checkRedirects(); err != nil {
 		return err

@@ -183,3 +183,22 @@ func TestAdministratorsKnowClients(t *testing.T) {
 		t.Errorf("the application is %+v", app)
 	}
 }
+
+// A client that is known does not become another one by what its document says later.
+func TestAudit05DocumentsTakeNoNameLater(t *testing.T) {
+	s := newStrangers(t)
+	s.create(s.directory.Applications, `{"name":"Console"}`)
+	s.publish(documentID, document(documentID, `,"client_name":"Tool"`))
+	got := s.signIn(documentID, clientBack, "openid")
+	for _, name := range []string{"C0nsole", "Tооl"} {
+		s.now = s.now.Add(2 * time.Hour)
+		s.publish(documentID, document(documentID, `,"client_name":"`+name+`"`))
+		_, err := s.refresh(got.RefreshToken, "client_id", documentID)
+		wantRefused(t, err, "invalid_client")
+		app, err := s.directory.Client(t.Context(), documentID)
+		s.must(err)
+		if app.Name != "Tool" {
+			t.Errorf("the client is called %q", app.Name)
+		}
+	}
+}
