@@ -22,10 +22,10 @@ import (
 // are not seen.
 func TestHeldNamesAreOneUsers(t *testing.T) {
 	h := newHouse(t)
-	h.create("/users", `{"type":"Person","attributes":{"username":"grace","email":"grace@example.org"}}`)
+	h.create("/users", `{"type":"Person","attributes":{"username":"grace","email":"grace@example.org","email_verified":true}}`)
 	for _, attributes := range []string{
 		`{"username":"GRACE"}`, `{"username":"ｇｒａｃｅ"}`, `{"username":"grace@example.org"}`, `{"username":"GRACE@Example.ORG"}`,
-		`{"username":"other","email":"Grace@EXAMPLE.org"}`, `{"email":"grace@example.org"}`,
+		`{"username":"other","email":"Grace@EXAMPLE.org","email_verified":true}`, `{"email":"grace@example.org","email_verified":true}`,
 		`{"username":"gr\u0430ce"}`,                                // Cyrillic а
 		`{"username":"gra\u200bce"}`, `{"username":"gra\u00adce"}`, // zero width space, soft hyphen
 		`{"username":"grace\u202e"}`, `{"username":"\ufeffgrace"}`, // direction, byte order mark
