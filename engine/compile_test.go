@@ -195,6 +195,25 @@ func TestGraphDescribesItself(t *testing.T) {
 	}
 }
 
+// TestHeldLargeGraphs compiles graphs of 1,500 nodes: a chain with ways back, and one in
+// which every node leads to many others.
+func TestHeldLargeGraphs(t *testing.T) {
+	const nodes = 1500
+	for name, edges := range map[string]func(i int) string{
+		"a chain": func(i int) string { return fmt.Sprintf("a=n%d b=n%d", i+1, max(0, i-1)) },
+		"a net":   func(i int) string { return fmt.Sprintf("a=n%d b=n%d", i+1, (i*7919)%nodes) },
+	} {
+		var lines []string
+		for i := range nodes - 1 {
+			lines = append(lines, fmt.Sprintf("n%d ask %s", i, edges(i)))
+		}
+		g, problems := engine.Compile(flowOf(schemas.Registration, append(lines, fmt.Sprintf("n%d ask end", nodes-1))...), testKinds())
+		if g == nil || len(g.Nodes()) != nodes {
+			t.Errorf("%s: %v", name, problems)
+		}
+	}
+}
+
 func BenchmarkCompile1000(b *testing.B) {
 	var lines []string
 	for i := range 999 {

@@ -18,7 +18,12 @@ func TestNobodyRises(t *testing.T) {
 	key := schemas.Bytes(h.enrol(boss).Credentials()[0].ID).String()
 	account, _ := h.ok(201, "POST /applications", `{"name":"Account","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://account.example.org/back"],"scopes":["openid","account"]}}]}`)
 	flows, _ := h.ok(200, `GET /flows?filter=handle%20eq%20%22sign-in%22`, "")
-	writer := h.bearer(clerk, "system:users", "system:groups", "system:roles", "system:applications", "system:organization-units", "system:user-types", "system:resource-servers", "system:flows", "system:audit", "system:identity-providers")
+	nouns := []string{"users", "groups", "roles", "applications", "organization-units", "user-types", "resource-servers", "flows", "identity-providers"}
+	permissions := []string{"system:audit"}
+	for _, noun := range nouns {
+		permissions = append(permissions, "system:"+noun)
+	}
+	writer := h.bearer(clerk, permissions...)
 	provider, theirs := h.provider("corp"), h.link(boss, "corp", "1")
 	before := h.footprint()
 	for request, body := range map[string]string{
@@ -54,6 +59,12 @@ func TestNobodyRises(t *testing.T) {
 		fails(t, rec, 403, schemas.CodeForbidden)
 		if got := rec.Header().Get("WWW-Authenticate"); !strings.Contains(got, `error="insufficient_scope", scope="system"`) {
 			t.Errorf("%s: %s", request, got)
+		}
+		for _, noun := range nouns {
+			alone := h.bearer(clerk, "system:"+noun+":read", "system:"+noun+":write")
+			if rec := h.do(method, path, body, alone); rec.Code != 403 {
+				t.Errorf("%s, by who may read and write %s: %d %s", request, noun, rec.Code, rec.Body)
+			}
 		}
 	}
 	if after := h.footprint(); after != before {

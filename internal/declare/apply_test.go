@@ -1,6 +1,7 @@
 package declare_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -290,6 +291,38 @@ func TestEnsure(t *testing.T) {
 		if created, err := w.tryEnsure(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: created %q, %v, expected %s", text, created, err, want)
 		}
+	}
+}
+
+// TestHeldExportIsPrivate: what an export writes can be read by its owner alone, and is
+// all inside its folder, whatever resources are called.
+func TestHeldExportIsPrivate(t *testing.T) {
+	w := newWorld(t)
+	w.ensure(`groups: [{name: "../../../escaped"}, {name: "/etc/escaped"}, {name: "..\\escaped"}]`)
+	around := t.TempDir()
+	if err := declare.WriteFolder(filepath.Join(around, "a", "b", "export"), w.files(), false); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	err := filepath.WalkDir(around, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == around {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v, %v", path, info.Mode(), err)
+		}
+		inside := strings.HasPrefix(path, filepath.Join(around, "a", "b", "export"))
+		if strings.Contains(d.Name(), "escaped") {
+			found++
+		}
+		if !inside && !d.IsDir() {
+			t.Errorf("%s is outside of the folder", path)
+		}
+		return nil
+	})
+	if err != nil || found != 3 {
+		t.Errorf("%d groups were written, %v", found, err)
 	}
 }
 

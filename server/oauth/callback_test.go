@@ -2,10 +2,13 @@ package oauth_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,6 +188,32 @@ func TestAssertionsSignNoBrowserIn(t *testing.T) {
 		}
 		if to := a.authorize(b, ask("client_id", "conf", "prompt", "none")); to.Query().Get("error") != "login_required" {
 			t.Errorf("%s: another application is answered %s", mode, to)
+		}
+	}
+}
+
+// TestHeldOneCallbackOfSix has a browser come back six times at once: one gets a code.
+func TestHeldOneCallbackOfSix(t *testing.T) {
+	a, own := newSignIns(t), browser{}
+	for range 20 {
+		a.authorize(own, ask())
+		a.grantRequest(a.begun, "")
+		id := a.begun.ID
+		var codes atomic.Int32
+		var all sync.WaitGroup
+		for range 6 {
+			b := maps.Clone(own)
+			all.Go(func() {
+				if rec, err := a.callback(b, id); err != nil {
+					t.Error(err)
+				} else if strings.Contains(rec.Header().Get("Location"), "code=") {
+					codes.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if codes.Load() != 1 {
+			t.Fatalf("%d codes were issued for one sign-in", codes.Load())
 		}
 	}
 }
