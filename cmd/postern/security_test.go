@@ -1,0 +1,52 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestSecurityPageNamesTests holds docs/security.md to the tests: each that it names
+// exists, and each that keeps what the audit found to hold is named.
+func TestSecurityPageNamesTests(t *testing.T) {
+	root := filepath.Join("..", "..")
+	page, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	function := regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(`)
+	there := map[string]bool{}
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.Name() == "node_modules" {
+			return fs.SkipDir
+		}
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range function.FindAllStringSubmatch(string(text), -1) {
+			there[found[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, found := range regexp.MustCompile("`(Test[A-Za-z0-9_]+)`").FindAllStringSubmatch(string(page), -1) {
+		if named[found[1]] = true; !there[found[1]] {
+			t.Errorf("docs/security.md names %s, which is no test", found[1])
+		}
+	}
+	for test := range there {
+		if strings.HasPrefix(test, "TestHeld") && !named[test] && test != "TestHeldFlows" && test != "TestHeldSubflows" && test != "TestHeldIdentityStaysInItsBrowser" {
+			t.Errorf("docs/security.md does not name %s", test)
+		}
+	}
+	if len(named) < 50 {
+		t.Errorf("only %d tests are named", len(named))
+	}
+}
