@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -80,16 +79,9 @@ func testTOTPRace(t *testing.T, s RunStore) {
 	ann := created(t, s, "ann")
 	must(t, s.Apply(t.Context(), []schemas.Change{schemas.SetTOTP{TOTP: newTOTP(ann.ID)}}))
 	for step := range int64(10) {
-		var first atomic.Int32
-		together(8, func(int) {
-			err := s.Commit(t.Context(), newRun(), useStep(ann.ID, 200+step))
-			if err == nil {
-				first.Add(1)
-			} else if !schemas.HasCode(err, schemas.CodeUsed) {
-				t.Error(err)
-			}
+		oneWins(t, 8, schemas.CodeUsed, func(int) error {
+			return s.Commit(t.Context(), newRun(), useStep(ann.ID, 200+step))
 		})
-		wantEqual(t, "how many used the code", first.Load(), int32(1))
 	}
 }
 
@@ -133,16 +125,9 @@ func testRecoveryCodeRace(t *testing.T, s RunStore) {
 	ann := created(t, s, "ann")
 	must(t, s.Apply(t.Context(), giveCodes(ann.ID, "0", "1", "2", "3")))
 	for i := range 4 {
-		var first atomic.Int32
-		together(8, func(int) {
-			err := s.Commit(t.Context(), newRun(), useCode(ann.ID, fmt.Sprint(i)))
-			if err == nil {
-				first.Add(1)
-			} else if !schemas.HasCode(err, schemas.CodeUsed) {
-				t.Error(err)
-			}
+		oneWins(t, 8, schemas.CodeUsed, func(int) error {
+			return s.Commit(t.Context(), newRun(), useCode(ann.ID, fmt.Sprint(i)))
 		})
-		wantEqual(t, "how many used the code", first.Load(), int32(1))
 	}
 }
 
@@ -211,21 +196,14 @@ func testUpdateUser(t *testing.T, s RunStore) {
 
 func testUpdateUserRace(t *testing.T, s RunStore) {
 	for round := range 5 {
-		var won atomic.Int32
 		name := fmt.Sprintf("wanted%d", round)
 		users := make([]schemas.User, 6)
 		for i := range users {
 			users[i] = created(t, s, fmt.Sprintf("u%d-%d", round, i))
 		}
-		together(len(users), func(i int) {
-			err := s.Apply(t.Context(), change(users[i].ID, map[string]any{"username": name}))
-			if err == nil {
-				won.Add(1)
-			} else if !schemas.HasCode(err, schemas.CodeAttributeTaken) {
-				t.Error(err)
-			}
+		oneWins(t, len(users), schemas.CodeAttributeTaken, func(i int) error {
+			return s.Apply(t.Context(), change(users[i].ID, map[string]any{"username": name}))
 		})
-		wantEqual(t, "how many have the name", won.Load(), int32(1))
 	}
 }
 

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,21 +103,14 @@ func testIdentities(t *testing.T, s RunStore) {
 
 func testIdentityRace(t *testing.T, s RunStore) {
 	for round := range 5 {
-		var won atomic.Int32
 		subject := fmt.Sprint("subject", round)
 		users := make([]schemas.User, 6)
 		for i := range users {
 			users[i] = created(t, s, fmt.Sprintf("u%d-%d", round, i))
 		}
-		together(len(users), func(i int) {
-			err := s.Commit(t.Context(), newRun(), link(newIdentity(users[i].ID, subject)))
-			if err == nil {
-				won.Add(1)
-			} else if !schemas.HasCode(err, schemas.CodeIdentityTaken) {
-				t.Error(err)
-			}
+		oneWins(t, len(users), schemas.CodeIdentityTaken, func(i int) error {
+			return s.Commit(t.Context(), newRun(), link(newIdentity(users[i].ID, subject)))
 		})
-		wantEqual(t, "how many have the identity", won.Load(), int32(1))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,6 +69,21 @@ func together(n int, do func(i int)) {
 	ready.Wait()
 	close(gate)
 	done.Wait()
+}
+
+// oneWins calls do(0) to do(n-1) at the same time: one of them succeeds, and the others
+// fail with the code.
+func oneWins(t *testing.T, n int, code string, do func(i int) error) {
+	t.Helper()
+	var won atomic.Int32
+	together(n, func(i int) {
+		if err := do(i); err == nil {
+			won.Add(1)
+		} else if !schemas.HasCode(err, code) {
+			t.Errorf("%v, expected %s", err, code)
+		}
+	})
+	wantEqual(t, "how many won", won.Load(), int32(1))
 }
 
 func must(t testing.TB, err error) {
