@@ -178,7 +178,7 @@ func TestTemplates(t *testing.T) {
 		var app schemas.Application
 		w.ok("service_create_application", filled, &app)
 		confidential := template.Type == schemas.ServerApp || template.Type == schemas.MachineApp
-		if app.Type != template.Type || *app.OAuth().PublicClient == confidential || (app.ClientSecret != "") != confidential || !*app.OAuth().PKCERequired {
+		if app.Type != template.Type || *app.OAuth().PublicClient == confidential || (app.ClientSecret != "") != confidential || *app.OAuth().PKCERequired == (template.Type == schemas.MachineApp) {
 			t.Errorf("%s: it became %+v", template.Type, app)
 		}
 	}

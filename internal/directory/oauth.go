@@ -84,8 +84,8 @@ func completeGrants(appType string, o *schemas.OAuthProfile) {
 		o.ResponseTypes = []string{"code"}
 	}
 	if o.PKCERequired == nil {
-		yes := true
-		o.PKCERequired = &yes
+		required := *o.PublicClient
+		o.PKCERequired = &required
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/schemas"
 )
 
 // hostileChallenges are changes of an authorization request that must not get one (RFC
@@ -114,5 +115,25 @@ func (a *signIns) race(code string) {
 	}
 	if r := won.Load().(*reply); a.live(r.AccessToken) {
 		a.t.Error("the access token outlived the replay of its code")
+	}
+}
+
+// A confidential client that registered itself needs a challenge or a nonce, even if an
+// administrator has set its pkceRequired to false.
+func TestSelfRegisteredClientsNeedAChallengeOrANonce(t *testing.T) {
+	for _, registration := range []string{schemas.RegisteredDynamically, schemas.RegisteredByDocument} {
+		a := newSignIns(t)
+		a.clients.list["lax"].Registration = registration
+		bare := []string{"client_id", "lax", "code_challenge", "", "code_challenge_method", ""}
+		for name, change := range map[string][]string{"no nonce": {"nonce", ""}, "a nonce without an ID token": {"scope", "profile"}} {
+			if to := a.authorize(browser{}, ask(append(bare, change...)...)); to.Query().Get("error") != "invalid_request" {
+				t.Errorf("%s, %s: led to %s", registration, name, to)
+			}
+		}
+		for name, q := range map[string]url.Values{"a nonce": ask(bare...), "a challenge": ask("client_id", "lax", "nonce", "")} {
+			if to := a.authorize(browser{}, q); to.Query().Has("error") {
+				t.Errorf("%s, %s: led to %s", registration, name, to)
+			}
+		}
 	}
 }

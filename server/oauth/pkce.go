@@ -19,10 +19,8 @@ func (c *client) challenge(form url.Values) (string, error) {
 	switch {
 	case challenge == "" && method != "":
 		return "", errorf(codeInvalidRequest, "there is a code_challenge_method, and no code_challenge")
-	case challenge == "" && c.needsPKCE(form):
-		return "", errorf(codeInvalidRequest, "the client must send a code_challenge (PKCE, RFC 7636)")
 	case challenge == "":
-		return "", nil
+		return "", c.checkUnchallenged(form)
 	case method != "S256":
 		return "", errorf(codeInvalidRequest, "expected the code_challenge_method S256: transform algorithm not supported")
 	}
@@ -33,15 +31,22 @@ func (c *client) challenge(form url.Values) (string, error) {
 	return challenge, nil
 }
 
-// needsPKCE reports whether a request of the client needs a code challenge: that of
-// whoever has no secret always does. A client that registered itself does without if
-// it has a secret and tells a code that somebody else has put into its session by the
-// nonce (OAuth 2.1 §7.5.1), as clients of OpenID Connect do that do not know PKCE.
-func (c *client) needsPKCE(form url.Values) bool {
-	if c.oauth.TokenEndpointAuthMethod == schemas.AuthMethodNone || c.oauth.PKCERequired != nil && *c.oauth.PKCERequired {
-		return true
+// checkUnchallenged checks whether an authorization request of the client may omit the
+// code challenge. Public clients and clients whose pkceRequired is true must send one. A
+// confidential client that registered itself may send a nonce instead, by which it
+// detects an injected code (OAuth 2.1 §7.5.1). For other confidential clients the code
+// stays bound to the client's credentials and the redirect URI (checkRedirect).
+func (c *client) checkUnchallenged(form url.Values) error {
+	const missing = "code_challenge is missing: send one with code_challenge_method S256 (PKCE, RFC 7636)"
+	switch {
+	case c.oauth.TokenEndpointAuthMethod == schemas.AuthMethodNone:
+		return errorf(codeInvalidRequest, missing+"; a public client always needs it, and pkceRequired cannot be false")
+	case c.oauth.PKCERequired != nil && *c.oauth.PKCERequired:
+		return errorf(codeInvalidRequest, missing+", or have an administrator set pkceRequired of the application to false")
+	case c.Registration != "" && (form.Get(nonceParameter) == "" || !asksForOpenID(form)):
+		return errorf(codeInvalidRequest, missing+", or a nonce with the scope openid; a client that registered itself needs one of them, whatever pkceRequired is")
 	}
-	return c.Registration == schemas.RegisteredDynamically && (form.Get(nonceParameter) == "" || !asksForOpenID(form))
+	return nil
 }
 
 // checkVerifier makes sure that who redeems a code is who asked for it. A verifier

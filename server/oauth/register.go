@@ -140,9 +140,6 @@ func (p *Provider) register(ctx context.Context, m *clientMetadata, by *director
 		scopes = slices.DeleteFunc(scopes, func(s string) bool { return isPermission(s) && !call.Permits(s) })
 	}
 	m.describeIn(&registration.Application, scopes)
-	if m.AuthMethod != schemas.AuthMethodNone {
-		registration.Application.OAuth().PKCERequired = new(bool) // but see client.needsPKCE
-	}
 	made, err := p.Registration.Clients.Register(ctx, call, registration)
 	return made, explainRegistration(err)
 }
