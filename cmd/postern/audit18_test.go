@@ -70,7 +70,9 @@ func TestAudit18IntrospectionConcernsTheClient(t *testing.T) {
 				if test.client == owner {
 					continue
 				}
-				w.asClient("/oauth2/revoke", test.client, url.Values{"token": {test.token}})
+				if rec := w.asClient("/oauth2/revoke", test.client, url.Values{"token": {test.token}}); rec.Code != 400 || !strings.Contains(rec.Body.String(), "invalid_grant") {
+					t.Errorf("%s revokes a token of another client: %d %s", test.name, rec.Code, rec.Body)
+				}
 				if rec := w.asClient("/oauth2/introspect", owner, url.Values{"token": {test.token}}); !strings.HasPrefix(rec.Body.String(), `{"active":true`) {
 					t.Errorf("%s has revoked a token of another client: %s", test.name, rec.Body)
 				}

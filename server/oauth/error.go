@@ -44,6 +44,7 @@ const (
 	codeInvalidScope         = "invalid_scope"
 	codeUnsupportedGrantType = "unsupported_grant_type"
 	codeInvalidTarget        = "invalid_target"
+	codeUnsupportedTokenType = "unsupported_token_type"  // RFC 7009 §2.2.1
 	codeUnavailable          = "temporarily_unavailable" // RFC 6749 §4.1.2.1
 	codeServerError          = "server_error"
 )

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -27,6 +28,7 @@ func logoutParameters() []string {
 type leaving struct {
 	session *schemas.Session // the browser's; nil if it has none
 	hinted  bool             // an ID token says that it is about this session
+	remote  bool             // the request has no session; session is that of the ID token
 	client  *client          // who asks; nil for nobody, or nobody known
 	back    string           // where to go then; "" for nowhere in particular
 	form    url.Values
@@ -35,6 +37,10 @@ type leaving struct {
 // Logout is GET and POST /oauth2/logout: it ends the session of the browser and
 // goes back to the client. Without an ID token of the session the person is asked:
 // any page could else sign people out.
+//
+// A request without a session, such as one from a client's server, ends the session of
+// its ID token and no other. The ID token may have expired (RP-Initiated Logout §2), but
+// the session must still exist and the client must be registered.
 func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return errHead
@@ -44,13 +50,15 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 		return p.tellPerson(w, r, err)
 	}
 	switch {
-	case p.fetchCookies(w, r, LogoutPath, l.form):
+	case (!l.remote || sentByBrowser(r)) && p.fetchCookies(w, r, LogoutPath, l.form):
 		return nil
+	case l.remote && l.client == nil:
+		return p.tellPerson(w, r, errorf(codeInvalidRequest, "the client of the id_token_hint is not registered: the session was not ended"))
 	case l.session != nil && !l.hinted && !p.confirmed(l):
 		p.askToLeave(w, r, l)
 		return nil
 	case l.session != nil:
-		if err := p.end(r.Context(), l.session); err != nil {
+		if err := p.end(r.Context(), l); err != nil {
 			return err
 		}
 	}
@@ -74,12 +82,24 @@ func (p *Provider) forget(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, gone)
 }
 
-// end ends a session, as its user wants.
-func (p *Provider) end(ctx context.Context, s *schemas.Session) error {
+// end ends the session of a request. The client is recorded where its ID token alone
+// identified the session.
+func (p *Provider) end(ctx context.Context, l *leaving) error {
+	s := l.session
+	actor := schemas.Actor{Type: schemas.UserActor, ID: s.UserID}
+	if l.remote {
+		actor.Client = l.client.ID
+	}
 	return p.Record(ctx, schemas.Event{
 		ID: schemas.NewID(), At: p.now(), Action: "session.ended", UserID: s.UserID,
-		Actor: schemas.Actor{Type: schemas.UserActor, ID: s.UserID}, Resource: schemas.ResourceRef{Type: "session", ID: s.ID},
+		Actor: actor, Resource: schemas.ResourceRef{Type: "session", ID: s.ID},
 	}, schemas.EndSession{ID: s.ID, At: p.now()})
+}
+
+// sentByBrowser reports whether a browser sent a form: browsers add an Origin to every
+// POST. A cross-site form lacks the cookies, which fetchCookies then asks for.
+func sentByBrowser(r *http.Request) bool {
+	return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
 }
 
 func (p *Provider) leaving(w http.ResponseWriter, r *http.Request) (*leaving, error) {
@@ -123,8 +143,24 @@ func (p *Provider) readHint(ctx context.Context, l *leaving) (clientID string, e
 	if err != nil {
 		return "", err
 	}
+	if l.session == nil {
+		if l.session, err = p.sessionOf(ctx, hint); err != nil {
+			return "", err
+		}
+		l.remote = l.session != nil
+	}
 	l.hinted = l.session != nil && hint.Session == l.session.ID
 	return hint.ClientID, nil
+}
+
+// sessionOf returns the session that an ID token was issued in; nil if it has ended or
+// expired. So an old ID token is accepted no longer than its session lasts.
+func (p *Provider) sessionOf(ctx context.Context, hint *token.IDClaims) (*schemas.Session, error) {
+	s, err := p.Authorization.Sessions.Session(ctx, hint.Session)
+	if err != nil || s == nil || s.UserID != hint.Subject || !p.now().Before(s.ExpiresAt) {
+		return nil, err
+	}
+	return s, nil
 }
 
 // leavingFrom is the client that asks. One that does not want people back need not

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 const goodbye = "https://app.example.com/bye"
@@ -127,7 +128,7 @@ func TestLogoutByForm(t *testing.T) {
 			if foreign {
 				cookies = browser{}
 			}
-			rec := a.logoutForm(cookies, form)
+			rec := a.logoutForm(cookies, form, "Origin", "https://app.example.com")
 			if foreign {
 				if to := location(t, rec); to.Path != "/oauth2/logout" || len(rec.Result().Cookies()) > 0 || !a.signedIn(b) {
 					t.Fatalf("without cookies: %v", rec.Header())
@@ -142,14 +143,86 @@ func TestLogoutByForm(t *testing.T) {
 }
 
 // logoutForm sends a form to the endpoint.
-func (a *signIns) logoutForm(b browser, form url.Values) *httptest.ResponseRecorder {
+func (a *signIns) logoutForm(b browser, form url.Values, headers ...string) *httptest.ResponseRecorder {
 	a.t.Helper()
 	r := httptest.NewRequest("POST", "/oauth2/logout", strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
 	rec, err := b.do(a.t, a.provider.Logout, r)
 	a.must(err)
 	if rec.Code != http.StatusSeeOther {
 		a.t.Errorf("a form was answered with %d", rec.Code)
 	}
 	return rec
+}
+
+// A client's server has no cookie: the ID token that it sends says which session ends.
+func TestLogoutWithoutACookieEndsTheHintedSession(t *testing.T) {
+	for name, send := range map[string]func(*signIns, url.Values) *httptest.ResponseRecorder{
+		"GET":  func(a *signIns, q url.Values) *httptest.ResponseRecorder { return a.logout(browser{}, q) },
+		"POST": func(a *signIns, q url.Values) *httptest.ResponseRecorder { return a.logoutForm(browser{}, q) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b, other := newSignIns(t), browser{}, browser{}
+			a.clients.list["app"].OAuth().PostLogoutRedirectURIs = []string{goodbye}
+			r, err := a.redeem(a.code(b, ask()))
+			a.must(err)
+			kept, err := a.redeem(a.code(other, ask()))
+			a.must(err)
+			a.now = a.now.Add(2 * time.Hour) // the ID token has expired, the session has not
+			rec := send(a, url.Values{"id_token_hint": {r.IDToken}, "client_id": {"app"}, "post_logout_redirect_uri": {goodbye}})
+			if location(t, rec).String() != goodbye || len(rec.Result().Cookies()) > 0 || a.signedIn(b) {
+				t.Errorf("%d %v", rec.Code, rec.Header())
+			}
+			e := a.events[len(a.events)-1]
+			if e.Action != "session.ended" || e.UserID != a.user.ID || e.Actor.Client != "app-app" {
+				t.Errorf("recorded %+v", e)
+			}
+			if _, err := a.refresh(r.RefreshToken); err == nil {
+				t.Error("the refresh token outlived the session")
+			}
+			if _, err := a.refresh(kept.RefreshToken); err != nil || !a.signedIn(other) {
+				t.Errorf("another session of the user ended: %v", err)
+			}
+			if to := location(t, a.logout(browser{}, url.Values{"id_token_hint": {r.IDToken}})); to.Path != "/gate/signedout" {
+				t.Errorf("the second time it led to %s", to)
+			}
+		})
+	}
+}
+
+// Without a cookie nothing ends but by an ID token that this server issued to a client
+// that is still registered, and that names itself if it names a client.
+func TestLogoutWithoutACookieNeedsAValidHint(t *testing.T) {
+	a, b := newSignIns(t), browser{}
+	r, err := a.redeem(a.code(b, ask()))
+	a.must(err)
+	_, claims := claims(t, r.IDToken)
+	for name, q := range map[string]url.Values{
+		"no hint":                   {"client_id": {"app"}},
+		"the session as a hint":     {"id_token_hint": {claims["sid"].(string)}},
+		"an access token":           {"id_token_hint": {r.AccessToken}},
+		"another signature":         {"id_token_hint": {mirrored(r.IDToken)}},
+		"another client_id":         {"id_token_hint": {r.IDToken}, "client_id": {"conf"}},
+		"a foreign way back":        {"id_token_hint": {r.IDToken}, "post_logout_redirect_uri": {"https://evil.example"}},
+		"confirmed, without a hint": {"confirm": {"yes"}},
+	} {
+		a.logout(browser{}, q)
+		a.logoutForm(browser{}, q)
+		if !a.signedIn(b) {
+			t.Fatalf("%s: the session ended", name)
+		}
+	}
+	app := a.clients.list["app"]
+	delete(a.clients.list, "app")
+	to := location(t, a.logout(browser{}, url.Values{"id_token_hint": {r.IDToken}}))
+	if a.clients.list["app"] = app; !a.signedIn(b) || to.Path != "/gate/error" {
+		t.Errorf("an ID token of a client that was deleted led to %s", to)
+	}
+	a.now = a.now.Add(31 * 24 * time.Hour) // past the session and its refresh token
+	if a.logout(browser{}, url.Values{"id_token_hint": {r.IDToken}}); len(a.events) > 0 {
+		t.Error("a session ended that had expired")
+	}
 }

@@ -57,6 +57,16 @@ func (p *Provider) refresh(ctx context.Context, c *client, form url.Values) (*oi
 
 // findFamily returns the family of a refresh token that is the client's.
 func (p *Provider) findFamily(ctx context.Context, c *client, raw string) (*schemas.RefreshFamily, int, error) {
+	f, generation, err := p.liveFamily(ctx, raw)
+	if err == nil && (f.ClientID != c.GetID() || f.Grant.Generation != c.TokenGeneration) {
+		return nil, 0, errRefresh()
+	}
+	return f, generation, err
+}
+
+// liveFamily returns the family of a refresh token, whichever client it was issued to.
+// It returns errRefresh if there is none or it has expired.
+func (p *Provider) liveFamily(ctx context.Context, raw string) (*schemas.RefreshFamily, int, error) {
 	id, generation, ok := p.openRefresh(raw)
 	if !ok {
 		return nil, 0, errRefresh()
@@ -65,7 +75,7 @@ func (p *Provider) findFamily(ctx context.Context, c *client, raw string) (*sche
 	if err != nil && !schemas.HasCode(err, schemas.CodeRefreshNotFound) {
 		return nil, 0, err
 	}
-	if err != nil || f.ClientID != c.GetID() || f.Grant.Generation != c.TokenGeneration || !p.now().Before(f.ExpiresAt) {
+	if err != nil || !p.now().Before(f.ExpiresAt) {
 		return nil, 0, errRefresh()
 	}
 	return f, generation, nil

@@ -4,11 +4,13 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
 
-// Revoke is POST /oauth2/revoke: RFC 7009. A token that is not the client's, or is
-// none, is revoked as far as the client can tell (§2.2).
+// Revoke is POST /oauth2/revoke: RFC 7009. A token that is unknown, has expired or was
+// revoked before needs no error (§2.2). One that was issued to another client is refused
+// (§2.1), as is one of a type that cannot be revoked here (§2.2.1).
 func (p *Provider) Revoke(w http.ResponseWriter, r *http.Request) error {
 	c, raw, err := p.shown(w, r)
 	if err != nil {
@@ -24,22 +26,18 @@ func (p *Provider) Revoke(w http.ResponseWriter, r *http.Request) error {
 // revoke ends a token. With a refresh token all that came of it goes (§2.1).
 func (p *Provider) revoke(ctx context.Context, c *client, raw string) error {
 	if _, _, ours := p.openRefresh(raw); ours {
-		f, _, err := p.findFamily(ctx, c, raw)
-		if _, refused := err.(*Error); refused {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return p.recordRevoked(ctx, c, f.Grant.UserID, schemas.ResourceRef{Type: "refreshFamily", ID: f.ID},
-			schemas.RevokeFamily{ID: f.ID, Until: p.revokeUntil(c)})
+		return p.revokeRefresh(ctx, c, raw)
 	}
 	claims, err := p.Authorization.Tokens.Inspect(ctx, raw)
-	if schemas.HasClass(err, schemas.Unauthenticated) || err == nil && claims.ClientID != c.GetID() {
-		return nil
-	}
-	if err != nil {
+	switch {
+	case schemas.HasClass(err, schemas.Unauthenticated):
+		return p.checkRevocable(ctx, raw)
+	case err != nil:
 		return err
+	case claims.Type == token.AssertionType:
+		return errUnrevocable("an assertion")
+	case claims.ClientID != c.GetID():
+		return errForeignToken()
 	}
 	userID := claims.Subject
 	if userID == claims.ClientID {
@@ -47,6 +45,46 @@ func (p *Provider) revoke(ctx context.Context, c *client, raw string) error {
 	}
 	return p.recordRevoked(ctx, c, userID, schemas.ResourceRef{Type: "token", ID: claims.ID},
 		schemas.RevokeToken{ID: claims.ID, ExpiresAt: claims.Expires})
+}
+
+func (p *Provider) revokeRefresh(ctx context.Context, c *client, raw string) error {
+	f, _, err := p.liveFamily(ctx, raw)
+	if _, gone := err.(*Error); gone {
+		return nil
+	}
+	switch {
+	case err != nil:
+		return err
+	case f.ClientID != c.GetID():
+		return errForeignToken()
+	case f.Grant.Generation != c.TokenGeneration:
+		return nil // revoked already, with all tokens of the client
+	}
+	return p.recordRevoked(ctx, c, f.Grant.UserID, schemas.ResourceRef{Type: "refreshFamily", ID: f.ID},
+		schemas.RevokeFamily{ID: f.ID, Until: p.revokeUntil(c)})
+}
+
+// checkRevocable refuses an ID token, which a client could take for revoked. Any other
+// text that is no live access token is worthless already.
+func (p *Provider) checkRevocable(ctx context.Context, raw string) error {
+	_, err := p.Authorization.Tokens.VerifyIDToken(ctx, raw)
+	switch {
+	case schemas.HasClass(err, schemas.Unauthenticated):
+		return nil
+	case err != nil:
+		return err
+	}
+	return errUnrevocable("an ID token")
+}
+
+// errForeignToken refuses to revoke a token that was issued to another client: the
+// invalid_grant of RFC 6749 §5.2.
+func errForeignToken() *Error {
+	return errorf(codeInvalidGrant, "the token was issued to another client: a client can revoke its own tokens only")
+}
+
+func errUnrevocable(what string) *Error {
+	return errorf(codeUnsupportedTokenType, "the token is %s, which cannot be revoked: send an access token or a refresh token, or end the session", what)
 }
 
 // recordRevoked makes a change by which a client gives up what it had.

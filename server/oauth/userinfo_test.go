@@ -131,8 +131,8 @@ func TestIntrospect(t *testing.T) {
 	wantRefused(t, err, "invalid_client")
 	_, err = a.show(a.provider.Introspect, nil, basic("conf", secret))
 	wantRefused(t, err, "invalid_request")
-	_, err = a.show(a.provider.Revoke, url.Values{"token": {own}, "client_id": {"app"}}) // another client's: nothing happens
-	a.must(err)
+	_, err = a.show(a.provider.Revoke, url.Values{"token": {own}, "client_id": {"app"}})
+	wantRefused(t, err, "invalid_grant") // another client's
 	if told, err := a.show(a.provider.Introspect, url.Values{"token": {own}}, basic("conf", secret)); err != nil || !strings.Contains(told, `"active":true`) {
 		t.Errorf("another client has revoked it: %s, %v", told, err)
 	}
@@ -155,13 +155,16 @@ func (a *signIns) accessOf(clientID, audience string) string {
 	return raw
 }
 
+// Another client's token is refused (RFC 7009 §2.1); one that is worthless already is not
+// an error (§2.2).
 func TestRevoke(t *testing.T) {
 	a := newSignIns(t)
 	r, err := a.redeem(a.code(browser{}, ask()))
 	a.must(err)
-	for _, raw := range []string{r.AccessToken, r.RefreshToken, "garbage"} { // another client's
+	for raw, want := range map[string]string{r.AccessToken: "invalid_grant", r.RefreshToken: "invalid_grant",
+		r.IDToken: "unsupported_token_type", a.assertion("app-app"): "unsupported_token_type"} {
 		_, err := a.show(a.provider.Revoke, url.Values{"token": {raw}}, basic("conf", secret))
-		a.must(err)
+		wantRefused(t, err, want)
 	}
 	if !a.live(r.AccessToken) {
 		t.Fatal("another client revoked the token")
@@ -189,6 +192,10 @@ func TestRevoke(t *testing.T) {
 	}
 	_, err = a.refresh(second.RefreshToken)
 	wantRefused(t, err, "invalid_grant")
+	for _, raw := range []string{"garbage", r.AccessToken, r.RefreshToken} {
+		_, err := a.show(a.provider.Revoke, url.Values{"token": {raw}, "token_type_hint": {"of_the_future"}, "client_id": {"app"}})
+		a.must(err)
+	}
 	_, err = a.show(a.provider.Revoke, url.Values{"token": {"x"}}, basic("conf", "wrong"))
 	wantRefused(t, err, "invalid_client")
 }
