@@ -95,6 +95,10 @@ func (r *run) revalue() {
 	}
 }
 
+// overTTL is how long a run that is over is kept: for answers to its last question that
+// are under way. Nobody can continue it, so it only takes up room.
+const overTTL = time.Minute
+
 // record is the run as it shall be kept, at its next revision.
 func (r *run) record(ttl time.Duration) (*schemas.Run, error) {
 	rec := r.rec
@@ -104,6 +108,7 @@ func (r *run) record(ttl time.Duration) (*schemas.Run, error) {
 	rec.ExpiresAt = r.now.Add(ttl)
 	rec.State = nil // a run that is over keeps no secrets
 	if rec.Status != schemas.Incomplete {
+		rec.ExpiresAt = r.now.Add(min(ttl, overTTL))
 		return &rec, nil
 	}
 	kept := r.state

@@ -35,7 +35,7 @@ func (s *server) oauthEndpoints() []endpoint {
 	return append(list, []endpoint{
 		{"GET", oauth.AuthorizePath, nothing, authorize, noOrigins},
 		{"POST", oauth.AuthorizePath, nothing, authorize, noOrigins},
-		{"GET", oauth.CallbackPath, nothing, open(p.Callback), applicationOrigins},
+		{"GET", oauth.CallbackPath, nothing, s.located(open(p.Callback)), applicationOrigins},
 		{"POST", oauth.CallbackPath, nothing, s.limited(throttle.SignIn, open(p.CallbackBy)), applicationOrigins},
 		{"GET", oauth.LogoutPath, nothing, open(p.Logout), noOrigins},
 		{"POST", oauth.LogoutPath, nothing, open(p.Logout), noOrigins},

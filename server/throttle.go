@@ -18,9 +18,20 @@ func (s *server) limited(at throttle.Endpoint, h handler) handler {
 		if err := s.Throttle.Admit(&a); err != nil {
 			return err
 		}
-		err := h(w, r.WithContext(throttle.NewContext(r.Context(), a.Network)), c)
+		err := s.located(h)(w, r, c)
 		s.Throttle.Done(&a, outcomeOf(err))
 		return err
+	}
+}
+
+// located is a handler whose context says where the request came from.
+func (s *server) located(h handler) handler {
+	if s.Throttle == nil {
+		return h
+	}
+	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
+		ctx := throttle.NewContext(r.Context(), s.network(r))
+		return h(w, r.WithContext(throttle.WithDevice(ctx, s.device(r))), c)
 	}
 }
 

@@ -41,6 +41,7 @@ type house struct {
 	passkeys     *passkey.Ceremonies
 	passwords    *password.Pool
 	throttle     *throttle.Throttle
+	pending      pending
 	outbound     *outbound.Client
 	federation   *federation.Client
 	targets      *target.Targets
@@ -121,31 +122,16 @@ func (h *house) build(ctx context.Context) error {
 	}
 	h.runs = store.SealedRuns{Store: h.store, Box: h.boxes.runs, Log: h.log}
 	h.sealer = delivery.Sealer{Box: h.boxes.deliveries}
-	h.tokens, err = token.New(ctx, h.store, h.encryption.newestKey(), token.Options{
-		FormerKeys: h.encryption.keys[1:],
-		Issuer:     cfg.Server.PublicURL, AssertionTTL: time.Duration(cfg.Token.AssertionTTL), AccessTTL: time.Duration(cfg.Token.AccessTTL),
-		IDTokenTTL: time.Duration(cfg.Token.IDTokenTTL), KeyAge: time.Duration(cfg.Token.KeyAge), KeyPublish: time.Duration(cfg.Token.KeyPublish),
-		Live: h.tokenLive,
-		Granted: func(ctx context.Context, subject, clientID string, scope []string) ([]string, error) {
-			return h.directory.Granted(ctx, subject, clientID, scope)
-		},
-	})
-	if err != nil {
+	if h.tokens, err = h.newTokens(ctx); err != nil {
 		return err
 	}
 	if h.passkeys, err = newCeremonies(cfg, h.log); err != nil {
 		return err
 	}
 	policy := passwordPolicy(cfg)
-	h.passwords = password.New(password.Options{
-		MemoryKiB: cfg.Password.MemoryKiB, Iterations: cfg.Password.Iterations,
-		Workers: cfg.Password.Workers, Queue: cfg.Password.Queue,
-		Source: func(ctx context.Context) password.Source {
-			network := throttle.FromContext(ctx)
-			return password.Source{Wide: network.Wide, Near: network.Near}
-		},
-	})
+	h.passwords = newPasswords(cfg.Password)
 	h.throttle = newThrottle(cfg, h.store, h.encryption.derived[forGuesses])
+	h.pending = h.newPending()
 	h.outbound = outbound.New(outboundRules(cfg.Outbound))
 	// Identity providers have places of their own: those of h.outbound strangers can take,
 	// who name slow addresses as their clients' documents and keys.
@@ -173,11 +159,37 @@ func (h *house) build(ctx context.Context) error {
 	return nil
 }
 
+// newTokens creates the issuer of tokens. A token is reduced to the permissions that its
+// subject still has.
+func (h *house) newTokens(ctx context.Context) (*token.Issuer, error) {
+	return token.New(ctx, h.store, h.encryption.newestKey(), token.Options{
+		FormerKeys: h.encryption.keys[1:],
+		Issuer:     h.cfg.Server.PublicURL, AssertionTTL: time.Duration(h.cfg.Token.AssertionTTL), AccessTTL: time.Duration(h.cfg.Token.AccessTTL),
+		IDTokenTTL: time.Duration(h.cfg.Token.IDTokenTTL), KeyAge: time.Duration(h.cfg.Token.KeyAge), KeyPublish: time.Duration(h.cfg.Token.KeyPublish),
+		Live: h.tokenLive,
+		Granted: func(ctx context.Context, subject, clientID string, scope []string) ([]string, error) {
+			return h.directory.Granted(ctx, subject, clientID, scope)
+		},
+	})
+}
+
+// newPasswords creates the pool that hashes passwords. Its queue serves networks in turn.
+func newPasswords(c config.Password) *password.Pool {
+	return password.New(password.Options{
+		MemoryKiB: c.MemoryKiB, Iterations: c.Iterations,
+		Workers: c.Workers, Queue: c.Queue,
+		Source: func(ctx context.Context) password.Source {
+			network := throttle.FromContext(ctx)
+			return password.Source{Wide: network.Wide, Near: network.Near}
+		},
+	})
+}
+
 // flowEngine runs the flows.
 func (h *house) flowEngine() *engine.Engine {
 	c := h.cfg.Flow
 	return engine.NewEngine(engine.Engine{
-		Runs: h.runs, Graphs: h.catalogue, Applications: h.applications,
+		Runs: boundedRuns{h.runs, h.pending}, Graphs: h.catalogue, Applications: h.applications,
 		AuthenticationTTL: time.Duration(c.AuthenticationTTL),
 		RegistrationTTL:   time.Duration(c.RegistrationTTL),
 		MaxFailures:       c.MaxFailures,
@@ -197,7 +209,7 @@ func (h *house) handler() http.Handler {
 		PublicURL: h.cfg.Server.PublicURL, AccountPage: h.cfg.Server.PublicURL + "/gate/account", AllowedOrigins: h.cfg.CORS.AllowedOrigins,
 		Engine: h.flowEngine(), Catalogue: h.catalogue, Applications: h.applications,
 		OAuth: authorization, OriginTrust: authorization.OriginTrust,
-		Passkeys: h.passkeys, Store: store.SealedSessions{Store: h.store, Box: h.boxes.sessions, Log: h.log}, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
+		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.boxes.sessions, Log: h.log}, h.pending.passkeys}, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
 		SessionTTL: time.Duration(h.cfg.Passkey.Timeout), DecoySecret: h.encryption.derived[forDecoys],
 		Throttle: h.throttle, Devices: h.boxes.devices, Proxies: proxies(h.cfg.Server),
@@ -216,7 +228,7 @@ func (h *house) authorizationServer() *oauth.Provider {
 		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens, KeyAuthentication: h.keyAuthentication(),
 		Registration: h.registration(), Documents: h.documentPolicy(),
 		Authorization: &oauth.Authorization{
-			Requests: h.store, Sessions: h.store, Users: h.store, Consents: h.store, Tokens: h.tokens, RefreshKey: h.encryption.derived[forRefreshTokens], Gate: h.cfg.GateURL(),
+			Requests: boundedRequests{h.store, h.pending.requests}, Sessions: h.store, Users: h.store, Consents: h.store, Tokens: h.tokens, RefreshKey: h.encryption.derived[forRefreshTokens], Gate: h.cfg.GateURL(),
 		},
 		Record: func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
 			e.TraceID = server.TraceID(ctx)

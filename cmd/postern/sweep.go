@@ -26,7 +26,7 @@ func (h *house) sweepOnce(ctx context.Context, now time.Time) {
 	_ = h.store.Ping(ctx) // counts this instance; readiness reports a failure
 	n, err := h.store.Sweep(ctx, now)
 	old, trimming := h.trim(ctx, now)
-	if err := errors.Join(err, trimming); err != nil && !errors.Is(err, context.Canceled) {
+	if err := errors.Join(err, trimming, h.recount(ctx, now)); err != nil && !errors.Is(err, context.Canceled) {
 		h.log.Error("sweeping what has expired", "error", err)
 	}
 	if n+old > 0 {

@@ -191,22 +191,28 @@ type Password struct {
 
 // Throttle is how much may be asked and guessed.
 type Throttle struct {
-	Enabled          bool   `json:"enabled"`
-	Instances        int    `json:"instances"` // of the service, that share the budgets for guesses
-	FamiliarNetworks int    `json:"familiar_networks"`
-	SignIns          Budget `json:"sign_ins"`
-	RunStarts        Budget `json:"run_starts"`
-	RunSteps         Budget `json:"run_steps"`
-	Tokens           Budget `json:"tokens"`
-	TokenFailures    Budget `json:"token_failures"`
-	Registrations    Budget `json:"registrations"`
-	PairMails        Budget `json:"pair_mails"`
-	AccountMails     Budget `json:"account_mails"`
-	NetworkMails     Budget `json:"network_mails"`
-	PairGuesses      Budget `json:"pair_guesses"`
-	FamiliarGuesses  Budget `json:"familiar_guesses"`
-	NetworkGuesses   Budget `json:"network_guesses"`
-	AccountGuesses   Budget `json:"account_guesses"`
+	Enabled          bool `json:"enabled"`
+	Instances        int  `json:"instances"` // of the service, that share the budgets for guesses
+	FamiliarNetworks int  `json:"familiar_networks"`
+	// How many runs, authorization requests and passkey ceremonies may be unfinished in
+	// the whole service; 0 sets no bound.
+	UnfinishedRuns     int `json:"unfinished_runs"`
+	UnfinishedRequests int `json:"unfinished_requests"`
+	UnfinishedPasskeys int `json:"unfinished_passkeys"`
+
+	SignIns         Budget `json:"sign_ins"`
+	RunStarts       Budget `json:"run_starts"`
+	RunSteps        Budget `json:"run_steps"`
+	Tokens          Budget `json:"tokens"`
+	TokenFailures   Budget `json:"token_failures"`
+	Registrations   Budget `json:"registrations"`
+	PairMails       Budget `json:"pair_mails"`
+	AccountMails    Budget `json:"account_mails"`
+	NetworkMails    Budget `json:"network_mails"`
+	PairGuesses     Budget `json:"pair_guesses"`
+	FamiliarGuesses Budget `json:"familiar_guesses"`
+	NetworkGuesses  Budget `json:"network_guesses"`
+	AccountGuesses  Budget `json:"account_guesses"`
 }
 
 // Budget is how much may be had at once, and after what time there is one more.

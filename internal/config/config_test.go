@@ -109,7 +109,7 @@ func TestRetention(t *testing.T) {
 func defaultThrottle() Throttle {
 	every := func(d time.Duration, burst int) Budget { return Budget{Burst: burst, Every: Duration(d)} }
 	return Throttle{
-		Enabled: true, Instances: 1, FamiliarNetworks: 65536,
+		Enabled: true, Instances: 1, FamiliarNetworks: 65536, UnfinishedRuns: 50000, UnfinishedRequests: 50000, UnfinishedPasskeys: 50000,
 		SignIns: every(20*time.Millisecond, 500), RunStarts: every(50*time.Millisecond, 200), RunSteps: every(250*time.Millisecond, 30),
 		Tokens: every(time.Millisecond, 5000), TokenFailures: every(200*time.Millisecond, 100), Registrations: every(10*time.Second, 20),
 		PairMails: every(5*time.Minute, 5), AccountMails: every(2*time.Minute, 20), NetworkMails: every(10*time.Second, 100),

@@ -29,11 +29,13 @@ const (
 	updateApproval query = `UPDATE auth_requests SET approved = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 	updateRefusal  query = `UPDATE auth_requests SET refused = ? WHERE id = ? AND granted IS NULL AND refused IS NULL AND expires_at > ?`
 
-	updateCode query = `UPDATE auth_requests SET code_hash = ?, code_expires_at = ?, expires_at = ?
+	// With the code the client gets the state, and nothing else looks at these.
+	updateCode query = `UPDATE auth_requests SET state = '', login_hint = '', code_hash = ?, code_expires_at = ?, expires_at = ?
 		WHERE id = ? AND granted IS NOT NULL AND code_hash IS NULL AND expires_at > ?`
 
 	// The row stays as long as the tokens of the code, so that they are found.
-	updateRedeemed query = `UPDATE auth_requests SET redeemed_at = ?, expires_at = CASE WHEN expires_at < ? THEN ? ELSE expires_at END
+	// Its nonce is in the ID token.
+	updateRedeemed query = `UPDATE auth_requests SET nonce = '', redeemed_at = ?, expires_at = CASE WHEN expires_at < ? THEN ? ELSE expires_at END
 		WHERE code_hash = ? AND redeemed_at IS NULL AND code_expires_at > ? RETURNING id, application_id, granted`
 
 	selectRedeemed query = `SELECT id FROM auth_requests WHERE code_hash = ? AND redeemed_at IS NOT NULL`

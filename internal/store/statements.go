@@ -61,6 +61,7 @@ func readQueries() []query {
 		selectApplication, selectApplicationByClient, selectClientRevision, selectLease,
 		selectActiveVersion, selectFlowVersion,
 		selectFailedGuesses,
+		countPendingRuns, countPendingRequests, countPendingSessions,
 		selectKeys, selectExpiredDeliveries, selectInstances,
 	}
 }
@@ -69,7 +70,7 @@ func readQueries() []query {
 func writeQueries() []query {
 	return []query{
 		upsertInstance, deleteInstance, deleteOldInstances,
-		insertRun, updateRun, deleteExpiredRuns,
+		insertRun, updateRun, deleteExpiredRuns, deleteUnansweredRuns,
 		insertUser, selectUniqueAttributes, insertIdentifier, insertUniqueValue, upsertPassword, updatePasswordHash,
 		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
 		insertSession, deleteSession, lockSession, insertSessionClient, selectSessionClients, deleteExpiredSessions, insertRevokedToken, deleteExpiredRevocations,

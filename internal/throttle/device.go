@@ -104,6 +104,20 @@ func (d *Device) of(userID string, now time.Time) Key {
 	return d.text.ID.with(user)
 }
 
+// known is the key of the device, zero if nobody has signed in with it for long.
+func (d *Device) known(now time.Time) Key {
+	if d == nil {
+		return Key{}
+	}
+	const days = uint32(DeviceTTL / day)
+	for _, u := range d.text.Users {
+		if u.User != (Key{}) && dayOf(now) < u.Day+days {
+			return d.text.ID
+		}
+	}
+	return Key{}
+}
+
 func (d *Device) find(user Key) *deviceUser {
 	for i := range d.text.Users {
 		if d.text.Users[i].User == user {

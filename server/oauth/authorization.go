@@ -75,9 +75,11 @@ type UserTokens interface {
 // has none that counts.
 type Begin func(r *http.Request, a *schemas.AuthRequest, s *schemas.Session) (*schemas.Step, error)
 
-// How long things are good for.
+// RequestTTL is how long an authorization request waits for the user to sign in.
+const RequestTTL = 30 * time.Minute
+
+// How long other things are good for.
 const (
-	requestTTL = 30 * time.Minute
 	codeTTL    = time.Minute
 	refreshTTL = 30 * 24 * time.Hour // where the client does not say
 	// lostReply is how long after a refresh token has been used it may be used

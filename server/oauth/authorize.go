@@ -224,7 +224,7 @@ func (p *Provider) read(ctx context.Context, a *asking) (*schemas.AuthRequest, e
 	req := &schemas.AuthRequest{
 		ID: schemas.NewID(), ApplicationID: a.client.ID, ClientID: a.client.GetID(), RedirectURI: a.redirect, ResponseMode: a.mode,
 		State: form.Get(stateParameter), Nonce: form.Get(nonceParameter), CodeChallenge: challenge, LoginHint: form.Get(hintParameter),
-		Resources: form[resourceParameter], CreatedAt: now, ExpiresAt: now.Add(requestTTL),
+		Resources: form[resourceParameter], CreatedAt: now, ExpiresAt: now.Add(RequestTTL),
 	}
 	if req.Scopes, err = a.client.requestable(form.Get(scopeParameter)); err != nil {
 		return nil, err

@@ -110,6 +110,7 @@ func ofTheRest() []test {
 		{"of those who claim a delivery one gets it", testDeliveryRace},
 		{"deliveries that expire are given up once", testExpiredDeliveries},
 		{"what has expired is swept", testSweep},
+		{"unfinished sign-ins are counted and trimmed", testPending},
 		{"sign-ins that have expired are swept", testSweepSignIns},
 		{"what cannot be kept is not found", testUnstorable},
 		{"writes that meet crosswise both happen", testCrosswise},

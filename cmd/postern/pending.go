@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/throttle"
+	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/oauth"
+)
+
+// pending bounds what anybody can have stored by beginning sign-ins. Its zero value sets
+// no bound.
+type pending struct {
+	runs, requests, passkeys *throttle.Pending
+	repeats                  *throttle.Repeats
+}
+
+func (h *house) newPending() pending {
+	c, now := h.cfg.Throttle, time.Now
+	if !c.Enabled {
+		return pending{}
+	}
+	kept := max(time.Duration(h.cfg.Flow.AuthenticationTTL), time.Duration(h.cfg.Flow.RegistrationTTL))
+	return pending{
+		runs:     throttle.NewPending("sign-ins", c.UnfinishedRuns, kept, now),
+		requests: throttle.NewPending("authorization requests", c.UnfinishedRequests, oauth.RequestTTL, now),
+		passkeys: throttle.NewPending("passkey sign-ins", c.UnfinishedPasskeys, time.Duration(h.cfg.Passkey.Timeout), now),
+		repeats:  throttle.NewRepeats(now),
+	}
+}
+
+// abandonedAfter is how long a run is kept that nobody has answered, while there is
+// little room. Browsers that come back later begin it again.
+const abandonedAfter = 5 * time.Minute
+
+// recount makes room if there is little, and counts what all instances have stored.
+func (h *house) recount(ctx context.Context, now time.Time) error {
+	p := h.pending
+	if p.runs.Crowded() {
+		if _, err := h.store.TrimRuns(ctx, now.Add(-abandonedAfter)); err != nil {
+			return err
+		}
+	}
+	limit := store.Pending{Runs: p.runs.Limit(), AuthRequests: p.requests.Limit(), PasskeySessions: p.passkeys.Limit()}
+	n, err := h.store.CountPending(ctx, now, limit)
+	if err != nil {
+		return err
+	}
+	p.runs.Observe(n.Runs)
+	p.requests.Observe(n.AuthRequests)
+	p.passkeys.Observe(n.PasskeySessions)
+	return nil
+}
+
+// boundedRuns are runs of which only so many may be unfinished. One that has begun is
+// never refused.
+type boundedRuns struct {
+	engine.Runs
+	pending
+}
+
+// Commit is Runs.Commit. An event of a failure that has been recorded already is left out.
+func (b boundedRuns) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
+	begins, over := run.Revision == 1, run.Status != schemas.Incomplete
+	if begins && !over {
+		if err := b.runs.Admit(ctx); err != nil {
+			return err
+		}
+	}
+	err := b.Runs.Commit(ctx, run, b.repeats.Thin(ctx, changes))
+	if begins && !over && err != nil || !begins && over && err == nil {
+		b.runs.Release(ctx)
+	}
+	return err
+}
+
+// boundedRequests are authorization requests of which only so many may be unanswered.
+type boundedRequests struct {
+	oauth.Requests
+	*throttle.Pending
+}
+
+// CreateAuthRequest is Requests.CreateAuthRequest.
+func (b boundedRequests) CreateAuthRequest(ctx context.Context, r schemas.AuthRequest) error {
+	if err := b.Admit(ctx); err != nil {
+		return err
+	}
+	err := b.Requests.CreateAuthRequest(ctx, r)
+	if err != nil {
+		b.Release(ctx)
+	}
+	return err
+}
+
+// IssueCode is Requests.IssueCode.
+func (b boundedRequests) IssueCode(ctx context.Context, id string, codeHash []byte, expires, now time.Time) error {
+	err := b.Requests.IssueCode(ctx, id, codeHash, expires, now)
+	if err == nil {
+		b.Release(ctx)
+	}
+	return err
+}
+
+// boundedSessions is a store of which only so many passkey sign-ins may be unfinished.
+// Registrations take a user's token, and each user has one of them at most.
+type boundedSessions struct {
+	store.SealedSessions
+	*throttle.Pending
+}
+
+// PutPasskeySession is Store.PutPasskeySession.
+func (b boundedSessions) PutPasskeySession(ctx context.Context, p schemas.PasskeySession) error {
+	if p.Ceremony != schemas.AuthenticationCeremony {
+		return b.SealedSessions.PutPasskeySession(ctx, p)
+	}
+	if err := b.Admit(ctx); err != nil {
+		return err
+	}
+	err := b.SealedSessions.PutPasskeySession(ctx, p)
+	if err != nil {
+		b.Release(ctx)
+	}
+	return err
+}
+
+// TakePasskeySession is Store.TakePasskeySession.
+func (b boundedSessions) TakePasskeySession(ctx context.Context, tokenHash []byte, now time.Time) (*schemas.PasskeySession, error) {
+	p, err := b.SealedSessions.TakePasskeySession(ctx, tokenHash, now)
+	if err == nil && p.Ceremony == schemas.AuthenticationCeremony {
+		b.Release(ctx)
+	}
+	return p, err
+}
