@@ -176,6 +176,7 @@ func (a *authorizationCode) statement(v *engine.Visit, user *schemas.User, permi
 		Permissions: permissions,
 		UserType:    user.Type,
 		OUID:        user.OUID,
+		AuthRequest: v.AuthRequestID,
 	}
 	var attributes []string
 	if app := v.Application; app != nil {

@@ -199,4 +199,7 @@ type Assertion struct {
 	Validity    time.Duration
 	Session     string // the id of the Session it belongs to; "" for none
 	Generation  string // the TokenGeneration of the application it is for; "" for none
+	// AuthRequest is the id of the authorization request that the run began for, ""
+	// for none. The assertion answers that request and no other.
+	AuthRequest string
 }

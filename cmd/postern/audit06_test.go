@@ -183,8 +183,8 @@ func TestAudit06TrustAnchorsMustBeCertificates(t *testing.T) {
 	}
 }
 
-// A client that brings the assertion of a run of its own is answered what the session
-// of that is worth, and a class that it asked for.
+// A client that answers with the assertion of a run that it began for the request gets
+// the class of the session, and one that it asked for.
 func TestAudit06AnAssertionIsWorthWhatItsSessionIs(t *testing.T) {
 	w := newKeyWorld(t)
 	w.register("ada")
@@ -194,9 +194,8 @@ func TestAudit06AnAssertionIsWorthWhatItsSessionIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var begun schemas.Step
-	w.post("/flow/execute", map[string]string{"applicationId": app.ID, "flowType": "AUTHENTICATION"}, &begun)
-	done := w.authenticate(begun)
+	begun := w.step(map[string]any{"applicationId": app.ID, "flowType": "AUTHENTICATION", "authId": auth.Get("authId")})
+	done := w.authenticate(begun) // without the cookies: the assertion is what answers
 	status, said := w.postJSON("/oauth2/auth/callback", map[string]string{"authId": auth.Get("authId"), "assertion": done.Assertion})
 	var to struct {
 		URI string `json:"redirect_uri"`

@@ -120,9 +120,14 @@ func (p *party) wayBack(authID string) string {
 // request.
 func (p *party) assertionAt(application string) string {
 	p.t.Helper()
-	s := p.step(map[string]any{"applicationId": application, "flowType": "AUTHENTICATION"})
-	p.step(map[string]any{"executionId": s.ExecutionID, "action": "password"})
-	s = p.step(map[string]any{"executionId": s.ExecutionID, "action": "continue", "inputs": map[string]string{"username": "pat", "password": rpPassword}})
+	return p.assertionOfRun(p.step(map[string]any{"applicationId": application, "flowType": "AUTHENTICATION"}).ExecutionID)
+}
+
+// assertionOfRun signs in to a run, and returns its assertion.
+func (p *party) assertionOfRun(id string) string {
+	p.t.Helper()
+	p.step(map[string]any{"executionId": id, "action": "password"})
+	s := p.step(map[string]any{"executionId": id, "action": "continue", "inputs": map[string]string{"username": "pat", "password": rpPassword}})
 	if s.Assertion == "" {
 		p.t.Fatalf("the sign-in ended in %+v", s)
 	}

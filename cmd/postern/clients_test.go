@@ -74,3 +74,42 @@ func TestMissingChallengeNamesPKCERequired(t *testing.T) {
 		}
 	}
 }
+
+// A page of an application's own answers an authorization request with the assertion of
+// the run that the request began, or of one that the page began for it (authId), once.
+// Its calls to /flow/execute carry no cookies. The assertion of any other run of the same
+// application and user is refused.
+func TestAuthorizationRequestIsAnsweredByItsOwnRunOnce(t *testing.T) {
+	w := newPeople(t)
+	for name, begin := range map[string]func(p *party, gate url.Values) (executionID string){
+		"the run of the request": func(_ *party, gate url.Values) string { return gate.Get("executionId") },
+		"a run with its authId": func(p *party, gate url.Values) string {
+			return p.step(map[string]any{"applicationId": gate.Get("applicationId"), "flowType": "AUTHENTICATION", "authId": gate.Get("authId")}).ExecutionID
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := w.configuredClient(t, `"redirectUris":["`+rpRedirect+`"]`)
+			gate, other := p.begin(), p.begin()
+			page := &party{rig: w, t: t, http: newBrowser(t, w.http)}
+			answer := func(authID, assertion string) (int, string) {
+				return p.postJSON("/oauth2/auth/callback", map[string]string{"authId": authID, "assertion": assertion})
+			}
+			own := page.assertionAt(gate.Get("applicationId"))
+			assertion := page.assertionOfRun(begin(p, gate))
+			for what, raw := range map[string]string{"another run of the application": own, "no run": ""} {
+				if status, said := answer(gate.Get("authId"), raw); status != http.StatusUnauthorized || !strings.Contains(said, "invalid_token") {
+					t.Errorf("the assertion of %s: %d %s", what, status, said)
+				}
+			}
+			if status, said := answer(other.Get("authId"), assertion); status != http.StatusUnauthorized || !strings.Contains(said, "invalid_token") {
+				t.Errorf("at another request of the browser: %d %s", status, said)
+			}
+			if status, said := answer(gate.Get("authId"), assertion); status != http.StatusOK || !strings.Contains(said, "code=") {
+				t.Fatalf("%d %s", status, said)
+			}
+			if status, said := answer(gate.Get("authId"), assertion); status != http.StatusBadRequest || strings.Contains(said, "code=") {
+				t.Errorf("a second time: %d %s", status, said)
+			}
+		})
+	}
+}

@@ -27,6 +27,8 @@ type registered struct {
 	OUID       string   `json:"ouId,omitempty"`
 	Session    string   `json:"sid,omitempty"`
 	Generation string   `json:"tgen,omitempty"`
+	// AuthRequest has the name that the endpoints have for it, authId.
+	AuthRequest string `json:"authId,omitempty"`
 }
 
 // Assert returns the assertion as a signed JWT. What the assertion's profile
@@ -60,6 +62,7 @@ func (i *Issuer) registered(a *schemas.Assertion) (*registered, error) {
 		Issuer: i.issuer, Subject: a.Subject, Audience: a.Audience, IssuedAt: now.Unix(), Expires: now.Add(validity).Unix(),
 		ID: schemas.NewID(), Scope: scope, AMR: a.AMR, ACR: a.ACR,
 		UserType: a.UserType, OUID: a.OUID, Session: a.Session, Generation: a.Generation,
+		AuthRequest: a.AuthRequest,
 	}
 	if !a.AuthTime.IsZero() {
 		claims.AuthTime = a.AuthTime.Unix()
@@ -124,7 +127,7 @@ func isReserved(name string) bool {
 		"scope", "scp", "client_id", "act", "may_act", "cnf", // RFC 8693, RFC 7800
 		"roles", "groups", "entitlements", "permissions", // RFC 9068 §2.2.3.1
 		"events", "txn", "toe", // RFC 8417
-		"usertype", "ouid", "tgen":
+		"usertype", "ouid", "tgen", "authid":
 		return true
 	}
 	return false

@@ -31,6 +31,7 @@ type Claims struct {
 	UserType, OUID              string
 	AMR                         []string
 	ACR                         string
+	AuthRequest                 string // that an assertion answers; "" for none
 }
 
 // Permits reports whether the scope covers a permission: it has the permission
@@ -71,6 +72,7 @@ func (i *Issuer) Verify(ctx context.Context, raw, audience string) (*Claims, err
 		Audience: claims.Audience, Scope: strings.Fields(claims.Scope),
 		IssuedAt: claims.IssuedAt.Time().UTC(), Expires: claims.Expiry.Time().UTC(),
 		UserType: claims.UserType, OUID: claims.OUID, Generation: claims.Generation, AMR: claims.AMR, ACR: claims.ACR,
+		AuthRequest: claims.AuthRequest,
 	}
 	if claims.AuthTime != nil {
 		c.AuthTime = claims.AuthTime.Time().UTC()
@@ -134,6 +136,8 @@ type received struct {
 	Session    string           `json:"sid"`
 	Generation string           `json:"tgen"`
 	Nonce      string           `json:"nonce"`
+	// AuthRequest is what an assertion answers.
+	AuthRequest string `json:"authId"`
 
 	typ string
 }

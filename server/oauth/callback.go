@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
@@ -52,8 +51,8 @@ type callbackBody struct {
 }
 
 // CallbackBy is POST /oauth2/auth/callback: an application that signs people in by
-// itself answers with the assertion of the run. It tells the caller where to send
-// the browser.
+// itself answers with the assertion of the run that began for the request. The reply is
+// the address to which the caller sends the browser.
 func (p *Provider) CallbackBy(w http.ResponseWriter, r *http.Request) error {
 	body, err := readCallback(w, r)
 	if err != nil {
@@ -63,7 +62,7 @@ func (p *Provider) CallbackBy(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if req.Grant == nil && req.Refusal == nil {
+	if req.Refusal == nil {
 		if err := p.grantBy(r.Context(), req, body.Assertion); err != nil {
 			return err
 		}
@@ -173,7 +172,7 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, req *schemas.A
 	code, now := schemas.NewSecret(), p.now()
 	err := p.Authorization.Requests.IssueCode(r.Context(), req.ID, schemas.HashSecret(code), now.Add(codeTTL), now)
 	if schemas.HasCode(err, schemas.CodeAuthRequest) {
-		return nil, errorf(codeInvalidRequest, "this request has been answered already: go back to the application")
+		return nil, errAnswered()
 	}
 	if err != nil {
 		return nil, err
@@ -195,23 +194,12 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, req *schemas.A
 	return url.Values{codeParameter: {code}}, err
 }
 
-// grantBy grants a request by the assertion of a run of its application that was
-// made for it: one that is older might be of another sign-in altogether. It is good for
-// that application alone.
+// grantBy grants a request by the assertion of a run that began for it, unless the run
+// has granted it already.
 func (p *Provider) grantBy(ctx context.Context, req *schemas.AuthRequest, assertion string) error {
-	claims, err := p.Authorization.Tokens.Verify(ctx, assertion, p.Issuer)
-	if schemas.HasClass(err, schemas.Unauthenticated) {
-		return errToken(http.StatusUnauthorized, codeInvalidToken, "the assertion is not valid: %s", schemas.AsError(err).Description.DefaultValue)
-	}
-	if err != nil {
+	claims, err := p.verifyAnswer(ctx, req, assertion)
+	if err != nil || req.Grant != nil {
 		return err
-	}
-	const clocks = time.Second // in a token times are whole seconds
-	switch {
-	case claims.Type != token.AssertionType || claims.Session == "" || !slices.Contains(claims.Audience, req.ApplicationID):
-		return errToken(http.StatusUnauthorized, codeInvalidToken, "the assertion is not of a sign-in to the application that asks")
-	case claims.IssuedAt.Add(clocks).Before(req.CreatedAt):
-		return errToken(http.StatusUnauthorized, codeInvalidToken, "the assertion is older than the request: sign in for it")
 	}
 	// What the sign-in is worth is what its session says: an assertion that an earlier
 	// release made may say more.
@@ -222,17 +210,47 @@ func (p *Provider) grantBy(ctx context.Context, req *schemas.AuthRequest, assert
 	if session == nil {
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "the session of the assertion has ended: sign in again")
 	}
-	now := p.now()
 	grant := schemas.Grant{
 		UserID: claims.Subject, SessionID: claims.Session, AuthTime: claims.AuthTime, AMR: session.AMR,
 		ACR: schemas.AnsweredACR(session.ACR, req.Login.ACRValues), ByAssertion: true, Generation: claims.Generation,
 	}
 	err = p.Authorization.Requests.Apply(ctx, []schemas.Change{
-		schemas.GrantAuthRequest{ID: req.ID, Grant: grant, BrowserHash: req.BrowserHash, At: now},
+		schemas.GrantAuthRequest{ID: req.ID, Grant: grant, BrowserHash: req.BrowserHash, At: p.now()},
 	})
-	if schemas.HasCode(err, schemas.CodeSuperseded) {
+	switch {
+	case schemas.HasCode(err, schemas.CodeSuperseded):
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "the session of the assertion has ended")
+	case schemas.HasCode(err, schemas.CodeAuthRequest):
+		return errAnswered() // by another call, at the same time
 	}
 	req.Grant = &grant
 	return err
+}
+
+// verifyAnswer verifies an assertion as the answer to a request. It must come from a run
+// that began for this very request: with the assertion of any other run, an attacker
+// could sign a user in with another account, or replay a sign-in that was for something else.
+func (p *Provider) verifyAnswer(ctx context.Context, req *schemas.AuthRequest, assertion string) (*token.Claims, error) {
+	claims, err := p.Authorization.Tokens.Verify(ctx, assertion, p.Issuer)
+	if schemas.HasClass(err, schemas.Unauthenticated) {
+		return nil, errToken(http.StatusUnauthorized, codeInvalidToken, "the assertion is not valid: %s", schemas.AsError(err).Description.DefaultValue)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case claims.Type != token.AssertionType || claims.Session == "" || !slices.Contains(claims.Audience, req.ApplicationID):
+		return nil, errToken(http.StatusUnauthorized, codeInvalidToken, "the assertion is not of a sign-in to the application that asks")
+	case claims.AuthRequest != req.ID:
+		return nil, errToken(http.StatusUnauthorized, codeInvalidToken,
+			"the assertion is of another run than this authorization request began: continue the executionId that came with the authId, or send the authId when you start a run")
+	case req.Grant != nil && claims.Session != req.Grant.SessionID:
+		return nil, errAnswered()
+	}
+	return claims, nil
+}
+
+// errAnswered refuses a second answer to a request.
+func errAnswered() *Error {
+	return errorf(codeInvalidRequest, "this request has been answered already: go back to the application")
 }

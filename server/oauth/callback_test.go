@@ -2,6 +2,7 @@ package oauth_test
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server/oauth"
 )
 
 // TestCallbackIsBoundToTheBrowser: who only knows the authId gets nothing, and
@@ -117,10 +121,16 @@ func (a *signIns) post(b browser, id, assertion string) (string, error) {
 	return told["redirect_uri"], nil
 }
 
-// assertion is that of a sign-in of ann to an application.
+// assertion is that of a sign-in of ann to an application, for no authorization request.
 func (a *signIns) assertion(app string) string {
 	a.t.Helper()
-	s := schemas.Assertion{Subject: a.user.ID, Audience: []string{app, base}, AuthTime: a.now, Validity: time.Hour}
+	return a.assertionFor(app, "")
+}
+
+// assertionFor is that of a run that began for an authorization request.
+func (a *signIns) assertionFor(app, requestID string) string {
+	a.t.Helper()
+	s := schemas.Assertion{Subject: a.user.ID, Audience: []string{app, base}, AuthTime: a.now, Validity: time.Hour, AuthRequest: requestID}
 	session := s.StartSession(app, "", a.now)
 	a.must(a.store.Apply(a.t.Context(), []schemas.Change{schemas.StartSession{Session: session}}))
 	raw, err := a.tokens.Assert(a.t.Context(), s)
@@ -130,19 +140,19 @@ func (a *signIns) assertion(app string) string {
 
 func TestCallbackByAssertion(t *testing.T) {
 	a, b := newSignIns(t), browser{}
-	a.now = a.now.Add(-time.Minute)
-	early := a.assertion("app-app")
-	a.now = a.now.Add(time.Minute)
+	a.authorize(b, ask())
+	another := a.begun.ID
 	a.authorize(b, ask())
 	id := a.begun.ID
-	for name, assertion := range map[string]string{"none": "", "of another application": a.assertion("app-conf"), "older": early, "garbage": "a.b.c"} {
+	for name, assertion := range map[string]string{"none": "", "of another application": a.assertionFor("app-conf", id), "garbage": "a.b.c",
+		"of a run of its own": a.assertion("app-app"), "of another request of this browser": a.assertionFor("app-app", another)} {
 		_, err := a.post(b, id, assertion)
 		t.Log(name)
 		wantRefused(t, err, "invalid_token")
 	}
-	_, err := a.post(browser{}, id, a.assertion("app-app"))
+	_, err := a.post(browser{}, id, a.assertionFor("app-app", id))
 	wantRefused(t, err, "access_denied")
-	to, err := a.post(b, id, a.assertion("app-app"))
+	to, err := a.post(b, id, a.assertionFor("app-app", id))
 	a.must(err)
 	u, err := url.Parse(to)
 	a.must(err)
@@ -156,11 +166,11 @@ func TestCallbackByAssertion(t *testing.T) {
 	}
 	a.now = a.now.Truncate(time.Second).Add(999 * time.Millisecond)
 	a.authorize(b, ask("prompt", "login", "max_age", "0"))
-	if to, err = a.post(b, a.begun.ID, a.assertion("app-app")); err != nil || !strings.Contains(to, "code=") {
+	if to, err = a.post(b, a.begun.ID, a.assertionFor("app-app", a.begun.ID)); err != nil || !strings.Contains(to, "code=") {
 		t.Errorf("signed in anew: %s, %v", to, err)
 	}
 	a.authorize(b, ask("response_mode", "form_post"))
-	to, err = a.post(b, a.begun.ID, a.assertion("app-app"))
+	to, err = a.post(b, a.begun.ID, a.assertionFor("app-app", a.begun.ID))
 	if err != nil || to != base+"/oauth2/auth/callback?authId="+a.begun.ID {
 		t.Errorf("form_post: %s, %v", to, err)
 	}
@@ -170,13 +180,73 @@ func TestCallbackByAssertion(t *testing.T) {
 	wantRefused(t, err, "invalid_request")
 }
 
+// An assertion answers the request that its run began for once, on either database, also
+// if it is sent many times at once.
+func TestAssertionAnswersItsRequestOnce(t *testing.T) {
+	for _, driver := range []string{"sqlite", "postgres"} {
+		t.Run(driver, func(t *testing.T) {
+			config := store.Config{Driver: driver, DSN: ":memory:"}
+			if driver == "postgres" {
+				config.DSN = storetest.Postgres(t)
+			}
+			a, b := newSignInsOn(t, config), browser{}
+			for range 20 {
+				a.authorize(b, ask())
+				id := a.begun.ID
+				assertion := a.assertionFor("app-app", id)
+				var codes, refused atomic.Int32
+				var all sync.WaitGroup
+				for range 6 {
+					all.Go(func() {
+						to, err := a.post(maps.Clone(b), id, assertion)
+						told, _ := errors.AsType[*oauth.Error](err)
+						switch {
+						case strings.Contains(to, "code="):
+							codes.Add(1)
+						case told != nil && told.Code == "invalid_request":
+							refused.Add(1)
+						default:
+							t.Errorf("answered %q, %v", to, err)
+						}
+					})
+				}
+				all.Wait()
+				if codes.Load() != 1 || refused.Load() != 5 {
+					t.Fatalf("%d got a code, %d were refused", codes.Load(), refused.Load())
+				}
+				_, err := a.post(b, id, assertion)
+				wantRefused(t, err, "invalid_request")
+			}
+		})
+	}
+}
+
+// A request that its run has granted is answered by the assertion of that run alone.
+func TestGrantedRequestIsAnsweredByItsOwnRun(t *testing.T) {
+	a, b := newSignIns(t), browser{}
+	a.authorize(b, ask())
+	a.grantRequest(a.begun, "")
+	id := a.begun.ID
+	_, err := a.post(b, id, a.assertion("app-app"))
+	wantRefused(t, err, "invalid_token")
+	_, err = a.post(b, id, a.assertionFor("app-app", id)) // of a second run for the request
+	wantRefused(t, err, "invalid_request")
+	req, err := a.store.AuthRequest(t.Context(), id)
+	a.must(err)
+	own, err := a.tokens.Assert(t.Context(), schemas.Assertion{Subject: a.user.ID, Audience: []string{"app-app", base}, AuthTime: a.now, AuthRequest: id, Session: req.Grant.SessionID})
+	a.must(err)
+	if to, err := a.post(b, id, own); err != nil || !strings.Contains(to, "code=") {
+		t.Errorf("%q, %v", to, err)
+	}
+}
+
 // Who has the assertion of one application, as whoever serves its pages has, is not
 // signed in to all others by it.
 func TestAssertionsSignNoBrowserIn(t *testing.T) {
 	for _, mode := range []string{"query", "form_post"} {
 		a, b := newSignIns(t), browser{}
 		a.authorize(b, ask("response_mode", mode))
-		to, err := a.post(b, a.begun.ID, a.assertion("app-app"))
+		to, err := a.post(b, a.begun.ID, a.assertionFor("app-app", a.begun.ID))
 		a.must(err)
 		if mode == "form_post" {
 			rec, err := a.callback(b, a.begun.ID)
