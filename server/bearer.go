@@ -53,7 +53,19 @@ func (s *server) admit(r *http.Request, needs need) (*caller, error) {
 	if !c.brings(needs) {
 		return nil, &lacking{needs, c.delegated}
 	}
+	c.Needs = needs.permission()
 	return c, nil
+}
+
+// permission is the one that a need is; "" for none.
+func (n need) permission() string {
+	switch n {
+	case nothing, anyToken, userToken:
+		return ""
+	case toolToken:
+		return "system"
+	}
+	return string(n)
 }
 
 // brings reports whether the caller has what an endpoint needs. Whom a user has
@@ -65,10 +77,8 @@ func (c *caller) brings(needs need) bool {
 		return own
 	case userToken:
 		return own && c.userID() != ""
-	case toolToken:
-		return c.Permits("system")
 	}
-	return c.Permits(string(needs))
+	return c.Permits(needs.permission())
 }
 
 // caller tells who sent the request, by its bearer token. While the server
@@ -85,7 +95,9 @@ func (s *server) caller(r *http.Request, needs need) (*caller, error) {
 	if err != nil {
 		return nil, err
 	}
+	ref := claims.Ref()
 	c := &caller{Call: directory.Call{
+		Token: &ref,
 		Actor: actor(claims), Permissions: claims.Scope, Methods: claims.AMR, AuthTime: claims.AuthTime, Session: claims.Session,
 		TraceID: exchangeOf(r).traceID,
 	}}

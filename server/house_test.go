@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,6 +113,29 @@ func (h *house) furnish() {
 	}
 }
 
+// allow makes sure that there is a user of the id, who has those of the permissions that
+// there are, by a role of their own.
+func (h *house) allow(userID string, permissions []string) {
+	h.t.Helper()
+	err := h.db.Update(h.t.Context(), func(tx *store.Tx) error {
+		now := h.clock()
+		_, err := store.Users().Get(h.t.Context(), tx, userID)
+		if schemas.HasClass(err, schemas.NotFound) {
+			err = store.Users().Insert(tx, &schemas.User{ID: userID, Type: "Person", OUID: h.unit, CreatedAt: now, UpdatedAt: now})
+		}
+		known, wrong := store.Known(h.t.Context(), tx, "permission", permissions)
+		if err = errors.Join(err, wrong); err != nil || len(known) == 0 {
+			return err
+		}
+		permissions = slices.Sorted(maps.Keys(known))
+		return store.Roles().Insert(tx, &schemas.Role{ID: schemas.NewID(), Name: "Held " + schemas.NewID(), OUID: h.unit, Permissions: permissions,
+			Assignments: []schemas.Principal{{Type: schemas.UserPrincipal, ID: userID}}, CreatedAt: now, UpdatedAt: now})
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 // in is the house for a part of a test, which fails by itself. Its clock stands.
 func (h *house) in(t *testing.T) *house {
 	inner := *h
@@ -118,8 +143,16 @@ func (h *house) in(t *testing.T) *house {
 	return &inner
 }
 
-// bearer is the header with a token of a user that carries the permissions.
+// bearer is the header with a token of a user that carries the permissions, which the
+// user has from now on.
 func (h *house) bearer(userID string, permissions ...string) string {
+	h.t.Helper()
+	h.allow(userID, permissions)
+	return h.token(userID, permissions...)
+}
+
+// token is bearer for a user who has the permissions already.
+func (h *house) token(userID string, permissions ...string) string {
 	h.t.Helper()
 	raw, err := h.tokens.Assert(h.t.Context(), schemas.Assertion{Subject: userID, Audience: []string{h.base}, Permissions: permissions, AuthTime: h.clock()})
 	if err != nil {

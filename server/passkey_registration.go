@@ -142,10 +142,18 @@ func (s *server) finishRegistration(w http.ResponseWriter, r *http.Request, c *c
 	if err != nil {
 		return err
 	}
-	event := s.event(r, "passkey.registered", credential.UserID, map[string]string{"credentialId": credential.ID.String()})
-	event.Event.Actor = c.Actor // whoever may do everything registers for others too
-	if err := s.Store.Apply(r.Context(), []schemas.Change{schemas.CreateCredential{Credential: *credential}, event}); err != nil {
+	if err := s.addPasskey(r, c, credential); err != nil {
 		return named(err)
 	}
 	return writeJSON(w, http.StatusOK, registered{credential.ID.String(), credential.Name, credential.CreatedAt})
+}
+
+// addPasskey stores a passkey, if the caller may still register it.
+func (s *server) addPasskey(r *http.Request, c *caller, credential *schemas.Credential) error {
+	if s.Directory != nil {
+		return s.Directory.AddPasskey(r.Context(), c.Call, credential)
+	}
+	event := s.event(r, "passkey.registered", credential.UserID, map[string]string{"credentialId": credential.ID.String()})
+	event.Event.Actor = c.Actor // whoever may do everything registers for others too
+	return s.Store.Apply(r.Context(), []schemas.Change{schemas.CreateCredential{Credential: *credential}, event})
 }

@@ -203,6 +203,8 @@ func TestActors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	h.allow(ada, []string{"system"})
+	h.create("/roles", `{"name":"Machines","permissions":["system"],"assignments":[{"type":"application","id":"`+ids["M2M"]+`"}]}`)
 	for name, tt := range map[string]struct {
 		header string
 		want   schemas.Actor

@@ -22,7 +22,10 @@ import (
 // 2026: a sign-in that was under way while a credential was changed went on as if
 // it had not been.
 
-const newPassword = "Tarn-ferry-slate-41"
+const (
+	newPassword   = "Tarn-ferry-slate-41"
+	otherPassword = "Copper-thistle-87-lane"
+)
 
 // interject has do called between the decision of the last step of a run and its
 // commit, as if that had taken long. It must come before the first run.

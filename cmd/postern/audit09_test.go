@@ -58,7 +58,7 @@ func TestAudit09ChangedPasswordEndsWhatRestedOnTheOldOne(t *testing.T) {
 			t.Fatalf("the run that changes the password: %d %s", status, said)
 		}
 		before.userTokensEnd(p, one, two)
-		if status, said := one.change(other, "Copper-thistle-87-lane"); through(status, said) {
+		if status, said := one.change(other, otherPassword); through(status, said) {
 			t.Errorf("another run of the user goes on: %d %s", status, said)
 		}
 		left := one.liveSessions(one.userNamed("pat"))

@@ -35,6 +35,24 @@ func (d *Directory) Passkeys(ctx context.Context, c Call, userID string) ([]sche
 	return store.CredentialsOf(ctx, r, userID)
 }
 
+// AddPasskey adds a passkey to the account of its user. The caller must be the user or
+// have the permission system, and must pass MayAccessAccount. A credential id that is
+// already registered is credential_exists, Class Conflict.
+func (d *Directory) AddPasskey(ctx context.Context, c Call, key *schemas.Credential) error {
+	return d.transact(ctx, c, func(w *work) error {
+		if !w.call.is(key.UserID) && !w.call.Permits(systemPermission) {
+			return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
+				"registering a passkey for another user needs the permission %q, which you do not have", systemPermission)
+		}
+		if err := mayAccess(w.ctx, w.tx, w.call, key.UserID); err != nil {
+			return err
+		}
+		w.about(key.UserID, "passkey.registered", passkeyRef(key.ID))
+		w.events[len(w.events)-1].Detail = map[string]string{"credentialId": key.ID.String()}
+		return w.apply(schemas.CreateCredential{Credential: *key})
+	})
+}
+
 // RenamePasskey gives a passkey of a user another name. One that is somebody
 // else's is credential_not_found, Class NotFound, as one that does not exist.
 func (d *Directory) RenamePasskey(ctx context.Context, c Call, userID string, id schemas.Bytes, name string) (renamed *schemas.Credential, err error) {

@@ -20,6 +20,12 @@ type Call struct {
 	AuthTime time.Time
 	// Session is the id of the session that the token belongs to; "" for none.
 	Session string
+	// Token is the actor's token; nil for a call of the program itself. A write checks
+	// the token and reads the actor's permissions again in its transaction.
+	Token *schemas.TokenRef
+	// Needs is the permission that admitted the call; "" if it needed none. A write
+	// checks it again.
+	Needs   string
 	TraceID string
 	// DryRun has everything checked and nothing kept: the result is what it would
 	// have been.

@@ -84,15 +84,9 @@ func checkScopes(w *work, o *schemas.OAuthProfile) error {
 // client_credentials, sorted: those it is registered with, and the permissions of
 // roles assigned to the application.
 func (d *Directory) ClientScopes(ctx context.Context, a *schemas.Application) ([]string, error) {
-	var scopes []string
-	if o := a.OAuth(); o != nil {
-		scopes = slices.Clone(o.Scopes)
-	}
 	granted, err := d.store.ApplicationPermissions(ctx, a.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading what an application may do: %w", err)
 	}
-	scopes = append(scopes, granted...)
-	slices.Sort(scopes)
-	return slices.Compact(scopes), nil
+	return clientScopes(a, granted), nil
 }

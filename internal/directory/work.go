@@ -191,7 +191,10 @@ func (w *work) record(n Noun, action, id, before, after string) {
 // once.
 func (d *Directory) Transact(ctx context.Context, c Call, do func(Call) error) error {
 	err := d.store.Update(ctx, func(tx *store.Tx) error {
-		inner := c
+		inner, err := d.authorized(ctx, tx, c)
+		if err != nil {
+			return err
+		}
 		inner.tx, inner.DryRun, inner.watch = tx, false, new(watch)
 		if err := do(inner); err != nil {
 			return err

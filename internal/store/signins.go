@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,9 @@ const (
 		AND (? = '' OR EXISTS (SELECT 1 FROM applications WHERE client_id = ? AND token_generation = ?))
 		AND (? = '' OR EXISTS (SELECT 1 FROM applications WHERE id = ? AND token_generation = ?))`
 
+	// See shareUser.
+	shareSession query = `SELECT id FROM sessions WHERE id = ?` + forShare
+
 	selectSessionByToken query = `SELECT ` + sessionColumns + ` FROM sessions WHERE token_hash = ? AND token_expires_at > ?`
 
 	selectSession query = `SELECT ` + sessionColumns + ` FROM sessions WHERE id = ?`
@@ -38,16 +42,47 @@ const (
 // exist and are of the token's generation. Tokens that are revoked together have an
 // id that begins with that of all of them, and a dot.
 func (s *Store) TokenLive(ctx context.Context, t schemas.TokenRef) (live bool, err error) {
-	if !storable(t.ID) || !storable(t.Session) || !storable(t.Client) || !storable(t.Application) || !storable(t.Generation) {
+	key := tokenKey(t)
+	if slices.ContainsFunc(key, unstorable) {
 		return false, nil
 	}
-	together, _, _ := strings.Cut(t.ID, ".")
-	err = s.row(ctx, selectTokenLive, t.ID, together, t.Session, t.Session,
-		t.Client, t.Client, t.Generation, t.Application, t.Application, t.Generation).Scan(&live)
-	if err != nil {
+	if err := s.row(ctx, selectTokenLive, key...).Scan(&live); err != nil {
 		return false, fmt.Errorf("store: looking whether a token counts: %w", err)
 	}
 	return live, nil
+}
+
+// HoldToken is TokenLive in a transaction. It locks the session and the user of the
+// token until the transaction ends; userID is "" for a client's token. A transaction that
+// ends the session or the user waits, and then sees what this one has written.
+func HoldToken(t *Tx, ref schemas.TokenRef, userID string) (live bool, err error) {
+	key := tokenKey(ref)
+	if slices.ContainsFunc(append(key, userID), unstorable) {
+		return false, nil
+	}
+	if userID != "" {
+		if err := t.tx.shareUser(userID); schemas.HasCode(err, schemas.CodeUserNotFound) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+	var held string
+	err = t.tx.row(shareSession, ref.Session).Scan(&held)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) { // the statement below reports a missing session
+		return false, fmt.Errorf("store: locking the session of a token: %w", err)
+	}
+	if err := t.tx.row(selectTokenLive, key...).Scan(&live); err != nil {
+		return false, fmt.Errorf("store: looking whether a token counts: %w", err)
+	}
+	return live, nil
+}
+
+// tokenKey are the parameters of selectTokenLive.
+func tokenKey(t schemas.TokenRef) []any {
+	together, _, _ := strings.Cut(t.ID, ".")
+	return []any{t.ID, together, t.Session, t.Session,
+		t.Client, t.Client, t.Generation, t.Application, t.Application, t.Generation}
 }
 
 // SessionByToken returns the session that a browser knows by the token of a hash;

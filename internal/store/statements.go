@@ -90,7 +90,7 @@ func writeQueries() []query {
 		upsertFailedGuess, deleteFailedGuesses, deleteOldFailedGuesses,
 		lockUser, updateUserAttributes, deleteIdentifiers, deleteUniqueValues, deleteEmails,
 		deleteIdentifier, insertEmail, selectEmailHolders,
-		shareUser, selectProofPassword, selectProofPasskey, selectProofTOTP, selectProofRecovery, selectProofIdentity, selectProofSession, selectUser,
+		shareUser, shareSession, selectTokenLive, selectProofPassword, selectProofPasskey, selectProofTOTP, selectProofRecovery, selectProofIdentity, selectProofSession, selectUser,
 		selectOwnSessions, updateSessionProofs, deleteOtherRuns, selectCredentialOwner, selectIdentityOwner,
 	}
 }

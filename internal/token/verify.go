@@ -34,6 +34,11 @@ type Claims struct {
 	AuthRequest                 string // that an assertion answers; "" for none
 }
 
+// Ref names the token by what may be revoked of it.
+func (c *Claims) Ref() schemas.TokenRef {
+	return schemas.TokenRef{ID: c.ID, Session: c.Session, Client: c.ClientID, Application: c.Application, Generation: c.Generation}
+}
+
 // Permits reports whether the scope covers a permission: it has the permission
 // itself or one above it, as "system" is above "system:users:read".
 func (c *Claims) Permits(permission string) bool {
@@ -102,7 +107,7 @@ func (i *Issuer) checkLive(ctx context.Context, c *Claims) error {
 	if i.live == nil {
 		return nil
 	}
-	live, err := i.live(ctx, schemas.TokenRef{ID: c.ID, Session: c.Session, Client: c.ClientID, Application: c.Application, Generation: c.Generation})
+	live, err := i.live(ctx, c.Ref())
 	if err != nil {
 		return fmt.Errorf("token: looking whether it was revoked: %w", err)
 	}
