@@ -110,6 +110,9 @@ func checkApplication(w *work, old, a *schemas.Application) error {
 	if err := guardApplication(w, &was); err != nil {
 		return err
 	}
+	if err := guardSignIn(w, &was, a); err != nil {
+		return err
+	}
 	return checkClient(w, &was, a)
 }
 
@@ -133,6 +136,9 @@ func removeApplication(w *work, a *schemas.Application) error {
 		w.protect("", "the console is how administrators get in, so it stays")
 	}
 	if err := guardApplication(w, a); err != nil {
+		return err
+	}
+	if err := guardRemoval(w, a); err != nil {
 		return err
 	}
 	return store.Leave(w.tx, schemas.Principal{Type: schemas.ApplicationPrincipal, ID: a.ID}, w.now)

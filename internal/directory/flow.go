@@ -93,6 +93,9 @@ func (r flowResource) Delete(ctx context.Context, c Call, id, match string) erro
 			return err
 		}
 		protectFlow(w, old)
+		if err := guardUse(w, old, nil); err != nil {
+			return err
+		}
 		if err := w.uses("flow", id); err != nil {
 			return err
 		}

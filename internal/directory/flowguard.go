@@ -5,53 +5,33 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// guardFlow lets only those write a flow who could not gain by it. What it waives
-// opens the accounts of whoever it is told to, so that takes everything. And what
-// it asks for it learns: at the door of an application that has permissions a
-// flow could collect the passwords of those who have them too, or ask for less
-// than it did. So it takes what the applications have that the flow is of. A sub-flow
-// becomes part of flows when others put these again, unsuspecting: it takes what these
-// take.
+// guardFlow refuses a flow to a caller who could gain by it. A waiver opens the accounts
+// of any user, so it takes the permission for everything. For the rest see guardUse.
 func guardFlow(w *work, old, f *schemas.Flow) error {
 	path := "waive"
 	if len(f.Waive) == 0 {
 		path = "nodes" // it is what one of them uses
 	}
 	w.guardWaivers(path, f)
+	return guardUse(w, old, f)
+}
+
+// guardUse refuses a change of a flow unless the caller has the permissions of the
+// applications that use it, and of the users who may sign in through them: see
+// signinguard.go. A sub-flow becomes part of other flows when these are stored again, so
+// it requires what they require. Old is nil for a new flow, f for a deleted one.
+func guardUse(w *work, old, f *schemas.Flow) error {
+	if isDefaultFlow(f) && !isDefaultFlow(old) && !w.call.Permits(systemPermission) {
+		permissions, err := store.UserPermissions(w.ctx, w.tx, nil)
+		if err != nil {
+			return err
+		}
+		w.requireOfUsers("handle", "a user who may sign in through an application without a flow of its own, which gets the flow with this handle,", "use another handle, or ", permissions)
+	}
 	if old == nil {
 		return nil // nobody signs in with it yet
 	}
-	permissions, err := flowPermissions(w, old.ID, map[string]bool{})
-	if err != nil {
-		return err
-	}
-	w.require("", "an application that uses the flow", heldBy(permissions))
-	return nil
-}
-
-// flowPermissions returns what the applications have that a flow is of, or that flows
-// are of which use it.
-func flowPermissions(w *work, id string, seen map[string]bool) ([]string, error) {
-	if seen[id] {
-		return nil, nil
-	}
-	seen[id] = true
-	permissions, err := store.FlowPermissions(w.ctx, w.tx, id)
-	if err != nil {
-		return nil, err
-	}
-	users, err := store.Flows().Users(w.ctx, w.tx, id)
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range users {
-		more, err := flowPermissions(w, u.ID, seen)
-		if err != nil {
-			return nil, err
-		}
-		permissions = append(permissions, more...)
-	}
-	return permissions, nil
+	return w.requireReach("the flow", old.ID)
 }
 
 // guardWaivers refuses a flow that waives something to all who may not do

@@ -14,8 +14,10 @@ func (h *house) flowAttempts(t testing.TB) []attempt {
 		return strings.Replace(flow, `"`+flowHandle(flow)+`"`, `"`+handle+`"`, 1)
 	}
 	in, up := h.create(t, h.Flows, named(signInFlow, "in")), h.create(t, h.Flows, named(signUpFlow, "up"))
-	h.create(t, h.Applications, strings.Replace(machine(t, "In", "openid "+reading), "{", `{"authFlowId": "`+in+`",`, 1))
-	worker := h.create(t, h.Applications, object(t, "name", "Up", "registrationFlowId", up))
+	h.create(t, h.UserTypes, `{"name": "Robot", "schema": {"type": "object"}}`) // whose users have nothing
+	robots := []string{"Robot"}
+	h.create(t, h.Applications, strings.Replace(machine(t, "In", "openid "+reading), "{", `{"allowedUserTypes": ["Robot"], "authFlowId": "`+in+`",`, 1))
+	worker := h.create(t, h.Applications, object(t, "name", "Up", "registrationFlowId", up, "allowedUserTypes", robots))
 	_, err := h.Assign(t.Context(), System(), h.ids["role"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: worker})
 	must(t, err)
 	better := strings.Replace(named(signInFlow, "in"), `"In"`, `"Better"`, 1)
@@ -24,7 +26,7 @@ func (h *house) flowAttempts(t testing.TB) []attempt {
 	inner := h.create(t, h.Flows, secondFactor)
 	nested := h.create(t, h.Flows, nestedFactor)
 	two := h.create(t, h.Flows, strings.NewReplacer(`"second-factor"`, `"nested"`, `{"passed": "done"}`, `{"end": "done"}`).Replace(twoFactors))
-	h.create(t, h.Applications, strings.Replace(machine(t, "Two", "openid "+reading), "{", `{"authFlowId": "`+two+`",`, 1))
+	h.create(t, h.Applications, strings.Replace(machine(t, "Two", "openid "+reading), "{", `{"allowedUserTypes": ["Robot"], "authFlowId": "`+two+`",`, 1))
 	renamed := func(text string) string { return strings.Replace(text, `"name": "`, `"name": "Another `, 1) }
 	return []attempt{
 		{"a sub-flow of its flow", reading, h.replace(t, h.Flows, nested, renamed(nestedFactor))},

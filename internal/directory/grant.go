@@ -17,7 +17,7 @@ import (
 func (w *work) require(path, what string, permissions []string) {
 	for _, p := range permissions {
 		if !w.call.Permits(p) {
-			w.forbid(path, "%s has the permission %q, which you do not have; leave this to somebody who has", what, p)
+			w.forbid(path, "%s has the permission %q, which you do not have; ask a user who has it to make this change", what, p)
 			return
 		}
 	}

@@ -142,7 +142,7 @@ func (h *house) writeFlow(t testing.TB, provider, applicationID string) {
 		a, err := store.Applications().Get(t.Context(), tx, applicationID)
 		must(t, err)
 		was := a.UpdatedAt
-		a.AuthFlowID, a.UpdatedAt = f.ID, later(now, was)
+		a.AuthFlowID, a.AllowedUserTypes, a.UpdatedAt = f.ID, []string{"Nobody"}, later(now, was) // whose users have nothing
 		return store.Applications().Replace(tx, a, was)
 	}))
 }
@@ -160,7 +160,7 @@ func (h *house) providerAttempts(t testing.TB) []attempt {
 	linked := h.create(t, h.IdentityProviders, corp(t))
 	h.link(t, h.ids["user"], linked, "1") // who is in a group that has the role
 	named := h.create(t, h.IdentityProviders, corp(t, "handle", "club"))
-	h.writeFlow(t, "club", h.ids["application"])
+	h.writeFlow(t, "club", h.create(t, h.Applications, machine(t, "Club", "openid "+reading)))
 	h.writeFlow(t, "missing", h.create(t, h.Applications, machine(t, "Held", "openid "+reading)))
 	free := h.create(t, h.IdentityProviders, corp(t, "handle", "free"))
 	return []attempt{

@@ -12,12 +12,14 @@ import (
 // federatedKind is the kind of node that names an identity provider.
 const federatedKind = "federated-oidc"
 
-// guardProvider lets only those write a provider who could not gain by it. Who decides
-// how it is asked gets close to being whoever has linked it: so it takes what they have.
-// And at the door of an application that has permissions it could send people to
-// somebody who has them sign in there: so it takes what guardFlow asks for, of every
-// flow that names it, or will. Flows find a provider by its handle, so it keeps that
-// while they do. Old is nil for a new one, p for one that is to go.
+// guardProvider refuses a change of an identity provider to a caller who could gain by it.
+// The provider decides who its linked users are, so the caller needs their permissions. In a
+// flow it decides where users go to sign in: another provider could ask them for passwords, or
+// claim to be any of them. So the caller also needs what a change of each flow requires that
+// names the provider, or will: the permissions of the applications that use the flow, and of
+// the users who may sign in through them (signinguard.go). Flows find a provider by its handle,
+// which therefore cannot change while a flow names it. Old is nil for a new provider, p for a
+// deleted one.
 func guardProvider(w *work, old, p *schemas.IdentityProvider) error {
 	was, is := handleOf(old), handleOf(p)
 	if old != nil {
@@ -25,17 +27,21 @@ func guardProvider(w *work, old, p *schemas.IdentityProvider) error {
 			return err
 		}
 	}
-	return eachOf(w, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, func(f *schemas.Flow) error {
+	var named []string // the flows that name it
+	err := eachOf(w, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, func(f *schemas.Flow) error {
 		if !names(f, was) && !names(f, is) {
 			return nil
 		}
 		if was != is && names(f, was) {
 			w.inUse = append(w.inUse, store.Use{ResourceRef: schemas.ResourceRef{Type: "flow", ID: f.ID}, Name: f.Handle, How: "names it"})
 		}
-		permissions, err := store.FlowPermissions(w.ctx, w.tx, f.ID)
-		w.require("", "an application whose flow names this identity provider", heldBy(permissions))
-		return err
+		named = append(named, f.ID)
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return w.requireReach("a flow that names this identity provider", named...)
 }
 
 // requireLinked refuses the write unless the caller has all that those have who sign

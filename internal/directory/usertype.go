@@ -39,6 +39,11 @@ func completeUserType(w *work, _, t *schemas.UserType) error {
 }
 
 func (d *Directory) checkUserType(w *work, n Noun, old, t *schemas.UserType) error {
+	if old != nil {
+		if err := guardAttributes(w, old, t); err != nil {
+			return err
+		}
+	}
 	if err := unique(w, store.UserTypes(), "name", t.Name, idOf(old, func(o *schemas.UserType) string { return o.ID })); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
@@ -131,30 +130,6 @@ func Holders(ctx context.Context, r Reader, permission string, limit int) (users
 		return nil, fmt.Errorf("looking for who has a permission: %w", err)
 	}
 	return users, nil
-}
-
-// FlowPermissions returns what the applications have that sign people in, or
-// register them, with a flow: what their roles grant, and their registered scopes,
-// the standard ones among them.
-func FlowPermissions(ctx context.Context, r Reader, flowID string) (permissions []string, err error) {
-	const using = ` FROM applications a CROSS JOIN %s WHERE (a.auth_flow_id = ? OR a.registration_flow_id = ?) AND `
-	granted := fmt.Sprintf("SELECT DISTINCT p.permission"+using+"r.application_id = a.id AND p.role_id = r.role_id ORDER BY p.permission",
-		"role_assignments r CROSS JOIN role_permissions p")
-	if err := rows(ctx, r, into(&permissions), granted, flowID, flowID); err != nil {
-		return nil, fmt.Errorf("looking for what a flow leads to: %w", err)
-	}
-	registered := fmt.Sprintf("SELECT DISTINCT o.scopes"+using+"o.application_id = a.id ORDER BY o.scopes", "oauth_profiles o")
-	err = rows(ctx, r, func(row scanner) error {
-		var scopes sql.NullString
-		err := row.Scan(&scopes)
-		permissions = append(permissions, list(scopes)...)
-		return err
-	}, registered, flowID, flowID)
-	if err != nil {
-		return nil, fmt.Errorf("looking for what a flow leads to: %w", err)
-	}
-	slices.Sort(permissions)
-	return slices.Compact(permissions), nil
 }
 
 // into appends the texts of the only column to list.

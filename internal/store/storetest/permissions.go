@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -82,9 +83,72 @@ func testFlowPermissions(t *testing.T, s *store.Store) {
 		neither.ID:      nil,
 		schemas.NewID(): nil,
 	} {
-		got, err := store.FlowPermissions(t.Context(), s, id)
+		got, err := store.ReachOf(t.Context(), s, []string{id}, nil)
 		must(t, err)
-		wantEqual(t, "what the applications of a flow have", got, want)
+		wantEqual(t, "what the applications of a flow have", got.Applications, want)
+	}
+}
+
+// testFlowUsers has users of several types sign in with flows, and with flows that these
+// are a part of.
+func testFlowUsers(t *testing.T, s *store.Store) {
+	o := newOrganization(t, s)
+	robots := newUserType("Robot")
+	update(t, s, func(tx *store.Tx) error { return store.UserTypes().Insert(tx, &robots) })
+	robot := newUser("robot")
+	robot.Type = robots.Name
+	must(t, s.Apply(t.Context(), []schemas.Change{schemas.CreateUser{User: robot}}))
+	o.grant(t, s, "stocker", []string{"shop:stock"}, person(robot.ID))
+	update(t, s, func(tx *store.Tx) error { // which thus has shop:orders and shop:orders:read, too
+		group, err := store.Groups().Get(t.Context(), tx, o.groups[0])
+		must(t, err)
+		was := group.UpdatedAt
+		group.Members, group.UpdatedAt = append(group.Members, person(robot.ID)), was.Add(time.Second)
+		return store.Groups().Replace(tx, group, was)
+	})
+
+	persons := schemas.PersonName
+	for name, test := range map[string]struct {
+		types [][]string // that the applications of the flow allow; nil: all
+		want  []string
+	}{
+		"no application":                  {nil, nil},
+		"all types":                       {[][]string{nil}, []string{"shop", "shop:orders", "shop:orders:read", "shop:stock"}},
+		"an empty list, which is all":     {[][]string{{}}, []string{"shop", "shop:orders", "shop:orders:read", "shop:stock"}},
+		"persons":                         {[][]string{{persons}}, []string{"shop", "shop:orders", "shop:orders:read"}},
+		"robots":                          {[][]string{{"Robot"}}, []string{"shop:orders", "shop:orders:read", "shop:stock"}},
+		"neither":                         {[][]string{{"Ghost", "Robo", "obot"}}, nil},
+		"robots here, persons elsewhere":  {[][]string{{"Robot"}, {persons}}, []string{"shop", "shop:orders", "shop:orders:read", "shop:stock"}},
+		"several types at one of the two": {[][]string{{"Ghost"}, {"Ghost", "Robot"}}, []string{"shop:orders", "shop:orders:read", "shop:stock"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFlow(schemas.Authentication, "f"+schemas.NewID())
+			update(t, s, func(tx *store.Tx) error { return store.Flows().Insert(tx, &f) })
+			for i, types := range test.types {
+				app := newApplication(fmt.Sprint(name, i), "")
+				app.AuthFlowID, app.AllowedUserTypes = f.ID, types
+				if i%2 == 1 {
+					app.AuthFlowID, app.RegistrationFlowID = "", f.ID
+				}
+				update(t, s, func(tx *store.Tx) error { return store.Applications().Insert(tx, &app) })
+			}
+			got, err := store.ReachOf(t.Context(), s, []string{f.ID, schemas.NewID()}, nil)
+			must(t, err)
+			wantEqual(t, "what its users have", got.Users, test.want)
+			got, err = store.ReachOf(t.Context(), s, []string{f.ID}, [][2]string{{"AUTHENTICATION", "other"}, {"AUTHENTICATION", f.Handle}})
+			must(t, err)
+			wantEqual(t, "what users have of a flow that any application may get", got.Users, []string{"shop", "shop:orders", "shop:orders:read", "shop:stock"})
+		})
+	}
+	for _, test := range []struct{ types, want []string }{
+		{nil, []string{"shop", "shop:orders", "shop:orders:read", "shop:stock"}},
+		{[]string{"Robot"}, []string{"shop:orders", "shop:orders:read", "shop:stock"}},
+		{[]string{"Ghost", persons}, []string{"shop", "shop:orders", "shop:orders:read"}},
+		{[]string{"Ghost", "a\x00"}, nil},
+	} {
+		got, err := store.UserPermissions(t.Context(), s, test.types)
+		must(t, err)
+		wantEqual(t, fmt.Sprintf("what users of %q have", test.types), got, test.want)
 	}
 }
 

@@ -100,6 +100,7 @@ func ofTheRest() []test {
 		{"of those who replace a version one does", testFlowReplaceRace},
 		{"a flow goes with its versions", testFlowDelete},
 		{"permissions behind a flow are found", testFlowPermissions},
+		{"permissions of those who sign in with a flow are found", testFlowUsers},
 		{"events are found by what they have", testEventQueries},
 		{"events are read in pages", testEventPages},
 		{"one key of an algorithm signs", testKeys},

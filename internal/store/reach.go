@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// FlowReach is what a change of flows leads to.
+type FlowReach struct {
+	// Applications are the permissions of the applications that use the flows: what
+	// their roles grant, and their registered scopes, the standard ones among them.
+	Applications []string
+	// Users are the permissions of all users who may sign in through these
+	// applications.
+	Users []string
+}
+
+// ReachOf returns what a change of the flows leads to, by the applications that use them,
+// or use flows that they are a part of. An application without a type restriction counts
+// as using each of the flows in anyones: type and handle of flows that applications get
+// when they name none.
+func ReachOf(ctx context.Context, r Reader, flowIDs []string, anyones [][2]string) (reach FlowReach, err error) {
+	if len(flowIDs) == 0 || slices.ContainsFunc(flowIDs, func(id string) bool { return !storable(id) }) {
+		return reach, nil
+	}
+	text := `WITH RECURSIVE flow_ids (id) AS (SELECT id FROM flows WHERE id IN (` + marks(len(flowIDs)) + `)
+			UNION SELECT f.id FROM flow_ids i CROSS JOIN flow_uses u CROSS JOIN flows f
+			WHERE u.used_id = i.id AND f.id = u.flow_id AND f.active_version = u.version),
+		apps (id, types) AS (SELECT a.id, a.allowed_user_types FROM flow_ids i CROSS JOIN applications a
+			WHERE a.auth_flow_id = i.id OR a.registration_flow_id = i.id
+			UNION ALL SELECT '', NULL FROM flow_ids i CROSS JOIN flows f WHERE f.id = i.id AND (` + oneOf(len(anyones)) + `)),
+		allowed (type) AS (SELECT t.name FROM user_types t
+			WHERE EXISTS (SELECT 1 FROM apps a WHERE a.types IS NULL OR a.types = '' OR ` + hasLine("a.types", "t.name") + `)),
+		` + holders(`u.type IN (SELECT type FROM allowed)`) + `
+		SELECT 'user', p.permission FROM holders h CROSS JOIN role_permissions p WHERE p.role_id = h.role_id
+		UNION SELECT 'application', p.permission FROM apps a CROSS JOIN role_assignments r CROSS JOIN role_permissions p
+			WHERE r.application_id = a.id AND p.role_id = r.role_id
+		UNION SELECT 'application', o.scopes FROM apps a CROSS JOIN oauth_profiles o WHERE o.application_id = a.id AND o.scopes IS NOT NULL`
+	args := anys(flowIDs)
+	for _, one := range anyones {
+		args = append(args, one[0], one[1])
+	}
+	err = rows(ctx, r, func(row scanner) error {
+		var of, lines string
+		err := row.Scan(&of, &lines)
+		found := strings.Fields(lines) // scopes are lines
+		if of == "user" {
+			reach.Users = append(reach.Users, found...)
+		} else {
+			reach.Applications = append(reach.Applications, found...)
+		}
+		return err
+	}, text, args...)
+	if err != nil {
+		return reach, fmt.Errorf("looking for what a flow leads to: %w", err)
+	}
+	reach.Applications, reach.Users = sortedSet(reach.Applications), sortedSet(reach.Users)
+	return reach, nil
+}
+
+// UserPermissions returns the permissions of all users of the types, or of all users if no
+// type is given, sorted.
+func UserPermissions(ctx context.Context, r Reader, types []string) (permissions []string, err error) {
+	if slices.ContainsFunc(types, func(t string) bool { return !storable(t) }) {
+		return nil, nil
+	}
+	allowed := "1 = 1"
+	if len(types) > 0 {
+		allowed = "u.type IN (" + marks(len(types)) + ")"
+	}
+	text := "WITH RECURSIVE " + holders(allowed) + ` SELECT DISTINCT p.permission FROM holders h CROSS JOIN role_permissions p
+		WHERE p.role_id = h.role_id ORDER BY p.permission`
+	args := anys(types)
+	if err := rows(ctx, r, into(&permissions), text, append(args, args...)...); err != nil {
+		return nil, fmt.Errorf("looking for what users may do: %w", err)
+	}
+	return permissions, nil
+}
+
+// holders defines a relation of the roles that a user has who meets the condition, in which
+// u is the row of the user: directly, or by groups. There are few roles, and few groups
+// have one, so it begins with these and ends at the first such user of each role: it does
+// not read the users. Rows of a table with either a user or a group are found by their
+// index with >= ”, which SQLite does not use for IS NOT NULL.
+func holders(condition string) string {
+	return `granted (role_id, group_id) AS (SELECT a.role_id, a.group_id FROM roles r CROSS JOIN role_assignments a
+			WHERE a.role_id = r.id AND a.group_id >= ''
+			UNION SELECT g.role_id, m.member_id FROM granted g CROSS JOIN group_members m WHERE m.group_id = g.group_id AND m.member_id >= ''),
+		holders (role_id) AS (SELECT r.id FROM roles r WHERE EXISTS (SELECT 1 FROM role_assignments a CROSS JOIN users u
+				WHERE a.role_id = r.id AND a.user_id >= '' AND u.id = a.user_id AND ` + condition + `)
+			OR EXISTS (SELECT 1 FROM granted g CROSS JOIN group_members m CROSS JOIN users u
+				WHERE g.role_id = r.id AND m.group_id = g.group_id AND m.user_id >= '' AND u.id = m.user_id AND ` + condition + `))`
+}
+
+// oneOf is the condition that a flow has one of n types and handles.
+func oneOf(n int) string {
+	return strings.TrimSuffix("1 = 0 OR "+strings.Repeat("f.flow_type = ? AND f.handle = ? OR ", n), " OR ")
+}
+
+func sortedSet(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
