@@ -101,14 +101,21 @@ func TestFactorsAreKept(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			w, _, _ := newFactorWorld(t)
-			for _, use := range []string{"totp-register", "recovery-codes"} {
-				d := run(t, w.make(t, use, `{}`, nil), test.visit)
-				if kept := d.Outcome == "kept"; kept != test.kept {
+			for use, outcome := range map[string]string{"totp-register": "kept", "recovery-codes": "kept", "passkey-register": "skip"} {
+				d := run(t, w.make(t, use, `{"optional": true}`, nil), test.visit)
+				if kept := d.Outcome == outcome; kept != test.kept {
 					t.Errorf("%s: kept %v, want %v", use, kept, test.kept)
 				}
 				if test.kept && len(d.Changes) > 0 {
 					t.Errorf("%s changes %+v", use, d.Changes)
 				}
+			}
+			d, err := w.make(t, "passkey-register", `{}`, nil).Execute(t.Context(), test.visit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kept := d.Fail != nil && d.Fail.Code == schemas.CodeFactorRequired; kept != test.kept {
+				t.Errorf("a passkey that is required: kept %v, want %v", kept, test.kept)
 			}
 		})
 	}

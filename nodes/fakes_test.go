@@ -168,7 +168,7 @@ func newWorld(t *testing.T) *world {
 		device: passkeytest.New(passkeytest.Seed(t.Name())),
 	}
 	w.deps = Deps{
-		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, Words: w, Hasher: w.hasher, Asserter: asserter{},
+		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, Words: w, Hasher: w.hasher, Asserter: asserter{}, Factors: &factors{},
 		Ceremonies: ceremonies, BaseURL: "https://id.example.com", DecoySecret: []byte("0123456789abcdef0123456789abcdef"),
 	}
 	w.kinds = Kinds(w.deps)

@@ -15,7 +15,8 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
 	return &engine.Kind{
 		Name: "passkey-register",
 		Doc: "Registers a passkey for the run's user (WebAuthn registration ceremony). " +
-			"The user must be new in this run or have authenticated in it.",
+			"The user must be new in this run or have authenticated in it. A user who has a second factor must have used one, or a passkey, in this run: " +
+			"else an optional node is skipped, and the run ends at any other.",
 		With:     schemas.MustSchema("passkey-register", passkeyRegisterSchema),
 		Asks:     true,
 		Needs:    ownUserNeeds("it would add a passkey to somebody else's account"),
@@ -103,15 +104,30 @@ func (p *passkeyRegister) Outcomes() []engine.Outcome {
 // Execute offers creation options and verifies what the browser makes of them.
 // The action without a credential asks for fresh options.
 func (p *passkeyRegister) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	switch a := v.Answer; {
-	case a == nil:
-		return p.begin(ctx, v)
-	case p.Optional.declined(a):
+	if p.Optional.declined(v.Answer) {
 		return engine.Leave(skip), nil
-	case !p.question.answered(a):
+	}
+	// A passkey counts as two factors, so a stolen password must not be enough to add
+	// one to an account that has a second factor.
+	kept, err := p.deps.keepsFactors(ctx, v)
+	switch {
+	case err != nil:
+		return nil, err
+	case kept:
+		return p.refuseKept(), nil
+	case v.Answer == nil || !p.question.answered(v.Answer):
 		return p.begin(ctx, v)
 	}
 	return p.finish(ctx, v)
+}
+
+// refuseKept is the decision for a user whose second factor this run must not add to.
+func (p *passkeyRegister) refuseKept() *engine.Decision {
+	if p.Optional {
+		return engine.Leave(skip)
+	}
+	return &engine.Decision{Fail: schemas.Errorf(schemas.Forbidden, schemas.CodeFactorRequired,
+		"this account has a second factor: sign in with it, or with a passkey, to add a passkey")}
 }
 
 func (p *passkeyRegister) begin(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {

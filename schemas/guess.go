@@ -35,10 +35,30 @@ type Guess struct {
 // with.
 type FailedGuess struct {
 	Digest []byte
+	Secret GuessedSecret
 	UserID string // "" for a name that no user has
 	Limit  int    // of failures in a row, by whoever made this one
 	At     time.Time
 	// Event is recorded with the failure that is so many in a row, if there is a user.
 	Event   Event
 	EventAt int
+}
+
+// ProvedSecrets returns the kinds of secrets of the user whose failed guesses the
+// sign-in of the session proves harmless. A sign-in by one factor shows nothing about
+// guesses at another: a thief of the password must not gain guesses at the second factor
+// by signing in with it. A sign-in by two factors clears all: all is true.
+func (s *Session) ProvedSecrets() (secrets []GuessedSecret, all bool) {
+	if Satisfies(s.ACR, ACRMultiFactor) {
+		return nil, true
+	}
+	for _, p := range s.Proofs {
+		switch p.Kind {
+		case PasswordProof, TOTPProof, RecoveryProof: // a code that stands alone is a NameSecret
+			secrets = append(secrets, NameSecret)
+		case EmailProof:
+			secrets = append(secrets, MailedSecret)
+		}
+	}
+	return secrets, false
 }

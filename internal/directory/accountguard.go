@@ -22,9 +22,20 @@ const MaxProofAge = schemas.MaxProofAge
 // MayManageAccount returns an error unless the caller may change how a user signs
 // in. Callers who may not manage the user's account get Class Forbidden, users whose
 // token is for another application CodeInsufficientScope, and users who signed in
-// too long ago Class Unauthenticated, schemas.CodeStaleProof. An unknown user is user_not_found, Class NotFound.
+// too long ago Class Unauthenticated, schemas.CodeStaleProof. Users who have a second
+// factor must have signed in with one, or with a passkey, to add a passkey: else a stolen
+// password would be enough to get one, which counts as two factors; the error is Class
+// Forbidden, schemas.CodeFactorRequired. An unknown user is user_not_found, Class NotFound.
 func (d *Directory) MayManageAccount(ctx context.Context, c Call, userID string) error {
-	return mayManage(ctx, d.reader(c), c, userID, d.now())
+	r := d.reader(c)
+	if err := mayManage(ctx, r, c, userID, d.now()); err != nil || !c.is(userID) {
+		return err
+	}
+	has, err := factorsOf(ctx, r, userID)
+	if err != nil || has.TOTP == nil && (has.RecoveryCodes == nil || has.RecoveryCodes.Left == 0) {
+		return err
+	}
+	return c.requireHeld()
 }
 
 // MayAccessAccount is MayManageAccount without the demand for a recent sign-in, for

@@ -90,10 +90,8 @@ func deletions() map[string]deletion {
 // mayGiveUp returns an error if the user has signed in with a password alone, or
 // would have nothing left to sign in with.
 func (w *work) mayGiveUp(userID string, has *Factors) error {
-	held := func(method string) bool { return slices.Contains(schemas.HeldMethods(), method) }
-	if !slices.ContainsFunc(w.call.Methods, held) {
-		return schemas.Errorf(schemas.Forbidden, schemas.CodeFactorRequired,
-			"this takes a token of a sign-in with a second factor or a passkey; sign in with one of those and try again")
+	if err := w.call.requireHeld(); err != nil {
+		return err
 	}
 	if has.TOTP != nil && has.RecoveryCodes != nil {
 		return nil
@@ -103,4 +101,14 @@ func (w *work) mayGiveUp(userID string, has *Factors) error {
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeLastCredential,
 		"this is all that this account can be signed in to with; register a passkey or set a password first")
+}
+
+// requireHeld returns an error unless the user has signed in with something they hold.
+func (c Call) requireHeld() error {
+	held := func(method string) bool { return slices.Contains(schemas.HeldMethods(), method) }
+	if slices.ContainsFunc(c.Methods, held) {
+		return nil
+	}
+	return schemas.Errorf(schemas.Forbidden, schemas.CodeFactorRequired,
+		"this takes a token of a sign-in with a second factor or a passkey; sign in with one of those and try again")
 }

@@ -14,11 +14,14 @@ const (
 	selectFailedGuesses query = `SELECT failures FROM failed_guesses WHERE digest = ?`
 
 	// A counter that is at the limit is not raised, and then no row is returned.
-	upsertFailedGuess query = `INSERT INTO failed_guesses (digest, user_id, failures, failed_at) VALUES (?, ?, 1, ?)
+	upsertFailedGuess query = `INSERT INTO failed_guesses (digest, secret, user_id, failures, failed_at) VALUES (?, ?, ?, 1, ?)
 		ON CONFLICT (digest) DO UPDATE SET failures = failed_guesses.failures + 1, failed_at = excluded.failed_at
 		WHERE failed_guesses.failures < ? RETURNING failures`
 
 	deleteFailedGuesses query = `DELETE FROM failed_guesses WHERE user_id = ?`
+
+	// The secret "" is that of counters from before there were kinds.
+	deleteFailedGuessesAt query = `DELETE FROM failed_guesses WHERE user_id = ? AND secret IN (?, '')`
 
 	deleteOldFailedGuesses query = `DELETE FROM failed_guesses WHERE failed_at <= ? AND digest IN
 		(SELECT digest FROM failed_guesses WHERE user_id IS NULL AND failed_at <= ? ORDER BY failed_at LIMIT ?)`
@@ -54,7 +57,7 @@ func (s *Store) AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (coun
 	err = s.writer.write(ctx, func(t *tx) error {
 		counted = false
 		var n int
-		err := t.row(upsertFailedGuess, blob(f.Digest), nullable(f.UserID), micros(f.At), f.Limit).Scan(&n)
+		err := t.row(upsertFailedGuess, blob(f.Digest), string(f.Secret), nullable(f.UserID), micros(f.At), f.Limit).Scan(&n)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -70,10 +73,19 @@ func (s *Store) AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (coun
 	return counted && err == nil, err
 }
 
-// forgetFailedGuesses starts the user's counters again, because the user has signed
-// in.
-func (t *tx) forgetFailedGuesses(userID string) error {
-	if _, err := t.exec(deleteFailedGuesses, userID); err != nil {
+// forgetFailedGuesses starts the counters again of the secrets that the user has signed
+// in with: see schemas.Session.ProvedSecrets.
+func (t *tx) forgetFailedGuesses(s *schemas.Session) (err error) {
+	secrets, all := s.ProvedSecrets()
+	if all {
+		_, err = t.exec(deleteFailedGuesses, s.UserID)
+	}
+	for _, secret := range secrets {
+		if err == nil {
+			_, err = t.exec(deleteFailedGuessesAt, s.UserID, string(secret))
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("store: forgetting failed guesses: %w", err)
 	}
 	return nil

@@ -153,7 +153,7 @@ func (t *tx) startSession(s schemas.Session) error {
 	if err != nil {
 		return fmt.Errorf("store: starting a session: %w", err)
 	}
-	return t.forgetFailedGuesses(s.UserID)
+	return t.forgetFailedGuesses(&s)
 }
 
 func (t *tx) revokeToken(c schemas.RevokeToken) error {

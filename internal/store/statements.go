@@ -87,7 +87,7 @@ func writeQueries() []query {
 		insertTOTP, updateTOTPUse, deleteTOTP,
 		insertRecoveryCode, updateRecoveryCodeUse, deleteRecoveryCodes,
 		upsertIdentity, selectIssuer, updateIdentityUse, deleteIdentity,
-		upsertFailedGuess, deleteFailedGuesses, deleteOldFailedGuesses,
+		upsertFailedGuess, deleteFailedGuesses, deleteFailedGuessesAt, deleteOldFailedGuesses,
 		lockUser, updateUserAttributes, deleteIdentifiers, deleteUniqueValues, deleteEmails,
 		deleteIdentifier, insertEmail, selectEmailHolders,
 		shareUser, shareSession, selectTokenLive, selectProofPassword, selectProofPasskey, selectProofTOTP, selectProofRecovery, selectProofIdentity, selectProofSession, selectUser,

@@ -103,7 +103,7 @@ func (t *Throttle) settle(ctx context.Context, c *counter, g schemas.Guess, righ
 	e.Detail = map[string]string{"secret": string(g.Secret), "by": c.by}
 	// A client that goes away does not spare itself the count.
 	counted, err := t.failures.AddFailedGuess(context.WithoutCancel(ctx), schemas.FailedGuess{
-		Digest: c.digest, UserID: g.UserID, Limit: c.limit, At: t.now().UTC(), Event: e, EventAt: c.eventAt,
+		Digest: c.digest, Secret: g.Secret, UserID: g.UserID, Limit: c.limit, At: t.now().UTC(), Event: e, EventAt: c.eventAt,
 	})
 	if err == nil && !counted {
 		return exhausted()

@@ -15,7 +15,7 @@ import (
 func failedGuess(name, userID string, limit int) schemas.FailedGuess {
 	digest := sha256.Sum256([]byte(name))
 	return schemas.FailedGuess{
-		Digest: digest[:], UserID: userID, Limit: limit, EventAt: limit, At: noon(),
+		Digest: digest[:], Secret: schemas.NameSecret, UserID: userID, Limit: limit, EventAt: limit, At: noon(),
 		Event: schemas.Event{ID: schemas.NewID(), At: noon(), Action: "guesses.exhausted", UserID: userID},
 	}
 }
@@ -46,8 +46,7 @@ func testFailedGuesses(t *testing.T, s *store.Store) {
 
 	_, err = s.AddFailedGuess(ctx, failedGuess("another", bob, limit))
 	must(t, err)
-	must(t, s.Apply(ctx, start(newSignIn(ada, noon()))))
-	wantFailures(t, s, "ada", 0)
+	testProvedSecrets(t, s, ada, limit+1)
 	wantFailures(t, s, "another", 1)
 	must(t, s.Update(ctx, func(tx *store.Tx) error {
 		n, err := store.ForgetFailedGuesses(tx, bob)
@@ -55,6 +54,28 @@ func testFailedGuesses(t *testing.T, s *store.Store) {
 		return err
 	}))
 	wantFailures(t, s, "another", 0)
+}
+
+// testProvedSecrets starts the count of failed guesses at a password again by sign-ins
+// that prove the password, or two factors, and by no others.
+func testProvedSecrets(t *testing.T, s *store.Store, ada string, failures int) {
+	for _, proof := range []schemas.ProofKind{"", schemas.EmailProof, schemas.PasskeyProof, schemas.IdentityProof, schemas.PasswordProof} {
+		signIn := newSignIn(ada, noon())
+		if proof != "" {
+			signIn.ACR, signIn.Proofs = schemas.ACRPassword, []schemas.Proof{{Kind: proof, Of: "x"}}
+		}
+		must(t, s.Apply(t.Context(), start(signIn)))
+		if proof == schemas.PasswordProof {
+			failures = 0
+		}
+		wantFailures(t, s, "ada", failures)
+	}
+	_, err := s.AddFailedGuess(t.Context(), failedGuess("ada", ada, 1))
+	must(t, err)
+	twice := newSignIn(ada, noon())
+	twice.ACR, twice.Proofs = schemas.ACRMultiFactorPR, []schemas.Proof{{Kind: schemas.PasskeyProof, Of: "x"}}
+	must(t, s.Apply(t.Context(), start(twice)))
+	wantFailures(t, s, "ada", 0)
 }
 
 // testSweepFailedGuesses keeps the counters of users, and those of other names for a

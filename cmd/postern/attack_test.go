@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/totp"
+	"github.com/postern-id/postern/schemas"
+)
+
+// These tests are of the second attack, on the fixes for the security audit of November
+// 2026: see docs/security.md.
+
+// withFactor gives the administrator an authenticator app, at an application that asks
+// for one, and returns the application and a code that has not been used.
+func (w *rig) withFactor() (applicationID, code string) {
+	w.t.Helper()
+	applicationID = w.shop(w.admin(), "code_as_second_factor.yaml")
+	s := w.answer(w.begin(applicationID, "AUTHENTICATION"), "continue", map[string]string{"username": "admin", "password": adminPassword})
+	key := totp.Key{Secret: s.Data.AdditionalData["totpSecret"], Algorithm: totp.SHA1, Digits: 6}
+	var codes [2]string
+	for i := range codes {
+		var err error
+		if codes[i], err = key.Code(time.Now().Add(time.Duration(i) * totp.Period)); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	if s = w.answer(s, "submit", map[string]string{"otp": codes[0]}); s.StepID != "codes" {
+		w.t.Fatalf("enrolling an authenticator app: %+v", s)
+	}
+	return applicationID, codes[1]
+}
+
+// guessFactor signs in with the administrator's password from an address, tries a code,
+// and reports whether the guess was answered.
+func (w *rig) guessFactor(remote, applicationID, code string) bool {
+	w.t.Helper()
+	g := &guesser{rig: w, remote: remote}
+	var s schemas.Step
+	g.send(map[string]any{"applicationId": applicationID, "flowType": "AUTHENTICATION"}, &s)
+	run := s.ExecutionID
+	g.send(map[string]any{"executionId": run, "action": "continue", "inputs": map[string]string{"username": "admin", "password": adminPassword}}, &s)
+	return g.send(map[string]any{"executionId": run, "challengeToken": s.ChallengeToken, "action": "submit", "inputs": map[string]string{"otp": code}}, &s) == http.StatusOK
+}
+
+// Who has the password must not gain guesses at the second factor by signing in where
+// the password alone is enough.
+func TestAttackAPasswordGainsNoGuessesAtTheSecondFactor(t *testing.T) {
+	sequential(t)
+	w := guessingRig(t)
+	application, _ := w.withFactor()
+	answered := 0
+	for i := range 40 {
+		if w.guessFactor(fmt.Sprintf("203.0.%d.1", i), application, "000000") {
+			answered++
+		}
+		if i%10 == 9 {
+			if status, s := w.guess(fmt.Sprintf("203.0.%d.1", i), "admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
+				t.Fatalf("the password alone: %d %+v", status, s)
+			}
+		}
+	}
+	if answered > 12 {
+		t.Errorf("%d guesses in a row at the second factor were answered", answered)
+	}
+}
+
+// Who has the password must not add a passkey to an account that has a second factor, by
+// the API or by a flow: a passkey counts as two factors. With the second factor the user
+// can.
+func TestAttackAPasswordAddsNoPasskeyBesideASecondFactor(t *testing.T) {
+	w := newRig(t)
+	application, code := w.withFactor()
+	status, s := w.guess("192.0.2.1", "admin", adminPassword)
+	if status != http.StatusOK || s.FlowStatus != schemas.Complete {
+		t.Fatalf("%d %+v", status, s)
+	}
+	body := fmt.Sprintf(`{"userId":%q,"relyingPartyId":"localhost","relyingPartyName":"x"}`, w.userNamed("admin"))
+	if rec := w.request("POST", "/register/passkey/start", s.Assertion, body); rec.Code != http.StatusForbidden || !strings.Contains(rec.Body.String(), schemas.CodeFactorRequired) {
+		t.Errorf("by the API: %d %s", rec.Code, rec.Body)
+	}
+	builtIn, err := store.Flows().Find(t.Context(), w.store, schemas.Authentication, "password-then-passkey")
+	if err != nil || builtIn == nil {
+		t.Fatal(builtIn, err)
+	}
+	offering := w.application(w.admin(), "Offering", "authFlowId", builtIn.ID)
+	credentials := map[string]string{"username": "admin", "password": adminPassword}
+	if s := w.answer(w.begin(offering, "AUTHENTICATION"), "continue", credentials); s.FlowStatus != schemas.Complete {
+		t.Errorf("by a flow: %+v", s)
+	}
+
+	s = w.answer(w.begin(application, "AUTHENTICATION"), "continue", credentials)
+	if s = w.answer(s, "submit", map[string]string{"otp": code}); s.FlowStatus != schemas.Complete {
+		t.Fatalf("with the second factor: %+v", s)
+	}
+	if rec := w.request("POST", "/register/passkey/start", s.Assertion, body); rec.Code == http.StatusForbidden && strings.Contains(rec.Body.String(), schemas.CodeFactorRequired) {
+		t.Errorf("with the second factor: %d %s", rec.Code, rec.Body)
+	}
+}
