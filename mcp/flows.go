@@ -27,7 +27,7 @@ func (s *Server) flowTools() []tool {
 			description: "Lists the flows, oldest first, without their nodes. Get one for its definition.",
 			input: object(map[string]any{
 				"limit":     map[string]any{"type": "integer", "minimum": 1, "maximum": mostFlows, "default": 30, "description": "How many are listed at most."},
-				"offset":    map[string]any{"type": "integer", "minimum": 0, "default": 0, "description": "How many are left out before the first that is listed."},
+				"offset":    map[string]any{"type": "integer", "minimum": 0, "maximum": 10_000, "default": 0, "description": "How many are left out before the first that is listed."},
 				"flow_type": described(kind, "List only those that sign people in, those by which they register, or the sub-flows that others are made of."),
 			}),
 			output: listOf("flows", flow.of(flowSummaryMembers()...).outline("id", "handle", "name", "flowType")),

@@ -58,8 +58,8 @@ func (s *server) links(path string, q directory.Query, count int, last string, m
 		return link{s.base + path + "?" + pageQuery(q, offset, after), rel}
 	}
 	list := []link{to("self", q.Offset, q.After), to("first", 0, "")}
-	if q.Offset > 0 {
-		list = append(list, to("previous", max(0, q.Offset-q.Limit), ""))
+	if previous := max(0, q.Offset-q.Limit); q.Offset > 0 && previous <= maxOffset {
+		list = append(list, to("previous", previous, ""))
 	}
 	if more {
 		list = append(list, to("next", q.Offset+count, last))

@@ -72,8 +72,25 @@ func (q *query) err() error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the query is not as expected: %s", q.problems[0]).WithProblems(q.problems)
 }
 
-// farthest is the greatest offset: one below the int32 that any client can hold.
-const farthest = 1<<31 - 2
+const (
+	// maxOffset bounds how many rows the store skips for one request. The next links of
+	// a list have a cursor, and so reach every page at the same cost.
+	maxOffset = 10_000
+
+	// maxStart bounds the offset in a link with a cursor, which only counts: it stays
+	// below the greatest int32 that clients can hold.
+	maxStart = 1<<31 - 2
+)
+
+// offset returns the value of the parameter offset.
+func (q *query) offset() int {
+	n := q.number("offset", 0, 0, maxStart)
+	if n > maxOffset && !q.values.Has("after") {
+		q.wrong("offset", "expected at most %d, got %d; follow the next links of the list to go further, or use a filter", maxOffset, n)
+		return 0
+	}
+	return n
+}
 
 // listQuery reads which part of a list is wanted.
 func listQuery(values url.Values, n directory.Noun) (directory.Query, error) {
@@ -83,7 +100,7 @@ func listQuery(values url.Values, n directory.Noun) (directory.Query, error) {
 		known = append(known, "flowType")
 	}
 	q := readQuery(values, known...)
-	page := directory.Query{Limit: q.limit(), Offset: q.number("offset", 0, 0, farthest), After: q.text("after")}
+	page := directory.Query{Limit: q.limit(), Offset: q.offset(), After: q.text("after")}
 	if values.Has("filter") {
 		page.Filter, page.Value = q.filter(n.Filters)
 	}
@@ -96,7 +113,7 @@ func listQuery(values url.Values, n directory.Noun) (directory.Query, error) {
 // partQuery reads which part of a list that has no filters is wanted.
 func partQuery(r *http.Request) (directory.Query, error) {
 	q := readQuery(r.URL.Query(), "limit", "offset")
-	page := directory.Query{Limit: q.limit(), Offset: q.number("offset", 0, 0, farthest)}
+	page := directory.Query{Limit: q.limit(), Offset: q.offset()}
 	return page, q.err()
 }
 

@@ -200,6 +200,10 @@ func TestListPages(t *testing.T) {
 	if linkOf(page, "first") == "" || linkOf(page, "self") == "" {
 		t.Errorf("%v", page["links"])
 	}
+	page, _ = h.ok(200, "GET /groups?limit=2&offset=20000&after="+ids[1], "")
+	if got := page.list("groups"); got[0].text("id") != ids[2] || page.number("startIndex") != 20001 || linkOf(page, "previous") != "" {
+		t.Errorf("a page far down, by its cursor: %v", page)
+	}
 	page, _ = h.ok(200, "GET /groups?offset=100", "")
 	if page.number("totalResults") != 8 || len(page.list("groups")) != 0 || page["groups"] == nil || linkOf(page, "next") != "" {
 		t.Errorf("beyond the end: %v", page)
@@ -253,6 +257,7 @@ func TestListQueries(t *testing.T) {
 		"limit=99999999999999999999":      {"limit: expected"},
 		"offset=-1":                       {"offset: expected a whole number from 0"},
 		"offset=4294967296":               {"offset: expected"},
+		"offset=10001":                    {"offset: expected at most 10000, got 10001; follow the next links"},
 		"limit=1&limit=2":                 {"limit: expected it once, got it 2 times"},
 		"Limit=1":                         {"Limit: unknown parameter \"Limit\"; did you mean \"limit\"?"},
 		"page=1":                          {"page: unknown parameter \"page\"; known: limit, offset, after, filter"},

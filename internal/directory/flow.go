@@ -84,8 +84,8 @@ func flowItem(f *schemas.Flow, warnings []schemas.Problem) *Item {
 	return &Item{ID: f.ID, ETag: etag(*f.UpdatedAt), Value: f, Warnings: warnings}
 }
 
-// Delete implements Resource. A flow that applications name, or that people are
-// in the middle of, is in use.
+// Delete implements Resource. A flow that applications or other flows name is in use.
+// Unfinished runs of the flow end.
 func (r flowResource) Delete(ctx context.Context, c Call, id, match string) error {
 	return r.d.transact(ctx, c, func(w *work) error {
 		old, err := r.target(w, &target{id, match})
@@ -101,14 +101,6 @@ func (r flowResource) Delete(ctx context.Context, c Call, id, match string) erro
 		}
 		if err := w.verdict(r.Noun()); err != nil {
 			return err
-		}
-		live, err := store.Flows().LiveRuns(w.ctx, w.tx, id, w.now)
-		if err != nil {
-			return err
-		}
-		if live > 0 {
-			return schemas.Errorf(schemas.Conflict, schemas.CodeInUse,
-				"the flow cannot be deleted while people are in the middle of it: %d runs are under way. They end within the hour; try again then", live)
 		}
 		if err := store.Flows().Delete(w.tx, id, old.ActiveVersion); err != nil {
 			return err

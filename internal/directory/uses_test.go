@@ -184,20 +184,27 @@ func TestTheConsoleStays(t *testing.T) {
 	must(t, err)
 }
 
-// Nobody loses the flow that they are in the middle of.
-func TestFlowsThatRunStay(t *testing.T) {
+// Deleting a flow ends its unfinished runs, and only those.
+func TestDeletedFlowEndsItsRuns(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
 		flow := h.own(t, h.Flows)
 		now := h.now()
 		run := schemas.Run{ID: schemas.NewID(), Revision: 1, Status: schemas.Incomplete, FlowID: flow.ID, FlowVersion: 1,
 			ApplicationID: h.ids["application"], Node: "key", CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(time.Hour)}
-		must(t, h.store.Commit(t.Context(), &run, nil))
-		err := h.Flows.Delete(t.Context(), System(), flow.ID, "")
-		refused(t, err, schemas.CodeInUse)
-		h.Options.Now = func() time.Time { return now.Add(2 * time.Hour) }
+		other := run
+		other.ID, other.FlowID = schemas.NewID(), schemas.NewID()
+		for _, r := range []schemas.Run{run, other} {
+			must(t, h.store.Commit(t.Context(), &r, nil))
+		}
 		must(t, h.Flows.Delete(t.Context(), System(), flow.ID, ""))
-		_, err = h.Flows.Get(t.Context(), System(), flow.ID)
+		_, err := h.Flows.Get(t.Context(), System(), flow.ID)
 		refused(t, err, schemas.CodeFlowNotFound)
+		_, err = h.store.Run(t.Context(), run.ID)
+		refused(t, err, schemas.CodeExecutionNotFound)
+		run.Revision++
+		refused(t, h.store.Commit(t.Context(), &run, nil), schemas.CodeStaleStep)
+		_, err = h.store.Run(t.Context(), other.ID)
+		must(t, err)
 	})
 }

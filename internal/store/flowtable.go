@@ -163,9 +163,9 @@ func (FlowTable) Replace(t *Tx, f *schemas.Flow, was int) error {
 	return err
 }
 
-// Delete removes a flow with all its versions, if the active one is still was;
-// else the error has Class Precondition. Runs of it cannot go on. Which versions there
-// were is kept, as they are not to be used again.
+// Delete removes a flow with all its versions, if the active one is still was; else the
+// error has Class Precondition. It ends the flow's unfinished runs. The version
+// numbers are kept, because they must not be used again.
 func (FlowTable) Delete(t *Tx, id string, was int) error {
 	if _, err := t.exec("DELETE FROM deleted_flows WHERE id = ?", id); err != nil {
 		return fmt.Errorf("store: deleting a flow: %w", err)
@@ -183,16 +183,14 @@ func (FlowTable) Delete(t *Tx, id string, was int) error {
 	if n == 0 {
 		return errFlowChanged()
 	}
+	_, err = t.exec("DELETE FROM runs WHERE flow_id = ? AND status = ?", id, string(schemas.Incomplete))
+	if err != nil {
+		return fmt.Errorf("store: ending the runs of a flow: %w", err)
+	}
 	return nil
 }
 
 func errFlowChanged() error {
 	return schemas.Errorf(schemas.Precondition, schemas.CodePreconditionFailed,
 		"The flow has changed since it was read. Read it again, and make the change to what it is now.")
-}
-
-// LiveRuns returns how many runs of a flow are under way at now.
-func (FlowTable) LiveRuns(ctx context.Context, r Reader, id string, now time.Time) (n int, err error) {
-	return n, rows(ctx, r, func(row scanner) error { return row.Scan(&n) },
-		"SELECT COUNT(*) FROM runs WHERE expires_at > ? AND flow_id = ? AND status = ?", micros(now), id, string(schemas.Incomplete))
 }
