@@ -148,8 +148,11 @@ func IdentityScopes() []string {
 	return []string{"openid", "profile", "email", "address", "phone", "offline_access", AccountScope}
 }
 
-// The ways a client authenticates at the token endpoint.
+// The ways a client authenticates at the token endpoint. AuthMethodEither stands for a
+// client with a secret of which no method is configured: it uses client_secret_basic or
+// client_secret_post.
 const (
+	AuthMethodEither        = ""
 	AuthMethodNone          = "none"
 	AuthMethodBasic         = "client_secret_basic"
 	AuthMethodPost          = "client_secret_post"

@@ -31,7 +31,16 @@ func (u *User) Profile(attributes []string) map[string]any {
 		}
 	}
 	u.stateVerified(claims, attributes)
+	if name := u.fullName(); name != "" && claims["name"] == nil && slices.Contains(attributes, "name") {
+		claims["name"] = name
+	}
 	return claims
+}
+
+// fullName is composed of the given name and the family name, for users without the
+// attribute name: many relying parties need the claim (OpenID Connect Core §5.1).
+func (u *User) fullName() string {
+	return strings.Join(strings.Fields(u.Text("given_name")+" "+u.Text("family_name")), " ")
 }
 
 // stateVerified has the claims say whether an address or phone number is verified:

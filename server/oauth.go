@@ -20,10 +20,10 @@ func (s *server) oauthEndpoints() []endpoint {
 	}
 	list := []endpoint{
 		{"POST", oauth.TokenPath, nothing, s.limited(throttle.Token, open(p.Token)), clientOrigins},
-		{"GET", oauth.KeysPath, nothing, open(p.Keys), clientOrigins},
-		{"GET", oauth.ServerPath, nothing, open(p.Server), clientOrigins},
-		{"GET", oauth.ResourcePath, nothing, open(p.Resource), clientOrigins},
-		{"GET", oauth.ResourcePath + oauth.ToolsPath, nothing, open(p.Resource), clientOrigins},
+		{"GET", oauth.KeysPath, nothing, open(p.Keys), publicOrigins},
+		{"GET", oauth.ServerPath, nothing, open(p.Server), publicOrigins},
+		{"GET", oauth.ResourcePath, nothing, open(p.Resource), publicOrigins},
+		{"GET", oauth.ResourcePath + oauth.ToolsPath, nothing, open(p.Resource), publicOrigins},
 	}
 	if p.Registration != nil {
 		list = append(list, s.registrationEndpoint())
@@ -45,7 +45,7 @@ func (s *server) oauthEndpoints() []endpoint {
 		{"POST", oauth.UserInfoPath, nothing, open(p.UserInfo), clientOrigins},
 		{"POST", oauth.IntrospectPath, nothing, s.limited(throttle.Token, open(p.Introspect)), noOrigins},
 		{"POST", oauth.RevokePath, nothing, s.limited(throttle.Token, open(p.Revoke)), clientOrigins},
-		{"GET", oauth.OpenIDPath, nothing, open(p.OpenID), clientOrigins},
+		{"GET", oauth.OpenIDPath, nothing, open(p.OpenID), publicOrigins},
 	}...)
 }
 

@@ -15,6 +15,7 @@ const (
 	configuredOrigins          // those of cors.allowed_origins
 	applicationOrigins         // and those of applications that an administrator vouches for
 	clientOrigins              // and, without credentials, those of all other clients
+	publicOrigins              // as clientOrigins, and every other origin without credentials
 	toolOrigins                // the configured and our own; others are refused
 )
 
@@ -33,8 +34,11 @@ func (at *resource) admitOrigin(w http.ResponseWriter, r *http.Request) bool {
 	h.Add("Vary", "Origin")
 	origin := r.Header.Get("Origin")
 	allowed, credentials := at.allows(r, origin)
-	if !allowed {
+	switch {
+	case !allowed && at.origins != publicOrigins:
 		return false
+	case !allowed:
+		origin = "*" // never together with credentials
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
 	if credentials {
@@ -53,7 +57,7 @@ func (at *resource) allows(r *http.Request, origin string) (allowed, credentials
 	if at.allowed[origin] || at.origins == toolOrigins && origin == ownOrigin(at.PublicURL) {
 		return true, true
 	}
-	if at.OriginTrust == nil || at.origins != applicationOrigins && at.origins != clientOrigins {
+	if at.OriginTrust == nil || at.origins != applicationOrigins && at.origins != clientOrigins && at.origins != publicOrigins {
 		return false, false
 	}
 	trust := at.OriginTrust(r.Context(), origin)

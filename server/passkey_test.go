@@ -117,7 +117,7 @@ func TestPasskeyRoundTrip(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", start, got, err)
 		}
 		if said.Subject != ada || !slices.Equal(said.Audience, []string{publicURL}) || len(said.Permissions) > 0 ||
-			said.ACR != schemas.ACRMultiFactorPR || !slices.Equal(said.AMR, []string{"pop", "user", "mfa"}) || !said.AuthTime.Equal(w.clock()) || len(said.Profile) != 2 || said.Profile["given_name"] != "Ada" {
+			said.ACR != schemas.ACRMultiFactorPR || !slices.Equal(said.AMR, []string{"pop", "user", "mfa"}) || !said.AuthTime.Equal(w.clock()) || len(said.Profile) != 3 || said.Profile["given_name"] != "Ada" || said.Profile["name"] != "Ada" {
 			t.Errorf("%s: asserted %+v", start, said)
 		}
 	}

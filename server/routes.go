@@ -39,8 +39,8 @@ func (s *server) endpoints() []endpoint {
 		{"POST", "/auth/passkey/finish", nothing, s.limited(throttle.SignIn, open(s.finishAuthentication)), configuredOrigins},
 		{"POST", "/flow/execute", nothing, s.limited(throttle.SignIn, open(s.executeFlow)), applicationOrigins},
 		{"GET", "/flow/meta", nothing, open(s.flowMeta), applicationOrigins},
-		{"GET", "/.well-known/webauthn", nothing, open(s.relatedOrigins), noOrigins},
-		{"GET", "/.well-known/passkey-endpoints", nothing, open(s.passkeyEndpoints), noOrigins},
+		{"GET", "/.well-known/webauthn", nothing, open(s.relatedOrigins), publicOrigins},
+		{"GET", "/.well-known/passkey-endpoints", nothing, open(s.passkeyEndpoints), publicOrigins},
 		{"GET", "/health/liveness", nothing, open(s.liveness), noOrigins},
 		{"GET", "/health/readiness", nothing, open(s.readiness), noOrigins},
 	}

@@ -193,16 +193,8 @@ func (p *party) allow(s schemas.Step) *tokens {
 // scopesOf are those that a token of this server carries.
 func scopesOf(t testing.TB, raw string) []string {
 	t.Helper()
-	parts := strings.Split(raw, ".")
-	if len(parts) != 3 {
-		t.Fatalf("%q is no token", raw)
-	}
-	text, err := base64.RawURLEncoding.DecodeString(parts[1])
-	var claims struct{ Scope string }
-	if err != nil || json.Unmarshal(text, &claims) != nil {
-		t.Fatalf("%q is no token", raw)
-	}
-	return strings.Fields(claims.Scope)
+	scope, _ := payloadOf(t, raw)["scope"].(string)
+	return strings.Fields(scope)
 }
 
 // usesTools reports whether a token is good for /mcp, and for the API.

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -16,7 +21,7 @@ func (w *rig) configuredClient(t testing.TB, config string) *party {
 	t.Helper()
 	c := w.create(w.directory.Applications, fmt.Sprintf(`{"name":%q,"inboundAuthConfig":[{"type":"oauth2","config":{%s}}]}`, schemas.NewID(), config)).Value.(*schemas.Application)
 	return &party{rig: w, t: t, http: newBrowser(t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret,
-		method: c.OAuth().TokenEndpointAuthMethod, redirect: rpRedirect}
+		method: cmp.Or(c.OAuth().TokenEndpointAuthMethod, schemas.AuthMethodBasic), redirect: rpRedirect}
 }
 
 // The authorize call of the specification: client_id, redirect_uri, response_type and
@@ -112,4 +117,143 @@ func TestAuthorizationRequestIsAnsweredByItsOwnRunOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A client with a secret sends it either way, unless its tokenEndpointAuthMethod is set.
+func TestSecretIsAcceptedEitherWayUnlessAMethodIsSet(t *testing.T) {
+	w := newPeople(t)
+	for set, accepted := range map[string][]string{
+		"": {schemas.AuthMethodBasic, schemas.AuthMethodPost}, schemas.AuthMethodBasic: {schemas.AuthMethodBasic}, schemas.AuthMethodPost: {schemas.AuthMethodPost},
+	} {
+		config := `"grantTypes":["client_credentials"]`
+		if set != "" {
+			config += `,"tokenEndpointAuthMethod":"` + set + `"`
+		}
+		p := w.configuredClient(t, config)
+		for _, p.method = range []string{schemas.AuthMethodBasic, schemas.AuthMethodPost} {
+			got, status := p.token(url.Values{"grant_type": {"client_credentials"}})
+			if fine := slices.Contains(accepted, p.method); fine != (status == http.StatusOK) ||
+				!fine && (got.Error != "invalid_client" || !strings.Contains(got.Description, "tokenEndpointAuthMethod")) {
+				t.Errorf("%q is set, %s is used: %d %+v", set, p.method, status, got)
+			}
+		}
+		p.secret = "another-secret-0123456789-0123456789"
+		if got, status := p.token(url.Values{"grant_type": {"client_credentials"}}); status != http.StatusUnauthorized {
+			t.Errorf("%q is set: another secret is accepted: %d %+v", set, status, got)
+		}
+	}
+}
+
+// Of a client that registers itself no method means either as well; the reply has the
+// default of RFC 7591. A method that it names is the only one.
+func TestRegisteredClientUsesItsSecretEitherWay(t *testing.T) {
+	r := newRegistrars(t)
+	for set, works := range map[any]bool{nil: true, schemas.AuthMethodBasic: false} {
+		p := r.party(t, "token_endpoint_auth_method", set)
+		p.method = schemas.AuthMethodPost
+		if got, status := p.redeem(p.code(p.ask())); works != (status == http.StatusOK) {
+			t.Errorf("%v: %d %+v", set, status, got)
+		}
+	}
+	if said, status := r.register(t, "token_endpoint_auth_method", nil); status != http.StatusCreated || said["token_endpoint_auth_method"] != schemas.AuthMethodBasic {
+		t.Errorf("%d %v", status, said)
+	}
+}
+
+// Public documents are readable from any origin, without credentials; what takes
+// credentials is not.
+func TestPublicMetadataIsReadableFromAnyOrigin(t *testing.T) {
+	w := newPeople(t)
+	for path, public := range map[string]bool{
+		"/.well-known/openid-configuration": true, "/.well-known/oauth-authorization-server": true, "/oauth2/jwks": true,
+		"/.well-known/oauth-protected-resource": true, "/.well-known/oauth-protected-resource/mcp": true,
+		"/.well-known/webauthn": true, "/.well-known/passkey-endpoints": true, "/schemas/flow.json": true,
+		"/oauth2/userinfo": false, "/flow/meta": false, "/users/me": false, "/applications": false, "/audit-events": false,
+		"/oauth2/auth/callback": false, "/oauth2/authorize": false, "/oauth2/logout": false,
+	} {
+		for _, origin := range []string{evilOrigin, "null", "http://localhost:5173"} {
+			h := w.fromPage(http.MethodGet, path, "", origin, "").Header()
+			want := map[bool]string{true: "*"}[public]
+			if got := h.Get("Access-Control-Allow-Origin"); got != want || h.Get("Access-Control-Allow-Credentials") != "" {
+				t.Errorf("%s from %s: %q, credentials %q", path, origin, got, h.Get("Access-Control-Allow-Credentials"))
+			}
+		}
+	}
+	for _, path := range []string{"/oauth2/token", "/oauth2/revoke", "/oauth2/introspect", "/oauth2/dcr/register", "/flow/execute", "/auth/passkey/start", "/mcp"} {
+		if got := w.preflight(path, http.MethodPost, evilOrigin).Get("Access-Control-Allow-Origin"); got != "" {
+			t.Errorf("the preflight of %s admits %q", path, got)
+		}
+	}
+}
+
+// A user without the attribute name gets the claim from the given name and the family
+// name, in the ID token, at userinfo and in the assertion alike; an attribute name wins.
+func TestNameIsComposedOfGivenAndFamilyName(t *testing.T) {
+	w := newPeople(t)
+	p := w.configuredClient(t, `"redirectUris":["`+rpRedirect+`"],"scopes":["openid","profile","email"]`)
+	app := w.applicationOf(p.id)
+	user, err := w.directory.Users.Get(t.Context(), directory.System(), p.pat())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name, given, family any
+		want                string
+	}{
+		{"Pat Q. Doe", "Pat", "Doe", "Pat Q. Doe"}, {nil, "Pat", "Doe", "Pat Doe"}, {nil, "Pat", nil, "Pat"}, {nil, nil, "Doe", "Doe"}, {nil, nil, nil, ""},
+	} {
+		u := *user.Value.(*schemas.User)
+		u.Attributes = map[string]any{"username": "pat", "password": rpPassword}
+		for name, value := range map[string]any{"name": test.name, "given_name": test.given, "family_name": test.family} {
+			if value != nil {
+				u.Attributes[name] = value
+			}
+		}
+		w.replace(w.directory.Users, u.ID, u)
+		got, _, _ := p.fresh().happy("scope", "openid profile")
+		says := map[string]string{"the ID token": got.ID, "the assertion": p.fresh().assertionAt(app)}
+		for where, raw := range says {
+			if name, _ := payloadOf(t, raw)["name"].(string); name != test.want {
+				t.Errorf("%+v: %s has %q", test, where, name)
+			}
+		}
+		if name, _ := p.userinfo(got.Access)["name"].(string); name != test.want {
+			t.Errorf("%+v: userinfo has %q", test, name)
+		}
+		minimal, _, _ := p.fresh().happy("scope", "openid email")
+		if name := payloadOf(t, minimal.ID)["name"]; name != nil {
+			t.Errorf("%+v: the name %v is released without the scope profile", test, name)
+		}
+	}
+}
+
+// A single audience is a string in every JWT.
+func TestSingleAudienceIsAString(t *testing.T) {
+	p := newPeople(t).configuredClient(t, `"redirectUris":["`+rpRedirect+`"],"grantTypes":["authorization_code","client_credentials"]`)
+	got, _, _ := p.happy()
+	own, _ := p.token(url.Values{"grant_type": {"client_credentials"}})
+	for what, raw := range map[string]string{"the ID token": got.ID, "the access token of a user": got.Access, "the access token of the client": own.Access} {
+		if audience, is := payloadOf(t, raw)["aud"].(string); !is || audience == "" {
+			t.Errorf("the aud of %s is %v", what, payloadOf(t, raw)["aud"])
+		}
+	}
+	assertion := payloadOf(t, p.assertionAt(p.applicationOf(p.id)))
+	if audiences, are := assertion["aud"].([]any); !are || len(audiences) != 2 {
+		t.Errorf("the aud of the assertion is %v", assertion["aud"])
+	}
+	p.userinfo(got.Access) // which finds the audience in the token
+}
+
+// payloadOf returns the claims of a JWT, without verifying it.
+func payloadOf(t testing.TB, raw string) (claims map[string]any) {
+	t.Helper()
+	parts := append(strings.Split(raw, "."), "", "")
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err == nil {
+		err = json.Unmarshal(text, &claims)
+	}
+	if err != nil {
+		t.Fatalf("%q is no JWT: %v", raw, err)
+	}
+	return claims
 }

@@ -277,6 +277,8 @@ type tokens struct {
 	Type    string `json:"token_type"`
 	Expires int    `json:"expires_in"`
 	Error   string `json:"error"`
+	// Description explains the error.
+	Description string `json:"error_description"`
 }
 
 // token asks the token endpoint, as the client authenticates.

@@ -104,7 +104,8 @@ func secretOf(n Noun, d *schemas.Document) (path, owner string) {
 	case "identityProviders":
 		path, owner, method = providerSecret, d.TextAt("handle"), d.TextAt("tokenEndpointAuthMethod")
 	}
-	if method != schemas.AuthMethodBasic && method != schemas.AuthMethodPost {
+	either := d.TextAt("inboundAuthConfig[0].type") != "" && method == schemas.AuthMethodEither
+	if !either && method != schemas.AuthMethodBasic && method != schemas.AuthMethodPost {
 		return "", ""
 	}
 	return path, owner

@@ -18,11 +18,11 @@ func TestDefaultsOfApplications(t *testing.T) {
 		{`"type": "MOBILE"`, `{"redirectUris": ["https://app.example.com/"], "grantTypes": ["authorization_code"], "responseTypes": ["code"],
 			"tokenEndpointAuthMethod": "none", "pkceRequired": true, "publicClient": true}`},
 		{`"type": "SERVER"`, `{"redirectUris": ["https://app.example.com/"], "grantTypes": ["authorization_code"], "responseTypes": ["code"],
-			"tokenEndpointAuthMethod": "client_secret_basic", "pkceRequired": false, "publicClient": false}`},
+			"pkceRequired": false, "publicClient": false}`},
 		{`"description": "x"`, `{"redirectUris": ["https://app.example.com/"], "grantTypes": ["authorization_code"], "responseTypes": ["code"],
-			"tokenEndpointAuthMethod": "client_secret_basic", "pkceRequired": false, "publicClient": false}`},
+			"pkceRequired": false, "publicClient": false}`},
 		{`"type": "M2M"`, `{"redirectUris": ["https://app.example.com/"], "grantTypes": ["client_credentials"],
-			"tokenEndpointAuthMethod": "client_secret_basic", "pkceRequired": false, "publicClient": false}`},
+			"pkceRequired": false, "publicClient": false}`},
 	} {
 		item, err := h.Applications.Create(t.Context(), System(), doc(t, `{"name": "`+schemas.NewID()+`", `+c.body+
 			`, "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["https://app.example.com/"]}}]}`))

@@ -69,8 +69,6 @@ func completeMethod(appType string, o *schemas.OAuthProfile) {
 		o.TokenEndpointAuthMethod = schemas.AuthMethodNone
 	case o.JWKS != nil || o.JWKSURI != "":
 		o.TokenEndpointAuthMethod = schemas.AuthMethodPrivateKeyJWT
-	default:
-		o.TokenEndpointAuthMethod = schemas.AuthMethodBasic
 	}
 }
 

@@ -5,13 +5,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"slices"
 
 	"github.com/postern-id/postern/schemas"
 )
 
 // hasSecret reports whether the client authenticates by a secret.
 func hasSecret(o *schemas.OAuthProfile) bool {
-	return o != nil && (o.TokenEndpointAuthMethod == schemas.AuthMethodBasic || o.TokenEndpointAuthMethod == schemas.AuthMethodPost)
+	return o != nil && slices.Contains([]string{schemas.AuthMethodEither, schemas.AuthMethodBasic, schemas.AuthMethodPost}, o.TokenEndpointAuthMethod)
 }
 
 // completeSecret gives a client that needs a secret the one that is chosen for

@@ -34,7 +34,7 @@ type Access struct {
 type accessClaims struct {
 	Issuer     string   `json:"iss"`
 	Subject    string   `json:"sub"`
-	Audience   []string `json:"aud"`
+	Audience   audience `json:"aud"`
 	ClientID   string   `json:"client_id"`
 	IssuedAt   int64    `json:"iat"`
 	Expires    int64    `json:"exp"`

@@ -68,7 +68,7 @@ func TestAccessOfAClient(t *testing.T) {
 	}
 	_, claims := decode(t, raw)
 	delete(claims, "jti")
-	want := map[string]any{"iss": base, "sub": "m2m", "aud": []any{base}, "client_id": "m2m", "iat": float64(noon().Unix()), "exp": float64(noon().Unix() + 1)}
+	want := map[string]any{"iss": base, "sub": "m2m", "aud": base, "client_id": "m2m", "iat": float64(noon().Unix()), "exp": float64(noon().Unix() + 1)}
 	if !reflect.DeepEqual(claims, want) {
 		t.Errorf("the claims are %v, expected %v", claims, want)
 	}

@@ -15,7 +15,7 @@ import (
 type registered struct {
 	Issuer     string   `json:"iss"`
 	Subject    string   `json:"sub"`
-	Audience   []string `json:"aud"`
+	Audience   audience `json:"aud"`
 	IssuedAt   int64    `json:"iat"`
 	Expires    int64    `json:"exp"`
 	ID         string   `json:"jti"`
@@ -29,6 +29,18 @@ type registered struct {
 	Generation string   `json:"tgen,omitempty"`
 	// AuthRequest has the name that the endpoints have for it, authId.
 	AuthRequest string `json:"authId,omitempty"`
+}
+
+// audience is the claim aud. A single value is a string, which every reader accepts: some
+// compare it as text (RFC 7519 §4.1.3).
+type audience []string
+
+// MarshalJSON implements json.Marshaler.
+func (a audience) MarshalJSON() ([]byte, error) {
+	if len(a) == 1 {
+		return json.Marshal(a[0])
+	}
+	return json.Marshal([]string(a))
 }
 
 // Assert returns the assertion as a signed JWT. What the assertion's profile

@@ -77,7 +77,7 @@ func TestAssertLeavesOut(t *testing.T) {
 	}
 	_, claims := decode(t, raw)
 	delete(claims, "jti")
-	want := map[string]any{"iss": base, "sub": "u", "aud": []any{app}, "iat": float64(noon().Unix()), "exp": float64(noon().Unix() + 1)}
+	want := map[string]any{"iss": base, "sub": "u", "aud": app, "iat": float64(noon().Unix()), "exp": float64(noon().Unix() + 1)}
 	if !reflect.DeepEqual(claims, want) {
 		t.Errorf("the claims are %v, expected %v", claims, want)
 	}

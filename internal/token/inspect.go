@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strings"
+
+	"github.com/go-jose/go-jose/v4/jwt"
 )
 
 // Inspect is Verify for whomever a token is meant: where it is shown to its own
@@ -27,7 +29,7 @@ func firstAudience(raw string) string {
 		return ""
 	}
 	var claims struct {
-		Audience []string `json:"aud"`
+		Audience jwt.Audience `json:"aud"`
 	}
 	if json.Unmarshal(payload, &claims) != nil || len(claims.Audience) == 0 {
 		return ""

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -39,7 +40,7 @@ func (c *client) ApplicationType() op.ApplicationType {
 
 // AuthMethod is how the client authenticates at the token endpoint.
 func (c *client) AuthMethod() oidc.AuthMethod {
-	return oidc.AuthMethod(c.oauth.TokenEndpointAuthMethod)
+	return oidc.AuthMethod(cmp.Or(c.oauth.TokenEndpointAuthMethod, schemas.AuthMethodBasic))
 }
 
 // ResponseTypes are the registered ones.

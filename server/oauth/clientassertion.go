@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -73,7 +74,7 @@ func (p *Provider) authenticateByKey(ctx context.Context, sent *op.ClientCredent
 		return nil, err
 	}
 	if registered := c.oauth.TokenEndpointAuthMethod; registered != schemas.AuthMethodPrivateKeyJWT || p.KeyAuthentication == nil {
-		return nil, errClient(false, "the client authenticated by %s, but is registered for %s", schemas.AuthMethodPrivateKeyJWT, registered)
+		return nil, errMethod(false, schemas.AuthMethodPrivateKeyJWT, cmp.Or(registered, "a client secret"))
 	}
 	claims, err := p.verifyAssertion(ctx, c, a)
 	if err != nil {

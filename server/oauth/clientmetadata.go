@@ -174,10 +174,7 @@ func (m *clientMetadata) settle(may []string) error {
 	if slices.Contains(m.GrantTypes, schemas.GrantAuthorizationCode) {
 		m.ResponseTypes = []string{"code"}
 	}
-	if m.AuthMethod == "" {
-		m.AuthMethod = schemas.AuthMethodBasic
-	}
-	if !slices.Contains([]string{schemas.AuthMethodNone, schemas.AuthMethodBasic, schemas.AuthMethodPost, schemas.AuthMethodPrivateKeyJWT}, m.AuthMethod) {
+	if !slices.Contains([]string{schemas.AuthMethodEither, schemas.AuthMethodNone, schemas.AuthMethodBasic, schemas.AuthMethodPost, schemas.AuthMethodPrivateKeyJWT}, m.AuthMethod) {
 		return errorf(codeInvalidMetadata, "the token_endpoint_auth_method %.40s is not supported", m.AuthMethod)
 	}
 	if m.AuthMethod != schemas.AuthMethodPrivateKeyJWT {

@@ -73,6 +73,13 @@ func describe(text string) string {
 	return string(kept)
 }
 
+// errMethod is the error of a client that authenticates in another way than it is
+// registered for.
+func errMethod(basic bool, used, registered string) *Error {
+	return errClient(basic, "the client authenticated by %s, but its tokenEndpointAuthMethod (token_endpoint_auth_method) is %s: "+
+		"authenticate that way, or leave the field out to allow client_secret_basic and client_secret_post", used, registered)
+}
+
 // errClient is the error of a client that is not, or not rightly, authenticated.
 func errClient(basic bool, format string, args ...any) *Error {
 	e := errorf(codeInvalidClient, format, args...)

@@ -204,8 +204,8 @@ func (p *Provider) authenticate(ctx context.Context, sent *op.ClientCredentials,
 	if basic {
 		used = schemas.AuthMethodBasic
 	}
-	if registered := c.oauth.TokenEndpointAuthMethod; used != registered {
-		return nil, errClient(basic, "the client authenticated by %s, but is registered for %s", used, registered)
+	if registered := c.oauth.TokenEndpointAuthMethod; registered != schemas.AuthMethodEither && used != registered {
+		return nil, errMethod(basic, used, registered)
 	}
 	return c, nil
 }

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -177,7 +178,8 @@ func echo(a *schemas.Application, asked *clientMetadata) *registered {
 	o := a.OAuth()
 	m := *asked
 	m.ClientName, m.RedirectURIs, m.LogoutRedirects, m.GrantTypes = a.Name, o.RedirectURIs, o.PostLogoutRedirectURIs, o.GrantTypes
-	m.AuthMethod, m.Scope, m.JWKS, m.JWKSURI = o.TokenEndpointAuthMethod, strings.Join(o.Scopes, " "), o.JWKS, o.JWKSURI
+	m.AuthMethod = cmp.Or(o.TokenEndpointAuthMethod, schemas.AuthMethodBasic) // the default of RFC 7591 §2
+	m.Scope, m.JWKS, m.JWKSURI = strings.Join(o.Scopes, " "), o.JWKS, o.JWKSURI
 	return &registered{ClientID: a.ClientID, ClientSecret: a.ClientSecret, IssuedAt: a.CreatedAt.Unix(), AppID: a.ID, clientMetadata: m}
 }
 
