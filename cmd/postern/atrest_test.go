@@ -18,8 +18,7 @@ import (
 func TestRunsAtRest(t *testing.T) {
 	dir := t.TempDir()
 	w := newRig(t, "POSTERN_DATA_DIR="+dir)
-	var s schemas.Step
-	w.post("/flow/execute", map[string]string{"applicationId": w.shop(w.admin(), "code_as_second_factor.yaml"), "flowType": "AUTHENTICATION"}, &s)
+	s := w.signInTo(w.shop(w.admin(), "code_as_second_factor.yaml"))
 	s = w.answer(s, "continue", map[string]string{"username": "admin", "password": adminPassword})
 	secret := s.Data.AdditionalData["totpSecret"]
 	wantAtRest(t, dir, s.ExecutionID, adminPassword, secret)

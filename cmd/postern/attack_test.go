@@ -80,7 +80,7 @@ func TestAttackAPasswordAddsNoPasskeyBesideASecondFactor(t *testing.T) {
 		t.Fatalf("%d %+v", status, s)
 	}
 	body := fmt.Sprintf(`{"userId":%q,"relyingPartyId":"localhost","relyingPartyName":"x"}`, w.userNamed("admin"))
-	if rec := w.request("POST", "/register/passkey/start", s.Assertion, body); rec.Code != http.StatusForbidden || !strings.Contains(rec.Body.String(), schemas.CodeFactorRequired) {
+	if rec := w.call("POST", "/register/passkey/start", s.Assertion, body); rec.Code != http.StatusForbidden || !strings.Contains(rec.Body.String(), schemas.CodeFactorRequired) {
 		t.Errorf("by the API: %d %s", rec.Code, rec.Body)
 	}
 	builtIn, err := store.Flows().Find(t.Context(), w.store, schemas.Authentication, "password-then-passkey")
@@ -97,7 +97,7 @@ func TestAttackAPasswordAddsNoPasskeyBesideASecondFactor(t *testing.T) {
 	if s = w.answer(s, "submit", map[string]string{"otp": code}); s.FlowStatus != schemas.Complete {
 		t.Fatalf("with the second factor: %+v", s)
 	}
-	if rec := w.request("POST", "/register/passkey/start", s.Assertion, body); rec.Code == http.StatusForbidden && strings.Contains(rec.Body.String(), schemas.CodeFactorRequired) {
+	if rec := w.call("POST", "/register/passkey/start", s.Assertion, body); rec.Code == http.StatusForbidden && strings.Contains(rec.Body.String(), schemas.CodeFactorRequired) {
 		t.Errorf("with the second factor: %d %s", rec.Code, rec.Body)
 	}
 }

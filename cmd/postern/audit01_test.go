@@ -10,17 +10,8 @@ import (
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/directory"
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
-
-// onEachDatabase runs a test with a server on SQLite and one on PostgreSQL.
-func onEachDatabase(t *testing.T, test func(t *testing.T, w *rig)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, newRig(t)) })
-	t.Run("postgres", func(t *testing.T) {
-		test(t, newRig(t, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+storetest.Postgres(t)))
-	})
-}
 
 // holder returns an access token of a new user who has exactly these permissions.
 func (w *rig) holder(name string, permissions ...string) (token string) {
@@ -53,8 +44,7 @@ func (w *rig) signInAtConsole() schemas.Step {
 	console := *item.Value.(*schemas.Application)
 	console.AuthFlowID = flows.ID
 	w.replace(w.directory.Applications, console.ID, console)
-	var s schemas.Step
-	w.post("/flow/execute", map[string]any{"applicationId": console.ID, "flowType": "AUTHENTICATION"}, &s)
+	s := w.signInTo(console.ID)
 	s = w.answer(s, "continue", map[string]string{"username": "admin", "password": adminPassword})
 	if s.StepID != "enrol" {
 		w.t.Fatalf("the sign-in came to %+v", s)

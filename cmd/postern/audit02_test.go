@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/internal/store"
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -90,28 +89,22 @@ func (s *squatted) verifies() schemas.Step {
 // gets an account of their own, by whatever way, and the attacker's password opens
 // nothing of it.
 func TestAudit02SquattedAddress(t *testing.T) {
-	for _, driver := range []string{"sqlite", "postgres"} {
-		t.Run(driver, func(t *testing.T) {
-			environ := []string{"POSTERN_DATABASE_DRIVER=" + driver}
-			if driver == "postgres" {
-				environ = append(environ, "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
-			}
-			s := newSquatted(t, environ...)
-			s.strangerSeesNothing()
-			if run := s.signsIn(victimsAddress, attackerPassword); run.FlowStatus == schemas.Complete {
-				t.Error("an address that nobody has verified signs in")
-			}
-			if claims := s.subject(s.signsIn("mallory", attackerPassword)); claims["email_verified"] != false {
-				t.Errorf("the attacker's claims before: %v", claims)
-			}
+	onDatabases(t, func(t *testing.T, environ ...string) {
+		s := newSquatted(t, environ...)
+		s.strangerSeesNothing()
+		if run := s.signsIn(victimsAddress, attackerPassword); run.FlowStatus == schemas.Complete {
+			t.Error("an address that nobody has verified signs in")
+		}
+		if claims := s.subject(s.signsIn("mallory", attackerPassword)); claims["email_verified"] != false {
+			t.Errorf("the attacker's claims before: %v", claims)
+		}
 
-			victim := s.subject(s.verifies())
-			if victim["sub"] == s.attacker || victim["email"] != victimsAddress || victim["email_verified"] != true {
-				t.Errorf("the victim's claims: %v; the attacker is %s", victim, s.attacker)
-			}
-			s.separate(victim["sub"].(string))
-		})
-	}
+		victim := s.subject(s.verifies())
+		if victim["sub"] == s.attacker || victim["email"] != victimsAddress || victim["email_verified"] != true {
+			t.Errorf("the victim's claims: %v; the attacker is %s", victim, s.attacker)
+		}
+		s.separate(victim["sub"].(string))
+	})
 }
 
 // strangerSeesNothing asks for a code for the squatted address and for one that nobody

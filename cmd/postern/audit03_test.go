@@ -56,8 +56,7 @@ const plainID = "01a00000-0000-7000-8000-0000000000f1"
 // signInAs signs in with a password, and returns the last reply.
 func (w *rig) signInAs(name, password string) (status int, said string) {
 	w.t.Helper()
-	var s schemas.Step
-	w.post("/flow/execute", map[string]string{"applicationId": plainID, "flowType": "AUTHENTICATION"}, &s)
+	s := w.signInTo(plainID)
 	s = w.answer(s, "password", nil)
 	return w.attempt("/flow/execute", "", map[string]any{"executionId": s.ExecutionID, "challengeToken": s.ChallengeToken, "action": "continue",
 		"inputs": map[string]string{"username": name, "password": password}})
@@ -125,16 +124,14 @@ func costlier(t *testing.T, one *rig) *rig {
 	return &rig{house: h, t: t, http: h.handler(), origin: one.origin, device: one.device}
 }
 
-// onEach runs a test on both databases, with two instances on each.
+// onTwoInstances runs a test on both databases, with two instances on each.
 func onTwoInstances(t *testing.T, test func(t *testing.T, one, two *rig)) {
-	for _, driver := range []string{"sqlite", "postgres"} {
-		t.Run(driver, func(t *testing.T) {
-			one, two := twoInstances(t, driver)
-			one.create(one.directory.Applications, `{"id":"`+plainID+`","name":"Plain"}`)
-			two.device = one.device
-			test(t, one, two)
-		})
-	}
+	onDatabases(t, func(t *testing.T, environ ...string) {
+		one, two := twoInstances(t, environ...)
+		one.create(one.directory.Applications, `{"id":"`+plainID+`","name":"Plain"}`)
+		two.device = one.device
+		test(t, one, two)
+	})
 }
 
 // A sign-in with the old password that verified it before an administrator replaced

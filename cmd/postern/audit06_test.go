@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -103,29 +102,23 @@ func (w *keyWorld) signInByKey(change ...string) (amr []string, acr string) {
 
 // The auditor's key: software, attestation none, no user verification.
 func TestAudit06AKeyWithoutUserVerificationIsOneFactor(t *testing.T) {
-	for _, driver := range []string{"sqlite", "postgres"} {
-		t.Run(driver, func(t *testing.T) {
-			environ := []string{"POSTERN_DATABASE_DRIVER=" + driver}
-			if driver == "postgres" {
-				environ = append(environ, "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
-			}
-			w := newKeyWorld(t, environ...)
-			w.device = passkeytest.New(passkeytest.CannotVerify(), passkeytest.NoCounter())
-			w.register("ada")
-			if amr, acr := w.signInByKey(); !slices.Equal(amr, []string{"pop"}) || acr != "phr" {
-				t.Errorf("signed in as %v, %s", amr, acr)
-			}
-			for _, stronger := range []string{schemas.ACRMultiFactor, schemas.ACRMultiFactorPR, "phrh"} {
-				w.refused(w.ask("acr_values", stronger, "prompt", "none"), "login_required")
-			}
-			if amr, acr := w.signInByKey("acr_values", "phrh "+schemas.ACRMultiFactor); slices.Contains(amr, "mfa") || acr != "phr" {
-				t.Errorf("asked for more, and signed in as %v, %s", amr, acr)
-			}
-			if _, acr := w.signInByKey("acr_values", "phrh phr", "prompt", "none"); acr != "phr" {
-				t.Errorf("the class that was asked for is %q", acr)
-			}
-		})
-	}
+	onDatabases(t, func(t *testing.T, environ ...string) {
+		w := newKeyWorld(t, environ...)
+		w.device = passkeytest.New(passkeytest.CannotVerify(), passkeytest.NoCounter())
+		w.register("ada")
+		if amr, acr := w.signInByKey(); !slices.Equal(amr, []string{"pop"}) || acr != "phr" {
+			t.Errorf("signed in as %v, %s", amr, acr)
+		}
+		for _, stronger := range []string{schemas.ACRMultiFactor, schemas.ACRMultiFactorPR, "phrh"} {
+			w.refused(w.ask("acr_values", stronger, "prompt", "none"), "login_required")
+		}
+		if amr, acr := w.signInByKey("acr_values", "phrh "+schemas.ACRMultiFactor); slices.Contains(amr, "mfa") || acr != "phr" {
+			t.Errorf("asked for more, and signed in as %v, %s", amr, acr)
+		}
+		if _, acr := w.signInByKey("acr_values", "phrh phr", "prompt", "none"); acr != "phr" {
+			t.Errorf("the class that was asked for is %q", acr)
+		}
+	})
 }
 
 // What a sign-in says of the passkey is what was verified: that the user was, and that

@@ -27,7 +27,7 @@ const changeFlow = `{"id":"01a00000-0000-7000-8000-0000000000f2","handle":"chang
 // changing begins a run of that flow and proves the old password in it.
 func (w *rig) changing(applicationID, password string) (s schemas.Step) {
 	w.t.Helper()
-	w.post("/flow/execute", map[string]string{"applicationId": applicationID, "flowType": "AUTHENTICATION"}, &s)
+	s = w.signInTo(applicationID)
 	w.post("/flow/execute", map[string]any{"executionId": s.ExecutionID, "challengeToken": s.ChallengeToken, "action": "continue",
 		"inputs": map[string]string{"username": "pat", "password": password}}, &s)
 	if s.StepID != "set" {

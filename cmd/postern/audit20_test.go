@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -19,12 +18,8 @@ import (
 // tokens of a client could not be called back.
 
 // twoInstances is a server, and a second one on the same store.
-func twoInstances(t *testing.T, driver string) (one, two *rig) {
+func twoInstances(t *testing.T, environ ...string) (one, two *rig) {
 	t.Helper()
-	environ := []string{"POSTERN_DATABASE_DRIVER=" + driver}
-	if driver == "postgres" {
-		environ = append(environ, "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
-	}
 	one = newPeople(t, environ...)
 	second, err := openHouse(t.Context(), one.cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
@@ -90,39 +85,37 @@ func (h holdings) mustBe(live bool, instances ...*rig) {
 // Replacing a client's secret, and revoking its tokens, ends every token issued
 // before, on every instance, and none issued afterwards.
 func TestAudit20TokensOfAClientAreRevoked(t *testing.T) {
-	for _, driver := range []string{"sqlite", "postgres"} {
-		t.Run(driver, func(t *testing.T) {
-			one, two := twoInstances(t, driver)
-			p, admin := leaky(t, one), one.admin()
-			id := p.begin().Get("applicationId")
-			h := p.collect(id)
+	onDatabases(t, func(t *testing.T, environ ...string) {
+		one, two := twoInstances(t, environ...)
+		p, admin := leaky(t, one), one.admin()
+		id := p.begin().Get("applicationId")
+		h := p.collect(id)
+		h.mustBe(true, one, two)
+		for _, revoke := range []func(){
+			func() { p.revokeTokens(id, admin) },
+			func() {
+				var made clientSecretReply
+				one.send(http.StatusOK, "/applications/"+id+"/client-secret", admin, "", &made)
+				p.secret = made.ClientSecret
+			},
+			func() {
+				p.secret = "a-secret-chosen-by-an-administrator-0123456789"
+				p.edit(id, func(a *schemas.Application) { a.ClientSecret = p.secret })
+			},
+		} {
+			revoke()
+			h.mustBe(false, one, two)
+			p.refusesGrant("a refresh token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {h.refresh}})
+			p.refusesGrant("a code", url.Values{"grant_type": {"authorization_code"}, "code": {h.code}, "redirect_uri": {p.redirect}})
+			h = p.collect(id)
 			h.mustBe(true, one, two)
-			for _, revoke := range []func(){
-				func() { p.revokeTokens(id, admin) },
-				func() {
-					var made clientSecretReply
-					one.send(http.StatusOK, "/applications/"+id+"/client-secret", admin, "", &made)
-					p.secret = made.ClientSecret
-				},
-				func() {
-					p.secret = "a-secret-chosen-by-an-administrator-0123456789"
-					p.edit(id, func(a *schemas.Application) { a.ClientSecret = p.secret })
-				},
-			} {
-				revoke()
-				h.mustBe(false, one, two)
-				p.refusesGrant("a refresh token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {h.refresh}})
-				p.refusesGrant("a code", url.Values{"grant_type": {"authorization_code"}, "code": {h.code}, "redirect_uri": {p.redirect}})
-				h = p.collect(id)
-				h.mustBe(true, one, two)
-			}
-			p.edit(id, func(a *schemas.Application) { a.Description = "Nothing that concerns tokens." })
-			h.mustBe(true, one, two)
-			if got, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {h.refresh}}); status != http.StatusOK {
-				t.Errorf("a refresh token issued afterwards: %d %+v", status, got)
-			}
-		})
-	}
+		}
+		p.edit(id, func(a *schemas.Application) { a.Description = "Nothing that concerns tokens." })
+		h.mustBe(true, one, two)
+		if got, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {h.refresh}}); status != http.StatusOK {
+			t.Errorf("a refresh token issued afterwards: %d %+v", status, got)
+		}
+	})
 }
 
 type clientSecretReply struct{ ClientID, ClientSecret string }
@@ -188,28 +181,26 @@ func TestAudit20RevokingTakesThePermissionsOfTheClient(t *testing.T) {
 
 // A client id that is taken again, by whatever way, revives no token.
 func TestAudit20RecreatedClientRevivesNoToken(t *testing.T) {
-	for _, driver := range []string{"sqlite", "postgres"} {
-		t.Run(driver, func(t *testing.T) {
-			one, two := twoInstances(t, driver)
-			p := leaky(t, one)
-			id := p.begin().Get("applicationId")
-			h := p.collect(id)
-			one.remove(one.directory.Applications, id)
-			h.mustBe(false, one, two)
-			// With the same ids, and within the same second, nothing but the registration differs.
-			again := one.create(one.directory.Applications, strings.Replace(leakyClient, `{"name"`, fmt.Sprintf(`{"id":%q,"name"`, id), 1)).Value.(*schemas.Application)
-			p.secret = again.ClientSecret
-			h.mustBe(false, one, two)
-			p.refusesGrant("a refresh token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {h.refresh}})
+	onDatabases(t, func(t *testing.T, environ ...string) {
+		one, two := twoInstances(t, environ...)
+		p := leaky(t, one)
+		id := p.begin().Get("applicationId")
+		h := p.collect(id)
+		one.remove(one.directory.Applications, id)
+		h.mustBe(false, one, two)
+		// With the same ids, and within the same second, nothing but the registration differs.
+		again := one.create(one.directory.Applications, strings.Replace(leakyClient, `{"name"`, fmt.Sprintf(`{"id":%q,"name"`, id), 1)).Value.(*schemas.Application)
+		p.secret = again.ClientSecret
+		h.mustBe(false, one, two)
+		p.refusesGrant("a refresh token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {h.refresh}})
 
-			h = p.collect(id)
-			h.mustBe(true, one, two)
-			config := again.InboundAuthConfig
-			p.edit(id, func(a *schemas.Application) { a.InboundAuthConfig, a.ClientID = nil, "" })
-			p.edit(id, func(a *schemas.Application) { a.InboundAuthConfig = config })
-			h.mustBe(false, one, two)
-		})
-	}
+		h = p.collect(id)
+		h.mustBe(true, one, two)
+		config := again.InboundAuthConfig
+		p.edit(id, func(a *schemas.Application) { a.InboundAuthConfig, a.ClientID = nil, "" })
+		p.edit(id, func(a *schemas.Application) { a.InboundAuthConfig = config })
+		h.mustBe(false, one, two)
+	})
 }
 
 // A client cannot have a token of its own that outlives a day.

@@ -70,7 +70,7 @@ func TestAudit11FailuresOutliveARestart(t *testing.T) {
 	if n := w.answered("admin", strangers+10); n != strangers {
 		t.Errorf("after the owner signed in %d guesses were answered, want %d", n, strangers)
 	}
-	if rec := w.request("DELETE", "/users/"+id+"/failed-guesses", token, ""); rec.Code != http.StatusNoContent {
+	if rec := w.call("DELETE", "/users/"+id+"/failed-guesses", token, ""); rec.Code != http.StatusNoContent {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
 	if status, s := w.guess("192.0.2.2", "admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {

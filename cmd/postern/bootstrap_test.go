@@ -21,7 +21,6 @@ import (
 	"github.com/postern-id/postern/internal/declare"
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store"
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -129,35 +128,29 @@ func seedDir(t testing.TB) string {
 
 func TestBootstrapTenTimes(t *testing.T) {
 	sequential(t)
-	for _, driver := range []string{"sqlite", "postgres"} {
-		t.Run(driver, func(t *testing.T) {
-			environ := []string{"POSTERN_DATABASE_DRIVER=" + driver}
-			if driver == "postgres" {
-				environ = append(environ, "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
+	onDatabases(t, func(t *testing.T, environ ...string) {
+		h, dir := openHouseToAll(t, environ...), seedDir(t)
+		server := h.handler()
+		told, err := h.bootstrapped(t.Context(), &wire{server: server}, dir)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, told)
+		}
+		for _, want := range []string{`created user "root"`, `created group "Staff"`, "client id: SAMPLE_REPORT, client secret: "} {
+			if !strings.Contains(told, want) {
+				t.Errorf("no %s in\n%s", want, told)
 			}
-			h, dir := openHouseToAll(t, environ...), seedDir(t)
-			server := h.handler()
+		}
+		want := h.state(t)
+		for range 9 {
 			told, err := h.bootstrapped(t.Context(), &wire{server: server}, dir)
-			if err != nil {
+			if err != nil || told != "nothing to do: everything is there\n" {
 				t.Fatalf("%v\n%s", err, told)
 			}
-			for _, want := range []string{`created user "root"`, `created group "Staff"`, "client id: SAMPLE_REPORT, client secret: "} {
-				if !strings.Contains(told, want) {
-					t.Errorf("no %s in\n%s", want, told)
-				}
-			}
-			want := h.state(t)
-			for range 9 {
-				told, err := h.bootstrapped(t.Context(), &wire{server: server}, dir)
-				if err != nil || told != "nothing to do: everything is there\n" {
-					t.Fatalf("%v\n%s", err, told)
-				}
-			}
-			if got := h.state(t); got != want {
-				t.Errorf("it was\n%s\nand is\n%s", want, got)
-			}
-		})
-	}
+		}
+		if got := h.state(t); got != want {
+			t.Errorf("it was\n%s\nand is\n%s", want, got)
+		}
+	})
 }
 
 // Wherever a bootstrap is interrupted, running it again leads to the same.

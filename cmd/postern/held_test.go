@@ -133,8 +133,7 @@ func TestHeldSignInDoesNotTellWhoExists(t *testing.T) {
 	w := newPeople(t)
 	random := regexp.MustCompile(`"(executionId|challengeToken|traceId)":"[^"]*"`)
 	reply := func(name string) (said string, length int) {
-		var s schemas.Step
-		w.post("/flow/execute", map[string]any{"applicationId": bootstrap.ConsoleID, "flowType": "AUTHENTICATION"}, &s)
+		s := w.signInTo(bootstrap.ConsoleID)
 		s = w.answer(s, "password", nil)
 		_, said = w.attempt("/flow/execute", "", map[string]any{"executionId": s.ExecutionID, "challengeToken": s.ChallengeToken, "action": "continue",
 			"inputs": map[string]string{"username": name, "password": "Tarn-ferry-slate-41"}})
@@ -166,7 +165,7 @@ func TestHeldNothingSecretIsReadable(t *testing.T) {
 		"a client secret": w.party.secret, "the cookie of a browser": w.device, "the address of a mail": "ada@example.org",
 		"a session token of a ceremony": w.ceremony.SessionToken,
 	}
-	w.post("/flow/execute", map[string]string{"applicationId": w.shop, "flowType": "AUTHENTICATION"}, &w.run)
+	w.run = w.signInTo(w.shop)
 	w.run = w.answer(w.run, "continue", map[string]string{"username": "admin", "password": adminPassword})
 	w.run = w.answer(w.run, "submit", map[string]string{"otp": w.code(1)})
 	if secrets["an assertion"] = w.run.Assertion; w.run.FlowStatus != schemas.Complete {
@@ -221,32 +220,30 @@ func (w *sealedWorld) files() string {
 // TestHeldSignUpsOfOneAddress signs 12 users up with one address at two instances at
 // once: one gets the account.
 func TestHeldSignUpsOfOneAddress(t *testing.T) {
-	for _, driver := range []string{"sqlite", "postgres"} {
-		t.Run(driver, func(t *testing.T) {
-			one, two := twoInstances(t, driver)
-			const body = `{"type":"Person","attributes":{"username":"user-%d","email":"same@example.org","email_verified":true}}`
-			admin := one.admin()
-			var won atomic.Int32
-			var all sync.WaitGroup
-			for i := range 12 {
-				all.Go(func() {
-					var user any
-					if err := json.Unmarshal(fmt.Appendf(nil, body, i), &user); err != nil {
-						t.Error(err)
-					}
-					status, said := []*rig{one, two}[i%2].attempt("/users", admin, user)
-					if status == http.StatusCreated {
-						won.Add(1)
-					} else if !strings.Contains(said, schemas.CodeAttributeTaken) {
-						t.Errorf("%d %s", status, said)
-					}
-				})
-			}
-			all.Wait()
-			user, err := two.store.UserByAttribute(t.Context(), "email", "same@example.org")
-			if won.Load() != 1 || err != nil || user == nil {
-				t.Errorf("%d were created: %+v, %v", won.Load(), user, err)
-			}
-		})
-	}
+	onDatabases(t, func(t *testing.T, environ ...string) {
+		one, two := twoInstances(t, environ...)
+		const body = `{"type":"Person","attributes":{"username":"user-%d","email":"same@example.org","email_verified":true}}`
+		admin := one.admin()
+		var won atomic.Int32
+		var all sync.WaitGroup
+		for i := range 12 {
+			all.Go(func() {
+				var user any
+				if err := json.Unmarshal(fmt.Appendf(nil, body, i), &user); err != nil {
+					t.Error(err)
+				}
+				status, said := []*rig{one, two}[i%2].attempt("/users", admin, user)
+				if status == http.StatusCreated {
+					won.Add(1)
+				} else if !strings.Contains(said, schemas.CodeAttributeTaken) {
+					t.Errorf("%d %s", status, said)
+				}
+			})
+		}
+		all.Wait()
+		user, err := two.store.UserByAttribute(t.Context(), "email", "same@example.org")
+		if won.Load() != 1 || err != nil || user == nil {
+			t.Errorf("%d were created: %+v, %v", won.Load(), user, err)
+		}
+	})
 }

@@ -63,6 +63,19 @@ func newRig(t testing.TB, environ ...string) *rig {
 	return &rig{house: h, t: t, http: h.handler(), origin: cfg.Server.PublicURL, device: passkeytest.New(passkeytest.NoCounter())}
 }
 
+// onDatabases runs a test with the environment of a server on SQLite, and on PostgreSQL.
+func onDatabases(t *testing.T, test func(t *testing.T, environ ...string)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, "POSTERN_DATABASE_DRIVER=sqlite") })
+	t.Run("postgres", func(t *testing.T) {
+		test(t, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
+	})
+}
+
+// onEachDatabase runs a test with a server on SQLite, and on PostgreSQL.
+func onEachDatabase(t *testing.T, test func(t *testing.T, w *rig)) {
+	onDatabases(t, func(t *testing.T, environ ...string) { test(t, newRig(t, environ...)) })
+}
+
 // post sends a request and decodes the reply into out.
 func (w *rig) post(path string, in, out any) {
 	body, err := json.Marshal(in)
@@ -92,6 +105,12 @@ func (w *rig) start(flow schemas.FlowType) (s schemas.Step) {
 func (w *rig) answer(s schemas.Step, action string, inputs map[string]string) (next schemas.Step) {
 	w.post("/flow/execute", map[string]any{"executionId": s.ExecutionID, "action": action, "inputs": inputs, "challengeToken": s.ChallengeToken}, &next)
 	return next
+}
+
+// signInTo starts a sign-in to an application.
+func (w *rig) signInTo(applicationID string) (s schemas.Step) {
+	w.post("/flow/execute", map[string]string{"applicationId": applicationID, "flowType": "AUTHENTICATION"}, &s)
+	return s
 }
 
 // enrol signs a user up.
@@ -164,31 +183,23 @@ func (w *rig) finishPasskey(s passkeyStart) string {
 // in with it, the administrator signs in with a password, and a name that is
 // taken is refused.
 func TestHouseOnEachDatabase(t *testing.T) {
-	for _, driver := range []string{"sqlite", "postgres"} {
-		t.Run(driver, func(t *testing.T) {
-			environ := []string{"POSTERN_DATABASE_DRIVER=" + driver}
-			if driver == "postgres" {
-				environ = append(environ, "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
-			}
-			w := newRig(t, environ...)
-			w.enrol("ada")
-			if s := w.authenticate(w.start(schemas.Authentication)); s.FlowStatus != schemas.Complete || s.Assertion == "" {
-				t.Errorf("sign-in: %+v", s)
-			}
-			if s := w.answer(w.start(schemas.Registration), "continue", map[string]string{"username": "ADA"}); s.Error == nil || s.Error.Code != schemas.CodeAttributeTaken {
-				t.Errorf("a name that is taken: %+v", s)
-			}
-			var s schemas.Step
-			w.post("/flow/execute", map[string]any{"applicationId": bootstrap.ConsoleID, "flowType": "AUTHENTICATION"}, &s)
-			s = w.answer(w.answer(s, "password", nil), "continue", map[string]string{"username": "admin", "password": adminPassword})
-			claims, err := w.tokens.Verify(t.Context(), s.Assertion, w.cfg.Server.PublicURL)
-			if err != nil || !claims.Permits("system") {
-				t.Errorf("the administrator: %+v, %v", claims, err)
-			}
-			events, err := w.store.Events(t.Context(), schemas.EventQuery{Limit: 10})
-			if err != nil || len(events) < 6 || events[0].Action != "user.signed_in" {
-				t.Errorf("events %+v, %v", events, err)
-			}
-		})
-	}
+	onEachDatabase(t, func(t *testing.T, w *rig) {
+		w.enrol("ada")
+		if s := w.authenticate(w.start(schemas.Authentication)); s.FlowStatus != schemas.Complete || s.Assertion == "" {
+			t.Errorf("sign-in: %+v", s)
+		}
+		if s := w.answer(w.start(schemas.Registration), "continue", map[string]string{"username": "ADA"}); s.Error == nil || s.Error.Code != schemas.CodeAttributeTaken {
+			t.Errorf("a name that is taken: %+v", s)
+		}
+		s := w.signInTo(bootstrap.ConsoleID)
+		s = w.answer(w.answer(s, "password", nil), "continue", map[string]string{"username": "admin", "password": adminPassword})
+		claims, err := w.tokens.Verify(t.Context(), s.Assertion, w.cfg.Server.PublicURL)
+		if err != nil || !claims.Permits("system") {
+			t.Errorf("the administrator: %+v, %v", claims, err)
+		}
+		events, err := w.store.Events(t.Context(), schemas.EventQuery{Limit: 10})
+		if err != nil || len(events) < 6 || events[0].Action != "user.signed_in" {
+			t.Errorf("events %+v, %v", events, err)
+		}
+	})
 }

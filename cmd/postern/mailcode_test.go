@@ -92,8 +92,7 @@ func newMailRig(t *testing.T, environ ...string) (*rig, *mailbox) {
 func TestCodeByMail(t *testing.T) {
 	w, box := newMailRig(t)
 	app := w.mailedShop()
-	var s schemas.Step
-	w.post("/flow/execute", map[string]string{"applicationId": app, "flowType": "AUTHENTICATION"}, &s)
+	s := w.signInTo(app)
 	s = w.answer(s, "continue", map[string]string{"email": "ada@example.org"})
 	code := box.code(t)
 	if s.StepID != "code" || box.tries != 2 {

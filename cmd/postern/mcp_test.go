@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -73,25 +72,18 @@ func (w *rig) assistant() (token string) {
 // A program gets itself a token and uses all of the tools with it (the
 // specification's option B), on either database.
 func TestToolsByClientCredentials(t *testing.T) {
-	for _, driver := range []string{"sqlite", "postgres"} {
-		t.Run(driver, func(t *testing.T) {
-			environ := []string{"POSTERN_DATABASE_DRIVER=" + driver}
-			if driver == "postgres" {
-				environ = append(environ, "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
-			}
-			w := newRig(t, environ...)
-			token := w.assistant()
-			claims, err := w.tokens.Verify(t.Context(), token, w.origin+"/mcp")
-			if err != nil || !slices.Contains(claims.Audience, w.origin) || !slices.Equal(claims.Scope, []string{"system"}) {
-				t.Fatalf("%+v, %v", claims, err)
-			}
-			w.useEveryTool(token)
-			events, err := w.store.Events(t.Context(), schemas.EventQuery{Limit: 10, Action: "flow.replaced"})
-			if err != nil || len(events) != 1 || events[0].Actor.Type != schemas.ApplicationActor {
-				t.Errorf("recorded: %+v, %v", events, err)
-			}
-		})
-	}
+	onEachDatabase(t, func(t *testing.T, w *rig) {
+		token := w.assistant()
+		claims, err := w.tokens.Verify(t.Context(), token, w.origin+"/mcp")
+		if err != nil || !slices.Contains(claims.Audience, w.origin) || !slices.Equal(claims.Scope, []string{"system"}) {
+			t.Fatalf("%+v, %v", claims, err)
+		}
+		w.useEveryTool(token)
+		events, err := w.store.Events(t.Context(), schemas.EventQuery{Limit: 10, Action: "flow.replaced"})
+		if err != nil || len(events) != 1 || events[0].Actor.Type != schemas.ApplicationActor {
+			t.Errorf("recorded: %+v, %v", events, err)
+		}
+	})
 }
 
 // useEveryTool calls each of the twelve, one with what another has answered.

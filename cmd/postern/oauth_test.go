@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/internal/directory"
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -57,34 +56,27 @@ func (w *rig) get(path, token string) int {
 // A client gets a token and uses it, as long as it is there: what its secret was,
 // or a token that it got, is worth nothing once it is not.
 func TestClientCredentialsOnEachDatabase(t *testing.T) {
-	for _, driver := range []string{"sqlite", "postgres"} {
-		t.Run(driver, func(t *testing.T) {
-			environ := []string{"POSTERN_DATABASE_DRIVER=" + driver}
-			if driver == "postgres" {
-				environ = append(environ, "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
+	onEachDatabase(t, func(t *testing.T, w *rig) {
+		c := w.client("system:applications:read")
+		rec := w.askToken(c.ClientID, c.ClientSecret, "")
+		var granted struct {
+			Token string `json:"access_token"`
+			Scope string `json:"scope"`
+		}
+		if err := json.Unmarshal(rec.Body.Bytes(), &granted); err != nil || granted.Scope != "system:applications:read" {
+			t.Fatalf("%d %s, %v", rec.Code, rec.Body, err)
+		}
+		for path, want := range map[string]int{"/applications": 200, "/applications/" + c.ID: 200, "/users": 403, "/users/me": 403} {
+			if got := w.get(path, granted.Token); got != want {
+				t.Errorf("GET %s: %d, want %d", path, got, want)
 			}
-			w := newRig(t, environ...)
-			c := w.client("system:applications:read")
-			rec := w.askToken(c.ClientID, c.ClientSecret, "")
-			var granted struct {
-				Token string `json:"access_token"`
-				Scope string `json:"scope"`
-			}
-			if err := json.Unmarshal(rec.Body.Bytes(), &granted); err != nil || granted.Scope != "system:applications:read" {
-				t.Fatalf("%d %s, %v", rec.Code, rec.Body, err)
-			}
-			for path, want := range map[string]int{"/applications": 200, "/applications/" + c.ID: 200, "/users": 403, "/users/me": 403} {
-				if got := w.get(path, granted.Token); got != want {
-					t.Errorf("GET %s: %d, want %d", path, got, want)
-				}
-			}
-			if rec := w.askToken(c.ClientID, c.ClientSecret, "&scope=system"); rec.Code != 400 || !strings.Contains(rec.Body.String(), "invalid_scope") {
-				t.Errorf("more than registered: %d %s", rec.Code, rec.Body)
-			}
-			w.checkTokenEvent(c)
-			w.checkClientGone(c, granted.Token)
-		})
-	}
+		}
+		if rec := w.askToken(c.ClientID, c.ClientSecret, "&scope=system"); rec.Code != 400 || !strings.Contains(rec.Body.String(), "invalid_scope") {
+			t.Errorf("more than registered: %d %s", rec.Code, rec.Body)
+		}
+		w.checkTokenEvent(c)
+		w.checkClientGone(c, granted.Token)
+	})
 }
 
 func (w *rig) checkTokenEvent(c *schemas.Application) {

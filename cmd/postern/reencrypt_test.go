@@ -58,8 +58,7 @@ func (w *sealedWorld) fill() {
 	w.t.Helper()
 	admin := w.admin()
 	w.shop = w.rig.shop(admin, "code_as_second_factor.yaml")
-	var s schemas.Step
-	w.post("/flow/execute", map[string]string{"applicationId": w.shop, "flowType": "AUTHENTICATION"}, &s)
+	s := w.signInTo(w.shop)
 	s = w.answer(s, "continue", map[string]string{"username": "admin", "password": adminPassword})
 	w.app = totp.Key{Secret: s.Data.AdditionalData["totpSecret"], Algorithm: totp.SHA1, Digits: 6}
 	if s = w.answer(s, "submit", map[string]string{"otp": w.code(0)}); s.StepID != "codes" {
@@ -145,8 +144,7 @@ func (w *sealedWorld) checkNothingLost() {
 	if w.finishPasskey(w.ceremony) == "" {
 		w.t.Error("the passkey ceremony under way gave no assertion")
 	}
-	var s schemas.Step
-	w.post("/flow/execute", map[string]string{"applicationId": w.shop, "flowType": "AUTHENTICATION"}, &s)
+	s := w.signInTo(w.shop)
 	s = w.answer(s, "continue", map[string]string{"username": "admin", "password": adminPassword})
 	if s = w.answer(s, "submit", map[string]string{"otp": w.code(1)}); s.FlowStatus != schemas.Complete {
 		w.t.Errorf("the code of the authenticator app: %+v", s)

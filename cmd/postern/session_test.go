@@ -12,7 +12,6 @@ import (
 
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store"
-	"github.com/postern-id/postern/internal/store/storetest"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
@@ -20,21 +19,14 @@ import (
 // Each way to sign in starts a session, and whoever ends it makes its assertion
 // worthless, on either database.
 func TestSessions(t *testing.T) {
-	for _, driver := range []string{"sqlite", "postgres"} {
-		t.Run(driver, func(t *testing.T) {
-			environ := []string{"POSTERN_DATABASE_DRIVER=" + driver}
-			if driver == "postgres" {
-				environ = append(environ, "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
-			}
-			w := newRig(t, environ...)
-			w.enrol("ada")
-			byFlow := w.authenticate(w.start(schemas.Authentication)).Assertion
-			byCeremony := w.finishPasskey(w.startPasskey())
-			for _, assertion := range []string{byFlow, byCeremony} {
-				w.checkSession(assertion)
-			}
-		})
-	}
+	onEachDatabase(t, func(t *testing.T, w *rig) {
+		w.enrol("ada")
+		byFlow := w.authenticate(w.start(schemas.Authentication)).Assertion
+		byCeremony := w.finishPasskey(w.startPasskey())
+		for _, assertion := range []string{byFlow, byCeremony} {
+			w.checkSession(assertion)
+		}
+	})
 }
 
 // checkSession ends the session of an assertion.
