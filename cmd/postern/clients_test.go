@@ -257,3 +257,22 @@ func payloadOf(t testing.TB, raw string) (claims map[string]any) {
 	}
 	return claims
 }
+
+// A client registers an encryption key next to its signing key at the registration
+// endpoint as over REST, and no set without a signing key.
+func TestRegisteredClientHasAnEncryptionKeyNextToItsSigningKey(t *testing.T) {
+	r := newRegistrars(t)
+	signing := map[string]any{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}
+	encryption := map[string]any{"kty": "OKP", "crv": "X25519", "use": "enc", "x": "hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmo"}
+	for _, test := range []struct {
+		keys   []any
+		status int
+	}{{[]any{signing, encryption}, http.StatusCreated}, {[]any{encryption}, http.StatusBadRequest}} {
+		said, status := r.register(t, "token_endpoint_auth_method", schemas.AuthMethodPrivateKeyJWT, "jwks", map[string]any{"keys": test.keys})
+		set, _ := said["jwks"].(map[string]any)
+		kept, _ := set["keys"].([]any)
+		if status != test.status || status == http.StatusCreated && len(kept) != len(test.keys) {
+			t.Errorf("%d %v", status, said)
+		}
+	}
+}

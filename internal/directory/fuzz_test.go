@@ -18,7 +18,7 @@ func FuzzRedirectURI(f *testing.F) {
 		f.Add(uri, false)
 	}
 	f.Fuzz(func(t *testing.T, uri string, private bool) {
-		if (redirectRules{private, []string{"cursor"}}).fault(uri) != "" {
+		if (redirectRules{private: private, schemes: []string{"cursor"}}).fault(uri) != "" {
 			return
 		}
 		u, err := url.Parse(uri)

@@ -2,7 +2,6 @@ package directory
 
 import (
 	"crypto/rand"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -180,21 +179,10 @@ func checkGrants(w *work, o *schemas.OAuthProfile) {
 	}
 }
 
-// shortestValidity is how many seconds a token is good for at least: with less
-// it may have expired when it arrives.
-const shortestValidity = 10
-
+// checkTokens checks how the lifetimes of tokens relate. The bounds of each are in the
+// schema.
 func checkTokens(w *work, o *schemas.OAuthProfile) {
 	t := o.Token
-	for _, token := range []struct {
-		member  string
-		seconds int
-	}{{"accessToken", t.AccessToken.ValidityPeriod}, {"idToken", t.IDToken.ValidityPeriod}, {"refreshToken", t.RefreshToken.ValidityPeriod}} {
-		if token.seconds > 0 && token.seconds < shortestValidity {
-			w.invalid(inConfig(fmt.Sprintf("token.%s.validityPeriod", token.member)),
-				"expected at least %d seconds, or 0 for the server's default, got %d", shortestValidity, token.seconds)
-		}
-	}
 	if longest := int(schemas.LongestClientToken.Seconds()); grants(o, schemas.GrantClientCredentials) && t.AccessToken.ValidityPeriod > longest {
 		w.invalid(inConfig("token.accessToken.validityPeriod"), "expected at most %d seconds for a client with the grant type %s, got %d: it can get a new token at any time",
 			longest, schemas.GrantClientCredentials, t.AccessToken.ValidityPeriod)

@@ -45,16 +45,35 @@ func checkKeySet(w *work, set *schemas.JSONWebKeys) {
 		w.invalid(inConfig("jwks"), "expected at most %d bytes, got %d; leave out certificates and old keys", largestKeys, len(text))
 		return
 	}
+	signing := checkSigningKeys(w, set)
+	if signing == 0 && len(set.Keys) > 0 {
+		w.invalid(inConfig("jwks.keys"), "expected at least one key that verifies signatures: %s needs it, and all of these are for encryption (use enc)", schemas.AuthMethodPrivateKeyJWT)
+	}
+}
+
+// checkSigningKeys checks every key of a set, and returns how many are for signatures.
+// Keys for encryption may stand next to them; they verify nothing, so their names are
+// not compared.
+func checkSigningKeys(w *work, set *schemas.JSONWebKeys) int {
+	total := 0
+	for _, key := range set.Keys {
+		if !signed.Encrypts(key) {
+			total++
+		}
+	}
 	seen := map[string]int{}
 	for i, key := range set.Keys {
 		path := inConfig(fmt.Sprintf("jwks.keys[%d]", i))
-		if member, wrong := signed.KeyFault(key); wrong != "" {
+		if member, wrong := signed.RegistrationFault(key); wrong != "" {
 			w.invalid(schemas.JoinPath(path, member), "%s", wrong)
+		}
+		if signed.Encrypts(key) {
+			continue
 		}
 		kid, _ := key["kid"].(string)
 		first, twice := seen[kid]
 		switch {
-		case key["kid"] == nil && len(set.Keys) > 1:
+		case key["kid"] == nil && total > 1:
 			w.invalid(schemas.JoinPath(path, "kid"), "expected a name: where there are several keys, a signature says by it which one made it")
 		case twice && kid != "":
 			w.invalid(schemas.JoinPath(path, "kid"), "%.64q is the name of keys[%d] too; give each its own", kid, first)
@@ -62,4 +81,5 @@ func checkKeySet(w *work, set *schemas.JSONWebKeys) {
 			seen[kid] = i
 		}
 	}
+	return total
 }

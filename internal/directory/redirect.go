@@ -17,7 +17,7 @@ func checkRedirects(w *work, appType string, o *schemas.OAuthProfile) {
 	// Any app on a device can take a scheme for itself, so only clients that rest
 	// on no secret may have one. A page in a browser has no use for it.
 	private := *o.PublicClient && appType != schemas.SinglePageApp
-	app := redirectRules{private: private, schemes: w.schemes}
+	app := redirectRules{private: private, schemes: w.schemes, administrator: w.registration == ""}
 	for _, list := range []struct {
 		member string
 		uris   []string
@@ -39,6 +39,10 @@ func checkRedirects(w *work, appType string, o *schemas.OAuthProfile) {
 type redirectRules struct {
 	private bool     // a private-use scheme will do: RFC 8252 §7.1
 	schemes []string // those that need no dot
+	// administrator allows every private-use scheme: an administrator registers the
+	// client and can tell whose scheme it is. Self-registered clients cannot take one that
+	// another app has (RFC 8252 §8.6).
+	administrator bool
 }
 
 // fault says what is wrong with a redirect URI; "" for one that may be registered.
@@ -73,12 +77,13 @@ func (rules redirectRules) fault(uri string) string {
 
 // schemeFault says what is wrong with a scheme that is not the web's.
 func (rules redirectRules) schemeFault(scheme string) string {
+	named := slices.Contains(rules.schemes, scheme) || rules.administrator && schemas.PrivateUseScheme(scheme)
 	switch {
-	case !strings.Contains(scheme, ".") && !slices.Contains(rules.schemes, scheme):
+	case !strings.Contains(scheme, ".") && !named:
 		wrong := fmt.Sprintf("expected https://, or http:// with a loopback address, got the scheme %.64q; an app on a device may have one "+
 			"of its own if it is a domain name backwards, such as com.example.app:/callback", scheme)
 		if schemas.PrivateUseScheme(scheme) {
-			wrong += ", or if oauth.dcr.private_use_schemes in the configuration of the server names it"
+			wrong += ", or if oauth.dcr.private_use_schemes in the configuration of the server names it; an administrator may register any"
 		}
 		return wrong
 	case !rules.private:

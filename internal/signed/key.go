@@ -14,15 +14,8 @@ import (
 // 8037) as a public key that signatures are verified with, and at which member;
 // "" if nothing is.
 func KeyFault(key map[string]any) (member, wrong string) {
-	for _, secret := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
-		if _, has := key[secret]; has {
-			return secret, "this is a part of a private key; register the public half only, and make a new key, as this one has been sent"
-		}
-	}
-	for _, name := range []string{"kid", "use", "alg"} {
-		if _, isText := key[name].(string); key[name] != nil && !isText {
-			return name, "expected a string"
-		}
+	if member, wrong = publicFault(key); wrong != "" {
+		return member, wrong
 	}
 	if use, _ := key["use"].(string); use != "" && use != "sig" {
 		return "use", fmt.Sprintf(`expected "sig", got %.64q: the key is for signatures`, use)
@@ -42,6 +35,52 @@ func KeyFault(key map[string]any) (member, wrong string) {
 		return "alg", fmt.Sprintf("expected one of %s for this key, got %.64q", strings.Join(algorithms, ", "), alg)
 	}
 	return member, wrong
+}
+
+// Encrypts reports whether a JSON Web Key is for encryption (RFC 7517 §4.2), which
+// verifies no signature.
+func Encrypts(key map[string]any) bool { return key["use"] == "enc" }
+
+// RegistrationFault is KeyFault for a key of a set that a client registers, where keys
+// for encryption may stand next to those for signatures (RFC 7517 §5).
+func RegistrationFault(key map[string]any) (member, wrong string) {
+	if !Encrypts(key) {
+		return KeyFault(key)
+	}
+	if member, wrong = publicFault(key); wrong != "" {
+		return member, wrong
+	}
+	switch key["kty"] {
+	case "EC":
+		_, member, wrong = ecKey(key)
+	case "RSA":
+		_, member, wrong = rsaKey(key)
+	case "OKP":
+		if x, ok := number(key, "x"); key["crv"] != "X25519" {
+			return "crv", `expected "X25519": an encryption key has no signature curve`
+		} else if !ok || len(x) != 32 {
+			return "x", "expected 32 bytes in base64url without padding"
+		}
+	default:
+		return "kty", `expected "EC", "RSA" or "OKP"`
+	}
+	return member, wrong
+}
+
+// publicFault is what is wrong with any key: a private half, and members that are no
+// strings.
+func publicFault(key map[string]any) (member, wrong string) {
+	for _, secret := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
+		if _, has := key[secret]; has {
+			return secret, "this is a part of a private key; register the public half only, and make a new key, as this one has been sent"
+		}
+	}
+	for _, name := range []string{"kid", "use", "alg"} {
+		if _, isText := key[name].(string); key[name] != nil && !isText {
+			return name, "expected a string"
+		}
+	}
+	return "", ""
 }
 
 // keyAlgorithms returns the algorithms (RFC 7518 §3.1) by which signatures are

@@ -179,8 +179,6 @@ func (m *clientMetadata) settle(may []string) error {
 	}
 	if m.AuthMethod != schemas.AuthMethodPrivateKeyJWT {
 		m.JWKS, m.JWKSURI = nil, ""
-	} else if m.JWKS != nil {
-		m.JWKS.Keys = slices.DeleteFunc(m.JWKS.Keys, func(key map[string]any) bool { return key["use"] == "enc" })
 	}
 	return nil
 }
