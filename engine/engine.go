@@ -211,6 +211,7 @@ func (e *Engine) commit(ctx context.Context, r *run) (*schemas.Step, error) {
 	var refused *schemas.Error
 	if errors.As(err, &refused) && endsRun(refused) {
 		r.fail(refused)
+		r.recordRefusal(refused)
 		err = e.tryCommit(ctx, r)
 	}
 	if err != nil {

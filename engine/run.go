@@ -211,6 +211,18 @@ func (r *run) failedAttempt(d *Decision) schemas.RecordEvent {
 	return schemas.RecordEvent{Event: e}
 }
 
+// recordRefusal records that a user authenticated who is disabled or locked.
+func (r *run) recordRefusal(err *schemas.Error) {
+	if err.Code != schemas.CodeAccountDisabled && err.Code != schemas.CodeAccountLocked {
+		return
+	}
+	r.changes = []schemas.Change{schemas.RecordEvent{Event: schemas.Event{
+		ID: schemas.NewID(), At: r.now, Action: "user.sign_in_refused", UserID: r.state.Subject.UserID,
+		ApplicationID: r.rec.ApplicationID, ExecutionDigest: r.rec.Digest(), TraceID: r.request.TraceID,
+		Detail: map[string]string{"reason": err.Code},
+	}}}
+}
+
 // collect sets and drops inputs. Secret ones never enter the state.
 func (r *run) collect(d *Decision) {
 	for _, k := range d.Drop {

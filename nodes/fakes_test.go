@@ -146,6 +146,17 @@ type world struct {
 	kinds  engine.Kinds
 }
 
+// addInactive adds users with Ada's password: one who is disabled, one who is locked, and
+// one whose lock has just ended.
+func (w *world) addInactive() {
+	for _, u := range []*schemas.User{
+		{ID: "dora", Type: "Person", Status: schemas.UserDisabled}, {ID: "lea", Type: "Person", LockedUntil: noon.Add(time.Second)},
+		{ID: "max", Type: "Person", LockedUntil: noon},
+	} {
+		w.users[u.ID], w.hashes[u.ID] = u, w.hashes["ada"]
+	}
+}
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	ceremonies, err := passkey.New(passkey.Config{Origins: []string{origin}, Now: func() time.Time { return noon }})

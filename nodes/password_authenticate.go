@@ -50,6 +50,7 @@ type passwordAuthenticateWith struct {
 
 type passwordAuthenticate struct {
 	secretQuestion
+	users     Users
 	passwords Passwords
 	hasher    Hasher
 	guesses   Guesses
@@ -59,6 +60,7 @@ func newPasswordAuthenticate(c *engine.Config, d Deps) (engine.Executor, []schem
 	with, found := configure[passwordAuthenticateWith](c)
 	return &passwordAuthenticate{
 		secretQuestion: newPasswordQuestion(with.Input, cmp.Or(with.Label, "Password"), "current-password"),
+		users:          d.Users,
 		passwords:      d.Passwords,
 		hasher:         d.Hasher,
 		guesses:        d.Guesses,
@@ -75,8 +77,12 @@ func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*e
 	if err != nil {
 		return nil, err
 	}
-	if known == nil {
-		return p.failed("the name or the password is not right; check both and try again"), nil
+	if known == nil || known.refused != nil {
+		d := p.failed("the name or the password is not right; check both and try again")
+		if known != nil {
+			d.Changes = append(d.Changes, event(v, "user.sign_in_refused", v.Subject.UserID, map[string]string{"reason": known.refused.Code}))
+		}
+		return d, nil
 	}
 	d := engine.Leave("success")
 	d.Drop = []string{p.input}
@@ -90,6 +96,9 @@ func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*e
 type knownPassword struct {
 	id, hash string
 	outdated bool // the hash should be replaced
+	// refused says that the user may not sign in. Passwords can be guessed, so the
+	// client must not learn from the reply that this one is right.
+	refused *schemas.Error
 }
 
 // guess verifies the password, unless too many were wrong. That comes before any
@@ -101,7 +110,7 @@ func (p *passwordAuthenticate) guess(ctx context.Context, v *engine.Visit, passw
 	}
 	_, err = p.guesses.Guess(ctx, guessOf(v, schemas.NameSecret, nameOf(v)), func() (right bool, err error) {
 		known, err = p.verify(ctx, v, password)
-		return known != nil, err
+		return known != nil && known.refused == nil, err
 	})
 	return known, err
 }
@@ -125,7 +134,11 @@ func (p *passwordAuthenticate) verify(ctx context.Context, v *engine.Visit, pass
 	if err != nil || !ok {
 		return nil, err
 	}
-	stored.outdated = outdated
+	user, err := subjectUser(ctx, p.users, v)
+	if err != nil {
+		return nil, err
+	}
+	stored.outdated, stored.refused = outdated, user.CheckActive(v.Now)
 	return &stored, nil
 }
 

@@ -30,12 +30,15 @@ func TestPasswordAuthenticate(t *testing.T) {
 		outcome string
 		work    string // what the hasher was asked to do
 	}{
-		"right, collected before": {visit(known("ada"), inputs("password", right)), "success", "verify"},
-		"right, answered":         {visit(known("ada"), answer("submit", "password", right)), "success", "verify"},
-		"wrong":                   {visit(known("ada"), inputs("password", "wrong")), "failure", "verify"},
-		"a user without password": {visit(known("bob"), inputs("password", right)), "failure", "hash"},
-		"a user who is concealed": {visit(concealed("eve"), inputs("password", right)), "failure", "hash"},
-		"nobody at all":           {visit(inputs("password", right)), "failure", "hash"},
+		"right, collected before":          {visit(known("ada"), inputs("password", right)), "success", "verify"},
+		"right, answered":                  {visit(known("ada"), answer("submit", "password", right)), "success", "verify"},
+		"wrong":                            {visit(known("ada"), inputs("password", "wrong")), "failure", "verify"},
+		"a user without password":          {visit(known("bob"), inputs("password", right)), "failure", "hash"},
+		"a user who is concealed":          {visit(concealed("eve"), inputs("password", right)), "failure", "hash"},
+		"nobody at all":                    {visit(inputs("password", right)), "failure", "hash"},
+		"audit 15: a user who is disabled": {visit(known("dora"), inputs("password", right)), "failure", "verify"},
+		"audit 15: a user who is locked":   {visit(known("lea"), inputs("password", right)), "failure", "verify"},
+		"audit 15: a user who was locked":  {visit(known("max"), inputs("password", right)), "success", "verify"},
 		"a user to be": {
 			visit(drafted(&schemas.User{ID: "new"}), inputs("password", right)), "failure", "hash",
 		},
@@ -44,6 +47,7 @@ func TestPasswordAuthenticate(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
+			w.addInactive()
 			d := left(t, run(t, w.make(t, "password-authenticate", `{}`, nil), test.visit), test.outcome)
 			if !slices.Contains(d.Drop, "password") {
 				t.Error("the password stays with the run")
@@ -54,6 +58,9 @@ func TestPasswordAuthenticate(t *testing.T) {
 			if test.outcome == "failure" {
 				noticed(t, d, "invalid_credentials")
 				notices = append(notices, d.Notice.Error())
+				if refused := strings.Contains(name, "audit 15"); refused != (actions(d) == "user.sign_in_refused") {
+					t.Errorf("events %s", actions(d))
+				}
 				return
 			}
 			if !slices.Equal(d.Methods, []string{"pwd"}) || d.ACR != schemas.ACRPassword || actions(d) != "password.used" {

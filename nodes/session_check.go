@@ -61,7 +61,7 @@ func sessionCheckOutcomes() []engine.Outcome {
 		},
 		{
 			Name: "none",
-			Doc: "there is no session, or not one that will do: it is another user's than the run is about, or its user is gone " +
+			Doc: "there is no session, or not one that will do: it is another user's than the run is about, or its user is gone, disabled or locked, " +
 				"or of a type that the application does not serve, or it lacks a method, or the authorization request " +
 				"asks for somebody else, for a fresh sign-in, or for a later or stronger one",
 		},
@@ -143,7 +143,7 @@ func (c *sessionCheck) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 		return engine.Leave("none"), nil
 	case err != nil:
 		return nil, err
-	case !serves(v.Application, user):
+	case !serves(v.Application, user) || user.CheckActive(v.Now) != nil:
 		return engine.Leave("none"), nil
 	}
 	d := engine.Leave(activeOutcome)

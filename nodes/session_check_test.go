@@ -67,6 +67,8 @@ func TestSessionCheck(t *testing.T) {
 		{"one that expires now", `{}`, visit(browser(session(func(s *schemas.Session) { s.ExpiresAt = noon }))), false},
 		{"one that tells no methods", `{}`, visit(browser(session(by("")))), false},
 		{"its user is gone", `{}`, visit(browser(session(of("zoe")))), false},
+		{"audit 15: its user is disabled", `{}`, visit(browser(session(of("dora")))), false},
+		{"audit 15: its user is locked", `{}`, visit(browser(session(of("lea")))), false},
 		{"its user's type is served", `{}`, visit(browser(session()), allowed("Clerk", "Person")), true},
 		{"its user's type is not served", `{}`, visit(browser(session()), allowed("Clerk")), false},
 		{"no application", `{}`, visit(browser(session()), func(v *engine.Visit) { v.Application = nil }), true},
@@ -117,6 +119,7 @@ func TestSessionCheck(t *testing.T) {
 		{"of another than authenticated", `{}`, visit(browser(session()), known("bob"), authenticated("phrh", "hwk", "pop")), false},
 	}
 	w := newWorld(t)
+	w.addInactive()
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			d := run(t, w.make(t, "session-check", test.with, nil), test.visit)

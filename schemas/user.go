@@ -9,8 +9,13 @@ type User struct {
 	Type       string         `json:"type"`
 	OUID       string         `json:"ouId"`
 	Attributes map[string]any `json:"attributes"`
-	CreatedAt  time.Time      `json:"createdAt"`
-	UpdatedAt  time.Time      `json:"updatedAt"`
+	// Status is UserActive or UserDisabled; "" is UserActive.
+	Status string `json:"status,omitempty"`
+	// LockedUntil is when the user may sign in again; zero, or a time in the past, if the
+	// user is not locked.
+	LockedUntil time.Time `json:"lockedUntil,omitzero"`
+	CreatedAt   time.Time `json:"createdAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
 }
 
 // Text returns the attribute if it is a string, else "".

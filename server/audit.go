@@ -17,6 +17,23 @@ func (s *server) event(r *http.Request, action, userID string, detail map[string
 	return schemas.RecordEvent{Event: e}
 }
 
+// recordRefusal records that a user authenticated who is disabled or locked, and returns
+// the error. A failure to record does not change the answer.
+func (s *server) recordRefusal(r *http.Request, userID string, refusal error) error {
+	if !schemas.HasCode(refusal, schemas.CodeAccountDisabled) && !schemas.HasCode(refusal, schemas.CodeAccountLocked) {
+		return refusal
+	}
+	s.record(r, s.event(r, "user.sign_in_refused", userID, map[string]string{"reason": schemas.AsError(refusal).Code}))
+	return refusal
+}
+
+// record adds an event to the audit log on its own.
+func (s *server) record(r *http.Request, event schemas.RecordEvent) {
+	if err := s.Store.Apply(r.Context(), []schemas.Change{event}); err != nil {
+		s.Log.ErrorContext(r.Context(), "a refusal was not recorded", slog.String("traceId", event.Event.TraceID), slog.Any("error", err))
+	}
+}
+
 // auditRefusal records that a passkey may have been copied. Only whoever holds
 // the key comes that far, so strangers cannot fill the audit log. A failure to
 // record does not change the answer.
@@ -24,8 +41,5 @@ func (s *server) auditRefusal(r *http.Request, credentialID string, refusal erro
 	if passkey.FailedStep(refusal) != passkey.StepCounter {
 		return
 	}
-	event := s.event(r, "passkey.refused", "", map[string]string{"credentialId": credentialID, "step": string(passkey.StepCounter)})
-	if err := s.Store.Apply(r.Context(), []schemas.Change{event}); err != nil {
-		s.Log.ErrorContext(r.Context(), "a refusal was not recorded", slog.String("traceId", event.Event.TraceID), slog.Any("error", err))
-	}
+	s.record(r, s.event(r, "passkey.refused", "", map[string]string{"credentialId": credentialID, "step": string(passkey.StepCounter)}))
 }

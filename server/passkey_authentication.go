@@ -141,7 +141,7 @@ func (s *server) signIn(r *http.Request, v *passkey.Verified, assert bool) (*aut
 		changes = append(changes, schemas.StartSession{Session: session},
 			s.event(r, "user.signed_in", user.ID, map[string]string{"acr": v.ACR, "sessionId": session.ID}))
 	}
-	return reply, s.Store.Apply(r.Context(), append(changes, rests))
+	return reply, s.recordRefusal(r, user.ID, s.Store.Apply(r.Context(), append(changes, rests)))
 }
 
 // assert signs an assertion of a session that is yet to be kept.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/config"
-	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
@@ -92,12 +91,12 @@ func (h *house) audience(scope []string) []string {
 }
 
 // tokenUser is the id of the user of the name or the id, or of the first
-// administrator.
+// administrator who is neither disabled nor locked.
 func (h *house) tokenUser(ctx context.Context, name string) (string, error) {
 	if name == "" {
-		holders, err := h.directory.Administrators(ctx, directory.System(), 1)
+		holders, err := store.ActiveHolders(ctx, h.store, "system", time.Now(), 1)
 		if err == nil && len(holders) == 0 {
-			err = errors.New("nobody administers this store yet: start `postern serve` once, or name a user with --user")
+			err = errors.New("this store has no active administrator: start `postern serve` once, or name a user with --user")
 		}
 		if err != nil {
 			return "", err

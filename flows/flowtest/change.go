@@ -38,6 +38,9 @@ func (m *Memory) change(change schemas.Change) error {
 	case schemas.UseCredential, schemas.RenameCredential, schemas.DeleteCredential:
 		return m.changeCredential(c)
 	case schemas.StartSession:
+		if err := m.requireActive(c.Session.UserID, c.Session.CreatedAt); err != nil {
+			return err
+		}
 		m.sessions = append(m.sessions, c.Session)
 	case schemas.EndSession:
 		m.sessions = slices.DeleteFunc(m.sessions, func(s schemas.Session) bool { return s.ID == c.ID })

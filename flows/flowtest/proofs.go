@@ -2,6 +2,7 @@ package flowtest
 
 import (
 	"slices"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -11,6 +12,15 @@ func (m *Memory) requireProofs(c schemas.RequireProofs) error {
 	gone := func(p schemas.Proof) bool { return !m.hasProof(c.UserID, p) }
 	if m.known(c.UserID) != nil || len(c.Proofs) == 0 || slices.ContainsFunc(c.Proofs, gone) {
 		return schemas.ErrSuperseded()
+	}
+	return m.requireActive(c.UserID, c.At)
+}
+
+// requireActive refuses a user who may not sign in at that time.
+func (m *Memory) requireActive(userID string, at time.Time) error {
+	u := m.users[userID]
+	if inactive := u.CheckActive(at); inactive != nil {
+		return inactive
 	}
 	return nil
 }

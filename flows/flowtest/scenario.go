@@ -39,6 +39,9 @@ type Given struct {
 	Permissions   []string `json:"permissions,omitempty"`
 	// Identities are what identity providers call the user, by the providers' handles.
 	Identities map[string]string `json:"identities,omitempty"`
+	// Status and LockedUntil are those of schemas.User.
+	Status      string    `json:"status,omitempty"`
+	LockedUntil time.Time `json:"lockedUntil,omitzero"`
 }
 
 // Device is an authenticator. By default it is built into something, counts its

@@ -162,7 +162,7 @@ func (w *world) Graph(context.Context, string, int) (*engine.Graph, error) { ret
 
 // give makes a user exist.
 func (w *world) give(ctx context.Context, name string, g Given) error {
-	u := schemas.User{ID: userID(name), Type: "Person", Attributes: g.Attributes, CreatedAt: w.now, UpdatedAt: w.now}
+	u := schemas.User{ID: userID(name), Type: "Person", Attributes: g.Attributes, Status: g.Status, LockedUntil: g.LockedUntil, CreatedAt: w.now, UpdatedAt: w.now}
 	changes := []schemas.Change{schemas.CreateUser{User: u}}
 	if g.Password != "" {
 		hash, err := w.hasher.Hash(ctx, g.Password)

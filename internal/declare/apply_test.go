@@ -130,7 +130,7 @@ func TestApplyRefuses(t *testing.T) {
 		{"to delete what is read-only", map[string]string{"resource-servers/system.yaml": "", "resource-servers/a.yaml": "handle: a\nname: A\n",
 			"roles/administrator.yaml": "", "roles/b.yaml": "name: B\n"}, declare.Options{Delete: true}, `the resource server "system" is read-only`},
 		{"a name that is taken for another", map[string]string{"applications/console.yaml": "name: Соnsole\n"}, declare.Options{}, "mixes Cyrillic and Latin letters"},
-		{"the last administrator", map[string]string{"groups/administrators.yaml": "id: 01900000-0000-7000-8000-000000000040\nname: Administrators\n"}, declare.Options{}, "nobody would be left"},
+		{"the last administrator", map[string]string{"groups/administrators.yaml": "id: 01900000-0000-7000-8000-000000000040\nname: Administrators\n"}, declare.Options{}, "no active user would be left"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package directory
 
 import (
 	"context"
+	"time"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -15,30 +16,31 @@ type watch struct {
 }
 
 // begin is called before the first write that may take permissions away.
-func (a *watch) begin(ctx context.Context, tx *store.Tx) (err error) {
+func (a *watch) begin(ctx context.Context, tx *store.Tx, now time.Time) (err error) {
 	if a.begun {
 		return nil
 	}
 	a.begun = true
-	a.held, err = administered(ctx, tx)
+	a.held, err = administered(ctx, tx, now)
 	return err
 }
 
 // end refuses a transaction after which nobody can do what somebody could before.
-func (a *watch) end(ctx context.Context, tx *store.Tx) error {
+func (a *watch) end(ctx context.Context, tx *store.Tx, now time.Time) error {
 	if !a.held {
 		return nil
 	}
-	still, err := administered(ctx, tx)
+	still, err := administered(ctx, tx, now)
 	if err != nil || still {
 		return err
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeLastAdministrator,
-		"nobody would be left who has the permission %q, and nobody could give it back. Give it to another user first", systemPermission)
+		"no active user would be left with the permission %q, and nobody could give it back. Give it first to another user, who is neither disabled nor locked", systemPermission)
 }
 
-// administered reports whether a user has the permission above all others.
-func administered(ctx context.Context, tx *store.Tx) (bool, error) {
-	holders, err := store.Holders(ctx, tx, systemPermission, 1)
+// administered reports whether a user who can sign in has the permission above all
+// others.
+func administered(ctx context.Context, tx *store.Tx, now time.Time) (bool, error) {
+	holders, err := store.ActiveHolders(ctx, tx, systemPermission, now, 1)
 	return len(holders) > 0, err
 }

@@ -57,6 +57,9 @@ func (d *Directory) userChanged(w *work, old, u *schemas.User) error {
 	if err := w.forgetAddress(old, u); err != nil {
 		return err
 	}
+	if err := w.applyStatus(old, u); err != nil {
+		return err
+	}
 	if !w.secret {
 		return d.dropPassword(w, old, u)
 	}

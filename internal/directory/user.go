@@ -46,6 +46,7 @@ func completeUser(w *work, _, u *schemas.User) error {
 	if u.Attributes == nil {
 		u.Attributes = map[string]any{}
 	}
+	completeStatus(u)
 	_, w.secret = u.Attributes[passwordAttribute]
 	delete(u.Attributes, passwordAttribute) // it is kept elsewhere, as a hash
 	return defaultUnit(w, &u.OUID)
@@ -153,9 +154,10 @@ func attributesOf(d *schemas.Document) (json.RawMessage, error) {
 
 // checkMayChange refuses a change by which the caller could come by the account of a
 // user who has permissions that the caller lacks: here, or at an application that
-// recognizes or recovers accounts by an address or a number.
+// recognizes or recovers accounts by an address or a number. It also refuses to disable
+// or lock such a user, and to undo that.
 func (w *work) checkMayChange(old, u *schemas.User) error {
-	var paths []string
+	paths := changedStatus(old, u)
 	if old.Type != u.Type {
 		paths = append(paths, "type")
 	}

@@ -199,7 +199,7 @@ func (d *Directory) Transact(ctx context.Context, c Call, do func(Call) error) e
 		if err := do(inner); err != nil {
 			return err
 		}
-		if err := inner.watch.end(ctx, tx); err != nil {
+		if err := inner.watch.end(ctx, tx, d.now()); err != nil {
 			return err
 		}
 		if c.DryRun {

@@ -194,7 +194,7 @@ func (c *collection[T]) guard(w *work, old *T) error {
 	if !c.noun.administers || old == nil {
 		return nil
 	}
-	return w.call.watch.begin(w.ctx, w.tx)
+	return w.call.watch.begin(w.ctx, w.tx, w.now)
 }
 
 func (c *collection[T]) save(w *work, old, v *T) error {

@@ -10,7 +10,7 @@ import (
 func Users() *Table[schemas.User] {
 	return &Table[schemas.User]{
 		noun: "user", code: schemas.CodeUserNotFound, name: "users",
-		columns: []string{"id", "type", "ou_id", "attributes", "created_at", "updated_at"},
+		columns: []string{"id", "type", "ou_id", "attributes", "status", "locked_until", "created_at", "updated_at"},
 		filters: map[string]string{
 			"id": "id = ?", "type": "type = ?", "ouId": "ou_id = ?",
 			"username": identified, "email": "id IN (SELECT user_id FROM user_emails WHERE value = ?)",

@@ -75,6 +75,8 @@ func (t *tx) applyOne(change schemas.Change) error {
 		return t.unlinkIdentity(c)
 	case schemas.UpdateUser:
 		return t.updateUser(c)
+	case schemas.EndAccess:
+		return t.endAccess(c)
 	case schemas.RecordEvent:
 		return t.recordEvent(c.Event)
 	}

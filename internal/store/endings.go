@@ -113,6 +113,27 @@ func (t *tx) ownSessions(userID string) (all []schemas.Session, err error) {
 	return all, nil
 }
 
+// endAccess ends all sessions and runs of a user. Unlike with a new password the acting
+// session ends too: there is nothing that its user may do with it.
+func (t *tx) endAccess(c schemas.EndAccess) error {
+	if _, err := t.lockUser(c.UserID); err != nil {
+		return err
+	}
+	if err := t.endRuns(c.UserID); err != nil {
+		return err
+	}
+	all, err := t.ownSessions(c.UserID)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if err := t.endOwnSession(&s, reason(c.Reason), c.At); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // endOwnSession ends a session, and records that.
 func (t *tx) endOwnSession(s *schemas.Session, why reason, at time.Time) error {
 	if err := t.endSession(schemas.EndSession{ID: s.ID, At: at}); err != nil {

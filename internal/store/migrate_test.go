@@ -69,8 +69,8 @@ func TestUpgrade(t *testing.T) {
 
 func testUpgradedUsers(t *testing.T, s *store.Store) {
 	at := func(us int64) time.Time { return time.UnixMicro(us).UTC() }
-	root := schemas.User{ID: rootID, Type: "Person", OUID: unitID, Attributes: map[string]any{"username": "Admin"}, CreatedAt: at(1000000), UpdatedAt: at(2000000)}
-	ann := schemas.User{ID: annID, Type: "Customer", OUID: "nowhere", Attributes: map[string]any{"email": "ann@example.com"}, CreatedAt: at(1000000), UpdatedAt: at(2000000)}
+	root := schemas.User{ID: rootID, Type: "Person", OUID: unitID, Attributes: map[string]any{"username": "Admin"}, Status: schemas.UserActive, CreatedAt: at(1000000), UpdatedAt: at(2000000)}
+	ann := schemas.User{ID: annID, Type: "Customer", OUID: "nowhere", Attributes: map[string]any{"email": "ann@example.com"}, Status: schemas.UserActive, CreatedAt: at(1000000), UpdatedAt: at(2000000)}
 	users, err := store.Users().List(t.Context(), s, store.Page{Limit: 10})
 	noError(t, err)
 	equal(t, "the users", users, []schemas.User{root, ann})

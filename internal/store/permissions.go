@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -108,8 +109,20 @@ func ProviderPermissions(ctx context.Context, r Reader, providerID string) (perm
 }
 
 // Holders returns the ids of users who have a permission or one above it, the
-// oldest first, limit at most.
+// oldest first, limit at most. They may be disabled or locked.
 func Holders(ctx context.Context, r Reader, permission string, limit int) (users []string, err error) {
+	return findHolders(ctx, r, permission, "AS h ORDER BY user_id LIMIT ?", limit)
+}
+
+// ActiveHolders is Holders without the users who may not sign in at that time.
+func ActiveHolders(ctx context.Context, r Reader, permission string, at time.Time, limit int) (users []string, err error) {
+	return findHolders(ctx, r, permission, `AS h CROSS JOIN users u WHERE u.id = h.user_id AND u.status = 'active'
+		AND (u.locked_until IS NULL OR u.locked_until <= ?) ORDER BY h.user_id LIMIT ?`, micros(at), limit)
+}
+
+// findHolders returns the ids of users who have a permission or one above it, as far as the
+// rest of the query selects them.
+func findHolders(ctx context.Context, r Reader, permission, rest string, more ...any) (users []string, err error) {
 	if !storable(permission) {
 		return nil, nil
 	}
@@ -123,10 +136,9 @@ func Holders(ctx context.Context, r Reader, permission string, limit int) (users
 		granted (id) AS (
 			SELECT a.group_id FROM grants g CROSS JOIN role_assignments a WHERE a.role_id = g.role_id AND a.group_id IS NOT NULL
 			UNION SELECT m.member_id FROM granted g CROSS JOIN group_members m WHERE m.group_id = g.id AND m.member_id IS NOT NULL)
-		SELECT a.user_id FROM grants g CROSS JOIN role_assignments a WHERE a.role_id = g.role_id AND a.user_id IS NOT NULL
-		UNION SELECT m.user_id FROM granted g CROSS JOIN group_members m WHERE m.group_id = g.id AND m.user_id IS NOT NULL
-		ORDER BY user_id LIMIT ?`
-	if err := rows(ctx, r, into(&users), q, append(args, limit)...); err != nil {
+		SELECT user_id FROM (SELECT a.user_id FROM grants g CROSS JOIN role_assignments a WHERE a.role_id = g.role_id AND a.user_id IS NOT NULL
+		UNION SELECT m.user_id FROM granted g CROSS JOIN group_members m WHERE m.group_id = g.id AND m.user_id IS NOT NULL) ` + rest
+	if err := rows(ctx, r, into(&users), q, append(args, more...)...); err != nil {
 		return nil, fmt.Errorf("looking for who has a permission: %w", err)
 	}
 	return users, nil

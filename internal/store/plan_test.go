@@ -142,6 +142,8 @@ func TestRulesUseIndexes(t *testing.T) {
 	noError(t, err)
 	_, err = Holders(t.Context(), heard, "a:b:c", 2)
 	noError(t, err)
+	_, err = ActiveHolders(t.Context(), heard, "a:b:c", time.Now(), 2)
+	noError(t, err)
 	_, err = SessionsOf(t.Context(), heard, "x", time.Now())
 	noError(t, err)
 	_, err = CredentialsOf(t.Context(), heard, "x")

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -25,7 +26,7 @@ import (
 
 const (
 	// The lock is that of PostgreSQL; see prepare.
-	shareUser query = `SELECT id FROM users WHERE id = ?` + forShare
+	shareUser query = `SELECT status, locked_until FROM users WHERE id = ?` + forShare
 
 	selectProofPassword query = `SELECT 1 FROM passwords WHERE user_id = ? AND id = ?`
 	selectProofPasskey  query = `SELECT 1 FROM credentials WHERE user_id = ? AND id = ?`
@@ -83,7 +84,7 @@ func (t *tx) lockFirst(changes []schemas.Change) error {
 		if exclusive[id] {
 			_, err = t.lockUser(id)
 		} else {
-			err = t.shareUser(id)
+			_, err = t.shareUser(id)
 		}
 		if err != nil && !schemas.HasCode(err, schemas.CodeUserNotFound) {
 			return err
@@ -116,27 +117,44 @@ func lockedBy(change schemas.Change) (userID string, writes bool) {
 		return c.UserID, true
 	case schemas.UpdateUser:
 		return c.UserID, true
+	case schemas.EndAccess:
+		return c.UserID, true
 	}
 	return "", false
 }
 
-// shareUser makes sure that the user exists, and has whoever changes what the user
-// signs in with wait for the end of the transaction.
-func (t *tx) shareUser(id string) error {
-	var found string
-	err := t.row(shareUser, id).Scan(&found)
+// shareUser makes sure that the user exists, and makes changes of what the user signs
+// in with, and of the status, wait for the end of the transaction. Of the user it
+// returns the id, the status and the lock.
+func (t *tx) shareUser(id string) (*schemas.User, error) {
+	u := schemas.User{ID: id}
+	var locked sql.NullInt64
+	err := t.row(shareUser, id).Scan(&u.Status, &locked)
 	if errors.Is(err, sql.ErrNoRows) {
-		return errNoUser()
+		return nil, errNoUser()
 	}
 	if err != nil {
-		return fmt.Errorf("store: locking a user: %w", err)
+		return nil, fmt.Errorf("store: locking a user: %w", err)
+	}
+	u.LockedUntil = optionalMoment(locked)
+	return &u, nil
+}
+
+// requireActive returns an error unless the user may sign in at that time.
+func (t *tx) requireActive(id string, at time.Time) error {
+	u, err := t.shareUser(id)
+	if err != nil {
+		return err
+	}
+	if inactive := u.CheckActive(at); inactive != nil {
+		return inactive
 	}
 	return nil
 }
 
 // requireProofs checks the precondition of what rests on an authentication.
 func (t *tx) requireProofs(c schemas.RequireProofs) error {
-	err := t.shareUser(c.UserID)
+	err := t.requireActive(c.UserID, c.At)
 	if schemas.HasCode(err, schemas.CodeUserNotFound) || err == nil && len(c.Proofs) == 0 {
 		return schemas.ErrSuperseded()
 	}

@@ -61,7 +61,7 @@ func HoldToken(t *Tx, ref schemas.TokenRef, userID string) (live bool, err error
 		return false, nil
 	}
 	if userID != "" {
-		if err := t.tx.shareUser(userID); schemas.HasCode(err, schemas.CodeUserNotFound) {
+		if _, err := t.tx.shareUser(userID); schemas.HasCode(err, schemas.CodeUserNotFound) {
 			return false, nil
 		} else if err != nil {
 			return false, err
@@ -137,7 +137,12 @@ func scanSession(row scanner, s *schemas.Session) error {
 	return parse(proofs, &s.Proofs)
 }
 
+// startSession refuses a user who may not sign in, by whatever means the session was to
+// begin.
 func (t *tx) startSession(s schemas.Session) error {
+	if err := t.requireActive(s.UserID, s.CreatedAt); err != nil {
+		return err
+	}
 	amr, err := lines(s.AMR)
 	if err != nil {
 		return err

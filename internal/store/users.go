@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	userColumns = `u.id, u.type, u.ou_id, u.attributes, u.created_at, u.updated_at`
+	userColumns = `u.id, u.type, u.ou_id, u.attributes, u.status, u.locked_until, u.created_at, u.updated_at`
 
 	selectUser query = `SELECT ` + userColumns + ` FROM users u WHERE u.id = ?`
 
@@ -21,8 +21,8 @@ const (
 
 	selectPassword query = `SELECT hash, id FROM passwords WHERE user_id = ?`
 
-	insertUser query = `INSERT INTO users (id, type, ou_id, attributes, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
+	insertUser query = `INSERT INTO users (id, type, ou_id, attributes, status, locked_until, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 
 	upsertPassword query = `INSERT INTO passwords (user_id, id, hash, set_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (user_id) DO UPDATE SET id = excluded.id, hash = excluded.hash, set_at = excluded.set_at`
@@ -89,10 +89,12 @@ func scanUser(row scanner) (*schemas.User, error) {
 
 func scanUserRow(row scanner, u *schemas.User) error {
 	var attributes []byte
-	err := row.Scan(&u.ID, &u.Type, &u.OUID, &attributes, (*instant)(&u.CreatedAt), (*instant)(&u.UpdatedAt))
+	var locked sql.NullInt64
+	err := row.Scan(&u.ID, &u.Type, &u.OUID, &attributes, &u.Status, &locked, (*instant)(&u.CreatedAt), (*instant)(&u.UpdatedAt))
 	if err != nil {
 		return err
 	}
+	u.LockedUntil = optionalMoment(locked)
 	return parse(attributes, &u.Attributes)
 }
 
@@ -104,7 +106,8 @@ func userValues(u *schemas.User) ([]any, error) {
 			return nil, err
 		}
 	}
-	return []any{u.ID, u.Type, u.OUID, attributes, micros(u.CreatedAt), micros(u.UpdatedAt)}, nil
+	status := cmp.Or(u.Status, schemas.UserActive)
+	return []any{u.ID, u.Type, u.OUID, attributes, status, optionalMicros(u.LockedUntil), micros(u.CreatedAt), micros(u.UpdatedAt)}, nil
 }
 
 func errNoUser() error {

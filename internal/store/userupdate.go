@@ -12,7 +12,7 @@ import (
 const (
 	// Whoever reads a user to write them has others who do wait.
 	lockUser query = `UPDATE users SET updated_at = updated_at WHERE id = ?
-		RETURNING id, type, ou_id, attributes, created_at, updated_at`
+		RETURNING id, type, ou_id, attributes, status, locked_until, created_at, updated_at`
 
 	updateUserAttributes query = `UPDATE users SET attributes = ?, updated_at = ? WHERE id = ?`
 

@@ -95,13 +95,16 @@ func users() tableCase[schemas.User] {
 	return tableCase[schemas.User]{
 		table: store.Users(), code: schemas.CodeUserNotFound,
 		fresh: func(n int) schemas.User {
-			return schemas.User{Type: "Person", OUID: homeID, Attributes: map[string]any{"username": fmt.Sprint("user", n)}}
+			return schemas.User{Type: "Person", OUID: homeID, Attributes: map[string]any{"username": fmt.Sprint("user", n)}, Status: schemas.UserActive}
 		},
 		full: func() schemas.User {
 			return schemas.User{Type: "Person", OUID: homeID, Attributes: map[string]any{"username": "Full", "email": "full@example.com",
-				"address": map[string]any{"city": "Zürich\n", "floor": 3.5}, "tags": []any{"a", true, nil}}}
+				"address": map[string]any{"city": "Zürich\n", "floor": 3.5}, "tags": []any{"a", true, nil}},
+				Status: schemas.UserDisabled, LockedUntil: noon().Add(time.Hour)}
 		},
-		edit: func(u *schemas.User) { u.Attributes = map[string]any{"email": "edited@example.com"} },
+		edit: func(u *schemas.User) {
+			u.Attributes, u.LockedUntil = map[string]any{"email": "edited@example.com"}, noon().Add(time.Minute)
+		},
 		meta: func(u *schemas.User) (*string, *time.Time, *time.Time) { return &u.ID, &u.CreatedAt, &u.UpdatedAt },
 		values: map[string]func(*schemas.User) string{
 			"id":       func(u *schemas.User) string { return u.ID },

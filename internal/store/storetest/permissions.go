@@ -65,6 +65,39 @@ func testHolders(t *testing.T, s *store.Store) {
 	}
 }
 
+// testActiveHolders leaves out who may not sign in.
+func testActiveHolders(t *testing.T, s *store.Store) {
+	o := newOrganization(t, s)
+	until := noon().Add(time.Hour)
+	change := func(i int, set func(u *schemas.User)) {
+		update(t, s, func(tx *store.Tx) error {
+			u, err := store.Users().Get(t.Context(), tx, o.users[i])
+			must(t, err)
+			set(u)
+			return store.Users().Replace(tx, u, u.UpdatedAt)
+		})
+	}
+	change(0, func(u *schemas.User) { u.Status = schemas.UserDisabled })
+	change(1, func(u *schemas.User) { u.LockedUntil = until })
+	for _, test := range []struct {
+		at    time.Time
+		limit int
+		want  []string
+	}{
+		{noon(), 10, o.users[2:3]},
+		{until.Add(-time.Microsecond), 10, o.users[2:3]},
+		{until, 10, o.users[1:3]},
+		{until, 1, o.users[1:2]},
+	} {
+		got, err := store.ActiveHolders(t.Context(), s, "shop:orders:read", test.at, test.limit)
+		must(t, err)
+		wantEqual(t, fmt.Sprintf("who can act at %s", test.at), got, test.want)
+	}
+	got, err := store.Holders(t.Context(), s, "shop:orders:read", 10)
+	must(t, err)
+	wantEqual(t, "who has the permission", got, o.users[:3])
+}
+
 // testFlowPermissions has applications use a flow for the one and for the other.
 func testFlowPermissions(t *testing.T, s *store.Store) {
 	o := newOrganization(t, s)

@@ -39,7 +39,7 @@ func newUser(username string) schemas.User {
 	if username != "" {
 		attributes["username"] = username
 	}
-	return schemas.User{ID: schemas.NewID(), Type: "Person", OUID: homeID, Attributes: attributes,
+	return schemas.User{ID: schemas.NewID(), Type: "Person", OUID: homeID, Attributes: attributes, Status: schemas.UserActive,
 		CreatedAt: noon(), UpdatedAt: noon()}
 }
 

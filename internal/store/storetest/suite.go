@@ -36,6 +36,7 @@ func ofUsers() []test {
 		{"roles grant what resource servers have", testPermissionOfNobody},
 		{"permissions follow from roles", testPermissions},
 		{"holders of a permission are found", testHolders},
+		{"those who have a permission and may sign in are found", testActiveHolders},
 		{"unique attributes are one user's", testUniqueAttributes},
 		{"unique attributes are one user's when they change", testUpdateUnique},
 		{"of recovery codes given at once one set counts", testRecoveryCodeSets},
@@ -59,6 +60,8 @@ func ofUsers() []test {
 		{"sessions end with the credential they rest on", testSessionsEndWithCredentials},
 		{"the acting session lives on", testActingSession},
 		{"a new password ends sessions and runs", testPasswordEnds},
+		{"audit 15: a user who is disabled or locked starts nothing", testInactiveUser},
+		{"audit 15: access ends with sessions and runs", testEndAccess},
 		{"signature counters grow", testMustGrow},
 	}
 }
