@@ -101,3 +101,33 @@ func TestAttackAPasswordAddsNoPasskeyBesideASecondFactor(t *testing.T) {
 		t.Errorf("with the second factor: %d %s", rec.Code, rec.Body)
 	}
 }
+
+// Who may write users must not take an address from a user with more permissions by
+// stating that it is another user's.
+func TestAttackUserWritersTakeNoAddressOfAdministrators(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *rig) {
+		const entered = `"email":"boss@example.org"`
+		body := func(name, attributes string) string {
+			return `{"type":"Person","attributes":{"username":"` + name + `",` + attributes + `}}`
+		}
+		boss := w.create(w.directory.Users, body("boss", entered)).ID
+		w.create(w.directory.Roles, `{"name":"Flows","permissions":["system:flows:write"],"assignments":[{"type":"user","id":"`+boss+`"}]}`)
+		plain := w.create(w.directory.Users, body("plain", `"nickname":"p"`)).ID
+		clerk := w.holder("clerk", "system:users")
+		for _, attempt := range [][3]string{
+			{"POST", "/users", body("eve", entered+`,"email_verified":true`)},
+			{"PUT", "/users/" + plain, body("plain", entered+`,"email_verified":true`)},
+			{"POST", "/users", body("boss@example.org", `"nickname":"b"`)},
+		} {
+			if rec := w.request(attempt[0], attempt[1], clerk, attempt[2]); rec.Code != http.StatusForbidden {
+				t.Errorf("%v: %d %s", attempt, rec.Code, rec.Body)
+			}
+		}
+		if u, err := w.store.User(t.Context(), boss); err != nil || u.Text("email") == "" {
+			t.Errorf("the administrator has lost the address: %+v, %v", u, err)
+		}
+		if rec := w.request("PUT", "/users/"+plain, w.admin(), body("plain", entered+`,"email_verified":true`)); rec.Code != http.StatusOK {
+			t.Errorf("an administrator: %d %s", rec.Code, rec.Body)
+		}
+	})
+}

@@ -59,6 +59,9 @@ func (d *Directory) checkUser(w *work, old, u *schemas.User) error {
 	if err := d.checkAttributes(w, old, u); err != nil {
 		return err
 	}
+	if err := w.checkMayClaim(old, u); err != nil {
+		return err
+	}
 	if old == nil {
 		return nil // nobody has permissions from birth
 	}
@@ -150,6 +153,23 @@ func attributesOf(d *schemas.Document) (json.RawMessage, error) {
 		return json.RawMessage("{}"), nil
 	}
 	return u.Attributes, nil
+}
+
+// checkMayClaim refuses to give the user an address that a user with permissions beyond
+// those of the caller would lose by it.
+func (w *work) checkMayClaim(old, u *schemas.User) error {
+	own := *u
+	own.ID = idOf(old, func(o *schemas.User) string { return o.ID })
+	losing, err := store.UsersLosingEmail(w.tx, &own)
+	if err != nil {
+		return err
+	}
+	for _, id := range losing {
+		if err := w.requireOf("attributes.email", "a user who has entered this address", schemas.Principal{Type: schemas.UserPrincipal, ID: id}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkMayChange refuses a change by which the caller could come by the account of a

@@ -102,6 +102,19 @@ func (t *tx) emailHolders(key, except string) (ids []string, err error) {
 	return ids, nil
 }
 
+// UsersLosingEmail returns the ids of the users who lose their address when the user is
+// written.
+func UsersLosingEmail(t *Tx, u *schemas.User) (ids []string, err error) {
+	for _, key := range addressesOf(u) {
+		holders, err := t.tx.emailHolders(key, u.ID)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, holders...)
+	}
+	return ids, nil
+}
+
 // claimEmail is called when the identifying attributes of a user have been claimed, the
 // address among them. It gives the claim of an address up that is not verified, and
 // takes from all others what identifies this user.
