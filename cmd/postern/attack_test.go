@@ -119,14 +119,14 @@ func TestAttackUserWritersTakeNoAddressOfAdministrators(t *testing.T) {
 			{"PUT", "/users/" + plain, body("plain", entered+`,"email_verified":true`)},
 			{"POST", "/users", body("boss@example.org", `"nickname":"b"`)},
 		} {
-			if rec := w.request(attempt[0], attempt[1], clerk, attempt[2]); rec.Code != http.StatusForbidden {
+			if rec := w.call(attempt[0], attempt[1], clerk, attempt[2]); rec.Code != http.StatusForbidden {
 				t.Errorf("%v: %d %s", attempt, rec.Code, rec.Body)
 			}
 		}
 		if u, err := w.store.User(t.Context(), boss); err != nil || u.Text("email") == "" {
 			t.Errorf("the administrator has lost the address: %+v, %v", u, err)
 		}
-		if rec := w.request("PUT", "/users/"+plain, w.admin(), body("plain", entered+`,"email_verified":true`)); rec.Code != http.StatusOK {
+		if rec := w.call("PUT", "/users/"+plain, w.admin(), body("plain", entered+`,"email_verified":true`)); rec.Code != http.StatusOK {
 			t.Errorf("an administrator: %d %s", rec.Code, rec.Body)
 		}
 	})
