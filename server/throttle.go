@@ -24,14 +24,15 @@ func (s *server) limited(at throttle.Endpoint, h handler) handler {
 	}
 }
 
-// located is a handler whose context says where the request came from.
+// located returns a handler whose context has the network and the device that the request
+// came from. The queue of password hashes needs the network even without a throttle.
 func (s *server) located(h handler) handler {
-	if s.Throttle == nil {
-		return h
-	}
 	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
 		ctx := throttle.NewContext(r.Context(), s.network(r))
-		return h(w, r.WithContext(throttle.WithDevice(ctx, s.device(r))), c)
+		if s.Throttle != nil {
+			ctx = throttle.WithDevice(ctx, s.device(r))
+		}
+		return h(w, r.WithContext(ctx), c)
 	}
 }
 
