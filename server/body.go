@@ -120,10 +120,11 @@ func memberNames(into any) []string {
 	return names
 }
 
-// The media types of bodies: RFC 8259 §11 and RFC 9512 §2.1.
+// The media types of bodies: RFC 8259 §11, RFC 9512 §2.1 and RFC 7396 §4.
 const (
-	jsonType = "application/json"
-	yamlType = "application/yaml"
+	jsonType       = "application/json"
+	yamlType       = "application/yaml"
+	mergePatchType = "application/merge-patch+json"
 )
 
 // mediaType returns which of the types a Content-Type field names.

@@ -27,7 +27,7 @@ func TestDocumentOfTheAPI(t *testing.T) {
 		for _, endpoint := range []string{"GET ", "POST "} {
 			five[endpoint+n.Path] = true
 		}
-		for _, endpoint := range []string{"GET ", "PUT ", "DELETE "} {
+		for _, endpoint := range []string{"GET ", "PUT ", "PATCH ", "DELETE "} {
 			five[endpoint+n.Path+"/{id}"] = true
 		}
 	}

@@ -70,6 +70,9 @@ func (at *resource) allows(r *http.Request, origin string) (allowed, credentials
 func (at *resource) describe(w http.ResponseWriter, r *http.Request, admitted bool) error {
 	h := w.Header()
 	h.Set("Allow", at.allow())
+	if _, patched := at.methods[http.MethodPatch]; patched {
+		h.Set("Accept-Patch", mergePatchType+", "+jsonType) // RFC 5789 §3.1
+	}
 	if r.Header.Get("Access-Control-Request-Method") != "" && at.origins != noOrigins {
 		if !admitted {
 			return schemas.Errorf(schemas.Forbidden, codeOriginNotAllowed,

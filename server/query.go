@@ -1,7 +1,9 @@
 package server
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -53,15 +55,22 @@ func (q *query) number(name string, otherwise, least, most int) int {
 		return otherwise
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < least || n > most {
-		q.wrong(name, "expected a whole number from %d to %d, got %.64q", least, most, text)
-		return otherwise
+	if errors.Is(err, strconv.ErrRange) && n > 0 {
+		err = nil // n is the greatest int there is
 	}
-	return n
+	switch {
+	case err == nil && least <= n && n <= most:
+		return n
+	case most == math.MaxInt:
+		q.wrong(name, "expected a whole number from %d, got %.64q", least, text)
+	default:
+		q.wrong(name, "expected a whole number from %d to %d, got %.64q", least, most, text)
+	}
+	return otherwise
 }
 
-// limit is how many things are wanted.
-func (q *query) limit() int { return q.number("limit", defaultLimit, 1, maxLimit) }
+// limit is how many things are wanted: no more than maxLimit, whatever is asked for.
+func (q *query) limit() int { return min(q.number("limit", defaultLimit, 1, math.MaxInt), maxLimit) }
 
 // err is the error of everything that was noted; nil if nothing was.
 func (q *query) err() error {

@@ -11,10 +11,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// readDocument reads a resource, in JSON or YAML. What is wrong with the text
-// itself has the code.
-func readDocument(w http.ResponseWriter, r *http.Request, limit int64, code string) (*schemas.Document, error) {
-	text, kind, err := readBody(w, r, limit, jsonType, yamlType)
+// readDocument reads a resource, or a part of one, in one of the media types. A
+// syntax error has the code.
+func readDocument(w http.ResponseWriter, r *http.Request, limit int64, code string, types ...string) (*schemas.Document, error) {
+	text, kind, err := readBody(w, r, limit, types...)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (h nounHandlers) page(r *http.Request, c *caller, q directory.Query) (*dire
 
 // create is POST /users and the like.
 func (h nounHandlers) create(w http.ResponseWriter, r *http.Request, c *caller) error {
-	d, err := h.read(w, r)
+	d, err := h.read(w, r, jsonType, yamlType)
 	if err != nil {
 		return err
 	}
@@ -88,11 +88,24 @@ func answerGet(w http.ResponseWriter, r *http.Request, item *directory.Item) err
 
 // replace is PUT /users/{id} and the like.
 func (h nounHandlers) replace(w http.ResponseWriter, r *http.Request, c *caller) error {
-	d, err := h.read(w, r)
+	d, err := h.read(w, r, jsonType, yamlType)
 	if err != nil {
 		return err
 	}
 	item, err := h.resource.Replace(r.Context(), c.Call, pathID(r), ifMatch(r), d)
+	if err != nil {
+		return err
+	}
+	return writeItem(w, r, http.StatusOK, item)
+}
+
+// patch is PATCH /users/{id} and the like: a JSON Merge Patch (RFC 7396).
+func (h nounHandlers) patch(w http.ResponseWriter, r *http.Request, c *caller) error {
+	d, err := h.read(w, r, jsonType, mergePatchType)
+	if err != nil {
+		return err
+	}
+	item, err := directory.Patch(r.Context(), h.resource, c.Call, pathID(r), ifMatch(r), d)
 	if err != nil {
 		return err
 	}
@@ -108,8 +121,8 @@ func (h nounHandlers) delete(w http.ResponseWriter, r *http.Request, c *caller) 
 	return nil
 }
 
-// read reads the body of a write.
-func (h nounHandlers) read(w http.ResponseWriter, r *http.Request) (*schemas.Document, error) {
+// read reads the body of a write, in one of the media types.
+func (h nounHandlers) read(w http.ResponseWriter, r *http.Request, types ...string) (*schemas.Document, error) {
 	limit, code := int64(resourceBody), schemas.CodeInvalidRequest
 	switch h.noun.Name {
 	case "group", "role":
@@ -117,7 +130,7 @@ func (h nounHandlers) read(w http.ResponseWriter, r *http.Request) (*schemas.Doc
 	case "flow":
 		code = schemas.CodeInvalidFlow
 	}
-	return readDocument(w, r, limit, code)
+	return readDocument(w, r, limit, code, types...)
 }
 
 // rotateSecret is POST /applications/{id}/client-secret: the secret is in this

@@ -113,6 +113,7 @@ func (s *server) nounEndpoints(of directory.Resource) []endpoint {
 		{"POST", n.Path, change, h.create, configuredOrigins},
 		{"GET", n.Path + "/{id}", look, h.get, configuredOrigins},
 		{"PUT", n.Path + "/{id}", change, h.replace, configuredOrigins},
+		{"PATCH", n.Path + "/{id}", change, h.patch, configuredOrigins},
 		{"DELETE", n.Path + "/{id}", change, h.delete, configuredOrigins},
 	}
 }
