@@ -98,7 +98,7 @@ func (a *attributes) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 	lacking, err := a.lacking(ctx, user)
 	switch {
 	case err != nil:
-		return nil, err
+		return failsOnUserType(err)
 	case len(lacking) == 0:
 		return engine.Leave("done"), nil
 	case v.Answer == nil:

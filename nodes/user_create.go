@@ -160,7 +160,7 @@ func (u *userCreate) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 	}
 	userType, err := u.userType(v.Application)
 	if err != nil {
-		return nil, err
+		return failsOnUserType(err)
 	}
 	draft := &schemas.User{
 		ID: schemas.NewID(), Type: userType, OUID: u.ouID(v.Application),
@@ -168,7 +168,7 @@ func (u *userCreate) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 	}
 	refused, err := u.refuse(ctx, draft)
 	if err != nil {
-		return nil, err
+		return failsOnUserType(err)
 	}
 	if refused != nil {
 		return &engine.Decision{Outcome: "taken", Subject: &engine.Subject{}, Notice: refused}, nil

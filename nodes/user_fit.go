@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -96,6 +97,16 @@ func (u *userCreate) checkType(ctx context.Context, draft *schemas.User) ([]sche
 		misfit = append(misfit, schemas.Problem{Path: identifier, Message: sentence(p.Message)})
 	}
 	return misfit, nil
+}
+
+// failsOnUserType ends the run with an error that the user cannot correct: the flow
+// collects too little for the user type, or the application does not allow the type. Any
+// other error is returned.
+func failsOnUserType(err error) (*engine.Decision, error) {
+	if schemas.HasCode(err, schemas.CodeUserDoesNotFit) || schemas.HasCode(err, schemas.CodeUserTypeNotAllowed) {
+		return &engine.Decision{Fail: schemas.AsError(err)}, nil
+	}
+	return nil, err
 }
 
 // inputOf returns the input that the attribute at the path comes from, or "".

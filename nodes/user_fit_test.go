@@ -51,14 +51,14 @@ func TestUserCreateTellsWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// Nobody who sits before the page can mend what the page does not ask for.
-func TestUserCreateFailsWhereNothingCanBeMended(t *testing.T) {
+// A user cannot correct what no prompt asks for: the run ends with the reason.
+func TestUserCreateEndsTheRunWhereNoPromptCanCorrectIt(t *testing.T) {
 	for _, path := range []string{"department", "", "given", "given_names"} {
 		w := newWorld(t)
 		w.misfit = []schemas.Problem{{Path: path, Message: "is missing"}}
-		_, err := w.make(t, "user-create", `{}`, named()).Execute(t.Context(), visit(inputs("username", "grace", "given_name", "Grace")))
-		if !schemas.HasCode(err, schemas.CodeUserDoesNotFit) {
-			t.Errorf("%q: %v", path, err)
+		d, err := w.make(t, "user-create", `{}`, named()).Execute(t.Context(), visit(inputs("username", "grace", "given_name", "Grace")))
+		if err != nil || codeOf(d.Fail) != schemas.CodeUserDoesNotFit || !strings.Contains(d.Fail.Description.DefaultValue, "is not like this") {
+			t.Errorf("%q: %+v, %v", path, d, err)
 		}
 	}
 	w := newWorld(t)

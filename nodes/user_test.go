@@ -260,8 +260,8 @@ func TestUserCreateKeepsToTheTypesOfTheApplication(t *testing.T) {
 		d, err := exec.Execute(t.Context(), v)
 		switch {
 		case test.want == "":
-			if !schemas.HasCode(err, "user_type_not_allowed") {
-				t.Errorf("%s of %v: %v", test.with, test.allowed, err)
+			if err != nil || codeOf(d.Fail) != schemas.CodeUserTypeNotAllowed {
+				t.Errorf("%s of %v: %+v, %v", test.with, test.allowed, d, err)
 			}
 		case err != nil || d.Subject.Draft.Type != test.want:
 			t.Errorf("%s of %v: %+v, %v, want %s", test.with, test.allowed, d, err, test.want)
