@@ -37,24 +37,6 @@ func (t *tx) applyOne(change schemas.Change) error {
 		return t.renameCredential(c)
 	case schemas.DeleteCredential:
 		return t.deleteCredential(c)
-	case schemas.StartSession:
-		return t.startSession(c.Session)
-	case schemas.EndSession:
-		return t.endSession(c)
-	case schemas.RevokeToken:
-		return t.revokeToken(c)
-	case schemas.RevokeFamily:
-		return t.revokeFamily(c.ID, c.Until)
-	case schemas.GrantAuthRequest:
-		return t.grantAuthRequest(c)
-	case schemas.QueueDelivery:
-		return t.queueDelivery(c.Delivery)
-	case schemas.RefuseAuthRequest:
-		return t.refuseAuthRequest(c)
-	case schemas.ApproveAuthRequest:
-		return t.approveAuthRequest(c)
-	case schemas.GrantConsent:
-		return t.grantConsent(c)
 	case schemas.SetTOTP:
 		return t.setTOTP(c.TOTP)
 	case schemas.UseTOTP:
@@ -77,6 +59,32 @@ func (t *tx) applyOne(change schemas.Change) error {
 		return t.updateUser(c)
 	case schemas.EndAccess:
 		return t.endAccess(c)
+	}
+	return t.applySession(change)
+}
+
+// applySession applies a change that is not of an account: of sessions, tokens,
+// authorization requests and what is recorded of them.
+func (t *tx) applySession(change schemas.Change) error {
+	switch c := change.(type) {
+	case schemas.StartSession:
+		return t.startSession(c.Session)
+	case schemas.EndSession:
+		return t.endSession(c)
+	case schemas.RevokeToken:
+		return t.revokeToken(c)
+	case schemas.RevokeFamily:
+		return t.revokeFamily(c.ID, c.Until)
+	case schemas.GrantAuthRequest:
+		return t.grantAuthRequest(c)
+	case schemas.QueueDelivery:
+		return t.queueDelivery(c.Delivery)
+	case schemas.RefuseAuthRequest:
+		return t.refuseAuthRequest(c)
+	case schemas.ApproveAuthRequest:
+		return t.approveAuthRequest(c)
+	case schemas.GrantConsent:
+		return t.grantConsent(c)
 	case schemas.RecordEvent:
 		return t.recordEvent(c.Event)
 	}
