@@ -151,6 +151,10 @@ func (e *Engine) load(ctx context.Context, id string, req Request) (*run, error)
 		return nil, NotFound(id)
 	}
 	g, err := e.Graphs.Graph(ctx, rec.FlowID, rec.FlowVersion)
+	if schemas.HasCode(err, schemas.CodeFlowNotFound) {
+		// The run started on another instance while the flow was being deleted.
+		return nil, NotFound(id)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the flow of run %s: %w", schemas.DigestExecution(id), opaque(err))
 	}

@@ -94,7 +94,7 @@ const (
 // offset returns the value of the parameter offset.
 func (q *query) offset() int {
 	n := q.number("offset", 0, 0, maxStart)
-	if n > maxOffset && !q.values.Has("after") {
+	if n > maxOffset && q.text("after") == "" {
 		q.wrong("offset", "expected at most %d, got %d; follow the next links of the list to go further, or use a filter", maxOffset, n)
 		return 0
 	}

@@ -276,6 +276,7 @@ func TestListQueries(t *testing.T) {
 		"offset=-1":                       {"offset: expected a whole number from 0"},
 		"offset=4294967296":               {"offset: expected"},
 		"offset=10001":                    {"offset: expected at most 10000, got 10001; follow the next links"},
+		"offset=10001&after=":             {"offset: expected at most 10000, got 10001; follow the next links"},
 		"limit=1&limit=2":                 {"limit: expected it once, got it 2 times"},
 		"Limit=1":                         {"Limit: unknown parameter \"Limit\"; did you mean \"limit\"?"},
 		"page=1":                          {"page: unknown parameter \"page\"; known: limit, offset, after, filter"},
