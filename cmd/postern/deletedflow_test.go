@@ -18,13 +18,13 @@ func TestDeletedFlowEndsRunsOnEveryInstance(t *testing.T) {
 		abandoned, known := one.begin(shop, "AUTHENTICATION"), two.begin(shop, "AUTHENTICATION")
 		other := one.begin(plainID, "AUTHENTICATION")
 
-		if rec := one.request("DELETE", "/flows/"+flow, admin, ""); rec.Code != http.StatusConflict {
+		if rec := one.call("DELETE", "/flows/"+flow, admin, ""); rec.Code != http.StatusConflict {
 			t.Fatalf("deleting the flow of an application: %d %s", rec.Code, rec.Body)
 		}
 		two.canContinue(known)
 		one.put("/applications/"+shop, `{"name":"Shop"}`, admin)
 		two.canContinue(known)
-		if rec := one.request("DELETE", "/flows/"+flow, admin, ""); rec.Code != http.StatusNoContent {
+		if rec := one.call("DELETE", "/flows/"+flow, admin, ""); rec.Code != http.StatusNoContent {
 			t.Fatalf("deleting a flow with unfinished runs: %d %s", rec.Code, rec.Body)
 		}
 		for _, w := range []*rig{one, two, costlier(t, one)} {
@@ -50,7 +50,7 @@ func TestRunOfADeletedFlowIsUnknown(t *testing.T) {
 			t.Fatalf("a new run has revision %d", run.Revision)
 		}
 		one.put("/applications/"+shop, `{"name":"Shop"}`, admin)
-		if rec := one.request("DELETE", "/flows/"+flow, admin, ""); rec.Code != http.StatusNoContent {
+		if rec := one.call("DELETE", "/flows/"+flow, admin, ""); rec.Code != http.StatusNoContent {
 			t.Fatalf("deleting the flow: %d %s", rec.Code, rec.Body)
 		}
 		if err := one.store.Commit(t.Context(), run, nil); err != nil {
