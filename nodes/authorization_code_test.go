@@ -27,7 +27,7 @@ func TestAuthorizationCode(t *testing.T) {
 			schemas.Assertion{
 				Subject: "ada", Audience: []string{"app-1", "https://id.example.com"}, AuthTime: noon,
 				AMR: []string{"hwk", "pop"}, ACR: "phrh", Permissions: []string{"system"}, UserType: "Person", OUID: "ou-1",
-				Profile: map[string]any{"username": "ada", "email": "ada@example.org", "email_verified": true, "given_name": "Ada"}, Validity: time.Hour,
+				Profile: map[string]any{"username": "ada", "email": "ada@example.org", "email_verified": true, "given_name": "Ada", "name": "Ada"}, Validity: time.Hour,
 			},
 		},
 		"what the application asks for, without what is the issuer's to say": {
