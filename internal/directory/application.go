@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -51,6 +52,11 @@ func completeApplication(w *work, old, a *schemas.Application) error {
 	if err := defaultFlow(w, "registrationFlowId", &a.RegistrationFlowID, schemas.Registration, DefaultSignUp); err != nil {
 		return err
 	}
+	for i := range a.AllowedUserTypes {
+		if err := resolveUserType(w, &a.AllowedUserTypes[i]); err != nil {
+			return err
+		}
+	}
 	if old == nil {
 		old = &schemas.Application{Registration: w.registration}
 	}
@@ -62,14 +68,16 @@ func completeApplication(w *work, old, a *schemas.Application) error {
 	return nil
 }
 
-// defaultFlow puts the built-in flow into the place of none.
+// defaultFlow completes a reference to a flow of a type: by the id of the flow with the
+// handle, or of the built-in one.
 func defaultFlow(w *work, path string, id *string, t schemas.FlowType, handle string) error {
-	if *id != "" {
+	named := *id != ""
+	if canonical(*id) {
 		return nil
 	}
-	f, err := store.Flows().Find(w.ctx, w.tx, t, handle)
+	f, err := store.Flows().Find(w.ctx, w.tx, t, cmp.Or(*id, handle))
 	switch {
-	case err != nil:
+	case err != nil || f == nil && named: // checkFlowType notes what refers to nothing
 		return err
 	case f == nil:
 		w.invalid(path, "there is no %s flow %q to take instead of none; name one by its id", t, handle)

@@ -37,10 +37,42 @@ func exists[T any](w *work, table *store.Table[T], path, id string) error {
 	return err
 }
 
-// defaultUnit puts the default organization unit into the place of none.
+// resolve replaces a handle or name, of the member that is unique, by the id of the
+// resource that has it. An id stays, and so does what refers to nothing: exists notes it.
+func resolve[T any](w *work, table *store.Table[T], member string, reference *string) error {
+	if *reference == "" || canonical(*reference) {
+		return nil
+	}
+	found, err := table.Find(w.ctx, w.tx, member, *reference)
+	if err != nil || found == nil {
+		return err
+	}
+	*reference = table.ID(found)
+	return nil
+}
+
+// resolveUserType replaces the id of a user type by its name, by which users and
+// applications refer to it.
+func resolveUserType(w *work, reference *string) error {
+	if !canonical(*reference) {
+		return nil
+	}
+	t, err := store.UserTypes().Get(w.ctx, w.tx, *reference)
+	if schemas.HasClass(err, schemas.NotFound) {
+		return nil // the checks note it
+	}
+	if err != nil {
+		return err
+	}
+	*reference = t.Name
+	return nil
+}
+
+// defaultUnit completes a reference to an organization unit: by the id of the unit with
+// the handle, or of the default one.
 func defaultUnit(w *work, ouID *string) error {
 	if *ouID != "" {
-		return nil
+		return resolve(w, store.Units(), "handle", ouID)
 	}
 	u, err := store.Units().Find(w.ctx, w.tx, "handle", DefaultUnit)
 	switch {

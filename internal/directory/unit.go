@@ -14,10 +14,12 @@ func (d *Directory) unitCollection() *collection[schemas.OrganizationUnit] {
 			Read: "system:organization-units:read", Write: "system:organization-units:write",
 			Schema: schemas.OrganizationUnitSchema, Key: "handle", Filters: table.Filters(),
 		},
-		meta:     func(u *schemas.OrganizationUnit) meta { return meta{&u.ID, &u.CreatedAt, &u.UpdatedAt} },
-		complete: func(*work, *schemas.OrganizationUnit, *schemas.OrganizationUnit) error { return nil },
-		check:    checkUnit,
-		remove:   removeUnit,
+		meta: func(u *schemas.OrganizationUnit) meta { return meta{&u.ID, &u.CreatedAt, &u.UpdatedAt} },
+		complete: func(w *work, _, u *schemas.OrganizationUnit) error {
+			return resolve(w, store.Units(), "handle", &u.ParentID)
+		},
+		check:  checkUnit,
+		remove: removeUnit,
 	}
 }
 

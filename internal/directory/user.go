@@ -49,6 +49,9 @@ func completeUser(w *work, _, u *schemas.User) error {
 	completeStatus(u)
 	_, w.secret = u.Attributes[passwordAttribute]
 	delete(u.Attributes, passwordAttribute) // it is kept elsewhere, as a hash
+	if err := resolveUserType(w, &u.Type); err != nil {
+		return err
+	}
 	return defaultUnit(w, &u.OUID)
 }
 
