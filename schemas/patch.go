@@ -3,6 +3,7 @@ package schemas
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // MergePatch applies the document, a JSON Merge Patch (RFC 7396), to a JSON text. The
@@ -43,4 +44,28 @@ func merge(target, patch *element) *element {
 		merged.add(m)
 	}
 	return merged
+}
+
+// WithoutNulls returns the document without the members that are null, at any depth: null
+// means absent. The values of the top-level members named verbatim stay as they are.
+func (d *Document) WithoutNulls(verbatim ...string) *Document {
+	return part(withoutNulls(d.root, verbatim))
+}
+
+func withoutNulls(e *element, verbatim []string) *element {
+	copied := *e
+	copied.items, copied.object = nil, nil
+	for _, item := range e.items {
+		copied.items = append(copied.items, withoutNulls(item, nil))
+	}
+	for _, m := range e.members() {
+		if m.value.shape == nullShape {
+			continue
+		}
+		if !slices.Contains(verbatim, m.name) {
+			m.value = withoutNulls(m.value, nil)
+		}
+		copied.add(m)
+	}
+	return &copied
 }

@@ -59,7 +59,7 @@ func common(t *testing.T, good, required string) []bad {
 		{`true`, "", "expected an object, got", 0},
 		{`{}`, required, `required member "` + required + `" is missing`, 0},
 		{without(required), required, `required member "` + required + `" is missing`, 0},
-		{with(required, json.RawMessage("null")), required, "expected a string, got null", 0},
+		{with(required, json.RawMessage("null")), required, `required member "` + required + `" is missing`, 0},
 		{with(required, 7), required, "expected a string, got", 0},
 		{with(required, []string{"x"}), required, "expected a string, got a list", 0},
 		{with(strings.ToUpper(required), "x"), strings.ToUpper(required), `did you mean "` + required + `"?`, 0},

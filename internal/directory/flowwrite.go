@@ -22,6 +22,7 @@ type proposal struct {
 // propose proves what a document says.
 func (r flowResource) propose(ctx context.Context, c Call, d *schemas.Document) (*proposal, error) {
 	shelf := r.d.shelf(ctx, c)
+	d = d.WithoutNulls()
 	flow, findings := r.d.CheckFlow(d.JSON(), false, shelf)
 	p := &proposal{document: d, flow: flow, valid: flow != nil, findings: d.Locate(withoutPlaces(findings))}
 	if flow == nil {

@@ -20,6 +20,8 @@ type Noun struct {
 	Key string
 	// Filters are the members that a list can be filtered by.
 	Filters []string
+	// verbatim are the members in which null is a value.
+	verbatim []string
 	// administers marks a noun by which somebody has permissions, so that a change
 	// may take them from the last who has all.
 	administers bool

@@ -14,6 +14,7 @@ func (d *Directory) userTypeCollection() *collection[schemas.UserType] {
 		Name: "userType", Plural: "userTypes", Path: "/user-types",
 		Read: "system:user-types:read", Write: "system:user-types:write",
 		Schema: schemas.UserTypeSchema, Key: "name", Filters: table.Filters(),
+		verbatim: []string{"schema"}, // of JSON Schema
 	}
 	return &collection[schemas.UserType]{
 		d: d, table: table, noun: noun,

@@ -49,6 +49,7 @@ type target struct{ id, match string }
 // document says before it is judged; nil if nothing does.
 func (c *collection[T]) put(ctx context.Context, call Call, d *schemas.Document, at *target, adjust func(w *work, v *T) error) (*Item, error) {
 	var item *Item
+	d = d.WithoutNulls(c.noun.verbatim...)
 	prepared, err := c.prepared(ctx, d)
 	if err != nil {
 		return nil, err
