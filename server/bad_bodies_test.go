@@ -269,7 +269,7 @@ func badUsers() []bad {
 		{`{"type":"Person","username":"x"}`, "username", "unknown member", 0},
 		{`{"type":"Person","attribute":{"username":"x"}}`, "attribute", `did you mean "attributes"?`, 0},
 		{with(`[]`), "attributes", "expected an object, got a list", 0},
-		{with(`null`), "attributes", "expected an object, got null", 0},
+		{with(`7`), "attributes", "expected an object, got a number", 0},
 		{with(`{"username":7}`), "attributes.username", "expected a string, got", 0},
 		{with(`{"username":""}`), "attributes.username", "expected", 0},
 		{with(`{"username":"a\nb"}`), "attributes.username", "cannot be seen (U+000A). Remove it", 0},
