@@ -61,7 +61,7 @@ func (s *seeder) find(ctx context.Context, a Admin) (*declare.Entry, error) {
 
 // create makes the administrator's user, who may do nothing yet.
 func (s *seeder) create(ctx context.Context, a Admin) (id string, err error) {
-	user := made("users", "", map[string]any{
+	user := newResource("users", "", map[string]any{
 		"type": schemas.Person().Name, "ouId": DefaultUnitID,
 		"attributes": map[string]any{"username": a.username(), "password": a.Password},
 	})
@@ -70,18 +70,18 @@ func (s *seeder) create(ctx context.Context, a Admin) (id string, err error) {
 		return "", fmt.Errorf("the administrator %q cannot be made: %w", a.username(), err)
 	}
 	s.changes++
-	s.tell("created user %q", a.username())
+	s.report("created user %q", a.username())
 	return e.ID, nil
 }
 
 // withPassword is the administrator with a password, which may be made up, and
 // how they can be told of: with a password only if it was.
-func (a Admin) withPassword() (complete, told Admin) {
+func (a Admin) withPassword() (complete, reported Admin) {
 	complete = Admin{a.username(), a.Password}
-	told = Admin{Username: complete.Username}
+	reported = Admin{Username: complete.Username}
 	if complete.Password == "" {
 		complete.Password = rand.Text()
-		told.Password = complete.Password
+		reported.Password = complete.Password
 	}
-	return complete, told
+	return complete, reported
 }

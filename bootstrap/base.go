@@ -39,9 +39,9 @@ func flowIDs() map[string]string {
 	}
 }
 
-// base lists what a store begins with, but for administrators. The redirect URIs
+// baseResources lists what a store begins with, but for administrators. The redirect URIs
 // are those of the console.
-func base(redirectURIs []string) ([]declare.Resource, error) {
+func baseResources(redirectURIs []string) ([]declare.Resource, error) {
 	resources, err := declare.ReadSeed("seed.yaml", seedText)
 	if err != nil {
 		return nil, fmt.Errorf("bootstrap: %w", err)
@@ -52,7 +52,7 @@ func base(redirectURIs []string) ([]declare.Resource, error) {
 		}
 	}
 	person := schemas.Person()
-	resources = append(resources, made("userTypes", "person.schema.json", map[string]any{
+	resources = append(resources, newResource("userTypes", "person.schema.json", map[string]any{
 		"id": person.ID, "name": person.Name, "description": person.Description, "ouId": "default", "schema": person.Schema,
 	}))
 	builtin, err := flows.Builtin()
@@ -61,13 +61,13 @@ func base(redirectURIs []string) ([]declare.Resource, error) {
 	}
 	for _, f := range builtin {
 		f.ID = flowIDs()[f.Handle]
-		resources = append(resources, made("flows", "flows/"+f.Handle+".yaml", f))
+		resources = append(resources, newResource("flows", "flows/"+f.Handle+".yaml", f))
 	}
 	return resources, nil
 }
 
-// made is a resource that no file declares as it is.
-func made(plural, file string, value any) declare.Resource {
+// newResource is a resource that no file declares as it is.
+func newResource(plural, file string, value any) declare.Resource {
 	noun, ok := declare.NounOf(plural)
 	if !ok {
 		panic("bootstrap: there are no " + plural)
@@ -100,8 +100,8 @@ func isConsole(d *schemas.Document) bool {
 	return text == ConsoleID
 }
 
-// texts are the strings of the list at a path.
-func texts(d *schemas.Document, path string) (list []string) {
+// stringsAt are the strings of the list at a path.
+func stringsAt(d *schemas.Document, path string) (list []string) {
 	at := d.At(path)
 	if at == nil {
 		return nil
@@ -114,8 +114,8 @@ func texts(d *schemas.Document, path string) (list []string) {
 	return list
 }
 
-// union is the list with what it misses of the others, and what that was.
-func union(list, others []string) (all, missed []string) {
+// mergeLists is the list with what it misses of the others, and what that was.
+func mergeLists(list, others []string) (all, missed []string) {
 	all = slices.Clone(list)
 	for _, one := range others {
 		if !slices.Contains(all, one) {

@@ -22,27 +22,27 @@ import (
 //
 // The base URL is where the server is reached.
 func Seed(ctx context.Context, d *directory.Directory, baseURL string, admin Admin) (*Admin, error) {
-	complete, told := admin.withPassword()
+	complete, reported := admin.withPassword()
 	administered := false
-	seeded, err := d.Seed(ctx, directory.System(), func(call directory.Call) (err error) {
+	seeded, err := d.Seed(ctx, directory.SystemCall(), func(call directory.Call) (err error) {
 		s := newSeeder(declare.NewDirectory(d, call), nil)
-		if err := s.lay(ctx, []string{consoleURL(baseURL)}); err != nil {
+		if err := s.ensureBase(ctx, []string{consoleURL(baseURL)}); err != nil {
 			return err
 		}
 		holders, err := d.Administrators(ctx, call, 1)
 		if administered = len(holders) > 0; administered || err != nil {
 			return err
 		}
-		return s.administrate(ctx, d.Passwords, complete)
+		return s.createAdministrator(ctx, d.Passwords, complete)
 	})
 	if err != nil || !seeded || administered {
 		return nil, err
 	}
-	return &told, nil
+	return &reported, nil
 }
 
-// administrate makes the administrator.
-func (s *seeder) administrate(ctx context.Context, policy password.Policy, a Admin) error {
+// createAdministrator makes the administrator.
+func (s *seeder) createAdministrator(ctx context.Context, policy password.Policy, a Admin) error {
 	if err := a.check(policy); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *seeder) administrate(ctx context.Context, policy password.Policy, a Adm
 	if err != nil {
 		return err
 	}
-	return s.join(ctx, id)
+	return s.addAdministrators(ctx, id)
 }
 
 // EnsureTry makes the application of the try-it page exist.
@@ -67,7 +67,7 @@ func EnsureTry(ctx context.Context, d *directory.Directory, baseURL string) erro
 		return fmt.Errorf("bootstrap: %w", err)
 	}
 	resources[0].Document = resources[0].Document.Edited(map[string]any{redirectsPath: []string{baseURL + "/try/"}})
-	return d.Transact(ctx, directory.System(), func(call directory.Call) error {
+	return d.Transact(ctx, directory.SystemCall(), func(call directory.Call) error {
 		return newSeeder(declare.NewDirectory(d, call), nil).ensure(ctx, resources, nil)
 	})
 }
@@ -76,9 +76,9 @@ func EnsureTry(ctx context.Context, d *directory.Directory, baseURL string) erro
 func consoleURL(baseURL string) string { return baseURL + "/console" }
 
 // newSeeder returns a seeder that tells what it does; tell may be nil.
-func newSeeder(t declare.Target, tell func(format string, args ...any)) *seeder {
-	if tell == nil {
-		tell = func(string, ...any) {}
+func newSeeder(t declare.Target, report func(format string, args ...any)) *seeder {
+	if report == nil {
+		report = func(string, ...any) {}
 	}
-	return &seeder{target: t, tell: tell}
+	return &seeder{target: t, report: report}
 }

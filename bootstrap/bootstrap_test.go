@@ -44,8 +44,8 @@ func open(t *testing.T, driver, dsn string) *world {
 	kinds := nodes.Kinds(nodes.Deps{})
 	return &world{store: s, Directory: directory.New(directory.Options{
 		Store: s, Hasher: plain{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"),
-		CheckFlow: func(text []byte, yaml bool, shelf schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
-			flow, _, problems := engine.CheckUsing(text, yaml, kinds, shelf)
+		CheckFlow: func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
+			flow, _, problems := engine.CheckUsing(text, yaml, kinds, subflows)
 			return flow, problems
 		},
 	})}
@@ -92,7 +92,7 @@ func TestSeed(t *testing.T) {
 		if may, err := w.store.Permissions(ctx, u.ID); err != nil || strings.Join(may, " ") != "system" {
 			t.Errorf("permissions %v, %v", may, err)
 		}
-		if holders, err := w.Administrators(ctx, directory.System(), 5); err != nil || !slices.Equal(holders, []string{u.ID}) {
+		if holders, err := w.Administrators(ctx, directory.SystemCall(), 5); err != nil || !slices.Equal(holders, []string{u.ID}) {
 			t.Errorf("administrators %v, %v", holders, err)
 		}
 		w.checkConsole(t)
@@ -109,7 +109,7 @@ func TestSeed(t *testing.T) {
 // checkConsole checks that the console is an OAuth client whose flows run.
 func (w *world) checkConsole(t *testing.T) {
 	t.Helper()
-	item, err := w.Applications.Get(t.Context(), directory.System(), bootstrap.ConsoleID)
+	item, err := w.Applications.Get(t.Context(), directory.SystemCall(), bootstrap.ConsoleID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestSeedHasFixedIDs(t *testing.T) {
 	w := open(t, "sqlite", ":memory:")
 	w.seed(t, bootstrap.Admin{})
 	for _, r := range w.Resources() {
-		page, err := r.List(t.Context(), directory.System(), directory.Query{Limit: 100})
+		page, err := r.List(t.Context(), directory.SystemCall(), directory.Query{Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestSeedMakesUpAPassword(t *testing.T) {
 func TestSeedOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		var mu sync.Mutex
-		var told []string
+		var reported []string
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
@@ -180,15 +180,15 @@ func TestSeedOnce(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				} else if admin != nil {
-					told = append(told, admin.Password)
+					reported = append(reported, admin.Password)
 				}
 			})
 		}
 		wg.Wait()
-		if len(told) != 1 {
-			t.Fatalf("%d instances told a password", len(told))
+		if len(reported) != 1 {
+			t.Fatalf("%d instances told a password", len(reported))
 		}
-		if hash, _, err := w.store.PasswordHash(t.Context(), w.user(t, "admin").ID); err != nil || hash != "plain:"+told[0] {
+		if hash, _, err := w.store.PasswordHash(t.Context(), w.user(t, "admin").ID); err != nil || hash != "plain:"+reported[0] {
 			t.Errorf("the password that was told is not the administrator's: %v", err)
 		}
 	})
@@ -202,7 +202,7 @@ func TestSeedAllOrNothing(t *testing.T) {
 				t.Errorf("%+v was made administrator", admin)
 			}
 		}
-		page, err := w.Units.List(t.Context(), directory.System(), directory.Query{Limit: 1})
+		page, err := w.Units.List(t.Context(), directory.SystemCall(), directory.Query{Limit: 1})
 		if err != nil || page.Total != 0 {
 			t.Errorf("%d units are left, %v", page.Total, err)
 		}
@@ -233,7 +233,7 @@ func TestSeedOfTheFirstVersion(t *testing.T) {
 	if admin := w.seed(t, bootstrap.Admin{}); admin != nil {
 		t.Errorf("another administrator: %+v", admin)
 	}
-	if holders, err := w.Administrators(ctx, directory.System(), 5); err != nil || !slices.Equal(holders, []string{id}) {
+	if holders, err := w.Administrators(ctx, directory.SystemCall(), 5); err != nil || !slices.Equal(holders, []string{id}) {
 		t.Errorf("administrators %v, %v", holders, err)
 	}
 	w.checkConsole(t)

@@ -14,7 +14,7 @@ import (
 
 // FlowServer is a server whose flows are read and written over HTTP, as whoever
 // its token is for.
-type FlowServer struct{ remote *remote }
+type FlowServer struct{ remote *remoteServer }
 
 // StoredFlow is a flow as a server has it.
 type StoredFlow struct {
@@ -33,21 +33,21 @@ type FlowVersion struct {
 // FlowsOf reaches the flows of a server. Of the set-up it takes where the server
 // is, how it is talked to, and the token; without one the administrator signs in.
 func FlowsOf(ctx context.Context, setup Setup) (*FlowServer, error) {
-	r := &remote{base: setup.BaseURL, http: setup.HTTP, token: setup.Token}
+	r := &remoteServer{base: setup.BaseURL, http: setup.HTTP, token: setup.Token}
 	if r.token != "" {
 		return &FlowServer{r}, nil
 	}
-	return &FlowServer{r}, trusted(r.enter(ctx, setup.Admin))
+	return &FlowServer{r}, explainUntrusted(r.signInAdmin(ctx, setup.Admin))
 }
 
-// All returns every flow.
-func (s *FlowServer) All(ctx context.Context) (list []StoredFlow, err error) {
+// List returns every flow.
+func (s *FlowServer) List(ctx context.Context) (list []StoredFlow, err error) {
 	for {
 		var page struct {
 			Total int            `json:"totalResults"`
 			Flows []schemas.Flow `json:"flows"`
 		}
-		if _, err := s.call(ctx, http.MethodGet, fmt.Sprintf("/flows?limit=100&offset=%d", len(list)), "", nil, &page); err != nil {
+		if _, err := s.sendRequest(ctx, http.MethodGet, fmt.Sprintf("/flows?limit=100&offset=%d", len(list)), "", nil, &page); err != nil {
 			return nil, err
 		}
 		for i := range page.Flows {
@@ -64,14 +64,14 @@ func (s *FlowServer) Find(ctx context.Context, t schemas.FlowType, handle string
 	noun, _ := declare.NounOf("flows")
 	found, err := s.remote.List(ctx, noun, handle)
 	if err != nil {
-		return nil, trusted(err)
+		return nil, explainUntrusted(err)
 	}
 	for _, e := range found {
 		if textOf(e.Document, "flowType") == string(t) {
 			stored := &StoredFlow{Flow: new(schemas.Flow)}
-			stored.etag, err = s.call(ctx, http.MethodGet, "/flows/"+url.PathEscape(e.ID), "", nil, stored.Flow)
+			stored.etag, err = s.sendRequest(ctx, http.MethodGet, "/flows/"+url.PathEscape(e.ID), "", nil, stored.Flow)
 			if err == nil {
-				err = s.complete(ctx, stored.Flow, maxDepth)
+				err = s.readSubflowVersions(ctx, stored.Flow, maxDepth)
 			}
 			return stored, err
 		}
@@ -83,21 +83,21 @@ func (s *FlowServer) Find(ctx context.Context, t schemas.FlowType, handle string
 // answer for ever.
 const maxDepth = 10
 
-// complete reads the parts of a flow: the versions of sub-flows that it uses. Those
+// readSubflowVersions reads the parts of a flow: the versions of sub-flows that it uses. Those
 // that have been deleted since are left out.
-func (s *FlowServer) complete(ctx context.Context, f *schemas.Flow, depth int) error {
+func (s *FlowServer) readSubflowVersions(ctx context.Context, f *schemas.Flow, depth int) error {
 	if len(f.Uses) > 0 && depth == 0 {
 		return fmt.Errorf("the server has sub-flows that use each other more than %d deep, as no Postern does", maxDepth)
 	}
 	f.Parts = nil
 	for _, u := range f.Uses {
 		part := new(schemas.Flow)
-		_, err := s.call(ctx, http.MethodGet, fmt.Sprintf("/flows/%s/versions/%d", url.PathEscape(u.ID), u.Version), "", nil, part)
+		_, err := s.sendRequest(ctx, http.MethodGet, fmt.Sprintf("/flows/%s/versions/%d", url.PathEscape(u.ID), u.Version), "", nil, part)
 		if schemas.HasClass(err, schemas.NotFound) {
 			continue
 		}
 		if err == nil {
-			err = s.complete(ctx, part, depth-1)
+			err = s.readSubflowVersions(ctx, part, depth-1)
 		}
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ func (s *FlowServer) Push(ctx context.Context, f *schemas.Flow, was *StoredFlow)
 		method, path, match = http.MethodPut, "/flows/"+url.PathEscape(was.ID), was.etag
 	}
 	now := new(schemas.Flow)
-	_, err := s.call(ctx, method, path, match, f, now)
+	_, err := s.sendRequest(ctx, method, path, match, f, now)
 	return now, err
 }
 
@@ -127,28 +127,28 @@ func (s *FlowServer) Versions(ctx context.Context, id string) ([]FlowVersion, er
 	var page struct {
 		Versions []FlowVersion `json:"versions"`
 	}
-	_, err := s.call(ctx, http.MethodGet, "/flows/"+url.PathEscape(id)+"/versions?limit=100", "", nil, &page)
+	_, err := s.sendRequest(ctx, http.MethodGet, "/flows/"+url.PathEscape(id)+"/versions?limit=100", "", nil, &page)
 	return page.Versions, err
 }
 
 // Restore makes what a flow was in an older version its next one.
 func (s *FlowServer) Restore(ctx context.Context, id string, version int) (*schemas.Flow, error) {
 	now := new(schemas.Flow)
-	_, err := s.call(ctx, http.MethodPost, "/flows/"+url.PathEscape(id)+"/restore", "", map[string]int{"version": version}, now)
+	_, err := s.sendRequest(ctx, http.MethodPost, "/flows/"+url.PathEscape(id)+"/restore", "", map[string]int{"version": version}, now)
 	return now, err
 }
 
-// call makes a request, with a body unless it is nil, and reads the reply.
-func (s *FlowServer) call(ctx context.Context, method, path, match string, body, into any) (etag string, err error) {
+// sendRequest makes a request, with a body unless it is nil, and reads the reply.
+func (s *FlowServer) sendRequest(ctx context.Context, method, path, match string, body, into any) (etag string, err error) {
 	var text []byte
 	if body != nil {
 		if text, err = json.Marshal(body); err != nil {
 			return "", err
 		}
 	}
-	reply, etag, err := s.remote.do(ctx, method, path, match, text)
+	reply, etag, err := s.remote.doRequest(ctx, method, path, match, text)
 	if err != nil {
-		return "", trusted(err)
+		return "", explainUntrusted(err)
 	}
 	if err := json.Unmarshal(reply, into); err != nil {
 		return "", fmt.Errorf("%s %s was not answered as Postern does: %w", method, path, err)
@@ -156,10 +156,10 @@ func (s *FlowServer) call(ctx context.Context, method, path, match string, body,
 	return etag, nil
 }
 
-// trusted says how to trust a certificate, if an error is that it is not.
-func trusted(err error) error {
-	if distrusted(err) {
-		return trust(err)
+// explainUntrusted says how to trust a certificate, if an error is that it is not.
+func explainUntrusted(err error) error {
+	if isUntrustedCertificate(err) {
+		return untrustedCertificateError(err)
 	}
 	return err
 }

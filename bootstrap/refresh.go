@@ -23,12 +23,12 @@ func Refresh(ctx context.Context, d *directory.Directory) error {
 	if err != nil {
 		return err
 	}
-	stale, err := outdated(ctx, d, directory.System(), builtin)
+	stale, err := outdatedFlows(ctx, d, directory.SystemCall(), builtin)
 	if err != nil || len(stale) == 0 {
 		return err
 	}
-	return d.Transact(ctx, directory.System(), func(call directory.Call) error {
-		stale, err := outdated(ctx, d, call, builtin) // another instance may have been faster
+	return d.Transact(ctx, directory.SystemCall(), func(call directory.Call) error {
+		stale, err := outdatedFlows(ctx, d, call, builtin) // another instance may have been faster
 		if err != nil {
 			return err
 		}
@@ -48,12 +48,12 @@ func refreshSystem(ctx context.Context, d *directory.Directory) error {
 	if err != nil {
 		return err
 	}
-	lacking, err := lacks(ctx, d, directory.System(), seeded)
+	lacking, err := resourceServerUpdate(ctx, d, directory.SystemCall(), seeded)
 	if err != nil || lacking == nil {
 		return err
 	}
-	return d.Transact(ctx, directory.System(), func(call directory.Call) error {
-		is, err := lacks(ctx, d, call, seeded) // another instance may have been faster
+	return d.Transact(ctx, directory.SystemCall(), func(call directory.Call) error {
+		is, err := resourceServerUpdate(ctx, d, call, seeded) // another instance may have been faster
 		if err != nil || is == nil {
 			return err
 		}
@@ -65,9 +65,9 @@ func refreshSystem(ctx context.Context, d *directory.Directory) error {
 	})
 }
 
-// lacks returns the service's own resource server if it lacks a permission of the
+// resourceServerUpdate returns the service's own resource server if it lacks a permission of the
 // seeded one; nil if it has all of them, or there is none.
-func lacks(ctx context.Context, d *directory.Directory, call directory.Call, seeded *schemas.ResourceServer) (*schemas.ResourceServer, error) {
+func resourceServerUpdate(ctx context.Context, d *directory.Directory, call directory.Call, seeded *schemas.ResourceServer) (*schemas.ResourceServer, error) {
 	item, err := d.ResourceServers.Find(ctx, call, directory.SystemServer)
 	if err != nil || item == nil {
 		return nil, err
@@ -98,9 +98,9 @@ func systemServer() (*schemas.ResourceServer, error) {
 	return nil, fmt.Errorf("bootstrap: seed.yaml has no resource server %q", directory.SystemServer)
 }
 
-// outdated are those of the built-in flows that the store has as an earlier release
+// outdatedFlows are those of the built-in flows that the store has as an earlier release
 // made them.
-func outdated(ctx context.Context, d *directory.Directory, call directory.Call, builtin []schemas.Flow) (stale []schemas.Flow, err error) {
+func outdatedFlows(ctx context.Context, d *directory.Directory, call directory.Call, builtin []schemas.Flow) (stale []schemas.Flow, err error) {
 	for _, f := range builtin {
 		f.ID = flowIDs()[f.Handle]
 		item, err := d.Flows.Get(ctx, call, f.ID)
@@ -110,7 +110,7 @@ func outdated(ctx context.Context, d *directory.Directory, call directory.Call, 
 		if err != nil {
 			return nil, err
 		}
-		if was, ok := item.Value.(*schemas.Flow); ok && flows.Former(was) {
+		if was, ok := item.Value.(*schemas.Flow); ok && flows.IsFormerBuiltin(was) {
 			stale = append(stale, f)
 		}
 	}

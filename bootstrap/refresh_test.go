@@ -23,7 +23,7 @@ func TestRefreshPermissions(t *testing.T) {
 		w.seed(t, bootstrap.Admin{})
 		server := func() (*directory.Item, *schemas.ResourceServer) {
 			t.Helper()
-			item, err := w.ResourceServers.Find(t.Context(), directory.System(), directory.SystemServer)
+			item, err := w.ResourceServers.Find(t.Context(), directory.SystemCall(), directory.SystemServer)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,7 +40,7 @@ func TestRefreshPermissions(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		if _, err := w.ResourceServers.Replace(t.Context(), directory.System(), before.ID, "", d); err != nil {
+		if _, err := w.ResourceServers.Replace(t.Context(), directory.SystemCall(), before.ID, "", d); err != nil {
 			t.Fatal(err)
 		}
 		tags := map[string]bool{}
@@ -75,7 +75,7 @@ func TestRefresh(t *testing.T) {
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
-			if _, err := w.Flows.Replace(t.Context(), directory.System(), id, "", d); err != nil {
+			if _, err := w.Flows.Replace(t.Context(), directory.SystemCall(), id, "", d); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -89,7 +89,7 @@ func TestRefresh(t *testing.T) {
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
-			item, err := w.Flows.Find(t.Context(), directory.System(), "AUTHENTICATION/"+handle)
+			item, err := w.Flows.Find(t.Context(), directory.SystemCall(), "AUTHENTICATION/"+handle)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestRefresh(t *testing.T) {
 			version int
 			asks    bool
 		}{"sign-in": {3, true}, "password-sign-in": {2, false}} {
-			item, err := w.Flows.Get(t.Context(), directory.System(), ids[handle])
+			item, err := w.Flows.Get(t.Context(), directory.SystemCall(), ids[handle])
 			if err != nil {
 				t.Fatal(err)
 			}

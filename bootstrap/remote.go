@@ -13,20 +13,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// remote is a server that is talked to over HTTP, as a target. Without a token it
+// remoteServer is a server that is talked to over HTTP, as a target. Without a token it
 // must stand open.
-type remote struct {
+type remoteServer struct {
 	base  string // without a slash at the end
 	http  *http.Client
 	token string
 }
 
-// longestReply is how many bytes of a reply are read.
-const longestReply = 16 << 20
+// maxReplySize is how many bytes of a reply are read.
+const maxReplySize = 16 << 20
 
 // Get implements declare.Target.
-func (r *remote) Get(ctx context.Context, n declare.Noun, id string) (*declare.Entry, error) {
-	e, err := r.resource(ctx, http.MethodGet, "/"+n.Folder+"/"+url.PathEscape(id), "", nil)
+func (r *remoteServer) Get(ctx context.Context, n declare.Noun, id string) (*declare.Entry, error) {
+	e, err := r.requestResource(ctx, http.MethodGet, "/"+n.Folder+"/"+url.PathEscape(id), "", nil)
 	if schemas.HasClass(err, schemas.NotFound) {
 		return nil, nil
 	}
@@ -34,7 +34,7 @@ func (r *remote) Get(ctx context.Context, n declare.Noun, id string) (*declare.E
 }
 
 // List implements declare.Target. What it finds has no entity tag.
-func (r *remote) List(ctx context.Context, n declare.Noun, value string) ([]*declare.Entry, error) {
+func (r *remoteServer) List(ctx context.Context, n declare.Noun, value string) ([]*declare.Entry, error) {
 	query := url.Values{"limit": {"100"}}
 	if value != "" {
 		text, err := json.Marshal(value)
@@ -43,7 +43,7 @@ func (r *remote) List(ctx context.Context, n declare.Noun, value string) ([]*dec
 		}
 		query.Set("filter", n.Filter+" eq "+string(text))
 	}
-	text, _, err := r.do(ctx, http.MethodGet, "/"+n.Folder+"?"+query.Encode(), "", nil)
+	text, _, err := r.doRequest(ctx, http.MethodGet, "/"+n.Folder+"?"+query.Encode(), "", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -59,18 +59,18 @@ func (r *remote) List(ctx context.Context, n declare.Noun, value string) ([]*dec
 }
 
 // Create implements declare.Target.
-func (r *remote) Create(ctx context.Context, n declare.Noun, d *schemas.Document) (*declare.Entry, error) {
-	return r.resource(ctx, http.MethodPost, "/"+n.Folder, "", d.JSON())
+func (r *remoteServer) Create(ctx context.Context, n declare.Noun, d *schemas.Document) (*declare.Entry, error) {
+	return r.requestResource(ctx, http.MethodPost, "/"+n.Folder, "", d.JSON())
 }
 
 // Replace implements declare.Target.
-func (r *remote) Replace(ctx context.Context, n declare.Noun, was *declare.Entry, d *schemas.Document) (*declare.Entry, error) {
-	return r.resource(ctx, http.MethodPut, "/"+n.Folder+"/"+url.PathEscape(was.ID), was.ETag, d.JSON())
+func (r *remoteServer) Replace(ctx context.Context, n declare.Noun, was *declare.Entry, d *schemas.Document) (*declare.Entry, error) {
+	return r.requestResource(ctx, http.MethodPut, "/"+n.Folder+"/"+url.PathEscape(was.ID), was.ETag, d.JSON())
 }
 
-// resource makes a request that is answered with a resource.
-func (r *remote) resource(ctx context.Context, method, path, match string, body []byte) (*declare.Entry, error) {
-	text, tag, err := r.do(ctx, method, path, match, body)
+// requestResource makes a request that is answered with a resource.
+func (r *remoteServer) requestResource(ctx context.Context, method, path, match string, body []byte) (*declare.Entry, error) {
+	text, tag, err := r.doRequest(ctx, method, path, match, body)
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +81,9 @@ func (r *remote) resource(ctx context.Context, method, path, match string, body 
 	return &declare.Entry{ID: textOf(d, "id"), ETag: tag, Document: d}, nil
 }
 
-// do makes a request and returns the body and the entity tag of the reply. A
+// doRequest makes a request and returns the body and the entity tag of the reply. A
 // reply that is no success is a *schemas.Error.
-func (r *remote) do(ctx context.Context, method, path, match string, body []byte) (reply []byte, tag string, err error) {
+func (r *remoteServer) doRequest(ctx context.Context, method, path, match string, body []byte) (reply []byte, tag string, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, r.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, "", err
@@ -102,32 +102,32 @@ func (r *remote) do(ctx context.Context, method, path, match string, body []byte
 		return nil, "", err
 	}
 	defer response.Body.Close()
-	reply, err = io.ReadAll(io.LimitReader(response.Body, longestReply))
+	reply, err = io.ReadAll(io.LimitReader(response.Body, maxReplySize))
 	if err != nil {
 		return nil, "", err
 	}
 	if response.StatusCode >= 300 {
-		return nil, "", refused(method, path, response.StatusCode, reply)
+		return nil, "", responseError(method, path, response.StatusCode, reply)
 	}
 	return reply, response.Header.Get("ETag"), nil
 }
 
-// refused reads the error of a reply. What is no error of this API has the class
+// responseError reads the error of a reply. What is no error of this API has the class
 // Internal: something else has answered.
-func refused(method, path string, status int, body []byte) error {
+func responseError(method, path string, status int, body []byte) error {
 	var e schemas.Error
 	if err := json.Unmarshal(body, &e); err != nil || e.Code == "" {
 		return fmt.Errorf("%s %s was answered with status %d, and not as Postern does: is this the right address?", method, path, status)
 	}
-	e.Class = class(status)
+	e.Class = errorClass(status)
 	for i := range e.Errors {
 		e.Errors[i].Line, e.Errors[i].Column = 0, 0 // they are those of the JSON that was sent
 	}
 	return &e
 }
 
-// class is what a status says.
-func class(status int) schemas.Class {
+// errorClass is what a status says.
+func errorClass(status int) schemas.Class {
 	for c, s := range map[schemas.Class]int{
 		schemas.Invalid: http.StatusBadRequest, schemas.Unauthenticated: http.StatusUnauthorized, schemas.Forbidden: http.StatusForbidden,
 		schemas.NotFound: http.StatusNotFound, schemas.Conflict: http.StatusConflict, schemas.Precondition: http.StatusPreconditionFailed,

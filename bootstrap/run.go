@@ -39,8 +39,8 @@ type Setup struct {
 	// Wait is how long the server may take to be ready.
 	Wait time.Duration
 	HTTP *http.Client
-	// Tell takes a line for each thing that is done.
-	Tell func(format string, args ...any)
+	// Report takes a line for each thing that is done.
+	Report func(format string, args ...any)
 }
 
 //go:embed samples/*.yaml
@@ -64,11 +64,11 @@ func Run(ctx context.Context, setup Setup) error {
 	if err != nil {
 		return err
 	}
-	r := &remote{base: setup.BaseURL, http: setup.HTTP, token: setup.Token}
-	if err := r.ready(ctx, setup.Wait); err != nil {
+	r := &remoteServer{base: setup.BaseURL, http: setup.HTTP, token: setup.Token}
+	if err := r.waitReady(ctx, setup.Wait); err != nil {
 		return err
 	}
-	s := newSeeder(r, setup.Tell)
+	s := newSeeder(r, setup.Report)
 	if err := s.begin(ctx, r, setup); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func Run(ctx context.Context, setup Setup) error {
 		}
 	}
 	if s.changes == 0 {
-		s.tell("nothing to do: everything is there")
+		s.report("nothing to do: everything is there")
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func readFiles(in fs.FS, folder, shown string) (list []seedFile, err error) {
 
 // begin makes the server have what a store begins with, and leaves the remote
 // with a token that may do everything.
-func (s *seeder) begin(ctx context.Context, r *remote, setup Setup) error {
+func (s *seeder) begin(ctx context.Context, r *remoteServer, setup Setup) error {
 	open := false
 	if r.token == "" {
 		var err error
@@ -141,7 +141,7 @@ func (s *seeder) begin(ctx context.Context, r *remote, setup Setup) error {
 		}
 	}
 	if r.token == "" && !open {
-		if err := r.enter(ctx, setup.Admin); err != nil {
+		if err := r.signInAdmin(ctx, setup.Admin); err != nil {
 			return err
 		}
 	}
@@ -150,7 +150,7 @@ func (s *seeder) begin(ctx context.Context, r *remote, setup Setup) error {
 			return err
 		}
 	}
-	if err := s.lay(ctx, append([]string{consoleURL(setup.BaseURL)}, setup.RedirectURIs...)); err != nil || !open {
+	if err := s.ensureBase(ctx, append([]string{consoleURL(setup.BaseURL)}, setup.RedirectURIs...)); err != nil || !open {
 		return err
 	}
 	return s.close(ctx, r, setup.Admin)
@@ -159,7 +159,7 @@ func (s *seeder) begin(ctx context.Context, r *remote, setup Setup) error {
 // close makes the first administrator, with whom the server closes. A user of
 // the name who was made before must have the password: somebody else could have
 // taken the name, and is not to get in.
-func (s *seeder) close(ctx context.Context, r *remote, a Admin) error {
+func (s *seeder) close(ctx context.Context, r *remoteServer, a Admin) error {
 	var id string
 	user, err := s.find(ctx, a)
 	if err != nil {
@@ -173,14 +173,14 @@ func (s *seeder) close(ctx context.Context, r *remote, a Admin) error {
 	if _, err := r.signIn(ctx, a); err != nil {
 		return fmt.Errorf("%w; if somebody else is called %q, choose another name for the administrator with ADMIN_USERNAME", err, a.username())
 	}
-	if err := s.join(ctx, id); err != nil {
+	if err := s.addAdministrators(ctx, id); err != nil {
 		return err
 	}
-	return r.enter(ctx, a)
+	return r.signInAdmin(ctx, a)
 }
 
-// enter signs the administrator in.
-func (r *remote) enter(ctx context.Context, a Admin) (err error) {
+// signInAdmin signs the administrator in.
+func (r *remoteServer) signInAdmin(ctx context.Context, a Admin) (err error) {
 	if a.Password == "" {
 		return errors.New("the server wants to know who you are: give a token with --token, say --config if the store is here, or set ADMIN_USERNAME and ADMIN_PASSWORD")
 	}
@@ -189,26 +189,26 @@ func (r *remote) enter(ctx context.Context, a Admin) (err error) {
 }
 
 // open reports whether the server stands open.
-func (r *remote) open(ctx context.Context) (bool, error) {
-	_, _, err := r.do(ctx, http.MethodGet, "/organization-units?limit=1", "", nil)
+func (r *remoteServer) open(ctx context.Context) (bool, error) {
+	_, _, err := r.doRequest(ctx, http.MethodGet, "/organization-units?limit=1", "", nil)
 	if schemas.HasClass(err, schemas.Unauthenticated) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// readyEvery is how long it takes until a server that is not ready is asked again.
-const readyEvery = 200 * time.Millisecond
+// readinessInterval is how long it takes until a server that is not ready is asked again.
+const readinessInterval = 200 * time.Millisecond
 
-// ready waits until the server is ready.
-func (r *remote) ready(ctx context.Context, wait time.Duration) error {
+// waitReady waits until the server is ready.
+func (r *remoteServer) waitReady(ctx context.Context, wait time.Duration) error {
 	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()
 	var last error
 	for {
-		_, _, err := r.do(ctx, http.MethodGet, "/health/readiness", "", nil)
-		if err == nil || distrusted(err) {
-			return trust(err)
+		_, _, err := r.doRequest(ctx, http.MethodGet, "/health/readiness", "", nil)
+		if err == nil || isUntrustedCertificate(err) {
+			return untrustedCertificateError(err)
 		}
 		if ctx.Err() == nil {
 			last = err
@@ -219,7 +219,7 @@ func (r *remote) ready(ctx context.Context, wait time.Duration) error {
 				last = context.Cause(ctx)
 			}
 			return fmt.Errorf("the server at %s is not ready after %s: %w", r.base, wait, last)
-		case <-time.After(readyEvery):
+		case <-time.After(readinessInterval):
 		}
 	}
 }

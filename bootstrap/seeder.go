@@ -14,7 +14,7 @@ import (
 // alone what is there, so that whoever was interrupted begins anew.
 type seeder struct {
 	target declare.Target
-	tell   func(format string, args ...any)
+	report func(format string, args ...any)
 	// changes counts what was created or changed.
 	changes int
 }
@@ -26,16 +26,16 @@ func (s *seeder) ensure(ctx context.Context, resources []declare.Resource, geten
 			return
 		}
 		s.changes++
-		s.tell("created %s", e.Name())
+		s.report("created %s", e.Name())
 		if e.Secret != "" {
-			s.tell("  client id: %s, client secret: %s   (shown once: write it down)", e.ClientID, e.Secret)
+			s.report("  client id: %s, client secret: %s   (shown once: write it down)", e.ClientID, e.Secret)
 		}
 	})
 }
 
-// lay makes the base exist: all but the administrators.
-func (s *seeder) lay(ctx context.Context, redirectURIs []string) error {
-	resources, err := base(redirectURIs)
+// ensureBase makes the base exist: all but the administrators.
+func (s *seeder) ensureBase(ctx context.Context, redirectURIs []string) error {
+	resources, err := baseResources(redirectURIs)
 	if err != nil {
 		return err
 	}
@@ -53,12 +53,12 @@ func (s *seeder) lay(ctx context.Context, redirectURIs []string) error {
 // completeConsole adds redirect URIs to the console. In stores of the first
 // schema version it is no OAuth client yet; there it becomes one.
 func (s *seeder) completeConsole(ctx context.Context, seeded declare.Resource, redirectURIs []string) error {
-	return s.amend(ctx, seeded.Noun, ConsoleID, func(d *schemas.Document) (*schemas.Document, string) {
+	return s.updateResource(ctx, seeded.Noun, ConsoleID, func(d *schemas.Document) (*schemas.Document, string) {
 		if d.At("inboundAuthConfig") == nil {
 			protocols := seeded.Document.At("inboundAuthConfig").JSON()
 			return d.Edited(map[string]any{"inboundAuthConfig": protocols, "type": schemas.SinglePageApp}), "it is an OAuth client now"
 		}
-		all, missed := union(texts(d, redirectsPath), redirectURIs)
+		all, missed := mergeLists(stringsAt(d, redirectsPath), redirectURIs)
 		if len(missed) == 0 {
 			return nil, ""
 		}
@@ -66,10 +66,10 @@ func (s *seeder) completeConsole(ctx context.Context, seeded declare.Resource, r
 	})
 }
 
-// join makes users members of the group of those who may do everything.
-func (s *seeder) join(ctx context.Context, userIDs ...string) error {
+// addAdministrators makes users members of the group of those who may do everything.
+func (s *seeder) addAdministrators(ctx context.Context, userIDs ...string) error {
 	groups, _ := declare.NounOf("groups")
-	return s.amend(ctx, groups, AdministratorsID, func(d *schemas.Document) (*schemas.Document, string) {
+	return s.updateResource(ctx, groups, AdministratorsID, func(d *schemas.Document) (*schemas.Document, string) {
 		members := []schemas.Principal{}
 		for i := range itemsOf(d, "members") {
 			at := fmt.Sprintf("members[%d].", i)
@@ -88,20 +88,20 @@ func (s *seeder) join(ctx context.Context, userIDs ...string) error {
 	})
 }
 
-// amendments is how often a change is tried again that somebody else was faster
+// maxUpdateAttempts is how often a change is tried again that somebody else was faster
 // than.
-const amendments = 5
+const maxUpdateAttempts = 5
 
-// amend changes a resource. The change returns nil if there is nothing to do, and
+// updateResource changes a resource. The change returns nil if there is nothing to do, and
 // may be called again when somebody else has changed the resource meanwhile.
-func (s *seeder) amend(ctx context.Context, n declare.Noun, id string, change func(*schemas.Document) (*schemas.Document, string)) error {
+func (s *seeder) updateResource(ctx context.Context, n declare.Noun, id string, change func(*schemas.Document) (*schemas.Document, string)) error {
 	for try := 1; ; try++ {
 		e, err := s.target.Get(ctx, n, id)
 		if err != nil {
 			return err
 		}
 		if e == nil {
-			return fmt.Errorf("the %s with the id %s is not there", schemas.Words(n.Name), id)
+			return fmt.Errorf("the %s with the id %s is not there", schemas.DisplayName(n.Name), id)
 		}
 		d, what := change(e.Document)
 		if d == nil {
@@ -109,11 +109,11 @@ func (s *seeder) amend(ctx context.Context, n declare.Noun, id string, change fu
 		}
 		_, err = s.target.Replace(ctx, n, e, d)
 		if err == nil {
-			s.tell("changed %s: %s", (&declare.Resource{Noun: n, Document: e.Document}).Name(), what)
+			s.report("changed %s: %s", (&declare.Resource{Noun: n, Document: e.Document}).Name(), what)
 			s.changes++
 			return nil
 		}
-		if !schemas.HasClass(err, schemas.Precondition) || try == amendments {
+		if !schemas.HasClass(err, schemas.Precondition) || try == maxUpdateAttempts {
 			return err
 		}
 	}

@@ -9,16 +9,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// mostSteps is how many steps a sign-in may take.
-const mostSteps = 8
+// maxSteps is how many steps a sign-in may take.
+const maxSteps = 8
 
 // signIn signs a user in by the flow of the console, with the password, and
 // returns the assertion. The flow may be another than the built-in one, as long
 // as its steps ask for nothing but a name and a password, or offer the action
 // "password".
-func (r *remote) signIn(ctx context.Context, a Admin) (assertion string, err error) {
-	step, err := r.step(ctx, map[string]any{"applicationId": ConsoleID, "flowType": schemas.Authentication})
-	for range mostSteps {
+func (r *remoteServer) signIn(ctx context.Context, a Admin) (assertion string, err error) {
+	step, err := r.executeStep(ctx, map[string]any{"applicationId": ConsoleID, "flowType": schemas.Authentication})
+	for range maxSteps {
 		if err != nil {
 			return "", err
 		}
@@ -32,19 +32,19 @@ func (r *remote) signIn(ctx context.Context, a Admin) (assertion string, err err
 		if step.FlowStatus != schemas.Incomplete || !ok {
 			break
 		}
-		step, err = r.step(ctx, map[string]any{"executionId": step.ExecutionID, "challengeToken": step.ChallengeToken, "action": action, "inputs": inputs})
+		step, err = r.executeStep(ctx, map[string]any{"executionId": step.ExecutionID, "challengeToken": step.ChallengeToken, "action": action, "inputs": inputs})
 	}
 	return "", fmt.Errorf("the sign-in flow of the console takes more than a name and a password, or does not end: give a token with --token")
 }
 
-func (r *remote) step(ctx context.Context, body any) (*schemas.Step, error) {
+func (r *remoteServer) executeStep(ctx context.Context, body any) (*schemas.Step, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	saved := r.token
 	r.token = "" // who signs in is not signed in
-	reply, _, err := r.do(ctx, http.MethodPost, "/flow/execute", "", text)
+	reply, _, err := r.doRequest(ctx, http.MethodPost, "/flow/execute", "", text)
 	r.token = saved
 	if err != nil {
 		return nil, err

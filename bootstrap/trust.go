@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// distrusted reports whether an error is that a server's certificate is not
+// isUntrustedCertificate reports whether an error is that a server's certificate is not
 // trusted. Waiting does not mend that.
-func distrusted(err error) bool {
+func isUntrustedCertificate(err error) bool {
 	var untrusted *tls.CertificateVerificationError
 	return errors.As(err, &untrusted)
 }
 
-// trust says how to trust a certificate that is not trusted.
-func trust(err error) error {
+// untrustedCertificateError says how to trust a certificate that is not trusted.
+func untrustedCertificateError(err error) error {
 	if err == nil {
 		return nil
 	}

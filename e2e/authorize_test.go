@@ -190,10 +190,10 @@ func TestAuthorizationCodeFlow(t *testing.T) {
 	if claims["nonce"] != "nonce" || claims["preferred_username"] != "ada" || claims["auth_time"] == nil {
 		t.Fatalf("the ID token says %v", claims)
 	}
-	var told map[string]any
-	rp.document(p.base+"/oauth2/userinfo", &told, "Authorization", "Bearer "+got.Access)
-	if told["sub"] != claims["sub"] || told["preferred_username"] != "ada" {
-		t.Errorf("userinfo tells %v", told)
+	var reported map[string]any
+	rp.document(p.base+"/oauth2/userinfo", &reported, "Authorization", "Bearer "+got.Access)
+	if reported["sub"] != claims["sub"] || reported["preferred_username"] != "ada" {
+		t.Errorf("userinfo tells %v", reported)
 	}
 	again := rp.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}})
 	if after := rp.verify(again.ID, again.Access); after["sub"] != claims["sub"] || again.Refresh == got.Refresh {

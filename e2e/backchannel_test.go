@@ -196,8 +196,8 @@ func (l *listening) checkLogout(raw string, of tokens) string {
 		l.t.Errorf("%v: the header is %+v", err, signed.Signatures[0].Protected)
 	}
 	session := l.verify(of.ID, of.Access)
-	event, told := claims.Events["http://schemas.openid.net/event/backchannel-logout"]
-	if !told || len(event) > 0 || claims.Nonce != nil || claims.JTI == "" || claims.SID != session["sid"] || verified.Subject != session["sub"] {
+	event, reported := claims.Events["http://schemas.openid.net/event/backchannel-logout"]
+	if !reported || len(event) > 0 || claims.Nonce != nil || claims.JTI == "" || claims.SID != session["sid"] || verified.Subject != session["sub"] {
 		l.t.Errorf("it says %+v of %s, and the session is %v", claims, verified.Subject, session)
 	}
 	return claims.JTI

@@ -18,9 +18,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// abroad is the real pages before a flow that asks another provider who somebody
+// federatedPages is the real pages before a flow that asks another provider who somebody
 // is. What the flow says and the provider shows is written here.
-type abroad struct {
+type federatedPages struct {
 	*gateTab
 	provider *httptest.Server // of another site than the pages
 
@@ -33,10 +33,10 @@ type abroad struct {
 	sent     []map[string]any // the bodies of POST /flow/execute
 }
 
-func openAbroad(t *testing.T) *abroad {
+func openAbroad(t *testing.T) *federatedPages {
 	t.Helper()
 	p := serve(t)
-	e := &abroad{}
+	e := &federatedPages{}
 	e.provider = httptest.NewServer(http.HandlerFunc(e.provide))
 	t.Cleanup(func() { e.provider.CloseClientConnections(); e.provider.Close() })
 	e.redirect = e.provider.URL + "/authorize?client_id=postern&state=%s"
@@ -54,7 +54,7 @@ func openAbroad(t *testing.T) *abroad {
 }
 
 // provide shows who signs in there two ways back: having done so, and having not.
-func (e *abroad) provide(w http.ResponseWriter, r *http.Request) {
+func (e *federatedPages) provide(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/authorize" {
 		http.NotFound(w, r)
 		return
@@ -71,7 +71,7 @@ func (e *abroad) provide(w http.ResponseWriter, r *http.Request) {
 
 // execute answers as the flow does: a person chooses to sign in elsewhere, and is
 // known when they come back.
-func (e *abroad) execute(w http.ResponseWriter, r *http.Request) {
+func (e *federatedPages) execute(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Action      string
 		ExecutionID string
@@ -108,7 +108,7 @@ func (e *abroad) execute(w http.ResponseWriter, r *http.Request) {
 }
 
 // ask is the step that sends people away, each time with another state.
-func (e *abroad) ask() object {
+func (e *federatedPages) ask() object {
 	e.states++
 	reply := step(
 		object{"id": "h", "type": "TEXT", "variant": "HEADING_1", "label": "Continue to Example Corp"},
@@ -124,27 +124,27 @@ func (e *abroad) ask() object {
 }
 
 // bodies are what the pages have sent so far.
-func (e *abroad) bodies() []map[string]any {
+func (e *federatedPages) bodies() []map[string]any {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]map[string]any(nil), e.sent...)
 }
 
-func (e *abroad) set(change func()) {
+func (e *federatedPages) set(change func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	change()
 }
 
 // arrives waits until the tab shows the provider's page.
-func (e *abroad) arrives() {
+func (e *federatedPages) arrives() {
 	e.t.Helper()
 	e.until(`document.title === "Provider" && document.readyState === "complete"`)
 }
 
 // stays checks that the page shows its step with the button, and goes nowhere by
 // itself: it is there, has nothing more to do, and has asked for no more.
-func (e *abroad) stays() {
+func (e *federatedPages) stays() {
 	e.t.Helper()
 	e.shows("step/there")
 	e.until(`document.readyState === "complete" && document.getElementById("action-go")`)
@@ -156,7 +156,7 @@ func (e *abroad) stays() {
 }
 
 // choose begins a run and chooses to sign in elsewhere.
-func (e *abroad) choose() {
+func (e *federatedPages) choose() {
 	e.t.Helper()
 	e.visit("signin", "lang=en")
 	e.shows("step/s")

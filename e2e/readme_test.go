@@ -81,13 +81,13 @@ func TestReadmeFlow(t *testing.T) {
 		out, _ := cmd.CombinedOutput() // the exit code is part of what is told below
 		return string(out)
 	}
-	told := strings.Join(readme(t, "text"), "")
+	reported := strings.Join(readme(t, "text"), "")
 	for _, got := range []string{
 		run("good", "flow", "check", "sign_in.yaml"),
 		run("bad", "flow", "check", "sign_in.yaml"),
 		run("good", "flow", "test", "sign_in_test.yaml"),
 	} {
-		if first, _, _ := strings.Cut(got, "\n"); !strings.Contains(told, first) {
+		if first, _, _ := strings.Cut(got, "\n"); !strings.Contains(reported, first) {
 			t.Errorf("the README does not tell of %q", got)
 		}
 	}

@@ -70,7 +70,7 @@ func newNeighbour(t *testing.T) *neighbour {
 	return n
 }
 
-func (n *neighbour) messages() (asked, told []message) {
+func (n *neighbour) messages() (asked, reported []message) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.asked, n.told
@@ -168,22 +168,22 @@ func TestServicesAreAskedAndTold(t *testing.T) {
 	n.comeBack()
 	_, before := n.messages()
 	p.start()
-	eventually(t, "the service is told after the crash", func() bool { _, told := n.messages(); return len(told) > len(before) })
-	asked, told := n.messages()
+	eventually(t, "the service is told after the crash", func() bool { _, reported := n.messages(); return len(reported) > len(before) })
+	asked, reported := n.messages()
 	for _, m := range asked {
 		if m.path != "/v1/assess?level=high" || string(m.body) != `{"note":"`+confided+`"}` || m.header.Get("Authorization") != riskToken ||
 			m.header.Get("Idempotency-Key") != asked[0].header.Get("Idempotency-Key") || m.header.Get("webhook-signature") != "" {
 			t.Errorf("asked %s %s %v", m.path, m.body, m.header)
 		}
 	}
-	for _, m := range told {
+	for _, m := range reported {
 		verified(t, m)
 		var said struct {
 			Type, Timestamp string
 			Data            object
 		}
 		if err := json.Unmarshal(m.body, &said); err != nil || said.Type != "note.taken" || said.Timestamp == "" || said.Data["note"] != confided || said.Data["score"] != 12.5 ||
-			m.path != "/hooks/notes" || m.header.Get("webhook-id") != told[0].header.Get("webhook-id") || m.header.Get("Idempotency-Key") != m.header.Get("webhook-id") {
+			m.path != "/hooks/notes" || m.header.Get("webhook-id") != reported[0].header.Get("webhook-id") || m.header.Get("Idempotency-Key") != m.header.Get("webhook-id") {
 			t.Errorf("told %s %s %v, %v", m.path, m.body, m.header, err)
 		}
 	}

@@ -21,7 +21,7 @@ func Check(text []byte, yaml bool, kinds Kinds) (*schemas.Flow, *Graph, []schema
 
 // CheckUsing is Check for a definition that may use the sub-flows of the shelf. Each
 // that it uses is checked too, and becomes one of the flow's Parts.
-func CheckUsing(text []byte, yaml bool, kinds Kinds, shelf schemas.Subflows) (*schemas.Flow, *Graph, []schemas.Problem) {
+func CheckUsing(text []byte, yaml bool, kinds Kinds, subflows schemas.Subflows) (*schemas.Flow, *Graph, []schemas.Problem) {
 	flow, doc, misshapen := schemas.ParseFlow(text, yaml)
 	for i := range misshapen {
 		misshapen[i].Rule = orRule(misshapen[i].Rule, RuleShape)
@@ -29,7 +29,7 @@ func CheckUsing(text []byte, yaml bool, kinds Kinds, shelf schemas.Subflows) (*s
 	if len(misshapen) == 0 {
 		flow.Uses, flow.UsedBy = nil, nil // it is for the store to say
 		c := newCompiler(flow, kinds)
-		c.find(shelf)
+		c.find(subflows)
 		g, problems := c.result()
 		if len(flow.Parts) == 0 {
 			flow.Parts = nil
@@ -46,16 +46,16 @@ func CheckUsing(text []byte, yaml bool, kinds Kinds, shelf schemas.Subflows) (*s
 	if err := json.Unmarshal(doc.JSON(), &rough); err != nil || len(rough.Nodes) == 0 {
 		return nil, nil, misshapen
 	}
-	problems := append(misshapen, otherFindings(misshapen, &rough, kinds, shelf)...)
+	problems := append(misshapen, otherFindings(misshapen, &rough, kinds, subflows)...)
 	return nil, nil, doc.Locate(problems)
 }
 
 // otherFindings are the findings about a misshapen definition that do not follow from
 // its shape: none at or about a node whose shape is wrong, and none of the rules
 // that say how nodes hang together.
-func otherFindings(misshapen []schemas.Problem, flow *schemas.Flow, kinds Kinds, shelf schemas.Subflows) []schemas.Problem {
+func otherFindings(misshapen []schemas.Problem, flow *schemas.Flow, kinds Kinds, subflows schemas.Subflows) []schemas.Problem {
 	c := newCompiler(flow, kinds)
-	c.find(shelf)
+	c.find(subflows)
 	for i := range flow.Nodes {
 		c.misshapen[i] = slices.ContainsFunc(misshapen, func(p schemas.Problem) bool { return aboutNode(p, i) })
 	}

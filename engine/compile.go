@@ -20,7 +20,7 @@ const (
 	RuleOutcome         = "outcome"         // an outcome is not wired, or there is none of that name
 	RuleReach           = "reach"           // no path leads to the node
 	RuleEnd             = "end"             // no path leads from the node to an end
-	RuleCircle          = "circle"          // a step that does not end, or takes long
+	RuleCycle           = "circle"          // a step that does not end, or takes long
 	RuleInput           = "input"           // one input identifier has two types
 	RuleSecret          = "secret"          // a node would read a password or a code that it does not verify
 	RuleNeeds           = "needs"           // a node needs what is not certain there
@@ -66,23 +66,23 @@ type compiler struct {
 	refused   int // findings that are more than warnings, told or not
 
 	// What sub-flows have been put in their places: see inline.go.
-	nodes    []schemas.Node // those of the graph
-	spots    []spot         // and where they come from
-	inner    []*scope       // of nodes that use a sub-flow
-	total    int            // nodes of all flows in use
-	text     int            // bytes of their configurations
-	shelf    schemas.Subflows
-	above    []string // handles of the sub-flows that led to this one, and its own
-	circle   []string // of handles
-	examined map[string]*compiler
+	nodes           []schemas.Node // factsWhere of the graph
+	nodeOrigins     []nodeOrigin   // and where they come from
+	inner           []*scope       // of nodes that use a sub-flow
+	total           int            // nodes of all flows in use
+	text            int            // bytes of their configurations
+	subflows        schemas.Subflows
+	above           []string // handles of the sub-flows that led to this one, and its own
+	cycle           []string // of handles
+	checkedSubflows map[string]*compiler
 
-	elsewhere string // the class that is certain of every sign-in that rests on no session: see session.go
+	externalProof string // the class that is certain of every sign-in that rests on no session: see session.go
 
 	// What walks through the product of graph and facts have found: see product.go.
-	products map[string]*product
-	visited  int             // states, by all of them
-	givenFor map[Fact][]Fact // nil: not read yet
-	claimed  []Fact
+	stateGraphs map[string]*stateGraph
+	visited     int             // states, by all of them
+	givenFor    map[Fact][]Fact // nil: not read yet
+	claimed     []Fact
 }
 
 // maxFindings is how many findings are worded. An author mends a hundred before
@@ -93,7 +93,7 @@ const maxFindings = 100
 func newCompiler(flow *schemas.Flow, kinds Kinds) *compiler {
 	return &compiler{
 		flow: flow, kinds: kinds, graph: &Graph{flow: flow}, total: len(flow.Nodes), text: textOf(flow),
-		index: map[string]int{}, misshapen: make([]bool, len(flow.Nodes)), examined: map[string]*compiler{},
+		index: map[string]int{}, misshapen: make([]bool, len(flow.Nodes)), checkedSubflows: map[string]*compiler{},
 	}
 }
 
@@ -109,9 +109,9 @@ func (c *compiler) compile() {
 	c.expand()
 	c.checkDeclared()
 	c.makeExecutors()
-	c.wire()
+	c.connectNodes()
 	c.checkReach()
-	c.checkCircles()
+	c.checkCycles()
 	c.checkWaits()
 	c.settleSessions()
 	c.prove()
@@ -123,9 +123,9 @@ func (c *compiler) compile() {
 	}
 }
 
-// full reports whether a further finding would not be told, and counts it if so.
+// isReportFull reports whether a further finding would not be told, and counts it if so.
 // Who words findings at some cost asks first.
-func (c *compiler) full() bool {
+func (c *compiler) isReportFull() bool {
 	if c.refused < maxFindings {
 		return false
 	}
@@ -135,7 +135,7 @@ func (c *compiler) full() bool {
 
 // report adds a finding about a member of node i (-1: of the flow).
 func (c *compiler) report(rule string, i int, member, format string, args ...any) {
-	if c.full() {
+	if c.isReportFull() {
 		return
 	}
 	if i >= 0 {
@@ -152,7 +152,7 @@ func (c *compiler) add(i int, p schemas.Problem) {
 	}
 	if i >= 0 {
 		p.Node = c.nodes[i].ID
-		if s := c.spots[i].scope; s.use >= 0 {
+		if s := c.nodeOrigins[i].scope; s.use >= 0 {
 			p.Message = fmt.Sprintf("in the sub-flow %q, at %q: %s", s.flow.Handle, c.nodes[i].ID, p.Message)
 		}
 	}
@@ -202,7 +202,7 @@ func (c *compiler) kindOf(i int) *Kind {
 	if kind := c.kinds[use]; kind != nil {
 		return kind
 	}
-	if c.full() {
+	if c.isReportFull() {
 		return nil
 	}
 	known := sortedKeys(c.kinds)
@@ -255,7 +255,7 @@ func withOf(n *schemas.Node) json.RawMessage {
 
 func (c *compiler) newExecutor(i int, inputs map[string]schemas.InputType, replies map[string]map[string]ReplyType, partial bool) (Executor, []schemas.Problem) {
 	n := c.nodes[i]
-	n.Next = c.leading(i)
+	n.Next = c.targetsOf(i)
 	config := &Config{
 		FlowType: c.flow.FlowType, Guarantees: c.flow.Guarantees, Node: &n, With: withOf(&n),
 		Inputs: inputs, Replies: replies, Partial: partial,
@@ -266,7 +266,7 @@ func (c *compiler) newExecutor(i int, inputs map[string]schemas.InputType, repli
 	return c.graph.nodes[i].kind.New(config)
 }
 
-// collect notes the types of the inputs a node collects.
+// collectInputs notes the types of the inputs a node collects.
 func (c *compiler) collect(i int, exec Executor, inputs map[string]schemas.InputType) {
 	collector, ok := exec.(Collector)
 	if !ok {
@@ -289,7 +289,7 @@ func (c *compiler) finishNode(i int, exec Executor) {
 		n.needs = append(slices.Clone(n.needs), needer.Needs()...)
 	}
 	outcomes := n.kind.Outcomes
-	if shaper, ok := exec.(Shaper); ok {
+	if shaper, ok := exec.(OutcomeConfigurer); ok {
 		outcomes = shaper.Outcomes()
 	}
 	for _, o := range outcomes {

@@ -62,8 +62,8 @@ func (c *compiler) checkExits() {
 	}
 }
 
-// required are the facts that hold when a run comes to the entry.
-func (c *compiler) required() Facts { return NewFacts(Required(c.flow)...) }
+// entryFacts are the facts that hold when a run comes to the entry.
+func (c *compiler) entryFacts() Facts { return NewFacts(Required(c.flow)...) }
 
 // Required returns the facts that a sub-flow relies on.
 func Required(f *schemas.Flow) []Fact {
@@ -79,12 +79,12 @@ func Required(f *schemas.Flow) []Fact {
 
 // isMisshapen reports whether the node of the flow that node i is, or is within, is
 // known not to be understood.
-func (c *compiler) isMisshapen(i int) bool { return c.misshapen[c.spots[c.rootOf(i)].index] }
+func (c *compiler) isMisshapen(i int) bool { return c.misshapen[c.nodeOrigins[c.rootOf(i)].index] }
 
 // rootOf returns the flow's own node that node i is, or is within.
 func (c *compiler) rootOf(i int) int {
-	for c.spots[i].scope.use >= 0 {
-		i = c.spots[i].scope.use
+	for c.nodeOrigins[i].scope.use >= 0 {
+		i = c.nodeOrigins[i].scope.use
 	}
 	return i
 }
@@ -96,19 +96,19 @@ func (c *compiler) nodePath(i int, member string) string {
 	if root != i {
 		member = "with.flow"
 	}
-	return nodePath(c.spots[root].index, member)
+	return nodePath(c.nodeOrigins[root].index, member)
 }
 
-// wayPath is where the definition says where an outcome leads; of the way out of a
+// waitPathOf is where the definition says where an outcome leads; of the way out of a
 // sub-flow it is where that is wired.
-func (c *compiler) wayPath(i int, outcome string) string {
-	s, next := c.spots[i].scope, c.nodes[i].Next
+func (c *compiler) waitPathOf(i int, outcome string) string {
+	s, next := c.nodeOrigins[i].scope, c.nodes[i].Next
 	to := next.To
 	if next.By != nil {
 		to = next.By[outcome]
 	}
 	if _, out := s.exits[to]; out && s.use >= 0 {
-		return c.wayPath(s.use, to)
+		return c.waitPathOf(s.use, to)
 	}
 	if next.By != nil {
 		return c.nodePath(i, schemas.MemberPath("next", outcome))

@@ -80,16 +80,16 @@ func (e *Engine) Start(ctx context.Context, g *Graph, app *schemas.Application, 
 			"the flow %q is a sub-flow: it is a part of others, and cannot be run by itself; run a flow that uses it", g.flow.Handle)
 	}
 	r := newRun(schemas.NewID(), g, app, e.now())
-	if err := r.bind(&req); err != nil {
+	if err := r.bindAuthRequest(&req); err != nil {
 		return nil, err
 	}
-	r.admit(req)
+	r.authorizeRequest(req)
 	r.state.Verbose = req.Verbose != nil && *req.Verbose
-	if err := e.walk(ctx, r, nil); err != nil {
+	if err := e.advance(ctx, r, nil); err != nil {
 		return nil, err
 	}
 	if answer := r.answerAtOnce(inputs); answer != nil {
-		if err := e.walk(ctx, r, answer); err != nil {
+		if err := e.advance(ctx, r, answer); err != nil {
 			return nil, err
 		}
 	}
@@ -116,11 +116,11 @@ func (e *Engine) Continue(ctx context.Context, reply Reply, req Request) (*schem
 	if err := e.checkToken(r, reply.ChallengeToken); err != nil {
 		return nil, err
 	}
-	answer, err := r.accept(reply.Action, reply.Inputs)
+	answer, err := r.acceptAnswer(reply.Action, reply.Inputs)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.walk(ctx, r, answer); err != nil {
+	if err := e.advance(ctx, r, answer); err != nil {
 		return nil, err
 	}
 	return e.commit(ctx, r)
@@ -134,10 +134,10 @@ func (e *Engine) Resume(ctx context.Context, executionID, challengeToken string,
 	if err != nil {
 		return nil, err
 	}
-	if !r.isBringers(challengeToken) {
+	if !r.isOwner(challengeToken) {
 		return nil, NotFound(executionID)
 	}
-	return r.step(), nil
+	return r.newStep(), nil
 }
 
 // load reads a run that the request can still continue.
@@ -156,7 +156,7 @@ func (e *Engine) load(ctx context.Context, id string, req Request) (*run, error)
 		return nil, NotFound(id)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the flow of run %s: %w", schemas.DigestExecution(id), opaque(err))
+		return nil, fmt.Errorf("the flow of run %s: %w", schemas.DigestExecution(id), hideError(err))
 	}
 	app, err := e.Applications.Application(ctx, rec.ApplicationID)
 	if err != nil {
@@ -166,7 +166,7 @@ func (e *Engine) load(ctx context.Context, id string, req Request) (*run, error)
 	if err != nil {
 		return nil, err
 	}
-	if !r.admit(req) {
+	if !r.authorizeRequest(req) {
 		return nil, NotFound(id)
 	}
 	return r, nil
@@ -178,9 +178,9 @@ func NotFound(id string) *schemas.Error {
 		"there is no run %.64q that can be continued: it is unknown, has expired or is over; start the flow again", id)
 }
 
-// opaque keeps an error about our own data from reaching a client as theirs. That the
+// hideError keeps an error about our own data from reaching a client as theirs. That the
 // store cannot be used is for the client to know.
-func opaque(err error) error {
+func hideError(err error) error {
 	if schemas.HasClass(err, schemas.Unavailable) {
 		return err
 	}
@@ -193,16 +193,16 @@ func (e *Engine) checkToken(r *run, token string) error {
 	case token == "" && e.RequireToken:
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
 			"a challengeToken is required (flow.require_challenge_token): send the one of the step you answer")
-	case token == "" && !r.isBringers(""):
+	case token == "" && !r.isOwner(""):
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
 			"a challengeToken is required: a user has signed in, in this run, and only the client that received the last reply may continue it; send the challengeToken of the step you answer")
 	case token != "" && !r.isNewest(token):
-		return stale(r.rec.ID)
+		return staleStepError(r.rec.ID)
 	}
 	return nil
 }
 
-func stale(id string) *schemas.Error {
+func staleStepError(id string) *schemas.Error {
 	return schemas.Errorf(schemas.Conflict, schemas.CodeStaleStep,
 		"the run has moved on since this step was shown; send {\"executionId\": %.64q} alone to get the current one", id)
 }
@@ -214,14 +214,14 @@ func (e *Engine) commit(ctx context.Context, r *run) (*schemas.Step, error) {
 	err := e.tryCommit(ctx, r)
 	var refused *schemas.Error
 	if errors.As(err, &refused) && endsRun(refused) {
-		r.fail(refused)
+		r.failRun(refused)
 		r.recordRefusal(refused)
 		err = e.tryCommit(ctx, r)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return r.step(), nil
+	return r.newStep(), nil
 }
 
 // endsRun reports whether a run cannot go on after a commit that failed.
@@ -240,11 +240,11 @@ func (e *Engine) tryCommit(ctx context.Context, r *run) error {
 	if r.graph.flow.FlowType == schemas.Registration {
 		ttl = e.RegistrationTTL
 	}
-	rec, err := r.record(ttl)
+	rec, err := r.newRecord(ttl)
 	if err != nil {
 		return fmt.Errorf("the state of run %s: %w", r.rec.Digest(), err)
 	}
-	return e.Runs.Commit(ctx, rec, r.committed())
+	return e.Runs.Commit(ctx, rec, r.changesToCommit())
 }
 
 func (e *Engine) now() time.Time { return e.Now().UTC() }

@@ -71,8 +71,8 @@ func (s Facts) ACR() string {
 	return schemas.CombineACRs(classes...)
 }
 
-// SaysHow reports whether the fact is about how the user authenticated.
-func (f Fact) SaysHow() bool { return isClass(f) || isMethod(f) }
+// IsAuthenticationDetail reports whether the fact is about how the user authenticated.
+func (f Fact) IsAuthenticationDetail() bool { return isClass(f) || isMethod(f) }
 
 // AMRFact is the fact that the user authenticated by the method, be it among
 // others (OpenID Connect Core §2, amr; RFC 8176).

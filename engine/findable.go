@@ -18,12 +18,12 @@ func (c *compiler) checkFindable() {
 		return
 	}
 	asked := []Fact{Findable}
-	p := c.productOf([]Fact{New, Findable})
+	p := c.stateGraphOf([]Fact{New, Findable})
 	if p == nil {
 		return
 	}
 	for _, end := range c.completions() {
-		path, lost := p.lacking(end.node, end.edge, asked, New)
+		path, lost := p.pathWithout(end.node, end.edge, asked, New)
 		if !lost {
 			continue
 		}

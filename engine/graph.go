@@ -12,9 +12,9 @@ import (
 // its own unwired outcome again and again.
 const maxMoves = 100
 
-// maxSilent is how many nodes in a row may ask nothing: a step also visits the
+// maxUnattendedNodes is how many nodes in a row may ask nothing: a step also visits the
 // node that was answered and the one that asks next.
-const maxSilent = maxMoves - 2
+const maxUnattendedNodes = maxMoves - 2
 
 // endNode is the index that stands for the reserved target "end". The further ways
 // out of a sub-flow stand below it.
@@ -39,7 +39,7 @@ type node struct {
 	exec  Executor
 	needs []Need // after the proofs: those that are not waived
 	edges []edge
-	in    Facts // certain on arrival; nil: no path leads here
+	in    Facts // certainFacts on arrival; nil: no path leads here
 	unmet bool  // it needs what is not certain: such a flow makes no graph
 
 	config  json.RawMessage

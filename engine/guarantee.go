@@ -22,7 +22,7 @@ package engine
 // noEnumeration means that nobody who has not authenticated in the run learns from
 // it whether an account exists. Every kind that looks for an account by what
 // somebody typed, and would carry on or answer differently if there is none, says
-// so (Revealer); each node of such a kind must be behind an authentication, or be
+// so (AccountRevealer); each node of such a kind must be behind an authentication, or be
 // configured to conceal. Not part of it: how long an answer takes, what a network
 // observer sees, and that a person can be told by an administrator's own texts.
 
@@ -33,8 +33,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Revealer is an Executor that may tell who answers whether an account exists.
-type Revealer interface {
+// AccountRevealer is an Executor that may tell who answers whether an account exists.
+type AccountRevealer interface {
 	// Reveals says how, in words that follow "this node tells"; "" if it does not.
 	Reveals() string
 }
@@ -74,7 +74,7 @@ type completion struct {
 
 // completionsBy lists the ways to complete by a reading of the graph, given what is
 // certain at each node.
-func (c *compiler) completionsBy(read reading, in []Facts) []completion {
+func (c *compiler) completionsBy(read outcomeReading, in []Facts) []completion {
 	var list []completion
 	for i := range c.graph.nodes {
 		n := &c.graph.nodes[i]
@@ -124,8 +124,8 @@ func (c *compiler) guaranteeACR(path, class string) {
 
 // guarantee reports the shortest run that completes without the fact.
 func (c *compiler) guarantee(path string, fact Fact) {
-	shortest, broken := c.shortestLacking("", c.outcome, c.completions(), fact)
-	if !broken || c.full() {
+	shortest, broken := c.shortestPathWithout("", c.outcome, c.completions(), fact)
+	if !broken || c.isReportFull() {
 		return
 	}
 	asked := []Fact{fact}
@@ -140,26 +140,26 @@ func (c *compiler) guarantee(path string, fact Fact) {
 
 // concealed reports whether no node tells strangers who has an account; if told,
 // each that does is a finding.
-func (c *compiler) concealed(told bool) bool {
+func (c *compiler) concealed(reported bool) bool {
 	all := true
 	for i := range c.graph.nodes {
 		n := &c.graph.nodes[i]
-		revealer, ok := n.exec.(Revealer)
+		revealer, ok := n.exec.(AccountRevealer)
 		if !ok || n.in == nil || revealer.Reveals() == "" || n.in.Has(Authenticated) {
 			continue
 		}
 		need := Need{AnyOf: []Fact{Authenticated}}
 		problem := schemas.Problem{Rule: RuleGuarantee, Node: n.id, Path: "guarantees.noEnumeration", Message: fmt.Sprintf(
 			"strangers can learn here who has an account: the node %q tells %s", n.id, revealer.Reveals())}
-		if p := c.productOf(need.AnyOf); p != nil {
-			path, broken := p.lacking(i, -1, need.AnyOf)
+		if p := c.stateGraphOf(need.AnyOf); p != nil {
+			path, broken := p.pathWithout(i, -1, need.AnyOf)
 			if !broken {
 				continue
 			}
 			problem.Trace = c.trace(path, need.AnyOf)
 		}
 		all = false
-		if told && !c.full() {
+		if reported && !c.isReportFull() {
 			c.add(-1, problem)
 		}
 	}

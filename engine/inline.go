@@ -44,8 +44,8 @@ type scope struct {
 	exits   map[string]int // the targets of names that lead out
 }
 
-// spot is where a node comes from: it is that of the index in the scope's flow.
-type spot struct {
+// nodeOrigin is where a node comes from: it is that of the index in the scope's flow.
+type nodeOrigin struct {
 	scope *scope
 	index int
 }
@@ -58,17 +58,17 @@ func (c *compiler) expand() {
 	for k, name := range c.graph.exits {
 		top.exits[name] = endNode - k
 	}
-	c.spread(top)
+	c.addScope(top)
 }
 
-// spread adds the nodes of a scope, and after each those it stands for.
-func (c *compiler) spread(s *scope) {
+// addScope adds the nodes of a scope, and after each those it stands for.
+func (c *compiler) addScope(s *scope) {
 	for k := range s.flow.Nodes {
 		n := s.flow.Nodes[k]
 		name := n.ID
 		n.ID = s.prefix + name
 		i := len(c.nodes)
-		c.nodes, c.spots, c.inner = append(c.nodes, n), append(c.spots, spot{s, k}), append(c.inner, nil)
+		c.nodes, c.nodeOrigins, c.inner = append(c.nodes, n), append(c.nodeOrigins, nodeOrigin{s, k}), append(c.inner, nil)
 		c.graph.nodes = append(c.graph.nodes, node{id: n.ID, config: n.With})
 		c.graph.nodes[i].kind = c.kindOf(i)
 		if s.use >= 0 {
@@ -82,14 +82,14 @@ func (c *compiler) spread(s *scope) {
 		if inner := c.inline(i, kind.Inlines(withOf(&n))); inner != nil {
 			c.inner[i] = inner
 			c.graph.nodes[i].subflow = inner.flow.Handle
-			c.spread(inner)
+			c.addScope(inner)
 		}
 	}
 }
 
 // register gives an id its node, and reports whether it is one to tell the node by.
 func (c *compiler) register(i int, name string) bool {
-	s := c.spots[i].scope
+	s := c.nodeOrigins[i].scope
 	first, taken := c.index[c.nodes[i].ID]
 	_, exit := s.flow.Outcomes[name]
 	switch {
@@ -100,7 +100,7 @@ func (c *compiler) register(i int, name string) bool {
 	case exit && s.flow.FlowType == schemas.Subflow:
 		c.report(RuleID, i, "id", "%q is an outcome of the sub-flow; give the node another id", name)
 	case taken:
-		c.report(RuleID, i, "id", "the id %q is already that of nodes[%d]; ids must be unique", name, c.spots[first].index)
+		c.report(RuleID, i, "id", "the id %q is already that of nodes[%d]; ids must be unique", name, c.nodeOrigins[first].index)
 	default:
 		c.index[c.nodes[i].ID] = i
 		return true
@@ -110,21 +110,21 @@ func (c *compiler) register(i int, name string) bool {
 
 // inline finds the sub-flow that node i uses, or reports why it cannot be used.
 func (c *compiler) inline(i int, handle string) *scope {
-	s := c.spots[i].scope
+	s := c.nodeOrigins[i].scope
 	if handle == "" {
 		return nil // its configuration does not fit, which has its own finding
 	}
 	handles := append(slices.Clone(s.handles), handle)
 	switch {
 	case slices.Contains(s.handles, handle):
-		c.circle = handles[slices.Index(handles, handle):]
-		c.report(RuleSubflow, i, "with.flow", "%s", circleMessage(c.circle))
+		c.cycle = handles[slices.Index(handles, handle):]
+		c.report(RuleSubflow, i, "with.flow", "%s", cycleMessage(c.cycle))
 		return nil
 	case len(handles) > maxDepth:
 		c.report(RuleSubflow, i, "with.flow", "sub-flows use each other %d deep here (%s); at most %d are allowed", len(handles), strings.Join(handles, " → "), maxDepth)
 		return nil
 	}
-	f := c.part(i, handle)
+	f := c.subflowAt(i, handle)
 	if f == nil {
 		return nil
 	}
@@ -160,16 +160,16 @@ func textOf(f *schemas.Flow) (n int) {
 	return n
 }
 
-func circleMessage(handles []string) string {
+func cycleMessage(handles []string) string {
 	return fmt.Sprintf("the sub-flows use each other in a circle, %s; none can be a part of itself", strings.Join(handles, " → "))
 }
 
-// part returns the sub-flow that node i names, nil if it cannot be used. A flow that
+// subflowAt returns the sub-flow that node i names, nil if it cannot be used. A flow that
 // is complete has it among its parts. For one that is being checked it is looked
 // for, and checked by itself.
-func (c *compiler) part(i int, handle string) *schemas.Flow {
-	s := c.spots[i].scope
-	if s.use >= 0 || c.shelf == nil {
+func (c *compiler) subflowAt(i int, handle string) *schemas.Flow {
+	s := c.nodeOrigins[i].scope
+	if s.use >= 0 || c.subflows == nil {
 		if f := s.flow.Parts[handle]; f != nil && f.FlowType == schemas.Subflow {
 			return f
 		}
@@ -179,20 +179,20 @@ func (c *compiler) part(i int, handle string) *schemas.Flow {
 	if f := c.flow.Parts[handle]; f != nil {
 		return f
 	}
-	f, misshapen := c.shelf.Subflow(handle)
+	f, misshapen := c.subflows.Subflow(handle)
 	if f == nil || f.FlowType != schemas.Subflow {
-		c.report(RuleSubflow, i, "with.flow", "there is no sub-flow %q; %s", handle, hintOfSubflows(handle, c.shelf.Handles()))
+		c.report(RuleSubflow, i, "with.flow", "there is no sub-flow %q; %s", handle, hintOfSubflows(handle, c.subflows.Handles()))
 		return nil
 	}
 	if len(misshapen) > 0 {
 		c.report(RuleSubflow, i, "with.flow", "%s", brokenMessage(handle, RuleShape, misshapen[0], len(misshapen)))
 		return nil
 	}
-	inner := c.examine(f)
+	inner := c.checkSubflow(f)
 	switch {
-	case inner.circle != nil:
-		c.circle = inner.circle
-		c.report(RuleSubflow, i, "with.flow", "%s", circleMessage(inner.circle))
+	case inner.cycle != nil:
+		c.cycle = inner.cycle
+		c.report(RuleSubflow, i, "with.flow", "%s", cycleMessage(inner.cycle))
 	case inner.refused > 0:
 		c.report(RuleSubflow, i, "with.flow", "%s", brokenMessage(handle, "", inner.firstRefusal(), inner.refused))
 	default:
@@ -206,22 +206,22 @@ func hintOfSubflows(handle string, known []string) string {
 	if len(known) == 0 {
 		return "there are none here"
 	}
-	return hintAt(handle, known)
+	return hintForNode(handle, known)
 }
 
-// examine checks a sub-flow by itself, once.
-func (c *compiler) examine(f *schemas.Flow) *compiler {
-	if done := c.examined[f.Handle]; done != nil {
+// checkSubflow checks a sub-flow by itself, once.
+func (c *compiler) checkSubflow(f *schemas.Flow) *compiler {
+	if done := c.checkedSubflows[f.Handle]; done != nil {
 		return done
 	}
 	complete := *f
 	inner := newCompiler(&complete, c.kinds)
-	inner.examined, inner.above = c.examined, c.above
+	inner.checkedSubflows, inner.above = c.checkedSubflows, c.above
 	if f.Parts == nil {
-		inner.find(c.shelf)
+		inner.find(c.subflows)
 	}
 	inner.compile()
-	c.examined[f.Handle] = inner
+	c.checkedSubflows[f.Handle] = inner
 	return inner
 }
 
@@ -245,12 +245,12 @@ func brokenMessage(handle, rule string, first schemas.Problem, n int) string {
 }
 
 // find has the sub-flows of the flow looked for, and noted with it.
-func (c *compiler) find(shelf schemas.Subflows) {
-	c.shelf, c.flow.Parts = shelf, map[string]*schemas.Flow{}
+func (c *compiler) find(subflows schemas.Subflows) {
+	c.subflows, c.flow.Parts = subflows, map[string]*schemas.Flow{}
 }
 
-// wireUse wires the outcomes of a sub-flow, and has the node lead to its entry.
-func (c *compiler) wireUse(i int, next schemas.Next) {
+// connectUse wires the outcomes of a sub-flow, and has the node lead to its entry.
+func (c *compiler) connectUse(i int, next schemas.Next) {
 	n, inner := &c.graph.nodes[i], c.inner[i]
 	begin := n.edges[0]
 	n.edges = nil
@@ -261,9 +261,9 @@ func (c *compiler) wireUse(i int, next schemas.Next) {
 	case len(n.edges) == 0 && !next.IsZero():
 		c.report(RuleOutcome, i, "next", "the sub-flow %q ends the run, nothing follows it; remove `next`", n.subflow)
 	case next.By != nil:
-		c.wireByName(i, next)
+		c.connectByName(i, next)
 	case len(n.edges) > 0:
-		c.wireToOne(i, next.To)
+		c.connectToOne(i, next.To)
 	}
 	for _, e := range n.edges {
 		inner.exits[e.Name] = e.target

@@ -44,7 +44,7 @@ func (x sub) Needs() []engine.Need {
 func (x sub) Collects() map[string]schemas.InputType { return x.flow.Requires.Inputs }
 
 func (sub) Execute(context.Context, *engine.Visit) (*engine.Decision, error) {
-	return engine.Leave("begin"), nil
+	return engine.LeaveBy("begin"), nil
 }
 
 // using is flowOf with nodes of the kind "sub:handle".
@@ -58,7 +58,7 @@ func using(t schemas.FlowType, lines ...string) *schemas.Flow {
 	return f
 }
 
-// part is a sub-flow: its handle, the facts it requires, its outcomes, its nodes.
+// subflowAt is a sub-flow: its handle, the facts it requires, its outcomes, its nodes.
 func part(handle, requires, exits string, lines ...string) *schemas.Flow {
 	f := using(schemas.Subflow, lines...)
 	f.ID, f.Handle, f.Requires.Facts = handle, handle, strings.Fields(requires)
@@ -72,20 +72,20 @@ func part(handle, requires, exits string, lines ...string) *schemas.Flow {
 }
 
 func shelfOf(list ...*schemas.Flow) schemas.SubflowsOf {
-	shelf := schemas.SubflowsOf{}
+	subflows := schemas.SubflowsOf{}
 	for _, f := range list {
-		shelf[f.Handle] = f
+		subflows[f.Handle] = f
 	}
-	return shelf
+	return subflows
 }
 
-func check(t *testing.T, f *schemas.Flow, shelf schemas.Subflows) (*schemas.Flow, *engine.Graph, []schemas.Problem) {
+func check(t *testing.T, f *schemas.Flow, subflows schemas.Subflows) (*schemas.Flow, *engine.Graph, []schemas.Problem) {
 	t.Helper()
 	text, err := json.Marshal(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return engine.CheckUsing(text, false, subKinds(), shelf)
+	return engine.CheckUsing(text, false, subKinds(), subflows)
 }
 
 func TestSubflowFindings(t *testing.T) {
@@ -107,7 +107,7 @@ func TestSubflowFindings(t *testing.T) {
 	named.Requires.Inputs = map[string]schemas.InputType{"name": schemas.TextInput}
 	numbered := part("numbered", "", "", "r resolve end")
 	numbered.Requires.Inputs = map[string]schemas.InputType{"name": schemas.NumberInput}
-	shelf := shelfOf(append(chain, login, added, large, heavy, named, numbered,
+	subflows := shelfOf(append(chain, login, added, large, heavy, named, numbered,
 		part("mirror", "", "", "a sub:glass end"), part("glass", "", "", "a sub:mirror end"),
 		part("rotten", "", "passed", "key prov passed"),
 		part("quiet", "", "", "a pass end"),
@@ -161,7 +161,7 @@ func TestSubflowFindings(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, g, problems := check(t, tt.flow, shelf)
+			f, g, problems := check(t, tt.flow, subflows)
 			if (g == nil) != (len(tt.want) > 0) || (f == nil) != (g == nil) || len(problems) != len(tt.want) {
 				t.Fatalf("findings: %v\nwant %q", problems, tt.want)
 			}

@@ -87,8 +87,8 @@ type Need struct {
 	AnyOf []Fact
 	// Rule is the id of the finding when it does not hold; "" means "needs".
 	Rule string
-	// Why says what would go wrong, and Mend how the author puts it right.
-	Why, Mend string
+	// Why says what would go wrong, and Fix how the author puts it right.
+	Why, Fix string
 	// Path says which part of the node asked for it ("with.from"), if any.
 	Path string
 }
@@ -155,9 +155,9 @@ type Executor interface {
 	Execute(ctx context.Context, v *Visit) (*Decision, error)
 }
 
-// Shaper is an Executor whose outcomes depend on its configuration. They
+// OutcomeConfigurer is an Executor whose outcomes depend on its configuration. They
 // replace those of the Kind.
-type Shaper interface {
+type OutcomeConfigurer interface {
 	Outcomes() []Outcome
 }
 

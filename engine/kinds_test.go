@@ -83,12 +83,12 @@ func question(actions ...string) *engine.Decision {
 	return &engine.Decision{Ask: a}
 }
 
-// ask leaves by the action that was chosen.
+// askQuestion leaves by the action that was chosen.
 func ask(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		return question("a", "b"), nil
 	}
-	return engine.Leave(v.Answer.Action), nil
+	return engine.LeaveBy(v.Answer.Action), nil
 }
 
 // form asks for a name and a password.
@@ -129,15 +129,15 @@ func create(context.Context, *engine.Visit) (*engine.Decision, error) {
 	return &engine.Decision{Outcome: "created", Subject: &engine.Subject{UserID: draft.ID, Draft: draft}}, nil
 }
 
-// prove takes the secret "right" that it keeps from when it asked.
+// recordAuthentication takes the secret "right" that it keeps from when it asked.
 func prove(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		d := question("a")
-		d.Keep = json.RawMessage(`"right"`)
+		d.NodeState = json.RawMessage(`"right"`)
 		d.Ask.Data = map[string]string{"challenge": "guess"}
 		return d, nil
 	}
-	if fmt.Sprintf("%q", v.Answer.Inputs["secret"]) != string(v.Keep) {
+	if fmt.Sprintf("%q", v.Answer.Inputs["secret"]) != string(v.NodeState) {
 		return &engine.Decision{Outcome: "failure", Failed: true, Notice: schemas.Errorf(schemas.Invalid, "wrong", "the secret is wrong")}, nil
 	}
 	subject := v.Subject
@@ -151,7 +151,7 @@ func prove(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 func session(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	s := v.Request.Session
 	if s == nil || v.Login.Prompt != nil {
-		return engine.Leave("none"), nil
+		return engine.LeaveBy("none"), nil
 	}
 	return &engine.Decision{Outcome: "active", Subject: &engine.Subject{UserID: s.UserID}, Methods: s.AMR, ACR: s.ACR, At: s.CreatedAt, Session: s.ID, Proofs: proof(s.ID)}, nil
 }
@@ -159,12 +159,12 @@ func session(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 // proof names a credential of these tests.
 func proof(of string) []schemas.Proof { return []schemas.Proof{{Kind: "test", Of: of}} }
 
-// bind gives the subject a credential.
+// bindAuthRequest gives the subject a credential.
 func bind(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		return question("a"), nil
 	}
-	return &engine.Decision{Outcome: "success", Methods: []string{"key"}, Proofs: proof("key"), Tell: map[string]string{"bound": "yes"},
+	return &engine.Decision{Outcome: "success", Methods: []string{"key"}, Proofs: proof("key"), Data: map[string]string{"bound": "yes"},
 		Changes: []schemas.Change{schemas.SetPassword{UserID: v.Subject.UserID, Hash: "h"}}}, nil
 }
 
@@ -173,7 +173,7 @@ type waiting struct{ execute }
 
 func (waiting) Waits() bool { return true }
 
-func pass(context.Context, *engine.Visit) (*engine.Decision, error) { return engine.Leave("a"), nil }
+func pass(context.Context, *engine.Visit) (*engine.Decision, error) { return engine.LeaveBy("a"), nil }
 
 func brokenNode(context.Context, *engine.Visit) (*engine.Decision, error) {
 	return nil, errors.New("the disk is on fire")

@@ -44,10 +44,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// prove computes what is certain at every node and checks it against what the
+// recordAuthentication computes what is certain at every node and checks it against what the
 // nodes need.
 func (c *compiler) prove() {
-	c.analyse()
+	c.analyze()
 	waived := map[*schemas.Waiver]bool{}
 	for i := range c.graph.nodes {
 		n := &c.graph.nodes[i]
@@ -76,7 +76,7 @@ func (c *compiler) prove() {
 // withinUnmet reports whether node i is of a sub-flow that needs what is not certain
 // where it is used.
 func (c *compiler) withinUnmet(i int) bool {
-	for i = c.spots[i].scope.use; i >= 0; i = c.spots[i].scope.use {
+	for i = c.nodeOrigins[i].scope.use; i >= 0; i = c.nodeOrigins[i].scope.use {
 		if c.graph.nodes[i].unmet {
 			return true
 		}
@@ -84,31 +84,31 @@ func (c *compiler) withinUnmet(i int) bool {
 	return false
 }
 
-// analyse notes what is certain at every node.
-func (c *compiler) analyse() {
-	for i, in := range c.certain(c.outcome) {
+// analyze notes what is certain at every node.
+func (c *compiler) analyze() {
+	for i, in := range c.certainFacts(c.outcome) {
 		c.graph.nodes[i].in = in
 	}
 }
 
-// reading returns the outcome to judge by for the edge j of node i. There are several
+// outcomeReading returns the outcome to judge by for the edge j of node i. There are several
 // readings of one graph: see session.go.
-type reading func(i, j int) Outcome
+type outcomeReading func(i, j int) Outcome
 
 // outcome is the reading that takes every outcome as it is.
 func (c *compiler) outcome(i, j int) Outcome {
 	n := &c.graph.nodes[i]
 	if n.exec == nil {
-		return n.likely(n.edges[j].Name)
+		return n.bestOutcome(n.edges[j].Name)
 	}
 	return n.edges[j].Outcome
 }
 
-// certain runs the worklist to the greatest fixed point, and returns what holds at
+// certainFacts runs the worklist to the greatest fixed point, and returns what holds at
 // each node; nil for a node that no path leads to.
-func (c *compiler) certain(read reading) []Facts {
+func (c *compiler) certainFacts(read outcomeReading) []Facts {
 	in := make([]Facts, len(c.graph.nodes))
-	in[0] = c.required()
+	in[0] = c.entryFacts()
 	todo := []int{0}
 	for len(todo) > 0 {
 		i := todo[0]
@@ -138,10 +138,10 @@ func (c *compiler) certain(read reading) []Facts {
 	return in
 }
 
-// likely is what leaving a node by an outcome establishes at best, when its
+// bestOutcome is what leaving a node by an outcome establishes at best, when its
 // configuration could not be understood but its kind is known. Outcomes that the
 // configuration names establish nothing beyond inputs.
-func (n *node) likely(outcome string) Outcome {
+func (n *node) bestOutcome(outcome string) Outcome {
 	for _, o := range n.kind.Outcomes {
 		if o.Name == outcome || outcome == "" && !strings.HasPrefix(o.Name, "<") {
 			return o
@@ -156,12 +156,12 @@ func (n *node) likely(outcome string) Outcome {
 func (c *compiler) checkNeed(i int, need Need, waived map[*schemas.Waiver]bool) bool {
 	n := &c.graph.nodes[i]
 	waiver := c.waiver(orRule(need.Rule, RuleNeeds), i)
-	if waiver == nil && c.full() {
+	if waiver == nil && c.isReportFull() {
 		return false
 	}
 	var trace schemas.Trace
-	if p := c.productOf(need.AnyOf); p != nil {
-		path, broken := p.lacking(i, -1, need.AnyOf)
+	if p := c.stateGraphOf(need.AnyOf); p != nil {
+		path, broken := p.pathWithout(i, -1, need.AnyOf)
 		if !broken {
 			return false // every path brings one of them, if not all the same one
 		}
@@ -182,7 +182,7 @@ func waivable() []string { return []string{RuleTakeover, RuleSession} }
 // waiver returns the waiver of a finding at node i, nil if there is none or the rule
 // has none. A sub-flow waives for its own nodes.
 func (c *compiler) waiver(rule string, i int) *schemas.Waiver {
-	at := c.spots[i]
+	at := c.nodeOrigins[i]
 	for w := range at.scope.flow.Waive {
 		waiver := &at.scope.flow.Waive[w]
 		if waiver.Rule == rule && slices.Contains(waivable(), rule) && waiver.Node == at.scope.flow.Nodes[at.index].ID {
@@ -197,8 +197,8 @@ func needMessage(n *node, need Need) string {
 	if need.Why != "" {
 		message += ": " + need.Why
 	}
-	if need.Mend != "" {
-		message += "; " + need.Mend
+	if need.Fix != "" {
+		message += "; " + need.Fix
 	}
 	return message
 }
@@ -253,12 +253,12 @@ func (c *compiler) checkEnds(i int) {
 	}
 	n := &c.graph.nodes[i]
 	for j, e := range n.edges {
-		if e.target != endNode || n.in.after(e.Outcome).Has(Authenticated) || c.full() {
+		if e.target != endNode || n.in.after(e.Outcome).Has(Authenticated) || c.isReportFull() {
 			continue
 		}
 		var trace schemas.Trace
-		if p := c.productOf([]Fact{Authenticated}); p != nil {
-			path, broken := p.lacking(i, j, []Fact{Authenticated})
+		if p := c.stateGraphOf([]Fact{Authenticated}); p != nil {
+			path, broken := p.pathWithout(i, j, []Fact{Authenticated})
 			if !broken {
 				continue
 			}

@@ -27,7 +27,7 @@ func (e enquiry) Outcomes() []engine.Outcome {
 }
 
 func (e enquiry) Execute(context.Context, *engine.Visit) (*engine.Decision, error) {
-	d := engine.Leave("a")
+	d := engine.LeaveBy("a")
 	if *e.count++; !e.empty {
 		d.Replies = map[string]map[string]any{e.reply.Name: {"n": float64(*e.count)}}
 	}
@@ -51,7 +51,7 @@ func replyKinds() engine.Kinds {
 		Name: "read", Asks: true, Outcomes: outcomes("a"), Needs: []engine.Need{{AnyOf: engine.ReplyFacts("r")}},
 		New: maker(func(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 			if v.Answer != nil {
-				return engine.Leave("a"), nil
+				return engine.LeaveBy("a"), nil
 			}
 			d := question("a")
 			d.Ask.Data = map[string]string{"said": fmt.Sprint(v.Replies["r"]["n"], " at ", v.Revision)}

@@ -13,22 +13,22 @@ import (
 
 // state is what a run keeps between two steps. Only the engine reads it.
 type state struct {
-	Facts    []Fact                    `json:"facts,omitempty"`
-	Inputs   map[string]string         `json:"inputs,omitempty"`
-	Replies  map[string]map[string]any `json:"replies,omitempty"`
-	Subject  Subject                   `json:"subject,omitzero"`
-	Auth     *Authentication           `json:"auth,omitempty"`
-	Keep     json.RawMessage           `json:"keep,omitempty"`
-	Ask      *Ask                      `json:"ask,omitempty"`
-	Notice   *schemas.Error            `json:"notice,omitempty"`
-	Tell     map[string]string         `json:"tell,omitempty"`
-	Token    string                    `json:"token"`
-	Verbose  bool                      `json:"verbose,omitempty"`
-	Failures int                       `json:"failures,omitempty"`
-	Bound    *bound                    `json:"bound,omitempty"`
-	Held     *Identity                 `json:"held,omitempty"`
-	Bringer  *bringer                  `json:"bringer,omitempty"`
-	Format   int                       `json:"format,omitempty"`
+	Facts       []Fact                    `json:"facts,omitempty"`
+	Inputs      map[string]string         `json:"inputs,omitempty"`
+	Replies     map[string]map[string]any `json:"replies,omitempty"`
+	Subject     Subject                   `json:"subject,omitzero"`
+	Auth        *Authentication           `json:"auth,omitempty"`
+	NodeState   json.RawMessage           `json:"keep,omitempty"`
+	Ask         *Ask                      `json:"ask,omitempty"`
+	Notice      *schemas.Error            `json:"notice,omitempty"`
+	Data        map[string]string         `json:"tell,omitempty"`
+	Token       string                    `json:"token"`
+	Verbose     bool                      `json:"verbose,omitempty"`
+	Failures    int                       `json:"failures,omitempty"`
+	AuthRequest *authBinding              `json:"bound,omitempty"`
+	Identity    *Identity                 `json:"held,omitempty"`
+	Owner       *runOwner                 `json:"bringer,omitempty"`
+	Format      int                       `json:"format,omitempty"`
 }
 
 // stateFormat is the newest format of a state. In 0 the methods and the class of an
@@ -49,10 +49,10 @@ type run struct {
 	now     time.Time
 	secrets map[string]string // secret inputs of this step
 
-	stored  bool // the draft is among the changes
-	changes []schemas.Change
-	result  *Result
-	failure *schemas.Error
+	draftStored bool // the draft is among the changes
+	changes     []schemas.Change
+	result      *Result
+	failure     *schemas.Error
 }
 
 // newRun is a run that stands before the entry.
@@ -78,19 +78,19 @@ func loadRun(rec *schemas.Run, g *Graph, app *schemas.Application, now time.Time
 		return nil, fmt.Errorf("run %s stands at node %q, which asked nothing", rec.Digest(), rec.Node)
 	}
 	r.facts = NewFacts(r.state.Facts...)
-	r.revalue()
+	r.revalueAssurance()
 	return r, nil
 }
 
-// revalue takes back what a run of an earlier release said that its user proved, and
+// revalueAssurance takes back what a run of an earlier release said that its user proved, and
 // did not.
-func (r *run) revalue() {
+func (r *run) revalueAssurance() {
 	auth := r.state.Auth
 	if r.state.Format >= stateFormat || auth == nil {
 		return
 	}
 	auth.ACR, auth.Methods = schemas.RevaluedAssurance(auth.ACR, auth.Methods)
-	for f, is := r.unfounded(); is; f, is = r.unfounded() {
+	for f, is := r.unfoundedFact(); is; f, is = r.unfoundedFact() {
 		delete(r.facts, f)
 	}
 }
@@ -99,8 +99,8 @@ func (r *run) revalue() {
 // are under way. Nobody can continue it, so it only takes up room.
 const overTTL = time.Minute
 
-// record is the run as it shall be kept, at its next revision.
-func (r *run) record(ttl time.Duration) (*schemas.Run, error) {
+// newRecord is the run as it shall be kept, at its next revision.
+func (r *run) newRecord(ttl time.Duration) (*schemas.Run, error) {
 	rec := r.rec
 	rec.Revision++
 	rec.UserID = r.state.Subject.UserID
@@ -113,7 +113,7 @@ func (r *run) record(ttl time.Duration) (*schemas.Run, error) {
 	}
 	kept := r.state
 	kept.Facts, kept.Format = r.facts.List(), stateFormat
-	if r.stored {
+	if r.draftStored {
 		kept.Subject.Draft = nil
 	}
 	var err error
@@ -121,12 +121,12 @@ func (r *run) record(ttl time.Duration) (*schemas.Run, error) {
 	return &rec, err
 }
 
-// committed are the changes of the step, with their precondition: what an
+// changesToCommit are the changes of the step, with their precondition: what an
 // authenticated run does rests on credentials that may be changed or removed at
 // any time. A run that failed does nothing that rests on them.
-func (r *run) committed() []schemas.Change {
+func (r *run) changesToCommit() []schemas.Change {
 	auth := r.state.Auth
-	draft := r.state.Subject.Draft != nil && !r.stored // nobody else knows the user yet
+	draft := r.state.Subject.Draft != nil && !r.draftStored // nobody else knows the user yet
 	if auth == nil || draft || r.rec.Status == schemas.Failed {
 		return r.changes
 	}
@@ -135,15 +135,15 @@ func (r *run) committed() []schemas.Change {
 	})
 }
 
-// visit is what the executor of the current node sees.
-func (r *run) visit(answer *Answer) *Visit {
+// newVisit is what the executor of the current node sees.
+func (r *run) newVisit(answer *Answer) *Visit {
 	v := &Visit{
 		ExecutionID: r.rec.ID, Revision: r.rec.Revision, FlowType: r.graph.flow.FlowType, Application: r.app,
-		Request: r.request, Now: r.now, Answer: answer, Keep: r.state.Keep,
+		Request: r.request, Now: r.now, Answer: answer, NodeState: r.state.NodeState,
 		Inputs: r.inputs(), Replies: r.state.Replies, Subject: r.state.Subject, Facts: r.facts, Pending: r.changes, Authentication: r.state.Auth,
-		Identity: r.state.Held,
+		Identity: r.state.Identity,
 	}
-	if b := r.state.Bound; b != nil {
+	if b := r.state.AuthRequest; b != nil {
 		v.AuthRequestID, v.Login, v.LoginHint = b.ID, b.Login, b.LoginHint
 	}
 	return v
@@ -167,14 +167,14 @@ func (r *run) inputs() map[string]string {
 	return inputs
 }
 
-// take notes what a decision says beside where to go.
-func (r *run) take(d *Decision) {
-	r.collect(d)
-	for k, v := range d.Tell {
-		if r.state.Tell == nil {
-			r.state.Tell = map[string]string{}
+// applyDecision notes what a decision says beside where to go.
+func (r *run) applyDecision(d *Decision) {
+	r.collectInputs(d)
+	for k, v := range d.Data {
+		if r.state.Data == nil {
+			r.state.Data = map[string]string{}
 		}
-		r.state.Tell[k] = v
+		r.state.Data[k] = v
 	}
 	if d.Notice != nil {
 		r.state.Notice = d.Notice
@@ -223,8 +223,8 @@ func (r *run) recordRefusal(err *schemas.Error) {
 	}}}
 }
 
-// collect sets and drops inputs. Secret ones never enter the state.
-func (r *run) collect(d *Decision) {
+// collectInputs sets and drops inputs. Secret ones never enter the state.
+func (r *run) collectInputs(d *Decision) {
 	for _, k := range d.Drop {
 		delete(r.state.Inputs, k)
 		delete(r.secrets, k)
@@ -247,33 +247,33 @@ func (r *run) collect(d *Decision) {
 // storeDraft puts the user that this run creates before what concerns it.
 func (r *run) storeDraft() {
 	draft := r.state.Subject.Draft
-	if draft == nil || r.stored {
+	if draft == nil || r.draftStored {
 		return
 	}
-	r.stored = true
+	r.draftStored = true
 	r.changes = append(r.changes, schemas.CreateUser{User: *draft}, schemas.RecordEvent{Event: schemas.Event{
 		ID: schemas.NewID(), At: r.now, Action: "user.created", UserID: draft.ID,
 		ApplicationID: r.rec.ApplicationID, ExecutionDigest: r.rec.Digest(), TraceID: r.request.TraceID,
 	}})
 }
 
-// leave takes the run along an edge, and makes sure that the decision keeps
+// followEdge takes the run along an edge, and makes sure that the decision keeps
 // what the outcome promises: the proofs rest on it.
-func (r *run) leave(e edge, d *Decision) error {
+func (r *run) followEdge(e edge, d *Decision) error {
 	node := r.graph.nodes[r.at].id
 	claimed := slices.Contains(e.Withdraws, r.state.Subject.Input) && !r.facts.Has(Own)
 	if e.NewSubject || claimed {
-		r.state.Subject, r.state.Auth, r.stored = Subject{}, nil, false
+		r.state.Subject, r.state.Auth, r.draftStored = Subject{}, nil, false
 	}
 	r.facts = r.facts.after(e.Outcome)
 	if d.Subject != nil {
 		r.state.Subject = *d.Subject
 	}
 	if d.Identity != nil {
-		r.state.Held = d.Identity
+		r.state.Identity = d.Identity
 	}
-	r.bring(d)
-	if err := r.prove(d); err != nil {
+	r.claimOwnership(d)
+	if err := r.recordAuthentication(d); err != nil {
 		return fmt.Errorf("node %q left by %q: %w", node, e.Name, err)
 	}
 	if r.facts.Has(User) && !r.state.Subject.Known() {
@@ -282,23 +282,23 @@ func (r *run) leave(e edge, d *Decision) error {
 	if r.facts.Has(Authenticated) != (r.state.Auth != nil) {
 		return fmt.Errorf("node %q left by %q: it promises authenticated=%v, and the run says otherwise", node, e.Name, r.facts.Has(Authenticated))
 	}
-	if r.facts.Has(Federated) && r.state.Held == nil {
+	if r.facts.Has(Federated) && r.state.Identity == nil {
 		return fmt.Errorf("node %q left by %q, which promises an identity, without one", node, e.Name)
 	}
-	if f, ok := r.unfounded(); ok {
+	if f, ok := r.unfoundedFact(); ok {
 		return fmt.Errorf("node %q left by %q, which promises %s, and the run has none", node, e.Name, factNames([]Fact{f}))
 	}
 	if err := r.keepReplies(d); err != nil {
 		return fmt.Errorf("node %q left by %q: %w", node, e.Name, err)
 	}
-	r.state.Keep, r.state.Ask = nil, nil
+	r.state.NodeState, r.state.Ask = nil, nil
 	r.at = e.target
 	return nil
 }
 
-// unfounded returns a fact that is not true of how the run's user authenticated.
+// unfoundedFact returns a fact that is not true of how the run's user authenticated.
 // What flows guarantee rests on these.
-func (r *run) unfounded() (Fact, bool) {
+func (r *run) unfoundedFact() (Fact, bool) {
 	auth := r.state.Auth
 	if auth == nil {
 		auth = &Authentication{}
@@ -314,8 +314,8 @@ func (r *run) unfounded() (Fact, bool) {
 	return "", false
 }
 
-// prove notes what the decision says of how the subject authenticated.
-func (r *run) prove(d *Decision) error {
+// recordAuthentication notes what the decision says of how the subject authenticated.
+func (r *run) recordAuthentication(d *Decision) error {
 	if len(d.Methods) > 0 && len(d.Proofs) == 0 {
 		return errors.New("it authenticates, and does not say by which credential")
 	}
@@ -354,19 +354,19 @@ func (r *run) authenticate(d *Decision) {
 	r.state.Auth = auth
 }
 
-// ask notes the question the run now waits with.
-func (r *run) ask(d *Decision, token string) {
-	r.state.Ask, r.state.Keep, r.state.Token = d.Ask, d.Keep, token
-	r.pointOut()
+// askQuestion notes the question the run now waits with.
+func (r *run) askQuestion(d *Decision, token string) {
+	r.state.Ask, r.state.NodeState, r.state.Token = d.Ask, d.NodeState, token
+	r.addFieldErrors()
 	if d.Subject != nil {
 		r.state.Subject = *d.Subject
 	}
 	r.rec.Node = r.graph.nodes[r.at].id
 }
 
-// pointOut tells a notice about inputs that the question asks for at these
+// addFieldErrors tells a notice about inputs that the question asks for at these
 // inputs too: a name that is taken belongs beside the field it was typed in.
-func (r *run) pointOut() {
+func (r *run) addFieldErrors() {
 	ask := r.state.Ask
 	if r.state.Notice == nil {
 		return
@@ -384,21 +384,21 @@ func (r *run) complete(result *Result) {
 	r.rec.Status, r.result = schemas.Complete, result
 }
 
-// fail ends the run: nothing it decided in this step takes effect.
-func (r *run) fail(err *schemas.Error) {
+// failRun ends the run: nothing it decided in this step takes effect.
+func (r *run) failRun(err *schemas.Error) {
 	r.rec.Status, r.failure, r.changes, r.result = schemas.Failed, err, nil, nil
 }
 
-// refuse ends the run with an answer: of this step nothing else takes effect.
-func (r *run) refuse(to *Refusal) {
-	r.fail(to.Error)
+// refuseRequest ends the run with an answer: of this step nothing else takes effect.
+func (r *run) refuseRequest(to *Refusal) {
+	r.failRun(to.Error)
 	r.changes, r.result = to.Changes, &Result{RedirectURL: to.RedirectURL}
 }
 
-// step is the reply to the client.
-func (r *run) step() *schemas.Step {
+// newStep is the reply to the client.
+func (r *run) newStep() *schemas.Step {
 	s := &schemas.Step{ExecutionID: r.rec.ID, FlowStatus: r.rec.Status}
-	told := maps.Clone(r.state.Tell)
+	reported := maps.Clone(r.state.Data)
 	switch r.rec.Status {
 	case schemas.Complete:
 		s.Assertion, s.Data.RedirectURL = r.result.Assertion, r.result.RedirectURL
@@ -406,20 +406,20 @@ func (r *run) step() *schemas.Step {
 			s.SignedIn = r.state.Subject.UserID
 		}
 	case schemas.Failed:
-		s.Error, told = r.failure, nil
+		s.Error, reported = r.failure, nil
 		if r.result != nil {
 			s.Data.RedirectURL = r.result.RedirectURL
 		}
 	default:
-		r.question(s)
+		r.writeQuestion(s)
 		s.Error = r.state.Notice
-		if told == nil {
-			told = map[string]string{}
+		if reported == nil {
+			reported = map[string]string{}
 		}
-		maps.Copy(told, r.state.Ask.Data)
+		maps.Copy(reported, r.state.Ask.Data)
 	}
-	if len(told) > 0 {
-		s.Data.AdditionalData = told
+	if len(reported) > 0 {
+		s.Data.AdditionalData = reported
 	}
 	if s.Error != nil {
 		s.FailureReason = s.Error.Description.DefaultValue
@@ -427,8 +427,8 @@ func (r *run) step() *schemas.Step {
 	return s
 }
 
-// question writes what the run waits with.
-func (r *run) question(s *schemas.Step) {
+// writeQuestion writes what the run waits with.
+func (r *run) writeQuestion(s *schemas.Step) {
 	ask := r.state.Ask
 	s.Type = schemas.View
 	if ask.RedirectURL != "" {

@@ -16,7 +16,7 @@ type spy struct{ saw *map[string]string }
 
 func (s spy) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	*s.saw = maps.Clone(v.Inputs)
-	return engine.Leave("a"), nil
+	return engine.LeaveBy("a"), nil
 }
 
 // verifier is a spy that verifies the password.

@@ -3,7 +3,7 @@ package engine
 // Sessions
 //
 // A node may let a run go on as an earlier sign-in left it, and ask nothing
-// (Resumer). That sign-in was by another flow, so nothing in this one says what it
+// (SessionResumer). That sign-in was by another flow, so nothing in this one says what it
 // proved: only what the node demands of it does. If the node took less than the other
 // paths prove, these would protect nobody. Whoever stole a password would sign in by
 // it to an application that asks for no more, and come with that session to the one
@@ -32,16 +32,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Resumer is an Executor by one of whose outcomes a run goes on as an earlier sign-in
+// SessionResumer is an Executor by one of whose outcomes a run goes on as an earlier sign-in
 // of the user left it.
-type Resumer interface {
+type SessionResumer interface {
 	Executor
-	// Resumes returns the name of that outcome. It must establish the class that the
+	// ResumedOutcome returns the name of that outcome. It must establish the class that the
 	// node demands of the earlier sign-in.
-	Resumes() string
-	// Demanding returns the executor that demands the class too; or the same executor,
+	ResumedOutcome() string
+	// RequireClass returns the executor that demands the class too; or the same executor,
 	// if its configuration says which class will do.
-	Demanding(class string) Executor
+	RequireClass(class string) Executor
 }
 
 // resumptions lists the edges that rest on an earlier sign-in.
@@ -49,9 +49,9 @@ func (c *compiler) resumptions() []move {
 	var list []move
 	for i := range c.graph.nodes {
 		n := &c.graph.nodes[i]
-		if resumer, ok := n.exec.(Resumer); ok {
+		if resumer, ok := n.exec.(SessionResumer); ok {
 			for j, e := range n.edges {
-				if e.Name == resumer.Resumes() {
+				if e.Name == resumer.ResumedOutcome() {
 					list = append(list, move{i, j})
 				}
 			}
@@ -64,13 +64,13 @@ func (c *compiler) resumptions() []move {
 // only lives while a flow is checked.
 const resumed Fact = "resumed"
 
-// strongest is the class that satisfies every other.
-func strongest() string { return schemas.CombineACRs(schemas.ACRs()...) }
+// strongestClass is the class that satisfies every other.
+func strongestClass() string { return schemas.CombineACRs(schemas.ACRs()...) }
 
-// disregarding is the reading in which the given edges bring every class, and whatever
+// withoutEdges is the reading in which the given edges bring every class, and whatever
 // makes a later outcome prove more.
-func (c *compiler) disregarding(edges []move) reading {
-	everything := append(ACRFacts(strongest()), resumed)
+func (c *compiler) withoutEdges(edges []move) outcomeReading {
+	everything := append(ACRFacts(strongestClass()), resumed)
 	for _, given := range c.conditions() {
 		everything = append(everything, given...)
 	}
@@ -95,20 +95,20 @@ func (c *compiler) settleSessions() {
 	if slices.ContainsFunc(c.graph.nodes, func(n node) bool { return n.exec == nil }) {
 		return
 	}
-	c.elsewhere = c.proofElsewhere(c.disregarding(sessions))
+	c.externalProof = c.externalProofHint(c.withoutEdges(sessions))
 	for k, s := range sessions {
-		if _, weak := c.weakest(sessions, k); weak {
-			c.graph.nodes[s.node].demand(s.edge, c.elsewhere)
+		if _, weak := c.weakestCompletion(sessions, k); weak {
+			c.graph.nodes[s.node].demandClass(s.edge, c.externalProof)
 		}
 	}
-	c.products = nil // they are of the graph as it was
+	c.stateGraphs = nil // they are of the graph as it was
 }
 
-// demand has the node demand the class of an earlier sign-in, and the edge that rests
+// demandClass has the node demand the class of an earlier sign-in, and the edge that rests
 // on it establish what is then certain.
-func (n *node) demand(edge int, class string) {
-	n.exec = n.exec.(Resumer).Demanding(class)
-	shaper, ok := n.exec.(Shaper)
+func (n *node) demandClass(edge int, class string) {
+	n.exec = n.exec.(SessionResumer).RequireClass(class)
+	shaper, ok := n.exec.(OutcomeConfigurer)
 	if !ok {
 		return
 	}
@@ -119,19 +119,19 @@ func (n *node) demand(edge int, class string) {
 	}
 }
 
-// proofElsewhere is the class that every run that completes has proved, by a reading
+// externalProofHint is the class that every run that completes has proved, by a reading
 // of the graph; "" if there is none, or if no run completes that rests on no session.
 // It is exact, where Guarantees says no more than the analysis finds certain: a class
 // that was overlooked here would let in who proved less.
-func (c *compiler) proofElsewhere(read reading) string {
-	completions := c.completionsBy(read, c.certain(read))
+func (c *compiler) externalProofHint(read outcomeReading) string {
+	completions := c.completionsBy(read, c.certainFacts(read))
 	certain := certainOf(completions)
 	if certain == nil || certain.Has(resumed) {
 		return ""
 	}
 	var classes []string
-	for _, plain := range schemas.PlainACRs(strongest()) {
-		path, lacks := c.shortestLacking("elsewhere", read, completions, acrFact(plain))
+	for _, plain := range schemas.PlainACRs(strongestClass()) {
+		path, lacks := c.shortestPathWithout("elsewhere", read, completions, acrFact(plain))
 		if !lacks || path == nil { // not known to be lacking
 			classes = append(classes, plain)
 		}
@@ -144,12 +144,12 @@ func (c *compiler) proofElsewhere(read reading) string {
 func (c *compiler) checkSessions(waived map[*schemas.Waiver]bool) {
 	sessions := c.resumptions()
 	for k, s := range sessions {
-		path, weak := c.weakest(sessions, k)
+		path, weak := c.weakestCompletion(sessions, k)
 		if !weak {
 			continue
 		}
 		waiver := c.waiver(RuleSession, s.node)
-		if waiver == nil && c.full() {
+		if waiver == nil && c.isReportFull() {
 			continue
 		}
 		c.reportSession(s.node, path, waiver)
@@ -159,33 +159,33 @@ func (c *compiler) checkSessions(waived map[*schemas.Waiver]bool) {
 	}
 }
 
-// weakest returns the shortest run that completes with less than every other path
+// weakestCompletion returns the shortest run that completes with less than every other path
 // proves, and rests on session k alone. The run is nil if it would cost too much to
 // find.
-func (c *compiler) weakest(sessions []move, k int) (shortest []move, weak bool) {
+func (c *compiler) weakestCompletion(sessions []move, k int) (shortest []move, weak bool) {
 	others := slices.Delete(slices.Clone(sessions), k, k+1)
-	name, read := fmt.Sprint("without ", others), c.disregarding(others)
-	completions := c.completionsBy(read, c.certain(read))
-	for _, fact := range ACRFacts(c.elsewhere) {
-		if path, lacks := c.shortestLacking(name, read, completions, fact); lacks && (!weak || len(path) < len(shortest)) {
+	name, read := fmt.Sprint("without ", others), c.withoutEdges(others)
+	completions := c.completionsBy(read, c.certainFacts(read))
+	for _, fact := range ACRFacts(c.externalProof) {
+		if path, lacks := c.shortestPathWithout(name, read, completions, fact); lacks && (!weak || len(path) < len(shortest)) {
 			shortest, weak = path, true
 		}
 	}
 	return shortest, weak
 }
 
-// shortestLacking returns the shortest run that completes without the fact, by a
+// shortestPathWithout returns the shortest run that completes without the fact, by a
 // reading of the graph. The run is nil if it would cost too much to find.
-func (c *compiler) shortestLacking(name string, read reading, completions []completion, fact Fact) (shortest []move, lacks bool) {
+func (c *compiler) shortestPathWithout(name string, read outcomeReading, completions []completion, fact Fact) (shortest []move, lacks bool) {
 	for _, end := range completions {
 		if end.certain.Has(fact) {
 			continue
 		}
-		p := c.productBy(name, read, []Fact{fact})
+		p := c.stateGraphBy(name, read, []Fact{fact})
 		if p == nil {
 			return nil, true
 		}
-		if path, is := p.lacking(end.node, end.edge, []Fact{fact}); is && (!lacks || len(path) < len(shortest)) {
+		if path, is := p.pathWithout(end.node, end.edge, []Fact{fact}); is && (!lacks || len(path) < len(shortest)) {
 			shortest, lacks = path, true
 		}
 	}
@@ -198,9 +198,9 @@ func (c *compiler) reportSession(i int, path []move, waiver *schemas.Waiver) {
 		"%s accepts sessions that prove less than every other path through the flow does, which is the class %q: "+
 			"whoever can sign in to another application with less gets in here without being asked; "+
 			"remove `acr`, so that the node demands that class, or lead the outcome to a node that proves what is missing",
-		n.kind.Name, c.elsewhere)}
+		n.kind.Name, c.externalProof)}
 	if path != nil {
-		problem.Trace = c.trace(path, ACRFacts(c.elsewhere))
+		problem.Trace = c.trace(path, ACRFacts(c.externalProof))
 	}
 	if waiver != nil {
 		problem.Warning, problem.Message = true, problem.Message+" (waived: "+waiver.Reason+")"
@@ -228,8 +228,8 @@ func (g *Graph) Sessions() []SessionDemand {
 	var list []SessionDemand
 	for i := range g.nodes {
 		n := &g.nodes[i]
-		if resumer, ok := n.exec.(Resumer); ok {
-			e, _ := n.edge(resumer.Resumes())
+		if resumer, ok := n.exec.(SessionResumer); ok {
+			e, _ := n.edge(resumer.ResumedOutcome())
 			list = append(list, SessionDemand{n.id, e.Name, NewFacts(e.Establishes...).ACR()})
 		}
 	}

@@ -36,7 +36,7 @@ func TestAudit06RunsOfAnEarlierReleaseAreRevalued(t *testing.T) {
 	if r.facts.Has("acr.urn:postern:acr:mfa") || r.facts.Has("amr.hwk") || !r.facts.Has(Authenticated) || !r.facts.HasACR("phr") {
 		t.Errorf("facts %v", r.facts.List())
 	}
-	if f, is := r.unfounded(); is {
+	if f, is := r.unfoundedFact(); is {
 		t.Errorf("unfounded: %s", f)
 	}
 	if r := load(stateFormat); r.state.Auth.ACR != "phrh" {

@@ -9,23 +9,23 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// walk moves the run from node to node until it asks, completes or fails. The
+// advance moves the run from node to node until it asks, completes or fails. The
 // answer is for the node the run stands at; the nodes after it are arrived at.
-func (e *Engine) walk(ctx context.Context, r *run, answer *Answer) error {
+func (e *Engine) advance(ctx context.Context, r *run, answer *Answer) error {
 	if answer != nil {
 		r.state.Notice = nil
 	}
 	for range maxMoves {
-		if err := r.guard(); err != nil {
+		if err := r.checkNodeMayRun(); err != nil {
 			return err
 		}
 		n := &r.graph.nodes[r.at]
-		d, err := n.exec.Execute(ctx, r.visit(answer))
+		d, err := n.exec.Execute(ctx, r.newVisit(answer))
 		if err != nil {
 			return nodeError(n, err)
 		}
 		answer = nil
-		over, err := e.follow(r, n, d)
+		over, err := e.applyDecision(r, n, d)
 		if err != nil || over {
 			return err
 		}
@@ -33,24 +33,24 @@ func (e *Engine) walk(ctx context.Context, r *run, answer *Answer) error {
 	return fmt.Errorf("run %s passed %d nodes without asking", r.rec.Digest(), maxMoves)
 }
 
-// follow does what a decision says and reports whether the step is over.
-func (e *Engine) follow(r *run, n *node, d *Decision) (bool, error) {
-	r.take(d)
+// applyDecision does what a decision says and reports whether the step is over.
+func (e *Engine) applyDecision(r *run, n *node, d *Decision) (bool, error) {
+	r.applyDecision(d)
 	if d.Failed && r.state.Failures >= e.MaxFailures {
-		r.fail(schemas.Errorf(schemas.Invalid, schemas.CodeTooManyAttempts, "%d attempts have failed; start again", r.state.Failures))
+		r.failRun(schemas.Errorf(schemas.Invalid, schemas.CodeTooManyAttempts, "%d attempts have failed; start again", r.state.Failures))
 		r.changes = append(r.changes, r.failedAttempt(d)) // the last one is no less to be known
 		return true, nil
 	}
 	switch {
 	case d.Fail != nil:
-		r.fail(d.Fail)
+		r.failRun(d.Fail)
 		return true, nil
 	case d.Refuse != nil:
 		e.observe(r, d.Outcome)
-		r.refuse(d.Refuse)
+		r.refuseRequest(d.Refuse)
 		return true, nil
 	case d.Ask != nil:
-		r.ask(d, e.newToken())
+		r.askQuestion(d, e.newToken())
 		return true, nil
 	case n.kind.Terminal:
 		if d.Result == nil {
@@ -65,7 +65,7 @@ func (e *Engine) follow(r *run, n *node, d *Decision) (bool, error) {
 		return true, fmt.Errorf("node %q left by %q, which is none of its outcomes", n.id, d.Outcome)
 	}
 	e.observe(r, edge.Name)
-	if err := r.leave(edge, d); err != nil {
+	if err := r.followEdge(edge, d); err != nil {
 		return true, err
 	}
 	if r.at == endNode {
@@ -81,8 +81,8 @@ func (e *Engine) observe(r *run, outcome string) {
 	}
 }
 
-// guard makes sure once more that the node may run: see prove.go.
-func (r *run) guard() error {
+// checkNodeMayRun makes sure once more that the node may run: see prove.go.
+func (r *run) checkNodeMayRun() error {
 	n := &r.graph.nodes[r.at]
 	for _, need := range n.needs {
 		if !r.facts.HasAny(need.AnyOf) {
@@ -124,10 +124,10 @@ func (r *run) answerAtOnce(inputs map[string]string) *Answer {
 	return answer
 }
 
-// accept makes sure that an action and inputs are an answer to the run's
+// acceptAnswer makes sure that an action and inputs are an answer to the run's
 // question. It may leave the action out if the question says so, or if it
 // brings inputs and there is but one action: an empty request never answers.
-func (r *run) accept(action string, inputs map[string]string) (*Answer, error) {
+func (r *run) acceptAnswer(action string, inputs map[string]string) (*Answer, error) {
 	ask := r.state.Ask
 	answer := &Answer{Action: action, Inputs: inputs}
 	if action == "" {

@@ -12,7 +12,7 @@ import (
 func (c *compiler) trace(path []move, lacking []Fact) schemas.Trace {
 	about := NewFacts(lacking...)
 	var trace schemas.Trace
-	held := c.required()
+	held := c.entryFacts()
 	for i, m := range path {
 		n := &c.graph.nodes[m.node]
 		if m.edge < 0 {
@@ -20,11 +20,11 @@ func (c *compiler) trace(path []move, lacking []Fact) schemas.Trace {
 		}
 		o := n.edges[m.edge].Outcome
 		if n.exec == nil {
-			o = n.likely(o.Name)
+			o = n.bestOutcome(o.Name)
 		}
 		after := held.after(o)
 		trace = append(trace, schemas.TraceStep{
-			Node: n.id, Outcome: n.edges[m.edge].Name, Path: c.edgePath(m.node, m.edge), Note: note(held, after, o, about),
+			Node: n.id, Outcome: n.edges[m.edge].Name, Path: c.edgePath(m.node, m.edge), Note: describeChange(held, after, o, about),
 		})
 		held = after
 		if i == len(path)-1 {
@@ -40,11 +40,11 @@ func (c *compiler) edgePath(i, edge int) string {
 	if e.retry || c.inner[i] != nil {
 		return c.nodePath(i, "")
 	}
-	return c.wayPath(i, e.Name)
+	return c.waitPathOf(i, e.Name)
 }
 
-// note says what a run gains and loses by an outcome.
-func note(before, after Facts, o Outcome, about Facts) string {
+// describeChange says what a run gains and loses by an outcome.
+func describeChange(before, after Facts, o Outcome, about Facts) string {
 	var words []string
 	gained := func(f Fact) bool { return after.Has(f) && !before.Has(f) }
 	lost := func(f Fact) bool { return before.Has(f) && !after.Has(f) }

@@ -20,9 +20,9 @@ type Visit struct {
 
 	// Answer is the client's answer to the node's last question; nil on arrival.
 	Answer *Answer
-	// Keep is what the node kept when it asked; nil on arrival. No other node
+	// NodeState is what the node kept when it asked; nil on arrival. No other node
 	// ever sees it, and no client.
-	Keep json.RawMessage
+	NodeState json.RawMessage
 
 	// Inputs are the values collected so far. A secret one (a password, a one-time
 	// code) is among them only in the step that brought it, and only for the
@@ -135,8 +135,8 @@ type Decision struct {
 	// Outcome may name the way out that leads there.
 	Refuse *Refusal
 
-	// Keep is kept for the node until its question is answered.
-	Keep json.RawMessage
+	// NodeState is kept for the node until its question is answered.
+	NodeState json.RawMessage
 	// Notice tells the client what went wrong; it travels with the next
 	// question, whichever node asks it.
 	Notice *schemas.Error
@@ -166,8 +166,8 @@ type Decision struct {
 	Drop []string
 	// Replies are kept, by their names, for outcomes that establish their facts.
 	Replies map[string]map[string]any
-	// Tell is added to additionalData of this and every later reply of the run.
-	Tell map[string]string
+	// Data is added to additionalData of this and every later reply of the run.
+	Data map[string]string
 	// Changes are applied in the transaction that commits the step.
 	Changes []schemas.Change
 }
@@ -198,5 +198,5 @@ type Refusal struct {
 	Changes     []schemas.Change
 }
 
-// Leave decides to leave by an outcome.
-func Leave(outcome string) *Decision { return &Decision{Outcome: outcome} }
+// LeaveBy decides to leave by an outcome.
+func LeaveBy(outcome string) *Decision { return &Decision{Outcome: outcome} }

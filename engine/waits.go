@@ -16,35 +16,35 @@ import "strings"
 // maxWaits is how often a step may wait for another service.
 const maxWaits = 3
 
-// Waiter is an Executor that may wait for another service whenever it is executed:
+// SlowNode is an Executor that may wait for another service whenever it is executed:
 // for 15 seconds at most, and a failure to answer is no error of the step.
-type Waiter interface {
+type SlowNode interface {
 	Waits() bool
 }
 
 // waits reports whether node i waits for another service.
 func (c *compiler) waits(i int) bool {
-	w, ok := c.graph.nodes[i].exec.(Waiter)
+	w, ok := c.graph.nodes[i].exec.(SlowNode)
 	return ok && w.Waits()
 }
 
 // checkWaits finds steps that wait too often. Telling of one way is enough to mend.
 func (c *compiler) checkWaits() {
-	w := waitWalk{c: c}
+	w := waitSearch{c: c}
 	for layer := range w.seen {
-		w.seen[layer], w.ways[layer] = make([]bool, len(c.graph.nodes)), make([]*way, len(c.graph.nodes))
+		w.seen[layer], w.ways[layer] = make([]bool, len(c.graph.nodes)), make([]*waitPath, len(c.graph.nodes))
 	}
-	if c.reportWaits(w.arrive(0, starting)) {
+	if c.reportWaits(w.longestOnArrival(0, starting)) {
 		return
 	}
 	for i, n := range c.graph.nodes {
-		if n.exec != nil && n.kind.Asks && c.reportWaits(w.answered(i)) {
+		if n.exec != nil && n.kind.Asks && c.reportWaits(w.longestAfterAnswer(i)) {
 			return
 		}
 	}
 }
 
-func (c *compiler) reportWaits(longest *way) bool {
+func (c *compiler) reportWaits(longest *waitPath) bool {
 	if longest == nil || longest.length <= maxWaits {
 		return false
 	}
@@ -54,75 +54,77 @@ func (c *compiler) reportWaits(longest *way) bool {
 		last = longest.node
 		ids = append(ids, c.graph.nodes[last].id)
 	}
-	c.report(RuleCircle, last, "use", "without asking the client anything, a step may wait for other services %d times (%s); at most %d are allowed: "+
+	c.report(RuleCycle, last, "use", "without asking the client anything, a step may wait for other services %d times (%s); at most %d are allowed: "+
 		"ask for more with one request, or put a prompt between", len(ids), strings.Join(ids, " → "), maxWaits)
 	return true
 }
 
-// way is the nodes that wait, in the order in which a step comes to them; nil for none.
-type way struct {
+// waitPath is the nodes that wait, in the order in which a step comes to them; nil for none.
+type waitPath struct {
 	node, length int
-	rest         *way
+	rest         *waitPath
 }
 
 // Whether a step may still pass a question on its way.
 const (
 	starting = iota
-	underWay
+	statusUnderWay
 )
 
-// waitWalk finds the longest ways from every node, depth first.
-type waitWalk struct {
+// waitSearch finds the longest ways from every node, depth first.
+type waitSearch struct {
 	c    *compiler
-	seen [2][]bool // by starting or underWay; a circle has its own finding
-	ways [2][]*way
+	seen [2][]bool // by starting or statusUnderWay; a circle has its own finding
+	ways [2][]*waitPath
 }
 
-// arrive returns the longest way of a step that comes to node i.
-func (w *waitWalk) arrive(i, layer int) *way {
+// longestOnArrival returns the longest way of a step that comes to node i.
+func (w *waitSearch) longestOnArrival(i, layer int) *waitPath {
 	if w.seen[layer][i] {
 		return w.ways[layer][i]
 	}
 	w.seen[layer][i] = true
 	n := w.c.graph.nodes[i]
-	var longest *way
+	var longest *waitPath
 	switch {
 	case n.exec == nil:
 		return nil
 	case !n.kind.Asks:
-		longest = w.onward(i, layer)
+		longest = w.longestFromNext(i, layer)
 	case layer == starting && !w.c.waits(i):
-		longest = w.onward(i, underWay)
+		longest = w.longestFromNext(i, statusUnderWay)
 	}
-	w.ways[layer][i] = w.plus(i, longest)
+	w.ways[layer][i] = w.prepend(i, longest)
 	return w.ways[layer][i]
 }
 
-// answered returns the longest way of a step that begins with an answer to node i.
-func (w *waitWalk) answered(i int) *way { return w.plus(i, w.onward(i, underWay)) }
+// longestAfterAnswer returns the longest way of a step that begins with an answer to node i.
+func (w *waitSearch) longestAfterAnswer(i int) *waitPath {
+	return w.prepend(i, w.longestFromNext(i, statusUnderWay))
+}
 
-// onward returns the longest way from where node i leads to. If it leads to itself it
+// longestFromNext returns the longest way from where node i leads to. If it leads to itself it
 // has said already what the other service said.
-func (w *waitWalk) onward(i, layer int) *way {
-	var longest *way
+func (w *waitSearch) longestFromNext(i, layer int) *waitPath {
+	var longest *waitPath
 	for _, e := range w.c.graph.nodes[i].edges {
 		if e.target < 0 || e.target == i {
 			continue
 		}
-		if other := w.arrive(e.target, layer); other != nil && (longest == nil || other.length > longest.length) {
+		if other := w.longestOnArrival(e.target, layer); other != nil && (longest == nil || other.length > longest.length) {
 			longest = other
 		}
 	}
 	return longest
 }
 
-// plus puts node i before a way, if it waits.
-func (w *waitWalk) plus(i int, rest *way) *way {
+// prepend puts node i before a way, if it waits.
+func (w *waitSearch) prepend(i int, rest *waitPath) *waitPath {
 	switch {
 	case !w.c.waits(i):
 		return rest
 	case rest == nil:
-		return &way{i, 1, nil}
+		return &waitPath{i, 1, nil}
 	}
-	return &way{i, rest.length + 1, rest}
+	return &waitPath{i, rest.length + 1, rest}
 }

@@ -50,7 +50,7 @@ func (c *Catalogue) Active(ctx context.Context, flowID string) (*engine.Graph, e
 
 // Graph returns the graph of one version of a flow.
 func (c *Catalogue) Graph(ctx context.Context, flowID string, number int) (*engine.Graph, error) {
-	if g := c.known(version{flowID, number}); g != nil {
+	if g := c.cachedGraph(version{flowID, number}); g != nil {
 		return g, nil
 	}
 	f, err := c.source.FlowVersion(ctx, flowID, number)
@@ -60,7 +60,7 @@ func (c *Catalogue) Graph(ctx context.Context, flowID string, number int) (*engi
 	return c.compile(f)
 }
 
-func (c *Catalogue) known(v version) *engine.Graph {
+func (c *Catalogue) cachedGraph(v version) *engine.Graph {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.graphs[v]

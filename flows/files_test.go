@@ -41,8 +41,8 @@ func TestScenariosOf(t *testing.T) {
 
 func TestFlowOf(t *testing.T) {
 	tests := []struct {
-		name, scenarios, beside string
-		want, wantErr           string
+		name, scenarios, folderSubflows string
+		want, wantErr                   string
 	}{
 		{"YAML", "a_test.yaml", "a.yaml b.yaml", "a.yaml", ""},
 		{"another ending", "a_test.yml", "a.yaml", "a.yaml", ""},
@@ -55,7 +55,7 @@ func TestFlowOf(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			for name := range strings.FieldsSeq(tt.beside) {
+			for name := range strings.FieldsSeq(tt.folderSubflows) {
 				if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 					t.Fatal(err)
 				}

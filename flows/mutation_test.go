@@ -29,7 +29,7 @@ func goodFlows(t testing.TB) []*schemas.Flow {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, _, problems := engine.CheckUsing(text, true, nodes.Kinds(nodes.Deps{}), flows.NewShelf().Of(path))
+			f, _, problems := engine.CheckUsing(text, true, nodes.Kinds(nodes.Deps{}), flows.NewSubflowResolver().ForFile(path))
 			if f == nil {
 				t.Fatal(path, problems)
 			}
@@ -101,7 +101,7 @@ func (n *tally) compareLost(t testing.TB, what string, lost bool, g *engine.Grap
 	}
 }
 
-// Of good flows with a mistake in them, every one that lets somebody in
+// ForFile good flows with a mistake in them, every one that lets somebody in
 // unauthenticated, or adds a credential to somebody else's account, is refused.
 // What is dangerous the oracle says, which tries it.
 func TestMutants(t *testing.T) {

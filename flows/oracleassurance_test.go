@@ -13,18 +13,20 @@ import (
 // What a sign-in is worth the oracle tells from the methods that the adversary used.
 // It shares no order of classes with the server.
 
-// worth is how much was proved, and whether a passkey was part of it.
-type worth struct {
+// assurance is how much was proved, and whether a passkey was part of it.
+type assurance struct {
 	factors   int // 0 the word of others, 1 a recovery code, 2 a code, 3 one strong factor, 4 two
 	resistant int // 1: a passkey, 2: one that is attested
 }
 
-func (w worth) covers(v worth) bool { return w.factors >= v.factors && w.resistant >= v.resistant }
+func (w assurance) covers(v assurance) bool {
+	return w.factors >= v.factors && w.resistant >= v.resistant
+}
 
 // classes are what the names of classes mean to the oracle.
-func classes() map[string]worth {
+func classes() map[string]assurance {
 	const own = "urn:postern:acr:"
-	return map[string]worth{
+	return map[string]assurance{
 		"": {}, own + "vouched": {}, own + "recovery": {1, 0}, own + "otp": {2, 0}, own + "password": {3, 0}, own + "mfa": {4, 0},
 		"phr": {3, 1}, "phrh": {3, 2}, own + "mfa-phr": {4, 1}, own + "mfa-phrh": {4, 2},
 	}
@@ -32,7 +34,7 @@ func classes() map[string]worth {
 
 // worthOf is what methods are worth: a passkey that did not verify its user is held,
 // and no more than that.
-func worthOf(methods []string) (w worth) {
+func worthOf(methods []string) (w assurance) {
 	used := func(method string) bool { return slices.Contains(methods, method) }
 	for factors, method := range []string{"email", "recovery", "otp", "pwd"} {
 		if used(method) {
@@ -40,7 +42,7 @@ func worthOf(methods []string) (w worth) {
 		}
 	}
 	if used("pop") {
-		w = worth{3, 1}
+		w = assurance{3, 1}
 	}
 	if used("user") || used("pwd") && (used("pop") || used("otp") || used("recovery")) {
 		w.factors = 4
@@ -51,15 +53,15 @@ func worthOf(methods []string) (w worth) {
 // promise is what every run that completes is to have proved, and what nodes demand of
 // sessions.
 type promise struct {
-	least    worth
+	least    assurance
 	methods  []string
-	sessions map[string]worth // by node
+	sessions map[string]assurance // by node
 }
 
 // promised reads what the analysis says of a flow.
 func promised(g *engine.Graph) *promise {
 	guarantees := g.Guarantees()
-	p := &promise{least: classes()[guarantees.ACR], methods: guarantees.AMR, sessions: map[string]worth{}}
+	p := &promise{least: classes()[guarantees.ACR], methods: guarantees.AMR, sessions: map[string]assurance{}}
 	for _, s := range g.Sessions() {
 		p.sessions[strings.ReplaceAll(s.Node, ".", "-")] = classes()[s.ACR] // see flat
 	}

@@ -38,13 +38,13 @@ func Schema(kinds engine.Kinds) (json.RawMessage, error) {
 	use := node["properties"].(map[string]any)["use"].(map[string]any)
 	use["oneOf"] = docs
 	node["allOf"] = rules
-	unsuggested(flow)
+	hideServerMembers(flow)
 	return json.Marshal(flow)
 }
 
-// unsuggested keeps editors from offering the members that the server alone sets,
+// hideServerMembers keeps editors from offering the members that the server alone sets,
 // by a keyword that the language servers for YAML and JSON know.
-func unsuggested(flow map[string]any) {
+func hideServerMembers(flow map[string]any) {
 	members, _ := member(flow, "properties")
 	for _, m := range members {
 		if m, ok := m.(map[string]any); ok && m["readOnly"] == true {

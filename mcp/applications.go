@@ -11,24 +11,24 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// mostListed is how many applications are listed, as that tool has no pages.
-const mostListed = 1000
+// maxListed is how many applications are listed, as that tool has no pages.
+const maxListed = 1000
 
 func (s *Server) applicationTools() []tool {
 	application := shapeOf(schemas.ApplicationSchema().Raw())
 	whole := application.outline("id", "name")
 	return []tool{
-		taking(tool{
+		typedCall(tool{
 			name: "service_list_applications", title: "List applications",
 			description: "Lists the applications, oldest first: what each is called and the ids by which it is got. Get one for all of its details.",
 			input:       object(map[string]any{}), output: listOf("applications", application.of(summaryMembers()...).outline("id", "name")),
 		}, s.listApplications),
-		taking(tool{
+		typedCall(tool{
 			name: "service_get_application_by_id", title: "Get an application by its id",
 			description: "Returns all details of an application, but for its client secret, which is never shown again. service_update_application takes what this answers.",
 			input:       object(map[string]any{"id": text("The id of the application: a UUID.")}, "id"), output: whole,
 		}, s.applicationByID),
-		taking(tool{
+		typedCall(tool{
 			name: "service_get_application_by_client_id", title: "Get an application by its client id",
 			description: "Returns all details of the application that is the OAuth client with the id, but for its client secret. service_update_application takes what this answers.",
 			input:       object(map[string]any{"client_id": text("The OAuth client id.")}, "client_id"), output: whole,
@@ -37,15 +37,15 @@ func (s *Server) applicationTools() []tool {
 			name: "service_create_application", title: "Create an application", effect: adds,
 			description: "Makes an application, and an OAuth client if it has inboundAuthConfig. Only name is required; what is left out gets its default. The answer has the clientId and, where the client has one, the clientSecret, which is shown in this answer and never again. service_get_application_templates has one to begin with for each type.",
 			input:       application.with(map[string]any{"dry_run": dryRun()}, "name"), output: whole,
-			call: writes(map[string]any{"dry_run": dryRun()}, s.createApplication),
+			call: writeCall(map[string]any{"dry_run": dryRun()}, s.createApplication),
 		},
 		{
 			name: "service_update_application", title: "Replace an application", effect: replaces,
 			description: "Puts the application given in the place of the one with its id. It is replaced as a whole: what is left out is gone, or goes back to its default. So get it first, change what you mean to, and send all of it. A client secret that is left out stays as it is.",
 			input:       application.with(map[string]any{"dry_run": dryRun()}, "id", "name"), output: whole,
-			call: writes(map[string]any{"id": text("The id of the application."), "dry_run": dryRun()}, s.replaceApplication, "id"),
+			call: writeCall(map[string]any{"id": text("The id of the application."), "dry_run": dryRun()}, s.replaceApplication, "id"),
 		},
-		taking(tool{
+		typedCall(tool{
 			name: "service_get_application_templates", title: "Get templates of applications",
 			description: "Returns the least an OAuth application needs, for each type: SPA (in a browser), MOBILE (on a device), SERVER (with a server that keeps a secret) and M2M (a program without people). Put in what stands in angle brackets, and give the template to service_create_application.",
 			input:       object(map[string]any{}), output: templatesShape(application),
@@ -53,8 +53,8 @@ func (s *Server) applicationTools() []tool {
 	}
 }
 
-// summary is an application in a list.
-type summary struct {
+// applicationSummary is an application in a list.
+type applicationSummary struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
 	Type        string `json:"type,omitempty"`
@@ -68,21 +68,21 @@ func summaryMembers() []string {
 }
 
 type applicationList struct {
-	Total        int       `json:"total_count"`
-	Applications []summary `json:"applications"`
+	Total        int                  `json:"total_count"`
+	Applications []applicationSummary `json:"applications"`
 }
 
-func (s *Server) listApplications(ctx context.Context, c directory.Call, _ *struct{}) (*answer, error) {
-	page, err := s.Directory.Applications.List(ctx, c, directory.Query{Limit: mostListed})
+func (s *Server) listApplications(ctx context.Context, c directory.Call, _ *struct{}) (*toolAnswer, error) {
+	page, err := s.Directory.Applications.List(ctx, c, directory.Query{Limit: maxListed})
 	if err != nil {
 		return nil, err
 	}
-	list := applicationList{Total: page.Total, Applications: make([]summary, 0, len(page.Items))}
+	list := applicationList{Total: page.Total, Applications: make([]applicationSummary, 0, len(page.Items))}
 	for _, item := range page.Items {
 		a := item.Value.(*schemas.Application)
-		list.Applications = append(list.Applications, summary{a.ID, a.Name, a.Type, a.Description, a.URL, a.ClientID})
+		list.Applications = append(list.Applications, applicationSummary{a.ID, a.Name, a.Type, a.Description, a.URL, a.ClientID})
 	}
-	result := &answer{value: list}
+	result := &toolAnswer{value: list}
 	if page.Total > len(list.Applications) {
 		result.notes = append(result.notes, fmt.Sprintf("Only the oldest %d of %d are listed. Get others by their id or client id.", len(list.Applications), page.Total))
 	}
@@ -93,19 +93,19 @@ type byID struct {
 	ID string `json:"id"`
 }
 
-func (s *Server) applicationByID(ctx context.Context, c directory.Call, in *byID) (*answer, error) {
+func (s *Server) applicationByID(ctx context.Context, c directory.Call, in *byID) (*toolAnswer, error) {
 	item, err := s.Directory.Applications.Get(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &answer{value: item.Value}, nil
+	return &toolAnswer{value: item.Value}, nil
 }
 
 type byClientID struct {
 	ClientID string `json:"client_id"`
 }
 
-func (s *Server) applicationByClientID(ctx context.Context, c directory.Call, in *byClientID) (*answer, error) {
+func (s *Server) applicationByClientID(ctx context.Context, c directory.Call, in *byClientID) (*toolAnswer, error) {
 	page, err := s.Directory.Applications.List(ctx, c, directory.Query{Limit: 1, Filter: "clientId", Value: in.ClientID})
 	if err != nil {
 		return nil, err
@@ -113,14 +113,14 @@ func (s *Server) applicationByClientID(ctx context.Context, c directory.Call, in
 	if len(page.Items) == 0 {
 		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "there is no application with the client id %.64q", in.ClientID)
 	}
-	return &answer{value: page.Items[0].Value}, nil
+	return &toolAnswer{value: page.Items[0].Value}, nil
 }
 
-func (s *Server) createApplication(ctx context.Context, c directory.Call, w *writing) (*directory.Item, error) {
+func (s *Server) createApplication(ctx context.Context, c directory.Call, w *writeArguments) (*directory.Item, error) {
 	return s.Directory.Applications.Create(ctx, c, w.document)
 }
 
-func (s *Server) replaceApplication(ctx context.Context, c directory.Call, w *writing) (*directory.Item, error) {
+func (s *Server) replaceApplication(ctx context.Context, c directory.Call, w *writeArguments) (*directory.Item, error) {
 	return s.Directory.Applications.Replace(ctx, c, w.how.ID, "", w.document)
 }
 
@@ -139,6 +139,6 @@ func templatesShape(application shape) shape {
 }
 
 // getTemplates answers with the templates as they are written.
-func getTemplates(context.Context, directory.Call, *struct{}) (*answer, error) {
-	return &answer{value: json.RawMessage(templates)}, nil
+func getTemplates(context.Context, directory.Call, *struct{}) (*toolAnswer, error) {
+	return &toolAnswer{value: json.RawMessage(templates)}, nil
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// taking is the call of a tool whose arguments have a Go type. They are checked
+// typedCall is the call of a tool whose arguments have a Go type. They are checked
 // by the schema that the tool publishes.
-func taking[In any](t tool, do func(ctx context.Context, c directory.Call, in *In) (*answer, error)) tool {
+func typedCall[In any](t tool, do func(ctx context.Context, c directory.Call, in *In) (*toolAnswer, error)) tool {
 	schema := t.input.schema(t.name)
-	t.call = func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error) {
+	t.call = func(ctx context.Context, c directory.Call, args *schemas.Document) (*toolAnswer, error) {
 		in := new(In)
 		if problems := args.Decode(schema, in); len(problems) > 0 {
 			return nil, errArguments(problems)
@@ -23,29 +23,29 @@ func taking[In any](t tool, do func(ctx context.Context, c directory.Call, in *I
 	return t
 }
 
-// writing are the arguments of a tool that writes: what is to be written, and
+// writeArguments are the arguments of a tool that writes: what is to be written, and
 // what says how.
-type writing struct {
+type writeArguments struct {
 	document *schemas.Document // of the application or flow
 	members  map[string]json.RawMessage
-	how      how
+	how      writeOptions
 }
 
-// how are the parameters of a write. All but the id are no part of what is
+// writeOptions are the parameters of a write. All but the id are no part of what is
 // written.
-type how struct {
+type writeOptions struct {
 	ID              string `json:"id"`
 	DryRun          bool   `json:"dry_run"`
 	ExpectedVersion int    `json:"expected_version"`
 }
 
-// splitting returns what splits the arguments of a tool that writes. Only the
+// splitArguments returns what splits the arguments of a tool that writes. Only the
 // parameters are checked by it: what is written, the directory judges, which
 // knows all the rules. Those that are needed say what is to be written.
-func splitting(parameters map[string]any, needed ...string) func(args *schemas.Document) (*writing, error) {
+func splitArguments(parameters map[string]any, needed ...string) func(args *schemas.Document) (*writeArguments, error) {
 	schema := object(parameters, needed...).schema("parameters")
-	return func(args *schemas.Document) (*writing, error) {
-		w := &writing{members: map[string]json.RawMessage{}}
+	return func(args *schemas.Document) (*writeArguments, error) {
+		w := &writeArguments{members: map[string]json.RawMessage{}}
 		if err := json.Unmarshal(args.JSON(), &w.members); err != nil {
 			return nil, errArguments([]schemas.Problem{{Message: "expected an object"}})
 		}
@@ -71,7 +71,7 @@ func splitting(parameters map[string]any, needed ...string) func(args *schemas.D
 }
 
 // completed is the document with what is missing in it.
-func (w *writing) completed(missing map[string]any) (*schemas.Document, error) {
+func (w *writeArguments) completed(missing map[string]any) (*schemas.Document, error) {
 	members := maps.Clone(w.members)
 	for name, value := range missing {
 		if _, there := members[name]; there {

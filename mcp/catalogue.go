@@ -32,7 +32,7 @@ type kindEntry struct {
 type needEntry struct {
 	AnyOf []engine.Fact `json:"anyOf"`
 	Why   string        `json:"why,omitempty"`
-	Mend  string        `json:"mend,omitempty"`
+	Fix   string        `json:"mend,omitempty"`
 }
 
 // outcomeEntry is a way out, and what is certain afterwards.
@@ -76,7 +76,7 @@ func entryOf(k *engine.Kind) kindEntry {
 		e.With = k.With.Raw()
 	}
 	for _, n := range k.Needs {
-		e.Needs = append(e.Needs, needEntry{n.AnyOf, n.Why, n.Mend})
+		e.Needs = append(e.Needs, needEntry{n.AnyOf, n.Why, n.Fix})
 	}
 	for _, o := range k.Outcomes {
 		e.Outcomes = append(e.Outcomes, outcomeEntry{o.Name, o.Doc, o.Optional, o.Establishes, o.EstablishesGiven, o.NewSubject})

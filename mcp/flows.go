@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// mostFlows is how many flows a part of the list has at most.
-const mostFlows = 100
+// maxFlows is how many flows a part of the list has at most.
+const maxFlows = 100
 
 func (s *Server) flowTools() []tool {
 	raw, err := flows.Schema(s.Kinds)
@@ -22,26 +22,26 @@ func (s *Server) flowTools() []tool {
 	whole := flow.outline("id", "handle", "name", "flowType", "nodes")
 	kind := map[string]any{"type": "string", "enum": schemas.FlowTypeNames()}
 	return []tool{
-		taking(tool{
+		typedCall(tool{
 			name: "service_list_flows", title: "List flows",
 			description: "Lists the flows, oldest first, without their nodes. Get one for its definition.",
 			input: object(map[string]any{
-				"limit":     map[string]any{"type": "integer", "minimum": 1, "maximum": mostFlows, "default": 30, "description": "How many are listed at most."},
+				"limit":     map[string]any{"type": "integer", "minimum": 1, "maximum": maxFlows, "default": 30, "description": "How many are listed at most."},
 				"offset":    map[string]any{"type": "integer", "minimum": 0, "maximum": 10_000, "default": 0, "description": "How many are left out before the first that is listed."},
-				"flow_type": described(kind, "List only those that sign people in, those by which they register, or the sub-flows that others are made of."),
+				"flow_type": withDescription(kind, "List only those that sign people in, those by which they register, or the sub-flows that others are made of."),
 			}),
 			output: listOf("flows", flow.of(flowSummaryMembers()...).outline("id", "handle", "name", "flowType")),
 		}, s.listFlows),
-		taking(tool{
+		typedCall(tool{
 			name: "service_get_flow_by_handle", title: "Get a flow by its handle",
 			description: "Returns the definition of a flow. Two flows of different types may have the same handle. service_update_flow takes what this answers.",
 			input: object(map[string]any{
 				"handle":    text("The handle of the flow, such as sign-in."),
-				"flow_type": described(kind, "Whether it signs people in, registers them, or is a sub-flow."),
+				"flow_type": withDescription(kind, "Whether it signs people in, registers them, or is a sub-flow."),
 			}, "handle", "flow_type"),
 			output: whole,
 		}, s.flowByHandle),
-		taking(tool{
+		typedCall(tool{
 			name: "service_get_flow_by_id", title: "Get a flow by its id",
 			description: "Returns the definition of a flow. service_update_flow takes what this answers.",
 			input:       object(map[string]any{"id": text("The id of the flow: a UUID.")}, "id"), output: whole,
@@ -50,13 +50,13 @@ func (s *Server) flowTools() []tool {
 			name: "service_create_flow", title: "Create a flow", effect: adds,
 			description: "Proves a flow and stores it. A flow that breaks a rule is not stored: the answer has every finding with its rule, its path, what is wrong and how to mend it. Try it with dry_run first. The resource postern://kinds says what each kind of node does, needs and establishes.",
 			input:       flow.with(map[string]any{"dry_run": dryRun()}, "handle", "name", "flowType", "nodes"), output: whole,
-			call: writes(map[string]any{"dry_run": dryRun()}, s.createFlow),
+			call: writeCall(map[string]any{"dry_run": dryRun()}, s.createFlow),
 		},
 		{
 			name: "service_update_flow", title: "Replace a flow", effect: replaces,
 			description: "Proves a definition and makes it the next version of a flow. The definition is replaced as a whole; only the handle and the type stay when they are left out. Runs under way go on by the version that they began with. With expected_version nothing is stored if somebody else has changed the flow since you got it.",
 			input:       flow.with(updateParameters(), "id", "name", "nodes"), output: whole,
-			call: writes(updateParameters(), s.replaceFlow, "id"),
+			call: writeCall(updateParameters(), s.replaceFlow, "id"),
 		},
 	}
 }
@@ -71,7 +71,7 @@ func updateParameters() map[string]any {
 	}
 }
 
-func described(schema map[string]any, description string) map[string]any {
+func withDescription(schema map[string]any, description string) map[string]any {
 	return map[string]any{"type": schema["type"], "enum": schema["enum"], "description": description}
 }
 
@@ -101,7 +101,7 @@ type listFlows struct {
 	FlowType schemas.FlowType `json:"flow_type"`
 }
 
-func (s *Server) listFlows(ctx context.Context, c directory.Call, in *listFlows) (*answer, error) {
+func (s *Server) listFlows(ctx context.Context, c directory.Call, in *listFlows) (*toolAnswer, error) {
 	q := directory.Query{Limit: 30, Offset: in.Offset}
 	if in.Limit != nil {
 		q.Limit = *in.Limit
@@ -118,7 +118,7 @@ func (s *Server) listFlows(ctx context.Context, c directory.Call, in *listFlows)
 		f := item.Value.(*schemas.Flow)
 		list.Flows = append(list.Flows, flowSummary{f.ID, f.Handle, f.Name, f.FlowType, f.ActiveVersion, f.IsReadOnly, f.UpdatedAt})
 	}
-	return &answer{value: list}, nil
+	return &toolAnswer{value: list}, nil
 }
 
 type byHandle struct {
@@ -126,7 +126,7 @@ type byHandle struct {
 	FlowType schemas.FlowType `json:"flow_type"`
 }
 
-func (s *Server) flowByHandle(ctx context.Context, c directory.Call, in *byHandle) (*answer, error) {
+func (s *Server) flowByHandle(ctx context.Context, c directory.Call, in *byHandle) (*toolAnswer, error) {
 	item, err := s.findFlow(ctx, c, in.FlowType, in.Handle)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (s *Server) findFlow(ctx context.Context, c directory.Call, t schemas.FlowT
 	return item, err
 }
 
-func (s *Server) flowByID(ctx context.Context, c directory.Call, in *byID) (*answer, error) {
+func (s *Server) flowByID(ctx context.Context, c directory.Call, in *byID) (*toolAnswer, error) {
 	item, err := s.Directory.Flows.Get(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
@@ -152,8 +152,8 @@ func (s *Server) flowByID(ctx context.Context, c directory.Call, in *byID) (*ans
 }
 
 // flowAnswer is a flow, and what is found in it that was waived.
-func flowAnswer(item *directory.Item) *answer {
-	return &answer{value: item.Value, notes: findings(item.Warnings)}
+func flowAnswer(item *directory.Item) *toolAnswer {
+	return &toolAnswer{value: item.Value, notes: findings(item.Warnings)}
 }
 
 func findings(warnings []schemas.Problem) []string {
@@ -164,13 +164,13 @@ func findings(warnings []schemas.Problem) []string {
 	return notes
 }
 
-func (s *Server) createFlow(ctx context.Context, c directory.Call, w *writing) (*directory.Item, error) {
+func (s *Server) createFlow(ctx context.Context, c directory.Call, w *writeArguments) (*directory.Item, error) {
 	return s.Directory.Flows.Create(ctx, c, w.document)
 }
 
 // replaceFlow writes the next version of a flow, if it is as it was read here. It
 // is proven outside of any transaction: others would wait for that.
-func (s *Server) replaceFlow(ctx context.Context, c directory.Call, w *writing) (*directory.Item, error) {
+func (s *Server) replaceFlow(ctx context.Context, c directory.Call, w *writeArguments) (*directory.Item, error) {
 	old, err := s.Directory.Flows.Get(ctx, c, w.how.ID)
 	if err != nil {
 		return nil, err

@@ -28,14 +28,14 @@ func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "nothing here can be subscribed to: read it again when you need it"}
 		}
 		result, err = next(ctx, method, req)
-		return result, s.tellable(ctx, method, err)
+		return result, s.publicError(ctx, method, err)
 	}
 }
 
-// tellable is an error as the client may hear it. What the tools find wrong is an
+// publicError is an error as the client may hear it. What the tools find wrong is an
 // answer of theirs and no error.
-func (s *Server) tellable(ctx context.Context, method string, err error) error {
-	if _, told := errors.AsType[*jsonrpc.Error](err); err == nil || told {
+func (s *Server) publicError(ctx context.Context, method string, err error) error {
+	if _, reported := errors.AsType[*jsonrpc.Error](err); err == nil || reported {
 		return err
 	}
 	if e := schemas.AsError(err); e.Class != schemas.Internal {

@@ -12,46 +12,46 @@ import (
 // How many requests are served at a time. One takes about half a megabyte while
 // it lasts, which is a millisecond or a few.
 const (
-	defaultMostCalls     = 64
-	defaultMostPerClient = 16
+	defaultMaxCalls          = 64
+	defaultMaxCallsPerClient = 16
 )
 
-// limits bounds how much is done at a time. A client that has its share is told
+// limiter bounds how much is done at a time. A client that has its share is told
 // so at once, and so is everybody when all is taken: to let them wait would take
 // the memory that is to be saved.
-type limits struct {
-	most, mostPerClient int
+type limiter struct {
+	max, maxPerClient int
 
 	mu      *sync.Mutex
 	all     int
 	clients map[string]int // those that have a request under way
 }
 
-func newLimits(most, mostPerClient int) limits {
-	return limits{
-		most: cmp.Or(most, defaultMostCalls), mostPerClient: cmp.Or(mostPerClient, defaultMostPerClient),
+func newLimiter(most, mostPerClient int) limiter {
+	return limiter{
+		max: cmp.Or(most, defaultMaxCalls), maxPerClient: cmp.Or(mostPerClient, defaultMaxCallsPerClient),
 		mu: new(sync.Mutex), clients: map[string]int{},
 	}
 }
 
-// enter counts a request of a client; leave must be called when it is answered.
+// acquire counts a request of a client; leave must be called when it is answered.
 // The error has class Throttled or Unavailable, and says when to try again.
-func (l *limits) enter(client string) (leave func(), err error) {
+func (l *limiter) acquire(client string) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.clients[client] >= l.mostPerClient:
-		return nil, later(schemas.Errorf(schemas.Throttled, throttle.CodeTooManyRequests,
-			"%d requests of yours are under way; wait for one to be answered, then try again", l.mostPerClient))
-	case l.all >= l.most:
-		return nil, later(schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "the tools have too much to do; try again in a second"))
+	case l.clients[client] >= l.maxPerClient:
+		return nil, retryLaterError(schemas.Errorf(schemas.Throttled, throttle.CodeTooManyRequests,
+			"%d requests of yours are under way; wait for one to be answered, then try again", l.maxPerClient))
+	case l.all >= l.max:
+		return nil, retryLaterError(schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "the tools have too much to do; try again in a second"))
 	}
 	l.all++
 	l.clients[client]++
-	return func() { l.leave(client) }, nil
+	return func() { l.release(client) }, nil
 }
 
-func (l *limits) leave(client string) {
+func (l *limiter) release(client string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all--
@@ -60,7 +60,7 @@ func (l *limits) leave(client string) {
 	}
 }
 
-func later(e *schemas.Error) *schemas.Error {
+func retryLaterError(e *schemas.Error) *schemas.Error {
 	e.RetryAfter = time.Second
 	return e
 }

@@ -30,7 +30,7 @@ func newStuck(t *testing.T, most, mostPerClient int) *stuck {
 	must(t, err)
 	t.Cleanup(func() { must(t, db.Close()) })
 	s := &stuck{began: make(chan struct{}), letGo: make(chan struct{})}
-	s.tools = mcp.New(mcp.Options{PublicURL: publicURL, Kinds: engine.Kinds{}, MostCalls: most, MostPerClient: mostPerClient,
+	s.tools = mcp.New(mcp.Options{PublicURL: publicURL, Kinds: engine.Kinds{}, MaxCalls: most, MaxCallsPerClient: mostPerClient,
 		Directory: directory.New(directory.Options{Store: db, CheckFlow: func([]byte, bool, schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
 			s.began <- struct{}{}
 			<-s.letGo

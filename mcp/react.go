@@ -18,7 +18,7 @@ func (s *Server) reactTools() []tool {
 		"description": text("What the file is for."),
 		"code":        text("The content of the file."),
 	}, "mode", "file", "language", "description", "code")
-	return []tool{taking(tool{
+	return []tool{typedCall(tool{
 		name: "service_integrate_react_sdk", title: "Integrate the React SDK",
 		description: "Tells how to add signing in to a React app, with the files to do it, in both modes: redirect-based (Mode 1), where people sign in at Postern's page, and self-hosted (Mode 2), where the app renders the steps of the flow itself.",
 		input:       object(map[string]any{"service_url": text(address), "thunderid_url": text("Another name of service_url.")}),
@@ -34,7 +34,7 @@ type integrateReact struct {
 	ThunderIDURL string `json:"thunderid_url"`
 }
 
-func (s *Server) integrateReact(_ context.Context, _ directory.Call, in *integrateReact) (*answer, error) {
+func (s *Server) integrateReact(_ context.Context, _ directory.Call, in *integrateReact) (*toolAnswer, error) {
 	if in.ServiceURL != "" && in.ThunderIDURL != "" && in.ServiceURL != in.ThunderIDURL {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
 			"service_url and thunderid_url are two names of one thing, and name two addresses here; leave one of them out")
@@ -43,5 +43,5 @@ func (s *Server) integrateReact(_ context.Context, _ directory.Call, in *integra
 	if err != nil {
 		return nil, err
 	}
-	return &answer{value: how}, nil
+	return &toolAnswer{value: how}, nil
 }

@@ -74,12 +74,12 @@ func (s *Server) withFlows(next sdk.MethodHandler) sdk.MethodHandler {
 // the flows. The cursor is the id of the last flow of the page before.
 func (s *Server) listResources(ctx context.Context, after string, fixed []*sdk.Resource) (*sdk.ListResourcesResult, error) {
 	list := &sdk.ListResourcesResult{Resources: fixed, Cacheable: sdk.Cacheable{CacheScope: "private"}}
-	page, err := s.Directory.Flows.List(ctx, callOf(ctx), directory.Query{Limit: mostFlows + 1, After: after})
+	page, err := s.Directory.Flows.List(ctx, callOf(ctx), directory.Query{Limit: maxFlows + 1, After: after})
 	if err != nil {
 		return nil, err
 	}
 	for i, item := range page.Items {
-		if i == mostFlows {
+		if i == maxFlows {
 			list.NextCursor = page.Items[i-1].ID
 			break
 		}

@@ -41,7 +41,7 @@ func TestOfficialClient(t *testing.T) {
 		t.Errorf("%+v, %v", result, err)
 	}
 	_, err = session.CallTool(ctx, &sdk.CallToolParams{Name: "service_delete_application", Arguments: map[string]any{}})
-	if told, ok := errors.AsType[*jsonrpc.Error](err); !ok || told.Code != jsonrpc.CodeInvalidParams {
+	if reported, ok := errors.AsType[*jsonrpc.Error](err); !ok || reported.Code != jsonrpc.CodeInvalidParams {
 		t.Errorf("a tool that is not there: %v", err)
 	}
 	prompts, err := session.ListPrompts(ctx, nil)
@@ -111,7 +111,7 @@ func TestFlowResources(t *testing.T) {
 		"postern://flows/AUTHENTICATION/../sign-in", "postern://users/ada", "file:///etc/passwd",
 	} {
 		_, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
-		if told, ok := errors.AsType[*jsonrpc.Error](err); !ok || told.Code == jsonrpc.CodeInternalError {
+		if reported, ok := errors.AsType[*jsonrpc.Error](err); !ok || reported.Code == jsonrpc.CodeInternalError {
 			t.Errorf("%s: %v", uri, err)
 		}
 	}

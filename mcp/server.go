@@ -20,9 +20,9 @@ type Options struct {
 	Directory *directory.Directory
 	// Kinds are the kinds of nodes that flows may use.
 	Kinds engine.Kinds
-	// MostCalls is how many requests are served at a time, and MostPerClient how
+	// MaxCalls is how many requests are served at a time, and MaxCallsPerClient how
 	// many of one client; 0 means 64 and 16.
-	MostCalls, MostPerClient int
+	MaxCalls, MaxCallsPerClient int
 	// Log takes a line for each failure that is ours. Nil: nothing is logged.
 	Log *slog.Logger
 }
@@ -30,7 +30,7 @@ type Options struct {
 // Server is the tool server. It may be used by many goroutines at once.
 type Server struct {
 	Options
-	limits  limits
+	limiter limiter
 	handler func() http.Handler
 }
 
@@ -40,7 +40,7 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Options: o, limits: newLimits(o.MostCalls, o.MostPerClient)}
+	s := &Server{Options: o, limiter: newLimiter(o.MaxCalls, o.MaxCallsPerClient)}
 	s.handler = sync.OnceValue(s.newHandler)
 	return s
 }
@@ -68,7 +68,7 @@ func (s *Server) newHandler() http.Handler {
 	s.addPrompts(server)
 	server.AddReceivingMiddleware(s.guard, s.withFlows)
 	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: largestBody, PropagateRequestCancellation: true,
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true,
 		// The server has its own check, which knows the name it is reached by.
 		DisableLocalhostProtection: true,
 	})

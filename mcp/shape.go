@@ -23,8 +23,8 @@ func shapeOf(raw json.RawMessage) shape {
 	}
 	delete(s, "$schema")
 	delete(s, "$id")
-	plain(map[string]any(s))
-	giveTypes(map[string]any(s))
+	dropAnnotations(map[string]any(s))
+	addTypes(map[string]any(s))
 	return s
 }
 
@@ -38,14 +38,14 @@ func keywordsOf(typ string) []string {
 	}[typ]
 }
 
-// giveTypes has each schema say a single type, at any depth: the dialects of some
+// addTypes has each schema say a single type, at any depth: the dialects of some
 // clients know neither enums without a type nor lists of types. A schema with a list of
 // types chooses between schemas with one each.
-func giveTypes(v any) {
+func addTypes(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, inner := range v {
-			giveTypes(inner)
+			addTypes(inner)
 		}
 		if _, isEnum := v["enum"].([]any); isEnum && v["type"] == nil {
 			v["type"] = "string" // our enums are of texts
@@ -56,7 +56,7 @@ func giveTypes(v any) {
 		}
 	case []any:
 		for _, inner := range v {
-			giveTypes(inner)
+			addTypes(inner)
 		}
 	}
 }
@@ -78,18 +78,18 @@ func split(schema map[string]any, types []any) []any {
 	return branches
 }
 
-// plain drops the annotations of our own, at any depth.
-func plain(v any) {
+// dropAnnotations drops the annotations of our own, at any depth.
+func dropAnnotations(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		delete(v, "x-expect")
 		delete(v, "x-unordered")
 		for _, inner := range v {
-			plain(inner)
+			dropAnnotations(inner)
 		}
 	case []any:
 		for _, inner := range v {
-			plain(inner)
+			dropAnnotations(inner)
 		}
 	}
 }

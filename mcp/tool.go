@@ -18,11 +18,11 @@ type tool struct {
 	name, title, description string
 	input, output            shape
 	effect                   effect
-	call                     func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error)
+	call                     func(ctx context.Context, c directory.Call, args *schemas.Document) (*toolAnswer, error)
 }
 
-// answer is what a tool answers: an object, and what is to be said about it.
-type answer struct {
+// toolAnswer is what a tool answers: an object, and what is to be said about it.
+type toolAnswer struct {
 	value any
 	notes []string
 }
@@ -113,7 +113,7 @@ func (s *Server) failed(ctx context.Context, tool string, err error) (*sdk.CallT
 	e := *schemas.AsError(err)
 	if e.Class == schemas.Internal {
 		s.logFailure(ctx, tool, err)
-		e = *schemas.AsError(errNothingToTell)
+		e = *schemas.AsError(errNoPublicText)
 	}
 	e.TraceID = callOf(ctx).TraceID
 	forgetPlaces(&e)
@@ -122,7 +122,7 @@ func (s *Server) failed(ctx context.Context, tool string, err error) (*sdk.CallT
 		return nil, err
 	}
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{
-		&sdk.TextContent{Text: told(&e)}, &sdk.TextContent{Text: string(object)},
+		&sdk.TextContent{Text: errorText(&e)}, &sdk.TextContent{Text: string(object)},
 	}}, nil
 }
 
@@ -136,8 +136,8 @@ func forgetPlaces(e *schemas.Error) {
 	}
 }
 
-// told is an error as lines.
-func told(e *schemas.Error) string {
+// errorText is an error as lines.
+func errorText(e *schemas.Error) string {
 	if len(e.Errors) == 0 {
 		return e.Code + ": " + e.Description.DefaultValue
 	}
@@ -161,5 +161,5 @@ func encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSpace(text.Bytes()), err
 }
 
-// errNothingToTell is an error of which the client learns the trace id alone.
-var errNothingToTell = errors.New("mcp: not for the client")
+// errNoPublicText is an error of which the client learns the trace id alone.
+var errNoPublicText = errors.New("mcp: not for the client")

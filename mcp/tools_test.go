@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// described is a tool as a client sees it.
-type described struct {
+// withDescription is a tool as a client sees it.
+type withDescription struct {
 	Name, Title, Description string
 	InputSchema              struct {
 		Type       string
@@ -28,10 +28,12 @@ type described struct {
 	}
 }
 
-func (w *world) list() []described {
+func (w *world) list() []withDescription {
 	w.t.Helper()
 	_, body := w.post(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`)
-	var m struct{ Result struct{ Tools []described } }
+	var m struct {
+		Result struct{ Tools []withDescription }
+	}
 	must(w.t, json.Unmarshal(body, &m))
 	return m.Result.Tools
 }

@@ -17,31 +17,31 @@ import (
 )
 
 const (
-	// largestBody is how many bytes a request may have: as many as one that writes
+	// maxBody is how many bytes a request may have: as many as one that writes
 	// a flow over HTTP, and what the protocol puts around it.
-	largestBody = 1<<20 + 1<<16
-	// largestBatch is how many messages a request may have. Protocol versions up
+	maxBody = 1<<20 + 1<<16
+	// maxBatch is how many messages a request may have. Protocol versions up
 	// to 2025-03-26 allow several, which are answered side by side.
-	largestBatch = 20
+	maxBatch = 20
 )
 
 // Serve answers a POST of one that may use the tools, in whose name the call is.
 // An error means that nothing has been written: of class TooLarge, Throttled or
 // Unavailable.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c directory.Call) error {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largestBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if over, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return schemas.Errorf(schemas.TooLarge, "payload_too_large", "the request body is too large: expected at most %d bytes", over.Limit)
 	}
 	if err != nil {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the request body broke off: %w", err)
 	}
-	leave, err := s.limits.enter(cmp.Or(c.Actor.Client, c.Actor.ID))
+	leave, err := s.limiter.acquire(cmp.Or(c.Actor.Client, c.Actor.ID))
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if refused := inspect(body); refused != nil {
+	if refused := checkRequestBody(body); refused != nil {
 		writeRefusal(w, http.StatusBadRequest, refused)
 		return nil
 	}
@@ -53,9 +53,9 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c directory.Call)
 	return nil
 }
 
-// inspect refuses what is no JSON, and more work at once than one request may
+// checkRequestBody refuses what is no JSON, and more work at once than one request may
 // ask for.
-func inspect(body []byte) *jsonrpc.Error {
+func checkRequestBody(body []byte) *jsonrpc.Error {
 	if !json.Valid(body) {
 		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the request body is not valid JSON"}
 	}
@@ -63,8 +63,8 @@ func inspect(body []byte) *jsonrpc.Error {
 	if body[len(body)-len(bytes.TrimLeft(body, " \t\r\n"))] != '[' || json.Unmarshal(body, &batch) != nil {
 		return nil
 	}
-	if len(batch) == 0 || len(batch) > largestBatch {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "expected a batch of 1 to " + strconv.Itoa(largestBatch) + " messages, got " + strconv.Itoa(len(batch))}
+	if len(batch) == 0 || len(batch) > maxBatch {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "expected a batch of 1 to " + strconv.Itoa(maxBatch) + " messages, got " + strconv.Itoa(len(batch))}
 	}
 	return nil
 }

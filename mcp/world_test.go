@@ -62,8 +62,8 @@ func newWorld(t testing.TB, change ...func(*mcp.Options)) *world {
 	kinds := nodes.Kinds(nodes.Deps{})
 	w.directory = directory.New(directory.Options{
 		Store: db, DigestKey: make([]byte, 32), Now: w.clock,
-		CheckFlow: func(text []byte, yaml bool, shelf schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
-			flow, _, problems := engine.CheckUsing(text, yaml, kinds, shelf)
+		CheckFlow: func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
+			flow, _, problems := engine.CheckUsing(text, yaml, kinds, subflows)
 			return flow, problems
 		},
 	})
@@ -138,7 +138,7 @@ func (w *world) make(of directory.Resource, text string) *directory.Item {
 	if len(problems) > 0 {
 		w.t.Fatal(problems)
 	}
-	item, err := of.Create(w.t.Context(), directory.System(), d)
+	item, err := of.Create(w.t.Context(), directory.SystemCall(), d)
 	must(w.t, err)
 	return item
 }
@@ -198,14 +198,14 @@ func (w *world) ok(tool string, args any, into any) result {
 	if into != nil {
 		must(w.t, json.Unmarshal(r.Data, into))
 	}
-	if r.Content[0].Text != plain(w.t, r.Data) {
+	if r.Content[0].Text != dropAnnotations(w.t, r.Data) {
 		w.t.Errorf("%s: the text is not the object: %s", tool, r.Content[0].Text)
 	}
 	return r
 }
 
-// plain is JSON without spaces and with < and & as they are.
-func plain(t testing.TB, text json.RawMessage) string {
+// dropAnnotations is JSON without spaces and with < and & as they are.
+func dropAnnotations(t testing.TB, text json.RawMessage) string {
 	t.Helper()
 	var compact bytes.Buffer
 	must(t, json.Compact(&compact, text))

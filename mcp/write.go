@@ -7,16 +7,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-type call = func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error)
+type call = func(ctx context.Context, c directory.Call, args *schemas.Document) (*toolAnswer, error)
 
 // write writes one resource.
-type write func(ctx context.Context, c directory.Call, w *writing) (*directory.Item, error)
+type write func(ctx context.Context, c directory.Call, w *writeArguments) (*directory.Item, error)
 
-// writes is the call of a tool that writes: it has the parameters beside what is to
+// writeCall is the call of a tool that writes: it has the parameters beside what is to
 // be written, and those that are needed.
-func writes(parameters map[string]any, do write, needed ...string) call {
-	split := splitting(parameters, needed...)
-	return func(ctx context.Context, c directory.Call, args *schemas.Document) (*answer, error) {
+func writeCall(parameters map[string]any, do write, needed ...string) call {
+	split := splitArguments(parameters, needed...)
+	return func(ctx context.Context, c directory.Call, args *schemas.Document) (*toolAnswer, error) {
 		w, err := split(args)
 		if err != nil {
 			return nil, err
@@ -26,21 +26,21 @@ func writes(parameters map[string]any, do write, needed ...string) call {
 		if err != nil {
 			return nil, err
 		}
-		return written(item, c.DryRun), nil
+		return writtenAnswer(item, c.DryRun), nil
 	}
 }
 
-// rehearsed is said of a dry run.
-const rehearsed = "This was a dry run: all of it is in order, and nothing was kept. Ids that were made up for it are not those that will be."
+// dryRunNote is said of a dry run.
+const dryRunNote = "This was a dry run: all of it is in order, and nothing was kept. Ids that were made up for it are not those that will be."
 
-// written is the answer of a tool that has written something, or would have. A
+// writtenAnswer is the answer of a tool that has written something, or would have. A
 // secret that was made up in a dry run is no secret of anybody's.
-func written(item *directory.Item, dryRun bool) *answer {
-	a := &answer{value: item.Value, notes: findings(item.Warnings)}
+func writtenAnswer(item *directory.Item, dryRun bool) *toolAnswer {
+	a := &toolAnswer{value: item.Value, notes: findings(item.Warnings)}
 	app, _ := item.Value.(*schemas.Application)
 	switch {
 	case dryRun:
-		a.notes = append(a.notes, rehearsed)
+		a.notes = append(a.notes, dryRunNote)
 		if app != nil && app.ClientSecret != "" {
 			app.ClientSecret, app.OAuth().ClientSecret = "", ""
 		}

@@ -63,10 +63,10 @@ func (list alternatives) outcomes() (outcomes []engine.Outcome) {
 	return outcomes
 }
 
-// chosen leaves by the alternative that was answered, nil if it was none.
-func (list alternatives) chosen(v *engine.Visit) *engine.Decision {
+// leaveByAlternative leaves by the alternative that was answered, nil if it was none.
+func (list alternatives) leaveByAlternative(v *engine.Visit) *engine.Decision {
 	if v.Answer == nil || !slices.ContainsFunc(list, func(a alternative) bool { return a.Ref == v.Answer.Action }) {
 		return nil
 	}
-	return engine.Leave(v.Answer.Action)
+	return engine.LeaveBy(v.Answer.Action)
 }

@@ -13,7 +13,7 @@ import (
 type askedAttribute struct {
 	name  string
 	field field
-	kind  string // of its JSON: string, number, integer or boolean
+	kind  string // withMAC its JSON: string, number, integer or boolean
 }
 
 // property is what is read of an attribute in the schema of a user type.
@@ -41,7 +41,7 @@ func readUserType(t *schemas.UserType) (known map[string]askedAttribute, require
 	for name, raw := range schema.Properties {
 		var p property
 		if json.Unmarshal(raw, &p) != nil || p.Credential {
-			continue // of a form of its own, or secret
+			continue // withMAC a form of its own, or secret
 		}
 		if one, ok := p.asked(name); ok {
 			known[name] = one
@@ -53,12 +53,12 @@ func readUserType(t *schemas.UserType) (known map[string]askedAttribute, require
 // asked is how a form asks for the attribute; false if none can.
 func (p property) asked(name string) (askedAttribute, bool) {
 	kind, _ := p.Type.(string)
-	f := field{Identifier: name, Label: cmp.Or(p.Title, name), Required: true, MinLength: p.MinLength, MaxLength: p.MaxLength, Autocomplete: autofill()[name]}
+	f := field{Identifier: name, Label: cmp.Or(p.Title, name), Required: true, MinLength: p.MinLength, MaxLength: p.MaxLength, Autocomplete: autofillTokens()[name]}
 	switch {
 	case kind != "string" && kind != "number" && kind != "integer" && kind != "boolean":
 		return askedAttribute{}, false
 	case kind == "boolean":
-		f.Type, f.Options = schemas.SelectInput, []string{yes, no}
+		f.Type, f.Options = schemas.SelectInput, []string{always, never}
 	case len(p.Enum) > 0:
 		f.Type = schemas.SelectInput
 		for _, value := range p.Enum {
@@ -74,8 +74,8 @@ func (p property) asked(name string) (askedAttribute, bool) {
 
 // The options of an attribute that is true or false.
 const (
-	yes = "Yes"
-	no  = "No"
+	always = "Yes"
+	never  = "No"
 )
 
 // inputType is that of a text.
@@ -91,17 +91,17 @@ func (p property) inputType(name string) schemas.InputType {
 	return schemas.TextInput
 }
 
-// autofill are the tokens by which browsers know standard claims (HTML Living
+// autofillTokens are the tokens by which browsers know standard claims (HTML Living
 // Standard, autofill field names).
-func autofill() map[string]string {
+func autofillTokens() map[string]string {
 	return map[string]string{
 		"username": "username", "email": "email", "name": "name", "given_name": "given-name", "middle_name": "additional-name",
 		"family_name": "family-name", "nickname": "nickname", "birthdate": "bday", "phone_number": "tel", "website": "url", "gender": "sex",
 	}
 }
 
-// accepted reads what was answered: the values, or what is wrong with them.
-func accepted(asked []askedAttribute, inputs map[string]string) (given map[string]any, faults []schemas.FieldError) {
+// acceptAttributes reads what was answered: the values, or what is wrong with them.
+func acceptAttributes(asked []askedAttribute, inputs map[string]string) (given map[string]any, faults []schemas.FieldError) {
 	given = map[string]any{}
 	for _, one := range asked {
 		text, fault := one.field.accept(inputs[one.name])
@@ -122,7 +122,7 @@ func accepted(asked []askedAttribute, inputs map[string]string) (given map[strin
 func (a askedAttribute) value(text string) (any, bool) {
 	switch a.kind {
 	case "boolean":
-		return text == yes, true
+		return text == always, true
 	case "integer":
 		n, err := strconv.ParseInt(text, 10, 53) // as much as JSON keeps exactly
 		return float64(n), err == nil

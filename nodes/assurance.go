@@ -30,18 +30,18 @@ import (
 // mfa is the method that says that there were two factors.
 const mfa = "mfa"
 
-// knowing are the methods that prove something known, holding those that prove
+// knowledgeMethods are the methods that prove something known, holding those that prove
 // something held.
-func knowing() []string { return []string{"pwd"} }
-func holding() []string { return schemas.HeldMethods() }
+func knowledgeMethods() []string  { return []string{"pwd"} }
+func possessionMethods() []string { return schemas.HeldMethods() }
 
-// complements are the methods of which one more makes these two factors.
-func complements(methods []string) []string {
+// complementaryMethods are the methods of which one more makes these two factors.
+func complementaryMethods(methods []string) []string {
 	switch {
-	case anyOf(methods, knowing()):
-		return holding()
-	case anyOf(methods, holding()):
-		return knowing()
+	case anyOf(methods, knowledgeMethods()):
+		return possessionMethods()
+	case anyOf(methods, possessionMethods()):
+		return knowledgeMethods()
 	}
 	return nil
 }
@@ -50,9 +50,9 @@ func anyOf(methods, among []string) bool {
 	return slices.ContainsFunc(methods, func(m string) bool { return slices.Contains(among, m) })
 }
 
-// proved states in d that the subject proved who they are by these methods and
+// recordProof states in d that the subject proved who they are by these methods and
 // class, on top of what they proved in this run before.
-func proved(v *engine.Visit, d *engine.Decision, methods []string, acr string) {
+func recordProof(v *engine.Visit, d *engine.Decision, methods []string, acr string) {
 	d.Methods, d.ACR = methods, acr
 	before := v.Authentication
 	if before == nil {
@@ -60,7 +60,7 @@ func proved(v *engine.Visit, d *engine.Decision, methods []string, acr string) {
 	}
 	d.ACR = schemas.CombineACRs(before.ACR, acr)
 	all := slices.Concat(before.Methods, methods)
-	if anyOf(all, knowing()) && anyOf(all, holding()) {
+	if anyOf(all, knowledgeMethods()) && anyOf(all, possessionMethods()) {
 		d.ACR = schemas.CombineACRs(d.ACR, schemas.ACRMultiFactor)
 		if !slices.Contains(methods, mfa) {
 			d.Methods = append(slices.Clone(methods), mfa)
@@ -68,16 +68,16 @@ func proved(v *engine.Visit, d *engine.Decision, methods []string, acr string) {
 	}
 }
 
-// enrolled states in d how the subject is authenticated after binding a new
+// recordEnrolment states in d how the subject is authenticated after binding a new
 // credential. A new user is what they have just bound. Somebody who proved
 // before who they are gains nothing: else a stolen password, by way of adding a
 // passkey, would pass for phishing-resistant.
-func enrolled(v *engine.Visit, d *engine.Decision, methods []string, acr string) {
+func recordEnrolment(v *engine.Visit, d *engine.Decision, methods []string, acr string) {
 	switch {
 	case v.Authentication == nil:
 		d.Methods, d.ACR = methods, acr
 	case v.Facts.Has(engine.New):
-		proved(v, d, methods, acr)
+		recordProof(v, d, methods, acr)
 	default:
 		d.ACR = v.Authentication.ACR
 	}
@@ -101,19 +101,19 @@ func passkeyProof(userVerification string) (methods []string, acr string) {
 	return passkey.Assurance(&schemas.Credential{}, userVerification == passkey.Required)
 }
 
-// proves adds to an outcome what it proves at least, and that it is two factors
+// withProof adds to an outcome what it proves at least, and that it is two factors
 // if one of the other sort is known from before.
-func proves(o engine.Outcome, methods []string, acr string) engine.Outcome {
+func withProof(o engine.Outcome, methods []string, acr string) engine.Outcome {
 	o.Establishes = slices.Concat(o.Establishes, provenFacts(methods, acr))
 	o.EstablishesGiven = map[engine.Fact][]engine.Fact{}
-	for _, other := range complements(methods) {
+	for _, other := range complementaryMethods(methods) {
 		o.EstablishesGiven[engine.AMRFact(other)] = provenFacts([]string{mfa}, schemas.ACRMultiFactor)
 	}
 	return o
 }
 
-// enrols adds to an outcome what it proves of a new user: see enrolled.
-func enrols(o engine.Outcome, methods []string, acr string) engine.Outcome {
+// withEnrolment adds to an outcome what it proves of a new user: see enrolled.
+func withEnrolment(o engine.Outcome, methods []string, acr string) engine.Outcome {
 	o.EstablishesGiven = map[engine.Fact][]engine.Fact{
 		engine.Own: {engine.Authenticated},
 		engine.New: provenFacts(methods, acr),

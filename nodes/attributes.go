@@ -22,7 +22,7 @@ func attributesKind(d Deps) *engine.Kind {
 			AnyOf: []engine.Fact{engine.Own},
 			Rule:  engine.RuleTakeover,
 			Why:   "it would change somebody else's account",
-			Mend:  "create the user in this flow, or let them authenticate before it",
+			Fix:   "create the user in this flow, or let them authenticate before it",
 		}},
 		Outcomes: orSkip(attributesOutcomes()),
 		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newAttributes(c, d) },
@@ -92,19 +92,19 @@ func (a *attributes) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 	if err != nil {
 		return nil, err
 	}
-	if a.Optional.declined(v.Answer) {
-		return engine.Leave(skip), nil
+	if a.Optional.isDeclined(v.Answer) {
+		return engine.LeaveBy(skip), nil
 	}
 	lacking, err := a.lacking(ctx, user)
 	switch {
 	case err != nil:
 		return failsOnUserType(err)
 	case len(lacking) == 0:
-		return engine.Leave("done"), nil
+		return engine.LeaveBy("done"), nil
 	case v.Answer == nil:
 		return a.ask(lacking, nil), nil
 	}
-	given, faults := accepted(lacking, v.Answer.Inputs)
+	given, faults := acceptAttributes(lacking, v.Answer.Inputs)
 	if len(faults) == 0 {
 		if faults, err = a.check(ctx, user, given); err != nil {
 			return nil, err
@@ -158,16 +158,16 @@ func (a *attributes) lacking(ctx context.Context, user *schemas.User) (list []as
 // somebody else's. What does not fit of the others is not for the person to mend.
 func (a *attributes) check(ctx context.Context, user *schemas.User, given map[string]any) (faults []schemas.FieldError, err error) {
 	changed := user.With(given)
-	tell := func(name, words string) {
+	report := func(name, words string) {
 		if !slices.ContainsFunc(faults, func(f schemas.FieldError) bool { return f.Identifier == name }) {
-			faults = append(faults, schemas.FieldError{Identifier: name, Message: sentence(words)})
+			faults = append(faults, schemas.FieldError{Identifier: name, Message: capitalize(words)})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if words, err := a.faultOfName(ctx, changed, name); err != nil {
 			return nil, err
 		} else if words != "" {
-			tell(name, words)
+			report(name, words)
 		}
 	}
 	err = a.deps.Types.CheckUser(ctx, changed)
@@ -176,8 +176,8 @@ func (a *attributes) check(ctx context.Context, user *schemas.User, given map[st
 	}
 	for _, p := range schemas.AsError(err).Errors {
 		for name := range given {
-			if below(p.Path, name) {
-				tell(name, p.Message)
+			if isBelow(p.Path, name) {
+				report(name, p.Message)
 			}
 		}
 	}
@@ -192,7 +192,7 @@ func (a *attributes) faultOfName(ctx context.Context, changed *schemas.User, nam
 	if words := checkName(changed, name); words != "" {
 		return words, nil
 	}
-	taken, err := takenByOther(ctx, a.deps.Users, changed.Text(name), changed.ID)
+	taken, err := isTakenByOther(ctx, a.deps.Users, changed.Text(name), changed.ID)
 	if taken {
 		return "This " + name + " is taken.", err
 	}
@@ -202,8 +202,8 @@ func (a *attributes) faultOfName(ctx context.Context, changed *schemas.User, nam
 // write adds the attributes to the user that the run is about to store, or to the
 // stored one.
 func (a *attributes) write(v *engine.Visit, user *schemas.User, given map[string]any) *engine.Decision {
-	d := engine.Leave("done")
-	if v.Subject.Draft != nil && !stored(v) {
+	d := engine.LeaveBy("done")
+	if v.Subject.Draft != nil && !storesUser(v) {
 		subject := v.Subject
 		subject.Draft = user.With(given)
 		d.Subject = &subject
@@ -216,8 +216,8 @@ func (a *attributes) write(v *engine.Visit, user *schemas.User, given map[string
 	return d
 }
 
-// stored reports whether this step stores the user that the run creates.
-func stored(v *engine.Visit) bool {
+// storesUser reports whether this step stores the user that the run creates.
+func storesUser(v *engine.Visit) bool {
 	return slices.ContainsFunc(v.Pending, func(change schemas.Change) bool {
 		c, ok := change.(schemas.CreateUser)
 		return ok && c.User.ID == v.Subject.UserID

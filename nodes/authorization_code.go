@@ -22,7 +22,7 @@ func authorizationCodeKind(d Deps) *engine.Kind {
 			AnyOf: []engine.Fact{engine.Authenticated},
 			Rule:  engine.RuleUnauthenticated,
 			Why:   "it would vouch for somebody who proved nothing",
-			Mend:  "put a node that authenticates, such as passkey-authenticate, on every path before it",
+			Fix:   "put a node that authenticates, such as passkey-authenticate, on every path before it",
 		}},
 		Terminal: true,
 		New: func(*engine.Config) (engine.Executor, []schemas.Problem) {
@@ -48,7 +48,7 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 	if err != nil {
 		return nil, err
 	}
-	if app := v.Application; !serves(app, user) {
+	if app := v.Application; !allowsUserType(app, user) {
 		return &engine.Decision{Fail: schemas.Errorf(schemas.Forbidden, schemas.CodeUserTypeNotAllowed,
 			"users of type %q may not sign in to application %q; sign in to another, or ask its administrator", user.Type, app.Name)}, nil
 	}
@@ -95,10 +95,10 @@ func (a *authorizationCode) checkConsent(ctx context.Context, v *engine.Visit) (
 	if err != nil || due == nil || !due.ask {
 		return nil, err
 	}
-	const mend = "its administrator must put a node of the kind consent before authorization-code"
+	const fix = "its administrator must put a node of the kind consent before authorization-code"
 	return a.deps.refuse(v,
-		schemas.Refusal{Code: schemas.RefusedConsentRequired, Description: "people must agree to what the client asks for, and the sign-in flow does not ask them: " + mend},
-		schemas.Errorf(schemas.Forbidden, codeConsentRequired, "you would have to agree to what %q asks for, and this sign-in flow does not ask: %s", v.Application.Name, mend),
+		schemas.Refusal{Code: schemas.RefusedConsentRequired, Description: "people must agree to what the client asks for, and the sign-in flow does not ask them: " + fix},
+		schemas.Errorf(schemas.Forbidden, codeConsentRequired, "you would have to agree to what %q asks for, and this sign-in flow does not ask: %s", v.Application.Name, fix),
 		consentEvent(v, "consent.missing", due.asked)), nil
 }
 
@@ -118,8 +118,8 @@ func (a *authorizationCode) permissions(ctx context.Context, v *engine.Visit, us
 		return nil, err
 	}
 	registered, err := a.deps.Permissions.RegisteredScopes(ctx, v.Application.ID)
-	shared := schemas.Shared(has, registered)
-	if !v.Application.Vouched() { // its client gets them at the token endpoint, once they are approved
+	shared := schemas.SharedPermissions(has, registered)
+	if !v.Application.IsTrusted() { // its client gets them at the token endpoint, once they are approved
 		shared = slices.DeleteFunc(shared, schemas.IsManagementScope)
 	}
 	return shared, err
@@ -160,9 +160,9 @@ func signedInEvent(v *engine.Visit, s schemas.Assertion) schemas.RecordEvent {
 	return event(v, "user.signed_in", s.Subject, detail)
 }
 
-// serves reports whether users of the user's type may sign in to the
+// allowsUserType reports whether users of the user's type may sign in to the
 // application.
-func serves(app *schemas.Application, user *schemas.User) bool {
+func allowsUserType(app *schemas.Application, user *schemas.User) bool {
 	return app == nil || len(app.AllowedUserTypes) == 0 || slices.Contains(app.AllowedUserTypes, user.Type)
 }
 

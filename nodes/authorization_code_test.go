@@ -137,8 +137,8 @@ func TestAssertionOnlyForAllowedUserTypes(t *testing.T) {
 	w := newWorld(t)
 	exec := w.make(t, "authorization-code", `{}`, nil)
 	for _, test := range []struct {
-		allowed []string
-		refused bool
+		allowed         []string
+		ceremonyFailure bool
 	}{{nil, false}, {[]string{"Person"}, false}, {[]string{"Employee", "Person"}, false}, {[]string{"Employee"}, true}} {
 		v := visit(known("ada"), authenticated("phrh", "hwk"))
 		v.Application = &schemas.Application{ID: "app-1", Name: "Shop", AllowedUserTypes: test.allowed}
@@ -146,7 +146,7 @@ func TestAssertionOnlyForAllowedUserTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if refused := codeOf(d.Fail) == schemas.CodeUserTypeNotAllowed; refused != test.refused || refused != (d.Result == nil) {
+		if refused := codeOf(d.Fail) == schemas.CodeUserTypeNotAllowed; refused != test.ceremonyFailure || refused != (d.Result == nil) {
 			t.Errorf("allowed %v: %+v", test.allowed, d)
 		}
 	}

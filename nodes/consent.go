@@ -25,7 +25,7 @@ func consentKind(d Deps) *engine.Kind {
 			AnyOf: []engine.Fact{engine.Authenticated},
 			Rule:  engine.RuleUnauthenticated,
 			Why:   "whoever has not signed in cannot agree to anything for the user",
-			Mend:  "put a node that authenticates, such as passkey-authenticate, on every path before it",
+			Fix:   "put a node that authenticates, such as passkey-authenticate, on every path before it",
 		}},
 		Outcomes: consentOutcomes(),
 		New:      func(c *engine.Config) (engine.Executor, []schemas.Problem) { return newConsent(c, d) },
@@ -113,8 +113,8 @@ func newConsent(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
 // Outcomes are granted and denied, and other where it leads anywhere.
 func (c *consent) Outcomes() []engine.Outcome { return c.outcomes }
 
-// switches reports whether the person may be somebody else.
-func (c *consent) switches() bool { return len(c.outcomes) == len(consentOutcomes()) }
+// mayBeOtherUser reports whether the person may be somebody else.
+func (c *consent) mayBeOtherUser() bool { return len(c.outcomes) == len(consentOutcomes()) }
 
 // Execute asks, unless there is nothing to ask.
 func (c *consent) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
@@ -125,7 +125,7 @@ func (c *consent) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisio
 	case v.Answer != nil:
 		return c.answer(ctx, v, due)
 	case due == nil || !due.ask:
-		return engine.Leave(grantedOutcome), nil
+		return engine.LeaveBy(grantedOutcome), nil
 	case !due.isFresh(v):
 		return c.refuseStale(v), nil
 	}
@@ -160,14 +160,14 @@ func (c *consent) answer(ctx context.Context, v *engine.Visit, due *dueConsent) 
 	switch action := v.Answer.Action; {
 	case action == denyAction:
 		return c.deny(v), nil
-	case action == otherOutcome && c.switches():
-		return engine.Leave(otherOutcome), nil
+	case action == otherOutcome && c.mayBeOtherUser():
+		return engine.LeaveBy(otherOutcome), nil
 	case action != allowAction:
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidAction, "this step has no action %.64q", action)
 	case due == nil:
-		return engine.Leave(grantedOutcome), nil
-	case !due.isFresh(v) && c.switches():
-		d := engine.Leave(otherOutcome)
+		return engine.LeaveBy(grantedOutcome), nil
+	case !due.isFresh(v) && c.mayBeOtherUser():
+		d := engine.LeaveBy(otherOutcome)
 		d.Notice = errStaleApproval(v)
 		return d, nil
 	case !due.isFresh(v):
@@ -177,7 +177,7 @@ func (c *consent) answer(ctx context.Context, v *engine.Visit, due *dueConsent) 
 	if err != nil {
 		return nil, err
 	}
-	if !shown(v, q) {
+	if !wasShown(v, q) {
 		return c.ask(q)
 	}
 	return c.allow(v, due), nil
@@ -196,7 +196,7 @@ func (c *consent) allow(v *engine.Visit, due *dueConsent) *engine.Decision {
 	case c.ttl > 0:
 		change.AskAgainAt = v.Now.Add(c.ttl)
 	}
-	d := engine.Leave(grantedOutcome)
+	d := engine.LeaveBy(grantedOutcome)
 	d.Changes = []schemas.Change{change, consentEvent(v, "consent.granted", due.scopes)}
 	if len(due.approve) > 0 {
 		d.Changes = append(d.Changes, schemas.ApproveAuthRequest{
@@ -211,7 +211,7 @@ func (c *consent) allow(v *engine.Visit, due *dueConsent) *engine.Decision {
 func (c *consent) deny(v *engine.Visit) *engine.Decision {
 	record := consentEvent(v, "consent.denied", nil)
 	if !c.ends {
-		d := engine.Leave(deniedOutcome)
+		d := engine.LeaveBy(deniedOutcome)
 		d.Changes = []schemas.Change{record}
 		return d
 	}

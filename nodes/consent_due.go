@@ -59,7 +59,7 @@ func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, err
 		return nil, err
 	}
 	due.scopes = schemas.GrantableScopes(due.request.Scopes, has)
-	if !v.Application.Vouched() {
+	if !v.Application.IsTrusted() {
 		due.approve = schemas.ManagementScopes(due.scopes)
 	}
 	if anew {

@@ -14,19 +14,19 @@ import (
 
 // question is what there is to agree to, in words.
 func (c *consent) question(ctx context.Context, v *engine.Visit, due *dueConsent) (*schemas.ConsentQuestion, error) {
-	scopes, err := c.deps.inWords(ctx, due.asked)
+	scopes, err := c.deps.scopeTexts(ctx, due.asked)
 	if err != nil {
 		return nil, err
 	}
 	return &schemas.ConsentQuestion{Client: client(v.Application, due.request), Account: due.user.AccountName(), Scopes: scopes}, nil
 }
 
-// shown reports whether the question that was asked was about all that there is to
+// wasShown reports whether the question that was asked was about all that there is to
 // agree to now: the client may have taken another name since, or the person may have
 // been given what it asks for.
-func shown(v *engine.Visit, now *schemas.ConsentQuestion) bool {
+func wasShown(v *engine.Visit, now *schemas.ConsentQuestion) bool {
 	var then schemas.ConsentQuestion
-	return json.Unmarshal(v.Keep, &then) == nil && then.Covers(now)
+	return json.Unmarshal(v.NodeState, &then) == nil && then.Covers(now)
 }
 
 // ask puts the question. What it is about comes as data, too, for pages that want
@@ -43,13 +43,13 @@ func (c *consent) ask(q *schemas.ConsentQuestion) (*engine.Decision, error) {
 			{ref: denyAction, label: cmp.Or(c.Deny, "Do not allow")},
 		},
 	}
-	if c.switches() {
+	if c.mayBeOtherUser() {
 		f.buttons = append(f.buttons, button{ref: otherOutcome, label: "Not you?", variant: "TEXT"})
 	}
 	ask := f.ask()
 	ask.Data = map[string]string{schemas.ConsentData: string(data)}
 	ask.Components = slices.Insert(ask.Components, 1, c.describe(q)...)
-	return &engine.Decision{Ask: ask, Keep: data}, nil
+	return &engine.Decision{Ask: ask, NodeState: data}, nil
 }
 
 // describe shows who asks, for whom, and for what.
@@ -91,13 +91,13 @@ func (c *consent) describe(q *schemas.ConsentQuestion) []schemas.Component {
 // is somebody's, the first alone would look trustworthy.
 func client(app *schemas.Application, r *schemas.AuthRequest) schemas.ConsentClient {
 	c := schemas.ConsentClient{
-		Name: app.Name, Domain: domainOf(r.RedirectURI), Unverified: !app.Vouched(),
+		Name: app.Name, Domain: domainOf(r.RedirectURI), Unverified: !app.IsTrusted(),
 		URL: app.URL, PolicyURI: app.PolicyURI, TosURI: app.TosURI,
 	}
 	if u, err := url.Parse(r.ClientID); err == nil && u.Scheme == "https" && u.Host != "" && u.Hostname() != c.Domain {
 		c.Domain, c.RedirectDomain = u.Hostname(), c.Domain
 	}
-	if app.Vouched() { // somebody else's logo would make a stranger look like them
+	if app.IsTrusted() { // somebody else's logo would make a stranger look like them
 		c.LogoURL = app.LogoURL
 	}
 	return c
@@ -116,9 +116,9 @@ func domainOf(redirect string) string {
 	return u.Hostname()
 }
 
-// inWords says what scopes mean.
-func (d Deps) inWords(ctx context.Context, scopes []string) ([]schemas.ConsentScope, error) {
-	words, err := d.Words.ScopeWords(ctx, scopes)
+// scopeTexts says what scopes mean.
+func (d Deps) scopeTexts(ctx context.Context, scopes []string) ([]schemas.ConsentScope, error) {
+	words, err := d.ScopeNames.ScopeNames(ctx, scopes)
 	if err != nil {
 		return nil, err
 	}

@@ -27,8 +27,8 @@ func (d *directory) AuthRequest(_ context.Context, id string) (*schemas.AuthRequ
 	return d.request, d.broken
 }
 
-// ScopeWords calls reading orders something.
-func (d *directory) ScopeWords(context.Context, []string) (map[string]string, error) {
+// ScopeNames calls reading orders something.
+func (d *directory) ScopeNames(context.Context, []string) (map[string]string, error) {
 	return map[string]string{"openid": "Know who you are", "shop:orders:read": "See orders", "shop:secret": "shop:secret"}, d.broken
 }
 
@@ -190,7 +190,7 @@ func TestConsentDomain(t *testing.T) {
 func agreeing(t *testing.T, exec engine.Executor, at func(...func(*engine.Visit)) *engine.Visit) *engine.Visit {
 	t.Helper()
 	asked := run(t, exec, at())
-	return at(answer("allow"), func(v *engine.Visit) { v.Keep = asked.Keep })
+	return at(answer("allow"), func(v *engine.Visit) { v.NodeState = asked.NodeState })
 }
 
 // Who agrees has agreed to what they were shown, and to nothing that has taken its
@@ -200,14 +200,14 @@ func TestConsentIsToWhatWasShown(t *testing.T) {
 	renamed.Name = "Postern"
 	for name, test := range map[string]struct {
 		meanwhile func(*world, *engine.Visit)
-		want      []string // of the new question; nil: there is none
+		want      []string // withMAC the new question; nil: there is none
 	}{
 		"nothing":                {func(*world, *engine.Visit) {}, nil},
 		"the person may do more": {func(w *world, _ *engine.Visit) { w.permissions["ada"] = []string{"system"} }, []string{"openid", "system"}},
 		"the person may do less": {func(w *world, _ *engine.Visit) { w.permissions["ada"] = nil }, nil},
 		"another name":           {func(_ *world, v *engine.Visit) { v.Application = &renamed }, []string{"openid", "system:users"}},
 		"agreed in another tab":  {func(w *world, _ *engine.Visit) { w.agreed(nil, "openid") }, nil},
-		"a question of no node":  {func(_ *world, v *engine.Visit) { v.Keep = nil }, []string{"openid", "system:users"}},
+		"a question of no node":  {func(_ *world, v *engine.Visit) { v.NodeState = nil }, []string{"openid", "system:users"}},
 	} {
 		w, at := asking(t, thirdParty, "openid", "system")
 		w.permissions["ada"] = []string{"system:users"}

@@ -65,10 +65,10 @@ type decisionCase struct {
 
 type decision struct {
 	decisionWith
-	reader
+	expressionReader
 	node   string
-	proves map[string]proven // what holds where it is left by an outcome
-	untrue proven            // what holds where none of the cases so far is true
+	proves map[string]provenCases // what holds where it is left by an outcome
+	untrue provenCases            // what holds where none of the cases so far is true
 }
 
 func newDecision(c *engine.Config, d Deps, env environment) (engine.Executor, []schemas.Problem) {
@@ -77,7 +77,7 @@ func newDecision(c *engine.Config, d Deps, env environment) (engine.Executor, []
 	if err != nil {
 		return nil, append(found, problem("", "CEL is not available: %v", err))
 	}
-	x := &decision{decisionWith: with, reader: newReader(c, d), node: c.Node.ID, proves: map[string]proven{}}
+	x := &decision{decisionWith: with, expressionReader: newExpressionReader(c, d), node: c.Node.ID, proves: map[string]provenCases{}}
 	for i, one := range with.Cases {
 		compiled, faults := compileExpression(e, c, one.When, x.untrue.facts)
 		faults = append(faults, compiled.checkInputs(c)...)
@@ -95,7 +95,7 @@ func newDecision(c *engine.Config, d Deps, env environment) (engine.Executor, []
 func whenPath(i int) string { return fmt.Sprintf("cases[%d].when", i) }
 
 // conclude notes what one way to an outcome proves.
-func (x *decision) conclude(outcome string, p proven) {
+func (x *decision) conclude(outcome string, p provenCases) {
 	if before, twice := x.proves[outcome]; twice {
 		p = p.either(before)
 	}
@@ -147,8 +147,8 @@ func (x *decision) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisi
 				"node %q, case %d: %s", x.node, i+1, evalFault(err))
 		}
 		if yes {
-			return engine.Leave(x.Cases[i].Outcome), nil
+			return engine.LeaveBy(x.Cases[i].Outcome), nil
 		}
 	}
-	return engine.Leave(otherwise), nil
+	return engine.LeaveBy(otherwise), nil
 }

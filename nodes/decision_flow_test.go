@@ -9,7 +9,7 @@ import (
 
 // A flow may rely on what a decision found out, and on that alone.
 func TestFlowsRelyOnDecisions(t *testing.T) {
-	tests := []struct{ name, when, yes, otherwise, want string }{
+	tests := []struct{ name, when, always, otherwise, want string }{
 		{"who is authenticated gets in", "user.isAuthenticated", "done", "key", ""},
 		{"who is not is asked", "!user.isAuthenticated", "key", "done", ""},
 		{"also by way of more conditions", "user.isAuthenticated && request.language == 'de'", "done", "key", ""},
@@ -21,7 +21,7 @@ func TestFlowsRelyOnDecisions(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			text := strings.NewReplacer("WHEN", test.when, "YES", test.yes, "OTHERWISE", test.otherwise).Replace(`
+			text := strings.NewReplacer("WHEN", test.when, "YES", test.always, "OTHERWISE", test.otherwise).Replace(`
 handle: f
 name: f
 flowType: AUTHENTICATION

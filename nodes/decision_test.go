@@ -24,9 +24,9 @@ func quoted(s string) string {
 func TestDecision(t *testing.T) {
 	ada, bob := known("ada"), known("bob")
 	tests := []struct {
-		when  string
-		visit *engine.Visit
-		yes   bool
+		when   string
+		visit  *engine.Visit
+		always bool
 	}{
 		{"true", visit(), true},
 		{"false", visit(), false},
@@ -63,7 +63,7 @@ func TestDecision(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.when, func(t *testing.T) {
 			want := otherwise
-			if test.yes {
+			if test.always {
 				want = "yes"
 			}
 			left(t, run(t, newWorld(t).make(t, "decision", condition(test.when), named()), test.visit), want)
@@ -208,7 +208,7 @@ func TestExpressionsReadOnlyWhatIsCertain(t *testing.T) {
 			got := ""
 			for _, need := range unmet(exec, test.certain...) {
 				got += need.Why
-				if need.Path != "with.cases[0].when" || need.Rule != "" || need.Mend == "" {
+				if need.Path != "with.cases[0].when" || need.Rule != "" || need.Fix == "" {
 					t.Errorf("%+v", need)
 				}
 			}
@@ -238,7 +238,7 @@ func TestACaseReliesOnTheOnesBefore(t *testing.T) {
 
 // The outcomes of a decision establish what its expressions prove, and no more.
 func TestWhatExpressionsProve(t *testing.T) {
-	tests := []struct{ when, yes, otherwise string }{
+	tests := []struct{ when, always, otherwise string }{
 		{"user.isAuthenticated", "authenticated own user", ""},
 		{"!user.isAuthenticated", "", "authenticated own user"},
 		{"!!user.isAuthenticated", "authenticated own user", ""},
@@ -274,8 +274,8 @@ func TestWhatExpressionsProve(t *testing.T) {
 	}
 	for _, test := range tests {
 		exec := newWorld(t).make(t, "decision", condition(test.when), named())
-		outcomes := exec.(engine.Shaper).Outcomes()
-		for i, want := range []string{test.yes, test.otherwise} {
+		outcomes := exec.(engine.OutcomeConfigurer).Outcomes()
+		for i, want := range []string{test.always, test.otherwise} {
 			if got := strings.Trim(fmt.Sprint(outcomes[i].Establishes), "[]"); got != want {
 				t.Errorf("%s: %s establishes %q, want %q", test.when, outcomes[i].Name, got, want)
 			}
@@ -291,7 +291,7 @@ func TestWhatSeveralCasesProve(t *testing.T) {
 		{"when": "request.origin == ''", "outcome": "c"},
 		{"when": "request.origin == 'https://a.example'", "outcome": "a"}]}`
 	want := map[string]string{"a": "[]", "b": "[authenticated own user]", "c": "[authenticated own user]", otherwise: "[authenticated own user]"}
-	for _, o := range newWorld(t).make(t, "decision", cases, named()).(engine.Shaper).Outcomes() {
+	for _, o := range newWorld(t).make(t, "decision", cases, named()).(engine.OutcomeConfigurer).Outcomes() {
 		if got := fmt.Sprint(o.Establishes); got != want[o.Name] {
 			t.Errorf("%s establishes %s, want %s", o.Name, got, want[o.Name])
 		}
@@ -389,7 +389,7 @@ func FuzzExpression(f *testing.F) {
 				checkReadable(t, text, e, err)
 				continue
 			}
-			p := map[bool]proven{true: e.isTrue, false: e.isFalse}[truth]
+			p := map[bool]provenCases{true: e.isTrue, false: e.isFalse}[truth]
 			if p.never {
 				t.Errorf("%q is %v, which it was proven never to be", text, truth)
 			}

@@ -37,7 +37,7 @@ func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, t
 		}
 		return d, err
 	}
-	d := engine.Leave("failure")
+	d := engine.LeaveBy("failure")
 	d.Failed = true
 	d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCode, "too many codes were wrong, so this one is void; have a new one sent")
 	return d, nil
@@ -64,8 +64,8 @@ func wrongCode(left int) string {
 // succeed leaves with the address verified: of a user who is not stored yet in the draft,
 // else by a change that also makes sure that the user still has the address.
 func (o *emailOTP) succeed(v *engine.Visit, user *schemas.User) *engine.Decision {
-	d := engine.Leave("success")
-	proved(v, d, []string{schemas.AMREmail}, schemas.ACRVouched)
+	d := engine.LeaveBy("success")
+	recordProof(v, d, []string{schemas.AMREmail}, schemas.ACRVouched)
 	d.Proofs = []schemas.Proof{schemas.ProofOfEmail(user.Text("email"))}
 	d.Changes = []schemas.Change{proof(v, "email_code.used", user.ID, nil)}
 	if v.Subject.Draft != nil {

@@ -30,10 +30,10 @@ func readSentCode(kept json.RawMessage) (*sentCode, error) {
 	return sent, nil
 }
 
-func (s *sentCode) keep() (json.RawMessage, error) { return json.Marshal(s) }
+func (s *sentCode) marshal() (json.RawMessage, error) { return json.Marshal(s) }
 
-// of returns s with the code.
-func (s *sentCode) of(mac []byte) *sentCode {
+// withMAC returns s with the code.
+func (s *sentCode) withMAC(mac []byte) *sentCode {
 	s.MAC = mac
 	return s
 }
@@ -72,10 +72,10 @@ func mailAccount(v *engine.Visit, address string) string {
 	return nameOf(v)
 }
 
-// vouchedName is what an application is called, where an administrator says so: what
+// trustedName is what an application is called, where an administrator says so: what
 // others call themselves must not speak to people in our name.
-func vouchedName(app *schemas.Application) string {
-	if app == nil || !app.Vouched() {
+func trustedName(app *schemas.Application) string {
+	if app == nil || !app.IsTrusted() {
 		return ""
 	}
 	return app.Name

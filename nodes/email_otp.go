@@ -145,7 +145,7 @@ func (o *emailOTP) Needs() []engine.Need {
 	return []engine.Need{{
 		AnyOf: append([]engine.Fact{engine.User}, o.claims...),
 		Why:   "a code goes to the address of a user",
-		Mend:  "put user-resolve or user-create before it on every path",
+		Fix:   "put user-resolve or user-create before it on every path",
 	}}
 }
 
@@ -155,10 +155,10 @@ func (o *emailOTP) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisi
 	if v.Answer == nil {
 		return o.send(ctx, v, nil)
 	}
-	if d := o.alternatives.chosen(v); d != nil {
+	if d := o.alternatives.leaveByAlternative(v); d != nil {
 		return d, nil
 	}
-	sent, err := readSentCode(v.Keep)
+	sent, err := readSentCode(v.NodeState)
 	if err != nil {
 		return nil, err
 	}
@@ -188,8 +188,8 @@ func (o *emailOTP) address(ctx context.Context, v *engine.Visit) (string, *schem
 	return user.Text("email"), user, nil
 }
 
-// conceals reports whether the person must not learn if there is an account.
-func conceals(v *engine.Visit) bool { return v.Subject.Name != "" && v.Authentication == nil }
+// mustConceal reports whether the person must not learn if there is an account.
+func mustConceal(v *engine.Visit) bool { return v.Subject.Name != "" && v.Authentication == nil }
 
 // send queues a code and asks for it. Another that was sent before is void then; if
 // it may not be sent, that other stays good.
@@ -198,24 +198,24 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 	if err != nil {
 		return nil, err
 	}
-	if to == "" && !conceals(v) {
+	if to == "" && !mustConceal(v) {
 		return o.leaveMissing(), nil
 	}
 	if before != nil && v.Now.Before(before.SentAt.Add(resendPause)) {
-		return o.putOff(before, schemas.Errorf(schemas.Throttled, schemas.CodeMailThrottled,
+		return o.postpone(before, schemas.Errorf(schemas.Throttled, schemas.CodeMailThrottled,
 			"a code was sent a moment ago; wait for it, or have another sent in %v", before.SentAt.Add(resendPause).Sub(v.Now)))
 	}
 	code := newCode(o.digits)
 	delivery, err := o.deps.Mails.Mail(ctx, mailAccount(v, to), schemas.Mail{
-		To: to, Code: code, Minutes: int(codeTTL.Minutes()), Application: vouchedName(v.Application), Language: v.Request.Language,
+		To: to, Code: code, Minutes: int(codeTTL.Minutes()), Application: trustedName(v.Application), Language: v.Request.Language,
 	}, v.Now)
 	if schemas.HasClass(err, schemas.Throttled) {
 		// An error would leave the run where it was, and a wrong code that led here not
 		// counted.
-		return o.putOff(before, schemas.AsError(err))
+		return o.postpone(before, schemas.AsError(err))
 	}
 	if schemas.HasCode(err, schemas.CodeMailNotConfigured) && slices.Contains(o.wired, unavailableOutcome) {
-		return engine.Leave(unavailableOutcome), nil
+		return engine.LeaveBy(unavailableOutcome), nil
 	}
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 	if before != nil {
 		form.text = "If this account has an email address, another code is on its way there. The one before is void."
 	}
-	d, err := askCode(form, sent.of(o.mac(v, user, to, code)), "")
+	d, err := askCode(form, sent.withMAC(o.mac(v, user, to, code)), "")
 	if err != nil {
 		return nil, err
 	}
@@ -236,9 +236,9 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 	return d, nil
 }
 
-// putOff asks for the code of before, if there is any, and says why no other was
+// postpone asks for the code of before, if there is any, and says why no other was
 // sent.
-func (o *emailOTP) putOff(before *sentCode, why *schemas.Error) (*engine.Decision, error) {
+func (o *emailOTP) postpone(before *sentCode, why *schemas.Error) (*engine.Decision, error) {
 	if before == nil {
 		before = &sentCode{}
 	}
@@ -251,7 +251,7 @@ func (o *emailOTP) putOff(before *sentCode, why *schemas.Error) (*engine.Decisio
 
 func (o *emailOTP) leaveMissing() *engine.Decision {
 	if slices.Contains(o.wired, missingOutcome) {
-		return engine.Leave(missingOutcome)
+		return engine.LeaveBy(missingOutcome)
 	}
 	return &engine.Decision{Fail: schemas.Errorf(schemas.Invalid, schemas.CodeNoEmailAddress,
 		"this account has no email address to send a code to; sign in another way, or ask an administrator to add one")}
@@ -267,6 +267,6 @@ func askCode(f form, sent *sentCode, fault string) (*engine.Decision, error) {
 	if fault != "" {
 		ask.FieldErrors = []schemas.FieldError{{Identifier: codeInput, Message: fault}}
 	}
-	kept, err := sent.keep()
-	return &engine.Decision{Ask: ask, Keep: kept}, err
+	kept, err := sent.marshal()
+	return &engine.Decision{Ask: ask, NodeState: kept}, err
 }

@@ -64,7 +64,7 @@ func TestEmailOTPBinds(t *testing.T) {
 				test.before(w)
 			}
 			v := test.visit
-			v.Keep = asked.Keep
+			v.NodeState = asked.NodeState
 			answer("submit", "code", " "+p.code()[:3]+" "+p.code()[3:]+" ")(v)
 			d := run(t, exec, v)
 			if right := d.Outcome == "success"; right != test.right {
@@ -81,14 +81,14 @@ func TestEmailOTPKeepsNoCode(t *testing.T) {
 	if len(p.code()) != 8 || slices.ContainsFunc([]byte(p.code()), func(c byte) bool { return c < '0' || c > '9' }) {
 		t.Errorf("the code %q", p.code())
 	}
-	sent, err := readSentCode(d.Keep)
+	sent, err := readSentCode(d.NodeState)
 	if err != nil || len(sent.MAC) != 32 {
-		t.Fatalf("kept %s, %v", d.Keep, err)
+		t.Fatalf("kept %s, %v", d.NodeState, err)
 	}
 	if m := p.sent[0]; m.To != "ada@example.org" || m.Minutes != 10 || m.Application != "Shop" || p.names[0] != "ada" {
 		t.Errorf("the mail %+v for %q", m, p.names[0])
 	}
-	if again := run(t, exec, visit(known("ada"))); string(again.Keep) == string(d.Keep) {
+	if again := run(t, exec, visit(known("ada"))); string(again.NodeState) == string(d.NodeState) {
 		t.Error("two codes are the same")
 	}
 }
@@ -114,7 +114,7 @@ func TestEmailOTPConceals(t *testing.T) {
 		if mailed := p.sent[i].To != ""; mailed != (i == 0) {
 			t.Errorf("the mail goes to %q", p.sent[i].To)
 		}
-		v.Keep, v.Answer = d.Keep, &engine.Answer{Action: "submit", Inputs: map[string]string{"code": "12345678"}}
+		v.NodeState, v.Answer = d.NodeState, &engine.Answer{Action: "submit", Inputs: map[string]string{"code": "12345678"}}
 		if d := run(t, exec, v); d.Ask == nil || !d.Failed || d.Ask.FieldErrors[0].Message != "This is not the code. You may try 4 more times." {
 			t.Errorf("a wrong code: %+v", d)
 		}

@@ -90,8 +90,8 @@ type expression struct {
 	// ofUser that it reads anything at all of the user.
 	allInputs, ofUser bool
 	user              common.Location // the first use of user that needs one, nil when there is none
-	isTrue            proven          // what holds where it is true
-	isFalse           proven
+	isTrue            provenCases     // what holds where it is true
+	isFalse           provenCases
 }
 
 // fault is something wrong with an expression and where in it.
@@ -118,7 +118,7 @@ func (f fault) placed() string {
 // given hold. It never returns nil: what could not be compiled uses nothing.
 func compileExpression(env *cel.Env, c *engine.Config, text string, given engine.Facts) (*expression, []fault) {
 	return compileTyped(env, c, text, given, func(t *cel.Type) string {
-		if t.IsExactType(cel.BoolType) || dynamic(c, t) {
+		if t.IsExactType(cel.BoolType) || mayBeDynamic(c, t) {
 			return ""
 		}
 		return fmt.Sprintf("a condition is true or false, but this is a %s; compare it with something", t)
@@ -132,7 +132,7 @@ func compileTyped(env *cel.Env, c *engine.Config, text string, given engine.Fact
 	if issues.Err() != nil {
 		var faults []fault
 		for _, issue := range issues.Errors() {
-			faults = append(faults, fault{at: issue.Location, message: explained(issue.Message, c)})
+			faults = append(faults, fault{at: issue.Location, message: explainReplyError(issue.Message, c)})
 		}
 		return e, faults
 	}
@@ -145,7 +145,7 @@ func compileTyped(env *cel.Env, c *engine.Config, text string, given engine.Fact
 		return e, []fault{{message: err.Error()}}
 	}
 	e.program = program
-	w := walker{info: native.SourceInfo(), into: e}
+	w := expressionWalker{info: native.SourceInfo(), into: e}
 	w.walk(native.Expr(), given)
 	e.isTrue, e.isFalse = provenBy(native.Expr(), true), provenBy(native.Expr(), false)
 	return e, w.faults

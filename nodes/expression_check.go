@@ -49,7 +49,7 @@ func (e *expression) needs() []engine.Need {
 		needs = append(needs, engine.Need{
 			AnyOf: []engine.Fact{engine.User},
 			Why:   fault{at: e.user, message: "it reads user"}.placed(),
-			Mend:  "put a node before it that establishes the user on every path, or user.isAuthenticated && before what it reads",
+			Fix:   "put a node before it that establishes the user on every path, or user.isAuthenticated && before what it reads",
 		})
 	}
 	seen := map[string]bool{}
@@ -61,23 +61,23 @@ func (e *expression) needs() []engine.Need {
 		needs = append(needs, engine.Need{
 			AnyOf: []engine.Fact{engine.InputFact(use.identifier)},
 			Why:   fault{at: use.at, message: fmt.Sprintf("it reads the input %q", use.identifier)}.placed(),
-			Mend:  fmt.Sprintf("put has(inputs.%s) && before it, or make the input required", use.identifier),
+			Fix:   fmt.Sprintf("put has(inputs.%s) && before it, or make the input required", use.identifier),
 		})
 	}
 	return append(needs, e.replyNeeds()...)
 }
 
-// walker finds what an expression uses. It takes a variable of a comprehension
+// expressionWalker finds what an expression uses. It takes a variable of a comprehension
 // that is named like one of ours for ours: that asks too much, never too
 // little.
-type walker struct {
+type expressionWalker struct {
 	info   *ast.SourceInfo
 	into   *expression
 	faults []fault
 }
 
 // walk visits e. The facts in given hold whenever the value of e matters.
-func (w *walker) walk(e ast.Expr, given engine.Facts) {
+func (w *expressionWalker) walk(e ast.Expr, given engine.Facts) {
 	if identifier, tested, ok := inputOf(e); ok {
 		w.into.inputs = append(w.into.inputs, inputUse{identifier, w.at(e), tested || given.Has(engine.InputFact(identifier))})
 		return
@@ -106,7 +106,7 @@ func (w *walker) walk(e ast.Expr, given engine.Facts) {
 }
 
 // walkIdent visits a variable by its whole name.
-func (w *walker) walkIdent(e ast.Expr, given engine.Facts) {
+func (w *expressionWalker) walkIdent(e ast.Expr, given engine.Facts) {
 	switch name := e.AsIdent(); name {
 	case "user":
 		w.useUser(e, given, usage{user: true, passkey: true, password: true})
@@ -119,15 +119,15 @@ func (w *walker) walkIdent(e ast.Expr, given engine.Facts) {
 	}
 }
 
-func (w *walker) walkAll(list []ast.Expr, given engine.Facts) {
+func (w *expressionWalker) walkAll(list []ast.Expr, given engine.Facts) {
 	for _, e := range list {
 		w.walk(e, given)
 	}
 }
 
-func (w *walker) at(e ast.Expr) common.Location { return w.info.GetStartLocation(e.ID()) }
+func (w *expressionWalker) at(e ast.Expr) common.Location { return w.info.GetStartLocation(e.ID()) }
 
-func (w *walker) useUser(e ast.Expr, given engine.Facts, u usage) {
+func (w *expressionWalker) useUser(e ast.Expr, given engine.Facts, u usage) {
 	if w.into.user == nil && !given.Has(engine.User) {
 		w.into.user = w.at(e)
 	}
@@ -135,7 +135,7 @@ func (w *walker) useUser(e ast.Expr, given engine.Facts, u usage) {
 }
 
 // walkSelect visits a.b; of user it notes which member.
-func (w *walker) walkSelect(e ast.Expr, given engine.Facts) {
+func (w *expressionWalker) walkSelect(e ast.Expr, given engine.Facts) {
 	s := e.AsSelect()
 	if !isIdent(s.Operand(), "user") {
 		w.walk(s.Operand(), given)
@@ -153,21 +153,21 @@ func (w *walker) walkSelect(e ast.Expr, given engine.Facts) {
 // where B matters; CEL's && is false when either side is, even if the other
 // fails, so each side also speaks for the other. With || it is the other way
 // round.
-func (w *walker) walkCall(e ast.Expr, given engine.Facts) {
+func (w *expressionWalker) walkCall(e ast.Expr, given engine.Facts) {
 	c := e.AsCall()
 	args := c.Args()
 	switch c.FunctionName() {
 	case operators.LogicalAnd, operators.LogicalOr:
 		known := given
 		for _, arg := range args {
-			known = union(known, provenBy(arg, c.FunctionName() == operators.LogicalAnd).facts)
+			known = unionFacts(known, provenBy(arg, c.FunctionName() == operators.LogicalAnd).facts)
 		}
 		w.walkAll(args, known)
 		return
 	case operators.Conditional:
 		w.walk(args[0], given)
-		w.walk(args[1], union(given, provenBy(args[0], true).facts))
-		w.walk(args[2], union(given, provenBy(args[0], false).facts))
+		w.walk(args[1], unionFacts(given, provenBy(args[0], true).facts))
+		w.walk(args[2], unionFacts(given, provenBy(args[0], false).facts))
 		return
 	case operators.Index:
 		if isIdent(args[0], "inputs") {

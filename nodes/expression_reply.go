@@ -80,15 +80,15 @@ func (e *expression) replyNeeds() (needs []engine.Need) {
 		needs = append(needs, engine.Need{
 			AnyOf: engine.ReplyFacts(use.name),
 			Why:   fault{at: use.at, message: fmt.Sprintf("it reads what is kept as %q", use.name)}.placed(),
-			Mend: fmt.Sprintf("lead here from the success of the node that keeps it as %q; what it asked about must not be asked for anew in between",
+			Fix: fmt.Sprintf("lead here from the success of the node that keeps it as %q; what it asked about must not be asked for anew in between",
 				use.name),
 		})
 	}
 	return needs
 }
 
-// explained words what CEL says of a reply that is not there.
-func explained(message string, c *engine.Config) string {
+// explainReplyError words what CEL says of a reply that is not there.
+func explainReplyError(message string, c *engine.Config) string {
 	if !strings.Contains(message, "undeclared reference to '"+repliesName+"'") {
 		return message
 	}
@@ -105,6 +105,6 @@ func explained(message string, c *engine.Config) string {
 	return "no node of this flow keeps such a reply; it is read as " + schemas.OneOf(known) + ", and has() is not needed"
 }
 
-// dynamic reports whether an expression may be of any type for want of what was not
+// mayBeDynamic reports whether an expression may be of any type for want of what was not
 // understood elsewhere.
-func dynamic(c *engine.Config, t *cel.Type) bool { return c.Partial && t.Kind() == cel.DynKind }
+func mayBeDynamic(c *engine.Config, t *cel.Type) bool { return c.Partial && t.Kind() == cel.DynKind }

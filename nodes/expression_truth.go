@@ -36,20 +36,20 @@ import (
 // run in which nobody is known is none in which somebody is authenticated, so
 // these two may be read without a user.
 
-// proven is what certainly holds where an expression has a value that it can
+// provenCases is what certainly holds where an expression has a value that it can
 // have. An expression that cannot have the value is never, and proves anything.
-type proven struct {
+type provenCases struct {
 	facts engine.Facts
 	never bool
 }
 
 // both is what holds where a and b do.
-func (a proven) both(b proven) proven {
-	return proven{union(a.facts, b.facts), a.never || b.never}
+func (a provenCases) both(b provenCases) provenCases {
+	return provenCases{unionFacts(a.facts, b.facts), a.never || b.never}
 }
 
 // either is what holds where a or b does.
-func (a proven) either(b proven) proven {
+func (a provenCases) either(b provenCases) provenCases {
 	switch {
 	case a.never:
 		return b
@@ -62,11 +62,11 @@ func (a proven) either(b proven) proven {
 			common[f] = struct{}{}
 		}
 	}
-	return proven{facts: common}
+	return provenCases{facts: common}
 }
 
-// union returns what is in a or b; neither changes.
-func union(a, b engine.Facts) engine.Facts {
+// unionFacts returns what is in a or b; neither changes.
+func unionFacts(a, b engine.Facts) engine.Facts {
 	if len(a) == 0 {
 		return b
 	}
@@ -76,25 +76,25 @@ func union(a, b engine.Facts) engine.Facts {
 }
 
 // provenBy returns what holds where the value of e is truth.
-func provenBy(e ast.Expr, truth bool) proven {
+func provenBy(e ast.Expr, truth bool) provenCases {
 	if identifier, tested, ok := inputOf(e); ok && tested && truth {
-		return proven{facts: engine.NewFacts(engine.InputFact(identifier))}
+		return provenCases{facts: engine.NewFacts(engine.InputFact(identifier))}
 	}
 	switch e.Kind() {
 	case ast.LiteralKind:
 		value, is := e.AsLiteral().Value().(bool)
-		return proven{never: is && value != truth}
+		return provenCases{never: is && value != truth}
 	case ast.SelectKind:
 		if fact, ok := factOf(e); ok && truth {
-			return proven{facts: engine.NewFacts(fact)}
+			return provenCases{facts: engine.NewFacts(fact)}
 		}
 	case ast.CallKind:
 		return provenByCall(e.AsCall(), truth)
 	}
-	return proven{}
+	return provenCases{}
 }
 
-func provenByCall(call ast.CallExpr, truth bool) proven {
+func provenByCall(call ast.CallExpr, truth bool) provenCases {
 	args := call.Args()
 	switch call.FunctionName() {
 	case operators.LogicalNot:
@@ -111,12 +111,12 @@ func provenByCall(call ast.CallExpr, truth bool) proven {
 	case operators.NotEquals:
 		return provenByEqual(args, !truth)
 	}
-	return proven{}
+	return provenCases{}
 }
 
 // provenByAll is what holds where all args have the truth, or any of them.
-func provenByAll(args []ast.Expr, truth, all bool) proven {
-	p := proven{never: !all}
+func provenByAll(args []ast.Expr, truth, all bool) provenCases {
+	p := provenCases{never: !all}
 	for _, arg := range args {
 		if q := provenBy(arg, truth); all {
 			p = p.both(q)
@@ -128,7 +128,7 @@ func provenByAll(args []ast.Expr, truth, all bool) proven {
 }
 
 // provenByEqual is what holds where something equals true or false, or does not.
-func provenByEqual(args []ast.Expr, equal bool) proven {
+func provenByEqual(args []ast.Expr, equal bool) provenCases {
 	for i, arg := range args {
 		if arg.Kind() != ast.LiteralKind {
 			continue
@@ -137,7 +137,7 @@ func provenByEqual(args []ast.Expr, equal bool) proven {
 			return provenBy(args[1-i], value == equal)
 		}
 	}
-	return proven{}
+	return provenCases{}
 }
 
 // factOf recognises the members of user that are facts of the run.

@@ -8,16 +8,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// reader gives the expressions of a node their variables.
-type reader struct {
+// expressionReader gives the expressions of a node their variables.
+type expressionReader struct {
 	deps        Deps
 	expressions []*expression
 	secret      map[string]bool // inputs that no expression may see
 	replies     map[string]map[string]engine.ReplyType
 }
 
-func newReader(c *engine.Config, d Deps) reader {
-	r := reader{deps: d, secret: map[string]bool{}, replies: c.Replies}
+func newExpressionReader(c *engine.Config, d Deps) expressionReader {
+	r := expressionReader{deps: d, secret: map[string]bool{}, replies: c.Replies}
 	for identifier, t := range c.Inputs {
 		r.secret[identifier] = t.Secret()
 	}
@@ -26,7 +26,7 @@ func newReader(c *engine.Config, d Deps) reader {
 
 // values gives the expressions their variables. What no expression uses is not
 // fetched.
-func (x *reader) values(ctx context.Context, v *engine.Visit) (map[string]any, error) {
+func (x *expressionReader) values(ctx context.Context, v *engine.Visit) (map[string]any, error) {
 	inputs := make(map[string]string, len(v.Inputs))
 	for identifier, value := range v.Inputs {
 		if !x.secret[identifier] {
@@ -52,7 +52,7 @@ func (x *reader) values(ctx context.Context, v *engine.Visit) (map[string]any, e
 }
 
 // addReplies gives the values of replies the types that expressions were checked with.
-func (x *reader) addReplies(values map[string]any, v *engine.Visit) {
+func (x *expressionReader) addReplies(values map[string]any, v *engine.Visit) {
 	for name, reply := range v.Replies {
 		for member, value := range reply {
 			if number, is := value.(float64); is && x.replies[name][member] == engine.IntegerReply {
@@ -65,7 +65,7 @@ func (x *reader) addReplies(values map[string]any, v *engine.Visit) {
 
 // user is the run's user as far as the expressions use one. Where none is known
 // nobody is new or authenticated, and no expression gets to read more.
-func (x *reader) user(ctx context.Context, v *engine.Visit) (*userView, error) {
+func (x *expressionReader) user(ctx context.Context, v *engine.Visit) (*userView, error) {
 	view := &userView{
 		Attributes: viewAttributes(nil), IsNew: v.Facts.Has(engine.New), IsAuthenticated: v.Authentication != nil,
 	}
@@ -83,7 +83,7 @@ func (x *reader) user(ctx context.Context, v *engine.Visit) (*userView, error) {
 }
 
 // addCredentials tells whether the user has the credentials that expressions ask for.
-func (x *reader) addCredentials(ctx context.Context, v *engine.Visit, uses usage, u *schemas.User, view *userView) error {
+func (x *expressionReader) addCredentials(ctx context.Context, v *engine.Visit, uses usage, u *schemas.User, view *userView) error {
 	if uses.passkey {
 		credentials, err := passkeysOf(ctx, x.deps.Credentials, v, u.ID)
 		if err != nil {
@@ -102,7 +102,7 @@ func (x *reader) addCredentials(ctx context.Context, v *engine.Visit, uses usage
 }
 
 // uses is what all expressions together need to be fetched.
-func (x *reader) uses() (uses usage) {
+func (x *expressionReader) uses() (uses usage) {
 	for _, e := range x.expressions {
 		uses = uses.with(e.uses)
 	}

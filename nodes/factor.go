@@ -38,19 +38,19 @@ func keepsFactor() engine.Outcome {
 // it may be: whether the person declines, or must not have one. It is looked at each
 // time, because they may have got one elsewhere meanwhile.
 func (d Deps) beforeEnrolling(ctx context.Context, v *engine.Visit, o optional) (*engine.Decision, error) {
-	if o.declined(v.Answer) {
-		return engine.Leave(skip), nil
+	if o.isDeclined(v.Answer) {
+		return engine.LeaveBy(skip), nil
 	}
 	if kept, err := d.keepsFactors(ctx, v); err != nil || !kept {
 		return nil, err
 	}
-	return engine.Leave(keptOutcome), nil
+	return engine.LeaveBy(keptOutcome), nil
 }
 
 // keepsFactors reports whether the run's user has a second factor that this run
 // must not replace, or add to.
 func (d Deps) keepsFactors(ctx context.Context, v *engine.Visit) (bool, error) {
-	used := v.Authentication != nil && anyOf(v.Authentication.Methods, holding())
+	used := v.Authentication != nil && anyOf(v.Authentication.Methods, possessionMethods())
 	if used || v.Facts.Has(engine.New) || v.Facts.Has(engine.Enrolled) {
 		return false, nil
 	}
@@ -74,7 +74,7 @@ func (d Deps) totpOf(ctx context.Context, v *engine.Visit) (*schemas.TOTP, error
 }
 
 // SealTOTP makes the authenticator app of a user that has the key.
-func SealTOTP(b Box, key totp.Key, userID string) (schemas.TOTP, error) {
+func SealTOTP(b Cipher, key totp.Key, userID string) (schemas.TOTP, error) {
 	text, err := json.Marshal(key)
 	if err != nil {
 		return schemas.TOTP{}, err

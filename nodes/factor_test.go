@@ -137,7 +137,7 @@ func TestTOTPRegisterOffersAKey(t *testing.T) {
 		t.Errorf("no picture with a label in %+v", first.Ask.Components)
 	}
 	again := visit(known("bob"), enrolledHere, answer("submit", "otp", "00000000"))
-	again.Keep = first.Keep
+	again.NodeState = first.NodeState
 	d := run(t, exec, again)
 	if d.Ask == nil || d.Ask.Data["totpURI"] != uri || len(d.Ask.FieldErrors) != 1 || d.Failed {
 		t.Errorf("after a wrong code: %+v, want the same key again", d)
@@ -250,7 +250,7 @@ func TestRecoveryCodesAreGood(t *testing.T) {
 func TestCodesAreThrottled(t *testing.T) {
 	w, _, _ := newFactorWorld(t)
 	refusing := &guessing{refuse: schemas.Errorf(schemas.Throttled, schemas.CodeTooManyAttempts, "wait")}
-	told := &guessing{}
+	reported := &guessing{}
 	for use, v := range map[string]*engine.Visit{
 		"totp":          visit(known("ada"), authenticated(schemas.ACRPassword, "pwd"), inputs("otp", "000000", "username", "Ada!")),
 		"recovery-code": visit(concealed("somebody"), inputs("recoveryCode", "x")),
@@ -260,12 +260,12 @@ func TestCodesAreThrottled(t *testing.T) {
 		if _, err := w.make(t, use, `{}`, nil).Execute(t.Context(), v); !schemas.HasCode(err, schemas.CodeTooManyAttempts) {
 			t.Errorf("%s: %v", use, err)
 		}
-		w.deps.Guesses = told
+		w.deps.Guesses = reported
 		w.kinds = Kinds(w.deps)
 		left(t, run(t, w.make(t, use, `{}`, nil), v), "failure")
 	}
-	slices.Sort(told.outcomes)
-	if got := strings.Join(told.outcomes, ", "); got != "password of somebody (): false, <nil>, second factor of ada (ada): false, <nil>" {
+	slices.Sort(reported.outcomes)
+	if got := strings.Join(reported.outcomes, ", "); got != "password of somebody (): false, <nil>, second factor of ada (ada): false, <nil>" {
 		t.Errorf("guesses at %s", got)
 	}
 }

@@ -29,7 +29,7 @@ type directory struct {
 	permissions map[string][]string
 	consents    map[string]*schemas.Consent // by user and application
 	request     *schemas.AuthRequest
-	scopes      map[string][]string // of applications
+	scopes      map[string][]string // withMAC applications
 	misfit      []schemas.Problem   // what is wrong with whoever is to be created
 	lookups     int                 // calls of UserByAttribute
 	userType    *schemas.UserType   // nil: Person
@@ -179,7 +179,7 @@ func newWorld(t *testing.T) *world {
 		device: passkeytest.New(passkeytest.Seed(t.Name())),
 	}
 	w.deps = Deps{
-		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, Words: w, Hasher: w.hasher, Asserter: asserter{}, Factors: &factors{},
+		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, ScopeNames: w, Hasher: w.hasher, Asserter: asserter{}, Factors: &factors{},
 		Ceremonies: ceremonies, BaseURL: "https://id.example.com", DecoySecret: []byte("0123456789abcdef0123456789abcdef"),
 	}
 	w.kinds = Kinds(w.deps)

@@ -13,7 +13,7 @@ import (
 // in, and one that is nobody's is held.
 func (f *federatedOIDC) finish(ctx context.Context, v *engine.Visit, p *schemas.IdentityProvider) (*engine.Decision, error) {
 	in := v.Answer.Inputs
-	who, err := f.deps.Federation.Finish(ctx, p, v.Keep, federation.Response{
+	who, err := f.deps.Federation.Finish(ctx, p, v.NodeState, federation.Response{
 		Code: in[authorizationCodeInput], State: in[stateInput], Issuer: in[issuerInput], Error: in[errorInput],
 	}, v.Now)
 	if fault, ok := errors.AsType[*federation.Error](err); ok {
@@ -27,7 +27,7 @@ func (f *federatedOIDC) finish(ctx context.Context, v *engine.Visit, p *schemas.
 	case err != nil:
 		return nil, err
 	case linked == nil:
-		return f.hold(v, p, who), nil
+		return f.leaveUnknown(v, p, who), nil
 	}
 	return f.signIn(v, p, who, linked), nil
 }
@@ -36,15 +36,15 @@ func (f *federatedOIDC) finish(ctx context.Context, v *engine.Visit, p *schemas.
 // must not be answered by another's account.
 func (f *federatedOIDC) signIn(v *engine.Visit, p *schemas.IdentityProvider, who *federation.Identity, linked *schemas.Identity) *engine.Decision {
 	if named := v.Subject.Known() || v.Subject.Name != ""; named && v.Subject.UserID != linked.UserID {
-		d := engine.Leave("failure")
+		d := engine.LeaveBy("failure")
 		d.Failed, d.Notice = true, identityTaken()
 		return d
 	}
-	d := engine.Leave("success")
+	d := engine.LeaveBy("success")
 	if !v.Subject.Known() {
 		d.Subject = &engine.Subject{UserID: linked.UserID}
 	}
-	proved(v, d, []string{schemas.AMRFederated}, schemas.ACRVouched)
+	recordProof(v, d, []string{schemas.AMRFederated}, schemas.ACRVouched)
 	d.Proofs = []schemas.Proof{{Kind: schemas.IdentityProof, Of: linked.ID}}
 	d.At = who.AuthTime
 	d.Changes = []schemas.Change{
@@ -59,9 +59,9 @@ func identityTaken() *schemas.Error {
 		"the identity is linked to another account than the one that is signing in; use another identity, or start again to sign in to that account")
 }
 
-// hold leaves by unknown with the identity, and with the claims that the flow wants.
-func (f *federatedOIDC) hold(v *engine.Visit, p *schemas.IdentityProvider, who *federation.Identity) *engine.Decision {
-	d := engine.Leave(unknownOutcome)
+// leaveUnknown leaves by unknown with the identity, and with the claims that the flow wants.
+func (f *federatedOIDC) leaveUnknown(v *engine.Visit, p *schemas.IdentityProvider, who *federation.Identity) *engine.Decision {
+	d := engine.LeaveBy(unknownOutcome)
 	d.Set = map[string]string{}
 	for identifier, claim := range f.Claims {
 		in := field{Identifier: identifier, Type: claimType(claim)}
@@ -80,10 +80,10 @@ func (f *federatedOIDC) hold(v *engine.Visit, p *schemas.IdentityProvider, who *
 	return d
 }
 
-// refused leaves by failure. The client is told what a person can do about it; why it
+// ceremonyFailure leaves by failure. The client is told what a person can do about it; why it
 // was is for the audit log.
 func (f *federatedOIDC) refused(v *engine.Visit, p *schemas.IdentityProvider, fault *federation.Error) *engine.Decision {
-	d := engine.Leave("failure")
+	d := engine.LeaveBy("failure")
 	if fault.Check == federation.CheckDenied {
 		d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeFederationDeclined, "nobody signed in at the identity provider %s; try again, or sign in another way", p.Handle)
 		return d

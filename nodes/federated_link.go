@@ -15,7 +15,7 @@ func federatedLinkKind(d Deps) *engine.Kind {
 		Needs: append([]engine.Need{{
 			AnyOf: []engine.Fact{engine.Federated},
 			Why:   "there would be nothing to link",
-			Mend:  "lead only the outcome unknown of federated-oidc here, by way of whatever nodes",
+			Fix:   "lead only the outcome unknown of federated-oidc here, by way of whatever nodes",
 		}}, ownUserNeeds("it would let a stranger sign in to somebody else's account")...),
 		Outcomes: federatedLinkOutcomes(),
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) {
@@ -28,7 +28,7 @@ const takenOutcome = "taken"
 
 func federatedLinkOutcomes() []engine.Outcome {
 	return []engine.Outcome{
-		enrols(engine.Outcome{
+		withEnrolment(engine.Outcome{
 			Name: "success", Doc: "the identity is the user's; a user of the run's own is authenticated",
 			Establishes: []engine.Fact{engine.Credential, engine.Findable},
 		}, []string{schemas.AMRFederated}, schemas.ACRVouched),
@@ -46,12 +46,12 @@ func (l *federatedLink) Execute(ctx context.Context, v *engine.Visit) (*engine.D
 		return nil, err
 	}
 	if linked != nil && linked.UserID != v.Subject.UserID {
-		d := engine.Leave(takenOutcome)
+		d := engine.LeaveBy(takenOutcome)
 		d.Notice = identityTaken()
 		return d, nil
 	}
-	d := engine.Leave("success")
-	enrolled(v, d, []string{schemas.AMRFederated}, schemas.ACRVouched)
+	d := engine.LeaveBy("success")
+	recordEnrolment(v, d, []string{schemas.AMRFederated}, schemas.ACRVouched)
 	if linked != nil {
 		d.Proofs = []schemas.Proof{{Kind: schemas.IdentityProof, Of: linked.ID}}
 		return d, nil

@@ -51,7 +51,7 @@ const unknownOutcome = "unknown"
 
 func federatedOutcomes() []engine.Outcome {
 	return []engine.Outcome{
-		proves(engine.Outcome{
+		withProof(engine.Outcome{
 			Name: "success", Doc: "the identity is linked to a user, and that to the one whom the run is about, if there is one",
 			Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.Findable},
 		}, []string{schemas.AMRFederated}, schemas.ACRVouched),
@@ -169,18 +169,18 @@ func (f *federatedOIDC) Waits() bool { return true }
 // Execute sends the browser to the provider until it brings an answer. The action
 // without one gives another address to go to.
 func (f *federatedOIDC) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	if d := f.Alternatives.chosen(v); d != nil {
+	if d := f.Alternatives.leaveByAlternative(v); d != nil {
 		return d, nil
 	}
 	p, err := f.deps.Identities.IdentityProvider(ctx, f.Provider)
 	switch {
 	case schemas.HasCode(err, schemas.CodeProviderNotFound):
-		return f.stay(v, &schemas.IdentityProvider{Handle: f.Provider}, &federation.Error{
+		return f.askAgain(v, &schemas.IdentityProvider{Handle: f.Provider}, &federation.Error{
 			Check: federation.CheckSettings, Reason: "there is no identity provider of this handle", Err: err,
 		}), nil
 	case err != nil:
 		return nil, err
-	case v.Keep == nil || !brings(v.Answer):
+	case v.NodeState == nil || !isProviderAnswer(v.Answer):
 		return f.begin(ctx, v, p)
 	}
 	return f.finish(ctx, v, p)
@@ -196,8 +196,8 @@ const (
 
 const continueAction = "continue"
 
-// brings reports whether an answer is one of a provider.
-func brings(a *engine.Answer) bool {
+// isProviderAnswer reports whether an answer is one of a provider.
+func isProviderAnswer(a *engine.Answer) bool {
 	return a != nil && (a.Inputs[authorizationCodeInput] != "" || a.Inputs[errorInput] != "")
 }
 
@@ -215,14 +215,14 @@ func (f *federatedOIDC) begin(ctx context.Context, v *engine.Visit, p *schemas.I
 	})
 	if fault, ok := errors.AsType[*federation.Error](err); ok {
 		if v.Answer == nil {
-			return f.stay(v, p, fault), nil
+			return f.askAgain(v, p, fault), nil
 		}
 		return f.refused(v, p, fault), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	d := &engine.Decision{Ask: f.form(p).ask(), Keep: asked.Keep}
+	d := &engine.Decision{Ask: f.form(p).ask(), NodeState: asked.State}
 	d.Ask.RedirectURL, d.Ask.Implicit = asked.URL, true
 	return d, nil
 }
@@ -252,8 +252,8 @@ func (f *federatedOIDC) form(p *schemas.IdentityProvider) form {
 	}
 }
 
-// stay asks without a place to go to: the button tries again.
-func (f *federatedOIDC) stay(v *engine.Visit, p *schemas.IdentityProvider, fault *federation.Error) *engine.Decision {
+// askAgain asks without a place to go to: the button tries again.
+func (f *federatedOIDC) askAgain(v *engine.Visit, p *schemas.IdentityProvider, fault *federation.Error) *engine.Decision {
 	d := f.refused(v, p, fault)
 	question := f.form(p)
 	question.fields = nil

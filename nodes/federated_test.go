@@ -87,19 +87,21 @@ func TestFederatedConfiguration(t *testing.T) {
 	}
 }
 
-// nobodys knows no identity that is linked.
-type nobodys struct{ Identities }
+// unlinkedIdentities knows no identity that is linked.
+type unlinkedIdentities struct{ Identities }
 
-func (nobodys) Identity(context.Context, string, string) (*schemas.Identity, error) { return nil, nil }
+func (unlinkedIdentities) Identity(context.Context, string, string) (*schemas.Identity, error) {
+	return nil, nil
+}
 
 // What is linked is what the issuer has said, and not whoever is called so by a provider
 // that is made with the same id meanwhile.
 func TestIdentitiesAreOfIssuers(t *testing.T) {
 	corp := &schemas.IdentityProvider{ID: "corp", Issuer: "https://login.example.com"}
-	held := left(t, (&federatedOIDC{}).hold(visit(), corp, &federation.Identity{Subject: "1815"}), unknownOutcome)
+	held := left(t, (&federatedOIDC{}).leaveUnknown(visit(), corp, &federation.Identity{Subject: "1815"}), unknownOutcome)
 	v := visit(known("ada"), authenticated("phrh", "hwk"))
 	v.Identity = held.Identity
-	d := left(t, run(t, &federatedLink{deps: Deps{Identities: nobodys{}}}, v), successOutcome)
+	d := left(t, run(t, &federatedLink{deps: Deps{Identities: unlinkedIdentities{}}}, v), successOutcome)
 	if c, is := d.Changes[0].(schemas.LinkIdentity); !is || c.Issuer != corp.Issuer || c.Identity.ProviderID != "corp" || c.Identity.Subject != "1815" {
 		t.Errorf("got %+v", d.Changes)
 	}

@@ -96,7 +96,7 @@ func (f *field) maxLength() int {
 	return defaultMaxLength
 }
 
-// accept returns the value as it is to be kept, "" when there is none, and
+// acceptReplyValue returns the value as it is to be kept, "" when there is none, and
 // what is wrong with it in words for the person who typed it, "" for nothing.
 func (f *field) accept(value string) (clean, fault string) {
 	if !f.Type.Secret() && f.Type != schemas.HiddenInput {
@@ -119,7 +119,7 @@ func (f *field) faultOfText(value string) string {
 	switch {
 	case !utf8.ValidString(value):
 		return "This is not valid text."
-	case f.Type != schemas.HiddenInput && !f.Type.Secret() && strings.ContainsFunc(value, invisible):
+	case f.Type != schemas.HiddenInput && !f.Type.Secret() && strings.ContainsFunc(value, isInvisible):
 		return "Invisible characters are not allowed."
 	case f.Type != schemas.HiddenInput && strings.ContainsFunc(value, unicode.IsControl):
 		// A line break here is how log lines and mail headers get forged.
@@ -134,10 +134,10 @@ func (f *field) faultOfText(value string) string {
 	return ""
 }
 
-// invisible reports whether a character shows nothing of its own and may make
+// isInvisible reports whether a character shows nothing of its own and may make
 // one name look like another. Joiners are not among them: some scripts cannot be
 // written without.
-func invisible(r rune) bool {
+func isInvisible(r rune) bool {
 	const zwnj, zwj = '\u200c', '\u200d'
 	return unicode.Is(unicode.Cf, r) && r != zwnj && r != zwj
 }

@@ -69,8 +69,8 @@ func (x subflow) Needs() []engine.Need {
 	for _, fact := range engine.Required(x.flow) {
 		needs = append(needs, engine.Need{
 			AnyOf: []engine.Fact{fact}, Path: "with.flow",
-			Why:  fmt.Sprintf("the sub-flow %q requires it", x.flow.Handle),
-			Mend: "see to it on every path to this node",
+			Why: fmt.Sprintf("the sub-flow %q requires it", x.flow.Handle),
+			Fix: "see to it on every path to this node",
 		})
 	}
 	return needs
@@ -82,5 +82,5 @@ func (x subflow) Collects() map[string]schemas.InputType { return x.flow.Require
 
 // Execute implements engine.Executor.
 func (x subflow) Execute(context.Context, *engine.Visit) (*engine.Decision, error) {
-	return engine.Leave(begin), nil
+	return engine.LeaveBy(begin), nil
 }

@@ -264,7 +264,7 @@ func (d *driver) send(action, next string, pairs ...string) {
 	d.step = step
 }
 
-func (d *driver) passkey(next string, hows ...passkeytest.How) {
+func (d *driver) passkey(next string, hows ...passkeytest.CeremonyOption) {
 	d.t.Helper()
 	r, err := d.device.Authenticate(json.RawMessage(d.step.Data.AdditionalData["passkeyChallenge"]), origin, hows...)
 	if err != nil {

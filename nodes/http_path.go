@@ -11,10 +11,10 @@ var pathForm = regexp.MustCompile(`^(/(` + pathCharacter + `|/)*)?(\?(` + pathCh
 
 const pathCharacter = `[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}`
 
-// leaving are encoded characters that some server takes for a path of another shape:
+// leaveOutcomes are encoded characters that some server takes for a path of another shape:
 // a slash, a backslash, a dot, a percent sign that is decoded once more, the end of a
 // text, and line breaks.
-var leaving = regexp.MustCompile(`(?i)%(2f|5c|2e|25|00|0a|0d)`)
+var leaveOutcomes = regexp.MustCompile(`(?i)%(2f|5c|2e|25|00|0a|0d)`)
 
 // pathFault says what is wrong with a path, "" if nothing is. It is put behind the URL
 // of a target, and must not lead out of what is below that.
@@ -27,7 +27,7 @@ func pathFault(text string) string {
 		return "a path begins with a slash, such as /sign-ups"
 	case !pathForm.MatchString(text):
 		return "expected a path such as /sign-ups, maybe with a query; other characters are written as % and two hexadecimal digits, and there is no fragment"
-	case leaving.MatchString(path):
+	case leaveOutcomes.MatchString(path):
 		return "encoded slashes, backslashes, dots, percent signs and control characters could lead out of the target's URL; leave them out"
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/") {

@@ -26,7 +26,7 @@ func (x *httpRequest) query(ctx context.Context, v *engine.Visit, body map[strin
 	if err != nil {
 		return nil, err
 	}
-	reply, err := x.deps.Targets.Ask(ctx, call)
+	reply, err := x.deps.Targets.Call(ctx, call)
 	switch known := schemas.AsError(err); {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err() // nobody waits for the answer any more
@@ -37,7 +37,7 @@ func (x *httpRequest) query(ctx context.Context, v *engine.Visit, body map[strin
 	case reply.Status < 200 || reply.Status > 299:
 		return x.failed(v, fmt.Sprintf("status %d", reply.Status)), nil
 	case x.keeps == nil:
-		return engine.Leave(successOutcome), nil
+		return engine.LeaveBy(successOutcome), nil
 	}
 	values, reason := x.read(reply.JSON)
 	if reason != "" {
@@ -100,9 +100,9 @@ func (x *httpRequest) read(text json.RawMessage) (values map[string]any, reason 
 	}
 	values = make(map[string]any, len(x.Reply))
 	for name, want := range x.Reply {
-		found, ok := follow(root, want.At)
+		found, ok := resolvePointer(root, want.At)
 		if ok {
-			values[name], ok = accept(want.Type, found)
+			values[name], ok = acceptReplyValue(want.Type, found)
 		}
 		if !ok {
 			return nil, "does_not_fit"
@@ -111,8 +111,8 @@ func (x *httpRequest) read(text json.RawMessage) (values map[string]any, reason 
 	return values, ""
 }
 
-// follow goes where a JSON pointer leads (RFC 6901 §4).
-func follow(value any, pointer string) (any, bool) {
+// resolvePointer goes where a JSON pointer leads (RFC 6901 §4).
+func resolvePointer(value any, pointer string) (any, bool) {
 	if pointer == "" {
 		return value, true
 	}
@@ -144,8 +144,8 @@ const (
 	maxReplyInteger = 1<<53 - 1
 )
 
-// accept returns a value as it is kept, if it is of the type.
-func accept(t engine.ReplyType, value any) (any, bool) {
+// acceptReplyValue returns a value as it is kept, if it is of the type.
+func acceptReplyValue(t engine.ReplyType, value any) (any, bool) {
 	switch v := value.(type) {
 	case string:
 		return v, t == engine.StringReply && utf8.RuneCountInString(v) <= maxReplyText

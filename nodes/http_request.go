@@ -126,7 +126,7 @@ type httpRequestWith struct {
 // httpRequest has one expression for each member of its body, in the order of names.
 type httpRequest struct {
 	httpRequestWith
-	reader
+	expressionReader
 	node  string
 	names []string
 	keeps *engine.ServiceReply
@@ -138,7 +138,7 @@ func newHTTPRequest(c *engine.Config, d Deps, env environment) (engine.Executor,
 	if err != nil {
 		return nil, append(found, problem("", "CEL is not available: %v", err))
 	}
-	x := &httpRequest{httpRequestWith: with, reader: newReader(c, d), node: c.Node.ID, names: slices.Sorted(maps.Keys(with.Body))}
+	x := &httpRequest{httpRequestWith: with, expressionReader: newExpressionReader(c, d), node: c.Node.ID, names: slices.Sorted(maps.Keys(with.Body))}
 	found = append(found, x.checkMembers()...)
 	found = append(found, checkTarget(d.Targets, with.Target)...)
 	if fault := pathFault(with.Path); fault != "" {
@@ -273,7 +273,7 @@ func (x *httpRequest) notify(v *engine.Visit, data map[string]any) (*engine.Deci
 	if err != nil {
 		return nil, fmt.Errorf("what %q is to be told: %w", x.Target, err)
 	}
-	delivery, err := x.deps.Targets.Tell(call, v.Now)
+	delivery, err := x.deps.Targets.NewDelivery(call, v.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -25,12 +25,12 @@ type services struct {
 
 func (s *services) Names() []string { return s.names }
 
-func (s *services) Ask(_ context.Context, c schemas.Call) (*schemas.CallReply, error) {
+func (s *services) Call(_ context.Context, c schemas.Call) (*schemas.CallReply, error) {
 	s.calls = append(s.calls, c)
 	return s.reply, s.err
 }
 
-func (s *services) Tell(c schemas.Call, now time.Time) (schemas.Delivery, error) {
+func (s *services) NewDelivery(c schemas.Call, now time.Time) (schemas.Delivery, error) {
 	s.calls = append(s.calls, c)
 	return schemas.Delivery{ID: c.ID, Target: c.Target, CreatedAt: now}, s.err
 }

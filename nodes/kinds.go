@@ -62,15 +62,15 @@ type Identities interface {
 	UserIdentities(ctx context.Context, userID string) ([]schemas.Identity, error)
 }
 
-// Box seals what is kept and secret. What a text belongs to is sealed in.
-type Box interface {
+// Cipher seals what is kept and secret. What a text belongs to is sealed in.
+type Cipher interface {
 	Seal(text []byte, belongs string) []byte
 	Open(sealed []byte, belongs string) ([]byte, error)
 }
 
 // Federation signs in with identity providers: federation.Client does.
 type Federation interface {
-	Begin(ctx context.Context, p *schemas.IdentityProvider, r federation.Request) (*federation.Asked, error)
+	Begin(ctx context.Context, p *schemas.IdentityProvider, r federation.Request) (*federation.AuthorizationRequest, error)
 	Finish(ctx context.Context, p *schemas.IdentityProvider, keep json.RawMessage, r federation.Response, now time.Time) (*federation.Identity, error)
 }
 
@@ -99,9 +99,9 @@ type Requests interface {
 	AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error)
 }
 
-// Words says what scopes mean, for people; each of them has words.
-type Words interface {
-	ScopeWords(ctx context.Context, scopes []string) (map[string]string, error)
+// ScopeNames says what scopes mean, for people; each of them has words.
+type ScopeNames interface {
+	ScopeNames(ctx context.Context, scopes []string) (map[string]string, error)
 }
 
 // Hasher hashes and verifies passwords, and may refuse when it has too much to
@@ -130,11 +130,11 @@ type Mails interface {
 type Targets interface {
 	// Names are those of the targets there are; nil means that any name will do.
 	Names() []string
-	// Ask makes a call and waits for the reply, whatever that is. If there is none the
+	// Call makes a call and waits for the reply, whatever that is. If there is none the
 	// error is a *schemas.Error that is not of class Internal.
-	Ask(ctx context.Context, c schemas.Call) (*schemas.CallReply, error)
-	// Tell returns the delivery of a call, sealed.
-	Tell(c schemas.Call, now time.Time) (schemas.Delivery, error)
+	Call(ctx context.Context, c schemas.Call) (*schemas.CallReply, error)
+	// NewDelivery returns the delivery of a call, sealed.
+	NewDelivery(c schemas.Call, now time.Time) (schemas.Delivery, error)
 }
 
 // Asserter signs what a completed run says about a user.
@@ -158,7 +158,7 @@ type Deps struct {
 	Permissions Permissions
 	Consents    Consents
 	Requests    Requests
-	Words       Words
+	ScopeNames  ScopeNames
 	Hasher      Hasher
 	// Policy decides which passwords users may set. The zero value is the default.
 	Policy  password.Policy
@@ -169,8 +169,8 @@ type Deps struct {
 	Targets    Targets
 	Asserter   Asserter
 	Ceremonies *passkey.Ceremonies
-	// Box seals the keys of authenticator apps.
-	Box Box
+	// Cipher seals the keys of authenticator apps.
+	Box Cipher
 	// Name is what authenticator apps call the server; "" means Postern.
 	Name string
 	// Federation signs in with the providers of Identities.

@@ -59,7 +59,7 @@ func TestEveryKindIsDocumented(t *testing.T) {
 			}
 		}
 		for _, need := range kind.Needs {
-			if len(need.AnyOf) == 0 || need.Why == "" || need.Mend == "" {
+			if len(need.AnyOf) == 0 || need.Why == "" || need.Fix == "" {
 				t.Errorf("%s: the need of %v does not say why, or how to mend it", name, need.AnyOf)
 			}
 		}
@@ -198,7 +198,7 @@ func TestOutcomesAreThoseOfTheExecutor(t *testing.T) {
 	}
 	for _, test := range tests {
 		var names []string
-		for _, o := range w.make(t, test.use, test.with, collected).(engine.Shaper).Outcomes() {
+		for _, o := range w.make(t, test.use, test.with, collected).(engine.OutcomeConfigurer).Outcomes() {
 			names = append(names, o.Name)
 			if o.Doc == "" {
 				t.Errorf("%s: the outcome %s is not documented", test.use, o.Name)

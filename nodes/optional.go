@@ -29,6 +29,6 @@ func (o optional) buttons() []button {
 	return []button{{ref: skip, label: "Not now"}}
 }
 
-// declined reports whether the answer, if there is one, is that the person
+// isDeclined reports whether the answer, if there is one, is that the person
 // declines.
-func (o optional) declined(a *engine.Answer) bool { return bool(o) && a != nil && a.Action == skip }
+func (o optional) isDeclined(a *engine.Answer) bool { return bool(o) && a != nil && a.Action == skip }

@@ -25,7 +25,7 @@ func passkeyAuthenticateKind(d Deps) *engine.Kind {
 func passkeyAuthenticateOutcomes(userVerification string) []engine.Outcome {
 	methods, acr := passkeyProof(userVerification)
 	return []engine.Outcome{
-		proves(engine.Outcome{
+		withProof(engine.Outcome{
 			Name: "success", Doc: "the user proved to hold one of their passkeys",
 			Establishes: []engine.Fact{engine.User, engine.Authenticated, engine.Findable},
 		}, methods, acr),
@@ -87,10 +87,10 @@ func (p *passkeyAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*en
 	if v.Answer == nil {
 		return p.begin(ctx, v)
 	}
-	if d := p.Alternatives.chosen(v); d != nil {
+	if d := p.Alternatives.leaveByAlternative(v); d != nil {
 		return d, nil
 	}
-	if !p.question.answered(v.Answer) {
+	if !p.question.isAnswered(v.Answer) {
 		return p.begin(ctx, v)
 	}
 	return p.finish(ctx, v)
@@ -148,14 +148,14 @@ func (p *passkeyAuthenticate) Needs() []engine.Need {
 	return []engine.Need{{
 		AnyOf: append([]engine.Fact{engine.User}, p.claims...),
 		Why:   "mode identified asks for the passkeys of a user who was named before",
-		Mend:  "put user-resolve before it on every path, or leave mode out",
+		Fix:   "put user-resolve before it on every path, or leave mode out",
 		Path:  "with.mode",
 	}}
 }
 
 func (p *passkeyAuthenticate) finish(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	in := v.Answer.Inputs
-	verified, err := p.deps.Ceremonies.FinishAuthentication(ctx, v.Keep, passkey.AuthenticationResponse{
+	verified, err := p.deps.Ceremonies.FinishAuthentication(ctx, v.NodeState, passkey.AuthenticationResponse{
 		ID:                in[credentialIDInput],
 		ClientDataJSON:    in[clientDataInput],
 		AuthenticatorData: in[authenticatorDataInput],
@@ -166,7 +166,7 @@ func (p *passkeyAuthenticate) finish(ctx context.Context, v *engine.Visit) (*eng
 		err = checkHolder(v.Subject, verified.UserID)
 	}
 	if err != nil {
-		d, err := refused(err)
+		d, err := ceremonyFailure(err)
 		if d != nil && passkey.FailedStep(d.Notice) == passkey.StepCounter {
 			// A copied authenticator is what an operator must hear of.
 			d.Changes = []schemas.Change{event(v, "passkey.refused", v.Subject.UserID, map[string]string{"step": string(passkey.StepCounter)})}
@@ -190,11 +190,11 @@ func checkHolder(s engine.Subject, holder string) error {
 }
 
 func signedIn(v *engine.Visit, verified *passkey.Verified) *engine.Decision {
-	d := engine.Leave("success")
+	d := engine.LeaveBy("success")
 	if !v.Subject.Known() {
 		d.Subject = &engine.Subject{UserID: verified.UserID}
 	}
-	proved(v, d, verified.Methods, verified.ACR)
+	recordProof(v, d, verified.Methods, verified.ACR)
 	d.Proofs = []schemas.Proof{{Kind: schemas.PasskeyProof, Of: verified.Use.ID.String()}}
 	detail := map[string]string{"credentialId": verified.Use.ID.String()}
 	if verified.CounterRegressed {

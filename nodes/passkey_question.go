@@ -48,23 +48,23 @@ func (q passkeyQuestion) ask(name string, options, session json.RawMessage) *eng
 	ask := f.ask()
 	ask.Implicit = true
 	ask.Data = map[string]string{name: string(options)}
-	return &engine.Decision{Ask: ask, Keep: session}
+	return &engine.Decision{Ask: ask, NodeState: session}
 }
 
-// answered reports whether the browser's values came, or some of them. Nothing
+// isAnswered reports whether the browser's values came, or some of them. Nothing
 // of them means that the client wants to begin.
-func (q passkeyQuestion) answered(a *engine.Answer) bool {
+func (q passkeyQuestion) isAnswered(a *engine.Answer) bool {
 	return slices.ContainsFunc(q.required, func(identifier string) bool { return a.Inputs[identifier] != "" })
 }
 
-// refused turns a ceremony that failed into the outcome failure, with the
+// ceremonyFailure turns a ceremony that failed into the outcome failure, with the
 // reason. An error that is no refusal stays one.
-func refused(err error) (*engine.Decision, error) {
+func ceremonyFailure(err error) (*engine.Decision, error) {
 	e := schemas.AsError(err)
 	if e.Class != schemas.Invalid && e.Class != schemas.Conflict {
 		return nil, err
 	}
-	d := engine.Leave("failure")
+	d := engine.LeaveBy("failure")
 	d.Notice, d.Failed = e, true
 	return d, nil
 }

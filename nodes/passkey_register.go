@@ -28,7 +28,7 @@ func passkeyRegisterKind(d Deps) *engine.Kind {
 func passkeyRegisterOutcomes(userVerification string) []engine.Outcome {
 	methods, acr := passkeyProof(userVerification)
 	return []engine.Outcome{
-		enrols(engine.Outcome{
+		withEnrolment(engine.Outcome{
 			Name: "success", Doc: "the user has a new passkey; a user of the run's own is authenticated",
 			Establishes: []engine.Fact{engine.Credential, engine.Findable},
 		}, methods, acr),
@@ -42,13 +42,13 @@ func ownUserNeeds(why string) []engine.Need {
 		{
 			AnyOf: []engine.Fact{engine.User},
 			Why:   "a credential belongs to a user",
-			Mend:  "put user-create, or a node that authenticates, before it",
+			Fix:   "put user-create, or a node that authenticates, before it",
 		},
 		{
 			AnyOf: []engine.Fact{engine.Own},
 			Rule:  engine.RuleTakeover,
 			Why:   why,
-			Mend:  "create the user in this flow, or let them authenticate before it",
+			Fix:   "create the user in this flow, or let them authenticate before it",
 		},
 	}
 }
@@ -104,8 +104,8 @@ func (p *passkeyRegister) Outcomes() []engine.Outcome {
 // Execute offers creation options and verifies what the browser makes of them.
 // The action without a credential asks for fresh options.
 func (p *passkeyRegister) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	if p.Optional.declined(v.Answer) {
-		return engine.Leave(skip), nil
+	if p.Optional.isDeclined(v.Answer) {
+		return engine.LeaveBy(skip), nil
 	}
 	// A passkey counts as two factors, so a stolen password must not be enough to add
 	// one to an account that has a second factor.
@@ -115,7 +115,7 @@ func (p *passkeyRegister) Execute(ctx context.Context, v *engine.Visit) (*engine
 		return nil, err
 	case kept:
 		return p.refuseKept(), nil
-	case v.Answer == nil || !p.question.answered(v.Answer):
+	case v.Answer == nil || !p.question.isAnswered(v.Answer):
 		return p.begin(ctx, v)
 	}
 	return p.finish(ctx, v)
@@ -124,7 +124,7 @@ func (p *passkeyRegister) Execute(ctx context.Context, v *engine.Visit) (*engine
 // refuseKept is the decision for a user whose second factor this run must not add to.
 func (p *passkeyRegister) refuseKept() *engine.Decision {
 	if p.Optional {
-		return engine.Leave(skip)
+		return engine.LeaveBy(skip)
 	}
 	return &engine.Decision{Fail: schemas.Errorf(schemas.Forbidden, schemas.CodeFactorRequired,
 		"this account has a second factor: sign in with it, or with a passkey, to add a passkey")}
@@ -158,7 +158,7 @@ func (p *passkeyRegister) begin(ctx context.Context, v *engine.Visit) (*engine.D
 
 func (p *passkeyRegister) finish(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	in := v.Answer.Inputs
-	credential, err := p.deps.Ceremonies.FinishRegistration(v.Keep, passkey.RegistrationResponse{
+	credential, err := p.deps.Ceremonies.FinishRegistration(v.NodeState, passkey.RegistrationResponse{
 		ID:                in[credentialIDInput],
 		ClientDataJSON:    in[clientDataInput],
 		AttestationObject: in[attestationInput],
@@ -170,7 +170,7 @@ func (p *passkeyRegister) finish(ctx context.Context, v *engine.Visit) (*engine.
 		err = p.checkUnknown(ctx, credential.ID)
 	}
 	if err != nil {
-		return refused(err)
+		return ceremonyFailure(err)
 	}
 	return p.registered(v, credential), nil
 }
@@ -190,11 +190,11 @@ func (p *passkeyRegister) checkUnknown(ctx context.Context, id schemas.Bytes) er
 }
 
 func (p *passkeyRegister) registered(v *engine.Visit, c *schemas.Credential) *engine.Decision {
-	d := engine.Leave("success")
+	d := engine.LeaveBy("success")
 	methods, acr := passkey.Assurance(c, c.UserVerified)
-	enrolled(v, d, methods, acr)
+	recordEnrolment(v, d, methods, acr)
 	d.Proofs = []schemas.Proof{{Kind: schemas.PasskeyProof, Of: c.ID.String()}}
-	d.Tell = map[string]string{
+	d.Data = map[string]string{
 		"passkeyCredentialID":   c.ID.String(),
 		"passkeyCredentialName": c.Name,
 		"credentialCreatedAt":   c.CreatedAt.UTC().Format(time.RFC3339),

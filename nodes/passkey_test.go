@@ -55,7 +55,7 @@ func authentication(r passkey.AuthenticationResponse, action string) func(*engin
 }
 
 func keeping(d *engine.Decision) func(*engine.Visit) {
-	return func(v *engine.Visit) { v.Keep = d.Keep }
+	return func(v *engine.Visit) { v.NodeState = d.NodeState }
 }
 
 func grace() *schemas.User {
@@ -95,20 +95,20 @@ func TestTheSessionStaysHere(t *testing.T) {
 	w := newWorld(t)
 	for _, use := range []string{"passkey-register", "passkey-authenticate"} {
 		d := run(t, w.make(t, use, `{}`, nil), visit(known("bob")))
-		if len(d.Keep) == 0 {
+		if len(d.NodeState) == 0 {
 			t.Fatalf("%s keeps nothing", use)
 		}
 		var session map[string]any
-		if err := json.Unmarshal(d.Keep, &session); err != nil {
+		if err := json.Unmarshal(d.NodeState, &session); err != nil {
 			t.Fatal(err)
 		}
-		d.Keep = nil
-		told, err := json.Marshal(d)
+		d.NodeState = nil
+		reported, err := json.Marshal(d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(string(told), "expiresAt") || strings.Contains(string(told), `\"ceremony\"`) {
-			t.Errorf("%s tells the session: %s", use, told)
+		if strings.Contains(string(reported), "expiresAt") || strings.Contains(string(reported), `\"ceremony\"`) {
+			t.Errorf("%s tells the session: %s", use, reported)
 		}
 	}
 }
@@ -131,8 +131,8 @@ func TestPasskeyRegister(t *testing.T) {
 	if !ok || created.Credential.UserID != "grace" || created.Credential.ID.String() != made.ID || actions(d) != "passkey.registered" {
 		t.Fatalf("changes %+v", d.Changes)
 	}
-	if d.Tell["passkeyCredentialID"] != made.ID || d.Tell["passkeyCredentialName"] != "My laptop" || d.Tell["credentialCreatedAt"] != "2026-03-01T12:00:00Z" {
-		t.Errorf("told %v", d.Tell)
+	if d.Data["passkeyCredentialID"] != made.ID || d.Data["passkeyCredentialName"] != "My laptop" || d.Data["credentialCreatedAt"] != "2026-03-01T12:00:00Z" {
+		t.Errorf("told %v", d.Data)
 	}
 	if strings.Join(d.Methods, " ") != "pop user mfa" || d.ACR != schemas.ACRMultiFactorPR {
 		t.Errorf("methods %v, acr %s", d.Methods, d.ACR)
@@ -148,8 +148,8 @@ func TestPasskeyRegisterSynced(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := left(t, run(t, exec, visit(drafted(grace()), keeping(asked), registration(made, "passkey", ""))), "success")
-	if !slices.Contains(d.Methods, "swk") || d.ACR != schemas.ACRMultiFactorPR || d.Tell["passkeyCredentialName"] != "Passkey" {
-		t.Errorf("methods %v, acr %s, told %v", d.Methods, d.ACR, d.Tell)
+	if !slices.Contains(d.Methods, "swk") || d.ACR != schemas.ACRMultiFactorPR || d.Data["passkeyCredentialName"] != "Passkey" {
+		t.Errorf("methods %v, acr %s, told %v", d.Methods, d.ACR, d.Data)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestPasskeyRegisterOtherWaysOut(t *testing.T) {
 	}
 
 	again := run(t, must, visit(known("ada"), keeping(asked), answer("passkey")))
-	if again.Ask == nil || again.Ask.Data["passkeyCreationOptions"] == asked.Ask.Data["passkeyCreationOptions"] || string(again.Keep) == string(asked.Keep) {
+	if again.Ask == nil || again.Ask.Data["passkeyCreationOptions"] == asked.Ask.Data["passkeyCreationOptions"] || string(again.NodeState) == string(asked.NodeState) {
 		t.Error("the action alone gave no fresh challenge")
 	}
 	made, err := w.device.Register(json.RawMessage(asked.Ask.Data["passkeyCreationOptions"]), origin)
@@ -210,7 +210,7 @@ func TestPasskeyRegisterFaults(t *testing.T) {
 		}
 		d := left(t, run(t, exec, visit(known("ada"), keeping(asked), registration(made, "", ""))), "failure")
 		noticed(t, d, schemas.CodePasskeyFailed)
-		if len(d.Changes)+len(d.Methods)+len(d.Tell) != 0 {
+		if len(d.Changes)+len(d.Methods)+len(d.Data) != 0 {
 			t.Errorf("%s: a failure does something: %+v", fault, d)
 		}
 	}
@@ -339,7 +339,7 @@ func TestPasskeyRegisterAttachment(t *testing.T) {
 }
 
 // signIn answers what exec asks on such a visit.
-func (w *world) signIn(t *testing.T, exec engine.Executor, to []func(*engine.Visit), hows ...passkeytest.How) *engine.Decision {
+func (w *world) signIn(t *testing.T, exec engine.Executor, to []func(*engine.Visit), hows ...passkeytest.CeremonyOption) *engine.Decision {
 	t.Helper()
 	asked := run(t, exec, visit(to...))
 	signed, err := w.device.Authenticate(json.RawMessage(asked.Ask.Data["passkeyChallenge"]), origin, hows...)
@@ -391,7 +391,7 @@ func TestPasskeyAuthenticateRefuses(t *testing.T) {
 	tests := map[string]struct {
 		with string
 		to   way
-		how  passkeytest.How
+		how  passkeytest.CeremonyOption
 	}{
 		"somebody else's passkey":                      {`{}`, way{known("ada")}, passkeytest.ForeignCredential},
 		"somebody else's passkey, usernameless":        {`{"mode": "usernameless"}`, way{known("ada")}, passkeytest.As("bob")},
@@ -419,7 +419,7 @@ func TestPasskeyAuthenticateRefuses(t *testing.T) {
 // for a name that nobody has: the replies must not differ.
 func TestOthersPasskeyDoesNotTell(t *testing.T) {
 	for _, with := range []string{`{}`, `{"mode": "usernameless"}`} {
-		how := passkeytest.How(passkeytest.ForeignCredential)
+		how := passkeytest.CeremonyOption(passkeytest.ForeignCredential)
 		if with != `{}` {
 			how = passkeytest.As("bob")
 		}

@@ -16,7 +16,7 @@ func passwordAuthenticateKind(d Deps) *engine.Kind {
 		With: schemas.MustSchema("password-authenticate", passwordAuthenticateSchema),
 		Asks: true,
 		Outcomes: []engine.Outcome{
-			proves(engine.Outcome{
+			withProof(engine.Outcome{
 				Name: "success", Doc: "the password is the user's",
 				Establishes: []engine.Fact{engine.User, engine.Authenticated},
 			}, []string{"pwd"}, schemas.ACRPassword),
@@ -84,9 +84,9 @@ func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*e
 		}
 		return d, nil
 	}
-	d := engine.Leave("success")
+	d := engine.LeaveBy("success")
 	d.Drop = []string{p.input}
-	proved(v, d, []string{"pwd"}, schemas.ACRPassword)
+	recordProof(v, d, []string{"pwd"}, schemas.ACRPassword)
 	d.Proofs = []schemas.Proof{{Kind: schemas.PasswordProof, Of: known.id}}
 	d.Changes = p.renewed(ctx, v, password, known)
 	return d, nil
@@ -96,7 +96,7 @@ func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*e
 type knownPassword struct {
 	id, hash string
 	outdated bool // the hash should be replaced
-	// refused says that the user may not sign in. Passwords can be guessed, so the
+	// ceremonyFailure says that the user may not sign in. Passwords can be guessed, so the
 	// client must not learn from the reply that this one is right.
 	refused *schemas.Error
 }

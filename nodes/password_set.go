@@ -19,7 +19,7 @@ func passwordSetKind(d Deps) *engine.Kind {
 		With:  schemas.MustSchema("password-set", passwordSetSchema),
 		Asks:  true,
 		Needs: ownUserNeeds("it would set the password of somebody else's account"),
-		Outcomes: []engine.Outcome{enrols(engine.Outcome{
+		Outcomes: []engine.Outcome{withEnrolment(engine.Outcome{
 			Name: "success", Doc: "the user has the new password; a user of the run's own is authenticated",
 			Establishes: []engine.Fact{engine.Credential},
 		}, []string{"pwd"}, schemas.ACRPassword)},
@@ -78,7 +78,7 @@ func (p *passwordSet) Needs() []engine.Need {
 	return []engine.Need{{
 		AnyOf: []engine.Fact{engine.Enrolled, engine.AMRFact("otp")},
 		Why:   fmt.Sprintf("a password of fewer than %d characters must not be all that a user signs in with", password.DefaultMinimum),
-		Mend:  fmt.Sprintf("put totp, totp-register or recovery-codes before it on every path, or raise minLength to %d", password.DefaultMinimum),
+		Fix:   fmt.Sprintf("put totp, totp-register or recovery-codes before it on every path, or raise minLength to %d", password.DefaultMinimum),
 		Path:  "with.minLength",
 	}}
 }
@@ -101,9 +101,9 @@ func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	if err != nil {
 		return nil, err
 	}
-	d := engine.Leave("success")
+	d := engine.LeaveBy("success")
 	d.Drop = []string{p.input}
-	enrolled(v, d, []string{"pwd"}, schemas.ACRPassword)
+	recordEnrolment(v, d, []string{"pwd"}, schemas.ACRPassword)
 	set := schemas.SetPassword{UserID: user.ID, ID: schemas.NewID(), Hash: hash, At: v.Now}
 	d.Proofs = []schemas.Proof{{Kind: schemas.PasswordProof, Of: set.ID}}
 	d.Changes = []schemas.Change{

@@ -227,22 +227,22 @@ func TestAssurance(t *testing.T) {
 		acr     string
 		want    string
 	}{
-		"first proof":                           {proved, visit(), []string{"pwd"}, schemas.ACRPassword, "pwd " + schemas.ACRPassword},
-		"passkey after password":                {proved, visit(byPassword), []string{"pop"}, "phr", "pop mfa " + schemas.ACRMultiFactorPR},
-		"attested passkey after password":       {proved, visit(byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa " + schemas.ACRMultiFactorPRProtected},
-		"verifying passkey after password":      {proved, visit(byPassword), []string{"pop", "user", "mfa"}, schemas.ACRMultiFactorPR, "pop user mfa " + schemas.ACRMultiFactorPR},
-		"password after passkey":                {proved, visit(passkeyed), []string{"pwd"}, schemas.ACRPassword, "pwd mfa " + schemas.ACRMultiFactorPRProtected},
-		"synced passkey after a bound one":      {proved, visit(passkeyed), []string{"swk", "pop"}, "phr", "swk pop phrh"},
-		"a class not known here is the weakest": {proved, visit(authenticated("custom", "x")), []string{"pwd"}, schemas.ACRPassword, "pwd " + schemas.ACRPassword},
-		"a code after a password":               {proved, visit(byPassword), []string{"otp"}, schemas.ACROneTimeCode, "otp mfa " + schemas.ACRMultiFactor},
-		"a password after a code":               {proved, visit(authenticated(schemas.ACROneTimeCode, "otp")), []string{"pwd"}, schemas.ACRPassword, "pwd mfa " + schemas.ACRMultiFactor},
-		"a passkey after two factors":           {proved, visit(authenticated(schemas.ACRMultiFactor, "pwd", "otp", "mfa")), []string{"pop"}, "phr", "pop mfa " + schemas.ACRMultiFactorPR},
-		"a recovery code after a password":      {proved, visit(byPassword), []string{schemas.AMRRecovery}, schemas.ACRRecovery, "recovery mfa " + schemas.ACRMultiFactor},
-		"two things that are held":              {proved, visit(passkeyed), []string{"otp"}, schemas.ACROneTimeCode, "otp phrh"},
-		"enrolled by a new user":                {enrolled, visit(isNew), []string{"hwk", "pop"}, "phrh", "hwk pop phrh"},
-		"second credential of a new user":       {enrolled, visit(isNew, byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa " + schemas.ACRMultiFactorPRProtected},
-		"a password does not become a passkey":  {enrolled, visit(byPassword), []string{"hwk", "pop"}, "phrh", schemas.ACRPassword},
-		"a passkey does not become a password":  {enrolled, visit(passkeyed), []string{"pwd"}, schemas.ACRPassword, "phrh"},
+		"first proof":                           {recordProof, visit(), []string{"pwd"}, schemas.ACRPassword, "pwd " + schemas.ACRPassword},
+		"passkey after password":                {recordProof, visit(byPassword), []string{"pop"}, "phr", "pop mfa " + schemas.ACRMultiFactorPR},
+		"attested passkey after password":       {recordProof, visit(byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa " + schemas.ACRMultiFactorPRProtected},
+		"verifying passkey after password":      {recordProof, visit(byPassword), []string{"pop", "user", "mfa"}, schemas.ACRMultiFactorPR, "pop user mfa " + schemas.ACRMultiFactorPR},
+		"password after passkey":                {recordProof, visit(passkeyed), []string{"pwd"}, schemas.ACRPassword, "pwd mfa " + schemas.ACRMultiFactorPRProtected},
+		"synced passkey after a bound one":      {recordProof, visit(passkeyed), []string{"swk", "pop"}, "phr", "swk pop phrh"},
+		"a class not known here is the weakest": {recordProof, visit(authenticated("custom", "x")), []string{"pwd"}, schemas.ACRPassword, "pwd " + schemas.ACRPassword},
+		"a code after a password":               {recordProof, visit(byPassword), []string{"otp"}, schemas.ACROneTimeCode, "otp mfa " + schemas.ACRMultiFactor},
+		"a password after a code":               {recordProof, visit(authenticated(schemas.ACROneTimeCode, "otp")), []string{"pwd"}, schemas.ACRPassword, "pwd mfa " + schemas.ACRMultiFactor},
+		"a passkey after two factors":           {recordProof, visit(authenticated(schemas.ACRMultiFactor, "pwd", "otp", "mfa")), []string{"pop"}, "phr", "pop mfa " + schemas.ACRMultiFactorPR},
+		"a recovery code after a password":      {recordProof, visit(byPassword), []string{schemas.AMRRecovery}, schemas.ACRRecovery, "recovery mfa " + schemas.ACRMultiFactor},
+		"two things that are held":              {recordProof, visit(passkeyed), []string{"otp"}, schemas.ACROneTimeCode, "otp phrh"},
+		"enrolled by a new user":                {recordEnrolment, visit(isNew), []string{"hwk", "pop"}, "phrh", "hwk pop phrh"},
+		"second credential of a new user":       {recordEnrolment, visit(isNew, byPassword), []string{"hwk", "pop"}, "phrh", "hwk pop mfa " + schemas.ACRMultiFactorPRProtected},
+		"a password does not become a passkey":  {recordEnrolment, visit(byPassword), []string{"hwk", "pop"}, "phrh", schemas.ACRPassword},
+		"a passkey does not become a password":  {recordEnrolment, visit(passkeyed), []string{"pwd"}, schemas.ACRPassword, "phrh"},
 	}
 	for name, test := range tests {
 		d := &engine.Decision{}

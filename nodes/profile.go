@@ -6,9 +6,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// enterable reports whether an attribute is one that people state about
+// isEnterable reports whether an attribute is one that people state about
 // themselves. That an address was verified is for the server to find out.
-func enterable(attribute string) bool {
+func isEnterable(attribute string) bool {
 	return slices.Contains(schemas.ProfileAttributes(), attribute) && !attestedAttribute(attribute)
 }
 

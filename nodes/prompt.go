@@ -203,7 +203,7 @@ func (p *prompt) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, 
 	if err != nil {
 		return nil, err
 	}
-	d := engine.Leave(a.Ref)
+	d := engine.LeaveBy(a.Ref)
 	var faults []schemas.FieldError
 	for i := range p.Inputs {
 		f := &p.Inputs[i]
@@ -214,7 +214,7 @@ func (p *prompt) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, 
 		if fault != "" {
 			faults = append(faults, schemas.FieldError{Identifier: f.Identifier, Message: fault})
 		}
-		keep(d, f.Identifier, value)
+		setInput(d, f.Identifier, value)
 	}
 	if len(faults) > 0 {
 		ask := p.form.ask()
@@ -224,8 +224,8 @@ func (p *prompt) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, 
 	return d, nil
 }
 
-// keep replaces the value of an input; "" leaves none.
-func keep(d *engine.Decision, identifier, value string) {
+// marshal replaces the value of an input; "" leaves none.
+func setInput(d *engine.Decision, identifier, value string) {
 	if value == "" {
 		d.Drop = append(d.Drop, identifier)
 		return

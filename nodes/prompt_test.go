@@ -132,7 +132,7 @@ func TestPromptWithOneActionMayLeaveItOut(t *testing.T) {
 
 func TestPromptFacts(t *testing.T) {
 	exec := newWorld(t).make(t, "prompt", signInForm, nil)
-	outcomes := exec.(engine.Shaper).Outcomes()
+	outcomes := exec.(engine.OutcomeConfigurer).Outcomes()
 	want := map[string][]engine.Fact{
 		"continue": {engine.InputFact("username")}, // the nickname is optional, a password is never kept
 		"passkey":  nil,
@@ -286,7 +286,7 @@ func TestAudit04AutocompleteMakesASecret(t *testing.T) {
 		if got := ask.Components[0].Components[0].Type; got != string(test.want) || ask.Inputs[0].Type != test.want {
 			t.Errorf("%s with %q is shown as %s, want %s", test.declared, test.autocomplete, got, test.want)
 		}
-		certain := slices.Contains(exec.(engine.Shaper).Outcomes()[0].Establishes, engine.InputFact("x"))
+		certain := slices.Contains(exec.(engine.OutcomeConfigurer).Outcomes()[0].Establishes, engine.InputFact("x"))
 		if certain == test.want.Secret() {
 			t.Errorf("%s with %q: a secret is never certain", test.declared, test.autocomplete)
 		}

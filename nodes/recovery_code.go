@@ -23,7 +23,7 @@ func recoveryCodeKind(d Deps) *engine.Kind {
 
 func recoveryCodeOutcomes() []engine.Outcome {
 	return []engine.Outcome{
-		proves(engine.Outcome{
+		withProof(engine.Outcome{
 			Name: "success", Doc: "the code is one of the user's, and is used up",
 			Establishes: []engine.Fact{engine.User, engine.Authenticated},
 		}, []string{schemas.AMRRecovery}, schemas.ACRRecovery),
@@ -78,7 +78,7 @@ func (r *recoveryCode) Outcomes() []engine.Outcome {
 
 // Execute asks for a code if there is none, and checks it.
 func (r *recoveryCode) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	if d := r.Alternatives.chosen(v); d != nil {
+	if d := r.Alternatives.leaveByAlternative(v); d != nil {
 		return d, nil
 	}
 	code := r.secret(v)
@@ -97,9 +97,9 @@ func (r *recoveryCode) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	case !ok:
 		return r.failed("the name or the code is not right, or the code was used before; check both and try again"), nil
 	}
-	d := engine.Leave("success")
+	d := engine.LeaveBy("success")
 	d.Drop = []string{r.input}
-	proved(v, d, []string{schemas.AMRRecovery}, schemas.ACRRecovery)
+	recordProof(v, d, []string{schemas.AMRRecovery}, schemas.ACRRecovery)
 	d.Proofs = []schemas.Proof{schemas.ProofOfRecoveryCode(hash)}
 	d.Changes = []schemas.Change{
 		schemas.UseRecoveryCode{UserID: v.Subject.UserID, Hash: hash, At: v.Now},

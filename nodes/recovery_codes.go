@@ -92,7 +92,7 @@ func (r *recoveryCodes) Execute(ctx context.Context, v *engine.Visit) (*engine.D
 // recoveryCodes, as a JSON array.
 func (r *recoveryCodes) show() (*engine.Decision, error) {
 	codes := newCodes()
-	told, err := json.Marshal(codes)
+	reported, err := json.Marshal(codes)
 	if err != nil {
 		return nil, err
 	}
@@ -103,19 +103,19 @@ func (r *recoveryCodes) show() (*engine.Decision, error) {
 		list.Components = append(list.Components, text(fmt.Sprintf("code_%d", i+1), code, "CODE"))
 	}
 	d := &engine.Decision{Ask: r.form.ask()}
-	d.Ask.Data = map[string]string{"recoveryCodes": string(told)}
+	d.Ask.Data = map[string]string{"recoveryCodes": string(reported)}
 	last := len(d.Ask.Components) - 1 // the form
 	d.Ask.Components = slices.Insert(d.Ask.Components, last, list)
-	d.Keep, err = json.Marshal(hashes)
+	d.NodeState, err = json.Marshal(hashes)
 	return d, err
 }
 
 func (r *recoveryCodes) given(v *engine.Visit) (*engine.Decision, error) {
 	var hashes [][]byte
-	if err := json.Unmarshal(v.Keep, &hashes); err != nil {
+	if err := json.Unmarshal(v.NodeState, &hashes); err != nil {
 		return nil, err
 	}
-	d := engine.Leave("success")
+	d := engine.LeaveBy("success")
 	d.Proofs = []schemas.Proof{schemas.ProofOfRecoveryCode(hashes[0])}
 	d.Changes = []schemas.Change{
 		schemas.SetRecoveryCodes{UserID: v.Subject.UserID, Hashes: hashes, At: v.Now},

@@ -79,7 +79,7 @@ func (q secretQuestion) askAgain(v *engine.Visit) *engine.Decision {
 
 // failed leaves by failure, with words that do not tell what was wrong.
 func (q secretQuestion) failed(words string) *engine.Decision {
-	d := engine.Leave("failure")
+	d := engine.LeaveBy("failure")
 	d.Drop = []string{q.input}
 	d.Failed = true
 	d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeInvalidCredentials, "%s", words)

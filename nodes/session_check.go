@@ -98,7 +98,7 @@ type sessionCheck struct {
 
 // newSessionCheck demands what the node is configured to, and what the flow
 // guarantees. If it is not configured which class will do, that is a password until
-// Demanding says what the other paths prove.
+// RequireClass says what the other paths prove.
 func newSessionCheck(with sessionCheckWith, g schemas.Guarantees, users Users) *sessionCheck {
 	return &sessionCheck{
 		methods: slices.Concat(with.Methods, g.Methods()), explicit: with.ACR != "",
@@ -106,12 +106,12 @@ func newSessionCheck(with sessionCheckWith, g schemas.Guarantees, users Users) *
 	}
 }
 
-// Resumes returns the outcome that rests on an earlier sign-in.
-func (c *sessionCheck) Resumes() string { return activeOutcome }
+// ResumedOutcome returns the outcome that rests on an earlier sign-in.
+func (c *sessionCheck) ResumedOutcome() string { return activeOutcome }
 
-// Demanding adds the class that the other paths prove, unless `acr` says which class
+// RequireClass adds the class that the other paths prove, unless `acr` says which class
 // will do.
-func (c *sessionCheck) Demanding(class string) engine.Executor {
+func (c *sessionCheck) RequireClass(class string) engine.Executor {
 	if c.explicit {
 		return c
 	}
@@ -134,28 +134,28 @@ func (c *sessionCheck) Outcomes() []engine.Outcome {
 // mistake.
 func (c *sessionCheck) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	s := v.Request.Session
-	if s == nil || !c.does(s, v) {
-		return engine.Leave("none"), nil
+	if s == nil || !c.isAcceptable(s, v) {
+		return engine.LeaveBy("none"), nil
 	}
 	user, err := c.users.User(ctx, s.UserID)
 	switch {
 	case schemas.HasCode(err, schemas.CodeUserNotFound):
-		return engine.Leave("none"), nil
+		return engine.LeaveBy("none"), nil
 	case err != nil:
 		return nil, err
-	case !serves(v.Application, user) || user.CheckActive(v.Now) != nil:
-		return engine.Leave("none"), nil
+	case !allowsUserType(v.Application, user) || user.CheckActive(v.Now) != nil:
+		return engine.LeaveBy("none"), nil
 	}
-	d := engine.Leave(activeOutcome)
+	d := engine.LeaveBy(activeOutcome)
 	d.Subject = &engine.Subject{UserID: s.UserID}
 	d.Methods, d.ACR, d.At, d.Session = s.AMR, s.ACR, s.CreatedAt, s.ID
 	d.Proofs = append(slices.Clone(s.Proofs), schemas.Proof{Kind: schemas.SessionProof, Of: s.ID})
 	return d, nil
 }
 
-// does reports whether the session is one that this sign-in may rest on. One
+// isAcceptable reports whether the session is one that this sign-in may rest on. One
 // that does not say how it began vouches for nothing.
-func (c *sessionCheck) does(s *schemas.Session, v *engine.Visit) bool {
+func (c *sessionCheck) isAcceptable(s *schemas.Session, v *engine.Visit) bool {
 	lacks := func(method string) bool { return !slices.Contains(s.AMR, method) }
 	return v.Now.Before(s.ExpiresAt) && len(s.AMR) > 0 && !slices.ContainsFunc(c.methods, lacks) &&
 		schemas.Satisfies(s.ACR, c.acr) &&

@@ -124,7 +124,7 @@ func TestSessionCheck(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			d := run(t, w.make(t, "session-check", test.with, nil), test.visit)
 			if !test.active {
-				if left(t, d, "none"); !reflect.DeepEqual(d, engine.Leave("none")) {
+				if left(t, d, "none"); !reflect.DeepEqual(d, engine.LeaveBy("none")) {
 					t.Errorf("a session that will not do tells %+v", d)
 				}
 				return

@@ -24,7 +24,7 @@ func totpKind(d Deps) *engine.Kind {
 
 func totpOutcomes(alone bool) []engine.Outcome {
 	outcomes := []engine.Outcome{
-		proves(engine.Outcome{
+		withProof(engine.Outcome{
 			Name: "success", Doc: "the code is one of the user's app",
 			Establishes: []engine.Fact{engine.User, engine.Authenticated},
 		}, []string{"otp"}, schemas.ACROneTimeCode),
@@ -84,7 +84,7 @@ func (t *totpAuthenticate) Needs() []engine.Need {
 	return []engine.Need{{
 		AnyOf: []engine.Fact{engine.Authenticated},
 		Why:   "a code is a second factor, and anybody who was merely named would learn whether they have an app",
-		Mend:  "put a node that authenticates, such as password-authenticate, before it, or set alone: true to let a code alone do",
+		Fix:   "put a node that authenticates, such as password-authenticate, before it, or set alone: true to let a code alone do",
 	}}
 }
 
@@ -99,7 +99,7 @@ func (t *totpAuthenticate) Reveals() string {
 
 // Execute asks for a code if there is none, and checks it.
 func (t *totpAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
-	if d := t.Alternatives.chosen(v); d != nil {
+	if d := t.Alternatives.leaveByAlternative(v); d != nil {
 		return d, nil
 	}
 	var app *schemas.TOTP
@@ -110,7 +110,7 @@ func (t *totpAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engin
 		}
 	}
 	if app == nil && !t.Alone {
-		return engine.Leave("none"), nil
+		return engine.LeaveBy("none"), nil
 	}
 	code := t.secret(v)
 	if code == "" {
@@ -145,9 +145,9 @@ func (t *totpAuthenticate) verify(app *schemas.TOTP, code string, v *engine.Visi
 }
 
 func (t *totpAuthenticate) right(v *engine.Visit, app *schemas.TOTP, step int64) *engine.Decision {
-	d := engine.Leave("success")
+	d := engine.LeaveBy("success")
 	d.Drop = []string{t.input}
-	proved(v, d, []string{"otp"}, schemas.ACROneTimeCode)
+	recordProof(v, d, []string{"otp"}, schemas.ACROneTimeCode)
 	d.Proofs = []schemas.Proof{schemas.ProofOfTOTP(app)}
 	d.Changes = []schemas.Change{
 		schemas.UseTOTP{UserID: v.Subject.UserID, Step: step, At: v.Now},

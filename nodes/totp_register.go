@@ -108,12 +108,12 @@ func (t *totpRegister) offer(ctx context.Context, v *engine.Visit, key totp.Key,
 		return nil, err
 	}
 	uri := key.URI(cmp.Or(t.Issuer, t.deps.Name, "Postern"), cmp.Or(user.AccountName(), user.ID))
-	picture, err := totp.Picture(uri)
+	picture, err := totp.QRCode(uri)
 	if err != nil {
 		return nil, err
 	}
 	d := t.ask(fault)
-	if d.Keep, err = json.Marshal(key); err != nil {
+	if d.NodeState, err = json.Marshal(key); err != nil {
 		return nil, err
 	}
 	d.Ask.Data = map[string]string{"totpURI": uri, "totpSecret": key.Secret}
@@ -130,7 +130,7 @@ func (t *totpRegister) offer(ctx context.Context, v *engine.Visit, key totp.Key,
 // key.
 func (t *totpRegister) finish(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	var key totp.Key
-	if err := json.Unmarshal(v.Keep, &key); err != nil {
+	if err := json.Unmarshal(v.NodeState, &key); err != nil {
 		return nil, err
 	}
 	code := t.secret(v)
@@ -153,11 +153,11 @@ func (t *totpRegister) registered(v *engine.Visit, key totp.Key, step int64) (*e
 		return nil, err
 	}
 	app.LastStep, app.CreatedAt = step, v.Now
-	d := engine.Leave("success")
+	d := engine.LeaveBy("success")
 	d.Drop = []string{t.input}
 	d.Proofs = []schemas.Proof{schemas.ProofOfTOTP(&app)}
 	if v.Authentication != nil && v.Facts.Has(engine.New) {
-		proved(v, d, []string{"otp"}, schemas.ACROneTimeCode)
+		recordProof(v, d, []string{"otp"}, schemas.ACROneTimeCode)
 	}
 	d.Changes = []schemas.Change{
 		schemas.SetTOTP{TOTP: app},

@@ -105,7 +105,7 @@ func identifiers(chosen string) string {
 func defaultAttributes(c *engine.Config) map[string]string {
 	from := map[string]string{}
 	for identifier, t := range c.Inputs {
-		if enterable(identifier) && !t.Secret() {
+		if isEnterable(identifier) && !t.Secret() {
 			from[identifier] = identifier
 		}
 	}
@@ -128,7 +128,7 @@ func (u *userCreate) Needs() []engine.Need {
 		needs = append(needs, engine.Need{
 			AnyOf: []engine.Fact{engine.InputFact(u.Attributes[attribute])},
 			Why:   "the user's " + attribute + " is taken from it",
-			Mend:  "make the input required in a prompt that every path passes",
+			Fix:   "make the input required in a prompt that every path passes",
 			Path:  schemas.JoinPath("with.attributes", attribute),
 		})
 	}
@@ -136,8 +136,8 @@ func (u *userCreate) Needs() []engine.Need {
 		return needs
 	}
 	identify := engine.Need{
-		Why:  "a user without one could never be found again",
-		Mend: "make one of these inputs required in a prompt that every path passes",
+		Why: "a user without one could never be found again",
+		Fix: "make one of these inputs required in a prompt that every path passes",
 	}
 	for _, attribute := range u.identifying {
 		identify.AnyOf = append(identify.AnyOf, engine.InputFact(u.from[attribute]))
@@ -173,7 +173,7 @@ func (u *userCreate) Execute(ctx context.Context, v *engine.Visit) (*engine.Deci
 	if refused != nil {
 		return &engine.Decision{Outcome: "taken", Subject: &engine.Subject{}, Notice: refused}, nil
 	}
-	d := engine.Leave("created")
+	d := engine.LeaveBy("created")
 	d.Subject = &engine.Subject{UserID: draft.ID, Draft: draft}
 	return d, nil
 }

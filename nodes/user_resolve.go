@@ -71,7 +71,7 @@ func (r *userResolve) Needs() []engine.Need {
 	return []engine.Need{{
 		AnyOf: []engine.Fact{engine.InputFact(r.From)},
 		Why:   "without it there is nobody to look for",
-		Mend:  "lead only actions here that submit the input, and make it required in its prompt",
+		Fix:   "lead only actions here that submit the input, and make it required in its prompt",
 		Path:  "with.from",
 	}}
 }
@@ -104,14 +104,14 @@ func (r *userResolve) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 		return nil, err
 	}
 	if user != nil {
-		d := engine.Leave("found")
+		d := engine.LeaveBy("found")
 		d.Subject = &engine.Subject{UserID: user.ID, Input: r.From}
 		if r.Conceal {
 			d.Subject.Name = name
 		}
 		return d, nil
 	}
-	d := engine.Leave("missing")
+	d := engine.LeaveBy("missing")
 	d.Subject = &engine.Subject{}
 	switch {
 	case r.Conceal:

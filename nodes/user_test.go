@@ -86,7 +86,7 @@ func TestUserResolveFacts(t *testing.T) {
 	if needs := exec.(engine.Needer).Needs(); len(needs) != 1 || needs[0].AnyOf[0] != engine.InputFact("mail") {
 		t.Errorf("needs %+v", needs)
 	}
-	found := exec.(engine.Shaper).Outcomes()[0]
+	found := exec.(engine.OutcomeConfigurer).Outcomes()[0]
 	if !found.NewSubject || !slices.Equal(found.Establishes, []engine.Fact{engine.User, engine.ClaimFact("mail")}) {
 		t.Errorf("found is %+v: the user is no more than named, by the input", found)
 	}

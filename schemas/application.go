@@ -50,14 +50,14 @@ const (
 	RegisteredByDocument  = "metadata-document" // by publishing one, whose address is the client id
 )
 
-// Vouched reports whether an administrator has made the application, or vouches
+// IsTrusted reports whether an administrator has made the application, or vouches
 // for it. Of any other its name, its logo and its addresses are what it says of
 // itself, and a person must be asked before it gets anything.
-func (a *Application) Vouched() bool { return a.Registration == "" || a.Verified }
+func (a *Application) IsTrusted() bool { return a.Registration == "" || a.Verified }
 
-// ClientLease is for how long a client is kept that registered itself, and that
+// ClientExpiry is for how long a client is kept that registered itself, and that
 // nobody vouches for. Times are UTC.
-type ClientLease struct {
+type ClientExpiry struct {
 	ApplicationID string
 	ExpiresAt     time.Time
 	// FetchedAt is when the client's metadata document was fetched last, and
@@ -84,7 +84,7 @@ type InboundAuth struct {
 
 // AsksConsent reports whether the application's client gets nothing of users who
 // have not agreed.
-func (a *Application) AsksConsent() bool { return a.RequireConsent || !a.Vouched() }
+func (a *Application) AsksConsent() bool { return a.RequireConsent || !a.IsTrusted() }
 
 // OAuth returns the application's OAuth configuration, nil if it has none.
 func (a *Application) OAuth() *OAuthProfile {
@@ -126,9 +126,9 @@ type JSONWebKeys struct {
 	Keys []map[string]any `json:"keys"`
 }
 
-// LongestClientToken is how long an access token is valid at most that a client gets
+// MaxClientTokenTTL is how long an access token is valid at most that a client gets
 // on its own behalf (client_credentials).
-const LongestClientToken = 24 * time.Hour
+const MaxClientTokenTTL = 24 * time.Hour
 
 // The grant types that a client may be registered for.
 const (

@@ -26,8 +26,8 @@ type ConsentedScope struct {
 	AskAgainAt *time.Time `json:"askAgainAt,omitempty"`
 }
 
-// due reports whether somebody is to be asked again at now.
-func due(askAgainAt *time.Time, now time.Time) bool {
+// isDue reports whether somebody is to be asked again at now.
+func isDue(askAgainAt *time.Time, now time.Time) bool {
 	return askAgainAt != nil && !now.Before(*askAgainAt)
 }
 
@@ -39,11 +39,11 @@ func (c *Consent) Missing(scopes []string, now time.Time) (missing []string, ask
 		return scopes, true
 	}
 	for _, scope := range scopes {
-		if !slices.ContainsFunc(c.Scopes, func(s ConsentedScope) bool { return !due(s.AskAgainAt, now) && Covers(s.Scope, scope) }) {
+		if !slices.ContainsFunc(c.Scopes, func(s ConsentedScope) bool { return !isDue(s.AskAgainAt, now) && CoversPermission(s.Scope, scope) }) {
 			missing = append(missing, scope)
 		}
 	}
-	return missing, len(missing) > 0 || due(c.AskAgainAt, now)
+	return missing, len(missing) > 0 || isDue(c.AskAgainAt, now)
 }
 
 // Restrict returns what of the scopes the consent lets the client have, also where
@@ -97,7 +97,7 @@ type ConsentClient struct {
 	TosURI         string `json:"tosUri,omitempty"`
 }
 
-// Covers reports whether whoever agreed to q has agreed to what now is asked, too: it
+// CoversPermission reports whether whoever agreed to q has agreed to what now is asked, too: it
 // is the same client that asks, for nothing that was not shown.
 func (q *ConsentQuestion) Covers(now *ConsentQuestion) bool {
 	isNew := func(s ConsentScope) bool {

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// mostMarks is how many marks one letter may have: scripts that stack them use no more.
-const mostMarks = 4
+// maxMarks is how many marks one letter may have: scripts that stack them use no more.
+const maxMarks = 4
 
 // CheckDisplayName returns "" if a resource may have the name that people recognize it
 // by, else what is wrong with it. Two names that look the same must be the same: so
 // nothing in a name may be invisible, or surround it, and no word may mix scripts whose
-// letters look alike. Words of different scripts may stand side by side.
+// letters look alike. DisplayName of different scripts may stand side by side.
 func CheckDisplayName(name string) string {
 	switch {
 	case !utf8.ValidString(name):
@@ -48,13 +48,13 @@ func checkVisible(name []rune) string {
 		} else {
 			marks = 0
 		}
-		if marks > mostMarks {
-			return fmt.Sprintf("expected at most %d marks on one letter", mostMarks)
+		if marks > maxMarks {
+			return fmt.Sprintf("expected at most %d marks on one letter", maxMarks)
 		}
 		if unicode.Is(unicode.Variation_Selector, c) && selectsEmoji(name, i) {
 			continue
 		}
-		if invisible(c) {
+		if isInvisible(c) {
 			return fmt.Sprintf("expected characters that can be seen, got %U; remove it", c)
 		}
 	}

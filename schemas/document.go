@@ -53,10 +53,10 @@ func (d *Document) place(p Problem) (line, column int) {
 // number of the others.
 func (d *Document) Decode(s *Schema, into any) []Problem {
 	found := s.check(d.root)
-	if found.none() {
+	if found.isEmpty() {
 		found = decode(d.root, d.text, into)
 	}
-	return found.inPlace().told()
+	return found.inPlace().listed()
 }
 
 // DecodeLoosely is Decode for those who have more to check: what is wrong with

@@ -70,8 +70,8 @@ type member struct {
 	value        *element
 }
 
-// few is how many members are looked through rather than indexed.
-const few = 8
+// fewAlternatives is how many members are looked through rather than indexed.
+const fewAlternatives = 8
 
 // addItem appends an item. It doubles the list when that is full: append would
 // take smaller steps, and copy long lists more often.
@@ -91,11 +91,11 @@ func (e *element) add(m member) bool {
 		e.object = new(object)
 	}
 	o := e.object
-	if o.members = append(o.members, m); len(o.members) <= few {
+	if o.members = append(o.members, m); len(o.members) <= fewAlternatives {
 		return true
 	}
 	if o.index == nil {
-		o.index = make(map[string]int, 2*few)
+		o.index = make(map[string]int, 2*fewAlternatives)
 		for i, m := range o.members {
 			o.index[m.name] = i
 		}
@@ -115,7 +115,7 @@ func (e *element) members() []member {
 // member returns the member of that name, or nil.
 func (e *element) member(name string) *member {
 	members := e.members()
-	if len(members) > few {
+	if len(members) > fewAlternatives {
 		if i, ok := e.object.index[name]; ok {
 			return &members[i]
 		}
@@ -184,15 +184,15 @@ func (e *element) appendJSON(out []byte) []byte {
 
 // appendString writes a JSON string.
 func appendString(out []byte, s string) []byte {
-	if !strings.ContainsFunc(s, special) {
+	if !strings.ContainsFunc(s, needsEscape) {
 		return append(append(append(out, '"'), s...), '"')
 	}
 	quoted, _ := json.Marshal(s) // a string always marshals
 	return append(out, quoted...)
 }
 
-// special reports whether a character may need an escape in a JSON string.
-func special(c rune) bool { return c < ' ' || c > '~' || c == '"' || c == '\\' }
+// needsEscape reports whether a character may need an escape in a JSON string.
+func needsEscape(c rune) bool { return c < ' ' || c > '~' || c == '"' || c == '\\' }
 
 // numberFault says why a JSON number is refused, or "". Numbers a float64
 // cannot hold are refused because exact arithmetic on their exponents would

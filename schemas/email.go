@@ -24,7 +24,7 @@ const (
 func IsEmail(s string) bool {
 	local, domain, found := strings.Cut(s, "@")
 	return found && utf8.ValidString(s) && len(s) <= maxEmail && len(local) <= maxLocal &&
-		isDotted(local, isAtom) && isDotted(domain, isLabel) && !endsInNumber(domain) && !strings.ContainsFunc(s, invisible)
+		isDotted(local, isAtom) && isDotted(domain, isLabel) && !endsInNumber(domain) && !strings.ContainsFunc(s, isInvisible)
 }
 
 // endsInNumber reports whether the last label of a domain is a number, as that of an IP
@@ -80,7 +80,7 @@ func (emailFormat) Compile(_ jsonschema.CompilerContext, m map[string]any) (json
 // Validate checks a value; one that is no text has no format.
 func (emailFormat) Validate(ctx jsonschema.ValidationContext, v any) error {
 	if s, ok := v.(string); ok && !IsEmail(s) {
-		return ctx.Error("format", "%q is not an e-mail address", cut(s, longestCause))
+		return ctx.Error("format", "%q is not an e-mail address", truncate(s, maxCauseLength))
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 
 // fault is one leaf of the validator's tree.
 type fault struct {
-	spot
+	valueLocation
 	rule
 	onKey bool   // the fault is the name, not the value
 	text  string // the validator's own words, when there is nothing to look up
@@ -30,8 +30,8 @@ type rule struct {
 	schema  map[string]any // the schema the keyword stands in
 }
 
-// judgement walks the validator's tree for one value.
-type judgement struct {
+// schemaErrors walks the validator's tree for one value.
+type schemaErrors struct {
 	schema *Schema
 	root   *element
 	rules  map[string]rule // those met so far, by their location
@@ -45,17 +45,17 @@ type faultList struct {
 	more int
 }
 
-// enough is how many faults are worked on: more than are told, for several can
+// maxAlternatives is how many faults are worked on: more than are told, for several can
 // make one problem.
-const enough = 4 * maxProblems
+const maxAlternatives = 4 * maxProblems
 
 // add appends faults, and drops those that stand last when there are too many.
 func (l *faultList) add(faults ...fault) {
 	l.list = append(l.list, faults...)
-	if len(l.list) >= 2*enough {
+	if len(l.list) >= 2*maxAlternatives {
 		l.sort()
-		l.more += len(l.list) - enough
-		l.list = l.list[:enough]
+		l.more += len(l.list) - maxAlternatives
+		l.list = l.list[:maxAlternatives]
 	}
 }
 
@@ -68,7 +68,7 @@ func (l *faultList) sort() {
 }
 
 // faults flattens the tree into a list.
-func (j judgement) faults(e *jsonschema.ValidationError, all *faultList) {
+func (j schemaErrors) faults(e *jsonschema.ValidationError, all *faultList) {
 	if len(e.Causes) == 0 {
 		all.add(j.leaf(e))
 		return
@@ -79,7 +79,7 @@ func (j judgement) faults(e *jsonschema.ValidationError, all *faultList) {
 		for i, cause := range e.Causes {
 			j.faults(cause, &branches[i])
 		}
-		best := meant(branches, j.root.follow(e.InstanceLocation).value)
+		best := likelyBranch(branches, j.root.follow(e.InstanceLocation).value)
 		all.add(best.list...)
 		all.more += best.more
 	case "minContains":
@@ -93,18 +93,18 @@ func (j judgement) faults(e *jsonschema.ValidationError, all *faultList) {
 }
 
 // leaf looks up what a single failure is about.
-func (j judgement) leaf(e *jsonschema.ValidationError) fault {
+func (j schemaErrors) leaf(e *jsonschema.ValidationError) fault {
 	return fault{
-		spot:  j.root.follow(e.InstanceLocation),
-		rule:  j.rule(e.AbsoluteKeywordLocation),
-		onKey: aboutName(e.KeywordLocation),
-		text:  cut(e.Message, longestCause),
+		valueLocation: j.root.follow(e.InstanceLocation),
+		rule:          j.rule(e.AbsoluteKeywordLocation),
+		onKey:         aboutName(e.KeywordLocation),
+		text:          truncate(e.Message, maxCauseLength),
 	}
 }
 
 // rule looks up what stands in the schema at a location; there is nothing to
 // look up outside the schema.
-func (j judgement) rule(location string) rule {
+func (j schemaErrors) rule(location string) rule {
 	r, met := j.rules[location]
 	if !met {
 		if at, fragment, _ := strings.Cut(location, "#"); at == j.schema.url {
@@ -178,9 +178,9 @@ func namesFollow(keyword string) bool {
 	return false
 }
 
-// meant picks the faults worth telling when every branch of an anyOf or oneOf
+// likelyBranch picks the faults worth telling when every branch of an anyOf or oneOf
 // failed at the value.
-func meant(branches []faultList, value *element) faultList {
+func likelyBranch(branches []faultList, value *element) faultList {
 	for _, f := range branches[0].list {
 		if joined, ok := inAll(branches, f); ok {
 			return faultList{list: []fault{joined}}

@@ -17,9 +17,9 @@ type findings struct {
 	more int
 }
 
-// room reports whether one more problem will be told. If not it counts that
+// hasRoom reports whether one more problem will be told. If not it counts that
 // problem, which then must not be worded: words and paths are what costs.
-func (f *findings) room() bool {
+func (f *findings) hasRoom() bool {
 	if len(f.kept) < maxProblems {
 		return true
 	}
@@ -27,20 +27,20 @@ func (f *findings) room() bool {
 	return false
 }
 
-// keep adds a problem that there is room for.
-func (f *findings) keep(p Problem) { f.kept = append(f.kept, p) }
+// addKept adds a problem that there is room for.
+func (f *findings) addKept(p Problem) { f.kept = append(f.kept, p) }
 
-// none reports whether nothing is wrong.
-func (f *findings) none() bool { return len(f.kept) == 0 }
+// isEmpty reports whether nothing is wrong.
+func (f *findings) isEmpty() bool { return len(f.kept) == 0 }
 
-// told returns what is kept; the last tells how many more there are.
-func (f *findings) told() []Problem {
+// listed returns what is kept; the last tells how many more there are.
+func (f *findings) listed() []Problem {
 	if f.more == 0 {
 		return f.kept
 	}
-	told := slices.Clone(f.kept)
-	told[len(told)-1].Message += fmt.Sprintf(" (and %d more problems)", f.more)
-	return told
+	reported := slices.Clone(f.kept)
+	reported[len(reported)-1].Message += fmt.Sprintf(" (and %d more problems)", f.more)
+	return reported
 }
 
 // inPlace returns the findings sorted by where they stand.

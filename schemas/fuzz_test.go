@@ -45,7 +45,7 @@ func holds(t *testing.T, d *Document, problems []Problem) {
 }
 
 // standsWhereItSays follows the path of every value back to the value.
-func standsWhereItSays(t *testing.T, root *element, at trail, e *element) {
+func standsWhereItSays(t *testing.T, root *element, at valuePath, e *element) {
 	t.Helper()
 	path := at.String()
 	if found := root.find(path); found.value != e && !strings.Contains(path, ellipsis) {

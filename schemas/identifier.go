@@ -62,7 +62,7 @@ func CheckIdentifier(attribute, value string) string {
 	case len(value) > MaxIdentifierBytes:
 		return fmt.Sprintf("This is too long. Use at most %d bytes; letters outside of English take two to four.", MaxIdentifierBytes)
 	}
-	if i := strings.IndexFunc(value, invisible); i >= 0 {
+	if i := strings.IndexFunc(value, isInvisible); i >= 0 {
 		c, _ := utf8.DecodeRuneInString(value[i:])
 		return fmt.Sprintf("This has a character that cannot be seen (%U). Remove it.", c)
 	}
@@ -127,10 +127,10 @@ func checkScripts(key string) string {
 	return "This mixes " + strings.Join(met, " and ") + " letters, some of which look alike. Use those of one script."
 }
 
-// invisible reports whether a character shows nothing, or changes how others
+// isInvisible reports whether a character shows nothing, or changes how others
 // show: controls, format characters (the bidirectional ones among them),
 // variation selectors, fillers, and what Unicode has not assigned.
-func invisible(c rune) bool {
+func isInvisible(c rune) bool {
 	const brailleBlank = '\u2800'
 	return !unicode.IsGraphic(c) || c == brailleBlank ||
 		unicode.In(c, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)

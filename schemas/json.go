@@ -22,8 +22,8 @@ const maxDepth = 100
 func ParseJSON(data []byte) (*Document, []Problem) {
 	r := jsonReader{data: data, line: 1, column: 1}
 	root := r.document()
-	if !r.none() {
-		return nil, r.told()
+	if !r.isEmpty() {
+		return nil, r.listed()
 	}
 	return &Document{text: bytes.TrimSpace(data), root: root}, nil
 }
@@ -37,7 +37,7 @@ type jsonReader struct {
 	pos          int
 	counted      int // line and column are those of data[counted]
 	line, column int32
-	at           trail // of the value being read
+	at           valuePath // of the value being read
 	depth        int
 }
 
@@ -160,8 +160,8 @@ func (r *jsonReader) member(object *element) bool {
 	if !ok {
 		return false
 	}
-	if name == "" && r.room() {
-		r.keep(nameless(r.at, m.line, m.column))
+	if name == "" && r.hasRoom() {
+		r.addKept(emptyName(r.at, m.line, m.column))
 	}
 	m.name, r.at = name, r.at.member(name)
 	if r.space(); !r.accept(':') {
@@ -171,21 +171,21 @@ func (r *jsonReader) member(object *element) bool {
 	if m.value = r.value(); m.value == nil {
 		return false
 	}
-	if !object.add(m) && r.room() {
-		r.keep(twice(r.at, m, object.member(name)))
+	if !object.add(m) && r.hasRoom() {
+		r.addKept(repeatedMember(r.at, m, object.member(name)))
 	}
 	r.at = r.at.up()
 	return true
 }
 
-// nameless is the problem of a member whose name is empty. JSON has such
+// emptyName is the problem of a member whose name is empty. JSON has such
 // members, but the schema validator cannot point at them.
-func nameless(at trail, line, column int32) Problem {
+func emptyName(at valuePath, line, column int32) Problem {
 	return Problem{Path: at.String(), Message: "a member's name is empty; give it one", Line: int(line), Column: int(column)}
 }
 
-// twice is the problem of a member that an object has already.
-func twice(at trail, m member, first *member) Problem {
+// repeatedMember is the problem of a member that an object has already.
+func repeatedMember(at valuePath, m member, first *member) Problem {
 	return Problem{
 		Path:    at.String(),
 		Message: fmt.Sprintf("%s is given twice, first in line %d; remove one", quote(m.name), first.line),
@@ -244,8 +244,8 @@ func (r *jsonReader) mark() (line, column int32) {
 
 // fail notes a problem at the reading position and returns nil.
 func (r *jsonReader) fail(message string) *element {
-	if line, column := r.mark(); r.room() {
-		r.keep(Problem{Path: r.at.String(), Message: message, Line: int(line), Column: int(column)})
+	if line, column := r.mark(); r.hasRoom() {
+		r.addKept(Problem{Path: r.at.String(), Message: message, Line: int(line), Column: int(column)})
 	}
 	return nil
 }

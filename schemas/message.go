@@ -9,73 +9,73 @@ import (
 
 // problemsOf turns faults into problems: one for each missing and each unknown
 // member, and one for each value however many keywords it breaks.
-func (j judgement) problemsOf(faults *faultList) findings {
+func (j schemaErrors) problemsOf(faults *faultList) findings {
 	found := findings{more: faults.more}
-	told := make(map[judged]bool)
+	reported := make(map[errorTarget]bool)
 	faults.sort()
 	for _, f := range faults.list {
 		switch f.keyword {
 		case "required":
-			j.missing(f, &found)
+			j.reportMissing(f, &found)
 			continue
 		case "additionalProperties":
-			j.strangers(f, &found)
+			j.reportUnknownMembers(f, &found)
 			continue
 		case "uniqueItems":
-			if j.repeats(f, &found) {
+			if j.reportRepeatedItems(f, &found) {
 				continue
 			}
 		case "unevaluatedProperties":
 			if f.key == nil {
 				break // a reference brought another value here
 			}
-			if found.room() {
-				found.keep(stranger(j.root.trail(f.location).up(), *f.key, reachable(f.schema)))
+			if found.hasRoom() {
+				found.addKept(unknownMember(j.root.pathTo(f.location).up(), *f.key, reachable(f.schema)))
 			}
 			continue
 		}
-		if this := f.judged(); !told[this] {
-			told[this] = true
-			if found.room() {
-				found.keep(f.problem(j.root.trail(f.location).String(), f.message()))
+		if this := f.target(); !reported[this] {
+			reported[this] = true
+			if found.hasRoom() {
+				found.addKept(f.problem(j.root.pathTo(f.location).String(), f.message()))
 			}
 		}
 	}
-	found.kept = once(withoutEchoes(found.kept))
+	found.kept = uniqueProblems(withoutRepeatedMessages(found.kept))
 	return found
 }
 
-// judged is what gets one problem at most: a value, or a member's name. An
+// errorTarget is what gets one problem at most: a value, or a member's name. An
 // object or list may well break several keywords, each its own problem, where a
 // string or number has one.
-type judged struct {
+type errorTarget struct {
 	value   *element
 	onKey   bool
 	keyword string
 }
 
-func (f fault) judged() judged {
-	this := judged{value: f.value, onKey: f.onKey}
+func (f fault) target() errorTarget {
+	this := errorTarget{value: f.value, onKey: f.onKey}
 	if f.value.shape == objectShape || f.value.shape == arrayShape {
 		this.keyword = f.keyword
 	}
 	return this
 }
 
-// missing reports each required member that is not there.
-func (j judgement) missing(f fault, found *findings) {
+// reportMissing reports each required member that is not there.
+func (j schemaErrors) reportMissing(f fault, found *findings) {
 	for _, want := range list(f.want) {
 		name, _ := want.(string)
-		if f.value.member(name) != nil || !found.room() {
+		if f.value.member(name) != nil || !found.hasRoom() {
 			continue
 		}
 		message := "required member " + quote(name) + " is missing"
 		if about := f.about(name); about != "" {
 			message += ": " + about
 		}
-		p := f.problem(j.root.trail(f.location).member(name).String(), message)
+		p := f.problem(j.root.pathTo(f.location).member(name).String(), message)
 		p.missing = true
-		found.keep(p)
+		found.addKept(p)
 	}
 }
 
@@ -88,16 +88,16 @@ func (f fault) about(name string) string {
 	return strings.TrimSuffix(sentence, ".")
 }
 
-// strangers reports each member that the schema does not know.
-func (j judgement) strangers(f fault, found *findings) {
+// reportUnknownMembers reports each member that the schema does not know.
+func (j schemaErrors) reportUnknownMembers(f fault, found *findings) {
 	properties, _ := f.schema["properties"].(map[string]any)
 	patterns := compilePatterns(f.schema["patternProperties"])
 	for _, m := range f.value.members() {
 		_, known := properties[m.name]
-		if known || matchesAny(patterns, m.name) || !found.room() {
+		if known || matchesAny(patterns, m.name) || !found.hasRoom() {
 			continue
 		}
-		found.keep(stranger(j.root.trail(f.location), m, names(properties)))
+		found.addKept(unknownMember(j.root.pathTo(f.location), m, names(properties)))
 	}
 }
 
@@ -117,8 +117,8 @@ func reachable(schema map[string]any) []string {
 	return slices.Compact(known)
 }
 
-// stranger is the problem of an unknown member of the object at a place.
-func stranger(at trail, m member, known []string) Problem {
+// reportUnknownKeyword is the problem of an unknown member of the object at a place.
+func unknownMember(at valuePath, m member, known []string) Problem {
 	p := Problem{
 		Path: at.member(m.name).String(), Message: unknown("member", m.name, known),
 		Line: int(m.line), Column: int(m.column), onKey: true,
@@ -153,9 +153,9 @@ func matchesAny(patterns []*regexp.Regexp, name string) bool {
 	return slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(name) })
 }
 
-// withoutEchoes drops "x is missing" where a misspelt x is reported already:
+// withoutRepeatedMessages drops "x is missing" where a misspelt x is reported already:
 // that is one fault, not two.
-func withoutEchoes(problems []Problem) []Problem {
+func withoutRepeatedMessages(problems []Problem) []Problem {
 	meant := make(map[string]bool)
 	for _, p := range problems {
 		meant[p.meant] = p.meant != ""
@@ -163,8 +163,8 @@ func withoutEchoes(problems []Problem) []Problem {
 	return slices.DeleteFunc(problems, func(p Problem) bool { return p.missing && meant[p.Path] })
 }
 
-// once drops what two branches of an allOf both found.
-func once(problems []Problem) []Problem {
+// uniqueProblems drops what two branches of an allOf both found.
+func uniqueProblems(problems []Problem) []Problem {
 	seen := make(map[[2]string]bool)
 	return slices.DeleteFunc(problems, func(p Problem) bool {
 		key := [2]string{p.Path, p.String()}

@@ -84,8 +84,8 @@ func ParseFlow(data []byte, yaml bool) (*Flow, *Document, []Problem) {
 	return flow, d, nil
 }
 
-// Words is a noun as people write it: "organization unit" for "organizationUnit".
-func Words(noun string) string {
+// DisplayName is a noun as people write it: "organization unit" for "organizationUnit".
+func DisplayName(noun string) string {
 	var b strings.Builder
 	for _, c := range noun {
 		if 'A' <= c && c <= 'Z' {

@@ -128,7 +128,7 @@ func TestApplicationSchemaRefuses(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	for noun, want := range map[string]string{"user": "user", "userType": "user type", "organizationUnit": "organization unit", "": ""} {
-		if got := Words(noun); got != want {
+		if got := DisplayName(noun); got != want {
 			t.Errorf("%q: %q", noun, got)
 		}
 	}
@@ -156,7 +156,7 @@ func TestShared(t *testing.T) {
 		{"", "system", ""},
 		{"system", "", ""},
 	} {
-		if got := strings.Join(Shared(strings.Fields(test.first), strings.Fields(test.second)), " "); got != test.want {
+		if got := strings.Join(SharedPermissions(strings.Fields(test.first), strings.Fields(test.second)), " "); got != test.want {
 			t.Errorf("%q and %q share %q, expected %q", test.first, test.second, got, test.want)
 		}
 	}

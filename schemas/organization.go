@@ -135,14 +135,14 @@ func (r *Resource) appendPermissions(all []string, above string) []string {
 	return all
 }
 
-// Shared returns what two lists of permissions have in common: each permission that
+// SharedPermissions returns what two lists of permissions have in common: each permission that
 // one of them has and the other has too, or has one above. Those of the first list come
 // first.
-func Shared(first, second []string) []string {
+func SharedPermissions(first, second []string) []string {
 	var shared []string
 	for _, lists := range [][2][]string{{first, second}, {second, first}} {
 		for _, permission := range lists[0] {
-			covers := func(has string) bool { return Covers(has, permission) }
+			covers := func(has string) bool { return CoversPermission(has, permission) }
 			if slices.ContainsFunc(lists[1], covers) && !slices.ContainsFunc(shared, covers) {
 				shared = append(shared, permission)
 			}
@@ -151,8 +151,8 @@ func Shared(first, second []string) []string {
 	return shared
 }
 
-// Covers reports whether having a permission implies another: it is that one,
+// CoversPermission reports whether having a permission implies another: it is that one,
 // or stands above it.
-func Covers(has, wanted string) bool {
+func CoversPermission(has, wanted string) bool {
 	return has == wanted || len(wanted) > len(has) && wanted[:len(has)] == has && wanted[len(has)] == ':'
 }

@@ -35,7 +35,7 @@ func (s segment) appendTo(path []byte) []byte {
 	if s.item {
 		return append(strconv.AppendInt(append(path, '['), int64(s.index), 10), ']')
 	}
-	name := shorten(s.name)
+	name := shortenName(s.name)
 	if !plainWord(name) {
 		return append(appendString(append(path, '['), name), ']')
 	}
@@ -45,25 +45,25 @@ func (s segment) appendTo(path []byte) []byte {
 	return append(path, name...)
 }
 
-// longestPath is the length in bytes at which a path is cut. Names come from
+// maxPathLength is the length in bytes at which a path is cut. Names come from
 // outside: a hundred problems below a hundred long names would make a reply
 // many times the size of the request.
-const longestPath = 512
+const maxPathLength = 512
 
-// trail is the way from the root to a value. It grows and shrinks as a reader
+// pathTo is the way from the root to a value. It grows and shrinks as a reader
 // goes down and up again, each step taking the place of the sibling before, and
 // is written out only when there is a problem to tell: most values have none.
-type trail []segment
+type valuePath []segment
 
-func (t trail) member(name string) trail { return append(t, segment{name: name}) }
-func (t trail) item(i int) trail         { return append(t, segment{index: i, item: true}) }
-func (t trail) up() trail                { return t[:len(t)-1] }
+func (t valuePath) member(name string) valuePath { return append(t, segment{name: name}) }
+func (t valuePath) item(i int) valuePath         { return append(t, segment{index: i, item: true}) }
+func (t valuePath) up() valuePath                { return t[:len(t)-1] }
 
-// String writes the path; what is over longestPath becomes an ellipsis.
-func (t trail) String() string {
+// String writes the path; what is over maxPathLength becomes an ellipsis.
+func (t valuePath) String() string {
 	var path []byte
 	for _, step := range t {
-		if len(path) >= longestPath {
+		if len(path) >= maxPathLength {
 			return string(path) + ellipsis
 		}
 		path = step.appendTo(path)
@@ -111,27 +111,27 @@ func cutQuoted(path string) (segment, string, bool) {
 	return segment{name: name}, rest, ok
 }
 
-// standing is where a path leads in a document.
-type standing struct {
+// pathTarget is where a path leads in a document.
+type pathTarget struct {
 	value *element // the value at the path, or the nearest one around it
 	key   *member  // the member the path ends with, if it exists
 }
 
 // find follows a path as far as the document goes.
-func (e *element) find(path string) standing {
-	at := standing{value: e}
+func (e *element) find(path string) pathTarget {
+	at := pathTarget{value: e}
 	for path != "" {
 		next, rest, ok := cutSegment(path)
 		if !ok {
-			return standing{value: at.value}
+			return pathTarget{value: at.value}
 		}
 		switch m := at.value.member(next.name); {
 		case next.item && next.index < len(at.value.items):
-			at = standing{value: at.value.items[next.index]}
+			at = pathTarget{value: at.value.items[next.index]}
 		case !next.item && m != nil:
-			at = standing{value: m.value, key: m}
+			at = pathTarget{value: m.value, key: m}
 		default:
-			return standing{value: at.value}
+			return pathTarget{value: at.value}
 		}
 		path = rest
 	}

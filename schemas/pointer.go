@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// spot is a place in the value that is checked. Its path is left unwritten:
+// valueLocation is a place in the value that is checked. Its path is left unwritten:
 // there can be far more faults than are told.
-type spot struct {
+type valueLocation struct {
 	location string // a JSON pointer, as the validator writes it
 	value    *element
 	key      *member // the member whose value it is, if it is one
@@ -17,8 +17,8 @@ type spot struct {
 }
 
 // follow walks a JSON pointer as the validator writes it, as far as it leads.
-func (e *element) follow(location string) spot {
-	at := spot{location: location, value: e}
+func (e *element) follow(location string) valueLocation {
+	at := valueLocation{location: location, value: e}
 	for step := range pointer(location) {
 		m, item := at.value.step(step)
 		switch {
@@ -33,9 +33,9 @@ func (e *element) follow(location string) spot {
 	return at
 }
 
-// trail is the way that follow takes.
-func (e *element) trail(location string) trail {
-	var way trail
+// pathTo is the way that follow takes.
+func (e *element) pathTo(location string) valuePath {
+	var way valuePath
 	for step := range pointer(location) {
 		m, item := e.step(step)
 		switch {

@@ -46,7 +46,7 @@ func (u *User) fullName() string {
 // stateVerified has the claims say whether an address or phone number is verified:
 // relying parties differ in what they make of a claim that is missing.
 func (u *User) stateVerified(claims map[string]any, attributes []string) {
-	for attested, attribute := range Attested() {
+	for attested, attribute := range VerificationAttributes() {
 		switch {
 		case !slices.Contains(attributes, attested):
 		case u.Text(attribute) == "":

@@ -27,7 +27,7 @@ const Draft = "https://json-schema.org/draft/2020-12/schema"
 type Schema struct {
 	raw      json.RawMessage
 	doc      any    // the text, decoded, to look up what a keyword said
-	url      string // where the validator believes the text to stand
+	url      string // lineSource the validator believes the text to stand
 	compiled *jsonschema.Schema
 }
 
@@ -90,7 +90,7 @@ func (s *Schema) Check(value json.RawMessage) []Problem {
 		return withoutLines(problems)
 	}
 	found := s.check(d.root)
-	return withoutLines(found.inPlace().told())
+	return withoutLines(found.inPlace().listed())
 }
 
 // check validates a parsed value.
@@ -101,15 +101,15 @@ func (s *Schema) check(root *element) findings {
 	}
 	var invalid *jsonschema.ValidationError
 	if !errors.As(err, &invalid) {
-		message := "the schema cannot be applied: " + cut(err.Error(), longestCause)
+		message := "the schema cannot be applied: " + truncate(err.Error(), maxCauseLength)
 		return findings{kept: []Problem{{Message: message, Line: int(root.line), Column: int(root.column)}}}
 	}
-	judge := judgement{schema: s, root: root, rules: make(map[string]rule)}
+	check := schemaErrors{schema: s, root: root, rules: make(map[string]rule)}
 	var faults faultList
-	judge.faults(invalid, &faults)
-	found := judge.problemsOf(&faults)
-	if found.none() { // what the validator refused is never let pass
-		found.keep(Problem{Message: "this does not fit: " + cut(invalid.Message, longestCause)})
+	check.faults(invalid, &faults)
+	found := check.problemsOf(&faults)
+	if found.isEmpty() { // what the validator refused is never let pass
+		found.addKept(Problem{Message: "this does not fit: " + truncate(invalid.Message, maxCauseLength)})
 	}
 	return found
 }

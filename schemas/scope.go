@@ -8,10 +8,10 @@ import "slices"
 func GrantableScopes(asked, has []string) []string {
 	identity := IdentityScopes()
 	isPermission := func(scope string) bool { return !slices.Contains(identity, scope) }
-	granted := slices.DeleteFunc(slices.Clone(asked), func(scope string) bool { return isPermission(scope) && !covered(has, scope) })
+	granted := slices.DeleteFunc(slices.Clone(asked), func(scope string) bool { return isPermission(scope) && !isCovered(has, scope) })
 	permissions := slices.DeleteFunc(slices.Clone(asked), func(scope string) bool { return !isPermission(scope) })
 	for _, permission := range has {
-		if isPermission(permission) && covered(permissions, permission) && !covered(granted, permission) {
+		if isPermission(permission) && isCovered(permissions, permission) && !isCovered(granted, permission) {
 			granted = append(granted, permission)
 		}
 	}
@@ -20,16 +20,18 @@ func GrantableScopes(asked, has []string) []string {
 
 // IsManagementScope reports whether a scope is a permission of this server's own API, or
 // lets a client change the account of the user.
-func IsManagementScope(scope string) bool { return scope == AccountScope || Covers("system", scope) }
+func IsManagementScope(scope string) bool {
+	return scope == AccountScope || CoversPermission("system", scope)
+}
 
 // ManagementScopes returns the scopes that are IsManagementScope.
 func ManagementScopes(scopes []string) []string {
 	return slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool { return !IsManagementScope(scope) })
 }
 
-// covered reports whether a scope is among others, or below one of them.
-func covered(scopes []string, scope string) bool {
-	return slices.ContainsFunc(scopes, func(has string) bool { return Covers(has, scope) })
+// isCovered reports whether a scope is among others, or below one of them.
+func isCovered(scopes []string, scope string) bool {
+	return slices.ContainsFunc(scopes, func(has string) bool { return CoversPermission(has, scope) })
 }
 
 // PlainScopes are the scopes that mean the same everywhere, and the one that is

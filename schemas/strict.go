@@ -23,7 +23,7 @@ import (
 func Strict(data []byte, into any) error {
 	d, problems := ParseJSON(data)
 	if len(problems) == 0 {
-		problems = decode(d.root, d.text, into).inPlace().told()
+		problems = decode(d.root, d.text, into).inPlace().listed()
 	}
 	if len(problems) == 0 {
 		return nil
@@ -39,28 +39,28 @@ func decode(root *element, text json.RawMessage, into any) findings {
 	if target == nil || target.Kind() != reflect.Pointer {
 		panic(fmt.Sprintf("decode into %T: it must be a pointer", into))
 	}
-	f := fitting{types: make(map[reflect.Type][]field)}
+	f := typeChecker{types: make(map[reflect.Type][]field)}
 	if root.shape == nullShape {
 		f.note(root, "expected a value, got null")
 	}
 	f.fit(root, target.Elem())
-	if f.none() {
+	if f.isEmpty() {
 		if err := json.Unmarshal(text, into); err != nil {
-			f.note(root, cut(err.Error(), longestCause))
+			f.note(root, truncate(err.Error(), maxCauseLength))
 		}
 	}
 	return f.findings
 }
 
-// longestCause is how many characters are shown of what another package says
+// maxCauseLength is how many characters are shown of what another package says
 // about a value, which may quote the value.
-const longestCause = 200
+const maxCauseLength = 200
 
-// fitting collects where a value does not fit a Go type.
-type fitting struct {
+// typeChecker collects where a value does not fit a Go type.
+type typeChecker struct {
 	findings
 	types map[reflect.Type][]field // the structs met so far
-	at    trail                    // of the value being compared
+	at    valuePath                // of the value being compared
 }
 
 var (
@@ -70,7 +70,7 @@ var (
 )
 
 // fit compares one value with the type that is to hold it.
-func (f *fitting) fit(e *element, t reflect.Type) {
+func (f *typeChecker) fit(e *element, t reflect.Type) {
 	if e.shape == nullShape || t.Kind() == reflect.Interface || t == anyJSON {
 		return
 	}
@@ -102,7 +102,7 @@ func (f *fitting) fit(e *element, t reflect.Type) {
 	}
 }
 
-func (f *fitting) fitStruct(e *element, t reflect.Type) {
+func (f *typeChecker) fitStruct(e *element, t reflect.Type) {
 	if !f.expect(e, objectShape) {
 		return
 	}
@@ -115,19 +115,19 @@ func (f *fitting) fitStruct(e *element, t reflect.Type) {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == m.name })
 		if i >= 0 {
 			f.fitMember(m, fields[i].typ)
-		} else if f.room() {
-			f.keep(stranger(f.at, m, fieldNames(fields)))
+		} else if f.hasRoom() {
+			f.addKept(unknownMember(f.at, m, fieldNames(fields)))
 		}
 	}
 }
 
-func (f *fitting) fitMember(m member, t reflect.Type) {
+func (f *typeChecker) fitMember(m member, t reflect.Type) {
 	f.at = f.at.member(m.name)
 	f.fit(m.value, t)
 	f.at = f.at.up()
 }
 
-func (f *fitting) fitList(e *element, t reflect.Type) {
+func (f *typeChecker) fitList(e *element, t reflect.Type) {
 	if t.Elem().Kind() == reflect.Uint8 {
 		f.try(e, t)
 		return
@@ -142,7 +142,7 @@ func (f *fitting) fitList(e *element, t reflect.Type) {
 	}
 }
 
-func (f *fitting) fitScalar(e *element, t reflect.Type) {
+func (f *typeChecker) fitScalar(e *element, t reflect.Type) {
 	switch kind := t.Kind(); {
 	case kind == reflect.String:
 		f.expect(e, stringShape)
@@ -152,15 +152,15 @@ func (f *fitting) fitScalar(e *element, t reflect.Type) {
 		if !f.expect(e, integerShape) {
 			return
 		}
-		if _, err := strconv.ParseInt(e.text, 10, t.Bits()); err != nil && f.room() {
-			f.keep(f.problem(e, fmt.Sprintf("expected a whole number of at most %d bits, got %s", t.Bits(), e.text)))
+		if _, err := strconv.ParseInt(e.text, 10, t.Bits()); err != nil && f.hasRoom() {
+			f.addKept(f.problem(e, fmt.Sprintf("expected a whole number of at most %d bits, got %s", t.Bits(), e.text)))
 		}
 	case reflect.Uint <= kind && kind <= reflect.Uintptr:
 		if !f.expect(e, integerShape) {
 			return
 		}
-		if _, err := strconv.ParseUint(e.text, 10, t.Bits()); err != nil && f.room() {
-			f.keep(f.problem(e, fmt.Sprintf("expected a whole number from 0 of at most %d bits, got %s", t.Bits(), e.text)))
+		if _, err := strconv.ParseUint(e.text, 10, t.Bits()); err != nil && f.hasRoom() {
+			f.addKept(f.problem(e, fmt.Sprintf("expected a whole number from 0 of at most %d bits, got %s", t.Bits(), e.text)))
 		}
 	default:
 		if f.expect(e, numberShape) {
@@ -170,18 +170,18 @@ func (f *fitting) fitScalar(e *element, t reflect.Type) {
 }
 
 // expect reports whether the value has the shape, and notes it if not.
-func (f *fitting) expect(e *element, want shape) bool {
+func (f *typeChecker) expect(e *element, want shape) bool {
 	if e.shape == want || want == integerShape && e.shape == numberShape {
 		return true
 	}
-	if f.room() {
-		f.keep(f.problem(e, "expected "+want.words()+", got "+e.shape.words()))
+	if f.hasRoom() {
+		f.addKept(f.problem(e, "expected "+want.words()+", got "+e.shape.words()))
 	}
 	return false
 }
 
 // try decodes a value whose type has a notation of its own, or a range.
-func (f *fitting) try(e *element, t reflect.Type) {
+func (f *typeChecker) try(e *element, t reflect.Type) {
 	err := json.Unmarshal(e.appendJSON(nil), reflect.New(t).Interface())
 	var mismatch *json.UnmarshalTypeError
 	switch {
@@ -192,18 +192,18 @@ func (f *fitting) try(e *element, t reflect.Type) {
 		// Its own words name Go types, which mean nothing to a client.
 		f.note(e, "a value of this form does not fit here")
 	default:
-		f.note(e, cut(err.Error(), longestCause))
+		f.note(e, truncate(err.Error(), maxCauseLength))
 	}
 }
 
 // note adds a problem with the value, whose words cost nothing.
-func (f *fitting) note(e *element, message string) {
-	if f.room() {
-		f.keep(f.problem(e, message))
+func (f *typeChecker) note(e *element, message string) {
+	if f.hasRoom() {
+		f.addKept(f.problem(e, message))
 	}
 }
 
-func (f *fitting) problem(e *element, message string) Problem {
+func (f *typeChecker) problem(e *element, message string) Problem {
 	return Problem{Path: f.at.String(), Message: message, Line: int(e.line), Column: int(e.column)}
 }
 

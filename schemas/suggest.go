@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// longestGuess is the longest word Suggest has an opinion on: comparing costs
+// maxSuggestionLength is the longest word Suggest has an opinion on: comparing costs
 // the product of the lengths, and the word may come from outside.
-const longestGuess = 64
+const maxSuggestionLength = 64
 
 // Suggest returns the known word that the given one was probably meant to be,
 // or "" if none is near. Near means few insertions, deletions, replacements
@@ -19,17 +19,17 @@ const longestGuess = 64
 // The cost grows with the number of known words, so ask only for a message that
 // will be told.
 func Suggest(word string, known []string) string {
-	if word == "" || len(word) > longestGuess {
+	if word == "" || len(word) > maxSuggestionLength {
 		return ""
 	}
-	from := fold(word)
+	from := foldWord(word)
 	best, nearest := "", tolerance(len(from))+1
 	for _, candidate := range known {
-		if candidate == word || len(candidate) > longestGuess {
+		if candidate == word || len(candidate) > maxSuggestionLength {
 			continue
 		}
-		to := fold(candidate)
-		if abs(len(from)-len(to)) >= nearest {
+		to := foldWord(candidate)
+		if absInt(len(from)-len(to)) >= nearest {
 			continue
 		}
 		if d := distance(from, to); d < nearest {
@@ -61,8 +61,8 @@ func tolerance(n int) int {
 	return 3
 }
 
-// fold drops what does not count in a comparison.
-func fold(word string) []rune {
+// foldWord drops what does not count in a comparison.
+func foldWord(word string) []rune {
 	folded := make([]rune, 0, len(word))
 	for _, c := range word {
 		if c != '-' && c != '_' {
@@ -96,7 +96,7 @@ func distance(a, b []rune) int {
 	return row[len(b)]
 }
 
-func abs(n int) int { return max(n, -n) }
+func absInt(n int) int { return max(n, -n) }
 
 // unknown is the message for a name that is not among the known ones. What
 // says what it names: "member", "node kind".
@@ -111,19 +111,19 @@ func unknown(what, name string, known []string) string {
 	return message + "; known: " + strings.Join(known, ", ")
 }
 
-// longestName is how many characters of a name are shown.
-const longestName = 64
+// maxNameLength is how many characters of a name are shown.
+const maxNameLength = 64
 
 const ellipsis = "…"
 
 // quote shows a name in a message, shortened if it is very long.
-func quote(name string) string { return strconv.Quote(shorten(name)) }
+func quote(name string) string { return strconv.Quote(shortenName(name)) }
 
-// shorten cuts a name from outside that is very long.
-func shorten(name string) string { return cut(name, longestName) }
+// shortenName cuts a name from outside that is very long.
+func shortenName(name string) string { return truncate(name, maxNameLength) }
 
-// cut shows at most so many characters of a text.
-func cut(text string, most int) string {
+// truncate shows at most so many characters of a text.
+func truncate(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

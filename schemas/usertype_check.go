@@ -28,7 +28,7 @@ type CompiledUserType struct {
 func CompileUserType(t *UserType) (*CompiledUserType, error) {
 	if problems := t.CheckDefinition(); len(problems) > 0 {
 		return nil, Errorf(Invalid, CodeInvalidRequest,
-			"the user type %q is not usable: %s", shorten(t.Name), problems[0]).WithProblems(problems)
+			"the user type %q is not usable: %s", shortenName(t.Name), problems[0]).WithProblems(problems)
 	}
 	schema, err := CompileSchema("user type", withEmailVerified(t.Schema))
 	if err != nil {
@@ -58,10 +58,10 @@ func (t *CompiledUserType) Check(attributes json.RawMessage, whole bool) []Probl
 	if len(problems) > 0 {
 		return withoutLines(problems)
 	}
-	bounds := &bounded{}
+	bounds := &sizeChecker{}
 	bounds.check(d.root)
-	if !bounds.none() {
-		return withoutLines(bounds.told())
+	if !bounds.isEmpty() {
+		return withoutLines(bounds.listed())
 	}
 	found := t.schema.check(d.root)
 	if !whole {
@@ -75,11 +75,11 @@ func (t *CompiledUserType) Check(attributes json.RawMessage, whole bool) []Probl
 		wrong := t.checkMember(m)
 		if at >= 0 && wrong != "" { // it says more than that the format does not fit
 			found.kept[at].Message = wrong
-		} else if at < 0 && wrong != "" && found.room() {
-			found.keep(Problem{Path: MemberPath("", m.name), Message: wrong, Line: int(m.value.line), Column: int(m.value.column)})
+		} else if at < 0 && wrong != "" && found.hasRoom() {
+			found.addKept(Problem{Path: MemberPath("", m.name), Message: wrong, Line: int(m.value.line), Column: int(m.value.column)})
 		}
 	}
-	return withoutLines(found.inPlace().told())
+	return withoutLines(found.inPlace().listed())
 }
 
 // checkMember returns what is wrong with an attribute that the schema allows.
@@ -91,26 +91,26 @@ func (t *CompiledUserType) checkMember(m member) string {
 	case identifies:
 		return CheckIdentifier(m.name, m.value.text)
 	case m.name == passwordAttribute && t.credential == "":
-		return fmt.Sprintf("users of the type %q have no password; leave it out, or mark the attribute %q in the type", shorten(t.name), credentialMark)
+		return fmt.Sprintf("users of the type %q have no password; leave it out, or mark the attribute %q in the type", shortenName(t.name), credentialMark)
 	case slices.Contains(t.unique, m.name) && m.value.shape == stringShape:
 		return CheckIdentifier("", m.value.text)
 	}
 	return ""
 }
 
-// bounded looks for what is too much, or cannot be kept as it is.
-type bounded struct {
+// sizeChecker looks for what is too much, or cannot be kept as it is.
+type sizeChecker struct {
 	findings
 	parts int
-	at    trail
+	at    valuePath
 }
 
-func (b *bounded) check(e *element) {
+func (b *sizeChecker) check(e *element) {
 	if b.parts++; b.parts == maxAttributeParts+1 {
-		b.keep(Problem{Message: fmt.Sprintf("expected at most %d values in the attributes; keep long lists elsewhere", maxAttributeParts)})
+		b.addKept(Problem{Message: fmt.Sprintf("expected at most %d values in the attributes; keep long lists elsewhere", maxAttributeParts)})
 	}
-	if e.shape == numberShape && !exact(e.text) && b.room() {
-		b.keep(Problem{Path: b.at.String(), Message: "this number has more digits than can be kept; put it in quotes"})
+	if e.shape == numberShape && !isExactInteger(e.text) && b.hasRoom() {
+		b.addKept(Problem{Path: b.at.String(), Message: "this number has more digits than can be kept; put it in quotes"})
 	}
 	for i, item := range e.items {
 		b.at = b.at.item(i)
@@ -124,9 +124,9 @@ func (b *bounded) check(e *element) {
 	}
 }
 
-// exact reports whether a whole number is the same as a float64, which is what
+// isExactInteger reports whether a whole number is the same as a float64, which is what
 // it is kept as.
-func exact(number string) bool {
+func isExactInteger(number string) bool {
 	if strings.ContainsAny(number, ".eE") {
 		return true
 	}
@@ -138,11 +138,11 @@ func exact(number string) bool {
 // WithoutValue is the problem for somebody who may not see the value it is with:
 // what came is left out, what was expected stays.
 func (p Problem) WithoutValue() Problem {
-	told := false
+	reported := false
 	for _, own := range []string{"expected ", "required member ", "unknown member "} {
-		told = told || strings.HasPrefix(p.Message, own)
+		reported = reported || strings.HasPrefix(p.Message, own)
 	}
-	if !told {
+	if !reported {
 		p.Message = "does not fit"
 	}
 	p.Message, _, _ = strings.Cut(p.Message, ", got ")

@@ -24,8 +24,8 @@ const (
 	maxRepeated = 1000
 )
 
-// longestAttribute is how long the name of an attribute may be, in bytes.
-const longestAttribute = 64
+// maxAttributeLength is how long the name of an attribute may be, in bytes.
+const maxAttributeLength = 64
 
 // metaSchema is the schema of schemas.
 var metaSchema = sync.OnceValue(func() *Schema { return MustSchema("meta", `{"$ref": "`+Draft+`"}`) })
@@ -39,27 +39,27 @@ func (t *UserType) CheckDefinition() []Problem {
 	}
 	d, problems := ParseJSON(t.Schema)
 	if len(problems) > 0 {
-		return below("schema", withoutLines(problems))
+		return prefixPaths("schema", withoutLines(problems))
 	}
-	w := &definition{root: d.root, keywords: keywords(), met: map[string]*met{}}
+	w := &definition{root: d.root, keywords: keywords(), met: map[string]*visitedDefinition{}}
 	w.walk()
 	found := metaSchema().check(d.root)
 	for _, p := range w.kept {
-		if !slices.ContainsFunc(found.kept, func(q Problem) bool { return p.Path == q.Path }) && found.room() {
-			found.keep(p)
+		if !slices.ContainsFunc(found.kept, func(q Problem) bool { return p.Path == q.Path }) && found.hasRoom() {
+			found.addKept(p)
 		}
 	}
 	found.more += w.more
-	if found.none() {
+	if found.isEmpty() {
 		if _, err := CompileSchema("user type", t.Schema); err != nil {
-			found.keep(Problem{Message: cut(err.Error(), longestCause)})
+			found.addKept(Problem{Message: truncate(err.Error(), maxCauseLength)})
 		}
 	}
-	return below("schema", withoutLines(found.inPlace().told()))
+	return prefixPaths("schema", withoutLines(found.inPlace().listed()))
 }
 
-// below puts the paths of problems below a prefix.
-func below(prefix string, problems []Problem) []Problem {
+// prefixPaths puts the paths of problems below a prefix.
+func prefixPaths(prefix string, problems []Problem) []Problem {
 	for i := range problems {
 		problems[i].Path = JoinPath(prefix, problems[i].Path)
 	}
@@ -72,12 +72,12 @@ type definition struct {
 	findings
 	root     *element
 	keywords map[string]usage
-	met      map[string]*met // the definitions, by name
-	at       trail
+	met      map[string]*visitedDefinition // the definitions, by name
+	at       valuePath
 }
 
-// met is a definition that the walk has come to.
-type met struct {
+// visitedDefinition is a definition that the walk has come to.
+type visitedDefinition struct {
 	weight weight
 	open   bool // the walk is inside it
 }
@@ -126,7 +126,7 @@ func (w *definition) schema(e *element) weight {
 func (w *definition) keyword(of *element, m member) weight {
 	switch use := w.keywords[m.name]; use {
 	case unknownUsage:
-		w.stranger(m)
+		w.reportUnknownKeyword(m)
 	case noteUsage:
 		w.checkNote(of, m)
 	case plainUsage:
@@ -210,17 +210,17 @@ func (w *definition) reference(name string) weight {
 	if known := w.met[name]; known != nil {
 		return known.weight
 	}
-	now := &met{open: true}
+	now := &visitedDefinition{open: true}
 	w.met[name] = now
 	here := w.at
-	w.at = trail{}.member("$defs").member(name)
+	w.at = valuePath{}.member("$defs").member(name)
 	now.weight = w.schema(w.root.member("$defs").value.member(name).value)
 	w.at, now.open = here, false
 	return now.weight
 }
 
-// stranger notes a keyword that is not known.
-func (w *definition) stranger(m member) {
+// reportUnknownKeyword notes a keyword that is not known.
+func (w *definition) reportUnknownKeyword(m member) {
 	near := Suggest(m.name, sortedKeywords(w.keywords))
 	switch {
 	case strings.HasPrefix(m.name, "x-"):
@@ -250,14 +250,14 @@ func nearMark(name string) string {
 
 // note adds a problem with a value.
 func (w *definition) note(e *element, message string) {
-	if w.room() {
-		w.keep(Problem{Path: w.at.String(), Message: message, Line: int(e.line), Column: int(e.column)})
+	if w.hasRoom() {
+		w.addKept(Problem{Path: w.at.String(), Message: message, Line: int(e.line), Column: int(e.column)})
 	}
 }
 
 // name adds a problem with the name of a member.
 func (w *definition) name(m member, message string) {
-	if w.room() {
-		w.keep(Problem{Path: w.at.String(), Message: message, Line: int(m.line), Column: int(m.column), onKey: true})
+	if w.hasRoom() {
+		w.addKept(Problem{Path: w.at.String(), Message: message, Line: int(m.line), Column: int(m.column), onKey: true})
 	}
 }

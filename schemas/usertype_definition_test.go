@@ -72,12 +72,12 @@ func TestCheckDefinitionRefuses(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			u := UserType{Name: "T", Schema: json.RawMessage(test.schema)}
-			told := false
+			reported := false
 			problems := u.CheckDefinition()
 			for _, p := range problems {
-				told = told || p.Path == test.path && strings.Contains(p.Message, test.message)
+				reported = reported || p.Path == test.path && strings.Contains(p.Message, test.message)
 			}
-			if !told {
+			if !reported {
 				t.Errorf("got %v, expected %s: … %s", problems, test.path, test.message)
 			}
 			if _, err := CompileUserType(&u); !HasClass(err, Invalid) {

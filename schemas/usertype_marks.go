@@ -24,26 +24,26 @@ func (w *definition) checkRoot() {
 
 // checkAttribute checks what is said about one attribute.
 func (w *definition) checkAttribute(m member) {
-	if len(m.name) > longestAttribute || strings.ContainsFunc(m.name, unfitForName) {
-		w.name(m, fmt.Sprintf("expected a name of at most %d bytes without blanks", longestAttribute))
+	if len(m.name) > maxAttributeLength || strings.ContainsFunc(m.name, isUnfitForName) {
+		w.name(m, fmt.Sprintf("expected a name of at most %d bytes without blanks", maxAttributeLength))
 	}
 	identifies := slices.Contains(IdentifyingAttributes(), m.name)
-	switch isString := says(m.value, "type", "string"); {
+	switch isString := schemaHas(m.value, "type", "string"); {
 	case identifies && !isString:
 		w.note(m.value, `expected "type": "string": users sign in with it`)
-	case m.name == passwordAttribute && !says(m.value, credentialMark, "true"):
+	case m.name == passwordAttribute && !schemaHas(m.value, credentialMark, "true"):
 		w.note(m.value, fmt.Sprintf(`expected %q: true; without it passwords would be kept and shown in the clear`, credentialMark))
 	case m.name == passwordAttribute && !isString:
 		w.note(m.value, `expected "type": "string": a password is text`)
 	}
 }
 
-func unfitForName(c rune) bool { return !unicode.IsGraphic(c) || unicode.IsSpace(c) }
+func isUnfitForName(c rune) bool { return !unicode.IsGraphic(c) || unicode.IsSpace(c) }
 
 // checkRequired looks for what is required and cannot be: nobody would fit.
 func (w *definition) checkRequired() {
 	required := w.root.member("required")
-	if required == nil || !says(w.root, "additionalProperties", "false") || w.root.member("patternProperties") != nil {
+	if required == nil || !schemaHas(w.root, "additionalProperties", "false") || w.root.member("patternProperties") != nil {
 		return
 	}
 	var known []string
@@ -61,9 +61,9 @@ func (w *definition) checkRequired() {
 	w.at = w.at.up()
 }
 
-// says reports whether a schema has a value, true, false or a word, under a
+// schemaHas reports whether a schema has a value, true, false or a word, under a
 // keyword.
-func says(schema *element, keyword, value string) bool {
+func schemaHas(schema *element, keyword, value string) bool {
 	m := schema.member(keyword)
 	return m != nil && m.value.text == value && (m.value.shape == stringShape) == (value != "true" && value != "false")
 }
@@ -95,9 +95,9 @@ func (w *definition) checkMark(of *element, m member) {
 		w.name(m, "only attributes themselves can be marked, not parts of them; move it to a property at the top of the schema")
 	case m.name == credentialMark && w.at[1].name != passwordAttribute:
 		w.name(m, fmt.Sprintf("only the attribute %q can be a credential", passwordAttribute))
-	case m.name == uniqueMark && says(of, credentialMark, "true"):
+	case m.name == uniqueMark && schemaHas(of, credentialMark, "true"):
 		w.name(m, "a credential cannot be unique: that would tell that somebody else has the same")
-	case m.name == uniqueMark && !says(of, "type", "string") && !says(of, "type", "number") && !says(of, "type", "integer"):
+	case m.name == uniqueMark && !schemaHas(of, "type", "string") && !schemaHas(of, "type", "number") && !schemaHas(of, "type", "integer"):
 		w.name(m, `only an attribute of one type can be unique: "string", "number" or "integer"`)
 	}
 }

@@ -8,16 +8,16 @@ import (
 // weight is what it costs to apply a schema to a value. Each number stops
 // growing when it is far too large.
 type weight struct {
-	work     int // once
+	work     int // uniqueProblems
 	repeated int // the part of it that each item or member costs again
 	depth    int // of schemas within it
 }
 
-const tooMuch = 1 << 30
+const tooMuchMessage = 1 << 30
 
 func (a *weight) add(b weight) {
-	a.work = min(a.work+b.work, tooMuch)
-	a.repeated = min(a.repeated+b.repeated, tooMuch)
+	a.work = min(a.work+b.work, tooMuchMessage)
+	a.repeated = min(a.repeated+b.repeated, tooMuchMessage)
 	a.depth = max(a.depth, b.depth)
 }
 
@@ -54,7 +54,7 @@ func size(e *element) int {
 func (w *definition) pattern(e *element, text string) weight {
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		w.note(e, "this is not a regular expression of RE2, which has no look-around and no back references: "+cut(err.Error(), longestCause))
+		w.note(e, "this is not a regular expression of RE2, which has no look-around and no back references: "+truncate(err.Error(), maxCauseLength))
 		return weight{}
 	}
 	program, err := syntax.Compile(re.Simplify())

@@ -10,16 +10,16 @@ const EmailVerified = "email_verified"
 // PhoneNumberVerified is EmailVerified for the user's phone number.
 const PhoneNumberVerified = "phone_number_verified"
 
-// Attested maps each attribute that states a verification to the attribute that is
+// VerificationAttributes maps each attribute that states a verification to the attribute that is
 // verified.
-func Attested() map[string]string {
+func VerificationAttributes() map[string]string {
 	return map[string]string{EmailVerified: "email", PhoneNumberVerified: "phone_number"}
 }
 
-// Verified reports whether an attested attribute, one of the keys of Attested, holds:
+// Verified reports whether an attested attribute, one of the keys of VerificationAttributes, holds:
 // the user has a value to verify, and it is verified.
 func (u *User) Verified(attested string) bool {
-	return u.Text(Attested()[attested]) != "" && u.Attributes[attested] == true
+	return u.Text(VerificationAttributes()[attested]) != "" && u.Attributes[attested] == true
 }
 
 // Identifier returns the value by which the user is found under an identifying
@@ -40,7 +40,7 @@ func (u *User) With(changed map[string]any) *User {
 	next.Attributes = map[string]any{}
 	maps.Copy(next.Attributes, u.Attributes)
 	maps.Copy(next.Attributes, changed)
-	for attested, attribute := range Attested() {
+	for attested, attribute := range VerificationAttributes() {
 		if _, stated := changed[attested]; !stated && IdentifierKey(next.Text(attribute)) != IdentifierKey(u.Text(attribute)) {
 			delete(next.Attributes, attested)
 		}

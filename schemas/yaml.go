@@ -28,8 +28,8 @@ func ParseYAML(data []byte) (*Document, []Problem) {
 	}
 	r := yamlReader{}
 	root := r.value(node)
-	if !r.none() {
-		return nil, r.told()
+	if !r.isEmpty() {
+		return nil, r.listed()
 	}
 	return &Document{text: root.appendJSON(nil), root: root}, nil
 }
@@ -78,7 +78,7 @@ func decodeNode(decoder *yaml.Decoder) (node *yaml.Node, err error) {
 // yamlReader turns YAML nodes into elements and collects what is refused.
 type yamlReader struct {
 	findings
-	at    trail // of the value being read
+	at    valuePath // of the value being read
 	depth int
 }
 
@@ -126,20 +126,20 @@ func (r *yamlReader) member(key, value *yaml.Node, object *element) {
 		r.refuse(key, "merge keys (<<) are not used here; write the members out")
 		return
 	case key.Kind != yaml.ScalarNode || key.Tag != "!!str" && key.Tag != "!!timestamp" || key.Style&yaml.TaggedStyle != 0 || key.Anchor != "":
-		if r.room() {
-			r.keep(r.problem(key, "expected a string as key, got "+keyWords(key)))
+		if r.hasRoom() {
+			r.addKept(r.problem(key, "expected a string as key, got "+keyWords(key)))
 		}
 		return
 	case key.Value == "":
-		if r.room() {
-			r.keep(nameless(r.at, int32(key.Line), int32(key.Column)))
+		if r.hasRoom() {
+			r.addKept(emptyName(r.at, int32(key.Line), int32(key.Column)))
 		}
 		return
 	}
 	r.at = r.at.member(key.Value)
 	m := member{name: key.Value, line: int32(key.Line), column: int32(key.Column), value: r.value(value)}
-	if !object.add(m) && r.room() {
-		r.keep(twice(r.at, m, object.member(m.name)))
+	if !object.add(m) && r.hasRoom() {
+		r.addKept(repeatedMember(r.at, m, object.member(m.name)))
 	}
 	r.at = r.at.up()
 }
@@ -156,7 +156,7 @@ func keyWords(key *yaml.Node) string {
 	case key.Anchor != "":
 		return "an anchor"
 	}
-	return quote(key.Value) + " (" + shorten(strings.TrimPrefix(key.Tag, "!!")) + "); put it in quotes"
+	return quote(key.Value) + " (" + shortenName(strings.TrimPrefix(key.Tag, "!!")) + "); put it in quotes"
 }
 
 func (r *yamlReader) scalar(node *yaml.Node, e *element) {
@@ -183,16 +183,16 @@ func (r *yamlReader) scalar(node *yaml.Node, e *element) {
 
 // refuse notes a problem at a node.
 func (r *yamlReader) refuse(node *yaml.Node, message string) {
-	if r.room() {
-		r.keep(r.problem(node, message))
+	if r.hasRoom() {
+		r.addKept(r.problem(node, message))
 	}
 }
 
 // refuseName notes a problem about a name, which stands in the message for %s
 // or %q, shortened.
 func (r *yamlReader) refuseName(node *yaml.Node, format, name string) {
-	if r.room() {
-		r.keep(r.problem(node, fmt.Sprintf(format, shorten(name))))
+	if r.hasRoom() {
+		r.addKept(r.problem(node, fmt.Sprintf(format, shortenName(name))))
 	}
 }
 

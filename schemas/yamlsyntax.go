@@ -16,26 +16,26 @@ import (
 // column, and with a line that is often that of the surrounding block. Here
 // its message becomes plain words, and the place is found again.
 
-// where says how the place of an error is found.
-type where int
+// lineSource says how the place of an error is found.
+type lineSource int
 
 const (
-	atLine   where = iota // the line told, at its first character
-	atFirst               // the first line that brings the error, at its first character
-	atExact               // the first character that brings the error
-	atOpener              // the bracket or quote of the line told that the line does not close
+	atLine   lineSource = iota // the line told, at its first character
+	atFirst                    // the first line that brings the error, at its first character
+	atExact                    // the first character that brings the error
+	atOpener                   // the bracket or quote of the line told that the line does not close
 )
 
-// complaint is one of the library's messages.
-type complaint struct {
+// yamlMessage is one of the library's messages.
+type yamlMessage struct {
 	says, words string
-	where       where
-	parser      bool // told by its parser, whose lines count from 0
+	where       lineSource
+	parser      bool // listed by its parser, whose lines count from 0
 }
 
-// complaints are those of the messages that authors meet.
-func complaints() []complaint {
-	return []complaint{
+// yamlMessages are those of the messages that authors meet.
+func yamlMessages() []yamlMessage {
+	return []yamlMessage{
 		{"did not find expected ',' or ']'", "the list that begins here is not closed, or misses a comma; put values with special characters in quotes", atOpener, true},
 		{"did not find expected ',' or '}'", "the object that begins here is not closed, or misses a comma; put values with special characters in quotes", atOpener, true},
 		{"found unexpected end of stream", "the string that begins here has no closing quote", atOpener, false},
@@ -63,19 +63,19 @@ func syntaxProblem(data []byte, err error) *Problem {
 	_, says := splitError(err)
 	if anchor, ok := strings.CutPrefix(says, "unknown anchor '"); ok {
 		name, _, _ := strings.Cut(anchor, "'")
-		p := problemAt(data, max(0, bytes.Index(data, []byte("*"+name))), "aliases (*"+shorten(name)+") are not used here; write the value out")
+		p := problemAt(data, max(0, bytes.Index(data, []byte("*"+name))), "aliases (*"+shortenName(name)+") are not used here; write the value out")
 		return &p
 	}
-	for _, c := range complaints() {
+	for _, c := range yamlMessages() {
 		if strings.HasPrefix(says, c.says) {
 			return c.problem(data, says)
 		}
 	}
-	return complaint{says: says, words: "not valid YAML: " + cut(says, 200), where: atExact}.problem(data, says)
+	return yamlMessage{says: says, words: "not valid YAML: " + truncate(says, 200), where: atExact}.problem(data, says)
 }
 
 // problem places the complaint in the text.
-func (c complaint) problem(data []byte, says string) *Problem {
+func (c yamlMessage) problem(data []byte, says string) *Problem {
 	line := c.line(data, says)
 	start := len(firstLines(data, line-1))
 	text := nthLine(data, line)
@@ -94,7 +94,7 @@ func (c complaint) problem(data []byte, says string) *Problem {
 }
 
 // line finds the line of the complaint.
-func (c complaint) line(data []byte, says string) int {
+func (c yamlMessage) line(data []byte, says string) int {
 	lines := bytes.Count(data, []byte("\n")) + 1
 	const searched = 1 << 16 // reading larger texts a dozen times takes too long
 	if (c.where == atFirst || c.where == atExact) && len(data) < searched {
@@ -102,11 +102,11 @@ func (c complaint) line(data []byte, says string) int {
 	}
 	// The library takes line 0 to mean "no line" and would tell another one
 	// instead. Below an empty line there is no line 0.
-	told, _ := splitError(readError(append([]byte("\n"), data...)))
+	reported, _ := splitError(readError(append([]byte("\n"), data...)))
 	if !c.parser {
-		told--
+		reported--
 	}
-	return min(max(told, 1), lines)
+	return min(max(reported, 1), lines)
 }
 
 // fails reports whether a text alone brings the same error as the whole does.

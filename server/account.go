@@ -28,8 +28,8 @@ func (s *server) self(w http.ResponseWriter, r *http.Request, c *caller) error {
 	return answerGet(w, r, item)
 }
 
-// shownPasskey is a passkey as people are told of it: nothing of what it signs with.
-type shownPasskey struct {
+// passkeyResponse is a passkey as people are told of it: nothing of what it signs with.
+type passkeyResponse struct {
 	ID             schemas.Bytes `json:"id"`
 	Name           string        `json:"name"`
 	CreatedAt      time.Time     `json:"createdAt"`
@@ -41,8 +41,8 @@ type shownPasskey struct {
 	BackupEligible bool          `json:"backupEligible"`
 }
 
-func showPasskey(c *schemas.Credential) shownPasskey {
-	return shownPasskey{
+func newPasskeyResponse(c *schemas.Credential) passkeyResponse {
+	return passkeyResponse{
 		ID: c.ID, Name: c.Name, CreatedAt: c.CreatedAt, LastUsedAt: c.LastUsedAt,
 		Authenticator: passkey.AuthenticatorName(c.AAGUID), AAGUID: c.AAGUID,
 		Transports: append([]string{}, c.Transports...),
@@ -58,7 +58,7 @@ func (s *server) passkeys(w http.ResponseWriter, r *http.Request, c *caller) err
 	}
 	keys := make([]any, len(found))
 	for i := range found {
-		keys[i] = showPasskey(&found[i])
+		keys[i] = newPasskeyResponse(&found[i])
 	}
 	page, err := s.pageOf(r, "passkeys", keys)
 	if err != nil {
@@ -67,14 +67,14 @@ func (s *server) passkeys(w http.ResponseWriter, r *http.Request, c *caller) err
 	return writeJSON(w, http.StatusOK, page)
 }
 
-// renaming is the body of PATCH …/passkeys/{credentialId}.
-type renaming struct {
+// renameBody is the body of PATCH …/passkeys/{credentialId}.
+type renameBody struct {
 	Name *string `json:"name"`
 }
 
-func (b *renaming) check() []schemas.Problem {
+func (b *renameBody) check() []schemas.Problem {
 	if b.Name == nil {
-		return []schemas.Problem{missing("name", "what the passkey is to be called")}
+		return []schemas.Problem{missingMember("name", "what the passkey is to be called")}
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func (s *server) renamePasskey(w http.ResponseWriter, r *http.Request, c *caller
 	if err != nil {
 		return err
 	}
-	var body renaming
+	var body renameBody
 	if err := readJSON(w, r, smallBody, &body); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s *server) renamePasskey(w http.ResponseWriter, r *http.Request, c *caller
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, showPasskey(renamed))
+	return writeJSON(w, http.StatusOK, newPasskeyResponse(renamed))
 }
 
 // deletePasskey is DELETE …/passkeys/{credentialId}.

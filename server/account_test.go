@@ -11,7 +11,7 @@ import (
 )
 
 // enrol gives a user a passkey.
-func (h *house) enrol(userID string, options ...passkeytest.Option) *passkeytest.Authenticator {
+func (h *testServer) enrol(userID string, options ...passkeytest.Option) *passkeytest.Authenticator {
 	h.t.Helper()
 	a := passkeytest.New(options...)
 	s := h.startRegistration(`{"userId":"`+userID+`"}`, h.admin)
@@ -21,7 +21,7 @@ func (h *house) enrol(userID string, options ...passkeytest.Option) *passkeytest
 
 // signIn is the header with the assertion that an application for accounts obtained
 // when the user signed in.
-func (h *house) signIn(a *passkeytest.Authenticator) string {
+func (h *testServer) signIn(a *passkeytest.Authenticator) string {
 	h.t.Helper()
 	var got struct{ Assertion string }
 	h.post("/auth/passkey/finish", asserted(h.t, a, h.startAuthentication(`{}`)), &got, "User-Agent: Test/1.0")
@@ -40,7 +40,7 @@ func (h *house) signIn(a *passkeytest.Authenticator) string {
 }
 
 // generation is that of the tokens of an application.
-func (h *house) generation(application string) string {
+func (h *testServer) generation(application string) string {
 	h.t.Helper()
 	app, err := h.db.Application(h.t.Context(), application)
 	if err != nil {
@@ -50,7 +50,7 @@ func (h *house) generation(application string) string {
 }
 
 // accountApp is the id of an application with the scope for accounts.
-func (h *house) accountApp() string {
+func (h *testServer) accountApp() string {
 	h.t.Helper()
 	found, _ := h.ok(200, `GET /applications?filter=name%20eq%20%22Accounts%22`, "")
 	if list := found.list("applications"); len(list) > 0 {
@@ -59,18 +59,18 @@ func (h *house) accountApp() string {
 	return h.create("/applications", `{"name":"Accounts","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://accounts.example.com/back"],"scopes":["openid","account"]}}]}`)
 }
 
-func (h *house) user(name string) string {
+func (h *testServer) user(name string) string {
 	h.t.Helper()
 	return h.create("/users", `{"type":"Person","attributes":{"username":"`+name+`"}}`)
 }
 
 func TestOwnAccount(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { ownAccount(t, newHouse(t)) })
-	t.Run("postgres", func(t *testing.T) { ownAccount(t, openHouse(t, "postgres", storetest.Postgres(t))) })
+	t.Run("sqlite", func(t *testing.T) { ownAccount(t, newTestServer(t)) })
+	t.Run("postgres", func(t *testing.T) { ownAccount(t, newOpenServer(t, "postgres", storetest.Postgres(t))) })
 }
 
 // Somebody sees to their own account with what they got when they signed in.
-func ownAccount(t *testing.T, h *house) {
+func ownAccount(t *testing.T, h *testServer) {
 	id, other := h.user("grace"), h.user("alan")
 	// The AAGUID is that of Apple Passwords.
 	a := h.enrol(id, passkeytest.AAGUID([16]byte{0xfb, 0xfc, 0x30, 0x07, 0x15, 0x4e, 0x4e, 0xcc, 0x8c, 0x0b, 0x6e, 0x02, 0x05, 0x57, 0xd7, 0xbd}), passkeytest.Synced())
@@ -104,7 +104,7 @@ func ownAccount(t *testing.T, h *house) {
 }
 
 // passkeys renames and deletes passkeys, of which the first is to sign in with.
-func passkeys(t *testing.T, h *house, token, first, second string, others *passkeytest.Authenticator) {
+func passkeys(t *testing.T, h *testServer, token, first, second string, others *passkeytest.Authenticator) {
 	const at = "/users/me/passkeys/"
 	renamed, _ := h.ok(200, "PATCH "+at+second, `{"name":" Work "}`, token)
 	if renamed.text("name") != "Work" || renamed.text("id") != second {
@@ -132,7 +132,7 @@ func passkeys(t *testing.T, h *house, token, first, second string, others *passk
 }
 
 // sessions looks at sessions and ends them.
-func sessions(t *testing.T, h *house, a *passkeytest.Authenticator, token string) {
+func sessions(t *testing.T, h *testServer, a *passkeytest.Authenticator, token string) {
 	h.pass(time.Second)
 	phone, laptop, tablet := h.signIn(a), h.signIn(a), h.signIn(a)
 	list, _ := h.ok(200, "GET /users/me/sessions", "", token)
@@ -171,7 +171,7 @@ func sessions(t *testing.T, h *house, a *passkeytest.Authenticator, token string
 
 // Administrators see to the accounts of others.
 func TestAccountsOfOthers(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	id := h.user("grace")
 	a := h.enrol(id)
 	token := h.signIn(a)
@@ -204,7 +204,7 @@ func TestAccountsOfOthers(t *testing.T) {
 
 // A token of somebody who is gone is worthless, also one of no session.
 func TestTokenOfNobody(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	id := h.user("grace")
 	token, lasting := h.signIn(h.enrol(id)), h.bearer(id)
 	h.ok(200, "GET /users/me", "", lasting)

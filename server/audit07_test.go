@@ -14,13 +14,13 @@ import (
 
 // Tests of finding 7 of the security audit of November 2026.
 
-func onBothStores(t *testing.T, test func(t *testing.T, h *house)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, newHouse(t)) })
-	t.Run("postgres", func(t *testing.T) { test(t, openHouse(t, "postgres", storetest.Postgres(t))) })
+func onBothStores(t *testing.T, test func(t *testing.T, h *testServer)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, newTestServer(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, newOpenServer(t, "postgres", storetest.Postgres(t))) })
 }
 
 // accountChanges are the requests that change the account of the user with that id.
-func (h *house) accountChanges(user, identity string) map[string]string {
+func (h *testServer) accountChanges(user, identity string) map[string]string {
 	h.t.Helper()
 	keys, _ := h.ok(200, "GET /users/"+user+"/passkeys", "")
 	key := keys.list("passkeys")[0].text("id")
@@ -31,7 +31,7 @@ func (h *house) accountChanges(user, identity string) map[string]string {
 	}
 }
 
-func (h *house) request(request, body string, headers ...string) *httptest.ResponseRecorder {
+func (h *testServer) request(request, body string, headers ...string) *httptest.ResponseRecorder {
 	h.t.Helper()
 	method, path, _ := strings.Cut(request, " ")
 	return h.do(method, path, body, headers...)
@@ -41,7 +41,7 @@ func (h *house) request(request, body string, headers ...string) *httptest.Respo
 // With that it neither changes their accounts nor reads where else they sign in, be
 // the sign-in fresh and the user without a permission.
 func TestAudit07AnAssertionManagesNoAccount(t *testing.T) {
-	onBothStores(t, func(t *testing.T, h *house) {
+	onBothStores(t, func(t *testing.T, h *testServer) {
 		carl := h.user("carl")
 		authenticator := h.enrol(carl)
 		h.provider("corp")
@@ -79,7 +79,7 @@ func TestAudit07AnAssertionManagesNoAccount(t *testing.T) {
 // With the scope for accounts changes take a sign-in of the last five minutes: other
 // requests are answered with the challenge of RFC 9470, and do nothing.
 func TestAudit07ChangesTakeARecentSignIn(t *testing.T) {
-	onBothStores(t, func(t *testing.T, h *house) {
+	onBothStores(t, func(t *testing.T, h *testServer) {
 		carl := h.user("carl")
 		h.enrol(carl)
 		h.provider("corp")

@@ -18,7 +18,7 @@ type listed struct {
 	Transports []string
 }
 
-func (h *house) listed(body string) (list []listed, options string) {
+func (h *testServer) listed(body string) (list []listed, options string) {
 	h.t.Helper()
 	s := h.startAuthentication(body)
 	var o struct {
@@ -34,7 +34,7 @@ func (h *house) listed(body string) (list []listed, options string) {
 // A stranger who knows a user's id cannot void the sign-ins of that user. A client voids
 // its own, by the session token.
 func TestAudit16AStrangerVoidsNoSignIn(t *testing.T) {
-	onBothStores(t, func(t *testing.T, h *house) {
+	onBothStores(t, func(t *testing.T, h *testServer) {
 		carl := h.user("carl")
 		a := h.enrol(carl)
 		named := `{"userId":"` + carl + `"}`
@@ -50,7 +50,7 @@ func TestAudit16AStrangerVoidsNoSignIn(t *testing.T) {
 
 // The list of credentials tells nobody whether a user exists, or has a passkey.
 func TestAudit16ListsDoNotTellWhoExists(t *testing.T) {
-	onBothStores(t, func(t *testing.T, h *house) {
+	onBothStores(t, func(t *testing.T, h *testServer) {
 		carl, bare, nobody := h.user("carl"), h.user("bare"), schemas.NewID()
 		a := h.enrol(carl)
 		own, _ := h.listed(`{"userId":"` + carl + `"}`)

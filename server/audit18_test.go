@@ -11,7 +11,7 @@ import (
 // Whoever may write users, and no more, sets nothing by which an administrator's
 // account is found, reached or recognized, whatever the user type calls it.
 func TestAudit18UserWritersDoNotMarkAdministrators(t *testing.T) {
-	onBothStores(t, func(t *testing.T, h *house) {
+	onBothStores(t, func(t *testing.T, h *testServer) {
 		h.create("/user-types", `{"name":"Staff","schema":{"type":"object","properties":{
 			"username":{"type":"string"},"badge":{"type":"string","x-unique":true},"work":{"type":"object"},"backup":{"type":"string","format":"idn-email"},
 			"telegram":{"type":"string"},"telegram_verified":{"type":"boolean"}}}}`)
@@ -57,7 +57,7 @@ func TestAudit18UserWritersDoNotMarkAdministrators(t *testing.T) {
 
 // What is not an address by any rule is no user's address.
 func TestAudit18UsersHavePlainAddresses(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	for _, bad := range []string{`a@example.com `, ` a@example.com`, `a@[127.0.0.1]`, `a@127.0.0.1`, `\"a\"@example.com`, `a@exam\u0000ple.com`, `a\r\n@example.com`, `a@example.com,b@example.com`} {
 		f := fails(t, h.do("POST", "/users", `{"type":"Person","attributes":{"username":"a","email":"`+bad+`"}}`, h.admin), 400, schemas.CodeInvalidRequest)
 		if len(f.Errors) != 1 || f.Errors[0].Path != "attributes.email" || f.Errors[0].Message == "" {

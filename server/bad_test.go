@@ -21,7 +21,7 @@ type bad struct {
 }
 
 // scene makes what the bad bodies refer to, and returns the words for it.
-func scene(h *house, n directory.Noun, s sample) *strings.Replacer {
+func scene(h *testServer, n directory.Noun, s sample) *strings.Replacer {
 	h.create(n.Path, numbered(s.body, "taken"))
 	if n.Plural == "applications" {
 		h.create(n.Path, `{"name":"Taken","inboundAuthConfig":[{"type":"oauth2","config":{"clientId":"TAKEN","grantTypes":["client_credentials"]}}]}`)
@@ -91,7 +91,7 @@ func change(t *testing.T, object, name string, value any) string {
 // leaves nothing behind.
 func TestBadBodies(t *testing.T) {
 	specific := badBodies()
-	eachNoun(t, newHouse(t), func(t *testing.T, h *house, n directory.Noun, s sample) {
+	eachNoun(t, newTestServer(t), func(t *testing.T, h *testServer, n directory.Noun, s sample) {
 		words := scene(h, n, s)
 		made, _ := h.ok(201, "POST "+n.Path, numbered(s.body, "own"))
 		rows := append(common(t, words.Replace(numbered(s.body, "bad")), s.required), specific[n.Plural]...)
@@ -112,7 +112,7 @@ func TestBadBodies(t *testing.T) {
 }
 
 // refuses checks that a body is refused as it should be.
-func refuses(t *testing.T, h *house, request, body string, row bad) {
+func refuses(t *testing.T, h *testServer, request, body string, row bad) {
 	t.Helper()
 	method, path, _ := strings.Cut(request, " ")
 	rec := h.do(method, path, body, h.admin, "Content-Type: application/json")
@@ -121,16 +121,16 @@ func refuses(t *testing.T, h *house, request, body string, row bad) {
 		t.Errorf("%s %.200s: %d %s", request, body, rec.Code, rec.Body)
 		return
 	}
-	told := slices.ContainsFunc(f.Errors, func(p schemas.Problem) bool {
+	reported := slices.ContainsFunc(f.Errors, func(p schemas.Problem) bool {
 		return p.Path == row.path && strings.Contains(p.Message, row.says) && len(p.Message) > 8 && (p.Line > 0 || rec.Code == 409)
 	})
-	if !told {
+	if !reported {
 		t.Errorf("%s %.200s:\n\tgot %v\n\twant %q at %q", request, body, f.Errors, row.says, row.path)
 	}
 }
 
 // footprint tells how much there is of everything, the audit log included.
-func (h *house) footprint() string {
+func (h *testServer) footprint() string {
 	h.t.Helper()
 	counts := map[string]int{}
 	for _, r := range h.directory.Resources() {
@@ -152,7 +152,7 @@ func (h *house) footprint() string {
 // All that is wrong is told at once: what the schema finds, what the rules find,
 // and what another resource is in the way of.
 func TestBadBodiesTellAll(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	h.create("/groups", `{"name":"Taken"}`)
 	f := fails(t, h.do("POST", "/groups", `{"name":"Taken","description":7,"ouId":"nope","members":[{"type":"user","id":"nobody"},{"type":"robot"}],"foo":1}`, h.admin), 400, schemas.CodeInvalidRequest)
 	var paths []string

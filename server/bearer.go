@@ -50,8 +50,8 @@ func (s *server) admit(r *http.Request, needs need) (*caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !c.brings(needs) {
-		return nil, &lacking{needs, c.delegated}
+	if !c.satisfies(needs) {
+		return nil, &insufficientToken{needs, c.delegated}
 	}
 	c.Needs = needs.permission()
 	return c, nil
@@ -68,9 +68,9 @@ func (n need) permission() string {
 	return string(n)
 }
 
-// brings reports whether the caller has what an endpoint needs. Whom a user has
+// satisfies reports whether the caller has what an endpoint needs. Whom a user has
 // let know who they are must not be able to add a passkey to their account.
-func (c *caller) brings(needs need) bool {
+func (c *caller) satisfies(needs need) bool {
 	own := !c.delegated || c.Permits(schemas.AccountScope) || c.Permits("system")
 	switch needs {
 	case anyToken:
@@ -87,7 +87,7 @@ func (c *caller) brings(needs need) bool {
 func (s *server) caller(r *http.Request, needs need) (*caller, error) {
 	unsigned := len(r.Header.Values("Authorization")) == 0 && isLocal(r) && needs != toolToken
 	if unsigned && s.Open != nil && s.Open(r.Context()) {
-		c := &caller{Call: directory.System()}
+		c := &caller{Call: directory.SystemCall()}
 		c.TraceID = exchangeOf(r).traceID
 		return c, nil
 	}
@@ -158,22 +158,22 @@ func (s *server) wantedToken(route string) string {
 	return "a token is required: send it as Authorization: Bearer <token>"
 }
 
-// lacking is the error of a token that is good, but not what is needed.
-type lacking struct {
+// insufficientToken is the error of a token that is good, but not what is needed.
+type insufficientToken struct {
 	needs     need
 	delegated bool // to a client
 }
 
 // account reports whether it is the scope for the user's account that is lacking.
-func (e *lacking) account() bool {
+func (e *insufficientToken) account() bool {
 	return e.delegated && (e.needs == userToken || e.needs == anyToken)
 }
 
 // Error says what the client is told.
-func (e *lacking) Error() string { return e.Unwrap().Error() }
+func (e *insufficientToken) Error() string { return e.Unwrap().Error() }
 
 // Unwrap returns what the client is told.
-func (e *lacking) Unwrap() error {
+func (e *insufficientToken) Unwrap() error {
 	switch {
 	case e.account():
 		return schemas.Errorf(schemas.Forbidden, codeForbidden,
@@ -200,5 +200,5 @@ func (s *server) mayRegister(ctx context.Context, c *caller, userID string, guar
 	if s.Directory == nil { // then nobody has permissions
 		return nil
 	}
-	return named(guard(ctx, c.Call, userID))
+	return requestFault(guard(ctx, c.Call, userID))
 }

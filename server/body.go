@@ -70,24 +70,24 @@ func decode(body []byte, into checked) error {
 	var problems []schemas.Problem
 	if err := schemas.Strict(body, into); err != nil {
 		problems = schemas.AsError(err).Errors
-		decodeGuessing(body, problems, into)
+		decodeWithHints(body, problems, into)
 	}
-	problems = slices.Concat(problems, schemas.Unheard(into.check(), problems))
+	problems = slices.Concat(problems, schemas.WithoutDuplicates(into.check(), problems))
 	if len(problems) == 0 {
 		return nil
 	}
 	document, unsound := schemas.ParseJSON(body)
 	if document == nil { // two readers could disagree about its members: nothing to say of them
-		return invalid(unsound...)
+		return invalidBody(unsound...)
 	}
-	return invalid(document.Locate(problems)...)
+	return invalidBody(document.Locate(problems)...)
 }
 
-// decodeGuessing decodes what it can of a body that has problems, a misspelt
+// decodeWithHints decodes what it can of a body that has problems, a misspelt
 // member as the one it was probably meant to be, so that what depends on it can
 // be checked. A member of the wrong type counts as sent: encoding/json sets a
 // pointer before it finds that the value does not fit.
-func decodeGuessing(body []byte, problems []schemas.Problem, into any) {
+func decodeWithHints(body []byte, problems []schemas.Problem, into any) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
 		return

@@ -97,7 +97,7 @@ func selfSigned(o CertificateOptions) (tls.Certificate, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return none, fmt.Errorf("keep the TLS certificate: %w", err)
 	}
-	key, err := keptKey(filepath.Join(dir, "key.pem"))
+	key, err := loadPrivateKey(filepath.Join(dir, "key.pem"))
 	if err != nil {
 		return none, err
 	}
@@ -107,7 +107,7 @@ func selfSigned(o CertificateOptions) (tls.Certificate, error) {
 		return none, fmt.Errorf("read the TLS certificate: %w", err)
 	}
 	cert, err := parseCertificate(certText)
-	if err != nil || !fits(cert, key, o) {
+	if err != nil || !isCertificateCurrent(cert, key, o) {
 		if cert, err = sign(key, o); err != nil {
 			return none, fmt.Errorf("make a TLS certificate: %w", err)
 		}
@@ -118,9 +118,9 @@ func selfSigned(o CertificateOptions) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert}, nil
 }
 
-// keptKey reads the key file, or makes it if there is none. A file that holds
+// loadPrivateKey reads the key file, or makes it if there is none. A file that holds
 // something else is left alone: it may be somebody's only copy of it.
-func keptKey(path string) (*ecdsa.PrivateKey, error) {
+func loadPrivateKey(path string) (*ecdsa.PrivateKey, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return newKey(path)
@@ -152,9 +152,9 @@ func newKey(path string) (*ecdsa.PrivateKey, error) {
 	return key, writeFile(path, "PRIVATE KEY", der, 0o600)
 }
 
-// fits reports whether a kept certificate is still good: for the key, for long
+// isCertificateCurrent reports whether a kept certificate is still good: for the key, for long
 // enough, and for every name.
-func fits(cert *x509.Certificate, key crypto.Signer, o CertificateOptions) bool {
+func isCertificateCurrent(cert *x509.Certificate, key crypto.Signer, o CertificateOptions) bool {
 	public, ok := key.Public().(*ecdsa.PublicKey)
 	if !ok || !public.Equal(cert.PublicKey) {
 		return false

@@ -9,19 +9,19 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 )
 
-// shownConsent is what a user lets a client have as people are told of it.
-type shownConsent struct {
-	ApplicationID string       `json:"applicationId"`
-	Name          string       `json:"name"`
-	URL           string       `json:"url,omitempty"`
-	Unverified    bool         `json:"unverified"`
-	Scopes        []shownScope `json:"scopes"`
-	GrantedAt     time.Time    `json:"grantedAt"`
-	AskAgainAt    *time.Time   `json:"askAgainAt,omitempty"`
+// consentResponse is what a user lets a client have as people are told of it.
+type consentResponse struct {
+	ApplicationID string          `json:"applicationId"`
+	Name          string          `json:"name"`
+	URL           string          `json:"url,omitempty"`
+	Unverified    bool            `json:"unverified"`
+	Scopes        []scopeResponse `json:"scopes"`
+	GrantedAt     time.Time       `json:"grantedAt"`
+	AskAgainAt    *time.Time      `json:"askAgainAt,omitempty"`
 }
 
-// shownScope is a scope in plain words.
-type shownScope struct {
+// scopeResponse is a scope in plain words.
+type scopeResponse struct {
 	Scope     string    `json:"scope"`
 	Text      string    `json:"text"`
 	GrantedAt time.Time `json:"grantedAt"`
@@ -35,7 +35,7 @@ func (s *server) consents(w http.ResponseWriter, r *http.Request, c *caller) err
 	}
 	list := make([]any, len(found))
 	for i := range found {
-		if list[i], err = s.showConsent(r, &found[i]); err != nil {
+		if list[i], err = s.newConsentResponse(r, &found[i]); err != nil {
 			return err
 		}
 	}
@@ -46,22 +46,22 @@ func (s *server) consents(w http.ResponseWriter, r *http.Request, c *caller) err
 	return writeJSON(w, http.StatusOK, page)
 }
 
-func (s *server) showConsent(r *http.Request, c *directory.Consented) (*shownConsent, error) {
+func (s *server) newConsentResponse(r *http.Request, c *directory.Consented) (*consentResponse, error) {
 	app := c.Application
-	shown := &shownConsent{
-		ApplicationID: app.ID, Name: app.Name, URL: app.URL, Unverified: !app.Vouched(),
-		GrantedAt: c.GrantedAt, AskAgainAt: c.AskAgainAt, Scopes: make([]shownScope, len(c.Scopes)),
+	shown := &consentResponse{
+		ApplicationID: app.ID, Name: app.Name, URL: app.URL, Unverified: !app.IsTrusted(),
+		GrantedAt: c.GrantedAt, AskAgainAt: c.AskAgainAt, Scopes: make([]scopeResponse, len(c.Scopes)),
 	}
 	scopes := make([]string, len(c.Scopes))
 	for i, scope := range c.Scopes {
 		scopes[i] = scope.Scope
 	}
-	words, err := s.Directory.ScopeWords(r.Context(), scopes)
+	words, err := s.Directory.ScopeNames(r.Context(), scopes)
 	if err != nil {
 		return nil, err
 	}
 	for i, scope := range c.Scopes {
-		shown.Scopes[i] = shownScope{scope.Scope, words[scope.Scope], scope.GrantedAt}
+		shown.Scopes[i] = scopeResponse{scope.Scope, words[scope.Scope], scope.GrantedAt}
 	}
 	return shown, nil
 }

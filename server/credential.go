@@ -41,9 +41,9 @@ func parseAssertion(raw json.RawMessage) (passkey.AuthenticationResponse, []sche
 }
 
 func openCredential(raw json.RawMessage) (credential, response *object) {
-	body := &object{members: map[string]json.RawMessage{}, findings: &findings{}}
+	body := &object{members: map[string]json.RawMessage{}, bodyProblems: &bodyProblems{}}
 	if len(raw) == 0 || string(raw) == "null" {
-		body.faults = append(body.faults, missing(credentialMember, "what navigator.credentials returned, as JSON"))
+		body.faults = append(body.faults, missingMember(credentialMember, "what navigator.credentials returned, as JSON"))
 	} else {
 		body.members[credentialMember] = raw
 	}
@@ -60,14 +60,14 @@ func openCredential(raw json.RawMessage) (credential, response *object) {
 type object struct {
 	path    string
 	members map[string]json.RawMessage
-	*findings
+	*bodyProblems
 }
 
-// findings is what is wrong with an object and those inside it.
-type findings struct{ faults, absent []schemas.Problem }
+// bodyProblems is what is wrong with an object and those inside it.
+type bodyProblems struct{ faults, absent []schemas.Problem }
 
-func (f *findings) problems() []schemas.Problem {
-	return slices.Concat(f.faults, schemas.Unheard(f.absent, f.faults))
+func (f *bodyProblems) problems() []schemas.Problem {
+	return slices.Concat(f.faults, schemas.WithoutDuplicates(f.absent, f.faults))
 }
 
 func (o *object) fault(name, message string) {
@@ -91,7 +91,7 @@ func (o *object) text(name string) (s string) {
 func (o *object) need(name string) string {
 	s := o.text(name)
 	if s == "" {
-		o.absent = append(o.absent, missing(schemas.JoinPath(o.path, name), "base64url text from the browser's answer"))
+		o.absent = append(o.absent, missingMember(schemas.JoinPath(o.path, name), "base64url text from the browser's answer"))
 	}
 	return s
 }
@@ -103,7 +103,7 @@ func (o *object) texts(name string) (list []string) {
 
 // object returns an inner object, an empty one if there is none.
 func (o *object) object(name string) *object {
-	inner := &object{path: schemas.JoinPath(o.path, name), findings: o.findings}
+	inner := &object{path: schemas.JoinPath(o.path, name), bodyProblems: o.bodyProblems}
 	o.read(name, "an object", &inner.members)
 	return inner
 }

@@ -14,7 +14,7 @@ import (
 
 // docs/api.md tells of every endpoint there is, and of no other.
 func TestDocumentOfTheAPI(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	text, err := os.ReadFile("../docs/api.md")
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func TestDocumentOfTheAPI(t *testing.T) {
 	five := map[string]bool{}
 	for _, r := range h.directory.Resources() {
 		n := r.Noun()
-		want = append(want, fmt.Sprintf("| %ss | `%s` | `%s` | `%s` | %s |", schemas.Words(n.Name), n.Path, n.Read, n.Write, strings.Join(n.Filters, ", ")))
+		want = append(want, fmt.Sprintf("| %ss | `%s` | `%s` | `%s` | %s |", schemas.DisplayName(n.Name), n.Path, n.Read, n.Write, strings.Join(n.Filters, ", ")))
 		for _, endpoint := range []string{"GET ", "POST "} {
 			five[endpoint+n.Path] = true
 		}

@@ -10,7 +10,7 @@ import (
 
 // Nobody comes by a permission that they do not have, whatever they may write.
 func TestNobodyRises(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	boss, clerk := h.user("boss"), h.user("clerk")
 	group := h.create("/groups", `{"name":"Administrators","members":[{"type":"user","id":"`+boss+`"}]}`)
 	role := h.create("/roles", `{"name":"Administrator","permissions":["system"],"assignments":[{"type":"group","id":"`+group+`"}]}`)
@@ -80,7 +80,7 @@ func TestNobodyRises(t *testing.T) {
 // An administrator who is led to somebody's application signs in there, and keeps the
 // account to themselves.
 func TestNobodyRisesByAnAssertion(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	boss, clerk := h.user("boss"), h.user("clerk")
 	h.create("/roles", `{"name":"Administrator","permissions":["system"],"assignments":[{"type":"user","id":"`+boss+`"}]}`)
 	key := schemas.Bytes(h.enrol(boss).Credentials()[0].ID).String()
@@ -121,13 +121,13 @@ func TestNobodyRisesByAnAssertion(t *testing.T) {
 }
 
 // at is the header with the assertion of a user at an application.
-func (h *house) at(application, user string, permissions ...string) string {
+func (h *testServer) at(application, user string, permissions ...string) string {
 	h.t.Helper()
 	return h.atBy(application, user, nil, permissions...)
 }
 
 // atBy is at for a sign-in by some methods.
-func (h *house) atBy(application, user string, methods []string, permissions ...string) string {
+func (h *testServer) atBy(application, user string, methods []string, permissions ...string) string {
 	h.t.Helper()
 	app, err := h.db.Application(h.t.Context(), application)
 	if err != nil {
@@ -144,7 +144,7 @@ func (h *house) atBy(application, user string, methods []string, permissions ...
 
 // Somebody must be left who may do everything.
 func TestLastAdministrator(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	boss := h.user("boss")
 	group := h.create("/groups", `{"name":"Administrators","members":[{"type":"user","id":"`+boss+`"}]}`)
 	role := h.create("/roles", `{"name":"Administrator","permissions":["system"],"assignments":[{"type":"group","id":"`+group+`"}]}`)

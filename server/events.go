@@ -46,33 +46,33 @@ func (s *server) auditEvents(w http.ResponseWriter, r *http.Request, _ *caller) 
 func eventQuery(values url.Values) (schemas.EventQuery, error) {
 	q := readQuery(values, "limit", "before", "action", "actor", "user", "resourceType", "resource", "application", "executionDigest", "traceId", "from", "to")
 	wanted := schemas.EventQuery{
-		Limit: q.limit(), Before: q.cursor("before"), Action: q.word("action"), ActorID: q.word("actor"), UserID: q.word("user"),
-		ResourceType: q.word("resourceType"), ResourceID: q.word("resource"), ApplicationID: q.word("application"),
-		ExecutionDigest: q.word("executionDigest"), TraceID: q.word("traceId"), From: q.moment("from"), To: q.moment("to"),
+		Limit: q.limit(), Before: q.cursor("before"), Action: q.selector("action"), ActorID: q.selector("actor"), UserID: q.selector("user"),
+		ResourceType: q.selector("resourceType"), ResourceID: q.selector("resource"), ApplicationID: q.selector("application"),
+		ExecutionDigest: q.selector("executionDigest"), TraceID: q.selector("traceId"), From: q.timeValue("from"), To: q.timeValue("to"),
 	}
 	if !wanted.From.IsZero() && !wanted.To.IsZero() && !wanted.From.Before(wanted.To) {
-		q.wrong("to", "expected a time after from, %s, got %s", q.text("from"), q.text("to"))
+		q.addProblem("to", "expected a time after from, %s, got %s", q.text("from"), q.text("to"))
 	}
 	return wanted, q.err()
 }
 
-// word is the value of a parameter that selects by something, and so must not be
+// selector is the value of a parameter that selects by something, and so must not be
 // empty.
-func (q *query) word(name string) string {
+func (q *query) selector(name string) string {
 	if q.values.Has(name) && q.text(name) == "" {
-		q.wrong(name, "expected a value to look for, got none; leave it out to have all")
+		q.addProblem(name, "expected a value to look for, got none; leave it out to have all")
 	}
 	return q.text(name)
 }
 
-// moment is the value of a parameter that is a time.
-func (q *query) moment(name string) time.Time {
+// timeValue is the value of a parameter that is a time.
+func (q *query) timeValue(name string) time.Time {
 	if !q.values.Has(name) {
 		return time.Time{}
 	}
 	t, err := time.Parse(time.RFC3339, q.text(name))
 	if err != nil {
-		q.wrong(name, "expected a time such as 2030-01-02T03:04:05Z (RFC 3339; write + as %%2B), got %.64q", q.text(name))
+		q.addProblem(name, "expected a time such as 2030-01-02T03:04:05Z (RFC 3339; write + as %%2B), got %.64q", q.text(name))
 	}
 	return t
 }
@@ -91,7 +91,7 @@ func (q *query) cursor(name string) schemas.EventKey {
 	at, id, _ := strings.Cut(q.text(name), ".")
 	micros, err := strconv.ParseInt(at, 36, 64)
 	if err != nil || id == "" {
-		q.wrong(name, "expected what a link of an earlier reply has, got %.64q", q.text(name))
+		q.addProblem(name, "expected what a link of an earlier reply has, got %.64q", q.text(name))
 	}
 	return schemas.EventKey{At: time.UnixMicro(micros).UTC(), ID: id}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 func TestAuditEvents(t *testing.T) {
-	h := newHouse(t)
-	h.pass(30 * time.Minute) // since the house was furnished
+	h := newTestServer(t)
+	h.pass(30 * time.Minute) // since the server was furnished
 	begun := h.clock()
 	h.ok(200, "GET /audit-events", "") // reading is no event
 	var groups []string
@@ -70,7 +70,7 @@ func TestAuditEvents(t *testing.T) {
 func stamp(at time.Time) string { return at.Format(time.RFC3339Nano) }
 
 func TestAuditQueries(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	for query, says := range map[string]string{
 		"limit=0":           "limit: expected a whole number from 1",
 		"actor=":            "actor: expected a value to look for",

@@ -19,7 +19,7 @@ func Routes(o Options) []Route {
 
 // Bodies are what clients send to run flows and to use passkeys, and what they get.
 func Bodies() []any {
-	return []any{executeBody{}, registrationStart{}, registrationOptions{}, registrationFinish{}, registered{},
+	return []any{executeBody{}, registrationStart{}, registrationOptions{}, registrationFinish{}, registeredPasskey{},
 		authenticationStart{}, authenticationOptions{}, authenticationFinish{}, authenticated{}}
 }
 

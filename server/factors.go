@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 )
 
-// shownFactor is a second factor as people are told of it: nothing of its secret.
-type shownFactor struct {
+// factorResponse is a second factor as people are told of it: nothing of its secret.
+type factorResponse struct {
 	Type       string     `json:"type"` // totp or recovery-codes
 	CreatedAt  time.Time  `json:"createdAt"`
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"` // of totp
@@ -26,10 +26,10 @@ func (s *server) factors(w http.ResponseWriter, r *http.Request, c *caller) erro
 	}
 	list := []any{}
 	if app := found.TOTP; app != nil {
-		list = append(list, shownFactor{Type: directory.TOTPFactor, CreatedAt: app.CreatedAt, LastUsedAt: app.LastUsedAt})
+		list = append(list, factorResponse{Type: directory.TOTPFactor, CreatedAt: app.CreatedAt, LastUsedAt: app.LastUsedAt})
 	}
 	if codes := found.RecoveryCodes; codes != nil {
-		list = append(list, shownFactor{Type: directory.RecoveryCodesFactor, CreatedAt: codes.CreatedAt, Total: codes.Total, Left: &codes.Left})
+		list = append(list, factorResponse{Type: directory.RecoveryCodesFactor, CreatedAt: codes.CreatedAt, Total: codes.Total, Left: &codes.Left})
 	}
 	page, err := s.pageOf(r, "factors", list)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 )
 
 func TestFactors(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { ownFactors(t, newHouse(t)) })
-	t.Run("postgres", func(t *testing.T) { ownFactors(t, openHouse(t, "postgres", storetest.Postgres(t))) })
+	t.Run("sqlite", func(t *testing.T) { ownFactors(t, newTestServer(t)) })
+	t.Run("postgres", func(t *testing.T) { ownFactors(t, newOpenServer(t, "postgres", storetest.Postgres(t))) })
 }
 
 // giveFactors gives a user an app and recovery codes.
-func (h *house) giveFactors(userID string) {
+func (h *testServer) giveFactors(userID string) {
 	h.t.Helper()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	err := h.db.Apply(h.t.Context(), []schemas.Change{
@@ -29,7 +29,7 @@ func (h *house) giveFactors(userID string) {
 }
 
 // removePasskeys leaves a user none.
-func (h *house) removePasskeys(userID string) {
+func (h *testServer) removePasskeys(userID string) {
 	h.t.Helper()
 	keys, _ := h.ok(200, "GET /users/"+userID+"/passkeys", "")
 	for _, key := range keys.list("passkeys") {
@@ -38,7 +38,7 @@ func (h *house) removePasskeys(userID string) {
 }
 
 // Users see to their own second factors, with a sign-in by something they hold.
-func ownFactors(t *testing.T, h *house) {
+func ownFactors(t *testing.T, h *testServer) {
 	id, other := h.user("grace"), h.user("alan")
 	const at = "/users/me/factors"
 	byPasskey, bare := h.signIn(h.enrol(id)), h.at(h.accountApp(), id) // the latter tells no methods, as that of a password does not tell these

@@ -35,7 +35,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.failOAuth(w, r, err)
 		return
 	}
-	status, e := s.judge(r, err)
+	status, e := s.readCeremony(r, err)
 	s.logFailure(r, status, err)
 	x.code, e.TraceID = e.Code, x.traceID
 	h := w.Header()
@@ -80,8 +80,8 @@ func mustWriteJSON(w http.ResponseWriter, status int, v any) {
 	}
 }
 
-// judge returns the status of an error and a copy of what the client is told.
-func (s *server) judge(r *http.Request, err error) (int, *schemas.Error) {
+// readCeremony returns the status of an error and a copy of what the client is told.
+func (s *server) readCeremony(r *http.Request, err error) (int, *schemas.Error) {
 	var wrong *wrongMethod
 	if errors.As(err, &wrong) {
 		return http.StatusMethodNotAllowed, wrong.explain()
@@ -152,7 +152,7 @@ func challengeFor(r *http.Request, status int, err error, e *schemas.Error) stri
 // wantedScope names the scope that a token lacked, if it was that.
 func wantedScope(err error) string {
 	lacked := need("system")
-	if l, ok := errors.AsType[*lacking](err); ok {
+	if l, ok := errors.AsType[*insufficientToken](err); ok {
 		lacked = l.needs
 		if l.account() {
 			lacked = schemas.AccountScope
@@ -198,9 +198,9 @@ func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, r, schemas.Errorf(schemas.NotFound, schemas.CodeNotFound, "there is nothing at %.200q%s", r.URL.Path, schemas.Hint(r.URL.Path, s.paths)))
 }
 
-// named makes an error about something that a body or query names the
+// requestFault makes an error about something that a body or query names the
 // request's fault: 404 is for paths.
-func named(err error) error {
+func requestFault(err error) error {
 	var e *schemas.Error
 	if !errors.As(err, &e) || e.Class != schemas.NotFound {
 		return err
@@ -210,18 +210,18 @@ func named(err error) error {
 	return &invalid
 }
 
-// own makes an error about our own data our fault, so that what is wrong there
+// internalError makes an error about our own data our fault, so that what is wrong there
 // is not put down to the client.
-func own(err error) error {
+func internalError(err error) error {
 	if e := schemas.AsError(err); e.Class == schemas.NotFound || e.Class == schemas.Invalid {
 		return errors.New(err.Error())
 	}
 	return err
 }
 
-// rescue turns a panic into a 500. When the reply has begun it is too late for
+// recoverPanic turns a panic into a 500. When the reply has begun it is too late for
 // that, and the connection breaks off: half a reply must not look whole.
-func (s *server) rescue(next http.Handler) http.Handler {
+func (s *server) recoverPanic(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			v := recover()

@@ -20,9 +20,9 @@ func (q *query) filter(members []string) (member, value string) {
 	member, value, fault := parseFilter(text)
 	switch {
 	case fault != "":
-		q.wrong("filter", "%s: %s; got %.200q%s", filterGrammar, fault, text, known)
+		q.addProblem("filter", "%s: %s; got %.200q%s", filterGrammar, fault, text, known)
 	case !slices.Contains(members, member):
-		q.wrong("filter", "there is no filter by %.64q%s%s", member, schemas.Hint(member, members), known)
+		q.addProblem("filter", "there is no filter by %.64q%s%s", member, schemas.Hint(member, members), known)
 	default:
 		return member, value
 	}

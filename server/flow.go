@@ -31,7 +31,7 @@ func (s *server) executeFlow(w http.ResponseWriter, r *http.Request) error {
 	device := s.device(r)
 	step, err := s.step(r.WithContext(throttle.WithDevice(r.Context(), device)), &body, req)
 	if err != nil {
-		return named(err)
+		return requestFault(err)
 	}
 	s.keepDevice(w, device, step)
 	return writeJSON(w, http.StatusOK, step)
@@ -69,7 +69,7 @@ func (s *server) begin(ctx context.Context, app *schemas.Application, t schemas.
 	}
 	graph, err := s.Catalogue.Active(ctx, flowID)
 	if err != nil {
-		return nil, fmt.Errorf("the flow of application %s: %w", app.ID, own(err))
+		return nil, fmt.Errorf("the flow of application %s: %w", app.ID, internalError(err))
 	}
 	return s.Engine.Start(ctx, graph, app, inputs, req)
 }
@@ -173,22 +173,22 @@ func (b *executeBody) check() []schemas.Problem {
 	switch {
 	case b.ExecutionID != nil:
 		const why = "a run is begun with applicationId and flowType, and continued with executionId: send one or the other"
-		return unwanted(why, member{"applicationId", b.ApplicationID}, member{"flowType", b.FlowType}, member{"authId", b.AuthID})
+		return unwantedMembers(why, member{"applicationId", b.ApplicationID}, member{"flowType", b.FlowType}, member{"authId", b.AuthID})
 	case b.ApplicationID == nil && b.FlowType == nil:
 		return []schemas.Problem{{Message: "expected applicationId and flowType to begin a run, or executionId to continue one"}}
 	}
 	const why = "it answers a step, and a run that is only begun has none yet: leave it out, or send the executionId of the run"
 	// A challenge token left over from an earlier run is ignored: clients that
 	// keep it between pages send it along.
-	problems := unwanted(why, member{"action", b.Action})
+	problems := unwantedMembers(why, member{"action", b.Action})
 	if b.ApplicationID == nil {
-		problems = append(problems, missing("applicationId", "the id of the application to sign in to"))
+		problems = append(problems, missingMember("applicationId", "the id of the application to sign in to"))
 	}
 	const authentication, registration = string(schemas.Authentication), string(schemas.Registration)
 	if b.FlowType == nil {
-		return append(problems, missing("flowType", authentication+" or "+registration))
+		return append(problems, missingMember("flowType", authentication+" or "+registration))
 	}
-	return append(problems, choice("flowType", *b.FlowType, authentication, registration)...)
+	return append(problems, checkChoice("flowType", *b.FlowType, authentication, registration)...)
 }
 
 // member is an optional member of a body.
@@ -197,8 +197,8 @@ type member struct {
 	value *string
 }
 
-// unwanted reports each of the members that was sent.
-func unwanted(why string, members ...member) []schemas.Problem {
+// unwantedMembers reports each of the members that was sent.
+func unwantedMembers(why string, members ...member) []schemas.Problem {
 	var problems []schemas.Problem
 	for _, m := range members {
 		if m.value != nil {

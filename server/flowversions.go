@@ -57,15 +57,15 @@ func (s *server) flowVersion(w http.ResponseWriter, r *http.Request, c *caller) 
 	return answerGet(w, r, item)
 }
 
-// restoration is the body of POST /flows/{id}/restore.
-type restoration struct {
+// restoreBody is the body of POST /flows/{id}/restore.
+type restoreBody struct {
 	Version *int `json:"version"`
 }
 
-func (b *restoration) check() []schemas.Problem {
+func (b *restoreBody) check() []schemas.Problem {
 	switch {
 	case b.Version == nil:
-		return []schemas.Problem{missing("version", "the number of the version to go back to")}
+		return []schemas.Problem{missingMember("version", "the number of the version to go back to")}
 	case *b.Version < 1:
 		return []schemas.Problem{{Path: "version", Message: "expected a number from 1, got " + strconv.Itoa(*b.Version)}}
 	}
@@ -75,7 +75,7 @@ func (b *restoration) check() []schemas.Problem {
 // restoreFlow is POST /flows/{id}/restore: what the flow was in an older version
 // becomes a new one.
 func (s *server) restoreFlow(w http.ResponseWriter, r *http.Request, c *caller) error {
-	var body restoration
+	var body restoreBody
 	if err := readJSON(w, r, smallBody, &body); err != nil {
 		return err
 	}
@@ -84,14 +84,14 @@ func (s *server) restoreFlow(w http.ResponseWriter, r *http.Request, c *caller) 
 	}
 	item, err := s.Directory.RestoreFlow(r.Context(), c.Call, pathID(r), *body.Version)
 	if err != nil {
-		return named(err) // it is the body that names the version
+		return requestFault(err) // it is the body that names the version
 	}
 	return writeItem(w, r, http.StatusOK, item)
 }
 
-// verdict is the body of POST /flows/check. A valid flow may have findings too:
+// checkResult is the body of POST /flows/check. A valid flow may have findings too:
 // warnings.
-type verdict struct {
+type checkResult struct {
 	Valid    bool              `json:"valid"`
 	Findings []schemas.Problem `json:"findings"`
 }
@@ -107,5 +107,5 @@ func (s *server) checkFlow(w http.ResponseWriter, r *http.Request, c *caller) er
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, verdict{flow != nil, append([]schemas.Problem{}, problems...)})
+	return writeJSON(w, http.StatusOK, checkResult{flow != nil, append([]schemas.Problem{}, problems...)})
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// harden sets the headers that every reply has, pages among them.
-func (s *server) harden(next http.Handler) http.Handler {
+// setSecurityHeaders sets the headers that every reply has, pages among them.
+func (s *server) setSecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")

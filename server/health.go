@@ -20,8 +20,8 @@ type Check struct {
 const checkTimeout = 2 * time.Second
 
 const (
-	up   = "UP"
-	down = "DOWN"
+	statusUp   = "UP"
+	statusDown = "DOWN"
 )
 
 // health is the body of both health endpoints.
@@ -38,18 +38,18 @@ type serviceHealth struct {
 // liveness says that the process answers. It looks at nothing else: restarting
 // the process would not mend a store that is away.
 func (s *server) liveness(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, health{Status: up})
+	return writeJSON(w, http.StatusOK, health{Status: statusUp})
 }
 
 // readiness says whether requests can be served, and what is in the way. Why
 // is for the log.
 func (s *server) readiness(w http.ResponseWriter, r *http.Request) error {
-	h := health{Status: up, ServiceStatus: make([]serviceHealth, len(s.Checks))}
+	h := health{Status: statusUp, ServiceStatus: make([]serviceHealth, len(s.Checks))}
 	status := http.StatusOK
 	for i, check := range s.Checks {
 		h.ServiceStatus[i] = s.check(r, check)
-		if h.ServiceStatus[i].Status == down {
-			h.Status, status = down, http.StatusServiceUnavailable
+		if h.ServiceStatus[i].Status == statusDown {
+			h.Status, status = statusDown, http.StatusServiceUnavailable
 		}
 	}
 	return writeJSON(w, status, h)
@@ -60,7 +60,7 @@ func (s *server) check(r *http.Request, c Check) serviceHealth {
 	defer cancel()
 	if err := c.Run(ctx); err != nil {
 		s.Log.WarnContext(ctx, "not ready", slog.String("service", c.Name), slog.String("traceId", exchangeOf(r).traceID), slog.Any("error", cmp.Or(schemas.AsError(err).Err, err)))
-		return serviceHealth{c.Name, down}
+		return serviceHealth{c.Name, statusDown}
 	}
-	return serviceHealth{c.Name, up}
+	return serviceHealth{c.Name, statusUp}
 }

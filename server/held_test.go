@@ -21,7 +21,7 @@ import (
 // e-mail address, in another case, another width, another script, with characters that
 // are not seen.
 func TestHeldNamesAreOneUsers(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	h.create("/users", `{"type":"Person","attributes":{"username":"grace","email":"grace@example.org","email_verified":true}}`)
 	for _, attributes := range []string{
 		`{"username":"GRACE"}`, `{"username":"ｇｒａｃｅ"}`, `{"username":"grace@example.org"}`, `{"username":"GRACE@Example.ORG"}`,
@@ -41,7 +41,7 @@ func TestHeldNamesAreOneUsers(t *testing.T) {
 // TestHeldSystemResourceServerStays attacks the resource server that has the permissions
 // of the service itself.
 func TestHeldSystemResourceServerStays(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	servers, _ := h.ok(200, "GET /resource-servers?filter=handle%20eq%20%22system%22", "")
 	list := servers.list("resourceServers")
 	if len(list) != 1 {
@@ -71,7 +71,7 @@ func TestHeldSystemResourceServerStays(t *testing.T) {
 
 // TestHeldBodies sends bodies that are costly to read.
 func TestHeldBodies(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	members := strings.Builder{}
 	for i := range 20000 {
 		fmt.Fprintf(&members, `"m%d":1,`, i)

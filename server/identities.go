@@ -7,18 +7,18 @@ import (
 	"github.com/gorilla/mux"
 )
 
-// shownIdentity is what an identity provider calls a user, as people are told of it.
-type shownIdentity struct {
-	ID         string        `json:"id"`
-	Provider   shownProvider `json:"provider"`
-	Subject    string        `json:"subject"`
-	Name       string        `json:"name,omitempty"`
-	CreatedAt  time.Time     `json:"createdAt"`
-	LastUsedAt *time.Time    `json:"lastUsedAt,omitempty"`
+// identityResponse is what an identity provider calls a user, as people are told of it.
+type identityResponse struct {
+	ID         string           `json:"id"`
+	Provider   providerResponse `json:"provider"`
+	Subject    string           `json:"subject"`
+	Name       string           `json:"name,omitempty"`
+	CreatedAt  time.Time        `json:"createdAt"`
+	LastUsedAt *time.Time       `json:"lastUsedAt,omitempty"`
 }
 
-// shownProvider is who calls them so.
-type shownProvider struct {
+// providerResponse is who calls them so.
+type providerResponse struct {
 	ID     string `json:"id"`
 	Handle string `json:"handle"`
 	Name   string `json:"name"`
@@ -32,8 +32,8 @@ func (s *server) identities(w http.ResponseWriter, r *http.Request, c *caller) e
 	}
 	list := make([]any, len(found))
 	for i, one := range found {
-		list[i] = shownIdentity{
-			one.ID, shownProvider{one.Provider.ID, one.Provider.Handle, one.Provider.Name}, one.Subject, one.Name, one.CreatedAt, one.LastUsedAt,
+		list[i] = identityResponse{
+			one.ID, providerResponse{one.Provider.ID, one.Provider.Handle, one.Provider.Name}, one.Subject, one.Name, one.CreatedAt, one.LastUsedAt,
 		}
 	}
 	page, err := s.pageOf(r, "identities", list)
@@ -49,11 +49,11 @@ func (s *server) unlinkProvider(w http.ResponseWriter, r *http.Request, c *calle
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, unlinked{n})
+	return writeJSON(w, http.StatusOK, unlinkedIdentities{n})
 }
 
-// unlinked is how many identities were.
-type unlinked struct {
+// unlinkedIdentities is how many identities were.
+type unlinkedIdentities struct {
 	Unlinked int `json:"unlinked"`
 }
 

@@ -9,13 +9,13 @@ import (
 )
 
 // provider makes an identity provider, and returns its id.
-func (h *house) provider(handle string) string {
+func (h *testServer) provider(handle string) string {
 	h.t.Helper()
 	return h.create("/identity-providers", `{"handle":"`+handle+`","name":"Example `+handle+`","issuer":"https://`+handle+`.example.com","clientId":"postern"}`)
 }
 
 // link has the provider call a user something, and returns the id of that.
-func (h *house) link(userID, handle, subject string) string {
+func (h *testServer) link(userID, handle, subject string) string {
 	h.t.Helper()
 	p, err := h.db.IdentityProvider(h.t.Context(), handle)
 	if err != nil {
@@ -29,12 +29,12 @@ func (h *house) link(userID, handle, subject string) string {
 }
 
 func TestIdentities(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { identities(t, newHouse(t)) })
-	t.Run("postgres", func(t *testing.T) { identities(t, openHouse(t, "postgres", storetest.Postgres(t))) })
+	t.Run("sqlite", func(t *testing.T) { identities(t, newTestServer(t)) })
+	t.Run("postgres", func(t *testing.T) { identities(t, newOpenServer(t, "postgres", storetest.Postgres(t))) })
 }
 
 // Users see to what providers call them, and administrators to that of others.
-func identities(t *testing.T, h *house) {
+func identities(t *testing.T, h *testServer) {
 	id, other := h.user("grace"), h.user("alan")
 	const at = "/users/me/identities"
 	token := h.signIn(h.enrol(id))
@@ -86,7 +86,7 @@ func identities(t *testing.T, h *house) {
 }
 
 // lastWayIn has a user with one passkey and one identity remove either, and then both.
-func lastWayIn(t *testing.T, h *house, id, identity, token string) {
+func lastWayIn(t *testing.T, h *testServer, id, identity, token string) {
 	keys, _ := h.ok(200, "GET /users/me/passkeys", "", token)
 	key := keys.list("passkeys")[0].text("id")
 	h.ok(204, "DELETE /users/me/passkeys/"+key, "", token)

@@ -88,5 +88,5 @@ func trouble(v *engine.Visit) (*engine.Decision, error) {
 	case "taken":
 		return nil, schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken, "somebody has that name")
 	}
-	return engine.Leave("go"), nil
+	return engine.LeaveBy("go"), nil
 }

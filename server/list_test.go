@@ -10,7 +10,7 @@ import (
 
 // What a user has of something is listed in pages too.
 func TestPagesOfSessions(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	id := h.user("grace")
 	app := h.create("/applications", `{"name":"Shop"}`)
 	for range 3 {
@@ -47,7 +47,7 @@ func TestPagesOfSessions(t *testing.T) {
 
 // Replies are read by people too: & and < stand in them as they are.
 func TestRepliesAreNotEscapedForHTML(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	h.create("/groups", `{"name":"R&D <core>"}`)
 	for path, want := range map[string]string{
 		"/groups?limit=1&offset=0":                  "/groups?limit=1&offset=0",

@@ -63,13 +63,13 @@ func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 	}
 	app, err := s.Applications.Application(r.Context(), id)
 	if err != nil {
-		return named(err)
+		return requestFault(err)
 	}
 	m := metaOf(app, query.Get("language"))
 	m.Application = &metaApplication{
 		ID: app.ID, Name: app.Name, LogoURL: app.LogoURL, URL: app.URL, TosURI: app.TosURI, PolicyURI: app.PolicyURI,
 	}
-	if !app.Vouched() { // somebody else's logo would make a stranger look like them
+	if !app.IsTrusted() { // somebody else's logo would make a stranger look like them
 		m.Application.LogoURL = ""
 	}
 	return writeMeta(w, r, m)
@@ -101,7 +101,7 @@ func checkMeta(kind, tag string) []schemas.Problem {
 func metaOf(app *schemas.Application, tag string) meta {
 	english := language.AmericanEnglish.String()
 	translations := map[string]map[string]string{}
-	if words := flows.Words(tag); words != nil {
+	if words := flows.Translations(tag); words != nil {
 		translations["gate"] = words
 	}
 	return meta{

@@ -10,7 +10,7 @@ import (
 
 // Every optional member of every schema may be null, and then is as if left out.
 func TestNullMeansAbsentInEveryResource(t *testing.T) {
-	eachNoun(t, newHouse(t), func(t *testing.T, h *house, n directory.Noun, s sample) {
+	eachNoun(t, newTestServer(t), func(t *testing.T, h *testServer, n directory.Noun, s sample) {
 		var body, schema map[string]any
 		if err := json.Unmarshal([]byte(numbered(s.body, "1")), &body); err != nil {
 			t.Fatal(err)
@@ -35,7 +35,7 @@ func TestNullMeansAbsentInEveryResource(t *testing.T) {
 
 // In a JSON Schema null is a value.
 func TestNullStaysInTheSchemaOfAUserType(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	made, _ := h.ok(201, "POST /user-types", `{"name":"Type","description":null,"schema":{"type":"object","properties":{"username":{"type":"string"},"nick":{"default":null}}}}`)
 	nick := made["schema"].(map[string]any)["properties"].(map[string]any)["nick"].(map[string]any)
 	if _, kept := nick["default"]; !kept {

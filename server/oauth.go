@@ -68,37 +68,37 @@ func speaksOAuth(route string) bool {
 
 // failOAuth is fail for those.
 func (s *server) failOAuth(w http.ResponseWriter, r *http.Request, err error) {
-	told, worded := errors.AsType[*oauth.Error](err)
+	reported, worded := errors.AsType[*oauth.Error](err)
 	if !worded {
-		status, e := s.judge(r, err)
+		status, e := s.readCeremony(r, err)
 		s.logFailure(r, status, err)
 		setFailureFields(w.Header(), err, e)
-		told = oauth.Explain(status, e.Description.DefaultValue)
+		reported = oauth.Explain(status, e.Description.DefaultValue)
 		if challenge := challengeFor(r, status, err, e); challenge != "" {
 			w.Header().Set("WWW-Authenticate", challenge)
 		}
 	}
-	exchangeOf(r).code = told.Code
+	exchangeOf(r).code = reported.Code
 	h := w.Header()
 	hardenReply(h)
-	if told.Challenge {
+	if reported.Challenge {
 		h.Set("WWW-Authenticate", `Basic realm="postern", charset="UTF-8"`) // RFC 7617 §2.1
 	}
-	if told.Bearer {
-		h.Set("WWW-Authenticate", bearerChallenge(told))
+	if reported.Bearer {
+		h.Set("WWW-Authenticate", bearerChallenge(reported))
 	}
-	mustWriteJSON(w, told.Status, told)
+	mustWriteJSON(w, reported.Status, reported)
 }
 
 // bearerChallenge asks for a token. Who brought none is not told of an error: RFC
 // 6750 §3.1.
-func bearerChallenge(told *oauth.Error) string {
+func bearerChallenge(reported *oauth.Error) string {
 	challenge := `Bearer realm="postern"`
-	if told.Code == "invalid_request" {
+	if reported.Code == "invalid_request" {
 		return challenge
 	}
-	challenge += `, error="` + told.Code + `", error_description=` + quotedString(told.Description)
-	if told.Status == http.StatusForbidden {
+	challenge += `, error="` + reported.Code + `", error_description=` + quotedString(reported.Description)
+	if reported.Status == http.StatusForbidden {
 		challenge += `, scope="openid"`
 	}
 	return challenge

@@ -121,11 +121,11 @@ func TestTokenEndpointFails(t *testing.T) {
 			clients.broken = test.broken
 			before := len(w.log.String())
 			rec := w.do(test.method, "/oauth2/token", test.body, test.headers...)
-			var told map[string]string
-			if err := json.Unmarshal(rec.Body.Bytes(), &told); err != nil && test.code != "" {
+			var reported map[string]string
+			if err := json.Unmarshal(rec.Body.Bytes(), &reported); err != nil && test.code != "" {
 				t.Fatalf("%v in %s", err, rec.Body)
 			}
-			if rec.Code != test.status || told["error"] != test.code && test.method != "HEAD" || test.code != "" && (told["error_description"] == "" || len(told) != 2) {
+			if rec.Code != test.status || reported["error"] != test.code && test.method != "HEAD" || test.code != "" && (reported["error_description"] == "" || len(reported) != 2) {
 				t.Errorf("%d %s, want %d %s", rec.Code, rec.Body, test.status, test.code)
 			}
 			h := rec.Header()

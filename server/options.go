@@ -164,7 +164,7 @@ func New(o Options) http.Handler {
 	for _, origin := range o.AllowedOrigins {
 		s.allowed[origin] = true
 	}
-	return s.observe(s.harden(s.rescue(s.router())))
+	return s.observe(s.setSecurityHeaders(s.recoverPanic(s.router())))
 }
 
 // now is the current time, in the precision that every store keeps.

@@ -9,7 +9,7 @@ import (
 )
 
 func TestMembersAndAssignments(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	user, group := h.user("grace"), h.create("/groups", `{"name":"G"}`)
 	app := h.create("/applications", `{"name":"A"}`)
 	role := h.create("/roles", `{"name":"R"}`)
@@ -41,7 +41,7 @@ func TestMembersAndAssignments(t *testing.T) {
 }
 
 func TestFlowVersions(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	body := func(name string) string {
 		return `{"handle":"f","name":"` + name + `","flowType":"AUTHENTICATION","nodes":[{"id":"key","use":"prove","next":"end"}]}`
 	}
@@ -95,7 +95,7 @@ func TestFlowVersions(t *testing.T) {
 }
 
 func TestFlowType(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	for query, want := range map[string]int{
 		"":                       2,
 		"?flowType=REGISTRATION": 1,
@@ -122,7 +122,7 @@ func TestFlowType(t *testing.T) {
 
 // A check answers with what it finds, and stores nothing.
 func TestFlowCheck(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	before := h.footprint()
 	for name, tt := range map[string]struct {
 		body, kind string
@@ -156,7 +156,7 @@ func TestFlowCheck(t *testing.T) {
 
 // What others refer to is not deleted, and they are named.
 func TestInUse(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	unit := h.create("/organization-units", `{"handle":"u","name":"U"}`)
 	h.create("/organization-units", `{"handle":"below","name":"B","parentId":"`+unit+`"}`)
 	group := h.create("/groups", `{"name":"G","ouId":"`+unit+`"}`)
@@ -182,7 +182,7 @@ func TestInUse(t *testing.T) {
 }
 
 func TestResourceBodies(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	big := `{"name":"x","description":"` + strings.Repeat("d", 1<<20) + `"}`
 	fails(t, h.do("POST", "/users", big, h.admin), 413, "payload_too_large")
 	fails(t, h.do("POST", "/groups", big, h.admin), 400, schemas.CodeInvalidRequest) // it may be large, not its description

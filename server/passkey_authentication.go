@@ -19,11 +19,11 @@ type authenticationStart struct {
 	SessionToken   *string `json:"sessionToken"` // of an earlier start that this one replaces
 }
 
-// longestUserID is more than the id of any user has.
-const longestUserID = 64
+// maxUserIDLength is more than the id of any user has.
+const maxUserIDLength = 64
 
 func (b *authenticationStart) check() []schemas.Problem {
-	if n := len(text(b.UserID)); n > longestUserID {
+	if n := len(text(b.UserID)); n > maxUserIDLength {
 		return []schemas.Problem{{Path: "userId", Message: fmt.Sprintf("expected the id of a user, which has 36 characters, got %d", n)}}
 	}
 	return nil
@@ -52,10 +52,10 @@ func (s *server) startAuthentication(w http.ResponseWriter, r *http.Request) err
 	if err != nil {
 		return err
 	}
-	if err := s.giveUpSession(r.Context(), body.SessionToken); err != nil {
+	if err := s.dropSession(r.Context(), body.SessionToken); err != nil {
 		return err
 	}
-	token, err := s.openSession(r.Context(), schemas.AuthenticationCeremony, nobody(), state)
+	token, err := s.openSession(r.Context(), schemas.AuthenticationCeremony, anonymousOwner(), state)
 	if err != nil {
 		return err
 	}
@@ -109,11 +109,11 @@ func (s *server) finishAuthentication(w http.ResponseWriter, r *http.Request) er
 	verified, err := s.Passkeys.FinishAuthentication(r.Context(), session.State, body.answer, s.Store.Credential, s.now())
 	if err != nil {
 		s.auditRefusal(r, body.answer.ID, err)
-		return named(err)
+		return requestFault(err)
 	}
 	reply, err := s.signIn(r, verified, !body.SkipAssertion)
 	if err != nil {
-		return named(err)
+		return requestFault(err)
 	}
 	return writeJSON(w, http.StatusOK, reply)
 }
@@ -166,7 +166,7 @@ func (s *server) assert(r *http.Request, user *schemas.User, v *passkey.Verified
 	session := statement.StartSession("", r.UserAgent(), now)
 	assertion, err := s.Tokens.Assert(r.Context(), statement)
 	if err != nil {
-		return "", schemas.Session{}, fmt.Errorf("assert: %w", own(err))
+		return "", schemas.Session{}, fmt.Errorf("assert: %w", internalError(err))
 	}
 	return assertion, session, nil
 }

@@ -29,7 +29,7 @@ type registrationStart struct {
 func (b *registrationStart) check() []schemas.Problem {
 	var problems []schemas.Problem
 	if text(b.UserID) == "" {
-		problems = append(problems, missing("userId", "the id of the user to register a passkey for"))
+		problems = append(problems, missingMember("userId", "the id of the user to register a passkey for"))
 	}
 	preference := []string{passkey.Required, passkey.Preferred, passkey.Discouraged}
 	selection := b.AuthenticatorSelection
@@ -43,7 +43,7 @@ func (b *registrationStart) check() []schemas.Problem {
 		{"attestation", b.Attestation, []string{"none", "indirect", "direct", "enterprise"}},
 	} {
 		if member.value != "" {
-			problems = append(problems, choice(member.path, member.value, member.known...)...)
+			problems = append(problems, checkChoice(member.path, member.value, member.known...)...)
 		}
 	}
 	return problems
@@ -75,7 +75,7 @@ func (s *server) startRegistration(w http.ResponseWriter, r *http.Request, c *ca
 	}
 	options, state, err := s.beginRegistration(r, &body)
 	if err != nil {
-		return named(err)
+		return requestFault(err)
 	}
 	token, err := s.openSession(r.Context(), schemas.RegistrationCeremony, *body.UserID, state)
 	if err != nil {
@@ -119,8 +119,8 @@ func (b *registrationFinish) check() (problems []schemas.Problem) {
 	return append(b.finishBody.check(), problems...)
 }
 
-// registered tells what was registered.
-type registered struct {
+// registeredPasskey tells what was registered.
+type registeredPasskey struct {
 	CredentialID   string    `json:"CredentialID"`
 	CredentialName string    `json:"CredentialName"`
 	CreatedAt      time.Time `json:"CreatedAt"`
@@ -143,9 +143,9 @@ func (s *server) finishRegistration(w http.ResponseWriter, r *http.Request, c *c
 		return err
 	}
 	if err := s.addPasskey(r, c, credential); err != nil {
-		return named(err)
+		return requestFault(err)
 	}
-	return writeJSON(w, http.StatusOK, registered{credential.ID.String(), credential.Name, credential.CreatedAt})
+	return writeJSON(w, http.StatusOK, registeredPasskey{credential.ID.String(), credential.Name, credential.CreatedAt})
 }
 
 // addPasskey stores a passkey, if the caller may still register it.

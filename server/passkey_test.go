@@ -45,7 +45,7 @@ func (w *world) startAuthentication(body any) started {
 }
 
 // attested is the finish request of the specification, and nothing more.
-func attested(t testing.TB, a *passkeytest.Authenticator, s started, hows ...passkeytest.How) map[string]any {
+func attested(t testing.TB, a *passkeytest.Authenticator, s started, hows ...passkeytest.CeremonyOption) map[string]any {
 	t.Helper()
 	r, err := a.Register(s.Creation, rpOrigin, hows...)
 	if err != nil {
@@ -59,12 +59,12 @@ func attested(t testing.TB, a *passkeytest.Authenticator, s started, hows ...pas
 	}
 }
 
-func asserted(t testing.TB, a *passkeytest.Authenticator, s started, hows ...passkeytest.How) map[string]any {
+func asserted(t testing.TB, a *passkeytest.Authenticator, s started, hows ...passkeytest.CeremonyOption) map[string]any {
 	t.Helper()
 	return assertedAt(t, a, rpOrigin, s, hows...)
 }
 
-func assertedAt(t testing.TB, a *passkeytest.Authenticator, origin string, s started, hows ...passkeytest.How) map[string]any {
+func assertedAt(t testing.TB, a *passkeytest.Authenticator, origin string, s started, hows ...passkeytest.CeremonyOption) map[string]any {
 	t.Helper()
 	r, err := a.Authenticate(s.Request, origin, hows...)
 	if err != nil {

@@ -30,11 +30,11 @@ func patchOf(n directory.Noun, value string) (set, remove string) {
 }
 
 func TestPatchChangesWhatItNamesAlone(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { eachNoun(t, newHouse(t), patches) })
-	t.Run("postgres", func(t *testing.T) { eachNoun(t, openHouse(t, "postgres", storetest.Postgres(t)), patches) })
+	t.Run("sqlite", func(t *testing.T) { eachNoun(t, newTestServer(t), patches) })
+	t.Run("postgres", func(t *testing.T) { eachNoun(t, newOpenServer(t, "postgres", storetest.Postgres(t)), patches) })
 }
 
-func patches(t *testing.T, h *house, n directory.Noun, s sample) {
+func patches(t *testing.T, h *testServer, n directory.Noun, s sample) {
 	made, _ := h.ok(201, "POST "+n.Path, numbered(s.body, "1"))
 	at := n.Path + "/" + made.text("id")
 	before, rec := h.ok(200, "GET "+at, "")
@@ -69,7 +69,7 @@ func patches(t *testing.T, h *house, n directory.Noun, s sample) {
 
 // refusesPatches checks that what is wrong with a patch is reported at its place in the
 // patch, and that the resource stays as it is.
-func refusesPatches(t *testing.T, h *house, n directory.Noun, s sample, at string) {
+func refusesPatches(t *testing.T, h *testServer, n directory.Noun, s sample, at string) {
 	_, rec := h.ok(200, "GET "+at, "")
 	for body, want := range map[string][2]any{
 		"{\n \"zzzzzz\": \"x\"}":              {"zzzzzz", 2},
@@ -124,7 +124,7 @@ func applied(t *testing.T, m members, patch string) members {
 
 // Patches of different members at the same time are all kept.
 func TestConcurrentPatchesLoseNothing(t *testing.T) {
-	h := openHouse(t, "postgres", storetest.Postgres(t))
+	h := newOpenServer(t, "postgres", storetest.Postgres(t))
 	id := h.create("/users", `{"type":"Person","attributes":{"username":"grace"}}`)
 	var done sync.WaitGroup
 	names := []string{"given_name", "family_name", "nickname", "website", "locale"}
@@ -156,7 +156,7 @@ func valueOf(attribute string) string {
 }
 
 func TestPatchKeepsSecrets(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	app, _ := h.ok(201, "POST /applications", numbered(samples()["applications"].body, "1"))
 	user := h.create("/users", `{"type":"Person","attributes":{"username":"grace","password":"Tarn-ferry-slate-41"}}`)
 	provider := h.create("/identity-providers", numbered(samples()["identityProviders"].body, "1"))
@@ -178,7 +178,7 @@ func TestPatchKeepsSecrets(t *testing.T) {
 
 // That an address is verified was said of the address that a patch replaces.
 func TestPatchOfAnAddressDoesNotVerifyIt(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	for patch, want := range map[string]any{
 		`{"email":"new@example.com"}`:                       nil,
 		`{"email":"old@example.com"}`:                       true,
@@ -195,7 +195,7 @@ func TestPatchOfAnAddressDoesNotVerifyIt(t *testing.T) {
 }
 
 func TestPatchIsAnnounced(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	rec := h.do("OPTIONS", "/groups/7", "", "Origin: "+spaOrigin, "Access-Control-Request-Method: PATCH")
 	for name, want := range map[string]string{
 		"Allow": "PATCH", "Access-Control-Allow-Methods": "PATCH", "Accept-Patch": "application/merge-patch+json",

@@ -66,7 +66,7 @@ func principalQuery(r *http.Request) (directory.Query, error) {
 	q := readQuery(r.URL.Query(), "limit", "offset", "after")
 	page := directory.Query{Limit: q.limit(), Offset: q.offset(), After: q.text("after")}
 	if page.After != "" && !strings.Contains(page.After, "/") {
-		q.wrong("after", "expected <type>/<id>, as in the next link of a page, got %.64q", page.After)
+		q.addProblem("after", "expected <type>/<id>, as in the next link of a page, got %.64q", page.After)
 	}
 	return page, q.err()
 }

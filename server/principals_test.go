@@ -13,11 +13,11 @@ import (
 // Members of groups and assignments of roles are lists that clients read page by page,
 // and change one principal at a time.
 func TestPrincipalsArePagedLists(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { pagedPrincipals(t, newHouse(t)) })
-	t.Run("postgres", func(t *testing.T) { pagedPrincipals(t, openHouse(t, "postgres", storetest.Postgres(t))) })
+	t.Run("sqlite", func(t *testing.T) { pagedPrincipals(t, newTestServer(t)) })
+	t.Run("postgres", func(t *testing.T) { pagedPrincipals(t, newOpenServer(t, "postgres", storetest.Postgres(t))) })
 }
 
-func pagedPrincipals(t *testing.T, h *house) {
+func pagedPrincipals(t *testing.T, h *testServer) {
 	group := h.create("/groups", `{"name":"Paged"}`)
 	role := h.create("/roles", `{"name":"Paged","permissions":["system:users:read"]}`)
 	for path, plural := range map[string]string{"/groups/" + group + "/members": "members", "/roles/" + role + "/assignments": "assignments"} {
@@ -54,7 +54,7 @@ func pagedPrincipals(t *testing.T, h *house) {
 
 // pages follows the next links of a list of principals to its end, and calls between, if
 // it is not nil, after the first page.
-func (h *house) pages(path, plural string, between func()) (names []string, pages int) {
+func (h *testServer) pages(path, plural string, between func()) (names []string, pages int) {
 	h.t.Helper()
 	for path != "" {
 		m, _ := h.ok(200, "GET "+path, "")

@@ -8,19 +8,19 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// invalid is the error of a request body that has problems.
-func invalid(problems ...schemas.Problem) error {
+// invalidBody is the error of a request body that has problems.
+func invalidBody(problems ...schemas.Problem) error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the request body is not as expected: %s", problems[0]).WithProblems(problems)
 }
 
-// missing is the problem of a member that must be there.
-func missing(path, about string) schemas.Problem {
+// missingMember is the problem of a member that must be there.
+func missingMember(path, about string) schemas.Problem {
 	name := path[strings.LastIndexByte(path, '.')+1:]
 	return schemas.Problem{Path: path, Message: fmt.Sprintf("required member %q is missing: %s", name, about)}
 }
 
-// choice reports a value that is none of the known ones.
-func choice(path, value string, known ...string) []schemas.Problem {
+// checkChoice reports a value that is none of the known ones.
+func checkChoice(path, value string, known ...string) []schemas.Problem {
 	if slices.Contains(known, value) {
 		return nil
 	}

@@ -33,15 +33,15 @@ func readQuery(values url.Values, known ...string) *query {
 	q := &query{values: values}
 	for name, list := range values {
 		if !slices.Contains(known, name) {
-			q.wrong(name, "unknown parameter %.64q%s; known: %s", name, schemas.Hint(name, known), strings.Join(known, ", "))
+			q.addProblem(name, "unknown parameter %.64q%s; known: %s", name, schemas.Hint(name, known), strings.Join(known, ", "))
 		} else if len(list) > 1 {
-			q.wrong(name, "expected it once, got it %d times", len(list))
+			q.addProblem(name, "expected it once, got it %d times", len(list))
 		}
 	}
 	return q
 }
 
-func (q *query) wrong(path, format string, args ...any) {
+func (q *query) addProblem(path, format string, args ...any) {
 	q.problems = append(q.problems, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -62,9 +62,9 @@ func (q *query) number(name string, otherwise, least, most int) int {
 	case err == nil && least <= n && n <= most:
 		return n
 	case most == math.MaxInt:
-		q.wrong(name, "expected a whole number from %d, got %.64q", least, text)
+		q.addProblem(name, "expected a whole number from %d, got %.64q", least, text)
 	default:
-		q.wrong(name, "expected a whole number from %d to %d, got %.64q", least, most, text)
+		q.addProblem(name, "expected a whole number from %d to %d, got %.64q", least, most, text)
 	}
 	return otherwise
 }
@@ -95,14 +95,14 @@ const (
 func (q *query) offset() int {
 	n := q.number("offset", 0, 0, maxStart)
 	if n > maxOffset && q.text("after") == "" {
-		q.wrong("offset", "expected at most %d, got %d; follow the next links of the list to go further, or use a filter", maxOffset, n)
+		q.addProblem("offset", "expected at most %d, got %d; follow the next links of the list to go further, or use a filter", maxOffset, n)
 		return 0
 	}
 	return n
 }
 
-// listQuery reads which part of a list is wanted.
-func listQuery(values url.Values, n directory.Noun) (directory.Query, error) {
+// readListQuery reads which part of a list is wanted.
+func readListQuery(values url.Values, n directory.Noun) (directory.Query, error) {
 	known := []string{"limit", "offset", "after", "filter"}
 	byType := n.Name == "flow"
 	if byType {
@@ -129,12 +129,12 @@ func partQuery(r *http.Request) (directory.Query, error) {
 // flowType reads a filter by flow type, which has a parameter of its own.
 func (q *query) flowType(page *directory.Query) {
 	wanted := q.text("flowType")
-	for _, p := range choice("flowType", wanted, schemas.FlowTypeNames()...) {
+	for _, p := range checkChoice("flowType", wanted, schemas.FlowTypeNames()...) {
 		q.problems = append(q.problems, p)
 		return
 	}
 	if page.Filter != "" && (page.Filter != "flowType" || page.Value != wanted) {
-		q.wrong("flowType", "a list has one filter, and the parameter filter says another: leave one of them out")
+		q.addProblem("flowType", "a list has one filter, and the parameter filter says another: leave one of them out")
 		return
 	}
 	page.Filter, page.Value = "flowType", wanted

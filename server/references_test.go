@@ -10,11 +10,11 @@ import (
 
 // A reference is a handle, a name or an id, and is stored and shown in one form.
 func TestReferencesTakeAHandleOrAnID(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	unit := h.create("/organization-units", `{"handle":"sales","name":"Sales"}`)
 	page, _ := h.ok(200, "GET /user-types", "")
 	person := page.list("userTypes")[0].text("id")
-	eachNoun(t, h, func(t *testing.T, h *house, n directory.Noun, s sample) {
+	eachNoun(t, h, func(t *testing.T, h *testServer, n directory.Noun, s sample) {
 		member := "ouId"
 		switch n.Plural {
 		case "flows", "identityProviders":

@@ -13,12 +13,12 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// newRegistry is a house where clients register, with a token or, if it is open,
+// newRegistry is a server where clients register, with a token or, if it is open,
 // without.
-func newRegistry(t *testing.T, open bool) *house {
+func newRegistry(t *testing.T, open bool) *testServer {
 	t.Helper()
 	registration := &oauth.Registration{Open: open, Admit: func(context.Context) error { return nil }}
-	h := newHouse(t, func(o *server.Options) {
+	h := newTestServer(t, func(o *server.Options) {
 		o.Throttle = throttle.New(throttle.Options{Budgets: throttle.Budgets{Registrations: throttle.Budget{Burst: 2, Every: 1e18}}})
 		o.OAuth = oauth.New(oauth.Options{Issuer: publicURL, Tokens: fakeTokens{}, Registration: registration,
 			Authorization: &oauth.Authorization{Gate: publicURL + "/gate", RefreshKey: make([]byte, 32)}})
@@ -33,7 +33,7 @@ func TestWhoMayRegisterClients(t *testing.T) {
 	closed, opened := newRegistry(t, false), newRegistry(t, true)
 	for _, test := range []struct {
 		name      string
-		h         *house
+		h         *testServer
 		header    string
 		status    int
 		code, ask string
@@ -48,21 +48,21 @@ func TestWhoMayRegisterClients(t *testing.T) {
 		{"the administrator where it is open", opened, opened.admin, 201, "", ""},
 	} {
 		rec := test.h.do("POST", oauth.RegisterPath, body, test.header)
-		var told struct {
+		var reported struct {
 			Error       string `json:"error"`
 			Description string `json:"error_description"`
 			ClientID    string `json:"client_id"`
 		}
-		if err := json.Unmarshal(rec.Body.Bytes(), &told); err != nil {
+		if err := json.Unmarshal(rec.Body.Bytes(), &reported); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		if test.name == "nobody" && !(strings.Contains(told.Description, "have an administrator register the client") && strings.Contains(told.Description, "publish a client metadata document")) {
-			t.Errorf("%s: %q names no way that works", test.name, told.Description)
+		if test.name == "nobody" && !(strings.Contains(reported.Description, "have an administrator register the client") && strings.Contains(reported.Description, "publish a client metadata document")) {
+			t.Errorf("%s: %q names no way that works", test.name, reported.Description)
 		}
-		if got := rec.Header().Get("WWW-Authenticate"); rec.Code != test.status || told.Error != test.code || !strings.HasPrefix(got, test.ask) || got != "" && test.ask == "" {
+		if got := rec.Header().Get("WWW-Authenticate"); rec.Code != test.status || reported.Error != test.code || !strings.HasPrefix(got, test.ask) || got != "" && test.ask == "" {
 			t.Errorf("%s: %d %s, %s", test.name, rec.Code, rec.Body, got)
 		}
-		if rec.Header().Get("Cache-Control") != "no-store" || (told.ClientID != "") != (test.status == http.StatusCreated) {
+		if rec.Header().Get("Cache-Control") != "no-store" || (reported.ClientID != "") != (test.status == http.StatusCreated) {
 			t.Errorf("%s: %v %s", test.name, rec.Header(), rec.Body)
 		}
 	}

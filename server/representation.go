@@ -59,11 +59,11 @@ func prefersYAML(accept []string) bool {
 		kind, params, _ := strings.Cut(part, ";")
 		switch strings.ToLower(strings.TrimSpace(kind)) {
 		case yamlType:
-			yaml = weight(params)
+			yaml = qualityValue(params)
 		case jsonType:
-			json = weight(params)
+			json = qualityValue(params)
 		case "*/*", "application/*":
-			any = max(any, weight(params))
+			any = max(any, qualityValue(params))
 		}
 	}
 	if json >= 0 {
@@ -72,8 +72,8 @@ func prefersYAML(accept []string) bool {
 	return yaml > 0 && yaml >= any
 }
 
-// weight is the q of a media range; 1 unless it says another.
-func weight(params string) float64 {
+// qualityValue is the q of a media range; 1 unless it says another.
+func qualityValue(params string) float64 {
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(param, "=")
 		if !strings.EqualFold(strings.TrimSpace(name), "q") {

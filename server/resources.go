@@ -20,7 +20,7 @@ type nounHandlers struct {
 
 // list is GET /users and the like.
 func (h nounHandlers) list(w http.ResponseWriter, r *http.Request, c *caller) error {
-	q, err := listQuery(r.URL.Query(), h.noun)
+	q, err := readListQuery(r.URL.Query(), h.noun)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func FuzzQueries(f *testing.F) {
 	} {
 		f.Add(query)
 	}
-	h := newHouse(f)
+	h := newTestServer(f)
 	h.create("/groups", `{"name":"x"}`)
 	f.Fuzz(func(t *testing.T, query string) {
 		w := &world{t: t, handler: h.handler}
@@ -48,7 +48,7 @@ func FuzzResourceBodies(f *testing.F) {
 			}
 		}
 	}
-	h := newHouse(f)
+	h := newTestServer(f)
 	f.Fuzz(func(t *testing.T, body string, yaml bool) {
 		kind := "application/json"
 		if yaml {

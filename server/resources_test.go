@@ -37,7 +37,7 @@ func samples() map[string]sample {
 func numbered(body, number string) string { return strings.ReplaceAll(body, "#", number) }
 
 // eachNoun runs a test for every kind of resource.
-func eachNoun(t *testing.T, h *house, test func(*testing.T, *house, directory.Noun, sample)) {
+func eachNoun(t *testing.T, h *testServer, test func(*testing.T, *testServer, directory.Noun, sample)) {
 	for _, r := range h.directory.Resources() {
 		n := r.Noun()
 		s, known := samples()[n.Plural]
@@ -50,11 +50,11 @@ func eachNoun(t *testing.T, h *house, test func(*testing.T, *house, directory.No
 }
 
 func TestLifecycle(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) { eachNoun(t, newHouse(t), lifecycle) })
-	t.Run("postgres", func(t *testing.T) { eachNoun(t, openHouse(t, "postgres", storetest.Postgres(t)), lifecycle) })
+	t.Run("sqlite", func(t *testing.T) { eachNoun(t, newTestServer(t), lifecycle) })
+	t.Run("postgres", func(t *testing.T) { eachNoun(t, newOpenServer(t, "postgres", storetest.Postgres(t)), lifecycle) })
 }
 
-func lifecycle(t *testing.T, h *house, n directory.Noun, s sample) {
+func lifecycle(t *testing.T, h *testServer, n directory.Noun, s sample) {
 	before, _ := h.ok(200, "GET "+n.Path, "")
 	made, rec := h.ok(201, "POST "+n.Path, numbered(s.body, "1"))
 	id, tag := made.text("id"), rec.Header().Get("ETag")
@@ -116,7 +116,7 @@ func missingCode(n directory.Noun) string {
 // What a resource is in YAML it is in JSON too, and what is read as the one can
 // be written as the other.
 func TestResourcesInYAML(t *testing.T) {
-	eachNoun(t, newHouse(t), func(t *testing.T, h *house, n directory.Noun, s sample) {
+	eachNoun(t, newTestServer(t), func(t *testing.T, h *testServer, n directory.Noun, s sample) {
 		made, rec := h.ok(201, "POST "+n.Path, numbered(s.body, "1"))
 		at, tag := n.Path+"/"+made.text("id"), rec.Header().Get("ETag")
 		rec = h.do("GET", at, "", h.admin, "Accept: application/yaml")
@@ -150,7 +150,7 @@ func badText(n directory.Noun) string {
 // Links lead through the whole list, each resource once, whatever is added or
 // removed on the way.
 func TestListPages(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	var ids []string
 	for _, number := range strings.Fields("1 2 3 4 5 6 7 8 9") {
 		ids = append(ids, h.create("/groups", `{"name":"G`+number+`"}`))
@@ -213,7 +213,7 @@ func TestListPages(t *testing.T) {
 
 // A limit above the maximum means the maximum, in every list.
 func TestLimitAboveTheMaximumIsTheMaximum(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	for i := range 101 {
 		h.create("/groups", fmt.Sprintf(`{"name":"G%d"}`, i))
 	}
@@ -225,7 +225,9 @@ func TestLimitAboveTheMaximumIsTheMaximum(t *testing.T) {
 		h.ok(200, "GET /audit-events?limit="+limit, "")
 		h.ok(200, "GET /users/"+h.user("grace"+limit)+"/sessions?limit="+limit, "")
 	}
-	eachNoun(t, h, func(_ *testing.T, h *house, n directory.Noun, _ sample) { h.ok(200, "GET "+n.Path+"?limit=101", "") })
+	eachNoun(t, h, func(_ *testing.T, h *testServer, n directory.Noun, _ sample) {
+		h.ok(200, "GET "+n.Path+"?limit=101", "")
+	})
 }
 
 func linkOf(page members, rel string) string {
@@ -238,7 +240,7 @@ func linkOf(page members, rel string) string {
 }
 
 func TestFilters(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	root := h.create("/organization-units", `{"handle":"root","name":"Root"}`)
 	for _, handle := range strings.Fields("a b c") {
 		h.create("/organization-units", `{"handle":"`+handle+`","name":"x","parentId":"`+root+`"}`)
@@ -266,7 +268,7 @@ func TestFilters(t *testing.T) {
 
 // Every wrong parameter is told, all at once, with how to mend it.
 func TestListQueries(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	for query, want := range map[string][]string{
 		"limit=0":                         {"limit: expected a whole number from 1, got \"0\""},
 		"limit=-1":                        {"limit: expected a whole number from 1"},
@@ -289,13 +291,13 @@ func TestListQueries(t *testing.T) {
 		"limit=x&offset=y&filter=z&foo=1": {"limit: expected", "offset: expected", "filter: expected", "foo: unknown"},
 	} {
 		f := fails(t, h.do("GET", "/groups?"+query, "", h.admin), 400, schemas.CodeInvalidRequest)
-		var told []string
+		var reported []string
 		for _, p := range f.Errors {
-			told = append(told, p.String())
+			reported = append(reported, p.String())
 		}
 		for _, says := range want {
-			if !strings.Contains(strings.Join(told, "\n"), says) {
-				t.Errorf("%s: %q does not tell %q", query, told, says)
+			if !strings.Contains(strings.Join(reported, "\n"), says) {
+				t.Errorf("%s: %q does not tell %q", query, reported, says)
 			}
 		}
 	}
@@ -303,7 +305,7 @@ func TestListQueries(t *testing.T) {
 
 // A server that is a part of a site says so in what it links to.
 func TestLinksBelowASite(t *testing.T) {
-	h := newHouse(t, func(o *server.Options) { o.PublicURL += "/auth" })
+	h := newTestServer(t, func(o *server.Options) { o.PublicURL += "/auth" })
 	made, rec := h.ok(201, "POST /groups", `{"name":"x"}`)
 	if got := rec.Header().Get("Location"); got != "/auth/groups/"+made.text("id") {
 		t.Error(got)

@@ -17,7 +17,7 @@ import (
 // The table is written down a second time, so that nobody changes what a route
 // needs without saying so.
 func TestRoutes(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	var table strings.Builder
 	for _, r := range h.routes() {
 		table.WriteString(r.Method + " " + r.Path + " — " + r.Needs + "\n")
@@ -28,7 +28,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-func (h *house) routes() []server.Route {
+func (h *testServer) routes() []server.Route {
 	p := &oauth.Provider{Options: oauth.Options{Authorization: &oauth.Authorization{}, Registration: &oauth.Registration{}}}
 	return server.Routes(server.Options{Directory: h.directory, OAuth: p, Tools: fakeTools{}})
 }
@@ -40,7 +40,7 @@ func words() []string {
 
 // Every permission of the table is one that roles can grant.
 func TestPermissionsOfRoutesExist(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	page, _ := h.ok(200, "GET /resource-servers?filter=handle+eq+%22system%22", "")
 	var seeded []string
 	for _, p := range page.list("resourceServers")[0]["permissions"].([]any) {
@@ -66,7 +66,7 @@ func at(r server.Route) string {
 }
 
 func TestRoutesWithoutToken(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	for _, r := range h.routes() {
 		if r.Needs == "nothing" || r.Path == oauth.RegisterPath { // see TestWhoMayRegisterClients
 			continue
@@ -92,7 +92,7 @@ func TestRoutesWithoutToken(t *testing.T) {
 // A route with a permission is closed to whoever has every other one, and open
 // to who has it, or one above it.
 func TestRoutesAndPermissions(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	var all []string
 	for _, r := range h.routes() {
 		if !slices.Contains(words(), r.Needs) && !slices.Contains(all, r.Needs) {
@@ -132,7 +132,7 @@ func TestRoutesAndPermissions(t *testing.T) {
 
 // A token that was meant for another audience, or was revoked, is none.
 func TestTokensThatDoNotCount(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	raw, err := h.tokens.Assert(t.Context(), schemas.Assertion{Subject: ada, Audience: []string{publicURL + "/mcp"}, Permissions: []string{"system"}, AuthTime: h.clock()})
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestTokensThatDoNotCount(t *testing.T) {
 // may come from another machine.
 func TestOpenServer(t *testing.T) {
 	open := true
-	h := newHouse(t, func(o *server.Options) { o.Open = func(context.Context) bool { return open } })
+	h := newTestServer(t, func(o *server.Options) { o.Open = func(context.Context) bool { return open } })
 	const here = "http://localhost:8090"
 	made, _ := h.ok(201, "POST "+here+"/groups", `{"name":"seeded"}`, "Authorization: ")
 	fails(t, h.do("GET", here+"/groups", "", "Authorization: Bearer nonsense"), 401, "invalid_token")
@@ -186,7 +186,7 @@ func TestOpenServer(t *testing.T) {
 // The audit log tells a client that acts by itself from a user, and through
 // which application a user acts.
 func TestActors(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	machine, err := h.tokens.Access(t.Context(), token.Access{Subject: "M2M", ClientID: "M2M", Audience: []string{publicURL}, Scope: []string{"system"}})
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +229,7 @@ func TestActors(t *testing.T) {
 // A client that a user has signed in to cannot see to the user's account by that
 // alone, where it could add a passkey of its own.
 func TestClientsAndAccounts(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	app := schemas.Application{ID: schemas.NewID(), Name: "Shop", ClientID: "shop", OUID: h.unit, CreatedAt: h.clock(), UpdatedAt: h.clock()}
 	if err := h.db.Update(t.Context(), func(tx *store.Tx) error { return store.Applications().Insert(tx, &app) }); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 )
 
 // keepReplies has all replies written down from now on.
-func (h *house) keepReplies() *strings.Builder {
+func (h *testServer) keepReplies() *strings.Builder {
 	said, next := new(strings.Builder), h.handler
 	h.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := httptest.NewRecorder()
@@ -30,7 +30,7 @@ func (h *house) keepReplies() *strings.Builder {
 // A client secret is in the one reply that shows it; a password, and what is
 // kept of either, in none. The log has none of them.
 func TestSecretsStaySecret(t *testing.T) {
-	h := newHouse(t)
+	h := newTestServer(t)
 	said := h.keepReplies()
 	const password, chosen = "Tarn-ferry-slate-41", "a-secret-that-somebody-has-chosen-0123456789"
 	const theirs = "a-secret-that-an-identity-provider-gave-us"

@@ -20,15 +20,15 @@ func (s *server) openSession(ctx context.Context, of schemas.Ceremony, owner str
 	})
 }
 
-// nobody is the owner of a session that was begun for no user in particular.
+// anonymousOwner is the owner of a session that was begun for no user in particular.
 // Each is its own: if they shared an owner, any stranger could void the session
 // of whoever is signing in at the moment.
-func nobody() string { return "anonymous:" + schemas.NewID() }
+func anonymousOwner() string { return "anonymous:" + schemas.NewID() }
 
-// burnSession takes the session that a finish names, for once and for all. A
+// consumeSession takes the session that a finish names, for once and for all. A
 // token of the other ceremony is burned as well: whoever tries that is not
 // finishing what they began.
-func (s *server) burnSession(ctx context.Context, token string, of schemas.Ceremony) (*schemas.PasskeySession, error) {
+func (s *server) consumeSession(ctx context.Context, token string, of schemas.Ceremony) (*schemas.PasskeySession, error) {
 	session, err := s.Store.TakePasskeySession(ctx, schemas.HashSecret(token), s.now())
 	if err != nil {
 		return nil, err
@@ -40,10 +40,10 @@ func (s *server) burnSession(ctx context.Context, token string, of schemas.Cerem
 	return session, nil
 }
 
-// giveUpSession voids the session of a client that begins anew. Whoever holds a
+// dropSession voids the session of a client that begins anew. Whoever holds a
 // token could burn it by a finish as well, so none is too good to be given up;
 // one that is stale has been already.
-func (s *server) giveUpSession(ctx context.Context, token *string) error {
+func (s *server) dropSession(ctx context.Context, token *string) error {
 	if token == nil {
 		return nil
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// shownSession is a session as people are told of it. Current marks the one that the
+// sessionResponse is a session as people are told of it. Current marks the one that the
 // token they ask with belongs to.
-type shownSession struct {
+type sessionResponse struct {
 	schemas.Session
 	Current bool `json:"current"`
 }
@@ -24,7 +24,7 @@ func (s *server) sessions(w http.ResponseWriter, r *http.Request, c *caller) err
 	list := make([]any, len(found))
 	for i, session := range found {
 		session.AMR = append([]string{}, session.AMR...) // [], not null
-		list[i] = shownSession{session, session.ID == c.Session}
+		list[i] = sessionResponse{session, session.ID == c.Session}
 	}
 	page, err := s.pageOf(r, "sessions", list)
 	if err != nil {
@@ -43,8 +43,8 @@ func (s *server) endSession(w http.ResponseWriter, r *http.Request, c *caller) e
 	return nil
 }
 
-// ended tells how many sessions were.
-type ended struct {
+// endedSessions tells how many sessions were.
+type endedSessions struct {
 	Ended int `json:"ended"`
 }
 
@@ -55,5 +55,5 @@ func (s *server) endSessions(w http.ResponseWriter, r *http.Request, c *caller) 
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, ended{n})
+	return writeJSON(w, http.StatusOK, endedSessions{n})
 }

@@ -67,8 +67,8 @@ func outcomeOf(err error) throttle.Outcome {
 		return throttle.Passed
 	}
 	status := statusOf(schemas.AsError(err).Class)
-	if told, ok := errors.AsType[*oauth.Error](err); ok {
-		status = told.Status
+	if reported, ok := errors.AsType[*oauth.Error](err); ok {
+		status = reported.Status
 	}
 	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
 		return throttle.Void

@@ -29,9 +29,9 @@ func (fakeTools) Serve(w http.ResponseWriter, r *http.Request, c directory.Call)
 	return json.NewEncoder(w).Encode(c)
 }
 
-// newToolHouse is a house with a client that may be given tokens for the tools.
-func newToolHouse(t *testing.T) *house {
-	h := newHouse(t)
+// newToolServer is a server with a client that may be given tokens for the tools.
+func newToolServer(t *testing.T) *testServer {
+	h := newTestServer(t)
 	app := schemas.Application{ID: schemas.NewID(), Name: "Assistant", ClientID: "assistant", OUID: h.unit, CreatedAt: h.clock(), UpdatedAt: h.clock()}
 	if err := h.db.Update(t.Context(), func(tx *store.Tx) error { return store.Applications().Insert(tx, &app) }); err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func newToolHouse(t *testing.T) *house {
 }
 
 // toolHeader is a header with a token for the tools.
-func (h *house) toolHeader(a token.Access) string {
+func (h *testServer) toolHeader(a token.Access) string {
 	h.t.Helper()
 	raw, err := h.tokens.Access(h.t.Context(), a)
 	if err != nil {
@@ -58,7 +58,7 @@ const toolChallenge = `resource_metadata="` + publicURL + `/.well-known/oauth-pr
 // Whoever may not use the tools learns where to get a token, whatever the method:
 // MCP authorization, RFC 9728 §5.1.
 func TestToolChallenges(t *testing.T) {
-	h := newToolHouse(t)
+	h := newToolServer(t)
 	const tools = publicURL + "/mcp"
 	revoked := h.toolHeader(access(tools, "system"))
 	claims, err := h.tokens.Verify(t.Context(), strings.TrimPrefix(revoked, "Authorization: Bearer "), tools)
@@ -105,7 +105,7 @@ func TestToolChallenges(t *testing.T) {
 }
 
 func TestToolsAreCalledInTheNameOfTheClient(t *testing.T) {
-	h := newToolHouse(t)
+	h := newToolServer(t)
 	good := access(publicURL+"/mcp", "openid", "system")
 	good.Audience = append(good.Audience, publicURL)
 	rec := h.do("POST", "/mcp", "{}", h.toolHeader(good))
@@ -124,7 +124,7 @@ func TestToolsAreCalledInTheNameOfTheClient(t *testing.T) {
 }
 
 func TestToolMethods(t *testing.T) {
-	h := newToolHouse(t)
+	h := newToolServer(t)
 	good := h.toolHeader(access(publicURL+"/mcp", "system"))
 	for _, method := range []string{"GET", "DELETE", "PUT", "PATCH"} {
 		rec := h.do(method, "/mcp", "", good)
@@ -137,13 +137,13 @@ func TestToolMethods(t *testing.T) {
 
 // While the API stands open, the tools do not.
 func TestToolsNeverStandOpen(t *testing.T) {
-	h := newHouse(t, func(o *server.Options) { o.Open = func(context.Context) bool { return true } })
+	h := newTestServer(t, func(o *server.Options) { o.Open = func(context.Context) bool { return true } })
 	fails(t, h.do("POST", "http://localhost:8090/mcp", "{}"), 401, "unauthorized")
 }
 
 // Pages of foreign origins are refused, before anything else is looked at.
 func TestToolsAndOrigins(t *testing.T) {
-	h := newToolHouse(t)
+	h := newToolServer(t)
 	good := h.toolHeader(access(publicURL+"/mcp", "system"))
 	for origin, want := range map[string]int{
 		"": 200, publicURL: 200, spaOrigin: 200,
@@ -175,7 +175,7 @@ func TestToolsAndOrigins(t *testing.T) {
 
 // A page that makes its own name lead to this machine has that name in Host.
 func TestToolsAndDNSRebinding(t *testing.T) {
-	h := newToolHouse(t)
+	h := newToolServer(t)
 	good := h.toolHeader(access(publicURL+"/mcp", "system"))
 	for _, tt := range []struct {
 		local, host string

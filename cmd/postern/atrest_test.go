@@ -17,7 +17,7 @@ import (
 // is nowhere in the files of the database, nor in its log, in the clear.
 func TestRunsAtRest(t *testing.T) {
 	dir := t.TempDir()
-	w := newRig(t, "POSTERN_DATA_DIR="+dir)
+	w := newTestApp(t, "POSTERN_DATA_DIR="+dir)
 	s := w.signInTo(w.shop(w.admin(), "code_as_second_factor.yaml"))
 	s = w.answer(s, "continue", map[string]string{"username": "admin", "password": adminPassword})
 	secret := s.Data.AdditionalData["totpSecret"]
@@ -46,7 +46,7 @@ func TestRunsAtRest(t *testing.T) {
 // Nor are the challenges of the endpoints of single ceremonies.
 func TestPasskeySessionsAtRest(t *testing.T) {
 	dir := t.TempDir()
-	w := newRig(t, "POSTERN_DATA_DIR="+dir)
+	w := newTestApp(t, "POSTERN_DATA_DIR="+dir)
 	var started struct {
 		SessionToken                      string
 		PublicKeyCredentialRequestOptions struct{ Challenge string }

@@ -17,7 +17,7 @@ import (
 
 // withFactor gives the administrator an authenticator app, at an application that asks
 // for one, and returns the application and a code that has not been used.
-func (w *rig) withFactor() (applicationID, code string) {
+func (w *testApp) withFactor() (applicationID, code string) {
 	w.t.Helper()
 	applicationID = w.shop(w.admin(), "code_as_second_factor.yaml")
 	s := w.answer(w.begin(applicationID, "AUTHENTICATION"), "continue", map[string]string{"username": "admin", "password": adminPassword})
@@ -37,9 +37,9 @@ func (w *rig) withFactor() (applicationID, code string) {
 
 // guessFactor signs in with the administrator's password from an address, tries a code,
 // and reports whether the guess was answered.
-func (w *rig) guessFactor(remote, applicationID, code string) bool {
+func (w *testApp) guessFactor(remote, applicationID, code string) bool {
 	w.t.Helper()
-	g := &guesser{rig: w, remote: remote}
+	g := &guesser{testApp: w, remote: remote}
 	var s schemas.Step
 	g.send(map[string]any{"applicationId": applicationID, "flowType": "AUTHENTICATION"}, &s)
 	run := s.ExecutionID
@@ -73,7 +73,7 @@ func TestAttackAPasswordGainsNoGuessesAtTheSecondFactor(t *testing.T) {
 // the API or by a flow: a passkey counts as two factors. With the second factor the user
 // can.
 func TestAttackAPasswordAddsNoPasskeyBesideASecondFactor(t *testing.T) {
-	w := newRig(t)
+	w := newTestApp(t)
 	application, code := w.withFactor()
 	status, s := w.guess("192.0.2.1", "admin", adminPassword)
 	if status != http.StatusOK || s.FlowStatus != schemas.Complete {
@@ -105,7 +105,7 @@ func TestAttackAPasswordAddsNoPasskeyBesideASecondFactor(t *testing.T) {
 // Who may write users must not take an address from a user with more permissions by
 // stating that it is another user's.
 func TestAttackUserWritersTakeNoAddressOfAdministrators(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, w *rig) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		const entered = `"email":"boss@example.org"`
 		body := func(name, attributes string) string {
 			return `{"type":"Person","attributes":{"username":"` + name + `",` + attributes + `}}`

@@ -14,7 +14,7 @@ import (
 )
 
 // holder returns an access token of a new user who has exactly these permissions.
-func (w *rig) holder(name string, permissions ...string) (token string) {
+func (w *testApp) holder(name string, permissions ...string) (token string) {
 	w.t.Helper()
 	user := w.create(w.directory.Users, `{"type": "Person", "attributes": {"username": "`+name+`"}}`).ID
 	role, err := json.Marshal(map[string]any{"name": "Role of " + name, "permissions": permissions, "assignments": []map[string]string{{"type": "user", "id": user}}})
@@ -31,13 +31,13 @@ func (w *rig) holder(name string, permissions ...string) (token string) {
 
 // signInAtConsole has a program sign the administrator in to the console up to the
 // optional passkey, which is the step it returns.
-func (w *rig) signInAtConsole() schemas.Step {
+func (w *testApp) signInAtConsole() schemas.Step {
 	w.t.Helper()
-	flows, err := w.directory.Flows.Find(w.t.Context(), directory.System(), "AUTHENTICATION/password-then-passkey")
+	flows, err := w.directory.Flows.Find(w.t.Context(), directory.SystemCall(), "AUTHENTICATION/password-then-passkey")
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	item, err := w.directory.Applications.Get(w.t.Context(), directory.System(), bootstrap.ConsoleID)
+	item, err := w.directory.Applications.Get(w.t.Context(), directory.SystemCall(), bootstrap.ConsoleID)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func (w *rig) signInAtConsole() schemas.Step {
 // A reader of the audit log cannot continue the run of an administrator: neither with
 // anything that the log shows, nor with the executionId itself.
 func TestAudit01ExecutionIDAuthorizesNothing(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, w *rig) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		auditor := w.holder("auditor", "system:audit:read")
 		victim := w.signInAtConsole()
 		page, text := w.auditLog(auditor, "/audit-events?limit=100")
@@ -76,7 +76,7 @@ func TestAudit01ExecutionIDAuthorizesNothing(t *testing.T) {
 }
 
 // cannotContinue fails the test if a program gets anything of a run by its id.
-func (w *rig) cannotContinue(token, id string) {
+func (w *testApp) cannotContinue(token, id string) {
 	w.t.Helper()
 	for what, body := range map[string]map[string]any{
 		"resume":   {"executionId": id},
@@ -92,7 +92,7 @@ func (w *rig) cannotContinue(token, id string) {
 }
 
 // auditLog reads a page of the audit log, and returns its text too.
-func (w *rig) auditLog(token, path string) (page auditPage, text string) {
+func (w *testApp) auditLog(token, path string) (page auditPage, text string) {
 	w.t.Helper()
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	r.Header.Set("Authorization", "Bearer "+token)
@@ -106,7 +106,7 @@ func (w *rig) auditLog(token, path string) (page auditPage, text string) {
 
 // Whoever knows an executionId finds the events of the run by its digest.
 func TestAudit01EventsAreFoundByDigest(t *testing.T) {
-	w := newRig(t)
+	w := newTestApp(t)
 	s := w.signInAtConsole()
 	page, _ := w.auditLog(w.admin(), "/audit-events?executionDigest="+schemas.DigestExecution(s.ExecutionID))
 	if len(page.AuditEvents) != 1 || page.AuditEvents[0].Action != "password.used" {

@@ -17,19 +17,19 @@ const (
 	victimsPassword  = "Heron-quarry-mint-87-elm"
 )
 
-// squatted is a server at which an attacker has signed up with the address of a victim,
+// squattedAddress is a server at which an attacker has signed up with the address of a victim,
 // by a flow that does not verify it.
-type squatted struct {
-	*rig
+type squattedAddress struct {
+	*testApp
 	box                          *mailbox
 	passwordApp, codeApp, signUp string // applications by what their flows do
 	attacker                     string // the user's id
 }
 
-func newSquatted(t *testing.T, environ ...string) *squatted {
+func newSquatted(t *testing.T, environ ...string) *squattedAddress {
 	w, box := newMailRig(t, environ...)
 	token := w.admin()
-	s := &squatted{rig: w, box: box}
+	s := &squattedAddress{testApp: w, box: box}
 	s.passwordApp, s.codeApp = w.shop(token, "username_or_email.yaml"), w.shop(token, "email_code.yaml")
 	builtIn, err := store.Flows().Find(t.Context(), w.store, schemas.Registration, "password-sign-up")
 	if err != nil || builtIn == nil {
@@ -44,7 +44,7 @@ func newSquatted(t *testing.T, environ ...string) *squatted {
 }
 
 // subject returns the claims of a run that has completed.
-func (s *squatted) subject(run schemas.Step) map[string]any {
+func (s *squattedAddress) subject(run schemas.Step) map[string]any {
 	s.t.Helper()
 	if run.FlowStatus != schemas.Complete {
 		s.t.Fatalf("the run has not completed: %+v", run)
@@ -60,12 +60,12 @@ func (s *squatted) subject(run schemas.Step) map[string]any {
 	return claims
 }
 
-func (s *squatted) byPassword(name, password string) schemas.Step {
+func (s *squattedAddress) byPassword(name, password string) schemas.Step {
 	return s.answer(s.begin(s.passwordApp, "AUTHENTICATION"), "continue", map[string]string{"username": name, "password": password})
 }
 
 // signsIn signs in by name and password, in one page or two.
-func (s *squatted) signsIn(name, password string) schemas.Step {
+func (s *squattedAddress) signsIn(name, password string) schemas.Step {
 	run := s.byPassword(name, password)
 	if run.FlowStatus == schemas.Incomplete && run.StepID == "check" {
 		run = s.answer(run, "", map[string]string{"password": password})
@@ -74,7 +74,7 @@ func (s *squatted) signsIn(name, password string) schemas.Step {
 }
 
 // verifies signs the victim up by the built-in flow, which verifies the address.
-func (s *squatted) verifies() schemas.Step {
+func (s *squattedAddress) verifies() schemas.Step {
 	s.t.Helper()
 	run := s.answer(s.begin(s.signUp, "REGISTRATION"), "continue",
 		map[string]string{"username": "vera", "email": victimsAddress, "password": victimsPassword})
@@ -109,7 +109,7 @@ func TestAudit02SquattedAddress(t *testing.T) {
 
 // strangerSeesNothing asks for a code for the squatted address and for one that nobody
 // has: the replies are the same, and no mail goes anywhere.
-func (s *squatted) strangerSeesNothing() {
+func (s *squattedAddress) strangerSeesNothing() {
 	s.t.Helper()
 	var seen []string
 	for _, email := range []string{victimsAddress, "nobody@example.org"} {
@@ -130,7 +130,7 @@ func (s *squatted) strangerSeesNothing() {
 }
 
 // separate makes sure that the two accounts have nothing in common.
-func (s *squatted) separate(victim string) {
+func (s *squattedAddress) separate(victim string) {
 	s.t.Helper()
 	for _, name := range []string{victimsAddress, "vera"} {
 		if run := s.signsIn(name, attackerPassword); run.FlowStatus == schemas.Complete {

@@ -29,7 +29,7 @@ const (
 
 // interject has do called between the decision of the last step of a run and its
 // commit, as if that had taken long. It must come before the first run.
-func (w *rig) interject(do func()) {
+func (w *testApp) interject(do func()) {
 	kind := *w.kinds["authorization-code"]
 	build := kind.New
 	kind.New = func(c *engine.Config) (engine.Executor, []schemas.Problem) {
@@ -54,7 +54,7 @@ func (i interjection) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 const plainID = "01a00000-0000-7000-8000-0000000000f1"
 
 // signInAs signs in with a password, and returns the last reply.
-func (w *rig) signInAs(name, password string) (status int, said string) {
+func (w *testApp) signInAs(name, password string) (status int, said string) {
 	w.t.Helper()
 	s := w.signInTo(plainID)
 	s = w.answer(s, "password", nil)
@@ -63,13 +63,13 @@ func (w *rig) signInAs(name, password string) (status int, said string) {
 }
 
 // setPassword replaces the password of a user as an administrator does.
-func (w *rig) setPassword(userID, password, token string) {
+func (w *testApp) setPassword(userID, password, token string) {
 	w.t.Helper()
 	w.put("/users/"+userID, fmt.Sprintf(`{"type":"Person","attributes":{"username":"pat","password":%q}}`, password), token)
 }
 
 // call sends JSON with a token.
-func (w *rig) call(method, path, token, body string) *httptest.ResponseRecorder {
+func (w *testApp) call(method, path, token, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
@@ -83,7 +83,7 @@ func (w *rig) call(method, path, token, body string) *httptest.ResponseRecorder 
 }
 
 // put replaces a resource.
-func (w *rig) put(path, body, token string) {
+func (w *testApp) put(path, body, token string) {
 	w.t.Helper()
 	if rec := w.call(http.MethodPut, path, token, body); rec.Code != http.StatusOK {
 		w.t.Errorf("PUT %s: %d %s", path, rec.Code, rec.Body)
@@ -91,7 +91,7 @@ func (w *rig) put(path, body, token string) {
 }
 
 // userNamed is the id of a user.
-func (w *rig) userNamed(name string) string {
+func (w *testApp) userNamed(name string) string {
 	w.t.Helper()
 	u, err := w.store.UserByAttribute(context.Background(), "username", name)
 	if err != nil {
@@ -101,7 +101,7 @@ func (w *rig) userNamed(name string) string {
 }
 
 // liveSessions are the sessions of a user.
-func (w *rig) liveSessions(userID string) []schemas.Session {
+func (w *testApp) liveSessions(userID string) []schemas.Session {
 	w.t.Helper()
 	found, err := store.SessionsOf(context.Background(), w.store, userID, time.Now())
 	if err != nil {
@@ -112,20 +112,20 @@ func (w *rig) liveSessions(userID string) []schemas.Session {
 
 // costlier is another instance on the same store, where hashes are to cost more than
 // those that are stored.
-func costlier(t *testing.T, one *rig) *rig {
+func costlier(t *testing.T, one *testApp) *testApp {
 	t.Helper()
 	cfg := *one.cfg
 	cfg.Password.Iterations++
-	h, err := openHouse(t.Context(), &cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	h, err := openApp(t.Context(), &cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.close)
-	return &rig{house: h, t: t, http: h.handler(), origin: one.origin, device: one.device}
+	return &testApp{app: h, t: t, http: h.handler(), origin: one.origin, device: one.device}
 }
 
 // onTwoInstances runs a test on both databases, with two instances on each.
-func onTwoInstances(t *testing.T, test func(t *testing.T, one, two *rig)) {
+func onTwoInstances(t *testing.T, test func(t *testing.T, one, two *testApp)) {
 	onDatabases(t, func(t *testing.T, environ ...string) {
 		one, two := twoInstances(t, environ...)
 		one.create(one.directory.Applications, `{"id":"`+plainID+`","name":"Plain"}`)
@@ -138,7 +138,7 @@ func onTwoInstances(t *testing.T, test func(t *testing.T, one, two *rig)) {
 // it stores nothing, starts no session and gets no assertion, also where the hash was
 // to be renewed.
 func TestAudit03OldPasswordCannotUndoAReset(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, _ *rig) {
+	onTwoInstances(t, func(t *testing.T, one, _ *testApp) {
 		raised, pat, admin := costlier(t, one), one.userNamed("pat"), one.admin()
 		once := sync.OnceFunc(func() { one.setPassword(pat, newPassword, admin) })
 		raised.interject(once)
@@ -160,7 +160,7 @@ func TestAudit03OldPasswordCannotUndoAReset(t *testing.T) {
 // The hash of a password is renewed, once, by however many sign-ins at the same time,
 // and none of them fails for it.
 func TestAudit03HashesAreStillRenewed(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, _ *rig) {
+	onTwoInstances(t, func(t *testing.T, one, _ *testApp) {
 		raised, pat := costlier(t, one), one.userNamed("pat")
 		before, id, err := one.store.PasswordHash(t.Context(), pat)
 		if err != nil {
@@ -187,18 +187,18 @@ func TestAudit03HashesAreStillRenewed(t *testing.T) {
 
 // Whatever a sign-in rests on, it issues nothing once that is gone.
 func TestAudit10SignInRestsOnCurrentCredentials(t *testing.T) {
-	for name, change := range map[string]func(w *rig, userID, admin string){
-		"the passkey was removed": func(w *rig, id, admin string) {
+	for name, change := range map[string]func(w *testApp, userID, admin string){
+		"the passkey was removed": func(w *testApp, id, admin string) {
 			keys, err := w.store.Credentials(context.Background(), id)
 			if err != nil || len(keys) != 1 {
 				w.t.Fatalf("%d passkeys, %v", len(keys), err)
 			}
 			w.call(http.MethodDelete, "/users/"+id+"/passkeys/"+keys[0].ID.String(), admin, "")
 		},
-		"the user was deleted": func(w *rig, id, admin string) { w.call(http.MethodDelete, "/users/"+id, admin, "") },
+		"the user was deleted": func(w *testApp, id, admin string) { w.call(http.MethodDelete, "/users/"+id, admin, "") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			onTwoInstances(t, func(t *testing.T, one, two *rig) {
+			onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 				one.enrol("ada")
 				ada, admin := one.userNamed("ada"), one.admin()
 				two.interject(func() { change(one, ada, admin) })
@@ -218,7 +218,7 @@ func TestAudit10SignInRestsOnCurrentCredentials(t *testing.T) {
 // Many sign-ins with the old password meet the change of the password on two
 // instances. Whichever comes first, no session of the old password lives on.
 func TestAudit10NoSessionOutlivesItsPassword(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, two *rig) {
+	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		pat, admin := one.userNamed("pat"), one.admin()
 		passwords := []string{rpPassword, newPassword}
 		rounds := 12
@@ -229,7 +229,7 @@ func TestAudit10NoSessionOutlivesItsPassword(t *testing.T) {
 			old, next := passwords[round%2], passwords[(round+1)%2]
 			var all sync.WaitGroup
 			for i := range 8 {
-				w := []*rig{one, two}[i%2]
+				w := []*testApp{one, two}[i%2]
 				all.Go(func() { w.signInAs("pat", old) })
 			}
 			all.Go(func() { two.setPassword(pat, next, admin) })

@@ -20,7 +20,7 @@ const harvestingFlow = `{"handle":"shop-sign-in","name":"Sign in","flowType":"AU
 // administrators are asked at a sign-in, over HTTP: finding 4 of the security audit of
 // November 2026.
 func TestAudit04WritersOfFlowsDoNotReachAdministrators(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, w *rig) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		admin := w.admin()
 		writer := w.holder("designer", "system:flows", "system:applications", "system:user-types", "system:identity-providers", "system:users:read")
 		a := newShop(t, w, admin)
@@ -49,7 +49,7 @@ func TestAudit04WritersOfFlowsDoNotReachAdministrators(t *testing.T) {
 type shop struct{ flow, part, app, person, other string }
 
 // newShop creates it. Its flow has two versions, and a sub-flow.
-func newShop(t *testing.T, w *rig, admin string) (s shop) {
+func newShop(t *testing.T, w *testApp, admin string) (s shop) {
 	t.Helper()
 	s.part = w.made(admin, "/flows", shopPart)
 	s.flow = w.made(admin, "/flows", shopFlow)
@@ -81,7 +81,7 @@ func (s shop) application(flow, clientID, more string) string {
 }
 
 // made creates a resource over HTTP and returns its id.
-func (w *rig) made(token, path, body string) string {
+func (w *testApp) made(token, path, body string) string {
 	w.t.Helper()
 	var made struct{ ID string }
 	rec := w.call(http.MethodPost, path, token, body)

@@ -28,7 +28,7 @@ func pkce(change ...string) []string {
 func (r *registrars) document(t *testing.T, members ...any) *party {
 	t.Helper()
 	id := r.publishClient("/"+schemas.NewID(), members...)
-	return &party{stranger: true, rig: r.rig, t: t, http: newBrowser(t, r.rig.http), mode: "query", id: id, redirect: rpRedirect, method: schemas.AuthMethodNone}
+	return &party{stranger: true, testApp: r.testApp, t: t, http: newBrowser(t, r.testApp.http), mode: "query", id: id, redirect: rpRedirect, method: schemas.AuthMethodNone}
 }
 
 // restart opens the store again with variables added to the environment.
@@ -38,13 +38,13 @@ func (r *registrars) restart(environ ...string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	again, err := openHouse(r.t.Context(), cfg, r.log)
+	again, err := openApp(r.t.Context(), cfg, r.log)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(again.close)
 	again.outbound = r.outbound
-	r.house, r.rig.http = again, again.handler()
+	r.app, r.testApp.http = again, again.handler()
 }
 
 // Where metadata documents are disabled, or their host is not listed, no client of
@@ -68,7 +68,7 @@ func TestAudit05MetadataDocumentsCanBeRestricted(t *testing.T) {
 				t.Errorf("the metadata says that documents are supported: %v, want %v", got, want)
 			}
 			for _, p := range []*party{known, vouched, r.document(t)} {
-				p.http = newBrowser(t, r.rig.http)
+				p.http = newBrowser(t, r.testApp.http)
 				if a := p.ask(pkce()...); !strings.HasPrefix(a.to, p.at("/gate/error?")) || a.params.Get("error") != "invalid_client" {
 					t.Errorf("an authorization request is answered with %+v", a)
 				}
@@ -85,7 +85,7 @@ func TestAudit05MetadataDocumentsCanBeRestricted(t *testing.T) {
 
 			// What was excluded is not lost.
 			r.restart(enabled+"true", hosts+"127.0.0.1")
-			known.http = newBrowser(t, r.rig.http)
+			known.http = newBrowser(t, r.testApp.http)
 			if again, status := known.refresh(got.Refresh); status != http.StatusOK {
 				t.Errorf("refreshing again: %d %+v", status, again)
 			}
@@ -108,7 +108,9 @@ func (p *party) refresh(raw string) (*tokens, int) {
 }
 
 // takes reports whether userinfo takes an access token.
-func (w *rig) takes(access string) bool { return w.get("/oauth2/userinfo", access) == http.StatusOK }
+func (w *testApp) takes(access string) bool {
+	return w.get("/oauth2/userinfo", access) == http.StatusOK
+}
 
 // assertionOf signs the user in to an application that runs its flow itself.
 func (p *party) assertionOf(applicationID string) string {
@@ -119,7 +121,7 @@ func (p *party) assertionOf(applicationID string) string {
 }
 
 // supportsDocuments is what the metadata says.
-func (w *rig) supportsDocuments() bool {
+func (w *testApp) supportsDocuments() bool {
 	w.t.Helper()
 	rec := httptest.NewRecorder()
 	w.http.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/.well-known/oauth-authorization-server", nil))
@@ -198,7 +200,7 @@ func scopesOf(t testing.TB, raw string) []string {
 }
 
 // usesTools reports whether a token is good for /mcp, and for the API.
-func (w *rig) usesTools(access string) (tools, api bool) {
+func (w *testApp) usesTools(access string) (tools, api bool) {
 	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
@@ -258,7 +260,7 @@ func TestAudit05StrangersGetNoPermissionSilently(t *testing.T) {
 }
 
 // approvedEvents makes sure that the audit log has the approvals.
-func (w *rig) approvedEvents(want int) {
+func (w *testApp) approvedEvents(want int) {
 	w.t.Helper()
 	events, err := w.store.Events(w.t.Context(), schemas.EventQuery{Action: "consent.approved", Limit: 10})
 	if err != nil || len(events) != want || events[0].Detail["scope"] != "system" || events[0].UserID == "" {

@@ -46,16 +46,16 @@ func newKeyWorld(t *testing.T, environ ...string) *keyWorld {
 }
 
 // relyingParty registers a client whose users sign in by a flow, with a browser.
-func (w *rig) relyingParty(t *testing.T, name, flowID string) *party {
+func (w *testApp) relyingParty(t *testing.T, name, flowID string) *party {
 	t.Helper()
 	c := w.create(w.directory.Applications, fmt.Sprintf(`{"name":%q,"authFlowId":%q,"inboundAuthConfig":[{"type":"oauth2","config":{
 		"grantTypes":["authorization_code","refresh_token"],"redirectUris":[%q],"tokenEndpointAuthMethod":"client_secret_basic","pkceRequired":false,
 		"scopes":["openid"]}}]}`, name, flowID, rpRedirect)).Value.(*schemas.Application)
-	return &party{rig: w, t: t, http: newBrowser(t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret, method: schemas.AuthMethodBasic, redirect: rpRedirect}
+	return &party{testApp: w, t: t, http: newBrowser(t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret, method: schemas.AuthMethodBasic, redirect: rpRedirect}
 }
 
 // register gives a new user a passkey on the device, and returns the status.
-func (w *keyWorld) register(name string, hows ...passkeytest.How) int {
+func (w *keyWorld) register(name string, hows ...passkeytest.CeremonyOption) int {
 	w.t.Helper()
 	user := w.create(w.directory.Users, `{"type":"Person","attributes":{"username":"`+name+`"}}`).ID
 	var begun struct {
@@ -142,7 +142,7 @@ func TestAudit06HardwareIsWhatAttestationProves(t *testing.T) {
 		{"attested by a maker that is not trusted", []passkeytest.Option{unknown}, "pop user mfa", schemas.ACRMultiFactorPR},
 		{"attested by itself", nil, "pop user mfa", schemas.ACRMultiFactorPR},
 	} {
-		w.device, w.http = passkeytest.New(append(test.device, passkeytest.NoCounter())...), newBrowser(t, w.rig.http)
+		w.device, w.http = passkeytest.New(append(test.device, passkeytest.NoCounter())...), newBrowser(t, w.testApp.http)
 		if status := w.register(fmt.Sprintf("user-%d", i)); status != http.StatusOK {
 			t.Fatalf("%s: registering: %d", test.what, status)
 		}
@@ -188,7 +188,7 @@ func TestAudit06AnAssertionIsWorthWhatItsSessionIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := w.step(map[string]any{"applicationId": app.ID, "flowType": "AUTHENTICATION", "authId": auth.Get("authId")})
-	done := w.authenticate(begun) // without the cookies: the assertion is what answers
+	done := w.authenticate(begun) // applicationsWithout the cookies: the assertion is what answers
 	status, said := w.postJSON("/oauth2/auth/callback", map[string]string{"authId": auth.Get("authId"), "assertion": done.Assertion})
 	var to struct {
 		URI string `json:"redirect_uri"`

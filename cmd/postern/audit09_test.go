@@ -25,7 +25,7 @@ const changeFlow = `{"id":"01a00000-0000-7000-8000-0000000000f2","handle":"chang
 	{"id":"done","use":"authorization-code"}]}`
 
 // changing begins a run of that flow and proves the old password in it.
-func (w *rig) changing(applicationID, password string) (s schemas.Step) {
+func (w *testApp) changing(applicationID, password string) (s schemas.Step) {
 	w.t.Helper()
 	s = w.signInTo(applicationID)
 	w.post("/flow/execute", map[string]any{"executionId": s.ExecutionID, "challengeToken": s.ChallengeToken, "action": "continue",
@@ -37,7 +37,7 @@ func (w *rig) changing(applicationID, password string) (s schemas.Step) {
 }
 
 // change answers the question for the new password.
-func (w *rig) change(s schemas.Step, password string) (status int, said string) {
+func (w *testApp) change(s schemas.Step, password string) (status int, said string) {
 	w.t.Helper()
 	return w.attempt("/flow/execute", "", map[string]any{"executionId": s.ExecutionID, "challengeToken": s.ChallengeToken, "action": s.Data.Actions[0].Ref,
 		"inputs": map[string]string{"newPassword": password}})
@@ -46,7 +46,7 @@ func (w *rig) change(s schemas.Step, password string) (status int, said string) 
 // A password that a user changes in a flow ends the other sessions of the user, their
 // tokens and the other runs, on every instance, and leaves the run that changed it.
 func TestAudit09ChangedPasswordEndsWhatRestedOnTheOldOne(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, two *rig) {
+	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		one.create(one.directory.Flows, changeFlow)
 		changer := one.create(one.directory.Applications, `{"name":"Changer","authFlowId":"01a00000-0000-7000-8000-0000000000f2"}`).ID
 		p := leaky(t, one)
@@ -78,7 +78,7 @@ func TestAudit09ChangedPasswordEndsWhatRestedOnTheOldOne(t *testing.T) {
 }
 
 // userTokensEnd makes sure that nothing is left of what a user has been issued.
-func (h holdings) userTokensEnd(p *party, instances ...*rig) {
+func (h holdings) userTokensEnd(p *party, instances ...*testApp) {
 	p.t.Helper()
 	for i, w := range instances {
 		for name, live := range h.bearerTokens(w) {
@@ -94,7 +94,7 @@ func (h holdings) userTokensEnd(p *party, instances ...*rig) {
 // So does one that is set through the API: users who set their own keep the session
 // they set it with, and no other.
 func TestAudit09PasswordSetThroughTheAPIEndsSessions(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, two *rig) {
+	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		pat := one.userNamed("pat")
 		one.create(one.directory.Roles, `{"name":"Writers","permissions":["system:users:write"],"assignments":[{"type":"user","id":"`+pat+`"}]}`)
 		token, err := one.issue(t.Context(), "pat", []string{"system:users:write"}, 1<<40)
@@ -108,7 +108,7 @@ func TestAudit09PasswordSetThroughTheAPIEndsSessions(t *testing.T) {
 			t.Errorf("the sessions %+v are left, expected %+v", left, own)
 		}
 		one.mustSignIn("pat", newPassword)
-		_, err = one.directory.Users.Replace(t.Context(), directory.System(), pat, "",
+		_, err = one.directory.Users.Replace(t.Context(), directory.SystemCall(), pat, "",
 			documentOf(t, fmt.Sprintf(`{"type":"Person","attributes":{"username":"pat","password":%q}}`, rpPassword)))
 		if err != nil {
 			t.Fatal(err)
@@ -122,7 +122,7 @@ func TestAudit09PasswordSetThroughTheAPIEndsSessions(t *testing.T) {
 	})
 }
 
-func (w *rig) mustSignIn(name, password string) {
+func (w *testApp) mustSignIn(name, password string) {
 	w.t.Helper()
 	if status, said := w.signInAs(name, password); !through(status, said) {
 		w.t.Fatalf("%d %s", status, said)
@@ -140,7 +140,7 @@ func documentOf(t *testing.T, text string) *schemas.Document {
 
 // A session ends with the credential that it rests on, and no other session does.
 func TestAudit09RemovedPasskeyEndsItsSessions(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, two *rig) {
+	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		one.enrol("ada")
 		ada, admin := one.userNamed("ada"), one.admin()
 		one.put("/users/"+ada, `{"type":"Person","attributes":{"username":"ada","password":"`+newPassword+`"}}`, admin)

@@ -39,7 +39,7 @@ func (p *paused) Read(b []byte) (int, error) {
 
 // pause sends a request and returns when the server, having checked the token, reads
 // the body.
-func (w *rig) pause(method, path, token, body string) *paused {
+func (w *testApp) pause(method, path, token, body string) *paused {
 	w.t.Helper()
 	p := &paused{reached: make(chan struct{}), proceed: make(chan struct{}), body: bytes.NewReader([]byte(body)), reply: make(chan *httptest.ResponseRecorder, 1)}
 	r := httptest.NewRequest(method, path, io.NopCloser(p))
@@ -76,7 +76,7 @@ type partial struct {
 
 // newPartial creates a user who has the permission system through a group, and a client
 // that has it through a role.
-func newPartial(t *testing.T, w *rig) (p partial) {
+func newPartial(t *testing.T, w *testApp) (p partial) {
 	t.Helper()
 	p.user = w.userNamed("pat")
 	p.group = w.create(w.directory.Groups, `{"name":"Operators","members":[{"type":"user","id":"`+p.user+`"}]}`).ID
@@ -145,7 +145,7 @@ func TestAudit10PermissionsAreReadWhereTheyAreUsed(t *testing.T) {
 	sequential(t)
 	for name := range (partial{}).takings() {
 		t.Run(name, func(t *testing.T) {
-			onTwoInstances(t, func(t *testing.T, one, two *rig) {
+			onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 				p := newPartial(t, one)
 				taking := p.takings()[name]
 				waiting := map[string]*paused{}
@@ -172,7 +172,7 @@ func TestAudit10PermissionsAreReadWhereTheyAreUsed(t *testing.T) {
 // No role is created after its creator has lost the permission, even if the request was
 // waiting for its turn to write.
 func TestAudit10NoGrantComesAfterTheLossOfItsRole(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, two *rig) {
+	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		p := newPartial(t, one)
 		admin := one.admin()
 		if rec := two.call("POST", "/roles", p.person, `{"name":"Before","permissions":["system:users:read"]}`); rec.Code != http.StatusCreated {
@@ -186,7 +186,7 @@ func TestAudit10NoGrantComesAfterTheLossOfItsRole(t *testing.T) {
 			one.put("/groups/"+p.group, `{"name":"Operators","members":[{"type":"user","id":"`+p.user+`"}]}`, admin)
 			var all sync.WaitGroup
 			for i := range 12 {
-				w := []*rig{one, two}[i%2]
+				w := []*testApp{one, two}[i%2]
 				all.Go(func() {
 					w.call("POST", "/roles", p.person, fmt.Sprintf(`{"name":"Mine %d-%d","permissions":["system:users:read"]}`, round, i))
 				})
@@ -217,7 +217,7 @@ func TestAudit10NoGrantComesAfterTheLossOfItsRole(t *testing.T) {
 // A passkey is not registered with a token whose session ended after the token was
 // checked.
 func TestAudit10EndedSessionRegistersNoPasskey(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, two *rig) {
+	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		one.enrol("ada")
 		ada, admin := one.userNamed("ada"), one.admin()
 		pat := one.userNamed("pat")
@@ -244,7 +244,7 @@ func TestAudit10EndedSessionRegistersNoPasskey(t *testing.T) {
 }
 
 // finishingPasskey is a request that registers a passkey for a user.
-func (w *rig) finishingPasskey(userID, token string) *paused {
+func (w *testApp) finishingPasskey(userID, token string) *paused {
 	w.t.Helper()
 	var begun struct {
 		Options      json.RawMessage `json:"publicKeyCredentialCreationOptions"`

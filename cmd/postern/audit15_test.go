@@ -25,7 +25,7 @@ func inactive() map[string]func(u *schemas.User) {
 }
 
 // changeUser replaces a user as an administrator does. The result is active before change.
-func (w *rig) changeUser(id, token string, change func(u *schemas.User)) (status int, said string) {
+func (w *testApp) changeUser(id, token string, change func(u *schemas.User)) (status int, said string) {
 	w.t.Helper()
 	u, err := w.store.User(w.t.Context(), id)
 	if err != nil {
@@ -41,7 +41,7 @@ func (w *rig) changeUser(id, token string, change func(u *schemas.User)) (status
 	return rec.Code, rec.Body.String()
 }
 
-func (w *rig) mustChangeUser(id, token string, change func(u *schemas.User)) {
+func (w *testApp) mustChangeUser(id, token string, change func(u *schemas.User)) {
 	w.t.Helper()
 	if status, said := w.changeUser(id, token, change); status != http.StatusOK {
 		w.t.Fatalf("%d %s", status, said)
@@ -51,7 +51,7 @@ func (w *rig) mustChangeUser(id, token string, change func(u *schemas.User)) {
 func active(*schemas.User) {}
 
 // countEvents is how many events there are of an action about a user.
-func (w *rig) countEvents(action, userID string) int {
+func (w *testApp) countEvents(action, userID string) int {
 	w.t.Helper()
 	found, err := w.store.Events(w.t.Context(), schemas.EventQuery{Action: action, UserID: userID, Limit: 100})
 	if err != nil {
@@ -64,11 +64,11 @@ func (w *rig) countEvents(action, userID string) int {
 // instance: session, assertion, access token, refresh token, code and unfinished runs.
 // None of it comes back when the user may sign in again.
 func TestAudit15InactiveUsersLoseAllAccess(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, two *rig) {
+	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		one.create(one.directory.Flows, changeFlow)
 		changer := one.create(one.directory.Applications, `{"name":"Changer","authFlowId":"01a00000-0000-7000-8000-0000000000f2"}`).ID
 		p, admin, pat := leaky(t, one), one.admin(), one.userNamed("pat")
-		client, err := one.directory.Applications.Get(t.Context(), directory.System(), p.begin().Get("applicationId"))
+		client, err := one.directory.Applications.Get(t.Context(), directory.SystemCall(), p.begin().Get("applicationId"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestAudit15InactiveUsersLoseAllAccess(t *testing.T) {
 
 			one.mustChangeUser(pat, admin, deactivate)
 			h.userTokensEnd(p, one, two)
-			for i, w := range []*rig{one, two} {
+			for i, w := range []*testApp{one, two} {
 				for what, token := range map[string]string{"an access token": h.user, "a refresh token": h.refresh} {
 					rec := w.asClient("/oauth2/introspect", &leakyApp, url.Values{"token": {token}})
 					if said := strings.TrimSpace(rec.Body.String()); rec.Code != http.StatusOK || said != `{"active":false}` {
@@ -111,7 +111,7 @@ func TestAudit15InactiveUsersLoseAllAccess(t *testing.T) {
 // A password of an inactive user is as wrong as any other: nobody learns by guessing that
 // it is right, or that the account is disabled. The audit log tells them apart.
 func TestAudit15PasswordsDoNotTellWhoIsInactive(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, two *rig) {
+	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		admin, pat := one.admin(), one.userNamed("pat")
 		random := regexp.MustCompile(`"(executionId|challengeToken|traceId)":"[^"]*"`)
 		attempt := func(password string) string {
@@ -140,7 +140,7 @@ func TestAudit15PasswordsDoNotTellWhoIsInactive(t *testing.T) {
 // A passkey that verifies proves who the user is, so the reply says what is wrong: in a
 // flow that waits for it, and at /auth/passkey/finish. Neither starts a session.
 func TestAudit15PasskeysOfInactiveUsers(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, two *rig) {
+	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		one.enrol("ada")
 		admin, ada := one.admin(), one.userNamed("ada")
 		for code, deactivate := range inactive() {
@@ -175,7 +175,7 @@ func TestAudit15PasskeysOfInactiveUsers(t *testing.T) {
 // A sign-in that was decided before the user was disabled, and commits afterwards, starts
 // no session.
 func TestAudit15SignInUnderWayIsRefused(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, two *rig) {
+	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		admin, pat := one.admin(), one.userNamed("pat")
 		change := active
 		one.interject(func() { two.mustChangeUser(pat, admin, change) })
@@ -197,7 +197,7 @@ func TestAudit15SignInUnderWayIsRefused(t *testing.T) {
 // Only administrators who have all permissions of a user change the user's status, and one
 // administrator who can sign in is always left.
 func TestAudit15WhoMayDisableWhom(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, two *rig) {
+	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		partial, root := one.holder("partial", "system:users:read", "system:users:write"), one.userNamed("admin")
 		admin, pat := one.admin(), one.userNamed("pat")
 		for code, deactivate := range inactive() {

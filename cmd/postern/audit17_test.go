@@ -21,7 +21,7 @@ import (
 
 // bounded is a server on which a hundred of everything may be unfinished, and on which
 // nothing else is throttled.
-func bounded(t *testing.T, driver string, environ ...string) *rig {
+func bounded(t *testing.T, driver string, environ ...string) *testApp {
 	t.Helper()
 	environ = append(environ, "POSTERN_DATABASE_DRIVER="+driver, "POSTERN_THROTTLE_ENABLED=true",
 		"POSTERN_THROTTLE_UNFINISHED_RUNS=100", "POSTERN_THROTTLE_UNFINISHED_REQUESTS=100", "POSTERN_THROTTLE_UNFINISHED_PASSKEYS=100")
@@ -31,11 +31,11 @@ func bounded(t *testing.T, driver string, environ ...string) *rig {
 	if driver == "postgres" {
 		environ = append(environ, "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
 	}
-	return newRig(t, environ...)
+	return newTestApp(t, environ...)
 }
 
 // from sends a request from an address.
-func (w *rig) from(remote string, r *http.Request, cookies ...*http.Cookie) *httptest.ResponseRecorder {
+func (w *testApp) from(remote string, r *http.Request, cookies ...*http.Cookie) *httptest.ResponseRecorder {
 	w.t.Helper()
 	r.RemoteAddr = remote + ":4711"
 	for _, c := range cookies {
@@ -60,7 +60,7 @@ func bodied(path, body string) *http.Request {
 const runStart = `{"applicationId":"` + bootstrap.TryID + `","flowType":"AUTHENTICATION"}`
 
 // strangers are the ways to have something stored.
-func (w *rig) strangers() map[string]func() *http.Request {
+func (w *testApp) strangers() map[string]func() *http.Request {
 	app := w.create(w.directory.Applications, `{"name":"Shop","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://shop.example.com/back"],"publicClient":true}}]}`).Value.(*schemas.Application)
 	authorize := "/oauth2/authorize?" + url.Values{"client_id": {app.ClientID}, "redirect_uri": {"https://shop.example.com/back"}, "response_type": {"code"},
 		"code_challenge": {strings.Repeat("A", 43)}, "code_challenge_method": {"S256"}, "state": {strings.Repeat("s", 4000)}}.Encode()
@@ -71,7 +71,7 @@ func (w *rig) strangers() map[string]func() *http.Request {
 	}
 }
 
-func (w *rig) stored() store.Pending {
+func (w *testApp) stored() store.Pending {
 	w.t.Helper()
 	n, err := w.store.CountPending(w.t.Context(), time.Now(), store.Pending{Runs: 1000, AuthRequests: 1000, PasskeySessions: 1000})
 	if err != nil {
@@ -135,7 +135,7 @@ func TestAudit17ManyNetworksFlood(t *testing.T) {
 	for _, driver := range []string{"sqlite", "postgres"} {
 		t.Run(driver, func(t *testing.T) {
 			w := bounded(t, driver)
-			owner := &guesser{rig: w, remote: "192.0.2.1"}
+			owner := &guesser{testApp: w, remote: "192.0.2.1"}
 			if status, s := owner.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete || owner.device == nil {
 				t.Fatalf("%d %+v", status, s)
 			}
@@ -153,7 +153,7 @@ func TestAudit17ManyNetworksFlood(t *testing.T) {
 				t.Errorf("the owner of a known browser: %d %+v", status, s)
 			}
 			// Another instance counts what is there.
-			second := &rig{house: &house{cfg: w.cfg, store: w.store}, t: t}
+			second := &testApp{app: &app{cfg: w.cfg, store: w.store}, t: t}
 			second.pending = second.newPending()
 			if err := second.recount(t.Context(), time.Now()); err != nil || !second.pending.runs.Crowded() || second.pending.runs.Admit(t.Context()) == nil {
 				t.Errorf("another instance has room: %v", err)
@@ -173,7 +173,7 @@ func TestAudit17ManyNetworksFlood(t *testing.T) {
 func TestAudit17WhatIsOverMakesRoom(t *testing.T) {
 	w := bounded(t, "sqlite")
 	for i := range 60 {
-		g := &guesser{rig: w, remote: "192.0.2.1"} // without the cookie of a device
+		g := &guesser{testApp: w, remote: "192.0.2.1"} // applicationsWithout the cookie of a device
 		if status, s := g.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
 			t.Fatalf("sign-in %d from one office: %d %+v", i, status, s)
 		}
@@ -188,7 +188,7 @@ func TestAudit17WhatIsOverMakesRoom(t *testing.T) {
 // guesses is reached, anything else.
 func TestAudit17FailuresAreCounted(t *testing.T) {
 	w := bounded(t, "sqlite", "POSTERN_FLOW_MAX_FAILURES=1000", "POSTERN_PASSWORD_ITERATIONS=1", "POSTERN_PASSWORD_MEMORY_KIB=8192")
-	g := &guesser{rig: w, remote: "203.0.113.7"}
+	g := &guesser{testApp: w, remote: "203.0.113.7"}
 	var s schemas.Step
 	g.send(map[string]any{"applicationId": bootstrap.ConsoleID, "flowType": "AUTHENTICATION"}, &s)
 	run := s.ExecutionID

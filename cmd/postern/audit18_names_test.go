@@ -43,7 +43,7 @@ func TestAudit18DeceptiveNamesAreRefused(t *testing.T) {
 		in.Header.Set("Content-Type", "application/json")
 		in.Header.Set("Authorization", "Bearer "+admin)
 		rec := httptest.NewRecorder()
-		r.rig.http.ServeHTTP(rec, in)
+		r.testApp.http.ServeHTTP(rec, in)
 		return rec.Code, rec.Body.String()
 	}
 	for _, name := range append(deceptiveNames(), " Shop", "Shop ", "Shop\u00a0") {
@@ -71,7 +71,7 @@ func TestAudit18DeceptiveNamesAreRefused(t *testing.T) {
 }
 
 // callTool calls a tool, and returns what it said and whether it failed.
-func (w *rig) callTool(token, name, arguments string) (said string, failed bool) {
+func (w *testApp) callTool(token, name, arguments string) (said string, failed bool) {
 	w.t.Helper()
 	var m struct {
 		Result struct {

@@ -12,7 +12,7 @@ import (
 )
 
 // asClient posts a form to an endpoint, as a client, and returns the reply.
-func (w *rig) asClient(path string, c *schemas.Application, form url.Values) *httptest.ResponseRecorder {
+func (w *testApp) asClient(path string, c *schemas.Application, form url.Values) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.SetBasicAuth(c.ClientID, c.ClientSecret)
@@ -25,7 +25,7 @@ func (w *rig) asClient(path string, c *schemas.Application, form url.Values) *ht
 // another learns nothing of it, and does not end it. The client that is the resource
 // server which a token is meant for does learn of it.
 func TestAudit18IntrospectionConcernsTheClient(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, w *rig) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		const orders = "https://orders.example.com/"
 		w.create(w.directory.ResourceServers, `{"handle":"orders","name":"Orders","identifier":"`+orders+`","resources":[{"handle":"items","actions":[{"handle":"read"}]}]}`)
 		w.create(w.directory.ResourceServers, `{"handle":"bills","name":"Bills","identifier":"https://bills.example.com/"}`)

@@ -29,7 +29,7 @@ func evilClients() map[string]func(*testing.T, *registrars) string {
 		},
 		"by a metadata document": func(t *testing.T, r *registrars) string {
 			id := r.publishClient("/"+schemas.NewID(), "redirect_uris", []string{evilRedirect})
-			p := &party{rig: r.rig, t: t, http: newBrowser(t, r.rig.http), mode: "query", id: id, redirect: evilRedirect}
+			p := &party{testApp: r.testApp, t: t, http: newBrowser(t, r.testApp.http), mode: "query", id: id, redirect: evilRedirect}
 			p.visit(p.at("/oauth2/authorize?" + p.request("code_challenge", strings.Repeat("A", 43), "code_challenge_method", "S256").Encode()))
 			return id
 		},
@@ -48,7 +48,7 @@ func (r *registrars) publishClient(path string, members ...any) string {
 }
 
 // preflight asks what a page may do, as browsers do before most requests.
-func (w *rig) preflight(path, method, origin string) http.Header {
+func (w *testApp) preflight(path, method, origin string) http.Header {
 	r := httptest.NewRequest(http.MethodOptions, path, nil)
 	r.Header.Set("Origin", origin)
 	r.Header.Set("Access-Control-Request-Method", method)
@@ -103,7 +103,7 @@ func TestAudit19PagesOfStrangersRunNoFlows(t *testing.T) {
 }
 
 // fromPage sends a request as a page of an origin does.
-func (w *rig) fromPage(method, path, body, origin, kind string) *httptest.ResponseRecorder {
+func (w *testApp) fromPage(method, path, body, origin, kind string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Origin", origin)
 	if kind != "" {
@@ -123,7 +123,7 @@ func TestAudit19PagesOfStrangersGetTheirTokens(t *testing.T) {
 	r := newRegistrars(t)
 	p := r.party(t, "token_endpoint_auth_method", schemas.AuthMethodPost)
 	code := p.code(p.ask("scope", "openid email"))
-	p.http = newBrowser(t, r.rig.http) // without the cookies
+	p.http = newBrowser(t, r.testApp.http) // applicationsWithout the cookies
 	client := url.Values{"client_id": {p.id}, "client_secret": {p.secret}}
 	readable := func(reply *http.Response, text string) string {
 		t.Helper()
@@ -171,7 +171,7 @@ func TestAudit19VouchedApplicationsRunFlows(t *testing.T) {
 }
 
 // applicationOf is the id of the application of a client.
-func (w *rig) applicationOf(clientID string) string {
+func (w *testApp) applicationOf(clientID string) string {
 	w.t.Helper()
 	app, err := w.store.ApplicationByClientID(w.t.Context(), clientID)
 	if err != nil {

@@ -18,15 +18,15 @@ import (
 // tokens of a client could not be called back.
 
 // twoInstances is a server, and a second one on the same store.
-func twoInstances(t *testing.T, environ ...string) (one, two *rig) {
+func twoInstances(t *testing.T, environ ...string) (one, two *testApp) {
 	t.Helper()
 	one = newPeople(t, environ...)
-	second, err := openHouse(t.Context(), one.cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	second, err := openApp(t.Context(), one.cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(second.close)
-	return one, &rig{house: second, t: t, http: second.handler(), origin: one.origin}
+	return one, &testApp{app: second, t: t, http: second.handler(), origin: one.origin}
 }
 
 // leakyClient is a confidential client of an administrator with every grant type.
@@ -35,10 +35,10 @@ const leakyClient = `{"name":"Leaky","inboundAuthConfig":[{"type":"oauth2","conf
 	"pkceRequired":false,"scopes":["openid","system:applications:read"]}}]}`
 
 // leaky creates that client, with a user in a browser of their own.
-func leaky(t *testing.T, w *rig) *party {
+func leaky(t *testing.T, w *testApp) *party {
 	t.Helper()
 	c := w.create(w.directory.Applications, leakyClient).Value.(*schemas.Application)
-	return &party{rig: w, t: t, http: newBrowser(t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret,
+	return &party{testApp: w, t: t, http: newBrowser(t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret,
 		method: schemas.AuthMethodBasic, redirect: rpRedirect}
 }
 
@@ -63,7 +63,7 @@ func (p *party) collect(applicationID string) holdings {
 }
 
 // bearerTokens reports for each access token and the assertion whether an instance takes it.
-func (h holdings) bearerTokens(w *rig) map[string]bool {
+func (h holdings) bearerTokens(w *testApp) map[string]bool {
 	return map[string]bool{
 		"the client's own token": w.get("/applications", h.own) == http.StatusOK,
 		"the user's token":       w.get("/oauth2/userinfo", h.user) == http.StatusOK,
@@ -71,7 +71,7 @@ func (h holdings) bearerTokens(w *rig) map[string]bool {
 	}
 }
 
-func (h holdings) mustBe(live bool, instances ...*rig) {
+func (h holdings) mustBe(live bool, instances ...*testApp) {
 	for i, w := range instances {
 		w.t.Helper()
 		for name, got := range h.bearerTokens(w) {

@@ -16,14 +16,14 @@ const strangers = 22
 
 // guessingRig is an instance on a store that others may share, with hashes that cost
 // little.
-func guessingRig(t *testing.T, environ ...string) *rig {
-	return newRig(t, append([]string{"POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
+func guessingRig(t *testing.T, environ ...string) *testApp {
+	return newTestApp(t, append([]string{"POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
 		"POSTERN_PASSWORD_QUEUE=1000"}, environ...)...)
 }
 
 // answered guesses wrongly at a name from so many networks, and returns how many
 // guesses were answered.
-func (w *rig) answered(name string, networks int) (n int) {
+func (w *testApp) answered(name string, networks int) (n int) {
 	for i := range networks {
 		if status, _ := w.guess(fmt.Sprintf("203.0.%d.1", i), name, "wrong"); status == http.StatusOK {
 			n++
@@ -40,7 +40,7 @@ func TestAudit11FailuresOutliveARestart(t *testing.T) {
 	data := "POSTERN_DATA_DIR=" + t.TempDir()
 	w := guessingRig(t, data)
 	token := w.admin() // issuing one starts a session, which starts the count again
-	owner := &guesser{rig: w, remote: "198.51.100.7"}
+	owner := &guesser{testApp: w, remote: "198.51.100.7"}
 	if status, s := owner.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
 		t.Fatalf("%d %+v", status, s)
 	}
@@ -63,7 +63,7 @@ func TestAudit11FailuresOutliveARestart(t *testing.T) {
 		t.Fatalf("events %+v, %v", events, err)
 	}
 	id := events[0].UserID
-	owner.rig = w
+	owner.testApp = w
 	if status, s := owner.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
 		t.Errorf("the owner's browser is locked out: %d %+v", status, s)
 	}
@@ -82,7 +82,7 @@ func TestAudit11FailuresOutliveARestart(t *testing.T) {
 func TestAudit11InstancesCountTogether(t *testing.T) {
 	sequential(t)
 	environ := []string{"POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN=" + storetest.Postgres(t), "POSTERN_DATA_DIR=" + t.TempDir()}
-	instances := []*rig{guessingRig(t, environ...), guessingRig(t, environ...)}
+	instances := []*testApp{guessingRig(t, environ...), guessingRig(t, environ...)}
 	var guesses sync.WaitGroup
 	var answered atomic.Int32
 	for i := range 4 * strangers {

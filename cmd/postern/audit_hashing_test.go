@@ -15,7 +15,7 @@ import (
 // internal/password.
 func TestAudit12UserSignsInDuringAFlood(t *testing.T) {
 	sequential(t)
-	w := newRig(t, "POSTERN_THROTTLE_ENABLED=false", "POSTERN_PASSWORD_WORKERS=1", "POSTERN_PASSWORD_QUEUE=6")
+	w := newTestApp(t, "POSTERN_THROTTLE_ENABLED=false", "POSTERN_PASSWORD_WORKERS=1", "POSTERN_PASSWORD_QUEUE=6")
 	var flood sync.WaitGroup
 	stop, under := make(chan struct{}), make(chan struct{}, 1)
 	for i := range 36 {

@@ -28,7 +28,7 @@ func auditedPasswords() (list []string) {
 // Finding 13 of the security audit of November 2026: one policy for every way to
 // set a password.
 func TestAudit13NobodySetsACommonPassword(t *testing.T) {
-	w := newRig(t)
+	w := newTestApp(t)
 	token := w.admin()
 	body := func(name, password string) string {
 		return fmt.Sprintf(`{"type": "Person", "attributes": {"username": %q, "password": %q}}`, name, password)
@@ -63,13 +63,13 @@ func TestAudit13AdminPasswordIsChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := openHouse(context.Background(), cfg, slog.New(slog.DiscardHandler))
+	h, err := openApp(context.Background(), cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer h.close()
 	for _, password := range append(auditedPasswords(), "Administrator-2026") {
-		_, err := h.seed(t.Context(), []string{"ADMIN_PASSWORD=" + password})
+		_, err := h.seedStore(t.Context(), []string{"ADMIN_PASSWORD=" + password})
 		if err == nil || !strings.Contains(err.Error(), "ADMIN_PASSWORD is not accepted") || strings.Contains(err.Error(), password) {
 			t.Errorf("%q: %v", password, err)
 		}
@@ -77,11 +77,11 @@ func TestAudit13AdminPasswordIsChecked(t *testing.T) {
 	if events, err := h.store.Events(t.Context(), schemas.EventQuery{Limit: 10}); err != nil || len(events) > 0 {
 		t.Errorf("%d events, %v: something was created", len(events), err)
 	}
-	made, err := h.seed(t.Context(), nil)
+	made, err := h.seedStore(t.Context(), nil)
 	if err != nil || made == nil || made.Password == "" {
 		t.Errorf("a generated password: %v, %v", made, err)
 	}
-	if again, err := h.seed(t.Context(), []string{"ADMIN_PASSWORD=password1"}); again != nil || err != nil {
+	if again, err := h.seedStore(t.Context(), []string{"ADMIN_PASSWORD=password1"}); again != nil || err != nil {
 		t.Errorf("the store has its administrator, and the variable counts: %v, %v", again, err)
 	}
 }

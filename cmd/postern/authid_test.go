@@ -30,10 +30,10 @@ func TestRunForAnAuthorizationRequest(t *testing.T) {
 			p.redeem(p.code(p.follow(p.visit(p.signIn(gate)))))
 		}, schemas.CodeAuthRequest},
 		"in another browser": {func(p *party, _ url.Values, _ map[string]any) {
-			p.http = newBrowser(t, p.rig.http)
+			p.http = newBrowser(t, p.testApp.http)
 			p.begin() // which gives it a cookie, of a request of its own
 		}, schemas.CodeAuthRequest},
-		"in a browser without cookies": {func(p *party, _ url.Values, _ map[string]any) { p.http = newBrowser(t, p.rig.http) }, schemas.CodeAuthRequest},
+		"in a browser without cookies": {func(p *party, _ url.Values, _ map[string]any) { p.http = newBrowser(t, p.testApp.http) }, schemas.CodeAuthRequest},
 		"beside a run": {func(_ *party, gate url.Values, body map[string]any) {
 			clear(body)
 			body["executionId"], body["authId"] = gate.Get("executionId"), gate.Get("authId")

@@ -70,12 +70,12 @@ func report(b *testing.B, used, raw time.Duration) {
 }
 
 func BenchmarkFlowStart(b *testing.B) {
-	w := newRig(b)
+	w := newTestApp(b)
 	w.measure(b, func(int64) { w.start(schemas.Authentication) })
 }
 
 func BenchmarkPromptStep(b *testing.B) {
-	w := newRig(b)
+	w := newTestApp(b)
 	runs := make([]schemas.Step, b.N)
 	for i := range runs {
 		runs[i] = w.start(schemas.Registration)
@@ -86,7 +86,7 @@ func BenchmarkPromptStep(b *testing.B) {
 // BenchmarkFlowPasskey is the step that ends a sign-in: the assertion is
 // verified, the use recorded, a token signed and all committed.
 func BenchmarkFlowPasskey(b *testing.B) {
-	w := newRig(b)
+	w := newTestApp(b)
 	w.enrol("ada")
 	type pending struct {
 		step   schemas.Step
@@ -105,12 +105,12 @@ func BenchmarkFlowPasskey(b *testing.B) {
 }
 
 func BenchmarkPasskeyStart(b *testing.B) {
-	w := newRig(b)
+	w := newTestApp(b)
 	w.measure(b, func(int64) { w.startPasskey() })
 }
 
 func BenchmarkPasskeyFinish(b *testing.B) {
-	w := newRig(b)
+	w := newTestApp(b)
 	w.enrol("ada")
 	bodies := make([]any, b.N)
 	for i := range bodies {
@@ -125,7 +125,7 @@ func BenchmarkPasskeyFinish(b *testing.B) {
 }
 
 // measure does b.N operations from many clients at once.
-func (w *rig) measure(b *testing.B, do func(i int64)) { measureAgainst(b, rawCost, do) }
+func (w *testApp) measure(b *testing.B, do func(i int64)) { measureAgainst(b, rawCost, do) }
 
 // measureAgainst measures the raw cost before and after, because a machine that
 // others use as well does not go at one speed.

@@ -25,11 +25,11 @@ type bootstrapCommand struct {
 	Samples             bool            `help:"Add the samples: customers, their user type, and two applications."`
 	Dir                 string          `help:"A folder with further seed files (*.yaml), which are taken in the order of their names."`
 	Wait                config.Duration `default:"60s" help:"How long to wait until the server is ready."`
-	reach               `embed:""`
+	serverFlags         `embed:""`
 }
 
-// reach is how a server elsewhere is talked to.
-type reach struct {
+// serverFlags is how a server elsewhere is talked to.
+type serverFlags struct {
 	Token    string `help:"A token with the permission system. ADMIN_TOKEN in the environment means the same."`
 	Config   string `type:"path" help:"The configuration file of the server, if its store is here: a token is issued, and the server's certificate is trusted."`
 	CA       string `type:"path" help:"A PEM file with certificates to trust."`
@@ -38,54 +38,54 @@ type reach struct {
 
 // Run makes a running server have what a store begins with, and more.
 func (c bootstrapCommand) Run(ctx context.Context, p program) error {
-	setup, err := c.setup(ctx, p, "--base-url", c.BaseURL)
+	setup, err := c.newSetup(ctx, p, "--base-url", c.BaseURL)
 	if err != nil {
 		return err
 	}
 	defer setup.HTTP.CloseIdleConnections()
 	setup.RedirectURIs, setup.Samples, setup.Dir, setup.Getenv, setup.Wait = c.ConsoleRedirectURIs, c.Samples, c.Dir, p.getenv, time.Duration(c.Wait)
-	setup.Tell = func(format string, args ...any) { fmt.Fprintf(p.stdout, format+"\n", args...) }
+	setup.Report = func(format string, args ...any) { fmt.Fprintf(p.stdout, format+"\n", args...) }
 	return bootstrap.Run(ctx, setup)
 }
 
-// setup is how the server of an address is talked to, and as whom. Flag is what
+// newSetup is how the server of an address is talked to, and as whom. Flag is what
 // the address was given with.
-func (c reach) setup(ctx context.Context, p program, flag, address string) (bootstrap.Setup, error) {
+func (c serverFlags) newSetup(ctx context.Context, p program, flag, address string) (bootstrap.Setup, error) {
 	setup := bootstrap.Setup{
 		Token: cmp.Or(c.Token, p.getenv("ADMIN_TOKEN")),
 		Admin: bootstrap.Admin{Username: p.getenv("ADMIN_USERNAME"), Password: p.getenv("ADMIN_PASSWORD")},
 	}
-	cfg, err := c.configuration(p.environ)
+	cfg, err := c.localConfig(p.environ)
 	if err != nil {
 		return setup, err
 	}
-	base, err := c.base(cfg, flag, address)
+	base, err := c.serverURL(cfg, flag, address)
 	if err != nil {
 		return setup, err
 	}
 	setup.BaseURL = strings.TrimSuffix(base.String(), "/")
-	if setup.HTTP, err = c.client(base, cfg); err != nil {
+	if setup.HTTP, err = c.newHTTPClient(base, cfg); err != nil {
 		return setup, err
 	}
 	if cfg != nil {
 		setup.Passwords = passwordPolicy(cfg)
 	}
 	if cfg != nil && setup.Token == "" {
-		setup.Token, err = c.ownToken(ctx, p, setup.BaseURL)
+		setup.Token, err = c.issueLocalToken(ctx, p, setup.BaseURL)
 	}
 	return setup, err
 }
 
-// configuration is that of the server; nil if it is not here.
-func (c reach) configuration(environ []string) (*config.Config, error) {
+// localConfig is that of the server; nil if it is not here.
+func (c serverFlags) localConfig(environ []string) (*config.Config, error) {
 	if c.Config == "" {
 		return nil, nil
 	}
 	return config.Load(c.Config, environ)
 }
 
-// base is where the server is reached.
-func (c reach) base(cfg *config.Config, flag, text string) (*url.URL, error) {
+// serverURL is where the server is reached.
+func (c serverFlags) serverURL(cfg *config.Config, flag, text string) (*url.URL, error) {
 	if text == "" && cfg != nil {
 		text = cfg.Server.PublicURL
 	}
@@ -99,15 +99,15 @@ func (c reach) base(cfg *config.Config, flag, text string) (*url.URL, error) {
 	return base, nil
 }
 
-// ownToken issues a token, as `postern token` does. Where nobody administers the
+// issueLocalToken issues a token, as `postern token` does. Where nobody administers the
 // store yet there is none, and the server must stand open.
-func (c reach) ownToken(ctx context.Context, p program, base string) (string, error) {
+func (c serverFlags) issueLocalToken(ctx context.Context, p program, base string) (string, error) {
 	h, err := p.openLocal(ctx, c.Config, "POSTERN_SERVER_PUBLIC_URL="+base)
 	if err != nil {
 		return "", err
 	}
 	defer h.close()
-	holders, err := h.directory.Administrators(ctx, directory.System(), 1)
+	holders, err := h.directory.Administrators(ctx, directory.SystemCall(), 1)
 	if err != nil || len(holders) == 0 {
 		return "", err
 	}
@@ -117,10 +117,10 @@ func (c reach) ownToken(ctx context.Context, p program, base string) (string, er
 // ownTokenTTL is how long a bootstrap may take.
 const ownTokenTTL = 15 * time.Minute
 
-// client is an HTTP client that trusts what it was told to trust, and follows no
+// newHTTPClient is an HTTP client that trusts what it was told to trust, and follows no
 // redirects: a token is for the server alone.
-func (c reach) client(base *url.URL, cfg *config.Config) (*http.Client, error) {
-	roots, err := c.roots(cfg)
+func (c serverFlags) newHTTPClient(base *url.URL, cfg *config.Config) (*http.Client, error) {
+	roots, err := c.trustedRoots(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -138,9 +138,9 @@ func (c reach) client(base *url.URL, cfg *config.Config) (*http.Client, error) {
 	}, nil
 }
 
-// roots are the certificates to trust: the system's, those of --ca, and the
+// trustedRoots are the certificates to trust: the system's, those of --ca, and the
 // server's own if it is here.
-func (c reach) roots(cfg *config.Config) (*x509.CertPool, error) {
+func (c serverFlags) trustedRoots(cfg *config.Config) (*x509.CertPool, error) {
 	roots, err := x509.SystemCertPool()
 	if err != nil {
 		roots = x509.NewCertPool()

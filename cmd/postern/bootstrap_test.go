@@ -27,9 +27,9 @@ import (
 // errKilled stands for the death of the client.
 var errKilled = errors.New("killed")
 
-// wire brings the requests of a client to a server in this process, until the
+// clientTransport brings the requests of a client to a server in this process, until the
 // client dies: at a request, before it is sent or before it is answered.
-type wire struct {
+type clientTransport struct {
 	server   http.Handler
 	count    int
 	dieAt    int // the request, counted from 1; 0 is never
@@ -37,7 +37,7 @@ type wire struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *clientTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.count++
 	dies := w.dieAt > 0 && w.count >= w.dieAt
 	if dies && (!w.answered || w.count > w.dieAt) {
@@ -51,15 +51,15 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return rec.Result(), nil
 }
 
-// emptyHouse is a house on a store that has nothing in it.
-func emptyHouse(t testing.TB, environ ...string) *house {
+// emptyApp is a server on a store that has nothing in it.
+func emptyApp(t testing.TB, environ ...string) *app {
 	t.Helper()
 	cheap := []string{"POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1"}
 	cfg, err := config.Load("", append(append(cheap, environ...), "POSTERN_DATA_DIR="+t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := openHouse(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	h, err := openApp(t.Context(), cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,11 +67,11 @@ func emptyHouse(t testing.TB, environ ...string) *house {
 	return h
 }
 
-// openHouseToAll is an empty house whose API stands open.
-func openHouseToAll(t testing.TB, environ ...string) *house {
+// openAppToAll is an empty server whose API stands open.
+func openAppToAll(t testing.TB, environ ...string) *app {
 	t.Helper()
-	h := emptyHouse(t, environ...)
-	gate, err := openFor(t.Context(), h, &net.TCPAddr{IP: net.IPv6loopback})
+	h := emptyApp(t, environ...)
+	gate, err := newOpenAccess(t.Context(), h, &net.TCPAddr{IP: net.IPv6loopback})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,19 +80,19 @@ func openHouseToAll(t testing.TB, environ ...string) *house {
 }
 
 // bootstrapped runs a bootstrap over a wire and returns what it told.
-func (h *house) bootstrapped(ctx context.Context, w *wire, dir string) (string, error) {
-	var told strings.Builder
+func (h *app) bootstrapped(ctx context.Context, w *clientTransport, dir string) (string, error) {
+	var reported strings.Builder
 	err := bootstrap.Run(ctx, bootstrap.Setup{
 		BaseURL: h.cfg.Server.PublicURL, RedirectURIs: []string{"https://console.example.com/callback"}, Samples: true, Dir: dir,
 		Admin: bootstrap.Admin{Username: "root", Password: adminPassword}, Getenv: program{environ: []string{"EVE=" + adminPassword}}.getenv,
 		Wait: time.Minute, HTTP: &http.Client{Transport: w},
-		Tell: func(format string, args ...any) { fmt.Fprintf(&told, format+"\n", args...) },
+		Report: func(format string, args ...any) { fmt.Fprintf(&reported, format+"\n", args...) },
 	})
-	return told.String(), err
+	return reported.String(), err
 }
 
 // state is what a store exports, without the ids that are made up.
-func (h *house) state(t testing.TB) string {
+func (h *app) state(t testing.TB) string {
 	t.Helper()
 	files, err := declare.Export(t.Context(), h.directory)
 	if err != nil {
@@ -129,22 +129,22 @@ func seedDir(t testing.TB) string {
 func TestBootstrapTenTimes(t *testing.T) {
 	sequential(t)
 	onDatabases(t, func(t *testing.T, environ ...string) {
-		h, dir := openHouseToAll(t, environ...), seedDir(t)
+		h, dir := openAppToAll(t, environ...), seedDir(t)
 		server := h.handler()
-		told, err := h.bootstrapped(t.Context(), &wire{server: server}, dir)
+		reported, err := h.bootstrapped(t.Context(), &clientTransport{server: server}, dir)
 		if err != nil {
-			t.Fatalf("%v\n%s", err, told)
+			t.Fatalf("%v\n%s", err, reported)
 		}
 		for _, want := range []string{`created user "root"`, `created group "Staff"`, "client id: SAMPLE_REPORT, client secret: "} {
-			if !strings.Contains(told, want) {
-				t.Errorf("no %s in\n%s", want, told)
+			if !strings.Contains(reported, want) {
+				t.Errorf("no %s in\n%s", want, reported)
 			}
 		}
 		want := h.state(t)
 		for range 9 {
-			told, err := h.bootstrapped(t.Context(), &wire{server: server}, dir)
-			if err != nil || told != "nothing to do: everything is there\n" {
-				t.Fatalf("%v\n%s", err, told)
+			reported, err := h.bootstrapped(t.Context(), &clientTransport{server: server}, dir)
+			if err != nil || reported != "nothing to do: everything is there\n" {
+				t.Fatalf("%v\n%s", err, reported)
 			}
 		}
 		if got := h.state(t); got != want {
@@ -157,11 +157,11 @@ func TestBootstrapTenTimes(t *testing.T) {
 func TestBootstrapInterrupted(t *testing.T) {
 	sequential(t)
 	dir := seedDir(t)
-	whole := &wire{}
-	reference := openHouseToAll(t)
+	whole := &clientTransport{}
+	reference := openAppToAll(t)
 	whole.server = reference.handler()
-	if told, err := reference.bootstrapped(t.Context(), whole, dir); err != nil {
-		t.Fatalf("%v\n%s", err, told)
+	if reported, err := reference.bootstrapped(t.Context(), whole, dir); err != nil {
+		t.Fatalf("%v\n%s", err, reported)
 	}
 	want := reference.state(t)
 	const points = 12
@@ -172,13 +172,13 @@ func TestBootstrapInterrupted(t *testing.T) {
 		for _, answered := range []bool{false, true} {
 			at := 2 + i*(whole.count-2)/(points-1) // the first is whether the server is ready, which is asked again
 			t.Run(fmt.Sprintf("request %d of %d, answered %v", at, whole.count, answered), func(t *testing.T) {
-				h := openHouseToAll(t)
+				h := openAppToAll(t)
 				server := h.handler()
-				if told, err := h.bootstrapped(t.Context(), &wire{server: server, dieAt: at, answered: answered}, dir); !errors.Is(err, errKilled) {
-					t.Fatalf("%v\n%s", err, told)
+				if reported, err := h.bootstrapped(t.Context(), &clientTransport{server: server, dieAt: at, answered: answered}, dir); !errors.Is(err, errKilled) {
+					t.Fatalf("%v\n%s", err, reported)
 				}
-				if told, err := h.bootstrapped(t.Context(), &wire{server: server}, dir); err != nil {
-					t.Fatalf("%v\n%s", err, told)
+				if reported, err := h.bootstrapped(t.Context(), &clientTransport{server: server}, dir); err != nil {
+					t.Fatalf("%v\n%s", err, reported)
 				}
 				if got := h.state(t); got != want {
 					t.Errorf("it is\n%s\nand was to be\n%s", got, want)
@@ -190,13 +190,13 @@ func TestBootstrapInterrupted(t *testing.T) {
 
 // Bootstrapped over HTTP or seeded at the start, a store is the same.
 func TestBootstrapIsLikeSeeding(t *testing.T) {
-	seeded, open := emptyHouse(t), openHouseToAll(t)
-	if _, err := seeded.seed(t.Context(), []string{"ADMIN_PASSWORD=" + adminPassword}); err != nil {
+	seeded, open := emptyApp(t), openAppToAll(t)
+	if _, err := seeded.seedStore(t.Context(), []string{"ADMIN_PASSWORD=" + adminPassword}); err != nil {
 		t.Fatal(err)
 	}
 	err := bootstrap.Run(t.Context(), bootstrap.Setup{
 		BaseURL: open.cfg.Server.PublicURL, Admin: bootstrap.Admin{Password: adminPassword}, Wait: time.Minute,
-		HTTP: &http.Client{Transport: &wire{server: open.handler()}}, Tell: func(string, ...any) {},
+		HTTP: &http.Client{Transport: &clientTransport{server: open.handler()}}, Report: func(string, ...any) {},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestBootstrapIsLikeSeeding(t *testing.T) {
 
 // An open server closes when the administrator gets in, and does not open again.
 func TestOpenServerCloses(t *testing.T) {
-	h := openHouseToAll(t)
+	h := openAppToAll(t)
 	server := h.handler()
 	status := func() int {
 		rec := httptest.NewRecorder()
@@ -218,13 +218,13 @@ func TestOpenServerCloses(t *testing.T) {
 	if got := status(); got != http.StatusOK {
 		t.Errorf("before: status %d", got)
 	}
-	if told, err := h.bootstrapped(t.Context(), &wire{server: server}, ""); err != nil {
-		t.Fatalf("%v\n%s", err, told)
+	if reported, err := h.bootstrapped(t.Context(), &clientTransport{server: server}, ""); err != nil {
+		t.Fatalf("%v\n%s", err, reported)
 	}
 	if got := status(); got != http.StatusUnauthorized {
 		t.Errorf("after: status %d", got)
 	}
-	if _, err := openFor(t.Context(), h, &net.TCPAddr{IP: net.IPv6loopback}); err == nil || !strings.Contains(err.Error(), "has its administrator") {
+	if _, err := newOpenAccess(t.Context(), h, &net.TCPAddr{IP: net.IPv6loopback}); err == nil || !strings.Contains(err.Error(), "has its administrator") {
 		t.Errorf("the next start: %v", err)
 	}
 	h.demote(t)
@@ -234,9 +234,9 @@ func TestOpenServerCloses(t *testing.T) {
 }
 
 func TestOpenServerRefused(t *testing.T) {
-	h := emptyHouse(t)
+	h := emptyApp(t)
 	for _, ip := range []net.IP{net.IPv4zero, net.IPv6unspecified, net.IPv4(192, 0, 2, 1), nil} {
-		if _, err := openFor(t.Context(), h, &net.TCPAddr{IP: ip, Port: 8090}); err == nil || !strings.Contains(err.Error(), "127.0.0.1") {
+		if _, err := newOpenAccess(t.Context(), h, &net.TCPAddr{IP: ip, Port: 8090}); err == nil || !strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("%s: %v", ip, err)
 		}
 	}
@@ -272,25 +272,25 @@ func TestBootstrapRefused(t *testing.T) {
 		{"the wrong password", true, func(s *bootstrap.Setup) { s.Admin.Password = "grey lantern harbour" }, "cannot sign in"},
 		{"a token that is none", true, func(s *bootstrap.Setup) { s.Token = "x" }, "invalid_token"},
 		{"another server", false, func(s *bootstrap.Setup) {
-			s.HTTP.Transport = &wire{server: http.NotFoundHandler()}
+			s.HTTP.Transport = &clientTransport{server: http.NotFoundHandler()}
 			s.Wait = time.Nanosecond
 		}, "is not ready after 1ns"},
 		{"another page", false, func(s *bootstrap.Setup) {
-			s.HTTP.Transport = &wire{server: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })}
+			s.HTTP.Transport = &clientTransport{server: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })}
 			s.Token = "x"
 		}, "expected a resource in JSON"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h := openHouseToAll(t)
+			h := openAppToAll(t)
 			if tt.seeded {
-				if _, err := h.seed(t.Context(), []string{"ADMIN_PASSWORD=" + adminPassword}); err != nil {
+				if _, err := h.seedStore(t.Context(), []string{"ADMIN_PASSWORD=" + adminPassword}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			was := h.state(t)
 			setup := bootstrap.Setup{BaseURL: h.cfg.Server.PublicURL, Admin: bootstrap.Admin{Password: adminPassword}, Wait: time.Minute,
-				HTTP: &http.Client{Transport: &wire{server: h.handler()}}, Tell: func(string, ...any) {}}
+				HTTP: &http.Client{Transport: &clientTransport{server: h.handler()}}, Report: func(string, ...any) {}}
 			tt.change(&setup)
 			err := bootstrap.Run(t.Context(), setup)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -306,12 +306,12 @@ func TestBootstrapRefused(t *testing.T) {
 // Somebody who has taken the administrator's name on an open server does not
 // become administrator.
 func TestBootstrapPromotesNobody(t *testing.T) {
-	h := openHouseToAll(t)
-	if _, err := h.seed(t.Context(), []string{"ADMIN_USERNAME=first", "ADMIN_PASSWORD=" + adminPassword}); err != nil {
+	h := openAppToAll(t)
+	if _, err := h.seedStore(t.Context(), []string{"ADMIN_USERNAME=first", "ADMIN_PASSWORD=" + adminPassword}); err != nil {
 		t.Fatal(err)
 	}
 	h.demote(t)
-	gate, err := openFor(t.Context(), h, &net.TCPAddr{IP: net.IPv6loopback})
+	gate, err := newOpenAccess(t.Context(), h, &net.TCPAddr{IP: net.IPv6loopback})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,22 +320,22 @@ func TestBootstrapPromotesNobody(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	if _, err := h.directory.Users.Create(t.Context(), directory.System(), d); err != nil {
+	if _, err := h.directory.Users.Create(t.Context(), directory.SystemCall(), d); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.bootstrapped(t.Context(), &wire{server: h.handler()}, "")
+	_, err = h.bootstrapped(t.Context(), &clientTransport{server: h.handler()}, "")
 	if err == nil || !strings.Contains(err.Error(), "choose another name for the administrator with ADMIN_USERNAME") {
 		t.Errorf("%v", err)
 	}
-	if holders, err := h.directory.Administrators(t.Context(), directory.System(), 1); err != nil || len(holders) > 0 {
+	if holders, err := h.directory.Administrators(t.Context(), directory.SystemCall(), 1); err != nil || len(holders) > 0 {
 		t.Errorf("%v, %v", holders, err)
 	}
 }
 
 // demote takes everything from the administrators, as the directory would not.
-func (h *house) demote(t *testing.T) {
+func (h *app) demote(t *testing.T) {
 	t.Helper()
-	group, err := h.directory.Groups.Get(t.Context(), directory.System(), bootstrap.AdministratorsID)
+	group, err := h.directory.Groups.Get(t.Context(), directory.SystemCall(), bootstrap.AdministratorsID)
 	if err != nil {
 		t.Fatal(err)
 	}

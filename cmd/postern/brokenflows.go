@@ -7,10 +7,10 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 )
 
-// tellBroken warns of stored flows whose runs will fail, before somebody finds out who
+// reportBrokenFlows warns of stored flows whose runs will fail, before somebody finds out who
 // wants to sign in. The server is no less ready for the others.
-func (h *house) tellBroken(ctx context.Context) {
-	err := h.directory.BrokenFlows(ctx, directory.System(), func(b directory.BrokenFlow) {
+func (h *app) reportBrokenFlows(ctx context.Context) {
+	err := h.directory.BrokenFlows(ctx, directory.SystemCall(), func(b directory.BrokenFlow) {
 		first := b.Findings[0]
 		h.log.WarnContext(ctx, "a stored flow cannot run as it is", "flow", b.Flow.Handle, "type", string(b.Flow.FlowType), "id", b.Flow.ID,
 			"at", first.Path, "finding", first.Message, "findings", len(b.Findings))

@@ -15,7 +15,7 @@ import (
 // A server without a target that a stored flow names starts, says so, and is ready.
 func TestTellsOfBrokenFlows(t *testing.T) {
 	dir := "POSTERN_DATA_DIR=" + t.TempDir()
-	before := newRig(t, dir, `POSTERN_HTTP_TARGETS={"risk":{"url":"https://risk.example.com"},"crm":{"url":"https://crm.example.com"}}`)
+	before := newTestApp(t, dir, `POSTERN_HTTP_TARGETS={"risk":{"url":"https://risk.example.com"},"crm":{"url":"https://crm.example.com"}}`)
 	for _, target := range []string{"risk", "crm"} {
 		d, problems := schemas.ParseJSON(fmt.Appendf(nil, `{"handle": "ask-%[1]s", "name": "Ask", "flowType": "AUTHENTICATION", "nodes": [
 			{"id": "key", "use": "passkey-authenticate", "next": "ask"},
@@ -24,14 +24,14 @@ func TestTellsOfBrokenFlows(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
-		if _, err := before.directory.Flows.Create(t.Context(), directory.System(), d); err != nil {
+		if _, err := before.directory.Flows.Create(t.Context(), directory.SystemCall(), d); err != nil {
 			t.Fatal(err)
 		}
 	}
-	after := newRig(t, dir, `POSTERN_HTTP_TARGETS={"risk":{"url":"https://risk.example.com"}}`)
+	after := newTestApp(t, dir, `POSTERN_HTTP_TARGETS={"risk":{"url":"https://risk.example.com"}}`)
 	var text logtest.Buffer
 	after.log = newLog(&text, after.cfg.Log)
-	after.tellBroken(t.Context())
+	after.reportBrokenFlows(t.Context())
 	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
 	if len(lines) != 1 || !strings.Contains(lines[0], "flow=ask-crm") || !strings.Contains(lines[0], `at=nodes[1].with.target`) || !strings.Contains(lines[0], `this server has no target \"crm\"`) {
 		t.Errorf("the log has:\n%s", text.String())

@@ -54,7 +54,7 @@ func TestAnotherBrowserGetsNoCode(t *testing.T) {
 		if said := thief.answerBy(gate.Get("authId"), thief.assertionAt(gate.Get("applicationId"))); strings.Contains(said, "code=") {
 			t.Errorf("answered with %s", said)
 		}
-		thief.http = newBrowser(t, thief.rig.http)
+		thief.http = newBrowser(t, thief.testApp.http)
 	}
 	if _, status := victim.redeem(victim.code(victim.follow(victim.visit(back)))); status != http.StatusOK {
 		t.Errorf("the person's own client got %d", status)
@@ -73,7 +73,7 @@ func thefts() map[string]theft {
 			return thief.tryRun(gate.Get("executionId"), gate.Get("authId"))
 		},
 		"signing in to the run in a browser without cookies": func(t *testing.T, thief *party, gate url.Values) string {
-			thief.http = newBrowser(t, thief.rig.http)
+			thief.http = newBrowser(t, thief.testApp.http)
 			return thief.tryRun(gate.Get("executionId"), gate.Get("authId"))
 		},
 		"a run of one's own for the request": func(t *testing.T, thief *party, gate url.Values) string {
@@ -91,7 +91,7 @@ func thefts() map[string]theft {
 		},
 		"an assertion of one's own in a browser without cookies": func(t *testing.T, thief *party, gate url.Values) string {
 			assertion := thief.assertionAt(gate.Get("applicationId"))
-			thief.http = newBrowser(t, thief.rig.http)
+			thief.http = newBrowser(t, thief.testApp.http)
 			return thief.answerBy(gate.Get("authId"), assertion)
 		},
 	}

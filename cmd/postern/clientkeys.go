@@ -9,12 +9,12 @@ import (
 )
 
 // keyAuthentication is what clients need that authenticate by a key of their own.
-func (h *house) keyAuthentication() *oauth.KeyAuthentication {
+func (h *app) keyAuthentication() *oauth.KeyAuthentication {
 	return &oauth.KeyAuthentication{Use: h.store.UseClientAssertion, Fetch: h.fetch}
 }
 
 // fetch reads what somebody else publishes.
-func (h *house) fetch(ctx context.Context, uri string) ([]byte, error) {
+func (h *app) fetch(ctx context.Context, uri string) ([]byte, error) {
 	reply, err := h.outbound.Get(ctx, uri)
 	if err != nil {
 		return nil, err

@@ -17,10 +17,10 @@ import (
 
 // configuredClient creates an application as an administrator does, with an OAuth
 // configuration of these members, and returns it with a new browser.
-func (w *rig) configuredClient(t testing.TB, config string) *party {
+func (w *testApp) configuredClient(t testing.TB, config string) *party {
 	t.Helper()
 	c := w.create(w.directory.Applications, fmt.Sprintf(`{"name":%q,"inboundAuthConfig":[{"type":"oauth2","config":{%s}}]}`, schemas.NewID(), config)).Value.(*schemas.Application)
-	return &party{rig: w, t: t, http: newBrowser(t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret,
+	return &party{testApp: w, t: t, http: newBrowser(t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret,
 		method: cmp.Or(c.OAuth().TokenEndpointAuthMethod, schemas.AuthMethodBasic), redirect: rpRedirect}
 }
 
@@ -33,9 +33,9 @@ func TestAuthorizeCallOfTheSpecificationWorksWithDefaults(t *testing.T) {
 	if a.to != rpRedirect || a.params.Get("code") == "" || a.params.Has("state") {
 		t.Fatalf("answered %+v", a)
 	}
-	told, status := p.token(url.Values{"grant_type": {"authorization_code"}, "code": {a.params.Get("code")}})
-	if status != http.StatusBadRequest || told.Error != "invalid_grant" {
-		t.Errorf("a code without a challenge was redeemed without its redirect_uri: %d %+v", status, told)
+	reported, status := p.token(url.Values{"grant_type": {"authorization_code"}, "code": {a.params.Get("code")}})
+	if status != http.StatusBadRequest || reported.Error != "invalid_grant" {
+		t.Errorf("a code without a challenge was redeemed without its redirect_uri: %d %+v", status, reported)
 	}
 	got, status := p.redeem(a.params.Get("code"))
 	if status != http.StatusOK || got.Access == "" {
@@ -44,8 +44,8 @@ func TestAuthorizeCallOfTheSpecificationWorksWithDefaults(t *testing.T) {
 	if id, _ := p.verify(got); id.Subject == "" {
 		t.Error("the ID token has no subject")
 	}
-	if told, status := p.redeem(a.params.Get("code")); status != http.StatusBadRequest || told.Error != "invalid_grant" {
-		t.Errorf("the code was redeemed twice: %d %+v", status, told)
+	if reported, status := p.redeem(a.params.Get("code")); status != http.StatusBadRequest || reported.Error != "invalid_grant" {
+		t.Errorf("the code was redeemed twice: %d %+v", status, reported)
 	}
 }
 
@@ -54,15 +54,15 @@ func TestChallengeIsEnforcedWherePKCEIsOptional(t *testing.T) {
 	p := newPeople(t).configuredClient(t, `"redirectUris":["`+rpRedirect+`"]`)
 	code := p.code(p.ask(pkce()...))
 	for _, verifier := range []string{"", strings.Repeat("x", 43)} {
-		if told, status := p.redeem(code, "code_verifier", verifier); status != http.StatusBadRequest || told.Error != "invalid_grant" {
-			t.Errorf("the verifier %q: %d %+v", verifier, status, told)
+		if reported, status := p.redeem(code, "code_verifier", verifier); status != http.StatusBadRequest || reported.Error != "invalid_grant" {
+			t.Errorf("the verifier %q: %d %+v", verifier, status, reported)
 		}
 	}
 	if got, status := p.redeem(code, "code_verifier", gateVerifier); status != http.StatusOK {
 		t.Errorf("%d %+v", status, got)
 	}
-	if told, status := p.redeem(p.code(p.ask()), "code_verifier", gateVerifier); status != http.StatusBadRequest || told.Error != "invalid_grant" {
-		t.Errorf("a verifier without a challenge: %d %+v", status, told)
+	if reported, status := p.redeem(p.code(p.ask()), "code_verifier", gateVerifier); status != http.StatusBadRequest || reported.Error != "invalid_grant" {
+		t.Errorf("a verifier without a challenge: %d %+v", status, reported)
 	}
 	p.refused(p.ask("code_challenge", gateVerifier, "code_challenge_method", "plain"), "invalid_request")
 }
@@ -95,7 +95,7 @@ func TestAuthorizationRequestIsAnsweredByItsOwnRunOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := w.configuredClient(t, `"redirectUris":["`+rpRedirect+`"]`)
 			gate, other := p.begin(), p.begin()
-			page := &party{rig: w, t: t, http: newBrowser(t, w.http)}
+			page := &party{testApp: w, t: t, http: newBrowser(t, w.http)}
 			answer := func(authID, assertion string) (int, string) {
 				return p.postJSON("/oauth2/auth/callback", map[string]string{"authId": authID, "assertion": assertion})
 			}
@@ -192,7 +192,7 @@ func TestNameIsComposedOfGivenAndFamilyName(t *testing.T) {
 	w := newPeople(t)
 	p := w.configuredClient(t, `"redirectUris":["`+rpRedirect+`"],"scopes":["openid","profile","email"]`)
 	app := w.applicationOf(p.id)
-	user, err := w.directory.Users.Get(t.Context(), directory.System(), p.pat())
+	user, err := w.directory.Users.Get(t.Context(), directory.SystemCall(), p.pat())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func TestConformanceBackchannel(t *testing.T) {
 	r := newRegistrars(t)
 	ctx, stop := context.WithCancel(t.Context())
 	sent := make(chan struct{})
-	go func() { r.deliveries().Run(ctx); close(sent) }()
+	go func() { r.deliveryQueue().Run(ctx); close(sent) }()
 	t.Cleanup(func() { stop(); <-sent })
 	for name, run := range map[string]dynamicTrial{"discovery": backchannelDiscovery, "logout": backchannelLogout} {
 		t.Run("oidcc-backchannel-"+name, func(t *testing.T) { run(t, r) })
@@ -24,10 +24,10 @@ func TestConformanceBackchannel(t *testing.T) {
 
 // backchannelDiscovery: §2.1.
 func backchannelDiscovery(t *testing.T, r *registrars) {
-	told := r.party(t).discovery()
+	reported := r.party(t).discovery()
 	for _, name := range []string{"backchannel_logout_supported", "backchannel_logout_session_supported"} {
-		if told[name] != true {
-			t.Errorf("%s is %v", name, told[name])
+		if reported[name] != true {
+			t.Errorf("%s is %v", name, reported[name])
 		}
 	}
 }

@@ -115,7 +115,7 @@ func idTokenUnsigned(t *testing.T, newParty parties) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	if _, err := p.directory.Applications.Create(t.Context(), directory.System(), d); !schemas.HasClass(err, schemas.Invalid) {
+	if _, err := p.directory.Applications.Create(t.Context(), directory.SystemCall(), d); !schemas.HasClass(err, schemas.Invalid) {
 		t.Errorf("registered: %v", err)
 	}
 }
@@ -256,7 +256,7 @@ func codeReuse(after time.Duration) trial {
 		r = httptest.NewRequest(http.MethodGet, "/oauth2/userinfo", nil)
 		r.Header.Set("Authorization", "Bearer "+got.Access)
 		rec := httptest.NewRecorder()
-		if p.rig.http.ServeHTTP(rec, r); rec.Code != http.StatusUnauthorized {
+		if p.testApp.http.ServeHTTP(rec, r); rec.Code != http.StatusUnauthorized {
 			t.Errorf("its access token is still good: %d %s", rec.Code, rec.Body)
 		}
 	}
@@ -328,8 +328,8 @@ func refreshToken(t *testing.T, newParty parties) {
 	}
 	p.userinfo(again.Access)
 	other := newParty(t, schemas.AuthMethodPost)
-	if told, status := other.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {again.Refresh}}); status != http.StatusBadRequest || told.Error != "invalid_grant" {
-		t.Errorf("another client: %d %+v", status, told)
+	if reported, status := other.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {again.Refresh}}); status != http.StatusBadRequest || reported.Error != "invalid_grant" {
+		t.Errorf("another client: %d %+v", status, reported)
 	}
 }
 
@@ -342,7 +342,7 @@ func withPKCE(t *testing.T, newParty parties) {
 		t.Fatal(status)
 	}
 	p.verify(got)
-	if told, status := p.redeem(p.code(p.ask(ask...)), "code_verifier", strings.Repeat("x", 43)); status != http.StatusBadRequest || told.Error != "invalid_grant" {
-		t.Errorf("with another verifier: %d %+v", status, told)
+	if reported, status := p.redeem(p.code(p.ask(ask...)), "code_verifier", strings.Repeat("x", 43)); status != http.StatusBadRequest || reported.Error != "invalid_grant" {
+		t.Errorf("with another verifier: %d %+v", status, reported)
 	}
 }

@@ -24,14 +24,14 @@ func (p *party) discovery() map[string]any {
 func discoveryVerification(t *testing.T, newParty parties) {
 	p := newParty(t)
 	p.happy() // the key of ID tokens is made for the first
-	told := p.discovery()
-	if told["issuer"] != p.cfg.Server.PublicURL {
-		t.Errorf("the issuer is %v", told["issuer"])
+	reported := p.discovery()
+	if reported["issuer"] != p.cfg.Server.PublicURL {
+		t.Errorf("the issuer is %v", reported["issuer"])
 	}
 	for _, name := range []string{"authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri", "end_session_endpoint"} {
-		text, _ := told[name].(string)
+		text, _ := reported[name].(string)
 		if u, err := url.Parse(text); err != nil || u.Scheme != "https" || u.Host == "" || u.Fragment != "" {
-			t.Errorf("%s is %v", name, told[name])
+			t.Errorf("%s is %v", name, reported[name])
 		}
 	}
 	for name, wanted := range map[string][]string{
@@ -45,7 +45,7 @@ func discoveryVerification(t *testing.T, newParty parties) {
 		"grant_types_supported":                 {"authorization_code", "refresh_token"},
 		"code_challenge_methods_supported":      {"S256"},
 	} {
-		list, _ := told[name].([]any)
+		list, _ := reported[name].([]any)
 		for _, want := range wanted {
 			if !slices.Contains(list, any(want)) {
 				t.Errorf("%s are %v, without %s", name, list, want)
@@ -54,11 +54,11 @@ func discoveryVerification(t *testing.T, newParty parties) {
 	}
 	// Where these are left out, or true by default, relying parties would rely on them.
 	for _, name := range []string{"claims_parameter_supported", "request_parameter_supported", "request_uri_parameter_supported"} {
-		if told[name] != false {
-			t.Errorf("%s is %v", name, told[name])
+		if reported[name] != false {
+			t.Errorf("%s is %v", name, reported[name])
 		}
 	}
-	checkPublishedKeys(p, told["jwks_uri"].(string))
+	checkPublishedKeys(p, reported["jwks_uri"].(string))
 }
 
 // checkPublishedKeys: they have names, and no private half (RFC 7517 §4, §5).

@@ -81,8 +81,8 @@ func refusedAs(code string, members ...any) dynamicTrial {
 // unsignedUserinfo: userinfo is JSON, as the metadata says by not telling of
 // algorithms, and a client that needs it signed is not registered.
 func unsignedUserinfo(t *testing.T, r *registrars) {
-	if told := r.party(t).discovery(); told["userinfo_signing_alg_values_supported"] != nil {
-		t.Errorf("the metadata is %v", told)
+	if reported := r.party(t).discovery(); reported["userinfo_signing_alg_values_supported"] != nil {
+		t.Errorf("the metadata is %v", reported)
 	}
 	refusedAs("invalid_client_metadata", "userinfo_signed_response_alg", "RS256")(t, r)
 }
@@ -100,8 +100,8 @@ func strayed(registered, asked string) dynamicTrial {
 
 func registrationIsTold(t *testing.T, r *registrars) {
 	p := r.party(t)
-	if told := p.discovery(); told["registration_endpoint"] != p.at("/oauth2/dcr/register") {
-		t.Errorf("the metadata is %v", told)
+	if reported := p.discovery(); reported["registration_endpoint"] != p.at("/oauth2/dcr/register") {
+		t.Errorf("the metadata is %v", reported)
 	}
 	discoveryVerification(t, func(testing.TB, ...string) *party { return p })
 }
@@ -113,9 +113,9 @@ func shown(member, as string) dynamicTrial {
 		p := r.party(t, member, "https://rp.example.com/about")
 		gate := p.location(first(p.visit(p.at("/oauth2/authorize?" + p.request().Encode())))).Query()
 		r.vouch(t, gate.Get("applicationId"))
-		told := p.object(p.visit(p.at("/flow/meta?" + url.Values{"id": gate["applicationId"], "type": {"APP"}}.Encode())))
-		if app, _ := told["application"].(map[string]any); app[as] != "https://rp.example.com/about" {
-			t.Errorf("people are shown %v", told["application"])
+		reported := p.object(p.visit(p.at("/flow/meta?" + url.Values{"id": gate["applicationId"], "type": {"APP"}}.Encode())))
+		if app, _ := reported["application"].(map[string]any); app[as] != "https://rp.example.com/about" {
+			t.Errorf("people are shown %v", reported["application"])
 		}
 	}
 }
@@ -175,7 +175,7 @@ func clientRotates(t *testing.T, r *registrars) {
 	}
 	p.verify(again)
 	p.key = old
-	if told, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {again.Refresh}}); status != http.StatusUnauthorized || told.Error != "invalid_client" {
-		t.Errorf("by the old key: %d %+v", status, told)
+	if reported, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {again.Refresh}}); status != http.StatusUnauthorized || reported.Error != "invalid_client" {
+		t.Errorf("by the old key: %d %+v", status, reported)
 	}
 }

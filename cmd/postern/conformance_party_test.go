@@ -25,7 +25,7 @@ import (
 // by their names, from the specifications that they test: OpenID Connect Core (Core),
 // Discovery, RP-Initiated Logout, and OAuth 2.0 Form Post Response Mode.
 type party struct {
-	*rig
+	*testApp
 	t    testing.TB
 	http *http.Client // the browser: it has cookies, and follows no redirect
 	mode string       // the response mode
@@ -43,11 +43,11 @@ const (
 	rpPassword = "correct horse battery"
 )
 
-// within serves the requests of a client by the handler.
-type within struct{ http.Handler }
+// handlerTransport serves the requests of a client by the handler.
+type handlerTransport struct{ http.Handler }
 
 // RoundTrip serves a request.
-func (h within) RoundTrip(r *http.Request) (*http.Response, error) {
+func (h handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	rec := httptest.NewRecorder()
 	in := httptest.NewRequest(r.Method, r.URL.RequestURI(), r.Body)
 	in.Host, in.Header, in.ContentLength = r.URL.Host, r.Header, r.ContentLength
@@ -64,22 +64,22 @@ func newBrowser(t testing.TB, h http.Handler) *http.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &http.Client{Transport: within{h}, Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Transport: handlerTransport{h}, Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // parties makes one with a browser of its own, whose client authenticates by a method.
 type parties func(t testing.TB, method ...string) *party
 
-// newPeople is a house where there is a person.
-func newPeople(t testing.TB, environ ...string) *rig {
+// newPeople is a server where there is a person.
+func newPeople(t testing.TB, environ ...string) *testApp {
 	t.Helper()
-	w := newRig(t, append(environ, "POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1")...)
+	w := newTestApp(t, append(environ, "POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1")...)
 	w.create(w.directory.Users, `{"type":"Person","attributes":{"username":"pat","password":"`+rpPassword+`","email":"pat@example.com","email_verified":true,
 		"name":"Pat Doe","given_name":"Pat","family_name":"Doe","phone_number":"+15551234","phone_number_verified":false,"address":{"locality":"Ghent"}}}`)
 	return w
 }
 
-// newParties registers clients at a house where there is a person.
+// newParties registers clients at a server where there is a person.
 func newParties(t testing.TB, mode string) parties {
 	t.Helper()
 	w := newPeople(t)
@@ -93,11 +93,11 @@ func newParties(t testing.TB, mode string) parties {
 		t.Helper()
 		method = append(method, schemas.AuthMethodBasic)
 		c := clients[method[0]]
-		return &party{rig: w, t: t, http: newBrowser(t, w.http), mode: mode, id: c.ClientID, secret: c.ClientSecret, method: method[0], redirect: rpRedirect}
+		return &party{testApp: w, t: t, http: newBrowser(t, w.http), mode: mode, id: c.ClientID, secret: c.ClientSecret, method: method[0], redirect: rpRedirect}
 	}
 }
 
-// at is the address of an endpoint.
+// expandPath is the address of an endpoint.
 func (p *party) at(path string) string { return p.cfg.Server.PublicURL + path }
 
 // do sends a request, and reads the reply.

@@ -22,10 +22,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// registrars are a house where anybody may register a client, and a site where
+// registrars are a server where anybody may register a client, and a site where
 // clients publish what is asked for.
 type registrars struct {
-	*rig
+	*testApp
 	site *httptest.Server
 	mu   sync.Mutex
 	has  map[string]any // what the site has, by path
@@ -48,11 +48,11 @@ func newRegistrars(t *testing.T, environ ...string) *registrars {
 		}
 	}))
 	t.Cleanup(r.site.Close)
-	r.rig = newPeople(t, append(environ, "POSTERN_OAUTH_DCR_INSECURE=true")...)
+	r.testApp = newPeople(t, append(environ, "POSTERN_OAUTH_DCR_INSECURE=true")...)
 	trusted := x509.NewCertPool()
 	trusted.AddCert(r.site.Certificate())
 	r.outbound = outbound.New(outbound.Rules{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, RootCAs: trusted})
-	r.rig.http = r.handler()
+	r.testApp.http = r.handler()
 	return r
 }
 
@@ -78,7 +78,7 @@ func (r *registrars) register(t *testing.T, members ...any) (said map[string]any
 	in := httptest.NewRequest(http.MethodPost, "/oauth2/dcr/register", bytes.NewReader(text))
 	in.Header.Set("Content-Type", "application/json")
 	rec := httptest.NewRecorder()
-	r.rig.http.ServeHTTP(rec, in)
+	r.testApp.http.ServeHTTP(rec, in)
 	if err := json.Unmarshal(rec.Body.Bytes(), &said); err != nil {
 		t.Fatal(err)
 	}
@@ -93,14 +93,14 @@ func (r *registrars) party(t *testing.T, members ...any) *party {
 		t.Fatalf("%d %v", status, said)
 	}
 	secret, _ := said["client_secret"].(string)
-	return &party{stranger: true, rig: r.rig, t: t, http: newBrowser(t, r.rig.http), mode: "query", id: said["client_id"].(string), secret: secret,
+	return &party{stranger: true, testApp: r.testApp, t: t, http: newBrowser(t, r.testApp.http), mode: "query", id: said["client_id"].(string), secret: secret,
 		method: said["token_endpoint_auth_method"].(string), redirect: said["redirect_uris"].([]any)[0].(string)}
 }
 
 // vouch is what an administrator does who knows a client.
 func (r *registrars) vouch(t *testing.T, id string) {
 	t.Helper()
-	item, err := r.directory.Applications.Get(t.Context(), directory.System(), id)
+	item, err := r.directory.Applications.Get(t.Context(), directory.SystemCall(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,14 +110,14 @@ func (r *registrars) vouch(t *testing.T, id string) {
 }
 
 // replace replaces a resource.
-func (w *rig) replace(of directory.Resource, id string, by any) {
+func (w *testApp) replace(of directory.Resource, id string, by any) {
 	w.t.Helper()
 	text, err := json.Marshal(by)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	d, problems := schemas.ParseJSON(text)
-	if _, err := of.Replace(w.t.Context(), directory.System(), id, "", d); err != nil || len(problems) > 0 {
+	if _, err := of.Replace(w.t.Context(), directory.SystemCall(), id, "", d); err != nil || len(problems) > 0 {
 		w.t.Fatal(err, problems)
 	}
 }

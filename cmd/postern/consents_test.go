@@ -49,7 +49,7 @@ func (a *agreed) lives() bool {
 // who is the token of a user with permissions, as a sign-in gives it.
 func (a *agreed) who(userID string, permissions ...string) string {
 	a.t.Helper()
-	raw, err := a.rig.tokens.Assert(a.t.Context(), schemas.Assertion{Subject: userID, Audience: []string{a.cfg.Server.PublicURL}, Permissions: permissions})
+	raw, err := a.testApp.tokens.Assert(a.t.Context(), schemas.Assertion{Subject: userID, Audience: []string{a.cfg.Server.PublicURL}, Permissions: permissions})
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func (a *agreed) account(userID string) string {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	raw, err := a.rig.tokens.Assert(a.t.Context(), schemas.Assertion{
+	raw, err := a.testApp.tokens.Assert(a.t.Context(), schemas.Assertion{
 		Subject: userID, Audience: []string{bootstrap.ConsoleID, a.cfg.Server.PublicURL}, AuthTime: time.Now(), Generation: console.TokenGeneration,
 	})
 	if err != nil {
@@ -73,7 +73,7 @@ func (a *agreed) account(userID string) string {
 }
 
 // bare sends a request without a body, and reads the code of an error.
-func (w *rig) bare(method, path, token string) (status int, code, said string) {
+func (w *testApp) bare(method, path, token string) (status int, code, said string) {
 	r := httptest.NewRequest(method, path, nil)
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)

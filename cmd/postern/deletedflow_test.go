@@ -11,7 +11,7 @@ import (
 // A flow that no application uses can be deleted while users have unfinished runs of it.
 // No instance continues these runs, and runs of other flows go on.
 func TestDeletedFlowEndsRunsOnEveryInstance(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, two *rig) {
+	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		admin := one.admin()
 		flow := one.storeFlow(admin, "password_only.yaml")
 		shop := one.application(admin, "Shop", "authFlowId", flow)
@@ -27,7 +27,7 @@ func TestDeletedFlowEndsRunsOnEveryInstance(t *testing.T) {
 		if rec := one.call("DELETE", "/flows/"+flow, admin, ""); rec.Code != http.StatusNoContent {
 			t.Fatalf("deleting a flow with unfinished runs: %d %s", rec.Code, rec.Body)
 		}
-		for _, w := range []*rig{one, two, costlier(t, one)} {
+		for _, w := range []*testApp{one, two, costlier(t, one)} {
 			w.findsNoRun(abandoned)
 			w.findsNoRun(known)
 		}
@@ -37,7 +37,7 @@ func TestDeletedFlowEndsRunsOnEveryInstance(t *testing.T) {
 
 // A run that another instance started while its flow was being deleted is unknown too.
 func TestRunOfADeletedFlowIsUnknown(t *testing.T) {
-	onTwoInstances(t, func(t *testing.T, one, _ *rig) {
+	onTwoInstances(t, func(t *testing.T, one, _ *testApp) {
 		admin := one.admin()
 		flow := one.storeFlow(admin, "password_only.yaml")
 		shop := one.application(admin, "Shop", "authFlowId", flow)
@@ -60,7 +60,7 @@ func TestRunOfADeletedFlowIsUnknown(t *testing.T) {
 	})
 }
 
-func (w *rig) canContinue(s schemas.Step) {
+func (w *testApp) canContinue(s schemas.Step) {
 	w.t.Helper()
 	if status, said := w.attempt("/flow/execute", "", map[string]any{"executionId": s.ExecutionID}); status != http.StatusOK {
 		w.t.Errorf("continuing a run: %d %s", status, said)
@@ -68,7 +68,7 @@ func (w *rig) canContinue(s schemas.Step) {
 }
 
 // findsNoRun checks that a run can be neither resumed nor answered.
-func (w *rig) findsNoRun(s schemas.Step) {
+func (w *testApp) findsNoRun(s schemas.Step) {
 	w.t.Helper()
 	for _, body := range []map[string]any{
 		{"executionId": s.ExecutionID},

@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// deliveries is the queue of what is sent to others.
-func (h *house) deliveries() delivery.Queue {
+// deliveryQueue is the queue of what is sent to others.
+func (h *app) deliveryQueue() delivery.Queue {
 	q := delivery.Queue{Store: h.store, Log: h.log, Senders: map[string]delivery.Sender{
 		schemas.LogoutDelivery: &oauth.Backchannel{
 			Application: func(ctx context.Context, id string) (*schemas.Application, error) {
@@ -25,7 +25,7 @@ func (h *house) deliveries() delivery.Queue {
 		schemas.CallDelivery: h.targets.Sender(),
 	}}
 	if m := h.cfg.Mail; m.Host != "" {
-		q.Senders[schemas.MailDelivery] = h.sealer.Opened(mail.New(mail.Options{
+		q.Senders[schemas.MailDelivery] = h.sealer.OpenSender(mail.New(mail.Options{
 			Host: m.Host, Port: m.Port, TLS: m.TLS, Username: m.Username, Password: m.Password, From: m.From,
 		}))
 	}

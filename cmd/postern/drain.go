@@ -16,7 +16,7 @@ var errDraining = errors.New("the server is about to stop")
 // drain returns a context that outlasts ctx by server.drain. In that time requests are
 // served and readiness fails, so that load balancers send their requests elsewhere
 // before the server stops. A second signal ends it.
-func (h *house) drain(ctx context.Context) context.Context {
+func (h *app) drain(ctx context.Context) context.Context {
 	period := time.Duration(h.cfg.Server.Drain)
 	if period == 0 {
 		return ctx
@@ -38,7 +38,7 @@ func (h *house) drain(ctx context.Context) context.Context {
 }
 
 // notDraining is the readiness check of the server itself.
-func (h *house) notDraining(context.Context) error {
+func (h *app) notDraining(context.Context) error {
 	if h.draining.Load() {
 		return errDraining
 	}

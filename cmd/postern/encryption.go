@@ -25,20 +25,20 @@ type encryption struct {
 // Purposes of derived keys that are kept. What they make is in other hands, or must stay
 // the same: it cannot be made again when the key-encryption key changes.
 const (
-	forRefreshTokens = "refresh tokens"
-	forDevices       = "devices" // the cookie of a browser in which users have signed in
-	forDecoys        = "decoys"
-	forAudit         = "audit"          // digests in the audit log
-	forGuesses       = "failed guesses" // digests of the names that are guessed at
+	purposeRefreshTokens = "refresh tokens"
+	purposeDevices       = "devices" // the cookie of a browser in which users have signed in
+	purposeDecoys        = "decoys"
+	purposeAudit         = "audit"          // digests in the audit log
+	purposeGuesses       = "failed guesses" // digests of the names that are guessed at
 )
 
 func derivedPurposes() []string {
-	return []string{forRefreshTokens, forDevices, forDecoys, forAudit, forGuesses}
+	return []string{purposeRefreshTokens, purposeDevices, purposeDecoys, purposeAudit, purposeGuesses}
 }
 
 // loadEncryption reads the key-encryption keys and those derived from them. That a
 // server has these keys is noted in the store.
-func (h *house) loadEncryption(ctx context.Context) error {
+func (h *app) loadEncryption(ctx context.Context) error {
 	keys, err := h.keyEncryptionKeys(ctx)
 	if err != nil {
 		return err
@@ -74,8 +74,8 @@ func instanceKeys(keys [][]byte) store.InstanceKeys {
 // keyEncryptionKeys reads the keys that seal all others. One is made for an empty store
 // only: for a store with sealed values a new key opens nothing, and would be in the
 // place of the one that must be restored.
-func (h *house) keyEncryptionKeys(ctx context.Context) ([][]byte, error) {
-	if text := variable(h.cfg.Environ, token.KeyVariable); text != "" {
+func (h *app) keyEncryptionKeys(ctx context.Context) ([][]byte, error) {
+	if text := lookupEnv(h.cfg.Environ, token.KeyVariable); text != "" {
 		keys, err := token.ParseKeys(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", token.KeyVariable, err)
@@ -98,13 +98,13 @@ func (h *house) keyEncryptionKeys(ctx context.Context) ([][]byte, error) {
 
 // originalKey returns the key that the store's signing keys were sealed with. Keys that
 // open none of them are an error, before anything is written by them.
-func (h *house) originalKey(ctx context.Context, keys [][]byte) ([]byte, error) {
+func (h *app) originalKey(ctx context.Context, keys [][]byte) ([]byte, error) {
 	sealed, err := h.store.SigningKeys(ctx)
 	if err != nil || len(sealed) == 0 {
 		return keys[0], err
 	}
 	for _, key := range keys {
-		box, err := token.NewBox(key)
+		box, err := token.NewCipher(key)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +123,7 @@ func loadDerived(ctx context.Context, t *store.Tx, keys [][]byte, origin []byte)
 	if err != nil {
 		return nil, err
 	}
-	box, err := derivedBox(keys...)
+	box, err := derivedCipher(keys...)
 	if err != nil {
 		return nil, err
 	}
@@ -138,25 +138,25 @@ func loadDerived(ctx context.Context, t *store.Tx, keys [][]byte, origin []byte)
 			continue
 		}
 		derived[purpose] = token.Derive(origin, purpose, 32)
-		if err := keepDerived(t, origin, purpose, derived[purpose]); err != nil {
+		if err := storeDerivedKey(t, origin, purpose, derived[purpose]); err != nil {
 			return nil, err
 		}
 	}
 	return derived, nil
 }
 
-// keepDerived keeps a derived key, sealed with a key-encryption key.
-func keepDerived(t *store.Tx, kek []byte, purpose string, key []byte) error {
-	box, err := derivedBox(kek)
+// storeDerivedKey keeps a derived key, sealed with a key-encryption key.
+func storeDerivedKey(t *store.Tx, kek []byte, purpose string, key []byte) error {
+	box, err := derivedCipher(kek)
 	if err != nil {
 		return err
 	}
 	return store.PutDerivedKey(t, store.DerivedKey{Purpose: purpose, Sealed: box.Seal(key, derivedOwner(purpose)), CreatedAt: time.Now().UTC()})
 }
 
-// derivedBox seals the derived keys.
-func derivedBox(keys ...[]byte) (*token.Box, error) {
-	return token.NewBox(deriveEach(keys, "derived keys")...)
+// derivedCipher seals the derived keys.
+func derivedCipher(keys ...[]byte) (*token.Cipher, error) {
+	return token.NewCipher(deriveEach(keys, "derived keys")...)
 }
 
 func derivedOwner(purpose string) string { return "derived key " + purpose }
@@ -172,8 +172,8 @@ func deriveEach(keys [][]byte, purpose string) (derived [][]byte) {
 // newestKey is the key that seals.
 func (e *encryption) newestKey() []byte { return e.keys[0] }
 
-// knows reports whether an instance opens what the key seals.
-func knows(i store.InstanceKeys, key []byte) bool { return slices.Contains(i.Keys, token.KeyID(key)) }
+// hasKey reports whether an instance opens what the key seals.
+func hasKey(i store.InstanceKeys, key []byte) bool { return slices.Contains(i.Keys, token.KeyID(key)) }
 
 // sealsWith reports whether an instance seals with the key.
 func sealsWith(i store.InstanceKeys, key []byte) bool {

@@ -12,26 +12,26 @@ import (
 	"github.com/postern-id/postern/flows"
 )
 
-// files are those a command works on.
-type files struct {
+// fileSet are those a command works on.
+type fileSet struct {
 	noun, patterns string
 	wanted         func(name string) bool
-	// refuse says why a file that is named, and not wanted, is not taken.
-	refuse func(name string) error
+	// rejectPath says why a file that is named, and not wanted, is not taken.
+	rejectPath func(name string) error
 }
 
 // stdinPath stands for standard input among paths.
 const stdinPath = "-"
 
 // checkedFiles are flows and scenarios.
-func checkedFiles() files {
+func checkedFiles() fileSet {
 	wanted := func(name string) bool { return flows.IsFlow(name) || flows.IsScenarios(name) }
-	return files{"flow", flows.FlowFiles, wanted, func(string) error { return nil }}
+	return fileSet{"flow", flows.FlowFiles, wanted, func(string) error { return nil }}
 }
 
 // flowFiles are flows alone.
-func flowFiles() files {
-	return files{"flow", flows.FlowFiles, flows.IsFlow, func(name string) error {
+func flowFiles() fileSet {
+	return fileSet{"flow", flows.FlowFiles, flows.IsFlow, func(name string) error {
 		if flows.IsScenarios(name) {
 			return fmt.Errorf("%s: these are scenarios; expected a flow", name)
 		}
@@ -39,8 +39,8 @@ func flowFiles() files {
 	}}
 }
 
-func scenarioFiles() files {
-	return files{"scenario", flows.ScenarioFiles, flows.IsScenarios, func(name string) error {
+func scenarioFiles() fileSet {
+	return fileSet{"scenario", flows.ScenarioFiles, flows.IsScenarios, func(name string) error {
 		if flows.IsFlow(name) {
 			return fmt.Errorf("%s: this is a flow; expected the file of its scenarios, such as %s", name, flows.ScenariosOf(name))
 		}
@@ -53,13 +53,13 @@ func flowsAmong(files []string) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !flows.IsFlow(file) })
 }
 
-// under lists the files that are named, and in named folders those that are
+// expandPaths lists the files that are named, and in named folders those that are
 // wanted, each once.
-func (f files) under(paths []string) ([]string, error) {
+func (f fileSet) expandPaths(paths []string) ([]string, error) {
 	var list []string
 	seen := map[string]bool{}
 	for _, path := range paths {
-		found, err := f.at(path)
+		found, err := f.expandPath(path)
 		if err != nil {
 			return nil, err
 		}
@@ -76,16 +76,16 @@ func (f files) under(paths []string) ([]string, error) {
 	return list, nil
 }
 
-// at lists the files at one path: itself, those in it, or those that fit it as a
+// expandPath lists the files at one path: itself, those in it, or those that fit it as a
 // pattern, which a shell may have left to us.
-func (f files) at(path string) (list []string, err error) {
+func (f fileSet) expandPath(path string) (list []string, err error) {
 	if path == stdinPath {
 		return []string{path}, nil
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if fitting, err := filepath.Glob(path); err == nil && len(fitting) > 0 && !slices.Contains(fitting, path) {
-			return f.under(fitting)
+			return f.expandPaths(fitting)
 		}
 		return nil, fmt.Errorf("there is no file or folder %s", path)
 	}
@@ -93,7 +93,7 @@ func (f files) at(path string) (list []string, err error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return []string{path}, f.refuse(path)
+		return []string{path}, f.rejectPath(path)
 	}
 	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && f.wanted(d.Name()) {

@@ -26,16 +26,16 @@ const stdinName = "stdin"
 
 // Run checks every file.
 func (c flowCheckCommand) Run(p program) error {
-	files, err := checkedFiles().under(c.Paths)
+	files, err := checkedFiles().expandPaths(c.Paths)
 	if err != nil {
 		return err
 	}
-	checker := findings.Checker{Kinds: nodes.Kinds(nodes.Deps{}), Subflows: flows.NewShelf(flowsAmong(files)...).Of, Scenarios: flowtest.Check, ScenarioRule: rules.Scenario}
-	list, err := checker.Check(len(files), func(i int) (findings.Source, error) { return p.source(files[i]) })
+	checker := findings.Checker{Kinds: nodes.Kinds(nodes.Deps{}), Subflows: flows.NewSubflowResolver(flowsAmong(files)...).ForFile, Scenarios: flowtest.Check, ScenarioRule: rules.Scenario}
+	list, err := checker.Check(len(files), func(i int) (findings.Source, error) { return p.readSource(files[i]) })
 	if err != nil {
 		return err
 	}
-	findings.TellClashes(list, filepath.Dir)
+	findings.ReportHandleConflicts(list, filepath.Dir)
 	if err := c.write(p, list); err != nil {
 		return err
 	}
@@ -47,8 +47,8 @@ func (c flowCheckCommand) Run(p program) error {
 	return nil
 }
 
-// source reads a file, or standard input.
-func (p program) source(file string) (findings.Source, error) {
+// readSource reads a file, or standard input.
+func (p program) readSource(file string) (findings.Source, error) {
 	if file == stdinPath {
 		text, err := io.ReadAll(p.stdin)
 		if err != nil {
@@ -72,12 +72,12 @@ func (c flowCheckCommand) write(p program, list []findings.File) error {
 	case "github":
 		return findings.WriteGitHub(p.stdout, list)
 	}
-	return findings.Text{Colour: p.colours(c.Color)}.Write(p.stdout, list)
+	return findings.Text{Colour: p.useColor(c.Color)}.Write(p.stdout, list)
 }
 
-// colours reports whether what is printed may be coloured. NO_COLOR
+// useColor reports whether what is printed may be coloured. NO_COLOR
 // (no-color.org) says no if it is set to anything; so does a dumb terminal.
-func (p program) colours(when string) bool {
+func (p program) useColor(when string) bool {
 	if when != "auto" {
 		return when == "always"
 	}

@@ -17,11 +17,11 @@ type flowDiffCommand struct {
 // Run compares two flows. A flow with findings has no meaning to compare: that is
 // an error, not a difference.
 func (c flowDiffCommand) Run(p program) error {
-	before, err := p.meaning(c.Old)
+	before, err := p.compileFile(c.Old)
 	if err != nil {
 		return err
 	}
-	after, err := p.meaning(c.New)
+	after, err := p.compileFile(c.New)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (c flowDiffCommand) Run(p program) error {
 	return nil
 }
 
-func (p program) meaning(file string) (*engine.Graph, error) {
+func (p program) compileFile(file string) (*engine.Graph, error) {
 	g, err := p.graph(file)
 	if errors.Is(err, errFindings) {
 		return nil, fmt.Errorf("%s has findings, so there is nothing to compare", file)

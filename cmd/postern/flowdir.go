@@ -20,22 +20,22 @@ import (
 
 // flowFolder is a folder of flow files that a server takes its flows from.
 type flowFolder struct {
-	dir       string
-	directory *directory.Directory
-	kinds     engine.Kinds // of the server: with the targets that it has
-	out       io.Writer
-	style     findings.Text
-	seen      []byte // the stamp of what was read first
+	dir             string
+	directory       *directory.Directory
+	kinds           engine.Kinds // of the server: with the targets that it has
+	out             io.Writer
+	style           findings.Text
+	lastFingerprint []byte // the stamp of what was read first
 }
 
 // read reads the flow files of the folder and checks them. What is wrong with them
 // is printed.
 func (f flowFolder) read() ([]*schemas.Document, error) {
-	names, err := flowFiles().under([]string{f.dir})
+	names, err := flowFiles().expandPaths([]string{f.dir})
 	if err != nil {
 		return nil, fmt.Errorf("flow.dir: %w", err)
 	}
-	checker := findings.Checker{Kinds: f.kinds, Subflows: flows.NewShelf(names...).Of}
+	checker := findings.Checker{Kinds: f.kinds, Subflows: flows.NewSubflowResolver(names...).ForFile}
 	files, err := checker.Check(len(names), func(i int) (findings.Source, error) {
 		text, err := os.ReadFile(names[i])
 		return findings.Source{Name: names[i], Text: text}, err
@@ -47,7 +47,7 @@ func (f flowFolder) read() ([]*schemas.Document, error) {
 	for i := range files {
 		documents[i] = document(&files[i])
 	}
-	findings.TellClashes(files, func(string) string { return f.dir })
+	findings.ReportHandleConflicts(files, func(string) string { return f.dir })
 	files = slices.DeleteFunc(files, func(file findings.File) bool { return len(file.Findings) == 0 })
 	if len(files) == 0 {
 		return documents, nil
@@ -71,10 +71,10 @@ func document(f *findings.File) *schemas.Document {
 	return d
 }
 
-// take makes the store's flows what the documents say, and prints which of them
+// storeFlows makes the store's flows what the documents say, and prints which of them
 // have a new version.
-func (f flowFolder) take(ctx context.Context, documents []*schemas.Document) error {
-	held, err := f.directory.HoldFlows(ctx, documents)
+func (f flowFolder) storeFlows(ctx context.Context, documents []*schemas.Document) error {
+	held, err := f.directory.SyncFlowsFromFiles(ctx, documents)
 	if err != nil {
 		return err
 	}
@@ -86,22 +86,22 @@ func (f flowFolder) take(ctx context.Context, documents []*schemas.Document) err
 	return nil
 }
 
-// lookEvery is how often a folder is looked at for changes.
-const lookEvery = 300 * time.Millisecond
+// watchInterval is how often a folder is looked at for changes.
+const watchInterval = 300 * time.Millisecond
 
 // watch takes the files again whenever they have changed, until the context ends.
 // What is refused changes nothing: the flows stay what they were.
 func (f flowFolder) watch(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
-	taken, seen := f.seen, f.seen
+	taken, seen := f.lastFingerprint, f.lastFingerprint
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		now := f.stamp()
+		now := f.fingerprint()
 		settled := bytes.Equal(now, seen) // nobody is in the middle of saving
 		seen = now
 		if bytes.Equal(now, taken) || !settled {
@@ -116,15 +116,15 @@ func (f flowFolder) watch(ctx context.Context) {
 func (f flowFolder) reload(ctx context.Context) {
 	documents, err := f.read()
 	if err == nil {
-		err = f.take(ctx, documents)
+		err = f.storeFlows(ctx, documents)
 	}
 	if err != nil {
 		fmt.Fprintf(f.out, "%v; the flows stay what they were\n", err)
 	}
 }
 
-// stamp tells states of the folder apart.
-func (f flowFolder) stamp() []byte {
+// fingerprint tells states of the folder apart.
+func (f flowFolder) fingerprint() []byte {
 	h := sha256.New()
 	// What cannot be looked at is told when the files are read.
 	_ = filepath.WalkDir(f.dir, func(path string, d os.DirEntry, err error) error {

@@ -36,7 +36,7 @@ func TestFlowsOfAFolder(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "sign_in.yaml")
 	write(t, file, keyFlow)
-	told, w := io.Pipe()
+	reported, w := io.Pipe()
 	exit := make(chan int, 1)
 	go func() {
 		exit <- program{
@@ -46,7 +46,7 @@ func TestFlowsOfAFolder(t *testing.T) {
 		}.run(ctx)
 		w.Close()
 	}()
-	lines := bufio.NewScanner(told)
+	lines := bufio.NewScanner(reported)
 	until := func(want string) {
 		t.Helper()
 		for lines.Scan() {
@@ -67,7 +67,7 @@ func TestFlowsOfAFolder(t *testing.T) {
 	until("flow other is version 1")
 	write(t, filepath.Join(dir, "most.yml"), strings.Replace(keyFlow, "handle: sign-in", otherHandle, 1))
 	until("the AUTHENTICATION flow in " + filepath.Join(dir, "more.yml") + " has the handle")
-	go func() { _, _ = io.Copy(io.Discard, told) }()
+	go func() { _, _ = io.Copy(io.Discard, reported) }()
 	stop()
 	if code := <-exit; code != exitFine {
 		t.Errorf("exit code %d", code)

@@ -17,8 +17,8 @@ type flowExplainCommand struct {
 	Rules    []string `arg:"" optional:"" name:"rule" help:"The ids of rules, which findings have in brackets."`
 }
 
-// explainWidth is how wide text is, in characters.
-const explainWidth = 88
+// explanationWidth is how wide text is, in characters.
+const explanationWidth = 88
 
 // Run tells of rules.
 func (c flowExplainCommand) Run(p program) error {
@@ -40,7 +40,7 @@ func (c flowExplainCommand) write(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		text := rule.Text(explainWidth)
+		text := rule.Text(explanationWidth)
 		if c.Markdown {
 			text = rule.Markdown()
 		}

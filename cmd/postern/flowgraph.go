@@ -34,9 +34,9 @@ func (c flowGraphCommand) Run(ctx context.Context, p program) error {
 	var options draw.Options
 	switch {
 	case c.Coverage:
-		options.Reached, err = reached(ctx, c.File)
+		options.Reached, err = runCoverage(ctx, c.File)
 	case c.From != "":
-		options.Reached, err = reachedBefore(c.From, c.File, g.Flow().Handle)
+		options.Reached, err = readCoverage(c.From, c.File, g.Flow().Handle)
 	}
 	if err != nil {
 		return err
@@ -61,14 +61,14 @@ func (c flowGraphCommand) draw(g *engine.Graph, o draw.Options) string {
 // graph compiles the flow of a file, which may use the sub-flows in its folder and
 // those of the files that are named with it. What is wrong with it is printed.
 func (p program) graph(file string, with ...string) (*engine.Graph, error) {
-	s, err := p.source(file)
+	s, err := p.readSource(file)
 	if err != nil {
 		return nil, err
 	}
 	if flows.IsScenarios(s.Name) {
 		return nil, fmt.Errorf("%s: these are scenarios; expected a flow", file)
 	}
-	_, g, problems := engine.CheckUsing(s.Text, !s.JSON && !flows.IsJSON(s.Name), nodes.Kinds(nodes.Deps{}), flows.NewShelf(with...).Of(s.Name))
+	_, g, problems := engine.CheckUsing(s.Text, !s.JSON && !flows.IsJSON(s.Name), nodes.Kinds(nodes.Deps{}), flows.NewSubflowResolver(with...).ForFile(s.Name))
 	if g == nil {
 		if p.stderr == nil {
 			return nil, errFindings
@@ -79,8 +79,8 @@ func (p program) graph(file string, with ...string) (*engine.Graph, error) {
 	return g, nil
 }
 
-// reached runs the scenarios beside a flow and tells what they reach.
-func reached(ctx context.Context, file string) (func(node, outcome string) bool, error) {
+// runCoverage runs the scenarios beside a flow and tells what they reach.
+func runCoverage(ctx context.Context, file string) (func(node, outcome string) bool, error) {
 	scenarios := flows.ScenariosOf(file)
 	if _, err := os.Stat(scenarios); err != nil {
 		return nil, fmt.Errorf("there are no scenarios of %s: expected them in %s", file, scenarios)
@@ -92,9 +92,9 @@ func reached(ctx context.Context, file string) (func(node, outcome string) bool,
 	return suite[0].Report.Coverage.Reached, nil
 }
 
-// reachedBefore reads from a file what scenarios have reached of a flow: that of the
+// readCoverage reads from a file what scenarios have reached of a flow: that of the
 // same path, or else of the same handle, since the paths may start elsewhere.
-func reachedBefore(from, flow, handle string) (func(node, outcome string) bool, error) {
+func readCoverage(from, flow, handle string) (func(node, outcome string) bool, error) {
 	f, err := os.Open(from)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func (c flowPullCommand) Run(ctx context.Context, p program) error {
 	for i := range list {
 		name := fileOf(list, i)
 		path := filepath.Join(c.Dir, name)
-		if means(path, &list[i]) {
+		if isSameFlow(path, &list[i]) {
 			fmt.Fprintf(p.stdout, "%s: unchanged, version %d\n", name, list[i].ActiveVersion)
 			continue
 		}
@@ -57,11 +57,11 @@ func (c flowPullCommand) Run(ctx context.Context, p program) error {
 
 func (c flowPullCommand) wanted(ctx context.Context, server *bootstrap.FlowServer) ([]bootstrap.StoredFlow, error) {
 	if len(c.Handles) == 0 {
-		return server.All(ctx)
+		return server.List(ctx)
 	}
 	var list []bootstrap.StoredFlow
 	for _, handle := range c.Handles {
-		f, err := flowCalled(ctx, server, handle)
+		f, err := findFlowByHandle(ctx, server, handle)
 		if err != nil {
 			return nil, err
 		}
@@ -70,9 +70,9 @@ func (c flowPullCommand) wanted(ctx context.Context, server *bootstrap.FlowServe
 	return list, nil
 }
 
-// nearFlow says which flow of a server was probably meant, if that can be told.
-func nearFlow(ctx context.Context, server *bootstrap.FlowServer, name string) string {
-	list, err := server.All(ctx)
+// suggestFlow says which flow of a server was probably meant, if that can be told.
+func suggestFlow(ctx context.Context, server *bootstrap.FlowServer, name string) string {
+	list, err := server.List(ctx)
 	if err != nil {
 		return ""
 	}
@@ -109,9 +109,9 @@ func fileOf(list []bootstrap.StoredFlow, i int) string {
 	return f.Handle + ".yaml"
 }
 
-// means reports whether a file means what a flow does. What sub-flows mean is up to
+// isSameFlow reports whether a file means what a flow does. What sub-flows mean is up to
 // their own files.
-func means(path string, f *bootstrap.StoredFlow) bool {
+func isSameFlow(path string, f *bootstrap.StoredFlow) bool {
 	g, err := program{}.graph(path)
 	if err != nil {
 		return false
@@ -133,9 +133,9 @@ func flowText(f *schemas.Flow) ([]byte, error) {
 	return schemas.ToYAML(text)
 }
 
-// flowCalled finds the flow of a handle, or of a type and a handle
+// findFlowByHandle finds the flow of a handle, or of a type and a handle
 // ("REGISTRATION/sign-up").
-func flowCalled(ctx context.Context, server *bootstrap.FlowServer, name string) (*bootstrap.StoredFlow, error) {
+func findFlowByHandle(ctx context.Context, server *bootstrap.FlowServer, name string) (*bootstrap.StoredFlow, error) {
 	types := schemas.FlowTypes()
 	if t, handle, ok := strings.Cut(name, "/"); ok {
 		types, name = []schemas.FlowType{schemas.FlowType(t)}, handle
@@ -153,7 +153,7 @@ func flowCalled(ctx context.Context, server *bootstrap.FlowServer, name string) 
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("the server has no flow %q%s", name, nearFlow(ctx, server, name))
+		return nil, fmt.Errorf("the server has no flow %q%s", name, suggestFlow(ctx, server, name))
 	}
 	return found, nil
 }

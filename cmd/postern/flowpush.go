@@ -17,8 +17,8 @@ import (
 
 // flowServer is the server whose flows a command is about.
 type flowServer struct {
-	Server string `placeholder:"URL" help:"Where the server is reached. ADMIN_SERVER_URL in the environment means the same; with --config it may be left out."`
-	reach  `embed:""`
+	Server      string `placeholder:"URL" help:"Where the server is reached. ADMIN_SERVER_URL in the environment means the same; with --config it may be left out."`
+	serverFlags `embed:""`
 }
 
 func (c flowServer) connect(ctx context.Context, p program) (*bootstrap.FlowServer, error) {
@@ -26,7 +26,7 @@ func (c flowServer) connect(ctx context.Context, p program) (*bootstrap.FlowServ
 	if address == "" {
 		address = p.getenv("ADMIN_SERVER_URL")
 	}
-	setup, err := c.setup(ctx, p, "--server", address)
+	setup, err := c.newSetup(ctx, p, "--server", address)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ type flowPushCommand struct {
 // stores those that change something: sub-flows before the flows that use them, which
 // then use what they have become.
 func (c flowPushCommand) Run(ctx context.Context, p program) error {
-	files, err := flowFiles().under(c.Paths)
+	files, err := flowFiles().expandPaths(c.Paths)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (p program) graphs(files []string) (graphs []*engine.Graph, from map[*engin
 			wrong = errors.Join(wrong, err)
 			continue
 		}
-		if clash := taken.Take(file, g.Flow().FlowType, g.Flow().Handle); clash != nil {
+		if clash := taken.Register(file, g.Flow().FlowType, g.Flow().Handle); clash != nil {
 			wrong = errors.Join(wrong, flows.Faults(file, clash))
 		}
 		graphs, from[g] = append(graphs, g), file
@@ -87,7 +87,7 @@ func (p program) graphs(files []string) (graphs []*engine.Graph, from map[*engin
 	if wrong != nil {
 		return nil, nil, wrong
 	}
-	return inOrderOfUse(graphs), from, nil
+	return sortByUse(graphs), from, nil
 }
 
 // inFile tells what a server has found in a flow where it stands in the flow's file,
@@ -97,7 +97,7 @@ func (p program) inFile(file string, err error) error {
 	if file == stdinPath || !errors.As(err, &refused) || len(refused.Errors) == 0 {
 		return err
 	}
-	s, unread := p.source(file)
+	s, unread := p.readSource(file)
 	if unread != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 		return false, err
 	}
 	if was != nil {
-		pushed.note(was.Flow)
+		pushed.recordVersion(was.Flow)
 	}
 	if f.Uses, err = pushed.uses(ctx, server, f); err != nil {
 		return false, err
@@ -136,7 +136,7 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 		}
 	}
 	if c.Plan {
-		pushed.expect(f)
+		pushed.expectVersion(f)
 		return true, nil
 	}
 	now, err := server.Push(ctx, f, was)
@@ -146,7 +146,7 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 	if err != nil {
 		return false, err
 	}
-	pushed.note(now)
+	pushed.recordVersion(now)
 	fmt.Fprintf(p.stdout, "%s: version %d\n", f.Handle, now.ActiveVersion)
 	return true, nil
 }
@@ -175,7 +175,7 @@ func (c flowVersionsCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	f, err := flowCalled(ctx, server, c.Handle)
+	f, err := findFlowByHandle(ctx, server, c.Handle)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (c flowRestoreCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	f, err := flowCalled(ctx, server, c.Handle)
+	f, err := findFlowByHandle(ctx, server, c.Handle)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (c flowTestCommand) Run(ctx context.Context, p program) error {
 		}
 		runner.Only = only
 	}
-	files, err := scenarioFiles().under(c.Paths)
+	files, err := scenarioFiles().expandPaths(c.Paths)
 	if err != nil {
 		return err
 	}
@@ -42,12 +42,12 @@ func (c flowTestCommand) Run(ctx context.Context, p program) error {
 		return fmt.Errorf("--run: no scenario has a name that matches %q", c.Only)
 	}
 	if c.Coverage || c.CoverageMin > 0 || c.CoverageOut != "" {
-		suite = append(suite, untested(c.Paths, suite)...)
+		suite = append(suite, untestedFlows(c.Paths, suite)...)
 	}
 	if err := c.write(p, suite); err != nil {
 		return err
 	}
-	if thin := c.thin(p, suite.Coverage()); failed > 0 || thin {
+	if thin := c.isCoverageTooLow(p, suite.Coverage()); failed > 0 || thin {
 		return errFindings
 	}
 	return nil
@@ -70,20 +70,20 @@ func (c flowTestCommand) write(p program, suite flowtest.Suite) (err error) {
 	}))
 }
 
-// thin reports whether the scenarios of a flow reach too little of it, and says so.
-func (c flowTestCommand) thin(p program, list []flowtest.Coverage) (thin bool) {
+// isCoverageTooLow reports whether the scenarios of a flow reach too little of it, and says so.
+func (c flowTestCommand) isCoverageTooLow(p program, list []flowtest.Coverage) (thin bool) {
 	for _, coverage := range list {
 		if coverage.Percent() < c.CoverageMin {
 			thin = true
-			fmt.Fprintf(p.stderr, "%s: the scenarios reach %s; expected at least %g%%\n", coverage.File, coverage.Words(), c.CoverageMin)
+			fmt.Fprintf(p.stderr, "%s: the scenarios reach %s; expected at least %g%%\n", coverage.File, coverage.Summary(), c.CoverageMin)
 		}
 	}
 	return thin
 }
 
-// untested are the flows in folders that none of the scenarios are about. What does
+// untestedFlows are the flows in folders that none of the scenarios are about. What does
 // not compile is left out: it is no flow, or one for flow check to speak of.
-func untested(paths []string, tested flowtest.Suite) (list flowtest.Suite) {
+func untestedFlows(paths []string, tested flowtest.Suite) (list flowtest.Suite) {
 	seen := map[string]bool{}
 	for _, c := range tested.Coverage() {
 		seen[c.File] = true
@@ -92,7 +92,7 @@ func untested(paths []string, tested flowtest.Suite) (list flowtest.Suite) {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
 			continue
 		}
-		found, err := flowFiles().at(path)
+		found, err := flowFiles().expandPath(path)
 		if err != nil {
 			continue // it was read a moment ago
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// inOrderOfUse puts flows in an order in which each comes after the sub-flows that it
+// sortByUse puts flows in an order in which each comes after the sub-flows that it
 // uses, and else in the order they have.
-func inOrderOfUse(graphs []*engine.Graph) []*engine.Graph {
+func sortByUse(graphs []*engine.Graph) []*engine.Graph {
 	byHandle := map[string]*engine.Graph{}
 	for _, g := range graphs {
 		if f := g.Flow(); f.FlowType == schemas.Subflow {
@@ -24,7 +24,7 @@ func inOrderOfUse(graphs []*engine.Graph) []*engine.Graph {
 		if g == nil || slices.Contains(sorted, g) {
 			return
 		}
-		for _, u := range schemas.UsesOf(g.Flow().Parts) { // without circles: they have been compiled
+		for _, u := range schemas.UsesOf(g.Flow().Parts) { // applicationsWithout circles: they have been compiled
 			visit(byHandle[u.Handle])
 		}
 		sorted = append(sorted, g)
@@ -39,15 +39,15 @@ func inOrderOfUse(graphs []*engine.Graph) []*engine.Graph {
 // they have been looked at; by handle.
 type subflowVersions map[string]schemas.Use
 
-// note notes what a server has.
-func (v subflowVersions) note(f *schemas.Flow) {
+// recordVersion notes what a server has.
+func (v subflowVersions) recordVersion(f *schemas.Flow) {
 	if f.FlowType == schemas.Subflow {
 		v[f.Handle] = schemas.Use{Handle: f.Handle, ID: f.ID, Version: f.ActiveVersion}
 	}
 }
 
-// expect notes that a sub-flow would have a next version.
-func (v subflowVersions) expect(f *schemas.Flow) {
+// expectVersion notes that a sub-flow would have a next version.
+func (v subflowVersions) expectVersion(f *schemas.Flow) {
 	if known, ok := v[f.Handle]; ok && f.FlowType == schemas.Subflow {
 		known.Version++
 		v[f.Handle] = known
@@ -64,7 +64,7 @@ func (v subflowVersions) uses(ctx context.Context, server *bootstrap.FlowServer,
 				return nil, err
 			}
 			if stored != nil {
-				v.note(stored.Flow)
+				v.recordVersion(stored.Flow)
 			}
 		}
 		if use, known := v[u.Handle]; known {

@@ -12,9 +12,9 @@ import (
 	"github.com/postern-id/postern/server/gate"
 )
 
-// listenGate takes the port of the hosted pages that have one of their own; nil if
+// listenHostedPages takes the port of the hosted pages that have one of their own; nil if
 // they have none. It is on the interface that the server listens on.
-func listenGate(cfg *config.Config, beside net.Listener) (net.Listener, error) {
+func listenHostedPages(cfg *config.Config, beside net.Listener) (net.Listener, error) {
 	addr := cfg.GateListen()
 	if addr == "" {
 		return nil, nil
@@ -36,7 +36,7 @@ func listenGate(cfg *config.Config, beside net.Listener) (net.Listener, error) {
 
 // serve answers at the server's address, and at that of the pages if they have one
 // of their own, until ctx is done or either fails.
-func (h *house) serve(ctx context.Context, certificates *tls.Config, l, pages net.Listener) error {
+func (h *app) serve(ctx context.Context, certificates *tls.Config, l, pages net.Listener) error {
 	handler := h.handler()
 	if pages == nil {
 		return server.Serve(ctx, l, handler, certificates, h.log)

@@ -23,7 +23,7 @@ const (
 
 // pages are sign-in pages that the operator serves, in somebody's browser.
 type pages struct {
-	*rig
+	*testApp
 	origin  string
 	cookies []*http.Cookie
 }
@@ -62,7 +62,7 @@ func (p *pages) follow(clientID string, more ...string) *url.URL {
 	for i := 0; i < len(more); i += 2 {
 		q.Set(more[i], more[i+1])
 	}
-	rec := (&pages{rig: p.rig, cookies: p.cookies}).sendPlain("/oauth2/authorize?" + q.Encode())
+	rec := (&pages{testApp: p.testApp, cookies: p.cookies}).sendPlain("/oauth2/authorize?" + q.Encode())
 	p.cookies = append(p.cookies, rec.Result().Cookies()...)
 	to, err := rec.Result().Location()
 	if err != nil {
@@ -88,10 +88,10 @@ func (p *pages) step(body any) (s schemas.Step) {
 // Pages of the operator's, at a port of their own, sign people in by the API, across
 // origins and with the cookies of the browser; nobody else's pages do.
 func TestSignInAtPagesOfOnesOwn(t *testing.T) {
-	w := newRig(t, "POSTERN_GATE_CLIENT_PORT=9443", "POSTERN_GATE_CLIENT_EXTERNAL=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1")
+	w := newTestApp(t, "POSTERN_GATE_CLIENT_PORT=9443", "POSTERN_GATE_CLIENT_EXTERNAL=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1")
 	app := w.create(w.directory.Applications, `{"name": "Shop", "inboundAuthConfig": [{"type": "oauth2", "config": {
 		"publicClient": true, "redirectUris": ["`+gateReturn+`"], "scopes": ["openid"]}}]}`).Value.(*schemas.Application)
-	p := &pages{rig: w, origin: ownPages}
+	p := &pages{testApp: w, origin: ownPages}
 	at := p.follow(app.ClientID)
 	if got := at.Scheme + "://" + at.Host + at.Path; got != ownPages+"/signin" {
 		t.Fatalf("people are sent to %s", at)
@@ -106,27 +106,27 @@ func TestSignInAtPagesOfOnesOwn(t *testing.T) {
 	const path = "/oauth2/auth/callback"
 
 	for origin, want := range map[string]string{ownPages: ownPages, foreignPages: ""} {
-		preflight := (&pages{rig: w, origin: origin}).send(http.MethodOptions, path, nil, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "content-type")
+		preflight := (&pages{testApp: w, origin: origin}).send(http.MethodOptions, path, nil, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "content-type")
 		h := preflight.Header()
 		if got := h.Get(acceptsOrigin); got != want || want != "" && (preflight.Code != http.StatusNoContent || h.Get("Access-Control-Allow-Credentials") != "true" || !strings.Contains(h.Get("Access-Control-Allow-Methods"), "POST")) {
 			t.Errorf("the preflight of %s: %d %v", origin, preflight.Code, h)
 		}
 	}
-	if rec := (&pages{rig: w, origin: ownPages}).send(http.MethodPost, path, answer); rec.Code != http.StatusForbidden {
+	if rec := (&pages{testApp: w, origin: ownPages}).send(http.MethodPost, path, answer); rec.Code != http.StatusForbidden {
 		t.Errorf("in a browser that did not ask: %d %s", rec.Code, rec.Body)
 	}
 	if rec := p.send(http.MethodPost, path, answer, "Content-Type", "text/plain"); rec.Code != http.StatusBadRequest {
 		t.Errorf("by what needs no preflight: %d %s", rec.Code, rec.Body)
 	}
 	rec := p.send(http.MethodPost, path, answer)
-	var told struct {
+	var reported struct {
 		To string `json:"redirect_uri"`
 	}
-	if err := json.Unmarshal(rec.Body.Bytes(), &told); err != nil || rec.Code != http.StatusOK || rec.Header().Get(acceptsOrigin) != ownPages || rec.Header().Get("Access-Control-Allow-Credentials") != "true" {
+	if err := json.Unmarshal(rec.Body.Bytes(), &reported); err != nil || rec.Code != http.StatusOK || rec.Header().Get(acceptsOrigin) != ownPages || rec.Header().Get("Access-Control-Allow-Credentials") != "true" {
 		t.Fatalf("%d %v %s, %v", rec.Code, rec.Header(), rec.Body, err)
 	}
-	if !strings.HasPrefix(told.To, gateReturn+"?code=") || !strings.Contains(told.To, "state=s") {
-		t.Errorf("the way back is %s", told.To)
+	if !strings.HasPrefix(reported.To, gateReturn+"?code=") || !strings.Contains(reported.To, "state=s") {
+		t.Errorf("the way back is %s", reported.To)
 	}
 	if again := p.send(http.MethodPost, path, answer); again.Code != http.StatusBadRequest {
 		t.Errorf("answered twice: %d %s", again.Code, again.Body)

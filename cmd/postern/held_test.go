@@ -67,7 +67,7 @@ func TestHeldOneCodeAtTwoInstances(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 12 {
 			all.Go(func() {
-				access := redeemAt([]*rig{one, two}[i%2], p, code)
+				access := redeemAt([]*testApp{one, two}[i%2], p, code)
 				if access != "" {
 					won.Add(1)
 					tokens.Store(&access)
@@ -78,7 +78,7 @@ func TestHeldOneCodeAtTwoInstances(t *testing.T) {
 		if won.Load() != 1 {
 			t.Fatalf("%d requests got tokens for one code", won.Load())
 		}
-		for _, w := range []*rig{one, two} {
+		for _, w := range []*testApp{one, two} {
 			if status := w.get("/oauth2/userinfo", *tokens.Load()); status != http.StatusUnauthorized {
 				t.Errorf("the token of a replayed code: %d", status)
 			}
@@ -87,7 +87,7 @@ func TestHeldOneCodeAtTwoInstances(t *testing.T) {
 }
 
 // redeemAt exchanges a code at an instance and returns the access token, "" for none.
-func redeemAt(w *rig, p *party, code string) string {
+func redeemAt(w *testApp, p *party, code string) string {
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {p.redirect}}
 	r := httptest.NewRequest(http.MethodPost, "/oauth2/token", strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -113,7 +113,7 @@ func TestHeldOneAnswerAtTwoInstances(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 16 {
 			all.Go(func() {
-				if status, said := []*rig{one, two}[i%2].attempt("/flow/execute", "", body); status == http.StatusOK {
+				if status, said := []*testApp{one, two}[i%2].attempt("/flow/execute", "", body); status == http.StatusOK {
 					won.Add(1)
 				} else if !strings.Contains(said, schemas.CodeStaleStep) {
 					t.Errorf("%d %s", status, said)
@@ -160,7 +160,7 @@ func TestHeldNothingSecretIsReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	secrets := map[string]string{
-		"a password": adminPassword, "another password": rpPassword, "the key of an authenticator app": w.app.Secret,
+		"a password": adminPassword, "another password": rpPassword, "the key of an authenticator app": w.authenticator.Secret,
 		"the secret of an identity provider": "kept-by-the-provider", "a refresh token": w.refresh, "an access token": w.access,
 		"a client secret": w.party.secret, "the cookie of a browser": w.device, "the address of a mail": "ada@example.org",
 		"a session token of a ceremony": w.ceremony.SessionToken,
@@ -195,7 +195,7 @@ func TestHeldNothingSecretIsReadable(t *testing.T) {
 	}
 }
 
-// files is everything in the data folder.
+// fileSet is everything in the data folder.
 func (w *sealedWorld) files() string {
 	w.t.Helper()
 	var all strings.Builder
@@ -232,7 +232,7 @@ func TestHeldSignUpsOfOneAddress(t *testing.T) {
 				if err := json.Unmarshal(fmt.Appendf(nil, body, i), &user); err != nil {
 					t.Error(err)
 				}
-				status, said := []*rig{one, two}[i%2].attempt("/users", admin, user)
+				status, said := []*testApp{one, two}[i%2].attempt("/users", admin, user)
 				if status == http.StatusCreated {
 					won.Add(1)
 				} else if !strings.Contains(said, schemas.CodeAttributeTaken) {

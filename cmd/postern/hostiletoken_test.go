@@ -15,9 +15,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// besieged is a house with everywhere that tokens are taken.
-type besieged struct {
-	*rig
+// attackedServer is a server with everywhere that tokens are taken.
+type attackedServer struct {
+	*testApp
 	t      *testing.T
 	p      *party
 	authID string // of an authorization request that p has begun …
@@ -25,12 +25,12 @@ type besieged struct {
 	admin  string // the administrator's id
 }
 
-func newBesieged(t *testing.T) *besieged {
+func newBesieged(t *testing.T) *attackedServer {
 	t.Helper()
 	p := newParties(t, "query")(t)
 	gate := p.begin()
-	b := &besieged{rig: p.rig, t: t, p: p, authID: gate.Get("authId"), app: gate.Get("applicationId")}
-	holders, err := b.directory.Administrators(t.Context(), directory.System(), 1)
+	b := &attackedServer{testApp: p.testApp, t: t, p: p, authID: gate.Get("authId"), app: gate.Get("applicationId")}
+	holders, err := b.directory.Administrators(t.Context(), directory.SystemCall(), 1)
 	if err != nil || len(holders) != 1 {
 		t.Fatal(holders, err)
 	}
@@ -39,7 +39,7 @@ func newBesieged(t *testing.T) *besieged {
 }
 
 // places are where a token is sent to, by what is done there.
-func (b *besieged) places() map[string]func(raw string) (status int) {
+func (b *attackedServer) places() map[string]func(raw string) (status int) {
 	bearer := func(method, path, body string) func(string) int {
 		return func(raw string) int {
 			r := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -47,7 +47,7 @@ func (b *besieged) places() map[string]func(raw string) (status int) {
 			r.Header.Set("Accept", "application/json, text/event-stream")
 			r.Header["Authorization"] = []string{"Bearer " + raw}
 			rec := httptest.NewRecorder()
-			b.rig.http.ServeHTTP(rec, r)
+			b.testApp.http.ServeHTTP(rec, r)
 			return rec.Code
 		}
 	}
@@ -106,7 +106,7 @@ func TestHostileTokensEverywhere(t *testing.T) {
 
 // fine is where tokens are good all the same. Userinfo asks for the scope openid,
 // whatever other audience a token has: it is the authorization server's own.
-func (b *besieged) fine() map[string]string {
+func (b *attackedServer) fine() map[string]string {
 	fine := map[string]string{}
 	for name := range b.audiences() {
 		fine[name] = "userinfo"
@@ -116,7 +116,7 @@ func (b *besieged) fine() map[string]string {
 	return fine
 }
 
-func (b *besieged) audiences() map[string][]string {
+func (b *attackedServer) audiences() map[string][]string {
 	return map[string][]string{
 		"another audience": {"https://shop.example.com"}, "the audience of the tools alone": {b.origin + "/mcp"}, "the audience of the API alone": {b.origin},
 		"an audience that is almost ours": {b.origin + "/", b.origin + "/mcp/", strings.ToUpper(b.origin)}, "a client for an audience": {"CONSOLE", bootstrap.ConsoleID, b.app},
@@ -125,7 +125,7 @@ func (b *besieged) audiences() map[string][]string {
 }
 
 // access is an access token of the administrator's with some of what it says changed.
-func (b *besieged) access(client string, change func(*token.Access)) string {
+func (b *attackedServer) access(client string, change func(*token.Access)) string {
 	b.t.Helper()
 	a := token.Access{Subject: b.admin, ClientID: client, Audience: []string{b.origin, b.origin + "/mcp"}, Scope: []string{"system", "openid", "account"}}
 	if app, err := b.store.ApplicationByClientID(b.t.Context(), client); err == nil {
@@ -137,7 +137,7 @@ func (b *besieged) access(client string, change func(*token.Access)) string {
 	return b.sign(b.tokens.Access(b.t.Context(), a))
 }
 
-func (b *besieged) sign(raw string, err error) string {
+func (b *attackedServer) sign(raw string, err error) string {
 	b.t.Helper()
 	if err != nil {
 		b.t.Fatal(err)
@@ -146,11 +146,11 @@ func (b *besieged) sign(raw string, err error) string {
 }
 
 // issuer signs with the keys of this server, and is another one.
-func (b *besieged) issuer(o token.Options) *besieged {
+func (b *attackedServer) issuer(o token.Options) *attackedServer {
 	b.t.Helper()
 	var err error
 	other := *b
-	other.rig = &rig{house: &house{store: b.store}, t: b.t, origin: b.origin}
+	other.testApp = &testApp{app: &app{store: b.store}, t: b.t, origin: b.origin}
 	if other.tokens, err = token.New(b.t.Context(), b.store, b.encryption.newestKey(), o); err != nil {
 		b.t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func (b *besieged) issuer(o token.Options) *besieged {
 }
 
 // statement is the assertion of a sign-in of the administrator's.
-func (b *besieged) statement(application, session string) string {
+func (b *attackedServer) statement(application, session string) string {
 	b.t.Helper()
 	generation := ""
 	if app, err := b.store.Application(b.t.Context(), application); err == nil {
@@ -170,7 +170,7 @@ func (b *besieged) statement(application, session string) string {
 
 // spoiled are tokens that keys of this server have signed: of another kind, for
 // somebody else, or no longer good.
-func (b *besieged) spoiled(f *forger) map[string]string {
+func (b *attackedServer) spoiled(f *forger) map[string]string {
 	now := func(shift time.Duration) func() time.Time {
 		return func() time.Time { return time.Now().Add(shift) }
 	}
@@ -194,7 +194,7 @@ func (b *besieged) spoiled(f *forger) map[string]string {
 }
 
 // otherKinds are what else is signed here, or given out.
-func (b *besieged) otherKinds() map[string]string {
+func (b *attackedServer) otherKinds() map[string]string {
 	ctx, table := b.t.Context(), map[string]string{}
 	for _, algorithm := range []string{token.RS256, token.ES256} {
 		for _, client := range []string{"CONSOLE", b.origin, b.origin + "/mcp", b.app} {
@@ -212,19 +212,19 @@ func (b *besieged) otherKinds() map[string]string {
 // fresh is the same client in another browser.
 func (p *party) fresh() *party {
 	other := *p
-	other.http = newBrowser(p.t, p.rig.http)
+	other.http = newBrowser(p.t, p.testApp.http)
 	return &other
 }
 
 // answer is an assertion that answers the authorization request.
-func (b *besieged) answer() string {
+func (b *attackedServer) answer() string {
 	b.t.Helper()
 	run := b.p.step(map[string]any{"applicationId": b.app, "flowType": "AUTHENTICATION", "authId": b.authID})
 	return b.p.fresh().assertionOfRun(run.ExecutionID)
 }
 
 // session begins one of the administrator's.
-func (b *besieged) session() string {
+func (b *attackedServer) session() string {
 	b.t.Helper()
 	now := time.Now().UTC()
 	s := schemas.Session{ID: schemas.NewID(), UserID: b.admin, AMR: []string{"pwd"}, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
@@ -232,7 +232,7 @@ func (b *besieged) session() string {
 	return s.ID
 }
 
-func (b *besieged) apply(changes ...schemas.Change) {
+func (b *attackedServer) apply(changes ...schemas.Change) {
 	b.t.Helper()
 	if err := b.p.store.Apply(b.t.Context(), changes); err != nil {
 		b.t.Fatal(err)
@@ -241,7 +241,7 @@ func (b *besieged) apply(changes ...schemas.Change) {
 
 // gone are tokens whose session, client, application or user is no longer there, or
 // that were revoked, in each of the two spellings that their signature has.
-func (b *besieged) gone(f *forger) map[string]string {
+func (b *attackedServer) gone(f *forger) map[string]string {
 	ended, revoked := b.session(), schemas.NewID()
 	client := b.client("system")
 	app := b.create(b.directory.Applications, `{"name":"Gone"}`).ID
@@ -261,7 +261,7 @@ func (b *besieged) gone(f *forger) map[string]string {
 	maps.Copy(table, b.ofNobody())
 	b.apply(schemas.EndSession{ID: ended, At: time.Now()}, schemas.RevokeToken{ID: revoked, ExpiresAt: time.Now().Add(time.Hour)})
 	for _, id := range []string{client.ID, app} {
-		if err := b.directory.Applications.Delete(b.t.Context(), directory.System(), id, ""); err != nil {
+		if err := b.directory.Applications.Delete(b.t.Context(), directory.SystemCall(), id, ""); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -272,7 +272,7 @@ func (b *besieged) gone(f *forger) map[string]string {
 }
 
 // ofNobody are tokens of somebody who was an administrator until they were deleted.
-func (b *besieged) ofNobody() map[string]string {
+func (b *attackedServer) ofNobody() map[string]string {
 	user := b.create(b.directory.Users, `{"type":"Person","attributes":{"username":"passing","password":"grey lantern harbour"}}`).ID
 	b.create(b.directory.Roles, `{"name":"Passing","permissions":["system"],"assignments":[{"type":"user","id":"`+user+`"}]}`)
 	was := b.admin
@@ -282,7 +282,7 @@ func (b *besieged) ofNobody() map[string]string {
 		"an assertion of a user who is gone": b.statement(b.app, b.session()),
 	}
 	b.admin = was
-	if err := b.directory.Users.Delete(context.WithoutCancel(b.t.Context()), directory.System(), user, ""); err != nil {
+	if err := b.directory.Users.Delete(context.WithoutCancel(b.t.Context()), directory.SystemCall(), user, ""); err != nil {
 		b.t.Fatal(err)
 	}
 	return table

@@ -12,10 +12,10 @@ import (
 
 const module = "github.com/postern-id/postern/"
 
-// rooms says what each room may import of the others. A room's folders inside
-// it count as the room unless they are listed themselves. Test files may also
-// use what testRooms lists.
-func rooms() map[string][]string {
+// allowedImports lists which packages of this module each package may import. A folder
+// that is not listed belongs to the nearest listed folder above it. Test files may also
+// import what testImports lists.
+func allowedImports() map[string][]string {
 	return map[string][]string{
 		"schemas":                      {},
 		"engine":                       {"schemas"},
@@ -59,17 +59,17 @@ func rooms() map[string][]string {
 	}
 }
 
-// testRooms are what tests of any room may use: conformance suites, software
-// authenticators, and the rooms below them that need one.
-func testRooms() []string {
+// testImports lists what the tests of every package may import: conformance suites,
+// software authenticators, and the packages that these need.
+func testImports() []string {
 	return []string{"schemas", "internal/logtest", "engine", "internal/passkey", "internal/passkey/passkeytest", "internal/store", "internal/store/storetest", "flows/flowtest", "nodes", "internal/password", "internal/totp", "internal/token", "internal/federation", "internal/federation/federationtest"}
 }
 
-// Imports go down the house and never up. The files are read here, and not
-// asked of `go list`, so that the test cache sees them.
+// Imports point from the top of the table in CONTRIBUTING.md to its bottom. The test reads
+// the files itself instead of calling `go list`, so that the test cache notices changes.
 func TestImportsGoDown(t *testing.T) {
 	root := filepath.Join("..", "..")
-	table := rooms()
+	table := allowedImports()
 	files := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if d != nil && d.Name() == "node_modules" {
@@ -83,23 +83,23 @@ func TestImportsGoDown(t *testing.T) {
 			return err
 		}
 		files++
-		room := roomOf(filepath.ToSlash(filepath.Dir(rel)), table)
-		if room == "" {
-			t.Errorf("%s belongs to no room; give it one in this test and in CONTRIBUTING.md", rel)
+		pkg := packageOf(filepath.ToSlash(filepath.Dir(rel)), table)
+		if pkg == "" {
+			t.Errorf("%s belongs to no listed package; add its package to this test and to CONTRIBUTING.md", rel)
 			return nil
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
 		if err != nil {
 			return err
 		}
-		allowed := append(slices.Clone(table[room]), room)
+		allowed := append(slices.Clone(table[pkg]), pkg)
 		if strings.HasSuffix(path, "_test.go") {
-			allowed = append(allowed, testRooms()...)
+			allowed = append(allowed, testImports()...)
 		}
 		for _, spec := range f.Imports {
 			imported, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module)
-			if ours && !slices.Contains(allowed, "*") && !slices.Contains(allowed, roomOf(imported, table)) {
-				t.Errorf("%s imports %s: %s may import %v", rel, imported, room, table[room])
+			if ours && !slices.Contains(allowed, "*") && !slices.Contains(allowed, packageOf(imported, table)) {
+				t.Errorf("%s imports %s: %s may import %v", rel, imported, pkg, table[pkg])
 			}
 		}
 		return nil
@@ -112,8 +112,8 @@ func TestImportsGoDown(t *testing.T) {
 	}
 }
 
-// roomOf returns the room of a folder: the longest listed path it lies under.
-func roomOf(dir string, table map[string][]string) string {
+// packageOf returns the listed package of a folder: the longest listed path above it.
+func packageOf(dir string, table map[string][]string) string {
 	for ; dir != "." && dir != "/"; dir = filepath.ToSlash(filepath.Dir(dir)) {
 		if _, listed := table[dir]; listed {
 			return dir

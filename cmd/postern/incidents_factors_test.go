@@ -15,7 +15,7 @@ import (
 
 // factorOfAnother adds a passkey to an account by what another account has.
 func factorOfAnother(t *testing.T) {
-	w := newRig(t)
+	w := newTestApp(t)
 	w.enrol("ada")
 	tokens := map[string]string{"ada": w.authenticate(w.start(schemas.Authentication)).Assertion}
 	w.device = passkeytest.New(passkeytest.NoCounter())
@@ -57,7 +57,7 @@ func factorOfAnother(t *testing.T) {
 // merelyIdentified writes flows that would give a passkey, or a session, to whoever
 // says a name.
 func merelyIdentified(t *testing.T) {
-	w := newRig(t)
+	w := newTestApp(t)
 	admin := w.admin()
 	const who = `{"id":"who","use":"prompt","with":{"inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true}],"actions":[{"ref":"go","label":"Go"}]},"next":"find"},
 		{"id":"find","use":"user-resolve","with":{"by":["username"],"from":"username"},"next":{"found":%q,"missing":"who"}}`
@@ -73,7 +73,7 @@ func merelyIdentified(t *testing.T) {
 }
 
 // refusesFlow makes sure that a flow cannot be written, by a rule.
-func (w *rig) refusesFlow(name, admin, body, rule string) {
+func (w *testApp) refusesFlow(name, admin, body, rule string) {
 	w.t.Helper()
 	var refused schemas.Error
 	if w.send(http.StatusBadRequest, "/flows", admin, body, &refused); refused.Code != schemas.CodeInvalidFlow || !strings.Contains(fmt.Sprint(refused.Errors), rule) {
@@ -83,7 +83,7 @@ func (w *rig) refusesFlow(name, admin, body, rule string) {
 
 // anotherWayIn writes a flow that promises more than one of the ways through it keeps.
 func anotherWayIn(t *testing.T) {
-	w := newRig(t)
+	w := newTestApp(t)
 	admin := w.admin()
 	const flow = `{"handle":"x","name":"X","flowType":"AUTHENTICATION","guarantees":%s,"nodes":[{"id":"session","use":"session-check","next":{"active":%q,"none":"who"}},
 		{"id":"who","use":"prompt","with":{"inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true},{"identifier":"password","type":"PASSWORD_INPUT","required":true}],"actions":[{"ref":"go","label":"Go"}]},"next":"find"},

@@ -87,7 +87,7 @@ func (p *party) worthless(code string) {
 // edit changes an application as an administrator does.
 func (p *party) edit(id string, change func(*schemas.Application)) {
 	p.t.Helper()
-	item, err := p.directory.Applications.Get(p.t.Context(), directory.System(), id)
+	item, err := p.directory.Applications.Get(p.t.Context(), directory.SystemCall(), id)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -136,8 +136,8 @@ func clientDeletedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.remove(p.directory.Applications, app.ID)
-	if told, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}}); status != http.StatusUnauthorized || told.Access != "" {
-		t.Errorf("its refresh token: %d %+v", status, told)
+	if reported, status := p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}}); status != http.StatusUnauthorized || reported.Access != "" {
+		t.Errorf("its refresh token: %d %+v", status, reported)
 	}
 	r2, err := http.NewRequest(http.MethodGet, p.at("/oauth2/userinfo"), nil)
 	if err == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What went wrong in identity services lately, each tried at the whole house. The
+// What went wrong in identity services lately, each tried at the whole server. The
 // rooms that it would go wrong in have tests of their own.
 func TestIncidents(t *testing.T) {
 	for name, try := range map[string]func(*testing.T){
@@ -45,7 +45,7 @@ func inputsOf(a passkey.AuthenticationResponse) map[string]string {
 }
 
 // attempt posts JSON, with a token if there is one.
-func (w *rig) attempt(path, token string, body any) (status int, said string) {
+func (w *testApp) attempt(path, token string, body any) (status int, said string) {
 	w.t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -69,7 +69,7 @@ func through(status int, said string) bool {
 // notesOfOtherSteps answers each ceremony with what is for another: a challenge of the
 // atomic API in a flow and the other way round, a registration by an authentication.
 func notesOfOtherSteps(t *testing.T) {
-	w := newRig(t)
+	w := newTestApp(t)
 	w.enrol("ada")
 	assertion := w.authenticate(w.start(schemas.Authentication)).Assertion
 	claims, err := w.tokens.Verify(t.Context(), assertion, w.origin)
@@ -113,7 +113,7 @@ func notesOfOtherSteps(t *testing.T) {
 
 // otherRunsChallenge answers a run with what was signed for another.
 func otherRunsChallenge(t *testing.T) {
-	w := newRig(t)
+	w := newTestApp(t)
 	w.enrol("ada")
 	one, other := w.start(schemas.Authentication), w.start(schemas.Authentication)
 	status, said := w.attempt("/flow/execute", "", map[string]any{"executionId": other.ExecutionID, "inputs": w.assertion(one)})
@@ -124,7 +124,7 @@ func otherRunsChallenge(t *testing.T) {
 
 // emptyAnswers sends nothing, in each way that there is, to every step on the way.
 func emptyAnswers(t *testing.T) {
-	w := newRig(t)
+	w := newTestApp(t)
 	for name, steps := range map[string][]map[string]any{
 		"AUTHENTICATION": {{}, {"action": "password"}},
 		"REGISTRATION":   {{}, {"action": "continue", "inputs": map[string]string{"username": "eve"}}},
@@ -164,7 +164,7 @@ func emptyBodies(run string) []map[string]any {
 // policyOnlyInTheBrowser has an authenticator that did not verify its user, where the
 // server asks for that, whatever the client asked the browser for.
 func policyOnlyInTheBrowser(t *testing.T) {
-	w := newRig(t, "POSTERN_PASSKEY_USER_VERIFICATION=required")
+	w := newTestApp(t, "POSTERN_PASSKEY_USER_VERIFICATION=required")
 	w.enrol("ada")
 	s := w.start(schemas.Authentication)
 	a, err := w.device.Authenticate(json.RawMessage(s.Data.AdditionalData["passkeyChallenge"]), w.origin, passkeytest.NoUV)
@@ -194,7 +194,7 @@ func policyOnlyInTheBrowser(t *testing.T) {
 
 // reflectedMarkup sends markup along to the pages that show what is in an address.
 func reflectedMarkup(t *testing.T) {
-	w := newRig(t)
+	w := newTestApp(t)
 	const markup = `"><script>alert(1)</script><img src=x onerror=alert(1)>`
 	q := url.Values{}
 	for _, name := range []string{"error", "error_description", "applicationId", "authId", "executionId", "login_hint", "ui_locales", "state", "client_id", "redirect_uri", "id_token_hint", "post_logout_redirect_uri"} {
@@ -213,7 +213,7 @@ func reflectedMarkup(t *testing.T) {
 
 // forwardedFor guesses passwords, each time as if for somebody else.
 func forwardedFor(t *testing.T) {
-	w := newRig(t, "POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
+	w := newTestApp(t, "POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
 		"POSTERN_THROTTLE_PAIR_GUESSES_BURST=3", "POSTERN_THROTTLE_PAIR_GUESSES_EVERY=24h")
 	inner, checked, n := w.http, 0, 0
 	w.http = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -249,9 +249,9 @@ func toolAudience(t *testing.T) {
 }
 
 // remove deletes a resource.
-func (w *rig) remove(of directory.Resource, id string) {
+func (w *testApp) remove(of directory.Resource, id string) {
 	w.t.Helper()
-	if err := of.Delete(w.t.Context(), directory.System(), id, ""); err != nil {
+	if err := of.Delete(w.t.Context(), directory.SystemCall(), id, ""); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -56,46 +56,46 @@ func listKeys(w io.Writer, tokens *token.Issuer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "KEY\tALGORITHM\tSTATUS\tPUBLISHED\tSIGNS\tKEPT")
 	for _, k := range tokens.SigningKeys() {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Algorithm, k.Status, second(k.CreatedAt), signs(tokens, k), kept(k))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Algorithm, k.Status, formatSeconds(k.CreatedAt), describeSigning(tokens, k), describeRetirement(k))
 	}
 	return table.Flush()
 }
 
-// signs tells from when until when a key signs.
-func signs(tokens *token.Issuer, k schemas.SigningKey) string {
+// describeSigning tells from when until when a key signs.
+func describeSigning(tokens *token.Issuer, k schemas.SigningKey) string {
 	switch k.Status {
 	case schemas.KeyPublished:
-		return "from " + second(tokens.SignsFrom(k))
+		return "from " + formatSeconds(tokens.SignsFrom(k))
 	case schemas.KeySigning:
-		return "since " + second(k.SignsSince)
+		return "since " + formatSeconds(k.SignsSince)
 	}
-	return second(k.SignsSince) + " to " + second(k.RetiredAt)
+	return formatSeconds(k.SignsSince) + " to " + formatSeconds(k.RetiredAt)
 }
 
-// kept tells until when a retired key is published.
-func kept(k schemas.SigningKey) string {
+// describeRetirement tells until when a retired key is published.
+func describeRetirement(k schemas.SigningKey) string {
 	switch {
 	case k.Status != schemas.KeyRetired:
 		return ""
 	case k.NeededUntil.IsZero():
 		return "until it is swept"
 	}
-	return "until " + second(k.NeededUntil)
+	return "until " + formatSeconds(k.NeededUntil)
 }
 
-func second(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatSeconds(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// keysEvery is how often a server reads the keys, and does what is due with them.
+// keyMaintenanceInterval is how often a server reads the keys, and does what is due with them.
 // A key is published for far longer before it signs.
-const keysEvery = 20 * time.Second
+const keyMaintenanceInterval = 20 * time.Second
 
-// tendKeys tends to the signing keys. Where it fails, those that are loaded are
+// maintainKeys tends to the signing keys. Where it fails, those that are loaded are
 // used on.
-func (h *house) tendKeys(ctx context.Context) {
-	tick := time.NewTicker(keysEvery)
+func (h *app) maintainKeys(ctx context.Context) {
+	tick := time.NewTicker(keyMaintenanceInterval)
 	defer tick.Stop()
 	for {
-		if err := h.tokens.Tend(ctx); err != nil && ctx.Err() == nil {
+		if err := h.tokens.MaintainKeys(ctx); err != nil && ctx.Err() == nil {
 			h.log.Error("tending to the signing keys", "error", err)
 		}
 		select {

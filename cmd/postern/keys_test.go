@@ -28,16 +28,16 @@ func TestKeysRotateUnderLoad(t *testing.T) {
 	}
 }
 
-// keyRig is two instances with one clock.
-type keyRig struct {
+// keyTestApps is two instances with one clock.
+type keyTestApps struct {
 	t         *testing.T
 	passed    atomic.Int64
 	instances [2]*token.Issuer
 	stores    [2]*store.Store
 }
 
-func newKeyRig(t *testing.T, c store.Config) *keyRig {
-	r := &keyRig{t: t}
+func newKeyRig(t *testing.T, c store.Config) *keyTestApps {
+	r := &keyTestApps{t: t}
 	for n := range r.instances {
 		var err error
 		if r.stores[n], err = store.Open(t.Context(), c); err != nil {
@@ -56,7 +56,7 @@ func newKeyRig(t *testing.T, c store.Config) *keyRig {
 }
 
 // use issues tokens on one instance and checks them on the other.
-func (r *keyRig) use(n int) {
+func (r *keyTestApps) use(n int) {
 	here, there := r.instances[n], r.instances[1-n]
 	access, err := here.Access(r.t.Context(), token.Access{Subject: "ann", ClientID: "console", Audience: []string{"api"}})
 	if err == nil {
@@ -95,7 +95,7 @@ func testKeysRotate(t *testing.T, c store.Config) {
 		}
 	}
 	tend := func(n int) {
-		if err := r.instances[n].Tend(t.Context()); err != nil {
+		if err := r.instances[n].MaintainKeys(t.Context()); err != nil {
 			t.Error(err)
 		}
 		settle()
@@ -114,7 +114,7 @@ func testKeysRotate(t *testing.T, c store.Config) {
 	var together sync.WaitGroup
 	for _, i := range r.instances {
 		together.Go(func() {
-			if err := i.Tend(t.Context()); err != nil {
+			if err := i.MaintainKeys(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -124,7 +124,7 @@ func testKeysRotate(t *testing.T, c store.Config) {
 }
 
 // wantEvents counts events: of each step of a key there is one.
-func (r *keyRig) wantEvents(want map[string]int) {
+func (r *keyTestApps) wantEvents(want map[string]int) {
 	for action, n := range want {
 		events, err := r.stores[0].Events(r.t.Context(), schemas.EventQuery{Action: action, Limit: 100})
 		if err != nil {

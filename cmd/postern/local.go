@@ -11,9 +11,9 @@ import (
 	"github.com/postern-id/postern/internal/config"
 )
 
-// openLocal opens the house on the store of a configuration, which must be
+// openLocal opens the server on the store of a configuration, which must be
 // there: a command that only works with what is stored makes no store.
-func (p program) openLocal(ctx context.Context, file string, further ...string) (*house, error) {
+func (p program) openLocal(ctx context.Context, file string, further ...string) (*app, error) {
 	cfg, err := config.Load(file, append(append([]string(nil), p.environ...), further...))
 	if err != nil {
 		return nil, err
@@ -23,11 +23,11 @@ func (p program) openLocal(ctx context.Context, file string, further ...string) 
 		return nil, fmt.Errorf("there is no store at %s: say with --config where it is, or let `postern serve` make one", path)
 	}
 	on := storeConfig(cfg)
-	on.LongestWrite = longestCommand
+	on.MaxWriteDuration = maxCommandDuration
 	log := newLog(p.stderr, cfg.Log)
 	warnOfFiles(log, cfg)
-	return openHouseOn(ctx, cfg, log, on, false)
+	return openAppFor(ctx, cfg, log, on, false)
 }
 
-// longestCommand is how long a command's one transaction may take.
-const longestCommand = time.Hour
+// maxCommandDuration is how long a command's one transaction may take.
+const maxCommandDuration = time.Hour

@@ -58,7 +58,7 @@ func (b *mailbox) code(t testing.TB) string {
 }
 
 // newMailRig is a rig that sends mail to a mail server of the test.
-func newMailRig(t *testing.T, environ ...string) (*rig, *mailbox) {
+func newMailRig(t *testing.T, environ ...string) (*testApp, *mailbox) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -70,10 +70,10 @@ func newMailRig(t *testing.T, environ ...string) (*rig, *mailbox) {
 		_ = server.Close()
 		_ = l.Close()
 	})
-	w := newRig(t, append(environ, "POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=Example <no-reply@example.com>",
+	w := newTestApp(t, append(environ, "POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=Example <no-reply@example.com>",
 		"POSTERN_MAIL_PORT="+strconv.Itoa(l.Addr().(*net.TCPAddr).Port))...)
 	ctx, stop := context.WithCancel(context.Background())
-	queue := w.deliveries()
+	queue := w.deliveryQueue()
 	queue.Poll, queue.Backoff = 10*time.Millisecond, func(int) time.Duration { return time.Millisecond }
 	done := make(chan struct{})
 	go func() {
@@ -88,7 +88,7 @@ func newMailRig(t *testing.T, environ ...string) (*rig, *mailbox) {
 }
 
 // Somebody signs in with a code that a real mail server puts off first, and with that
-// one once: the whole house, from the request to the session.
+// one once: the whole server, from the request to the session.
 func TestCodeByMail(t *testing.T) {
 	w, box := newMailRig(t)
 	app := w.mailedShop()
@@ -114,7 +114,7 @@ func TestCodeByMail(t *testing.T) {
 }
 
 // mailedShop makes Ada, and an application that people sign in to with codes.
-func (w *rig) mailedShop() (applicationID string) {
+func (w *testApp) mailedShop() (applicationID string) {
 	token := w.admin()
 	var made struct{ ID string }
 	w.send(201, "/users", token, `{"type": "Person", "attributes": {"username": "ada", "email": "ada@example.org", "email_verified": true}}`, &made)
@@ -122,12 +122,12 @@ func (w *rig) mailedShop() (applicationID string) {
 }
 
 // shop makes an application that people sign in to by a flow of the corpus.
-func (w *rig) shop(token, file string) (applicationID string) {
+func (w *testApp) shop(token, file string) (applicationID string) {
 	return w.application(token, "Shop "+file, "authFlowId", w.storeFlow(token, file))
 }
 
 // application makes an application with a flow, which people may sign up by.
-func (w *rig) application(token, name, member, flow string) (id string) {
+func (w *testApp) application(token, name, member, flow string) (id string) {
 	body, err := json.Marshal(map[string]any{"name": name, member: flow, "isRegistrationFlowEnabled": true})
 	if err != nil {
 		w.t.Fatal(err)
@@ -138,7 +138,7 @@ func (w *rig) application(token, name, member, flow string) (id string) {
 }
 
 // storeFlow stores a flow of the corpus, under a handle of its own.
-func (w *rig) storeFlow(token, file string) (id string) {
+func (w *testApp) storeFlow(token, file string) (id string) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "flows", "testdata", "good", file))
 	if err != nil {
 		w.t.Fatal(err)
@@ -153,7 +153,7 @@ func (w *rig) storeFlow(token, file string) (id string) {
 }
 
 // begin begins a run of an application.
-func (w *rig) begin(application, flowType string) (s schemas.Step) {
+func (w *testApp) begin(application, flowType string) (s schemas.Step) {
 	w.post("/flow/execute", map[string]string{"applicationId": application, "flowType": flowType}, &s)
 	return s
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-func newMails(t *testing.T, configured bool, budgets throttle.Budgets) mails {
+func newMails(t *testing.T, configured bool, budgets throttle.Budgets) mailer {
 	t.Helper()
-	box, err := token.NewBox(make([]byte, 32))
+	box, err := token.NewCipher(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mails{configured: configured, throttle: throttle.New(throttle.Options{Budgets: budgets}), sealer: delivery.Sealer{Box: box}}
+	return mailer{configured: configured, throttle: throttle.New(throttle.Options{Budgets: budgets}), sealer: delivery.Sealer{Box: box}}
 }
 
 // A mail is sealed, worth as much as its code, and says nothing to the log.

@@ -61,8 +61,8 @@ type commands struct {
 // errFindings ends a command whose findings have been printed.
 var errFindings = errors.New("there are findings")
 
-// exited carries the code kong would exit with, for --help.
-type exited int
+// exitCode carries the code kong would exit with, for --help.
+type exitCode int
 
 // run executes one command and returns its exit code.
 func (p program) run(ctx context.Context) (code int) {
@@ -71,7 +71,7 @@ func (p program) run(ctx context.Context) (code int) {
 		kong.Name("postern"),
 		kong.Description("An identity service whose sign-in flows are proven before they run."),
 		kong.Writers(p.stdout, p.stderr),
-		kong.Exit(func(c int) { panic(exited(c)) }),
+		kong.Exit(func(c int) { panic(exitCode(c)) }),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(p),
 		kong.UsageOnError(),
@@ -83,7 +83,7 @@ func (p program) run(ctx context.Context) (code int) {
 	defer func() {
 		switch v := recover().(type) {
 		case nil:
-		case exited:
+		case exitCode:
 			code = int(v)
 		default:
 			panic(v)

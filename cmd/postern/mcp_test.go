@@ -12,7 +12,7 @@ import (
 )
 
 // send sends JSON with a token, and decodes the reply, which must have the status.
-func (w *rig) send(status int, path, token, body string, into any) *httptest.ResponseRecorder {
+func (w *testApp) send(status int, path, token, body string, into any) *httptest.ResponseRecorder {
 	w.t.Helper()
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -32,7 +32,7 @@ func (w *rig) send(status int, path, token, body string, into any) *httptest.Res
 }
 
 // tool calls a tool, which must do what it is asked to, and decodes its answer.
-func (w *rig) tool(token, name, arguments string, into any) {
+func (w *testApp) tool(token, name, arguments string, into any) {
 	w.t.Helper()
 	var m struct {
 		Result struct {
@@ -51,7 +51,7 @@ func (w *rig) tool(token, name, arguments string, into any) {
 }
 
 // assistant makes a client that may use the tools, and gets it a token.
-func (w *rig) assistant() (token string) {
+func (w *testApp) assistant() (token string) {
 	w.t.Helper()
 	admin, err := w.issue(w.t.Context(), "", []string{"system"}, 0)
 	if err != nil {
@@ -72,7 +72,7 @@ func (w *rig) assistant() (token string) {
 // A program gets itself a token and uses all of the tools with it (the
 // specification's option B), on either database.
 func TestToolsByClientCredentials(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, w *rig) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		token := w.assistant()
 		claims, err := w.tokens.Verify(t.Context(), token, w.origin+"/mcp")
 		if err != nil || !slices.Contains(claims.Audience, w.origin) || !slices.Equal(claims.Scope, []string{"system"}) {
@@ -87,7 +87,7 @@ func TestToolsByClientCredentials(t *testing.T) {
 }
 
 // useEveryTool calls each of the twelve, one with what another has answered.
-func (w *rig) useEveryTool(token string) {
+func (w *testApp) useEveryTool(token string) {
 	w.t.Helper()
 	var whole json.RawMessage
 	var app, got schemas.Application
@@ -131,7 +131,7 @@ func (w *rig) useEveryTool(token string) {
 
 // Whoever has no token is led to where one is had: MCP authorization, RFC 9728.
 func TestToolsLeadToTheAuthorizationServer(t *testing.T) {
-	w := newRig(t)
+	w := newTestApp(t)
 	var e schemas.Error
 	rec := w.send(401, "/mcp", "", `{}`, &e)
 	_, rest, _ := strings.Cut(rec.Header().Get("WWW-Authenticate"), `resource_metadata="`+w.origin)

@@ -13,7 +13,7 @@ import (
 // own behalf calls it. It also reports the time that 99 of 100 calls took at
 // most.
 func BenchmarkClientCredentials(b *testing.B) {
-	w := newRig(b)
+	w := newTestApp(b)
 	c := w.client("system")
 	var mu sync.Mutex
 	times := make([]time.Duration, 0, b.N)
@@ -34,7 +34,7 @@ func BenchmarkClientCredentials(b *testing.B) {
 
 // BenchmarkJWKS is GET /oauth2/jwks.
 func BenchmarkJWKS(b *testing.B) {
-	w := newRig(b)
+	w := newTestApp(b)
 	w.measure(b, func(int64) {
 		rec := httptest.NewRecorder()
 		w.http.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/oauth2/jwks", nil))

@@ -12,22 +12,22 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// client makes an application that is a client for client_credentials with a
+// newHTTPClient makes an application that is a client for client_credentials with a
 // scope.
-func (w *rig) client(scope string) *schemas.Application {
+func (w *testApp) client(scope string) *schemas.Application {
 	w.t.Helper()
 	text := fmt.Sprintf(`{"name":%q,"inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"],"scope":%q}}]}`, schemas.NewID(), scope)
 	return w.create(w.directory.Applications, text).Value.(*schemas.Application)
 }
 
 // create makes a resource.
-func (w *rig) create(of directory.Resource, body string) *directory.Item {
+func (w *testApp) create(of directory.Resource, body string) *directory.Item {
 	w.t.Helper()
 	d, problems := schemas.ParseJSON([]byte(body))
 	if len(problems) > 0 {
 		w.t.Fatal(problems)
 	}
-	item, err := of.Create(w.t.Context(), directory.System(), d)
+	item, err := of.Create(w.t.Context(), directory.SystemCall(), d)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func (w *rig) create(of directory.Resource, body string) *directory.Item {
 }
 
 // askToken asks for a token as a client.
-func (w *rig) askToken(id, secret, body string) *httptest.ResponseRecorder {
+func (w *testApp) askToken(id, secret, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, "/oauth2/token", strings.NewReader("grant_type=client_credentials"+body))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.SetBasicAuth(id, secret)
@@ -45,7 +45,7 @@ func (w *rig) askToken(id, secret, body string) *httptest.ResponseRecorder {
 }
 
 // get reads a resource with a token, and returns the status.
-func (w *rig) get(path, token string) int {
+func (w *testApp) get(path, token string) int {
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	r.Header.Set("Authorization", "Bearer "+token)
 	rec := httptest.NewRecorder()
@@ -56,7 +56,7 @@ func (w *rig) get(path, token string) int {
 // A client gets a token and uses it, as long as it is there: what its secret was,
 // or a token that it got, is worth nothing once it is not.
 func TestClientCredentialsOnEachDatabase(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, w *rig) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		c := w.client("system:applications:read")
 		rec := w.askToken(c.ClientID, c.ClientSecret, "")
 		var granted struct {
@@ -79,7 +79,7 @@ func TestClientCredentialsOnEachDatabase(t *testing.T) {
 	})
 }
 
-func (w *rig) checkTokenEvent(c *schemas.Application) {
+func (w *testApp) checkTokenEvent(c *schemas.Application) {
 	w.t.Helper()
 	events, err := w.store.Events(w.t.Context(), schemas.EventQuery{Action: "token.issued", Limit: 10})
 	if err != nil || len(events) != 1 {
@@ -91,9 +91,9 @@ func (w *rig) checkTokenEvent(c *schemas.Application) {
 	}
 }
 
-func (w *rig) checkClientGone(c *schemas.Application, token string) {
+func (w *testApp) checkClientGone(c *schemas.Application, token string) {
 	w.t.Helper()
-	item, err := w.directory.RotateSecret(w.t.Context(), directory.System(), c.ID)
+	item, err := w.directory.RotateSecret(w.t.Context(), directory.SystemCall(), c.ID)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func (w *rig) checkClientGone(c *schemas.Application, token string) {
 			w.t.Errorf("with another secret: %d %s, want %d", rec.Code, rec.Body, want)
 		}
 	}
-	if err := w.directory.Applications.Delete(w.t.Context(), directory.System(), c.ID, ""); err != nil {
+	if err := w.directory.Applications.Delete(w.t.Context(), directory.SystemCall(), c.ID, ""); err != nil {
 		w.t.Fatal(err)
 	}
 	if rec := w.askToken(c.ClientID, fresh, ""); rec.Code != 401 {

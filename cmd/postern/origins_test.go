@@ -14,12 +14,12 @@ import (
 // party, and of none that is an application's alone.
 func TestRelatedOriginsAreTheOperators(t *testing.T) {
 	const own, related = "https://localhost:8090", "https://shop.example.net"
-	w := newRig(t, "POSTERN_PASSKEY_RELATED_ORIGINS="+related)
+	w := newTestApp(t, "POSTERN_PASSKEY_RELATED_ORIGINS="+related)
 	w.create(w.directory.Applications, `{"name": "Mine", "passkeyAllowedOrigins": ["https://evil.example"]}`)
 	rec := httptest.NewRecorder()
 	w.http.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/.well-known/webauthn", nil))
-	var told struct{ Origins []string }
-	if err := json.Unmarshal(rec.Body.Bytes(), &told); err != nil || !slices.Equal(told.Origins, []string{own, related}) {
+	var reported struct{ Origins []string }
+	if err := json.Unmarshal(rec.Body.Bytes(), &reported); err != nil || !slices.Equal(reported.Origins, []string{own, related}) {
 		t.Errorf("%d %s, %v", rec.Code, rec.Body, err)
 	}
 	w.origin = related

@@ -20,7 +20,7 @@ import (
 )
 
 // exchange sends a request without a token and returns the reply.
-func (w *rig) exchange(method, path, contentType, body string) *httptest.ResponseRecorder {
+func (w *testApp) exchange(method, path, contentType, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", contentType)
 	reply := httptest.NewRecorder()
@@ -32,7 +32,7 @@ func (w *rig) exchange(method, path, contentType, body string) *httptest.Respons
 // 503 and Retry-After, and succeed as soon as the database takes writes again.
 func TestReadOnlyDatabase(t *testing.T) {
 	dsn, alter, disconnect := storetest.PostgresRole(t)
-	w := newRig(t, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+dsn, "POSTERN_DATABASE_POOL=4")
+	w := newTestApp(t, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+dsn, "POSTERN_DATABASE_POOL=4")
 	start, _ := json.Marshal(map[string]string{"applicationId": bootstrap.TryID, "flowType": "AUTHENTICATION"})
 	requests := map[string]func() *httptest.ResponseRecorder{
 		"readiness": func() *httptest.ResponseRecorder { return w.exchange("GET", "/health/readiness", "", "") },
@@ -76,7 +76,7 @@ func TestWaitForDatabase(t *testing.T) {
 	}
 	opened := make(chan error, 1)
 	go func() {
-		h, err := awaitHouse(context.Background(), cfg, slog.New(slog.NewTextHandler(log, nil)))
+		h, err := waitForApp(context.Background(), cfg, slog.New(slog.NewTextHandler(log, nil)))
 		if err == nil {
 			h.close()
 		}
@@ -95,14 +95,14 @@ func TestWaitForDatabase(t *testing.T) {
 	}
 
 	cfg.Database.DSN, cfg.Database.StartupWait = "postgres://u:secret-word@127.0.0.1:1/p?sslmode=disable", config.Duration(time.Nanosecond)
-	if _, err := awaitHouse(t.Context(), cfg, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "cannot be reached") || strings.Contains(err.Error(), "secret-word") {
+	if _, err := waitForApp(t.Context(), cfg, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "cannot be reached") || strings.Contains(err.Error(), "secret-word") {
 		t.Errorf("a database that never comes: %v", err)
 	}
 }
 
 // A server that drains is not ready and serves requests.
 func TestDrain(t *testing.T) {
-	w := newRig(t, "POSTERN_SERVER_DRAIN=1h")
+	w := newTestApp(t, "POSTERN_SERVER_DRAIN=1h")
 	ctx, stop := context.WithCancel(t.Context())
 	serving := w.drain(ctx)
 	if reply := w.exchange("GET", "/health/readiness", "", ""); reply.Code != http.StatusOK {
@@ -161,10 +161,10 @@ func TestTooManyInstances(t *testing.T) {
 	dsn := storetest.Postgres(t)
 	environ := []string{"POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN=" + dsn,
 		"POSTERN_KEY_ENCRYPTION_KEY=" + base64.StdEncoding.EncodeToString(make([]byte, 32))}
-	first, second := newRig(t, environ...), newRig(t, environ...)
+	first, second := newTestApp(t, environ...), newTestApp(t, environ...)
 	log := new(logtest.Buffer)
-	first.house.log = slog.New(slog.NewTextHandler(log, nil))
-	for _, w := range []*rig{first, second} {
+	first.app.log = slog.New(slog.NewTextHandler(log, nil))
+	for _, w := range []*testApp{first, second} {
 		if err := w.store.Ping(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func serveAt(t *testing.T, host string, handle http.HandlerFunc) string {
 // Who has the server ask slow addresses, of which anybody may name some, keeps nobody
 // from signing in with another provider.
 func TestStrangersTakeNoPlaceOfProviders(t *testing.T) {
-	h := emptyHouse(t, "POSTERN_OUTBOUND_ALLOW=127.0.0.0/8")
+	h := emptyApp(t, "POSTERN_OUTBOUND_ALLOW=127.0.0.0/8")
 	patient := h.outbound.With(func(r *outbound.Rules) { r.Timeout = time.Hour })
 	const hosts, share = 8, 8
 	came, release := make(chan bool, hosts*share), make(chan bool)

@@ -18,7 +18,7 @@ type pending struct {
 	repeats                  *throttle.Repeats
 }
 
-func (h *house) newPending() pending {
+func (h *app) newPending() pending {
 	c, now := h.cfg.Throttle, time.Now
 	if !c.Enabled {
 		return pending{}
@@ -37,7 +37,7 @@ func (h *house) newPending() pending {
 const abandonedAfter = 5 * time.Minute
 
 // recount makes room if there is little, and counts what all instances have stored.
-func (h *house) recount(ctx context.Context, now time.Time) error {
+func (h *app) recount(ctx context.Context, now time.Time) error {
 	p := h.pending
 	if p.runs.Crowded() {
 		if _, err := h.store.TrimRuns(ctx, now.Add(-abandonedAfter)); err != nil {

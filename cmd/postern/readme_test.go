@@ -24,8 +24,8 @@ func TestReadmeSeedFile(t *testing.T) {
 	if block == nil {
 		t.Fatal("docs/declarative.md has no seed file")
 	}
-	h := emptyHouse(t)
-	if _, err := h.seed(t.Context(), nil); err != nil {
+	h := emptyApp(t)
+	if _, err := h.seedStore(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	resources, err := declare.ReadSeed("declarative.md", block[1])
@@ -33,7 +33,7 @@ func TestReadmeSeedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var made []string
-	err = declare.Ensure(t.Context(), declare.NewDirectory(h.directory, directory.System()), resources,
+	err = declare.Ensure(t.Context(), declare.NewDirectory(h.directory, directory.SystemCall()), resources,
 		program{environ: []string{"SHOP_SECRET=" + strings.Repeat("0123456789", 4), "ADA_PASSWORD=quiet harbour lantern"}}.getenv,
 		func(e declare.Ensured) { made = append(made, e.Name()) })
 	if err != nil || len(made) != 5 {

@@ -54,14 +54,14 @@ func (c keysReencryptCommand) Run(ctx context.Context, p program) error {
 			return err
 		}
 	}
-	if err := writeResealed(p.stdout, done); err != nil {
+	if err := writeReencrypted(p.stdout, done); err != nil {
 		return err
 	}
 	return c.finish(ctx, p, h)
 }
 
 // addKey makes a new key-encryption key and puts it before the one in the key file.
-func (h *house) addKey() error {
+func (h *app) addKey() error {
 	path := h.cfg.Keys.File
 	switch {
 	case path == "":
@@ -73,7 +73,7 @@ func (h *house) addKey() error {
 }
 
 // finish removes the old keys from the key file, or says how to.
-func (c keysReencryptCommand) finish(ctx context.Context, p program, h *house) error {
+func (c keysReencryptCommand) finish(ctx context.Context, p program, h *app) error {
 	newest, path := h.encryption.newestKey(), h.cfg.Keys.File
 	fmt.Fprintf(p.stdout, "\nEverything is sealed with the key %s.\n", token.KeyID(newest))
 	switch {
@@ -99,7 +99,7 @@ func (c keysReencryptCommand) finish(ctx context.Context, p program, h *house) e
 }
 
 // dropOldKeys leaves the newest key alone in the key file.
-func (h *house) dropOldKeys() error {
+func (h *app) dropOldKeys() error {
 	now, err := token.ReadKeyFile(h.cfg.Keys.File)
 	if err != nil {
 		return err
@@ -112,13 +112,13 @@ func (h *house) dropOldKeys() error {
 
 // allowed returns a check of the other processes that work on the store: whether the
 // command may go on while they run.
-func (c keysReencryptCommand) allowed(h *house) func(others []store.InstanceKeys) error {
+func (c keysReencryptCommand) allowed(h *app) func(others []store.InstanceKeys) error {
 	newest, source := h.encryption.newestKey(), cmp.Or(h.cfg.Keys.File, token.KeyVariable)
 	return func(others []store.InstanceKeys) error {
 		var wrong []string
 		for _, i := range others {
-			if c.Compromised || !knows(i, newest) || c.DropOldKeys && !sealsWith(i, newest) {
-				wrong = append(wrong, fmt.Sprintf("one on %q that was started at %s", i.Host, second(i.StartedAt)))
+			if c.Compromised || !hasKey(i, newest) || c.DropOldKeys && !sealsWith(i, newest) {
+				wrong = append(wrong, fmt.Sprintf("one on %q that was started at %s", i.Host, formatSeconds(i.StartedAt)))
 			}
 		}
 		if len(wrong) == 0 {
@@ -133,8 +133,8 @@ func (c keysReencryptCommand) allowed(h *house) func(others []store.InstanceKeys
 	}
 }
 
-// resealed is what became of the values of a kind.
-type resealed struct {
+// reencryptedColumn is what became of the values of a kind.
+type reencryptedColumn struct {
 	name string
 	store.Resealed
 }
@@ -143,17 +143,17 @@ type resealed struct {
 // which no server starts come first, in the transaction that looks at the other
 // processes: one that has none but an old key either runs already, and is found, or
 // cannot start any more.
-func (h *house) reencrypt(ctx context.Context, allowed func([]store.InstanceKeys) error) (done []resealed, err error) {
-	signing, err := token.NewBox(h.encryption.keys...)
+func (h *app) reencrypt(ctx context.Context, allowed func([]store.InstanceKeys) error) (done []reencryptedColumn, err error) {
+	signing, err := token.NewCipher(h.encryption.keys...)
 	if err != nil {
 		return nil, err
 	}
-	derived, err := derivedBox(h.encryption.keys...)
+	derived, err := derivedCipher(h.encryption.keys...)
 	if err != nil {
 		return nil, err
 	}
 	err = h.store.Update(ctx, func(t *store.Tx) error {
-		if err := h.checkOthers(ctx, t, allowed); err != nil {
+		if err := h.checkOtherInstances(ctx, t, allowed); err != nil {
 			return err
 		}
 		keys, err := store.ResealIn(ctx, t, signingKeyColumn(), signing)
@@ -164,7 +164,7 @@ func (h *house) reencrypt(ctx context.Context, allowed func([]store.InstanceKeys
 		if err != nil {
 			return err
 		}
-		done = []resealed{{"signing keys", keys}, {"derived keys", others}}
+		done = []reencryptedColumn{{"signing keys", keys}, {"derived keys", others}}
 		return recordKeyChange(t, h.encryption.newestKey(), keys.Changed+others.Changed > 0, "")
 	})
 	if err != nil {
@@ -175,12 +175,12 @@ func (h *house) reencrypt(ctx context.Context, allowed func([]store.InstanceKeys
 		if err != nil {
 			return nil, fmt.Errorf("re-encrypting %s: %w; run the command again to go on", c.name, err)
 		}
-		done = append(done, resealed{c.name, counts})
+		done = append(done, reencryptedColumn{c.name, counts})
 	}
 	return done, nil
 }
 
-func (h *house) checkOthers(ctx context.Context, r store.Reader, allowed func([]store.InstanceKeys) error) error {
+func (h *app) checkOtherInstances(ctx context.Context, r store.Reader, allowed func([]store.InstanceKeys) error) error {
 	others, err := h.store.OtherInstances(ctx, r, time.Now())
 	if err != nil {
 		return err
@@ -189,15 +189,15 @@ func (h *house) checkOthers(ctx context.Context, r store.Reader, allowed func([]
 }
 
 // replaceDerived gives the derived keys new values that no key-encryption key leads to.
-func (h *house) replaceDerived(ctx context.Context, allowed func([]store.InstanceKeys) error) error {
+func (h *app) replaceDerived(ctx context.Context, allowed func([]store.InstanceKeys) error) error {
 	return h.store.Update(ctx, func(t *store.Tx) error {
-		if err := h.checkOthers(ctx, t, allowed); err != nil {
+		if err := h.checkOtherInstances(ctx, t, allowed); err != nil {
 			return err
 		}
 		for _, purpose := range derivedPurposes() {
 			key := make([]byte, 32)
 			rand.Read(key) // never fails
-			if err := keepDerived(t, h.encryption.newestKey(), purpose, key); err != nil {
+			if err := storeDerivedKey(t, h.encryption.newestKey(), purpose, key); err != nil {
 				return err
 			}
 		}
@@ -223,29 +223,29 @@ func recordKeyChange(t *store.Tx, newest []byte, changed bool, compromised strin
 // sealedColumn is a column of the store and the box that seals its values.
 type sealedColumn struct {
 	name   string
-	box    *token.Box
+	box    *token.Cipher
 	column store.SealedColumn
 }
 
 // sealedColumns are all columns that boxes seal.
-func (h *house) sealedColumns() []sealedColumn {
+func (h *app) sealedColumns() []sealedColumn {
 	return []sealedColumn{
-		{"authenticator apps", h.boxes.factors, store.SealedColumn{
+		{"authenticator apps", h.ciphers.factors, store.SealedColumn{
 			Table: "totp", Key: "user_id", Value: "secret", Parts: []string{"user_id"},
 			Belongs: func(parts []string) string { return nodes.TOTPOwner(parts[0]) },
 		}},
-		{"secrets of identity providers", h.boxes.providers, store.SealedColumn{
+		{"secrets of identity providers", h.ciphers.providers, store.SealedColumn{
 			Table: "identity_providers", Key: "id", Value: "secret", Where: "secret IS NOT NULL", Parts: []string{"id", "issuer"},
 			Belongs: func(parts []string) string {
 				return directory.SecretOwner(&schemas.IdentityProvider{ID: parts[0], Issuer: parts[1]})
 			},
 		}},
-		{"mails and calls that wait", h.boxes.deliveries, store.SealedColumn{
+		{"mails and calls that wait", h.ciphers.deliveries, store.SealedColumn{
 			Table: "deliveries", Key: "id", Value: "body", Where: "kind <> '" + schemas.LogoutDelivery + "'", Parts: []string{"kind", "id"},
 			Belongs: func(parts []string) string { return delivery.Owner(schemas.Delivery{Kind: parts[0], ID: parts[1]}) },
 		}},
-		{"sign-ins under way", h.boxes.runs, store.RunStates()},
-		{"passkey ceremonies under way", h.boxes.sessions, store.PasskeySessionStates()},
+		{"sign-ins under way", h.ciphers.runs, store.RunStates()},
+		{"passkey ceremonies under way", h.ciphers.sessions, store.PasskeySessionStates()},
 	}
 }
 
@@ -259,8 +259,8 @@ func derivedKeyColumn() store.SealedColumn {
 		Belongs: func(parts []string) string { return derivedOwner(parts[0]) }}
 }
 
-// writeResealed writes one line for each kind of values.
-func writeResealed(w io.Writer, done []resealed) error {
+// writeReencrypted writes one line for each kind of values.
+func writeReencrypted(w io.Writer, done []reencryptedColumn) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SEALED\tRE-ENCRYPTED\tUNCHANGED\tUNREADABLE")
 	unreadable := 0

@@ -26,19 +26,19 @@ import (
 
 // sealedWorld is a server whose store has something of everything that is sealed.
 type sealedWorld struct {
-	*rig
-	environ    []string
-	keyFile    string
-	shop       string           // an application that asks for a code
-	app        totp.Key         // of the administrator's authenticator app
-	run        schemas.Step     // a sign-in under way
-	ceremony   passkeyStart     // a passkey ceremony under way
-	refresh    string           // a refresh token
-	party      *party           // whose it is
-	device     string           // the cookie of a browser
-	delivery   schemas.Delivery // a mail that waits
-	access     string           // an access token
-	signedInAt time.Time        // with the browser
+	*testApp
+	environ       []string
+	keyFile       string
+	shop          string           // an application that asks for a code
+	authenticator totp.Key         // of the administrator's authenticator app
+	run           schemas.Step     // a sign-in under way
+	ceremony      passkeyStart     // a passkey ceremony under way
+	refresh       string           // a refresh token
+	party         *party           // whose it is
+	device        string           // the cookie of a browser
+	delivery      schemas.Delivery // a mail that waits
+	access        string           // an access token
+	signedInAt    time.Time        // with the browser
 }
 
 func newSealedWorld(t *testing.T, environ ...string) *sealedWorld {
@@ -47,24 +47,24 @@ func newSealedWorld(t *testing.T, environ ...string) *sealedWorld {
 		"POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1",
 		"POSTERN_MAIL_HOST=127.0.0.1", "POSTERN_MAIL_TLS=none", "POSTERN_MAIL_PORT=9", "POSTERN_MAIL_FROM=a@example.com"),
 		keyFile: filepath.Join(dir, "keys", "key-encryption.key")}
-	w.rig = newRig(t, w.environ...)
+	w.testApp = newTestApp(t, w.environ...)
 	w.enrol("ada")
 	w.fill()
 	return w
 }
 
-// fill leaves something of each kind in the store.
+// seedEmptyStore leaves something of each kind in the store.
 func (w *sealedWorld) fill() {
 	w.t.Helper()
 	admin := w.admin()
-	w.shop = w.rig.shop(admin, "code_as_second_factor.yaml")
+	w.shop = w.testApp.shop(admin, "code_as_second_factor.yaml")
 	s := w.signInTo(w.shop)
 	s = w.answer(s, "continue", map[string]string{"username": "admin", "password": adminPassword})
-	w.app = totp.Key{Secret: s.Data.AdditionalData["totpSecret"], Algorithm: totp.SHA1, Digits: 6}
+	w.authenticator = totp.Key{Secret: s.Data.AdditionalData["totpSecret"], Algorithm: totp.SHA1, Digits: 6}
 	if s = w.answer(s, "submit", map[string]string{"otp": w.code(0)}); s.StepID != "codes" {
 		w.t.Fatalf("enrolling an authenticator app: %+v", s)
 	}
-	w.run = w.rig.start(schemas.Authentication)
+	w.run = w.testApp.start(schemas.Authentication)
 	w.ceremony = w.startPasskey()
 	w.create(w.directory.IdentityProviders, `{"handle":"acme","name":"Acme","issuer":"https://idp.example.com","clientId":"c","clientSecret":"kept-by-the-provider"}`)
 	w.create(w.directory.Users, `{"type":"Person","attributes":{"username":"pat","password":"`+rpPassword+`","email":"pat@example.com","email_verified":true}}`)
@@ -74,9 +74,9 @@ func (w *sealedWorld) fill() {
 	var d throttle.Device
 	w.signedInAt = time.Now()
 	d.SignedIn("ada", w.signedInAt)
-	w.device = d.Seal(w.boxes.devices)
+	w.device = d.Seal(w.ciphers.devices)
 	var err error
-	if w.delivery, err = w.mails().Mail(w.t.Context(), "ada", schemas.Mail{To: "ada@example.org", Code: "123456", Minutes: 10}, time.Now().UTC()); err != nil {
+	if w.delivery, err = w.mailer().Mail(w.t.Context(), "ada", schemas.Mail{To: "ada@example.org", Code: "123456", Minutes: 10}, time.Now().UTC()); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := w.store.Apply(w.t.Context(), []schemas.Change{schemas.QueueDelivery{Delivery: w.delivery}}); err != nil {
@@ -88,13 +88,13 @@ func (w *sealedWorld) fill() {
 func (w *sealedWorld) newParty() *party {
 	c := w.create(w.directory.Applications, fmt.Sprintf(`{"name":"Party","inboundAuthConfig":[{"type":"oauth2","config":{
 		"grantTypes":["authorization_code","refresh_token"],"redirectUris":[%q],"pkceRequired":false,"scopes":["openid","offline_access"]}}]}`, rpRedirect)).Value.(*schemas.Application)
-	return &party{rig: w.rig, t: w.t, http: newBrowser(w.t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret, method: schemas.AuthMethodBasic, redirect: rpRedirect}
+	return &party{testApp: w.testApp, t: w.t, http: newBrowser(w.t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret, method: schemas.AuthMethodBasic, redirect: rpRedirect}
 }
 
 // code is what the authenticator app shows so many periods from now.
 func (w *sealedWorld) code(periods int) string {
 	w.t.Helper()
-	code, err := w.app.Code(time.Now().Add(time.Duration(periods) * totp.Period))
+	code, err := w.authenticator.Code(time.Now().Add(time.Duration(periods) * totp.Period))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -104,18 +104,18 @@ func (w *sealedWorld) code(periods int) string {
 // reopen starts the server again.
 func (w *sealedWorld) reopen(environ ...string) error {
 	w.t.Helper()
-	w.house.close()
+	w.app.close()
 	cfg, err := config.Load("", append(append([]string{}, w.environ...), environ...))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	h, err := openHouse(w.t.Context(), cfg, w.log)
+	h, err := openApp(w.t.Context(), cfg, w.log)
 	if err != nil {
 		return err
 	}
 	w.t.Cleanup(h.close)
-	w.rig.house, w.rig.http = h, h.handler()
-	w.party.http.Transport = within{w.rig.http}
+	w.testApp.app, w.testApp.http = h, h.handler()
+	w.party.http.Transport = handlerTransport{w.testApp.http}
 	return nil
 }
 
@@ -154,7 +154,7 @@ func (w *sealedWorld) checkNothingLost() {
 		w.t.Errorf("the refresh token: %d %+v", status, got)
 	}
 	w.party.userinfo(w.access) // its signature is still good
-	opened := throttle.OpenDevice(w.boxes.devices, w.device)
+	opened := throttle.OpenDevice(w.ciphers.devices, w.device)
 	if opened.SignedIn("ada", w.signedInAt); opened.Changed() {
 		w.t.Error("the browser is not recognized")
 	}
@@ -167,7 +167,7 @@ func (w *sealedWorld) checkNothingLost() {
 	if err != nil || d == nil || d.ID != w.delivery.ID {
 		w.t.Fatalf("the mail that waits: %+v, %v", d, err)
 	}
-	text, err := w.boxes.deliveries.Open(d.Body, delivery.Owner(*d))
+	text, err := w.ciphers.deliveries.Open(d.Body, delivery.Owner(*d))
 	if err != nil || !strings.Contains(string(text), "123456") {
 		w.t.Errorf("the mail that waits is %q, %v", text, err)
 	}
@@ -187,7 +187,7 @@ func TestAudit21KeyEncryptionKeyChanges(t *testing.T) {
 	onEach(t, func(t *testing.T, environ ...string) {
 		w := newSealedWorld(t, environ...)
 		old := w.keys()
-		w.house.close()
+		w.app.close()
 		code, said := w.command("keys", "re-encrypt", "--new-key", "--drop-old-keys")
 		if code != exitFine {
 			t.Fatalf("exit code %d: %s", code, said)
@@ -228,8 +228,8 @@ func (w *sealedWorld) checkOldKeyOpensNothing(text string) {
 		w.t.Fatal(err)
 	}
 	defer s.Close()
-	h := &house{store: s}
-	if h.boxes, err = newBoxes(&encryption{keys: keys, derived: w.encryption.derived}); err != nil {
+	h := &app{store: s}
+	if h.ciphers, err = newCiphers(&encryption{keys: keys, derived: w.encryption.derived}); err != nil {
 		w.t.Fatal(err)
 	}
 	values := 0
@@ -260,7 +260,7 @@ func TestAudit21KeyChangesWhileServersRun(t *testing.T) {
 		if code, said := w.command("keys", "re-encrypt", "--new-key"); code != exitUsage || !strings.Contains(said, "a change is under way") {
 			t.Errorf("a third key: exit code %d: %s", code, said)
 		}
-		run := w.rig.start(schemas.Authentication) // sealed with the new key already
+		run := w.testApp.start(schemas.Authentication) // sealed with the new key already
 		if code, said := w.command("keys", "re-encrypt"); code != exitFine || !strings.Contains(said, "still has the old key") {
 			t.Fatalf("exit code %d: %s", code, said)
 		}
@@ -291,7 +291,7 @@ func TestAudit21KeyChangeIsResumed(t *testing.T) {
 		if err := w.reopen(); err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(w.encryption.derived[forRefreshTokens], reopenedDerived(w)) {
+		if !bytes.Equal(w.encryption.derived[purposeRefreshTokens], reopenedDerived(w)) {
 			t.Error("the key of refresh tokens has changed with the key file")
 		}
 		// Half of the columns are done when it dies.
@@ -319,7 +319,7 @@ func reopenedDerived(w *sealedWorld) []byte {
 	if err := w.reopen(); err != nil {
 		w.t.Fatal(err)
 	}
-	return w.encryption.derived[forRefreshTokens]
+	return w.encryption.derived[purposeRefreshTokens]
 }
 
 // TestAudit21CompromisedKey replaces the derived keys too: who has the old key can make
@@ -327,7 +327,7 @@ func reopenedDerived(w *sealedWorld) []byte {
 func TestAudit21CompromisedKey(t *testing.T) {
 	w := newSealedWorld(t)
 	before := w.encryption.derived
-	w.house.close()
+	w.app.close()
 	if code, said := w.command("keys", "re-encrypt", "--new-key", "--compromised", "--drop-old-keys"); code != exitFine {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
@@ -349,7 +349,7 @@ func TestAudit21CompromisedKey(t *testing.T) {
 func TestAudit21KeysFromEarlierVersions(t *testing.T) {
 	w := newSealedWorld(t)
 	derived := w.encryption.derived
-	w.house.close()
+	w.app.close()
 	db, err := sql.Open("sqlite", w.cfg.Database.DSN)
 	if err != nil {
 		t.Fatal(err)
@@ -377,7 +377,7 @@ func TestAudit21KeysFromEarlierVersions(t *testing.T) {
 	if code != exitFine || strings.Count(said, "is used, where earlier versions kept it") != 2 {
 		t.Errorf("exit code %d: %s", code, said)
 	}
-	w.house.close()
+	w.app.close()
 	if code, said := w.command("keys", "re-encrypt", "--new-key", "--drop-old-keys"); code != exitFine {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
@@ -390,16 +390,16 @@ func TestAudit21KeysFromEarlierVersions(t *testing.T) {
 // Every box that seals values in the store has its column in the list of those that are
 // re-encrypted.
 func TestEveryBoxHasItsColumn(t *testing.T) {
-	h := &house{}
-	fields := reflect.ValueOf(&h.boxes).Elem()
-	boxed := map[*token.Box]string{}
+	h := &app{}
+	fields := reflect.ValueOf(&h.ciphers).Elem()
+	boxed := map[*token.Cipher]string{}
 	for i := range fields.NumField() {
 		name := fields.Type().Field(i).Name
-		box, err := token.NewBox(make([]byte, 32))
+		box, err := token.NewCipher(make([]byte, 32))
 		if err != nil {
 			t.Fatal(err)
 		}
-		*(**token.Box)(fields.Field(i).Addr().UnsafePointer()) = box
+		*(**token.Cipher)(fields.Field(i).Addr().UnsafePointer()) = box
 		if name != "devices" { // what it seals is in the hands of browsers
 			boxed[box] = name
 		}

@@ -11,19 +11,19 @@ import (
 )
 
 // documentPolicy is oauth.client_metadata_documents.
-func (h *house) documentPolicy() oauth.DocumentPolicy {
+func (h *app) documentPolicy() oauth.DocumentPolicy {
 	c := h.cfg.OAuth.ClientMetadataDocuments
 	return oauth.DocumentPolicy{Disabled: !c.Enabled, Hosts: c.AllowedHosts}
 }
 
-// admitted are the applications whose clients the document policy admits.
-type admitted struct {
+// admittedApplications are the applications whose clients the document policy admits.
+type admittedApplications struct {
 	engine.Applications
 	policy oauth.DocumentPolicy
 }
 
 // Application finds every application but those that are excluded.
-func (a admitted) Application(ctx context.Context, id string) (*schemas.Application, error) {
+func (a admittedApplications) Application(ctx context.Context, id string) (*schemas.Application, error) {
 	app, err := a.Applications.Application(ctx, id)
 	if err == nil && !a.policy.Admits(app.ClientID) {
 		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound,
@@ -34,7 +34,7 @@ func (a admitted) Application(ctx context.Context, id string) (*schemas.Applicat
 
 // tokenLive reports whether a token counts that is valid by itself. Tokens of clients that
 // are excluded do not. Only where some are is the application of an assertion looked up.
-func (h *house) tokenLive(ctx context.Context, t schemas.TokenRef) (bool, error) {
+func (h *app) tokenLive(ctx context.Context, t schemas.TokenRef) (bool, error) {
 	policy := h.documentPolicy()
 	if !policy.Admits(t.Client) {
 		return false, nil
@@ -54,8 +54,8 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// registration is what clients register themselves with.
-func (h *house) registration() *oauth.Registration {
+// clientRegistration is what clients register themselves with.
+func (h *app) clientRegistration() *oauth.Registration {
 	documents := h.outbound.With(func(r *outbound.Rules) { r.MaxBytes = oauth.DocumentBytes })
 	return &oauth.Registration{
 		Clients: h.directory, Open: h.cfg.OAuth.DCR.Insecure, Fetch: documents.Get,

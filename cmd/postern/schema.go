@@ -50,7 +50,7 @@ func schemaNamed(name string, kinds engine.Kinds) (json.RawMessage, error) {
 	case fixed[name] != nil:
 		return fixed[name]().Raw(), nil
 	case kinds[name] == nil:
-		return nil, noSchema(name, append(slices.Sorted(maps.Keys(fixed)), "flow"), slices.Sorted(maps.Keys(kinds)))
+		return nil, unknownSchemaError(name, append(slices.Sorted(maps.Keys(fixed)), "flow"), slices.Sorted(maps.Keys(kinds)))
 	}
 	described, err := flows.KindSchema(kinds[name])
 	if err != nil {
@@ -59,8 +59,8 @@ func schemaNamed(name string, kinds engine.Kinds) (json.RawMessage, error) {
 	return json.Marshal(described)
 }
 
-// noSchema tells what there is instead.
-func noSchema(name string, things, kinds []string) error {
+// unknownSchemaError tells what there is instead.
+func unknownSchemaError(name string, things, kinds []string) error {
 	if near := schemas.Suggest(name, slices.Concat(things, kinds)); near != "" {
 		return fmt.Errorf("there is no schema %q; did you mean %q?", name, near)
 	}

@@ -43,7 +43,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer l.Close()
-	pages, err := listenGate(cfg, l)
+	pages, err := listenHostedPages(cfg, l)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	warnOfConfiguration(log, cfg)
-	h, err := awaitHouse(ctx, cfg, log)
+	h, err := waitForApp(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
@@ -65,13 +65,13 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	if err := c.fill(ctx, p, h, l.Addr()); err != nil {
+	if err := c.seedEmptyStore(ctx, p, h, l.Addr()); err != nil {
 		return err
 	}
 	if err := c.showTry(ctx, h); err != nil {
 		return err
 	}
-	if err := folder.take(ctx, documents); err != nil {
+	if err := folder.storeFlows(ctx, documents); err != nil {
 		return err
 	}
 	if err := h.tokens.Prepare(ctx); err != nil {
@@ -81,51 +81,51 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	if h.open != nil {
 		log.Warn("the API stands open: until somebody has the role Administrator, whoever reaches it may do everything", "variable", skipVariable)
 	}
-	p.greet(cfg, c.Try)
+	p.printWelcome(cfg, c.Try)
 
 	ctx, stop := context.WithCancel(h.drain(ctx))
-	upkeep := c.keepUp(ctx, h, folder)
+	upkeep := c.startMaintenance(ctx, h, folder)
 	err = h.serve(ctx, certificates, l, pages)
 	stop() // Serve may end by itself, and then the upkeep must too
 	upkeep.Wait()
 	return err
 }
 
-// keepUp does what is to be done beside serving, until ctx is done.
-func (c serveCommand) keepUp(ctx context.Context, h *house, folder flowFolder) *sync.WaitGroup {
+// startMaintenance does what is to be done beside serving, until ctx is done.
+func (c serveCommand) startMaintenance(ctx context.Context, h *app, folder flowFolder) *sync.WaitGroup {
 	upkeep := new(sync.WaitGroup)
 	upkeep.Go(func() {
-		h.tellBroken(ctx)
+		h.reportBrokenFlows(ctx)
 		debug.FreeOSMemory() // what starting took and serving does not need
 	})
-	upkeep.Go(func() { h.sweep(ctx) })
-	upkeep.Go(func() { h.tendKeys(ctx) })
-	upkeep.Go(func() { h.deliveries().Run(ctx) })
+	upkeep.Go(func() { h.sweepExpired(ctx) })
+	upkeep.Go(func() { h.maintainKeys(ctx) })
+	upkeep.Go(func() { h.deliveryQueue().Run(ctx) })
 	if c.Dev {
 		upkeep.Go(func() { folder.watch(ctx) })
 	}
 	return upkeep
 }
 
-// fill gives an empty store what it begins with, or leaves that to whoever comes
+// seedEmptyStore gives an empty store what it begins with, or leaves that to whoever comes
 // to the server, which then stands open.
-func (c serveCommand) fill(ctx context.Context, p program, h *house, l net.Addr) error {
+func (c serveCommand) seedEmptyStore(ctx context.Context, p program, h *app, l net.Addr) error {
 	skip, err := skipsSecurity(p.environ)
 	if err != nil {
 		return err
 	}
 	if !skip {
-		admin, err := h.seed(ctx, p.environ)
+		admin, err := h.seedStore(ctx, p.environ)
 		if err != nil {
 			return err
 		}
-		p.tellAdmin(admin)
+		p.printAdmin(admin)
 		return bootstrap.Refresh(ctx, h.directory)
 	}
 	if c.Try {
 		return fmt.Errorf("--try needs a store that is bootstrapped: start without %s", skipVariable)
 	}
-	gate, err := openFor(ctx, h, l)
+	gate, err := newOpenAccess(ctx, h, l)
 	if err != nil {
 		return err
 	}
@@ -135,9 +135,9 @@ func (c serveCommand) fill(ctx context.Context, p program, h *house, l net.Addr)
 
 // showTry serves the try-it page, or makes sure that nobody can sign up to its
 // application: an earlier --try may have left it in the store.
-func (c serveCommand) showTry(ctx context.Context, h *house) error {
+func (c serveCommand) showTry(ctx context.Context, h *app) error {
 	if !c.Try {
-		h.applications = without{h.applications, bootstrap.TryID}
+		h.applications = applicationsWithout{h.applications, bootstrap.TryID}
 		return nil
 	}
 	h.pages["/try/"] = examples.Try(bootstrap.TryID)
@@ -148,27 +148,27 @@ func (c serveCommand) showTry(ctx context.Context, h *house) error {
 
 // flows reads the folder of flows; there are no documents where none is
 // configured.
-func (c serveCommand) flows(p program, h *house) (flowFolder, []*schemas.Document, error) {
-	f := flowFolder{dir: cmp.Or(c.Flows, h.cfg.Flow.Dir), directory: h.directory, kinds: h.kinds, out: p.stdout, style: findings.Text{Colour: p.colours("auto")}}
+func (c serveCommand) flows(p program, h *app) (flowFolder, []*schemas.Document, error) {
+	f := flowFolder{dir: cmp.Or(c.Flows, h.cfg.Flow.Dir), directory: h.directory, kinds: h.kinds, out: p.stdout, style: findings.Text{Colour: p.useColor("auto")}}
 	if f.dir == "" {
 		if c.Dev {
 			return f, nil, errors.New("--dev looks at a folder of flows: say which with --flows, or with flow.dir in the configuration")
 		}
 		return f, nil, nil
 	}
-	f.seen = f.stamp()
+	f.lastFingerprint = f.fingerprint()
 	documents, err := f.read()
 	return f, documents, err
 }
 
-// without hides one application.
-type without struct {
+// applicationsWithout hides one application.
+type applicationsWithout struct {
 	engine.Applications
 	id string
 }
 
 // Application finds every application but one.
-func (w without) Application(ctx context.Context, id string) (*schemas.Application, error) {
+func (w applicationsWithout) Application(ctx context.Context, id string) (*schemas.Application, error) {
 	if id == w.id {
 		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "the application %q is there only while the server runs with --try", id)
 	}
@@ -228,8 +228,8 @@ func tlsConfig(cfg *config.Config) (*tls.Config, error) {
 	})
 }
 
-// greet tells a person where to go.
-func (p program) greet(cfg *config.Config, try bool) {
+// printWelcome tells a person where to go.
+func (p program) printWelcome(cfg *config.Config, try bool) {
 	fmt.Fprintf(p.stdout, "\nPostern %s serves %s\n", version, cfg.Server.PublicURL)
 	if try {
 		fmt.Fprintf(p.stdout, "  try it in a browser:  %s/try/\n", cfg.Server.PublicURL)
@@ -237,12 +237,12 @@ func (p program) greet(cfg *config.Config, try bool) {
 	fmt.Fprintln(p.stdout)
 }
 
-// tellAdmin tells who may administer a store that was just filled. A password
+// printAdmin tells who may administer a store that was just filled. A password
 // that was made up is shown this once and kept nowhere but as a hash.
-func (p program) tellAdmin(admin *bootstrap.Admin) {
+func (p program) printAdmin(admin *bootstrap.Admin) {
 	switch {
 	case admin == nil:
-		if variable(p.environ, "ADMIN_PASSWORD") != "" {
+		if lookupEnv(p.environ, "ADMIN_PASSWORD") != "" {
 			fmt.Fprintln(p.stdout, "The store has its administrator already; ADMIN_USERNAME and ADMIN_PASSWORD count for an empty store only.")
 		}
 	case admin.Password == "":
@@ -253,10 +253,10 @@ func (p program) tellAdmin(admin *bootstrap.Admin) {
 }
 
 // getenv returns the value of an environment variable.
-func (p program) getenv(name string) string { return variable(p.environ, name) }
+func (p program) getenv(name string) string { return lookupEnv(p.environ, name) }
 
-// variable returns the value of an environment variable.
-func variable(environ []string, name string) string {
+// lookupEnv returns the value of an environment variable.
+func lookupEnv(environ []string, name string) string {
 	for _, entry := range environ {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value

@@ -95,7 +95,7 @@ func TestServeOnAnyPort(t *testing.T) {
 
 // start runs the server until it listens, or ends by itself, and returns its exit
 // code and what it told.
-func start(t *testing.T, args []string, environ ...string) (code int, told string) {
+func start(t *testing.T, args []string, environ ...string) (code int, reported string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -133,9 +133,9 @@ func certificateFiles(t *testing.T, mode os.FileMode) []string {
 // to a service. It is used, with a warning.
 func TestAudit21KeyOfTheGroup(t *testing.T) {
 	environ := append(certificateFiles(t, 0o640), "POSTERN_DATA_DIR="+t.TempDir())
-	code, told := start(t, []string{"--listen=127.0.0.1:0"}, environ...)
-	if code != exitFine || !strings.Contains(told, "level=WARN") || !strings.Contains(told, "tls.key_file: ") || !strings.Contains(told, "chmod 600") {
-		t.Errorf("exit code %d: %s", code, told)
+	code, reported := start(t, []string{"--listen=127.0.0.1:0"}, environ...)
+	if code != exitFine || !strings.Contains(reported, "level=WARN") || !strings.Contains(reported, "tls.key_file: ") || !strings.Contains(reported, "chmod 600") {
+		t.Errorf("exit code %d: %s", code, reported)
 	}
 }
 
@@ -194,21 +194,21 @@ func TestFailedStarts(t *testing.T) {
 			dir := t.TempDir()
 			data := "POSTERN_DATA_DIR=" + dir
 			if tt.harm != nil {
-				if code, told := start(t, []string{anyPort}, data); code != exitFine {
-					t.Fatalf("exit code %d: %s", code, told)
+				if code, reported := start(t, []string{anyPort}, data); code != exitFine {
+					t.Fatalf("exit code %d: %s", code, reported)
 				}
 				tt.harm(t, dir)
 			}
-			code, told := start(t, []string{tt.listen}, append(tt.environ, data)...)
-			if code != exitUsage || !strings.Contains(told, tt.want) || strings.Contains(told, "listening") {
-				t.Errorf("exit code %d: %s", code, told)
+			code, reported := start(t, []string{tt.listen}, append(tt.environ, data)...)
+			if code != exitUsage || !strings.Contains(reported, tt.want) || strings.Contains(reported, "listening") {
+				t.Errorf("exit code %d: %s", code, reported)
 			}
 			if tt.harm != nil {
 				return
 			}
 			// Nothing half-done stays: the next start tells the password.
-			if code, told := start(t, []string{anyPort}, data); code != exitFine || !strings.Contains(told, "shown once") {
-				t.Errorf("the start after it: exit code %d: %s", code, told)
+			if code, reported := start(t, []string{anyPort}, data); code != exitFine || !strings.Contains(reported, "shown once") {
+				t.Errorf("the start after it: exit code %d: %s", code, reported)
 			}
 		})
 	}
@@ -216,8 +216,8 @@ func TestFailedStarts(t *testing.T) {
 
 // What --try added is there only while it is asked for.
 func TestTryDoesNotOutliveItsFlag(t *testing.T) {
-	w := newRig(t)
-	if err := (serveCommand{}).showTry(t.Context(), w.house); err != nil {
+	w := newTestApp(t)
+	if err := (serveCommand{}).showTry(t.Context(), w.app); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.applications.Application(t.Context(), bootstrap.TryID)

@@ -19,7 +19,7 @@ import (
 // Each way to sign in starts a session, and whoever ends it makes its assertion
 // worthless, on either database.
 func TestSessions(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, w *rig) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		w.enrol("ada")
 		byFlow := w.authenticate(w.start(schemas.Authentication)).Assertion
 		byCeremony := w.finishPasskey(w.startPasskey())
@@ -30,7 +30,7 @@ func TestSessions(t *testing.T) {
 }
 
 // checkSession ends the session of an assertion.
-func (w *rig) checkSession(assertion string) {
+func (w *testApp) checkSession(assertion string) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	claims, err := w.tokens.Verify(ctx, assertion, w.cfg.Server.PublicURL)
@@ -60,7 +60,7 @@ func (w *rig) checkSession(assertion string) {
 // A token of a client that does not exist is worthless, and so is one that was
 // revoked by itself.
 func TestRevokedTokens(t *testing.T) {
-	w := newRig(t)
+	w := newTestApp(t)
 	ctx := t.Context()
 	console, err := w.store.ApplicationByClientID(ctx, "CONSOLE")
 	if err != nil {
@@ -90,7 +90,7 @@ func TestRevokedTokens(t *testing.T) {
 // Who is no longer an administrator cannot go on as one with a token from before,
 // and neither can a client.
 func TestTakenPermissionsCountAtOnce(t *testing.T) {
-	w := newRig(t)
+	w := newTestApp(t)
 	w.enrol("ada")
 	claims, err := w.tokens.Verify(t.Context(), w.authenticate(w.start(schemas.Authentication)).Assertion, w.cfg.Server.PublicURL)
 	if err != nil {
@@ -100,7 +100,7 @@ func TestTakenPermissionsCountAtOnce(t *testing.T) {
 	role := w.create(w.directory.Roles, `{"name":"Reader","permissions":["system:users:read"]}`).ID
 	assign := func(change func(context.Context, directory.Call, string, schemas.Principal) (*directory.Item, error)) {
 		for _, p := range []schemas.Principal{user, {Type: schemas.ApplicationPrincipal, ID: robot.ID}} {
-			if _, err := change(t.Context(), directory.System(), role, p); err != nil {
+			if _, err := change(t.Context(), directory.SystemCall(), role, p); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -128,7 +128,7 @@ func TestTakenPermissionsCountAtOnce(t *testing.T) {
 
 // A step that is refused signs nobody in: no session is left of it.
 func TestNoSessionWithoutCommit(t *testing.T) {
-	w := newRig(t)
+	w := newTestApp(t)
 	w.enrol("ada")
 	s := w.start(schemas.Authentication)
 	inputs := w.assertion(s)

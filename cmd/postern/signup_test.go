@@ -10,7 +10,7 @@ import (
 // When the user type rejects a sign-up, the reply of the run reports it: at the prompt
 // that asked for the attribute, or as the reason for which the run ends.
 func TestSignUpThatTheUserTypeRejectsIsReportedByTheRun(t *testing.T) {
-	onEachDatabase(t, func(t *testing.T, w *rig) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		token := w.admin()
 		tests := map[string]struct {
 			schema, field, reason string

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// sweep removes what has expired, once a minute.
-func (h *house) sweep(ctx context.Context) {
+// sweepExpired removes what has expired, once a minute.
+func (h *app) sweepExpired(ctx context.Context) {
 	started := time.Now()
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
@@ -22,10 +22,10 @@ func (h *house) sweep(ctx context.Context) {
 	}
 }
 
-func (h *house) sweepOnce(ctx context.Context, now time.Time) {
+func (h *app) sweepOnce(ctx context.Context, now time.Time) {
 	_ = h.store.Ping(ctx) // counts this instance; readiness reports a failure
 	n, err := h.store.Sweep(ctx, now)
-	old, trimming := h.trim(ctx, now)
+	old, trimming := h.trimEvents(ctx, now)
 	if err := errors.Join(err, trimming, h.recount(ctx, now)); err != nil && !errors.Is(err, context.Canceled) {
 		h.log.Error("sweeping what has expired", "error", err)
 	}
@@ -34,9 +34,9 @@ func (h *house) sweepOnce(ctx context.Context, now time.Time) {
 	}
 }
 
-// trim removes the events of the audit log that are older than it keeps them. They
+// trimEvents removes the events of the audit log that are older than it keeps them. They
 // go by whole days (UTC), so that the log says once a day that it was trimmed.
-func (h *house) trim(ctx context.Context, now time.Time) (removed int, err error) {
+func (h *app) trimEvents(ctx context.Context, now time.Time) (removed int, err error) {
 	keep := time.Duration(h.cfg.Audit.Retention)
 	if keep == 0 {
 		return 0, nil

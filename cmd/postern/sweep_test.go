@@ -15,7 +15,7 @@ func TestAuditRetention(t *testing.T) {
 	now := time.Date(2026, 5, 17, 12, 0, 0, 0, time.UTC)
 	for retention, left := range map[string]int{"0": 3, "7d": 3, "48h": 2, "1d": 1} {
 		t.Run(retention, func(t *testing.T) {
-			w := newRig(t, "POSTERN_AUDIT_RETENTION="+retention)
+			w := newTestApp(t, "POSTERN_AUDIT_RETENTION="+retention)
 			day := now.Truncate(24 * time.Hour)
 			for _, at := range []time.Time{day.AddDate(0, 0, -2).Add(-1), day.AddDate(0, 0, -1).Add(-1), day.AddDate(0, 0, -1)} {
 				if err := w.store.Apply(t.Context(), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{At: at, Action: "test.done"}}}); err != nil {
@@ -33,9 +33,9 @@ func TestAuditRetention(t *testing.T) {
 			if seen != left {
 				t.Errorf("%d events are left, expected %d", seen, left)
 			}
-			told := w.auditPage(token, "/audit-events?action=audit.trimmed").AuditEvents
-			if trimmed := 3 - left; trimmed == 0 && len(told) > 0 || trimmed > 0 && (len(told) != 1 || told[0].Detail["events"] != strconv.Itoa(trimmed)) {
-				t.Errorf("%d events were trimmed, and the log says %v", trimmed, told)
+			reported := w.auditPage(token, "/audit-events?action=audit.trimmed").AuditEvents
+			if trimmed := 3 - left; trimmed == 0 && len(reported) > 0 || trimmed > 0 && (len(reported) != 1 || reported[0].Detail["events"] != strconv.Itoa(trimmed)) {
+				t.Errorf("%d events were trimmed, and the log says %v", trimmed, reported)
 			}
 		})
 	}
@@ -47,7 +47,7 @@ type auditPage struct {
 	Links       []struct{ Href string }
 }
 
-func (w *rig) auditPage(token, path string) auditPage {
+func (w *testApp) auditPage(token, path string) auditPage {
 	w.t.Helper()
 	page, _ := w.auditLog(token, path)
 	return page

@@ -16,9 +16,9 @@ import (
 const queriesAtOnce = 256
 
 // newTargets makes the services that flows ask and tell.
-func (h *house) newTargets() (*target.Targets, error) {
+func (h *app) newTargets() (*target.Targets, error) {
 	rules := outboundRules(h.cfg.Outbound)
-	rules.AtOnce = queriesAtOnce
+	rules.MaxConcurrent = queriesAtOnce
 	services := make(map[string]target.Service)
 	for name, t := range h.cfg.HTTP.Targets {
 		service, err := newService(t)

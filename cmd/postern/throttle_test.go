@@ -28,15 +28,15 @@ func TestDefaultBudgets(t *testing.T) {
 
 // guesser is somebody at an address, with what their browser keeps.
 type guesser struct {
-	*rig
+	*testApp
 	remote string
 	device *http.Cookie
 }
 
 // guess signs in to the console with a password, from an address, and returns the
 // status and the step.
-func (w *rig) guess(remote, name, password string) (int, schemas.Step) {
-	return (&guesser{rig: w, remote: remote}).guess(name, password)
+func (w *testApp) guess(remote, name, password string) (int, schemas.Step) {
+	return (&guesser{testApp: w, remote: remote}).guess(name, password)
 }
 
 func (g *guesser) guess(name, password string) (int, schemas.Step) {
@@ -78,7 +78,7 @@ func (g *guesser) send(body any, out *schemas.Step) int {
 // Passwords are guessed at an account from many addresses, over HTTP and with
 // every part in its place. Its owner signs in from home.
 func TestGuessingDoesNotLockOut(t *testing.T) {
-	w := newRig(t, "POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
+	w := newTestApp(t, "POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
 		"POSTERN_THROTTLE_ACCOUNT_GUESSES_BURST=6", "POSTERN_THROTTLE_ACCOUNT_GUESSES_EVERY=24h",
 		"POSTERN_THROTTLE_PAIR_GUESSES_BURST=3", "POSTERN_THROTTLE_PAIR_GUESSES_EVERY=24h")
 	const home = "198.51.100.7"
@@ -117,11 +117,11 @@ func TestGuessingDoesNotLockOut(t *testing.T) {
 // An attack on an account keeps strangers out, and whoever signed in to another, but
 // not its owner: whose browser is known, wherever it is.
 func TestOwnDeviceIsNotLockedOut(t *testing.T) {
-	w := newRig(t, "POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
+	w := newTestApp(t, "POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
 		"POSTERN_THROTTLE_ACCOUNT_GUESSES_BURST=3", "POSTERN_THROTTLE_ACCOUNT_GUESSES_EVERY=24h",
 		"POSTERN_THROTTLE_FAMILIAR_GUESSES_BURST=2", "POSTERN_THROTTLE_FAMILIAR_GUESSES_EVERY=24h")
 	w.create(w.directory.Users, `{"type": "Person", "attributes": {"username": "eve", "password": "Tarn-ferry-slate-41"}}`)
-	owner, eve := &guesser{rig: w, remote: "198.51.100.7"}, &guesser{rig: w, remote: "203.0.113.9"}
+	owner, eve := &guesser{testApp: w, remote: "198.51.100.7"}, &guesser{testApp: w, remote: "203.0.113.9"}
 	for by, password := range map[*guesser][2]string{owner: {"admin", adminPassword}, eve: {"eve", "Tarn-ferry-slate-41"}} {
 		if status, s := by.guess(password[0], password[1]); status != http.StatusOK || s.FlowStatus != schemas.Complete || by.device == nil {
 			t.Fatalf("%d %+v", status, s)
@@ -136,8 +136,8 @@ func TestOwnDeviceIsNotLockedOut(t *testing.T) {
 	}
 	away := "192.0.2.1"
 	for name, by := range map[string]*guesser{
-		"a stranger": {rig: w, remote: away}, "another's device": {rig: w, remote: away, device: eve.device},
-		"a cookie that was made up": {rig: w, remote: away, device: &http.Cookie{Name: first.Name, Value: first.Value[:len(first.Value)-2] + "AA"}},
+		"a stranger": {testApp: w, remote: away}, "another's device": {testApp: w, remote: away, device: eve.device},
+		"a cookie that was made up": {testApp: w, remote: away, device: &http.Cookie{Name: first.Name, Value: first.Value[:len(first.Value)-2] + "AA"}},
 	} {
 		if status, _ := by.guess("admin", adminPassword); status != http.StatusTooManyRequests {
 			t.Errorf("%s is let in with %d", name, status)
@@ -147,7 +147,7 @@ func TestOwnDeviceIsNotLockedOut(t *testing.T) {
 	if status, s := owner.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
 		t.Errorf("the owner is locked out: %d %+v", status, s)
 	}
-	thief, checked := &guesser{rig: w, remote: "192.0.2.200", device: &first}, 0
+	thief, checked := &guesser{testApp: w, remote: "192.0.2.200", device: &first}, 0
 	for range 9 {
 		if status, _ := thief.guess("admin", "wrong"); status == http.StatusOK {
 			checked++

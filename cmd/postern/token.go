@@ -48,12 +48,12 @@ func (c tokenCommand) Run(ctx context.Context, p program) error {
 }
 
 // issue issues an access token to a user ("" is the first administrator).
-func (h *house) issue(ctx context.Context, name string, scope []string, ttl time.Duration) (string, error) {
+func (h *app) issue(ctx context.Context, name string, scope []string, ttl time.Duration) (string, error) {
 	userID, err := h.tokenUser(ctx, name)
 	if err != nil {
 		return "", err
 	}
-	if err := h.mayHave(ctx, userID, scope); err != nil {
+	if err := h.checkScope(ctx, userID, scope); err != nil {
 		return "", err
 	}
 	console, err := h.store.Application(ctx, bootstrap.ConsoleID)
@@ -76,13 +76,13 @@ func (h *house) issue(ctx context.Context, name string, scope []string, ttl time
 		return "", err
 	}
 	return h.tokens.Access(ctx, token.Access{
-		Subject: userID, ClientID: console.ClientID, Generation: console.TokenGeneration, Audience: h.audience(scope), Scope: scope, Session: session.ID, Validity: ttl,
+		Subject: userID, ClientID: console.ClientID, Generation: console.TokenGeneration, Audience: h.tokenAudience(scope), Scope: scope, Session: session.ID, Validity: ttl,
 	})
 }
 
-// audience is where a token with the scope is good: the API, and with "system"
+// tokenAudience is where a token with the scope is good: the API, and with "system"
 // the tools.
-func (h *house) audience(scope []string) []string {
+func (h *app) tokenAudience(scope []string) []string {
 	base := h.cfg.Server.PublicURL
 	if slices.Contains(scope, "system") {
 		return []string{base, base + "/mcp"}
@@ -92,7 +92,7 @@ func (h *house) audience(scope []string) []string {
 
 // tokenUser is the id of the user of the name or the id, or of the first
 // administrator who is neither disabled nor locked.
-func (h *house) tokenUser(ctx context.Context, name string) (string, error) {
+func (h *app) tokenUser(ctx context.Context, name string) (string, error) {
 	if name == "" {
 		holders, err := store.ActiveHolders(ctx, h.store, "system", time.Now(), 1)
 		if err == nil && len(holders) == 0 {
@@ -116,14 +116,14 @@ func (h *house) tokenUser(ctx context.Context, name string) (string, error) {
 	return u.ID, nil
 }
 
-// mayHave refuses a scope that the user's roles do not grant, or that is no
+// checkScope refuses a scope that the user's roles do not grant, or that is no
 // permission: who has "system" has all below it, whatever it is called.
-func (h *house) mayHave(ctx context.Context, userID string, scope []string) error {
+func (h *app) checkScope(ctx context.Context, userID string, scope []string) error {
 	has, err := h.store.Permissions(ctx, userID)
 	if err != nil {
 		return err
 	}
-	known, err := store.Known(ctx, h.store, "permission", scope)
+	known, err := store.ExistingKeys(ctx, h.store, "permission", scope)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (h *house) mayHave(ctx context.Context, userID string, scope []string) erro
 			names, err := store.PermissionNames(ctx, h.store)
 			return errors.Join(err, fmt.Errorf("--scope: there is no permission %q%s", wanted, schemas.Hint(wanted, names)))
 		}
-		if !slices.ContainsFunc(has, func(p string) bool { return schemas.Covers(p, wanted) }) {
+		if !slices.ContainsFunc(has, func(p string) bool { return schemas.CoversPermission(p, wanted) }) {
 			return fmt.Errorf("--scope: the user does not have the permission %q; the user's roles grant: %s", wanted, strings.Join(has, " "))
 		}
 	}

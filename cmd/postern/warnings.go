@@ -30,14 +30,14 @@ func warnOfFiles(log *slog.Logger, cfg *config.Config) {
 	}
 }
 
-// overlap is how long instances may run side by side during a rolling update before
+// rollingUpdateOverlap is how long instances may run side by side during a rolling update before
 // their number counts.
-const overlap = 5 * time.Minute
+const rollingUpdateOverlap = 5 * time.Minute
 
 // warnOfInstances logs once that more instances share the database than the throttling
 // is configured for: each admits its part of what one would.
-func (h *house) warnOfInstances(ctx context.Context, started, now time.Time) {
-	if h.warnedOfInstances || now.Sub(started) < overlap {
+func (h *app) warnOfInstances(ctx context.Context, started, now time.Time) {
+	if h.warnedOfInstances || now.Sub(started) < rollingUpdateOverlap {
 		return
 	}
 	n, err := h.store.Instances(ctx)

@@ -51,7 +51,7 @@ type Change struct {
 // nodes after the change. There is nothing where both mean the same. What has changed
 // within a sub-flow is told where it is used first.
 func Compare(before, after *engine.Graph) []Change {
-	c := comparison{a: sideOf(before), b: sideOf(after), told: map[string]bool{}}
+	c := comparison{a: sideOf(before), b: sideOf(after), reported: map[string]bool{}}
 	c.match()
 	c.flow()
 	c.guarantees(Demanded, before.Flow().Guarantees, after.Flow().Guarantees)
@@ -106,19 +106,19 @@ func (s side) atEnd() []engine.Fact {
 
 // comparison is one Compare.
 type comparison struct {
-	a, b    side
-	now     map[string]string // id before → id after
-	was     map[string]string // id after → id before
-	changes []Change
-	told    map[string]bool // what has been told of nodes of sub-flows
+	a, b       side
+	now        map[string]string // id before → id after
+	formerNode map[string]string // id after → id before
+	changes    []Change
+	reported   map[string]bool // what has been told of nodes of sub-flows
 }
 
 func (c *comparison) add(change Change) {
-	if what := c.within(change); what != "" {
-		if c.told[what] {
+	if what := c.describeSubflow(change); what != "" {
+		if c.reported[what] {
 			return
 		}
-		c.told[what] = true
+		c.reported[what] = true
 	}
 	c.changes = append(c.changes, change)
 }
@@ -126,8 +126,8 @@ func (c *comparison) add(change Change) {
 // match finds for each node which it was. One that is gone and one that is new
 // are taken for the same if they alone are of their kind and configuration.
 func (c *comparison) match() {
-	c.now, c.was = map[string]string{schemas.End: schemas.End}, map[string]string{schemas.End: schemas.End}
-	pair := func(before, after string) { c.now[before], c.was[after] = after, before }
+	c.now, c.formerNode = map[string]string{schemas.End: schemas.End}, map[string]string{schemas.End: schemas.End}
+	pair := func(before, after string) { c.now[before], c.formerNode[after] = after, before }
 	for name := range c.b.flow.Outcomes {
 		pair(name, name)
 	}
@@ -137,19 +137,19 @@ func (c *comparison) match() {
 		}
 	}
 	for _, id := range c.b.order {
-		if c.was[id] != "" {
+		if c.formerNode[id] != "" {
 			continue
 		}
-		like := c.like(c.a, id, c.now)
-		if len(like) == 1 && len(c.like(c.b, id, c.was)) == 1 {
+		like := c.similarNodes(c.a, id, c.now)
+		if len(like) == 1 && len(c.similarNodes(c.b, id, c.formerNode)) == 1 {
 			pair(like[0], id)
 		}
 	}
 }
 
-// like lists the nodes of a side that have no match yet and do what the node of
+// similarNodes lists the nodes of a side that have no match yet and do what the node of
 // the id does after the change.
-func (c *comparison) like(s side, id string, matched map[string]string) (ids []string) {
+func (c *comparison) similarNodes(s side, id string, matched map[string]string) (ids []string) {
 	for _, other := range s.order {
 		if matched[other] == "" && s.node[other].Kind == c.b.node[id].Kind && maps.Equal(s.with[other].value, c.b.with[id].value) {
 			ids = append(ids, other)
@@ -179,8 +179,8 @@ func (c *comparison) flow() {
 
 // node compares a node with the one it was.
 func (c *comparison) node(id string) {
-	is, was := c.b.node[id], c.a.node[c.was[id]]
-	if c.was[id] == "" {
+	is, was := c.b.node[id], c.a.node[c.formerNode[id]]
+	if c.formerNode[id] == "" {
 		c.add(Change{What: NodeAdded, Node: id, After: is.Kind})
 		return
 	}
@@ -196,10 +196,10 @@ func (c *comparison) node(id string) {
 }
 
 func (c *comparison) configuration(id string) {
-	before, after := c.a.with[c.was[id]], c.b.with[id]
+	before, after := c.a.with[c.formerNode[id]], c.b.with[id]
 	for _, path := range keys(before.value, after.value) {
 		fallback := cmp.Or(before.fallback[path], after.fallback[path])
-		if c.a.node[c.was[id]].Kind != c.b.node[id].Kind {
+		if c.a.node[c.formerNode[id]].Kind != c.b.node[id].Kind {
 			fallback = nil
 		}
 		if x, y := before.of(path, fallback), after.of(path, fallback); x != y {
@@ -257,27 +257,27 @@ func (s side) ends() int {
 // certain compares facts.
 func (c *comparison) certain(id string, last bool, before, after []engine.Fact) {
 	for _, f := range after {
-		if c.worth(f, last) && !slices.Contains(before, f) {
+		if c.isWorthReporting(f, last) && !slices.Contains(before, f) {
 			c.add(Change{What: Gained, Node: id, Path: string(f)})
 		}
 	}
 	for _, f := range before {
-		if c.worth(f, last) && !slices.Contains(after, f) {
+		if c.isWorthReporting(f, last) && !slices.Contains(after, f) {
 			c.add(Change{What: Lost, Node: id, Path: string(f)})
 		}
 	}
 }
 
-// worth reports whether a fact is worth telling. That a user is the run's own
+// isWorthReporting reports whether a fact is worth telling. That a user is the run's own
 // follows from others, and by what a user was named says nothing that their being
 // known does not. How somebody has authenticated counts where a run ends; if it
 // ends in one place alone, what the flow guarantees says the same.
-func (c *comparison) worth(f engine.Fact, last bool) bool {
+func (c *comparison) isWorthReporting(f engine.Fact, last bool) bool {
 	about := func(of engine.Fact) bool { return strings.HasPrefix(string(f), string(of)) }
 	switch {
 	case f == engine.Own, about(engine.ClaimFact("")):
 		return false
-	case f.SaysHow():
+	case f.IsAuthenticationDetail():
 		return last && (c.a.ends() > 1 || c.b.ends() > 1)
 	}
 	return true

@@ -144,7 +144,7 @@ func TestCompareKnowsNoOrder(t *testing.T) {
 // goodSubflows are the sub-flows among the good flows.
 func goodSubflows(t testing.TB) schemas.SubflowsOf {
 	t.Helper()
-	shelf := schemas.SubflowsOf{}
+	subflows := schemas.SubflowsOf{}
 	files, err := filepath.Glob("../testdata/good/*.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -155,10 +155,10 @@ func goodSubflows(t testing.TB) schemas.SubflowsOf {
 			t.Fatal(err)
 		}
 		if f, _, _ := schemas.ParseFlow(text, true); f != nil && f.FlowType == schemas.Subflow {
-			shelf[f.Handle] = f
+			subflows[f.Handle] = f
 		}
 	}
-	return shelf
+	return subflows
 }
 
 // Each good flow means the same as itself, and nothing means the same as another.

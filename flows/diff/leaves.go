@@ -46,21 +46,21 @@ func members(g schemas.Guarantees) map[string]any {
 	return leavesOf(text, &shape{Properties: map[string]*shape{"amr": {Unordered: true}}}).value
 }
 
-// empty is a leaf that holds nothing; no text equals it.
-type empty string
+// emptyLeaf is a leaf that holds nothing; no text equals it.
+type emptyLeaf string
 
 func (l leaves) collect(path string, value any, s *shape) {
 	switch v := value.(type) {
 	case map[string]any:
 		if len(v) == 0 {
-			l.value[path] = empty("{}")
+			l.value[path] = emptyLeaf("{}")
 		}
 		for name, member := range v {
 			l.collect(schemas.MemberPath(path, name), member, s.member(name))
 		}
 	case []any:
 		if len(v) == 0 {
-			l.value[path] = empty("[]")
+			l.value[path] = emptyLeaf("[]")
 		}
 		for i, item := range v {
 			l.collect(fmt.Sprintf("%s[%s]", path, s.index(i, item)), item, s.item())

@@ -8,9 +8,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// within says of a change within a sub-flow what it is, wherever that is used; "" of
+// describeSubflow says of a change within a sub-flow what it is, wherever that is used; "" of
 // any other. What is certain at a node depends on where that is.
-func (c *comparison) within(change Change) string {
+func (c *comparison) describeSubflow(change Change) string {
 	if change.What == Gained || change.What == Lost || change.What == Waived {
 		return ""
 	}
@@ -57,7 +57,7 @@ func (c *comparison) waivers() {
 	before, after := c.a.waivers(c.a.flow, ""), c.b.waivers(c.b.flow, "")
 	for _, w := range before {
 		if !slices.ContainsFunc(after, func(v schemas.Waiver) bool {
-			return v.Rule == w.Rule && v.Reason == w.Reason && c.was[v.Node] == w.Node
+			return v.Rule == w.Rule && v.Reason == w.Reason && c.formerNode[v.Node] == w.Node
 		}) {
 			c.add(Change{What: Waived, Node: w.Node, Path: w.Rule, Before: w.Reason})
 		}

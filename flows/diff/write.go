@@ -108,7 +108,7 @@ func value(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if nothing, is := v.(empty); is || e.Encode(v) != nil {
+	if nothing, is := v.(emptyLeaf); is || e.Encode(v) != nil {
 		return string(nothing)
 	}
 	return strings.TrimSuffix(b.String(), "\n")

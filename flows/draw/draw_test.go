@@ -37,7 +37,7 @@ func compiled(t testing.TB, file string) *engine.Graph {
 // subflowsBeside are the sub-flows in the folder of a file.
 func subflowsBeside(t testing.TB, file string) schemas.SubflowsOf {
 	t.Helper()
-	shelf := schemas.SubflowsOf{}
+	subflows := schemas.SubflowsOf{}
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -48,10 +48,10 @@ func subflowsBeside(t testing.TB, file string) schemas.SubflowsOf {
 			t.Fatal(err)
 		}
 		if f, _, _ := schemas.ParseFlow(text, true); f != nil && f.FlowType == schemas.Subflow {
-			shelf[f.Handle] = f
+			subflows[f.Handle] = f
 		}
 	}
-	return shelf
+	return subflows
 }
 
 func golden(t *testing.T, name, got string) {

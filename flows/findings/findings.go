@@ -73,7 +73,7 @@ func (c Checker) Check(n int, read func(i int) (Source, error)) ([]File, error) 
 			for i := range next {
 				var s Source
 				if s, errs[i] = read(i); errs[i] == nil {
-					list[i] = c.one(s)
+					list[i] = c.checkOne(s)
 				}
 			}
 		})
@@ -91,7 +91,7 @@ func (c Checker) Check(n int, read func(i int) (Source, error)) ([]File, error) 
 	return list, nil
 }
 
-func (c Checker) one(s Source) File {
+func (c Checker) checkOne(s Source) File {
 	f := File{Source: s}
 	if flows.IsScenarios(s.Name) && !s.JSON {
 		f.Scenarios, f.Findings = c.Scenarios(s.Name, s.Text)
@@ -100,11 +100,11 @@ func (c Checker) one(s Source) File {
 		}
 		return f
 	}
-	var shelf schemas.Subflows = schemas.SubflowsOf{}
+	var subflows schemas.Subflows = schemas.SubflowsOf{}
 	if c.Subflows != nil {
-		shelf = c.Subflows(s.Name)
+		subflows = c.Subflows(s.Name)
 	}
-	_, g, problems := engine.CheckUsing(s.Text, !s.JSON && !flows.IsJSON(s.Name), c.Kinds, shelf)
+	_, g, problems := engine.CheckUsing(s.Text, !s.JSON && !flows.IsJSON(s.Name), c.Kinds, subflows)
 	if f.Findings = problems; g != nil {
 		f.Handle, f.FlowType = g.Flow().Handle, g.Flow().FlowType
 		f.Nodes, f.Guarantees, f.Sessions = len(g.Flow().Nodes), g.Guarantees(), g.Sessions()

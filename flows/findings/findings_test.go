@@ -20,7 +20,7 @@ const head = "handle: sign-in\nname: Sign in\nflowType: AUTHENTICATION\nnodes:\n
 const good = head + "  - {id: key, use: passkey-authenticate, next: done}\n  - {id: done, use: authorization-code}\n"
 
 func checker() Checker {
-	return Checker{Kinds: nodes.Kinds(nodes.Deps{}), Subflows: flows.NewShelf().Of, ScenarioRule: "scenario", Scenarios: func(string, []byte) (int, []schemas.Problem) {
+	return Checker{Kinds: nodes.Kinds(nodes.Deps{}), Subflows: flows.NewSubflowResolver().ForFile, ScenarioRule: "scenario", Scenarios: func(string, []byte) (int, []schemas.Problem) {
 		return 0, []schemas.Problem{{Message: "no", Line: 1, Column: 1}}
 	}}
 }

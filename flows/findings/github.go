@@ -26,24 +26,24 @@ func WriteGitHub(w io.Writer, list []File) error {
 }
 
 func command(file string, p schemas.Problem) string {
-	at := "file=" + property(file)
+	at := "file=" + escapeProperty(file)
 	if p.Line > 0 {
 		at += fmt.Sprintf(",line=%d,col=%d", p.Line, p.Column)
 	}
-	return fmt.Sprintf("::%s %s,title=%s::%s\n", severity(p), at, property("postern: "+p.Rule), data(p.Message))
+	return fmt.Sprintf("::%s %s,title=%s::%s\n", severity(p), at, escapeProperty("postern: "+p.Rule), escapeData(p.Message))
 }
 
 func notice(f *File) string {
-	return fmt.Sprintf("::notice file=%s,title=%s::%s\n", property(f.Name), property("postern: "+f.Handle), data(f.proven()))
+	return fmt.Sprintf("::notice file=%s,title=%s::%s\n", escapeProperty(f.Name), escapeProperty("postern: "+f.Handle), escapeData(f.proven()))
 }
 
-// data escapes the text of a workflow command. What is not escaped could begin a
+// escapeData escapes the text of a workflow command. What is not escaped could begin a
 // command of its own, and set an environment variable of the steps that follow.
-func data(s string) string {
+func escapeData(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
 }
 
-// property escapes a parameter of a workflow command.
-func property(s string) string {
+// escapeProperty escapes a parameter of a workflow command.
+func escapeProperty(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
 }

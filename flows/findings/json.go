@@ -52,7 +52,7 @@ func WriteJSON(w io.Writer, list []File) error {
 		for _, p := range list[i].Findings {
 			f := finding{File: list[i].Name, Severity: severity(p), Problem: p}
 			if rule, err := rules.Find(p.Rule); err == nil {
-				f.Help = rule.Mend
+				f.Help = rule.Fix
 			}
 			r.Findings = append(r.Findings, f)
 		}

@@ -104,7 +104,7 @@ func WriteSARIF(w io.Writer, list []File, version string) error {
 		index[r.ID] = i
 		driver.Rules = append(driver.Rules, sarifRule{
 			ID: r.ID, ShortDescription: sarifText{Text: r.Title}, FullDescription: sarifText{Text: r.Why},
-			Help: sarifText{Text: r.Why + "\n\n" + r.Mend, Markdown: r.Markdown()}, Default: sarifDefault{"error"},
+			Help: sarifText{Text: r.Why + "\n\n" + r.Fix, Markdown: r.Markdown()}, Default: sarifDefault{"error"},
 		})
 	}
 	run := sarifRun{Tool: sarifTool{driver}, ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}

@@ -54,7 +54,7 @@ func (t Text) Write(w io.Writer, list []File) error {
 		}
 	}
 	if refused > 0 {
-		fmt.Fprintf(out, "%d of %s findings\n", refused, have(len(list)))
+		fmt.Fprintf(out, "%d of %s findings\n", refused, filesChecked(len(list)))
 	}
 	if len(rules) > 0 {
 		slices.Sort(rules)
@@ -71,7 +71,7 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func have(files int) string {
+func filesChecked(files int) string {
 	if files == 1 {
 		return "1 file has"
 	}
@@ -89,7 +89,7 @@ func (t Text) finding(out *strings.Builder, file string, lines []string, p schem
 	if p.Line < 1 || p.Line > len(lines) {
 		return
 	}
-	line, column := around(strings.TrimRight(lines[p.Line-1], "\r"), p.Column)
+	line, column := cutAround(strings.TrimRight(lines[p.Line-1], "\r"), p.Column)
 	number := fmt.Sprintf("%*d", numberWidth, p.Line)
 	bar := t.paint(faint, "|")
 	fmt.Fprintf(out, "%s %s %s\n", t.paint(faint, number), bar, line)
@@ -160,9 +160,9 @@ const (
 	leadIn      = 80
 )
 
-// around cuts a long line to what stands around the column (from 1), and returns
+// cutAround cuts a long line to what stands around the column (from 1), and returns
 // that with the column in it.
-func around(line string, column int) (string, int) {
+func cutAround(line string, column int) (string, int) {
 	runes := []rune(printable(line))
 	column = min(max(column, 1), len(runes)+1)
 	if len(runes) <= longestLine {

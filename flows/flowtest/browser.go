@@ -24,19 +24,19 @@ type browser struct {
 }
 
 // open gives the scenario its browser. What the browser brings is in the store.
-func (p *playing) open(ctx context.Context) (err error) {
+func (p *scenarioRun) open(ctx context.Context) (err error) {
 	for name, scopes := range p.scenario.Consents {
 		if err := p.Apply(ctx, []schemas.Change{schemas.GrantConsent{UserID: userID(name), ApplicationID: p.app.ID, Scopes: scopes, At: p.now}}); err != nil {
 			return err
 		}
 	}
-	p.browser, err = p.world.browse(ctx, p.scenario)
+	p.browser, err = p.environment.newBrowser(ctx, p.scenario)
 	return err
 }
 
-// browse makes a browser with an authorization request and a session, as far as
+// newBrowser makes a browser with an authorization request and a session, as far as
 // the scenario says.
-func (w *world) browse(ctx context.Context, s Scenario) (*browser, error) {
+func (w *environment) newBrowser(ctx context.Context, s Scenario) (*browser, error) {
 	b := &browser{}
 	if s.Request.Bound || s.Request.LoginHint != "" || s.Request.Scopes != nil || s.Login != nil {
 		b.asked = &schemas.AuthRequest{

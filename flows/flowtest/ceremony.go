@@ -11,7 +11,7 @@ import (
 )
 
 // ceremony lets a device answer the ceremony that a step offered, as inputs.
-func (p *playing) ceremony(c Ceremony) (map[string]string, error) {
+func (p *scenarioRun) ceremony(c Ceremony) (map[string]string, error) {
 	if c.Replay {
 		if p.answers[c.Device] == nil {
 			return nil, fmt.Errorf("the device %s has answered nothing that could be sent again", c.Device)
@@ -42,8 +42,8 @@ func (p *playing) ceremony(c Ceremony) (map[string]string, error) {
 	return inputs, nil
 }
 
-func (p *playing) register(c Ceremony, options json.RawMessage) (map[string]string, error) {
-	a, err := p.device(c.Device).Register(options, cmp.Or(c.Origin, origin), c.hows()...)
+func (p *scenarioRun) register(c Ceremony, options json.RawMessage) (map[string]string, error) {
+	a, err := p.device(c.Device).Register(options, cmp.Or(c.Origin, origin), c.authenticatorOptions()...)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +57,8 @@ func (p *playing) register(c Ceremony, options json.RawMessage) (map[string]stri
 	return inputs, nil
 }
 
-func (p *playing) authenticate(c Ceremony, options json.RawMessage) (map[string]string, error) {
-	a, err := p.device(c.Device).Authenticate(options, cmp.Or(c.Origin, origin), c.hows()...)
+func (p *scenarioRun) authenticate(c Ceremony, options json.RawMessage) (map[string]string, error) {
+	a, err := p.device(c.Device).Authenticate(options, cmp.Or(c.Origin, origin), c.authenticatorOptions()...)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +68,8 @@ func (p *playing) authenticate(c Ceremony, options json.RawMessage) (map[string]
 	}, nil
 }
 
-// hows say how the device is to answer.
-func (c Ceremony) hows() (list []passkeytest.How) {
+// authenticatorOptions say how the device is to answer.
+func (c Ceremony) authenticatorOptions() (list []passkeytest.CeremonyOption) {
 	if c.Fault != "" {
 		list = append(list, passkeytest.Fault(c.Fault))
 	}

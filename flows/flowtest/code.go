@@ -15,11 +15,11 @@ import (
 )
 
 // factors are the changes by which a user has what they are given.
-func (w *world) factors(userID string, g Given) (changes []schemas.Change, err error) {
+func (w *environment) factors(userID string, g Given) (changes []schemas.Change, err error) {
 	if g.TOTP != "" {
 		key := appKey(g.TOTP)
 		w.codes[g.TOTP] = key
-		app, err := nodes.SealTOTP(box{}, key, userID)
+		app, err := nodes.SealTOTP(plainCipher{}, key, userID)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func appKey(device string) totp.Key {
 }
 
 // enterCodes adds the codes that an answer brings to its inputs.
-func (p *playing) enterCodes(send Send, inputs map[string]string) error {
+func (p *scenarioRun) enterCodes(send Send, inputs map[string]string) error {
 	if send.RecoveryCode > 0 {
 		code, err := p.recoveryCode(send.RecoveryCode)
 		if err != nil {
@@ -71,7 +71,7 @@ func (p *playing) enterCodes(send Send, inputs map[string]string) error {
 }
 
 // totpCode is what the app shows.
-func (p *playing) totpCode(c Code) (string, error) {
+func (p *scenarioRun) totpCode(c Code) (string, error) {
 	last, err := p.step(0)
 	if err != nil {
 		return "", err
@@ -91,7 +91,7 @@ func (p *playing) totpCode(c Code) (string, error) {
 }
 
 // recoveryCode is the nth of those that the newest step that showed any did.
-func (p *playing) recoveryCode(n int) (string, error) {
+func (p *scenarioRun) recoveryCode(n int) (string, error) {
 	for i := range p.steps {
 		step, err := p.step(i)
 		if err != nil {
@@ -109,14 +109,16 @@ func (p *playing) recoveryCode(n int) (string, error) {
 	return "", errors.New("the run has shown no recovery codes")
 }
 
-// box keeps what it is given in the clear, and knows what it belongs to.
-type box struct{}
+// plainCipher keeps what it is given in the clear, and knows what it belongs to.
+type plainCipher struct{}
 
 // Seal returns the text with what it belongs to.
-func (box) Seal(text []byte, belongs string) []byte { return []byte(belongs + "\x00" + string(text)) }
+func (plainCipher) Seal(text []byte, belongs string) []byte {
+	return []byte(belongs + "\x00" + string(text))
+}
 
 // Open returns the text, if it belongs to the same.
-func (box) Open(sealed []byte, belongs string) ([]byte, error) {
+func (plainCipher) Open(sealed []byte, belongs string) ([]byte, error) {
 	text, ok := strings.CutPrefix(string(sealed), belongs+"\x00")
 	if !ok {
 		return nil, errors.New("what is sealed belongs to something else")

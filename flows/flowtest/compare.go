@@ -22,7 +22,7 @@ func (d *differences) add(member string, want, got any) {
 // text compares two texts, unless nothing is expected.
 func (d *differences) text(member, want, got string) {
 	if want != "" && want != got {
-		d.add(member, want, orNone(got))
+		d.add(member, want, valueOrNone(got))
 	}
 }
 
@@ -37,10 +37,10 @@ func (d *differences) list(member string, want, got []string) {
 func (e Expect) compare(r *reply) differences {
 	var d differences
 	if code := codeOf(r.refused); code != e.Refused {
-		d.add("refused", orNone(e.Refused), orNone(code)+descriptionOf(r.refused))
+		d.add("refused", valueOrNone(e.Refused), valueOrNone(code)+descriptionOf(r.refused))
 	}
 	if why := reason(r.declined); why != e.Declined {
-		d.add("declined", orNone(e.Declined), orNone(why))
+		d.add("declined", valueOrNone(e.Declined), valueOrNone(why))
 	}
 	step := r.step
 	if step == nil {
@@ -56,7 +56,7 @@ func (e Expect) compare(r *reply) differences {
 }
 
 // compareStore looks at how much there is in the store.
-func (e Expect) compareStore(d *differences, w *world) {
+func (e Expect) compareStore(d *differences, w *environment) {
 	if got := len(w.users); e.Users != nil && *e.Users != got {
 		d.add("users", *e.Users, got)
 	}
@@ -87,7 +87,7 @@ func (e Expect) compareStep(d *differences, step *schemas.Step) {
 	d.text("provider", e.Provider, providerOf(step))
 	d.text("redirectURL", e.RedirectURL, step.Data.RedirectURL)
 	if code := codeOf(step.Error); code != e.Error {
-		d.add("error", orNone(e.Error), orNone(code)+descriptionOf(step.Error))
+		d.add("error", valueOrNone(e.Error), valueOrNone(code)+descriptionOf(step.Error))
 	}
 	if step.Error != nil {
 		d.text("check", e.Check, string(passkey.FailedStep(step.Error)))
@@ -230,7 +230,7 @@ func descriptionOf(e *schemas.Error) string {
 	return " (" + e.Description.DefaultValue + ")"
 }
 
-func orNone(s string) string {
+func valueOrNone(s string) string {
 	if s == "" {
 		return "none"
 	}

@@ -22,8 +22,8 @@ func (m *Memory) Consent(_ context.Context, userID, applicationID string) (*sche
 	return nil, nil
 }
 
-// ScopeWords has no words for permissions but their names.
-func (m *Memory) ScopeWords(_ context.Context, scopes []string) (map[string]string, error) {
+// ScopeNames has no words for permissions but their names.
+func (m *Memory) ScopeNames(_ context.Context, scopes []string) (map[string]string, error) {
 	words := map[string]string{}
 	for _, scope := range scopes {
 		words[scope] = cmp.Or(schemas.PlainScopes()[scope], scope)

@@ -23,11 +23,11 @@ type OutcomeCoverage struct {
 	Scenarios int    `json:"scenarios"`
 }
 
-// way is how a run leaves a node.
-type way struct{ node, outcome string }
+// exit is how a run leaves a node.
+type exit struct{ node, outcome string }
 
 // covered adds up what the scenarios of the worlds reached.
-func covered(f *File, worlds []*world) Coverage {
+func covered(f *File, worlds []*environment) Coverage {
 	graph := worlds[0].graph
 	c := Coverage{File: f.FlowPath(), Handle: graph.Flow().Handle}
 	for _, n := range graph.Nodes() {
@@ -42,7 +42,7 @@ func covered(f *File, worlds []*world) Coverage {
 		for _, outcome := range outcomes {
 			o := OutcomeCoverage{Outcome: outcome}
 			for _, w := range worlds {
-				o.Scenarios += w.reached[way{n.ID, outcome}]
+				o.Scenarios += w.reached[exit{n.ID, outcome}]
 			}
 			node.Outcomes = append(node.Outcomes, o)
 		}

@@ -26,11 +26,11 @@ func TestDocumentedMembers(t *testing.T) {
 	}
 	schema := readSchema(t)
 	defs := member(schema, "$defs")
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	tables := regexp.MustCompile(`(?s)<!-- (members (\w+)|(?:provider )?faults) -->\n.*?<!-- end -->`)
 	written := tables.ReplaceAllStringFunc(string(page), func(block string) string {
 		found := tables.FindStringSubmatch(block)
-		told[found[2]] = true
+		reported[found[2]] = true
 		rows := faultRows(found[1])
 		if found[2] != "" {
 			rows = table(t, schema, found[2])
@@ -38,7 +38,7 @@ func TestDocumentedMembers(t *testing.T) {
 		return fmt.Sprintf("<!-- %s -->\n%s<!-- end -->", found[1], rows)
 	})
 	for i := 0; i < len(defs.Content); i += 2 {
-		if name := defs.Content[i].Value; member(defs.Content[i+1], "properties") != nil && !told[name] {
+		if name := defs.Content[i].Value; member(defs.Content[i+1], "properties") != nil && !reported[name] {
 			t.Errorf("docs/testing.md has no table of %s", name)
 		}
 	}

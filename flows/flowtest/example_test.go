@@ -71,7 +71,7 @@ func ExampleFile_Run() {
 			fmt.Println(r.Failure.Text("door_test.yaml"))
 		}
 	}
-	fmt.Println(report.Coverage.Words())
+	fmt.Println(report.Coverage.Summary())
 	// Output:
 	// a passkey opens: passed true
 	// a forged one opens too: passed false

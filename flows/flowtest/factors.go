@@ -48,7 +48,7 @@ func (m *Memory) changeFactor(change schemas.Change) error {
 	switch c := change.(type) {
 	case schemas.SetTOTP:
 		m.totps[c.TOTP.UserID] = c.TOTP
-		return m.known(c.TOTP.UserID)
+		return m.checkUserExists(c.TOTP.UserID)
 	case schemas.UseTOTP:
 		app, ok := m.totps[c.UserID]
 		if !ok || c.Step <= app.LastStep {
@@ -64,7 +64,7 @@ func (m *Memory) changeFactor(change schemas.Change) error {
 			r.left[hex.EncodeToString(hash)] = true
 		}
 		m.recovery[c.UserID] = r
-		return m.known(c.UserID)
+		return m.checkUserExists(c.UserID)
 	case schemas.UseRecoveryCode:
 		r, hash := m.recovery[c.UserID], hex.EncodeToString(c.Hash)
 		if !r.left[hash] {
@@ -79,8 +79,8 @@ func (m *Memory) changeFactor(change schemas.Change) error {
 	return nil
 }
 
-// known returns an error unless there is the user.
-func (m *Memory) known(userID string) error {
+// checkUserExists returns an error unless there is the user.
+func (m *Memory) checkUserExists(userID string) error {
 	if _, ok := m.users[userID]; !ok {
 		return notFound(schemas.CodeUserNotFound, "user", userID)
 	}

@@ -25,7 +25,7 @@ type Difference struct {
 }
 
 // failure places the differences of step j.
-func (p *playing) failure(j int, d differences) *Failure {
+func (p *scenarioRun) failure(j int, d differences) *Failure {
 	at := stepPath(p.number, j)
 	f := &Failure{Step: j + 1, Differences: d}
 	f.Line, f.Column = p.file.place(at)
@@ -35,7 +35,7 @@ func (p *playing) failure(j int, d differences) *Failure {
 			path += ".expect." + d[i].Member
 		}
 		d[i].Line, d[i].Column = p.file.place(path)
-		d[i].Got = p.steady.value(d[i].Got)
+		d[i].Got = p.normalizer.normalizeValue(d[i].Got)
 	}
 	return f
 }

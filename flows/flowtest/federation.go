@@ -37,14 +37,14 @@ const providerHost = ".provider.example"
 func issuerOf(handle string) string { return "https://" + handle + providerHost }
 
 // openInternet gives a scenario identity providers, each when it is first asked for.
-func (w *world) openInternet(s Scenario) {
+func (w *environment) openInternet(s Scenario) {
 	w.internet = federationtest.Internet{}
 	w.down = s.Down
 	w.relyingParty.Client = federation.New(w.internet)
 }
 
 // IdentityProvider returns the identity provider of the handle, whatever that is.
-func (w *world) IdentityProvider(_ context.Context, handle string) (*schemas.IdentityProvider, error) {
+func (w *environment) IdentityProvider(_ context.Context, handle string) (*schemas.IdentityProvider, error) {
 	issuer := issuerOf(handle)
 	p := w.internet[issuer]
 	if p == nil {
@@ -58,7 +58,7 @@ func (w *world) IdentityProvider(_ context.Context, handle string) (*schemas.Ide
 }
 
 // linked are the changes by which a user has identities.
-func (w *world) linked(userID string, subjects map[string]string) (changes []schemas.Change) {
+func (w *environment) linked(userID string, subjects map[string]string) (changes []schemas.Change) {
 	for handle, subject := range subjects {
 		changes = append(changes, schemas.LinkIdentity{Identity: schemas.Identity{
 			ID: userID + " " + handle, UserID: userID, ProviderID: handle, Subject: subject, CreatedAt: w.now,
@@ -67,13 +67,13 @@ func (w *world) linked(userID string, subjects map[string]string) (changes []sch
 	return changes
 }
 
-// signInElsewhere is what the browser brings back from a provider.
-func (p *playing) signInElsewhere(f Federated) (map[string]string, error) {
+// signInAtProvider is what the browser brings back from a provider.
+func (p *scenarioRun) signInAtProvider(f Federated) (map[string]string, error) {
 	if f.Replay {
-		if p.brought == nil {
+		if p.isSignedIn == nil {
 			return nil, errors.New("the browser has brought nothing back from a provider that could be sent again")
 		}
-		return p.brought, nil
+		return p.isSignedIn, nil
 	}
 	n := 0
 	if f.Old {
@@ -91,13 +91,13 @@ func (p *playing) signInElsewhere(f Federated) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the provider %s: %w", providerOf(step), err)
 	}
-	p.brought = map[string]string{}
+	p.isSignedIn = map[string]string{}
 	for name, value := range map[string]string{"code": r.Code, "state": r.State, "iss": r.Issuer, "error": r.Error} {
 		if value != "" {
-			p.brought[name] = value
+			p.isSignedIn[name] = value
 		}
 	}
-	return p.brought, nil
+	return p.isSignedIn, nil
 }
 
 // providerOf is the handle of the identity provider that a step sends the browser to,
@@ -114,7 +114,7 @@ func providerOf(step *schemas.Step) string {
 	return handle
 }
 
-func (f *Federated) words() string {
+func (f *Federated) describe() string {
 	switch {
 	case f.Replay:
 		return "what came from the provider once more"

@@ -31,15 +31,15 @@ type Call struct {
 	Without []string       `json:"without,omitempty"` // members that the body lacks
 }
 
-// services are the targets of a world: a scenario says what they answer, and nothing
+// fakeServices are the targets of a world: a scenario says what they answer, and nothing
 // leaves the machine.
-type services struct{ *world }
+type fakeServices struct{ *environment }
 
 // Names is nil: any name will do.
-func (services) Names() []string { return nil }
+func (fakeServices) Names() []string { return nil }
 
-// Ask gives the next answer that the scenario has for the target.
-func (s services) Ask(_ context.Context, c schemas.Call) (*schemas.CallReply, error) {
+// Call gives the next answer that the scenario has for the target.
+func (s fakeServices) Call(_ context.Context, c schemas.Call) (*schemas.CallReply, error) {
 	s.asked = append(s.asked, c)
 	left := s.answers[c.Target]
 	if len(left) == 0 {
@@ -61,14 +61,14 @@ func (a Answer) reply() (*schemas.CallReply, error) {
 	return nil, schemas.Errorf(schemas.Unavailable, "outbound_failed", "the address did not answer (%s)", a.Error)
 }
 
-// Tell makes the delivery of a call, not sealed: a scenario reads it.
-func (services) Tell(c schemas.Call, now time.Time) (schemas.Delivery, error) {
+// NewDelivery makes the delivery of a call, not sealed: a scenario reads it.
+func (fakeServices) NewDelivery(c schemas.Call, now time.Time) (schemas.Delivery, error) {
 	body, err := json.Marshal(c)
 	return schemas.Delivery{ID: c.ID, Kind: schemas.CallDelivery, Target: c.Target, Body: body, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, err
 }
 
-// told are the calls that are queued, oldest first.
-func (m *Memory) told() (list []schemas.Call) {
+// queuedCalls are the calls that are queued, oldest first.
+func (m *Memory) queuedCalls() (list []schemas.Call) {
 	for _, d := range m.Deliveries() {
 		var c schemas.Call
 		if d.Kind == schemas.CallDelivery && json.Unmarshal(d.Body, &c) == nil {
@@ -79,9 +79,9 @@ func (m *Memory) told() (list []schemas.Call) {
 }
 
 // requestOf reads a call. What is told stands in an envelope.
-func requestOf(c schemas.Call, told bool) Call {
+func requestOf(c schemas.Call, reported bool) Call {
 	r := Call{Target: c.Target, Method: c.Method, Path: c.Path}
-	if !told {
+	if !reported {
 		_ = json.Unmarshal(c.Body, &r.Body) // a GET has none
 		return r
 	}
@@ -94,24 +94,24 @@ func requestOf(c schemas.Call, told bool) Call {
 	return r
 }
 
-// called is what was asked since, and then what is told since.
-func (w *world) called(asked, told int) (list []Call) {
+// callsSince is what was asked since, and then what is told since.
+func (w *environment) callsSince(asked, reported int) (list []Call) {
 	for _, c := range w.asked[asked:] {
 		list = append(list, requestOf(c, false))
 	}
-	for _, c := range w.told()[told:] {
+	for _, c := range w.queuedCalls()[reported:] {
 		list = append(list, requestOf(c, true))
 	}
 	return list
 }
 
-// words are how lists tell a request.
-func (r Call) words() string { return r.Target + " " + cmp.Or(r.Path, "/") }
+// describe are how lists tell a request.
+func (r Call) describe() string { return r.Target + " " + cmp.Or(r.Path, "/") }
 
-func requestWords(list []Call) []string {
+func describeRequest(list []Call) []string {
 	words := []string{}
 	for _, r := range list {
-		words = append(words, r.words())
+		words = append(words, r.describe())
 	}
 	return words
 }
@@ -122,7 +122,7 @@ func (e Expect) compareRequests(d *differences, got []Call) {
 		return
 	}
 	if len(e.Requests) != len(got) {
-		d.add("requests", requestWords(e.Requests), requestWords(got))
+		d.add("requests", describeRequest(e.Requests), describeRequest(got))
 		return
 	}
 	for i, want := range e.Requests {

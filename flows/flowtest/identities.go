@@ -66,7 +66,7 @@ func (m *Memory) changeIdentity(change schemas.Change) error {
 }
 
 func (m *Memory) linkIdentity(linked schemas.Identity) error {
-	if err := m.known(linked.UserID); err != nil {
+	if err := m.checkUserExists(linked.UserID); err != nil {
 		return err
 	}
 	i := m.identity(linked.ProviderID, linked.Subject)

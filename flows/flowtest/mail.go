@@ -19,7 +19,7 @@ func (m *Memory) Mail(_ context.Context, _ string, mail schemas.Mail, now time.T
 }
 
 // Mail makes the delivery of a mail, unless the scenario is of a server without mail.
-func (w *world) Mail(ctx context.Context, name string, mail schemas.Mail, now time.Time) (schemas.Delivery, error) {
+func (w *environment) Mail(ctx context.Context, name string, mail schemas.Mail, now time.Time) (schemas.Delivery, error) {
 	if w.noMail {
 		return schemas.Delivery{}, schemas.Errorf(schemas.Unavailable, schemas.CodeMailNotConfigured, "the server has no mail server")
 	}
@@ -42,7 +42,7 @@ func (m *Memory) Mails() []schemas.Mail {
 const codeInput = "code"
 
 // mailedCode returns the code of the mail that was sent last, or of the one before.
-func (p *playing) mailedCode(which string) (string, error) {
+func (p *scenarioRun) mailedCode(which string) (string, error) {
 	mails, n := p.Mails(), 1
 	if which == "previous" {
 		n = 2

@@ -10,7 +10,7 @@ import (
 // requireProofs checks that a user still has the credentials of a sign-in.
 func (m *Memory) requireProofs(c schemas.RequireProofs) error {
 	gone := func(p schemas.Proof) bool { return !m.hasProof(c.UserID, p) }
-	if m.known(c.UserID) != nil || len(c.Proofs) == 0 || slices.ContainsFunc(c.Proofs, gone) {
+	if m.checkUserExists(c.UserID) != nil || len(c.Proofs) == 0 || slices.ContainsFunc(c.Proofs, gone) {
 		return schemas.ErrSuperseded()
 	}
 	return m.requireActive(c.UserID, c.At)

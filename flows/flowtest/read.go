@@ -61,8 +61,8 @@ func Check(path string, text []byte) (scenarios int, problems []schemas.Problem)
 	if err != nil {
 		return 0, f.doc.Locate([]schemas.Problem{problem("flow", "there is no flow %q; expected its path from this file", f.Flow)})
 	}
-	if _, graph, _ := engine.CheckUsing(flow, !flows.IsJSON(f.Flow), nodes.Kinds(nodes.Deps{}), flows.NewShelf().Of(f.FlowPath())); graph != nil {
-		if problems = f.doc.Locate(slices.Concat(f.checkSteps(graph), f.checkElsewhere(graph))); len(problems) > 0 {
+	if _, graph, _ := engine.CheckUsing(flow, !flows.IsJSON(f.Flow), nodes.Kinds(nodes.Deps{}), flows.NewSubflowResolver().ForFile(f.FlowPath())); graph != nil {
+		if problems = f.doc.Locate(slices.Concat(f.checkSteps(graph), f.checkExternalNames(graph))); len(problems) > 0 {
 			return 0, problems
 		}
 	}

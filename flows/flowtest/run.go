@@ -50,17 +50,17 @@ type Runner struct {
 // Run runs every scenario of the file.
 func (f *File) Run(ctx context.Context) (*Report, error) { return Runner{}.Run(ctx, f) }
 
-// perWorker is how many scenarios are worth another compilation of the flow.
-const perWorker = 16
+// scenariosPerWorker is how many scenarios are worth another compilation of the flow.
+const scenariosPerWorker = 16
 
 // Run runs scenarios of the file, as many at a time as there are processors; each
 // has a store, devices and a clock of its own. The error is for a flow that does not
 // compile or a file that makes no sense; failed scenarios are in the report.
 func (r Runner) Run(ctx context.Context, f *File) (*Report, error) {
 	chosen := r.chosen(f)
-	worlds := []*world{}
-	for range min(runtime.GOMAXPROCS(0), 1+len(chosen)/perWorker) {
-		w, err := newWorld(f)
+	worlds := []*environment{}
+	for range min(runtime.GOMAXPROCS(0), 1+len(chosen)/scenariosPerWorker) {
+		w, err := newEnvironment(f)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (r Runner) Run(ctx context.Context, f *File) (*Report, error) {
 	for _, w := range worlds {
 		workers.Go(func() {
 			for i := range next {
-				results[i], errs[i] = r.one(ctx, w, chosen[i])
+				results[i], errs[i] = r.runOne(ctx, w, chosen[i])
 			}
 		})
 	}
@@ -99,15 +99,15 @@ func (r Runner) chosen(f *File) (list []int) {
 	return list
 }
 
-// one runs the scenario of the number i. The error is for a file that makes no
+// runOne runs the scenario of the number i. The error is for a file that makes no
 // sense.
-func (r Runner) one(ctx context.Context, w *world, i int) (Result, error) {
+func (r Runner) runOne(ctx context.Context, w *environment, i int) (Result, error) {
 	s := w.file.Scenarios[i]
 	if err := w.reset(ctx, s); err != nil {
 		return Result{}, err
 	}
-	p := &playing{world: w, scenario: s, number: i}
-	w.engine.Observe = func(_ *engine.Graph, node, outcome string) { p.left = append(p.left, way{node, outcome}) }
+	p := &scenarioRun{environment: w, scenario: s, number: i}
+	w.engine.Observe = func(_ *engine.Graph, node, outcome string) { p.left = append(p.left, exit{node, outcome}) }
 	result := Result{Name: s.Name}
 	result.Line, _ = w.file.place(scenarioPath(i))
 	if err := p.open(ctx); err != nil {
@@ -122,8 +122,8 @@ func (r Runner) one(ctx context.Context, w *world, i int) (Result, error) {
 }
 
 // count adds what one scenario reached: each outcome once.
-func (w *world) count(left []way) {
-	seen := map[way]bool{}
+func (w *environment) count(left []exit) {
+	seen := map[exit]bool{}
 	for _, at := range left {
 		if !seen[at] {
 			w.reached[at]++

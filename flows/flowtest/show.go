@@ -36,8 +36,8 @@ func show(value any) string {
 	return string(text)
 }
 
-// words tell what is sent.
-func (s Send) words(first bool, start map[string]string) string {
+// describe tell what is sent.
+func (s Send) describe(first bool, start map[string]string) string {
 	var said []string
 	if s.After != "" {
 		said = append(said, "after "+s.After)
@@ -60,10 +60,10 @@ func (s Send) words(first bool, start map[string]string) string {
 		said = append(said, "action "+s.Action)
 	}
 	if c := s.Passkey; c != nil {
-		said = append(said, c.words())
+		said = append(said, c.describe())
 	}
 	if s.Federated != nil {
-		said = append(said, s.Federated.words())
+		said = append(said, s.Federated.describe())
 	}
 	if s.TOTP != nil {
 		said = append(said, "the code that "+s.TOTP.Device+" shows")
@@ -83,7 +83,7 @@ func (s Send) words(first bool, start map[string]string) string {
 	return "> " + strings.Join(said, ", ")
 }
 
-func (c *Ceremony) words() string {
+func (c *Ceremony) describe() string {
 	said := "passkey of " + c.Device
 	if c.As != "" {
 		said += " as " + c.As
@@ -103,16 +103,16 @@ func (c *Ceremony) words() string {
 	return said
 }
 
-// words tell what came: a line for the reply, one for the way the run took, one for
+// describe tell what came: a line for the reply, one for the way the run took, one for
 // what it asked and told services, one for the audit log.
-func (r *reply) words() (lines []string) {
+func (r *reply) describe() (lines []string) {
 	switch {
 	case r.declined != nil:
 		lines = append(lines, "< nothing: "+r.declined.Error())
 	case r.refused != nil:
 		lines = append(lines, "< refused "+codeOf(r.refused)+descriptionOf(r.refused))
 	default:
-		lines = append(lines, "< "+stepWords(r.step))
+		lines = append(lines, "< "+describeStep(r.step))
 	}
 	if len(r.left) > 0 {
 		var ways []string
@@ -122,7 +122,7 @@ func (r *reply) words() (lines []string) {
 		lines = append(lines, "  by way of "+strings.Join(ways, ", "))
 	}
 	if len(r.requests) > 0 {
-		lines = append(lines, "  requests "+show(requestWords(r.requests)))
+		lines = append(lines, "  requests "+show(describeRequest(r.requests)))
 	}
 	if len(r.events) > 0 {
 		lines = append(lines, "  audit log "+show(actions(r.events)))
@@ -130,7 +130,7 @@ func (r *reply) words() (lines []string) {
 	return lines
 }
 
-func stepWords(s *schemas.Step) string {
+func describeStep(s *schemas.Step) string {
 	said := []string{strings.TrimSuffix(string(s.FlowStatus)+" "+s.StepID, " ")}
 	for _, list := range []struct {
 		name  string

@@ -94,8 +94,8 @@ func (c *Coverage) Percent() float64 {
 	return 100 * float64(reached) / float64(all)
 }
 
-// Words tell how much that is: "75.0% (3 of 4 outcomes)".
-func (c *Coverage) Words() string {
+// Summary tell how much that is: "75.0% (3 of 4 outcomes)".
+func (c *Coverage) Summary() string {
 	reached, all := c.Count()
 	return fmt.Sprintf("%.1f%% (%d of %d outcomes)", c.Percent(), reached, all)
 }
@@ -104,9 +104,9 @@ func (c *Coverage) Words() string {
 // The error is for one that does not compile.
 func Untested(flow string) (FileReport, error) {
 	f := &File{path: flow, Flow: filepath.Base(flow)}
-	w, err := newWorld(f)
+	w, err := newEnvironment(f)
 	if err != nil {
 		return FileReport{}, err
 	}
-	return FileReport{Name: flow, Report: &Report{Coverage: covered(f, []*world{w})}}, nil
+	return FileReport{Name: flow, Report: &Report{Coverage: covered(f, []*environment{w})}}, nil
 }

@@ -64,10 +64,10 @@ func indented(text string) string {
 // writeTable writes how many scenarios left each node by each outcome, if any did.
 func writeTable(w io.Writer, c Coverage) {
 	if reached, _ := c.Count(); reached == 0 {
-		fmt.Fprintf(w, "%s: %s\n    nothing is reached\n\n", c.File, c.Words())
+		fmt.Fprintf(w, "%s: %s\n    nothing is reached\n\n", c.File, c.Summary())
 		return
 	}
-	fmt.Fprintf(w, "%s: %s\n", c.File, c.Words())
+	fmt.Fprintf(w, "%s: %s\n", c.File, c.Summary())
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, n := range c.Nodes {
 		for _, o := range n.Outcomes {

@@ -32,7 +32,7 @@ const (
 // accounts are theirs, ada's and eve's, with all that belongs to these; of bob they
 // know the names alone.
 type walker struct {
-	*playing
+	*scenarioRun
 	ledger  *ledger
 	r       *rand.Rand
 	persona string // whom they mostly give as their name
@@ -70,7 +70,7 @@ func TestRandomWalks(t *testing.T) {
 	var n tallied
 	reached, ways := 0, 0
 	list := walkedFlows(t)
-	w, err := newWorld(walkedWorld(list[0]))
+	w, err := newEnvironment(walkedWorld(list[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,9 +145,9 @@ func (p *walker) walk(t *testing.T, n *tallied) error {
 		return err
 	}
 	p.ledger.open()
-	p.playing = &playing{world: p.ledger.world, scenario: s, answers: map[string]map[string]string{}}
-	p.engine.Observe = func(_ *engine.Graph, node, outcome string) { p.left = append(p.left, way{node, outcome}) }
-	if err := p.playing.open(t.Context()); err != nil {
+	p.scenarioRun = &scenarioRun{environment: p.ledger.environment, scenario: s, answers: map[string]map[string]string{}}
+	p.engine.Observe = func(_ *engine.Graph, node, outcome string) { p.left = append(p.left, exit{node, outcome}) }
+	if err := p.scenarioRun.open(t.Context()); err != nil {
 		return err
 	}
 	if s.Session != nil { // which speaks for its user as soon as the browser sends it
@@ -213,7 +213,7 @@ func (p *walker) advance(t *testing.T, n *tallied) (over bool, err error) {
 // send begins the run, asks for its step again, or answers it: now and then with an
 // answer of before, an old token, or from another browser.
 func (p *walker) send(t *testing.T) (*schemas.Step, error) {
-	w := p.ledger.world
+	w := p.ledger.environment
 	req := p.browser.request(w.now)
 	if len(p.steps) == 0 {
 		return p.engine.Start(t.Context(), w.graph, &w.app, nil, req)
@@ -284,13 +284,13 @@ func (p *walker) passkey(step *schemas.Step) map[string]string {
 	if err != nil {
 		return nil // the device declines, or the fault means nothing here
 	}
-	if _, before := p.faulty[inputs["signature"]]; !before { // one that is sent once more is what it was
+	if _, before := p.faulty[inputs["signature"]]; !before { // runOne that is sent once more is what it was
 		p.faulty[inputs["signature"]] = passkeytest.Fault(c.Fault)
 	}
 	return inputs
 }
 
-// elsewhere is what comes of signing in at a provider, where the walker is whoever
+// externalNames is what comes of signing in at a provider, where the walker is whoever
 // they like but bob, and where anybody may claim any address.
 func (p *walker) elsewhere(provider string) map[string]string {
 	f := Federated{Subject: pick(p, "ada", "eve", "new", "newer"), Old: p.chance(4), Replay: p.chance(8)}
@@ -298,7 +298,7 @@ func (p *walker) elsewhere(provider string) map[string]string {
 	if p.chance(25) {
 		f.Fault = string(pick(p, federationtest.Catalogue()...).Fault)
 	}
-	inputs, err := p.signInElsewhere(f)
+	inputs, err := p.signInAtProvider(f)
 	if err != nil {
 		return nil // the step before led elsewhere, or nothing was brought yet
 	}
@@ -321,14 +321,14 @@ func (p *walker) judgeIdentity(code string) {
 		return
 	}
 	p.ledger.brought[brought] = true
-	for _, i := range p.ledger.world.identities {
+	for _, i := range p.ledger.environment.identities {
 		if i.ProviderID+" "+i.Subject == brought {
 			p.ledger.proved[i.UserID] = true
 		}
 	}
 }
 
-// value is what the walker types.
+// normalizeValue is what the walker types.
 func (p *walker) value(step *schemas.Step, in schemas.Input) string {
 	name := p.persona
 	if p.chance(20) {
@@ -388,7 +388,7 @@ func readable(m schemas.Mail) bool { return strings.HasSuffix(m.To, "@walker.exa
 // judge enters into the ledger whose credentials an answer uses, whatever the run
 // makes of them.
 func (p *walker) judge(t *testing.T, step *schemas.Step, inputs map[string]string) {
-	w := p.ledger.world
+	w := p.ledger.environment
 	if typed := inputs["password"]; typed != "" {
 		for id, set := range w.passwords {
 			if ok, _, err := w.hasher.Verify(t.Context(), set.Hash, typed); ok && err == nil {
@@ -410,7 +410,7 @@ func (p *walker) judge(t *testing.T, step *schemas.Step, inputs map[string]strin
 
 // judgeMail finds whose address a code was sent to.
 func (p *walker) judgeMail(code string) {
-	w := p.ledger.world
+	w := p.ledger.environment
 	for _, m := range p.Mails() {
 		if m.Code != code || code == "" {
 			continue

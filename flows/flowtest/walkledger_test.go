@@ -13,7 +13,7 @@ import (
 // ledger is what is true of a run, whatever the engine believes: what the walker has
 // sent that only the owner of an account has, and what was committed.
 type ledger struct {
-	*world
+	*environment
 	kinds    engine.Kinds
 	certain  map[string][]engine.Fact // what was proven for each node
 	waived   bool                     // whether the flow lets credentials be added to others
@@ -27,8 +27,8 @@ type ledger struct {
 }
 
 // newLedger is one of a world, whose kinds are such that it sees every visit.
-func newLedger(w *world) *ledger {
-	l := &ledger{world: w, kinds: engine.Kinds{}}
+func newLedger(w *environment) *ledger {
+	l := &ledger{environment: w, kinds: engine.Kinds{}}
 	for name, kind := range w.kinds() {
 		l.kinds[name] = l.spyOn(*kind)
 	}
@@ -37,7 +37,7 @@ func newLedger(w *world) *ledger {
 
 // turn has the world turn to the flow in a file.
 func (l *ledger) turn(path string) error {
-	l.file.Flow, l.reached = path, map[way]int{}
+	l.file.Flow, l.reached = path, map[exit]int{}
 	if err := l.compile(l.kinds); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (l *ledger) turn(path string) error {
 		l.certain[n.ID] = n.Certain
 	}
 	l.waived = len(l.graph.Flow().Waive) > 0
-	l.world.engine.Runs = l
+	l.environment.engine.Runs = l
 	return nil
 }
 
@@ -205,7 +205,7 @@ func (s spy) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, er
 // say nothing.
 
 func (s spy) Outcomes() []engine.Outcome {
-	if shaper, ok := s.Executor.(engine.Shaper); ok {
+	if shaper, ok := s.Executor.(engine.OutcomeConfigurer); ok {
 		return shaper.Outcomes()
 	}
 	return s.kind.Outcomes
@@ -233,12 +233,12 @@ func (s spy) ServiceReply() *engine.ServiceReply {
 }
 
 func (s spy) Waits() bool {
-	w, ok := s.Executor.(engine.Waiter)
+	w, ok := s.Executor.(engine.SlowNode)
 	return ok && w.Waits()
 }
 
 func (s spy) Reveals() string {
-	if revealer, ok := s.Executor.(engine.Revealer); ok {
+	if revealer, ok := s.Executor.(engine.AccountRevealer); ok {
 		return revealer.Reveals()
 	}
 	return ""

@@ -26,13 +26,13 @@ func Page() string {
 // Markdown returns the section about the rule.
 func (r Rule) Markdown() string {
 	return fmt.Sprintf("## %s\n\n*%s*\n\n%s\n\n%s\n\nBad:\n\n```yaml\n%s```\n\nGood:\n\n```yaml\n%s```\n",
-		r.ID, upper(r.Title), r.Why, r.Mend, r.Bad, r.Good)
+		r.ID, upper(r.Title), r.Why, r.Fix, r.Bad, r.Good)
 }
 
 // Text returns the rule for a terminal that is width characters wide.
 func (r Rule) Text(width int) string {
 	return fmt.Sprintf("%s: %s\n\n%s\n\n%s\n\nBad:\n\n%s\nGood:\n\n%s",
-		r.ID, r.Title, wrap(r.Why, width), wrap(r.Mend, width), indent(r.Bad), indent(r.Good))
+		r.ID, r.Title, wrap(r.Why, width), wrap(r.Fix, width), indent(r.Bad), indent(r.Good))
 }
 
 func upper(s string) string {

@@ -28,7 +28,7 @@ func TestExamples(t *testing.T) {
 			if good := check(t, r, r.Good); len(good) != 0 {
 				t.Errorf("the good example: %v", good)
 			}
-			for name, text := range map[string]string{"title": r.Title, "why": r.Why, "mend": r.Mend} {
+			for name, text := range map[string]string{"title": r.Title, "why": r.Why, "mend": r.Fix} {
 				if len(text) < 20 {
 					t.Errorf("its %s is %q", name, text)
 				}
@@ -56,12 +56,12 @@ func check(t *testing.T, r rules.Rule, text string) []schemas.Problem {
 // The catalogue has every rule that the code names, and the code names each by
 // one of the constants.
 func TestCatalogueIsComplete(t *testing.T) {
-	var told []string
+	var reported []string
 	for _, r := range rules.All() {
-		if slices.Contains(told, r.ID) {
+		if slices.Contains(reported, r.ID) {
 			t.Errorf("%s is told twice", r.ID)
 		}
-		told = append(told, r.ID)
+		reported = append(reported, r.ID)
 	}
 	var named []string
 	for _, room := range []string{"../../schemas", "../../engine", "../../nodes"} {
@@ -76,12 +76,12 @@ func TestCatalogueIsComplete(t *testing.T) {
 		}
 	}
 	for _, id := range named {
-		if !slices.Contains(told, id) {
+		if !slices.Contains(reported, id) {
 			t.Errorf("the rule %q is not in the catalogue", id)
 		}
 	}
-	if len(named)+1 != len(told) { // and that of scenarios
-		t.Errorf("the code has the rules %q, and the catalogue %q", named, told)
+	if len(named)+1 != len(reported) { // and that of scenarios
+		t.Errorf("the code has the rules %q, and the catalogue %q", named, reported)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// judge checks one value, which the schema has accepted, by itself.
-func judge(k key, value any) []schemas.Problem {
+// checkValue checks one value, which the schema has accepted, by itself.
+func checkValue(k key, value any) []schemas.Problem {
 	text, _ := value.(string)
 	fault := ""
 	switch {
@@ -30,19 +30,19 @@ func judge(k key, value any) []schemas.Problem {
 	case k.path == "passkey.relying_party_id":
 		fault = relyingPartyFault(text)
 	case k.path == "passkey.allowed_origins", k.path == "passkey.related_origins":
-		return judgeItems(k.path, value, func(text string) string { return originFault(text, secureContext) })
+		return checkItems(k.path, value, func(text string) string { return originFault(text, secureContext) })
 	case k.path == "cors.allowed_origins":
-		return judgeItems(k.path, value, func(text string) string { return originFault(text, honestPage) })
+		return checkItems(k.path, value, func(text string) string { return originFault(text, exampleURL) })
 	case k.path == "server.trusted_proxies":
-		return judgeItems(k.path, value, networkFault)
+		return checkItems(k.path, value, networkFault)
 	case k.path == "outbound.allow":
-		return judgeItems(k.path, value, hostFault)
+		return checkItems(k.path, value, hostFault)
 	case k.path == "oauth.dcr.private_use_schemes":
-		return judgeItems(k.path, value, privateUseFault)
+		return checkItems(k.path, value, privateUseFault)
 	case k.path == "oauth.client_metadata_documents.allowed_hosts":
-		return judgeItems(k.path, value, documentHostFault)
+		return checkItems(k.path, value, documentHostFault)
 	case k.path == "http.targets":
-		return judgeTargets(k.path, value)
+		return checkTargets(k.path, value)
 	}
 	if fault == "" {
 		return nil
@@ -50,7 +50,7 @@ func judge(k key, value any) []schemas.Problem {
 	return []schemas.Problem{{Path: k.path, Message: fault}}
 }
 
-func judgeItems(path string, value any, judge func(text string) (fault string)) []schemas.Problem {
+func checkItems(path string, value any, check func(text string) (fault string)) []schemas.Problem {
 	var problems []schemas.Problem
 	items, _ := value.([]any)
 	for i, item := range items {
@@ -58,7 +58,7 @@ func judgeItems(path string, value any, judge func(text string) (fault string)) 
 		if !ok {
 			continue
 		}
-		if fault := judge(text); fault != "" {
+		if fault := check(text); fault != "" {
 			problems = append(problems, schemas.Problem{Path: fmt.Sprintf("%s[%d]", path, i), Message: fault})
 		}
 	}
@@ -180,15 +180,15 @@ func (c *Config) costFault() (key, fault string) {
 	return "", ""
 }
 
-// leastPublish is how long a key must be published before it signs: twice as long
+// minPublish is how long a key must be published before it signs: twice as long
 // as clients may keep the published keys.
-const leastPublish = 10 * time.Minute
+const minPublish = 10 * time.Minute
 
 func (c *Config) keyFault() (key, fault string) {
 	publish, age := time.Duration(c.Token.KeyPublish), time.Duration(c.Token.KeyAge)
 	switch {
-	case publish < leastPublish:
-		return "token.key_publish", fmt.Sprintf("expected at least %v, got %v: clients that keep the published keys would refuse tokens of a new one", leastPublish, publish)
+	case publish < minPublish:
+		return "token.key_publish", fmt.Sprintf("expected at least %v, got %v: clients that keep the published keys would refuse tokens of a new one", minPublish, publish)
 	case age < 2*publish:
 		return "token.key_age", fmt.Sprintf("expected at least twice token.key_publish, which is %v, got %v: raise it, or lower token.key_publish", publish, age)
 	}
@@ -208,7 +208,7 @@ func (c *Config) relyingPartyFault() (key, fault string) {
 		return "passkey.relying_party_id", fault + "; it is the host of the first of passkey.allowed_origins"
 	}
 	for _, origin := range p.AllowedOrigins {
-		if under(hostOf(origin), p.RelyingPartyID) {
+		if isUnderDomain(hostOf(origin), p.RelyingPartyID) {
 			return "", ""
 		}
 	}
@@ -216,10 +216,10 @@ func (c *Config) relyingPartyFault() (key, fault string) {
 		p.RelyingPartyID, strings.Join(p.AllowedOrigins, ", "))
 }
 
-// under reports whether pages of a host may use the relying party id: it is the
+// isUnderDomain reports whether pages of a host may use the relying party id: it is the
 // host, or a parent domain with a dot of its own. The boundary between labels
 // keeps evil-example.com from passing for example.com; the dot keeps a
 // top-level domain from standing for everybody in it.
-func under(host, id string) bool {
+func isUnderDomain(host, id string) bool {
 	return host == id || strings.Contains(id, ".") && strings.HasSuffix(host, "."+id)
 }

@@ -298,7 +298,7 @@ func load(text []byte, environ []string) (*Config, []schemas.Problem) {
 		cfg.Server.takeListenPort()
 	}
 	cfg.complete()
-	for _, p := range cfg.check(func(keys ...string) bool { return file.doubtful(keys...) || env.doubtful(keys...) }) {
+	for _, p := range cfg.check(func(keys ...string) bool { return file.isUncertain(keys...) || env.isUncertain(keys...) }) {
 		if _, ok := env.values[p.Path]; ok {
 			env.problems = append(env.problems, p)
 		} else {
@@ -308,5 +308,5 @@ func load(text []byte, environ []string) (*Config, []schemas.Problem) {
 	if document != nil {
 		file.problems = document.Locate(file.problems)
 	}
-	return cfg, append(file.problems, env.named()...)
+	return cfg, append(file.problems, env.withVariableNames()...)
 }

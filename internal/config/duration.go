@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// longest is the longest duration that can be configured. Longer ones are
+// maxDuration is the longest duration that can be configured. Longer ones are
 // slips of the pen.
-const longest = 366 * 24 * time.Hour
+const maxDuration = 366 * 24 * time.Hour
 
 // day is the unit d of durations: 24 hours, whatever the calendar says.
 const day = 24 * time.Hour
@@ -21,14 +21,14 @@ type Duration time.Duration
 // ParseDuration reads a duration of more than nothing and at most 366 days.
 func ParseDuration(text string) (Duration, error) {
 	d, err := parseDuration(text)
-	if err != nil || d <= 0 || d > longest {
-		return 0, fmt.Errorf("expected a duration of more than 0s and at most %s, such as 30m or 90d, got %.40q", Duration(longest), text)
+	if err != nil || d <= 0 || d > maxDuration {
+		return 0, fmt.Errorf("expected a duration of more than 0s and at most %s, such as 30m or 90d, got %.40q", Duration(maxDuration), text)
 	}
 	return Duration(d), nil
 }
 
-// mostDays bounds the days that parseDuration computes with: a century.
-const mostDays = 100 * 366
+// maxDays bounds the days that parseDuration computes with: a century.
+const maxDays = 100 * 366
 
 // parseDuration is time.ParseDuration with the further unit d, which stands before the
 // others: 90d, 1d12h.
@@ -38,8 +38,8 @@ func parseDuration(text string) (time.Duration, error) {
 		return time.ParseDuration(text)
 	}
 	n, err := strconv.ParseFloat(days, 64)
-	if err != nil || n < 0 || n > mostDays {
-		return 0, fmt.Errorf("expected at most %d days, got %.40q", mostDays, days)
+	if err != nil || n < 0 || n > maxDays {
+		return 0, fmt.Errorf("expected at most %d days, got %.40q", maxDays, days)
 	}
 	d := time.Duration(n * float64(day))
 	if rest == "" {

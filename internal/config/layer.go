@@ -32,7 +32,7 @@ func newLayer(given map[string]any, problems []schemas.Problem) *layer {
 		if !ok || l.faulty[k.path] && k.typ != "array" { // a list is judged item by item
 			continue
 		}
-		if wrong := judge(k, value); len(wrong) > 0 {
+		if wrong := checkValue(k, value); len(wrong) > 0 {
 			l.problems = append(l.problems, wrong...)
 			l.faulty[k.path] = true
 		}
@@ -58,9 +58,9 @@ func keyOf(path string) string {
 // sectionOf returns what a key stands in, "" for the whole configuration.
 func sectionOf(path string) string { return path[:max(0, strings.LastIndexByte(path, '.'))] }
 
-// doubtful reports whether one of the keys may not have the value that was
+// isUncertain reports whether one of the keys may not have the value that was
 // meant: it has a wrong one, or it was misspelt.
-func (l *layer) doubtful(keys ...string) bool {
+func (l *layer) isUncertain(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		return l.faulty[key] || l.faulty[sectionOf(key)] || l.faulty[""]
 	})
@@ -69,7 +69,7 @@ func (l *layer) doubtful(keys ...string) bool {
 // readFile reads the text of a file. The document is nil if there is no file,
 // or none that can be parsed.
 func readFile(text []byte) (*layer, *schemas.Document) {
-	if nothing(text) {
+	if isBlank(text) {
 		return newLayer(nil, nil), nil
 	}
 	document, problems := schemas.ParseYAML(text)
@@ -89,9 +89,9 @@ func readFile(text []byte) (*layer, *schemas.Document) {
 	return newLayer(given, Schema().Check(document.JSON())), document
 }
 
-// nothing reports whether a text has only blank lines and comments, as a file
+// isBlank reports whether a text has only blank lines and comments, as a file
 // does in which every key is commented out.
-func nothing(text []byte) bool {
+func isBlank(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
 			return false
@@ -138,14 +138,14 @@ func readEnvironment(environ []string) *layer {
 	}
 	l := newLayer(given, Schema().Check(text))
 	for _, name := range unknown {
-		l.misspelt(name)
+		l.unknownVariable(name)
 	}
 	return l
 }
 
-// misspelt reports a variable that does not exist. The key it was probably
+// unknownVariable reports a variable that does not exist. The key it was probably
 // meant for is doubtful from then on.
-func (l *layer) misspelt(name string) {
+func (l *layer) unknownVariable(name string) {
 	var variables []string
 	for _, k := range keys() {
 		variables = append(variables, k.variable)
@@ -179,8 +179,8 @@ func parse(typ, text string) any {
 	return text
 }
 
-// named puts the variable's name in place of the key in each problem's path.
-func (l *layer) named() []schemas.Problem {
+// withVariableNames puts the variable's name in place of the key in each problem's path.
+func (l *layer) withVariableNames() []schemas.Problem {
 	for i, p := range l.problems {
 		for _, k := range keys() {
 			if key := keyOf(p.Path); key == k.path {

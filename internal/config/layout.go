@@ -25,7 +25,7 @@ func (c *Config) completeLayout() {
 	if c.Database.Driver == "sqlite" {
 		c.Database.DSN = strings.TrimPrefix(c.Database.DSN, "file:")
 		if c.Database.DSN == "" {
-			c.Database.DSN = c.place(databaseFolder, databaseName)
+			c.Database.DSN = c.dataFile(databaseFolder, databaseName)
 		}
 	}
 	if slices.ContainsFunc(c.Environ, func(entry string) bool { return strings.HasPrefix(entry, keyVariable+"=") && entry != keyVariable+"=" }) {
@@ -33,13 +33,13 @@ func (c *Config) completeLayout() {
 		return
 	}
 	if c.Keys.File == "" {
-		c.Keys.File = c.place(keysFolder, keyName)
+		c.Keys.File = c.dataFile(keysFolder, keyName)
 	}
 }
 
-// place returns where a file of the data folder is. Earlier versions kept all files in
+// dataFile returns where a file of the data folder is. Earlier versions kept all files in
 // the data folder itself; one that is still there is used, with a warning.
-func (c *Config) place(folder, name string) string {
+func (c *Config) dataFile(folder, name string) string {
 	path, former := filepath.Join(c.DataDir, folder, name), filepath.Join(c.DataDir, name)
 	switch {
 	case !exists(former):

@@ -12,7 +12,7 @@ import (
 // Why pages of other machines must come over https.
 const (
 	secureContext = "browsers offer passkeys only to pages in a secure context (Web Authentication Level 3 §5: [SecureContext])"
-	honestPage    = "anybody between server and browser can change a page that comes over http, and would call the API from it"
+	exampleURL    = "anybody between server and browser can change a page that comes over http, and would call the API from it"
 )
 
 // originFault says what is wrong with an origin, "" if nothing is. Why tells

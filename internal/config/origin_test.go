@@ -102,7 +102,7 @@ func TestUnder(t *testing.T) {
 		{"example.com", "login.example.com", false},
 	}
 	for _, test := range tests {
-		if got := under(test.host, test.id); got != test.want {
+		if got := isUnderDomain(test.host, test.id); got != test.want {
 			t.Errorf("%s under %s: got %v", test.host, test.id, got)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// mostRetention is the longest retention that can be configured. Longer ones are slips
+// maxRetention is the longest retention that can be configured. Longer ones are slips
 // of the pen.
-const mostRetention = mostDays * day
+const maxRetention = maxDays * day
 
 // Retention is how long something is kept, 0 for ever. It is written as a Duration.
 type Retention time.Duration
@@ -20,7 +20,7 @@ func ParseRetention(text string) (Retention, error) {
 		return 0, nil
 	}
 	d, err := parseDuration(text)
-	if err != nil || d < day || d > mostRetention {
+	if err != nil || d < day || d > maxRetention {
 		return 0, fmt.Errorf("expected a duration of at least a day such as 400d, or 0 for ever, got %.40q", text)
 	}
 	return Retention(d), nil

@@ -17,22 +17,22 @@ import (
 // How long a request to a target may take, where it does not say and at most. A person
 // waits for it.
 const (
-	standardTargetTimeout = Duration(3 * time.Second)
-	longestTargetTimeout  = Duration(10 * time.Second)
+	defaultTargetTimeout = Duration(3 * time.Second)
+	maxTargetTimeout     = Duration(10 * time.Second)
 )
 
 // complete gives targets the timeout that they leave out.
 func (h *HTTP) complete() {
 	for name, t := range h.Targets {
 		if t.Timeout == 0 {
-			t.Timeout = standardTargetTimeout
+			t.Timeout = defaultTargetTimeout
 		}
 		h.Targets[name] = t
 	}
 }
 
-// judgeTargets checks each target by itself. The schema has accepted them.
-func judgeTargets(key string, value any) []schemas.Problem {
+// checkTargets checks each target by itself. The schema has accepted them.
+func checkTargets(key string, value any) []schemas.Problem {
 	var targets map[string]Target
 	if text, err := json.Marshal(value); err != nil || json.Unmarshal(text, &targets) != nil {
 		return []schemas.Problem{{Path: key, Message: "expected targets by their names; their timeouts are durations such as 3s"}}
@@ -52,8 +52,8 @@ func judgeTargets(key string, value any) []schemas.Problem {
 // faults tells by member what is wrong with a target.
 func (t Target) faults() map[string]string {
 	found := map[string]string{"url": targetFault(t.URL)}
-	if t.Timeout > longestTargetTimeout {
-		found["timeout"] = fmt.Sprintf("expected at most %v, got %v: a person waits for the answer", longestTargetTimeout, t.Timeout)
+	if t.Timeout > maxTargetTimeout {
+		found["timeout"] = fmt.Sprintf("expected at most %v, got %v: a person waits for the answer", maxTargetTimeout, t.Timeout)
 	}
 	if _, err := ParseSigningSecret(t.Secret); t.Secret != "" && err != nil {
 		found["secret"] = err.Error()

@@ -26,7 +26,7 @@ type Options struct {
 // there stay; a secret changes if its variable or file has another.
 func Apply(ctx context.Context, d *directory.Directory, tree *Tree, o Options) (*Plan, error) {
 	var plan *Plan
-	err := d.Transact(ctx, directory.System(), func(call directory.Call) error {
+	err := d.Transact(ctx, directory.SystemCall(), func(call directory.Call) error {
 		a := newApplier(NewDirectory(d, call), o)
 		if err := a.run(ctx, tree); err != nil {
 			return err
@@ -53,14 +53,14 @@ var errHeld = errors.New("declare: the plan is not carried out")
 // applier is one application of a tree, in a transaction.
 type applier struct {
 	*linker
-	target *Directory
-	former *former
-	plan   Plan
+	target    *Directory
+	formatter *formatter
+	plan      Plan
 }
 
 func newApplier(t *Directory, o Options) *applier {
 	l := newLinker(t, o.Getenv)
-	return &applier{linker: l, target: t, former: newFormer(t, l.shelves)}
+	return &applier{linker: l, target: t, formatter: newFormatter(t, l.cache)}
 }
 
 func (a *applier) run(ctx context.Context, tree *Tree) error {
@@ -70,7 +70,7 @@ func (a *applier) run(ctx context.Context, tree *Tree) error {
 			if err != nil {
 				return err
 			}
-			a.shelves.fill(n, all)
+			a.cache.fill(n, all)
 		}
 	}
 	if err := a.link(ctx, tree.Resources); err != nil {
@@ -93,7 +93,7 @@ func (a *applier) run(ctx context.Context, tree *Tree) error {
 func (a *applier) writeAll(ctx context.Context) error {
 	pending := a.list
 	for len(pending) > 0 {
-		var blocked []*linked
+		var blocked []*linkedResource
 		var why Faults
 		for _, in := range pending {
 			faults, conflict, err := a.write(ctx, in)
@@ -117,9 +117,9 @@ func (a *applier) writeAll(ctx context.Context) error {
 
 // write writes a resource, unless it is as it is to be. Conflict says that the
 // faults are of others that are in the way.
-func (a *applier) write(ctx context.Context, in *linked) (faults Faults, conflict bool, err error) {
+func (a *applier) write(ctx context.Context, in *linkedResource) (faults Faults, conflict bool, err error) {
 	step := Step{Action: Create, Name: in.Name(), File: in.File}
-	if in.was == nil {
+	if in.existing == nil {
 		faults, err = a.create(ctx, in)
 	} else {
 		step.Action = Replace
@@ -139,7 +139,7 @@ func (a *applier) write(ctx context.Context, in *linked) (faults Faults, conflic
 	return faults, false, nil
 }
 
-func (a *applier) create(ctx context.Context, in *linked) (Faults, error) {
+func (a *applier) create(ctx context.Context, in *linkedResource) (Faults, error) {
 	e, err := a.target.Create(ctx, in.Noun, in.document().Edited(map[string]any{readOnly: nil}))
 	if err != nil {
 		return in.missing, err
@@ -148,38 +148,38 @@ func (a *applier) create(ctx context.Context, in *linked) (Faults, error) {
 		return Faults{in.fault("inboundAuthConfig", "the client needs a secret, which nobody would learn: add clientSecret: {env: NAME} to its config, or choose the tokenEndpointAuthMethod private_key_jwt")}, nil
 	}
 	in.id = e.ID
-	a.shelves.of(in.Noun).add(in.Noun, e)
+	a.cache.setOf(in.Noun).add(in.Noun, e)
 	return in.missing, nil
 }
 
 // replace replaces a resource, and notes in step what that changes. Passwords
 // are their users' own. A flow that says what it said may use sub-flows that have
 // changed.
-func (a *applier) replace(ctx context.Context, in *linked, step *Step) error {
+func (a *applier) replace(ctx context.Context, in *linkedResource, step *Step) error {
 	document := in.document().Edited(map[string]any{userSecret: nil, readOnly: nil})
 	composed := len(in.Noun.subflows(document)) > 0
-	if (!in.secret || in.Noun.Plural == "users") && !composed && a.former.same(in.Noun, in.was.Document, document) {
+	if (!in.secret || in.Noun.Plural == "users") && !composed && a.formatter.isSame(in.Noun, in.existing.Document, document) {
 		return nil
 	}
-	if isReadOnly(in.was) && !(composed && a.former.same(in.Noun, in.was.Document, document)) {
-		return errReadOnly(in.Noun, in.was, "take the changes out of its file")
+	if isReadOnly(in.existing) && !(composed && a.formatter.isSame(in.Noun, in.existing.Document, document)) {
+		return errReadOnly(in.Noun, in.existing, "take the changes out of its file")
 	}
-	e, err := a.target.Replace(ctx, in.Noun, in.was, document)
-	if err != nil || e.ETag == in.was.ETag {
+	e, err := a.target.Replace(ctx, in.Noun, in.existing, document)
+	if err != nil || e.ETag == in.existing.ETag {
 		return err
 	}
-	was, err := a.former.form(ctx, in.Noun, in.was.Document)
+	was, err := a.formatter.format(ctx, in.Noun, in.existing.Document)
 	if err != nil {
 		return err
 	}
-	a.shelves.of(in.Noun).add(in.Noun, e)
-	is, err := a.former.form(ctx, in.Noun, e.Document)
+	a.cache.setOf(in.Noun).add(in.Noun, e)
+	is, err := a.formatter.format(ctx, in.Noun, e.Document)
 	if err != nil {
 		return err
 	}
-	step.Changes = append(diff("", value(was), value(is)), usesDiff(in.was.Document, e.Document)...)
+	step.Changes = append(diff("", value(was), value(is)), usesDiff(in.existing.Document, e.Document)...)
 	step.Secret = len(step.Changes) == 0
-	in.was = e
+	in.existing = e
 	return nil
 }
 
@@ -230,15 +230,15 @@ func isReadOnly(e *Entry) bool {
 	return at != nil && string(at.JSON()) == "true"
 }
 
-func errReadOnly(n Noun, e *Entry, mend string) error {
-	return schemas.Errorf(schemas.Invalid, schemas.CodeReadOnly, "the %s is read-only: %s", n.describe(e.Document), mend)
+func errReadOnly(n Noun, e *Entry, fix string) error {
+	return schemas.Errorf(schemas.Invalid, schemas.CodeReadOnly, "the %s is read-only: %s", n.describe(e.Document), fix)
 }
 
 func (a *applier) deleteOf(ctx context.Context, n Noun) error {
 	var pending []*Entry
-	for _, id := range sortedIDs(a.shelves.of(n)) {
-		if a.byID[n.Plural+" "+id] == nil && !selfMade(a.shelves.of(n).byID[id]) {
-			pending = append(pending, a.shelves.of(n).byID[id])
+	for _, id := range sortedIDs(a.cache.setOf(n)) {
+		if a.byID[n.Plural+" "+id] == nil && !isMadeByServer(a.cache.setOf(n).byID[id]) {
+			pending = append(pending, a.cache.setOf(n).byID[id])
 		}
 	}
 	for len(pending) > 0 {

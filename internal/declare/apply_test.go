@@ -273,7 +273,7 @@ func TestEnsure(t *testing.T) {
 	if created := w.ensure(text); len(created) != 0 {
 		t.Errorf("created %q again", created)
 	}
-	item, err := w.Groups.Find(t.Context(), directory.System(), "Administrators")
+	item, err := w.Groups.Find(t.Context(), directory.SystemCall(), "Administrators")
 	if err != nil || item.Value.(*schemas.Group).Description != "" {
 		t.Errorf("%+v, %v", item, err)
 	}

@@ -12,17 +12,17 @@ import (
 )
 
 // Change is a value that becomes another, in JSON. "" stands for none.
-type Change struct{ Path, Was, Is string }
+type Change struct{ Path, Old, New string }
 
 // String writes the change on one line.
 func (c Change) String() string {
 	switch {
-	case c.Was == "":
-		return fmt.Sprintf("%s: + %s", c.Path, c.Is)
-	case c.Is == "":
-		return fmt.Sprintf("%s: - %s", c.Path, c.Was)
+	case c.Old == "":
+		return fmt.Sprintf("%s: + %s", c.Path, c.New)
+	case c.New == "":
+		return fmt.Sprintf("%s: - %s", c.Path, c.Old)
 	}
-	return fmt.Sprintf("%s: %s → %s", c.Path, c.Was, c.Is)
+	return fmt.Sprintf("%s: %s → %s", c.Path, c.Old, c.New)
 }
 
 // diff lists the values in which two values differ, by path.
@@ -40,7 +40,7 @@ func diff(path string, was, is any) []Change {
 			return diffItems(path, was, is)
 		}
 	}
-	return []Change{{path, brief(was), brief(is)}}
+	return []Change{{path, shortJSON(was), shortJSON(is)}}
 }
 
 func diffMembers(path string, was, is map[string]any) (list []Change) {
@@ -52,9 +52,9 @@ func diffMembers(path string, was, is map[string]any) (list []Change) {
 		after, has := is[name]
 		switch {
 		case !had:
-			list = append(list, Change{at, "", brief(after)})
+			list = append(list, Change{at, "", shortJSON(after)})
 		case !has:
-			list = append(list, Change{at, brief(before), ""})
+			list = append(list, Change{at, shortJSON(before), ""})
 		default:
 			list = append(list, diff(at, before, after)...)
 		}
@@ -71,14 +71,14 @@ func diffItems(path string, was, is []any) (list []Change) {
 		}
 		return list
 	}
-	for _, item := range without(was, is) {
-		list = append(list, Change{path, brief(item), ""})
+	for _, item := range itemsWithout(was, is) {
+		list = append(list, Change{path, shortJSON(item), ""})
 	}
-	for _, item := range without(is, was) {
-		list = append(list, Change{path, "", brief(item)})
+	for _, item := range itemsWithout(is, was) {
+		list = append(list, Change{path, "", shortJSON(item)})
 	}
 	if len(list) == 0 {
-		list = append(list, Change{path, brief(was), brief(is)}) // another order
+		list = append(list, Change{path, shortJSON(was), shortJSON(is)}) // another order
 	}
 	return list
 }
@@ -96,8 +96,8 @@ func aligned(was, is []any) bool {
 	return true
 }
 
-// without lists the items that the other list does not have as often.
-func without(list, other []any) (rest []any) {
+// itemsWithout lists the items that the other list does not have as often.
+func itemsWithout(list, other []any) (rest []any) {
 	counts := map[string]int{}
 	for _, item := range other {
 		counts[text(item)]++
@@ -121,14 +121,14 @@ func text(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// longestShown is how many bytes of a value a change shows.
-const longestShown = 200
+// maxShownLength is how many bytes of a value a change shows.
+const maxShownLength = 200
 
-// brief is a value in JSON, cut if it is long.
-func brief(v any) string {
+// shortJSON is a value in JSON, cut if it is long.
+func shortJSON(v any) string {
 	shown := []rune(text(v))
-	if len(shown) > longestShown {
-		return string(shown[:longestShown]) + "…"
+	if len(shown) > maxShownLength {
+		return string(shown[:maxShownLength]) + "…"
 	}
 	return string(shown)
 }

@@ -22,7 +22,7 @@ type Ensured struct {
 // that a secret that was made up is not lost. What is wrong with the files is
 // Faults; then what is right has been created all the same, and doing it again
 // creates the rest.
-func Ensure(ctx context.Context, t Target, resources []Resource, getenv func(string) string, told func(Ensured)) error {
+func Ensure(ctx context.Context, t Target, resources []Resource, getenv func(string) string, reported func(Ensured)) error {
 	l := newLinker(t, getenv)
 	if err := l.link(ctx, resources); err != nil {
 		return err
@@ -31,19 +31,19 @@ func Ensure(ctx context.Context, t Target, resources []Resource, getenv func(str
 		return l.faults.err()
 	}
 	for _, in := range l.list {
-		if in.was == nil {
-			if err := l.ensure(ctx, t, in, told); err != nil {
+		if in.existing == nil {
+			if err := l.ensure(ctx, t, in, reported); err != nil {
 				return err
 			}
 			continue
 		}
-		told(Ensured{Resource: in.Resource, ID: in.id})
+		reported(Ensured{Resource: in.Resource, ID: in.id})
 	}
 	return l.faults.err()
 }
 
 // ensure creates a resource that the target did not have when it was asked.
-func (l *linker) ensure(ctx context.Context, t Target, in *linked, told func(Ensured)) error {
+func (l *linker) ensure(ctx context.Context, t Target, in *linkedResource, reported func(Ensured)) error {
 	if len(in.missing) > 0 {
 		in.failed = true
 		l.faults = append(l.faults, in.missing...)
@@ -51,17 +51,17 @@ func (l *linker) ensure(ctx context.Context, t Target, in *linked, told func(Ens
 	}
 	e, err := t.Create(ctx, in.Noun, in.document())
 	if err == nil {
-		told(in.created(e))
+		reported(in.created(e))
 		return nil
 	}
 	if schemas.HasClass(err, schemas.Conflict) {
-		other, again := l.again(ctx, in)
+		other, again := l.lookUpAgain(ctx, in)
 		if again != nil {
 			return again
 		}
 		if other != nil { // somebody else was faster
 			in.id = other.ID
-			told(Ensured{Resource: in.Resource, ID: in.id})
+			reported(Ensured{Resource: in.Resource, ID: in.id})
 			return nil
 		}
 	}
@@ -74,9 +74,9 @@ func (l *linker) ensure(ctx context.Context, t Target, in *linked, told func(Ens
 	return nil
 }
 
-// again looks once more whether the target has a resource.
-func (l *linker) again(ctx context.Context, in *linked) (*Entry, error) {
-	fresh := newShelves(l.shelves.target)
+// lookUpAgain looks once more whether the target has a resource.
+func (l *linker) lookUpAgain(ctx context.Context, in *linkedResource) (*Entry, error) {
+	fresh := newResourceCache(l.cache.target)
 	e, err := fresh.get(ctx, in.Noun, in.id)
 	if e != nil || err != nil {
 		return e, err
@@ -85,7 +85,7 @@ func (l *linker) again(ctx context.Context, in *linked) (*Entry, error) {
 }
 
 // created tells of a resource that was created.
-func (in *linked) created(e *Entry) Ensured {
+func (in *linkedResource) created(e *Entry) Ensured {
 	out := Ensured{Resource: in.Resource, ID: e.ID, Created: true}
 	if secret := e.Document.TextAt("clientSecret"); secret != "" && !in.secret {
 		out.ClientID, out.Secret = e.Document.TextAt("clientId"), secret

@@ -17,9 +17,9 @@ import (
 // and nothing that follows from the rest; ids they do say.
 func Export(ctx context.Context, d *directory.Directory) (map[string][]byte, error) {
 	var files map[string][]byte
-	err := d.Snapshot(ctx, directory.System(), func(call directory.Call) error {
+	err := d.Snapshot(ctx, directory.SystemCall(), func(call directory.Call) error {
 		target := NewDirectory(d, call)
-		e := exporter{former: newFormer(target, newShelves(target)), files: map[string][]byte{}}
+		e := exporter{formatter: newFormatter(target, newResourceCache(target)), files: map[string][]byte{}}
 		if err := e.run(ctx); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func NameSchemas(files map[string][]byte, address string) {
 const flowsFolder = "flows"
 
 type exporter struct {
-	*former
+	*formatter
 	files map[string][]byte
 }
 
@@ -54,8 +54,8 @@ func (e *exporter) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		e.shelves.fill(n, all)
-		lists[n.Plural] = slices.DeleteFunc(slices.Clone(all), selfMade)
+		e.cache.fill(n, all)
+		lists[n.Plural] = slices.DeleteFunc(slices.Clone(all), isMadeByServer)
 	}
 	for _, n := range Nouns() {
 		names := fileNames(n, lists[n.Plural])
@@ -70,12 +70,12 @@ func (e *exporter) run(ctx context.Context) error {
 	return nil
 }
 
-// selfMade reports whether a resource is a client that registered itself. Nobody
+// isMadeByServer reports whether a resource is a client that registered itself. Nobody
 // declares those: in a file one would become an administrator's.
-func selfMade(e *Entry) bool { return e.Document.TextAt("registration") != "" }
+func isMadeByServer(e *Entry) bool { return e.Document.TextAt("registration") != "" }
 
 func (e *exporter) write(ctx context.Context, n Noun, d *schemas.Document) ([]byte, error) {
-	form, err := e.form(ctx, n, d)
+	form, err := e.format(ctx, n, d)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +115,8 @@ func flowFolder(n Noun, d *schemas.Document) string {
 	return strings.ToLower(d.TextAt("flowType"))
 }
 
-// longestSlug is how many characters of a name go into that of a file.
-const longestSlug = 80
+// maxSlugLength is how many characters of a name go into that of a file.
+const maxSlugLength = 80
 
 // slug is a name as part of a file's name: lower-case letters, digits and dashes,
 // so that it is one on every system, with a dot or @ as usernames have them.
@@ -124,7 +124,7 @@ func slug(name string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(name) {
 		switch {
-		case b.Len() >= longestSlug:
+		case b.Len() >= maxSlugLength:
 		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '@':
 			b.WriteRune(c)
 		case c == '.' && b.Len() > 0:

@@ -13,23 +13,23 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// former writes resources as files have them.
-type former struct {
+// formatter writes resources as files have them.
+type formatter struct {
 	target  *Directory
-	shelves *shelves
+	cache   *resourceCache
 	derived map[string][]string // by plural: the members that follow from the rest, or say when
 	named   map[string]string   // the variables of secrets that are taken, with whose they are
 }
 
-func newFormer(t *Directory, s *shelves) *former {
-	return &former{t, s, map[string][]string{}, map[string]string{}}
+func newFormatter(t *Directory, s *resourceCache) *formatter {
+	return &formatter{t, s, map[string][]string{}, map[string]string{}}
 }
 
-// form is a resource as a file has it: without what follows from the rest, with
+// format is a resource as a file has it: without what follows from the rest, with
 // names for ids, and with a reference for its secret.
-func (f *former) form(ctx context.Context, n Noun, d *schemas.Document) (*schemas.Document, error) {
+func (f *formatter) format(ctx context.Context, n Noun, d *schemas.Document) (*schemas.Document, error) {
 	edits := map[string]any{}
-	for _, m := range n.mentions(d) {
+	for _, m := range n.nameReferences(d) {
 		name, err := f.name(ctx, m)
 		if err != nil {
 			return nil, err
@@ -39,11 +39,11 @@ func (f *former) form(ctx context.Context, n Noun, d *schemas.Document) (*schema
 	if path, owner := secretOf(n, d); path != "" {
 		edits[path] = source{Env: f.variable(n, owner)}
 	}
-	return f.bare(n, d).Edited(edits), nil
+	return f.withoutDerived(n, d).Edited(edits), nil
 }
 
-// bare is a resource without what follows from the rest, and without secrets.
-func (f *former) bare(n Noun, d *schemas.Document) *schemas.Document {
+// withoutDerived is a resource without what follows from the rest, and without secrets.
+func (f *formatter) withoutDerived(n Noun, d *schemas.Document) *schemas.Document {
 	edits := map[string]any{}
 	for _, member := range f.derivedOf(n) {
 		edits[member] = nil
@@ -58,7 +58,7 @@ func (f *former) bare(n Noun, d *schemas.Document) *schemas.Document {
 }
 
 // derivedOf lists the members that the schema of the noun marks readOnly.
-func (f *former) derivedOf(n Noun) []string {
+func (f *formatter) derivedOf(n Noun) []string {
 	if known, ok := f.derived[n.Plural]; ok {
 		return known
 	}
@@ -82,8 +82,8 @@ func (f *former) derivedOf(n Noun) []string {
 
 // name is what a file calls the resource that is mentioned: its name, if that
 // finds it again, and else its id.
-func (f *former) name(ctx context.Context, m mention) (string, error) {
-	e, err := f.shelves.get(ctx, m.noun, m.value)
+func (f *formatter) name(ctx context.Context, m nameReference) (string, error) {
+	e, err := f.cache.get(ctx, m.noun, m.value)
 	if err != nil || e == nil {
 		return m.value, err
 	}
@@ -113,7 +113,7 @@ func secretOf(n Noun, d *schemas.Document) (path, owner string) {
 
 // variable names the environment variable for the secret of a client of ours, or of
 // an identity provider of which we are one.
-func (f *former) variable(n Noun, owner string) string {
+func (f *formatter) variable(n Noun, owner string) string {
 	name, of := "POSTERN_SECRET_", n.Plural+" "+owner
 	if n.Plural == "identityProviders" {
 		name += "IDENTITY_PROVIDER_"
@@ -134,13 +134,13 @@ func (f *former) variable(n Noun, owner string) string {
 	return name
 }
 
-// same reports whether two resources, both with ids, say the same. It may say no
+// isSame reports whether two resources, both with ids, say the same. It may say no
 // where they do.
-func (f *former) same(n Noun, was, is *schemas.Document) bool {
+func (f *formatter) isSame(n Noun, was, is *schemas.Document) bool {
 	if n.Plural == "applications" && is.At("clientId") != nil {
 		return false // in a second place, where it may be another
 	}
-	return reflect.DeepEqual(canonical(f.bare(n, was)), canonical(f.bare(n, is)))
+	return reflect.DeepEqual(canonical(f.withoutDerived(n, was)), canonical(f.withoutDerived(n, is)))
 }
 
 // canonical is the value of a document. Principals have no order.

@@ -9,27 +9,27 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// linked is a declared resource as a target is to have it.
-type linked struct {
+// linkedResource is a declared resource as a target is to have it.
+type linkedResource struct {
 	Resource
-	id      string
-	was     *Entry             // what the target has; nil if it is new
-	edits   map[string]any     // that make the document one for the target, beside needs
-	needs   map[string]*linked // the declared resources that it refers to, by path
-	unknown map[string]bool    // paths that refer to nothing
-	missing Faults             // secrets that are not there
-	secret  bool               // it has a secret
-	failed  bool               // it could not be written
+	id        string
+	existing  *Entry                     // what the target has; nil if it is new
+	edits     map[string]any             // that make the document one for the target, beside needs
+	dependsOn map[string]*linkedResource // the declared resources that it refers to, by path
+	unknown   map[string]bool            // paths that refer to nothing
+	missing   Faults                     // secrets that are not there
+	secret    bool                       // it has a secret
+	failed    bool                       // it could not be written
 }
 
 // document is the resource as the target takes it: with ids for names, and with
 // secrets.
-func (in *linked) document() *schemas.Document {
+func (in *linkedResource) document() *schemas.Document {
 	edits := maps.Clone(in.edits)
 	if said := in.Document.At("id"); said == nil || isText(said) {
 		edits["id"] = in.id // anything else is for the target to refuse
 	}
-	for path, other := range in.needs {
+	for path, other := range in.dependsOn {
 		edits[path] = other.id
 	}
 	return in.Document.Edited(edits)
@@ -37,10 +37,10 @@ func (in *linked) document() *schemas.Document {
 
 // refusal turns an error about the resource into faults, without those that only
 // follow from others: of a reference to what is not there, or was refused itself.
-func (in *linked) refusal(err error) (Faults, bool) {
+func (in *linkedResource) refusal(err error) (Faults, bool) {
 	faults, ok := in.Resource.refusal(err)
 	return slices.DeleteFunc(faults, func(f Fault) bool {
-		other := in.needs[f.Path]
+		other := in.dependsOn[f.Path]
 		return in.unknown[f.Path] || other != nil && other.failed
 	}), ok
 }
@@ -48,19 +48,19 @@ func (in *linked) refusal(err error) (Faults, bool) {
 // linker finds out which resource of the target each declared one is, and which
 // each reference means.
 type linker struct {
-	shelves *shelves
-	getenv  func(string) string
-	faults  Faults
-	list    []*linked
-	byID    map[string]*linked // by plural and id, both that of the file and that of the target
-	byKey   map[string]*linked // by plural and key
+	cache  *resourceCache
+	getenv func(string) string
+	faults Faults
+	list   []*linkedResource
+	byID   map[string]*linkedResource // by plural and id, both that of the file and that of the target
+	byKey  map[string]*linkedResource // by plural and key
 }
 
 func newLinker(target Target, getenv func(string) string) *linker {
 	if getenv == nil {
 		getenv = func(string) string { return "" }
 	}
-	return &linker{shelves: newShelves(target), getenv: getenv, byID: map[string]*linked{}, byKey: map[string]*linked{}}
+	return &linker{cache: newResourceCache(target), getenv: getenv, byID: map[string]*linkedResource{}, byKey: map[string]*linkedResource{}}
 }
 
 // link links the resources and puts them in order: each after those it refers to.
@@ -82,20 +82,20 @@ func (l *linker) link(ctx context.Context, resources []Resource) error {
 
 // match finds out whether the target has the resource.
 func (l *linker) match(ctx context.Context, r Resource) (err error) {
-	in := &linked{Resource: r, id: r.Document.TextAt("id"), needs: map[string]*linked{}, unknown: map[string]bool{}}
+	in := &linkedResource{Resource: r, id: r.Document.TextAt("id"), dependsOn: map[string]*linkedResource{}, unknown: map[string]bool{}}
 	n, said := r.Noun, in.id
 	if said != "" {
-		in.was, err = l.shelves.get(ctx, n, said)
+		in.existing, err = l.cache.get(ctx, n, said)
 	}
-	if err == nil && in.was == nil {
-		in.was, err = l.shelves.find(ctx, n, schemas.FlowType(r.Document.TextAt("flowType")), n.label(r.Document))
+	if err == nil && in.existing == nil {
+		in.existing, err = l.cache.find(ctx, n, schemas.FlowType(r.Document.TextAt("flowType")), n.label(r.Document))
 	}
 	if err != nil {
 		return err
 	}
 	switch {
-	case in.was != nil:
-		in.id = in.was.ID
+	case in.existing != nil:
+		in.id = in.existing.ID
 	case said == "":
 		in.id = schemas.NewID()
 	}
@@ -106,7 +106,7 @@ func (l *linker) match(ctx context.Context, r Resource) (err error) {
 }
 
 // claim notes that the resource is declared; two of them cannot be the same.
-func (l *linker) claim(in *linked, said string) bool {
+func (l *linker) claim(in *linkedResource, said string) bool {
 	n := in.Noun
 	other := l.byID[n.Plural+" "+in.id]
 	if other == nil && said != "" {
@@ -132,21 +132,21 @@ func (l *linker) claim(in *linked, said string) bool {
 }
 
 // resolve puts ids in the place of names, and secrets in theirs.
-func (l *linker) resolve(ctx context.Context, in *linked) error {
+func (l *linker) resolve(ctx context.Context, in *linkedResource) error {
 	var faults Faults
 	in.edits, in.missing, faults = in.secrets(l.getenv)
 	for _, value := range in.edits {
 		in.secret = in.secret || value != nil
 	}
 	l.faults = append(l.faults, faults...)
-	for _, m := range in.Noun.mentions(in.Document) {
-		id, err := l.referent(ctx, in, m)
+	for _, m := range in.Noun.nameReferences(in.Document) {
+		id, err := l.referencedID(ctx, in, m)
 		if err != nil {
 			return err
 		}
 		if id == "" {
 			in.unknown[m.path] = true
-			if err := l.tellUnknown(ctx, in, m); err != nil {
+			if err := l.reportUnknown(ctx, in, m); err != nil {
 				return err
 			}
 			continue
@@ -156,21 +156,21 @@ func (l *linker) resolve(ctx context.Context, in *linked) error {
 	return nil
 }
 
-// referent is the id of what a document mentions; "" if there is no such thing.
-func (l *linker) referent(ctx context.Context, in *linked, m mention) (string, error) {
+// referencedID is the id of what a document mentions; "" if there is no such thing.
+func (l *linker) referencedID(ctx context.Context, in *linkedResource, m nameReference) (string, error) {
 	declared := l.byID[m.noun.Plural+" "+m.value]
 	if declared == nil {
 		declared = l.byKey[m.noun.Plural+" "+m.noun.keyFor(m.flowType, m.value)]
 	}
 	if declared != nil {
-		in.needs[m.path] = declared
+		in.dependsOn[m.path] = declared
 		return declared.id, nil
 	}
 	e, err := l.stored(ctx, m)
 	if e == nil || err != nil {
 		return "", err
 	}
-	if l.shelves.of(m.noun).whole && !selfMade(e) {
+	if l.cache.setOf(m.noun).complete && !isMadeByServer(e) {
 		return "", nil // what is not declared is not to be
 	}
 	return e.ID, nil
@@ -178,17 +178,17 @@ func (l *linker) referent(ctx context.Context, in *linked, m mention) (string, e
 
 // stored is the resource of the target that is mentioned, by its id or name; nil if
 // there is none.
-func (l *linker) stored(ctx context.Context, m mention) (*Entry, error) {
+func (l *linker) stored(ctx context.Context, m nameReference) (*Entry, error) {
 	if isID(m.value) {
-		if e, err := l.shelves.get(ctx, m.noun, m.value); e != nil || err != nil {
+		if e, err := l.cache.get(ctx, m.noun, m.value); e != nil || err != nil {
 			return e, err
 		}
 	}
-	return l.shelves.find(ctx, m.noun, m.flowType, m.value)
+	return l.cache.find(ctx, m.noun, m.flowType, m.value)
 }
 
-// tellUnknown notes that a document mentions what does not exist.
-func (l *linker) tellUnknown(ctx context.Context, in *linked, m mention) error {
+// reportUnknown notes that a document mentions what does not exist.
+func (l *linker) reportUnknown(ctx context.Context, in *linkedResource, m nameReference) error {
 	var known []string
 	for _, r := range l.list {
 		if r.Noun.Plural == m.noun.Plural {
@@ -196,14 +196,14 @@ func (l *linker) tellUnknown(ctx context.Context, in *linked, m mention) error {
 		}
 	}
 	where := "in the files"
-	if !l.shelves.of(m.noun).whole {
-		names, err := l.shelves.names(ctx, m.noun)
+	if !l.cache.setOf(m.noun).complete {
+		names, err := l.cache.names(ctx, m.noun)
 		if err != nil {
 			return err
 		}
 		known, where = append(known, names...), "in the files or the store"
 	}
-	kind := m.noun.words()
+	kind := m.noun.displayName()
 	if m.flowType != "" {
 		kind = string(m.flowType) + " flow"
 	}
@@ -213,18 +213,18 @@ func (l *linker) tellUnknown(ctx context.Context, in *linked, m mention) error {
 
 // sort puts the resources in order, and notes circles.
 func (l *linker) sort() {
-	var sorted []*linked
-	state := map[*linked]int{} // 1: under way, 2: done
+	var sorted []*linkedResource
+	state := map[*linkedResource]int{} // 1: under way, 2: done
 	var way []string
-	var visit func(in *linked)
-	visit = func(in *linked) {
+	var visit func(in *linkedResource)
+	visit = func(in *linkedResource) {
 		way = append(way, in.Name())
 		switch state[in] {
 		case 1:
 			l.faults = append(l.faults, in.fault("", "a circle of references: %s", strings.Join(way, " → ")))
 		case 0:
 			state[in] = 1
-			for _, next := range l.before(in) {
+			for _, next := range l.dependencies(in) {
 				visit(next)
 			}
 			state[in] = 2
@@ -242,12 +242,12 @@ func (l *linker) sort() {
 	l.list = sorted
 }
 
-// before lists the declared resources of its own noun that a resource comes after,
+// dependencies lists the declared resources of its own noun that a resource comes after,
 // in a stable order: those it refers to, and the sub-flows that a flow uses. These it
 // does not refer to by id: which there are is for who checks the flow.
-func (l *linker) before(in *linked) (list []*linked) {
-	for _, m := range in.Noun.mentions(in.Document) {
-		if next := in.needs[m.path]; next != nil && next.Noun.Plural == in.Noun.Plural {
+func (l *linker) dependencies(in *linkedResource) (list []*linkedResource) {
+	for _, m := range in.Noun.nameReferences(in.Document) {
+		if next := in.dependsOn[m.path]; next != nil && next.Noun.Plural == in.Noun.Plural {
 			list = append(list, next)
 		}
 	}

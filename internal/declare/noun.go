@@ -21,8 +21,8 @@ type Noun struct {
 	secrets    []string // paths that may hold a secret
 }
 
-// words is the noun as people write it.
-func (n Noun) words() string { return schemas.Words(n.Name) }
+// displayName is the noun as people write it.
+func (n Noun) displayName() string { return schemas.DisplayName(n.Name) }
 
 // reference is where a resource names another: the path, of each item of a list
 // if it has "[]", and the plural of the noun. Where it is "" the item's type
@@ -112,20 +112,20 @@ func (n Noun) subflows(d *schemas.Document) []schemas.SubflowMention {
 	return schemas.SubflowMentions(d)
 }
 
-// mention is a place at which a document names another resource.
-type mention struct {
+// nameReference is a place at which a document names another resource.
+type nameReference struct {
 	path, value string
 	noun        Noun
 	flowType    schemas.FlowType
 }
 
-// mentions lists the places at which a document of the noun names others. What
+// nameReferences lists the places at which a document of the noun names others. What
 // has the wrong form is left to those who judge the document.
-func (n Noun) mentions(d *schemas.Document) (list []mention) {
+func (n Noun) nameReferences(d *schemas.Document) (list []nameReference) {
 	for _, r := range n.references {
 		before, after, ofItems := strings.Cut(r.path, "[]")
 		if !ofItems {
-			list = appendMention(list, d, r, r.path, r.to)
+			list = appendNameReference(list, d, r, r.path, r.to)
 			continue
 		}
 		whole := d.At(before)
@@ -135,7 +135,7 @@ func (n Noun) mentions(d *schemas.Document) (list []mention) {
 		items, _ := whole.Items()
 		for i, item := range items {
 			at := fmt.Sprintf("%s[%d]", before, i)
-			for _, m := range appendMention(nil, item, r, strings.TrimPrefix(after, "."), principals()[item.TextAt("type")]) {
+			for _, m := range appendNameReference(nil, item, r, strings.TrimPrefix(after, "."), principals()[item.TextAt("type")]) {
 				m.path = schemas.JoinPath(at, m.path)
 				list = append(list, m)
 			}
@@ -144,10 +144,10 @@ func (n Noun) mentions(d *schemas.Document) (list []mention) {
 	return list
 }
 
-func appendMention(list []mention, d *schemas.Document, r reference, path, to string) []mention {
+func appendNameReference(list []nameReference, d *schemas.Document, r reference, path, to string) []nameReference {
 	noun, known := NounOf(to)
 	if value := d.TextAt(path); known && value != "" {
-		list = append(list, mention{path, value, noun, r.flowType})
+		list = append(list, nameReference{path, value, noun, r.flowType})
 	}
 	return list
 }

@@ -23,9 +23,9 @@ func (n Noun) describe(d *schemas.Document) string {
 		name = d.TextAt("id")
 	}
 	if name == "" {
-		return n.words() + " without a name"
+		return n.displayName() + " without a name"
 	}
-	return fmt.Sprintf("%s %q", n.words(), name)
+	return fmt.Sprintf("%s %q", n.displayName(), name)
 }
 
 // maxFile is the size over which a file is not read, in bytes.
@@ -99,11 +99,11 @@ func parse(file string, text []byte, faults *Faults) *schemas.Document {
 // files alone.
 func (r *Resource) check(faults *Faults) {
 	if r.Document.JSON()[0] != '{' {
-		*faults = append(*faults, r.fault("", "expected an object: the %s", r.Noun.words()))
+		*faults = append(*faults, r.fault("", "expected an object: the %s", r.Noun.displayName()))
 		return
 	}
 	if len(r.Document.Members()) == 0 {
-		*faults = append(*faults, r.fault("", "expected a %s, the object is empty", r.Noun.words()))
+		*faults = append(*faults, r.fault("", "expected a %s, the object is empty", r.Noun.displayName()))
 	}
 	*faults = append(*faults, r.checkSecrets()...)
 }

@@ -168,7 +168,7 @@ func TestNouns(t *testing.T) {
 		if n.Name != of.Name || "/"+n.Folder != of.Path {
 			t.Errorf("files know the noun %+v as %+v", of, n)
 		}
-		if _, err := r.List(t.Context(), directory.System(), directory.Query{Limit: 1, Filter: n.Filter, Value: "x"}); err != nil {
+		if _, err := r.List(t.Context(), directory.SystemCall(), directory.Query{Limit: 1, Filter: n.Filter, Value: "x"}); err != nil {
 			t.Errorf("%s: %v", n.Plural, err)
 		}
 		delete(known, of.Plural)
@@ -183,7 +183,7 @@ func TestNouns(t *testing.T) {
 func TestExportIsOfOneMoment(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		was := w.files()
-		err := w.Transact(t.Context(), directory.System(), func(call directory.Call) error {
+		err := w.Transact(t.Context(), directory.SystemCall(), func(call directory.Call) error {
 			staff := declare.Resource{Noun: noun(t, "groups"), Document: document(t, `{"name":"Staff"}`)}
 			if _, err := declare.NewDirectory(w.Directory, call).Create(t.Context(), staff.Noun, staff.Document); err != nil {
 				return err
@@ -194,7 +194,7 @@ func TestExportIsOfOneMoment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = w.Snapshot(t.Context(), directory.System(), func(call directory.Call) error {
+		err = w.Snapshot(t.Context(), directory.SystemCall(), func(call directory.Call) error {
 			target := declare.NewDirectory(w.Directory, call)
 			before, err := target.List(t.Context(), noun(t, "groups"), "")
 			if err != nil {
@@ -236,14 +236,14 @@ func document(t testing.TB, text string) *schemas.Document {
 func TestSelfRegisteredClientsAreLeftAlone(t *testing.T) {
 	for _, by := range []string{schemas.RegisteredDynamically, schemas.RegisteredByDocument} {
 		w := newWorld(t)
-		client, err := w.Register(t.Context(), directory.System(), directory.Registration{By: by, Application: schemas.Application{
+		client, err := w.Register(t.Context(), directory.SystemCall(), directory.Registration{By: by, Application: schemas.Application{
 			Name: "Helper", ClientID: "helper-client", InboundAuthConfig: []schemas.InboundAuth{{Type: "oauth2", Config: schemas.OAuthProfile{
 				ClientID: "helper-client", RedirectURIs: []string{"https://helper.example.com/cb"}, TokenEndpointAuthMethod: schemas.AuthMethodNone}}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.ensure(`roles: [{name: Reader, permissions: ["system:users:read"], assignments: [{type: application, id: Helper}]}]`)
-		was, err := w.Applications.Get(t.Context(), directory.System(), client.ID)
+		was, err := w.Applications.Get(t.Context(), directory.SystemCall(), client.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestSelfRegisteredClientsAreLeftAlone(t *testing.T) {
 		if plan := w.mustApply(w.export(), declare.Options{Delete: true}); plan != "0 to create, 0 to change, 0 to delete\napplied\n" {
 			t.Errorf("%s: applying what was exported would do\n%s", by, plan)
 		}
-		is, err := w.Applications.Get(t.Context(), directory.System(), client.ID)
+		is, err := w.Applications.Get(t.Context(), directory.SystemCall(), client.ID)
 		if err != nil || is.ETag != was.ETag {
 			t.Errorf("%s: the client was %s and is %+v, %v", by, was.ETag, is, err)
 		}

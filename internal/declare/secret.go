@@ -91,16 +91,16 @@ func readSecret(path, said string) (string, error) {
 		return "", fmt.Errorf("the secret cannot be read: %w", err)
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, longestSecret+1))
+	text, err := io.ReadAll(io.LimitReader(file, maxSecretSize+1))
 	if err != nil {
 		return "", fmt.Errorf("the secret cannot be read: %w", err)
 	}
 	value := strings.TrimRight(string(text), "\r\n")
-	if value == "" || len(text) > longestSecret {
-		return "", fmt.Errorf("expected a secret in %s, of at most %d bytes", path, longestSecret)
+	if value == "" || len(text) > maxSecretSize {
+		return "", fmt.Errorf("expected a secret in %s, of at most %d bytes", path, maxSecretSize)
 	}
 	return value, nil
 }
 
-// longestSecret is how many bytes a file with a secret may have.
-const longestSecret = 10_000
+// maxSecretSize is how many bytes a file with a secret may have.
+const maxSecretSize = 10_000

@@ -96,8 +96,8 @@ func openWorld(t testing.TB, driver, dsn string) *world {
 	kinds := nodes.Kinds(nodes.Deps{})
 	w := &world{t: t, store: s, Directory: directory.New(directory.Options{
 		Store: s, Hasher: plain{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"), Box: clear{},
-		CheckFlow: func(text []byte, yaml bool, shelf schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
-			flow, _, problems := engine.CheckUsing(text, yaml, kinds, shelf)
+		CheckFlow: func(text []byte, yaml bool, set schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
+			flow, _, problems := engine.CheckUsing(text, yaml, kinds, set)
 			return flow, problems
 		},
 	})}
@@ -141,7 +141,7 @@ func (w *world) tryEnsure(text string, variables ...string) (created []string, e
 	if err != nil {
 		return nil, err
 	}
-	err = w.Transact(w.t.Context(), directory.System(), func(call directory.Call) error {
+	err = w.Transact(w.t.Context(), directory.SystemCall(), func(call directory.Call) error {
 		created = nil
 		return declare.Ensure(w.t.Context(), declare.NewDirectory(w.Directory, call), resources, environ(variables...), func(e declare.Ensured) {
 			if e.Created {
@@ -233,7 +233,7 @@ func edit(t testing.TB, dir, name, old, with string) {
 	write(t, dir, name, strings.ReplaceAll(string(text), old, with))
 }
 
-// same compares two exports.
+// isSame compares two exports.
 func same(t testing.TB, was, is map[string][]byte) {
 	t.Helper()
 	for _, name := range declare.Names(was) {

@@ -7,8 +7,8 @@ import (
 
 // The first pause between two attempts, and the longest.
 const (
-	firstPause   = 5 * time.Second
-	longestPause = time.Hour
+	firstPause = 5 * time.Second
+	maxPause   = time.Hour
 )
 
 // Backoff is how long a delivery waits after it has been sent so many times
@@ -16,9 +16,9 @@ const (
 // half of it is left off at random, so that what failed together does not come
 // again together.
 func Backoff(attempts int) time.Duration {
-	pause := longestPause
+	pause := maxPause
 	if doublings := max(attempts, 1) - 1; doublings < 10 {
-		pause = min(firstPause<<doublings, longestPause)
+		pause = min(firstPause<<doublings, maxPause)
 	}
 	return pause - rand.N(pause/2)
 }

@@ -64,12 +64,12 @@ func (q *Queue) giveUp(ctx context.Context, d schemas.Delivery, why error) error
 		Detail:   map[string]string{"kind": d.Kind, "target": d.Target, "attempts": strconv.Itoa(d.Attempts), "reason": reason},
 	})
 	if given {
-		q.Log.WarnContext(ctx, "a delivery is given up", slog.Group("delivery", attributes(d)...), "error", why)
+		q.Log.WarnContext(ctx, "a delivery is given up", slog.Group("delivery", logAttributes(d)...), "error", why)
 	}
 	return err
 }
 
-// attributes are what a log may tell of a delivery.
-func attributes(d schemas.Delivery) []any {
+// logAttributes are what a log may tell of a delivery.
+func logAttributes(d schemas.Delivery) []any {
 	return []any{slog.String("id", d.ID), slog.String("kind", d.Kind), slog.String("target", d.Target), slog.Int("attempts", d.Attempts)}
 }

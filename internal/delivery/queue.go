@@ -85,7 +85,7 @@ func (q Queue) Run(ctx context.Context) {
 	q = q.withDefaults()
 	var lines sync.WaitGroup
 	for kind, sender := range q.Senders {
-		l := &line{queue: &q, kind: kind, sender: sender, busy: map[string]int{}, done: make(chan string)}
+		l := &worker{queue: &q, kind: kind, sender: sender, busy: map[string]int{}, done: make(chan string)}
 		lines.Go(func() { l.run(ctx) })
 	}
 	lines.Go(func() { q.expire(ctx) })

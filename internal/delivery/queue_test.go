@@ -257,7 +257,7 @@ func TestStop(t *testing.T) {
 
 // What is secret is kept sealed, and belongs to its delivery.
 func TestSealed(t *testing.T) {
-	box, err := token.NewBox(make([]byte, 32))
+	box, err := token.NewCipher(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestSealed(t *testing.T) {
 	put(t, s, d)
 	put(t, s, forged)
 	got := make(chan string, 2)
-	start(t, delivery.Queue{}, s, sealer.Opened(sender(func(_ context.Context, d schemas.Delivery) error {
+	start(t, delivery.Queue{}, s, sealer.OpenSender(sender(func(_ context.Context, d schemas.Delivery) error {
 		got <- string(d.Body)
 		return nil
 	})))

@@ -7,15 +7,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Box seals texts that belong to something.
-type Box interface {
+// Cipher seals texts that belong to something.
+type Cipher interface {
 	Seal(text []byte, belongs string) []byte
 	Open(sealed []byte, belongs string) ([]byte, error)
 }
 
 // Sealer seals the bodies of deliveries, so that the store keeps none that is
 // secret in the clear.
-type Sealer struct{ Box Box }
+type Sealer struct{ Box Cipher }
 
 // Seal returns the delivery with its body sealed. The body is that delivery's: put
 // in the place of another's it cannot be opened.
@@ -24,16 +24,16 @@ func (s Sealer) Seal(d schemas.Delivery) schemas.Delivery {
 	return d
 }
 
-// Opened returns a sender that opens what was sealed and has next send it. What
+// OpenSender returns a sender that opens what was sealed and has next send it. What
 // cannot be opened is refused.
-func (s Sealer) Opened(next Sender) Sender { return opened{s, next} }
+func (s Sealer) OpenSender(next Sender) Sender { return openingSender{s, next} }
 
-type opened struct {
+type openingSender struct {
 	sealer Sealer
 	next   Sender
 }
 
-func (o opened) Send(ctx context.Context, d schemas.Delivery) (err error) {
+func (o openingSender) Send(ctx context.Context, d schemas.Delivery) (err error) {
 	if d.Body, err = o.sealer.Box.Open(d.Body, Owner(d)); err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}

@@ -17,8 +17,8 @@ import (
 // codeSessionNotFound is that of the error that there is no such session.
 const codeSessionNotFound = "session_not_found"
 
-// longestPasskeyName is how long the name of a passkey may be, in characters.
-const longestPasskeyName = 200
+// maxPasskeyName is how long the name of a passkey may be, in characters.
+const maxPasskeyName = 200
 
 // is reports whether the caller is the user.
 func (c Call) is(userID string) bool {
@@ -39,7 +39,7 @@ func (d *Directory) Passkeys(ctx context.Context, c Call, userID string) ([]sche
 // have the permission system, and must pass MayAccessAccount. A credential id that is
 // already registered is credential_exists, Class Conflict.
 func (d *Directory) AddPasskey(ctx context.Context, c Call, key *schemas.Credential) error {
-	return d.transact(ctx, c, func(w *work) error {
+	return d.transact(ctx, c, func(w *writeContext) error {
 		if !w.call.is(key.UserID) && !w.call.Permits(systemPermission) {
 			return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
 				"registering a passkey for another user needs the permission %q, which you do not have", systemPermission)
@@ -47,7 +47,7 @@ func (d *Directory) AddPasskey(ctx context.Context, c Call, key *schemas.Credent
 		if err := mayAccess(w.ctx, w.tx, w.call, key.UserID); err != nil {
 			return err
 		}
-		w.about(key.UserID, "passkey.registered", passkeyRef(key.ID))
+		w.recordUserEvent(key.UserID, "passkey.registered", passkeyRef(key.ID))
 		w.events[len(w.events)-1].Detail = map[string]string{"credentialId": key.ID.String()}
 		return w.apply(schemas.CreateCredential{Credential: *key})
 	})
@@ -61,7 +61,7 @@ func (d *Directory) RenamePasskey(ctx context.Context, c Call, userID string, id
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "this cannot be the name of a passkey: %s", wrong).
 			WithProblems([]schemas.Problem{{Path: "name", Message: wrong}})
 	}
-	err = d.transact(ctx, c, func(w *work) error {
+	err = d.transact(ctx, c, func(w *writeContext) error {
 		found, err := w.passkey(userID, id)
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (d *Directory) RenamePasskey(ctx context.Context, c Call, userID string, id
 			return nil
 		}
 		found.Name = name
-		w.about(userID, "passkey.renamed", passkeyRef(id))
+		w.recordUserEvent(userID, "passkey.renamed", passkeyRef(id))
 		return w.apply(schemas.RenameCredential{ID: id, Name: name})
 	})
 	return renamed, err
@@ -81,7 +81,7 @@ func checkPasskeyName(name string) string {
 	switch {
 	case name == "":
 		return "expected a name that is not blank"
-	case len([]rune(name)) > longestPasskeyName:
+	case len([]rune(name)) > maxPasskeyName:
 		return "expected at most 200 characters"
 	case strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsGraphic(c) }):
 		return "expected one line of characters that can be seen"
@@ -93,20 +93,20 @@ func checkPasskeyName(name string) string {
 // they sign in with: the error has Class Conflict, code last_credential. Others
 // may, so that a stolen device opens nothing.
 func (d *Directory) DeletePasskey(ctx context.Context, c Call, userID string, id schemas.Bytes) error {
-	return d.transact(ctx, c, func(w *work) error {
+	return d.transact(ctx, c, func(w *writeContext) error {
 		if _, err := w.passkey(userID, id); err != nil {
 			return err
 		}
-		if err := w.keepsWayIn(userID, "passkey"); err != nil {
+		if err := w.hasLoginMethod(userID, "passkey"); err != nil {
 			return err
 		}
-		w.about(userID, "passkey.deleted", passkeyRef(id))
+		w.recordUserEvent(userID, "passkey.deleted", passkeyRef(id))
 		return w.apply(schemas.DeleteCredential{ID: id, At: w.now})
 	})
 }
 
 // passkey returns the passkey of a user with the id, if the caller may change it.
-func (w *work) passkey(userID string, id schemas.Bytes) (*schemas.Credential, error) {
+func (w *writeContext) passkey(userID string, id schemas.Bytes) (*schemas.Credential, error) {
 	if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (d *Directory) Sessions(ctx context.Context, c Call, userID string) ([]sche
 // out as fast as they sign in could not be stopped by any of them. Users may end the
 // session of the token they use however long ago they signed in.
 func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID string) error {
-	return d.transact(ctx, c, func(w *work) error {
+	return d.transact(ctx, c, func(w *writeContext) error {
 		may := func() error { return mayManage(w.ctx, w.tx, w.call, userID, w.now) }
 		if c.is(userID) && sessionID == c.Session {
 			may = func() error { return mayAccess(w.ctx, w.tx, w.call, userID) }
@@ -163,7 +163,7 @@ func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID st
 // EndSessions ends all sessions of a user but the one with the id except, "" for
 // none, and returns how many there were.
 func (d *Directory) EndSessions(ctx context.Context, c Call, userID, except string) (n int, err error) {
-	err = d.transact(ctx, c, func(w *work) (err error) {
+	err = d.transact(ctx, c, func(w *writeContext) (err error) {
 		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (d *Directory) EndSessions(ctx context.Context, c Call, userID, except stri
 // endSessions also ends the runs of flows that are about the user: whoever has
 // authenticated in one, with a password that has just been replaced, say, would
 // have the next session.
-func (w *work) endSessions(userID, except string) (n int, err error) {
+func (w *writeContext) endSessions(userID, except string) (n int, err error) {
 	if err := store.EndRuns(w.tx, userID); err != nil {
 		return 0, err
 	}
@@ -196,13 +196,13 @@ func (w *work) endSessions(userID, except string) (n int, err error) {
 	return n, nil
 }
 
-func (w *work) endSession(userID, id string) error {
-	w.about(userID, "session.ended", schemas.ResourceRef{Type: "session", ID: id})
+func (w *writeContext) endSession(userID, id string) error {
+	w.recordUserEvent(userID, "session.ended", schemas.ResourceRef{Type: "session", ID: id})
 	return w.apply(schemas.EndSession{ID: id, At: w.now})
 }
 
-// about records an event about a user that is no change of the user itself.
-func (w *work) about(userID, action string, what schemas.ResourceRef) {
+// recordUserEvent records an event about a user that is no change of the user itself.
+func (w *writeContext) recordUserEvent(userID, action string, what schemas.ResourceRef) {
 	w.events = append(w.events, schemas.Event{
 		ID: schemas.NewID(), At: w.now, Action: action, Actor: w.call.Actor, UserID: userID, Resource: what, TraceID: w.call.TraceID,
 	})

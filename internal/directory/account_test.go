@@ -19,12 +19,12 @@ func (w *world) passkey(t testing.TB, user string, id ...byte) schemas.Bytes {
 
 func (w *world) passkeys(t testing.TB, user string) []schemas.Credential {
 	t.Helper()
-	all, err := w.Passkeys(t.Context(), System(), user)
+	all, err := w.Passkeys(t.Context(), SystemCall(), user)
 	must(t, err)
 	return all
 }
 
-// own is a call of a user on their own account, who has just signed in.
+// ownResource is a call of a user on their own account, who has just signed in.
 func (w *world) own(user string) Call {
 	c := as(user, schemas.AccountScope)
 	c.AuthTime = w.now()
@@ -150,7 +150,7 @@ func TestRunsEndWithSessions(t *testing.T) {
 		for name, signOut := range map[string]func() error{
 			"everywhere": func() error { _, err := w.EndSessions(t.Context(), w.own(ada), ada, ""); return err },
 			"by a password": func() error {
-				_, err := w.Users.Replace(t.Context(), System(), ada, "", doc(t, `{"type": "Person", "attributes": {"username": "ada", "password": "grey lantern harbour"}}`))
+				_, err := w.Users.Replace(t.Context(), SystemCall(), ada, "", doc(t, `{"type": "Person", "attributes": {"username": "ada", "password": "grey lantern harbour"}}`))
 				return err
 			},
 		} {
@@ -199,7 +199,7 @@ func TestSessions(t *testing.T) {
 		if n != 1 || w.sessions(t, ada) != 1 || w.sessions(t, bob) != 1 {
 			t.Errorf("%d ended; one of Ada's and one of Bob's go on", n)
 		}
-		n, err = w.EndSessions(t.Context(), System(), ada, "")
+		n, err = w.EndSessions(t.Context(), SystemCall(), ada, "")
 		must(t, err)
 		if n != 1 || w.sessions(t, ada) != 0 {
 			t.Errorf("%d ended", n)
@@ -212,12 +212,12 @@ func TestAccountOfNobody(t *testing.T) {
 	w := newWorld(t)
 	id, ctx := schemas.NewID(), t.Context()
 	for name, do := range map[string]func() error{
-		"passkeys": func() error { _, err := w.Passkeys(ctx, System(), id); return err },
-		"renaming": func() error { _, err := w.RenamePasskey(ctx, System(), id, schemas.Bytes{1}, "n"); return err },
-		"deleting": func() error { return w.DeletePasskey(ctx, System(), id, schemas.Bytes{1}) },
-		"sessions": func() error { _, err := w.Sessions(ctx, System(), id); return err },
-		"ending":   func() error { return w.EndSession(ctx, System(), id, "s") },
-		"all":      func() error { _, err := w.EndSessions(ctx, System(), id, ""); return err },
+		"passkeys": func() error { _, err := w.Passkeys(ctx, SystemCall(), id); return err },
+		"renaming": func() error { _, err := w.RenamePasskey(ctx, SystemCall(), id, schemas.Bytes{1}, "n"); return err },
+		"deleting": func() error { return w.DeletePasskey(ctx, SystemCall(), id, schemas.Bytes{1}) },
+		"sessions": func() error { _, err := w.Sessions(ctx, SystemCall(), id); return err },
+		"ending":   func() error { return w.EndSession(ctx, SystemCall(), id, "s") },
+		"all":      func() error { _, err := w.EndSessions(ctx, SystemCall(), id, ""); return err },
 	} {
 		if err := do(); !schemas.HasCode(err, schemas.CodeUserNotFound) {
 			t.Errorf("%s: %v", name, err)

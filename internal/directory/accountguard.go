@@ -124,7 +124,7 @@ func (c Call) requireAccountScope(ctx context.Context, r store.Reader) error {
 
 // managesAccounts reports whether an administrator gave an application the scope for
 // accounts, or the one above all. Only callers with the permission system can (see
-// heldBy), but a client that registers itself may name "system" among the scopes
+// managedBy), but a client that registers itself may name "system" among the scopes
 // that it asks administrators for: that one does not count.
 func managesAccounts(a *schemas.Application) bool {
 	if a.OAuth() == nil || a.Registration == schemas.RegisteredByDocument {

@@ -52,7 +52,7 @@ func TestAccountsOfThoseWhoMayDoSomething(t *testing.T) {
 		root, reader := h.ids["user"], h.ids["other"] // who has shop:orders:write already
 		var asked schemas.Application
 		must(t, json.Unmarshal([]byte(signInClient(t, "Itself", "openid", "system")), &asked))
-		registered, err := h.Register(t.Context(), Stranger(), Registration{Application: asked, By: schemas.RegisteredDynamically})
+		registered, err := h.Register(t.Context(), UntrustedCall(), Registration{Application: asked, By: schemas.RegisteredDynamically})
 		must(t, err)
 		self := registered.ID
 		h.role(t, root, "system:users", "system:groups")
@@ -110,7 +110,7 @@ func TestAccountsOfThoseWhoMayDoSomething(t *testing.T) {
 				}
 			}
 		}
-		refused(t, h.MayManageAccount(t.Context(), System(), schemas.NewID()), schemas.CodeUserNotFound)
+		refused(t, h.MayManageAccount(t.Context(), SystemCall(), schemas.NewID()), schemas.CodeUserNotFound)
 	})
 }
 

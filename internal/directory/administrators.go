@@ -8,29 +8,29 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// watch keeps a transaction from leaving nobody who may do everything. It is one
+// guard keeps a transaction from leaving nobody who may do everything. It is one
 // for the whole of it: what one write takes, another may give to somebody else.
-type watch struct {
+type administratorGuard struct {
 	begun bool
 	held  bool // somebody could do everything before
 }
 
 // begin is called before the first write that may take permissions away.
-func (a *watch) begin(ctx context.Context, tx *store.Tx, now time.Time) (err error) {
+func (a *administratorGuard) begin(ctx context.Context, tx *store.Tx, now time.Time) (err error) {
 	if a.begun {
 		return nil
 	}
 	a.begun = true
-	a.held, err = administered(ctx, tx, now)
+	a.held, err = hasAdministrator(ctx, tx, now)
 	return err
 }
 
 // end refuses a transaction after which nobody can do what somebody could before.
-func (a *watch) end(ctx context.Context, tx *store.Tx, now time.Time) error {
+func (a *administratorGuard) end(ctx context.Context, tx *store.Tx, now time.Time) error {
 	if !a.held {
 		return nil
 	}
-	still, err := administered(ctx, tx, now)
+	still, err := hasAdministrator(ctx, tx, now)
 	if err != nil || still {
 		return err
 	}
@@ -38,9 +38,9 @@ func (a *watch) end(ctx context.Context, tx *store.Tx, now time.Time) error {
 		"no active user would be left with the permission %q, and nobody could give it back. Give it first to another user, who is neither disabled nor locked", systemPermission)
 }
 
-// administered reports whether a user who can sign in has the permission above all
+// hasAdministrator reports whether a user who can sign in has the permission above all
 // others.
-func administered(ctx context.Context, tx *store.Tx, now time.Time) (bool, error) {
+func hasAdministrator(ctx context.Context, tx *store.Tx, now time.Time) (bool, error) {
 	holders, err := store.ActiveHolders(ctx, tx, systemPermission, now, 1)
 	return len(holders) > 0, err
 }

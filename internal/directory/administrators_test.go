@@ -37,19 +37,19 @@ func TestTheLastAdministratorStays(t *testing.T) {
 			},
 		}
 		for name, way := range ways {
-			if err := way(t.Context(), System()); !schemas.HasCode(err, schemas.CodeLastAdministrator) || !schemas.HasClass(err, schemas.Conflict) {
+			if err := way(t.Context(), SystemCall()); !schemas.HasCode(err, schemas.CodeLastAdministrator) || !schemas.HasClass(err, schemas.Conflict) {
 				t.Errorf("%s: got %v", name, err)
 			}
-			dry := System()
+			dry := SystemCall()
 			dry.DryRun = true
 			if err := way(t.Context(), dry); !schemas.HasCode(err, schemas.CodeLastAdministrator) {
 				t.Errorf("%s, tried: got %v", name, err)
 			}
 		}
-		must(t, replace(w.Users, root, "type", "Person", "attributes", map[string]any{"username": "root", "name": "Root"})(t.Context(), System()))
+		must(t, replace(w.Users, root, "type", "Person", "attributes", map[string]any{"username": "root", "name": "Root"})(t.Context(), SystemCall()))
 
 		// One transaction may give to another what it takes.
-		must(t, w.Transact(t.Context(), System(), func(c Call) error {
+		must(t, w.Transact(t.Context(), SystemCall(), func(c Call) error {
 			if err := ways["deleting the role"](t.Context(), c); err != nil {
 				return err
 			}
@@ -58,7 +58,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 		}))
 		second := w.create(t, w.Users, person("second"))
 		w.role(t, second, "system")
-		must(t, ways["deleting the user"](t.Context(), System()))
+		must(t, ways["deleting the user"](t.Context(), SystemCall()))
 	})
 }
 
@@ -67,7 +67,7 @@ func TestNoAdministratorToKeep(t *testing.T) {
 	w := newWorld(t)
 	id := w.create(t, w.Users, person("ada"))
 	w.role(t, id, "system:users")
-	must(t, w.Users.Delete(t.Context(), System(), id, ""))
+	must(t, w.Users.Delete(t.Context(), SystemCall(), id, ""))
 }
 
 // Two administrators who delete each other at the same time: one stays.
@@ -82,7 +82,7 @@ func TestAdministratorsDeleteEachOther(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		left, err := store.Holders(t.Context(), w.store, "system", 10)
+		left, err := store.PermissionHolders(t.Context(), w.store, "system", 10)
 		must(t, err)
 		if len(left) != 1 {
 			t.Errorf("%d administrators are left", len(left))

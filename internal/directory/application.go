@@ -21,9 +21,9 @@ const (
 	DefaultSignUp = "passkey-sign-up"
 )
 
-// largestCustomizations is how many bytes of JSON an application may have to say
+// maxCustomizationsSize is how many bytes of JSON an application may have to say
 // about its looks: they are sent to everybody who signs in.
-const largestCustomizations = 64 << 10
+const maxCustomizationsSize = 64 << 10
 
 func (d *Directory) applicationCollection() *collection[schemas.Application] {
 	table := store.Applications()
@@ -42,7 +42,7 @@ func (d *Directory) applicationCollection() *collection[schemas.Application] {
 	}
 }
 
-func completeApplication(w *work, old, a *schemas.Application) error {
+func completeApplication(w *writeContext, old, a *schemas.Application) error {
 	if err := defaultUnit(w, &a.OUID); err != nil {
 		return err
 	}
@@ -70,9 +70,9 @@ func completeApplication(w *work, old, a *schemas.Application) error {
 
 // defaultFlow completes a reference to a flow of a type: by the id of the flow with the
 // handle, or of the built-in one.
-func defaultFlow(w *work, path string, id *string, t schemas.FlowType, handle string) error {
+func defaultFlow(w *writeContext, path string, id *string, t schemas.FlowType, handle string) error {
 	named := *id != ""
-	if canonical(*id) {
+	if isCanonicalUUID(*id) {
 		return nil
 	}
 	f, err := store.Flows().Find(w.ctx, w.tx, t, cmp.Or(*id, handle))
@@ -80,23 +80,23 @@ func defaultFlow(w *work, path string, id *string, t schemas.FlowType, handle st
 	case err != nil || f == nil && named: // checkFlowType notes what refers to nothing
 		return err
 	case f == nil:
-		w.invalid(path, "there is no %s flow %q to take instead of none; name one by its id", t, handle)
+		w.addInvalid(path, "there is no %s flow %q to take instead of none; name one by its id", t, handle)
 	default:
 		*id = f.ID
 	}
 	return nil
 }
 
-func checkApplication(w *work, old, a *schemas.Application) error {
+func checkApplication(w *writeContext, old, a *schemas.Application) error {
 	var was schemas.Application
 	if old != nil {
 		was = *old
 	}
 	checkName(w, was.Name, a.Name)
-	if err := unique(w, store.Applications(), "name", a.Name, was.ID); err != nil {
+	if err := checkUnique(w, store.Applications(), "name", a.Name, was.ID); err != nil {
 		return err
 	}
-	if err := exists(w, store.Units(), "ouId", a.OUID); err != nil {
+	if err := checkExists(w, store.Units(), "ouId", a.OUID); err != nil {
 		return err
 	}
 	if err := checkFlowType(w, "authFlowId", a.AuthFlowID, schemas.Authentication); err != nil {
@@ -113,7 +113,7 @@ func checkApplication(w *work, old, a *schemas.Application) error {
 	checkLines(w, "assertion.userAttributes", a.Assertion.UserAttributes)
 	checkCustomizations(w, a.Customizations)
 	if a.Verified && a.Registration == "" {
-		w.invalid("verified", "this is for clients that registered themselves: one that an administrator makes is vouched for by that; leave it out")
+		w.addInvalid("verified", "this is for clients that registered themselves: one that an administrator makes is vouched for by that; leave it out")
 	}
 	if err := guardApplication(w, &was); err != nil {
 		return err
@@ -126,12 +126,12 @@ func checkApplication(w *work, old, a *schemas.Application) error {
 
 // guardApplication lets only those touch an application who have what it has:
 // who changes where it sends people, or its secret, can act in its place.
-func guardApplication(w *work, was *schemas.Application) error {
+func guardApplication(w *writeContext, was *schemas.Application) error {
 	if was.ID == "" {
 		return nil
 	}
 	if o := was.OAuth(); o != nil {
-		w.require("", "the application", heldBy(o.Scopes))
+		w.requirePermissions("", "the application", managedBy(o.Scopes))
 	}
 	if len(w.forbidden) > 0 {
 		return nil
@@ -139,9 +139,9 @@ func guardApplication(w *work, was *schemas.Application) error {
 	return w.requireOf("", "the application", schemas.Principal{Type: schemas.ApplicationPrincipal, ID: was.ID})
 }
 
-func removeApplication(w *work, a *schemas.Application) error {
+func removeApplication(w *writeContext, a *schemas.Application) error {
 	if a.ID == ConsoleID {
-		w.protect("", "the console is how administrators get in, so it stays")
+		w.addReadOnly("", "the console is how administrators get in, so it stays")
 	}
 	if err := guardApplication(w, a); err != nil {
 		return err
@@ -149,55 +149,55 @@ func removeApplication(w *work, a *schemas.Application) error {
 	if err := guardRemoval(w, a); err != nil {
 		return err
 	}
-	return store.Leave(w.tx, schemas.Principal{Type: schemas.ApplicationPrincipal, ID: a.ID}, w.now)
+	return store.RemovePrincipal(w.tx, schemas.Principal{Type: schemas.ApplicationPrincipal, ID: a.ID}, w.now)
 }
 
-func checkFlowType(w *work, path, id string, t schemas.FlowType) error {
+func checkFlowType(w *writeContext, path, id string, t schemas.FlowType) error {
 	if id == "" {
 		return nil
 	}
 	f, err := store.Flows().Get(w.ctx, w.tx, id)
 	if schemas.HasClass(err, schemas.NotFound) {
-		w.invalid(path, "there is no flow with the id %.64q", id)
+		w.addInvalid(path, "there is no flow with the id %.64q", id)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	if f.FlowType != t {
-		w.invalid(path, "expected a flow of the type %s, got %q, which is of the type %s", t, f.Handle, f.FlowType)
+		w.addInvalid(path, "expected a flow of the type %s, got %q, which is of the type %s", t, f.Handle, f.FlowType)
 	}
 	w.guardWaivers(path, f)
 	return nil
 }
 
-func checkUserTypes(w *work, names []string) error {
+func checkUserTypes(w *writeContext, names []string) error {
 	checkLines(w, "allowedUserTypes", names)
-	known, err := store.Known(w.ctx, w.tx, "userType", names)
+	known, err := store.ExistingKeys(w.ctx, w.tx, "userType", names)
 	if err != nil {
 		return err
 	}
 	for i, name := range names {
 		if !known[name] {
-			w.invalid(fmt.Sprintf("allowedUserTypes[%d]", i), "there is no user type %.64q", name)
+			w.addInvalid(fmt.Sprintf("allowedUserTypes[%d]", i), "there is no user type %.64q", name)
 		}
 	}
 	return nil
 }
 
 // checkLines refuses words of more than one line, which lists cannot keep.
-func checkLines(w *work, path string, words []string) {
+func checkLines(w *writeContext, path string, words []string) {
 	for i, word := range words {
 		if strings.ContainsAny(word, "\n\r") {
-			w.invalid(fmt.Sprintf("%s[%d]", path, i), "expected one line, got several")
+			w.addInvalid(fmt.Sprintf("%s[%d]", path, i), "expected one line, got several")
 		}
 	}
 }
 
-func checkCustomizations(w *work, c map[string]any) {
+func checkCustomizations(w *writeContext, c map[string]any) {
 	text, err := json.Marshal(c)
-	if err != nil || len(text) > largestCustomizations {
-		w.invalid("customizations", "expected at most %d bytes, got %d; refer to pictures by their address", largestCustomizations, len(text))
+	if err != nil || len(text) > maxCustomizationsSize {
+		w.addInvalid("customizations", "expected at most %d bytes, got %d; refer to pictures by their address", maxCustomizationsSize, len(text))
 	}
 }
 

@@ -24,7 +24,7 @@ func TestDefaultsOfApplications(t *testing.T) {
 		{`"type": "M2M"`, `{"redirectUris": ["https://app.example.com/"], "grantTypes": ["client_credentials"],
 			"pkceRequired": false, "publicClient": false}`},
 	} {
-		item, err := h.Applications.Create(t.Context(), System(), doc(t, `{"name": "`+schemas.NewID()+`", `+c.body+
+		item, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, `{"name": "`+schemas.NewID()+`", `+c.body+
 			`, "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["https://app.example.com/"]}}]}`))
 		must(t, err)
 		a := client(item)
@@ -49,7 +49,7 @@ func TestDefaultsOfApplications(t *testing.T) {
 func TestMachinesNeedNoConfiguration(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	for name, config := range map[string]string{"a": ``, "b": `, "config": {}`} {
-		item, err := h.Applications.Create(t.Context(), System(), doc(t, `{"name": "`+name+`", "type": "M2M", "inboundAuthConfig": [{"type": "oauth2"`+config+`}]}`))
+		item, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, `{"name": "`+name+`", "type": "M2M", "inboundAuthConfig": [{"type": "oauth2"`+config+`}]}`))
 		must(t, err)
 		if shownSecret(t, item) == "" || client(item).ClientID == "" {
 			t.Errorf("%s: got %+v", config, item.Value)
@@ -73,18 +73,18 @@ func TestWhatIsReadCanBeWritten(t *testing.T) {
 			{"kty": "EC", "crv": "P-256", "kid": "b", "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}}}]}`)
 		before := len(h.events(t))
 		for _, r := range h.Resources() {
-			page, err := r.List(t.Context(), System(), Query{Limit: 100})
+			page, err := r.List(t.Context(), SystemCall(), Query{Limit: 100})
 			must(t, err)
 			for _, item := range page.Items {
 				text, err := json.Marshal(item.Value)
 				must(t, err)
-				again, err := r.Replace(t.Context(), System(), item.ID, item.ETag, doc(t, string(text)))
+				again, err := r.Replace(t.Context(), SystemCall(), item.ID, item.ETag, doc(t, string(text)))
 				if err != nil {
 					t.Errorf("%s: %v", text, err)
 				} else if again.ETag != item.ETag {
 					t.Errorf("%s changed by being written back", text)
 				}
-				one, err := r.Get(t.Context(), System(), item.ID)
+				one, err := r.Get(t.Context(), SystemCall(), item.ID)
 				must(t, err)
 				if single, err := json.Marshal(one.Value); err != nil || string(single) != string(text) {
 					t.Errorf("alone it is\n%s\nand in the list\n%s", single, text)
@@ -99,7 +99,7 @@ func TestWhatIsReadCanBeWritten(t *testing.T) {
 
 func TestCustomizationsAreBounded(t *testing.T) {
 	h := furnished(t, newWorld(t))
-	_, err := h.Applications.Create(t.Context(), System(), doc(t, object(t, "name", "App", "customizations", map[string]any{"logo": strings.Repeat("x", 70000)})))
+	_, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, object(t, "name", "App", "customizations", map[string]any{"logo": strings.Repeat("x", 70000)})))
 	refused(t, err, schemas.CodeInvalidRequest, "customizations: expected at most 65536 bytes, got 70011")
 }
 
@@ -110,19 +110,19 @@ func TestClientIDsWithoutConfigurationStay(t *testing.T) {
 	old := schemas.Application{ID: schemas.NewID(), Name: "Old", OUID: h.unit, ClientID: "OLD", AuthFlowID: h.ids["signin"],
 		RegistrationFlowID: h.ids["signup"], CreatedAt: now, UpdatedAt: now}
 	must(t, h.store.Update(t.Context(), func(tx *store.Tx) error { return store.Applications().Insert(tx, &old) }))
-	item, err := h.Applications.Replace(t.Context(), System(), old.ID, "", doc(t, `{"name": "Older", "clientId": "OLD"}`))
+	item, err := h.Applications.Replace(t.Context(), SystemCall(), old.ID, "", doc(t, `{"name": "Older", "clientId": "OLD"}`))
 	must(t, err)
 	if client(item).ClientID != "OLD" {
 		t.Errorf("the client id became %q", client(item).ClientID)
 	}
-	_, err = h.Applications.Replace(t.Context(), System(), old.ID, "", doc(t, `{"name": "Older", "clientId": "NEW"}`))
+	_, err = h.Applications.Replace(t.Context(), SystemCall(), old.ID, "", doc(t, `{"name": "Older", "clientId": "NEW"}`))
 	refused(t, err, schemas.CodeInvalidRequest, "clientId: only an OAuth client has one")
 }
 
 // A store without what applications begin with says what is missing.
 func TestApplicationsNeedTheirDefaults(t *testing.T) {
 	w := newWorld(t)
-	_, err := w.Applications.Create(t.Context(), System(), doc(t, `{"name": "App"}`))
+	_, err := w.Applications.Create(t.Context(), SystemCall(), doc(t, `{"name": "App"}`))
 	refused(t, err, schemas.CodeInvalidRequest,
 		`authFlowId: there is no AUTHENTICATION flow "sign-in"`, `registrationFlowId: there is no REGISTRATION flow "passkey-sign-up"`)
 }

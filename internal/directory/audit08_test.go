@@ -25,15 +25,15 @@ func TestAudit08AStoredFlowThatTakesWeakerSessionsIsBroken(t *testing.T) {
 		}
 		h.create(t, h.Flows, weak)
 		h.Options.CheckFlow = check
-		var told []BrokenFlow
-		must(t, h.BrokenFlows(t.Context(), System(), func(b BrokenFlow) { told = append(told, b) }))
-		if len(told) != 1 || told[0].Flow.Handle != "weak" {
-			t.Fatalf("told of %+v", told)
+		var reported []BrokenFlow
+		must(t, h.BrokenFlows(t.Context(), SystemCall(), func(b BrokenFlow) { reported = append(reported, b) }))
+		if len(reported) != 1 || reported[0].Flow.Handle != "weak" {
+			t.Fatalf("told of %+v", reported)
 		}
-		if !slices.ContainsFunc(told[0].Findings, func(p schemas.Problem) bool {
+		if !slices.ContainsFunc(reported[0].Findings, func(p schemas.Problem) bool {
 			return p.Rule == engine.RuleSession && p.Node == "session" && strings.Contains(p.Message, `the class "phr"`)
 		}) {
-			t.Errorf("found %+v", told[0].Findings)
+			t.Errorf("found %+v", reported[0].Findings)
 		}
 	})
 }

@@ -18,7 +18,7 @@ const leastBodies = 30
 
 // Each file of testdata is a table for the noun it is called after. A body is
 // followed by what it is answered, indented: the code, and every problem.
-// A name after $ stands for an id of the house.
+// A name after $ stands for an id of the fixtures.
 func TestBadBodies(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.bad"))
 	must(t, err)
@@ -31,7 +31,7 @@ func TestBadBodies(t *testing.T) {
 func testBadBodies(t *testing.T, file, noun string) {
 	h := furnished(t, newWorld(t))
 	r := h.resource(t, noun)
-	own := h.own(t, r)
+	own := h.ownResource(t, r)
 	text, err := os.ReadFile(file)
 	must(t, err)
 	cases := badBodies(string(text))
@@ -41,21 +41,21 @@ func testBadBodies(t *testing.T, file, noun string) {
 	before := h.state(t)
 	for i, c := range cases {
 		d := doc(t, h.spell(c.body))
-		_, err := r.Create(t.Context(), System(), d)
-		told := h.unspell(answer(err))
+		_, err := r.Create(t.Context(), SystemCall(), d)
+		reported := h.unspell(answer(err))
 		if *update {
-			cases[i].answer = told
-		} else if told != c.answer {
-			t.Errorf("%s\ngot\n%swant\n%s", c.body, told, c.answer)
+			cases[i].answer = reported
+		} else if reported != c.answer {
+			t.Errorf("%s\ngot\n%swant\n%s", c.body, reported, c.answer)
 		}
-		if _, err := r.Replace(t.Context(), System(), own.ID, "", d); err == nil || len(schemas.AsError(err).Errors) == 0 {
+		if _, err := r.Replace(t.Context(), SystemCall(), own.ID, "", d); err == nil || len(schemas.AsError(err).Errors) == 0 {
 			t.Errorf("%s in the place of another: got %v", c.body, err)
 		}
 	}
 	if after := h.state(t); !maps.Equal(before, after) {
 		t.Errorf("something was left behind: %v became %v", before, after)
 	}
-	if still, err := r.Get(t.Context(), System(), own.ID); err != nil || still.ETag != own.ETag {
+	if still, err := r.Get(t.Context(), SystemCall(), own.ID); err != nil || still.ETag != own.ETag {
 		t.Errorf("what was not to be replaced has changed: %v", err)
 	}
 	if *update {
@@ -63,8 +63,8 @@ func testBadBodies(t *testing.T, file, noun string) {
 	}
 }
 
-// own adds a resource of which the bad bodies say nothing.
-func (h *house) own(t *testing.T, r Resource) *Item {
+// ownResource adds a resource of which the bad bodies say nothing.
+func (h *fixtures) ownResource(t *testing.T, r Resource) *Item {
 	t.Helper()
 	body := `{"handle": "own", "name": "Own"}`
 	switch r.Noun().Name {
@@ -75,12 +75,12 @@ func (h *house) own(t *testing.T, r Resource) *Item {
 	case "flow":
 		body = `{"handle": "own", "name": "Own", "flowType": "AUTHENTICATION", "nodes": ` + passkeyNodes + `}`
 	}
-	item, err := r.Create(t.Context(), System(), doc(t, body))
+	item, err := r.Create(t.Context(), SystemCall(), doc(t, body))
 	must(t, err)
 	return item
 }
 
-func (h *house) resource(t testing.TB, plural string) Resource {
+func (h *fixtures) resource(t testing.TB, plural string) Resource {
 	t.Helper()
 	for _, r := range h.Resources() {
 		if r.Noun().Plural == plural {
@@ -91,11 +91,11 @@ func (h *house) resource(t testing.TB, plural string) Resource {
 	return nil
 }
 
-// spell puts the ids of the house for their names, unspell the names for the ids.
-func (h *house) spell(text string) string   { return h.translate(text, false) }
-func (h *house) unspell(text string) string { return h.translate(text, true) }
+// spell puts the ids of the fixtures for their names, unspell the names for the ids.
+func (h *fixtures) spell(text string) string   { return h.translate(text, false) }
+func (h *fixtures) unspell(text string) string { return h.translate(text, true) }
 
-func (h *house) translate(text string, back bool) string {
+func (h *fixtures) translate(text string, back bool) string {
 	var pairs []string
 	for name, id := range h.ids {
 		if back {

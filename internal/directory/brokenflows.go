@@ -20,7 +20,7 @@ type BrokenFlow struct {
 // taken out of the configuration, a file may name a provider that nobody has made, and
 // the rules may be stricter than those of the release that stored it. Sub-flows are
 // looked at where they are used.
-func (d *Directory) BrokenFlows(ctx context.Context, c Call, tell func(BrokenFlow)) error {
+func (d *Directory) BrokenFlows(ctx context.Context, c Call, report func(BrokenFlow)) error {
 	r := d.reader(c)
 	page := store.Page{Limit: pageSize}
 	providers := map[string]bool{}
@@ -30,7 +30,7 @@ func (d *Directory) BrokenFlows(ctx context.Context, c Call, tell func(BrokenFlo
 			return err
 		}
 		for i := range found {
-			if err := d.examine(ctx, r, &found[i], providers, tell); err != nil {
+			if err := d.checkStoredFlow(ctx, r, &found[i], providers, report); err != nil {
 				return err
 			}
 		}
@@ -41,9 +41,9 @@ func (d *Directory) BrokenFlows(ctx context.Context, c Call, tell func(BrokenFlo
 	}
 }
 
-// examine tells of one flow, if it is broken. Providers are those that have been
+// checkStoredFlow tells of one flow, if it is broken. Providers are those that have been
 // looked for, by handle, and whether they are there.
-func (d *Directory) examine(ctx context.Context, r store.Reader, f *schemas.Flow, providers map[string]bool, tell func(BrokenFlow)) error {
+func (d *Directory) checkStoredFlow(ctx context.Context, r store.Reader, f *schemas.Flow, providers map[string]bool, report func(BrokenFlow)) error {
 	if f.FlowType == schemas.Subflow || ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -63,7 +63,7 @@ func (d *Directory) examine(ctx context.Context, r store.Reader, f *schemas.Flow
 	}
 	broken.Findings = append(broken.Findings, missing...)
 	if len(broken.Findings) > 0 {
-		tell(broken)
+		report(broken)
 	}
 	return nil
 }

@@ -45,13 +45,13 @@ func TestBrokenFlows(t *testing.T) {
 		h.create(t, h.Flows, asks("ask-risk", "risk"))
 		h.create(t, h.Flows, asks("ask-crm", "crm"))
 		mended := h.create(t, h.Flows, asks("mended", "crm"))
-		_, err := h.Flows.Replace(t.Context(), System(), mended, "", doc(t, asks("mended", "risk")))
+		_, err := h.Flows.Replace(t.Context(), SystemCall(), mended, "", doc(t, asks("mended", "risk")))
 		must(t, err)
-		_, err = h.HoldFlows(t.Context(), []*schemas.Document{doc(t, byClub), doc(t, byClubPart), doc(t, clubPart)})
+		_, err = h.SyncFlowsFromFiles(t.Context(), []*schemas.Document{doc(t, byClub), doc(t, byClubPart), doc(t, clubPart)})
 		must(t, err)
 		broken := func() (list []string) {
 			t.Helper()
-			must(t, h.BrokenFlows(t.Context(), System(), func(b BrokenFlow) {
+			must(t, h.BrokenFlows(t.Context(), SystemCall(), func(b BrokenFlow) {
 				for _, p := range b.Findings {
 					list = append(list, fmt.Sprintf("%s at %q: %s", b.Flow.Handle, p.Path, p.Message))
 				}
@@ -66,8 +66,8 @@ func TestBrokenFlows(t *testing.T) {
 		if got := broken(); !slices.Equal(got, want) {
 			t.Errorf("got:\n%s", strings.Join(got, "\n"))
 		}
-		h.Options.CheckFlow = func(text []byte, yaml bool, shelf schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
-			flow, _, problems := engine.CheckUsing(text, yaml, nodes.Kinds(nodes.Deps{Targets: onlyRisk{}}), shelf)
+		h.Options.CheckFlow = func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
+			flow, _, problems := engine.CheckUsing(text, yaml, nodes.Kinds(nodes.Deps{Targets: onlyRisk{}}), subflows)
 			return flow, problems
 		}
 		want = append([]string{`ask-crm at "nodes[1].with.target": this server has no target "crm"; targets are configured by its operator, in http.targets`}, want...)

@@ -31,20 +31,20 @@ type Call struct {
 	// have been.
 	DryRun bool
 
-	tx       *store.Tx    // of Transact; nil outside of one
-	watch    *watch       // goes with tx
-	snapshot store.Reader // of Snapshot; nil outside of one
+	tx       *store.Tx           // of Transact; nil outside of one
+	guard    *administratorGuard // goes with tx
+	snapshot store.Reader        // of Snapshot; nil outside of one
 }
 
-// System is a call of the program itself, which may do everything.
-func System() Call {
+// SystemCall is a call of the program itself, which may do everything.
+func SystemCall() Call {
 	return Call{Actor: schemas.Actor{Type: schemas.SystemActor}, Permissions: []string{systemPermission}}
 }
 
-// Stranger is a call of a client that registers itself and for which nobody vouches.
+// UntrustedCall is a call of a client that registers itself and for which nobody vouches.
 // It has every permission, as what it registers is made by the server, with the
 // scopes that people may give it a part of; so it is for Register alone.
-func Stranger() Call { return Call{Permissions: []string{systemPermission}} }
+func UntrustedCall() Call { return Call{Permissions: []string{systemPermission}} }
 
 // systemPermission is above every permission of Postern's own API.
 const systemPermission = "system"
@@ -54,6 +54,6 @@ const systemPermission = "system"
 // resource servers: they could give it to themselves.
 func (c Call) Permits(permission string) bool {
 	return slices.ContainsFunc(c.Permissions, func(has string) bool {
-		return has == systemPermission || schemas.Covers(has, permission)
+		return has == systemPermission || schemas.CoversPermission(has, permission)
 	})
 }

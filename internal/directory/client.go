@@ -36,8 +36,8 @@ type clientCache struct {
 	kept map[string]*schemas.Application
 }
 
-// mostClients is how many clients are kept.
-const mostClients = 1000
+// maxClients is how many clients are kept.
+const maxClients = 1000
 
 func (c *clientCache) get(clientID string) *schemas.Application {
 	c.mu.RLock()
@@ -48,7 +48,7 @@ func (c *clientCache) get(clientID string) *schemas.Application {
 func (c *clientCache) put(a *schemas.Application) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.kept == nil || len(c.kept) >= mostClients {
+	if c.kept == nil || len(c.kept) >= maxClients {
 		c.kept = map[string]*schemas.Application{}
 	}
 	c.kept[a.ClientID] = a

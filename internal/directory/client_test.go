@@ -25,13 +25,13 @@ func TestClientIsNeverOutOfDate(t *testing.T) {
 		if again := read(); again != before {
 			t.Error("a client that is as it was is read anew")
 		}
-		_, err := other.RotateSecret(t.Context(), System(), id)
+		_, err := other.RotateSecret(t.Context(), SystemCall(), id)
 		must(t, err)
 		rotated := read()
 		if bytes.Equal(rotated.OAuth().SecretHash, before.OAuth().SecretHash) {
 			t.Error("the secret was rotated, and the old one still counts")
 		}
-		must(t, other.Applications.Delete(t.Context(), System(), id, ""))
+		must(t, other.Applications.Delete(t.Context(), SystemCall(), id, ""))
 		if _, err := w.Client(t.Context(), "m2m"); !schemas.HasCode(err, schemas.CodeAppNotFound) {
 			t.Errorf("the client is gone: %v", err)
 		}
@@ -60,10 +60,10 @@ func TestIsResource(t *testing.T) {
 // However many clients there are, few are kept.
 func TestClientCacheIsBounded(t *testing.T) {
 	var c clientCache
-	for range 3 * mostClients {
+	for range 3 * maxClients {
 		c.put(&schemas.Application{ID: schemas.NewID(), ClientID: schemas.NewID()})
 	}
-	if len(c.kept) > mostClients {
+	if len(c.kept) > maxClients {
 		t.Errorf("%d clients are kept", len(c.kept))
 	}
 }

@@ -23,14 +23,14 @@ type collection[T any] struct {
 	prepare func(ctx context.Context, v *T) (any, error)
 	// complete fills in what v leaves open: defaults, and from old what cannot be
 	// read. Old is nil when v is new.
-	complete func(w *work, old, v *T) error
+	complete func(w *writeContext, old, v *T) error
 	// check notes in w what is wrong with v. It must bear a v of which members are
 	// missing that the schema requires: those are noted already.
-	check func(w *work, old, v *T) error
+	check func(w *writeContext, old, v *T) error
 	// changed is called when v has been written. Nil if nothing follows from that.
-	changed func(w *work, old, v *T) error
+	changed func(w *writeContext, old, v *T) error
 	// remove is called before v is deleted, and notes why it cannot be.
-	remove func(w *work, v *T) error
+	remove func(w *writeContext, v *T) error
 	// show takes from v what is never shown. Nil if all is.
 	show func(v *T)
 	// digested is what the audit log's digest is made of, for what JSON alone does
@@ -129,5 +129,5 @@ func matches(field, tag string) bool {
 
 func (n Noun) errMatch() error {
 	return schemas.Errorf(schemas.Precondition, schemas.CodePreconditionFailed,
-		"The %s is no longer as If-Match expects it. Read it again, and make the change to what it is now.", n.words())
+		"The %s is no longer as If-Match expects it. Read it again, and make the change to what it is now.", n.displayName())
 }

@@ -13,8 +13,8 @@ import (
 // codeConsentNotFound is that of the error that a user lets a client have nothing.
 const codeConsentNotFound = "consent_not_found"
 
-// longestToken is longer than any access token lasts.
-const longestToken = 366 * 24 * time.Hour
+// maxTokenLength is longer than any access token lasts.
+const maxTokenLength = 366 * 24 * time.Hour
 
 // Consented is what a user lets the client of an application have.
 type Consented struct {
@@ -51,11 +51,11 @@ func (d *Directory) Consents(ctx context.Context, c Call, userID string) ([]Cons
 // refresh and access tokens of the user are worthless from now on. Where there is
 // nothing it is consent_not_found, Class NotFound.
 func (d *Directory) RevokeConsent(ctx context.Context, c Call, userID, applicationID string) error {
-	return d.transact(ctx, c, func(w *work) error {
+	return d.transact(ctx, c, func(w *writeContext) error {
 		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 			return err
 		}
-		was, err := store.RevokeConsent(w.tx, userID, applicationID, w.now.Add(longestToken))
+		was, err := store.RevokeConsent(w.tx, userID, applicationID, w.now.Add(maxTokenLength))
 		if err != nil {
 			return err
 		}
@@ -63,16 +63,16 @@ func (d *Directory) RevokeConsent(ctx context.Context, c Call, userID, applicati
 			return schemas.Errorf(schemas.NotFound, codeConsentNotFound,
 				"This user lets the application %.64q have nothing; it may have been taken back.", applicationID)
 		}
-		w.about(userID, "consent.revoked", schemas.ResourceRef{Type: "application", ID: applicationID})
+		w.recordUserEvent(userID, "consent.revoked", schemas.ResourceRef{Type: "application", ID: applicationID})
 		return nil
 	})
 }
 
-// ScopeWords says what scopes mean, for people: those that mean the same everywhere
+// ScopeNames says what scopes mean, for people: those that mean the same everywhere
 // in our words, permissions in those of the resource server that has them. One that
 // nobody knows is its own word.
-func (d *Directory) ScopeWords(ctx context.Context, scopes []string) (map[string]string, error) {
-	words, err := d.store.PermissionWords(ctx, slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool {
+func (d *Directory) ScopeNames(ctx context.Context, scopes []string) (map[string]string, error) {
+	words, err := d.store.PermissionNames(ctx, slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool {
 		return schemas.PlainScopes()[scope] != ""
 	}))
 	if err != nil {

@@ -32,12 +32,12 @@ type Options struct {
 	// CheckFlow compiles and proves a flow definition, which may use the sub-flows on
 	// the shelf: they become its Parts. The flow is nil if it may not run; problems
 	// may then be warnings all the same.
-	CheckFlow func(text []byte, yaml bool, shelf schemas.Subflows) (*schemas.Flow, []schemas.Problem)
+	CheckFlow func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem)
 	// DigestKey keys the digests of the audit log: without it nobody can find out
 	// by trying what personal data a digest stands for.
 	DigestKey []byte
-	// Box seals the client secrets of identity providers.
-	Box Box
+	// Cipher seals the client secrets of identity providers.
+	Box Cipher
 	// PrivateUseSchemes are schemes without a dot that public clients on devices may
 	// have for their own, beside domain names backwards (RFC 8252 §7.1). Each is one of
 	// those for which schemas.PrivateUseScheme holds.

@@ -52,7 +52,7 @@ func factorsOf(ctx context.Context, r store.Reader, userID string) (f *Factors, 
 // with something they hold: else a stolen password would be enough to do away with
 // what guards against it. That is second_factor_required, Class Forbidden.
 func (d *Directory) DeleteFactor(ctx context.Context, c Call, userID, factor string) error {
-	return d.transact(ctx, c, func(w *work) error {
+	return d.transact(ctx, c, func(w *writeContext) error {
 		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 			return err
 		}
@@ -65,11 +65,11 @@ func (d *Directory) DeleteFactor(ctx context.Context, c Call, userID, factor str
 				"This user has no second factor %.64q; expected %s or %s, of those that the list has.", factor, TOTPFactor, RecoveryCodesFactor)
 		}
 		if c.is(userID) {
-			if err := w.mayGiveUp(userID, has); err != nil {
+			if err := w.checkMayGiveUp(userID, has); err != nil {
 				return err
 			}
 		}
-		w.about(userID, deletions()[factor].action, schemas.ResourceRef{Type: "factor", ID: factor})
+		w.recordUserEvent(userID, deletions()[factor].action, schemas.ResourceRef{Type: "factor", ID: factor})
 		return w.apply(deletions()[factor].change(userID, w.now))
 	})
 }
@@ -87,16 +87,16 @@ func deletions() map[string]deletion {
 	}
 }
 
-// mayGiveUp returns an error if the user has signed in with a password alone, or
+// checkMayGiveUp returns an error if the user has signed in with a password alone, or
 // would have nothing left to sign in with.
-func (w *work) mayGiveUp(userID string, has *Factors) error {
+func (w *writeContext) checkMayGiveUp(userID string, has *Factors) error {
 	if err := w.call.requireHeld(); err != nil {
 		return err
 	}
 	if has.TOTP != nil && has.RecoveryCodes != nil {
 		return nil
 	}
-	if n, err := waysIn(w.ctx, w.tx, userID); err != nil || n > 0 {
+	if n, err := countLoginMethods(w.ctx, w.tx, userID); err != nil || n > 0 {
 		return err
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeLastCredential,

@@ -87,7 +87,7 @@ func flowItem(f *schemas.Flow, warnings []schemas.Problem) *Item {
 // Delete implements Resource. A flow that applications or other flows name is in use.
 // Unfinished runs of the flow end.
 func (r flowResource) Delete(ctx context.Context, c Call, id, match string) error {
-	return r.d.transact(ctx, c, func(w *work) error {
+	return r.d.transact(ctx, c, func(w *writeContext) error {
 		old, err := r.target(w, &target{id, match})
 		if err != nil {
 			return err
@@ -96,22 +96,22 @@ func (r flowResource) Delete(ctx context.Context, c Call, id, match string) erro
 		if err := guardUse(w, old, nil); err != nil {
 			return err
 		}
-		if err := w.uses("flow", id); err != nil {
+		if err := w.addUses("flow", id); err != nil {
 			return err
 		}
-		if err := w.verdict(r.Noun()); err != nil {
+		if err := w.err(r.Noun()); err != nil {
 			return err
 		}
 		if err := store.Flows().Delete(w.tx, id, old.ActiveVersion); err != nil {
 			return err
 		}
-		w.record(r.Noun(), "deleted", id, r.d.digestFlow(old), "")
+		w.recordEvent(r.Noun(), "deleted", id, r.d.digestFlow(old), "")
 		return nil
 	})
 }
 
 // target reads what is to be replaced; nil if nothing is.
-func (r flowResource) target(w *work, at *target) (*schemas.Flow, error) {
+func (r flowResource) target(w *writeContext, at *target) (*schemas.Flow, error) {
 	if at == nil {
 		return nil, nil
 	}
@@ -126,9 +126,9 @@ func (r flowResource) target(w *work, at *target) (*schemas.Flow, error) {
 }
 
 // protectFlow keeps what is read-only from all but the program itself.
-func protectFlow(w *work, f *schemas.Flow) {
+func protectFlow(w *writeContext, f *schemas.Flow) {
 	if f.IsReadOnly && w.call.Actor.Type != schemas.SystemActor {
-		w.protect("", "the flow %q is read-only; make another one like it, and name that in applications", f.Handle)
+		w.addReadOnly("", "the flow %q is read-only; make another one like it, and name that in applications", f.Handle)
 	}
 }
 
@@ -143,9 +143,9 @@ func (d *Directory) digestFlow(f *schemas.Flow) string {
 // storing it. It may use the sub-flows that are stored. The flow is nil if it may not
 // run; the problems are then more than warnings.
 func (d *Directory) CheckFlowText(ctx context.Context, c Call, text []byte, yaml bool) (*schemas.Flow, []schemas.Problem, error) {
-	shelf := d.shelf(ctx, c)
-	flow, problems := d.CheckFlow(text, yaml, shelf)
-	return flow, problems, shelf.err
+	subflows := d.storedSubflows(ctx, c)
+	flow, problems := d.CheckFlow(text, yaml, subflows)
+	return flow, problems, subflows.err
 }
 
 // prove proves a flow that is no text, with the sub-flows that it has. The flow it

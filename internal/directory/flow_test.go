@@ -17,38 +17,38 @@ func TestVersionsOfFlows(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
 		id := h.ids["signin"]
-		first, err := h.Flows.Get(t.Context(), System(), id)
+		first, err := h.Flows.Get(t.Context(), SystemCall(), id)
 		must(t, err)
-		same, err := h.Flows.Replace(t.Context(), System(), id, first.ETag, doc(t, "\n\n"+strings.ReplaceAll(signInFlow, ": ", " :  ")))
+		same, err := h.Flows.Replace(t.Context(), SystemCall(), id, first.ETag, doc(t, "\n\n"+strings.ReplaceAll(signInFlow, ": ", " :  ")))
 		must(t, err)
 		if same.ETag != first.ETag || flowOf(same).ActiveVersion != 1 {
 			t.Errorf("the same definition, written otherwise, became version %d", flowOf(same).ActiveVersion)
 		}
-		second, err := h.Flows.Replace(t.Context(), System(), id, first.ETag, doc(t, strings.Replace(signInFlow, `"In"`, `"Inside"`, 1)))
+		second, err := h.Flows.Replace(t.Context(), SystemCall(), id, first.ETag, doc(t, strings.Replace(signInFlow, `"In"`, `"Inside"`, 1)))
 		must(t, err)
 		if second.ETag == first.ETag || flowOf(second).ActiveVersion != 2 || !flowOf(second).CreatedAt.Equal(*flowOf(first).CreatedAt) {
 			t.Errorf("a change became %+v", second.Value)
 		}
-		_, err = h.Flows.Replace(t.Context(), System(), id, first.ETag, doc(t, signInFlow))
+		_, err = h.Flows.Replace(t.Context(), SystemCall(), id, first.ETag, doc(t, signInFlow))
 		refused(t, err, schemas.CodePreconditionFailed)
-		refused(t, h.Flows.Delete(t.Context(), System(), id, first.ETag), schemas.CodePreconditionFailed)
+		refused(t, h.Flows.Delete(t.Context(), SystemCall(), id, first.ETag), schemas.CodePreconditionFailed)
 
-		third, err := h.RestoreFlow(t.Context(), System(), id, 1)
+		third, err := h.RestoreFlow(t.Context(), SystemCall(), id, 1)
 		must(t, err)
 		if f := flowOf(third); f.ActiveVersion != 3 || f.Name != "In" {
 			t.Errorf("version 1 was restored as %+v", f)
 		}
-		again, err := h.RestoreFlow(t.Context(), System(), id, 3)
+		again, err := h.RestoreFlow(t.Context(), SystemCall(), id, 3)
 		must(t, err)
 		if again.ETag != third.ETag {
 			t.Error("restoring what is there changed it")
 		}
-		versions, err := h.FlowVersions(t.Context(), System(), id, Query{Limit: 10})
+		versions, err := h.FlowVersions(t.Context(), SystemCall(), id, Query{Limit: 10})
 		must(t, err)
 		if len(versions) != 3 || versions[0].Version != 3 || !versions[0].Active || versions[1].Name != "Inside" {
 			t.Errorf("the versions are %+v", versions)
 		}
-		kept, err := h.FlowVersion(t.Context(), System(), id, 2)
+		kept, err := h.FlowVersion(t.Context(), SystemCall(), id, 2)
 		must(t, err)
 		if f := flowOf(kept); f.Name != "Inside" || f.ActiveVersion != 2 {
 			t.Errorf("version 2 is %+v", f)
@@ -57,14 +57,14 @@ func TestVersionsOfFlows(t *testing.T) {
 			t.Errorf("the last events are %s", got)
 		}
 		for _, ask := range []func() error{
-			func() error { _, err := h.FlowVersion(t.Context(), System(), id, 4); return err },
-			func() error { _, err := h.RestoreFlow(t.Context(), System(), id, 0); return err },
+			func() error { _, err := h.FlowVersion(t.Context(), SystemCall(), id, 4); return err },
+			func() error { _, err := h.RestoreFlow(t.Context(), SystemCall(), id, 0); return err },
 			func() error {
-				_, err := h.FlowVersions(t.Context(), System(), "none", Query{Limit: 1})
+				_, err := h.FlowVersions(t.Context(), SystemCall(), "none", Query{Limit: 1})
 				return err
 			},
 			func() error {
-				_, err := h.Flows.Replace(t.Context(), System(), "none", "", doc(t, signInFlow))
+				_, err := h.Flows.Replace(t.Context(), SystemCall(), "none", "", doc(t, signInFlow))
 				return err
 			},
 		} {
@@ -80,34 +80,34 @@ func TestRestoredFlowsAreProven(t *testing.T) {
 	unsafe := schemas.Flow{ID: schemas.NewID(), Handle: "unsafe", Name: "Unsafe", FlowType: schemas.Authentication, CreatedAt: &now, UpdatedAt: &now,
 		Nodes: []schemas.Node{{ID: "done", Use: "authorization-code"}}}
 	must(t, h.store.Update(t.Context(), func(tx *store.Tx) error { return store.Flows().Insert(tx, &unsafe) }))
-	_, err := h.Flows.Replace(t.Context(), System(), unsafe.ID, "", doc(t, strings.Replace(signInFlow, `"sign-in"`, `"safe"`, 1)))
+	_, err := h.Flows.Replace(t.Context(), SystemCall(), unsafe.ID, "", doc(t, strings.Replace(signInFlow, `"sign-in"`, `"safe"`, 1)))
 	must(t, err)
-	_, err = h.RestoreFlow(t.Context(), System(), unsafe.ID, 1)
+	_, err = h.RestoreFlow(t.Context(), SystemCall(), unsafe.ID, 1)
 	refused(t, err, schemas.CodeInvalidFlow, "nodes[0]: authenticated user")
 	h.create(t, h.Flows, strings.Replace(signInFlow, `"sign-in"`, `"unsafe"`, 1))
-	_, err = h.RestoreFlow(t.Context(), System(), unsafe.ID, 1)
+	_, err = h.RestoreFlow(t.Context(), SystemCall(), unsafe.ID, 1)
 	refused(t, err, schemas.CodeInvalidFlow, "nodes[0]: authenticated user", `handle: "unsafe" is that of another`)
 }
 
 func TestFlowsKeepTheirTypeAndHandle(t *testing.T) {
 	h := furnished(t, newWorld(t))
-	_, err := h.Flows.Replace(t.Context(), System(), h.ids["signin"], "", doc(t, strings.Replace(signUpFlow, "passkey-sign-up", "other", 1)))
+	_, err := h.Flows.Replace(t.Context(), SystemCall(), h.ids["signin"], "", doc(t, strings.Replace(signUpFlow, "passkey-sign-up", "other", 1)))
 	refused(t, err, schemas.CodeInvalidFlow, "flowType: expected AUTHENTICATION, got \"REGISTRATION\"")
 	// Flows of two types may have one handle.
 	other := h.create(t, h.Flows, strings.Replace(signUpFlow, "passkey-sign-up", "sign-in", 1))
 	for key, id := range map[string]string{"AUTHENTICATION/sign-in": h.ids["signin"], "REGISTRATION/sign-in": other, "sign-in": "", "AUTHENTICATION/passkey-sign-up": ""} {
-		item, err := h.Flows.Find(t.Context(), System(), key)
+		item, err := h.Flows.Find(t.Context(), SystemCall(), key)
 		must(t, err)
 		if (item == nil) != (id == "") || item != nil && item.ID != id {
 			t.Errorf("%s is %v, expected %q", key, item, id)
 		}
 	}
-	page, err := h.Flows.List(t.Context(), System(), Query{Limit: 10, Filter: "flowType", Value: "REGISTRATION"})
+	page, err := h.Flows.List(t.Context(), SystemCall(), Query{Limit: 10, Filter: "flowType", Value: "REGISTRATION"})
 	must(t, err)
 	if page.Total != 2 || len(page.Items) != 2 {
 		t.Errorf("there are %d flows of the type, expected 2", page.Total)
 	}
-	_, err = h.Flows.List(t.Context(), System(), Query{Limit: 10, Filter: "flowTpye"})
+	_, err = h.Flows.List(t.Context(), SystemCall(), Query{Limit: 10, Filter: "flowTpye"})
 	refused(t, err, schemas.CodeInvalidRequest)
 }
 
@@ -120,7 +120,7 @@ func TestReadOnlyFlows(t *testing.T) {
 	_, err := h.Flows.Replace(t.Context(), admin, ours, "", doc(t, strings.Replace(body, `"Ours"`, `"Mine"`, 1)))
 	refused(t, err, schemas.CodeReadOnly, ": is read-only")
 	refused(t, h.Flows.Delete(t.Context(), admin, ours, ""), schemas.CodeReadOnly, ": is read-only")
-	_, err = h.Flows.Replace(t.Context(), System(), ours, "", doc(t, strings.Replace(body, `"Ours"`, `"Better"`, 1)))
+	_, err = h.Flows.Replace(t.Context(), SystemCall(), ours, "", doc(t, strings.Replace(body, `"Ours"`, `"Better"`, 1)))
 	must(t, err)
 	mine, err := h.Flows.Create(t.Context(), admin, doc(t, strings.Replace(body, `"ours"`, `"mine"`, 1)))
 	must(t, err)
@@ -151,9 +151,9 @@ nodes:
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	made, err := h.Flows.Create(t.Context(), System(), d)
+	made, err := h.Flows.Create(t.Context(), SystemCall(), d)
 	must(t, err)
-	got, err := h.Flows.Get(t.Context(), System(), made.ID)
+	got, err := h.Flows.Get(t.Context(), SystemCall(), made.ID)
 	must(t, err)
 	for _, item := range []*Item{made, got} {
 		if len(item.Warnings) != 1 || item.Warnings[0].Rule != "takeover" || !item.Warnings[0].Warning {
@@ -165,14 +165,14 @@ nodes:
 	}
 	// A finding that refuses has its place too, and so has what only the directory knows.
 	d, _ = schemas.ParseYAML(bytes.Replace([]byte(body), []byte("passkey-register"), []byte("passkey-registre"), 1))
-	_, err = h.Flows.Create(t.Context(), System(), d)
+	_, err = h.Flows.Create(t.Context(), SystemCall(), d)
 	refused(t, err, schemas.CodeInvalidFlow, `handle: "enrol" is that of another`, "waive[0]: no finding", `nodes[2].use: did you mean "passkey-register"`)
 	for i, line := range []int{1, 5, 13} {
 		if p := schemas.AsError(err).Errors[i]; p.Line != line {
 			t.Errorf("%v stands in line %d, expected %d", p, p.Line, line)
 		}
 	}
-	if flow, found, err := h.CheckFlowText(t.Context(), System(), []byte(body), true); err != nil || flow == nil || len(found) != 1 {
+	if flow, found, err := h.CheckFlowText(t.Context(), SystemCall(), []byte(body), true); err != nil || flow == nil || len(found) != 1 {
 		t.Errorf("checked alone it has the findings %v", found)
 	}
 }
@@ -181,9 +181,9 @@ nodes:
 func TestDigestsOfFlows(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	id := h.ids["signin"]
-	_, err := h.Flows.Replace(t.Context(), System(), id, "", doc(t, strings.Replace(signInFlow, `"In"`, `"Inside"`, 1)))
+	_, err := h.Flows.Replace(t.Context(), SystemCall(), id, "", doc(t, strings.Replace(signInFlow, `"In"`, `"Inside"`, 1)))
 	must(t, err)
-	_, err = h.RestoreFlow(t.Context(), System(), id, 1)
+	_, err = h.RestoreFlow(t.Context(), SystemCall(), id, 1)
 	must(t, err)
 	events, err := h.store.Events(t.Context(), schemas.EventQuery{Limit: 3, ResourceID: id})
 	must(t, err)

@@ -7,7 +7,7 @@ import (
 
 // guardFlow refuses a flow to a caller who could gain by it. A waiver opens the accounts
 // of any user, so it takes the permission for everything. For the rest see guardUse.
-func guardFlow(w *work, old, f *schemas.Flow) error {
+func guardFlow(w *writeContext, old, f *schemas.Flow) error {
 	path := "waive"
 	if len(f.Waive) == 0 {
 		path = "nodes" // it is what one of them uses
@@ -20,7 +20,7 @@ func guardFlow(w *work, old, f *schemas.Flow) error {
 // applications that use it, and of the users who may sign in through them: see
 // signinguard.go. A sub-flow becomes part of other flows when these are stored again, so
 // it requires what they require. Old is nil for a new flow, f for a deleted one.
-func guardUse(w *work, old, f *schemas.Flow) error {
+func guardUse(w *writeContext, old, f *schemas.Flow) error {
 	if isDefaultFlow(f) && !isDefaultFlow(old) && !w.call.Permits(systemPermission) {
 		permissions, err := store.UserPermissions(w.ctx, w.tx, nil)
 		if err != nil {
@@ -37,9 +37,9 @@ func guardUse(w *work, old, f *schemas.Flow) error {
 // guardWaivers refuses a flow that waives something to all who may not do
 // everything, be it to write it or to let people in by it. What a flow uses waives
 // for it as well.
-func (w *work) guardWaivers(path string, f *schemas.Flow) {
+func (w *writeContext) guardWaivers(path string, f *schemas.Flow) {
 	if waivers := f.Waivers(); len(waivers) > 0 && !w.call.Permits(systemPermission) {
-		w.forbid(path, "a flow that waives the rule %q can take over the account of anybody, so only who has the permission %q may write or use one",
+		w.addForbidden(path, "a flow that waives the rule %q can take over the account of anybody, so only who has the permission %q may write or use one",
 			waivers[0].Rule, systemPermission)
 	}
 }

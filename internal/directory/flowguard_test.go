@@ -9,7 +9,7 @@ import (
 )
 
 // flowAttempts are about flows of applications that have something.
-func (h *house) flowAttempts(t testing.TB) []attempt {
+func (h *fixtures) flowAttempts(t testing.TB) []attempt {
 	named := func(flow, handle string) string {
 		return strings.Replace(flow, `"`+flowHandle(flow)+`"`, `"`+handle+`"`, 1)
 	}
@@ -18,10 +18,10 @@ func (h *house) flowAttempts(t testing.TB) []attempt {
 	robots := []string{"Robot"}
 	h.create(t, h.Applications, strings.Replace(machine(t, "In", "openid "+reading), "{", `{"allowedUserTypes": ["Robot"], "authFlowId": "`+in+`",`, 1))
 	worker := h.create(t, h.Applications, object(t, "name", "Up", "registrationFlowId", up, "allowedUserTypes", robots))
-	_, err := h.Assign(t.Context(), System(), h.ids["role"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: worker})
+	_, err := h.Assign(t.Context(), SystemCall(), h.ids["role"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: worker})
 	must(t, err)
 	better := strings.Replace(named(signInFlow, "in"), `"In"`, `"Better"`, 1)
-	_, err = h.Flows.Replace(t.Context(), System(), in, "", doc(t, better))
+	_, err = h.Flows.Replace(t.Context(), SystemCall(), in, "", doc(t, better))
 	must(t, err)
 	inner := h.create(t, h.Flows, secondFactor)
 	nested := h.create(t, h.Flows, nestedFactor)
@@ -61,7 +61,7 @@ func TestWaiversAreForAdministrators(t *testing.T) {
 	kiosk := object(t, "name", "Kiosk", "registrationFlowId", enrol, "allowedUserTypes", []string{"Person"})
 	app := h.create(t, h.Applications, kiosk)
 	plain := h.create(t, h.Applications, `{"name": "Plain"}`)
-	_, err := h.Flows.Replace(t.Context(), System(), enrol, "", doc(t, strings.Replace(signUpFlow, "passkey-sign-up", "enrol", 1)))
+	_, err := h.Flows.Replace(t.Context(), SystemCall(), enrol, "", doc(t, strings.Replace(signUpFlow, "passkey-sign-up", "enrol", 1)))
 	must(t, err)
 	attempts := map[string]func(context.Context, Call) error{
 		"a new flow": func(ctx context.Context, c Call) error {
@@ -75,7 +75,7 @@ func TestWaiversAreForAdministrators(t *testing.T) {
 		},
 	}
 	h.refusesClerks(t, attempts)
-	must(t, attempts["a version that waives"](t.Context(), System()))
+	must(t, attempts["a version that waives"](t.Context(), SystemCall()))
 	h.refusesClerks(t, map[string]func(context.Context, Call) error{
 		"a new application by it": func(ctx context.Context, c Call) error {
 			_, err := h.Applications.Create(ctx, c, doc(t, object(t, "name", "New", "registrationFlowId", enrol)))
@@ -88,7 +88,7 @@ func TestWaiversAreForAdministrators(t *testing.T) {
 
 // refusesClerks makes sure that attempts are refused to whoever may write all
 // resources, and not to whoever may do everything.
-func (h *house) refusesClerks(t *testing.T, attempts map[string]func(context.Context, Call) error) {
+func (h *fixtures) refusesClerks(t *testing.T, attempts map[string]func(context.Context, Call) error) {
 	t.Helper()
 	for name, do := range attempts {
 		if err := do(t.Context(), as(h.ids["other"], "system:flows", "system:applications", "shop")); !schemas.HasClass(err, schemas.Forbidden) {

@@ -9,34 +9,34 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// proposal is a flow that is to be written. It is proven before the transaction,
+// provenFlow is a flow that is to be written. It is proven before the transaction,
 // because that takes long: of what is stored it needs only the sub-flows that it
 // uses, whose versions never change.
-type proposal struct {
+type provenFlow struct {
 	document *schemas.Document // nil if it comes from no document
 	flow     *schemas.Flow     // as far as it can be read
 	valid    bool              // it may run
 	findings []schemas.Problem
 }
 
-// propose proves what a document says.
-func (r flowResource) propose(ctx context.Context, c Call, d *schemas.Document) (*proposal, error) {
-	shelf := r.d.shelf(ctx, c)
+// proveDocument proves what a document says.
+func (r flowResource) proveDocument(ctx context.Context, c Call, d *schemas.Document) (*provenFlow, error) {
+	subflows := r.d.storedSubflows(ctx, c)
 	d = d.WithoutNulls()
-	flow, findings := r.d.CheckFlow(d.JSON(), false, shelf)
-	p := &proposal{document: d, flow: flow, valid: flow != nil, findings: d.Locate(withoutPlaces(findings))}
+	flow, findings := r.d.CheckFlow(d.JSON(), false, subflows)
+	p := &provenFlow{document: d, flow: flow, valid: flow != nil, findings: d.Locate(withoutPlaces(findings))}
 	if flow == nil {
 		p.flow = new(schemas.Flow)
 		d.DecodeLoosely(schemas.FlowSchema(), p.flow) // what does not fit is among the findings
 	}
 	p.flow.Uses, p.flow.UsedBy = schemas.UsesOf(p.flow.Parts), nil
-	return p, shelf.err
+	return p, subflows.err
 }
 
 // Create implements Resource. A definition that breaks a rule is invalid_flow,
 // with every finding.
 func (r flowResource) Create(ctx context.Context, c Call, d *schemas.Document) (*Item, error) {
-	p, err := r.propose(ctx, c, d)
+	p, err := r.proveDocument(ctx, c, d)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (r flowResource) Create(ctx context.Context, c Call, d *schemas.Document) (
 // they are. A flow's type never changes. Of a sub-flow the item warns which flows
 // still use a version before.
 func (r flowResource) Replace(ctx context.Context, c Call, id, match string, d *schemas.Document) (*Item, error) {
-	p, err := r.propose(ctx, c, d)
+	p, err := r.proveDocument(ctx, c, d)
 	if err != nil {
 		return nil, err
 	}
@@ -83,16 +83,16 @@ func (d *Directory) RestoreFlow(ctx context.Context, c Call, id string, n int) (
 	if err != nil {
 		return nil, err
 	}
-	p := &proposal{flow: f, valid: proven != nil, findings: findings}
-	return flowResource{d}.put(ctx, c, p, &target{id: id}, func(w *work) {
+	p := &provenFlow{flow: f, valid: proven != nil, findings: findings}
+	return flowResource{d}.put(ctx, c, p, &target{id: id}, func(w *writeContext) {
 		w.action, w.detail = "restored", map[string]string{"version": strconv.Itoa(n)}
 	})
 }
 
-// put creates a flow, or gives the target its next version.
-func (r flowResource) put(ctx context.Context, c Call, p *proposal, at *target, mark func(*work)) (*Item, error) {
+// write creates a flow, or gives the target its next version.
+func (r flowResource) put(ctx context.Context, c Call, p *provenFlow, at *target, mark func(*writeContext)) (*Item, error) {
 	var item *Item
-	err := r.d.transact(ctx, c, func(w *work) error {
+	err := r.d.transact(ctx, c, func(w *writeContext) error {
 		f := *p.flow
 		w.document = p.document
 		if mark != nil {
@@ -102,7 +102,7 @@ func (r flowResource) put(ctx context.Context, c Call, p *proposal, at *target, 
 		if err != nil {
 			return err
 		}
-		if err := r.judge(w, p, at, old, &f); err != nil {
+		if err := r.validate(w, p, at, old, &f); err != nil {
 			return err
 		}
 		if err := r.write(w, old, &f); err != nil {
@@ -111,14 +111,14 @@ func (r flowResource) put(ctx context.Context, c Call, p *proposal, at *target, 
 		if err := withUsers(w.ctx, w.tx, &f); err != nil {
 			return err
 		}
-		item = flowItem(&f, slices.Concat(p.findings, behind(&f)))
+		item = flowItem(&f, slices.Concat(p.findings, outdatedUseWarnings(&f)))
 		return nil
 	})
 	return item, err
 }
 
-// judge returns everything that is wrong with a flow.
-func (r flowResource) judge(w *work, p *proposal, at *target, old, f *schemas.Flow) error {
+// validate returns everything that is wrong with a flow.
+func (r flowResource) validate(w *writeContext, p *provenFlow, at *target, old, f *schemas.Flow) error {
 	if !p.valid {
 		w.shape = slices.Clone(p.findings)
 	}
@@ -133,7 +133,7 @@ func (r flowResource) judge(w *work, p *proposal, at *target, old, f *schemas.Fl
 	if old != nil {
 		protectFlow(w, old)
 		if f.FlowType != old.FlowType {
-			w.invalid("flowType", "expected %s, got %.64q: a flow's type never changes; make a new flow", old.FlowType, f.FlowType)
+			w.addInvalid("flowType", "expected %s, got %.64q: a flow's type never changes; make a new flow", old.FlowType, f.FlowType)
 		}
 	}
 	if err := guardFlow(w, old, f); err != nil {
@@ -153,13 +153,13 @@ func (r flowResource) judge(w *work, p *proposal, at *target, old, f *schemas.Fl
 		return err
 	}
 	if other != nil && (old == nil || other.ID != old.ID) {
-		w.conflict("handle", "%q is that of another %s flow (%s); choose another", f.Handle, f.FlowType, other.ID)
+		w.addConflict("handle", "%q is that of another %s flow (%s); choose another", f.Handle, f.FlowType, other.ID)
 	}
-	return w.verdict(r.Noun())
+	return w.err(r.Noun())
 }
 
-// write writes f, unless it is what it was.
-func (r flowResource) write(w *work, old, f *schemas.Flow) error {
+// apply writes f, unless it is what it was.
+func (r flowResource) write(w *writeContext, old, f *schemas.Flow) error {
 	f.IsReadOnly = f.IsReadOnly && w.call.Actor.Type == schemas.SystemActor || old != nil && old.IsReadOnly
 	if old == nil {
 		return r.insert(w, f)
@@ -174,11 +174,11 @@ func (r flowResource) write(w *work, old, f *schemas.Flow) error {
 	if err := store.Flows().Replace(w.tx, f, old.ActiveVersion); err != nil {
 		return err
 	}
-	w.record(r.Noun(), "replaced", f.ID, before, after)
+	w.recordEvent(r.Noun(), "replaced", f.ID, before, after)
 	return nil
 }
 
-func (r flowResource) insert(w *work, f *schemas.Flow) error {
+func (r flowResource) insert(w *writeContext, f *schemas.Flow) error {
 	if f.ID == "" {
 		f.ID = schemas.NewID()
 	}
@@ -186,6 +186,6 @@ func (r flowResource) insert(w *work, f *schemas.Flow) error {
 	if err := store.Flows().Insert(w.tx, f); err != nil {
 		return err
 	}
-	w.record(r.Noun(), "created", f.ID, "", r.d.digestFlow(f))
+	w.recordEvent(r.Noun(), "created", f.ID, "", r.d.digestFlow(f))
 	return nil
 }

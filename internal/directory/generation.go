@@ -12,7 +12,7 @@ import (
 // access tokens of its own and of users, codes, refresh tokens and assertions. The
 // sessions of its users go on, so they may sign in to it again.
 func (d *Directory) RevokeTokens(ctx context.Context, c Call, applicationID string) (*Item, error) {
-	return d.applications.alter(ctx, c, applicationID, "", func(w *work, _ *schemas.Application) {
+	return d.applications.updatePart(ctx, c, applicationID, "", func(w *writeContext, _ *schemas.Application) {
 		w.action, w.revokeTokens = "tokens_revoked", true
 	})
 }
@@ -20,7 +20,7 @@ func (d *Directory) RevokeTokens(ctx context.Context, c Call, applicationID stri
 // completeGeneration keeps the generation of an application's tokens, or begins
 // another. A generation is never used twice, so tokens of a deleted application stay
 // worthless, whoever takes its client id.
-func completeGeneration(w *work, old, a *schemas.Application) {
+func completeGeneration(w *writeContext, old, a *schemas.Application) {
 	a.TokenGeneration = old.TokenGeneration
 	if old.ID == "" || w.revokeTokens || endsClient(old, a) {
 		a.TokenGeneration = rand.Text()

@@ -12,32 +12,32 @@ import (
 // Nobody hands out what they do not have: else whoever may write groups, say,
 // could put themselves into the one that may do everything.
 
-// require refuses the write unless the caller has all permissions of what it is
+// requirePermissions refuses the write unless the caller has all permissions of what it is
 // about.
-func (w *work) require(path, what string, permissions []string) {
+func (w *writeContext) requirePermissions(path, what string, permissions []string) {
 	for _, p := range permissions {
 		if !w.call.Permits(p) {
-			w.forbid(path, "%s has the permission %q, which you do not have; ask a user who has it to make this change", what, p)
+			w.addForbidden(path, "%s has the permission %q, which you do not have; ask a user who has it to make this change", what, p)
 			return
 		}
 	}
 }
 
 // requireOf is require for what a principal has by its roles.
-func (w *work) requireOf(path, what string, p schemas.Principal) error {
+func (w *writeContext) requireOf(path, what string, p schemas.Principal) error {
 	permissions, err := store.PermissionsOf(w.ctx, w.tx, p)
 	if err != nil {
 		return err
 	}
-	w.require(path, what, permissions)
+	w.requirePermissions(path, what, permissions)
 	return nil
 }
 
 // checkPermissions checks a list of permissions that the resource is to grant:
 // that there are such, and that the caller has them. At is the path of each;
 // others is what else may have been meant by one that there is not.
-func checkPermissions(w *work, at func(i int) string, permissions, others []string) error {
-	known, err := store.Known(w.ctx, w.tx, "permission", permissions)
+func checkPermissions(w *writeContext, at func(i int) string, permissions, others []string) error {
+	known, err := store.ExistingKeys(w.ctx, w.tx, "permission", permissions)
 	if err != nil {
 		return err
 	}
@@ -47,21 +47,21 @@ func checkPermissions(w *work, at func(i int) string, permissions, others []stri
 				return err
 			}
 		} else if !w.call.Permits(p) {
-			w.forbid(at(i), "you do not have the permission %q yourself, so you cannot give it to others", p)
+			w.addForbidden(at(i), "you do not have the permission %q yourself, so you cannot give it to others", p)
 		}
 	}
 	return nil
 }
 
-// mostHints is how many problems are told along with what was probably meant.
+// maxHints is how many problems are told along with what was probably meant.
 // Looking for it costs much for each: all others wait for a transaction.
-const mostHints = 10
+const maxHints = 10
 
 // noPermission notes that there is no such permission, and which one was
 // probably meant: another, or one of others.
-func (w *work) noPermission(path, permission string, others []string) error {
+func (w *writeContext) noPermission(path, permission string, others []string) error {
 	hint := ""
-	if len(w.problems) < mostHints {
+	if len(w.problems) < maxHints {
 		if w.permissions == nil {
 			names, err := store.PermissionNames(w.ctx, w.tx)
 			if err != nil {
@@ -71,30 +71,30 @@ func (w *work) noPermission(path, permission string, others []string) error {
 		}
 		hint = schemas.Hint(permission, w.permissions)
 	}
-	w.invalid(path, "no resource server has a permission %.64q%s", permission, hint)
+	w.addInvalid(path, "no resource server has a permission %.64q%s", permission, hint)
 	return nil
 }
 
-// mostPrincipals is how many a list of principals may have, as the schemas say.
-const mostPrincipals = 10000
+// maxPrincipals is how many a list of principals may have, as the schemas say.
+const maxPrincipals = 10000
 
 // checkPrincipals checks a list of principals: that they are of the types, and
 // are there. Those that were in the list before are.
-func checkPrincipals(w *work, path string, was, list []schemas.Principal, types ...schemas.PrincipalType) error {
-	if len(list) > mostPrincipals {
-		w.invalid(path, "expected at most %d, got %d; put some into a group of their own", mostPrincipals, len(list))
+func checkPrincipals(w *writeContext, path string, was, list []schemas.Principal, types ...schemas.PrincipalType) error {
+	if len(list) > maxPrincipals {
+		w.addInvalid(path, "expected at most %d, got %d; put some into a group of their own", maxPrincipals, len(list))
 		return nil
 	}
-	known, err := w.principals(was, list)
+	known, err := w.existingPrincipals(was, list)
 	if err != nil {
 		return err
 	}
 	for i, p := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if !slices.Contains(types, p.Type) {
-			w.invalid(at+".type", "expected %s, got %.64q", quoted(types), p.Type)
+			w.addInvalid(at+".type", "expected %s, got %.64q", quoted(types), p.Type)
 		} else if !known[p] {
-			w.invalid(at+".id", "there is no %s with the id %.64q", p.Type, p.ID)
+			w.addInvalid(at+".id", "there is no %s with the id %.64q", p.Type, p.ID)
 		}
 	}
 	return nil
@@ -109,9 +109,9 @@ func quoted[S ~string](words []S) string {
 	return schemas.OneOf(list)
 }
 
-// principals looks up which of the principals there are, ten thousand of them in
+// existingPrincipals looks up which of the principals there are, ten thousand of them in
 // a few questions.
-func (w *work) principals(was, list []schemas.Principal) (map[schemas.Principal]bool, error) {
+func (w *writeContext) existingPrincipals(was, list []schemas.Principal) (map[schemas.Principal]bool, error) {
 	known := make(map[schemas.Principal]bool, len(list))
 	for _, p := range was {
 		known[p] = true
@@ -123,7 +123,7 @@ func (w *work) principals(was, list []schemas.Principal) (map[schemas.Principal]
 				ids = append(ids, p.ID)
 			}
 		}
-		there, err := store.Known(w.ctx, w.tx, string(kind), ids)
+		there, err := store.ExistingKeys(w.ctx, w.tx, string(kind), ids)
 		if err != nil {
 			return nil, err
 		}
@@ -134,22 +134,22 @@ func (w *work) principals(was, list []schemas.Principal) (map[schemas.Principal]
 	return known, nil
 }
 
-// settled is a list of principals in the order in which it is kept; never nil.
-func settled(list []schemas.Principal) []schemas.Principal {
+// sortedPrincipals is a list of principals in the order in which it is kept; never nil.
+func sortedPrincipals(list []schemas.Principal) []schemas.Principal {
 	list = append([]schemas.Principal{}, list...)
 	slices.SortFunc(list, schemas.Principal.Compare)
 	return list
 }
 
-// with is a list with p in front of it, unless it has it already; without is the
+// addPrincipal is a list with p in front of it, unless it has it already; without is the
 // list with no p. Neither writes into the list.
-func with(list []schemas.Principal, p schemas.Principal) []schemas.Principal {
+func addPrincipal(list []schemas.Principal, p schemas.Principal) []schemas.Principal {
 	if slices.Contains(list, p) {
 		return list
 	}
 	return slices.Concat([]schemas.Principal{p}, list)
 }
 
-func without(list []schemas.Principal, p schemas.Principal) []schemas.Principal {
+func removePrincipal(list []schemas.Principal, p schemas.Principal) []schemas.Principal {
 	return slices.DeleteFunc(slices.Clone(list), func(q schemas.Principal) bool { return p == q })
 }

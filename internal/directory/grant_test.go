@@ -23,7 +23,7 @@ const (
 )
 
 // Every case stands alone: what those may do who have the permission changes the
-// house.
+// fixtures.
 func TestNobodyGivesWhatTheyLack(t *testing.T) {
 	names := []string{}
 	for _, a := range furnished(t, newWorld(t)).attempts(t) {
@@ -60,11 +60,11 @@ func TestNobodyGivesWhatTheyLack(t *testing.T) {
 	}
 }
 
-func (h *house) attempts(t testing.TB) []attempt {
+func (h *fixtures) attempts(t testing.TB) []attempt {
 	return slices.Concat(h.roleAttempts(t), h.groupAttempts(t), h.applicationAttempts(t), h.flowAttempts(t), h.providerAttempts(t))
 }
 
-func (h *house) roleAttempts(t testing.TB) []attempt {
+func (h *fixtures) roleAttempts(t testing.TB) []attempt {
 	plain := h.create(t, h.Roles, object(t, "name", "Plain"))
 	return []attempt{
 		{"a new role that grants it", writing, func(ctx context.Context, c Call) error {
@@ -88,9 +88,9 @@ func (h *house) roleAttempts(t testing.TB) []attempt {
 	}
 }
 
-func (h *house) groupAttempts(t testing.TB) []attempt {
+func (h *fixtures) groupAttempts(t testing.TB) []attempt {
 	inner := h.create(t, h.Groups, object(t, "name", "Inner"))
-	_, err := h.AddMember(t.Context(), System(), h.ids["group"], schemas.Principal{Type: schemas.GroupPrincipal, ID: inner})
+	_, err := h.AddMember(t.Context(), SystemCall(), h.ids["group"], schemas.Principal{Type: schemas.GroupPrincipal, ID: inner})
 	must(t, err)
 	outsiders := h.create(t, h.Groups, object(t, "name", "Outsiders", "members", []schemas.Principal{h.other()}))
 	return []attempt{
@@ -116,10 +116,10 @@ func (h *house) groupAttempts(t testing.TB) []attempt {
 	}
 }
 
-func (h *house) applicationAttempts(t testing.TB) []attempt {
+func (h *fixtures) applicationAttempts(t testing.TB) []attempt {
 	plain := h.create(t, h.Applications, machine(t, "Plain", "openid"))
 	worker := h.create(t, h.Applications, machine(t, "Worker", "openid"))
-	_, err := h.Assign(t.Context(), System(), h.ids["role"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: worker})
+	_, err := h.Assign(t.Context(), SystemCall(), h.ids["role"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: worker})
 	must(t, err)
 	redirects := `{"name": "Taken", "inboundAuthConfig": [{"type": "oauth2", "config": {"scopes": ["` + reading + `"], "redirectUris": ["https://evil.example/"]}}]}`
 	return []attempt{
@@ -157,7 +157,7 @@ func machine(t testing.TB, name, scope string) string {
 	}}})
 }
 
-func (h *house) replace(t testing.TB, r Resource, id, body string) func(context.Context, Call) error {
+func (h *fixtures) replace(t testing.TB, r Resource, id, body string) func(context.Context, Call) error {
 	return func(ctx context.Context, c Call) error {
 		_, err := r.Replace(ctx, c, id, "", doc(t, body))
 		return err

@@ -20,34 +20,34 @@ func (d *Directory) groupCollection() *collection[schemas.Group] {
 			administers: true,
 		},
 		meta:     func(g *schemas.Group) meta { return meta{&g.ID, &g.CreatedAt, &g.UpdatedAt} },
-		complete: func(w *work, _, g *schemas.Group) error { return defaultUnit(w, &g.OUID) },
+		complete: func(w *writeContext, _, g *schemas.Group) error { return defaultUnit(w, &g.OUID) },
 		check:    checkGroup,
-		remove:   func(w *work, g *schemas.Group) error { return w.uses("group", g.ID) },
+		remove:   func(w *writeContext, g *schemas.Group) error { return w.addUses("group", g.ID) },
 	}
 }
 
 // AddMember puts a user or a group into a group. One that is a member already
 // changes nothing.
 func (d *Directory) AddMember(ctx context.Context, c Call, groupID string, p schemas.Principal) (*Item, error) {
-	return d.groups.alter(ctx, c, groupID, "members[0]", func(_ *work, g *schemas.Group) { g.Members = with(g.Members, p) })
+	return d.groups.updatePart(ctx, c, groupID, "members[0]", func(_ *writeContext, g *schemas.Group) { g.Members = addPrincipal(g.Members, p) })
 }
 
 // RemoveMember takes a user or a group out of a group. One that is no member
 // changes nothing.
 func (d *Directory) RemoveMember(ctx context.Context, c Call, groupID string, p schemas.Principal) (*Item, error) {
-	return d.groups.alter(ctx, c, groupID, "members[0]", func(_ *work, g *schemas.Group) { g.Members = without(g.Members, p) })
+	return d.groups.updatePart(ctx, c, groupID, "members[0]", func(_ *writeContext, g *schemas.Group) { g.Members = removePrincipal(g.Members, p) })
 }
 
-func checkGroup(w *work, old, g *schemas.Group) error {
+func checkGroup(w *writeContext, old, g *schemas.Group) error {
 	var was schemas.Group
 	if old != nil {
 		was = *old
 	}
 	checkName(w, was.Name, g.Name)
-	if err := unique(w, store.Groups(), "name", g.Name, was.ID); err != nil {
+	if err := checkUnique(w, store.Groups(), "name", g.Name, was.ID); err != nil {
 		return err
 	}
-	if err := exists(w, store.Units(), "ouId", g.OUID); err != nil {
+	if err := checkExists(w, store.Units(), "ouId", g.OUID); err != nil {
 		return err
 	}
 	if err := checkPrincipals(w, "members", was.Members, g.Members, schemas.UserPrincipal, schemas.GroupPrincipal); err != nil {
@@ -56,7 +56,7 @@ func checkGroup(w *work, old, g *schemas.Group) error {
 	if err := checkNesting(w, was.ID, g.Members); err != nil {
 		return err
 	}
-	g.Members = settled(g.Members)
+	g.Members = sortedPrincipals(g.Members)
 	if old == nil {
 		return nil // a new group has no permissions yet
 	}
@@ -67,7 +67,7 @@ func checkGroup(w *work, old, g *schemas.Group) error {
 // known, who have what the group has. Files name groups: who could take the name
 // of the administrators from their group, and give it to another, would have the
 // next of these files make their own group that of the administrators.
-func (w *work) guardGroup(was, g *schemas.Group) error {
+func (w *writeContext) guardGroup(was, g *schemas.Group) error {
 	path := ""
 	switch {
 	case !slices.Equal(g.Members, was.Members):
@@ -81,7 +81,7 @@ func (w *work) guardGroup(was, g *schemas.Group) error {
 }
 
 // checkNesting refuses members that the group with the id is itself a part of.
-func checkNesting(w *work, id string, members []schemas.Principal) error {
+func checkNesting(w *writeContext, id string, members []schemas.Principal) error {
 	if id == "" {
 		return nil // nothing can have a new one as a member
 	}
@@ -92,7 +92,7 @@ func checkNesting(w *work, id string, members []schemas.Principal) error {
 	above = append(above, id)
 	for i, m := range members {
 		if m.Type == schemas.GroupPrincipal && slices.Contains(above, m.ID) {
-			w.invalid(fmt.Sprintf("members[%d].id", i),
+			w.addInvalid(fmt.Sprintf("members[%d].id", i),
 				"the group %s would be a part of itself through this one; a group cannot have a member that it is in", id)
 		}
 	}

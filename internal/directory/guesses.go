@@ -12,7 +12,7 @@ import (
 // permissions of the user: more guesses at an account are worth something to whoever
 // wants to get in.
 func (d *Directory) ForgetFailedGuesses(ctx context.Context, c Call, userID string) error {
-	return d.transact(ctx, c, func(w *work) error {
+	return d.transact(ctx, c, func(w *writeContext) error {
 		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 			return err
 		}
@@ -20,10 +20,10 @@ func (d *Directory) ForgetFailedGuesses(ctx context.Context, c Call, userID stri
 	})
 }
 
-func (w *work) forgetFailedGuesses(userID string) error {
+func (w *writeContext) forgetFailedGuesses(userID string) error {
 	n, err := store.ForgetFailedGuesses(w.tx, userID)
 	if err == nil && n > 0 {
-		w.about(userID, "guesses.forgotten", schemas.ResourceRef{})
+		w.recordUserEvent(userID, "guesses.forgotten", schemas.ResourceRef{})
 	}
 	return err
 }

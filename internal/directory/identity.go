@@ -34,7 +34,7 @@ func (d *Directory) UserIdentities(ctx context.Context, userID string) ([]schema
 // LinkedIdentity is what a provider calls a user.
 type LinkedIdentity struct {
 	schemas.Identity
-	Provider *schemas.IdentityProvider // without its secret
+	Provider *schemas.IdentityProvider // removePrincipal its secret
 }
 
 // Identities returns what providers call a user, the first linked first. An unknown
@@ -68,7 +68,7 @@ func (d *Directory) Identities(ctx context.Context, c Call, userID string) ([]Li
 // exist. Users cannot remove the last thing they sign in with: the error has Class
 // Conflict, code last_credential. Others may.
 func (d *Directory) DeleteIdentity(ctx context.Context, c Call, userID, id string) error {
-	return d.transact(ctx, c, func(w *work) error {
+	return d.transact(ctx, c, func(w *writeContext) error {
 		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 			return err
 		}
@@ -79,10 +79,10 @@ func (d *Directory) DeleteIdentity(ctx context.Context, c Call, userID, id strin
 		if !slices.ContainsFunc(all, func(i schemas.Identity) bool { return i.ID == id }) {
 			return schemas.Errorf(schemas.NotFound, schemas.CodeIdentityNotFound, "This user has no identity with the id %.64q; it may have been unlinked.", id)
 		}
-		if err := w.keepsWayIn(userID, "identity"); err != nil {
+		if err := w.hasLoginMethod(userID, "identity"); err != nil {
 			return err
 		}
-		w.about(userID, "identity.unlinked", schemas.ResourceRef{Type: "identity", ID: id})
+		w.recordUserEvent(userID, "identity.unlinked", schemas.ResourceRef{Type: "identity", ID: id})
 		return w.apply(schemas.UnlinkIdentity{ID: id, At: w.now})
 	})
 }
@@ -91,7 +91,7 @@ func (d *Directory) DeleteIdentity(ctx context.Context, c Call, userID, id strin
 // identities there were: the provider can be deleted then. It takes the permissions of
 // all of them. Who had no other way in has none left.
 func (d *Directory) UnlinkProvider(ctx context.Context, c Call, providerID string) (n int, err error) {
-	err = d.transact(ctx, c, func(w *work) error {
+	err = d.transact(ctx, c, func(w *writeContext) error {
 		p, err := store.IdentityProviders().Get(w.ctx, w.tx, providerID)
 		if err != nil {
 			return err
@@ -100,17 +100,17 @@ func (d *Directory) UnlinkProvider(ctx context.Context, c Call, providerID strin
 			return err
 		}
 		noun := d.IdentityProviders.Noun()
-		if err := w.verdict(noun); err != nil {
+		if err := w.err(noun); err != nil {
 			return err
 		}
-		if err := w.act(); err != nil {
+		if err := w.setActor(); err != nil {
 			return err
 		}
 		if n, err = store.UnlinkIdentities(w.tx, providerID, w.now); err != nil || n == 0 {
 			return err
 		}
 		w.detail = map[string]string{"identities": strconv.Itoa(n)}
-		w.record(noun, "unlinked", providerID, "", "")
+		w.recordEvent(noun, "unlinked", providerID, "", "")
 		return nil
 	})
 	return n, err

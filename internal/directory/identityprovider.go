@@ -31,7 +31,7 @@ func (d *Directory) providerCollection() *collection[schemas.IdentityProvider] {
 }
 
 // completeProvider also chooses the id: a secret is sealed as belonging to it.
-func (d *Directory) completeProvider(_ *work, old, p *schemas.IdentityProvider) error {
+func (d *Directory) completeProvider(_ *writeContext, old, p *schemas.IdentityProvider) error {
 	if p.ID == "" {
 		p.ID = idOf(old, store.IdentityProviders().ID)
 	}
@@ -48,14 +48,14 @@ func (d *Directory) completeProvider(_ *work, old, p *schemas.IdentityProvider) 
 // checkProvider has a provider keep its issuer: a subject is one person's at one issuer
 // only (OpenID Connect Core 1.0 §5.7), and another could call somebody else by it. That
 // nobody is linked yet is not enough: somebody may be in the middle of it.
-func checkProvider(w *work, old, p *schemas.IdentityProvider) error {
+func checkProvider(w *writeContext, old, p *schemas.IdentityProvider) error {
 	if wrong := issuerFault(p.Issuer); wrong != "" && p.Issuer != "" {
-		w.invalid("issuer", "%s", wrong)
+		w.addInvalid("issuer", "%s", wrong)
 	} else if old != nil && p.Issuer != old.Issuer {
-		w.invalid("issuer", "expected %s, got %.200q: an identity provider's issuer never changes; make a new provider", old.Issuer, p.Issuer)
+		w.addInvalid("issuer", "expected %s, got %.200q: an identity provider's issuer never changes; make a new provider", old.Issuer, p.Issuer)
 	}
 	if len(p.Scopes) > 0 && !slices.Contains(p.Scopes, openIDScope) {
-		w.invalid("scopes", "expected %q among them: without it the provider does not say who signed in", openIDScope)
+		w.addInvalid("scopes", "expected %q among them: without it the provider does not say who signed in", openIDScope)
 	}
 	checkProviderSecret(w, p)
 	wasName := ""
@@ -63,7 +63,7 @@ func checkProvider(w *work, old, p *schemas.IdentityProvider) error {
 		wasName = old.Name
 	}
 	checkName(w, wasName, p.Name)
-	if err := unique(w, store.IdentityProviders(), "handle", p.Handle, idOf(old, store.IdentityProviders().ID)); err != nil {
+	if err := checkUnique(w, store.IdentityProviders(), "handle", p.Handle, idOf(old, store.IdentityProviders().ID)); err != nil {
 		return err
 	}
 	return guardProvider(w, old, p)
@@ -83,7 +83,7 @@ func issuerFault(issuer string) string {
 }
 
 // removeProvider keeps a provider that flows name, or by which people sign in.
-func removeProvider(w *work, p *schemas.IdentityProvider) error {
+func removeProvider(w *writeContext, p *schemas.IdentityProvider) error {
 	if err := guardProvider(w, p, nil); err != nil {
 		return err
 	}

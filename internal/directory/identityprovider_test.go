@@ -43,7 +43,7 @@ func TestIdentityProviderSecrets(t *testing.T) {
 		if _, err := w.IdentityProvider(t.Context(), "club"); !schemas.HasCode(err, schemas.CodeProviderNotFound) {
 			t.Errorf("another: %v", err)
 		}
-		item, err := w.IdentityProviders.Get(t.Context(), System(), id)
+		item, err := w.IdentityProviders.Get(t.Context(), SystemCall(), id)
 		must(t, err)
 		first := item.ETag
 		for _, c := range []struct {
@@ -59,7 +59,7 @@ func TestIdentityProviderSecrets(t *testing.T) {
 			{"given again", corp(t, "clientSecret", "again"), "client_secret_basic again", true},
 			{"done without once more", corp(t, "tokenEndpointAuthMethod", "none"), "none ", true},
 		} {
-			item, err := w.IdentityProviders.Replace(t.Context(), System(), id, "", doc(t, c.body))
+			item, err := w.IdentityProviders.Replace(t.Context(), SystemCall(), id, "", doc(t, c.body))
 			must(t, err)
 			if p := item.Value.(*schemas.IdentityProvider); p.ClientSecret != "" {
 				t.Errorf("%s: the answer tells the secret", c.name)
@@ -72,7 +72,7 @@ func TestIdentityProviderSecrets(t *testing.T) {
 			}
 			first = item.ETag
 		}
-		_, err = w.IdentityProviders.Replace(t.Context(), System(), id, "", doc(t, corp(t, "tokenEndpointAuthMethod", "client_secret_basic")))
+		_, err = w.IdentityProviders.Replace(t.Context(), SystemCall(), id, "", doc(t, corp(t, "tokenEndpointAuthMethod", "client_secret_basic")))
 		refused(t, err, schemas.CodeInvalidRequest, "clientSecret: needs the secret")
 	})
 }
@@ -99,10 +99,10 @@ func TestIdentityProvidersInUse(t *testing.T) {
 		ctx, id := t.Context(), w.create(t, w.IdentityProviders, corp(t))
 		h.writeFlow(t, "corp", "")
 		replace := func(body string) error {
-			_, err := h.IdentityProviders.Replace(ctx, System(), id, "", doc(t, body))
+			_, err := h.IdentityProviders.Replace(ctx, SystemCall(), id, "", doc(t, body))
 			return err
 		}
-		refused(t, h.IdentityProviders.Delete(ctx, System(), id, ""), schemas.CodeInUse, `flow: flow "by-corp"`)
+		refused(t, h.IdentityProviders.Delete(ctx, SystemCall(), id, ""), schemas.CodeInUse, `flow: flow "by-corp"`)
 		refused(t, replace(corp(t, "handle", "other")), schemas.CodeInUse, `flow: flow "by-corp"`)
 		for _, issuer := range []string{"https://login.example.org", "https://login.example.com/", "https://LOGIN.example.com"} {
 			refused(t, replace(corp(t, "issuer", issuer)), schemas.CodeInvalidRequest, "issuer: never changes; make a new provider")
@@ -111,26 +111,26 @@ func TestIdentityProvidersInUse(t *testing.T) {
 		must(t, replace(corp(t, "name", "Corp", "clientId", "other")))
 		h.dropFlow(t, "by-corp")
 		must(t, replace(corp(t, "handle", "other")))
-		refused(t, h.IdentityProviders.Delete(ctx, System(), id, ""), schemas.CodeInUse)
+		refused(t, h.IdentityProviders.Delete(ctx, SystemCall(), id, ""), schemas.CodeInUse)
 		h.link(t, h.ids["other"], id, "2")
 		must(t, h.store.Apply(ctx, []schemas.Change{schemas.UnlinkIdentity{ID: i.ID}}))
-		_, err := h.UnlinkProvider(ctx, System(), schemas.NewID())
+		_, err := h.UnlinkProvider(ctx, SystemCall(), schemas.NewID())
 		refused(t, err, schemas.CodeProviderNotFound)
 		for _, want := range []int{1, 0} {
-			if n, err := h.UnlinkProvider(ctx, System(), id); n != want || err != nil {
+			if n, err := h.UnlinkProvider(ctx, SystemCall(), id); n != want || err != nil {
 				t.Errorf("%d were unlinked (%v), expected %d", n, err, want)
 			}
 		}
 		if events := h.events(t); !slices.Contains(events, "identity_provider.unlinked") {
 			t.Errorf("the log has %q", events)
 		}
-		must(t, h.IdentityProviders.Delete(ctx, System(), id, ""))
+		must(t, h.IdentityProviders.Delete(ctx, SystemCall(), id, ""))
 	})
 }
 
 // writeFlow writes a flow that names a provider. It goes past the proofs: they have
 // their own tests. With an application it is the flow by which people sign in to that.
-func (h *house) writeFlow(t testing.TB, provider, applicationID string) {
+func (h *fixtures) writeFlow(t testing.TB, provider, applicationID string) {
 	t.Helper()
 	now := h.now()
 	f := schemas.Flow{ID: schemas.NewID(), Handle: "by-" + provider, Name: "By another", FlowType: schemas.Authentication, CreatedAt: &now, UpdatedAt: &now,
@@ -142,21 +142,21 @@ func (h *house) writeFlow(t testing.TB, provider, applicationID string) {
 		a, err := store.Applications().Get(t.Context(), tx, applicationID)
 		must(t, err)
 		was := a.UpdatedAt
-		a.AuthFlowID, a.AllowedUserTypes, a.UpdatedAt = f.ID, []string{"Nobody"}, later(now, was) // whose users have nothing
+		a.AuthFlowID, a.AllowedUserTypes, a.UpdatedAt = f.ID, []string{"Nobody"}, nextUpdate(now, was) // whose users have nothing
 		return store.Applications().Replace(tx, a, was)
 	}))
 }
 
 // dropFlow removes it.
-func (h *house) dropFlow(t testing.TB, handle string) {
+func (h *fixtures) dropFlow(t testing.TB, handle string) {
 	t.Helper()
 	f, err := store.Flows().Find(t.Context(), h.store, schemas.Authentication, handle)
 	must(t, err)
-	must(t, h.Flows.Delete(t.Context(), System(), f.ID, ""))
+	must(t, h.Flows.Delete(t.Context(), SystemCall(), f.ID, ""))
 }
 
 // providerAttempts are about providers by whose word somebody has something.
-func (h *house) providerAttempts(t testing.TB) []attempt {
+func (h *fixtures) providerAttempts(t testing.TB) []attempt {
 	linked := h.create(t, h.IdentityProviders, corp(t))
 	h.link(t, h.ids["user"], linked, "1") // who is in a group that has the role
 	named := h.create(t, h.IdentityProviders, corp(t, "handle", "club"))
@@ -200,21 +200,21 @@ func TestFlowsNameProviders(t *testing.T) {
 		{ID: "c", Use: federatedKind, With: []byte(`{"provider": 7}`)},
 		{ID: "d", Use: federatedKind, With: []byte(`{"provider": "club"}`)},
 	}}
-	judge := func(c Call, readOnly bool) error {
+	check := func(c Call, readOnly bool) error {
 		return h.store.Update(t.Context(), func(tx *store.Tx) error {
 			f := flow
 			f.IsReadOnly = readOnly
-			w := &work{ctx: t.Context(), call: c, tx: tx, now: h.now()}
-			return flowResource{h.Directory}.judge(w, &proposal{flow: &f, valid: true}, nil, nil, &f)
+			w := &writeContext{ctx: t.Context(), call: c, tx: tx, now: h.now()}
+			return flowResource{h.Directory}.validate(w, &provenFlow{flow: &f, valid: true}, nil, nil, &f)
 		})
 	}
 	for _, c := range []struct {
 		call     Call
 		readOnly bool
-	}{{System(), false}, {as(h.ids["user"], "system"), false}, {as(h.ids["user"], "system"), true}} {
-		refused(t, judge(c.call, c.readOnly), schemas.CodeInvalidFlow, `nodes[3].with.provider: there is no identity provider "club"; make it first`)
+	}{{SystemCall(), false}, {as(h.ids["user"], "system"), false}, {as(h.ids["user"], "system"), true}} {
+		refused(t, check(c.call, c.readOnly), schemas.CodeInvalidFlow, `nodes[3].with.provider: there is no identity provider "club"; make it first`)
 	}
 	flow.Nodes[3].With = []byte(`{"provider": "crop"}`)
-	refused(t, judge(System(), false), schemas.CodeInvalidFlow, `nodes[3].with.provider: there is no identity provider "crop"; did you mean "corp"?; else make it first`)
-	must(t, judge(System(), true))
+	refused(t, check(SystemCall(), false), schemas.CodeInvalidFlow, `nodes[3].with.provider: there is no identity provider "crop"; did you mean "corp"?; else make it first`)
+	must(t, check(SystemCall(), true))
 }

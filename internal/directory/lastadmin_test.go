@@ -30,7 +30,7 @@ func TestSomebodyMayDoEverything(t *testing.T) {
 			},
 			"no such role": func(ctx context.Context, c Call) error { return h.Roles.Delete(ctx, c, role, "") },
 		} {
-			if err := do(t.Context(), System()); !schemas.HasCode(err, schemas.CodeLastAdministrator) {
+			if err := do(t.Context(), SystemCall()); !schemas.HasCode(err, schemas.CodeLastAdministrator) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
@@ -38,7 +38,7 @@ func TestSomebodyMayDoEverything(t *testing.T) {
 			t.Errorf("%d events of what was refused", after-before)
 		}
 		// In one transaction another may take it over.
-		must(t, h.Transact(t.Context(), System(), func(c Call) error {
+		must(t, h.Transact(t.Context(), SystemCall(), func(c Call) error {
 			if _, err := h.RemoveMember(t.Context(), c, admins, h.user()); err != nil {
 				return err
 			}

@@ -18,9 +18,9 @@ func TestMembersOneByOne(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
 		before := len(h.events(t))
-		first, err := h.AddMember(t.Context(), System(), h.ids["group"], h.other())
+		first, err := h.AddMember(t.Context(), SystemCall(), h.ids["group"], h.other())
 		must(t, err)
-		again, err := h.AddMember(t.Context(), System(), h.ids["group"], h.other())
+		again, err := h.AddMember(t.Context(), SystemCall(), h.ids["group"], h.other())
 		must(t, err)
 		if again.ETag != first.ETag {
 			t.Error("who is a member already became one again")
@@ -31,7 +31,7 @@ func TestMembersOneByOne(t *testing.T) {
 			t.Errorf("got the members %v, expected %v", got, want)
 		}
 		for range 2 {
-			item, err := h.RemoveMember(t.Context(), System(), h.ids["group"], h.user())
+			item, err := h.RemoveMember(t.Context(), SystemCall(), h.ids["group"], h.user())
 			must(t, err)
 			if got := item.Value.(*schemas.Group).Members; !slices.Equal(got, []schemas.Principal{h.other()}) {
 				t.Errorf("got the members %v, expected %v", got, h.other())
@@ -40,11 +40,11 @@ func TestMembersOneByOne(t *testing.T) {
 		if n := len(h.events(t)) - before; n != 2 {
 			t.Errorf("%d events of two changes", n)
 		}
-		_, err = h.AddMember(t.Context(), System(), h.ids["group"], schemas.Principal{Type: schemas.UserPrincipal, ID: "nobody"})
+		_, err = h.AddMember(t.Context(), SystemCall(), h.ids["group"], schemas.Principal{Type: schemas.UserPrincipal, ID: "nobody"})
 		refused(t, err, schemas.CodeInvalidRequest, `id: there is no user with the id "nobody"`)
-		_, err = h.AddMember(t.Context(), System(), h.ids["group"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: h.ids["application"]})
+		_, err = h.AddMember(t.Context(), SystemCall(), h.ids["group"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: h.ids["application"]})
 		refused(t, err, schemas.CodeInvalidRequest, `type: expected "user" or "group", got`)
-		_, err = h.AddMember(t.Context(), System(), schemas.NewID(), h.user())
+		_, err = h.AddMember(t.Context(), SystemCall(), schemas.NewID(), h.user())
 		refused(t, err, "group_not_found")
 	})
 }
@@ -53,7 +53,7 @@ func TestAssignmentsOneByOne(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
 		app := schemas.Principal{Type: schemas.ApplicationPrincipal, ID: h.ids["application"]}
-		item, err := h.Assign(t.Context(), System(), h.ids["role"], app)
+		item, err := h.Assign(t.Context(), SystemCall(), h.ids["role"], app)
 		must(t, err)
 		want := []schemas.Principal{app, group(h.ids["group"])}
 		if got := item.Value.(*schemas.Role).Assignments; !slices.Equal(got, want) {
@@ -64,12 +64,12 @@ func TestAssignmentsOneByOne(t *testing.T) {
 		if !slices.Equal(granted, []string{writing}) {
 			t.Errorf("the application has %q, expected %q", granted, writing)
 		}
-		item, err = h.Unassign(t.Context(), System(), h.ids["role"], app)
+		item, err = h.Unassign(t.Context(), SystemCall(), h.ids["role"], app)
 		must(t, err)
 		if got := item.Value.(*schemas.Role).Assignments; !slices.Equal(got, want[1:]) {
 			t.Errorf("got the assignments %v, expected %v", got, want[1:])
 		}
-		_, err = h.Assign(t.Context(), System(), h.ids["role"], group(schemas.NewID()))
+		_, err = h.Assign(t.Context(), SystemCall(), h.ids["role"], group(schemas.NewID()))
 		refused(t, err, schemas.CodeInvalidRequest, "id: there is no group")
 	})
 }
@@ -83,14 +83,14 @@ func TestGroupsStandInNoCircle(t *testing.T) {
 		for i := range 5 {
 			below = h.create(t, h.Groups, object(t, "name", fmt.Sprint(i+1), "members", []schemas.Principal{group(below)}))
 		}
-		_, err := h.AddMember(t.Context(), System(), lowest, group(below))
+		_, err := h.AddMember(t.Context(), SystemCall(), lowest, group(below))
 		refused(t, err, schemas.CodeInvalidRequest, "id: would be a part of itself")
-		_, err = h.AddMember(t.Context(), System(), lowest, group(lowest))
+		_, err = h.AddMember(t.Context(), SystemCall(), lowest, group(lowest))
 		refused(t, err, schemas.CodeInvalidRequest, "id: would be a part of itself")
-		_, err = h.Groups.Replace(t.Context(), System(), lowest, "", doc(t, object(t, "name", "0", "members", []schemas.Principal{h.user(), group(below)})))
+		_, err = h.Groups.Replace(t.Context(), SystemCall(), lowest, "", doc(t, object(t, "name", "0", "members", []schemas.Principal{h.user(), group(below)})))
 		refused(t, err, schemas.CodeInvalidRequest, "members[1].id: would be a part of itself")
 		// Two ways to one group are no circle.
-		_, err = h.AddMember(t.Context(), System(), below, group(lowest))
+		_, err = h.AddMember(t.Context(), SystemCall(), below, group(lowest))
 		must(t, err)
 	})
 }
@@ -103,10 +103,10 @@ func TestVeryManyMembers(t *testing.T) {
 	for range 10000 {
 		members = append(members, schemas.Principal{Type: schemas.UserPrincipal, ID: schemas.NewID()})
 	}
-	_, err := h.Groups.Create(t.Context(), System(), doc(t, object(t, "name", "Many", "members", members)))
-	told := schemas.AsError(err).Errors
-	if len(told) != mostProblems || !strings.HasSuffix(told[mostProblems-1].Message, "(and 9950 more problems)") {
-		t.Errorf("%d problems were told, the last of them %v", len(told), told[len(told)-1])
+	_, err := h.Groups.Create(t.Context(), SystemCall(), doc(t, object(t, "name", "Many", "members", members)))
+	reported := schemas.AsError(err).Errors
+	if len(reported) != maxProblems || !strings.HasSuffix(reported[maxProblems-1].Message, "(and 9950 more problems)") {
+		t.Errorf("%d problems were told, the last of them %v", len(reported), reported[len(reported)-1])
 	}
 	must(t, h.store.Update(t.Context(), func(tx *store.Tx) error {
 		for _, m := range members {
@@ -117,11 +117,11 @@ func TestVeryManyMembers(t *testing.T) {
 		}
 		return nil
 	}))
-	item, err := h.Groups.Create(t.Context(), System(), doc(t, object(t, "name", "Many", "members", members)))
+	item, err := h.Groups.Create(t.Context(), SystemCall(), doc(t, object(t, "name", "Many", "members", members)))
 	must(t, err)
-	_, err = h.AddMember(t.Context(), System(), item.ID, h.user())
+	_, err = h.AddMember(t.Context(), SystemCall(), item.ID, h.user())
 	refused(t, err, schemas.CodeInvalidRequest, "members: expected at most 10000, got 10001")
-	item, err = h.RemoveMember(t.Context(), System(), item.ID, members[17])
+	item, err = h.RemoveMember(t.Context(), SystemCall(), item.ID, members[17])
 	must(t, err)
 	if n := len(item.Value.(*schemas.Group).Members); n != 9999 {
 		t.Errorf("%d members, expected 9999", n)
@@ -138,21 +138,21 @@ func TestDeletedMembers(t *testing.T) {
 		holders := h.create(t, h.Roles, object(t, "name", "Held", "assignments", []schemas.Principal{h.other(), app}))
 		others := h.create(t, h.Groups, object(t, "name", "Others", "members", []schemas.Principal{h.user()}))
 		tag := func(r Resource, id string) string {
-			item, err := r.Get(t.Context(), System(), id)
+			item, err := r.Get(t.Context(), SystemCall(), id)
 			must(t, err)
 			return item.ETag
 		}
 		group, role, other := tag(h.Groups, members), tag(h.Roles, holders), tag(h.Groups, others)
-		must(t, h.Applications.Delete(t.Context(), System(), app.ID, ""))
+		must(t, h.Applications.Delete(t.Context(), SystemCall(), app.ID, ""))
 		between := tag(h.Roles, holders)
-		must(t, h.Users.Delete(t.Context(), System(), h.other().ID, ""))
+		must(t, h.Users.Delete(t.Context(), SystemCall(), h.other().ID, ""))
 		if tag(h.Groups, members) == group || between == role || tag(h.Roles, holders) == between {
 			t.Error("a group or role without its member has the tag it had with it")
 		}
 		if tag(h.Groups, others) != other {
 			t.Error("a group that lost nobody has changed")
 		}
-		item, err := h.Roles.Get(t.Context(), System(), holders)
+		item, err := h.Roles.Get(t.Context(), SystemCall(), holders)
 		must(t, err)
 		if left := item.Value.(*schemas.Role).Assignments; len(left) != 0 {
 			t.Errorf("%v are left", left)

@@ -17,14 +17,14 @@ func inConfig(path string) string { return configPath + "." + path }
 // completeClient fills in the OAuth configuration, which is all defaults if only
 // its type is said. What cannot be read, or what clients are known by, stays as
 // it was: a PUT that says nothing of it must not shut them out.
-func completeClient(w *work, old, a *schemas.Application) error {
+func completeClient(w *writeContext, old, a *schemas.Application) error {
 	o := a.OAuth()
 	if o == nil {
 		return nil
 	}
 	a.InboundAuthConfig = slices.Clone(a.InboundAuthConfig) // it may be shared with old
 	o = a.OAuth()
-	o.ClientID = agreed(w, "clientId", a.ClientID, o.ClientID)
+	o.ClientID = mergeTwice(w, "clientId", a.ClientID, o.ClientID)
 	if o.ClientID == "" {
 		o.ClientID = old.ClientID
 	}
@@ -39,11 +39,11 @@ func completeClient(w *work, old, a *schemas.Application) error {
 	return nil
 }
 
-// agreed is what a member says that an application has twice: at the top and in
+// mergeTwice is what a member says that an application has twice: at the top and in
 // its configuration.
-func agreed(w *work, member, top, config string) string {
+func mergeTwice(w *writeContext, member, top, config string) string {
 	if top != "" && config != "" && top != config {
-		w.invalid(member, "expected the same as in %s, got another; leave one of them out", inConfig(member))
+		w.addInvalid(member, "expected the same as in %s, got another; leave one of them out", inConfig(member))
 	}
 	if config == "" {
 		return top
@@ -89,7 +89,7 @@ func completeGrants(appType string, o *schemas.OAuthProfile) {
 func grants(o *schemas.OAuthProfile, grant string) bool { return slices.Contains(o.GrantTypes, grant) }
 
 // checkClient checks an application as an OAuth client.
-func checkClient(w *work, was, a *schemas.Application) error {
+func checkClient(w *writeContext, was, a *schemas.Application) error {
 	o := a.OAuth()
 	if o == nil {
 		checkNoClient(w, was, a)
@@ -109,12 +109,12 @@ func checkClient(w *work, was, a *schemas.Application) error {
 
 // checkNoClient refuses what only a client has. The client id of an application
 // that had one without a configuration may stay.
-func checkNoClient(w *work, was, a *schemas.Application) {
+func checkNoClient(w *writeContext, was, a *schemas.Application) {
 	if a.ClientID != "" && (a.ClientID != was.ClientID || was.OAuth() != nil) {
-		w.invalid("clientId", "only an OAuth client has one; add inboundAuthConfig: [{type: oauth2}], or leave it out")
+		w.addInvalid("clientId", "only an OAuth client has one; add inboundAuthConfig: [{type: oauth2}], or leave it out")
 	}
 	if a.ClientSecret != "" {
-		w.invalid("clientSecret", "only an OAuth client has one; add inboundAuthConfig: [{type: oauth2}], or leave it out")
+		w.addInvalid("clientSecret", "only an OAuth client has one; add inboundAuthConfig: [{type: oauth2}], or leave it out")
 	}
 }
 
@@ -122,73 +122,73 @@ func checkNoClient(w *work, was, a *schemas.Application) {
 // whose id is that of a user would be taken for the user (RFC 9700 §4.15), one
 // whose id is that of another application for that one, by the audit log, and
 // those that are addresses belong to whoever publishes there.
-func checkClientID(w *work, was, a *schemas.Application) error {
+func checkClientID(w *writeContext, was, a *schemas.Application) error {
 	id := a.ClientID
 	if id == was.ClientID {
 		return nil
 	}
 	path := inConfig("clientId")
 	if lower := strings.ToLower(id); w.registration != schemas.RegisteredByDocument && (strings.HasPrefix(lower, "https:") || strings.HasPrefix(lower, "http:")) {
-		w.invalid(path, "expected a name, got an address; choose another, or leave it out to have one made up")
+		w.addInvalid(path, "expected a name, got an address; choose another, or leave it out to have one made up")
 	}
 	other, err := store.Applications().Find(w.ctx, w.tx, "clientId", id)
 	if err != nil {
 		return err
 	}
 	if other != nil && other.ID != was.ID {
-		w.conflict(path, "%.64q is the client id of another application (%s); choose another", id, other.ID)
+		w.addConflict(path, "%.64q is the client id of another application (%s); choose another", id, other.ID)
 		return nil
 	}
-	noun, err := store.Holder(w.ctx, w.tx, id)
+	noun, err := store.NounOf(w.ctx, w.tx, id)
 	if err == nil && noun != "" && id != was.ID {
-		w.conflict(path, "it is the id of another resource (%s), for which the client could be taken; choose another", noun)
+		w.addConflict(path, "it is the id of another resource (%s), for which the client could be taken; choose another", noun)
 	}
 	return err
 }
 
-func checkMethod(w *work, o *schemas.OAuthProfile) {
+func checkMethod(w *writeContext, o *schemas.OAuthProfile) {
 	none := o.TokenEndpointAuthMethod == schemas.AuthMethodNone
 	switch {
 	case *o.PublicClient && !none:
-		w.invalid(inConfig("tokenEndpointAuthMethod"), "expected %q, got %q: a public client cannot authenticate; set publicClient to false if it can",
+		w.addInvalid(inConfig("tokenEndpointAuthMethod"), "expected %q, got %q: a public client cannot authenticate; set publicClient to false if it can",
 			schemas.AuthMethodNone, o.TokenEndpointAuthMethod)
 	case !*o.PublicClient && none:
-		w.invalid(inConfig("tokenEndpointAuthMethod"), "expected another method than %q: only a public client does not authenticate; set publicClient to true if it is one",
+		w.addInvalid(inConfig("tokenEndpointAuthMethod"), "expected another method than %q: only a public client does not authenticate; set publicClient to true if it is one",
 			schemas.AuthMethodNone)
 	}
 	if *o.PublicClient && !*o.PKCERequired {
-		w.invalid(inConfig("pkceRequired"), "expected true: without PKCE, who steals a public client's code has its tokens")
+		w.addInvalid(inConfig("pkceRequired"), "expected true: without PKCE, who steals a public client's code has its tokens")
 	}
 }
 
-func checkGrants(w *work, o *schemas.OAuthProfile) {
+func checkGrants(w *writeContext, o *schemas.OAuthProfile) {
 	code := grants(o, schemas.GrantAuthorizationCode)
 	if grants(o, schemas.GrantRefreshToken) && !code {
-		w.invalid(inConfig("grantTypes"), "%s needs %s, which is what gives the first refresh token; add it", schemas.GrantRefreshToken, schemas.GrantAuthorizationCode)
+		w.addInvalid(inConfig("grantTypes"), "%s needs %s, which is what gives the first refresh token; add it", schemas.GrantRefreshToken, schemas.GrantAuthorizationCode)
 	}
 	if grants(o, schemas.GrantClientCredentials) && *o.PublicClient {
-		w.invalid(inConfig("grantTypes"), "a public client has no credentials for %s; take it out, or give the client a way to authenticate", schemas.GrantClientCredentials)
+		w.addInvalid(inConfig("grantTypes"), "a public client has no credentials for %s; take it out, or give the client a way to authenticate", schemas.GrantClientCredentials)
 	}
 	if has := slices.Contains(o.ResponseTypes, "code"); has != code {
 		words := map[bool]string{true: `expected ["code"]`, false: "expected none"}
-		w.invalid(inConfig("responseTypes"), "%s, as %s is %s the grants; leave it out to have it follow", words[code],
+		w.addInvalid(inConfig("responseTypes"), "%s, as %s is %s the grants; leave it out to have it follow", words[code],
 			schemas.GrantAuthorizationCode, map[bool]string{true: "among", false: "not among"}[code])
 	}
 	if code && len(o.RedirectURIs) == 0 {
-		w.invalid(inConfig("redirectUris"), "expected at least one: %s sends people back there", schemas.GrantAuthorizationCode)
+		w.addInvalid(inConfig("redirectUris"), "expected at least one: %s sends people back there", schemas.GrantAuthorizationCode)
 	}
 }
 
 // checkTokens checks how the lifetimes of tokens relate. The bounds of each are in the
 // schema.
-func checkTokens(w *work, o *schemas.OAuthProfile) {
+func checkTokens(w *writeContext, o *schemas.OAuthProfile) {
 	t := o.Token
-	if longest := int(schemas.LongestClientToken.Seconds()); grants(o, schemas.GrantClientCredentials) && t.AccessToken.ValidityPeriod > longest {
-		w.invalid(inConfig("token.accessToken.validityPeriod"), "expected at most %d seconds for a client with the grant type %s, got %d: it can get a new token at any time",
+	if longest := int(schemas.MaxClientTokenTTL.Seconds()); grants(o, schemas.GrantClientCredentials) && t.AccessToken.ValidityPeriod > longest {
+		w.addInvalid(inConfig("token.accessToken.validityPeriod"), "expected at most %d seconds for a client with the grant type %s, got %d: it can get a new token at any time",
 			longest, schemas.GrantClientCredentials, t.AccessToken.ValidityPeriod)
 	}
 	if refresh := t.RefreshToken.ValidityPeriod; refresh > 0 && refresh < t.AccessToken.ValidityPeriod {
-		w.invalid(inConfig("token.refreshToken.validityPeriod"), "expected at least the %d seconds of the access token, got %d: it would be gone when it is needed",
+		w.addInvalid(inConfig("token.refreshToken.validityPeriod"), "expected at least the %d seconds of the access token, got %d: it would be gone when it is needed",
 			t.AccessToken.ValidityPeriod, refresh)
 	}
 }

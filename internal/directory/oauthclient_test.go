@@ -18,7 +18,7 @@ func TestSchemaAndServerAgreeOnValidityPeriods(t *testing.T) {
 			if problems := doc(t, body).Decode(schemas.ApplicationSchema(), new(schemas.Application)); (len(problems) == 0) != fine {
 				t.Errorf("%s of %d: the schema finds %v", token, seconds, problems)
 			}
-			if _, err := h.Applications.Create(t.Context(), System(), doc(t, body)); (err == nil) != fine {
+			if _, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, body)); (err == nil) != fine {
 				t.Errorf("%s of %d: the server answers %v", token, seconds, err)
 			}
 		}
@@ -39,7 +39,7 @@ func TestEncryptionKeyMayStandNextToTheSigningKey(t *testing.T) {
 		`{"kty": "OKP", "use": "other", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`:            false,
 		`{"kty": "EC", "use": "enc", "crv": "P-256", "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "y": "AAAAAAA"}`: false,
 	} {
-		item, err := h.Applications.Create(t.Context(), System(), doc(t, fmt.Sprintf(`{"name": %q, "type": "M2M", "inboundAuthConfig": [{"type": "oauth2",
+		item, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, fmt.Sprintf(`{"name": %q, "type": "M2M", "inboundAuthConfig": [{"type": "oauth2",
 			"config": {"jwks": {"keys": [%s, %s]}}}]}`, schemas.NewID(), signing, encryption)))
 		if (err == nil) != fine {
 			t.Errorf("%s: %v", encryption, err)
@@ -57,7 +57,7 @@ func TestAdministratorsRegisterPrivateUseSchemes(t *testing.T) {
 	register := func(appType, uri string) error {
 		uris, err := json.Marshal([]string{uri})
 		must(t, err)
-		_, err = h.Applications.Create(t.Context(), System(), doc(t, fmt.Sprintf(`{"name": %q, "type": %q, "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": %s, "postLogoutRedirectUris": %s}}]}`,
+		_, err = h.Applications.Create(t.Context(), SystemCall(), doc(t, fmt.Sprintf(`{"name": %q, "type": %q, "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": %s, "postLogoutRedirectUris": %s}}]}`,
 			schemas.NewID(), appType, uris, uris)))
 		return err
 	}

@@ -9,22 +9,22 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// largestKeys is how many bytes of JSON the keys of a client may be: they are
+// maxKeySetSize is how many bytes of JSON the keys of a client may be: they are
 // read with each of its requests.
-const largestKeys = 32 << 10
+const maxKeySetSize = 32 << 10
 
 // checkKeys checks by what keys a client authenticates.
-func checkKeys(w *work, o *schemas.OAuthProfile) {
+func checkKeys(w *writeContext, o *schemas.OAuthProfile) {
 	byKey := o.TokenEndpointAuthMethod == schemas.AuthMethodPrivateKeyJWT
 	switch {
 	case o.JWKS != nil && o.JWKSURI != "":
-		w.invalid(inConfig("jwksUri"), "expected the keys or where they are, got both; leave jwks or jwksUri out")
+		w.addInvalid(inConfig("jwksUri"), "expected the keys or where they are, got both; leave jwks or jwksUri out")
 	case byKey && o.JWKS == nil && o.JWKSURI == "":
-		w.invalid(inConfig("tokenEndpointAuthMethod"), "%s needs the client's public keys; give jwks or jwksUri", schemas.AuthMethodPrivateKeyJWT)
+		w.addInvalid(inConfig("tokenEndpointAuthMethod"), "%s needs the client's public keys; give jwks or jwksUri", schemas.AuthMethodPrivateKeyJWT)
 	}
 	if o.JWKS != nil {
 		if !byKey {
-			w.invalid(inConfig("jwks"), "only %s uses keys; leave them out, or make that the tokenEndpointAuthMethod", schemas.AuthMethodPrivateKeyJWT)
+			w.addInvalid(inConfig("jwks"), "only %s uses keys; leave them out, or make that the tokenEndpointAuthMethod", schemas.AuthMethodPrivateKeyJWT)
 		}
 		checkKeySet(w, o.JWKS)
 	}
@@ -32,29 +32,29 @@ func checkKeys(w *work, o *schemas.OAuthProfile) {
 		return
 	}
 	if !byKey {
-		w.invalid(inConfig("jwksUri"), "only %s uses keys; leave it out, or make that the tokenEndpointAuthMethod", schemas.AuthMethodPrivateKeyJWT)
+		w.addInvalid(inConfig("jwksUri"), "only %s uses keys; leave it out, or make that the tokenEndpointAuthMethod", schemas.AuthMethodPrivateKeyJWT)
 	}
 	u, err := url.Parse(o.JWKSURI)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.Fragment != "" || hostFault(u) != "" {
-		w.invalid(inConfig("jwksUri"), "expected an https:// URL without a fragment, a name or a password: who can change the keys on their way can act for the client")
+		w.addInvalid(inConfig("jwksUri"), "expected an https:// URL without a fragment, a name or a password: who can change the keys on their way can act for the client")
 	}
 }
 
-func checkKeySet(w *work, set *schemas.JSONWebKeys) {
-	if text, err := json.Marshal(set); err != nil || len(text) > largestKeys {
-		w.invalid(inConfig("jwks"), "expected at most %d bytes, got %d; leave out certificates and old keys", largestKeys, len(text))
+func checkKeySet(w *writeContext, set *schemas.JSONWebKeys) {
+	if text, err := json.Marshal(set); err != nil || len(text) > maxKeySetSize {
+		w.addInvalid(inConfig("jwks"), "expected at most %d bytes, got %d; leave out certificates and old keys", maxKeySetSize, len(text))
 		return
 	}
 	signing := checkSigningKeys(w, set)
 	if signing == 0 && len(set.Keys) > 0 {
-		w.invalid(inConfig("jwks.keys"), "expected at least one key that verifies signatures: %s needs it, and all of these are for encryption (use enc)", schemas.AuthMethodPrivateKeyJWT)
+		w.addInvalid(inConfig("jwks.keys"), "expected at least one key that verifies signatures: %s needs it, and all of these are for encryption (use enc)", schemas.AuthMethodPrivateKeyJWT)
 	}
 }
 
 // checkSigningKeys checks every key of a set, and returns how many are for signatures.
 // Keys for encryption may stand next to them; they verify nothing, so their names are
 // not compared.
-func checkSigningKeys(w *work, set *schemas.JSONWebKeys) int {
+func checkSigningKeys(w *writeContext, set *schemas.JSONWebKeys) int {
 	total := 0
 	for _, key := range set.Keys {
 		if !signed.Encrypts(key) {
@@ -65,7 +65,7 @@ func checkSigningKeys(w *work, set *schemas.JSONWebKeys) int {
 	for i, key := range set.Keys {
 		path := inConfig(fmt.Sprintf("jwks.keys[%d]", i))
 		if member, wrong := signed.RegistrationFault(key); wrong != "" {
-			w.invalid(schemas.JoinPath(path, member), "%s", wrong)
+			w.addInvalid(schemas.JoinPath(path, member), "%s", wrong)
 		}
 		if signed.Encrypts(key) {
 			continue
@@ -74,9 +74,9 @@ func checkSigningKeys(w *work, set *schemas.JSONWebKeys) int {
 		first, twice := seen[kid]
 		switch {
 		case key["kid"] == nil && total > 1:
-			w.invalid(schemas.JoinPath(path, "kid"), "expected a name: where there are several keys, a signature says by it which one made it")
+			w.addInvalid(schemas.JoinPath(path, "kid"), "expected a name: where there are several keys, a signature says by it which one made it")
 		case twice && kid != "":
-			w.invalid(schemas.JoinPath(path, "kid"), "%.64q is the name of keys[%d] too; give each its own", kid, first)
+			w.addInvalid(schemas.JoinPath(path, "kid"), "%.64q is the name of keys[%d] too; give each its own", kid, first)
 		default:
 			seen[kid] = i
 		}

@@ -15,10 +15,10 @@ func permissionScopes(scopes []string) []string {
 	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return slices.Contains(schemas.IdentityScopes(), s) })
 }
 
-// heldBy are the permissions that a client with the scopes can come by. The one for
+// managedBy are the permissions that a client with the scopes can come by. The one for
 // the account is worth all of them: it adds a passkey to the account of whoever
 // signs in, and administrators do.
-func heldBy(scopes []string) []string {
+func managedBy(scopes []string) []string {
 	if slices.Contains(scopes, schemas.AccountScope) {
 		return append(permissionScopes(scopes), systemPermission)
 	}
@@ -28,11 +28,11 @@ func heldBy(scopes []string) []string {
 // scopeToken is RFC 6749 §3.3.
 var scopeToken = regexp.MustCompile(`^[\x21\x23-\x5b\x5d-\x7e]{1,200}$`)
 
-// mostScopes is how many scopes a client may have, however they are spelt.
-const mostScopes = 200
+// maxScopes is how many scopes a client may have, however they are spelt.
+const maxScopes = 200
 
 // mergeScopes makes one list of the two spellings of a client's scopes.
-func mergeScopes(w *work, o *schemas.OAuthProfile) {
+func mergeScopes(w *writeContext, o *schemas.OAuthProfile) {
 	if o.Scope == "" {
 		return
 	}
@@ -40,15 +40,15 @@ func mergeScopes(w *work, o *schemas.OAuthProfile) {
 	slices.Sort(words)
 	words = slices.Compact(words)
 	if i := slices.IndexFunc(words, func(s string) bool { return !scopeToken.MatchString(s) }); i >= 0 {
-		w.invalid(inConfig("scope"), "expected scopes (RFC 6749 §3.3) separated by spaces, got %.64q among them", words[i])
+		w.addInvalid(inConfig("scope"), "expected scopes (RFC 6749 §3.3) separated by spaces, got %.64q among them", words[i])
 		return
 	}
-	if len(words) > mostScopes {
-		w.invalid(inConfig("scope"), "expected at most %d scopes, got %d", mostScopes, len(words))
+	if len(words) > maxScopes {
+		w.addInvalid(inConfig("scope"), "expected at most %d scopes, got %d", maxScopes, len(words))
 		return
 	}
 	if o.Scopes != nil && !slices.Equal(words, slices.Sorted(slices.Values(o.Scopes))) {
-		w.invalid(inConfig("scope"), "expected the same scopes as in scopes, got others; leave one of the two out")
+		w.addInvalid(inConfig("scope"), "expected the same scopes as in scopes, got others; leave one of the two out")
 	}
 	if o.Scopes == nil {
 		o.Scopes = words
@@ -58,7 +58,7 @@ func mergeScopes(w *work, o *schemas.OAuthProfile) {
 // checkScopes checks that the scopes of a client are known ones. Those that are
 // permissions become the client's own, so they can only come from who has them.
 // From here on they are a list alone.
-func checkScopes(w *work, o *schemas.OAuthProfile) error {
+func checkScopes(w *writeContext, o *schemas.OAuthProfile) error {
 	spelt := o.Scope != ""
 	o.Scope = ""
 	var permissions, at []string
@@ -68,7 +68,7 @@ func checkScopes(w *work, o *schemas.OAuthProfile) error {
 			path = inConfig("scope")
 		}
 		if scope == schemas.AccountScope && !w.call.Permits(systemPermission) {
-			w.forbid(path, "with the scope %q a client acts for the account of whoever signs in to it, also of those who may do everything; "+
+			w.addForbidden(path, "with the scope %q a client acts for the account of whoever signs in to it, also of those who may do everything; "+
 				"only somebody with the permission %q can give it", scope, systemPermission)
 		}
 		if slices.Contains(schemas.IdentityScopes(), scope) {

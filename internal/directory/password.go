@@ -34,14 +34,14 @@ func (d *Directory) preparePassword(ctx context.Context, u *schemas.User) (any, 
 }
 
 // hash is that of the password of the user who is written; "" for none.
-func (w *work) hash() string {
+func (w *writeContext) hash() string {
 	checked, _ := w.prepared.(checkedPassword)
 	return checked.hash
 }
 
 // checkPassword reports a password that the user's type accepts and the policy
 // does not.
-func (w *work) checkPassword() []schemas.Problem {
+func (w *writeContext) checkPassword() []schemas.Problem {
 	if !w.secret || w.hash() != "" {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (w *work) checkPassword() []schemas.Problem {
 }
 
 // userChanged makes the changes that follow from those of the user.
-func (d *Directory) userChanged(w *work, old, u *schemas.User) error {
+func (d *Directory) userChanged(w *writeContext, old, u *schemas.User) error {
 	if err := w.forgetAddress(old, u); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (d *Directory) userChanged(w *work, old, u *schemas.User) error {
 	if !w.secret {
 		return d.dropPassword(w, old, u)
 	}
-	w.about(u.ID, "password.set", schemas.ResourceRef{})
+	w.recordUserEvent(u.ID, "password.set", schemas.ResourceRef{})
 	if old != nil && !w.call.is(u.ID) {
 		// What was guessed so far was guessed at the old password.
 		if err := w.forgetFailedGuesses(u.ID); err != nil {
@@ -75,11 +75,11 @@ func (d *Directory) userChanged(w *work, old, u *schemas.User) error {
 
 // forgetAddress ends the sessions that began with a code that was sent to an address
 // which the user does not have any more.
-func (w *work) forgetAddress(old, u *schemas.User) error {
+func (w *writeContext) forgetAddress(old, u *schemas.User) error {
 	if old == nil || schemas.IdentifierKey(old.Text("email")) == schemas.IdentifierKey(u.Text("email")) {
 		return nil
 	}
-	if err := w.act(); err != nil {
+	if err := w.setActor(); err != nil {
 		return err
 	}
 	return store.EndSessionsOn(w.tx, u.ID, schemas.ProofOfEmail(old.Text("email")), w.now)
@@ -87,7 +87,7 @@ func (w *work) forgetAddress(old, u *schemas.User) error {
 
 // dropPassword removes the password of a user whose new type has none: nobody
 // could change it any more, and it would still open the account.
-func (d *Directory) dropPassword(w *work, old, u *schemas.User) error {
+func (d *Directory) dropPassword(w *writeContext, old, u *schemas.User) error {
 	if old == nil || old.Type == u.Type {
 		return nil
 	}
@@ -99,8 +99,8 @@ func (d *Directory) dropPassword(w *work, old, u *schemas.User) error {
 	if err != nil || !had {
 		return err
 	}
-	w.about(u.ID, "password.removed", schemas.ResourceRef{})
-	if err := w.act(); err != nil {
+	w.recordUserEvent(u.ID, "password.removed", schemas.ResourceRef{})
+	if err := w.setActor(); err != nil {
 		return err
 	}
 	return store.RemovePassword(w.tx, u.ID, w.now)

@@ -28,7 +28,7 @@ func Patch(ctx context.Context, r Resource, c Call, id, match string, patch *sch
 		}
 		text, err := json.Marshal(was.Value)
 		if err != nil {
-			return nil, fmt.Errorf("directory: write a %s as JSON: %w", r.Noun().words(), err)
+			return nil, fmt.Errorf("directory: write a %s as JSON: %w", r.Noun().displayName(), err)
 		}
 		whole, err := patch.MergePatch(text)
 		if err != nil {

@@ -20,7 +20,7 @@ const federatedKind = "federated-oidc"
 // the users who may sign in through them (signinguard.go). Flows find a provider by its handle,
 // which therefore cannot change while a flow names it. Old is nil for a new provider, p for a
 // deleted one.
-func guardProvider(w *work, old, p *schemas.IdentityProvider) error {
+func guardProvider(w *writeContext, old, p *schemas.IdentityProvider) error {
 	was, is := handleOf(old), handleOf(p)
 	if old != nil {
 		if err := w.requireLinked(old); err != nil {
@@ -28,7 +28,7 @@ func guardProvider(w *work, old, p *schemas.IdentityProvider) error {
 		}
 	}
 	var named []string // the flows that name it
-	err := eachOf(w, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, func(f *schemas.Flow) error {
+	err := forEach(w, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, func(f *schemas.Flow) error {
 		if !names(f, was) && !names(f, is) {
 			return nil
 		}
@@ -46,9 +46,9 @@ func guardProvider(w *work, old, p *schemas.IdentityProvider) error {
 
 // requireLinked refuses the write unless the caller has all that those have who sign
 // in by the provider.
-func (w *work) requireLinked(p *schemas.IdentityProvider) error {
+func (w *writeContext) requireLinked(p *schemas.IdentityProvider) error {
 	has, err := store.ProviderPermissions(w.ctx, w.tx, p.ID)
-	w.require("", "somebody who signs in by this identity provider", has)
+	w.requirePermissions("", "somebody who signs in by this identity provider", has)
 	return err
 }
 
@@ -61,11 +61,11 @@ type namedProvider struct{ path, handle string }
 
 // missing says that there is none of that handle, and with a hint which was meant.
 func (n namedProvider) missing(hint string) schemas.Problem {
-	mend := "; make it first"
+	fix := "; make it first"
 	if hint != "" {
-		mend = hint + "; else make it first"
+		fix = hint + "; else make it first"
 	}
-	return schemas.Problem{Path: n.path, Message: fmt.Sprintf("there is no identity provider %.64q%s", n.handle, mend)}
+	return schemas.Problem{Path: n.path, Message: fmt.Sprintf("there is no identity provider %.64q%s", n.handle, fix)}
 }
 
 // namedProviders lists the identity providers that a flow names.
@@ -94,7 +94,7 @@ func names(f *schemas.Flow, handle string) bool {
 }
 
 // checkNamedProviders notes which of the providers that a flow names there are not.
-func checkNamedProviders(w *work, f *schemas.Flow) error {
+func checkNamedProviders(w *writeContext, f *schemas.Flow) error {
 	for _, named := range namedProviders(f) {
 		p, err := store.IdentityProviders().Find(w.ctx, w.tx, "handle", named.handle)
 		if err != nil {
@@ -112,10 +112,10 @@ func checkNamedProviders(w *work, f *schemas.Flow) error {
 }
 
 // providerHint says which identity provider was probably meant.
-func (w *work) providerHint(handle string) (string, error) {
+func (w *writeContext) providerHint(handle string) (string, error) {
 	var known []string
 	table := store.IdentityProviders()
-	err := eachOf(w, table.List, store.Page{}, table.ID, func(p *schemas.IdentityProvider) error {
+	err := forEach(w, table.List, store.Page{}, table.ID, func(p *schemas.IdentityProvider) error {
 		known = append(known, p.Handle)
 		return nil
 	})

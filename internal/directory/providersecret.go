@@ -6,8 +6,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Box seals what is kept and secret. What a text belongs to is sealed in.
-type Box interface {
+// Cipher seals what is kept and secret. What a text belongs to is sealed in.
+type Cipher interface {
 	Seal(text []byte, belongs string) []byte
 	Open(sealed []byte, belongs string) ([]byte, error)
 }
@@ -47,13 +47,13 @@ func (d *Directory) isSecret(old *schemas.IdentityProvider, sealed schemas.Bytes
 	return d.openSecret(&opened) == nil && opened.ClientSecret == text
 }
 
-func checkProviderSecret(w *work, p *schemas.IdentityProvider) {
+func checkProviderSecret(w *writeContext, p *schemas.IdentityProvider) {
 	switch {
 	case authenticates(p) && p.SealedSecret == nil:
-		w.invalid("clientSecret", "%s needs the secret that the provider has given out; without one the tokenEndpointAuthMethod is %s",
+		w.addInvalid("clientSecret", "%s needs the secret that the provider has given out; without one the tokenEndpointAuthMethod is %s",
 			p.TokenEndpointAuthMethod, schemas.AuthMethodNone)
 	case p.TokenEndpointAuthMethod == schemas.AuthMethodNone && p.ClientSecret != "":
-		w.invalid("clientSecret", "with the authentication %q no secret is used; leave it out", schemas.AuthMethodNone)
+		w.addInvalid("clientSecret", "with the authentication %q no secret is used; leave it out", schemas.AuthMethodNone)
 	}
 }
 

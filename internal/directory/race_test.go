@@ -44,7 +44,7 @@ func TestOneNameForOne(t *testing.T) {
 			d := doc(t, body)
 			made := 0
 			for _, err := range together(8, func(int) error {
-				_, err := r.Create(t.Context(), System(), d)
+				_, err := r.Create(t.Context(), SystemCall(), d)
 				return err
 			}) {
 				if err == nil {
@@ -71,18 +71,18 @@ func TestNothingIsLeftWithoutItsUnit(t *testing.T) {
 			errs := together(4, func(i int) error {
 				switch i {
 				case 0:
-					return h.Units.Delete(t.Context(), System(), unit, "")
+					return h.Units.Delete(t.Context(), SystemCall(), unit, "")
 				case 1:
-					_, err := h.Groups.Create(t.Context(), System(), body)
+					_, err := h.Groups.Create(t.Context(), SystemCall(), body)
 					return err
 				case 2:
-					_, err := h.Roles.Create(t.Context(), System(), body)
+					_, err := h.Roles.Create(t.Context(), SystemCall(), body)
 					return err
 				}
-				_, err := h.Applications.Create(t.Context(), System(), body)
+				_, err := h.Applications.Create(t.Context(), SystemCall(), body)
 				return err
 			})
-			_, err := h.Units.Get(t.Context(), System(), unit)
+			_, err := h.Units.Get(t.Context(), SystemCall(), unit)
 			if gone := schemas.HasClass(err, schemas.NotFound); gone != (errs[0] == nil) {
 				t.Errorf("the unit is gone: %v, though its deletion ended with %v", gone, errs[0])
 			}
@@ -108,9 +108,9 @@ func TestNoApplicationIsLeftWithoutItsFlow(t *testing.T) {
 			body := doc(t, object(t, "name", fmt.Sprint("App ", i), "authFlowId", flow))
 			errs := together(2, func(i int) error {
 				if i == 0 {
-					return h.Flows.Delete(t.Context(), System(), flow, "")
+					return h.Flows.Delete(t.Context(), SystemCall(), flow, "")
 				}
-				_, err := h.Applications.Create(t.Context(), System(), body)
+				_, err := h.Applications.Create(t.Context(), SystemCall(), body)
 				return err
 			})
 			if (errs[0] == nil) == (errs[1] == nil) {
@@ -124,11 +124,11 @@ func TestNoApplicationIsLeftWithoutItsFlow(t *testing.T) {
 func TestOneOfTwoReplaces(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
-		item, err := h.Groups.Get(t.Context(), System(), h.ids["group"])
+		item, err := h.Groups.Get(t.Context(), SystemCall(), h.ids["group"])
 		must(t, err)
 		wins, stale := 0, 0
 		for _, err := range together(6, func(i int) error {
-			_, err := h.Groups.Replace(t.Context(), System(), item.ID, item.ETag, doc(t, object(t, "name", fmt.Sprint("Name ", i))))
+			_, err := h.Groups.Replace(t.Context(), SystemCall(), item.ID, item.ETag, doc(t, object(t, "name", fmt.Sprint("Name ", i))))
 			return err
 		}) {
 			if err == nil {
@@ -171,8 +171,8 @@ func TestSomeWayInIsLeft(t *testing.T) {
 				t.Fatalf("%d ways in are left, expected 1", left)
 			}
 			must(t, h.store.Apply(t.Context(), []schemas.Change{schemas.UnlinkIdentity{ID: identity.ID}}))
-			if left, err := h.Passkeys(t.Context(), System(), user); err == nil && len(left) > 0 {
-				must(t, h.DeletePasskey(t.Context(), System(), user, key))
+			if left, err := h.Passkeys(t.Context(), SystemCall(), user); err == nil && len(left) > 0 {
+				must(t, h.DeletePasskey(t.Context(), SystemCall(), user, key))
 			}
 		}
 	})

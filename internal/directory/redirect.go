@@ -13,7 +13,7 @@ import (
 )
 
 // checkRedirects checks where people may be sent back to.
-func checkRedirects(w *work, appType string, o *schemas.OAuthProfile) {
+func checkRedirects(w *writeContext, appType string, o *schemas.OAuthProfile) {
 	// Any app on a device can take a scheme for itself, so only clients that rest
 	// on no secret may have one. A page in a browser has no use for it.
 	private := *o.PublicClient && appType != schemas.SinglePageApp
@@ -24,13 +24,13 @@ func checkRedirects(w *work, appType string, o *schemas.OAuthProfile) {
 	}{{"redirectUris", o.RedirectURIs}, {"postLogoutRedirectUris", o.PostLogoutRedirectURIs}} {
 		for i, uri := range list.uris {
 			if wrong := app.fault(uri); wrong != "" {
-				w.invalid(inConfig(fmt.Sprintf("%s[%d]", list.member, i)), "%s", wrong)
+				w.addInvalid(inConfig(fmt.Sprintf("%s[%d]", list.member, i)), "%s", wrong)
 			}
 		}
 	}
 	if uri := o.BackchannelLogoutURI; uri != "" {
 		if wrong := (redirectRules{}).fault(uri); wrong != "" {
-			w.invalid(inConfig("backchannelLogoutUri"), "%s", wrong)
+			w.addInvalid(inConfig("backchannelLogoutUri"), "%s", wrong)
 		}
 	}
 }
@@ -121,10 +121,10 @@ func loopback(host string) bool {
 // A page that may answer with them here could pass on the questions of a sign-in that
 // it has begun in a browser of its own, and be signed in as whoever comes by,
 // administrators among them. So only who may do everything adds an origin.
-func checkOrigins(w *work, was, origins []string) {
+func checkOrigins(w *writeContext, was, origins []string) {
 	for i, origin := range origins {
 		if !slices.Contains(was, origin) && !w.call.Permits(systemPermission) {
-			w.forbid(fmt.Sprintf("passkeyAllowedOrigins[%d]", i), "a page of this origin could have people sign in for it who may do everything, so only somebody with the permission %q can add it", systemPermission)
+			w.addForbidden(fmt.Sprintf("passkeyAllowedOrigins[%d]", i), "a page of this origin could have people sign in for it who may do everything, so only somebody with the permission %q can add it", systemPermission)
 		}
 		u, err := url.Parse(origin)
 		if err != nil || u.Host == "" {
@@ -135,11 +135,11 @@ func checkOrigins(w *work, was, origins []string) {
 		sent = strings.TrimSuffix(sent, map[string]string{"https": ":443", "http": ":80"}[strings.ToLower(u.Scheme)])
 		switch wrong := hostFault(u); {
 		case wrong != "":
-			w.invalid(path, "%s", wrong)
+			w.addInvalid(path, "%s", wrong)
 		case sent != origin:
-			w.invalid(path, "expected the origin as browsers send it, %.200q", sent)
+			w.addInvalid(path, "expected the origin as browsers send it, %.200q", sent)
 		case u.Scheme == "http" && !loopback(u.Hostname()):
-			w.invalid(path, "expected https://: browsers have passkeys on plain http for localhost only")
+			w.addInvalid(path, "expected https://: browsers have passkeys on plain http for localhost only")
 		}
 	}
 }

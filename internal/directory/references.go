@@ -8,9 +8,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// unique notes a conflict if another resource than the one with the id own has
+// checkUnique notes a conflict if another resource than the one with the id own has
 // the value. Own is "" for a new one.
-func unique[T any](w *work, table *store.Table[T], member, value, own string) error {
+func checkUnique[T any](w *writeContext, table *store.Table[T], member, value, own string) error {
 	if value == "" {
 		return nil
 	}
@@ -18,20 +18,20 @@ func unique[T any](w *work, table *store.Table[T], member, value, own string) er
 	if err != nil || other == nil || table.ID(other) == own {
 		return err
 	}
-	w.conflict(member, "%q is that of another one (%s); choose another", value, table.ID(other))
+	w.addConflict(member, "%q is that of another one (%s); choose another", value, table.ID(other))
 	return nil
 }
 
-// exists notes a problem at the path unless there is a resource with the id. That
+// checkExists notes a problem at the path unless there is a resource with the id. That
 // there is none named at all has been noted by who knows what it means.
-func exists[T any](w *work, table *store.Table[T], path, id string) error {
+func checkExists[T any](w *writeContext, table *store.Table[T], path, id string) error {
 	if id == "" {
 		return nil
 	}
 	_, err := table.Get(w.ctx, w.tx, id)
 	if e := schemas.AsError(err); err != nil && e.Class == schemas.NotFound {
 		text := e.Description.DefaultValue
-		w.invalid(path, "%s", strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], "."))
+		w.addInvalid(path, "%s", strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], "."))
 		return nil
 	}
 	return err
@@ -39,8 +39,8 @@ func exists[T any](w *work, table *store.Table[T], path, id string) error {
 
 // resolve replaces a handle or name, of the member that is unique, by the id of the
 // resource that has it. An id stays, and so does what refers to nothing: exists notes it.
-func resolve[T any](w *work, table *store.Table[T], member string, reference *string) error {
-	if *reference == "" || canonical(*reference) {
+func resolve[T any](w *writeContext, table *store.Table[T], member string, reference *string) error {
+	if *reference == "" || isCanonicalUUID(*reference) {
 		return nil
 	}
 	found, err := table.Find(w.ctx, w.tx, member, *reference)
@@ -53,8 +53,8 @@ func resolve[T any](w *work, table *store.Table[T], member string, reference *st
 
 // resolveUserType replaces the id of a user type by its name, by which users and
 // applications refer to it.
-func resolveUserType(w *work, reference *string) error {
-	if !canonical(*reference) {
+func resolveUserType(w *writeContext, reference *string) error {
+	if !isCanonicalUUID(*reference) {
 		return nil
 	}
 	t, err := store.UserTypes().Get(w.ctx, w.tx, *reference)
@@ -70,7 +70,7 @@ func resolveUserType(w *work, reference *string) error {
 
 // defaultUnit completes a reference to an organization unit: by the id of the unit with
 // the handle, or of the default one.
-func defaultUnit(w *work, ouID *string) error {
+func defaultUnit(w *writeContext, ouID *string) error {
 	if *ouID != "" {
 		return resolve(w, store.Units(), "handle", ouID)
 	}
@@ -79,15 +79,15 @@ func defaultUnit(w *work, ouID *string) error {
 	case err != nil:
 		return err
 	case u == nil:
-		w.invalid("ouId", "there is no organization unit %q to take instead of none; name one", DefaultUnit)
+		w.addInvalid("ouId", "there is no organization unit %q to take instead of none; name one", DefaultUnit)
 	default:
 		*ouID = u.ID
 	}
 	return nil
 }
 
-// uses notes who refers to a resource.
-func (w *work) uses(noun, id string) (err error) {
+// addUses notes who refers to a resource.
+func (w *writeContext) addUses(noun, id string) (err error) {
 	w.inUse, err = store.Uses(w.ctx, w.tx, noun, id)
 	return err
 }
@@ -103,9 +103,9 @@ func idOf[T any](v *T, id func(*T) string) string {
 // pageSize is how many resources are read at a time where all are looked at.
 const pageSize = 500
 
-// eachOf calls do with every resource of a list, oldest first. Page says of which
+// forEach calls do with every resource of a list, oldest first. Page says of which
 // list.
-func eachOf[T any](w *work, list func(context.Context, store.Reader, store.Page) ([]T, error), page store.Page, id func(*T) string, do func(*T) error) error {
+func forEach[T any](w *writeContext, list func(context.Context, store.Reader, store.Page) ([]T, error), page store.Page, id func(*T) string, do func(*T) error) error {
 	for page.Limit = pageSize; ; {
 		found, err := list(w.ctx, w.tx, page)
 		if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// mostUnused is how many clients there may be that anybody could register and that
-// nobody has used: those whose leases end within unusedFor. When there are more the
+// maxUnusedClients is how many clients there may be that anybody could register and that
+// nobody has used: those whose leases end within unusedClientTTL. When there are more the
 // oldest go.
 const (
-	mostUnused = 2000
-	unusedFor  = 7 * 24 * time.Hour
+	maxUnusedClients = 2000
+	unusedClientTTL  = 7 * 24 * time.Hour
 )
 
 // Registration is a client that registers itself.
@@ -28,7 +28,7 @@ type Registration struct {
 	By string
 	// Lease is for how long it is kept if nobody uses it; nil if it stays. The
 	// application's id is filled in.
-	Lease *schemas.ClientLease
+	Lease *schemas.ClientExpiry
 }
 
 // Register makes an application of a client that registers itself, by the rules
@@ -43,7 +43,7 @@ func (d *Directory) Register(ctx context.Context, c Call, r Registration) (*sche
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("reading a registration again: %s", problems[0])
 	}
-	if err := d.checkStrangersName(ctx, r); err != nil {
+	if err := d.checkUntrustedName(ctx, r); err != nil {
 		return nil, err
 	}
 	var made *schemas.Application
@@ -51,9 +51,9 @@ func (d *Directory) Register(ctx context.Context, c Call, r Registration) (*sche
 		if made, err = d.register(ctx, inner, r, document); err != nil || r.Lease == nil {
 			return err
 		}
-		lease := *r.Lease
-		lease.ApplicationID = made.ID
-		return store.PutLease(inner.tx, lease)
+		expiry := *r.Lease
+		expiry.ApplicationID = made.ID
+		return store.PutClientExpiry(inner.tx, expiry)
 	})
 	return made, err
 }
@@ -63,10 +63,10 @@ func (d *Directory) register(ctx context.Context, c Call, r Registration, docume
 	if r.Application.ID != "" {
 		at = &target{id: r.Application.ID}
 	}
-	item, err := d.applications.put(ctx, c, document, at, func(w *work, a *schemas.Application) error {
+	item, err := d.applications.write(ctx, c, document, at, func(w *writeContext, a *schemas.Application) error {
 		w.registration = r.By
 		if at == nil && r.Lease != nil {
-			if err := store.MakeRoom(w.tx, mostUnused, w.now.Add(unusedFor), w.now); err != nil {
+			if err := store.RemoveUnusedClients(w.tx, maxUnusedClients, w.now.Add(unusedClientTTL), w.now); err != nil {
 				return err
 			}
 		}
@@ -86,10 +86,10 @@ func (d *Directory) register(ctx context.Context, c Call, r Registration, docume
 	return made, nil
 }
 
-// checkStrangersName refuses a client that anybody could register if people could take
+// checkUntrustedName refuses a client that anybody could register if people could take
 // its name for that of an application which an administrator made: the page on which
 // they agree to what it asks for has little else to tell the two apart.
-func (d *Directory) checkStrangersName(ctx context.Context, r Registration) error {
+func (d *Directory) checkUntrustedName(ctx context.Context, r Registration) error {
 	skeleton := schemas.NameSkeleton(r.Application.Name)
 	if r.Lease == nil || skeleton == "" {
 		return nil
@@ -104,7 +104,7 @@ func (d *Directory) checkStrangersName(ctx context.Context, r Registration) erro
 
 // freeName puts a number behind a name that another application has. After a few
 // it takes one that nobody can have taken on purpose.
-func freeName(w *work, a *schemas.Application) error {
+func freeName(w *writeContext, a *schemas.Application) error {
 	const tries, longest = 10, 180 // of 200 characters that a name may have
 	letters := []rune(strings.TrimSpace(a.Name))
 	wanted := strings.TrimSpace(string(letters[:min(len(letters), longest)]))
@@ -126,7 +126,7 @@ func freeName(w *work, a *schemas.Application) error {
 // KnownScopes returns which of the scopes there are: those about a user, and
 // permissions.
 func (d *Directory) KnownScopes(ctx context.Context, scopes []string) ([]string, error) {
-	permissions, err := store.Known(ctx, d.store, "permission", permissionScopes(scopes))
+	permissions, err := store.ExistingKeys(ctx, d.store, "permission", permissionScopes(scopes))
 	if err != nil {
 		return nil, err
 	}
@@ -135,12 +135,12 @@ func (d *Directory) KnownScopes(ctx context.Context, scopes []string) ([]string,
 	}), nil
 }
 
-// ClientLease returns the lease of the client; nil if it has none.
-func (d *Directory) ClientLease(ctx context.Context, clientID string) (*schemas.ClientLease, error) {
-	return d.store.ClientLease(ctx, clientID)
+// ClientExpiry returns the lease of the client; nil if it has none.
+func (d *Directory) ClientExpiry(ctx context.Context, clientID string) (*schemas.ClientExpiry, error) {
+	return d.store.ClientExpiry(ctx, clientID)
 }
 
-// ProlongLease has a client be kept until then at least.
-func (d *Directory) ProlongLease(ctx context.Context, applicationID string, until time.Time) error {
-	return d.store.ProlongLease(ctx, applicationID, until)
+// ExtendClientExpiry has a client be kept until then at least.
+func (d *Directory) ExtendClientExpiry(ctx context.Context, applicationID string, until time.Time) error {
+	return d.store.ExtendClientExpiry(ctx, applicationID, until)
 }

@@ -17,7 +17,7 @@ func stranger(name, clientID, by string) Registration {
 
 func (w *world) register(t testing.TB, r Registration) *schemas.Application {
 	t.Helper()
-	a, err := w.Register(t.Context(), System(), r)
+	a, err := w.Register(t.Context(), SystemCall(), r)
 	must(t, err)
 	return a
 }
@@ -27,9 +27,9 @@ func TestRegistrationIsReadOnly(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
 		made := h.create(t, h.Applications, `{"name": "Own", "registration": "dynamic"}`)
-		item, err := h.Applications.Get(t.Context(), System(), made)
+		item, err := h.Applications.Get(t.Context(), SystemCall(), made)
 		must(t, err)
-		if a := client(item); a.Registration != "" || !a.Vouched() {
+		if a := client(item); a.Registration != "" || !a.IsTrusted() {
 			t.Errorf("an administrator's application is %q", a.Registration)
 		}
 		for _, by := range []string{schemas.RegisteredDynamically, schemas.RegisteredByDocument} {
@@ -37,27 +37,27 @@ func TestRegistrationIsReadOnly(t *testing.T) {
 			if by == schemas.RegisteredDynamically {
 				a = h.register(t, stranger("Client "+by, "", by))
 			}
-			if a.Registration != by || a.Vouched() {
+			if a.Registration != by || a.IsTrusted() {
 				t.Fatalf("got %q, expected %q", a.Registration, by)
 			}
 			for _, said := range []string{"", "dynamic", "metadata-document"} {
 				a.Registration = said
-				item, err := h.Applications.Replace(t.Context(), System(), a.ID, "", doc(t, mustJSON(t, a)))
+				item, err := h.Applications.Replace(t.Context(), SystemCall(), a.ID, "", doc(t, mustJSON(t, a)))
 				must(t, err)
-				if got := client(item); got.Registration != by || got.Vouched() {
+				if got := client(item); got.Registration != by || got.IsTrusted() {
 					t.Errorf("a PUT that says %q made it %q", said, got.Registration)
 				}
 			}
 			a.Verified = true
-			item, err := h.Applications.Replace(t.Context(), System(), a.ID, "", doc(t, mustJSON(t, a)))
+			item, err := h.Applications.Replace(t.Context(), SystemCall(), a.ID, "", doc(t, mustJSON(t, a)))
 			must(t, err)
-			if got := client(item); !got.Vouched() || got.Registration != by {
+			if got := client(item); !got.IsTrusted() || got.Registration != by {
 				t.Errorf("verified, it is %+v", got)
 			}
 		}
-		_, err = h.Applications.Create(t.Context(), System(), doc(t, `{"name": "Another", "verified": true}`))
+		_, err = h.Applications.Create(t.Context(), SystemCall(), doc(t, `{"name": "Another", "verified": true}`))
 		refused(t, err, schemas.CodeInvalidRequest, "verified: clients that registered themselves")
-		_, err = h.Applications.Create(t.Context(), System(), doc(t, `{"name": "Another", "clientId": "https://client.example.com/x", "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["https://a.example.com"]}}]}`))
+		_, err = h.Applications.Create(t.Context(), SystemCall(), doc(t, `{"name": "Another", "clientId": "https://client.example.com/x", "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["https://a.example.com"]}}]}`))
 		refused(t, err, schemas.CodeInvalidRequest, configPath+".clientId: expected a name, got an address")
 	})
 }
@@ -68,7 +68,7 @@ func TestStrangersKeepToTheRules(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	wrong := stranger("Wrong", "", schemas.RegisteredDynamically)
 	wrong.Application.OAuth().RedirectURIs = []string{"http://client.example.com/", "https://client.example.com/#here", "https://*.example.com"}
-	_, err := h.Register(t.Context(), System(), wrong)
+	_, err := h.Register(t.Context(), SystemCall(), wrong)
 	refused(t, err, schemas.CodeInvalidRequest, configPath+".redirectUris[0]: expected https", configPath+".redirectUris[1]: no fragment", configPath+".redirectUris[2]: no *")
 	_, err = h.Register(t.Context(), as(schemas.NewID(), "system:applications:write"), stranger("Wrong", "", schemas.RegisteredDynamically))
 	refused(t, err, schemas.CodeForbidden, configPath+".scopes[1]: you do not have")
@@ -97,15 +97,15 @@ func TestDocumentsAreRegisteredAgain(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	r := stranger("Client", "https://client.example.com/metadata", schemas.RegisteredByDocument)
 	now := h.now()
-	r.Lease = &schemas.ClientLease{ExpiresAt: now.Add(time.Hour), FetchedAt: now, FreshUntil: now.Add(time.Minute)}
+	r.Lease = &schemas.ClientExpiry{ExpiresAt: now.Add(time.Hour), FetchedAt: now, FreshUntil: now.Add(time.Minute)}
 	made := h.register(t, r)
 	r.Application = *made
 	r.Lease.FreshUntil = now.Add(2 * time.Minute)
 	again := h.register(t, r)
-	lease, err := h.ClientLease(t.Context(), made.ClientID)
+	expiry, err := h.ClientExpiry(t.Context(), made.ClientID)
 	must(t, err)
-	if again.ID != made.ID || again.Name != made.Name || !again.UpdatedAt.Equal(made.UpdatedAt) || !lease.FreshUntil.Equal(r.Lease.FreshUntil) {
-		t.Errorf("got %+v and %+v", again, lease)
+	if again.ID != made.ID || again.Name != made.Name || !again.UpdatedAt.Equal(made.UpdatedAt) || !expiry.FreshUntil.Equal(r.Lease.FreshUntil) {
+		t.Errorf("got %+v and %+v", again, expiry)
 	}
 	r.Application.Name, r.Application.LogoURL = "Client of another name", "https://client.example.com/logo"
 	again = h.register(t, r)

@@ -25,14 +25,14 @@ func (d *Directory) serverCollection() *collection[schemas.ResourceServer] {
 		meta:     func(s *schemas.ResourceServer) meta { return meta{&s.ID, &s.CreatedAt, &s.UpdatedAt} },
 		complete: completeServer,
 		check:    checkServer,
-		remove: func(w *work, s *schemas.ResourceServer) error {
+		remove: func(w *writeContext, s *schemas.ResourceServer) error {
 			protectServer(w, s)
-			return loses(w, s.Permissions)
+			return checkLostPermissions(w, s.Permissions)
 		},
 	}
 }
 
-func completeServer(w *work, old, s *schemas.ResourceServer) error {
+func completeServer(w *writeContext, old, s *schemas.ResourceServer) error {
 	bySystem := w.call.Actor.Type == schemas.SystemActor
 	s.IsReadOnly = s.Handle == SystemServer || old != nil && old.IsReadOnly || bySystem && s.IsReadOnly
 	if s.Resources == nil {
@@ -44,61 +44,61 @@ func completeServer(w *work, old, s *schemas.ResourceServer) error {
 
 // protectServer keeps what is read-only from all but the program itself, which
 // brings it up to date.
-func protectServer(w *work, s *schemas.ResourceServer) {
+func protectServer(w *writeContext, s *schemas.ResourceServer) {
 	if s.IsReadOnly && w.call.Actor.Type != schemas.SystemActor {
-		w.protect("", "the resource server %q is read-only", s.Handle)
+		w.addReadOnly("", "the resource server %q is read-only", s.Handle)
 	}
 }
 
-func checkServer(w *work, old, s *schemas.ResourceServer) error {
+func checkServer(w *writeContext, old, s *schemas.ResourceServer) error {
 	var was schemas.ResourceServer
 	if old != nil {
 		was = *old
 		protectServer(w, old)
 	}
 	checkName(w, was.Name, s.Name)
-	if err := unique(w, store.ResourceServers(), "handle", s.Handle, was.ID); err != nil {
+	if err := checkUnique(w, store.ResourceServers(), "handle", s.Handle, was.ID); err != nil {
 		return err
 	}
-	if err := unique(w, store.ResourceServers(), "identifier", s.Identifier, was.ID); err != nil {
+	if err := checkUnique(w, store.ResourceServers(), "identifier", s.Identifier, was.ID); err != nil {
 		return err
 	}
-	if err := exists(w, store.Units(), "ouId", s.OUID); err != nil {
+	if err := checkExists(w, store.Units(), "ouId", s.OUID); err != nil {
 		return err
 	}
 	if slices.Contains(schemas.IdentityScopes(), s.Handle) {
-		w.invalid("handle", "%q is a scope of another meaning, and the permission would be taken for it; choose another", s.Handle)
+		w.addInvalid("handle", "%q is a scope of another meaning, and the permission would be taken for it; choose another", s.Handle)
 	}
 	if u, err := url.Parse(s.Identifier); s.Identifier != "" && (err != nil || !u.IsAbs()) {
-		w.invalid("identifier", "expected an absolute URI such as https://api.example.com, got %.64q", s.Identifier)
+		w.addInvalid("identifier", "expected an absolute URI such as https://api.example.com, got %.64q", s.Identifier)
 	}
 	checkTree(w, s)
-	return loses(w, slices.DeleteFunc(slices.Clone(was.Permissions), func(p string) bool { return slices.Contains(s.Permissions, p) }))
+	return checkLostPermissions(w, slices.DeleteFunc(slices.Clone(was.Permissions), func(p string) bool { return slices.Contains(s.Permissions, p) }))
 }
 
-// loses notes who has one of the permissions that are to go.
-func loses(w *work, permissions []string) (err error) {
+// checkLostPermissions notes who has one of the permissions that are to go.
+func checkLostPermissions(w *writeContext, permissions []string) (err error) {
 	w.inUse, err = store.PermissionUses(w.ctx, w.tx, permissions)
 	return err
 }
 
 // The bounds of a resource server's tree.
 const (
-	mostPermissions   = 1000
-	mostLevels        = 10
-	longestPermission = 200 // bytes: as long as a scope
+	maxPermissions      = 1000
+	maxLevels           = 10
+	maxPermissionLength = 200 // bytes: as long as a scope
 )
 
-func checkTree(w *work, s *schemas.ResourceServer) {
-	if n := len(s.Permissions); n > mostPermissions {
-		w.invalid("resources", "expected at most %d resources and actions in all, got %d; split the API into several resource servers",
-			mostPermissions-1, n-1)
+func checkTree(w *writeContext, s *schemas.ResourceServer) {
+	if n := len(s.Permissions); n > maxPermissions {
+		w.addInvalid("resources", "expected at most %d resources and actions in all, got %d; split the API into several resource servers",
+			maxPermissions-1, n-1)
 		return
 	}
 	for _, p := range s.Permissions {
-		if len(p) > longestPermission {
-			w.invalid("resources", "the permission %.64q… has %d characters, expected at most %d; shorten the handles it is made of",
-				p, len(p), longestPermission)
+		if len(p) > maxPermissionLength {
+			w.addInvalid("resources", "the permission %.64q… has %d characters, expected at most %d; shorten the handles it is made of",
+				p, len(p), maxPermissionLength)
 			break
 		}
 	}
@@ -107,15 +107,15 @@ func checkTree(w *work, s *schemas.ResourceServer) {
 
 // checkLevel checks what stands side by side below one place, and what is below
 // that.
-func checkLevel(w *work, path string, actions []schemas.ResourceAction, resources []schemas.Resource, level int) {
-	if level > mostLevels && len(resources) > 0 {
-		w.invalid(schemas.JoinPath(path, "resources"), "expected at most %d levels of resources, got more; move these up", mostLevels)
+func checkLevel(w *writeContext, path string, actions []schemas.ResourceAction, resources []schemas.Resource, level int) {
+	if level > maxLevels && len(resources) > 0 {
+		w.addInvalid(schemas.JoinPath(path, "resources"), "expected at most %d levels of resources, got more; move these up", maxLevels)
 		return
 	}
 	taken := map[string]string{}
 	claim := func(at, handle string) {
 		if first, twice := taken[handle]; twice {
-			w.invalid(at+".handle", "%.64q is the handle of %s beside it, so their permissions would be the same; choose another", handle, first)
+			w.addInvalid(at+".handle", "%.64q is the handle of %s beside it, so their permissions would be the same; choose another", handle, first)
 		} else if handle != "" {
 			taken[handle] = at
 		}

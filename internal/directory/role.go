@@ -20,10 +20,10 @@ func (d *Directory) roleCollection() *collection[schemas.Role] {
 			administers: true,
 		},
 		meta:     func(r *schemas.Role) meta { return meta{&r.ID, &r.CreatedAt, &r.UpdatedAt} },
-		complete: func(w *work, _, r *schemas.Role) error { return defaultUnit(w, &r.OUID) },
+		complete: func(w *writeContext, _, r *schemas.Role) error { return defaultUnit(w, &r.OUID) },
 		check:    checkRole,
-		remove: func(w *work, r *schemas.Role) error {
-			w.require("", "the role", r.Permissions)
+		remove: func(w *writeContext, r *schemas.Role) error {
+			w.requirePermissions("", "the role", r.Permissions)
 			return nil
 		},
 	}
@@ -32,30 +32,30 @@ func (d *Directory) roleCollection() *collection[schemas.Role] {
 // Assign gives a role to a user, a group or an application. Who has it already
 // keeps it.
 func (d *Directory) Assign(ctx context.Context, c Call, roleID string, p schemas.Principal) (*Item, error) {
-	return d.roles.alter(ctx, c, roleID, "assignments[0]", func(_ *work, r *schemas.Role) { r.Assignments = with(r.Assignments, p) })
+	return d.roles.updatePart(ctx, c, roleID, "assignments[0]", func(_ *writeContext, r *schemas.Role) { r.Assignments = addPrincipal(r.Assignments, p) })
 }
 
 // Unassign takes a role from a user, a group or an application. Who does not have
 // it is left alone.
 func (d *Directory) Unassign(ctx context.Context, c Call, roleID string, p schemas.Principal) (*Item, error) {
-	return d.roles.alter(ctx, c, roleID, "assignments[0]", func(_ *work, r *schemas.Role) { r.Assignments = without(r.Assignments, p) })
+	return d.roles.updatePart(ctx, c, roleID, "assignments[0]", func(_ *writeContext, r *schemas.Role) { r.Assignments = removePrincipal(r.Assignments, p) })
 }
 
 // checkRole lets only those change a role who have every permission that it
 // grants, before and after.
-func checkRole(w *work, old, r *schemas.Role) error {
+func checkRole(w *writeContext, old, r *schemas.Role) error {
 	var was schemas.Role
 	if old != nil {
 		was = *old
 	}
 	checkName(w, was.Name, r.Name)
-	if err := unique(w, store.Roles(), "name", r.Name, was.ID); err != nil {
+	if err := checkUnique(w, store.Roles(), "name", r.Name, was.ID); err != nil {
 		return err
 	}
-	if err := exists(w, store.Units(), "ouId", r.OUID); err != nil {
+	if err := checkExists(w, store.Units(), "ouId", r.OUID); err != nil {
 		return err
 	}
-	w.require("", "the role", was.Permissions)
+	w.requirePermissions("", "the role", was.Permissions)
 	at := func(i int) string { return fmt.Sprintf("permissions[%d]", i) }
 	if err := checkPermissions(w, at, r.Permissions, nil); err != nil {
 		return err
@@ -66,6 +66,6 @@ func checkRole(w *work, old, r *schemas.Role) error {
 	}
 	r.Permissions = append([]string{}, r.Permissions...)
 	slices.Sort(r.Permissions)
-	r.Assignments = settled(r.Assignments)
+	r.Assignments = sortedPrincipals(r.Assignments)
 	return nil
 }

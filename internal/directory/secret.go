@@ -18,8 +18,8 @@ func hasSecret(o *schemas.OAuthProfile) bool {
 // completeSecret gives a client that needs a secret the one that is chosen for
 // it, or the one it had, or a new one. A new one, and that of a new client, is
 // left in the application to be shown.
-func completeSecret(w *work, was *schemas.OAuthProfile, a *schemas.Application, o *schemas.OAuthProfile) {
-	chosen := agreed(w, "clientSecret", a.ClientSecret, o.ClientSecret)
+func completeSecret(w *writeContext, was *schemas.OAuthProfile, a *schemas.Application, o *schemas.OAuthProfile) {
+	chosen := mergeTwice(w, "clientSecret", a.ClientSecret, o.ClientSecret)
 	a.ClientSecret, o.ClientSecret = "", chosen
 	if !hasSecret(o) {
 		return // that one was chosen all the same is for checkSecret to tell
@@ -41,9 +41,9 @@ func completeSecret(w *work, was *schemas.OAuthProfile, a *schemas.Application, 
 	a.ClientSecret = o.ClientSecret
 }
 
-func checkSecret(w *work, o *schemas.OAuthProfile) {
+func checkSecret(w *writeContext, o *schemas.OAuthProfile) {
 	if o.ClientSecret != "" && !hasSecret(o) {
-		w.invalid(inConfig("clientSecret"), "a client with the authentication %q has no secret; leave it out", o.TokenEndpointAuthMethod)
+		w.addInvalid(inConfig("clientSecret"), "a client with the authentication %q has no secret; leave it out", o.TokenEndpointAuthMethod)
 	}
 }
 
@@ -51,9 +51,9 @@ func checkSecret(w *work, o *schemas.OAuthProfile) {
 // is worthless from then on, and so are all tokens issued until then: whoever stole
 // the secret may hold some.
 func (d *Directory) RotateSecret(ctx context.Context, c Call, applicationID string) (*Item, error) {
-	return d.applications.alter(ctx, c, applicationID, "", func(w *work, a *schemas.Application) {
+	return d.applications.updatePart(ctx, c, applicationID, "", func(w *writeContext, a *schemas.Application) {
 		if !hasSecret(a.OAuth()) {
-			w.invalid("", "the application has no client secret to renew: it is no OAuth client, or one that authenticates by other means")
+			w.addInvalid("", "the application has no client secret to renew: it is no OAuth client, or one that authenticates by other means")
 			return
 		}
 		w.action = "secret_rotated"

@@ -31,24 +31,24 @@ const confidential = `{"name": "Job", "inboundAuthConfig": [{"type": "oauth2", "
 func TestSecretsAreShownOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
-		made, err := h.Applications.Create(t.Context(), System(), doc(t, confidential))
+		made, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, confidential))
 		must(t, err)
 		secret := shownSecret(t, made)
 		if len(secret) != 43 {
 			t.Errorf("the secret %q has not 256 bits", secret)
 		}
-		got, err := h.Applications.Get(t.Context(), System(), made.ID)
+		got, err := h.Applications.Get(t.Context(), SystemCall(), made.ID)
 		must(t, err)
-		page, err := h.Applications.List(t.Context(), System(), Query{Limit: 100})
+		page, err := h.Applications.List(t.Context(), SystemCall(), Query{Limit: 100})
 		must(t, err)
-		same, err := h.Applications.Replace(t.Context(), System(), made.ID, made.ETag, doc(t, confidential))
+		same, err := h.Applications.Replace(t.Context(), SystemCall(), made.ID, made.ETag, doc(t, confidential))
 		must(t, err)
 		if same.ETag != made.ETag {
 			t.Error("replacing an application by itself changed it")
 		}
 		shown, err := json.Marshal(made.Value)
 		must(t, err)
-		if written, err := h.Applications.Replace(t.Context(), System(), made.ID, "", doc(t, string(shown))); err != nil || written.ETag != made.ETag {
+		if written, err := h.Applications.Replace(t.Context(), SystemCall(), made.ID, "", doc(t, string(shown))); err != nil || written.ETag != made.ETag {
 			t.Errorf("writing back what was shown, secret and all: %v", err)
 		}
 		text, err := json.Marshal([]any{got, page, same})
@@ -70,10 +70,10 @@ func TestSecretsAreShownOnce(t *testing.T) {
 func TestSecretsAreRotated(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
-		made, err := h.Applications.Create(t.Context(), System(), doc(t, confidential))
+		made, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, confidential))
 		must(t, err)
 		old := shownSecret(t, made)
-		item, err := h.RotateSecret(t.Context(), System(), made.ID)
+		item, err := h.RotateSecret(t.Context(), SystemCall(), made.ID)
 		must(t, err)
 		secret := shownSecret(t, item)
 		if len(secret) != 43 || secret == old || item.ETag == made.ETag {
@@ -90,7 +90,7 @@ func TestSecretsAreRotated(t *testing.T) {
 			t.Errorf("the rotation is recorded as %+v", events)
 		}
 		public := h.create(t, h.Applications, `{"name": "Page", "type": "SPA", "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["https://app.example.com/"]}}]}`)
-		_, err = h.RotateSecret(t.Context(), System(), public)
+		_, err = h.RotateSecret(t.Context(), SystemCall(), public)
 		refused(t, err, schemas.CodeInvalidRequest, ": no client secret to renew")
 	})
 }
@@ -117,7 +117,7 @@ func TestSecretsOfReplacedApplications(t *testing.T) {
 		return `{"name": "Job", "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["https://app.example.com/"]` + config + `}}]}`
 	}
 	h := furnished(t, newWorld(t))
-	made, err := h.Applications.Create(t.Context(), System(), doc(t, oauth("")))
+	made, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, oauth("")))
 	must(t, err)
 	first := shownSecret(t, made)
 	for _, step := range []struct {
@@ -133,7 +133,7 @@ func TestSecretsOfReplacedApplications(t *testing.T) {
 		{oauth(`, "jwksUri": "https://app.example.com/keys"`), false, ""},
 		{oauth(`, "tokenEndpointAuthMethod": "client_secret_basic"`), true, ""},
 	} {
-		item, err := h.Applications.Replace(t.Context(), System(), made.ID, "", doc(t, step.body))
+		item, err := h.Applications.Replace(t.Context(), SystemCall(), made.ID, "", doc(t, step.body))
 		must(t, err)
 		secret := shownSecret(t, item)
 		if (secret != "") != step.shown {
@@ -159,23 +159,23 @@ func TestSecretsOfReplacedApplications(t *testing.T) {
 // A client is known by its id, which stays unless another is asked for.
 func TestClientIDsStay(t *testing.T) {
 	h := furnished(t, newWorld(t))
-	made, err := h.Applications.Create(t.Context(), System(), doc(t, confidential))
+	made, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, confidential))
 	must(t, err)
 	id := client(made).ClientID
 	if len(id) < 22 || client(made).OAuth().ClientID != id {
 		t.Errorf("the client id is %q, and %q in the configuration", id, client(made).OAuth().ClientID)
 	}
-	same, err := h.Applications.Replace(t.Context(), System(), made.ID, "", doc(t, strings.Replace(confidential, "Job", "Work", 1)))
+	same, err := h.Applications.Replace(t.Context(), SystemCall(), made.ID, "", doc(t, strings.Replace(confidential, "Job", "Work", 1)))
 	must(t, err)
 	if client(same).ClientID != id {
 		t.Errorf("the client id %q became %q", id, client(same).ClientID)
 	}
-	other, err := h.Applications.Replace(t.Context(), System(), made.ID, "", doc(t, strings.Replace(confidential, `"name"`, `"clientId": "work", "name"`, 1)))
+	other, err := h.Applications.Replace(t.Context(), SystemCall(), made.ID, "", doc(t, strings.Replace(confidential, `"name"`, `"clientId": "work", "name"`, 1)))
 	must(t, err)
 	if client(other).OAuth().ClientID != "work" {
 		t.Errorf("the client id is %q, expected work", client(other).OAuth().ClientID)
 	}
-	none, err := h.Applications.Replace(t.Context(), System(), made.ID, "", doc(t, `{"name": "Work"}`))
+	none, err := h.Applications.Replace(t.Context(), SystemCall(), made.ID, "", doc(t, `{"name": "Work"}`))
 	must(t, err)
 	if client(none).ClientID != "" || client(none).OAuth() != nil {
 		t.Errorf("what is no client still has the client id %q", client(none).ClientID)
@@ -186,9 +186,9 @@ func TestClientIDsStay(t *testing.T) {
 
 func TestScopesOfClients(t *testing.T) {
 	h := furnished(t, newWorld(t))
-	app, err := h.Applications.Get(t.Context(), System(), h.ids["application"])
+	app, err := h.Applications.Get(t.Context(), SystemCall(), h.ids["application"])
 	must(t, err)
-	_, err = h.Assign(t.Context(), System(), h.ids["role"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: app.ID})
+	_, err = h.Assign(t.Context(), SystemCall(), h.ids["role"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: app.ID})
 	must(t, err)
 	scopes, err := h.ClientScopes(t.Context(), client(app))
 	must(t, err)
@@ -196,7 +196,7 @@ func TestScopesOfClients(t *testing.T) {
 		t.Errorf("got the scopes %q, expected %q", scopes, want)
 	}
 	// The two spellings mean the same.
-	item, err := h.Applications.Replace(t.Context(), System(), app.ID, "", doc(t, machine(t, "Taken", reading+"  openid "+reading)))
+	item, err := h.Applications.Replace(t.Context(), SystemCall(), app.ID, "", doc(t, machine(t, "Taken", reading+"  openid "+reading)))
 	must(t, err)
 	if o := client(item).OAuth(); !slices.Equal(o.Scopes, []string{"openid", reading}) || o.Scope != "" {
 		t.Errorf("got the scopes %q and the scope %q", o.Scopes, o.Scope)
@@ -207,7 +207,7 @@ func TestScopesOfClients(t *testing.T) {
 func TestDryRunsLeaveNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
-		dry := System()
+		dry := SystemCall()
 		dry.DryRun = true
 		before := h.state(t)
 		item, err := h.Applications.Create(t.Context(), dry, doc(t, confidential))
@@ -243,17 +243,17 @@ func TestClientIDsAreNoIDs(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	id := schemas.NewID()
 	h.create(t, h.Applications, `{"name": "Job", "type": "M2M", "clientId": "`+id+`", "inboundAuthConfig": [{"type": "oauth2"}]}`)
-	_, err := h.Groups.Create(t.Context(), System(), doc(t, object(t, "name", "Group", "id", id)))
+	_, err := h.Groups.Create(t.Context(), SystemCall(), doc(t, object(t, "name", "Group", "id", id)))
 	refused(t, err, "group_exists", "id: there is a resource (application)")
 	for noun, id := range map[string]string{"user": h.ids["user"], "application": h.ids["application"], "role": h.ids["role"]} {
 		body := object(t, "name", "Other", "type", "M2M", "clientId", id, "inboundAuthConfig", []any{map[string]any{"type": "oauth2"}})
-		_, err := h.Applications.Create(t.Context(), System(), doc(t, body))
+		_, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, body))
 		refused(t, err, "application_exists", "inboundAuthConfig[0].config.clientId: it is the id of another resource ("+noun+")")
 	}
 	// Its own id is as good as any.
 	body := object(t, "name", "Taken", "clientId", h.ids["application"], "inboundAuthConfig", []any{map[string]any{"type": "oauth2", "config": map[string]any{
 		"grantTypes": []string{"client_credentials"},
 	}}})
-	_, err = h.Applications.Replace(t.Context(), System(), h.ids["application"], "", doc(t, body))
+	_, err = h.Applications.Replace(t.Context(), SystemCall(), h.ids["application"], "", doc(t, body))
 	must(t, err)
 }

@@ -26,5 +26,5 @@ func (d *Directory) Seed(ctx context.Context, c Call, do func(Call) error) (seed
 // Administrators returns the ids of users who may do everything, the oldest
 // first, limit at most.
 func (d *Directory) Administrators(ctx context.Context, c Call, limit int) ([]string, error) {
-	return store.Holders(ctx, d.reader(c), systemPermission, limit)
+	return store.PermissionHolders(ctx, d.reader(c), systemPermission, limit)
 }

@@ -31,7 +31,7 @@ func isDefaultFlow(f *schemas.Flow) bool {
 
 // requireReach refuses the write unless the caller has every permission of the applications
 // that use the flows, and of the users who may sign in through these applications.
-func (w *work) requireReach(what string, ids ...string) error {
+func (w *writeContext) requireReach(what string, ids ...string) error {
 	if w.call.Permits(systemPermission) {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (w *work) requireReach(what string, ids ...string) error {
 	if err != nil {
 		return err
 	}
-	w.require("", "an application that uses "+what, heldBy(reach.Applications))
+	w.requirePermissions("", "an application that uses "+what, managedBy(reach.Applications))
 	w.requireOfUsers("", "a user who may sign in through an application that uses "+what, restrictTypes, reach.Users)
 	return nil
 }
@@ -49,19 +49,19 @@ const restrictTypes = "restrict the application to user types whose users have n
 
 // requireOfUsers refuses the write unless the caller has all of the permissions, which users
 // hold who may sign in. Who describes such a user, and remedy what else the caller can do.
-func (w *work) requireOfUsers(path, who, remedy string, permissions []string) {
+func (w *writeContext) requireOfUsers(path, who, remedy string, permissions []string) {
 	beyond := slices.IndexFunc(permissions, func(p string) bool { return !w.call.Permits(p) })
 	if beyond < 0 {
 		return
 	}
-	w.forbid(path, "%s has the permission %q, which you do not have: this change could make such a user type a password for you; %sask a holder of the permission %q to make it",
+	w.addForbidden(path, "%s has the permission %q, which you do not have: this change could make such a user type a password for you; %sask a holder of the permission %q to make it",
 		who, permissions[beyond], remedy, systemPermission)
 }
 
 // guardSignIn lets a caller change what an application asks or shows at a sign-in only with
 // all permissions of the users who may sign in before or after the change. A new application
 // with the default flows asks for nothing that others do not ask for.
-func guardSignIn(w *work, was, a *schemas.Application) error {
+func guardSignIn(w *writeContext, was, a *schemas.Application) error {
 	if w.call.Permits(systemPermission) {
 		return nil
 	}
@@ -74,7 +74,7 @@ func guardSignIn(w *work, was, a *schemas.Application) error {
 
 // requireOfTypes refuses the write unless the caller has the permissions of all users of the
 // types, or of all users if no type is given.
-func (w *work) requireOfTypes(path string, types []string) error {
+func (w *writeContext) requireOfTypes(path string, types []string) error {
 	permissions, err := store.UserPermissions(w.ctx, w.tx, types)
 	w.requireOfUsers(path, "a user who may sign in to this application", restrictTypes, permissions)
 	return err
@@ -82,7 +82,7 @@ func (w *work) requireOfTypes(path string, types []string) error {
 
 // guardRemoval refuses to delete an application unless the caller has the permissions of the
 // users who may sign in there: another application could then be made with its ids.
-func guardRemoval(w *work, a *schemas.Application) error {
+func guardRemoval(w *writeContext, a *schemas.Application) error {
 	if w.call.Permits(systemPermission) || !signsIn(a) {
 		return nil
 	}
@@ -107,7 +107,7 @@ func allowedTypes(was, a *schemas.Application) []string {
 
 // changedSignIn returns the path of a member whose change decides what users are asked or
 // shown at a sign-in, "" if there is none.
-func changedSignIn(w *work, was, a *schemas.Application) (string, error) {
+func changedSignIn(w *writeContext, was, a *schemas.Application) (string, error) {
 	if was.ID == "" {
 		return ownFlow(w, a)
 	}
@@ -134,7 +134,7 @@ func changedSignIn(w *work, was, a *schemas.Application) (string, error) {
 
 // ownFlow returns the path of a flow of an application that is not the default one, "" if
 // it has the defaults.
-func ownFlow(w *work, a *schemas.Application) (string, error) {
+func ownFlow(w *writeContext, a *schemas.Application) (string, error) {
 	for _, one := range []struct{ path, id, handle string }{
 		{"authFlowId", a.AuthFlowID, DefaultSignIn}, {"registrationFlowId", a.RegistrationFlowID, DefaultSignUp},
 	} {
@@ -154,7 +154,7 @@ func ownFlow(w *work, a *schemas.Application) (string, error) {
 
 // guardAttributes lets a caller change the schema of a user type only with all permissions
 // of its users: forms show the titles of its attributes.
-func guardAttributes(w *work, old, t *schemas.UserType) error {
+func guardAttributes(w *writeContext, old, t *schemas.UserType) error {
 	if w.call.Permits(systemPermission) || string(old.Schema) == string(t.Schema) {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 // signIns are flows, applications and a provider that a holder of "shop:orders:write", who
 // is a Person, may come to, and others that only users of the type Robot may.
 type signIns struct {
-	*house
+	*fixtures
 	flow, robotFlow, part, robotPart string // of the applications below; parts are in their flows
 	app, robotApp, plain, client     string
 	provider                         string
@@ -22,7 +22,7 @@ type signIns struct {
 
 func newSignIns(t *testing.T, w *world) *signIns {
 	t.Helper()
-	s := &signIns{house: furnished(t, w)}
+	s := &signIns{fixtures: furnished(t, w)}
 	s.create(t, s.UserTypes, `{"name": "Robot", "schema": {"type": "object"}}`)
 	s.part, s.robotPart = s.create(t, s.Flows, s.sub("shared")), s.create(t, s.Flows, s.sub("robots"))
 	s.flow, s.robotFlow = s.create(t, s.Flows, s.using("in", "shared")), s.create(t, s.Flows, s.using("robots-in", "robots"))

@@ -9,19 +9,19 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// shelf are the stored sub-flows, in their active versions.
-type shelf struct {
+// storedSubflows are the stored sub-flows, in their active versions.
+type storedSubflows struct {
 	ctx    context.Context
 	reader store.Reader
 	err    error // the first there was: what it hides looks as if it did not exist
 }
 
-func (d *Directory) shelf(ctx context.Context, c Call) *shelf {
-	return &shelf{ctx: ctx, reader: d.reader(c)}
+func (d *Directory) storedSubflows(ctx context.Context, c Call) *storedSubflows {
+	return &storedSubflows{ctx: ctx, reader: d.reader(c)}
 }
 
 // Subflow implements schemas.Subflows.
-func (s *shelf) Subflow(handle string) (*schemas.Flow, []schemas.Problem) {
+func (s *storedSubflows) Subflow(handle string) (*schemas.Flow, []schemas.Problem) {
 	if s.err != nil {
 		return nil, nil
 	}
@@ -31,7 +31,7 @@ func (s *shelf) Subflow(handle string) (*schemas.Flow, []schemas.Problem) {
 }
 
 // Handles implements schemas.Subflows. Of very many it has the first.
-func (s *shelf) Handles() []string {
+func (s *storedSubflows) Handles() []string {
 	if s.err != nil {
 		return nil
 	}
@@ -47,14 +47,14 @@ func (s *shelf) Handles() []string {
 
 // checkParts makes sure that what a flow uses has not been deleted since it was
 // looked up. What is restored keeps the parts it had, whatever became of them.
-func checkParts(w *work, p *proposal) error {
+func checkParts(w *writeContext, p *provenFlow) error {
 	if p.document == nil {
 		return nil
 	}
 	for _, u := range p.flow.Uses {
 		_, err := store.Flows().Get(w.ctx, w.tx, u.ID)
 		if schemas.HasClass(err, schemas.NotFound) {
-			w.conflict("nodes", "the sub-flow %q has been deleted meanwhile", u.Handle)
+			w.addConflict("nodes", "the sub-flow %q has been deleted meanwhile", u.Handle)
 			continue
 		}
 		if err != nil {
@@ -72,9 +72,9 @@ func withUsers(ctx context.Context, r store.Reader, f *schemas.Flow) (err error)
 	return err
 }
 
-// behind tells of a sub-flow which flows use an earlier version of it: they go on with
+// outdatedUseWarnings tells of a sub-flow which flows use an earlier version of it: they go on with
 // that until they are put again.
-func behind(f *schemas.Flow) (warnings []schemas.Problem) {
+func outdatedUseWarnings(f *schemas.Flow) (warnings []schemas.Problem) {
 	for _, u := range f.UsedBy {
 		if u.Version < f.ActiveVersion {
 			warnings = append(warnings, schemas.Problem{Rule: "subflow", Warning: true, Message: fmt.Sprintf(

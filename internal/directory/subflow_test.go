@@ -33,13 +33,13 @@ func TestFlowsKeepTheirSubflows(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
 		ctx := t.Context()
-		_, err := h.Flows.Create(ctx, System(), doc(t, twoFactors))
+		_, err := h.Flows.Create(ctx, SystemCall(), doc(t, twoFactors))
 		refused(t, err, schemas.CodeInvalidFlow, `nodes[1].with.flow: there is no sub-flow "second-factor"; there are none here`)
 		inner := h.create(t, h.Flows, secondFactor)
 		outer := h.create(t, h.Flows, twoFactors)
 		put := func(id, text string) *Item {
 			t.Helper()
-			item, err := h.Flows.Replace(ctx, System(), id, "", doc(t, text))
+			item, err := h.Flows.Replace(ctx, SystemCall(), id, "", doc(t, text))
 			must(t, err)
 			return item
 		}
@@ -50,12 +50,12 @@ func TestFlowsKeepTheirSubflows(t *testing.T) {
 		if len(changed.Warnings) != 1 || !strings.Contains(changed.Warnings[0].Message, `the AUTHENTICATION flow "two-factors" (`+outer+`) still uses version 1; put it again`) {
 			t.Errorf("warnings: %v", changed.Warnings)
 		}
-		read, err := h.Flows.Get(ctx, System(), inner)
+		read, err := h.Flows.Get(ctx, SystemCall(), inner)
 		must(t, err)
 		if by := flowOf(read).UsedBy; len(by) != 1 || by[0] != (schemas.SubflowUser{FlowType: schemas.Authentication, Handle: "two-factors", ID: outer, Version: 1}) || len(flowOf(changed).UsedBy) != 1 {
 			t.Errorf("it is used by %v", by)
 		}
-		kept, err := h.Flows.Get(ctx, System(), outer)
+		kept, err := h.Flows.Get(ctx, SystemCall(), outer)
 		must(t, err)
 		if f := flowOf(kept); f.ActiveVersion != 1 || used(f) != "second-factor 1" || len(f.Parts["second-factor"].Nodes) != 1 {
 			t.Errorf("it was changed by its sub-flow: version %d uses %s", f.ActiveVersion, used(f))
@@ -64,7 +64,7 @@ func TestFlowsKeepTheirSubflows(t *testing.T) {
 		if f := flowOf(again); f.ActiveVersion != 2 || used(f) != "second-factor 2" || len(f.Parts["second-factor"].Nodes) != 2 {
 			t.Errorf("put again: version %d uses %s", f.ActiveVersion, used(f))
 		}
-		old, err := h.RestoreFlow(ctx, System(), outer, 1)
+		old, err := h.RestoreFlow(ctx, SystemCall(), outer, 1)
 		must(t, err)
 		if f := flowOf(old); f.ActiveVersion != 3 || used(f) != "second-factor 1" || len(f.Parts["second-factor"].Nodes) != 1 {
 			t.Errorf("restored: version %d uses %s", f.ActiveVersion, used(f))
@@ -81,13 +81,13 @@ func TestSubflowsInUse(t *testing.T) {
 		inner := h.create(t, h.Flows, secondFactor)
 		nested := h.create(t, h.Flows, nestedFactor)
 		outer := h.create(t, h.Flows, twoFactors)
-		refused(t, h.Flows.Delete(ctx, System(), inner, ""), schemas.CodeInUse, `flow: flow "nested" (`+nested+`) uses it`, `flow: flow "two-factors" (`+outer+`) uses it`)
-		must(t, h.Flows.Delete(ctx, System(), nested, ""))
-		refused(t, h.Flows.Delete(ctx, System(), inner, ""), schemas.CodeInUse, `flow: flow "two-factors" (`+outer+`) uses it`)
-		_, err := h.Flows.Replace(ctx, System(), outer, "", doc(t, strings.Replace(signInFlow, `"sign-in"`, `"two-factors"`, 1)))
+		refused(t, h.Flows.Delete(ctx, SystemCall(), inner, ""), schemas.CodeInUse, `flow: flow "nested" (`+nested+`) uses it`, `flow: flow "two-factors" (`+outer+`) uses it`)
+		must(t, h.Flows.Delete(ctx, SystemCall(), nested, ""))
+		refused(t, h.Flows.Delete(ctx, SystemCall(), inner, ""), schemas.CodeInUse, `flow: flow "two-factors" (`+outer+`) uses it`)
+		_, err := h.Flows.Replace(ctx, SystemCall(), outer, "", doc(t, strings.Replace(signInFlow, `"sign-in"`, `"two-factors"`, 1)))
 		must(t, err)
-		must(t, h.Flows.Delete(ctx, System(), inner, ""))
-		old, err := h.RestoreFlow(ctx, System(), outer, 1)
+		must(t, h.Flows.Delete(ctx, SystemCall(), inner, ""))
+		old, err := h.RestoreFlow(ctx, SystemCall(), outer, 1)
 		must(t, err)
 		if f := flowOf(old); f.ActiveVersion != 3 || used(f) != "second-factor 1" {
 			t.Errorf("restored without the sub-flow: version %d uses %s", f.ActiveVersion, used(f))
@@ -102,11 +102,11 @@ func TestWhatSubflowsAreNot(t *testing.T) {
 	ctx := t.Context()
 	inner := h.create(t, h.Flows, secondFactor)
 	h.create(t, h.Flows, nestedFactor)
-	_, err := h.Applications.Create(ctx, System(), doc(t, `{"name": "Shop", "authFlowId": "`+inner+`"}`))
+	_, err := h.Applications.Create(ctx, SystemCall(), doc(t, `{"name": "Shop", "authFlowId": "`+inner+`"}`))
 	refused(t, err, schemas.CodeInvalidRequest, `authFlowId: expected a flow of the type AUTHENTICATION, got "second-factor", which is of the type SUBFLOW`)
-	_, err = h.Flows.Replace(ctx, System(), inner, "", doc(t, strings.Replace(nestedFactor, `"nested"`, `"second-factor"`, 1)))
+	_, err = h.Flows.Replace(ctx, SystemCall(), inner, "", doc(t, strings.Replace(nestedFactor, `"nested"`, `"second-factor"`, 1)))
 	refused(t, err, schemas.CodeInvalidFlow, "nodes[0].with.flow: second-factor → second-factor")
-	_, err = h.Flows.Replace(ctx, System(), inner, "", doc(t, strings.Replace(strings.Replace(nestedFactor, `"second-factor"`, `"nested"`, 1), `"handle": "nested"`, `"handle": "second-factor"`, 1)))
+	_, err = h.Flows.Replace(ctx, SystemCall(), inner, "", doc(t, strings.Replace(strings.Replace(nestedFactor, `"second-factor"`, `"nested"`, 1), `"handle": "nested"`, `"handle": "second-factor"`, 1)))
 	refused(t, err, schemas.CodeInvalidFlow, "nodes[0].with.flow: second-factor → nested → second-factor")
 }
 
@@ -123,12 +123,12 @@ func TestSubflowsWaiveForTheirUsers(t *testing.T) {
 	clerk := Call{Actor: schemas.Actor{Type: schemas.UserActor, ID: h.ids["user"]}, Permissions: []string{"system:flows:write"}}
 	_, err := h.Flows.Create(ctx, clerk, doc(t, enrol))
 	refused(t, err, schemas.CodeForbidden, "nodes: waives the rule")
-	item, err := h.Flows.Create(ctx, System(), doc(t, enrol))
+	item, err := h.Flows.Create(ctx, SystemCall(), doc(t, enrol))
 	must(t, err)
 	if len(item.Warnings) != 1 || item.Warnings[0].Node != "desk.key" {
 		t.Errorf("warnings: %v", item.Warnings)
 	}
-	read, err := h.Flows.Get(ctx, System(), item.ID)
+	read, err := h.Flows.Get(ctx, SystemCall(), item.ID)
 	must(t, err)
 	if len(read.Warnings) != 1 {
 		t.Errorf("read again, its warnings are %v", read.Warnings)
@@ -145,7 +145,7 @@ func TestHeldSubflows(t *testing.T) {
 		for _, text := range texts {
 			documents = append(documents, doc(t, text))
 		}
-		held, err := h.HoldFlows(t.Context(), documents)
+		held, err := h.SyncFlowsFromFiles(t.Context(), documents)
 		must(t, err)
 		var list []string
 		for _, f := range held {

@@ -11,19 +11,19 @@ import (
 
 // checkName refuses a name that could be taken for another one. A resource that has such
 // a name already keeps it; a client that describes itself does not.
-func checkName(w *work, was, name string) {
+func checkName(w *writeContext, was, name string) {
 	if name == "" || name == was && w.registration == "" {
 		return
 	}
 	if wrong := schemas.CheckDisplayName(name); wrong != "" {
-		w.invalid("name", "%s", wrong)
+		w.addInvalid("name", "%s", wrong)
 	}
 }
 
 // checkText refuses the character NUL wherever it stands in a document: not
 // every database keeps it, and none finds what has it. It is a fault of the
 // shape: no rule has anything to add.
-func checkText(w *work, d *schemas.Document) error {
+func checkText(w *writeContext, d *schemas.Document) error {
 	if !bytes.Contains(d.JSON(), []byte(`\u0000`)) {
 		return nil
 	}
@@ -31,12 +31,12 @@ func checkText(w *work, d *schemas.Document) error {
 	if err := json.Unmarshal(d.JSON(), &v); err != nil {
 		return fmt.Errorf("reading a document again: %w", err)
 	}
-	w.shape = append(w.shape, nulls("", v)...)
+	w.shape = append(w.shape, findNULs("", v)...)
 	return nil
 }
 
-// nulls are the problems of texts with a NUL in the value at the path.
-func nulls(path string, v any) (found []schemas.Problem) {
+// findNULs are the problems of texts with a NUL in the value at the path.
+func findNULs(path string, v any) (found []schemas.Problem) {
 	switch v := v.(type) {
 	case string:
 		if strings.ContainsRune(v, 0) {
@@ -44,7 +44,7 @@ func nulls(path string, v any) (found []schemas.Problem) {
 		}
 	case []any:
 		for i, item := range v {
-			found = append(found, nulls(fmt.Sprintf("%s[%d]", path, i), item)...)
+			found = append(found, findNULs(fmt.Sprintf("%s[%d]", path, i), item)...)
 		}
 	case map[string]any:
 		for name, value := range v {
@@ -52,7 +52,7 @@ func nulls(path string, v any) (found []schemas.Problem) {
 			if strings.ContainsRune(name, 0) {
 				found = append(found, schemas.Problem{Path: at, Message: "the character NUL cannot be kept; take it out of the name"})
 			}
-			found = append(found, nulls(at, value)...)
+			found = append(found, findNULs(at, value)...)
 		}
 	}
 	return found

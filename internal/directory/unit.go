@@ -15,7 +15,7 @@ func (d *Directory) unitCollection() *collection[schemas.OrganizationUnit] {
 			Schema: schemas.OrganizationUnitSchema, Key: "handle", Filters: table.Filters(),
 		},
 		meta: func(u *schemas.OrganizationUnit) meta { return meta{&u.ID, &u.CreatedAt, &u.UpdatedAt} },
-		complete: func(w *work, _, u *schemas.OrganizationUnit) error {
+		complete: func(w *writeContext, _, u *schemas.OrganizationUnit) error {
 			return resolve(w, store.Units(), "handle", &u.ParentID)
 		},
 		check:  checkUnit,
@@ -23,18 +23,18 @@ func (d *Directory) unitCollection() *collection[schemas.OrganizationUnit] {
 	}
 }
 
-func checkUnit(w *work, old, u *schemas.OrganizationUnit) error {
+func checkUnit(w *writeContext, old, u *schemas.OrganizationUnit) error {
 	var was schemas.OrganizationUnit
 	if old != nil {
 		was = *old
 	}
 	if was.Handle == DefaultUnit && u.Handle != was.Handle {
-		w.protect("handle", "expected %q, got %.64q: what names no unit belongs to this one, and finds it by its handle", was.Handle, u.Handle)
+		w.addReadOnly("handle", "expected %q, got %.64q: what names no unit belongs to this one, and finds it by its handle", was.Handle, u.Handle)
 	}
-	if err := unique(w, store.Units(), "handle", u.Handle, was.ID); err != nil {
+	if err := checkUnique(w, store.Units(), "handle", u.Handle, was.ID); err != nil {
 		return err
 	}
-	if err := exists(w, store.Units(), "parentId", u.ParentID); err != nil {
+	if err := checkExists(w, store.Units(), "parentId", u.ParentID); err != nil {
 		return err
 	}
 	return checkAncestry(w, was.ID, u.ParentID)
@@ -42,15 +42,15 @@ func checkUnit(w *work, old, u *schemas.OrganizationUnit) error {
 
 // checkAncestry refuses a unit that would stand above itself. A new one, which
 // has no id yet, cannot.
-func checkAncestry(w *work, id, parent string) error {
+func checkAncestry(w *writeContext, id, parent string) error {
 	for parent != "" && id != "" {
 		if parent == id {
-			w.invalid("parentId", "the unit would be its own ancestor; choose a parent that is not below it")
+			w.addInvalid("parentId", "the unit would be its own ancestor; choose a parent that is not below it")
 			return nil
 		}
 		above, err := store.Units().Get(w.ctx, w.tx, parent)
 		if schemas.HasClass(err, schemas.NotFound) {
-			return nil // told already
+			return nil // listed already
 		}
 		if err != nil {
 			return err
@@ -60,9 +60,9 @@ func checkAncestry(w *work, id, parent string) error {
 	return nil
 }
 
-func removeUnit(w *work, u *schemas.OrganizationUnit) error {
+func removeUnit(w *writeContext, u *schemas.OrganizationUnit) error {
 	if u.Handle == DefaultUnit {
-		w.protect("", "what names no organization unit belongs to %q, so it stays", DefaultUnit)
+		w.addReadOnly("", "what names no organization unit belongs to %q, so it stays", DefaultUnit)
 	}
-	return w.uses("organizationUnit", u.ID)
+	return w.addUses("organizationUnit", u.ID)
 }

@@ -26,14 +26,14 @@ func (d *Directory) userCollection() *collection[schemas.User] {
 		complete: completeUser,
 		check:    d.checkUser,
 		changed:  d.userChanged,
-		remove: func(w *work, u *schemas.User) error {
+		remove: func(w *writeContext, u *schemas.User) error {
 			if err := w.requireOf("", "this user", principalOf(u)); err != nil {
 				return err
 			}
 			if _, err := w.endSessions(u.ID, ""); err != nil {
 				return err
 			}
-			return store.Leave(w.tx, principalOf(u), w.now)
+			return store.RemovePrincipal(w.tx, principalOf(u), w.now)
 		},
 	}
 }
@@ -42,7 +42,7 @@ func principalOf(u *schemas.User) schemas.Principal {
 	return schemas.Principal{Type: schemas.UserPrincipal, ID: u.ID}
 }
 
-func completeUser(w *work, _, u *schemas.User) error {
+func completeUser(w *writeContext, _, u *schemas.User) error {
 	if u.Attributes == nil {
 		u.Attributes = map[string]any{}
 	}
@@ -55,8 +55,8 @@ func completeUser(w *work, _, u *schemas.User) error {
 	return defaultUnit(w, &u.OUID)
 }
 
-func (d *Directory) checkUser(w *work, old, u *schemas.User) error {
-	if err := exists(w, store.Units(), "ouId", u.OUID); err != nil {
+func (d *Directory) checkUser(w *writeContext, old, u *schemas.User) error {
+	if err := checkExists(w, store.Units(), "ouId", u.OUID); err != nil {
 		return err
 	}
 	if err := d.checkAttributes(w, old, u); err != nil {
@@ -86,16 +86,16 @@ func changedAttributes(old, u *schemas.User) []string {
 
 // checkAttributes checks the attributes by the user's type, and that no other
 // user has what must be this one's alone.
-func (d *Directory) checkAttributes(w *work, old, u *schemas.User) error {
+func (d *Directory) checkAttributes(w *writeContext, old, u *schemas.User) error {
 	if u.Type == "" {
-		return nil // told already
+		return nil // listed already
 	}
 	t, err := store.UserTypes().Find(w.ctx, w.tx, "name", u.Type)
 	if err != nil {
 		return err
 	}
 	if t == nil {
-		w.invalid("type", "there is no user type %.64q", u.Type)
+		w.addInvalid("type", "there is no user type %.64q", u.Type)
 		return nil
 	}
 	compiled, err := d.types.compile(t)
@@ -106,36 +106,36 @@ func (d *Directory) checkAttributes(w *work, old, u *schemas.User) error {
 	if err != nil {
 		return err
 	}
-	whole, err := startsAnew(w, old, u)
+	whole, err := startsNewGeneration(w, old, u)
 	if err != nil {
 		return err
 	}
 	problems := compiled.Check(given, whole)
-	problems = append(problems, schemas.Unheard(w.checkPassword(), problems)...)
+	problems = append(problems, schemas.WithoutDuplicates(w.checkPassword(), problems)...)
 	for _, p := range problems {
-		w.invalid(schemas.JoinPath("attributes", p.Path), "%s", p.Message)
+		w.addInvalid(schemas.JoinPath("attributes", p.Path), "%s", p.Message)
 	}
 	return w.checkUnique(old, u, t, problems)
 }
 
 // checkUnique notes the unique attributes that another user has. Of a value that
 // is wrong besides, that is told alone.
-func (w *work) checkUnique(old, u *schemas.User, t *schemas.UserType, wrong []schemas.Problem) error {
+func (w *writeContext) checkUnique(old, u *schemas.User, t *schemas.UserType, wrong []schemas.Problem) error {
 	own := *u
 	own.ID = idOf(old, func(o *schemas.User) string { return o.ID })
 	taken, err := store.TakenAttributes(w.ctx, w.tx, &own, t.UniqueAttributes())
 	for _, attribute := range taken {
 		path := schemas.MemberPath("", attribute)
-		if len(schemas.Unheard([]schemas.Problem{{Path: path}}, wrong)) > 0 {
-			w.conflict(schemas.JoinPath("attributes", path), "is taken by another user; choose another")
+		if len(schemas.WithoutDuplicates([]schemas.Problem{{Path: path}}, wrong)) > 0 {
+			w.addConflict(schemas.JoinPath("attributes", path), "is taken by another user; choose another")
 		}
 	}
 	return err
 }
 
-// startsAnew reports whether a user must bring what the type requires to sign in
+// startsNewGeneration reports whether a user must bring what the type requires to sign in
 // with: one who is new, or new to the type and without a password.
-func startsAnew(w *work, old, u *schemas.User) (bool, error) {
+func startsNewGeneration(w *writeContext, old, u *schemas.User) (bool, error) {
 	if old == nil || old.Type == u.Type {
 		return old == nil, nil
 	}
@@ -160,7 +160,7 @@ func attributesOf(d *schemas.Document) (json.RawMessage, error) {
 
 // checkMayClaim refuses to give the user an address that a user with permissions beyond
 // those of the caller would lose by it.
-func (w *work) checkMayClaim(old, u *schemas.User) error {
+func (w *writeContext) checkMayClaim(old, u *schemas.User) error {
 	own := *u
 	own.ID = idOf(old, func(o *schemas.User) string { return o.ID })
 	losing, err := store.UsersLosingEmail(w.tx, &own)
@@ -179,7 +179,7 @@ func (w *work) checkMayClaim(old, u *schemas.User) error {
 // user who has permissions that the caller lacks: here, or at an application that
 // recognizes or recovers accounts by an address or a number. It also refuses to disable
 // or lock such a user, and to undo that.
-func (w *work) checkMayChange(old, u *schemas.User) error {
+func (w *writeContext) checkMayChange(old, u *schemas.User) error {
 	paths := changedStatus(old, u)
 	if old.Type != u.Type {
 		paths = append(paths, "type")

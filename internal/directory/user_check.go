@@ -17,7 +17,7 @@ import (
 //
 // That the type requires a password is no problem here: flows set it later.
 func (d *Directory) CheckUser(ctx context.Context, u *schemas.User) error {
-	problems, err := d.unfit(ctx, u)
+	problems, err := d.userProblems(ctx, u)
 	if err != nil || len(problems) == 0 {
 		return err
 	}
@@ -35,7 +35,7 @@ func (d *Directory) UserType(ctx context.Context, name string) (*schemas.UserTyp
 	return t, err
 }
 
-func (d *Directory) unfit(ctx context.Context, u *schemas.User) ([]schemas.Problem, error) {
+func (d *Directory) userProblems(ctx context.Context, u *schemas.User) ([]schemas.Problem, error) {
 	t, err := store.UserTypes().Find(ctx, d.store, "name", u.Type)
 	if err != nil {
 		return nil, err
@@ -61,12 +61,12 @@ func (d *Directory) unfit(ctx context.Context, u *schemas.User) ([]schemas.Probl
 	if len(problems) > 0 {
 		return problems, nil
 	}
-	return d.taken(ctx, u, compiled)
+	return d.takenAttributes(ctx, u, compiled)
 }
 
-// taken finds unique attributes that somebody has. Those that identify are
+// takenAttributes finds unique attributes that somebody has. Those that identify are
 // looked up by the flow itself.
-func (d *Directory) taken(ctx context.Context, u *schemas.User, t *schemas.CompiledUserType) (problems []schemas.Problem, err error) {
+func (d *Directory) takenAttributes(ctx context.Context, u *schemas.User, t *schemas.CompiledUserType) (problems []schemas.Problem, err error) {
 	unique := slices.DeleteFunc(t.UniqueAttributes(), func(attribute string) bool {
 		return slices.Contains(schemas.IdentifyingAttributes(), attribute)
 	})

@@ -14,7 +14,7 @@ import (
 // changed by those only who may do all that the user may.
 func TestNobodyBecomesWhoMayDoMore(t *testing.T) {
 	tests := map[string]struct {
-		body string // with the attributes of the user; "" to delete
+		body string // addPrincipal the attributes of the user; "" to delete
 		path string // of what is forbidden; "-" if nothing is
 	}{
 		"a password":            {`{"type": "Person", "attributes": {"username": "root", "email": "root@example.org", "password": "grey lantern harbour"}}`, "attributes.password"},
@@ -58,11 +58,11 @@ func TestNobodyBecomesWhoMayDoMore(t *testing.T) {
 			if !schemas.HasClass(err, schemas.Forbidden) || !strings.Contains(err.Error(), `"system:groups:write"`) {
 				t.Fatalf("got %v", err)
 			}
-			told := map[string]bool{}
+			reported := map[string]bool{}
 			for _, p := range schemas.AsError(err).Errors {
-				told[p.Path] = true
+				reported[p.Path] = true
 			}
-			if !told[test.path] {
+			if !reported[test.path] {
 				t.Errorf("got %v, expected it at %q", err, test.path)
 			}
 			if u := w.user(t, id); !maps.Equal(u.Attributes, map[string]any{"username": "root", "email": "root@example.org"}) {

@@ -18,7 +18,7 @@ func TestOneValueForOneUser(t *testing.T) {
 		} {
 			before := w.count(t)
 			for _, err := range together(8, func(i int) error {
-				_, err := w.Users.Create(t.Context(), System(), doc(t, fmt.Sprintf(body, i)))
+				_, err := w.Users.Create(t.Context(), SystemCall(), doc(t, fmt.Sprintf(body, i)))
 				return err
 			}) {
 				if err != nil {
@@ -38,10 +38,10 @@ func TestTypeChangesWhileUsersAreMade(t *testing.T) {
 		id := w.create(t, w.UserTypes, userType("Staff", properties(`"badge": {}`)))
 		errs := together(6, func(i int) error {
 			if i == 0 {
-				_, err := w.UserTypes.Replace(t.Context(), System(), id, "", doc(t, userType("Staff", properties(`"badge": {"type": "integer"}`))))
+				_, err := w.UserTypes.Replace(t.Context(), SystemCall(), id, "", doc(t, userType("Staff", properties(`"badge": {"type": "integer"}`))))
 				return err
 			}
-			_, err := w.Users.Create(t.Context(), System(), doc(t, `{"type": "Staff", "attributes": {"badge": "text"}}`))
+			_, err := w.Users.Create(t.Context(), SystemCall(), doc(t, `{"type": "Staff", "attributes": {"badge": "text"}}`))
 			return err
 		})
 		made := w.count(t)

@@ -18,7 +18,7 @@ func (w *world) session(t testing.TB, user string) string {
 
 func (w *world) sessions(t testing.TB, user string) int {
 	t.Helper()
-	all, err := w.Sessions(t.Context(), System(), user)
+	all, err := w.Sessions(t.Context(), SystemCall(), user)
 	must(t, err)
 	return len(all)
 }
@@ -27,7 +27,7 @@ func TestReplaceUserWhole(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.create(t, w.Users, person("ada", `"name": "Ada", "email": "ada@example.org"`))
 		w.session(t, id)
-		_, err := w.Users.Replace(t.Context(), System(), id, "", doc(t, `{"type": "Person", "attributes": {"username": "ada", "nickname": "A"}}`))
+		_, err := w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, `{"type": "Person", "attributes": {"username": "ada", "nickname": "A"}}`))
 		must(t, err)
 		u := w.user(t, id)
 		if len(u.Attributes) != 2 || u.Text("nickname") != "A" {
@@ -39,7 +39,7 @@ func TestReplaceUserWhole(t *testing.T) {
 			t.Errorf("the password is %q, and there are %d sessions: nobody set one", hash, w.sessions(t, id))
 		}
 		w.create(t, w.Users, person("lovelace", `"email": "ada@example.org"`)) // it is free again
-		_, err = w.Users.Replace(t.Context(), System(), id, "", doc(t, `{"type": "Person", "attributes": {"username": "Lovelace"}}`))
+		_, err = w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, `{"type": "Person", "attributes": {"username": "Lovelace"}}`))
 		refused(t, err, schemas.CodeAttributeTaken, "attributes.username: is taken")
 		wantEvents(t, w, id, "user.created", "password.set", "user.replaced")
 	})
@@ -48,9 +48,9 @@ func TestReplaceUserWhole(t *testing.T) {
 func TestReplaceUserByWhatItIs(t *testing.T) {
 	w := newWorld(t)
 	id := w.create(t, w.Users, person("ada"))
-	before, err := w.Users.Get(t.Context(), System(), id)
+	before, err := w.Users.Get(t.Context(), SystemCall(), id)
 	must(t, err)
-	after, err := w.Users.Replace(t.Context(), System(), id, before.ETag, doc(t, object(t, "id", id, "type", "Person", "ouId", w.unit,
+	after, err := w.Users.Replace(t.Context(), SystemCall(), id, before.ETag, doc(t, object(t, "id", id, "type", "Person", "ouId", w.unit,
 		"attributes", map[string]any{"username": "ada"}, "createdAt", "2020-01-01T00:00:00Z")))
 	must(t, err)
 	if before.ETag != after.ETag {
@@ -67,7 +67,7 @@ func TestSetPassword(t *testing.T) {
 	session := w.session(t, id)
 	w.session(t, id)
 	etag := func() string {
-		item, err := w.Users.Get(t.Context(), System(), id)
+		item, err := w.Users.Get(t.Context(), SystemCall(), id)
 		must(t, err)
 		return item.ETag
 	}
@@ -102,7 +102,7 @@ func TestReplaceKeepsARequiredPassword(t *testing.T) {
 	w := newWorld(t)
 	w.create(t, w.UserTypes, userType("Staff", `{"type": "object", "required": ["password"], "properties": {"name": {"type": "string"}, "password": {"type": "string", "x-credential": true}}}`))
 	id := w.create(t, w.Users, `{"type": "Staff", "attributes": {"password": "quiet harbour lantern"}}`)
-	_, err := w.Users.Replace(t.Context(), System(), id, "", doc(t, `{"type": "Staff", "attributes": {"name": "Ada"}}`))
+	_, err := w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, `{"type": "Staff", "attributes": {"name": "Ada"}}`))
 	must(t, err)
 	hash, _, err := w.store.PasswordHash(t.Context(), id)
 	must(t, err)
@@ -110,10 +110,10 @@ func TestReplaceKeepsARequiredPassword(t *testing.T) {
 		t.Errorf("the hash is %q", hash)
 	}
 	other := w.create(t, w.Users, `{"type": "Person", "attributes": {"username": "eve"}}`)
-	_, err = w.Users.Replace(t.Context(), System(), other, "", doc(t, `{"type": "Staff"}`))
+	_, err = w.Users.Replace(t.Context(), SystemCall(), other, "", doc(t, `{"type": "Staff"}`))
 	refused(t, err, schemas.CodeInvalidRequest, `attributes.password: required member "password" is missing`)
 	other = w.create(t, w.Users, person("ada"))
-	_, err = w.Users.Replace(t.Context(), System(), other, "", doc(t, `{"type": "Staff"}`))
+	_, err = w.Users.Replace(t.Context(), SystemCall(), other, "", doc(t, `{"type": "Staff"}`))
 	must(t, err)
 }
 
@@ -122,7 +122,7 @@ func TestTypeWithoutPassword(t *testing.T) {
 	w := newWorld(t)
 	w.create(t, w.UserTypes, userType("Badge", properties(`"username": {"type": "string"}`)))
 	id := w.create(t, w.Users, person("ada"))
-	_, err := w.Users.Replace(t.Context(), System(), id, "", doc(t, `{"type": "Badge", "attributes": {"username": "ada"}}`))
+	_, err := w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, `{"type": "Badge", "attributes": {"username": "ada"}}`))
 	must(t, err)
 	hash, _, err := w.store.PasswordHash(t.Context(), id)
 	must(t, err)
@@ -138,13 +138,13 @@ func TestDeleteUser(t *testing.T) {
 		w.session(t, id)
 		w.role(t, id, "system:users:read")
 		group := w.create(t, w.Groups, object(t, "name", "G", "members", []schemas.Principal{{Type: schemas.UserPrincipal, ID: id}}))
-		must(t, w.Users.Delete(t.Context(), System(), id, ""))
-		item, err := w.Groups.Get(t.Context(), System(), group)
+		must(t, w.Users.Delete(t.Context(), SystemCall(), id, ""))
+		item, err := w.Groups.Get(t.Context(), SystemCall(), group)
 		must(t, err)
 		if g := item.Value.(*schemas.Group); len(g.Members) != 0 {
 			t.Errorf("members are %v", g.Members)
 		}
-		_, err = w.Users.Get(t.Context(), System(), id)
+		_, err = w.Users.Get(t.Context(), SystemCall(), id)
 		refused(t, err, schemas.CodeUserNotFound)
 		w.create(t, w.Users, person("ada"))
 		permissions, err := store.PermissionsOf(t.Context(), w.store, schemas.Principal{Type: schemas.UserPrincipal, ID: id})
@@ -162,7 +162,7 @@ func TestListUsers(t *testing.T) {
 	for filter, want := range map[[2]string]int{
 		{"username", "ADA"}: 1, {"email", "ada@example.org"}: 1, {"username", "ada@example.org"}: 0, {"type", "Person"}: 2, {"id", ada}: 1, {"", ""}: 2,
 	} {
-		page, err := w.Users.List(t.Context(), System(), Query{Limit: 10, Filter: filter[0], Value: filter[1]})
+		page, err := w.Users.List(t.Context(), SystemCall(), Query{Limit: 10, Filter: filter[0], Value: filter[1]})
 		must(t, err)
 		if page.Total != want || len(page.Items) != want {
 			t.Errorf("%q: %d of %d, expected %d", filter, len(page.Items), page.Total, want)

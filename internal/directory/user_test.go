@@ -18,7 +18,7 @@ func person(username string, more ...string) string {
 
 func (w *world) user(t testing.TB, id string) *schemas.User {
 	t.Helper()
-	item, err := w.Users.Get(t.Context(), System(), id)
+	item, err := w.Users.Get(t.Context(), SystemCall(), id)
 	must(t, err)
 	return item.Value.(*schemas.User)
 }
@@ -126,7 +126,7 @@ func TestBadUsers(t *testing.T) {
 	before := w.count(t)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := w.Users.Create(t.Context(), System(), doc(t, test.body))
+			_, err := w.Users.Create(t.Context(), SystemCall(), doc(t, test.body))
 			if test.code == "user_exists" {
 				if !schemas.HasClass(err, schemas.Conflict) {
 					t.Errorf("got %v", err)
@@ -142,7 +142,7 @@ func TestBadUsers(t *testing.T) {
 	if after := w.count(t); after != before {
 		t.Errorf("%d users more", after-before)
 	}
-	_, err := w.Users.Create(t.Context(), System(), doc(t, `{"type": "Device", "attributes": {"serial": "7", "badge": "A1"}}`))
+	_, err := w.Users.Create(t.Context(), SystemCall(), doc(t, `{"type": "Device", "attributes": {"serial": "7", "badge": "A1"}}`))
 	refused(t, err, invalid, "attributes.serial: expected a whole number", "attributes.badge: is taken")
 	if e := schemas.AsError(err); len(e.Errors) != 2 {
 		t.Errorf("what is wrong is told twice: %v", e.Errors)

@@ -55,12 +55,12 @@ func statusActions(old, u *schemas.User, now time.Time) (actions []string) {
 
 // applyStatus records a change of the status, and ends what a user has who may not sign
 // in.
-func (w *work) applyStatus(old, u *schemas.User) error {
+func (w *writeContext) applyStatus(old, u *schemas.User) error {
 	if old == nil {
 		old = &schemas.User{Status: schemas.UserActive}
 	}
 	for _, action := range statusActions(old, u, w.now) {
-		w.about(u.ID, action, schemas.ResourceRef{Type: "user", ID: u.ID})
+		w.recordUserEvent(u.ID, action, schemas.ResourceRef{Type: "user", ID: u.ID})
 		if action == "user.locked" {
 			w.events[len(w.events)-1].Detail = map[string]string{"lockedUntil": u.LockedUntil.Format(time.RFC3339)}
 		}

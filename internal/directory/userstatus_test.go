@@ -45,7 +45,7 @@ func TestAudit15StatusChangesAreRecorded(t *testing.T) {
 				w.session(t, id)
 			}
 			body := statusBody(t, "ada", test.after...)
-			_, err := w.Users.Replace(t.Context(), System(), id, "", doc(t, body))
+			_, err := w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, body))
 			must(t, err)
 			got := actionsOf(t, w, id)[len(before):]
 			got = slices.DeleteFunc(got, func(a string) bool { return a == "user.replaced" || a == "session.ended" })
@@ -56,17 +56,17 @@ func TestAudit15StatusChangesAreRecorded(t *testing.T) {
 			if live := w.user(t, id).CheckActive(w.now()) == nil; live != test.live {
 				t.Errorf("%s: active: %v", name, live)
 			}
-			left, err := w.Sessions(t.Context(), System(), id)
+			left, err := w.Sessions(t.Context(), SystemCall(), id)
 			must(t, err)
 			if !test.live && len(left) > 0 {
 				t.Errorf("%s: %d sessions are left", name, len(left))
 			}
-			again, err := w.Users.Replace(t.Context(), System(), id, "", doc(t, body))
+			again, err := w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, body))
 			must(t, err)
 			if u := w.user(t, id); !u.UpdatedAt.Equal(again.Value.(*schemas.User).UpdatedAt) {
 				t.Errorf("%s: the same again is a change", name)
 			}
-			must(t, w.Users.Delete(t.Context(), System(), id, ""))
+			must(t, w.Users.Delete(t.Context(), SystemCall(), id, ""))
 		}
 	})
 }
@@ -90,7 +90,7 @@ func TestAudit15BadStatus(t *testing.T) {
 		"lockedUntil: expected":                   {"lockedUntil", "tomorrow"},
 		"status: expected a string":               {"status", true},
 	} {
-		_, err := w.Users.Create(t.Context(), System(), doc(t, statusBody(t, "ada", pairs...)))
+		_, err := w.Users.Create(t.Context(), SystemCall(), doc(t, statusBody(t, "ada", pairs...)))
 		refused(t, err, schemas.CodeInvalidRequest, problem)
 	}
 }
@@ -120,18 +120,18 @@ func TestAudit15AnActiveAdministratorIsLeft(t *testing.T) {
 		if failed != 1 {
 			t.Errorf("%d of two administrators could not disable the other, expected 1", failed)
 		}
-		must(t, set(System(), 0))
-		must(t, set(System(), 1, "lockedUntil", w.now().Add(time.Hour)))
+		must(t, set(SystemCall(), 0))
+		must(t, set(SystemCall(), 1, "lockedUntil", w.now().Add(time.Hour)))
 		for name, err := range map[string]error{
-			"disabling": set(System(), 0, "status", "disabled"),
-			"locking":   set(System(), 0, "lockedUntil", w.now().Add(time.Minute)),
-			"deleting":  w.Users.Delete(t.Context(), System(), ids[0], ""),
+			"disabling": set(SystemCall(), 0, "status", "disabled"),
+			"locking":   set(SystemCall(), 0, "lockedUntil", w.now().Add(time.Minute)),
+			"deleting":  w.Users.Delete(t.Context(), SystemCall(), ids[0], ""),
 		} {
 			if !schemas.HasCode(err, schemas.CodeLastAdministrator) {
 				t.Errorf("%s the only one who can sign in: %v", name, err)
 			}
 		}
-		must(t, set(System(), 1, "lockedUntil", w.now().Add(-time.Second)))
-		must(t, set(System(), 0, "status", "disabled"))
+		must(t, set(SystemCall(), 1, "lockedUntil", w.now().Add(-time.Second)))
+		must(t, set(SystemCall(), 0, "status", "disabled"))
 	})
 }

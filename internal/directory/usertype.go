@@ -20,18 +20,18 @@ func (d *Directory) userTypeCollection() *collection[schemas.UserType] {
 		d: d, table: table, noun: noun,
 		meta:     func(t *schemas.UserType) meta { return meta{&t.ID, &t.CreatedAt, &t.UpdatedAt} },
 		complete: completeUserType,
-		check: func(w *work, old, t *schemas.UserType) error {
+		check: func(w *writeContext, old, t *schemas.UserType) error {
 			return d.checkUserType(w, noun, old, t)
 		},
 		changed: reclaimAttributes,
-		remove: func(w *work, t *schemas.UserType) (err error) {
+		remove: func(w *writeContext, t *schemas.UserType) (err error) {
 			w.inUse, err = usesOfType(w, t)
 			return err
 		},
 	}
 }
 
-func completeUserType(w *work, _, t *schemas.UserType) error {
+func completeUserType(w *writeContext, _, t *schemas.UserType) error {
 	var compact bytes.Buffer
 	if len(t.Schema) > 0 && json.Compact(&compact, t.Schema) == nil {
 		t.Schema = compact.Bytes() // how it was laid out is no part of it
@@ -39,16 +39,16 @@ func completeUserType(w *work, _, t *schemas.UserType) error {
 	return defaultUnit(w, &t.OUID)
 }
 
-func (d *Directory) checkUserType(w *work, n Noun, old, t *schemas.UserType) error {
+func (d *Directory) checkUserType(w *writeContext, n Noun, old, t *schemas.UserType) error {
 	if old != nil {
 		if err := guardAttributes(w, old, t); err != nil {
 			return err
 		}
 	}
-	if err := unique(w, store.UserTypes(), "name", t.Name, idOf(old, func(o *schemas.UserType) string { return o.ID })); err != nil {
+	if err := checkUnique(w, store.UserTypes(), "name", t.Name, idOf(old, func(o *schemas.UserType) string { return o.ID })); err != nil {
 		return err
 	}
-	if err := exists(w, store.Units(), "ouId", t.OUID); err != nil {
+	if err := checkExists(w, store.Units(), "ouId", t.OUID); err != nil {
 		return err
 	}
 	if len(t.Schema) > 0 { // else it is told already
@@ -64,7 +64,7 @@ func (d *Directory) checkUserType(w *work, n Noun, old, t *schemas.UserType) err
 }
 
 // checkRename refuses a new name for a type that is named somewhere.
-func checkRename(w *work, n Noun, old, t *schemas.UserType) error {
+func checkRename(w *writeContext, n Noun, old, t *schemas.UserType) error {
 	if old.Name == t.Name {
 		return nil
 	}
@@ -76,12 +76,12 @@ func checkRename(w *work, n Noun, old, t *schemas.UserType) error {
 }
 
 // usesOfType returns what names a type: users, applications, and flows.
-func usesOfType(w *work, t *schemas.UserType) ([]store.Use, error) {
+func usesOfType(w *writeContext, t *schemas.UserType) ([]store.Use, error) {
 	uses, err := store.Uses(w.ctx, w.tx, "userType", t.ID)
 	if err != nil {
 		return nil, err
 	}
-	err = eachOf(w, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, func(f *schemas.Flow) error {
+	err = forEach(w, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, func(f *schemas.Flow) error {
 		if createsUsers(f, t.Name) {
 			uses = append(uses, store.Use{
 				ResourceRef: schemas.ResourceRef{Type: "flow", ID: f.ID}, Name: f.Handle, How: "creates users of it",

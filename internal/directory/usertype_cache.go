@@ -14,8 +14,8 @@ type typeCache struct {
 	compiled map[[sha256.Size]byte]*schemas.CompiledUserType
 }
 
-// mostTypes is how many compiled types are kept: more than anybody has at once.
-const mostTypes = 100
+// maxUserTypes is how many compiled types are kept: more than anybody has at once.
+const maxUserTypes = 100
 
 // compile returns the compiled type.
 func (c *typeCache) compile(t *schemas.UserType) (*schemas.CompiledUserType, error) {
@@ -32,7 +32,7 @@ func (c *typeCache) compile(t *schemas.UserType) (*schemas.CompiledUserType, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.compiled == nil || len(c.compiled) >= mostTypes {
+	if c.compiled == nil || len(c.compiled) >= maxUserTypes {
 		c.compiled = map[[sha256.Size]byte]*schemas.CompiledUserType{}
 	}
 	c.compiled[key] = made

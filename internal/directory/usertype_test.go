@@ -70,7 +70,7 @@ func TestBadUserTypes(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := w.UserTypes.Create(t.Context(), System(), doc(t, test.body))
+			_, err := w.UserTypes.Create(t.Context(), SystemCall(), doc(t, test.body))
 			refused(t, err, test.code, test.problems...)
 		})
 	}
@@ -89,7 +89,7 @@ func (w *world) types(t testing.TB) int {
 // replaceType replaces what users of a type are like.
 func (w *world) replaceType(t testing.TB, id, name, schema string) error {
 	t.Helper()
-	_, err := w.UserTypes.Replace(t.Context(), System(), id, "", doc(t, userType(name, schema)))
+	_, err := w.UserTypes.Replace(t.Context(), SystemCall(), id, "", doc(t, userType(name, schema)))
 	return err
 }
 
@@ -109,14 +109,14 @@ func TestTypeKeepsItsUsers(t *testing.T) {
 		if p := e.Errors[0]; p.Path != "users."+made[0]+".attributes.badge" || p.Message != "expected a whole number (and 1 more problems)" {
 			t.Errorf("told %+v", p)
 		}
-		if told := e.Error(); strings.Contains(told, "secret") || strings.Contains(told, "plum") {
-			t.Errorf("somebody's attributes are in %s", told)
+		if reported := e.Error(); strings.Contains(reported, "secret") || strings.Contains(reported, "plum") {
+			t.Errorf("somebody's attributes are in %s", reported)
 		}
 		marked := properties(`"username": {"type": "string"}, "badge": {"type": "string", "x-unique": true}, "colour": {"type": "string"}`)
 		refused(t, w.replaceType(t, id, "Staff", marked), schemas.CodeUsersDoNotFit, "users."+made[24]+".attributes.badge: expected a value of its own")
-		must(t, w.Users.Delete(t.Context(), System(), made[24], ""))
+		must(t, w.Users.Delete(t.Context(), SystemCall(), made[24], ""))
 		must(t, w.replaceType(t, id, "Staff", marked))
-		_, err = w.Users.Create(t.Context(), System(), doc(t, `{"type": "Staff", "attributes": {"badge": "SECRET3"}}`))
+		_, err = w.Users.Create(t.Context(), SystemCall(), doc(t, `{"type": "Staff", "attributes": {"badge": "SECRET3"}}`))
 		refused(t, err, schemas.CodeAttributeTaken, "attributes.badge: is taken")
 		must(t, w.replaceType(t, id, "Staff", properties(`"username": {"type": "string"}, "badge": {"type": "string"}, "colour": {"type": "string"}`)))
 		w.create(t, w.Users, `{"type": "Staff", "attributes": {"badge": "SECRET3"}}`)
@@ -153,22 +153,22 @@ func TestTypeInUseKeepsItsName(t *testing.T) {
 		flow := h.create(t, h.Flows, strings.NewReplacer("passkey-sign-up", "crew", `"use": "user-create"`, `"use": "user-create", "with": {"type": "Crew"}`).Replace(signUpFlow))
 		uses := []string{"user: is of it", "application: allows it", "flow: creates users of it"}
 		refused(t, h.replaceType(t, id, "Staff", `{"type": "object"}`), schemas.CodeInUse, uses...)
-		refused(t, h.UserTypes.Delete(t.Context(), System(), id, ""), schemas.CodeInUse, uses...)
+		refused(t, h.UserTypes.Delete(t.Context(), SystemCall(), id, ""), schemas.CodeInUse, uses...)
 		must(t, h.replaceType(t, id, "Crew", `{"type": "object", "title": "Crew"}`))
-		must(t, errors.Join(h.Users.Delete(t.Context(), System(), user, ""), h.Applications.Delete(t.Context(), System(), app, ""),
-			h.Flows.Delete(t.Context(), System(), flow, "")))
-		must(t, h.UserTypes.Delete(t.Context(), System(), id, ""))
-		refused(t, h.UserTypes.Delete(t.Context(), System(), schemas.PersonID, ""), schemas.CodeInUse)
+		must(t, errors.Join(h.Users.Delete(t.Context(), SystemCall(), user, ""), h.Applications.Delete(t.Context(), SystemCall(), app, ""),
+			h.Flows.Delete(t.Context(), SystemCall(), flow, "")))
+		must(t, h.UserTypes.Delete(t.Context(), SystemCall(), id, ""))
+		refused(t, h.UserTypes.Delete(t.Context(), SystemCall(), schemas.PersonID, ""), schemas.CodeInUse)
 	})
 }
 
 func TestReplaceTypeByWhatItIs(t *testing.T) {
 	w := newWorld(t)
 	id := w.create(t, w.UserTypes, userType("Staff", properties(`"a": {  "type": "string"}`)))
-	before, err := w.UserTypes.Get(t.Context(), System(), id)
+	before, err := w.UserTypes.Get(t.Context(), SystemCall(), id)
 	must(t, err)
 	must(t, w.replaceType(t, id, "Staff", strings.ReplaceAll(properties(`"a": {"type": "string"}`), " ", "\n\t")))
-	after, err := w.UserTypes.Get(t.Context(), System(), id)
+	after, err := w.UserTypes.Get(t.Context(), SystemCall(), id)
 	must(t, err)
 	if strings.ContainsAny(string(after.Value.(*schemas.UserType).Schema), "\n\t ") {
 		t.Errorf("kept %s: how it was laid out is no part of it", after.Value.(*schemas.UserType).Schema)
@@ -180,8 +180,8 @@ func TestReplaceTypeByWhatItIs(t *testing.T) {
 
 func TestWhatFlowsCreate(t *testing.T) {
 	for _, test := range []struct {
-		use, with, userType string
-		want                bool
+		use, addPrincipal, userType string
+		want                        bool
 	}{
 		{"user-create", "", "Person", true},
 		{"user-create", `{}`, "Person", true},
@@ -192,9 +192,9 @@ func TestWhatFlowsCreate(t *testing.T) {
 		{"user-resolve", `{"type": "Staff"}`, "Staff", false},
 		{"user-create", `[]`, "Person", false},
 	} {
-		f := &schemas.Flow{Nodes: []schemas.Node{{ID: "a", Use: "prompt"}, {ID: "b", Use: test.use, With: []byte(test.with)}}}
+		f := &schemas.Flow{Nodes: []schemas.Node{{ID: "a", Use: "prompt"}, {ID: "b", Use: test.use, With: []byte(test.addPrincipal)}}}
 		if got := createsUsers(f, test.userType); got != test.want {
-			t.Errorf("%s with %s creates %s: %v", test.use, test.with, test.userType, got)
+			t.Errorf("%s with %s creates %s: %v", test.use, test.addPrincipal, test.userType, got)
 		}
 	}
 }

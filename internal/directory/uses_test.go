@@ -29,13 +29,13 @@ func TestWhatIsInUseStays(t *testing.T) {
 				`role: role "Taken" (` + h.ids["role"] + `) grants "shop:orders:write"`,
 				`application: application "Taken" (` + h.ids["application"] + `) has "shop:orders:read" as a registered scope`}},
 		} {
-			refused(t, c.r.Delete(t.Context(), System(), c.id, ""), schemas.CodeInUse, c.tell...)
+			refused(t, c.r.Delete(t.Context(), SystemCall(), c.id, ""), schemas.CodeInUse, c.tell...)
 		}
 		if after := h.state(t); !maps.Equal(before, after) {
 			t.Errorf("something changed: %v became %v", before, after)
 		}
-		must(t, h.Units.Delete(t.Context(), System(), inner, ""))
-		must(t, h.Groups.Delete(t.Context(), System(), outer, ""))
+		must(t, h.Units.Delete(t.Context(), SystemCall(), inner, ""))
+		must(t, h.Groups.Delete(t.Context(), SystemCall(), outer, ""))
 	})
 }
 
@@ -68,10 +68,10 @@ func TestUnitsInUse(t *testing.T) {
 		} {
 			unit := h.create(t, h.Units, object(t, "handle", "unit-"+schemas.NewID(), "name", name))
 			fill(unit)
-			err := h.Units.Delete(t.Context(), System(), unit, "")
+			err := h.Units.Delete(t.Context(), SystemCall(), unit, "")
 			refused(t, err, schemas.CodeInUse)
-			if told := schemas.AsError(err).Errors; len(told) != 1 || told[0].Path != name {
-				t.Errorf("%s in a unit: told %v", name, told)
+			if reported := schemas.AsError(err).Errors; len(reported) != 1 || reported[0].Path != name {
+				t.Errorf("%s in a unit: told %v", name, reported)
 			}
 		}
 	})
@@ -79,10 +79,10 @@ func TestUnitsInUse(t *testing.T) {
 
 func TestTheDefaultUnitStays(t *testing.T) {
 	h := furnished(t, newWorld(t))
-	refused(t, h.Units.Delete(t.Context(), System(), h.unit, ""), schemas.CodeReadOnly, ": it stays")
-	_, err := h.Units.Replace(t.Context(), System(), h.unit, "", doc(t, `{"handle": "root", "name": "Root"}`))
+	refused(t, h.Units.Delete(t.Context(), SystemCall(), h.unit, ""), schemas.CodeReadOnly, ": it stays")
+	_, err := h.Units.Replace(t.Context(), SystemCall(), h.unit, "", doc(t, `{"handle": "root", "name": "Root"}`))
 	refused(t, err, schemas.CodeReadOnly, `handle: expected "default", got "root"`)
-	_, err = h.Units.Replace(t.Context(), System(), h.unit, "", doc(t, `{"handle": "default", "name": "Root"}`))
+	_, err = h.Units.Replace(t.Context(), SystemCall(), h.unit, "", doc(t, `{"handle": "default", "name": "Root"}`))
 	must(t, err)
 }
 
@@ -92,10 +92,10 @@ func TestUnitsStandInNoCircle(t *testing.T) {
 		middle := w.create(t, w.Units, object(t, "handle", "middle", "name", "Middle", "parentId", top))
 		bottom := w.create(t, w.Units, object(t, "handle", "bottom", "name", "Bottom", "parentId", middle))
 		for _, parent := range []string{top, middle, bottom} {
-			_, err := w.Units.Replace(t.Context(), System(), top, "", doc(t, object(t, "handle", "top", "name", "Top", "parentId", parent)))
+			_, err := w.Units.Replace(t.Context(), SystemCall(), top, "", doc(t, object(t, "handle", "top", "name", "Top", "parentId", parent)))
 			refused(t, err, schemas.CodeInvalidRequest, "parentId: would be its own ancestor")
 		}
-		page, err := w.Units.List(t.Context(), System(), Query{Limit: 10, Filter: "parentId", Value: top})
+		page, err := w.Units.List(t.Context(), SystemCall(), Query{Limit: 10, Filter: "parentId", Value: top})
 		must(t, err)
 		if page.Total != 1 || page.Items[0].ID != middle {
 			t.Errorf("below %s there are %v, expected %s", top, page.Items, middle)
@@ -134,12 +134,12 @@ func TestUserTypesInUse(t *testing.T) {
 func TestResourceServersKeepWhatIsGranted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
-		_, err := h.ResourceServers.Replace(t.Context(), System(), h.ids["server"], "", doc(t, `{"handle": "shop", "name": "Shop",
+		_, err := h.ResourceServers.Replace(t.Context(), SystemCall(), h.ids["server"], "", doc(t, `{"handle": "shop", "name": "Shop",
 			"resources": [{"handle": "orders", "actions": [{"handle": "read"}]}]}`))
 		refused(t, err, schemas.CodeInUse, `role: role "Taken" (`+h.ids["role"]+`) grants "shop:orders:write"`)
-		_, err = h.ResourceServers.Replace(t.Context(), System(), h.ids["server"], "", doc(t, `{"handle": "store", "name": "Shop"}`))
+		_, err = h.ResourceServers.Replace(t.Context(), SystemCall(), h.ids["server"], "", doc(t, `{"handle": "store", "name": "Shop"}`))
 		refused(t, err, schemas.CodeInUse, `role: grants "shop:orders:write"`, `application: has "shop:orders:read"`)
-		item, err := h.ResourceServers.Replace(t.Context(), System(), h.ids["server"], "", doc(t, `{"handle": "shop", "name": "Shop", "permissions": ["all"],
+		item, err := h.ResourceServers.Replace(t.Context(), SystemCall(), h.ids["server"], "", doc(t, `{"handle": "shop", "name": "Shop", "permissions": ["all"],
 			"resources": [{"handle": "refunds"}, {"handle": "orders", "actions": [{"handle": "write"}, {"handle": "read"}]}]}`))
 		must(t, err)
 		want := []string{"shop", "shop:refunds", "shop:orders", "shop:orders:write", "shop:orders:read"}
@@ -158,7 +158,7 @@ func TestReadOnlyResourceServers(t *testing.T) {
 	_, err := h.ResourceServers.Replace(t.Context(), admin, h.ids["system"], "", doc(t, body))
 	refused(t, err, schemas.CodeReadOnly, ": is read-only")
 	refused(t, h.ResourceServers.Delete(t.Context(), admin, h.ids["system"], ""), schemas.CodeReadOnly, ": is read-only")
-	item, err := h.ResourceServers.Replace(t.Context(), System(), h.ids["system"], "", doc(t, body))
+	item, err := h.ResourceServers.Replace(t.Context(), SystemCall(), h.ids["system"], "", doc(t, body))
 	must(t, err)
 	if !item.Value.(*schemas.ResourceServer).IsReadOnly {
 		t.Error("the system's resource server is no longer read-only")
@@ -168,7 +168,7 @@ func TestReadOnlyResourceServers(t *testing.T) {
 	if item.Value.(*schemas.ResourceServer).IsReadOnly {
 		t.Error("who is not the program made a resource server read-only")
 	}
-	must(t, h.ResourceServers.Delete(t.Context(), System(), h.ids["system"], ""))
+	must(t, h.ResourceServers.Delete(t.Context(), SystemCall(), h.ids["system"], ""))
 	item, err = h.ResourceServers.Create(t.Context(), admin, doc(t, body))
 	must(t, err)
 	if !item.Value.(*schemas.ResourceServer).IsReadOnly {
@@ -179,8 +179,8 @@ func TestReadOnlyResourceServers(t *testing.T) {
 func TestTheConsoleStays(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	h.create(t, h.Applications, object(t, "id", ConsoleID, "name", "Console"))
-	refused(t, h.Applications.Delete(t.Context(), System(), ConsoleID, ""), schemas.CodeReadOnly, ": it stays")
-	_, err := h.Applications.Replace(t.Context(), System(), ConsoleID, "", doc(t, `{"name": "Administration"}`))
+	refused(t, h.Applications.Delete(t.Context(), SystemCall(), ConsoleID, ""), schemas.CodeReadOnly, ": it stays")
+	_, err := h.Applications.Replace(t.Context(), SystemCall(), ConsoleID, "", doc(t, `{"name": "Administration"}`))
 	must(t, err)
 }
 
@@ -188,7 +188,7 @@ func TestTheConsoleStays(t *testing.T) {
 func TestDeletedFlowEndsItsRuns(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
-		flow := h.own(t, h.Flows)
+		flow := h.ownResource(t, h.Flows)
 		now := h.now()
 		run := schemas.Run{ID: schemas.NewID(), Revision: 1, Status: schemas.Incomplete, FlowID: flow.ID, FlowVersion: 1,
 			ApplicationID: h.ids["application"], Node: "key", CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(time.Hour)}
@@ -197,8 +197,8 @@ func TestDeletedFlowEndsItsRuns(t *testing.T) {
 		for _, r := range []schemas.Run{run, other} {
 			must(t, h.store.Commit(t.Context(), &r, nil))
 		}
-		must(t, h.Flows.Delete(t.Context(), System(), flow.ID, ""))
-		_, err := h.Flows.Get(t.Context(), System(), flow.ID)
+		must(t, h.Flows.Delete(t.Context(), SystemCall(), flow.ID, ""))
+		_, err := h.Flows.Get(t.Context(), SystemCall(), flow.ID)
 		refused(t, err, schemas.CodeFlowNotFound)
 		_, err = h.store.Run(t.Context(), run.ID)
 		refused(t, err, schemas.CodeExecutionNotFound)

@@ -45,7 +45,7 @@ func openWorld(t testing.TB, driver, dsn string) *world {
 		}
 	})
 	w := &world{store: s}
-	w.Directory = New(Options{Store: s, Hasher: plainHasher{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"), Box: plainBox{}})
+	w.Directory = New(Options{Store: s, Hasher: plainHasher{}, DigestKey: []byte("0123456789abcdef0123456789abcdef"), Box: plainCipher{}})
 	w.furnish(t)
 	return w
 }
@@ -75,7 +75,7 @@ func (w *world) furnish(t testing.TB) {
 // create adds a resource, and returns its id.
 func (w *world) create(t testing.TB, of Resource, body string) string {
 	t.Helper()
-	item, err := of.Create(t.Context(), System(), doc(t, body))
+	item, err := of.Create(t.Context(), SystemCall(), doc(t, body))
 	must(t, err)
 	return item.ID
 }
@@ -126,12 +126,14 @@ func (plainHasher) Hash(_ context.Context, password string) (string, error) {
 	return "plain:" + password, nil
 }
 
-// plainBox seals by putting beside a text what it belongs to.
-type plainBox struct{}
+// plainCipher seals by putting beside a text what it belongs to.
+type plainCipher struct{}
 
-func (plainBox) Seal(text []byte, belongs string) []byte { return []byte(belongs + "|" + string(text)) }
+func (plainCipher) Seal(text []byte, belongs string) []byte {
+	return []byte(belongs + "|" + string(text))
+}
 
-func (plainBox) Open(sealed []byte, belongs string) ([]byte, error) {
+func (plainCipher) Open(sealed []byte, belongs string) ([]byte, error) {
 	text, ok := strings.CutPrefix(string(sealed), belongs+"|")
 	if !ok {
 		return nil, errors.New("it belongs to something else")
@@ -153,18 +155,18 @@ func refused(t testing.TB, err error, code string, problems ...string) {
 	if !schemas.HasCode(err, code) {
 		t.Fatalf("got %v, expected the code %s", err, code)
 	}
-	told := schemas.AsError(err).Errors
+	reported := schemas.AsError(err).Errors
 	for _, want := range problems {
 		path, part, _ := strings.Cut(want, ": ")
 		found := false
-		for _, p := range told {
+		for _, p := range reported {
 			found = found || p.Path == path && strings.Contains(p.Message, part)
 		}
 		if !found {
 			t.Errorf("nobody told %q in %v", want, err)
 		}
 	}
-	if len(problems) > 0 && len(told) != len(problems) {
-		t.Errorf("%d problems were told, expected %d: %v", len(told), len(problems), err)
+	if len(problems) > 0 && len(reported) != len(problems) {
+		t.Errorf("%d problems were told, expected %d: %v", len(reported), len(problems), err)
 	}
 }

@@ -12,20 +12,20 @@ import (
 
 // Create implements Resource.
 func (c *collection[T]) Create(ctx context.Context, call Call, d *schemas.Document) (*Item, error) {
-	return c.put(ctx, call, d, nil, nil)
+	return c.write(ctx, call, d, nil, nil)
 }
 
 // Replace implements Resource.
 func (c *collection[T]) Replace(ctx context.Context, call Call, id, match string, d *schemas.Document) (*Item, error) {
-	return c.put(ctx, call, d, &target{id, match}, nil)
+	return c.write(ctx, call, d, &target{id, match}, nil)
 }
 
-// alter replaces a resource by what change makes of a copy of it. The copy is a
+// updatePart replaces a resource by what change makes of a copy of it. The copy is a
 // shallow one: change must not write into what it shares with the resource.
 // Problems are told relative to the part.
-func (c *collection[T]) alter(ctx context.Context, call Call, id, part string, change func(w *work, v *T)) (*Item, error) {
+func (c *collection[T]) updatePart(ctx context.Context, call Call, id, part string, change func(w *writeContext, v *T)) (*Item, error) {
 	var item *Item
-	err := c.d.transact(ctx, call, func(w *work) error {
+	err := c.d.transact(ctx, call, func(w *writeContext) error {
 		w.part = part
 		at := &target{id: id}
 		old, err := c.target(w, at)
@@ -34,10 +34,10 @@ func (c *collection[T]) alter(ctx context.Context, call Call, id, part string, c
 		}
 		v := *old
 		change(w, &v)
-		if err := c.judge(w, at, old, &v); err != nil {
+		if err := c.validate(w, at, old, &v); err != nil {
 			return err
 		}
-		return c.write(w, old, &v, &item)
+		return c.apply(w, old, &v, &item)
 	})
 	return item, err
 }
@@ -45,16 +45,16 @@ func (c *collection[T]) alter(ctx context.Context, call Call, id, part string, c
 // target is the resource that a write replaces.
 type target struct{ id, match string }
 
-// put creates a resource, or replaces the target. Adjust may change what the
+// write creates a resource, or replaces the target. Adjust may change what the
 // document says before it is judged; nil if nothing does.
-func (c *collection[T]) put(ctx context.Context, call Call, d *schemas.Document, at *target, adjust func(w *work, v *T) error) (*Item, error) {
+func (c *collection[T]) write(ctx context.Context, call Call, d *schemas.Document, at *target, adjust func(w *writeContext, v *T) error) (*Item, error) {
 	var item *Item
 	d = d.WithoutNulls(c.noun.verbatim...)
 	prepared, err := c.prepared(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	err = c.d.transact(ctx, call, func(w *work) error {
+	err = c.d.transact(ctx, call, func(w *writeContext) error {
 		v := new(T) // anew in each attempt: rules write into it
 		w.document, w.shape = d, d.DecodeLoosely(c.noun.Schema(), v)
 		w.prepared = prepared
@@ -70,10 +70,10 @@ func (c *collection[T]) put(ctx context.Context, call Call, d *schemas.Document,
 		if err != nil {
 			return err
 		}
-		if err := c.judge(w, at, old, v); err != nil {
+		if err := c.validate(w, at, old, v); err != nil {
 			return err
 		}
-		return c.write(w, old, v, &item)
+		return c.apply(w, old, v, &item)
 	})
 	return item, err
 }
@@ -90,7 +90,7 @@ func (c *collection[T]) prepared(ctx context.Context, d *schemas.Document) (any,
 }
 
 // target reads what is to be replaced; nil if nothing is.
-func (c *collection[T]) target(w *work, at *target) (*T, error) {
+func (c *collection[T]) target(w *writeContext, at *target) (*T, error) {
 	if at == nil {
 		return nil, nil
 	}
@@ -104,8 +104,8 @@ func (c *collection[T]) target(w *work, at *target) (*T, error) {
 	return old, nil
 }
 
-// judge completes v and returns everything that is wrong with it.
-func (c *collection[T]) judge(w *work, at *target, old, v *T) error {
+// validate completes v and returns everything that is wrong with it.
+func (c *collection[T]) validate(w *writeContext, at *target, old, v *T) error {
 	if err := checkID(w, at, *c.meta(v).id); err != nil {
 		return err
 	}
@@ -115,42 +115,42 @@ func (c *collection[T]) judge(w *work, at *target, old, v *T) error {
 	if err := c.check(w, old, v); err != nil {
 		return err
 	}
-	return w.verdict(c.noun)
+	return w.err(c.noun)
 }
 
 // checkID judges the id that a document says, if it does. What is new gets it,
 // so that files can name it; but it must be free whatever the noun: an id also
 // says who is acting.
-func checkID(w *work, at *target, id string) error {
+func checkID(w *writeContext, at *target, id string) error {
 	switch {
 	case id == "":
 	case at != nil:
 		if id != at.id {
-			w.invalid("id", "expected the id of the path, %s, got %.64q; leave it out, or write to the other", at.id, id)
+			w.addInvalid("id", "expected the id of the path, %s, got %.64q; leave it out, or write to the other", at.id, id)
 		}
-	case !canonical(id):
-		w.invalid("id", "expected a UUID in lower case with its hyphens, got %.64q; leave it out to have one made up", id)
+	case !isCanonicalUUID(id):
+		w.addInvalid("id", "expected a UUID in lower case with its hyphens, got %.64q; leave it out to have one made up", id)
 	default:
-		noun, err := store.Holder(w.ctx, w.tx, id)
+		noun, err := store.NounOf(w.ctx, w.tx, id)
 		if err != nil {
 			return err
 		}
 		if noun != "" {
-			w.conflict("id", "there is a resource (%s) with the id %s; choose another, or leave it out", noun, id)
+			w.addConflict("id", "there is a resource (%s) with the id %s; choose another, or leave it out", noun, id)
 		}
 	}
 	return nil
 }
 
-// canonical reports whether an id is a UUID as it is written in all replies:
+// isCanonicalUUID reports whether an id is a UUID as it is written in all replies:
 // other spellings of it would not be found again.
-func canonical(id string) bool {
+func isCanonicalUUID(id string) bool {
 	parsed, err := uuid.Parse(id)
 	return err == nil && parsed.String() == id
 }
 
-// write writes v, unless it is what it was.
-func (c *collection[T]) write(w *work, old, v *T, item **Item) error {
+// apply writes v, unless it is what it was.
+func (c *collection[T]) apply(w *writeContext, old, v *T, item **Item) error {
 	m := c.meta(v)
 	*m.created, *m.updated = w.now, w.now
 	before := ""
@@ -160,7 +160,7 @@ func (c *collection[T]) write(w *work, old, v *T, item **Item) error {
 		}
 	} else {
 		o := c.meta(old)
-		*m.id, *m.created, *m.updated = *o.id, *o.created, later(w.now, *o.updated)
+		*m.id, *m.created, *m.updated = *o.id, *o.created, nextUpdate(w.now, *o.updated)
 		before = c.digest(old)
 	}
 	after := c.digest(v)
@@ -184,30 +184,30 @@ func (c *collection[T]) write(w *work, old, v *T, item **Item) error {
 	if old == nil {
 		action = "created"
 	}
-	w.record(c.noun, action, *m.id, before, after)
+	w.recordEvent(c.noun, action, *m.id, before, after)
 	*item = c.item(v)
 	return nil
 }
 
 // guard has the end of the transaction look whether somebody is left who may do
 // everything. What is new takes nothing from anybody.
-func (c *collection[T]) guard(w *work, old *T) error {
+func (c *collection[T]) guard(w *writeContext, old *T) error {
 	if !c.noun.administers || old == nil {
 		return nil
 	}
-	return w.call.watch.begin(w.ctx, w.tx, w.now)
+	return w.call.guard.begin(w.ctx, w.tx, w.now)
 }
 
-func (c *collection[T]) save(w *work, old, v *T) error {
+func (c *collection[T]) save(w *writeContext, old, v *T) error {
 	if old == nil {
 		return c.table.Insert(w.tx, v)
 	}
 	return c.table.Replace(w.tx, v, *c.meta(old).updated)
 }
 
-// later is now, or just after what a resource says was its last change: an
+// nextUpdate is now, or just after what a resource says was its last change: an
 // entity tag must not come twice, whatever the clock does.
-func later(now, last time.Time) time.Time {
+func nextUpdate(now, last time.Time) time.Time {
 	if now.After(last) {
 		return now
 	}
@@ -216,7 +216,7 @@ func later(now, last time.Time) time.Time {
 
 // Delete implements Resource.
 func (c *collection[T]) Delete(ctx context.Context, call Call, id, match string) error {
-	return c.d.transact(ctx, call, func(w *work) error {
+	return c.d.transact(ctx, call, func(w *writeContext) error {
 		old, err := c.target(w, &target{id, match})
 		if err != nil {
 			return err
@@ -224,7 +224,7 @@ func (c *collection[T]) Delete(ctx context.Context, call Call, id, match string)
 		if err := c.remove(w, old); err != nil {
 			return err
 		}
-		if err := w.verdict(c.noun); err != nil {
+		if err := w.err(c.noun); err != nil {
 			return err
 		}
 		if err := c.guard(w, old); err != nil {
@@ -234,7 +234,7 @@ func (c *collection[T]) Delete(ctx context.Context, call Call, id, match string)
 		if err := c.table.Delete(w.tx, id, *c.meta(old).updated); err != nil {
 			return err
 		}
-		w.record(c.noun, "deleted", id, before, "")
+		w.recordEvent(c.noun, "deleted", id, before, "")
 		return nil
 	})
 }
@@ -251,5 +251,5 @@ func (c *collection[T]) digest(v *T) string {
 	return c.d.digest(&copied)
 }
 
-// errRehearsed undoes a dry run.
-var errRehearsed = errors.New("directory: a dry run is undone")
+// errDryRun undoes a dry run.
+var errDryRun = errors.New("directory: a dry run is undone")

@@ -30,7 +30,7 @@ func TestCheckAge(t *testing.T) {
 		if err := json.Unmarshal([]byte(test.claims), &claims); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := checkAge(claims, kept{MaxAge: test.maxAge}, now); (err == nil) != test.want {
+		if _, err := checkAge(claims, signInState{MaxAge: test.maxAge}, now); (err == nil) != test.want {
 			t.Errorf("%s: %v", test.claims, err)
 		}
 	}

@@ -20,21 +20,21 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Asker makes requests to providers. Their size and the time they take are bounded,
+// Requester makes requests to providers. Their size and the time they take are bounded,
 // and redirects are not followed: outbound.Client is one.
-type Asker interface {
+type Requester interface {
 	Do(ctx context.Context, req *http.Request) (*outbound.Response, error)
 }
 
 // Client is the relying party. It may be used by many goroutines at once.
 type Client struct {
-	asker     Asker
-	providers catalogue
+	asker     Requester
+	providers metadataCache
 	keys      signed.Keys
 }
 
 // New returns a relying party.
-func New(asker Asker) *Client {
+func New(asker Requester) *Client {
 	c := &Client{asker: asker}
 	c.keys.Fetch = c.get
 	return c
@@ -59,16 +59,16 @@ type Request struct {
 	Now    time.Time
 }
 
-// Asked is a sign-in that has begun.
-type Asked struct {
+// AuthorizationRequest is a sign-in that has begun.
+type AuthorizationRequest struct {
 	// URL is where the browser goes.
 	URL string
-	// Keep is for Finish, and for nobody else to read.
-	Keep json.RawMessage
+	// State is for Finish, and for nobody else to read.
+	State json.RawMessage
 }
 
-// kept is what is kept of a sign-in until its answer.
-type kept struct {
+// signInState is what is kept of a sign-in until its answer.
+type signInState struct {
 	State       string `json:"state"`
 	Nonce       string `json:"nonce"`
 	Verifier    string `json:"verifier"`
@@ -84,12 +84,12 @@ type kept struct {
 
 // Begin begins a sign-in. It fails with an *Error if the provider does not answer, or
 // does not say what is needed.
-func (c *Client) Begin(ctx context.Context, p *schemas.IdentityProvider, r Request) (*Asked, error) {
+func (c *Client) Begin(ctx context.Context, p *schemas.IdentityProvider, r Request) (*AuthorizationRequest, error) {
 	m, err := c.metadata(ctx, p.Issuer, r.Now)
 	if err != nil {
 		return nil, err
 	}
-	k := kept{
+	k := signInState{
 		State: random(), Nonce: random(), Verifier: random(), RedirectURI: r.RedirectURI, MaxAge: r.MaxAge, Opened: r.Opened,
 		Provider: p.ID, Issuer: p.Issuer, ClientID: p.ClientID,
 	}
@@ -97,12 +97,12 @@ func (c *Client) Begin(ctx context.Context, p *schemas.IdentityProvider, r Reque
 	if err != nil {
 		return nil, err
 	}
-	return &Asked{URL: authorizationURL(m, p, r, k), Keep: text}, nil
+	return &AuthorizationRequest{URL: authorizationURL(m, p, r, k), State: text}, nil
 }
 
 // authorizationURL is the authorization request. What the endpoint's own query has
 // stays (RFC 6749 §3.1), but for what is ours to say.
-func authorizationURL(m *metadata, p *schemas.IdentityProvider, r Request, k kept) string {
+func authorizationURL(m *metadata, p *schemas.IdentityProvider, r Request, k signInState) string {
 	challenge := sha256.Sum256([]byte(k.Verifier))
 	ask := map[string]string{
 		"response_type": "code", "client_id": p.ClientID, "redirect_uri": r.RedirectURI, "scope": scope(p),
@@ -148,14 +148,14 @@ type Response struct {
 	Code, State, Issuer, Error string
 }
 
-// longestCode bounds a code, in bytes.
-const longestCode = 4096
+// maxCodeLength bounds a code, in bytes.
+const maxCodeLength = 4096
 
 // Finish returns who signed in. It fails with an *Error for whatever is not as it
 // must be. A code is redeemed at most once by each call: of two answers to one
 // sign-in the provider takes one.
 func (c *Client) Finish(ctx context.Context, p *schemas.IdentityProvider, keep json.RawMessage, r Response, now time.Time) (*Identity, error) {
-	var k kept
+	var k signInState
 	if err := json.Unmarshal(keep, &k); err != nil {
 		return nil, fmt.Errorf("what was kept of a sign-in with a provider: %w", err)
 	}
@@ -193,8 +193,8 @@ func checkResponse(named bool, p *schemas.IdentityProvider, r Response) error {
 		return failf(CheckDenied, "the person, or the provider, declined")
 	case r.Error != "":
 		return failf(CheckResponse, "the provider answered with the error %s", code(r.Error))
-	case r.Code == "" || len(r.Code) > longestCode:
-		return failf(CheckResponse, "expected a code of at most %d bytes, got %d", longestCode, len(r.Code))
+	case r.Code == "" || len(r.Code) > maxCodeLength:
+		return failf(CheckResponse, "expected a code of at most %d bytes, got %d", maxCodeLength, len(r.Code))
 	}
 	return nil
 }

@@ -49,8 +49,8 @@ func failf(check Check, format string, args ...any) *Error {
 
 // unreachable words an error of a request to a provider.
 func unreachable(what string, err error) error {
-	if told, ok := errors.AsType[*Error](err); ok {
-		return told
+	if reported, ok := errors.AsType[*Error](err); ok {
+		return reported
 	}
 	return &Error{Check: CheckReachable, Reason: fmt.Sprintf("%s: %v", what, err), Err: err}
 }

@@ -37,7 +37,7 @@ func settings(p *federationtest.Provider) *schemas.IdentityProvider {
 }
 
 // begin begins a sign-in that asks for a fresh one.
-func (w *world) begin() *federation.Asked {
+func (w *world) begin() *federation.AuthorizationRequest {
 	w.t.Helper()
 	hour := 3600
 	asked, err := w.client.Begin(w.t.Context(), w.settings, federation.Request{RedirectURI: callback, MaxAge: &hour, Now: w.now})
@@ -48,7 +48,7 @@ func (w *world) begin() *federation.Asked {
 }
 
 // answer is what ada's browser brings back.
-func (w *world) answer(asked *federation.Asked, fault federationtest.Fault) federation.Response {
+func (w *world) answer(asked *federation.AuthorizationRequest, fault federationtest.Fault) federation.Response {
 	w.t.Helper()
 	r, err := w.provider.SignIn(asked.URL, ada(), fault)
 	if err != nil {
@@ -61,16 +61,16 @@ func ada() federationtest.Person {
 	return federationtest.Person{Subject: "1815", Claims: map[string]any{"email": "ada@example.org", "email_verified": true, "long": strings.Repeat("x", 2000)}}
 }
 
-func (w *world) finish(asked *federation.Asked, r federation.Response) (*federation.Identity, error) {
-	return w.client.Finish(w.t.Context(), w.settings, asked.Keep, r, w.now)
+func (w *world) finish(asked *federation.AuthorizationRequest, r federation.Response) (*federation.Identity, error) {
+	return w.client.Finish(w.t.Context(), w.settings, asked.State, r, w.now)
 }
 
 // fails makes sure that a sign-in fails by a check, and says nothing that it should
 // not.
 func fails(t *testing.T, id *federation.Identity, err error, check federation.Check) {
 	t.Helper()
-	told, ok := errors.AsType[*federation.Error](err)
-	if !ok || told.Check != check || id != nil {
+	reported, ok := errors.AsType[*federation.Error](err)
+	if !ok || reported.Check != check || id != nil {
 		t.Fatalf("got %v and %v, expected the check %s to fail", id, err, check)
 	}
 	for _, secret := range []string{"a secret", "code-", "an-access-token", "ada@", "1815", "eyJ"} {
@@ -119,7 +119,7 @@ func TestCodesElsewhere(t *testing.T) {
 	id, err := w.finish(mine, r)
 	fails(t, id, err, federation.CheckState)
 
-	state := func(a *federation.Asked) string { return query(t, a.URL).Get("state") }
+	state := func(a *federation.AuthorizationRequest) string { return query(t, a.URL).Get("state") }
 	r.State = state(mine) // somebody else's code with the state of this sign-in
 	id, err = w.finish(mine, r)
 	fails(t, id, err, federation.CheckToken)
@@ -151,7 +151,7 @@ func TestCodesElsewhere(t *testing.T) {
 // or not.
 func TestOpenedAnswers(t *testing.T) {
 	w := newWorld(t)
-	begin := func() *federation.Asked {
+	begin := func() *federation.AuthorizationRequest {
 		asked, err := w.client.Begin(t.Context(), w.settings, federation.Request{RedirectURI: "https://app.example.com/", Opened: true, Now: w.now})
 		if err != nil {
 			t.Fatal(err)
@@ -159,7 +159,9 @@ func TestOpenedAnswers(t *testing.T) {
 		return asked
 	}
 	mine, other := begin(), begin()
-	bare := func(a *federation.Asked) federation.Response { return federation.Response{Code: w.answer(a, "").Code} }
+	bare := func(a *federation.AuthorizationRequest) federation.Response {
+		return federation.Response{Code: w.answer(a, "").Code}
+	}
 
 	id, err := w.finish(mine, bare(other))
 	fails(t, id, err, federation.CheckToken)
@@ -210,7 +212,7 @@ func TestRequest(t *testing.T) {
 	if !maps.EqualFunc(q, want, func(a, b []string) bool { return strings.Join(a, ",") == strings.Join(b, ",") }) {
 		t.Errorf("asked %v\nexpected %v", q, want)
 	}
-	if strings.Contains(got.URL, "fixed") || !strings.Contains(string(got.Keep), `"verifier"`) || strings.Contains(got.URL, "verifier") {
+	if strings.Contains(got.URL, "fixed") || !strings.Contains(string(got.State), `"verifier"`) || strings.Contains(got.URL, "verifier") {
 		t.Errorf("asked %s", got.URL)
 	}
 }

@@ -28,7 +28,7 @@ func FuzzMetadata(f *testing.F) {
 		if u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) || u.User != nil || u.Fragment != "" {
 			t.Errorf("people are sent to %s", u)
 		}
-		to := authorizationURL(m, &schemas.IdentityProvider{ClientID: "postern"}, Request{RedirectURI: "https://id.example.com/gate/callback"}, kept{State: "state", Nonce: "nonce"})
+		to := authorizationURL(m, &schemas.IdentityProvider{ClientID: "postern"}, Request{RedirectURI: "https://id.example.com/gate/callback"}, signInState{State: "state", Nonce: "nonce"})
 		if !strings.HasPrefix(to, u.Scheme+"://") || strings.Count(to, "state=state") != 1 {
 			t.Errorf("people are sent to %s", to)
 		}
@@ -50,18 +50,18 @@ func FuzzClaims(f *testing.F) {
 			return
 		}
 		_ = checkTimes(claims, time.Unix(1893553445, 0))
-		_, _ = checkAge(claims, kept{}, time.Unix(1893553445, 0))
+		_, _ = checkAge(claims, signInState{}, time.Unix(1893553445, 0))
 		subject := claims.text("sub")
-		if checkSubject(subject) == nil && (subject == "" || len(subject) > longestSubject || strings.ContainsAny(subject, "\x00\n\r")) {
+		if checkSubject(subject) == nil && (subject == "" || len(subject) > maxSubjectLength || strings.ContainsAny(subject, "\x00\n\r")) {
 			t.Errorf("somebody is known as %q", subject)
 		}
 		list := claims.list()
 		for name, value := range list {
-			if len(value) > longestClaim {
+			if len(value) > maxClaimLength {
 				t.Errorf("%s has %d bytes", name, len(value))
 			}
 		}
-		if name := nameOf(list); len(name) > longestName || strings.ContainsRune(name, '\u202e') {
+		if name := nameOf(list); len(name) > maxNameLength || strings.ContainsRune(name, '\u202e') {
 			t.Errorf("somebody is shown as %q", name)
 		}
 	})

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	clockSkew      = time.Minute // that a provider's clock may differ by
-	longestSubject = 255         // bytes: OpenID Connect Core §2, sub
-	longestClaim   = 1024        // bytes: others are passed over
-	longestName    = 200         // bytes
+	clockSkew        = time.Minute // that a provider's clock may differ by
+	maxSubjectLength = 255         // bytes: OpenID Connect Core §2, sub
+	maxClaimLength   = 1024        // bytes: others are passed over
+	maxNameLength    = 200         // bytes
 )
 
 // Identity is who signed in with a provider.
@@ -39,7 +39,7 @@ type Identity struct {
 }
 
 // verify believes an ID token, or says why not: OpenID Connect Core §3.1.3.7.
-func (c *Client) verify(ctx context.Context, m *metadata, p *schemas.IdentityProvider, k kept, got *tokens, now time.Time) (*Identity, error) {
+func (c *Client) verify(ctx context.Context, m *metadata, p *schemas.IdentityProvider, k signInState, got *tokens, now time.Time) (*Identity, error) {
 	token, err := signed.Parse(got.id)
 	if err != nil {
 		return nil, failf(CheckSignature, "the ID token: %v", err)
@@ -104,7 +104,7 @@ func checkTimes(claims object, now time.Time) error {
 
 // checkNonce makes sure that the token was made for this sign-in: a code that somebody
 // else got, and has put into this browser, brings another.
-func checkNonce(claims object, k kept) error {
+func checkNonce(claims object, k signInState) error {
 	if subtle.ConstantTimeCompare([]byte(claims.text("nonce")), []byte(k.Nonce)) != 1 {
 		return failf(CheckNonce, "the nonce of the ID token is not the one of this sign-in")
 	}
@@ -137,7 +137,7 @@ func checkHash(claims object, algorithm, access string) error {
 
 // checkAge returns when the person signed in there, and refuses what is longer ago
 // than was asked for, or has not been yet.
-func checkAge(claims object, k kept, now time.Time) (time.Time, error) {
+func checkAge(claims object, k signInState, now time.Time) (time.Time, error) {
 	at, ok := claims.time("auth_time")
 	switch {
 	case !ok:
@@ -155,10 +155,10 @@ func checkAge(claims object, k kept, now time.Time) (time.Time, error) {
 }
 
 func checkSubject(subject string) error {
-	if subject == "" || len(subject) > longestSubject || strings.ContainsFunc(subject, func(c rune) bool {
+	if subject == "" || len(subject) > maxSubjectLength || strings.ContainsFunc(subject, func(c rune) bool {
 		return c == utf8.RuneError || c > unicode.MaxASCII || unicode.IsControl(c)
 	}) {
-		return failf(CheckSubject, "expected as sub of the ID token 1 to %d printable ASCII characters", longestSubject)
+		return failf(CheckSubject, "expected as sub of the ID token 1 to %d printable ASCII characters", maxSubjectLength)
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func checkSubject(subject string) error {
 func (o object) list() map[string]string {
 	list := map[string]string{}
 	for name := range o {
-		if text := o.text(name); text != "" && len(text) <= longestClaim {
+		if text := o.text(name); text != "" && len(text) <= maxClaimLength {
 			list[name] = text
 		}
 	}
@@ -183,7 +183,7 @@ func nameOf(claims map[string]string) string {
 			}
 			return c
 		}, claims[name])
-		if shown != "" && len(shown) <= longestName {
+		if shown != "" && len(shown) <= maxNameLength {
 			return shown
 		}
 	}

@@ -18,8 +18,8 @@ const (
 	staleTTL    = 24 * time.Hour
 	// retryAfter is how soon a provider is asked again that did not answer.
 	retryAfter = 10 * time.Second
-	// mostProviders is how many are remembered.
-	mostProviders = 1000
+	// maxProviders is how many are remembered.
+	maxProviders = 1000
 )
 
 // metadata is what a provider says of itself: OpenID Connect Discovery 1.0 §3.
@@ -30,8 +30,8 @@ type metadata struct {
 	names bool
 }
 
-// catalogue remembers what providers say of themselves.
-type catalogue struct {
+// metadataCache remembers what providers say of themselves.
+type metadataCache struct {
 	mu     sync.Mutex
 	listed map[string]*entry // by issuer
 }
@@ -136,7 +136,7 @@ func isLoopback(host string) bool {
 }
 
 // entry returns what is known of an issuer. Of too many one is forgotten, whichever.
-func (c *catalogue) entry(issuer string) *entry {
+func (c *metadataCache) entry(issuer string) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if known := c.listed[issuer]; known != nil {
@@ -145,7 +145,7 @@ func (c *catalogue) entry(issuer string) *entry {
 	if c.listed == nil {
 		c.listed = map[string]*entry{}
 	}
-	if len(c.listed) >= mostProviders {
+	if len(c.listed) >= maxProviders {
 		for any := range c.listed {
 			delete(c.listed, any)
 			break

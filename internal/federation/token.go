@@ -13,7 +13,7 @@ import (
 type tokens struct{ id, access string }
 
 // redeem gives the code for tokens: OpenID Connect Core §3.1.3.
-func (c *Client) redeem(ctx context.Context, m *metadata, p *schemas.IdentityProvider, k kept, code string) (*tokens, error) {
+func (c *Client) redeem(ctx context.Context, m *metadata, p *schemas.IdentityProvider, k signInState, code string) (*tokens, error) {
 	req, err := tokenRequest(m, p, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {k.RedirectURI}, "code_verifier": {k.Verifier},
 	})

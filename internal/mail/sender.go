@@ -60,7 +60,7 @@ func (s *Sender) Send(ctx context.Context, d schemas.Delivery) error {
 	if m.To == "" {
 		return nil
 	}
-	msg, err := letter(d, s.options.From, m)
+	msg, err := newMessage(d, s.options.From, m)
 	if err != nil {
 		return err
 	}
@@ -70,12 +70,12 @@ func (s *Sender) Send(ctx context.Context, d schemas.Delivery) error {
 	}
 	connection, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
-		return failed("reaching the mail server", err)
+		return deliveryError("reaching the mail server", err)
 	}
 	// What is said after the mail was taken, or not, changes nothing about it.
 	defer func() { _ = client.CloseWithSMTPClient(connection) }()
 	if err := client.SendWithSMTPClient(connection, msg); err != nil {
-		return failed("the mail server did not take the mail", err)
+		return deliveryError("the mail server did not take the mail", err)
 	}
 	return nil
 }
@@ -102,10 +102,10 @@ func (s *Sender) settings() []gomail.Option {
 	return settings
 }
 
-// failed tells by its code what a mail server said; its words may have the address
+// deliveryError tells by its code what a mail server said; its words may have the address
 // in them. Replies from 500 on are for good (RFC 5321 §4.2.1), but while a connection
 // is made they are about us, and the operator may mend that before the mail expires.
-func failed(what string, err error) error {
+func deliveryError(what string, err error) error {
 	if sent, ok := errors.AsType[*gomail.SendError](err); ok {
 		if code := sent.ErrorCode(); code >= 500 && !sent.IsTemp() {
 			return fmt.Errorf("%w: %s: it answered %d %s", delivery.ErrRefused, what, code, sent.EnhancedStatusCode())

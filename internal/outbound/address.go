@@ -43,9 +43,9 @@ func reserved6() []block {
 	}
 }
 
-// inside says what an address is that is not of the public internet, "" if it is.
+// describeNonPublic says what an address is that is not of the public internet, "" if it is.
 // IPv4 addresses come unmapped.
-func inside(addr netip.Addr) string {
+func describeNonPublic(addr netip.Addr) string {
 	if addr.Is4() {
 		return within(reserved4(), addr)
 	}

@@ -29,9 +29,9 @@ const (
 
 // What holds where Rules do not say.
 const (
-	standardTimeout  = 5 * time.Second
-	standardMaxBytes = 64 << 10
-	standardAtOnce   = 64
+	defaultTimeout     = 5 * time.Second
+	defaultMaxBytes    = 64 << 10
+	defaultConcurrency = 64
 )
 
 // maxHeader bounds the fields of a reply, in bytes.
@@ -52,10 +52,10 @@ type Rules struct {
 	MaxBytes int64
 	// Redirects is how many are followed. 0 follows none: a redirect is the reply.
 	Redirects int
-	// AtOnce is how many requests are made at the same time, by all clients that
+	// MaxConcurrent is how many requests are made at the same time, by all clients that
 	// come of one by With; 0 means 64. One host gets an eighth of them at most, so
 	// that a slow one holds up nobody else.
-	AtOnce int
+	MaxConcurrent int
 	// RootCAs are who may have signed the certificates; nil means those that the
 	// system trusts.
 	RootCAs *x509.CertPool
@@ -66,7 +66,7 @@ type Client struct {
 	rules    Rules
 	hosts    map[string]bool
 	resolver *net.Resolver // nil means the system's
-	line     *line
+	limiter  *limiter
 	http     *http.Client
 }
 
@@ -79,21 +79,21 @@ type Response struct {
 
 // New returns a client that keeps to the rules.
 func New(rules Rules) *Client {
-	return build(rules, nil, newLine(cmp.Or(rules.AtOnce, standardAtOnce)))
+	return build(rules, nil, newLimiter(cmp.Or(rules.MaxConcurrent, defaultConcurrency)))
 }
 
 // With returns a client with other bounds: what adjust changes of the rules. It
-// shares with c how many requests are made at once, and may not change AtOnce.
+// shares with c how many requests are made at once, and may not change MaxConcurrent.
 func (c *Client) With(adjust func(*Rules)) *Client {
 	rules := c.rules
 	adjust(&rules)
-	return build(rules, c.resolver, c.line)
+	return build(rules, c.resolver, c.limiter)
 }
 
-func build(rules Rules, resolver *net.Resolver, line *line) *Client {
-	rules.Timeout = cmp.Or(rules.Timeout, standardTimeout)
-	rules.MaxBytes = cmp.Or(rules.MaxBytes, standardMaxBytes)
-	c := &Client{rules: rules, hosts: make(map[string]bool), resolver: resolver, line: line}
+func build(rules Rules, resolver *net.Resolver, line *limiter) *Client {
+	rules.Timeout = cmp.Or(rules.Timeout, defaultTimeout)
+	rules.MaxBytes = cmp.Or(rules.MaxBytes, defaultMaxBytes)
+	c := &Client{rules: rules, hosts: make(map[string]bool), resolver: resolver, limiter: line}
 	for _, name := range rules.Hosts {
 		c.hosts[lower(name)] = true
 	}
@@ -139,7 +139,7 @@ func (c *Client) Do(ctx context.Context, req *http.Request) (*Response, error) {
 	if err := c.check(req.URL); err != nil {
 		return nil, err
 	}
-	leave, err := c.line.enter(lower(req.URL.Hostname()))
+	leave, err := c.limiter.acquire(lower(req.URL.Hostname()))
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +180,8 @@ func (c *Client) redirect(req *http.Request, via []*http.Request) error {
 // failed words an error of a request. What it says of addresses and sockets would
 // tell whoever named the URL what is inside.
 func (c *Client) failed(err error) error {
-	if told, ok := errors.AsType[*schemas.Error](err); ok {
-		return told
+	if reported, ok := errors.AsType[*schemas.Error](err); ok {
+		return reported
 	}
 	what := "the address did not answer as expected of an HTTP server"
 	var dns *net.DNSError
@@ -190,13 +190,13 @@ func (c *Client) failed(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		what = fmt.Sprintf("the address did not answer within %v", c.rules.Timeout)
 	case errors.As(err, &dns):
-		what = nowhere
+		what = unspecifiedHost
 	case errors.As(err, &certificate):
 		what = "the certificate of the host is not trusted, or is for another name"
 	}
-	told := schemas.Errorf(schemas.Unavailable, CodeFailed, "%s", what)
-	told.Err = err
-	return told
+	reported := schemas.Errorf(schemas.Unavailable, CodeFailed, "%s", what)
+	reported.Err = err
+	return reported
 }
 
 func refusedf(format string, args ...any) *schemas.Error {

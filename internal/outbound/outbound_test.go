@@ -118,17 +118,17 @@ func hostileNames() *names {
 
 // Nothing is connected to, and every error may be told.
 func TestHostileURLs(t *testing.T) {
-	c := build(Rules{}, hostileNames().resolver(), newLine(8))
+	c := build(Rules{}, hostileNames().resolver(), newLimiter(8))
 	if len(hostile()) < 40 {
 		t.Fatalf("only %d URLs", len(hostile()))
 	}
 	for _, text := range hostile() {
 		reply, err := c.Get(t.Context(), text)
-		told := schemas.AsError(err)
-		if err == nil || told.Code != CodeRefused && told.Code != CodeFailed {
+		reported := schemas.AsError(err)
+		if err == nil || reported.Code != CodeRefused && reported.Code != CodeFailed {
 			t.Errorf("%s: got %v and %v", text, reply, err)
 		}
-		if text := told.Description.DefaultValue; strings.Contains(text, "10.1.2.3") || strings.Contains(text, "dial tcp") || strings.Contains(text, "secret") {
+		if text := reported.Description.DefaultValue; strings.Contains(text, "10.1.2.3") || strings.Contains(text, "dial tcp") || strings.Contains(text, "secret") {
 			t.Errorf("the error tells too much: %s", text)
 		}
 	}
@@ -143,7 +143,7 @@ func TestHostileURLs(t *testing.T) {
 // Who names hosts does not learn which names there are inside: one that leads there
 // and one that leads nowhere sound alike.
 func TestNamesInsideAreNotTold(t *testing.T) {
-	c := build(Rules{}, hostileNames().resolver(), newLine(8))
+	c := build(Rules{}, hostileNames().resolver(), newLimiter(8))
 	_, err := c.Get(t.Context(), "https://nobody.test/")
 	want := schemas.AsError(err).Description.DefaultValue
 	for name := range hostileNames().of {
@@ -214,7 +214,7 @@ func TestAllowed(t *testing.T) {
 	for _, test := range tests {
 		test.rules.RootCAs = secure.roots()
 		before := secure.came.Load() + plain.came.Load()
-		reply, err := build(test.rules, resolved.resolver(), newLine(8)).Get(t.Context(), test.url)
+		reply, err := build(test.rules, resolved.resolver(), newLimiter(8)).Get(t.Context(), test.url)
 		came := secure.came.Load() + plain.came.Load() - before
 		if test.want == "" && (err != nil || string(reply.Body) != "hello" || reply.Status != 200) {
 			t.Errorf("%v %s: got %v and %v", test.rules, test.url, reply, err)
@@ -231,7 +231,7 @@ func TestRebinding(t *testing.T) {
 	secure := serve(t, true, hello)
 	turns := &names{of: map[string][]string{"example.com": {"127.0.0.1", "127.0.0.2"}}}
 	rules := Rules{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, RootCAs: secure.roots()}
-	c := build(rules, turns.resolver(), newLine(8))
+	c := build(rules, turns.resolver(), newLimiter(8))
 	answered, refused := 0, 0
 	for range 8 {
 		reply, err := c.Get(t.Context(), "https://example.com:"+secure.port())
@@ -339,21 +339,21 @@ func TestNothingElseIsSent(t *testing.T) {
 }
 
 func TestLine(t *testing.T) {
-	l := newLine(16)
+	l := newLimiter(16)
 	var leave []func()
 	for i := range 16 {
-		out, err := l.enter(fmt.Sprint(i / 2))
+		out, err := l.acquire(fmt.Sprint(i / 2))
 		if err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
 		leave = append(leave, out)
-		if _, err := l.enter(fmt.Sprint(i / 2)); i%2 == 1 && !schemas.HasCode(err, schemas.CodeOverloaded) {
+		if _, err := l.acquire(fmt.Sprint(i / 2)); i%2 == 1 && !schemas.HasCode(err, schemas.CodeOverloaded) {
 			t.Errorf("a third request to one host: got %v", err)
 		} else if i%2 == 0 && err == nil {
-			l.leave(fmt.Sprint(i / 2))
+			l.release(fmt.Sprint(i / 2))
 		}
 	}
-	if _, err := l.enter("another"); !schemas.HasCode(err, schemas.CodeOverloaded) || schemas.AsError(err).RetryAfter == 0 {
+	if _, err := l.acquire("another"); !schemas.HasCode(err, schemas.CodeOverloaded) || schemas.AsError(err).RetryAfter == 0 {
 		t.Errorf("a seventeenth request: got %v", err)
 	}
 	for _, out := range leave {
@@ -367,7 +367,7 @@ func TestLine(t *testing.T) {
 func TestPublicAddresses(t *testing.T) {
 	for _, text := range []string{"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.1", "100.63.255.255", "100.128.0.1", "172.15.0.1", "172.32.0.1", "192.169.0.1", "223.255.255.255",
 		"2606:4700:4700::1111", "2a00:1450::1", "64:ff9b::808:808", "2001:4860:4860::8888", "2606:4700::5efe:808:808"} {
-		if rule := inside(netip.MustParseAddr(text)); rule != "" {
+		if rule := describeNonPublic(netip.MustParseAddr(text)); rule != "" {
 			t.Errorf("%s is said to be %s", text, rule)
 		}
 	}

@@ -23,15 +23,15 @@ func (c *Client) check(u *url.URL) error {
 		return refusedf("the URL has a user or a password before its host: leave them out")
 	case !plainHost(host):
 		return refusedf("expected as host of the URL a name in ASCII such as client.example.com, or an address as it is commonly written")
-	case u.Scheme == "http" && !c.mayPlain(host):
+	case u.Scheme == "http" && !c.allowsPlainHTTP(host):
 		return refusedf("expected an https URL; plain http is for this machine alone, where outbound.allow names it")
 	}
 	return c.checkPort(u, host)
 }
 
-// mayPlain reports whether a host may be asked over plain http: it is this machine
+// allowsPlainHTTP reports whether a host may be asked over plain http: it is this machine
 // by its spelling, and listed.
-func (c *Client) mayPlain(host string) bool {
+func (c *Client) allowsPlainHTTP(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
 		return host == "localhost" && c.hosts[host]
@@ -114,26 +114,26 @@ func (c *Client) checkDial(host, resolved string) error {
 	if c.hosts[host] || c.listed(addr) {
 		return nil
 	}
-	if rule := inside(addr); rule != "" {
+	if rule := describeNonPublic(addr); rule != "" {
 		return refuseAddress(host, rule, "and not of the public internet: name another, or have the administrator list it in outbound.allow")
 	}
 	return nil
 }
 
-// nowhere is said of names that resolve to nothing, and of those that resolve to
+// unspecifiedHost is said of names that resolve to nothing, and of those that resolve to
 // what may not be asked. Who may name any host could else try out which names there
 // are inside, and what they lead to.
-const nowhere = "the name of the host could not be resolved to an address of the public internet; what is not of it has to be listed in outbound.allow"
+const unspecifiedHost = "the name of the host could not be resolved to an address of the public internet; what is not of it has to be listed in outbound.allow"
 
 // refuseAddress refuses an address by a rule. If a name has led there the rule is for
 // the log alone.
-func refuseAddress(host, rule, mend string) error {
+func refuseAddress(host, rule, fix string) error {
 	if _, err := netip.ParseAddr(host); err == nil || host == "localhost" {
-		return refusedf("the host of the URL is %s, %s", rule, mend)
+		return refusedf("the host of the URL is %s, %s", rule, fix)
 	}
-	told := refusedf("%s", nowhere)
-	told.Err = fmt.Errorf("its address is %s", rule)
-	return told
+	reported := refusedf("%s", unspecifiedHost)
+	reported.Err = fmt.Errorf("its address is %s", rule)
+	return reported
 }
 
 func lower(text string) string { return strings.ToLower(text) }

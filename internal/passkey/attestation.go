@@ -50,7 +50,7 @@ func (c *Ceremonies) checkAttestation(s *session, parsed *protocol.ParsedCredent
 	}
 	_, err := parsed.Verify(s.Challenge, s.RPID, s.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode, false, requireUV, true, nil, parameters(s.Algorithms), protocol.AttestationPolicy{}, protocol.SignaturePolicy{})
 	if err != nil {
-		return refuseQuietly(StepAttestation, err, "the attestation statement (format %.32q) does not verify: %s", object.Format, said(err))
+		return refuseQuietly(StepAttestation, err, "the attestation statement (format %.32q) does not verify: %s", object.Format, libraryMessage(err))
 	}
 	if s.Attachment != "" && attachment != "" && attachment != s.Attachment {
 		return refuse(StepPolicy, "a %s authenticator was asked for, and a %.32q one answered", s.Attachment, attachment)

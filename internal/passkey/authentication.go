@@ -93,9 +93,9 @@ func descriptors(credentials []schemas.Credential) []protocol.CredentialDescript
 // Many do not tell: then they follow from whether the credential is synced, as every
 // credential in a list having some is one thing less that sets decoys apart.
 func likelyTransports(c *schemas.Credential) []string {
-	switch told := transports(c.Transports); {
-	case len(told) > 0:
-		return told
+	switch reported := transports(c.Transports); {
+	case len(reported) > 0:
+		return reported
 	case c.BackupEligible:
 		return []string{"hybrid", "internal"}
 	}
@@ -131,7 +131,7 @@ type Verified struct {
 //
 // Steps that depend on the stored record come after the signature, so that
 // their refusals tell nothing to somebody who does not hold the key.
-func (c *Ceremonies) FinishAuthentication(ctx context.Context, session json.RawMessage, r AuthenticationResponse, find CredentialByID, now time.Time) (*Verified, error) {
+func (c *Ceremonies) FinishAuthentication(ctx context.Context, session json.RawMessage, r AuthenticationResponse, find FindCredential, now time.Time) (*Verified, error) {
 	s, err := openSession(session, schemas.AuthenticationCeremony, now)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (c *Ceremonies) FinishAuthentication(ctx context.Context, session json.RawM
 	if err != nil {
 		return nil, err
 	}
-	if s.listed() && !contains(s.Allow, parsed.RawID) && !contains(s.Decoys, parsed.RawID) {
+	if s.listsCredentials() && !contains(s.Allow, parsed.RawID) && !contains(s.Decoys, parsed.RawID) {
 		return nil, refuse(StepCredential, "the passkey is none of those that were asked for")
 	}
 	if err := s.checkClientData(&parsed.Response.CollectedClientData, protocol.AssertCeremony); err != nil {
@@ -151,7 +151,7 @@ func (c *Ceremonies) FinishAuthentication(ctx context.Context, session json.RawM
 	if err := s.checkAuthenticator(&parsed.Response.AuthenticatorData, sha256.Sum256([]byte(s.RPID)), requireUV); err != nil {
 		return nil, err
 	}
-	credential, err := s.owned(ctx, parsed, find)
+	credential, err := s.findOwned(ctx, parsed, find)
 	if err != nil {
 		return nil, err
 	}
@@ -161,14 +161,14 @@ func (c *Ceremonies) FinishAuthentication(ctx context.Context, session json.RawM
 	return c.verified(parsed, credential, now)
 }
 
-// owned finds the credential and checks that it is the user's: L3 §7.2 steps
+// findOwned finds the credential and checks that it is the user's: L3 §7.2 steps
 // 5–7. For a decoy it returns a record that no signature satisfies, after the
 // same look into the store, so that neither time nor text sets it apart.
-func (s *session) owned(ctx context.Context, parsed *protocol.ParsedCredentialAssertionData, find CredentialByID) (*schemas.Credential, error) {
+func (s *session) findOwned(ctx context.Context, parsed *protocol.ParsedCredentialAssertionData, find FindCredential) (*schemas.Credential, error) {
 	id := schemas.Bytes(parsed.RawID)
 	credential, err := find(ctx, id)
 	switch {
-	case s.decoy(id):
+	case s.isDecoy(id):
 		credential = &schemas.Credential{ID: id, UserID: s.UserID, PublicKey: decoyKey()}
 	case schemas.HasCode(err, schemas.CodeCredentialNotFound) || err == nil && credential == nil:
 		return nil, refuseUnknown(err)
@@ -179,7 +179,7 @@ func (s *session) owned(ctx context.Context, parsed *protocol.ParsedCredentialAs
 		return nil, refuse(StepCredential, "the passkey is none of those that were asked for")
 	}
 	handle := string(parsed.Response.UserHandle)
-	if handle == "" && s.UserID == "" && !s.listed() {
+	if handle == "" && s.UserID == "" && !s.listsCredentials() {
 		return nil, refuse(StepUserHandle, "userHandle is missing: without a user name it is what tells who is signing in")
 	}
 	if handle != "" && handle != credential.UserID {
@@ -192,7 +192,7 @@ func (s *session) owned(ctx context.Context, parsed *protocol.ParsedCredentialAs
 // checked before, once more, and the signature over it (L3 §7.2 steps 19–21).
 func (s *session) checkSignature(parsed *protocol.ParsedCredentialAssertionData, credential *schemas.Credential, requireUV bool) error {
 	err := parsed.Verify(s.Challenge, s.RPID, "", s.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode, false, requireUV, true, credential.PublicKey, protocol.SignaturePolicy{})
-	if err != nil || s.decoy(parsed.RawID) {
+	if err != nil || s.isDecoy(parsed.RawID) {
 		return refuseQuietly(StepSignature, err, "the signature is not one of this passkey over this answer")
 	}
 	return nil

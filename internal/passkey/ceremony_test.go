@@ -87,7 +87,7 @@ func TestVerified(t *testing.T) {
 	device := func(options ...passkeytest.Option) []passkeytest.Option { return options }
 	for name, test := range map[string]struct {
 		device  []passkeytest.Option
-		hows    []passkeytest.How
+		hows    []passkeytest.CeremonyOption
 		methods []string
 		acr     string
 		count   uint32
@@ -95,7 +95,7 @@ func TestVerified(t *testing.T) {
 		synced  bool
 	}{
 		"device-bound":          {methods: []string{"pop", "user", "mfa"}, acr: schemas.ACRMultiFactorPR, count: 1, uv: true},
-		"device-bound, no UV":   {hows: []passkeytest.How{passkeytest.NoUV}, methods: []string{"pop"}, acr: "phr", count: 1},
+		"device-bound, no UV":   {hows: []passkeytest.CeremonyOption{passkeytest.NoUV}, methods: []string{"pop"}, acr: "phr", count: 1},
 		"synced":                {device: device(passkeytest.Synced()), methods: []string{"swk", "pop", "user", "mfa"}, acr: schemas.ACRMultiFactorPR, uv: true, synced: true},
 		"device without any UV": {device: device(passkeytest.CannotVerify()), methods: []string{"pop"}, acr: "phr", count: 1},
 	} {

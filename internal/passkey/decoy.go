@@ -10,17 +10,17 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// look is how the credentials of a kind of authenticator look in a list.
-type look struct {
+// listShape is how the credentials of a kind of authenticator look in a list.
+type listShape struct {
 	length     int // of the id, in bytes
 	transports []string
 }
 
-// looks are those of common authenticators, as often as they are met: password managers,
+// listShapes are those of common authenticators, as often as they are met: password managers,
 // phones, Windows Hello and security keys.
-func looks() []look {
-	phone, manager := look{20, []string{"hybrid", "internal"}}, look{16, []string{"hybrid", "internal"}}
-	return []look{phone, phone, phone, manager, manager, manager, {32, []string{"hybrid", "internal", "nfc", "usb"}}, {64, []string{"nfc", "usb"}}}
+func listShapes() []listShape {
+	phone, manager := listShape{20, []string{"hybrid", "internal"}}, listShape{16, []string{"hybrid", "internal"}}
+	return []listShape{phone, phone, phone, manager, manager, manager, {32, []string{"hybrid", "internal", "nfc", "usb"}}, {64, []string{"nfc", "usb"}}}
 }
 
 // Decoys returns the credentials to list for a name that no user has, or whose user has
@@ -32,24 +32,24 @@ func looks() []look {
 // is one. Use at least 32 random bytes, the same on every instance.
 func Decoys(secret []byte, name string) []schemas.Credential {
 	name = strings.ToLower(strings.TrimSpace(name))
-	choice := drawn(secret, "choice\x00"+name)
+	choice := deriveBytes(secret, "choice\x00"+name)
 	count := 1 // for three quarters of the names
 	if choice[0] < 64 {
 		count = 2 + int(choice[1]&1)
 	}
 	list := make([]schemas.Credential, count)
 	for i := range list {
-		kinds := looks()
+		kinds := listShapes()
 		kind := kinds[int(choice[2+i])%len(kinds)]
 		text := strconv.Itoa(i) + "\x00" + name
-		id := append(drawn(secret, "first\x00"+text), drawn(secret, "second\x00"+text)...)
+		id := append(deriveBytes(secret, "first\x00"+text), deriveBytes(secret, "second\x00"+text)...)
 		list[i] = schemas.Credential{ID: id[:kind.length], Transports: kind.transports}
 	}
 	return list
 }
 
-// drawn is 32 bytes that look random, and follow from the secret and a text.
-func drawn(secret []byte, text string) []byte {
+// deriveBytes is 32 bytes that look random, and follow from the secret and a text.
+func deriveBytes(secret []byte, text string) []byte {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte("passkey decoy\x00" + text))
 	return mac.Sum(nil)

@@ -2,7 +2,7 @@
 // Level 3, §7.1 registration and §7.2 authentication) for the nodes of a flow
 // and for the atomic endpoints alike.
 //
-// It is pure: it keeps nothing, asks no database but the CredentialByID it is
+// It is pure: it keeps nothing, asks no database but the FindCredential it is
 // given, and speaks no HTTP. A ceremony has two halves. Begin returns the
 // options for the browser and a session; whoever calls keeps the session where
 // the client cannot touch it, for exactly one Finish. Finish verifies the

@@ -94,10 +94,10 @@ func badRequest(format string, args ...any) error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, format, args...)
 }
 
-// said is what the library says is wrong, at the bottom of its chain of
+// libraryMessage is what the library says is wrong, at the bottom of its chain of
 // errors and cut to a line: it names formats, lengths and certificate fields,
 // and may quote what the client sent.
-func said(err error) string {
+func libraryMessage(err error) string {
 	var e *protocol.Error
 	for inner := err; errors.As(inner, &e); inner = e.Err {
 	}

@@ -67,10 +67,10 @@ func displayText(s string, limit int) string {
 // names is called User: the id is an identifier and no name.
 func userEntity(u User) protocol.UserEntity {
 	name, display := displayText(u.Name, maxNameBytes), displayText(u.DisplayName, maxNameBytes)
-	name = orElse(name, orElse(display, "User"))
+	name = valueOr(name, valueOr(display, "User"))
 	return protocol.UserEntity{
 		CredentialEntity: protocol.CredentialEntity{Name: name},
-		DisplayName:      orElse(display, name),
+		DisplayName:      valueOr(display, name),
 		ID:               protocol.URLEncodedBase64(u.ID),
 	}
 }

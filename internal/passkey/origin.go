@@ -75,23 +75,23 @@ func parseOrigin(text string) (origin, error) {
 	return o, nil
 }
 
-// under reports whether a page of host may use the relying party id: it is the
+// isUnderDomain reports whether a page of host may use the relying party id: it is the
 // host, or a parent of it that starts at a label and has a dot of its own. The
 // boundary stops evil-example.com and example.com.evil.com from passing for
 // example.com; the dot stops a bare top-level domain. Finer public suffixes
 // (co.uk) are refused by every browser and gain nothing here, where the origin
 // is compared with an exact list as well.
-func under(host, rpID string) bool {
+func isUnderDomain(host, rpID string) bool {
 	if host == rpID {
 		return true
 	}
 	return strings.Contains(rpID, ".") && strings.HasSuffix(host, "."+rpID) && !isIP(host)
 }
 
-// party is the relying party of a ceremony: its id, the allowed origins that
+// relyingParty is the relying party of a ceremony: its id, the allowed origins that
 // lie under it, and those that are allowed but can do nothing with it, which
 // are kept to say so.
-type party struct {
+type relyingParty struct {
 	id      string
 	origins []string
 	outside []string
@@ -99,32 +99,32 @@ type party struct {
 
 // relyingParty settles the relying party of a ceremony, from the configured
 // origins and those of the application.
-func (c *Ceremonies) relyingParty(asked string, more []string) (p party, err error) {
+func (c *Ceremonies) relyingParty(asked string, more []string) (p relyingParty, err error) {
 	allowed, problems := parseOrigins(more, applicationOrigins)
 	if len(problems) > 0 {
 		return p, schemas.Errorf(schemas.Invalid, schemas.CodePasskeyConfig, "the application lists %d origin(s) in %s that are not origins", len(problems), applicationOrigins).WithProblems(problems)
 	}
 	allowed = append(c.origins[:len(c.origins):len(c.origins)], allowed...)
-	p.id = orElse(asked, c.rpID)
+	p.id = valueOr(asked, c.rpID)
 	for _, o := range allowed {
-		if o.useless == "" && under(o.host, p.id) {
+		if o.useless == "" && isUnderDomain(o.host, p.id) {
 			p.origins = append(p.origins, o.text)
 		} else {
 			p.outside = append(p.outside, o.text)
 		}
 	}
 	if problems := rpIDProblems(p.id, "relyingPartyId"); len(problems) > 0 || len(p.origins) == 0 {
-		return p, misfit(p.id, allowed).WithProblems(problems)
+		return p, relyingPartyError(p.id, allowed).WithProblems(problems)
 	}
 	if p.id == c.rpID {
-		p.relate(c.related)
+		p.addRelatedOrigins(c.related)
 	}
 	return p, nil
 }
 
-// relate lets related origins use the id of the relying party: it is the one that
+// addRelatedOrigins lets related origins use the id of the relying party: it is the one that
 // browsers are told of them for.
-func (p *party) relate(list []origin) {
+func (p *relyingParty) addRelatedOrigins(list []origin) {
 	for _, o := range list {
 		if o.useless == "" && !slices.Contains(p.origins, o.text) {
 			p.origins = append(p.origins, o.text)
@@ -142,8 +142,8 @@ func (c *Ceremonies) warnOfOrigin(err error, data *protocol.CollectedClientData)
 	}
 }
 
-// misfit is the error of a relying party id that no allowed origin lies under.
-func misfit(rpID string, allowed []origin) *schemas.Error {
+// relyingPartyError is the error of a relying party id that no allowed origin lies under.
+func relyingPartyError(rpID string, allowed []origin) *schemas.Error {
 	list := make([]string, len(allowed))
 	for i, o := range allowed {
 		list[i] = o.text

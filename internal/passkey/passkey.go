@@ -98,6 +98,6 @@ func New(c Config) (*Ceremonies, error) {
 // somebody chooses between passkeys.
 type User struct{ ID, Name, DisplayName string }
 
-// CredentialByID finds a stored passkey by its id, whoever has it. When there
+// FindCredential finds a stored passkey by its id, whoever has it. When there
 // is none it returns an error with schemas.CodeCredentialNotFound.
-type CredentialByID func(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
+type FindCredential func(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)

@@ -77,9 +77,9 @@ func (p Policy) complete() (Policy, []schemas.Problem) {
 	if p.Algorithms == nil {
 		p.Algorithms = []int64{ES256, EdDSA, RS256}
 	}
-	p.UserVerification = orElse(p.UserVerification, Preferred)
-	p.SyncedPasskeys = orElse(p.SyncedPasskeys, Allow)
-	p.CounterRegression = orElse(p.CounterRegression, Refuse)
+	p.UserVerification = valueOr(p.UserVerification, Preferred)
+	p.SyncedPasskeys = valueOr(p.SyncedPasskeys, Allow)
+	p.CounterRegression = valueOr(p.CounterRegression, Refuse)
 	check("user_verification", p.UserVerification, Required, Preferred, Discouraged)
 	check("attachment", p.Attachment, "", Platform, CrossPlatform)
 	check("synced_passkeys", p.SyncedPasskeys, Allow, Refuse)
@@ -108,7 +108,7 @@ func algorithmProblems(algorithms []int64) (problems []schemas.Problem) {
 // userVerification settles what a ceremony asks for: at least the policy's.
 func (p Policy) userVerification(asked string) (string, error) {
 	order := []string{Discouraged, Preferred, Required}
-	asked = orElse(asked, Preferred)
+	asked = valueOr(asked, Preferred)
 	if !slices.Contains(order, asked) {
 		return "", badRequest("userVerification: %s", oneOf(asked, order))
 	}
@@ -126,7 +126,7 @@ func (p Policy) attachment(asked string) (string, error) {
 	if p.Attachment != "" && asked != "" && asked != p.Attachment {
 		return "", badRequest("authenticatorAttachment: the policy of this server admits %s authenticators only, %s was asked for", p.Attachment, asked)
 	}
-	return orElse(p.Attachment, asked), nil
+	return valueOr(p.Attachment, asked), nil
 }
 
 // admitSynced applies SyncedPasskeys to an authenticator's BE flag.
@@ -145,7 +145,7 @@ func (p Policy) admitFormat(format string) error {
 	return refuse(StepPolicy, "the policy of this server accepts attestation in the formats %s, the authenticator sent %.32q", strings.Join(p.Attestation, ", "), format)
 }
 
-func orElse(value, otherwise string) string {
+func valueOr(value, otherwise string) string {
 	if value == "" {
 		return otherwise
 	}

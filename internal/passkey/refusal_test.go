@@ -33,21 +33,21 @@ func TestAuthenticationRefusals(t *testing.T) {
 	for name, test := range map[string]struct {
 		policy  passkey.Policy
 		request func(*schemas.Credential) request
-		hows    []passkeytest.How
+		hows    []passkeytest.CeremonyOption
 		change  func(*response)
 		store   func(*world, *schemas.Credential)
 		step    passkey.Step
 		words   string
 	}{
 		// Steps 5–7: the credential.
-		"id not in allowCredentials":                 {request: named, hows: []passkeytest.How{passkeytest.ForeignCredential, passkeytest.NoUserHandle}, step: passkey.StepCredential, words: "none of those"},
-		"credential unknown, usernameless":           {request: usernameless, hows: []passkeytest.How{passkeytest.ForeignCredential}, step: passkey.StepCredential, words: "not known"},
+		"id not in allowCredentials":                 {request: named, hows: []passkeytest.CeremonyOption{passkeytest.ForeignCredential, passkeytest.NoUserHandle}, step: passkey.StepCredential, words: "none of those"},
+		"credential unknown, usernameless":           {request: usernameless, hows: []passkeytest.CeremonyOption{passkeytest.ForeignCredential}, step: passkey.StepCredential, words: "not known"},
 		"credential removed meanwhile":               {request: named, store: func(w *world, c *schemas.Credential) { delete(w.stored, c.ID.String()) }, step: passkey.StepCredential, words: "not known"},
-		"credential of another user":                 {request: func(*schemas.Credential) request { return request{UserID: bob} }, hows: []passkeytest.How{passkeytest.NoUserHandle}, step: passkey.StepCredential, words: "none of those"},
-		"credential given to another user meanwhile": {request: named, hows: []passkeytest.How{passkeytest.NoUserHandle}, store: func(_ *world, c *schemas.Credential) { c.UserID = bob }, step: passkey.StepCredential, words: "none of those"},
-		"userHandle of another user":                 {request: named, hows: []passkeytest.How{passkeytest.WrongUserHandle}, step: passkey.StepUserHandle, words: "another user"},
-		"usernameless, userHandle of another":        {request: usernameless, hows: []passkeytest.How{passkeytest.WrongUserHandle}, step: passkey.StepUserHandle, words: "another user"},
-		"usernameless without userHandle":            {request: usernameless, hows: []passkeytest.How{passkeytest.NoUserHandle}, step: passkey.StepUserHandle, words: "missing"},
+		"credential of another user":                 {request: func(*schemas.Credential) request { return request{UserID: bob} }, hows: []passkeytest.CeremonyOption{passkeytest.NoUserHandle}, step: passkey.StepCredential, words: "none of those"},
+		"credential given to another user meanwhile": {request: named, hows: []passkeytest.CeremonyOption{passkeytest.NoUserHandle}, store: func(_ *world, c *schemas.Credential) { c.UserID = bob }, step: passkey.StepCredential, words: "none of those"},
+		"userHandle of another user":                 {request: named, hows: []passkeytest.CeremonyOption{passkeytest.WrongUserHandle}, step: passkey.StepUserHandle, words: "another user"},
+		"usernameless, userHandle of another":        {request: usernameless, hows: []passkeytest.CeremonyOption{passkeytest.WrongUserHandle}, step: passkey.StepUserHandle, words: "another user"},
+		"usernameless without userHandle":            {request: usernameless, hows: []passkeytest.CeremonyOption{passkeytest.NoUserHandle}, step: passkey.StepUserHandle, words: "missing"},
 		"usernameless, record is another user's":     {request: usernameless, store: func(_ *world, c *schemas.Credential) { c.UserID = bob }, step: passkey.StepUserHandle, words: "another user"},
 		"listed for nobody, record is another's":     {request: func(c *schemas.Credential) request { return request{Allow: []schemas.Credential{*c}} }, store: func(_ *world, c *schemas.Credential) { c.UserID = bob }, step: passkey.StepUserHandle, words: "another user"},
 		// Steps 8–10: client data is UTF-8 JSON.
@@ -72,25 +72,25 @@ func TestAuthenticationRefusals(t *testing.T) {
 		"id of padding alone":         {request: named, change: func(r *response) { r.ID = "==" }, step: passkey.StepResponse, words: "1 to 1023"},
 		"userHandle oversized":        {request: named, change: func(r *response) { r.UserHandle = strings.Repeat("A", 88) }, step: passkey.StepResponse, words: "64 bytes"},
 		// Steps 11–14.
-		"type":         {request: named, hows: []passkeytest.How{passkeytest.WrongType}, step: passkey.StepType, words: "webauthn.get"},
-		"challenge":    {request: named, hows: []passkeytest.How{passkeytest.WrongChallenge}, step: passkey.StepChallenge, words: "another challenge"},
-		"origin":       {request: named, hows: []passkeytest.How{passkeytest.WrongOrigin}, step: passkey.StepOrigin, words: "https://evil.example"},
-		"cross origin": {request: named, hows: []passkeytest.How{passkeytest.CrossOrigin}, step: passkey.StepCrossOrigin, words: "frame"},
+		"type":         {request: named, hows: []passkeytest.CeremonyOption{passkeytest.WrongType}, step: passkey.StepType, words: "webauthn.get"},
+		"challenge":    {request: named, hows: []passkeytest.CeremonyOption{passkeytest.WrongChallenge}, step: passkey.StepChallenge, words: "another challenge"},
+		"origin":       {request: named, hows: []passkeytest.CeremonyOption{passkeytest.WrongOrigin}, step: passkey.StepOrigin, words: "https://evil.example"},
+		"cross origin": {request: named, hows: []passkeytest.CeremonyOption{passkeytest.CrossOrigin}, step: passkey.StepCrossOrigin, words: "frame"},
 		"topOrigin alone": {request: named, change: func(r *response) {
 			r.ClientDataJSON = b64(r.ClientDataJSON, func(b []byte) []byte {
 				return bytes.Replace(b, []byte(`{`), []byte(`{"topOrigin":"https://login.example.com",`), 1)
 			})
 		}, step: passkey.StepCrossOrigin, words: "frame"},
 		// Steps 15–18.
-		"rpIdHash":               {request: named, hows: []passkeytest.How{passkeytest.WrongRPID}, step: passkey.StepRelyingParty, words: "example.com"},
-		"UP":                     {request: named, hows: []passkeytest.How{passkeytest.NoUP}, step: passkey.StepPresence, words: "UP"},
-		"UV required by policy":  {policy: passkey.Policy{UserVerification: passkey.Required}, request: named, hows: []passkeytest.How{passkeytest.NoUV}, step: passkey.StepVerification, words: "UV"},
-		"UV required by request": {request: func(c *schemas.Credential) request { return request{UserID: alice, UserVerification: passkey.Required} }, hows: []passkeytest.How{passkeytest.NoUV}, step: passkey.StepVerification, words: "UV"},
-		"BS without BE":          {request: named, hows: []passkeytest.How{passkeytest.BSWithoutBE}, step: passkey.StepBackup, words: "BS"},
-		"BE changed":             {request: named, hows: []passkeytest.How{passkeytest.BEChanged}, step: passkey.StepBackup, words: "has changed"},
-		"trailing bytes":         {request: named, hows: []passkeytest.How{passkeytest.TrailingBytes}, step: passkey.StepResponse, words: "authenticator data"},
+		"rpIdHash":               {request: named, hows: []passkeytest.CeremonyOption{passkeytest.WrongRPID}, step: passkey.StepRelyingParty, words: "example.com"},
+		"UP":                     {request: named, hows: []passkeytest.CeremonyOption{passkeytest.NoUP}, step: passkey.StepPresence, words: "UP"},
+		"UV required by policy":  {policy: passkey.Policy{UserVerification: passkey.Required}, request: named, hows: []passkeytest.CeremonyOption{passkeytest.NoUV}, step: passkey.StepVerification, words: "UV"},
+		"UV required by request": {request: func(c *schemas.Credential) request { return request{UserID: alice, UserVerification: passkey.Required} }, hows: []passkeytest.CeremonyOption{passkeytest.NoUV}, step: passkey.StepVerification, words: "UV"},
+		"BS without BE":          {request: named, hows: []passkeytest.CeremonyOption{passkeytest.BSWithoutBE}, step: passkey.StepBackup, words: "BS"},
+		"BE changed":             {request: named, hows: []passkeytest.CeremonyOption{passkeytest.BEChanged}, step: passkey.StepBackup, words: "has changed"},
+		"trailing bytes":         {request: named, hows: []passkeytest.CeremonyOption{passkeytest.TrailingBytes}, step: passkey.StepResponse, words: "authenticator data"},
 		// Steps 19–21.
-		"signature": {request: named, hows: []passkeytest.How{passkeytest.BadSignature}, step: passkey.StepSignature, words: "signature"},
+		"signature": {request: named, hows: []passkeytest.CeremonyOption{passkeytest.BadSignature}, step: passkey.StepSignature, words: "signature"},
 		"signature over other client data": {request: named, change: func(r *response) {
 			r.ClientDataJSON = b64(r.ClientDataJSON, func(b []byte) []byte { return append(b, ' ') })
 		}, step: passkey.StepSignature, words: "signature"},
@@ -100,9 +100,9 @@ func TestAuthenticationRefusals(t *testing.T) {
 		}, step: passkey.StepSignature, words: "signature"},
 		"stored key is garbage": {request: named, store: func(_ *world, c *schemas.Credential) { c.PublicKey = []byte("no key") }, step: passkey.StepSignature, words: "signature"},
 		// Step 22 and policy.
-		"counter":          {request: named, hows: []passkeytest.How{passkeytest.CounterRegress}, step: passkey.StepCounter, words: "counter"},
+		"counter":          {request: named, hows: []passkeytest.CeremonyOption{passkeytest.CounterRegress}, step: passkey.StepCounter, words: "counter"},
 		"counter far back": {request: named, store: func(_ *world, c *schemas.Credential) { c.SignCount = 1000 }, step: passkey.StepCounter, words: "counter"},
-		"id oversized":     {request: named, hows: []passkeytest.How{passkeytest.OversizedID}, step: passkey.StepResponse, words: "1023"},
+		"id oversized":     {request: named, hows: []passkeytest.CeremonyOption{passkeytest.OversizedID}, step: passkey.StepResponse, words: "1023"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, credential := registered(t, test.policy)
@@ -161,12 +161,12 @@ func TestRegistrationRefusals(t *testing.T) {
 	type response = passkey.RegistrationResponse
 	type request = passkey.RegistrationRequest
 	device := func(options ...passkeytest.Option) []passkeytest.Option { return options }
-	faults := func(f ...passkeytest.How) []passkeytest.How { return f }
+	faults := func(f ...passkeytest.CeremonyOption) []passkeytest.CeremonyOption { return f }
 	for name, test := range map[string]struct {
 		policy  passkey.Policy
 		request request
 		device  []passkeytest.Option
-		hows    []passkeytest.How
+		hows    []passkeytest.CeremonyOption
 		change  func(*response)
 		step    passkey.Step
 		words   string

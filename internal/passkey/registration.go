@@ -41,7 +41,7 @@ func (c *Ceremonies) BeginRegistration(r RegistrationRequest) (options, session 
 	if err != nil {
 		return nil, nil, err
 	}
-	attestation := protocol.ConveyancePreference(orElse(r.Attestation, "none"))
+	attestation := protocol.ConveyancePreference(valueOr(r.Attestation, "none"))
 	switch attestation {
 	case protocol.PreferNoAttestation, protocol.PreferIndirectAttestation, protocol.PreferDirectAttestation, protocol.PreferEnterpriseAttestation:
 	default:
@@ -57,7 +57,7 @@ func (c *Ceremonies) BeginRegistration(r RegistrationRequest) (options, session 
 	}
 	s.UserID, s.Algorithms, s.Attachment = r.User.ID, c.policy.Algorithms, string(selection.AuthenticatorAttachment)
 	return s.encode(protocol.PublicKeyCredentialCreationOptions{
-		RelyingParty:           relyingPartyEntity(rp.id, orElse(displayText(r.RPName, maxNameBytes), c.rpName)),
+		RelyingParty:           relyingPartyEntity(rp.id, valueOr(displayText(r.RPName, maxNameBytes), c.rpName)),
 		User:                   userEntity(r.User),
 		Challenge:              challenge,
 		Parameters:             parameters(s.Algorithms),
@@ -79,7 +79,7 @@ func (c *Ceremonies) selection(r RegistrationRequest) (protocol.AuthenticatorSel
 	if err != nil {
 		return none, err
 	}
-	residentKey := orElse(r.ResidentKey, Preferred)
+	residentKey := valueOr(r.ResidentKey, Preferred)
 	switch residentKey {
 	case Required, Preferred, Discouraged:
 	default:
@@ -141,13 +141,13 @@ func (c *Ceremonies) FinishRegistration(session json.RawMessage, r RegistrationR
 	if err := c.checkAttestation(s, parsed, r.Attachment, requireUV); err != nil {
 		return nil, err
 	}
-	credential := s.record(parsed, r, alg, now)
+	credential := s.newCredential(parsed, r, alg, now)
 	credential.Attested = c.isAttested(&parsed.Response.AttestationObject)
 	return credential, nil
 }
 
-// record makes the credential record of L3 §4 and §7.1 step 27.
-func (s *session) record(parsed *protocol.ParsedCredentialCreationData, r RegistrationResponse, alg int64, now time.Time) *schemas.Credential {
+// newCredential makes the credential record of L3 §4 and §7.1 step 27.
+func (s *session) newCredential(parsed *protocol.ParsedCredentialCreationData, r RegistrationResponse, alg int64, now time.Time) *schemas.Credential {
 	object := &parsed.Response.AttestationObject
 	data := &object.AuthData
 	aaguid := uuid.UUID(data.AttData.AAGUID[:16]).String()
@@ -158,7 +158,7 @@ func (s *session) record(parsed *protocol.ParsedCredentialCreationData, r Regist
 	return &schemas.Credential{
 		ID:                schemas.Bytes(data.AttData.CredentialID),
 		UserID:            s.UserID,
-		Name:              orElse(displayText(r.Name, maxNameBytes), orElse(AuthenticatorName(aaguid), "Passkey")),
+		Name:              valueOr(displayText(r.Name, maxNameBytes), valueOr(AuthenticatorName(aaguid), "Passkey")),
 		RPID:              s.RPID,
 		PublicKey:         schemas.Bytes(data.AttData.CredentialPublicKey),
 		Algorithm:         alg,

@@ -75,7 +75,7 @@ func parseAttestation(r RegistrationResponse) (*protocol.ParsedCredentialCreatio
 	}
 	response, err := raw.Parse()
 	if err != nil {
-		return nil, refuse(StepResponse, "the attestation response is malformed: expected client data as a JSON object, and a CBOR attestation object with authData, fmt and attStmt that ends where it ends: %s", said(err))
+		return nil, refuse(StepResponse, "the attestation response is malformed: expected client data as a JSON object, and a CBOR attestation object with authData, fmt and attStmt that ends where it ends: %s", libraryMessage(err))
 	}
 	parsed.Response, parsed.RawID = *response, parsed.Raw.RawID
 	return &parsed, nil
@@ -103,7 +103,7 @@ func parseAssertion(r AuthenticationResponse) (*protocol.ParsedCredentialAsserti
 	raw.ID, raw.Type = raw.RawID.String(), string(protocol.PublicKeyCredentialType)
 	parsed, err := raw.Parse()
 	if err != nil {
-		return nil, refuse(StepResponse, "the assertion is malformed: expected client data as a JSON object, and authenticator data of 37 bytes, or more as its flags say: %s", said(err))
+		return nil, refuse(StepResponse, "the assertion is malformed: expected client data as a JSON object, and authenticator data of 37 bytes, or more as its flags say: %s", libraryMessage(err))
 	}
 	return parsed, nil
 }

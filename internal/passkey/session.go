@@ -29,7 +29,7 @@ type session struct {
 }
 
 // newSession opens a session with a fresh challenge of 256 bits.
-func (c *Ceremonies) newSession(of schemas.Ceremony, rp party, uv string) (*session, protocol.URLEncodedBase64, error) {
+func (c *Ceremonies) newSession(of schemas.Ceremony, rp relyingParty, uv string) (*session, protocol.URLEncodedBase64, error) {
 	challenge, err := protocol.CreateChallenge()
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a challenge: %w", err)
@@ -76,11 +76,11 @@ func openSession(state json.RawMessage, want schemas.Ceremony, now time.Time) (*
 	return &s, nil
 }
 
-// listed reports whether the options named credentials, real or not.
-func (s *session) listed() bool { return len(s.Allow)+len(s.Decoys) > 0 }
+// listsCredentials reports whether the options named credentials, real or not.
+func (s *session) listsCredentials() bool { return len(s.Allow)+len(s.Decoys) > 0 }
 
-// decoy reports whether the id was offered for show only.
-func (s *session) decoy(id []byte) bool { return contains(s.Decoys, id) && !contains(s.Allow, id) }
+// isDecoy reports whether the id was offered for show only.
+func (s *session) isDecoy(id []byte) bool { return contains(s.Decoys, id) && !contains(s.Allow, id) }
 
 func contains(ids []schemas.Bytes, id []byte) bool {
 	return slices.ContainsFunc(ids, func(b schemas.Bytes) bool { return bytes.Equal(b, id) })

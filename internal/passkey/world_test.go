@@ -51,7 +51,7 @@ func newWorld(t testing.TB, policy passkey.Policy, device ...passkeytest.Option)
 	return &world{log: log, TB: t, Ceremonies: c, device: passkeytest.New(append([]passkeytest.Option{passkeytest.Seed(t.Name())}, device...)...), stored: map[string]*schemas.Credential{}}
 }
 
-// find is the store's CredentialByID.
+// find is the store's FindCredential.
 func (w *world) find(_ context.Context, id schemas.Bytes) (*schemas.Credential, error) {
 	w.finds++
 	if c := w.stored[id.String()]; c != nil {
@@ -105,7 +105,7 @@ func registered(t testing.TB, policy passkey.Policy, device ...passkeytest.Optio
 }
 
 // authenticate begins, answers and finishes an authentication.
-func (w *world) authenticate(r passkey.AuthenticationRequest, hows ...passkeytest.How) (*passkey.Verified, error) {
+func (w *world) authenticate(r passkey.AuthenticationRequest, hows ...passkeytest.CeremonyOption) (*passkey.Verified, error) {
 	w.Helper()
 	options, session := w.beginAuthentication(r)
 	answer, err := w.device.Authenticate(options, site, hows...)

@@ -27,10 +27,10 @@ import (
 // builds its table when the first password is set and takes a time that is bounded
 // by the length of the password.
 
-// leastGuessability is the decimal logarithm of the guesses that a password must
+// minGuessability is the decimal logarithm of the guesses that a password must
 // withstand: zxcvbn's limit for "safely unguessable". An attacker on the server has
 // 100 guesses, one who has stolen the hashes makes about a thousand a second.
-const leastGuessability = 8 - 1e-9
+const minGuessability = 8 - 1e-9
 
 const (
 	otherCharacter = 1.0 // ten guesses
@@ -50,8 +50,8 @@ const phrases = `correcthorsebatterystaple thequickbrownfoxjumpsoverthelazydog
 // The length of the parts that are looked for in the lists, in characters. Shorter
 // words are in random text by chance; there are no longer ones worth listing.
 const (
-	shortestWord = 3
-	longestWord  = 32
+	minWordLength = 3
+	maxWordLength = 32
 )
 
 // ranks gives the place of a word in the list where it comes first. The table is
@@ -73,8 +73,8 @@ var ranks = sync.OnceValue(func() map[string]float64 {
 	return table
 })
 
-// separates reports whether a character separates words.
-func separates(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+// isSeparator reports whether a character separates words.
+func isSeparator(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // guessability is the decimal logarithm of about how many guesses a password
 // withstands by an attacker who knows these texts.
@@ -98,10 +98,10 @@ type splitter struct {
 
 func newSplitter(password string, known []string) *splitter {
 	s := &splitter{lower: []rune(strings.ToLower(password)), known: map[string]struct{}{}}
-	s.read[0] = substituted(s.lower, 'i')
-	s.read[1] = substituted(s.lower, 'l')
+	s.read[0] = undoSubstitutions(s.lower, 'i')
+	s.read[1] = undoSubstitutions(s.lower, 'l')
 	for _, text := range known {
-		s.know(strings.ToLower(text))
+		s.addKnown(strings.ToLower(text))
 	}
 	n := len(s.lower) + 1
 	cells := make([]float64, n*n)
@@ -112,18 +112,18 @@ func newSplitter(password string, known []string) *splitter {
 	return s
 }
 
-// know adds a text and the words in it.
-func (s *splitter) know(text string) {
-	words := strings.FieldsFunc(text, separates)
+// addKnown adds a text and the words in it.
+func (s *splitter) addKnown(text string) {
+	words := strings.FieldsFunc(text, isSeparator)
 	for _, word := range append(words, text, strings.Join(words, "")) {
-		if len([]rune(word)) >= shortestWord {
+		if len([]rune(word)) >= minWordLength {
 			s.known[word] = struct{}{}
 		}
 	}
 }
 
-// substituted reads digits and signs as the letters they often stand for.
-func substituted(text []rune, one rune) []rune {
+// undoSubstitutions reads digits and signs as the letters they often stand for.
+func undoSubstitutions(text []rune, one rune) []rune {
 	letters := map[rune]rune{
 		'0': 'o', '1': one, '!': one, '|': one, '3': 'e', '4': 'a', '@': 'a', '5': 's', '$': 's', '7': 't', '+': 't', '8': 'b', '9': 'g',
 	}
@@ -155,7 +155,7 @@ func (s *splitter) part(from, to int) float64 {
 	if isYear(string(s.lower[from:to])) {
 		least = math.Min(least, yearCost)
 	}
-	if to-from < shortestWord || to-from > longestWord {
+	if to-from < minWordLength || to-from > maxWordLength {
 		return least
 	}
 	for _, text := range [][]rune{s.lower, s.read[0], s.read[1]} {
@@ -178,7 +178,7 @@ func (s *splitter) word(word string) float64 {
 // phrase is the cost of the whole password if it is a listed phrase, however its
 // words are separated.
 func (s *splitter) phrase() float64 {
-	return s.word(strings.Join(strings.FieldsFunc(string(s.lower), separates), ""))
+	return s.word(strings.Join(strings.FieldsFunc(string(s.lower), isSeparator), ""))
 }
 
 // repeated is the cost of a part that says the same again and again, the last time

@@ -62,7 +62,7 @@ func (p Policy) Check(c Choice) string {
 		return fmt.Sprintf("Use at least %d characters; a few words are easier to remember.", least)
 	case length > Maximum:
 		return fmt.Sprintf("Use at most %d characters.", Maximum)
-	case guessability(password, append(textsOf(c.User), c.Application, p.Service)) < leastGuessability:
+	case guessability(password, append(textsOf(c.User), c.Application, p.Service)) < minGuessability:
 		return "This password is easy to guess: it is common, or made of common passwords, of names of yours or of repetitions. " +
 			"Choose another; a few unrelated words are good."
 	}

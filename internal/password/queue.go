@@ -30,12 +30,12 @@ type queue struct {
 	mu      sync.Mutex
 	idle    int // workers that nobody has
 	places  int // to wait, that nobody has
-	waiting lane
+	waiting networkQueue
 }
 
-// turn is a caller who waits. It gets nil when it has a worker, or the error that
+// waitingCaller is a caller who waits. It gets nil when it has a worker, or the error that
 // it is refused with.
-type turn struct {
+type waitingCaller struct {
 	path  [2][16]byte
 	ready chan error
 }
@@ -44,8 +44,8 @@ type turn struct {
 // fails at once when there is no place to wait, later when another network needs
 // the place more, and with ctx.
 func (q *queue) acquire(ctx context.Context, from Source) error {
-	t := &turn{path: [2][16]byte{from.Wide, from.Near}, ready: make(chan error, 1)}
-	if err := q.enter(t); err != nil {
+	t := &waitingCaller{path: [2][16]byte{from.Wide, from.Near}, ready: make(chan error, 1)}
+	if err := q.join(t); err != nil {
 		return err
 	}
 	select {
@@ -57,8 +57,8 @@ func (q *queue) acquire(ctx context.Context, from Source) error {
 	}
 }
 
-// enter takes a worker, or a place to wait.
-func (q *queue) enter(t *turn) error {
+// join takes a worker, or a place to wait.
+func (q *queue) join(t *waitingCaller) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -82,7 +82,7 @@ func (q *queue) enter(t *turn) error {
 
 // leave takes back a turn whose caller does not wait any more. If it has got a
 // worker just now, that is given back.
-func (q *queue) leave(t *turn) {
+func (q *queue) leave(t *waitingCaller) {
 	q.mu.Lock()
 	waited := q.waiting.remove(t, t.path[:])
 	if waited {
@@ -107,25 +107,25 @@ func (q *queue) release() {
 	t.ready <- nil
 }
 
-// lane is a tree of waiting turns: at each node one lane for each network, and at
+// networkQueue is a tree of waiting turns: at each node one lane for each network, and at
 // the leaves the turns of one network.
-type lane struct {
+type networkQueue struct {
 	key   [16]byte
-	count int     // of the turns in it
-	lanes []*lane // that have turns, the next one first
-	turns []*turn // the first to come first
+	count int              // of the turns in it
+	lanes []*networkQueue  // that have turns, the next one first
+	turns []*waitingCaller // the first to come first
 }
 
 // find returns the lane of a network and its index, or nil.
-func (l *lane) find(key [16]byte) (int, *lane) {
-	i := slices.IndexFunc(l.lanes, func(one *lane) bool { return one.key == key })
+func (l *networkQueue) find(key [16]byte) (int, *networkQueue) {
+	i := slices.IndexFunc(l.lanes, func(one *networkQueue) bool { return one.key == key })
 	if i < 0 {
 		return i, nil
 	}
 	return i, l.lanes[i]
 }
 
-func (l *lane) push(t *turn, path [][16]byte) {
+func (l *networkQueue) push(t *waitingCaller, path [][16]byte) {
 	l.count++
 	if len(path) == 0 {
 		l.turns = append(l.turns, t)
@@ -133,7 +133,7 @@ func (l *lane) push(t *turn, path [][16]byte) {
 	}
 	_, to := l.find(path[0])
 	if to == nil {
-		to = &lane{key: path[0]}
+		to = &networkQueue{key: path[0]}
 		l.lanes = append(l.lanes, to)
 	}
 	to.push(t, path[1:])
@@ -141,7 +141,7 @@ func (l *lane) push(t *turn, path [][16]byte) {
 
 // next removes and returns the turn that comes next, nil if there is none. The
 // lane that it was in is then the last of the lanes beside it.
-func (l *lane) next() *turn {
+func (l *networkQueue) next() *waitingCaller {
 	if l.count == 0 {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (l *lane) next() *turn {
 }
 
 // remove takes a turn out of the lane and reports whether it was in it.
-func (l *lane) remove(t *turn, path [][16]byte) bool {
+func (l *networkQueue) remove(t *waitingCaller, path [][16]byte) bool {
 	if len(path) == 0 {
 		i := slices.Index(l.turns, t)
 		if i >= 0 {
@@ -183,7 +183,7 @@ func (l *lane) remove(t *turn, path [][16]byte) bool {
 // shed returns the turn that has to make room for one more of the network of the
 // path: the last to come of those with the most turns. It is nil if that network
 // would then have the most itself.
-func (l *lane) shed(path [][16]byte) *turn {
+func (l *networkQueue) shed(path [][16]byte) *waitingCaller {
 	if len(path) == 0 || len(l.lanes) == 0 {
 		return nil
 	}
@@ -201,15 +201,15 @@ func (l *lane) shed(path [][16]byte) *turn {
 }
 
 // last is the turn that came last to the longest of the lanes in this one.
-func (l *lane) last() *turn {
+func (l *networkQueue) last() *waitingCaller {
 	if len(l.lanes) == 0 {
 		return l.turns[len(l.turns)-1]
 	}
 	return l.longest().last()
 }
 
-func (l *lane) longest() *lane {
-	return slices.MaxFunc(l.lanes, func(a, b *lane) int { return a.count - b.count })
+func (l *networkQueue) longest() *networkQueue {
+	return slices.MaxFunc(l.lanes, func(a, b *networkQueue) int { return a.count - b.count })
 }
 
 func overloaded() error {

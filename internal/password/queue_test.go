@@ -171,8 +171,8 @@ func TestLeaving(t *testing.T) {
 	if s.queue.places != 2 || len(s.queue.waiting.lanes) != 0 {
 		t.Errorf("%d places, %d lanes", s.queue.places, len(s.queue.waiting.lanes))
 	}
-	late := &turn{ready: make(chan error, 1)}
-	if err := s.queue.enter(late); err != nil {
+	late := &waitingCaller{ready: make(chan error, 1)}
+	if err := s.queue.join(late); err != nil {
 		t.Fatal(err)
 	}
 	s.grant(late)
@@ -184,7 +184,7 @@ func TestLeaving(t *testing.T) {
 }
 
 // grant lets the hash that runs go, so that a turn gets the worker.
-func (s *stage) grant(t *turn) {
+func (s *stage) grant(t *waitingCaller) {
 	s.release <- struct{}{}
 	err := <-t.ready
 	t.ready <- err
@@ -196,7 +196,7 @@ func FuzzQueue(f *testing.F) {
 	f.Fuzz(func(t *testing.T, steps []byte) {
 		q := queue{idle: 2, places: 4}
 		running := 0
-		var in []*turn
+		var in []*waitingCaller
 		for _, step := range steps {
 			switch {
 			case step >= 192 && running > 0:
@@ -207,12 +207,12 @@ func FuzzQueue(f *testing.F) {
 				q.leave(in[i])
 				in = slices.Delete(in, i, i+1)
 			default:
-				turn := &turn{path: [2][16]byte{{step % 4}, {step / 4 % 4}}, ready: make(chan error, 1)}
-				if q.enter(turn) == nil {
+				turn := &waitingCaller{path: [2][16]byte{{step % 4}, {step / 4 % 4}}, ready: make(chan error, 1)}
+				if q.join(turn) == nil {
 					in = append(in, turn)
 				}
 			}
-			in = slices.DeleteFunc(in, func(t *turn) bool {
+			in = slices.DeleteFunc(in, func(t *waitingCaller) bool {
 				select {
 				case err := <-t.ready:
 					if err == nil {

@@ -138,14 +138,14 @@ func ecKey(key map[string]any) (algorithms []string, member, wrong string) {
 // The bounds of an RSA key in bits: below it can be broken, above it costs more
 // to verify than a request may.
 const (
-	shortestRSA = 2048
-	longestRSA  = 4096
+	minRSABits = 2048
+	maxRSABits = 4096
 )
 
 func rsaKey(key map[string]any) (algorithms []string, member, wrong string) {
 	raw, ok := number(key, "n")
-	if bits := new(big.Int).SetBytes(raw).BitLen(); !ok || bits < shortestRSA || bits > longestRSA {
-		return nil, "n", fmt.Sprintf("expected a modulus of %d to %d bits in base64url without padding, got %d bits", shortestRSA, longestRSA, bits)
+	if bits := new(big.Int).SetBytes(raw).BitLen(); !ok || bits < minRSABits || bits > maxRSABits {
+		return nil, "n", fmt.Sprintf("expected a modulus of %d to %d bits in base64url without padding, got %d bits", minRSABits, maxRSABits, bits)
 	}
 	raw, ok = number(key, "e")
 	if e := new(big.Int).SetBytes(raw); !ok || e.BitLen() < 2 || e.BitLen() > 31 || e.Bit(0) == 0 {

@@ -24,10 +24,10 @@ const (
 	// be one to the signer's server.
 	fetchBurst   = 3
 	refetchAfter = time.Minute
-	// mostKeySets is how many addresses are remembered.
-	mostKeySets = 1000
-	// mostKeys is how many keys of a signer are looked at.
-	mostKeys = 100
+	// maxKeySets is how many addresses are remembered.
+	maxKeySets = 1000
+	// maxKeys is how many keys of a signer are looked at.
+	maxKeys = 100
 )
 
 // Keys remembers what signers publish. It may be used by many goroutines at once.
@@ -83,7 +83,7 @@ func pick(keys []verificationKey, t *Token) (public any, ok bool) {
 // as RFC 7517 §5 has it.
 func parseKeys(set *schemas.JSONWebKeys) []verificationKey {
 	var keys []verificationKey
-	for _, raw := range set.Keys[:min(len(set.Keys), mostKeys)] {
+	for _, raw := range set.Keys[:min(len(set.Keys), maxKeys)] {
 		algorithms := keyAlgorithms(raw)
 		if slices.Contains(algorithms, string(ed25519Name)) || slices.Contains(algorithms, string(jose.EdDSA)) {
 			algorithms = []string{string(jose.EdDSA), string(ed25519Name)} // two names of one algorithm
@@ -178,7 +178,7 @@ func (k *Keys) set(uri string) *keySet {
 	if k.sets == nil {
 		k.sets = map[string]*keySet{}
 	}
-	if len(k.sets) >= mostKeySets {
+	if len(k.sets) >= maxKeySets {
 		for any := range k.sets {
 			delete(k.sets, any)
 			break

@@ -11,8 +11,8 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// longestToken is how many bytes a token may have.
-const longestToken = 16 << 10
+// maxTokenLength is how many bytes a token may have.
+const maxTokenLength = 16 << 10
 
 // ed25519Name is the name that RFC 9864 §2.2 gives to EdDSA by a key of Ed25519.
 const ed25519Name jose.SignatureAlgorithm = "Ed25519"
@@ -33,8 +33,8 @@ type Token struct {
 // that is for another purpose is not taken for this (RFC 8725 §3.11). The error is
 // about the token and quotes nothing but its header.
 func Parse(raw string, types ...string) (*Token, error) {
-	if len(raw) > longestToken || strings.ContainsAny(raw, "\r\n") {
-		return nil, fmt.Errorf("it is longer than %d bytes, or has line ends in it", longestToken)
+	if len(raw) > maxTokenLength || strings.ContainsAny(raw, "\r\n") {
+		return nil, fmt.Errorf("it is longer than %d bytes, or has line ends in it", maxTokenLength)
 	}
 	algorithms := make([]jose.SignatureAlgorithm, 0, len(Algorithms()))
 	for _, name := range Algorithms() {

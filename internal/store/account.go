@@ -14,7 +14,7 @@ import (
 
 // CredentialsOf returns the user's passkeys, oldest first.
 func CredentialsOf(ctx context.Context, r Reader, userID string) (credentials []schemas.Credential, err error) {
-	if !storable(userID) {
+	if !isStorable(userID) {
 		return nil, nil
 	}
 	err = rows(ctx, r, func(row scanner) error {
@@ -30,13 +30,13 @@ func CredentialsOf(ctx context.Context, r Reader, userID string) (credentials []
 // SessionsOf returns the user's sessions that have not expired at now, newest
 // first.
 func SessionsOf(ctx context.Context, r Reader, userID string, now time.Time) (sessions []schemas.Session, err error) {
-	if !storable(userID) {
+	if !isStorable(userID) {
 		return nil, nil
 	}
 	err = rows(ctx, r, func(row scanner) error {
 		sessions = append(sessions, schemas.Session{})
 		return scanSession(row, &sessions[len(sessions)-1])
-	}, selectSessions, userID, micros(now))
+	}, selectSessions, userID, toMicros(now))
 	if err != nil {
 		return nil, fmt.Errorf("reading sessions: %w", err)
 	}
@@ -45,7 +45,7 @@ func SessionsOf(ctx context.Context, r Reader, userID string, now time.Time) (se
 
 // HasPassword reports whether the user has a password.
 func HasPassword(ctx context.Context, r Reader, userID string) (has bool, err error) {
-	if !storable(userID) {
+	if !isStorable(userID) {
 		return false, nil
 	}
 	err = rows(ctx, r, func(scanner) error {

@@ -19,7 +19,7 @@ func Users() *Table[schemas.User] {
 		id:      func(u *schemas.User) string { return u.ID },
 		values:  userValues,
 		scan:    scanUserRow,
-		write:   Reclaim,
+		write:   ReindexUser,
 		exact: func(member, value string) (string, func(*schemas.User) bool) {
 			key := schemas.IdentifierKey(value)
 			switch member {

@@ -18,7 +18,7 @@ const (
 // configuration, but with the client id. An unknown one is
 // application_not_found, Class NotFound.
 func (s *Store) Application(ctx context.Context, id string) (*schemas.Application, error) {
-	if !storable(id) {
+	if !isStorable(id) {
 		return nil, errNoApplication(id)
 	}
 	return readApplication(s.row(ctx, selectApplication, id), scanPlain, errNoApplication(id))
@@ -27,7 +27,7 @@ func (s *Store) Application(ctx context.Context, id string) (*schemas.Applicatio
 // ApplicationByClientID returns the application that is the OAuth client, with its
 // OAuth configuration. An unknown one is application_not_found, Class NotFound.
 func (s *Store) ApplicationByClientID(ctx context.Context, clientID string) (*schemas.Application, error) {
-	if !storable(clientID) {
+	if !isStorable(clientID) {
 		return nil, errNoClient(clientID)
 	}
 	return readApplication(s.row(ctx, selectApplicationByClient, clientID), scanApplication, errNoClient(clientID))

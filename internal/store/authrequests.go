@@ -41,22 +41,22 @@ const (
 	selectRedeemed query = `SELECT id FROM auth_requests WHERE code_hash = ? AND redeemed_at IS NOT NULL`
 )
 
-// replayWatch is how long a code is remembered after it has expired.
-const replayWatch = time.Hour
+// replayWindow is how long a code is remembered after it has expired.
+const replayWindow = time.Hour
 
 // CreateAuthRequest keeps an authorization request. Its client must be there.
 func (s *Store) CreateAuthRequest(ctx context.Context, r schemas.AuthRequest) error {
-	kept, err := linesOf(r.Scopes, r.Resources)
+	kept, err := splitLines(r.Scopes, r.Resources)
 	if err != nil {
 		return err
 	}
-	login, err := document(r.Login)
+	login, err := marshalJSON(r.Login)
 	if err != nil {
 		return err
 	}
 	return s.writer.single(ctx, func(t *tx) error {
 		_, err := t.exec(insertAuthRequest, r.ID, r.ApplicationID, r.ClientID, r.RedirectURI, r.ResponseMode, r.State,
-			r.Nonce, kept[0], kept[1], r.CodeChallenge, r.LoginHint, login, blob(r.BrowserHash), micros(r.CreatedAt), micros(r.ExpiresAt))
+			r.Nonce, kept[0], kept[1], r.CodeChallenge, r.LoginHint, login, nonNilBytes(r.BrowserHash), toMicros(r.CreatedAt), toMicros(r.ExpiresAt))
 		if isForeignKeyViolation(err) {
 			return errNoApplication(r.ApplicationID)
 		}
@@ -70,7 +70,7 @@ func (s *Store) CreateAuthRequest(ctx context.Context, r schemas.AuthRequest) er
 // AuthRequest returns an authorization request, also one that has expired but is
 // there still. An unknown one is auth_request_not_found, Class Invalid.
 func (s *Store) AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error) {
-	if !storable(id) {
+	if !isStorable(id) {
 		return nil, errNoAuthRequest()
 	}
 	return scanAuthRequest(s.row(ctx, selectAuthRequest, id), errNoAuthRequest())
@@ -80,7 +80,7 @@ func (s *Store) AuthRequest(ctx context.Context, id string) (*schemas.AuthReques
 // answered, whether or not it was redeemed. An unknown one is
 // auth_code_not_found, Class Invalid.
 func (s *Store) AuthRequestByCode(ctx context.Context, codeHash []byte) (*schemas.AuthRequest, error) {
-	return scanAuthRequest(s.row(ctx, selectAuthRequestByCode, blob(codeHash)), errNoCode())
+	return scanAuthRequest(s.row(ctx, selectAuthRequestByCode, nonNilBytes(codeHash)), errNoCode())
 }
 
 func errNoAuthRequest() error {
@@ -97,7 +97,7 @@ func scanAuthRequest(row scanner, unknown error) (*schemas.AuthRequest, error) {
 	var scopes, resources sql.NullString
 	var login, granted, refused, approved []byte
 	err := row.Scan(&r.ID, &r.ApplicationID, &r.ClientID, &r.RedirectURI, &r.ResponseMode, &r.State, &r.Nonce, &scopes, &resources,
-		&r.CodeChallenge, &r.LoginHint, &login, &r.BrowserHash, &granted, &refused, &approved, (*instant)(&r.CreatedAt), (*instant)(&r.ExpiresAt))
+		&r.CodeChallenge, &r.LoginHint, &login, &r.BrowserHash, &granted, &refused, &approved, (*microTime)(&r.CreatedAt), (*microTime)(&r.ExpiresAt))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, unknown
 	}
@@ -135,12 +135,12 @@ func (t *tx) approveAuthRequest(c schemas.ApproveAuthRequest) error {
 // decideAuthRequest writes what becomes of a request, if that is open still and the
 // browser is its own.
 func (t *tx) decideAuthRequest(update query, id string, browserHash []byte, at time.Time, decision any) error {
-	text, err := document(decision)
+	text, err := marshalJSON(decision)
 	if err != nil {
 		return err
 	}
 	var browser []byte
-	err = t.row(selectOpen, id, micros(at)).Scan(&browser)
+	err = t.row(selectOpen, id, toMicros(at)).Scan(&browser)
 	if errors.Is(err, sql.ErrNoRows) {
 		return errNoAuthRequest()
 	}
@@ -150,7 +150,7 @@ func (t *tx) decideAuthRequest(update query, id string, browserHash []byte, at t
 	if !bytes.Equal(browser, browserHash) {
 		return nil
 	}
-	n, err := t.exec(update, text, id, micros(at))
+	n, err := t.exec(update, text, id, toMicros(at))
 	if err != nil {
 		return fmt.Errorf("store: deciding on an authorization request: %w", err)
 	}
@@ -164,7 +164,7 @@ func (t *tx) decideAuthRequest(update query, id string, browserHash []byte, at t
 // One that is not granted, or answered already, is auth_request_not_found.
 func (s *Store) IssueCode(ctx context.Context, id string, codeHash []byte, expires, now time.Time) error {
 	return s.writer.single(ctx, func(t *tx) error {
-		n, err := t.exec(updateCode, blob(codeHash), micros(expires), micros(expires.Add(replayWatch)), id, micros(now))
+		n, err := t.exec(updateCode, nonNilBytes(codeHash), toMicros(expires), toMicros(expires.Add(replayWindow)), id, toMicros(now))
 		if err != nil {
 			return fmt.Errorf("store: keeping an authorization code: %w", err)
 		}
@@ -186,7 +186,7 @@ func (s *Store) RedeemCode(ctx context.Context, codeHash []byte, family *schemas
 		replayed = false
 		var id, application string
 		var granted []byte
-		err := t.row(updateRedeemed, micros(now), micros(revoke), micros(revoke), blob(codeHash), micros(now)).Scan(&id, &application, &granted)
+		err := t.row(updateRedeemed, toMicros(now), toMicros(revoke), toMicros(revoke), nonNilBytes(codeHash), toMicros(now)).Scan(&id, &application, &granted)
 		if errors.Is(err, sql.ErrNoRows) {
 			replayed, err = t.replay(codeHash, revoke)
 			return err
@@ -207,7 +207,7 @@ func (s *Store) RedeemCode(ctx context.Context, codeHash []byte, family *schemas
 
 func (t *tx) replay(codeHash []byte, revoke time.Time) (bool, error) {
 	var id string
-	err := t.row(selectRedeemed, blob(codeHash)).Scan(&id)
+	err := t.row(selectRedeemed, nonNilBytes(codeHash)).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, errNoCode()
 	}

@@ -21,12 +21,12 @@ const (
 		ON CONFLICT (attribute, value) DO NOTHING`
 )
 
-// Reclaim claims anew what a user can be found by and what is unique about the
+// ReindexUser claims anew what a user can be found by and what is unique about the
 // user. It is for a change of what the user's type calls unique; the methods of
 // Users do it by themselves.
-func Reclaim(t *Tx, u *schemas.User) error { return t.tx.reclaim(u) }
+func ReindexUser(t *Tx, u *schemas.User) error { return t.tx.reindexUser(u) }
 
-// claim claims every value that must be the user's alone, and tells of all that
+// dropAbandoned claims every value that must be the user's alone, and tells of all that
 // are taken. The values go in their order: two users who want the same ones must
 // not wait for each other. For what is claimed of an email address see emails.go.
 func (t *tx) claim(u *schemas.User) error {

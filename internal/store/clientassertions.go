@@ -13,7 +13,7 @@ const insertClientAssertion query = `INSERT INTO client_assertions (hash, expire
 // others.
 func (s *Store) UseClientAssertion(ctx context.Context, hash []byte, expires time.Time) (first bool, err error) {
 	err = s.writer.single(ctx, func(t *tx) error {
-		n, err := t.exec(insertClientAssertion, blob(hash), micros(expires))
+		n, err := t.exec(insertClientAssertion, nonNilBytes(hash), toMicros(expires))
 		if err != nil {
 			return fmt.Errorf("store: noting a client's assertion: %w", err)
 		}

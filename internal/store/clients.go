@@ -42,26 +42,26 @@ func names(columns string) []string {
 }
 
 func applicationValues(a *schemas.Application) ([]any, error) {
-	customizations, err := optionalDocument(a.Customizations)
+	customizations, err := optionalJSON(a.Customizations)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := linesOf(a.AllowedUserTypes, a.PasskeyAllowedOrigins, a.Assertion.UserAttributes, a.Contacts)
+	kept, err := splitLines(a.AllowedUserTypes, a.PasskeyAllowedOrigins, a.Assertion.UserAttributes, a.Contacts)
 	if err != nil {
 		return nil, err
 	}
 	return []any{a.ID, a.Name, a.Description, a.OUID, a.URL, a.LogoURL, a.TosURI, a.PolicyURI,
 		a.AuthFlowID, a.RegistrationFlowID, a.IsRegistrationFlowEnabled, kept[0], kept[1],
 		int64(a.Assertion.ValidityPeriod), kept[2], customizations, nullable(a.ClientID), a.Type, kept[3],
-		a.Registration, a.Verified, a.RequireConsent, a.TokenGeneration, micros(a.CreatedAt), micros(a.UpdatedAt)}, nil
+		a.Registration, a.Verified, a.RequireConsent, a.TokenGeneration, toMicros(a.CreatedAt), toMicros(a.UpdatedAt)}, nil
 }
 
-// linesOf is lines for several lists.
-func linesOf(lists ...[]string) ([]sql.NullString, error) {
+// splitLines is lines for several lists.
+func splitLines(lists ...[]string) ([]sql.NullString, error) {
 	kept := make([]sql.NullString, len(lists))
 	for i, list := range lists {
 		var err error
-		if kept[i], err = lines(list); err != nil {
+		if kept[i], err = joinLines(list); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +88,7 @@ func (a *applicationRow) columns() []any {
 	return []any{&a.ID, &a.Name, &a.Description, &a.OUID, &a.URL, &a.LogoURL, &a.TosURI, &a.PolicyURI,
 		&a.AuthFlowID, &a.RegistrationFlowID, &a.IsRegistrationFlowEnabled, &a.types, &a.origins,
 		&a.Assertion.ValidityPeriod, &a.attributes, &a.customizations, &a.client, &a.Type, &a.contacts,
-		&a.Registration, &a.Verified, &a.RequireConsent, &a.TokenGeneration, (*instant)(&a.CreatedAt), (*instant)(&a.UpdatedAt)}
+		&a.Registration, &a.Verified, &a.RequireConsent, &a.TokenGeneration, (*microTime)(&a.CreatedAt), (*microTime)(&a.UpdatedAt)}
 }
 
 func (a *applicationRow) finish() error {
@@ -147,7 +147,7 @@ func writeProfile(t *Tx, a *schemas.Application) error {
 	if c == nil {
 		return nil
 	}
-	kept, err := linesOf(c.RedirectURIs, c.PostLogoutRedirectURIs, c.GrantTypes, c.ResponseTypes, c.Scopes)
+	kept, err := splitLines(c.RedirectURIs, c.PostLogoutRedirectURIs, c.GrantTypes, c.ResponseTypes, c.Scopes)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func writeProfile(t *Tx, a *schemas.Application) error {
 		}
 	}
 	columns := names(profileColumns)
-	_, err = t.exec("INSERT INTO oauth_profiles ("+strings.Join(columns, ", ")+") VALUES ("+marks(len(columns))+")",
+	_, err = t.exec("INSERT INTO oauth_profiles ("+strings.Join(columns, ", ")+") VALUES ("+placeholders(len(columns))+")",
 		a.ID, c.SecretHash, kept[0], kept[1], kept[2], kept[3], c.TokenEndpointAuthMethod,
 		isTrue(c.PKCERequired), isTrue(c.PublicClient), kept[4], c.Token.AccessToken.ValidityPeriod,
 		c.Token.IDToken.ValidityPeriod, c.Token.IDToken.SignedResponseAlg, c.Token.RefreshToken.ValidityPeriod,

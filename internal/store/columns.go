@@ -10,27 +10,27 @@ import (
 
 // How values stand in columns: the two ways of each are inverse.
 
-// micros is a time as it is kept: microseconds since 1970-01-01 UTC.
-func micros(t time.Time) int64 { return t.UnixMicro() }
+// toMicros is a time as it is kept: microseconds since 1970-01-01 UTC.
+func toMicros(t time.Time) int64 { return t.UnixMicro() }
 
-// moment is the time kept as micros.
-func moment(us int64) time.Time { return time.UnixMicro(us).UTC() }
+// fromMicros is the time kept as micros.
+func fromMicros(us int64) time.Time { return time.UnixMicro(us).UTC() }
 
 // nullable is a text of which "" is kept as NULL, because it must not count as
 // a value of a unique column.
 func nullable(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
-// blob is never nil, which would be NULL.
-func blob(b []byte) []byte {
+// nonNilBytes is never nil, which would be NULL.
+func nonNilBytes(b []byte) []byte {
 	if b == nil {
 		return []byte{}
 	}
 	return b
 }
 
-// lines is a list of words, one a line, each ended by a newline; nil is NULL.
+// joinLines is a list of words, one a line, each ended by a newline; nil is NULL.
 // So nil, the empty list and a list of one empty word stay three things.
-func lines(list []string) (sql.NullString, error) {
+func joinLines(list []string) (sql.NullString, error) {
 	if list == nil {
 		return sql.NullString{}, nil
 	}
@@ -54,8 +54,8 @@ func list(s sql.NullString) []string {
 	return words[:len(words)-1]
 }
 
-// document is a value as JSON text.
-func document(v any) (string, error) {
+// marshalJSON is a value as JSON text.
+func marshalJSON(v any) (string, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return "", fmt.Errorf("store: %w", err)
@@ -63,12 +63,12 @@ func document(v any) (string, error) {
 	return string(raw), nil
 }
 
-// optionalDocument is a map as JSON text; an empty one is NULL.
-func optionalDocument[V any](m map[string]V) (sql.NullString, error) {
+// optionalJSON is a map as JSON text; an empty one is NULL.
+func optionalJSON[V any](m map[string]V) (sql.NullString, error) {
 	if len(m) == 0 {
 		return sql.NullString{}, nil
 	}
-	text, err := document(m)
+	text, err := marshalJSON(m)
 	return sql.NullString{String: text, Valid: true}, err
 }
 
@@ -88,15 +88,15 @@ func opaque(raw json.RawMessage) sql.NullString {
 	return sql.NullString{String: string(raw), Valid: len(raw) > 0}
 }
 
-// instant reads a time that is kept as micros.
-type instant time.Time
+// microTime reads a time that is kept as micros.
+type microTime time.Time
 
 // Scan implements sql.Scanner.
-func (i *instant) Scan(v any) error {
+func (i *microTime) Scan(v any) error {
 	us, ok := v.(int64)
 	if !ok {
 		return fmt.Errorf("a time is kept as %T, expected int64", v)
 	}
-	*i = instant(moment(us))
+	*i = microTime(fromMicros(us))
 	return nil
 }

@@ -10,14 +10,14 @@ import (
 // file system, a few at a time.
 
 const (
-	// keptFree is the part of a file that may be free: rows to come need it again.
-	keptFree = 4 // a quarter
+	// freePagesKept is the part of a file that may be free: rows to come need it again.
+	freePagesKept = 4 // a quarter
 	// compactBatch is how many pages one transaction gives back.
 	compactBatch = 500
-	// largestRebuild is the size in bytes up to which a database of an earlier version is
+	// maxRebuild is the size in bytes up to which a database of an earlier version is
 	// rebuilt when it is opened, so that its pages can be given back. It takes less than a
 	// second. A larger one is left as it is.
-	largestRebuild = 64 << 20
+	maxRebuild = 64 << 20
 
 	incremental = 2 // PRAGMA auto_vacuum = INCREMENTAL
 )
@@ -39,7 +39,7 @@ func (p *pool) pages(ctx context.Context) (sizes pages, err error) {
 // makeCompactable has a SQLite file of an earlier version give pages back.
 func (p *pool) makeCompactable(ctx context.Context) error {
 	sizes, err := p.pages(ctx)
-	if err != nil || sizes.Mode == incremental || sizes.Count*sizes.Size > largestRebuild {
+	if err != nil || sizes.Mode == incremental || sizes.Count*sizes.Size > maxRebuild {
 		return err
 	}
 	_, err = p.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
@@ -53,7 +53,7 @@ func (s *Store) compact(ctx context.Context) error {
 	}
 	for {
 		sizes, err := s.db.pages(ctx)
-		surplus := sizes.Free - sizes.Count/keptFree
+		surplus := sizes.Free - sizes.Count/freePagesKept
 		if err != nil || surplus <= 0 || sizes.Mode != incremental {
 			return err
 		}

@@ -45,7 +45,7 @@ func TestSQLiteShrinks(t *testing.T) {
 				t.Fatal(err)
 			}
 			after, err := s.db.pages(t.Context())
-			if err != nil || after.Count > full.Count/2 || after.Free > after.Count/keptFree {
+			if err != nil || after.Count > full.Count/2 || after.Free > after.Count/freePagesKept {
 				t.Errorf("from %+v the file has become %+v, %v", full, after, err)
 			}
 		})

@@ -28,7 +28,7 @@ const access = ""
 // Consent returns what a user lets the client of an application have, nil if they
 // have agreed to nothing.
 func (s *Store) Consent(ctx context.Context, userID, applicationID string) (*schemas.Consent, error) {
-	if !storable(userID) || !storable(applicationID) {
+	if !isStorable(userID) || !isStorable(applicationID) {
 		return nil, nil
 	}
 	var found []schemas.Consent
@@ -43,7 +43,7 @@ func (s *Store) Consent(ctx context.Context, userID, applicationID string) (*sch
 
 // ConsentsOf returns all that a user lets clients have, the newest first.
 func ConsentsOf(ctx context.Context, r Reader, userID string) (found []schemas.Consent, err error) {
-	if !storable(userID) {
+	if !isStorable(userID) {
 		return nil, nil
 	}
 	if err := rows(ctx, r, intoConsents(&found), selectConsents, userID); err != nil {
@@ -60,11 +60,11 @@ func intoConsents(found *[]schemas.Consent) func(scanner) error {
 		var user, application string
 		var s schemas.ConsentedScope
 		var again sql.NullInt64
-		if err := row.Scan(&user, &application, &s.Scope, (*instant)(&s.GrantedAt), &again); err != nil {
+		if err := row.Scan(&user, &application, &s.Scope, (*microTime)(&s.GrantedAt), &again); err != nil {
 			return err
 		}
 		if again.Valid {
-			at := moment(again.Int64)
+			at := fromMicros(again.Int64)
 			s.AskAgainAt = &at
 		}
 		if n := len(*found); n == 0 || (*found)[n-1].ApplicationID != application {
@@ -83,11 +83,11 @@ func intoConsents(found *[]schemas.Consent) func(scanner) error {
 // grantConsent writes the scopes in their order: two who write the same ones must
 // not wait for each other.
 func (t *tx) grantConsent(c schemas.GrantConsent) error {
-	again := sql.NullInt64{Int64: micros(c.AskAgainAt), Valid: !c.AskAgainAt.IsZero()}
+	again := sql.NullInt64{Int64: toMicros(c.AskAgainAt), Valid: !c.AskAgainAt.IsZero()}
 	scopes := append([]string{access}, c.Scopes...)
 	slices.Sort(scopes)
 	for _, scope := range slices.Compact(scopes) {
-		_, err := t.exec(upsertConsent, c.UserID, c.ApplicationID, scope, micros(c.At), again)
+		_, err := t.exec(upsertConsent, c.UserID, c.ApplicationID, scope, toMicros(c.At), again)
 		if isForeignKeyViolation(err) {
 			return schemas.Errorf(schemas.Conflict, schemas.CodeAppNotFound, "The user or the application is no longer there. Start again.")
 		}

@@ -38,7 +38,7 @@ const (
 
 // Credentials returns the user's passkeys, oldest first.
 func (s *Store) Credentials(ctx context.Context, userID string) (credentials []schemas.Credential, err error) {
-	if !storable(userID) {
+	if !isStorable(userID) {
 		return nil, nil
 	}
 	err = s.each(ctx, selectCredentials, func(row scanner) error {
@@ -57,7 +57,7 @@ func (s *Store) Credentials(ctx context.Context, userID string) (credentials []s
 // credential_not_found, Class NotFound.
 func (s *Store) Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error) {
 	var c schemas.Credential
-	err := scanCredential(s.row(ctx, selectCredential, blob(id)), &c)
+	err := scanCredential(s.row(ctx, selectCredential, nonNilBytes(id)), &c)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, errNoCredential()
 	}
@@ -77,9 +77,9 @@ func scanCredential(row scanner, c *schemas.Credential) error {
 	if err != nil {
 		return err
 	}
-	c.Transports, c.CreatedAt = list(transports), moment(created)
+	c.Transports, c.CreatedAt = list(transports), fromMicros(created)
 	if used.Valid {
-		at := moment(used.Int64)
+		at := fromMicros(used.Int64)
 		c.LastUsedAt = &at
 	}
 	return nil
@@ -90,17 +90,17 @@ func errNoCredential() error {
 }
 
 func (t *tx) createCredential(c schemas.Credential) error {
-	transports, err := lines(c.Transports)
+	transports, err := joinLines(c.Transports)
 	if err != nil {
 		return err
 	}
 	var used sql.NullInt64
 	if c.LastUsedAt != nil {
-		used = sql.NullInt64{Int64: micros(*c.LastUsedAt), Valid: true}
+		used = sql.NullInt64{Int64: toMicros(*c.LastUsedAt), Valid: true}
 	}
-	n, err := t.exec(insertCredential, blob(c.ID), c.UserID, c.Name, c.RPID, blob(c.PublicKey), c.Algorithm,
+	n, err := t.exec(insertCredential, nonNilBytes(c.ID), c.UserID, c.Name, c.RPID, nonNilBytes(c.PublicKey), c.Algorithm,
 		c.AttestationFormat, c.Attested, c.AAGUID, c.Attachment, transports, int64(c.SignCount), c.UserVerified,
-		c.BackupEligible, c.BackupState, micros(c.CreatedAt), used)
+		c.BackupEligible, c.BackupState, toMicros(c.CreatedAt), used)
 	if isForeignKeyViolation(err) {
 		return errNoUser()
 	}
@@ -115,16 +115,16 @@ func (t *tx) createCredential(c schemas.Credential) error {
 }
 
 func (t *tx) useCredential(c schemas.UseCredential) error {
-	count, at := int64(c.SignCount), micros(c.At)
+	count, at := int64(c.SignCount), toMicros(c.At)
 	below := int64(math.MaxInt64) // any count will do
 	if c.MustGrow {
 		below = max(count, 1) // an authenticator without a counter shows 0 each time
 	}
-	err := t.changeCredential(updateCredentialUse, count, count, at, c.BackupState, at, at, blob(c.ID), below)
+	err := t.changeCredential(updateCredentialUse, count, count, at, c.BackupState, at, at, nonNilBytes(c.ID), below)
 	if !c.MustGrow || !schemas.HasCode(err, schemas.CodeCredentialNotFound) {
 		return err
 	}
-	if _, unknown := t.owner(selectCredentialOwner, blob(c.ID)); unknown != nil {
+	if _, unknown := t.owner(selectCredentialOwner, nonNilBytes(c.ID)); unknown != nil {
 		return err
 	}
 	return schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed,
@@ -141,11 +141,11 @@ func (t *tx) owner(q query, id any) (userID string, err error) {
 }
 
 func (t *tx) renameCredential(c schemas.RenameCredential) error {
-	return t.changeCredential(updateCredentialName, c.Name, blob(c.ID))
+	return t.changeCredential(updateCredentialName, c.Name, nonNilBytes(c.ID))
 }
 
 func (t *tx) deleteCredential(c schemas.DeleteCredential) error {
-	userID, err := t.owner(selectCredentialOwner, blob(c.ID))
+	userID, err := t.owner(selectCredentialOwner, nonNilBytes(c.ID))
 	if errors.Is(err, sql.ErrNoRows) {
 		return errNoCredential()
 	}
@@ -155,7 +155,7 @@ func (t *tx) deleteCredential(c schemas.DeleteCredential) error {
 	if _, err := t.lockUser(userID); err != nil {
 		return err
 	}
-	if err := t.changeCredential(deleteCredential, blob(c.ID)); err != nil {
+	if err := t.changeCredential(deleteCredential, nonNilBytes(c.ID)); err != nil {
 		return err
 	}
 	return t.endSessionsOn(userID, schemas.Proof{Kind: schemas.PasskeyProof, Of: c.ID.String()}, c.At)

@@ -32,7 +32,7 @@ func (t *tx) queueDelivery(d schemas.Delivery) error {
 	if d.NotBefore.IsZero() {
 		d.NotBefore = d.CreatedAt
 	}
-	_, err := t.exec(insertDelivery, d.ID, d.Kind, d.Target, blob(d.Body), d.Attempts, micros(d.NotBefore), micros(d.ExpiresAt), micros(d.CreatedAt))
+	_, err := t.exec(insertDelivery, d.ID, d.Kind, d.Target, nonNilBytes(d.Body), d.Attempts, toMicros(d.NotBefore), toMicros(d.ExpiresAt), toMicros(d.CreatedAt))
 	if err != nil {
 		return fmt.Errorf("store: queueing a delivery: %w", err)
 	}
@@ -58,9 +58,9 @@ func (s *Store) ClaimDelivery(ctx context.Context, kind string, busy []string, n
 // dueDelivery only reads, so that it costs little to ask often when there is
 // nothing.
 func (s *Store) dueDelivery(ctx context.Context, kind string, busy []string, now time.Time) (id string, attempts int, err error) {
-	q, args := `SELECT id, attempts FROM deliveries WHERE kind = ? AND not_before <= ? AND expires_at > ?`, []any{kind, micros(now), micros(now)}
+	q, args := `SELECT id, attempts FROM deliveries WHERE kind = ? AND not_before <= ? AND expires_at > ?`, []any{kind, toMicros(now), toMicros(now)}
 	if len(busy) > 0 {
-		q += ` AND target NOT IN (` + marks(len(busy)) + `)`
+		q += ` AND target NOT IN (` + placeholders(len(busy)) + `)`
 	}
 	for _, target := range busy {
 		args = append(args, target)
@@ -75,7 +75,7 @@ func (s *Store) dueDelivery(ctx context.Context, kind string, busy []string, now
 func (s *Store) takeDelivery(ctx context.Context, id string, attempts int, now, until time.Time) (d *schemas.Delivery, err error) {
 	err = s.writer.single(ctx, func(t *tx) error {
 		d = &schemas.Delivery{}
-		err := scanDelivery(t.row(claimDelivery, micros(until), id, attempts, micros(now)), d)
+		err := scanDelivery(t.row(claimDelivery, toMicros(until), id, attempts, toMicros(now)), d)
 		if errors.Is(err, sql.ErrNoRows) {
 			d = nil // somebody was quicker
 			return nil
@@ -89,7 +89,7 @@ func (s *Store) takeDelivery(ctx context.Context, id string, attempts int, now, 
 }
 
 func scanDelivery(row scanner, d *schemas.Delivery) error {
-	return row.Scan(&d.ID, &d.Kind, &d.Target, &d.Body, &d.Attempts, (*instant)(&d.NotBefore), (*instant)(&d.ExpiresAt), (*instant)(&d.CreatedAt))
+	return row.Scan(&d.ID, &d.Kind, &d.Target, &d.Body, &d.Attempts, (*microTime)(&d.NotBefore), (*microTime)(&d.ExpiresAt), (*microTime)(&d.CreatedAt))
 }
 
 // EndDelivery removes a delivery that has arrived.
@@ -106,7 +106,7 @@ func (s *Store) EndDelivery(ctx context.Context, id string) error {
 // somebody else has claimed it since.
 func (s *Store) PutOffDelivery(ctx context.Context, d schemas.Delivery, until time.Time) error {
 	return s.writer.single(ctx, func(t *tx) error {
-		if _, err := t.exec(putOffDelivery, micros(until), d.ID, d.Attempts); err != nil {
+		if _, err := t.exec(putOffDelivery, toMicros(until), d.ID, d.Attempts); err != nil {
 			return fmt.Errorf("store: putting a delivery off: %w", err)
 		}
 		return nil
@@ -135,7 +135,7 @@ func (s *Store) ExpiredDeliveries(ctx context.Context, now time.Time, limit int)
 	err = s.each(ctx, selectExpiredDeliveries, func(row scanner) error {
 		expired = append(expired, schemas.Delivery{})
 		return scanDelivery(row, &expired[len(expired)-1])
-	}, micros(now), micros(now), limit)
+	}, toMicros(now), toMicros(now), limit)
 	if err != nil {
 		return nil, fmt.Errorf("store: reading expired deliveries: %w", err)
 	}

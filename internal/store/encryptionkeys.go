@@ -19,7 +19,7 @@ type DerivedKey struct {
 func DerivedKeys(ctx context.Context, r Reader) (keys []DerivedKey, err error) {
 	err = rows(ctx, r, func(row scanner) error {
 		var k DerivedKey
-		err := row.Scan(&k.Purpose, &k.Sealed, (*instant)(&k.CreatedAt))
+		err := row.Scan(&k.Purpose, &k.Sealed, (*microTime)(&k.CreatedAt))
 		keys = append(keys, k)
 		return err
 	}, "SELECT purpose, sealed, created_at FROM derived_keys ORDER BY purpose")
@@ -30,7 +30,7 @@ func DerivedKeys(ctx context.Context, r Reader) (keys []DerivedKey, err error) {
 func PutDerivedKey(t *Tx, k DerivedKey) error {
 	_, err := t.exec(`INSERT INTO derived_keys (purpose, sealed, created_at) VALUES (?, ?, ?)
 		ON CONFLICT (purpose) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at`,
-		k.Purpose, blob(k.Sealed), micros(k.CreatedAt))
+		k.Purpose, nonNilBytes(k.Sealed), toMicros(k.CreatedAt))
 	if err != nil {
 		return fmt.Errorf("store: keeping a derived key: %w", err)
 	}
@@ -47,18 +47,18 @@ type InstanceKeys struct {
 // PutInstanceKeys notes the keys of this server. From then on it counts as one of the
 // instances that have the store open.
 func (s *Store) PutInstanceKeys(t *Tx, k InstanceKeys, now time.Time) error {
-	keys, err := lines(k.Keys)
+	keys, err := joinLines(k.Keys)
 	if err != nil {
 		return err
 	}
 	s.counted.Store(true)
-	_, err = t.tx.exec(upsertInstance, s.instance, micros(now))
+	_, err = t.tx.exec(upsertInstance, s.instance, toMicros(now))
 	if err == nil {
 		_, err = t.exec("DELETE FROM instance_keys WHERE instance NOT IN (SELECT id FROM instances)")
 	}
 	if err == nil {
 		_, err = t.exec(`INSERT INTO instance_keys (instance, host, keys, started_at) VALUES (?, ?, ?, ?)
-			ON CONFLICT (instance) DO UPDATE SET keys = excluded.keys`, s.instance, k.Host, keys, micros(k.StartedAt))
+			ON CONFLICT (instance) DO UPDATE SET keys = excluded.keys`, s.instance, k.Host, keys, toMicros(k.StartedAt))
 	}
 	if err != nil {
 		return fmt.Errorf("store: noting the keys of an instance: %w", err)
@@ -72,12 +72,12 @@ func (s *Store) OtherInstances(ctx context.Context, r Reader, now time.Time) (ot
 	err = rows(ctx, r, func(row scanner) error {
 		var k InstanceKeys
 		var keys sql.NullString
-		err := row.Scan(&k.Host, &keys, (*instant)(&k.StartedAt))
+		err := row.Scan(&k.Host, &keys, (*microTime)(&k.StartedAt))
 		k.Keys = list(keys)
 		others = append(others, k)
 		return err
 	}, `SELECT COALESCE(k.host, 'an unknown host'), k.keys, COALESCE(k.started_at, i.seen_at) FROM instances i
 		LEFT JOIN instance_keys k ON k.instance = i.id WHERE i.seen_at > ? AND i.id <> ? ORDER BY 3, i.id`,
-		micros(now.Add(-InstanceTTL)), s.instance)
+		toMicros(now.Add(-InstanceTTL)), s.instance)
 	return others, err
 }

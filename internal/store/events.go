@@ -27,7 +27,7 @@ func (s *Store) Events(ctx context.Context, q schemas.EventQuery) ([]schemas.Eve
 func events(ctx context.Context, r Reader, q schemas.EventQuery) (found []schemas.Event, err error) {
 	var c conditions
 	c.add(q)
-	if slices.ContainsFunc(c.args, unstorable) || !storable(q.ActorID) {
+	if slices.ContainsFunc(c.args, isUnstorable) || !isStorable(q.ActorID) {
 		return nil, nil // no event can have it
 	}
 	text, args := c.selection(q.ActorID)
@@ -48,7 +48,7 @@ type conditions struct {
 	args []any
 }
 
-func (c *conditions) meet(condition string, args ...any) {
+func (c *conditions) where(condition string, args ...any) {
 	c.list, c.args = append(c.list, condition), append(c.args, args...)
 }
 
@@ -66,19 +66,19 @@ func (c *conditions) add(q schemas.EventQuery) {
 		if member.value == "" {
 			continue
 		}
-		c.meet(member.column+" = ?", member.value)
+		c.where(member.column+" = ?", member.value)
 		if member.follows != "" {
-			c.meet(member.follows)
+			c.where(member.follows)
 		}
 	}
 	if q.Before != (schemas.EventKey{}) {
-		c.meet("(at, id) < (?, ?)", micros(q.Before.At), q.Before.ID)
+		c.where("(at, id) < (?, ?)", toMicros(q.Before.At), q.Before.ID)
 	}
 	if !q.From.IsZero() {
-		c.meet("at >= ?", micros(q.From))
+		c.where("at >= ?", toMicros(q.From))
 	}
 	if !q.To.IsZero() {
-		c.meet("at < ?", micros(q.To))
+		c.where("at < ?", toMicros(q.To))
 	}
 }
 
@@ -98,8 +98,8 @@ func (c *conditions) selection(actor string) (text string, args []any) {
 		return c.query(), c.args
 	}
 	own, others := conditions{slices.Clone(c.list), slices.Clone(c.args)}, conditions{slices.Clone(c.list), slices.Clone(c.args)}
-	own.meet("user_id = ? AND user_id <> '' AND actor_id = user_id", actor)
-	others.meet("actor_id = ? AND actor_id <> '' AND actor_id <> user_id", actor)
+	own.where("user_id = ? AND user_id <> '' AND actor_id = user_id", actor)
+	others.where("actor_id = ? AND actor_id <> '' AND actor_id <> user_id", actor)
 	return own.query() + " UNION ALL " + others.query(), append(own.args, others.args...)
 }
 
@@ -113,7 +113,7 @@ func (c *conditions) query() string {
 
 func scanEvent(row scanner, e *schemas.Event) error {
 	var detail []byte
-	err := row.Scan((*instant)(&e.At), &e.ID, &e.Action, &e.UserID, &e.ApplicationID, &e.ExecutionDigest, &e.TraceID, &detail,
+	err := row.Scan((*microTime)(&e.At), &e.ID, &e.Action, &e.UserID, &e.ApplicationID, &e.ExecutionDigest, &e.TraceID, &detail,
 		(*string)(&e.Actor.Type), &e.Actor.ID, &e.Actor.Client, &e.Resource.Type, &e.Resource.ID, &e.Before, &e.After)
 	if err != nil {
 		return err
@@ -126,11 +126,11 @@ func (t *tx) recordEvent(e schemas.Event) error {
 	if e.ID == "" {
 		e.ID = schemas.NewID()
 	}
-	detail, err := optionalDocument(e.Detail)
+	detail, err := optionalJSON(e.Detail)
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(insertEvent, micros(e.At), e.ID, e.Action, e.UserID, e.ApplicationID, e.ExecutionDigest, e.TraceID, detail,
+	_, err = t.exec(insertEvent, toMicros(e.At), e.ID, e.Action, e.UserID, e.ApplicationID, e.ExecutionDigest, e.TraceID, detail,
 		string(e.Actor.Type), e.Actor.ID, e.Actor.Client, e.Resource.Type, e.Resource.ID, e.Before, e.After)
 	if err != nil {
 		return fmt.Errorf("store: recording an event: %w", err)

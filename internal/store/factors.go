@@ -38,7 +38,7 @@ const (
 
 // TOTP returns the user's authenticator app, nil if they have none.
 func (s *Store) TOTP(ctx context.Context, userID string) (*schemas.TOTP, error) {
-	if !storable(userID) {
+	if !isStorable(userID) {
 		return nil, nil
 	}
 	var found []schemas.TOTP
@@ -50,7 +50,7 @@ func (s *Store) TOTP(ctx context.Context, userID string) (*schemas.TOTP, error) 
 
 // TOTPOf is TOTP by a Reader.
 func TOTPOf(ctx context.Context, r Reader, userID string) (*schemas.TOTP, error) {
-	if !storable(userID) {
+	if !isStorable(userID) {
 		return nil, nil
 	}
 	var found []schemas.TOTP
@@ -64,11 +64,11 @@ func intoTOTP(found *[]schemas.TOTP) func(scanner) error {
 	return func(row scanner) error {
 		var app schemas.TOTP
 		var used sql.NullInt64
-		if err := row.Scan(&app.UserID, &app.Secret, &app.LastStep, (*instant)(&app.CreatedAt), &used); err != nil {
+		if err := row.Scan(&app.UserID, &app.Secret, &app.LastStep, (*microTime)(&app.CreatedAt), &used); err != nil {
 			return err
 		}
 		if used.Valid {
-			at := moment(used.Int64)
+			at := fromMicros(used.Int64)
 			app.LastUsedAt = &at
 		}
 		*found = append(*found, app)
@@ -86,11 +86,11 @@ func firstOf[T any](found []T) *T {
 // HasRecoveryCode reports whether the user has a recovery code of the hash that
 // nobody has used.
 func (s *Store) HasRecoveryCode(ctx context.Context, userID string, hash []byte) (bool, error) {
-	if !storable(userID) {
+	if !isStorable(userID) {
 		return false, nil
 	}
 	var one int
-	err := s.row(ctx, selectRecoveryCode, userID, blob(hash)).Scan(&one)
+	err := s.row(ctx, selectRecoveryCode, userID, nonNilBytes(hash)).Scan(&one)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return false, fmt.Errorf("store: looking for a recovery code: %w", err)
 	}
@@ -100,11 +100,11 @@ func (s *Store) HasRecoveryCode(ctx context.Context, userID string, hash []byte)
 // RecoveryCodes returns how many recovery codes the user has, nil if they were
 // given none.
 func (s *Store) RecoveryCodes(ctx context.Context, userID string) (*schemas.RecoveryCodes, error) {
-	if !storable(userID) {
+	if !isStorable(userID) {
 		return nil, nil
 	}
 	var found schemas.RecoveryCodes
-	if err := s.row(ctx, selectRecoveryCodes, userID).Scan(&found.Total, &found.Left, (*instant)(&found.CreatedAt)); err != nil {
+	if err := s.row(ctx, selectRecoveryCodes, userID).Scan(&found.Total, &found.Left, (*microTime)(&found.CreatedAt)); err != nil {
 		return nil, fmt.Errorf("store: counting recovery codes: %w", err)
 	}
 	return orNone(found), nil
@@ -112,12 +112,12 @@ func (s *Store) RecoveryCodes(ctx context.Context, userID string) (*schemas.Reco
 
 // RecoveryCodesOf is RecoveryCodes by a Reader.
 func RecoveryCodesOf(ctx context.Context, r Reader, userID string) (*schemas.RecoveryCodes, error) {
-	if !storable(userID) {
+	if !isStorable(userID) {
 		return nil, nil
 	}
 	var found schemas.RecoveryCodes
 	err := rows(ctx, r, func(row scanner) error {
-		return row.Scan(&found.Total, &found.Left, (*instant)(&found.CreatedAt))
+		return row.Scan(&found.Total, &found.Left, (*microTime)(&found.CreatedAt))
 	}, string(selectRecoveryCodes), userID)
 	if err != nil {
 		return nil, fmt.Errorf("counting recovery codes: %w", err)
@@ -139,14 +139,14 @@ func (t *tx) setTOTP(app schemas.TOTP) error {
 	}
 	used := sql.NullInt64{}
 	if app.LastUsedAt != nil {
-		used = sql.NullInt64{Int64: micros(*app.LastUsedAt), Valid: true}
+		used = sql.NullInt64{Int64: toMicros(*app.LastUsedAt), Valid: true}
 	}
-	_, err := t.exec(insertTOTP, app.UserID, blob(app.Secret), app.LastStep, micros(app.CreatedAt), used)
+	_, err := t.exec(insertTOTP, app.UserID, nonNilBytes(app.Secret), app.LastStep, toMicros(app.CreatedAt), used)
 	return aboutUser(err, "keeping an authenticator app")
 }
 
 func (t *tx) useTOTP(c schemas.UseTOTP) error {
-	n, err := t.exec(updateTOTPUse, c.Step, micros(c.At), c.UserID, c.Step)
+	n, err := t.exec(updateTOTPUse, c.Step, toMicros(c.At), c.UserID, c.Step)
 	return usedOnce(n, err)
 }
 
@@ -177,7 +177,7 @@ func (t *tx) setRecoveryCodes(c schemas.SetRecoveryCodes) error {
 		return err
 	}
 	for _, hash := range slices.SortedFunc(slices.Values(c.Hashes), bytes.Compare) {
-		if _, err := t.exec(insertRecoveryCode, c.UserID, hash, micros(c.At)); err != nil {
+		if _, err := t.exec(insertRecoveryCode, c.UserID, hash, toMicros(c.At)); err != nil {
 			return fmt.Errorf("store: keeping a recovery code: %w", err)
 		}
 	}
@@ -185,7 +185,7 @@ func (t *tx) setRecoveryCodes(c schemas.SetRecoveryCodes) error {
 }
 
 func (t *tx) useRecoveryCode(c schemas.UseRecoveryCode) error {
-	n, err := t.exec(updateRecoveryCodeUse, micros(c.At), c.UserID, blob(c.Hash))
+	n, err := t.exec(updateRecoveryCodeUse, toMicros(c.At), c.UserID, nonNilBytes(c.Hash))
 	return usedOnce(n, err)
 }
 
@@ -215,9 +215,9 @@ func aboutUser(err error, doing string) error {
 	return nil
 }
 
-// lasting is never before the time that a row was changed last: who reads a row
+// notBefore is never before the time that a row was changed last: who reads a row
 // and writes it if it has not changed compares the times.
-func lasting(at, was time.Time) time.Time {
+func notBefore(at, was time.Time) time.Time {
 	if at.After(was) {
 		return at
 	}

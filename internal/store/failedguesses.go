@@ -34,14 +34,14 @@ const (
 // users are kept until the user signs in: there are a few for each user. Others must
 // stay as long as an attacker may wait to compare, and not fill the disk.
 const (
-	failedGuessTTL    = 365 * 24 * time.Hour
-	mostFailedGuesses = 250_000
+	failedGuessTTL   = 365 * 24 * time.Hour
+	maxFailedGuesses = 250_000
 )
 
 // FailedGuesses returns how many guesses have failed in a row that were counted by
 // the digest.
 func (s *Store) FailedGuesses(ctx context.Context, digest []byte) (n int, err error) {
-	err = s.row(ctx, selectFailedGuesses, blob(digest)).Scan(&n)
+	err = s.row(ctx, selectFailedGuesses, nonNilBytes(digest)).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
@@ -57,7 +57,7 @@ func (s *Store) AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (coun
 	err = s.writer.write(ctx, func(t *tx) error {
 		counted = false
 		var n int
-		err := t.row(upsertFailedGuess, blob(f.Digest), string(f.Secret), nullable(f.UserID), micros(f.At), f.Limit).Scan(&n)
+		err := t.row(upsertFailedGuess, nonNilBytes(f.Digest), string(f.Secret), nullable(f.UserID), toMicros(f.At), f.Limit).Scan(&n)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -108,7 +108,7 @@ func (s *Store) sweepFailedGuesses(ctx context.Context, now time.Time) (removed 
 	if err != nil {
 		return removed, err
 	}
-	n, err := s.trimFailedGuesses(ctx, mostFailedGuesses)
+	n, err := s.trimFailedGuesses(ctx, maxFailedGuesses)
 	return removed + n, err
 }
 

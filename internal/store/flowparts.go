@@ -75,7 +75,7 @@ func (t *tx) insertFlowUses(f *schemas.Flow, version int) error {
 // Users returns the flows whose active versions use a sub-flow, in the order of
 // their handles.
 func (FlowTable) Users(ctx context.Context, r Reader, id string) (users []schemas.SubflowUser, err error) {
-	if !storable(id) {
+	if !isStorable(id) {
 		return nil, nil
 	}
 	err = rows(ctx, r, func(row scanner) error {

@@ -39,7 +39,7 @@ const (
 // ActiveVersion returns the number of a flow's active version, without reading
 // its definition; an unknown flow is flow_not_found.
 func (s *Store) ActiveVersion(ctx context.Context, id string) (version int, err error) {
-	if !storable(id) {
+	if !isStorable(id) {
 		return 0, errNoFlow(id)
 	}
 	switch err := s.row(ctx, selectActiveVersion, id).Scan(&version); {
@@ -56,7 +56,7 @@ func (s *Store) ActiveVersion(ctx context.Context, id string) (version int, err 
 // flow_not_found, Class NotFound.
 func (s *Store) FlowVersion(ctx context.Context, id string, version int) (*schemas.Flow, error) {
 	unknown := errNoVersion(id, version)
-	if !storable(id) {
+	if !isStorable(id) {
 		return nil, unknown
 	}
 	f, err := scanFlow(s.row(ctx, selectFlowVersion, id, version))
@@ -88,7 +88,7 @@ func (t *tx) createFlow(f *schemas.Flow) (version int, err error) {
 	}
 	version++
 	created := timeOr(f.CreatedAt)
-	n, err := t.exec(insertFlow, f.ID, string(f.FlowType), f.Handle, version, version, f.IsReadOnly, micros(created))
+	n, err := t.exec(insertFlow, f.ID, string(f.FlowType), f.Handle, version, version, f.IsReadOnly, toMicros(created))
 	if err != nil {
 		return 0, fmt.Errorf("store: creating a flow: %w", err)
 	}
@@ -135,15 +135,15 @@ func (t *tx) flowClash(f *schemas.Flow) error {
 }
 
 func (t *tx) insertFlowVersion(f *schemas.Flow, version int, at time.Time) error {
-	text, err := document(definitionOf(f))
+	text, err := marshalJSON(definitionOf(f))
 	if err != nil {
 		return err
 	}
-	parts, err := optionalDocument(partsOf(f.Parts))
+	parts, err := optionalJSON(partsOf(f.Parts))
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(insertFlowVersion, f.ID, version, f.Handle, f.Name, text, parts, micros(at)); err != nil {
+	if _, err := t.exec(insertFlowVersion, f.ID, version, f.Handle, f.Name, text, parts, toMicros(at)); err != nil {
 		return fmt.Errorf("store: adding a version of a flow: %w", err)
 	}
 	return t.insertFlowUses(f, version)
@@ -169,7 +169,7 @@ func scanFlow(row scanner) (*schemas.Flow, error) {
 	}
 	f.Parts = flowsOf(parts)
 	f.Uses = schemas.UsesOf(f.Parts)
-	createdAt, updatedAt := moment(created), moment(updated)
+	createdAt, updatedAt := fromMicros(created), fromMicros(updated)
 	f.CreatedAt, f.UpdatedAt = &createdAt, &updatedAt
 	return &f, nil
 }

@@ -64,7 +64,7 @@ func (FlowTable) List(ctx context.Context, r Reader, p Page) ([]schemas.Flow, er
 func (FlowTable) Count(ctx context.Context, r Reader, p Page) (n int, err error) {
 	p.After = ""
 	condition, args, err := flowCondition(p)
-	if err != nil || !storable(p.Value) {
+	if err != nil || !isStorable(p.Value) {
 		return 0, err
 	}
 	return n, rows(ctx, r, func(row scanner) error { return row.Scan(&n) }, "SELECT COUNT(*) FROM flows f"+condition, args...)
@@ -83,7 +83,7 @@ func flowCondition(p Page) (condition string, args []any, err error) {
 }
 
 func flowsWhere(ctx context.Context, r Reader, from string, args ...any) (found []schemas.Flow, err error) {
-	if slices.ContainsFunc(args, unstorable) {
+	if slices.ContainsFunc(args, isUnstorable) {
 		return nil, nil
 	}
 	err = rows(ctx, r, func(row scanner) error {
@@ -101,12 +101,12 @@ func flowsWhere(ctx context.Context, r Reader, from string, args ...any) (found 
 
 // Versions returns one page of the versions of a flow, newest first.
 func (FlowTable) Versions(ctx context.Context, r Reader, id string, p Page) (versions []FlowVersion, err error) {
-	if !storable(id) {
+	if !isStorable(id) {
 		return nil, nil
 	}
 	err = rows(ctx, r, func(row scanner) error {
 		var v FlowVersion
-		err := row.Scan(&v.Version, &v.Name, &v.Handle, (*instant)(&v.CreatedAt), &v.Active)
+		err := row.Scan(&v.Version, &v.Name, &v.Handle, (*microTime)(&v.CreatedAt), &v.Active)
 		versions = append(versions, v)
 		return err
 	}, `SELECT v.version, v.name, v.handle, v.created_at, v.version = f.active_version FROM flows f
@@ -146,7 +146,7 @@ func (FlowTable) Insert(t *Tx, f *schemas.Flow) (err error) {
 func (FlowTable) Replace(t *Tx, f *schemas.Flow, was int) error {
 	var last time.Time
 	var active int
-	err := rows(t.tx.ctx, t, func(row scanner) error { return row.Scan(&active, (*instant)(&last)) },
+	err := rows(t.tx.ctx, t, func(row scanner) error { return row.Scan(&active, (*microTime)(&last)) },
 		"SELECT f.active_version, v.created_at FROM flows f JOIN flow_versions v ON v.flow_id = f.id AND v.version = f.last_version WHERE f.id = ?", f.ID)
 	if err != nil {
 		return err

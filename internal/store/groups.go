@@ -15,10 +15,10 @@ func Groups() *Table[schemas.Group] {
 		filters: map[string]string{"name": "name = ?", "ouId": "ou_id = ?"},
 		id:      groupID,
 		values: func(g *schemas.Group) ([]any, error) {
-			return []any{g.ID, g.Name, g.Description, g.OUID, micros(g.CreatedAt), micros(g.UpdatedAt)}, nil
+			return []any{g.ID, g.Name, g.Description, g.OUID, toMicros(g.CreatedAt), toMicros(g.UpdatedAt)}, nil
 		},
 		scan: func(row scanner, g *schemas.Group) error {
-			return row.Scan(&g.ID, &g.Name, &g.Description, &g.OUID, (*instant)(&g.CreatedAt), (*instant)(&g.UpdatedAt))
+			return row.Scan(&g.ID, &g.Name, &g.Description, &g.OUID, (*microTime)(&g.CreatedAt), (*microTime)(&g.UpdatedAt))
 		},
 		complete: readMembers,
 		write:    writeMembers,
@@ -32,7 +32,7 @@ func readMembers(ctx context.Context, r Reader, groups []schemas.Group) error {
 	for _, g := range byID {
 		g.Members = []schemas.Principal{}
 	}
-	err := owned(ctx, r, byID, func(row scanner) error {
+	err := eachOwned(ctx, r, byID, func(row scanner) error {
 		var owner string
 		var user, group sql.NullString
 		if err := row.Scan(&owner, &user, &group); err != nil {

@@ -19,7 +19,7 @@ func savepointQueries() []query { return []query{beginSavepoint, undoSavepoint, 
 
 const (
 	queueLength  = 1024 // writes that may wait before their callers block
-	largestGroup = 256  // writes in one commit: bounds how long the first one waits for the last
+	maxGroupSize = 256  // writes in one commit: bounds how long the first one waits for the last
 )
 
 // errClosed is what a write gets that comes after Close.
@@ -30,7 +30,7 @@ var errClosed = errors.New("store: closed")
 type groupWriter struct {
 	db       *pool
 	prepared statements
-	queue    chan *job
+	queue    chan *writeJob
 	turn     chan struct{} // holds one value while a serial write waits or runs
 	drained  chan struct{} // closed when the goroutine has ended
 
@@ -38,9 +38,9 @@ type groupWriter struct {
 	closed bool
 }
 
-// job is one write. Exactly one side moves it out of waiting: the writer, which
+// writeJob is one write. Exactly one side moves it out of waiting: the writer, which
 // then answers it, or the caller, who gives up and then is not answered.
-type job struct {
+type writeJob struct {
 	do     func(*tx) error
 	state  atomic.Int32
 	err    error
@@ -54,7 +54,7 @@ const (
 )
 
 func startGroupWriter(db *pool, prepared statements) *groupWriter {
-	w := &groupWriter{db: db, prepared: prepared, queue: make(chan *job, queueLength), turn: make(chan struct{}, 1), drained: make(chan struct{})}
+	w := &groupWriter{db: db, prepared: prepared, queue: make(chan *writeJob, queueLength), turn: make(chan struct{}, 1), drained: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -67,8 +67,8 @@ func (w *groupWriter) write(ctx context.Context, do func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	j := &job{do: do, answer: make(chan error, 1)}
-	if err := w.enqueue(ctx, j); err != nil {
+	j := &writeJob{do: do, answer: make(chan error, 1)}
+	if err := w.submit(ctx, j); err != nil {
 		return err
 	}
 	select {
@@ -98,7 +98,7 @@ func (w *groupWriter) serial(ctx context.Context, do func(*tx) error) error {
 	return w.write(ctx, do)
 }
 
-func (w *groupWriter) enqueue(ctx context.Context, j *job) error {
+func (w *groupWriter) submit(ctx context.Context, j *writeJob) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	if w.closed {
@@ -129,18 +129,18 @@ func (w *groupWriter) close() {
 // busier the store, the larger the groups.
 func (w *groupWriter) run() {
 	defer close(w.drained)
-	group := make([]*job, 0, largestGroup)
+	group := make([]*writeJob, 0, maxGroupSize)
 	for j := range w.queue {
 		group = append(group[:0], j)
-		group = w.gather(group)
+		group = w.collectWaiting(group)
 		w.commit(group)
 		clear(group)
 	}
 }
 
-// gather adds the jobs that wait already to the group. It never waits for more.
-func (w *groupWriter) gather(group []*job) []*job {
-	for len(group) < largestGroup {
+// collectWaiting adds the jobs that wait already to the group. It never waits for more.
+func (w *groupWriter) collectWaiting(group []*writeJob) []*writeJob {
+	for len(group) < maxGroupSize {
 		select {
 		case j, open := <-w.queue:
 			if !open {
@@ -156,8 +156,8 @@ func (w *groupWriter) gather(group []*job) []*job {
 
 // commit runs the jobs of a group in one transaction and answers all of them
 // when it is durable. If the transaction as a whole fails, they all fail.
-func (w *groupWriter) commit(group []*job) {
-	group = claim(group)
+func (w *groupWriter) commit(group []*writeJob) {
+	group = dropAbandoned(group)
 	if len(group) == 0 {
 		return
 	}
@@ -170,9 +170,9 @@ func (w *groupWriter) commit(group []*job) {
 	}
 }
 
-// claim drops the jobs whose callers have given up; from here on the others
+// dropAbandoned drops the jobs whose callers have given up; from here on the others
 // cannot.
-func claim(group []*job) []*job {
+func dropAbandoned(group []*writeJob) []*writeJob {
 	claimed := group[:0]
 	for _, j := range group {
 		if j.state.CompareAndSwap(waiting, started) {
@@ -184,24 +184,24 @@ func claim(group []*job) []*job {
 
 // transact runs the jobs in one transaction. Its error is that of the
 // transaction; a job's own is in the job.
-func (w *groupWriter) transact(group []*job) error {
+func (w *groupWriter) transact(group []*writeJob) error {
 	begun, err := w.db.BeginTx(context.Background(), nil)
 	if err != nil {
 		return err
 	}
 	t := &tx{ctx: context.Background(), sql: begun, prepared: w.prepared}
 	for _, j := range group {
-		if err := t.isolate(j); err != nil {
+		if err := t.runInSavepoint(j); err != nil {
 			return errors.Join(err, begun.Rollback())
 		}
 	}
 	return begun.Commit()
 }
 
-// isolate runs a job in a savepoint, so that one which fails undoes only
+// runInSavepoint runs a job in a savepoint, so that one which fails undoes only
 // itself. Its error means that the whole transaction is lost: SQLite undoes all
 // of it on its own when the disk is full or cannot be read.
-func (t *tx) isolate(j *job) error {
+func (t *tx) runInSavepoint(j *writeJob) error {
 	if _, err := t.exec(beginSavepoint); err != nil {
 		return err
 	}
@@ -222,6 +222,6 @@ func attempt(t *tx, do func(*tx) error) (err error) {
 			err = fmt.Errorf("store: a write panicked: %v\n%s", v, debug.Stack())
 		}
 	}()
-	t.acting = acting{} // SQLite commits the writes of many callers in one transaction
+	t.actor = actor{} // SQLite commits the writes of many callers in one transaction
 	return do(t)
 }

@@ -32,7 +32,7 @@ const (
 
 	selectIdentityOwner query = `SELECT user_id FROM identities WHERE id = ?`
 
-	// As lockUser, for all who have an identity at a provider.
+	// SetActor lockUser, for all who have an identity at a provider.
 	lockLinked = `UPDATE users SET updated_at = updated_at WHERE id IN (SELECT user_id FROM identities WHERE provider_id = ?)`
 
 	selectLinkedSessions = `SELECT i.id, s.user_id FROM identities i CROSS JOIN sessions s WHERE i.provider_id = ? AND s.user_id = i.user_id ORDER BY i.id`
@@ -41,7 +41,7 @@ const (
 // Identity returns the identity of the subject at the provider, nil if nobody has
 // linked it. Subjects are compared octet by octet.
 func (s *Store) Identity(ctx context.Context, providerID, subject string) (*schemas.Identity, error) {
-	if !storable(providerID) || !storable(subject) {
+	if !isStorable(providerID) || !isStorable(subject) {
 		return nil, nil
 	}
 	var found []schemas.Identity
@@ -53,7 +53,7 @@ func (s *Store) Identity(ctx context.Context, providerID, subject string) (*sche
 
 // UserIdentities returns the identities of a user, the first linked first.
 func (s *Store) UserIdentities(ctx context.Context, userID string) (found []schemas.Identity, err error) {
-	if !storable(userID) {
+	if !isStorable(userID) {
 		return nil, nil
 	}
 	if err := s.each(ctx, selectIdentities, intoIdentities(&found), userID); err != nil {
@@ -64,7 +64,7 @@ func (s *Store) UserIdentities(ctx context.Context, userID string) (found []sche
 
 // IdentitiesOf is UserIdentities by a Reader.
 func IdentitiesOf(ctx context.Context, r Reader, userID string) (found []schemas.Identity, err error) {
-	if !storable(userID) {
+	if !isStorable(userID) {
 		return nil, nil
 	}
 	if err := rows(ctx, r, intoIdentities(&found), string(selectIdentities), userID); err != nil {
@@ -115,11 +115,11 @@ func intoIdentities(found *[]schemas.Identity) func(scanner) error {
 	return func(row scanner) error {
 		var i schemas.Identity
 		var used sql.NullInt64
-		if err := row.Scan(&i.ID, &i.UserID, &i.ProviderID, &i.Subject, &i.Name, (*instant)(&i.CreatedAt), &used); err != nil {
+		if err := row.Scan(&i.ID, &i.UserID, &i.ProviderID, &i.Subject, &i.Name, (*microTime)(&i.CreatedAt), &used); err != nil {
 			return err
 		}
 		if used.Valid {
-			at := moment(used.Int64)
+			at := fromMicros(used.Int64)
 			i.LastUsedAt = &at
 		}
 		*found = append(*found, i)
@@ -131,7 +131,7 @@ func intoIdentities(found *[]schemas.Identity) func(scanner) error {
 // the provider can be missing later.
 func (t *tx) linkIdentity(c schemas.LinkIdentity) error {
 	i := c.Identity
-	if !storable(i.Subject) || !storable(i.Name) {
+	if !isStorable(i.Subject) || !isStorable(i.Name) {
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
 			"This identity cannot be kept: its subject or name has characters that are no text.")
 	}
@@ -140,9 +140,9 @@ func (t *tx) linkIdentity(c schemas.LinkIdentity) error {
 	}
 	used := sql.NullInt64{}
 	if i.LastUsedAt != nil {
-		used = sql.NullInt64{Int64: micros(*i.LastUsedAt), Valid: true}
+		used = sql.NullInt64{Int64: toMicros(*i.LastUsedAt), Valid: true}
 	}
-	n, err := t.exec(upsertIdentity, i.ID, i.UserID, i.ProviderID, i.Subject, i.Name, micros(i.CreatedAt), used)
+	n, err := t.exec(upsertIdentity, i.ID, i.UserID, i.ProviderID, i.Subject, i.Name, toMicros(i.CreatedAt), used)
 	switch {
 	case isForeignKeyViolation(err):
 		return errNoProvider(i.ProviderID)
@@ -175,7 +175,7 @@ func errNoProvider(id string) error {
 }
 
 func (t *tx) useIdentity(c schemas.UseIdentity) error {
-	n, err := t.exec(updateIdentityUse, micros(c.At), micros(c.At), c.ID)
+	n, err := t.exec(updateIdentityUse, toMicros(c.At), toMicros(c.At), c.ID)
 	if err != nil {
 		return fmt.Errorf("store: using an identity: %w", err)
 	}

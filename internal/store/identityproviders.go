@@ -21,9 +21,9 @@ func IdentityProviders() *Table[schemas.IdentityProvider] {
 		filters: map[string]string{"handle": "handle = ?"},
 		id:      func(v *schemas.IdentityProvider) string { return v.ID },
 		values: func(v *schemas.IdentityProvider) ([]any, error) {
-			scopes, err := lines(v.Scopes)
+			scopes, err := joinLines(v.Scopes)
 			return []any{v.ID, v.Handle, v.Name, v.Issuer, v.ClientID, []byte(v.SealedSecret), v.TokenEndpointAuthMethod, scopes,
-				micros(v.CreatedAt), micros(v.UpdatedAt)}, err
+				toMicros(v.CreatedAt), toMicros(v.UpdatedAt)}, err
 		},
 		scan: scanIdentityProvider,
 	}
@@ -32,7 +32,7 @@ func IdentityProviders() *Table[schemas.IdentityProvider] {
 func scanIdentityProvider(row scanner, v *schemas.IdentityProvider) error {
 	var scopes sql.NullString
 	err := row.Scan(&v.ID, &v.Handle, &v.Name, &v.Issuer, &v.ClientID, (*[]byte)(&v.SealedSecret), &v.TokenEndpointAuthMethod,
-		&scopes, (*instant)(&v.CreatedAt), (*instant)(&v.UpdatedAt))
+		&scopes, (*microTime)(&v.CreatedAt), (*microTime)(&v.UpdatedAt))
 	v.Scopes = list(scopes)
 	return err
 }
@@ -41,7 +41,7 @@ func scanIdentityProvider(row scanner, v *schemas.IdentityProvider) error {
 // identity_provider_not_found, Class NotFound.
 func (s *Store) IdentityProvider(ctx context.Context, handle string) (*schemas.IdentityProvider, error) {
 	var found []schemas.IdentityProvider
-	if storable(handle) {
+	if isStorable(handle) {
 		err := s.each(ctx, selectIdentityProvider, func(row scanner) error {
 			found = append(found, schemas.IdentityProvider{})
 			return scanIdentityProvider(row, &found[len(found)-1])

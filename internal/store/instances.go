@@ -34,7 +34,7 @@ func (s *Store) Ping(ctx context.Context) error {
 		return fmt.Errorf("store: the database has schema version %d, expected %d", current, want)
 	}
 	err = s.writer.single(ctx, func(t *tx) error {
-		_, err := t.exec(upsertInstance, s.instance, micros(now))
+		_, err := t.exec(upsertInstance, s.instance, toMicros(now))
 		return err
 	})
 	if err != nil {
@@ -47,14 +47,14 @@ func (s *Store) Ping(ctx context.Context) error {
 // Instances returns how many instances have the store open: those whose Ping succeeded
 // within the last two minutes.
 func (s *Store) Instances(ctx context.Context) (n int, err error) {
-	if err = s.row(ctx, selectInstances, micros(time.Now().Add(-InstanceTTL))).Scan(&n); err != nil {
+	if err = s.row(ctx, selectInstances, toMicros(time.Now().Add(-InstanceTTL))).Scan(&n); err != nil {
 		return 0, fmt.Errorf("store: counting the instances: %w", err)
 	}
 	return n, nil
 }
 
-// leave removes this instance from the table, as far as that is possible.
-func (s *Store) leave() {
+// removeInstance removes this instance from the table, as far as that is possible.
+func (s *Store) removeInstance() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_ = s.writer.single(ctx, func(t *tx) error {

@@ -43,8 +43,8 @@ func (s *Store) SigningKeys(ctx context.Context) (keys []SigningKey, err error) 
 		var created int64
 		var signs, retired, needed sql.NullInt64
 		err := row.Scan(&k.ID, &k.Algorithm, &k.Private, (*string)(&k.Status), &created, &signs, &retired, &needed)
-		k.CreatedAt = moment(created)
-		k.SignsSince, k.RetiredAt, k.NeededUntil = optionalMoment(signs), optionalMoment(retired), optionalMoment(needed)
+		k.CreatedAt = fromMicros(created)
+		k.SignsSince, k.RetiredAt, k.NeededUntil = optionalFromMicros(signs), optionalFromMicros(retired), optionalFromMicros(needed)
 		keys = append(keys, k)
 		return err
 	})
@@ -56,14 +56,14 @@ func (s *Store) SigningKeys(ctx context.Context) (keys []SigningKey, err error) 
 
 // optionalMicros is a time of which the zero is kept as NULL.
 func optionalMicros(t time.Time) sql.NullInt64 {
-	return sql.NullInt64{Int64: micros(t), Valid: !t.IsZero()}
+	return sql.NullInt64{Int64: toMicros(t), Valid: !t.IsZero()}
 }
 
-func optionalMoment(us sql.NullInt64) time.Time {
+func optionalFromMicros(us sql.NullInt64) time.Time {
 	if !us.Valid {
 		return time.Time{}
 	}
-	return moment(us.Int64)
+	return fromMicros(us.Int64)
 }
 
 // AddSigningKey adds a key. Of each algorithm one key signs at a time, and one
@@ -74,7 +74,7 @@ func (s *Store) AddSigningKey(ctx context.Context, k SigningKey) error {
 }
 
 func (t *tx) addKey(k SigningKey) error {
-	n, err := t.exec(insertKey, k.ID, k.Algorithm, blob(k.Private), string(k.Status), micros(k.CreatedAt),
+	n, err := t.exec(insertKey, k.ID, k.Algorithm, nonNilBytes(k.Private), string(k.Status), toMicros(k.CreatedAt),
 		optionalMicros(k.SignsSince), optionalMicros(k.RetiredAt), optionalMicros(k.NeededUntil))
 	if err != nil {
 		return fmt.Errorf("store: adding a signing key: %w", err)
@@ -108,11 +108,11 @@ func (s *Store) PublishSigningKey(ctx context.Context, k SigningKey, after strin
 func (s *Store) PromoteSigningKey(ctx context.Context, id, after string, at time.Time, e schemas.Event) error {
 	return s.moveKeys(ctx, func(t *Tx) error {
 		if after != "" {
-			if err := t.moveKey(after, retireKey, micros(at), after); err != nil {
+			if err := t.moveKey(after, retireKey, toMicros(at), after); err != nil {
 				return err
 			}
 		}
-		if err := t.moveKey(id, promoteKey, micros(at), id); err != nil {
+		if err := t.moveKey(id, promoteKey, toMicros(at), id); err != nil {
 			return err
 		}
 		return t.Apply([]schemas.Change{schemas.RecordEvent{Event: e}})
@@ -122,7 +122,7 @@ func (s *Store) PromoteSigningKey(ctx context.Context, id, after string, at time
 // NeedSigningKey keeps a key at least until a time: so long something is valid
 // that it signs. If the key is gone this is key_moved, Class Conflict.
 func (s *Store) NeedSigningKey(ctx context.Context, id string, until time.Time) error {
-	return s.moveKeys(ctx, func(t *Tx) error { return t.moveKey(id, needKey, micros(until), micros(until), id) })
+	return s.moveKeys(ctx, func(t *Tx) error { return t.moveKey(id, needKey, toMicros(until), toMicros(until), id) })
 }
 
 // RemoveSigningKey removes a retired key that is not needed any more at a time,
@@ -130,7 +130,7 @@ func (s *Store) NeedSigningKey(ctx context.Context, id string, until time.Time) 
 // Conflict.
 func (s *Store) RemoveSigningKey(ctx context.Context, id string, at time.Time, e schemas.Event) error {
 	return s.moveKeys(ctx, func(t *Tx) error {
-		if err := t.moveKey(id, removeKey, id, micros(at)); err != nil {
+		if err := t.moveKey(id, removeKey, id, toMicros(at)); err != nil {
 			return err
 		}
 		return t.Apply([]schemas.Change{schemas.RecordEvent{Event: e}})

@@ -85,15 +85,15 @@ func (p *pool) dropIdle() {
 	p.SetMaxIdleConns(p.size)
 }
 
-// shrunkFor is how long a pool makes do with the connections it has.
-const shrunkFor = 30 * time.Second
+// shrinkPeriod is how long a pool makes do with the connections it has.
+const shrinkPeriod = 30 * time.Second
 
 // shrink has requests wait for the connections that there are, for a while. With none
 // there is nothing to wait for.
 func (p *pool) shrink() {
 	if open := p.Stats().OpenConnections; open > 0 && p.shrunk.CompareAndSwap(false, true) {
 		p.SetMaxOpenConns(open)
-		time.AfterFunc(shrunkFor, func() {
+		time.AfterFunc(shrinkPeriod, func() {
 			p.SetMaxOpenConns(p.size)
 			p.shrunk.Store(false)
 		})

@@ -40,9 +40,9 @@ func (s *Store) CountPending(ctx context.Context, now time.Time, limit Pending) 
 		q    query
 		args []any
 	}{
-		{&n.Runs, countPendingRuns, []any{micros(now), limit.Runs}},
-		{&n.AuthRequests, countPendingRequests, []any{micros(now), micros(now.Add(longestRequest)), limit.AuthRequests}},
-		{&n.PasskeySessions, countPendingSessions, []any{micros(now), limit.PasskeySessions}},
+		{&n.Runs, countPendingRuns, []any{toMicros(now), limit.Runs}},
+		{&n.AuthRequests, countPendingRequests, []any{toMicros(now), toMicros(now.Add(longestRequest)), limit.AuthRequests}},
+		{&n.PasskeySessions, countPendingSessions, []any{toMicros(now), limit.PasskeySessions}},
 	} {
 		if err := s.row(ctx, one.q, one.args...).Scan(one.into); err != nil {
 			return n, fmt.Errorf("store: counting unfinished sign-ins: %w", err)
@@ -57,7 +57,7 @@ func (s *Store) CountPending(ctx context.Context, now time.Time, limit Pending) 
 func (s *Store) TrimRuns(ctx context.Context, before time.Time) (removed int, err error) {
 	for n := int64(sweepBatch); n == sweepBatch; removed += int(n) {
 		err := s.writer.single(ctx, func(t *tx) (err error) {
-			n, err = t.exec(deleteUnansweredRuns, micros(before), micros(before), micros(before.Add(longestRun)), sweepBatch)
+			n, err = t.exec(deleteUnansweredRuns, toMicros(before), toMicros(before), toMicros(before.Add(longestRun)), sweepBatch)
 			return err
 		})
 		if err != nil {

@@ -39,7 +39,7 @@ const (
 // Permissions returns what the user may do ("system"), sorted; none for an
 // unknown user.
 func (s *Store) Permissions(ctx context.Context, userID string) (permissions []string, err error) {
-	if !storable(userID) {
+	if !isStorable(userID) {
 		return nil, nil
 	}
 	err = s.each(ctx, selectPermissions, into(&permissions), userID, userID)
@@ -52,7 +52,7 @@ func (s *Store) Permissions(ctx context.Context, userID string) (permissions []s
 // ApplicationPermissions returns what the application may do on its own behalf,
 // sorted; none for an unknown one.
 func (s *Store) ApplicationPermissions(ctx context.Context, applicationID string) (permissions []string, err error) {
-	if !storable(applicationID) {
+	if !isStorable(applicationID) {
 		return nil, nil
 	}
 	err = s.each(ctx, selectApplicationPermissions, into(&permissions), applicationID)
@@ -65,7 +65,7 @@ func (s *Store) ApplicationPermissions(ctx context.Context, applicationID string
 // RegisteredScopes returns what the application is registered for as an OAuth client;
 // none if it is not one, or unknown.
 func (s *Store) RegisteredScopes(ctx context.Context, applicationID string) ([]string, error) {
-	if !storable(applicationID) {
+	if !isStorable(applicationID) {
 		return nil, nil
 	}
 	var scopes sql.NullString
@@ -86,7 +86,7 @@ func PermissionsOf(ctx context.Context, r Reader, p schemas.Principal) (permissi
 	case schemas.ApplicationPrincipal:
 		q = selectApplicationPermissions
 	}
-	if !storable(p.ID) {
+	if !isStorable(p.ID) {
 		return nil, nil
 	}
 	args := make([]any, strings.Count(string(q), "?"))
@@ -108,22 +108,22 @@ func ProviderPermissions(ctx context.Context, r Reader, providerID string) (perm
 	return permissions, nil
 }
 
-// Holders returns the ids of users who have a permission or one above it, the
+// PermissionHolders returns the ids of users who have a permission or one above it, the
 // oldest first, limit at most. They may be disabled or locked.
-func Holders(ctx context.Context, r Reader, permission string, limit int) (users []string, err error) {
+func PermissionHolders(ctx context.Context, r Reader, permission string, limit int) (users []string, err error) {
 	return findHolders(ctx, r, permission, "AS h ORDER BY user_id LIMIT ?", limit)
 }
 
-// ActiveHolders is Holders without the users who may not sign in at that time.
+// ActiveHolders is PermissionHolders without the users who may not sign in at that time.
 func ActiveHolders(ctx context.Context, r Reader, permission string, at time.Time, limit int) (users []string, err error) {
 	return findHolders(ctx, r, permission, `AS h CROSS JOIN users u WHERE u.id = h.user_id AND u.status = 'active'
-		AND (u.locked_until IS NULL OR u.locked_until <= ?) ORDER BY h.user_id LIMIT ?`, micros(at), limit)
+		AND (u.locked_until IS NULL OR u.locked_until <= ?) ORDER BY h.user_id LIMIT ?`, toMicros(at), limit)
 }
 
 // findHolders returns the ids of users who have a permission or one above it, as far as the
 // rest of the query selects them.
 func findHolders(ctx context.Context, r Reader, permission, rest string, more ...any) (users []string, err error) {
-	if !storable(permission) {
+	if !isStorable(permission) {
 		return nil, nil
 	}
 	var args []any
@@ -132,7 +132,7 @@ func findHolders(ctx context.Context, r Reader, permission, rest string, more ..
 			args = append(args, permission[:i])
 		}
 	}
-	q := `WITH RECURSIVE grants (role_id) AS (SELECT role_id FROM role_permissions WHERE permission IN (` + marks(len(args)) + `)),
+	q := `WITH RECURSIVE grants (role_id) AS (SELECT role_id FROM role_permissions WHERE permission IN (` + placeholders(len(args)) + `)),
 		granted (id) AS (
 			SELECT a.group_id FROM grants g CROSS JOIN role_assignments a WHERE a.role_id = g.role_id AND a.group_id IS NOT NULL
 			UNION SELECT m.member_id FROM granted g CROSS JOIN group_members m WHERE m.group_id = g.id AND m.member_id IS NOT NULL)

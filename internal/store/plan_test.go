@@ -36,22 +36,22 @@ func TestPointReadsUseIndexes(t *testing.T) {
 func TestListsUseIndexes(t *testing.T) {
 	s := openFile(t)
 	populate(t, s)
-	heard := &listener{Store: s}
-	lists(t, heard, Units())
-	lists(t, heard, UserTypes())
-	lists(t, heard, Users())
-	lists(t, heard, Groups())
-	lists(t, heard, ResourceServers())
-	lists(t, heard, Roles())
-	lists(t, heard, Applications())
-	lists(t, heard, IdentityProviders())
+	received := &listener{Store: s}
+	lists(t, received, Units())
+	lists(t, received, UserTypes())
+	lists(t, received, Users())
+	lists(t, received, Groups())
+	lists(t, received, ResourceServers())
+	lists(t, received, Roles())
+	lists(t, received, Applications())
+	lists(t, received, IdentityProviders())
 	for _, member := range append(Flows().Filters(), "") {
-		_, err := Flows().List(t.Context(), heard, Page{After: "0", Limit: 3, Member: member, Value: "x"})
+		_, err := Flows().List(t.Context(), received, Page{After: "0", Limit: 3, Member: member, Value: "x"})
 		noError(t, err)
 	}
-	_, err := Flows().Versions(t.Context(), heard, "x", Page{Limit: 3})
+	_, err := Flows().Versions(t.Context(), received, "x", Page{Limit: 3})
 	noError(t, err)
-	for _, q := range heard.queries {
+	for _, q := range received.queries {
 		steps := plan(t, s, q)
 		for _, step := range wholeTables(t, s, q, steps) {
 			t.Errorf("%s\nreads a whole table: %s", q, step)
@@ -66,25 +66,25 @@ func TestListsUseIndexes(t *testing.T) {
 }
 
 // lists asks for all kinds of pages of a table.
-func lists[T any](t *testing.T, heard *listener, of *Table[T]) {
+func lists[T any](t *testing.T, received *listener, of *Table[T]) {
 	t.Helper()
-	found, err := of.List(t.Context(), heard, Page{Limit: 3}) // with what completes it
+	found, err := of.List(t.Context(), received, Page{Limit: 3}) // with what completes it
 	noError(t, err)
 	if len(found) == 0 {
 		t.Errorf("there are no %ss to list", of.noun)
 	}
 	for _, member := range append(of.Filters(), "") {
 		p := Page{After: "0", Limit: 3, Offset: 1, Member: member, Value: "x"}
-		_, err := of.List(t.Context(), heard, p)
+		_, err := of.List(t.Context(), received, p)
 		noError(t, err)
-		_, err = of.Find(t.Context(), heard, of.Filters()[0], "x")
+		_, err = of.Find(t.Context(), received, of.Filters()[0], "x")
 		noError(t, err)
 		if member != "" || len(of.counted) > 0 {
-			_, err = of.Count(t.Context(), heard, p)
+			_, err = of.Count(t.Context(), received, p)
 			noError(t, err)
 		}
 	}
-	_, err = of.Get(t.Context(), heard, "x")
+	_, err = of.Get(t.Context(), received, "x")
 	if !schemas.HasClass(err, schemas.NotFound) {
 		t.Error(err)
 	}
@@ -111,19 +111,19 @@ func TestEventsUseIndexes(t *testing.T) {
 		{schemas.EventQuery{}, nil},
 	} {
 		for _, test.query.Before = range []schemas.EventKey{{}, before} {
-			heard := &listener{Store: s}
-			_, err := events(t.Context(), heard, test.query)
+			received := &listener{Store: s}
+			_, err := events(t.Context(), received, test.query)
 			noError(t, err)
-			steps := plan(t, s, heard.queries[0])
+			steps := plan(t, s, received.queries[0])
 			if sorts(steps) {
-				t.Errorf("%s\nsorts what it has found: %q", heard.queries[0], steps)
+				t.Errorf("%s\nsorts what it has found: %q", received.queries[0], steps)
 			}
-			if whole := wholeTables(t, s, heard.queries[0], steps); len(whole) > 0 && len(test.indexes) > 0 {
-				t.Errorf("%s\nreads the whole log: %q", heard.queries[0], whole)
+			if whole := wholeTables(t, s, received.queries[0], steps); len(whole) > 0 && len(test.indexes) > 0 {
+				t.Errorf("%s\nreads the whole log: %q", received.queries[0], whole)
 			}
 			for _, index := range test.indexes {
 				if !strings.Contains(strings.Join(steps, "\n"), " "+index+" (") {
-					t.Errorf("%s\nis answered by %q, expected %s", heard.queries[0], steps, index)
+					t.Errorf("%s\nis answered by %q, expected %s", received.queries[0], steps, index)
 				}
 			}
 		}
@@ -133,39 +133,39 @@ func TestEventsUseIndexes(t *testing.T) {
 // TestRulesUseIndexes has what the rules of the directory ask for.
 func TestRulesUseIndexes(t *testing.T) {
 	s := openFile(t)
-	heard := &listener{Store: s}
+	received := &listener{Store: s}
 	for _, kind := range []schemas.PrincipalType{schemas.UserPrincipal, schemas.GroupPrincipal, schemas.ApplicationPrincipal} {
-		_, err := PermissionsOf(t.Context(), heard, schemas.Principal{Type: kind, ID: "x"})
+		_, err := PermissionsOf(t.Context(), received, schemas.Principal{Type: kind, ID: "x"})
 		noError(t, err)
 	}
-	_, err := ProviderPermissions(t.Context(), heard, "x")
+	_, err := ProviderPermissions(t.Context(), received, "x")
 	noError(t, err)
-	_, err = Holders(t.Context(), heard, "a:b:c", 2)
+	_, err = PermissionHolders(t.Context(), received, "a:b:c", 2)
 	noError(t, err)
-	_, err = ActiveHolders(t.Context(), heard, "a:b:c", time.Now(), 2)
+	_, err = ActiveHolders(t.Context(), received, "a:b:c", time.Now(), 2)
 	noError(t, err)
-	_, err = SessionsOf(t.Context(), heard, "x", time.Now())
+	_, err = SessionsOf(t.Context(), received, "x", time.Now())
 	noError(t, err)
-	_, err = CredentialsOf(t.Context(), heard, "x")
+	_, err = CredentialsOf(t.Context(), received, "x")
 	noError(t, err)
-	_, err = HasPassword(t.Context(), heard, "x")
+	_, err = HasPassword(t.Context(), received, "x")
 	noError(t, err)
-	_, err = IdentitiesOf(t.Context(), heard, "x")
+	_, err = IdentitiesOf(t.Context(), received, "x")
 	noError(t, err)
-	_, err = CountIdentities(t.Context(), heard, "x")
+	_, err = CountIdentities(t.Context(), received, "x")
 	noError(t, err)
 	ann := schemas.User{Attributes: map[string]any{"username": "ann", "badge": 1}}
-	_, err = TakenAttributes(t.Context(), heard, &ann, []string{"badge"})
+	_, err = TakenAttributes(t.Context(), received, &ann, []string{"badge"})
 	noError(t, err)
 	for _, noun := range []string{"user", "group", "application", "userType", "permission"} {
-		_, err = Known(t.Context(), heard, noun, []string{"x", "y"})
+		_, err = ExistingKeys(t.Context(), received, noun, []string{"x", "y"})
 		noError(t, err)
 	}
-	_, err = Holder(t.Context(), heard, "x")
+	_, err = NounOf(t.Context(), received, "x")
 	noError(t, err)
-	_, err = GroupsAbove(t.Context(), heard, "x")
+	_, err = GroupsAbove(t.Context(), received, "x")
 	noError(t, err)
-	for _, q := range heard.queries {
+	for _, q := range received.queries {
 		for _, step := range wholeTables(t, s, q, plan(t, s, q)) {
 			t.Errorf("%s\nreads a whole table: %s", q, step)
 		}

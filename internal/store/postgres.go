@@ -28,11 +28,11 @@ const (
 	// A write that has begun is not cancelled with its caller, because then
 	// nobody would know whether it was committed; it is given this long, unless
 	// the configuration gives it longer.
-	longestWrite = 30 * time.Second
+	maxWriteDuration = 30 * time.Second
 
-	// leastPool is the fewest connections that the store works with: a serial write
+	// minPool is the fewest connections that the store works with: a serial write
 	// holds one, and so does a migration, while another runs the statements.
-	leastPool = 2
+	minPool = 2
 
 	// connectionLifetime bounds how long a connection goes to a server that a failover
 	// or a change of its address has replaced.
@@ -43,11 +43,11 @@ const (
 )
 
 func openPostgres(ctx context.Context, c Config) (*Store, error) {
-	if !tellsSSLMode(c.DSN) {
+	if !setsSSLMode(c.DSN) {
 		return nil, errors.New("store: the PostgreSQL DSN does not say its sslmode: add sslmode=verify-full " +
 			"(or require; or disable, for a server on this machine)")
 	}
-	db, err := openDB("postgres", c.DSN, max(c.Pool, leastPool), cmp.Or(c.ConnectionLifetime, connectionLifetime))
+	db, err := openDB("postgres", c.DSN, max(c.Pool, minPool), cmp.Or(c.ConnectionLifetime, connectionLifetime))
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func openPostgres(ctx context.Context, c Config) (*Store, error) {
 	}
 	var s *Store
 	if err == nil {
-		s, err = newPostgres(ctx, db, cmp.Or(c.LongestWrite, longestWrite))
+		s, err = newPostgres(ctx, db, cmp.Or(c.MaxWriteDuration, maxWriteDuration))
 	}
 	if err != nil {
 		return nil, errors.Join(db.check(err), db.Close())
@@ -72,7 +72,7 @@ func (p *pool) fit(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("store: connecting to PostgreSQL: %w", err)
 	}
-	p.size = max(leastPool, min(max(16, 4*runtime.GOMAXPROCS(0)), allowed/2))
+	p.size = max(minPool, min(max(16, 4*runtime.GOMAXPROCS(0)), allowed/2))
 	p.SetMaxOpenConns(p.size)
 	p.SetMaxIdleConns(p.size)
 	return nil
@@ -111,10 +111,10 @@ var (
 	sslmode = regexp.MustCompile(`(^|\s)sslmode\s*=\s*[^\s']`)
 )
 
-// tellsSSLMode reports whether a connection string, URL or key=value, has an
+// setsSSLMode reports whether a connection string, URL or key=value, has an
 // sslmode. The driver's default would depend on the environment, and a
 // connection that is not encrypted must have been asked for.
-func tellsSSLMode(dsn string) bool {
+func setsSSLMode(dsn string) bool {
 	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
 		u, err := url.Parse(dsn)
 		return err == nil && u.Query().Get("sslmode") != ""
@@ -133,7 +133,7 @@ type postgresWriter struct {
 }
 
 func (w *postgresWriter) write(ctx context.Context, do func(*tx) error) error {
-	return again(ctx, func() error { return w.db.check(w.once(ctx, do)) })
+	return retry(ctx, func() error { return w.db.check(w.once(ctx, do)) })
 }
 
 // serial has serial writes wait for each other by a lock of the database. The
@@ -159,7 +159,7 @@ func (w *postgresWriter) serial(ctx context.Context, do func(*tx) error) error {
 // single needs no BEGIN and COMMIT: a statement alone is a transaction, in one
 // round trip instead of three.
 func (w *postgresWriter) single(ctx context.Context, do func(*tx) error) error {
-	return again(ctx, func() error {
+	return retry(ctx, func() error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -198,9 +198,9 @@ func (w *postgresWriter) detach(ctx context.Context) (context.Context, context.C
 	return context.WithTimeout(context.WithoutCancel(ctx), w.longest)
 }
 
-// again calls do until it no longer loses a conflict. What it waits in between
+// retry calls do until it no longer loses a conflict. What it waits in between
 // is random, so that those who met do not meet again.
-func again(ctx context.Context, do func() error) error {
+func retry(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()
 		if isReadOnly(err) && try == 1 {

@@ -42,17 +42,17 @@ const (
 	deleteOtherRuns query = `DELETE FROM runs WHERE user_id = ? AND user_id <> '' AND status = 'INCOMPLETE' AND id <> ?`
 )
 
-// acting says on whose behalf a transaction writes: what it does must not end its
+// actor says on whose behalf a transaction writes: what it does must not end its
 // own run and sessions, and events that follow from it name who caused them.
-type acting struct {
+type actor struct {
 	run      string
 	sessions []string
 	event    schemas.Event
 }
 
-// actingOf derives the acting run and sessions from what a step changes.
-func actingOf(run string, changes []schemas.Change) acting {
-	a := acting{run: run}
+// actorOf derives the acting run and sessions from what a step changes.
+func actorOf(run string, changes []schemas.Change) actor {
+	a := actor{run: run}
 	for _, change := range changes {
 		switch c := change.(type) {
 		case schemas.RequireProofs:
@@ -136,7 +136,7 @@ func (t *tx) shareUser(id string) (*schemas.User, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: locking a user: %w", err)
 	}
-	u.LockedUntil = optionalMoment(locked)
+	u.LockedUntil = optionalFromMicros(locked)
 	return &u, nil
 }
 
@@ -198,13 +198,13 @@ func proofQuery(p schemas.Proof) (q query, key any, err error) {
 		return selectProofPassword, p.Of, nil
 	case schemas.PasskeyProof:
 		id, err := schemas.ParseBytes(p.Of)
-		return selectProofPasskey, blob(id), err
+		return selectProofPasskey, nonNilBytes(id), err
 	case schemas.TOTPProof:
 		at, err := strconv.ParseInt(p.Of, 10, 64)
 		return selectProofTOTP, at, err
 	case schemas.RecoveryProof:
 		hash, err := hex.DecodeString(p.Of)
-		return selectProofRecovery, blob(hash), err
+		return selectProofRecovery, nonNilBytes(hash), err
 	case schemas.IdentityProof:
 		return selectProofIdentity, p.Of, nil
 	case schemas.SessionProof:

@@ -22,23 +22,23 @@ type FlowReach struct {
 // as using each of the flows in anyones: type and handle of flows that applications get
 // when they name none.
 func ReachOf(ctx context.Context, r Reader, flowIDs []string, anyones [][2]string) (reach FlowReach, err error) {
-	if len(flowIDs) == 0 || slices.ContainsFunc(flowIDs, func(id string) bool { return !storable(id) }) {
+	if len(flowIDs) == 0 || slices.ContainsFunc(flowIDs, func(id string) bool { return !isStorable(id) }) {
 		return reach, nil
 	}
-	text := `WITH RECURSIVE flow_ids (id) AS (SELECT id FROM flows WHERE id IN (` + marks(len(flowIDs)) + `)
+	text := `WITH RECURSIVE flow_ids (id) AS (SELECT id FROM flows WHERE id IN (` + placeholders(len(flowIDs)) + `)
 			UNION SELECT f.id FROM flow_ids i CROSS JOIN flow_uses u CROSS JOIN flows f
 			WHERE u.used_id = i.id AND f.id = u.flow_id AND f.active_version = u.version),
 		apps (id, types) AS (SELECT a.id, a.allowed_user_types FROM flow_ids i CROSS JOIN applications a
 			WHERE a.auth_flow_id = i.id OR a.registration_flow_id = i.id
 			UNION ALL SELECT '', NULL FROM flow_ids i CROSS JOIN flows f WHERE f.id = i.id AND (` + oneOf(len(anyones)) + `)),
 		allowed (type) AS (SELECT t.name FROM user_types t
-			WHERE EXISTS (SELECT 1 FROM apps a WHERE a.types IS NULL OR a.types = '' OR ` + hasLine("a.types", "t.name") + `)),
+			WHERE EXISTS (SELECT 1 FROM apps a WHERE a.types IS NULL OR a.types = '' OR ` + containsLine("a.types", "t.name") + `)),
 		` + holders(`u.type IN (SELECT type FROM allowed)`) + `
 		SELECT 'user', p.permission FROM holders h CROSS JOIN role_permissions p WHERE p.role_id = h.role_id
 		UNION SELECT 'application', p.permission FROM apps a CROSS JOIN role_assignments r CROSS JOIN role_permissions p
 			WHERE r.application_id = a.id AND p.role_id = r.role_id
 		UNION SELECT 'application', o.scopes FROM apps a CROSS JOIN oauth_profiles o WHERE o.application_id = a.id AND o.scopes IS NOT NULL`
-	args := anys(flowIDs)
+	args := toArgs(flowIDs)
 	for _, one := range anyones {
 		args = append(args, one[0], one[1])
 	}
@@ -63,16 +63,16 @@ func ReachOf(ctx context.Context, r Reader, flowIDs []string, anyones [][2]strin
 // UserPermissions returns the permissions of all users of the types, or of all users if no
 // type is given, sorted.
 func UserPermissions(ctx context.Context, r Reader, types []string) (permissions []string, err error) {
-	if slices.ContainsFunc(types, func(t string) bool { return !storable(t) }) {
+	if slices.ContainsFunc(types, func(t string) bool { return !isStorable(t) }) {
 		return nil, nil
 	}
 	allowed := "1 = 1"
 	if len(types) > 0 {
-		allowed = "u.type IN (" + marks(len(types)) + ")"
+		allowed = "u.type IN (" + placeholders(len(types)) + ")"
 	}
 	text := "WITH RECURSIVE " + holders(allowed) + ` SELECT DISTINCT p.permission FROM holders h CROSS JOIN role_permissions p
 		WHERE p.role_id = h.role_id ORDER BY p.permission`
-	args := anys(types)
+	args := toArgs(types)
 	if err := rows(ctx, r, into(&permissions), text, append(args, args...)...); err != nil {
 		return nil, fmt.Errorf("looking for what users may do: %w", err)
 	}

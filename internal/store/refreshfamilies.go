@@ -30,21 +30,21 @@ func errNoRefresh() error {
 }
 
 func (t *tx) createFamily(f *schemas.RefreshFamily) error {
-	kept, err := linesOf(f.Scopes, f.Resources)
+	kept, err := splitLines(f.Scopes, f.Resources)
 	if err != nil {
 		return err
 	}
-	granted, err := document(f.Grant)
+	granted, err := marshalJSON(f.Grant)
 	if err != nil {
 		return err
 	}
 	_, err = t.exec(insertFamily, f.ID, f.Grant.SessionID, f.ApplicationID, f.ClientID, kept[0], kept[1], granted,
-		f.Generation, micros(f.RotatedAt), micros(f.CreatedAt), micros(f.ExpiresAt))
+		f.Generation, toMicros(f.RotatedAt), toMicros(f.CreatedAt), toMicros(f.ExpiresAt))
 	if isForeignKeyViolation(err) {
 		return errNoCode()
 	}
 	if err == nil {
-		_, err = t.exec(prolongSession, micros(f.ExpiresAt), f.Grant.SessionID, micros(f.ExpiresAt))
+		_, err = t.exec(prolongSession, toMicros(f.ExpiresAt), f.Grant.SessionID, toMicros(f.ExpiresAt))
 	}
 	if err != nil {
 		return fmt.Errorf("store: keeping a family of refresh tokens: %w", err)
@@ -56,7 +56,7 @@ func (t *tx) createFamily(f *schemas.RefreshFamily) error {
 // revoked, is refresh_token_not_found, Class Invalid; one that has expired may
 // still be there.
 func (s *Store) RefreshFamily(ctx context.Context, id string) (*schemas.RefreshFamily, error) {
-	if !storable(id) {
+	if !isStorable(id) {
 		return nil, errNoRefresh()
 	}
 	return scanFamily(s.row(ctx, selectFamily, id))
@@ -67,7 +67,7 @@ func scanFamily(row scanner) (*schemas.RefreshFamily, error) {
 	var scopes, resources sql.NullString
 	var granted []byte
 	err := row.Scan(&f.ID, &f.Grant.SessionID, &f.ApplicationID, &f.ClientID, &scopes, &resources, &granted, &f.Generation,
-		(*instant)(&f.RotatedAt), (*instant)(&f.CreatedAt), (*instant)(&f.ExpiresAt))
+		(*microTime)(&f.RotatedAt), (*microTime)(&f.CreatedAt), (*microTime)(&f.ExpiresAt))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, errNoRefresh()
 	}
@@ -86,7 +86,7 @@ func scanFamily(row scanner) (*schemas.RefreshFamily, error) {
 func (s *Store) RotateRefresh(ctx context.Context, r schemas.Rotation) (reused bool, err error) {
 	err = s.writer.write(ctx, func(t *tx) error {
 		reused = false
-		n, err := t.exec(rotateFamily, micros(r.At), r.ID, r.Generation, micros(r.At))
+		n, err := t.exec(rotateFamily, toMicros(r.At), r.ID, r.Generation, toMicros(r.At))
 		if err != nil {
 			return fmt.Errorf("store: rotating a refresh token: %w", err)
 		}

@@ -17,12 +17,12 @@ func ResourceServers() *Table[schemas.ResourceServer] {
 		id:      serverID,
 		values: func(v *schemas.ResourceServer) ([]any, error) {
 			return []any{v.ID, v.Handle, v.Name, v.Description, nullable(v.Identifier), v.OUID, v.IsReadOnly,
-				micros(v.CreatedAt), micros(v.UpdatedAt)}, nil
+				toMicros(v.CreatedAt), toMicros(v.UpdatedAt)}, nil
 		},
 		scan: func(row scanner, v *schemas.ResourceServer) error {
 			var identifier sql.NullString
 			err := row.Scan(&v.ID, &v.Handle, &v.Name, &v.Description, &identifier, &v.OUID, &v.IsReadOnly,
-				(*instant)(&v.CreatedAt), (*instant)(&v.UpdatedAt))
+				(*microTime)(&v.CreatedAt), (*microTime)(&v.UpdatedAt))
 			v.Identifier = identifier.String
 			return err
 		},
@@ -94,7 +94,7 @@ func take(list *[]node, kind string, depth int) (node, bool) {
 func readTrees(ctx context.Context, r Reader, servers []schemas.ResourceServer) error {
 	byID := byIDs(servers, serverID)
 	trees := map[string][]node{}
-	err := owned(ctx, r, byID, func(row scanner) error {
+	err := eachOwned(ctx, r, byID, func(row scanner) error {
 		var id string
 		var n node
 		err := row.Scan(&id, &n.permission, &n.kind, &n.name, &n.description)

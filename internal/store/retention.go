@@ -42,14 +42,14 @@ func (s *Store) TrimEvents(ctx context.Context, before, now time.Time) (removed 
 }
 
 func (s *Store) countEvents(ctx context.Context, before time.Time) (n int, err error) {
-	err = rows(ctx, s, func(row scanner) error { return row.Scan(&n) }, "SELECT COUNT(*) FROM events WHERE at < ?", micros(before))
+	err = rows(ctx, s, func(row scanner) error { return row.Scan(&n) }, "SELECT COUNT(*) FROM events WHERE at < ?", toMicros(before))
 	return n, err
 }
 
 // announceTrim lets the events from before a time go, and records that they do.
 func (s *Store) announceTrim(ctx context.Context, before, now time.Time, events int) error {
 	return s.writer.write(ctx, func(t *tx) error {
-		raised, err := t.exec(raiseKeptFrom, micros(before), micros(before))
+		raised, err := t.exec(raiseKeptFrom, toMicros(before), toMicros(before))
 		if err != nil || raised == 0 {
 			return err
 		}

@@ -16,10 +16,10 @@ func Roles() *Table[schemas.Role] {
 		filters: map[string]string{"name": "name = ?", "ouId": "ou_id = ?"},
 		id:      roleID,
 		values: func(v *schemas.Role) ([]any, error) {
-			return []any{v.ID, v.Name, v.Description, v.OUID, micros(v.CreatedAt), micros(v.UpdatedAt)}, nil
+			return []any{v.ID, v.Name, v.Description, v.OUID, toMicros(v.CreatedAt), toMicros(v.UpdatedAt)}, nil
 		},
 		scan: func(row scanner, v *schemas.Role) error {
-			return row.Scan(&v.ID, &v.Name, &v.Description, &v.OUID, (*instant)(&v.CreatedAt), (*instant)(&v.UpdatedAt))
+			return row.Scan(&v.ID, &v.Name, &v.Description, &v.OUID, (*microTime)(&v.CreatedAt), (*microTime)(&v.UpdatedAt))
 		},
 		complete: readGrants,
 		write:    writeGrants,
@@ -33,7 +33,7 @@ func readGrants(ctx context.Context, r Reader, roles []schemas.Role) error {
 	for _, v := range byID {
 		v.Permissions, v.Assignments = []string{}, []schemas.Principal{}
 	}
-	if err := owned(ctx, r, byID, func(row scanner) error {
+	if err := eachOwned(ctx, r, byID, func(row scanner) error {
 		var id, permission string
 		if err := row.Scan(&id, &permission); err != nil {
 			return err
@@ -43,7 +43,7 @@ func readGrants(ctx context.Context, r Reader, roles []schemas.Role) error {
 	}, "SELECT role_id, permission FROM role_permissions WHERE role_id IN (?)"); err != nil {
 		return err
 	}
-	err := owned(ctx, r, byID, func(row scanner) error {
+	err := eachOwned(ctx, r, byID, func(row scanner) error {
 		var id string
 		var user, group, application sql.NullString
 		if err := row.Scan(&id, &user, &group, &application); err != nil {

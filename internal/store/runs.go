@@ -25,7 +25,7 @@ const (
 // expired: that is the engine's to judge. An unknown one is
 // execution_not_found, Class Invalid.
 func (s *Store) Run(ctx context.Context, id string) (*schemas.Run, error) {
-	if !storable(id) {
+	if !isStorable(id) {
 		return nil, errNoRun()
 	}
 	var r schemas.Run
@@ -38,7 +38,7 @@ func (s *Store) Run(ctx context.Context, id string) (*schemas.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: reading a run: %w", err)
 	}
-	r.CreatedAt, r.UpdatedAt, r.ExpiresAt = moment(created), moment(updated), moment(expires)
+	r.CreatedAt, r.UpdatedAt, r.ExpiresAt = fromMicros(created), fromMicros(updated), fromMicros(expires)
 	return &r, nil
 }
 
@@ -60,7 +60,7 @@ func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.
 		return s.writer.single(ctx, func(t *tx) error { return t.putRun(run) })
 	}
 	return s.writer.write(ctx, func(t *tx) error {
-		t.acting = actingOf(run.ID, changes)
+		t.actor = actorOf(run.ID, changes)
 		if err := t.lockFirst(changes); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (s *Store) Commit(ctx context.Context, run *schemas.Run, changes []schemas.
 // Apply applies changes that belong to no run, together or not at all.
 func (s *Store) Apply(ctx context.Context, changes []schemas.Change) error {
 	return s.writer.write(ctx, func(t *tx) error {
-		t.acting = actingOf("", changes)
+		t.actor = actorOf("", changes)
 		if err := t.lockFirst(changes); err != nil {
 			return err
 		}
@@ -93,10 +93,10 @@ func (t *tx) putRun(run *schemas.Run) error {
 	var err error
 	if run.Revision == 1 {
 		n, err = t.exec(insertRun, run.ID, string(run.Status), run.FlowID, run.FlowVersion, run.ApplicationID,
-			run.UserID, run.Node, opaque(run.State), micros(run.CreatedAt), micros(run.UpdatedAt), micros(run.ExpiresAt))
+			run.UserID, run.Node, opaque(run.State), toMicros(run.CreatedAt), toMicros(run.UpdatedAt), toMicros(run.ExpiresAt))
 	} else {
 		n, err = t.exec(updateRun, string(run.Status), run.UserID, run.Node, opaque(run.State),
-			micros(run.UpdatedAt), micros(run.ExpiresAt), run.ID, run.Revision-1)
+			toMicros(run.UpdatedAt), toMicros(run.ExpiresAt), run.ID, run.Revision-1)
 	}
 	if err != nil {
 		return fmt.Errorf("store: committing a run: %w", err)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Box seals texts that belong to something.
-type Box interface {
+// Cipher seals texts that belong to something.
+type Cipher interface {
 	Seal(text []byte, belongs string) []byte
 	Open(sealed []byte, belongs string) ([]byte, error)
 }
@@ -18,7 +18,7 @@ type Box interface {
 func isSealed(state json.RawMessage) bool { return len(state) > 0 && state[0] == '"' }
 
 // sealState is a state as the database keeps it.
-func sealState(box Box, state json.RawMessage, belongs string) json.RawMessage {
+func sealState(box Cipher, state json.RawMessage, belongs string) json.RawMessage {
 	return stateText(box.Seal(state, belongs))
 }
 
@@ -31,7 +31,7 @@ func stateText(sealed []byte) json.RawMessage {
 }
 
 // openState is sealState the other way round.
-func openState(box Box, state json.RawMessage, belongs string) (json.RawMessage, error) {
+func openState(box Cipher, state json.RawMessage, belongs string) (json.RawMessage, error) {
 	if !isSealed(state) {
 		return nil, errors.New("store: expected a state that is sealed, got one in the clear")
 	}

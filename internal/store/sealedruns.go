@@ -16,7 +16,7 @@ import (
 // the run has moved on, it does not open.
 type SealedRuns struct {
 	Store *Store
-	Box   Box
+	Box   Cipher
 	Log   *slog.Logger // is told of states that do not open
 }
 
@@ -28,7 +28,7 @@ func (s SealedRuns) Run(ctx context.Context, id string) (*schemas.Run, error) {
 	if err != nil || !isSealed(run.State) {
 		return run, err
 	}
-	if run.State, err = openState(s.Box, run.State, belongs(run)); err != nil {
+	if run.State, err = openState(s.Box, run.State, runBinding(run)); err != nil {
 		s.Log.WarnContext(ctx, "the state of a run does not open, so the run is over: the key has changed, or the row has", "executionDigest", run.Digest(), "error", err)
 		return nil, errNoRun()
 	}
@@ -39,14 +39,14 @@ func (s SealedRuns) Run(ctx context.Context, id string) (*schemas.Run, error) {
 func (s SealedRuns) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
 	kept := *run
 	if len(run.State) > 0 {
-		kept.State = sealState(s.Box, run.State, belongs(run))
+		kept.State = sealState(s.Box, run.State, runBinding(run))
 	}
 	return s.Store.Commit(ctx, &kept, changes)
 }
 
-// belongs says what a run's state was decided for. Nothing in it has a line break,
+// runBinding says what a run's state was decided for. Nothing in it has a line break,
 // so no two runs have the same.
-func belongs(run *schemas.Run) string {
+func runBinding(run *schemas.Run) string {
 	return strings.Join([]string{"run", run.ID, strconv.FormatInt(run.Revision, 10), string(run.Status),
 		run.FlowID, strconv.Itoa(run.FlowVersion), run.ApplicationID, run.UserID, run.Node}, "\n")
 }

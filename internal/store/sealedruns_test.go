@@ -30,7 +30,7 @@ func (s sealed) Commit(ctx context.Context, run *schemas.Run, changes []schemas.
 // newSealed seals with a key of the same byte all over, and logs to log.
 func newSealed(t testing.TB, s *store.Store, key byte, log *bytes.Buffer) sealed {
 	t.Helper()
-	box, err := token.NewBusyBox(bytes.Repeat([]byte{key}, 32))
+	box, err := token.NewFrequentCipher(bytes.Repeat([]byte{key}, 32))
 	noError(t, err)
 	return sealed{s, store.SealedRuns{Store: s, Box: box, Log: slog.New(slog.NewTextHandler(log, nil))}}
 }

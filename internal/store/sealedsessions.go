@@ -16,7 +16,7 @@ import (
 // its token, owner, ceremony and end: in another row it does not open.
 type SealedSessions struct {
 	*Store
-	Box Box
+	Box Cipher
 	Log *slog.Logger // is told of states that do not open
 }
 
@@ -44,5 +44,5 @@ func (s SealedSessions) TakePasskeySession(ctx context.Context, tokenHash []byte
 // in it comes last, so no two sessions have the same.
 func belongsToSession(p *schemas.PasskeySession) string {
 	return strings.Join([]string{"passkey session", hex.EncodeToString(p.TokenHash), string(p.Ceremony),
-		strconv.FormatInt(micros(p.ExpiresAt), 10), p.Owner}, "\n")
+		strconv.FormatInt(toMicros(p.ExpiresAt), 10), p.Owner}, "\n")
 }

@@ -23,7 +23,7 @@ func TestSealedSessionIsBound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := where(t)
 			log := &bytes.Buffer{}
-			box, err := token.NewBusyBox(bytes.Repeat([]byte{1}, 32))
+			box, err := token.NewFrequentCipher(bytes.Repeat([]byte{1}, 32))
 			noError(t, err)
 			s := store.SealedSessions{Store: storetest.Open(t, c), Box: box, Log: slog.New(slog.NewTextHandler(log, nil))}
 			db, err := sql.Open(c.Driver, c.DSN)

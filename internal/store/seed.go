@@ -11,7 +11,7 @@ const insertSeeding query = `INSERT INTO seeding (one, done_at) VALUES (1, ?) ON
 // MarkSeeded notes that the store has been given what it begins with, and
 // reports whether nobody has noted that before.
 func (t *Tx) MarkSeeded(now time.Time) (first bool, err error) {
-	n, err := t.tx.exec(insertSeeding, micros(now))
+	n, err := t.tx.exec(insertSeeding, toMicros(now))
 	if err != nil {
 		return false, fmt.Errorf("store: claiming the seeding: %w", err)
 	}

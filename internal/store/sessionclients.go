@@ -26,13 +26,13 @@ const (
 	deleteSession query = `DELETE FROM sessions WHERE id = ?`
 )
 
-// logoutLasts is for how long a client is tried to be told that a session has
+// logoutTTL is for how long a client is tried to be told that a session has
 // ended. One that cannot be reached for a day has other worries.
-const logoutLasts = 24 * time.Hour
+const logoutTTL = 24 * time.Hour
 
-// strangerLasts is for how long one is tried that anybody could register, and nobody
+// untrustedClientTTL is for how long one is tried that anybody could register, and nobody
 // vouches for. Whoever has some that never answer could else keep all others waiting.
-const strangerLasts = time.Minute
+const untrustedClientTTL = time.Minute
 
 // joinSession notes that a client gets tokens in the session of a grant, which is
 // JSON.
@@ -84,15 +84,15 @@ func (t *tx) endSession(s schemas.EndSession) error {
 
 // queueLogouts has the clients told that a session ends.
 func (t *tx) queueLogouts(s schemas.EndSession, userID string) error {
-	type told struct {
-		application string
-		stranger    bool
+	type reported struct {
+		application     string
+		untrustedClient bool
 	}
-	var clients []told
+	var clients []reported
 	err := t.each(selectSessionClients, func(row scanner) error {
-		clients = append(clients, told{})
+		clients = append(clients, reported{})
 		c := &clients[len(clients)-1]
-		return row.Scan(&c.application, &c.stranger)
+		return row.Scan(&c.application, &c.untrustedClient)
 	}, s.ID)
 	if err != nil {
 		return fmt.Errorf("store: looking who has tokens in a session: %w", err)
@@ -102,9 +102,9 @@ func (t *tx) queueLogouts(s schemas.EndSession, userID string) error {
 		return fmt.Errorf("store: %w", err)
 	}
 	for _, c := range clients {
-		lasts := logoutLasts
-		if c.stranger {
-			lasts = strangerLasts
+		lasts := logoutTTL
+		if c.untrustedClient {
+			lasts = untrustedClientTTL
 		}
 		err := t.queueDelivery(schemas.Delivery{ID: schemas.NewID(), Kind: schemas.LogoutDelivery, Target: c.application, Body: body,
 			CreatedAt: s.At, ExpiresAt: s.At.Add(lasts)})

@@ -24,8 +24,8 @@ const (
 // an older session of the same owner and ceremony.
 func (s *Store) PutPasskeySession(ctx context.Context, p schemas.PasskeySession) error {
 	return s.writer.single(ctx, func(t *tx) error {
-		_, err := t.exec(upsertPasskeySession, p.Owner, string(p.Ceremony), blob(p.TokenHash), opaque(p.State),
-			micros(p.ExpiresAt))
+		_, err := t.exec(upsertPasskeySession, p.Owner, string(p.Ceremony), nonNilBytes(p.TokenHash), opaque(p.State),
+			toMicros(p.ExpiresAt))
 		if err != nil {
 			return fmt.Errorf("store: keeping a passkey session: %w", err)
 		}
@@ -59,7 +59,7 @@ func errStaleSession() error {
 func takePasskeySession(t *tx, tokenHash []byte) (*schemas.PasskeySession, error) {
 	var p schemas.PasskeySession
 	var expires int64
-	err := t.row(deletePasskeySession, blob(tokenHash)).Scan(&p.Owner, (*string)(&p.Ceremony), &p.TokenHash,
+	err := t.row(deletePasskeySession, nonNilBytes(tokenHash)).Scan(&p.Owner, (*string)(&p.Ceremony), &p.TokenHash,
 		(*[]byte)(&p.State), &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -67,6 +67,6 @@ func takePasskeySession(t *tx, tokenHash []byte) (*schemas.PasskeySession, error
 	if err != nil {
 		return nil, fmt.Errorf("store: taking a passkey session: %w", err)
 	}
-	p.ExpiresAt = moment(expires)
+	p.ExpiresAt = fromMicros(expires)
 	return &p, nil
 }

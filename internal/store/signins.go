@@ -43,7 +43,7 @@ const (
 // id that begins with that of all of them, and a dot.
 func (s *Store) TokenLive(ctx context.Context, t schemas.TokenRef) (live bool, err error) {
 	key := tokenKey(t)
-	if slices.ContainsFunc(key, unstorable) {
+	if slices.ContainsFunc(key, isUnstorable) {
 		return false, nil
 	}
 	if err := s.row(ctx, selectTokenLive, key...).Scan(&live); err != nil {
@@ -57,7 +57,7 @@ func (s *Store) TokenLive(ctx context.Context, t schemas.TokenRef) (live bool, e
 // ends the session or the user waits, and then sees what this one has written.
 func HoldToken(t *Tx, ref schemas.TokenRef, userID string) (live bool, err error) {
 	key := tokenKey(ref)
-	if slices.ContainsFunc(append(key, userID), unstorable) {
+	if slices.ContainsFunc(append(key, userID), isUnstorable) {
 		return false, nil
 	}
 	if userID != "" {
@@ -88,12 +88,12 @@ func tokenKey(t schemas.TokenRef) []any {
 // SessionByToken returns the session that a browser knows by the token of a hash;
 // nil if there is none at now.
 func (s *Store) SessionByToken(ctx context.Context, hash []byte, now time.Time) (*schemas.Session, error) {
-	return oneSession(s.row(ctx, selectSessionByToken, blob(hash), micros(now)))
+	return oneSession(s.row(ctx, selectSessionByToken, nonNilBytes(hash), toMicros(now)))
 }
 
 // Session returns the session with the id; nil if there is none.
 func (s *Store) Session(ctx context.Context, id string) (*schemas.Session, error) {
-	if !storable(id) {
+	if !isStorable(id) {
 		return nil, nil
 	}
 	return oneSession(s.row(ctx, selectSession, id))
@@ -116,7 +116,7 @@ func oneSession(row scanner) (*schemas.Session, error) {
 // given another would be signed in where somebody else is.
 func (s *Store) BindSession(ctx context.Context, id string, hash []byte) (bound bool, err error) {
 	err = s.writer.single(ctx, func(t *tx) error {
-		n, err := t.exec(bindSession, blob(hash), id)
+		n, err := t.exec(bindSession, nonNilBytes(hash), id)
 		if err != nil {
 			return fmt.Errorf("store: binding a session: %w", err)
 		}
@@ -129,7 +129,7 @@ func (s *Store) BindSession(ctx context.Context, id string, hash []byte) (bound 
 func scanSession(row scanner, s *schemas.Session) error {
 	var amr sql.NullString
 	var proofs []byte
-	err := row.Scan(&s.ID, &s.UserID, &s.ApplicationID, &amr, &s.ACR, &s.Client, (*instant)(&s.CreatedAt), (*instant)(&s.ExpiresAt), &proofs)
+	err := row.Scan(&s.ID, &s.UserID, &s.ApplicationID, &amr, &s.ACR, &s.Client, (*microTime)(&s.CreatedAt), (*microTime)(&s.ExpiresAt), &proofs)
 	if err != nil {
 		return err
 	}
@@ -143,15 +143,15 @@ func (t *tx) startSession(s schemas.Session) error {
 	if err := t.requireActive(s.UserID, s.CreatedAt); err != nil {
 		return err
 	}
-	amr, err := lines(s.AMR)
+	amr, err := joinLines(s.AMR)
 	if err != nil {
 		return err
 	}
-	proofs, err := document(s.Proofs)
+	proofs, err := marshalJSON(s.Proofs)
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(insertSession, s.ID, s.UserID, s.ApplicationID, amr, s.ACR, s.Client, micros(s.CreatedAt), micros(s.ExpiresAt), proofs)
+	_, err = t.exec(insertSession, s.ID, s.UserID, s.ApplicationID, amr, s.ACR, s.Client, toMicros(s.CreatedAt), toMicros(s.ExpiresAt), proofs)
 	if isForeignKeyViolation(err) {
 		return errNoUser()
 	}
@@ -162,7 +162,7 @@ func (t *tx) startSession(s schemas.Session) error {
 }
 
 func (t *tx) revokeToken(c schemas.RevokeToken) error {
-	if _, err := t.exec(insertRevokedToken, c.ID, micros(c.ExpiresAt)); err != nil {
+	if _, err := t.exec(insertRevokedToken, c.ID, toMicros(c.ExpiresAt)); err != nil {
 		return fmt.Errorf("store: revoking a token: %w", err)
 	}
 	return nil

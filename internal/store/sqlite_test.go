@@ -95,7 +95,7 @@ func TestTellsSSLMode(t *testing.T) {
 		"postgres://db/x?password=sslmode%3Dall":        false,
 		"postgres://db/%zz?sslmode=require":             false,
 	} {
-		if got := tellsSSLMode(dsn); got != want {
+		if got := setsSSLMode(dsn); got != want {
 			t.Errorf("%q: %v, expected %v", dsn, got, want)
 		}
 	}

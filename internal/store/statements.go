@@ -58,7 +58,7 @@ func readQueries() []query {
 		selectConsent, selectPermissionWord,
 		selectTOTP, selectRecoveryCode, selectRecoveryCodes,
 		selectIdentityProvider, selectIdentity, selectIdentities,
-		selectApplication, selectApplicationByClient, selectClientRevision, selectLease,
+		selectApplication, selectApplicationByClient, selectClientRevision, selectClientExpiry,
 		selectActiveVersion, selectFlowVersion,
 		selectFailedGuesses,
 		countPendingRuns, countPendingRequests, countPendingSessions,
@@ -81,7 +81,7 @@ func writeQueries() []query {
 		insertFlow, selectFormerVersion, insertFlowVersion, insertFlowUse, advanceFlow, selectFlowClash,
 		insertClientAssertion, deleteExpiredClientAssertions,
 		insertKey, insertEvent, raiseKeptFrom, deleteOldEvents, insertSeeding,
-		prolongLease,
+		extendClientExpiry,
 		insertDelivery, claimDelivery, putOffDelivery, deleteDelivery, giveUpDelivery,
 		upsertConsent,
 		insertTOTP, updateTOTPUse, deleteTOTP,
@@ -132,7 +132,7 @@ type tx struct {
 	ctx      context.Context
 	sql      *sql.Tx
 	prepared statements
-	acting   acting
+	actor    actor
 }
 
 // exec runs a statement and returns how many rows it changed.

@@ -45,10 +45,10 @@ type Config struct {
 	// allows. ConnectionLifetime is how long it keeps one; 0 means half an hour.
 	Pool               int
 	ConnectionLifetime time.Duration
-	// LongestWrite is how long a write to PostgreSQL may take once it has begun; 0
+	// MaxWriteDuration is how long a write to PostgreSQL may take once it has begun; 0
 	// means half a minute. Nobody waits that long for a request, but a command that
 	// writes all resources at once may take longer.
-	LongestWrite time.Duration
+	MaxWriteDuration time.Duration
 }
 
 // Store is an open store. Its methods may be called by many goroutines at once.
@@ -103,7 +103,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 // write that comes later fails.
 func (s *Store) Close() error {
 	if s.counted.Load() {
-		s.leave()
+		s.removeInstance()
 	}
 	s.writer.close()
 	var failed error
@@ -116,15 +116,15 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// storable reports whether a text that comes from a client can be kept by both
+// isStorable reports whether a text that comes from a client can be kept by both
 // databases. PostgreSQL holds neither the character NUL nor what is not UTF-8;
 // so no row can have such a key, and asking would be an error.
-func storable(key string) bool {
+func isStorable(key string) bool {
 	return !strings.ContainsRune(key, 0) && strings.ToValidUTF8(key, "") == key
 }
 
-// unstorable reports whether a parameter is a text that cannot be kept.
-func unstorable(arg any) bool {
+// isUnstorable reports whether a parameter is a text that cannot be kept.
+func isUnstorable(arg any) bool {
 	text, ok := arg.(string)
-	return ok && !storable(text)
+	return ok && !isStorable(text)
 }

@@ -70,7 +70,7 @@ func (s *Store) sweep(ctx context.Context, q query, now time.Time, batch int) (r
 	for {
 		var n int64
 		err := s.writer.single(ctx, func(t *tx) (err error) {
-			n, err = t.exec(q, micros(now), micros(now), batch)
+			n, err = t.exec(q, toMicros(now), toMicros(now), batch)
 			return err
 		})
 		if err != nil {

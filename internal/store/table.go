@@ -98,7 +98,7 @@ func (of *Table[T]) Count(ctx context.Context, r Reader, p Page) (n int, err err
 	scan := func(row scanner) error { return row.Scan(&n) }
 	p = Page{Limit: 1, Member: p.Member, Value: p.Value}
 	condition, args, has, err := of.selected(p)
-	if err != nil || !storable(p.Value) {
+	if err != nil || !isStorable(p.Value) {
 		return 0, err
 	}
 	if slices.Contains(of.counted, p.Member) {
@@ -137,7 +137,7 @@ func (of *Table[T]) selected(p Page) (condition string, args []any, has func(*T)
 }
 
 func (of *Table[T]) where(ctx context.Context, r Reader, condition string, args ...any) ([]T, error) {
-	if slices.ContainsFunc(args, unstorable) {
+	if slices.ContainsFunc(args, isUnstorable) {
 		return nil, nil // no row can have it
 	}
 	var found []T
@@ -160,7 +160,7 @@ func (of *Table[T]) Insert(t *Tx, v *T) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec("INSERT INTO "+of.name+" ("+strings.Join(of.columns, ", ")+") VALUES ("+marks(len(of.columns))+")", values...)
+	_, err = t.exec("INSERT INTO "+of.name+" ("+strings.Join(of.columns, ", ")+") VALUES ("+placeholders(len(of.columns))+")", values...)
 	if err != nil {
 		return of.refused(err)
 	}
@@ -177,12 +177,12 @@ func (of *Table[T]) Replace(t *Tx, v *T, was time.Time) error {
 	}
 	set := strings.Join(of.columns[1:], " = ?, ") + " = ?"
 	n, err := t.exec("UPDATE "+of.name+" SET "+set+" WHERE id = ? AND updated_at = ?",
-		append(values[1:], values[0], micros(was))...)
+		append(values[1:], values[0], toMicros(was))...)
 	if err != nil {
 		return of.refused(err)
 	}
 	if n == 0 {
-		return of.changed()
+		return of.notFoundOrStale()
 	}
 	return of.finish(t, v)
 }
@@ -190,12 +190,12 @@ func (of *Table[T]) Replace(t *Tx, v *T, was time.Time) error {
 // Delete removes the resource with the id, and what belongs to it alone. Like
 // Replace it fails if the resource is not as it was.
 func (of *Table[T]) Delete(t *Tx, id string, was time.Time) error {
-	n, err := t.exec("DELETE FROM "+of.name+" WHERE id = ? AND updated_at = ?", id, micros(was))
+	n, err := t.exec("DELETE FROM "+of.name+" WHERE id = ? AND updated_at = ?", id, toMicros(was))
 	if err != nil {
 		return of.refused(err)
 	}
 	if n == 0 {
-		return of.changed()
+		return of.notFoundOrStale()
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (of *Table[T]) finish(t *Tx, v *T) error {
 	return nil
 }
 
-func (of *Table[T]) changed() error {
+func (of *Table[T]) notFoundOrStale() error {
 	return schemas.Errorf(schemas.Precondition, schemas.CodePreconditionFailed,
 		"The %s has changed since it was read. Read it again, and make the change to what it is now.", of.noun)
 }
@@ -218,9 +218,9 @@ func (of *Table[T]) changed() error {
 // refused words what the database refuses. The rules of the directory find all
 // of this first, with its place; only what changed at the same moment comes here.
 func (of *Table[T]) refused(err error) error {
-	var told *schemas.Error
+	var reported *schemas.Error
 	switch {
-	case errors.As(err, &told):
+	case errors.As(err, &reported):
 		return err
 	case isUniqueViolation(err):
 		return schemas.Errorf(schemas.Conflict, schemas.CodeConflict,
@@ -232,5 +232,5 @@ func (of *Table[T]) refused(err error) error {
 	return fmt.Errorf("store: writing %ss: %w", of.noun, err)
 }
 
-// marks are n parameters.
-func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
+// placeholders are n parameters.
+func placeholders(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }

@@ -14,7 +14,7 @@ func Units() *Table[schemas.OrganizationUnit] {
 		filters: map[string]string{"handle": "handle = ?", "parentId": "parent_id = ?"},
 		id:      func(u *schemas.OrganizationUnit) string { return u.ID },
 		values: func(u *schemas.OrganizationUnit) ([]any, error) {
-			return []any{u.ID, u.Handle, u.Name, u.Description, nullable(u.ParentID), micros(u.CreatedAt), micros(u.UpdatedAt)}, nil
+			return []any{u.ID, u.Handle, u.Name, u.Description, nullable(u.ParentID), toMicros(u.CreatedAt), toMicros(u.UpdatedAt)}, nil
 		},
 		scan: scanUnit,
 	}
@@ -22,7 +22,7 @@ func Units() *Table[schemas.OrganizationUnit] {
 
 func scanUnit(row scanner, u *schemas.OrganizationUnit) error {
 	var parent sql.NullString
-	err := row.Scan(&u.ID, &u.Handle, &u.Name, &u.Description, &parent, (*instant)(&u.CreatedAt), (*instant)(&u.UpdatedAt))
+	err := row.Scan(&u.ID, &u.Handle, &u.Name, &u.Description, &parent, (*microTime)(&u.CreatedAt), (*microTime)(&u.UpdatedAt))
 	u.ParentID = parent.String
 	return err
 }

@@ -32,7 +32,7 @@ const (
 
 // User returns the user; an unknown one is user_not_found, Class NotFound.
 func (s *Store) User(ctx context.Context, id string) (*schemas.User, error) {
-	if !storable(id) {
+	if !isStorable(id) {
 		return nil, errNoUser()
 	}
 	return scanUser(s.row(ctx, selectUser, id))
@@ -65,7 +65,7 @@ func (s *Store) UserByAttribute(ctx context.Context, attribute, value string) (*
 // when the user has none or is unknown, and the id of the password: see
 // schemas.SetPassword.
 func (s *Store) PasswordHash(ctx context.Context, userID string) (hash, id string, err error) {
-	if !storable(userID) {
+	if !isStorable(userID) {
 		return "", "", nil
 	}
 	err = s.row(ctx, selectPassword, userID).Scan(&hash, &id)
@@ -90,11 +90,11 @@ func scanUser(row scanner) (*schemas.User, error) {
 func scanUserRow(row scanner, u *schemas.User) error {
 	var attributes []byte
 	var locked sql.NullInt64
-	err := row.Scan(&u.ID, &u.Type, &u.OUID, &attributes, &u.Status, &locked, (*instant)(&u.CreatedAt), (*instant)(&u.UpdatedAt))
+	err := row.Scan(&u.ID, &u.Type, &u.OUID, &attributes, &u.Status, &locked, (*microTime)(&u.CreatedAt), (*microTime)(&u.UpdatedAt))
 	if err != nil {
 		return err
 	}
-	u.LockedUntil = optionalMoment(locked)
+	u.LockedUntil = optionalFromMicros(locked)
 	return parse(attributes, &u.Attributes)
 }
 
@@ -102,12 +102,12 @@ func userValues(u *schemas.User) ([]any, error) {
 	attributes := "{}"
 	if u.Attributes != nil {
 		var err error
-		if attributes, err = document(u.Attributes); err != nil {
+		if attributes, err = marshalJSON(u.Attributes); err != nil {
 			return nil, err
 		}
 	}
 	status := cmp.Or(u.Status, schemas.UserActive)
-	return []any{u.ID, u.Type, u.OUID, attributes, status, optionalMicros(u.LockedUntil), micros(u.CreatedAt), micros(u.UpdatedAt)}, nil
+	return []any{u.ID, u.Type, u.OUID, attributes, status, optionalMicros(u.LockedUntil), toMicros(u.CreatedAt), toMicros(u.UpdatedAt)}, nil
 }
 
 func errNoUser() error {
@@ -142,7 +142,7 @@ func (t *tx) setPassword(c schemas.SetPassword) error {
 	if _, err := t.lockUser(c.UserID); err != nil {
 		return err
 	}
-	if _, err := t.exec(upsertPassword, c.UserID, cmp.Or(c.ID, schemas.NewID()), c.Hash, micros(c.At)); err != nil {
+	if _, err := t.exec(upsertPassword, c.UserID, cmp.Or(c.ID, schemas.NewID()), c.Hash, toMicros(c.At)); err != nil {
 		return fmt.Errorf("store: setting a password: %w", err)
 	}
 	if err := t.endRuns(c.UserID); err != nil {

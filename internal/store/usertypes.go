@@ -14,14 +14,14 @@ func UserTypes() *Table[schemas.UserType] {
 		filters: map[string]string{"name": "name = ?", "ouId": "ou_id = ?"},
 		id:      func(v *schemas.UserType) string { return v.ID },
 		values: func(v *schemas.UserType) ([]any, error) {
-			unique, err := lines(v.UniqueAttributes())
+			unique, err := joinLines(v.UniqueAttributes())
 			return []any{v.ID, v.Name, v.Description, v.OUID, string(v.Schema), unique,
-				micros(v.CreatedAt), micros(v.UpdatedAt)}, err
+				toMicros(v.CreatedAt), toMicros(v.UpdatedAt)}, err
 		},
 		scan: func(row scanner, v *schemas.UserType) error {
 			var unique sql.NullString // follows from the schema
 			return row.Scan(&v.ID, &v.Name, &v.Description, &v.OUID, (*[]byte)(&v.Schema), &unique,
-				(*instant)(&v.CreatedAt), (*instant)(&v.UpdatedAt))
+				(*microTime)(&v.CreatedAt), (*microTime)(&v.UpdatedAt))
 		},
 	}
 }

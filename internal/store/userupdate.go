@@ -50,24 +50,24 @@ func (t *tx) updateUser(c schemas.UpdateUser) error {
 	if err := t.writeAttributes(u, c.At); err != nil {
 		return err
 	}
-	return t.reclaim(u)
+	return t.reindexUser(u)
 }
 
 // writeAttributes replaces the attributes of a user, who must be locked.
 func (t *tx) writeAttributes(u *schemas.User, at time.Time) error {
-	text, err := document(u.Attributes)
+	text, err := marshalJSON(u.Attributes)
 	if err != nil {
 		return err
 	}
-	u.UpdatedAt = lasting(at, u.UpdatedAt)
-	if _, err := t.exec(updateUserAttributes, text, micros(u.UpdatedAt), u.ID); err != nil {
+	u.UpdatedAt = notBefore(at, u.UpdatedAt)
+	if _, err := t.exec(updateUserAttributes, text, toMicros(u.UpdatedAt), u.ID); err != nil {
 		return fmt.Errorf("store: changing a user: %w", err)
 	}
 	return nil
 }
 
-// reclaim gives up what a user has claimed, and claims it anew.
-func (t *tx) reclaim(u *schemas.User) error {
+// reindexUser gives up what a user has claimed, and claims it anew.
+func (t *tx) reindexUser(u *schemas.User) error {
 	for _, q := range []query{deleteIdentifiers, deleteUniqueValues, deleteEmails} {
 		if _, err := t.exec(q, u.ID); err != nil {
 			return fmt.Errorf("store: giving up the claims of a user: %w", err)

@@ -16,12 +16,12 @@ type Use struct {
 	How  string // "belongs to it": what follows its name
 }
 
-// mostUses is how many uses are looked up: one is enough to refuse, a few tell
+// maxUses is how many uses are looked up: one is enough to refuse, a few tell
 // what to do.
-const mostUses = 20
+const maxUses = 20
 
 // Uses returns what refers to the resource with the id, as far as that keeps it
-// from being deleted; mostUses at most. What refers to a resource server are
+// from being deleted; maxUses at most. What refers to a resource server are
 // PermissionUses.
 func Uses(ctx context.Context, r Reader, noun, id string) (uses []Use, err error) {
 	for _, ref := range references()[noun] {
@@ -31,11 +31,11 @@ func Uses(ctx context.Context, r Reader, noun, id string) (uses []Use, err error
 			err := row.Scan(&u.ID, &u.Name)
 			uses = append(uses, u)
 			return err
-		}, q, id, mostUses-len(uses))
+		}, q, id, maxUses-len(uses))
 		if err != nil {
 			return nil, fmt.Errorf("looking for what uses a %s: %w", noun, err)
 		}
-		if len(uses) == mostUses {
+		if len(uses) == maxUses {
 			break
 		}
 	}
@@ -61,7 +61,7 @@ func references() map[string][]reference {
 		},
 		"userType": {
 			{"application", "applications", "name", "EXISTS (SELECT 1 FROM user_types t WHERE t.id = ? AND " +
-				hasLine("allowed_user_types", "t.name") + ")", "allows it"},
+				containsLine("allowed_user_types", "t.name") + ")", "allows it"},
 			{"user", "users", "id", "type = (SELECT t.name FROM user_types t WHERE t.id = ?)", "is of it"},
 		},
 		"flow": {
@@ -77,18 +77,18 @@ func references() map[string][]reference {
 	}
 }
 
-// hasLine is the condition that a column of lines has a word, in words that both
+// containsLine is the condition that a column of lines has a word, in words that both
 // databases understand.
-func hasLine(column, word string) string {
+func containsLine(column, word string) string {
 	const newline = "'\n'"
 	all := newline + " || " + column
 	return "REPLACE(" + all + ", " + newline + " || " + word + " || " + newline + ", '') <> " + all
 }
 
 // PermissionUses returns which roles grant one of the permissions, and which
-// clients have one as a registered scope; mostUses at most.
+// clients have one as a registered scope; maxUses at most.
 func PermissionUses(ctx context.Context, r Reader, permissions []string) (uses []Use, err error) {
-	for some := range slices.Chunk(permissions, mostOwners) {
+	for some := range slices.Chunk(permissions, maxOwners) {
 		err := rows(ctx, r, func(row scanner) error {
 			u, permission := Use{ResourceRef: schemas.ResourceRef{Type: "role"}}, ""
 			err := row.Scan(&u.ID, &u.Name, &permission)
@@ -96,8 +96,8 @@ func PermissionUses(ctx context.Context, r Reader, permissions []string) (uses [
 			uses = append(uses, u)
 			return err
 		}, `SELECT r.id, r.name, p.permission FROM role_permissions p JOIN roles r ON r.id = p.role_id
-			WHERE p.permission IN (`+marks(len(some))+`) ORDER BY r.id, p.permission LIMIT ?`,
-			append(anys(some), mostUses-len(uses))...)
+			WHERE p.permission IN (`+placeholders(len(some))+`) ORDER BY r.id, p.permission LIMIT ?`,
+			append(toArgs(some), maxUses-len(uses))...)
 		if err != nil {
 			return nil, fmt.Errorf("looking for who grants permissions: %w", err)
 		}
@@ -118,7 +118,7 @@ func appendScopeUses(ctx context.Context, r Reader, uses []Use, permissions []st
 			return err
 		}
 		for scope := range strings.SplitSeq(scopes, "\n") {
-			if wanted[scope] && len(uses) < mostUses {
+			if wanted[scope] && len(uses) < maxUses {
 				ref := schemas.ResourceRef{Type: "application", ID: id}
 				uses = append(uses, Use{ref, name, fmt.Sprintf("has %q as a registered scope", scope)})
 			}

@@ -69,9 +69,9 @@ func (t *Targets) Names() []string {
 	return names
 }
 
-// Ask makes a call and waits for the answer. The error is a *schemas.Error if there is
+// Call makes a call and waits for the answer. The error is a *schemas.Error if there is
 // none, and the cause is in the log: it would tell a stranger what is inside.
-func (t *Targets) Ask(ctx context.Context, c schemas.Call) (*schemas.CallReply, error) {
+func (t *Targets) Call(ctx context.Context, c schemas.Call) (*schemas.CallReply, error) {
 	reply, err := t.do(ctx, c)
 	if err != nil {
 		t.Log.WarnContext(ctx, "a service that a flow asks gave no answer", "target", c.Target, "id", c.ID, "error", err)

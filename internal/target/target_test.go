@@ -86,7 +86,7 @@ func newWorld(t *testing.T, url string, rules outbound.Rules) *world {
 
 func newHastyWorld(t *testing.T, url string, rules outbound.Rules, timeout time.Duration) *world {
 	t.Helper()
-	box, err := token.NewBox(bytes.Repeat([]byte{1}, 32))
+	box, err := token.NewCipher(bytes.Repeat([]byte{1}, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func verify(t *testing.T, r got) {
 func TestAsk(t *testing.T) {
 	s := serve(t, says("application/json; charset=utf-8", `{"score":7}`))
 	w := newWorld(t, s.URL, loopback())
-	reply, err := w.Ask(t.Context(), question())
+	reply, err := w.Call(t.Context(), question())
 	if err != nil || reply.Status != 200 || string(reply.JSON) != `{"score":7}` {
 		t.Fatalf("got %+v and %v", reply, err)
 	}
@@ -152,7 +152,7 @@ func TestAsk(t *testing.T) {
 	}
 	get := question()
 	get.Method, get.Body = http.MethodGet, nil
-	if _, err := w.Ask(t.Context(), get); err != nil {
+	if _, err := w.Call(t.Context(), get); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.requests()[1]; r.Method != "GET" || len(r.body) > 0 || r.Header.Get("Content-Type") != "" {
@@ -200,7 +200,7 @@ func TestAnswers(t *testing.T) {
 				timeout = 200 * time.Millisecond
 			}
 			w := newHastyWorld(t, serve(t, test.answer).URL, loopback(), timeout)
-			reply, err := w.Ask(t.Context(), question())
+			reply, err := w.Call(t.Context(), question())
 			if test.code != "" && !schemas.HasCode(err, test.code) || test.code == "" && (err != nil || reply.Status != test.status || (reply.JSON != nil) != test.json) {
 				t.Errorf("got %+v and %v", reply, err)
 			}
@@ -226,7 +226,7 @@ func TestInside(t *testing.T) {
 	}
 	for _, url := range []string{"https://127.0.0.1:" + s.URL[strings.LastIndex(s.URL, ":")+1:], "https://localhost", "https://10.0.0.1", "https://[fd00::1]"} {
 		w := newWorld(t, url, outbound.Rules{})
-		if reply, err := w.Ask(t.Context(), question()); !schemas.HasCode(err, outbound.CodeRefused) {
+		if reply, err := w.Call(t.Context(), question()); !schemas.HasCode(err, outbound.CodeRefused) {
 			t.Errorf("%s: got %v and %v", url, reply, err)
 		}
 	}
@@ -238,7 +238,7 @@ func TestInside(t *testing.T) {
 func TestTell(t *testing.T) {
 	s := serve(t, says("text/plain", "thanks"))
 	w := newWorld(t, s.URL, loopback())
-	d, err := w.Tell(question(), time.Now())
+	d, err := w.NewDelivery(question(), time.Now())
 	if err != nil || d.Kind != schemas.CallDelivery || d.Target != "crm" || d.ExpiresAt.Sub(d.CreatedAt) != 72*time.Hour {
 		t.Fatalf("got %+v and %v", d, err)
 	}
@@ -269,7 +269,7 @@ func TestTellAgain(t *testing.T) {
 	} {
 		s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 		w := newWorld(t, s.URL, loopback())
-		d, err := w.Tell(question(), time.Now())
+		d, err := w.NewDelivery(question(), time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +279,7 @@ func TestTellAgain(t *testing.T) {
 		}
 	}
 	w := newWorld(t, "https://10.0.0.1", outbound.Rules{})
-	d, err := w.Tell(question(), time.Now())
+	d, err := w.NewDelivery(question(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,11 +58,11 @@ func DefaultBudgets() Budgets {
 	}
 }
 
-// among divides what is guessed, and mailed, among the instances of the service.
+// dividedBy divides what is guessed, and mailed, among the instances of the service.
 // Floods are each instance's own affair: it protects its own processor.
-func (b Budgets) among(instances int) Budgets {
+func (b Budgets) dividedBy(instances int) Budgets {
 	for _, guesses := range []*Budget{&b.PairMails, &b.AccountMails, &b.NetworkMails, &b.PairGuesses, &b.FamiliarGuesses, &b.NetworkGuesses, &b.AccountGuesses} {
-		*guesses = guesses.among(instances)
+		*guesses = guesses.dividedBy(instances)
 	}
 	return b
 }

@@ -52,7 +52,7 @@ func (t *Throttle) Guess(ctx context.Context, g schemas.Guess, check func() (rig
 
 // checkCounted checks an admitted guess and counts it in the store.
 func (t *Throttle) checkCounted(ctx context.Context, c *counter, g schemas.Guess, check func() (bool, error)) (bool, error) {
-	if err := t.mayGuess(ctx, c); err != nil {
+	if err := t.isUnderLimit(ctx, c); err != nil {
 		return false, err
 	}
 	right, err := check()

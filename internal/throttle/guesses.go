@@ -7,34 +7,34 @@ type bill uint8
 
 const (
 	unbilled bill = iota
-	asDevice
-	asFamiliar
-	asStranger
+	billDevice
+	billFamiliar
+	billUnknown
 )
 
 // guesses limits wrong passwords and one-time codes.
 type guesses struct {
 	// familiar are the networks that have signed in to an account.
-	familiar *known
-	// lessons limits how many of them one network may add: whoever signs in to
+	familiar *recentKeys
+	// successes limits how many of them one network may add: whoever signs in to
 	// accounts of his own by the thousand would else crowd out the others.
-	lessons *Limiter
+	successes *Limiter
 	// rules are those for each kind of guesser.
-	rules [asStranger + 1]rules
+	rules [billUnknown + 1]rules
 }
 
 func newGuesses(b Budgets, rate, pairs int) guesses {
 	limit := func(b Budget) *Limiter { return NewLimiter(b, guessKeys(b, rate)) }
 	g := guesses{
-		familiar: newKnown(pairs, familiarFor),
-		lessons:  NewLimiter(Budget{Burst: 512, Every: 5 * time.Minute}, floodKeys),
+		familiar:  newRecentKeys(pairs, familiarFor),
+		successes: NewLimiter(Budget{Burst: 512, Every: 5 * time.Minute}, floodKeys),
 	}
-	g.rules[asDevice] = rules{{limit(b.FamiliarGuesses), device}}
-	g.rules[asFamiliar] = rules{{limit(b.FamiliarGuesses), pair}}
-	g.rules[asStranger] = rules{
+	g.rules[billDevice] = rules{{limit(b.FamiliarGuesses), device}}
+	g.rules[billFamiliar] = rules{{limit(b.FamiliarGuesses), pair}}
+	g.rules[billUnknown] = rules{
 		{limit(b.PairGuesses), pair},
 		{limit(b.NetworkGuesses), near},
-		{limit(b.NetworkGuesses.times(wider)), wide},
+		{limit(b.NetworkGuesses.multipliedBy(wider)), wide},
 		{limit(b.AccountGuesses), account},
 	}
 	return g
@@ -48,23 +48,23 @@ func guessKeys(b Budget, rate int) int {
 	return min(most, max(floodKeys, int(b.Every.Seconds()*float64(rate)*1.5)))
 }
 
-// as tells which rules a guess is under. What is typed that can be nobody's name
+// bill tells which rules a guess is under. What is typed that can be nobody's name
 // is a stranger's, and counts for the network alone.
-func (g *guesses) as(a *Attempt) bill {
+func (g *guesses) bill(a *Attempt) bill {
 	switch {
 	case a.Account == Key{}:
-		return asStranger
+		return billUnknown
 	case a.Device != Key{}:
-		return asDevice
+		return billDevice
 	case g.familiar.has(pair.of(a), a.admitted):
-		return asFamiliar
+		return billFamiliar
 	}
-	return asStranger
+	return billUnknown
 }
 
 // admit takes the price of a wrong guess.
 func (g *guesses) admit(a *Attempt) error {
-	as := g.as(a)
+	as := g.bill(a)
 	if wait := g.rules[as].take(a); wait > 0 {
 		return tooMany(wait, "sign-ins have failed, here or elsewhere. "+
 			"A passkey still works, and so does a network or device that was used for this account before")
@@ -83,12 +83,12 @@ func (g *guesses) done(a *Attempt, outcome Outcome, now int64) {
 	}
 	g.rules[as].refund(a, now)
 	if outcome == Passed && a.Account != (Key{}) {
-		g.learn(a, as, now)
+		g.rememberSuccess(a, as, now)
 	}
 }
 
-func (g *guesses) learn(a *Attempt, as bill, now int64) {
-	if as == asFamiliar || g.lessons.Take(a.Network.Wide, now) == 0 {
+func (g *guesses) rememberSuccess(a *Attempt, as bill, now int64) {
+	if as == billFamiliar || g.successes.Take(a.Network.Wide, now) == 0 {
 		g.familiar.add(pair.of(a), now)
 	}
 }

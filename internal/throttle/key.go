@@ -60,17 +60,17 @@ func NetworkOf(addr netip.Addr) Network {
 	addr = addr.Unmap().WithZone("")
 	switch {
 	case addr.Is4():
-		return Network{Near: masked(addr, near4), Wide: masked(addr, wide4)}
+		return Network{Near: prefixKey(addr, near4), Wide: prefixKey(addr, wide4)}
 	case addr.Is6():
-		return Network{Near: masked(addr, near6), Wide: masked(addr, wide6)}
+		return Network{Near: prefixKey(addr, near6), Wide: prefixKey(addr, wide6)}
 	}
 	return Network{Near: Key{15: 1}, Wide: Key{15: 1}}
 }
 
-// masked is the key of the prefix of an address. The length goes into the last
+// prefixKey is the key of the prefix of an address. The length goes into the last
 // byte of an IPv6 prefix, which is free there, so that no prefix is the zero
 // Key: ::/64 is a network as well.
-func masked(addr netip.Addr, bits int) Key {
+func prefixKey(addr netip.Addr, bits int) Key {
 	prefix, _ := addr.Prefix(bits) // fails for lengths that addresses do not have
 	k := Key(prefix.Addr().As16())
 	if addr.Is6() {

@@ -13,19 +13,19 @@ type Budget struct {
 // moments stay far from where they would overflow.
 const forever time.Duration = 1 << 60
 
-func (b Budget) unlimited() bool { return b.Burst <= 0 || b.Every <= 0 }
+func (b Budget) isUnlimited() bool { return b.Burst <= 0 || b.Every <= 0 }
 
-// times is a budget n times as loose.
-func (b Budget) times(n int) Budget {
-	if b.unlimited() {
+// multipliedBy is a budget n times as loose.
+func (b Budget) multipliedBy(n int) Budget {
+	if b.isUnlimited() {
 		return b
 	}
 	return Budget{Burst: b.Burst * n, Every: max(1, b.Every/time.Duration(n))}
 }
 
-// among is the share of each of n that spend a budget together. Each has one to
+// dividedBy is the share of each of n that spend a budget together. Each has one to
 // spend at least, so that the shares of a budget smaller than n add up to more.
-func (b Budget) among(n int) Budget {
+func (b Budget) dividedBy(n int) Budget {
 	return Budget{Burst: (b.Burst + n - 1) / n, Every: min(b.Every, forever/time.Duration(n)) * time.Duration(n)}
 }
 
@@ -53,7 +53,7 @@ type Limiter struct {
 // NewLimiter makes a limiter with places for at least entries keys. It returns
 // nil for the zero Budget; a nil Limiter admits everything.
 func NewLimiter(b Budget, entries int) *Limiter {
-	if b.unlimited() {
+	if b.isUnlimited() {
 		return nil
 	}
 	every := int64(min(b.Every, forever))

@@ -113,9 +113,9 @@ func TestBudgetsDoNotOverflow(t *testing.T) {
 	for _, b := range []Budget{
 		{1_000_000, year},
 		{1, 1 << 62},
-		Budget{1_000_000, year}.among(1000),
-		Budget{1_000_000, 1 << 62}.among(1000),
-		Budget{1 << 30, time.Nanosecond}.times(4),
+		Budget{1_000_000, year}.dividedBy(1000),
+		Budget{1_000_000, 1 << 62}.dividedBy(1000),
+		Budget{1 << 30, time.Nanosecond}.multipliedBy(4),
 	} {
 		l := NewLimiter(b, 1)
 		l.Spend(numbered(1), int64(year))
@@ -286,7 +286,7 @@ func TestFullTableDoesNotMakeItForget(t *testing.T) {
 // Neither a flood of keys nor anything else takes memory.
 func TestMemoryIsBounded(t *testing.T) {
 	l := NewLimiter(Budget{Burst: 3, Every: time.Hour}, 1<<10)
-	n := newKnown(1<<10, time.Hour)
+	n := newRecentKeys(1<<10, time.Hour)
 	i := 0
 	if allocs := testing.AllocsPerRun(100_000, func() {
 		i++
@@ -328,7 +328,7 @@ func TestConcurrentTakes(t *testing.T) {
 }
 
 func TestKnown(t *testing.T) {
-	n := newKnown(1, time.Hour)
+	n := newRecentKeys(1, time.Hour)
 	if n.has(numbered(1), 0) {
 		t.Error("knows a key that was never added")
 	}
@@ -348,7 +348,7 @@ func TestKnown(t *testing.T) {
 			remembered++
 		}
 	}
-	if least := shards * ways; remembered != least {
+	if least := shards * bills; remembered != least {
 		t.Errorf("remembers %d of 100,000 keys in %d places", remembered, least)
 	}
 }

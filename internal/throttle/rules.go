@@ -45,7 +45,7 @@ type rules []rule
 
 // byNetwork limits networks and, more loosely, the wider ones around them.
 func byNetwork(b Budget) rules {
-	return rules{{NewLimiter(b, floodKeys), near}, {NewLimiter(b.times(wider), floodKeys), wide}}
+	return rules{{NewLimiter(b, floodKeys), near}, {NewLimiter(b.multipliedBy(wider), floodKeys), wide}}
 }
 
 // take spends a token by every rule, or none, and returns how long to wait then.

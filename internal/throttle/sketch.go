@@ -49,13 +49,13 @@ func (s *sketch) get(k Key, now int64) int64 {
 // ever raised, so what others keep in them holds.
 func (s *sketch) put(k Key, until int64) {
 	hash := s.hash(k)
-	raise(&s.last, until)
+	raiseTo(&s.last, until)
 	for row := range rows {
-		raise(s.cell(row, hash), until)
+		raiseTo(s.cell(row, hash), until)
 	}
 }
 
-func raise(cell *atomic.Int64, until int64) {
+func raiseTo(cell *atomic.Int64, until int64) {
 	for {
 		old := cell.Load()
 		if old >= until || cell.CompareAndSwap(old, until) {

@@ -8,7 +8,7 @@ import (
 // The shape of a table. The slots of a set are two cache lines; as many shards
 // keep any number of processors from waiting for each other.
 const (
-	ways   = 8
+	bills  = 8
 	shards = 64
 )
 
@@ -21,7 +21,7 @@ type slot struct {
 }
 
 // set is all the places where a key can be.
-type set [ways]slot
+type set [bills]slot
 
 // find returns the slot of id, nil if it has none.
 func (s *set) find(id uint64) *slot {
@@ -63,7 +63,7 @@ type shard struct {
 func newTable(entries int) *table {
 	t := &table{seed: maphash.MakeSeed()}
 	size := 1
-	for size*shards*ways < entries {
+	for size*shards*bills < entries {
 		size *= 2
 	}
 	all := make([]set, size*shards)

@@ -63,7 +63,7 @@ func New(o Options) *Throttle {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	b := o.Budgets.among(max(1, o.Instances))
+	b := o.Budgets.dividedBy(max(1, o.Instances))
 	t := &Throttle{now: o.Now, epoch: o.Now(), failures: o.Failures, digestKey: o.DigestKey, guesses: newGuesses(b, cmp.Or(o.GuessRate, defaultGuessRate), cmp.Or(o.Familiar, defaultFamiliar))}
 	t.requests = [endpoints]rules{
 		SignIn:   byNetwork(b.SignIns),

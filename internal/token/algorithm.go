@@ -38,8 +38,8 @@ func generate(algorithm string) (crypto.Signer, error) {
 	return nil, fmt.Errorf("token: no key can be made for the algorithm %q", algorithm)
 }
 
-// fits returns the key pair if it is one that the algorithm needs.
-func fits(algorithm string, private any) (crypto.Signer, bool) {
+// keyFor returns the key pair if it is one that the algorithm needs.
+func keyFor(algorithm string, private any) (crypto.Signer, bool) {
 	switch key := private.(type) {
 	case *ecdsa.PrivateKey:
 		return key, algorithm == ES256 && key.Curve == elliptic.P256()

@@ -11,8 +11,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// registered are the claims of an assertion that profile attributes never are.
-type registered struct {
+// assertionClaims are the claims of an assertion that profile attributes never are.
+type assertionClaims struct {
 	Issuer     string   `json:"iss"`
 	Subject    string   `json:"sub"`
 	Audience   audience `json:"aud"`
@@ -49,7 +49,7 @@ func (i *Issuer) Assert(ctx context.Context, a schemas.Assertion) (string, error
 	if err := i.Ready(); err != nil {
 		return "", err
 	}
-	claims, err := i.registered(&a)
+	claims, err := i.newAssertionClaims(&a)
 	if err != nil {
 		return "", err
 	}
@@ -60,7 +60,7 @@ func (i *Issuer) Assert(ctx context.Context, a schemas.Assertion) (string, error
 	return i.sign(ctx, ES256, AssertionType, payload, claims.Expires)
 }
 
-func (i *Issuer) registered(a *schemas.Assertion) (*registered, error) {
+func (i *Issuer) newAssertionClaims(a *schemas.Assertion) (*assertionClaims, error) {
 	if a.Subject == "" || len(a.Audience) == 0 {
 		return nil, errors.New("token: an assertion needs a subject and an audience")
 	}
@@ -70,7 +70,7 @@ func (i *Issuer) registered(a *schemas.Assertion) (*registered, error) {
 	}
 	validity := cmp.Or(a.Validity, i.assertionTTL)
 	now := i.now()
-	claims := &registered{
+	claims := &assertionClaims{
 		Issuer: i.issuer, Subject: a.Subject, Audience: a.Audience, IssuedAt: now.Unix(), Expires: now.Add(validity).Unix(),
 		ID: schemas.NewID(), Scope: scope, AMR: a.AMR, ACR: a.ACR,
 		UserType: a.UserType, OUID: a.OUID, Session: a.Session, Generation: a.Generation,

@@ -33,9 +33,9 @@ type ID struct {
 	Algorithm         string        // RS256, also for "", or ES256
 }
 
-// hintsLast is for how long after an ID token has expired its key is kept: so long
+// hintTTL is for how long after an ID token has expired its key is kept: so long
 // it can come back as a hint, to sign in again or to sign out.
-const hintsLast = 7 * 24 * time.Hour
+const hintTTL = 7 * 24 * time.Hour
 
 // idClaims are the claims of an ID token: OpenID Connect Core §2.
 type idClaims struct {
@@ -79,7 +79,7 @@ func (i *Issuer) IDToken(ctx context.Context, t ID) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("token: writing the claims: %w", err)
 	}
-	return i.sign(ctx, algorithm, idType, payload, now.Add(validity+hintsLast).Unix())
+	return i.sign(ctx, algorithm, idType, payload, now.Add(validity+hintTTL).Unix())
 }
 
 // checkAlgorithm makes sure that what a client gets can be signed as it wants.
@@ -131,7 +131,7 @@ func (i *Issuer) VerifyIDToken(ctx context.Context, raw string) (*IDClaims, erro
 	return c, nil
 }
 
-func (i *Issuer) checkID(c *received) error {
+func (i *Issuer) checkID(c *receivedClaims) error {
 	switch {
 	case c.typ != idType:
 		return errInvalid("Expected an ID token, got a token of the type %s.", c.typ)

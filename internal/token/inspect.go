@@ -19,7 +19,7 @@ func (i *Issuer) Inspect(ctx context.Context, raw string) (*Claims, error) {
 // firstAudience is what a token says of whom it is meant for, before anything of
 // it is verified; "" if it says nothing, which Verify takes for no audience.
 func firstAudience(raw string) string {
-	if len(raw) > longest {
+	if len(raw) > longestValidity {
 		return ""
 	}
 	_, rest, _ := strings.Cut(raw, ".")

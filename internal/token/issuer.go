@@ -76,7 +76,7 @@ type Issuer struct {
 	live                                func(ctx context.Context, t schemas.TokenRef) (bool, error)
 	granted                             func(ctx context.Context, subject, clientID string, scope []string) ([]string, error)
 	keys                                Keys
-	seal                                *seal
+	cipher                              *keyCipher
 	keyPublish, keyAge                  time.Duration
 
 	current atomic.Pointer[keySet]
@@ -95,14 +95,14 @@ func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	seal, err := newSeal(append([][]byte{kek}, o.FormerKeys...))
+	seal, err := newKeyCipher(append([][]byte{kek}, o.FormerKeys...))
 	if err != nil {
 		return nil, err
 	}
 	i := &Issuer{
-		issuer: o.Issuer, now: o.Now, live: o.Live, granted: o.Granted, keys: keys, seal: seal,
+		issuer: o.Issuer, now: o.Now, live: o.Live, granted: o.Granted, keys: keys, cipher: seal,
 		assertionTTL: cmp.Or(o.AssertionTTL, time.Hour), accessTTL: cmp.Or(o.AccessTTL, time.Hour), idTokenTTL: cmp.Or(o.IDTokenTTL, time.Hour),
-		keyPublish: cmp.Or(o.KeyPublish, standardPublish), keyAge: cmp.Or(o.KeyAge, standardAge),
+		keyPublish: cmp.Or(o.KeyPublish, defaultKeyPublish), keyAge: cmp.Or(o.KeyAge, defaultKeyAge),
 	}
 	if err := i.Reload(ctx); err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (i *Issuer) reload(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("token: reading the signing keys: %w", err)
 	}
-	set, err := newKeySet(kept, i.seal, i.set())
+	set, err := newKeySet(kept, i.cipher, i.set())
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (i *Issuer) newKey(algorithm string, status schemas.KeyStatus) (schemas.Sig
 	k := schemas.SigningKey{ID: schemas.NewID(), Algorithm: algorithm, Status: status, CreatedAt: i.now().UTC()}
 	private, err := generate(algorithm)
 	if err == nil {
-		k.Private, err = i.seal.close(k.ID, private)
+		k.Private, err = i.cipher.close(k.ID, private)
 	}
 	if status == schemas.KeySigning {
 		k.SignsSince = k.CreatedAt

@@ -139,7 +139,7 @@ func TestReady(t *testing.T) {
 func TestSealedKeysDiffer(t *testing.T) {
 	keys := &ring{}
 	i := newIssuer(t, keys)
-	s, err := newSeal([][]byte{kek()})
+	s, err := newKeyCipher([][]byte{kek()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,14 +27,14 @@ type trustedKey struct {
 // already. Tokens of every one of them are accepted: a published key may be
 // signing on another instance already, and what a retired one has signed lasts
 // until it expires.
-func newKeySet(kept []schemas.SigningKey, seal *seal, before *keySet) (*keySet, error) {
+func newKeySet(kept []schemas.SigningKey, seal *keyCipher, before *keySet) (*keySet, error) {
 	set := &keySet{signers: make(map[string]*signer, len(kept)), trusted: make(map[string]trustedKey, 2*len(kept))}
 	public := make([]*signer, 0, len(kept))
 	for _, k := range kept {
 		if k.Algorithm != ES256 && k.Algorithm != RS256 {
 			continue
 		}
-		s, err := before.opened(k, seal)
+		s, err := before.openSigner(k, seal)
 		if err != nil {
 			return nil, err
 		}
@@ -46,8 +46,8 @@ func newKeySet(kept []schemas.SigningKey, seal *seal, before *keySet) (*keySet, 
 	return set, err
 }
 
-// opened is the signer of a kept key.
-func (set *keySet) opened(k schemas.SigningKey, seal *seal) (*signer, error) {
+// openSigner is the signer of a kept key.
+func (set *keySet) openSigner(k schemas.SigningKey, seal *keyCipher) (*signer, error) {
 	if s := set.signers[k.ID]; s != nil && s.algorithm == k.Algorithm {
 		return s, nil
 	}
@@ -73,8 +73,8 @@ func (set *keySet) add(k schemas.SigningKey, s *signer) {
 			set.rs = s
 		}
 	}
-	if until := k.NeededUntil.Unix(); !k.NeededUntil.IsZero() && until > s.covered.Load() {
-		s.covered.Store(until)
+	if until := k.NeededUntil.Unix(); !k.NeededUntil.IsZero() && until > s.lifetimeEnd.Load() {
+		s.lifetimeEnd.Store(until)
 	}
 	k.Private = nil
 	set.kept = append(set.kept, k)

@@ -28,14 +28,14 @@ type Ring interface {
 
 // How keys are rotated where Options do not say.
 const (
-	standardPublish = time.Hour
-	standardAge     = 90 * 24 * time.Hour
+	defaultKeyPublish = time.Hour
+	defaultKeyAge     = 90 * 24 * time.Hour
 )
 
-// line is the keys of an algorithm that have a future; nil where there is none.
-type line struct{ signing, published *schemas.SigningKey }
+// algorithmKeys is the keys of an algorithm that have a future; nil where there is none.
+type algorithmKeys struct{ signing, published *schemas.SigningKey }
 
-func (set *keySet) line(algorithm string) (l line) {
+func (set *keySet) keysOf(algorithm string) (l algorithmKeys) {
 	for n := range set.kept {
 		k := &set.kept[n]
 		switch {
@@ -60,12 +60,12 @@ func (i *Issuer) SigningKeys() []schemas.SigningKey {
 // relying parties, which may keep the published ones for a while.
 func (i *Issuer) SignsFrom(k schemas.SigningKey) time.Time { return k.CreatedAt.Add(i.keyPublish) }
 
-// Tend reads the keys and takes the steps that are due: publishes the next key
+// MaintainKeys reads the keys and takes the steps that are due: publishes the next key
 // when the one that signs is getting old, has it sign when it has been published
 // long enough, and removes retired keys that have signed nothing which is still
 // valid. It is to be called again and again, on any number of instances: of each
 // step one of them takes it.
-func (i *Issuer) Tend(ctx context.Context) error {
+func (i *Issuer) MaintainKeys(ctx context.Context) error {
 	if err := i.Reload(ctx); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (i *Issuer) Tend(ctx context.Context) error {
 
 // advance takes the step that is due for an algorithm, if one is.
 func (i *Issuer) advance(ctx context.Context, algorithm string) error {
-	l, now := i.set().line(algorithm), i.now()
+	l, now := i.set().keysOf(algorithm), i.now()
 	switch {
 	case l.published != nil && (l.signing == nil || !now.Before(i.SignsFrom(*l.published))):
 		return i.promote(ctx, l)
@@ -101,12 +101,12 @@ func (i *Issuer) Rotate(ctx context.Context, now bool) error {
 		return err
 	}
 	for _, algorithm := range algorithms() {
-		if l := i.set().line(algorithm); l.published == nil {
+		if l := i.set().keysOf(algorithm); l.published == nil {
 			if err := i.publish(ctx, l); err != nil {
 				return err
 			}
 		}
-		if l := i.set().line(algorithm); now && l.published != nil {
+		if l := i.set().keysOf(algorithm); now && l.published != nil {
 			if err := i.promote(ctx, l); err != nil {
 				return err
 			}
@@ -118,7 +118,7 @@ func (i *Issuer) Rotate(ctx context.Context, now bool) error {
 // errNoRing is the error of a rotation of keys that are not kept in a Ring.
 var errNoRing = errors.New("token: these signing keys cannot be rotated")
 
-func (i *Issuer) publish(ctx context.Context, l line) error {
+func (i *Issuer) publish(ctx context.Context, l algorithmKeys) error {
 	k, err := i.newKey(l.signing.Algorithm, schemas.KeyPublished)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (i *Issuer) publish(ctx context.Context, l line) error {
 	})
 }
 
-func (i *Issuer) promote(ctx context.Context, l line) error {
+func (i *Issuer) promote(ctx context.Context, l algorithmKeys) error {
 	after := ""
 	if l.signing != nil {
 		after = l.signing.ID

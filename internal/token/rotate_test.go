@@ -35,7 +35,7 @@ func newInstance(t testing.TB, keys Keys, w *watch) *Issuer {
 
 func tend(t testing.TB, i *Issuer) {
 	t.Helper()
-	if err := i.Tend(t.Context()); err != nil {
+	if err := i.MaintainKeys(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -129,14 +129,14 @@ func TestRotateByCommand(t *testing.T) {
 		t.Fatalf("the keys are %v", command.SigningKeys())
 	}
 	tend(t, server)
-	next := server.set().line(ES256).published
+	next := server.set().keysOf(ES256).published
 	if next == nil || !server.SignsFrom(*next).Equal(w.now().Add(time.Hour)) {
 		t.Fatalf("the next key is %+v", next)
 	}
 	if err := command.Rotate(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	if signing := command.set().line(ES256).signing; signing == nil || signing.ID != next.ID {
+	if signing := command.set().keysOf(ES256).signing; signing == nil || signing.ID != next.ID {
 		t.Errorf("the key that signs is %+v, expected the one that was published", signing)
 	}
 }
@@ -158,7 +158,7 @@ func TestPublishedKeyIsAccepted(t *testing.T) {
 	if err := i.Rotate(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	next := i.set().signers[i.set().line(ES256).published.ID]
+	next := i.set().signers[i.set().keysOf(ES256).published.ID]
 	if next == i.set().es {
 		t.Fatal("the published key signs")
 	}
@@ -310,7 +310,7 @@ func TestUnknownKeyWithoutStore(t *testing.T) {
 	if _, err := i.Verify(t.Context(), strange(t, i), base); codeOf(err) != "internal_error" {
 		t.Errorf("%v, expected that it could not be looked up", err)
 	}
-	if err := i.Tend(t.Context()); err == nil {
+	if err := i.MaintainKeys(t.Context()); err == nil {
 		t.Error("keys that cannot be read are tended")
 	}
 	if _, err := i.Verify(t.Context(), raw, base); err != nil {

@@ -34,9 +34,9 @@ type signer struct {
 	algorithm string
 	private   crypto.Signer
 	headers   map[string]string // by type
-	// covered is until when (in seconds since 1970) tokens of the key may last: the
+	// lifetimeEnd is until when (in seconds since 1970) tokens of the key may last: the
 	// store has been told that it is needed so long.
-	covered atomic.Int64
+	lifetimeEnd atomic.Int64
 }
 
 // typesOf are the types of the tokens that an algorithm signs.

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// longest is the size of the longest token that is looked at, in bytes.
-	longest = 16 << 10
+	// longestValidity is the size of the longest token that is looked at, in bytes.
+	longestValidity = 16 << 10
 	// leeway is how far the clocks of two instances may differ.
 	leeway = time.Minute
 )
@@ -43,7 +43,7 @@ func (c *Claims) Ref() schemas.TokenRef {
 // itself or one above it, as "system" is above "system:users:read".
 func (c *Claims) Permits(permission string) bool {
 	for _, scope := range c.Scope {
-		if schemas.Covers(scope, permission) {
+		if schemas.CoversPermission(scope, permission) {
 			return true
 		}
 	}
@@ -86,12 +86,12 @@ func (i *Issuer) Verify(ctx context.Context, raw, audience string) (*Claims, err
 	if err := i.checkLive(ctx, c); err != nil {
 		return nil, err
 	}
-	return c, i.reduce(ctx, c)
+	return c, i.reduceScope(ctx, c)
 }
 
-// reduce leaves in the scope what the subject still has. Else whoever was an
+// reduceScope leaves in the scope what the subject still has. Else whoever was an
 // administrator would go on being one for as long as a token lasts.
-func (i *Issuer) reduce(ctx context.Context, c *Claims) (err error) {
+func (i *Issuer) reduceScope(ctx context.Context, c *Claims) (err error) {
 	if i.granted == nil || len(c.Scope) == 0 {
 		return nil
 	}
@@ -128,8 +128,8 @@ func (i *Issuer) applicationOf(c *Claims) string {
 	return ""
 }
 
-// received are the claims of a token as it came.
-type received struct {
+// receivedClaims are the claims of a token as it came.
+type receivedClaims struct {
 	jwt.Claims
 	Scope      string           `json:"scope"`
 	AuthTime   *jwt.NumericDate `json:"auth_time"`
@@ -148,16 +148,16 @@ type received struct {
 }
 
 // open returns the claims of a token that one of the keys has signed.
-func (i *Issuer) open(ctx context.Context, raw string) (*received, error) {
-	if len(raw) > longest {
-		return nil, errInvalid("The token has %d bytes, expected at most %d.", len(raw), longest)
+func (i *Issuer) open(ctx context.Context, raw string) (*receivedClaims, error) {
+	if len(raw) > longestValidity {
+		return nil, errInvalid("The token has %d bytes, expected at most %d.", len(raw), longestValidity)
 	}
 	// The decoder below passes over line ends.
 	if strings.ContainsAny(raw, "\r\n") {
 		return nil, errInvalid("The token has a line end in it.")
 	}
 	header, _, _ := strings.Cut(raw, ".")
-	key, err := i.trusted(ctx, header)
+	key, err := i.keyForHeader(ctx, header)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (i *Issuer) open(ctx context.Context, raw string) (*received, error) {
 	if err != nil {
 		return nil, errInvalid("The token is not a signed JWT.")
 	}
-	var claims received
+	var claims receivedClaims
 	if err := token.Claims(key.public, &claims); err != nil {
 		return nil, errInvalid("The token's signature or claims are not valid.")
 	}
@@ -174,7 +174,7 @@ func (i *Issuer) open(ctx context.Context, raw string) (*received, error) {
 }
 
 // check judges the claims of a token whose signature is good.
-func (i *Issuer) check(c *received, audience string) error {
+func (i *Issuer) check(c *receivedClaims, audience string) error {
 	now := i.now()
 	switch {
 	case c.typ == idType:

@@ -18,8 +18,8 @@ const (
 	quietModules = 4
 )
 
-// Picture draws a text as a QR code: a data URI of a PNG.
-func Picture(text string) (string, error) {
+// QRCode draws a text as a QR code: a data URI of a PNG.
+func QRCode(text string) (string, error) {
 	code, err := qr.Encode(text, qr.M, qr.Auto)
 	if err != nil {
 		return "", fmt.Errorf("totp: drawing a QR code: %w", err)

@@ -107,7 +107,7 @@ func TestURI(t *testing.T) {
 // A picture is a PNG with light around it, and small enough for a reply.
 func TestPicture(t *testing.T) {
 	uri := New(SHA1, 6).URI("Example", "ada@example.com")
-	text, err := Picture(uri)
+	text, err := QRCode(uri)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestPicture(t *testing.T) {
 	if at(0) != 0xffff || at(quietModules-1) != 0xffff || at(quietModules) != 0 {
 		t.Errorf("expected light around the code, and a dark corner")
 	}
-	if _, err := Picture(strings.Repeat("x", 5000)); err == nil {
+	if _, err := QRCode(strings.Repeat("x", 5000)); err == nil {
 		t.Error("what does not fit was drawn")
 	}
 }

@@ -15,31 +15,31 @@ import (
 // a thousand times a second would bury what else is in the audit log.
 const auditPeriod = time.Hour
 
-// mostAudited is how many clients are remembered. Of more, some have more events
+// maxAuditedClients is how many clients are remembered. Of more, some have more events
 // than one in the period.
-const mostAudited = 10_000
+const maxAuditedClients = 10_000
 
-// issued remembers which clients have an event already.
-type issued struct {
+// auditedClients remembers which clients have an event already.
+type auditedClients struct {
 	mu    sync.Mutex
 	until map[string]time.Time // by client id
 }
 
-// first reports whether the client has no event yet, and from then on has one.
-func (i *issued) first(clientID string, now time.Time) bool {
+// isFirst reports whether the client has no event yet, and from then on has one.
+func (i *auditedClients) isFirst(clientID string, now time.Time) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if now.Before(i.until[clientID]) {
 		return false
 	}
-	if i.until == nil || len(i.until) >= mostAudited {
+	if i.until == nil || len(i.until) >= maxAuditedClients {
 		i.until = map[string]time.Time{}
 	}
 	i.until[clientID] = now.Add(auditPeriod)
 	return true
 }
 
-func (i *issued) forget(clientID string) {
+func (i *auditedClients) forget(clientID string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	delete(i.until, clientID)
@@ -49,7 +49,7 @@ func (i *issued) forget(clientID string) {
 // of an hour, and before the first of them goes out.
 func (p *Provider) audit(ctx context.Context, c *client, scope, audience []string) error {
 	now := p.Now().UTC()
-	if !p.issued.first(c.ClientID, now) {
+	if !p.auditedClients.isFirst(c.ClientID, now) {
 		return nil
 	}
 	err := p.Record(ctx, schemas.Event{
@@ -58,7 +58,7 @@ func (p *Provider) audit(ctx context.Context, c *client, scope, audience []strin
 		Detail: map[string]string{"grant": schemas.GrantClientCredentials, "scope": strings.Join(scope, " "), "audience": strings.Join(audience, " ")},
 	})
 	if err != nil {
-		p.issued.forget(c.ClientID)
+		p.auditedClients.forget(c.ClientID)
 		return fmt.Errorf("recording that a token is issued: %w", err)
 	}
 	return nil

@@ -82,13 +82,13 @@ const RequestTTL = 30 * time.Minute
 const (
 	codeTTL    = time.Minute
 	refreshTTL = 30 * 24 * time.Hour // where the client does not say
-	// lostReply is how long after a refresh token has been used it may be used
+	// lostReplyWindow is how long after a refresh token has been used it may be used
 	// again, because the reply got lost.
-	lostReply = 10 * time.Second
+	lostReplyWindow = 10 * time.Second
 )
 
-// authorizes reports whether there is an authorization endpoint.
-func (p *Provider) authorizes() bool { return p.Authorization != nil }
+// hasAuthorizationEndpoint reports whether there is an authorization endpoint.
+func (p *Provider) hasAuthorizationEndpoint() bool { return p.Authorization != nil }
 
 // now is the current time, in the precision that every store keeps.
 func (p *Provider) now() time.Time { return p.Now().UTC().Truncate(time.Millisecond) }

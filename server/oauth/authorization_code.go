@@ -22,11 +22,11 @@ const noRedirect = "urn:ietf:params:oauth:none"
 func (g *grants) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.AccessTokenRequest]) (*op.Response, error) {
 	c, ok := r.Client.(*client)
 	if !ok {
-		return nil, refuse(ctx, fmt.Errorf("the client is a %T", r.Client))
+		return nil, rejectWith(ctx, fmt.Errorf("the client is a %T", r.Client))
 	}
 	reply, err := g.provider.exchange(ctx, c, r.Form)
 	if err != nil {
-		return nil, refuse(ctx, err)
+		return nil, rejectWith(ctx, err)
 	}
 	return op.NewResponse(reply), nil
 }

@@ -38,8 +38,8 @@ func authorizeParameters() []string {
 	}
 }
 
-// asking is an authorization request of which it is known whom to answer.
-type asking struct {
+// authorizeRequest is an authorization request of which it is known whom to answer.
+type authorizeRequest struct {
 	form     url.Values
 	client   *client
 	redirect string // where to; registered
@@ -53,26 +53,26 @@ func (p *Provider) Authorize(begin Begin) func(w http.ResponseWriter, r *http.Re
 		if r.Method == http.MethodHead {
 			return errHead
 		}
-		a, err := p.asked(w, r)
+		a, err := p.resolveClient(w, r)
 		if err != nil {
-			return p.tellPerson(w, r, err)
+			return p.renderErrorPage(w, r, err)
 		}
 		// Without them nobody is signed in, and a new cookie would take the place of the
 		// one that other tabs are waiting with.
 		if p.fetchCookies(w, r, AuthorizePath, a.form) {
 			return nil
 		}
-		return p.tellClient(w, r, a, p.authorize(w, r, a, begin))
+		return p.redirectWithError(w, r, a, p.authorize(w, r, a, begin))
 	}
 }
 
 // errHead refuses to do for a HEAD what is done but once.
 var errHead = &Error{Status: http.StatusMethodNotAllowed, Code: codeInvalidRequest, Description: "expected GET or POST"}
 
-// asked makes out which client a request is from and where its answer goes. As
+// resolveClient makes out which client a request is from and where its answer goes. As
 // long as that is not certain nothing goes anywhere: an answer, even an error, to
 // a URI that somebody made up is an open redirector (RFC 9700 §4.11.2).
-func (p *Provider) asked(w http.ResponseWriter, r *http.Request) (*asking, error) {
+func (p *Provider) resolveClient(w http.ResponseWriter, r *http.Request) (*authorizeRequest, error) {
 	form := r.URL.Query()
 	if r.Method == http.MethodPost {
 		if r.URL.RawQuery != "" {
@@ -87,14 +87,14 @@ func (p *Provider) asked(w http.ResponseWriter, r *http.Request) (*asking, error
 	if len(named) != 1 || len(redirects) > 1 {
 		return nil, errorf(codeInvalidRequest, "expected one client_id and one redirect_uri")
 	}
-	if err := p.meet(r.Context(), named[0]); err != nil {
+	if err := p.refreshClient(r.Context(), named[0]); err != nil {
 		return nil, err
 	}
 	c, err := p.clientNamed(r.Context(), named[0])
 	if err != nil {
 		return nil, err
 	}
-	a := &asking{form: form, client: c, mode: "query"}
+	a := &authorizeRequest{form: form, client: c, mode: "query"}
 	switch registered := c.oauth.RedirectURIs; {
 	case len(redirects) == 1:
 		a.redirect = redirects[0]
@@ -134,8 +134,8 @@ func (p *Provider) clientNamed(ctx context.Context, id string) (*client, error) 
 }
 
 // authorize is Authorize once it is known whom to answer.
-func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, a *asking, begin Begin) error {
-	req, err := p.read(r.Context(), a)
+func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, a *authorizeRequest, begin Begin) error {
+	req, err := p.validateRequest(r.Context(), a)
 	if err != nil {
 		return err
 	}
@@ -146,11 +146,11 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, a *asking, 
 	if session != nil && req.Login.Subject != "" && req.Login.Subject != session.UserID {
 		session = nil // it is not who the client means
 	}
-	silent := prompts(req, "none")
+	silent := hasPrompt(req, "none")
 	if silent && (session == nil || !req.Login.Accept(session, p.now())) {
 		return errorf(codeLoginRequired, "nobody is signed in here whom the client could mean, or not as it asks for")
 	}
-	if err := p.keepFor(r.Context(), a.client.Application, askedTTL); err != nil {
+	if err := p.extendExpiry(r.Context(), a.client.Application, requestTTLAsked); err != nil {
 		return err
 	}
 	req.BrowserHash = p.ensureBrowser(w, r)
@@ -165,13 +165,13 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, a *asking, 
 	// A run that waits for another provider has a redirectURL too; that is the
 	// pages' to go to, which the response comes back to.
 	case step.FlowStatus == schemas.Complete, step.FlowStatus == schemas.Failed && step.Data.RedirectURL != "":
-		return p.finish(w, r, req.ID)
+		return p.answerRequest(w, r, req.ID)
 	case step.FlowStatus == schemas.Failed:
 		return errorf(codeAccessDenied, "the sign-in failed: %s", failureOf(step))
 	case silent:
-		return unanswered(step)
+		return interactionError(step)
 	}
-	http.Redirect(w, r, p.gate(req, step.ExecutionID, a.form.Get(localesParameter)), seeOther(r))
+	http.Redirect(w, r, p.hostedPageURL(req, step.ExecutionID, a.form.Get(localesParameter)), seeOther(r))
 	return nil
 }
 
@@ -190,10 +190,10 @@ func failureOf(step *schemas.Step) string {
 	return step.Error.Description.DefaultValue
 }
 
-// gate is where people go on with the run. That it has just begun is in the address
+// hostedPageURL is where people go on with the run. That it has just begun is in the address
 // once: the pages take it out, and leave for another provider by themselves only where
 // it was.
-func (p *Provider) gate(req *schemas.AuthRequest, executionID, locales string) string {
+func (p *Provider) hostedPageURL(req *schemas.AuthRequest, executionID, locales string) string {
 	q := url.Values{"applicationId": {req.ApplicationID}, "authId": {req.ID}, "executionId": {executionID}, "begun": {"1"}}
 	if locales != "" {
 		q.Set(localesParameter, locales)
@@ -204,9 +204,9 @@ func (p *Provider) gate(req *schemas.AuthRequest, executionID, locales string) s
 	return p.Authorization.Gate + "/signin?" + q.Encode()
 }
 
-// read makes the authorization request out of what was asked.
-func (p *Provider) read(ctx context.Context, a *asking) (*schemas.AuthRequest, error) {
-	form, err := known(a.form, authorizeParameters())
+// validateRequest makes the authorization request out of what was asked.
+func (p *Provider) validateRequest(ctx context.Context, a *authorizeRequest) (*schemas.AuthRequest, error) {
+	form, err := knownParameters(a.form, authorizeParameters())
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func (p *Provider) read(ctx context.Context, a *asking) (*schemas.AuthRequest, e
 	if req.Login, err = p.loginRules(ctx, a.client, form); err != nil {
 		return nil, err
 	}
-	if !a.client.Vouched() && slices.ContainsFunc(req.Scopes, schemas.IsManagementScope) {
+	if !a.client.IsTrusted() && slices.ContainsFunc(req.Scopes, schemas.IsManagementScope) {
 		// As if the client asked for it: a session that goes on for hours must not be
 		// enough to give a client that anybody may have published the rights of its user.
 		req.Login.Prompt = append(req.Login.Prompt, "login")
@@ -247,7 +247,7 @@ func (p *Provider) read(ctx context.Context, a *asking) (*schemas.AuthRequest, e
 
 // checkKind makes sure that the request is of a kind that there is, and that the
 // client may make it.
-func (a *asking) checkKind(form url.Values) error {
+func (a *authorizeRequest) checkKind(form url.Values) error {
 	mode := form.Get(responseModeParameter)
 	switch {
 	case form.Has(requestParameter):

@@ -12,13 +12,13 @@ import (
 // in all. A client that packs what it knows into a state of 2 KB, asks for thirty
 // scopes of three resources and names the person comes to less than half of it.
 const (
-	longestParameter = 4 << 10
-	mostKept         = 8 << 10
+	maxParameterLength = 4 << 10
+	maxKept            = 8 << 10
 )
 
-// keepable reports whether a parameter can be kept and given back.
-func keepable(text string) bool {
-	return len(text) <= longestParameter && utf8.ValidString(text) && !strings.ContainsRune(text, 0)
+// isStorable reports whether a parameter can be kept and given back.
+func isStorable(text string) bool {
+	return len(text) <= maxParameterLength && utf8.ValidString(text) && !strings.ContainsRune(text, 0)
 }
 
 // checkParameters refuses values that cannot be kept. The id_token_hint is not.
@@ -26,9 +26,9 @@ func checkParameters(form url.Values) error {
 	for _, name := range authorizeParameters() {
 		for _, value := range form[name] {
 			switch {
-			case name == idHintParameter || keepable(value):
-			case len(value) > longestParameter:
-				return errorf(codeInvalidRequest, "the parameter %s has %d bytes, expected at most %d: keep the rest at the client", name, len(value), longestParameter)
+			case name == idHintParameter || isStorable(value):
+			case len(value) > maxParameterLength:
+				return errorf(codeInvalidRequest, "the parameter %s has %d bytes, expected at most %d: keep the rest at the client", name, len(value), maxParameterLength)
 			default:
 				return errorf(codeInvalidRequest, "the parameter %s is not of UTF-8 text", name)
 			}
@@ -46,8 +46,8 @@ func checkSize(req *schemas.AuthRequest) error {
 			kept += len(text)
 		}
 	}
-	if kept > mostKept {
-		return errorf(codeInvalidRequest, "the parameters have %d bytes together, expected at most %d: shorten %s", kept, mostKept, stateParameter)
+	if kept > maxKept {
+		return errorf(codeInvalidRequest, "the parameters have %d bytes together, expected at most %d: shorten %s", kept, maxKept, stateParameter)
 	}
 	return nil
 }

@@ -175,7 +175,7 @@ func s256(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// ask is an authorization request that is fine, with some parameters changed; ""
+// handleWithLibrary is an authorization request that is fine, with some parameters changed; ""
 // takes one away.
 func ask(change ...string) url.Values {
 	q := url.Values{"client_id": {"app"}, "redirect_uri": {callback}, "response_type": {"code"}, "scope": {"openid profile"}, "state": {"st&te"},
@@ -267,8 +267,8 @@ func (a *signIns) refresh(refresh string, change ...string) (*reply, error) {
 // wantRefused makes sure that an error has the code.
 func wantRefused(t testing.TB, err error, code string) {
 	t.Helper()
-	told, ok := errors.AsType[*oauth.Error](err)
-	if !ok || told.Code != code {
+	reported, ok := errors.AsType[*oauth.Error](err)
+	if !ok || reported.Code != code {
 		t.Fatalf("got %v, want %s", err, code)
 	}
 }

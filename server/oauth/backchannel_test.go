@@ -70,11 +70,11 @@ func TestBackchannelAnswers(t *testing.T) {
 	silent := client("silent", schemas.AuthMethodBasic)
 	down := schemas.Errorf(schemas.Unavailable, outbound.CodeFailed, "the address did not answer")
 	for name, test := range map[string]struct {
-		application   string
-		status        int
-		err           error
-		asked         bool
-		again, refuse bool
+		application       string
+		status            int
+		err               error
+		asked             bool
+		again, rejectWith bool
 	}{
 		"200":                {"app-shop", 200, nil, true, false, false},
 		"204":                {"app-shop", 204, nil, true, false, false},
@@ -93,8 +93,8 @@ func TestBackchannelAnswers(t *testing.T) {
 			r := &requester{status: test.status, err: test.err}
 			b, _ := backchannel(t, r, listener(), silent)
 			err := b.Send(t.Context(), logoutDelivery(test.application))
-			if refused := errors.Is(err, delivery.ErrRefused); refused != test.refuse || (err != nil) != (test.again || test.refuse) {
-				t.Errorf("%v, expected refused: %v, sent again: %v", err, test.refuse, test.again)
+			if refused := errors.Is(err, delivery.ErrRefused); refused != test.rejectWith || (err != nil) != (test.again || test.rejectWith) {
+				t.Errorf("%v, expected refused: %v, sent again: %v", err, test.rejectWith, test.again)
 			}
 			if (r.asked != nil) != test.asked {
 				t.Errorf("asked %v", r.asked)

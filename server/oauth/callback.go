@@ -23,25 +23,25 @@ func (p *Provider) Callback(w http.ResponseWriter, r *http.Request) error {
 	}
 	ids := r.URL.Query()["authId"]
 	if len(ids) != 1 {
-		return p.tellPerson(w, r, errorf(codeInvalidRequest, "expected one authId"))
+		return p.renderErrorPage(w, r, errorf(codeInvalidRequest, "expected one authId"))
 	}
-	return p.tellPerson(w, r, p.finish(w, r, ids[0]))
+	return p.renderErrorPage(w, r, p.answerRequest(w, r, ids[0]))
 }
 
-// finish answers a request that has been granted.
-func (p *Provider) finish(w http.ResponseWriter, r *http.Request, id string) error {
-	req, err := p.bound(w, r, id)
+// answerRequest answers a request that has been granted.
+func (p *Provider) answerRequest(w http.ResponseWriter, r *http.Request, id string) error {
+	req, err := p.requestOfBrowser(w, r, id)
 	if err != nil {
 		return err
 	}
 	if req.Grant == nil && req.Refusal == nil {
 		return errorf(codeInvalidRequest, "nobody has signed in for this request yet: go back and finish the sign-in")
 	}
-	more, err := p.outcome(w, r, req)
+	more, err := p.authorizationResponse(w, r, req)
 	if err != nil {
 		return err
 	}
-	return p.respond(w, r, req, more)
+	return p.redirectToClient(w, r, req, more)
 }
 
 // callbackBody is the body of POST /oauth2/auth/callback.
@@ -58,7 +58,7 @@ func (p *Provider) CallbackBy(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	req, err := p.bound(w, r, body.AuthID)
+	req, err := p.requestOfBrowser(w, r, body.AuthID)
 	if err != nil {
 		return err
 	}
@@ -69,11 +69,11 @@ func (p *Provider) CallbackBy(w http.ResponseWriter, r *http.Request) error {
 	}
 	to := p.Issuer + CallbackPath + "?" + url.Values{"authId": {req.ID}}.Encode()
 	if req.ResponseMode != "form_post" { // that needs a page
-		more, err := p.outcome(w, r, req)
+		more, err := p.authorizationResponse(w, r, req)
 		if err != nil {
 			return err
 		}
-		p.complete(req, more)
+		p.addCommonParameters(req, more)
 		to = withQuery(req.RedirectURI, more)
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -102,7 +102,7 @@ func readCallback(w http.ResponseWriter, r *http.Request) (*callbackBody, error)
 // waiting, and that the browser itself has begun. Any other is
 // auth_request_not_found, Class Invalid.
 func (p *Provider) Open(r *http.Request, id string) (*schemas.AuthRequest, error) {
-	if !p.authorizes() {
+	if !p.hasAuthorizationEndpoint() {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeAuthRequest, "there are no authorization requests here: leave authId out")
 	}
 	req, err := p.Authorization.Requests.AuthRequest(r.Context(), id)
@@ -113,10 +113,10 @@ func (p *Provider) Open(r *http.Request, id string) (*schemas.AuthRequest, error
 	return req, err
 }
 
-// bound returns a request that the browser may go on with: the one that began it.
+// requestOfBrowser returns a request that the browser may go on with: the one that began it.
 // Whoever else knows the authId, from a link or a log, would get into somebody
 // else's account, or get somebody else into theirs.
-func (p *Provider) bound(w http.ResponseWriter, r *http.Request, id string) (*schemas.AuthRequest, error) {
+func (p *Provider) requestOfBrowser(w http.ResponseWriter, r *http.Request, id string) (*schemas.AuthRequest, error) {
 	req, err := p.Authorization.Requests.AuthRequest(r.Context(), id)
 	if schemas.HasCode(err, schemas.CodeAuthRequest) || err == nil && !p.now().Before(req.ExpiresAt) {
 		return nil, errorf(codeInvalidRequest, "there is no such authorization request, or it has expired: go back to the application and sign in again")
@@ -126,7 +126,7 @@ func (p *Provider) bound(w http.ResponseWriter, r *http.Request, id string) (*sc
 	}
 	browser := p.Browser(r)
 	if browser == nil {
-		browser = justSet(w.Header(), p.cookie(browserCookie, "").Name)
+		browser = cookieJustSet(w.Header(), p.cookie(browserCookie, "").Name)
 	}
 	if !bytes.Equal(browser, req.BrowserHash) {
 		return nil, &Error{Status: http.StatusForbidden, Code: codeAccessDenied,
@@ -146,9 +146,9 @@ func (p *Provider) stillRegistered(ctx context.Context, req *schemas.AuthRequest
 	return err
 }
 
-// justSet is the hash of a cookie that this very reply sets: a sign-in that asks
+// cookieJustSet is the hash of a cookie that this very reply sets: a sign-in that asks
 // nothing is over in the request that began it.
-func justSet(h http.Header, name string) []byte {
+func cookieJustSet(h http.Header, name string) []byte {
 	for _, line := range h.Values("Set-Cookie") {
 		if c, err := http.ParseSetCookie(line); err == nil && c.Name == name {
 			return schemas.HashSecret(c.Value)
@@ -157,18 +157,18 @@ func justSet(h http.Header, name string) []byte {
 	return nil
 }
 
-// outcome is what a client is told of a request that was granted or refused.
-func (p *Provider) outcome(w http.ResponseWriter, r *http.Request, req *schemas.AuthRequest) (url.Values, error) {
+// authorizationResponse is what a client is told of a request that was granted or refused.
+func (p *Provider) authorizationResponse(w http.ResponseWriter, r *http.Request, req *schemas.AuthRequest) (url.Values, error) {
 	if req.Refusal != nil {
-		return refusal(req), nil
+		return refusalParameters(req), nil
 	}
-	return p.answer(w, r, req)
+	return p.answerWithLibrary(w, r, req)
 }
 
-// answer issues the code of a granted request, once, and has the browser know the
+// answerWithLibrary issues the code of a granted request, once, and has the browser know the
 // session if the person has signed in here. Whoever got hold of the assertion of one
 // application could else be signed in to all others by it.
-func (p *Provider) answer(w http.ResponseWriter, r *http.Request, req *schemas.AuthRequest) (url.Values, error) {
+func (p *Provider) answerWithLibrary(w http.ResponseWriter, r *http.Request, req *schemas.AuthRequest) (url.Values, error) {
 	code, now := schemas.NewSecret(), p.now()
 	err := p.Authorization.Requests.IssueCode(r.Context(), req.ID, schemas.HashSecret(code), now.Add(codeTTL), now)
 	if schemas.HasCode(err, schemas.CodeAuthRequest) {
@@ -177,16 +177,16 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, req *schemas.A
 	if err != nil {
 		return nil, err
 	}
-	err = fulfilled(req)
+	err = checkGrant(req)
 	if err == nil {
 		err = p.checkConsent(r.Context(), req)
 	}
 	if err != nil {
-		told, worded := errors.AsType[*Error](err)
+		reported, worded := errors.AsType[*Error](err)
 		if !worded {
 			return nil, err
 		}
-		return url.Values{"error": {told.Code}, "error_description": {told.Description}}, nil
+		return url.Values{"error": {reported.Code}, "error_description": {reported.Description}}, nil
 	}
 	if !req.Grant.ByAssertion {
 		err = p.signIn(w, r, req.Grant.SessionID)

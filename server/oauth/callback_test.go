@@ -116,9 +116,9 @@ func (a *signIns) post(b browser, id, assertion string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var told map[string]string
-	a.must(json.Unmarshal(rec.Body.Bytes(), &told))
-	return told["redirect_uri"], nil
+	var reported map[string]string
+	a.must(json.Unmarshal(rec.Body.Bytes(), &reported))
+	return reported["redirect_uri"], nil
 }
 
 // assertion is that of a sign-in of ann to an application, for no authorization request.
@@ -199,11 +199,11 @@ func TestAssertionAnswersItsRequestOnce(t *testing.T) {
 				for range 6 {
 					all.Go(func() {
 						to, err := a.post(maps.Clone(b), id, assertion)
-						told, _ := errors.AsType[*oauth.Error](err)
+						reported, _ := errors.AsType[*oauth.Error](err)
 						switch {
 						case strings.Contains(to, "code="):
 							codes.Add(1)
-						case told != nil && told.Code == "invalid_request":
+						case reported != nil && reported.Code == "invalid_request":
 							refused.Add(1)
 						default:
 							t.Errorf("answered %q, %v", to, err)

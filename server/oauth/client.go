@@ -67,11 +67,13 @@ func (c *client) DevMode() bool { return false }
 
 // RestrictAdditionalIdTokenScopes restricts nothing: what a token may carry is
 // decided before.
-func (c *client) RestrictAdditionalIdTokenScopes() func([]string) []string { return unrestricted }
+func (c *client) RestrictAdditionalIdTokenScopes() func([]string) []string { return unrestrictedScopes }
 
 // RestrictAdditionalAccessTokenScopes restricts nothing: see
 // RestrictAdditionalIdTokenScopes.
-func (c *client) RestrictAdditionalAccessTokenScopes() func([]string) []string { return unrestricted }
+func (c *client) RestrictAdditionalAccessTokenScopes() func([]string) []string {
+	return unrestrictedScopes
+}
 
 // IsScopeAllowed reports whether a scope of no standard is registered.
 func (c *client) IsScopeAllowed(scope string) bool { return slices.Contains(c.oauth.Scopes, scope) }
@@ -86,7 +88,7 @@ func (c *client) mayGrant(grant string) bool { return slices.Contains(c.oauth.Gr
 // ClockSkew is what a client's clock may differ by.
 func (c *client) ClockSkew() time.Duration { return 0 }
 
-func unrestricted(scopes []string) []string { return scopes }
+func unrestrictedScopes(scopes []string) []string { return scopes }
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 

@@ -17,11 +17,11 @@ import (
 func (g *grants) ClientCredentialsExchange(ctx context.Context, r *op.ClientRequest[oidc.ClientCredentialsRequest]) (*op.Response, error) {
 	c, ok := r.Client.(*client)
 	if !ok {
-		return nil, refuse(ctx, fmt.Errorf("the client is a %T", r.Client))
+		return nil, rejectWith(ctx, fmt.Errorf("the client is a %T", r.Client))
 	}
 	reply, err := g.provider.issueToClient(ctx, c, r.Form.Get(scopeParameter), r.Form[resourceParameter])
 	if err != nil {
-		return nil, refuse(ctx, err)
+		return nil, rejectWith(ctx, err)
 	}
 	return op.NewResponse(reply), nil
 }
@@ -35,7 +35,7 @@ func (p *Provider) issueToClient(ctx context.Context, c *client, scope string, r
 	if err != nil {
 		return nil, err
 	}
-	validity := min(p.accessTTL(c), schemas.LongestClientToken)
+	validity := min(p.accessTTL(c), schemas.MaxClientTokenTTL)
 	raw, err := p.Tokens.Access(ctx, token.Access{
 		Subject: c.ClientID, ClientID: c.ClientID, Generation: c.TokenGeneration, Audience: audience, Scope: granted, Validity: validity,
 	})

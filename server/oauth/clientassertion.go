@@ -43,7 +43,7 @@ const (
 	// assertionJWTType is the typ of an assertion that says what it is. Others say
 	// JWT, or nothing.
 	assertionJWTType = "client-authentication+jwt"
-	longestJTI       = 512              // bytes
+	maxJTILength     = 512              // bytes
 	assertionTTL     = 10 * time.Minute // at most, from now to exp
 	clockSkew        = time.Minute      // that a client's clock may differ by
 )
@@ -63,12 +63,12 @@ func (p *Provider) authenticateByKey(ctx context.Context, sent *op.ClientCredent
 	if sent.ClientID != "" && sent.ClientID != a.client {
 		return nil, errClient(false, "the client_id is not the sub of the client_assertion")
 	}
-	if err := p.meetAgain(ctx, a.client); err != nil {
+	if err := p.refreshInBackground(ctx, a.client); err != nil {
 		return nil, err
 	}
 	c, err := p.clientNamed(ctx, a.client)
-	if told, worded := err.(*Error); worded {
-		return nil, errClient(false, "%s", told.Description)
+	if reported, worded := err.(*Error); worded {
+		return nil, errClient(false, "%s", reported.Description)
 	}
 	if err != nil {
 		return nil, err
@@ -140,8 +140,8 @@ func (p *Provider) verifyAssertion(ctx context.Context, c *client, a *clientAsse
 		return nil, errClient(false, "expected an exp of the client_assertion within %d seconds", int(assertionTTL.Seconds()))
 	case claims.NotBefore != nil && soon.Before(claims.NotBefore.Time()), claims.IssuedAt != nil && soon.Before(claims.IssuedAt.Time()):
 		return nil, errClient(false, "the client_assertion is not valid yet: compare the clocks")
-	case claims.ID == "" || len(claims.ID) > longestJTI:
-		return nil, errClient(false, "expected a jti of the client_assertion, of at most %d bytes", longestJTI)
+	case claims.ID == "" || len(claims.ID) > maxJTILength:
+		return nil, errClient(false, "expected a jti of the client_assertion, of at most %d bytes", maxJTILength)
 	}
 	return &claims, nil
 }

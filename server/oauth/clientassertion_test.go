@@ -68,9 +68,9 @@ func TestClientAssertionAlgorithms(t *testing.T) {
 		w.list[s.id].OAuth().JWKS = keySet(t, jose.JSONWebKey{Key: key.Public(), KeyID: "k", Algorithm: string(alg)})
 		w.grant(present(s.signed(alg, key, "k")))
 		if alg == jose.RS256 { // the key is for one of them
-			told := w.refusal(present(s.signed(jose.PS256, key, "k")))
-			if told.Code != "invalid_client" {
-				t.Errorf("told %v", told)
+			reported := w.refusal(present(s.signed(jose.PS256, key, "k")))
+			if reported.Code != "invalid_client" {
+				t.Errorf("told %v", reported)
 			}
 		}
 	}
@@ -84,8 +84,8 @@ func TestClientAssertionIsUsedOnce(t *testing.T) {
 	assertion := s.with(nil)
 	w.grant(present(assertion))
 	for _, again := range []string{assertion, mirrored(assertion)} {
-		if told := w.refusal(present(again)); told.Code != "invalid_client" || !strings.Contains(told.Description, "used already") {
-			t.Errorf("told %v", told)
+		if reported := w.refusal(present(again)); reported.Code != "invalid_client" || !strings.Contains(reported.Description, "used already") {
+			t.Errorf("told %v", reported)
 		}
 	}
 	other := newSignatory(w, "other")
@@ -107,8 +107,8 @@ func TestPublishedKeys(t *testing.T) {
 	w.list[s.id].OAuth().JWKS, w.list[s.id].OAuth().JWKSURI = nil, uri
 	refused := func(says string) {
 		t.Helper()
-		if told := w.refusal(present(s.with(nil))); told.Code != "invalid_client" || !strings.Contains(told.Description, says) || strings.Contains(told.Description, "10.0.0.1") {
-			t.Errorf("told %v", told)
+		if reported := w.refusal(present(s.with(nil))); reported.Code != "invalid_client" || !strings.Contains(reported.Description, says) || strings.Contains(reported.Description, "10.0.0.1") {
+			t.Errorf("told %v", reported)
 		}
 	}
 	fetches := func(want int) {
@@ -177,12 +177,12 @@ func TestKeyMetadata(t *testing.T) {
 	a := newSignIns(t)
 	rec := httptest.NewRecorder()
 	a.must(a.provider.OpenID(rec, httptest.NewRequest("GET", oauth.OpenIDPath, nil)))
-	var told map[string]any
-	a.must(json.Unmarshal(rec.Body.Bytes(), &told))
+	var reported map[string]any
+	a.must(json.Unmarshal(rec.Body.Bytes(), &reported))
 	for _, endpoint := range []string{"token", "introspection", "revocation"} {
-		if !strings.Contains(fmt.Sprint(told[endpoint+"_endpoint_auth_methods_supported"]), "private_key_jwt") ||
-			fmt.Sprint(told[endpoint+"_endpoint_auth_signing_alg_values_supported"]) != "[ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512 EdDSA Ed25519]" {
-			t.Errorf("%s: %v, %v", endpoint, told[endpoint+"_endpoint_auth_methods_supported"], told[endpoint+"_endpoint_auth_signing_alg_values_supported"])
+		if !strings.Contains(fmt.Sprint(reported[endpoint+"_endpoint_auth_methods_supported"]), "private_key_jwt") ||
+			fmt.Sprint(reported[endpoint+"_endpoint_auth_signing_alg_values_supported"]) != "[ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512 EdDSA Ed25519]" {
+			t.Errorf("%s: %v, %v", endpoint, reported[endpoint+"_endpoint_auth_methods_supported"], reported[endpoint+"_endpoint_auth_signing_alg_values_supported"])
 		}
 	}
 }

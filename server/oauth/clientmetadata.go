@@ -55,8 +55,8 @@ const (
 // What a stranger may have kept. All redirect URIs are looked through for the
 // origins of pages that may call.
 const (
-	mostRedirects   = 10
-	longestRedirect = 500
+	maxRedirectURIs   = 10
+	maxRedirectLength = 500
 )
 
 // readMetadata reads a document. Names are taken letter by letter: where another
@@ -134,11 +134,11 @@ func (m *clientMetadata) checkProtection() error {
 
 func (m *clientMetadata) checkRedirects() error {
 	for _, list := range [][]string{m.RedirectURIs, m.LogoutRedirects, {m.BackchannelLogout}} {
-		if len(list) > mostRedirects {
-			return errorf(codeInvalidRedirect, "expected at most %d redirect URIs, got %d", mostRedirects, len(list))
+		if len(list) > maxRedirectURIs {
+			return errorf(codeInvalidRedirect, "expected at most %d redirect URIs, got %d", maxRedirectURIs, len(list))
 		}
-		if slices.ContainsFunc(list, func(uri string) bool { return len(uri) > longestRedirect }) {
-			return errorf(codeInvalidRedirect, "expected redirect URIs of at most %d characters", longestRedirect)
+		if slices.ContainsFunc(list, func(uri string) bool { return len(uri) > maxRedirectLength }) {
+			return errorf(codeInvalidRedirect, "expected redirect URIs of at most %d characters", maxRedirectLength)
 		}
 	}
 	return nil
@@ -163,7 +163,7 @@ func (m *clientMetadata) settle(may []string) error {
 		m.GrantTypes = []string{schemas.GrantAuthorizationCode}
 	}
 	asked := m.GrantTypes
-	m.GrantTypes = common(asked, may)
+	m.GrantTypes = intersect(asked, may)
 	if len(m.GrantTypes) == 0 {
 		return errorf(codeInvalidMetadata, "of the grant_types %s a client may have none here: expected %s", strings.Join(asked, " "), strings.Join(may, " "))
 	}
@@ -183,8 +183,8 @@ func (m *clientMetadata) settle(may []string) error {
 	return nil
 }
 
-// common are the words of a list that are among others, each once.
-func common(list, others []string) []string {
+// intersect are the words of a list that are among others, each once.
+func intersect(list, others []string) []string {
 	kept := []string{}
 	for _, word := range list {
 		if slices.Contains(others, word) && !slices.Contains(kept, word) {
@@ -213,7 +213,7 @@ func (p *Provider) scopes(ctx context.Context, m *clientMetadata, trusted bool) 
 	if err != nil {
 		return nil, err
 	}
-	kept := common(asked, known)
+	kept := intersect(asked, known)
 	if !trusted {
 		kept = slices.DeleteFunc(kept, isAccountScope)
 	}

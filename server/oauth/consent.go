@@ -18,7 +18,7 @@ func (p *Provider) checkConsent(ctx context.Context, req *schemas.AuthRequest) e
 	if err != nil {
 		return err
 	}
-	if c.AsksConsent() || prompts(req, "consent") {
+	if c.AsksConsent() || hasPrompt(req, "consent") {
 		return errorf(codeConsentRequired, "the person has to agree to what the client asks for, and was not asked: send them through the sign-in page")
 	}
 	return nil
@@ -44,21 +44,21 @@ func (p *Provider) consentedScope(ctx context.Context, c *client, userID string,
 // authorization request. One that nobody vouches for has no permission of this server's
 // own API without, whatever the flow was.
 func (c *client) approvedScope(scopes, approved []string) []string {
-	if c.Vouched() {
+	if c.IsTrusted() {
 		return scopes
 	}
 	others := slices.DeleteFunc(slices.Clone(scopes), schemas.IsManagementScope)
-	return append(others, schemas.Shared(schemas.ManagementScopes(scopes), approved)...)
+	return append(others, schemas.SharedPermissions(schemas.ManagementScopes(scopes), approved)...)
 }
 
-// refusal is what a client is told whose request was refused. It may be told again:
+// refusalParameters is what a client is told whose request was refused. It may be told again:
 // there is nothing in it but that.
-func refusal(req *schemas.AuthRequest) url.Values {
-	return url.Values{"error": {req.Refusal.Code}, "error_description": {describe(req.Refusal.Description)}}
+func refusalParameters(req *schemas.AuthRequest) url.Values {
+	return url.Values{"error": {req.Refusal.Code}, "error_description": {errorDescription(req.Refusal.Description)}}
 }
 
-// unanswered is why nobody may be asked anything, and the step asks.
-func unanswered(step *schemas.Step) error {
+// interactionError is why nobody may be asked anything, and the step asks.
+func interactionError(step *schemas.Step) error {
 	if step.Data.AdditionalData[schemas.ConsentData] != "" {
 		return errorf(codeConsentRequired, "the person is signed in, but has not agreed to all that the client asks for")
 	}

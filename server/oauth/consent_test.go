@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// stranger makes the client "app" one that registered itself.
+// isUntrustedClient makes the client "app" one that registered itself.
 func (a *signIns) stranger() *schemas.Application {
 	app := a.clients.list["app"]
 	app.Registration = schemas.RegisteredDynamically
@@ -113,9 +113,9 @@ func TestTokensCarryWhatWasAgreedTo(t *testing.T) {
 // there were approvals. What was approved it keeps as long as it refreshes.
 func TestAudit05NoPermissionWithoutApproval(t *testing.T) {
 	s := newStrangers(t)
-	told, err := s.register(`{"redirect_uris":["`+clientBack+`"],"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`, nil)
+	reported, err := s.register(`{"redirect_uris":["`+clientBack+`"],"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`, nil)
 	s.must(err)
-	id := told["client_id"].(string)
+	id := reported["client_id"].(string)
 	refreshed := func(got *reply) string {
 		again, err := s.refresh(got.RefreshToken, "client_id", id)
 		s.must(err)
@@ -147,9 +147,9 @@ func TestAudit05NoPermissionWithoutApproval(t *testing.T) {
 // An approval is of one user, and counts for no other.
 func TestAudit05ApprovalIsOfItsUser(t *testing.T) {
 	s := newStrangers(t)
-	told, err := s.register(`{"redirect_uris":["`+clientBack+`"],"token_endpoint_auth_method":"none"}`, nil)
+	reported, err := s.register(`{"redirect_uris":["`+clientBack+`"],"token_endpoint_auth_method":"none"}`, nil)
 	s.must(err)
-	id := told["client_id"].(string)
+	id := reported["client_id"].(string)
 	s.approves = false
 	b := browser{}
 	s.authorize(b, ask("client_id", id, "redirect_uri", clientBack, "scope", "openid system"))
@@ -168,9 +168,9 @@ func TestAudit05ApprovalIsOfItsUser(t *testing.T) {
 // The client of such a request is told at once that somebody has to sign in.
 func TestAudit05NothingIsApprovedSilently(t *testing.T) {
 	s := newStrangers(t)
-	told, err := s.register(`{"redirect_uris":["`+clientBack+`"],"token_endpoint_auth_method":"none"}`, nil)
+	reported, err := s.register(`{"redirect_uris":["`+clientBack+`"],"token_endpoint_auth_method":"none"}`, nil)
 	s.must(err)
-	id := told["client_id"].(string)
+	id := reported["client_id"].(string)
 	b := browser{}
 	s.code(b, ask("client_id", id, "redirect_uri", clientBack, "scope", "openid system"))
 	for scope, want := range map[string]string{"openid system": "login_required", "openid system:users:read": "login_required", "openid": ""} {

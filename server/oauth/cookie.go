@@ -44,7 +44,7 @@ func (p *Provider) cookieHash(r *http.Request, name string) []byte {
 // Browser is what an authorization request is bound to the browser by that sends
 // a request; nil if it has sent none.
 func (p *Provider) Browser(r *http.Request) []byte {
-	if !p.authorizes() {
+	if !p.hasAuthorizationEndpoint() {
 		return nil
 	}
 	return p.cookieHash(r, browserCookie)
@@ -52,7 +52,7 @@ func (p *Provider) Browser(r *http.Request) []byte {
 
 // Session is the live session of the browser that sends a request; nil for none.
 func (p *Provider) Session(r *http.Request) (*schemas.Session, error) {
-	if !p.authorizes() {
+	if !p.hasAuthorizationEndpoint() {
 		return nil, nil
 	}
 	hash := p.cookieHash(r, sessionCookie)
@@ -62,9 +62,9 @@ func (p *Provider) Session(r *http.Request) (*schemas.Session, error) {
 	return p.Authorization.Sessions.SessionByToken(r.Context(), hash, p.now())
 }
 
-// longestQuery is how long a query may be that a browser is sent with, in bytes: of
+// maxQueryLength is how long a query may be that a browser is sent with, in bytes: of
 // what is longer, servers on the way may make nothing.
-const longestQuery = 6 << 10
+const maxQueryLength = 6 << 10
 
 // fetchCookies answers a form without cookies, as one from a page of another site
 // is, by sending the browser to the same with GET: there they come along. It reports
@@ -74,7 +74,7 @@ func (p *Provider) fetchCookies(w http.ResponseWriter, r *http.Request, path str
 		return false
 	}
 	query := form.Encode()
-	if len(query) > longestQuery {
+	if len(query) > maxQueryLength {
 		return false
 	}
 	http.Redirect(w, r, p.Issuer+path+"?"+query, http.StatusSeeOther)
@@ -107,7 +107,7 @@ func (p *Provider) signIn(w http.ResponseWriter, r *http.Request, sessionID stri
 	return err
 }
 
-// live reports whether a session has not ended.
-func (p *Provider) live(ctx context.Context, sessionID string) (bool, error) {
+// isSessionLive reports whether a session has not ended.
+func (p *Provider) isSessionLive(ctx context.Context, sessionID string) (bool, error) {
 	return p.Authorization.Sessions.TokenLive(ctx, schemas.TokenRef{Session: sessionID})
 }

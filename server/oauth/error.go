@@ -51,13 +51,13 @@ const (
 
 // errorf returns an error with status 400.
 func errorf(code, format string, args ...any) *Error {
-	return &Error{Status: http.StatusBadRequest, Code: code, Description: describe(fmt.Sprintf(format, args...))}
+	return &Error{Status: http.StatusBadRequest, Code: code, Description: errorDescription(fmt.Sprintf(format, args...))}
 }
 
-// describe makes a text fit for an error_description, which is of printable
+// errorDescription makes a text fit for an error_description, which is of printable
 // ASCII without quotes and backslashes (RFC 6749 §5.2), and of a length that a
 // client cannot choose.
-func describe(text string) string {
+func errorDescription(text string) string {
 	const longest = 300
 	var kept []byte
 	for _, c := range []byte(text) {
@@ -108,5 +108,5 @@ func Explain(status int, description string) *Error {
 	case status >= http.StatusInternalServerError:
 		code = codeServerError
 	}
-	return &Error{Status: status, Code: code, Description: describe(description)}
+	return &Error{Status: status, Code: code, Description: errorDescription(description)}
 }

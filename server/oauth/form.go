@@ -53,7 +53,7 @@ func readForm(w http.ResponseWriter, r *http.Request, names []string) error {
 	if err != nil {
 		return err
 	}
-	form, err := known(sent, names)
+	form, err := knownParameters(sent, names)
 	if err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func checkMediaType(r *http.Request) error {
 	return nil
 }
 
-// known returns the parameters that have a meaning and a value.
-func known(sent url.Values, names []string) (url.Values, error) {
+// knownParameters returns the parameters that have a meaning and a value.
+func knownParameters(sent url.Values, names []string) (url.Values, error) {
 	form := make(url.Values, len(sent))
 	for _, name := range names {
 		values := sent[name]

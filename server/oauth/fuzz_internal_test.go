@@ -61,7 +61,7 @@ func FuzzReadDocument(f *testing.F) {
 			return
 		}
 		if m.ClientID != id || m.ClientSecret != "" || m.AuthMethod != schemas.AuthMethodNone && m.AuthMethod != schemas.AuthMethodPrivateKeyJWT ||
-			slices.Contains(m.GrantTypes, schemas.GrantClientCredentials) || len(m.RedirectURIs) > mostRedirects {
+			slices.Contains(m.GrantTypes, schemas.GrantClientCredentials) || len(m.RedirectURIs) > maxRedirectURIs {
 			t.Errorf("%s makes %+v", text, m)
 		}
 	})
@@ -74,7 +74,7 @@ func FuzzReadMetadata(f *testing.F) {
 	f.Add([]byte(`{"redirect_uris":null,"jwks":{"keys":[{"kty":"EC","use":"enc"}]},"token_endpoint_auth_method":"private_key_jwt","contacts":[""]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := readMetadata(text)
-		if err != nil || m.check() != nil || m.settle(strangersGrants()) != nil {
+		if err != nil || m.check() != nil || m.settle(untrustedClientGrants()) != nil {
 			return
 		}
 		if slices.Contains(m.GrantTypes, schemas.GrantClientCredentials) ||

@@ -232,14 +232,14 @@ func TestHostileTokenRequests(t *testing.T) {
 			n++
 			t.Run(kind+"/"+name, func(t *testing.T) {
 				w.t = t
-				told := w.refusal(test.request)
-				if told.Status != test.status || told.Code != test.code || !strings.Contains(told.Description, test.says) {
-					t.Errorf("told %d %v, want %d %s and something of %q", told.Status, told, test.status, test.code, test.says)
+				reported := w.refusal(test.request)
+				if reported.Status != test.status || reported.Code != test.code || !strings.Contains(reported.Description, test.says) {
+					t.Errorf("told %d %v, want %d %s and something of %q", reported.Status, reported, test.status, test.code, test.says)
 				}
-				if told.Challenge != test.basic {
-					t.Errorf("asks for Basic authentication: %v", told.Challenge)
+				if reported.Challenge != test.basic {
+					t.Errorf("asks for Basic authentication: %v", reported.Challenge)
 				}
-				checkDescription(t, told.Description)
+				checkDescription(t, reported.Description)
 			})
 		}
 	}

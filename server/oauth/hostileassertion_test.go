@@ -143,17 +143,17 @@ func TestHostileClientAssertions(t *testing.T) {
 	for name, assertion := range table {
 		t.Run(name, func(t *testing.T) {
 			w.t = t
-			told := w.refusal(present(assertion))
-			if told.Status != 401 || told.Code != "invalid_client" || told.Challenge {
-				t.Errorf("told %d %v", told.Status, told)
+			reported := w.refusal(present(assertion))
+			if reported.Status != 401 || reported.Code != "invalid_client" || reported.Challenge {
+				t.Errorf("told %d %v", reported.Status, reported)
 			}
-			checkDescription(t, told.Description)
+			checkDescription(t, reported.Description)
 		})
 	}
 	w.t = t
 	for more, code := range map[string]string{"&client_id=other": "invalid_client", "&client_secret=x": "invalid_request"} {
-		if told := w.refusal(present(s.with(nil), more)); told.Code != code {
-			t.Errorf("%s: told %v", more, told)
+		if reported := w.refusal(present(s.with(nil), more)); reported.Code != code {
+			t.Errorf("%s: told %v", more, reported)
 		}
 	}
 	if len(table) < 60 || len(w.fetched) > 0 {

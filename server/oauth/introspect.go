@@ -33,18 +33,18 @@ type introspection struct {
 // one that is invalid is not (§4): a client must not learn from a token that it found
 // who signed in to another client, and what that client may do.
 func (p *Provider) Introspect(w http.ResponseWriter, r *http.Request) error {
-	c, raw, err := p.shown(w, r)
+	c, raw, err := p.clientAndToken(w, r)
 	if err != nil {
 		return err
 	}
 	if c.oauth.TokenEndpointAuthMethod == schemas.AuthMethodNone {
 		return errClient(false, "a client without a secret cannot introspect tokens")
 	}
-	told, err := p.introspect(r.Context(), c, raw)
+	reported, err := p.introspect(r.Context(), c, raw)
 	if err != nil {
 		return err
 	}
-	return writeReply(w, told)
+	return writeReply(w, reported)
 }
 
 func (p *Provider) introspect(ctx context.Context, c *client, raw string) (*introspection, error) {
@@ -58,7 +58,7 @@ func (p *Provider) introspect(ctx context.Context, c *client, raw string) (*intr
 	if err != nil {
 		return nil, err
 	}
-	if concerned, err := p.concerns(ctx, c, claims); err != nil || !concerned {
+	if concerned, err := p.mayIntrospect(ctx, c, claims); err != nil || !concerned {
 		return &introspection{}, err
 	}
 	return &introspection{
@@ -67,13 +67,13 @@ func (p *Provider) introspect(ctx context.Context, c *client, raw string) (*intr
 	}, nil
 }
 
-// concerns reports whether a token is the client's own, or meant for the client, or for
+// mayIntrospect reports whether a token is the client's own, or meant for the client, or for
 // a resource server that the client is.
-func (p *Provider) concerns(ctx context.Context, c *client, claims *token.Claims) (bool, error) {
+func (p *Provider) mayIntrospect(ctx context.Context, c *client, claims *token.Claims) (bool, error) {
 	if claims.ClientID == c.GetID() || slices.Contains(claims.Audience, c.GetID()) {
 		return true, nil
 	}
-	if !c.Vouched() {
+	if !c.IsTrusted() {
 		return false, nil
 	}
 	for _, audience := range claims.Audience {
@@ -98,8 +98,8 @@ func (p *Provider) introspectRefresh(ctx context.Context, c *client, raw string)
 	}, nil
 }
 
-// shown returns the client that sent a request, and the token it is about.
-func (p *Provider) shown(w http.ResponseWriter, r *http.Request) (*client, string, error) {
+// clientAndToken returns the client that sent a request, and the token it is about.
+func (p *Provider) clientAndToken(w http.ResponseWriter, r *http.Request) (*client, string, error) {
 	if err := readForm(w, r, append(clientParameters(), tokenParameter)); err != nil {
 		return nil, "", err
 	}

@@ -25,7 +25,7 @@ type subject struct {
 // time of the sign-in: roles change, users go, and sessions end.
 func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFamily, form url.Values) (*subject, error) {
 	s := &subject{client: c, family: f}
-	live, err := p.live(ctx, f.Grant.SessionID)
+	live, err := p.isSessionLive(ctx, f.Grant.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 		return nil, err
 	}
 	s.scope = c.approvedScope(s.scope, f.Grant.Approved)
-	resources, err := narrowed(f.Resources, form[resourceParameter])
+	resources, err := narrowResources(f.Resources, form[resourceParameter])
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 // issue makes the reply: RFC 6749 §5.1, OpenID Connect Core §3.1.3.3 and §12.2.
 func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResponse, error) {
 	c, grant, validity := s.client, s.family.Grant, p.accessTTL(s.client)
-	if err := p.keepFor(ctx, c.Application, usedTTL); err != nil {
+	if err := p.extendExpiry(ctx, c.Application, usedTTL); err != nil {
 		return nil, err
 	}
 	raw, err := p.Tokens.Access(ctx, token.Access{

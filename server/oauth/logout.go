@@ -24,8 +24,8 @@ func logoutParameters() []string {
 	return []string{idHintParameter, clientIDParameter, logoutRedirectParameter, stateParameter, localesParameter, confirmParameter}
 }
 
-// leaving is a request to sign out.
-type leaving struct {
+// readLogout is a request to sign out.
+type logoutRequest struct {
 	session *schemas.Session // the browser's; nil if it has none
 	hinted  bool             // an ID token says that it is about this session
 	remote  bool             // the request has no session; session is that of the ID token
@@ -45,35 +45,35 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return errHead
 	}
-	l, err := p.leaving(w, r)
+	l, err := p.readLogout(w, r)
 	if err != nil {
-		return p.tellPerson(w, r, err)
+		return p.renderErrorPage(w, r, err)
 	}
 	switch {
 	case (!l.remote || sentByBrowser(r)) && p.fetchCookies(w, r, LogoutPath, l.form):
 		return nil
 	case l.remote && l.client == nil:
-		return p.tellPerson(w, r, errorf(codeInvalidRequest, "the client of the id_token_hint is not registered: the session was not ended"))
+		return p.renderErrorPage(w, r, errorf(codeInvalidRequest, "the client of the id_token_hint is not registered: the session was not ended"))
 	case l.session != nil && !l.hinted && !p.confirmed(l):
-		p.askToLeave(w, r, l)
+		p.confirmLogout(w, r, l)
 		return nil
 	case l.session != nil:
-		if err := p.end(r.Context(), l); err != nil {
+		if err := p.endSession(r.Context(), l); err != nil {
 			return err
 		}
 	}
-	p.forget(w, r)
+	p.clearSessionCookie(w, r)
 	to := l.back
 	if to == "" {
-		to = p.leavingPage("signedout", l, url.Values{})
+		to = p.renderLogoutPage("signedout", l, url.Values{})
 	}
 	http.Redirect(w, r, to, seeOther(r))
 	return nil
 }
 
-// forget has the browser forget its session, if it has sent one: a page of another
+// clearSessionCookie has the browser forget its session, if it has sent one: a page of another
 // site that sends a form here could else sign people out, whose cookie it lacks.
-func (p *Provider) forget(w http.ResponseWriter, r *http.Request) {
+func (p *Provider) clearSessionCookie(w http.ResponseWriter, r *http.Request) {
 	if p.cookieHash(r, sessionCookie) == nil {
 		return
 	}
@@ -82,9 +82,9 @@ func (p *Provider) forget(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, gone)
 }
 
-// end ends the session of a request. The client is recorded where its ID token alone
+// endSession ends the session of a request. The client is recorded where its ID token alone
 // identified the session.
-func (p *Provider) end(ctx context.Context, l *leaving) error {
+func (p *Provider) endSession(ctx context.Context, l *logoutRequest) error {
 	s := l.session
 	actor := schemas.Actor{Type: schemas.UserActor, ID: s.UserID}
 	if l.remote {
@@ -102,7 +102,7 @@ func sentByBrowser(r *http.Request) bool {
 	return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != ""
 }
 
-func (p *Provider) leaving(w http.ResponseWriter, r *http.Request) (*leaving, error) {
+func (p *Provider) readLogout(w http.ResponseWriter, r *http.Request) (*logoutRequest, error) {
 	sent := r.URL.Query()
 	if r.Method == http.MethodPost {
 		var err error
@@ -110,11 +110,11 @@ func (p *Provider) leaving(w http.ResponseWriter, r *http.Request) (*leaving, er
 			return nil, err
 		}
 	}
-	form, err := known(sent, logoutParameters())
+	form, err := knownParameters(sent, logoutParameters())
 	if err != nil {
 		return nil, err
 	}
-	l := &leaving{form: form}
+	l := &logoutRequest{form: form}
 	if l.session, err = p.Session(r); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (p *Provider) leaving(w http.ResponseWriter, r *http.Request) (*leaving, er
 	if err != nil {
 		return nil, err
 	}
-	if l.client, err = p.leavingFrom(r.Context(), clientID, form); err != nil {
+	if l.client, err = p.logoutSession(r.Context(), clientID, form); err != nil {
 		return nil, err
 	}
 	l.back, err = p.wayBack(r, l)
@@ -130,7 +130,7 @@ func (p *Provider) leaving(w http.ResponseWriter, r *http.Request) (*leaving, er
 }
 
 // readHint returns the client that asks: of the ID token, or as it says itself.
-func (p *Provider) readHint(ctx context.Context, l *leaving) (clientID string, err error) {
+func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID string, err error) {
 	clientID = l.form.Get(clientIDParameter)
 	raw := l.form.Get(idHintParameter)
 	if raw == "" {
@@ -163,9 +163,9 @@ func (p *Provider) sessionOf(ctx context.Context, hint *token.IDClaims) (*schema
 	return s, nil
 }
 
-// leavingFrom is the client that asks. One that does not want people back need not
+// logoutSession is the client that asks. One that does not want people back need not
 // be there any more.
-func (p *Provider) leavingFrom(ctx context.Context, clientID string, form url.Values) (*client, error) {
+func (p *Provider) logoutSession(ctx context.Context, clientID string, form url.Values) (*client, error) {
 	back := form.Has(logoutRedirectParameter)
 	if clientID == "" && !back {
 		return nil, nil
@@ -179,7 +179,7 @@ func (p *Provider) leavingFrom(ctx context.Context, clientID string, form url.Va
 
 // wayBack is where the client has people sent afterwards; only to what it has
 // registered for that, and only those who come from it, if it is anybody's.
-func (p *Provider) wayBack(r *http.Request, l *leaving) (string, error) {
+func (p *Provider) wayBack(r *http.Request, l *logoutRequest) (string, error) {
 	to := l.form.Get(logoutRedirectParameter)
 	if to == "" {
 		return "", nil
@@ -187,7 +187,7 @@ func (p *Provider) wayBack(r *http.Request, l *leaving) (string, error) {
 	if !slices.Contains(l.client.oauth.PostLogoutRedirectURIs, to) {
 		return "", errorf(codeInvalidRequest, "the post_logout_redirect_uri is not registered for this client: expected one of its postLogoutRedirectUris, letter by letter")
 	}
-	if takes, err := p.takesPeople(r, l.client, to); err != nil || !takes {
+	if takes, err := p.servesUsers(r, l.client, to); err != nil || !takes {
 		return "", err
 	}
 	if state := l.form.Get(stateParameter); state != "" {
@@ -202,13 +202,13 @@ func (p *Provider) confirmation(s *schemas.Session) string {
 	return base64.RawURLEncoding.EncodeToString(p.refreshMAC([]byte("sign out of " + s.ID)))
 }
 
-func (p *Provider) confirmed(l *leaving) bool {
+func (p *Provider) confirmed(l *logoutRequest) bool {
 	return subtle.ConstantTimeCompare([]byte(l.form.Get(confirmParameter)), []byte(p.confirmation(l.session))) == 1
 }
 
-// askToLeave sends the person to the page that asks, with all that it takes to go
+// confirmLogout sends the person to the page that asks, with all that it takes to go
 // on. The client stands for the ID token, of which no part belongs into addresses.
-func (p *Provider) askToLeave(w http.ResponseWriter, r *http.Request, l *leaving) {
+func (p *Provider) confirmLogout(w http.ResponseWriter, r *http.Request, l *logoutRequest) {
 	q := url.Values{confirmParameter: {p.confirmation(l.session)}}
 	for _, name := range []string{logoutRedirectParameter, stateParameter} {
 		if l.form.Has(name) {
@@ -218,12 +218,12 @@ func (p *Provider) askToLeave(w http.ResponseWriter, r *http.Request, l *leaving
 	if l.client != nil {
 		q.Set(clientIDParameter, l.client.GetID())
 	}
-	http.Redirect(w, r, p.leavingPage("signout", l, q), seeOther(r))
+	http.Redirect(w, r, p.renderLogoutPage("signout", l, q), seeOther(r))
 }
 
-// leavingPage is the address of a page of the gate, in the looks of the client and
+// renderLogoutPage is the address of a page of the gate, in the looks of the client and
 // the language that it asks for.
-func (p *Provider) leavingPage(name string, l *leaving, q url.Values) string {
+func (p *Provider) renderLogoutPage(name string, l *logoutRequest, q url.Values) string {
 	if l.client != nil {
 		q.Set("applicationId", l.client.ID)
 	}

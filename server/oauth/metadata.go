@@ -80,7 +80,7 @@ func (p *Provider) newMetadata() metadata {
 		server.AuthMethods = append(server.AuthMethods, schemas.AuthMethodPrivateKeyJWT)
 		server.SigningAlgs = signed.Algorithms()
 	}
-	if p.authorizes() {
+	if p.hasAuthorizationEndpoint() {
 		server.authorizationMetadata = newAuthorizationMetadata(issuer, server.AuthMethods, server.SigningAlgs)
 		server.ClientDocuments = p.Registration != nil && !p.Documents.Disabled
 		server.Scopes = append(schemas.IdentityScopes(), systemScope)

@@ -26,7 +26,7 @@ import (
 //
 // The first authorization request of a client has its document fetched, and an
 // application made of it, so that flows, consents, tokens and the audit log know it
-// like any other. It is kept for as long as somebody uses it (see ClientLease), and
+// like any other. It is kept for as long as somebody uses it (see ClientExpiry), and
 // the document is fetched again when it is no longer fresh: by then the client may
 // have new keys, or redirect URIs it had taken over may be gone.
 //
@@ -36,15 +36,15 @@ import (
 // Bounds of documents.
 const (
 	// DocumentBytes is the size of the largest document.
-	DocumentBytes   = 5 << 10
-	longestClientID = 200
+	DocumentBytes     = 5 << 10
+	maxClientIDLength = 200
 
-	leastFresh    = time.Minute // whatever the document's Cache-Control says
-	mostFresh     = 24 * time.Hour
-	standardFresh = time.Hour
-	// mostStale is how long a document counts that cannot be fetched again because
+	minFreshness     = time.Minute // whatever the document's Cache-Control says
+	maxFreshness     = 24 * time.Hour
+	defaultFreshness = time.Hour
+	// maxStaleness is how long a document counts that cannot be fetched again because
 	// of trouble that may pass.
-	mostStale = 7 * 24 * time.Hour
+	maxStaleness = 7 * 24 * time.Hour
 )
 
 // isDocumentID reports whether a client id is the address of a document. Of http
@@ -58,8 +58,8 @@ func isDocumentID(id string) bool {
 func checkDocumentID(id string) error {
 	u, err := url.Parse(id)
 	switch {
-	case len(id) > longestClientID || err != nil || u.Host == "" || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' || c == '\\' }):
-		return errorf(codeInvalidClient, "expected as client_id a URL of at most %d printable ASCII characters", longestClientID)
+	case len(id) > maxClientIDLength || err != nil || u.Host == "" || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' || c == '\\' }):
+		return errorf(codeInvalidClient, "expected as client_id a URL of at most %d printable ASCII characters", maxClientIDLength)
 	case u.User != nil || strings.Contains(id, "#"):
 		return errorf(codeInvalidClient, "expected a client_id without a user, a password and a fragment")
 	case u.Path == "":
@@ -73,61 +73,61 @@ func checkDocumentID(id string) error {
 	return nil
 }
 
-// meet has a client that publishes a document be known, and known as it is now. Of
+// refreshClient has a client that publishes a document be known, and known as it is now. Of
 // others it does nothing.
-func (p *Provider) meet(ctx context.Context, id string) error {
+func (p *Provider) refreshClient(ctx context.Context, id string) error {
 	if err := p.Documents.check(id); err != nil {
 		return err
 	}
 	if p.Registration == nil || !isDocumentID(id) {
 		return nil
 	}
-	lease, err := p.Registration.Clients.ClientLease(ctx, id)
-	if err != nil || lease != nil && p.now().Before(lease.FreshUntil) {
+	expiry, err := p.Registration.Clients.ClientExpiry(ctx, id)
+	if err != nil || expiry != nil && p.now().Before(expiry.FreshUntil) {
 		return err
 	}
 	if err := checkDocumentID(id); err != nil {
 		return err
 	}
-	return p.meetings.once(ctx, id, func(ctx context.Context) error { return p.learn(ctx, id, lease) })
+	return p.fetches.once(ctx, id, func(ctx context.Context) error { return p.fetchClientDocument(ctx, id, expiry) })
 }
 
-// meetAgain is meet for a client that is known. Where it is not, nobody can have
+// refreshInBackground is meet for a client that is known. Where it is not, nobody can have
 // signed in to it, and nothing is fetched.
-func (p *Provider) meetAgain(ctx context.Context, id string) error {
+func (p *Provider) refreshInBackground(ctx context.Context, id string) error {
 	err := p.Documents.check(id)
 	if err == nil && p.Registration != nil && isDocumentID(id) {
-		var lease *schemas.ClientLease
-		if lease, err = p.Registration.Clients.ClientLease(ctx, id); lease != nil {
-			err = p.meet(ctx, id)
+		var expiry *schemas.ClientExpiry
+		if expiry, err = p.Registration.Clients.ClientExpiry(ctx, id); expiry != nil {
+			err = p.refreshClient(ctx, id)
 		}
 	}
-	if told, ok := errors.AsType[*Error](err); ok {
-		return errClient(false, "%s", told.Description)
+	if reported, ok := errors.AsType[*Error](err); ok {
+		return errClient(false, "%s", reported.Description)
 	}
 	return err
 }
 
-// learn fetches the document of a client and writes down what it says.
-func (p *Provider) learn(ctx context.Context, id string, lease *schemas.ClientLease) error {
-	if lease == nil {
+// fetchClientDocument fetches the document of a client and writes down what it says.
+func (p *Provider) fetchClientDocument(ctx context.Context, id string, expiry *schemas.ClientExpiry) error {
+	if expiry == nil {
 		if err := p.Registration.Admit(ctx); err != nil {
 			return err
 		}
 	}
 	m, fresh, err := p.fetchDocument(ctx, id)
 	now := p.now()
-	if passing(err) && lease != nil && now.Before(lease.FetchedAt.Add(mostStale)) {
-		stale := *lease
-		stale.FreshUntil = now.Add(leastFresh)
+	if isTransient(err) && expiry != nil && now.Before(expiry.FetchedAt.Add(maxStaleness)) {
+		stale := *expiry
+		stale.FreshUntil = now.Add(minFreshness)
 		return p.writeDocument(ctx, id, nil, stale)
 	}
 	if err != nil {
 		return explainDocument(err)
 	}
-	renewed := schemas.ClientLease{ExpiresAt: now.Add(askedTTL), FetchedAt: now, FreshUntil: now.Add(fresh)}
-	if lease != nil {
-		renewed.ExpiresAt = later(lease.ExpiresAt, renewed.ExpiresAt)
+	renewed := schemas.ClientExpiry{ExpiresAt: now.Add(requestTTLAsked), FetchedAt: now, FreshUntil: now.Add(fresh)}
+	if expiry != nil {
+		renewed.ExpiresAt = later(expiry.ExpiresAt, renewed.ExpiresAt)
 	}
 	if err := p.writeDocument(ctx, id, m, renewed); err != nil {
 		return explainDocument(err)
@@ -142,14 +142,14 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// passing reports whether a document could not be fetched because of trouble that
+// isTransient reports whether a document could not be fetched because of trouble that
 // may pass, and does not say that the client is gone.
-func passing(err error) bool { return schemas.HasClass(err, schemas.Unavailable) }
+func isTransient(err error) bool { return schemas.HasClass(err, schemas.Unavailable) }
 
 // explainDocument words why there is no client.
 func explainDocument(err error) error {
-	if told, worded := errors.AsType[*Error](err); worded {
-		return errorf(codeInvalidClient, "%s", told.Description)
+	if reported, worded := errors.AsType[*Error](err); worded {
+		return errorf(codeInvalidClient, "%s", reported.Description)
 	}
 	if e := schemas.AsError(err); e.Code == outbound.CodeRefused || e.Code == outbound.CodeFailed {
 		return errorf(codeInvalidClient, "the metadata document of the client cannot be read: %s", e.Description.DefaultValue)
@@ -197,34 +197,34 @@ func readDocument(id string, text []byte) (*clientMetadata, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	return m, m.settle(strangersGrants())
+	return m, m.settle(untrustedClientGrants())
 }
 
 // freshness is for how long a document need not be fetched again: RFC 9111 §5.2.2,
 // within bounds.
 func freshness(h http.Header) time.Duration {
-	fresh := standardFresh
+	fresh := defaultFreshness
 	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(directive)), "=")
 		switch name {
 		case "no-store", "no-cache":
-			return leastFresh
+			return minFreshness
 		case "max-age":
 			seconds, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31)
 			if err != nil {
-				return leastFresh
+				return minFreshness
 			}
 			fresh = time.Duration(seconds) * time.Second
 		}
 	}
-	return min(max(fresh, leastFresh), mostFresh)
+	return min(max(fresh, minFreshness), maxFreshness)
 }
 
 // writeDocument makes, or changes, the application of a client. What its document
 // does not speak of is an administrator's and stays. Without a document only the
 // lease is written.
-func (p *Provider) writeDocument(ctx context.Context, id string, m *clientMetadata, lease schemas.ClientLease) error {
-	r := directory.Registration{By: schemas.RegisteredByDocument, Lease: &lease}
+func (p *Provider) writeDocument(ctx context.Context, id string, m *clientMetadata, expiry schemas.ClientExpiry) error {
+	r := directory.Registration{By: schemas.RegisteredByDocument, Lease: &expiry}
 	known, err := p.Clients.Client(ctx, id)
 	switch {
 	case err == nil:
@@ -243,7 +243,7 @@ func (p *Provider) writeDocument(ctx context.Context, id string, m *clientMetada
 		r.Application.ClientID = id
 		m.describeIn(&r.Application, scopes)
 	}
-	_, err = p.Registration.Clients.Register(ctx, directory.Stranger(), r)
+	_, err = p.Registration.Clients.Register(ctx, directory.UntrustedCall(), r)
 	if schemas.HasClass(err, schemas.Conflict) {
 		return nil // another instance was quicker
 	}

@@ -33,7 +33,7 @@ func TestMetadataDocument(t *testing.T) {
 	}
 	app, err := s.directory.Client(t.Context(), documentID)
 	s.must(err)
-	if app.Name != "Tool" || app.Registration != schemas.RegisteredByDocument || app.Vouched() || app.LogoURL == "" || !*app.OAuth().PublicClient {
+	if app.Name != "Tool" || app.Registration != schemas.RegisteredByDocument || app.IsTrusted() || app.LogoURL == "" || !*app.OAuth().PublicClient {
 		t.Errorf("the application is %+v", app)
 	}
 	again, err := s.refresh(got.RefreshToken, "client_id", documentID)
@@ -179,7 +179,7 @@ func TestAdministratorsKnowClients(t *testing.T) {
 	s.signIn(documentID, clientBack, "openid")
 	app, err = s.directory.Client(t.Context(), documentID)
 	s.must(err)
-	if !app.Vouched() || app.Name != "Another" || !slices.Equal(app.AllowedUserTypes, []string{"Person"}) {
+	if !app.IsTrusted() || app.Name != "Another" || !slices.Equal(app.AllowedUserTypes, []string{"Person"}) {
 		t.Errorf("the application is %+v", app)
 	}
 }

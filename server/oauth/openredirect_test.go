@@ -35,7 +35,7 @@ func TestStrangersAreNoOpenRedirectors(t *testing.T) {
 	open := s.registered(evil, nil)
 	published := "https://client.example.com/metadata"
 	s.publish(published, `{"client_id":"`+published+`","redirect_uris":["`+evil+`"]}`)
-	call := directory.System()
+	call := directory.SystemCall()
 	known := s.registered(evil, &call)
 	device := s.registered("http://127.0.0.1/cb", nil)
 	app := s.registered("com.example.app:/cb", nil)
@@ -73,7 +73,7 @@ func TestStrangersLearnOfThoseWhoKnowThem(t *testing.T) {
 // Nor does signing out lead wherever a stranger likes.
 func TestStrangersTakeNobodyWhoSignsOut(t *testing.T) {
 	s := newStrangers(t)
-	call := directory.System()
+	call := directory.SystemCall()
 	for name, test := range map[string]struct {
 		by *directory.Call
 		to string
@@ -102,7 +102,7 @@ func (s *strangers) registered(to string, by *directory.Call) string {
 	if strings.HasPrefix(to, "com.") {
 		kind = `,"application_type":"native"`
 	}
-	told, err := s.register(`{"token_endpoint_auth_method":"none","redirect_uris":["`+to+`"],"post_logout_redirect_uris":["`+to+`"]`+kind+`}`, by)
+	reported, err := s.register(`{"token_endpoint_auth_method":"none","redirect_uris":["`+to+`"],"post_logout_redirect_uris":["`+to+`"]`+kind+`}`, by)
 	s.must(err)
-	return told["client_id"].(string)
+	return reported["client_id"].(string)
 }

@@ -36,7 +36,7 @@ type origins struct {
 // OriginTrust returns how far an origin is trusted. If that cannot be found out it is
 // UnknownOrigin.
 func (p *Provider) OriginTrust(ctx context.Context, origin string) OriginTrust {
-	if !p.authorizes() {
+	if !p.hasAuthorizationEndpoint() {
 		return UnknownOrigin
 	}
 	p.origins.mu.Lock()

@@ -87,13 +87,13 @@ const (
 // Provider is the authorization server. Its methods are the endpoints.
 type Provider struct {
 	Options
-	protocol http.Handler         // op, with grants behind it
-	stranger *schemas.Application // whose secret is checked for clients that do not exist
-	metadata metadata
-	issued   issued
-	origins  origins
-	keys     signed.Keys
-	meetings meetings
+	protocol          http.Handler         // op, with grants behind it
+	isUntrustedClient *schemas.Application // whose secret is checked for clients that do not exist
+	metadata          metadata
+	auditedClients    auditedClients
+	origins           origins
+	keys              signed.Keys
+	fetches           fetchGroup
 }
 
 // grants is what op calls: op.Server. What it does not have is not supported.
@@ -107,7 +107,7 @@ func New(o Options) *Provider {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &Provider{Options: o, stranger: stranger()}
+	p := &Provider{Options: o, isUntrustedClient: unknownClient()}
 	if o.KeyAuthentication != nil {
 		p.keys.Fetch = o.KeyAuthentication.Fetch
 	}
@@ -117,8 +117,8 @@ func New(o Options) *Provider {
 	return p
 }
 
-// stranger is a client that has a secret, and nobody knows it.
-func stranger() *schemas.Application {
+// isUntrustedClient is a client that has a secret, and nobody knows it.
+func unknownClient() *schemas.Application {
 	hash := make([]byte, 32)
 	rand.Read(hash) // never fails
 	return &schemas.Application{InboundAuthConfig: []schemas.InboundAuth{{Config: schemas.OAuthProfile{
@@ -142,12 +142,12 @@ func (p *Provider) Token(w http.ResponseWriter, r *http.Request) error {
 	if err := checkCredentials(r); err != nil {
 		return err
 	}
-	return p.ask(w, r)
+	return p.handleWithLibrary(w, r)
 }
 
 // grantTypes are those that the token endpoint has.
 func (p *Provider) grantTypes() []string {
-	if !p.authorizes() {
+	if !p.hasAuthorizationEndpoint() {
 		return []string{schemas.GrantClientCredentials}
 	}
 	return []string{schemas.GrantAuthorizationCode, schemas.GrantRefreshToken, schemas.GrantClientCredentials}
@@ -173,7 +173,7 @@ var errRefused = oidc.ErrInvalidRequest()
 func (g *grants) VerifyClient(ctx context.Context, r *op.Request[op.ClientCredentials]) (op.Client, error) {
 	c, err := g.provider.authenticate(ctx, r.Data, triedBasic(r.Header))
 	if err != nil {
-		return nil, refuse(ctx, err)
+		return nil, rejectWith(ctx, err)
 	}
 	return c, nil
 }
@@ -182,7 +182,7 @@ func (p *Provider) authenticate(ctx context.Context, sent *op.ClientCredentials,
 	if sent.ClientAssertion != "" {
 		return p.authenticateByKey(ctx, sent)
 	}
-	if err := p.meetAgain(ctx, sent.ClientID); err != nil {
+	if err := p.refreshInBackground(ctx, sent.ClientID); err != nil {
 		return nil, err
 	}
 	app, err := p.Clients.Client(ctx, sent.ClientID)
@@ -191,7 +191,7 @@ func (p *Provider) authenticate(ctx context.Context, sent *op.ClientCredentials,
 		return nil, err
 	}
 	if unknown || app.OAuth() == nil {
-		app = p.stranger
+		app = p.isUntrustedClient
 	}
 	c := &client{app, app.OAuth()}
 	if c.oauth.TokenEndpointAuthMethod == schemas.AuthMethodNone && sent.ClientSecret == "" {

@@ -15,16 +15,16 @@ func (c *client) redirects(uri string) bool {
 	if slices.Contains(c.oauth.RedirectURIs, uri) {
 		return true
 	}
-	bare, ok := portless(uri)
+	bare, ok := withoutPort(uri)
 	return ok && slices.ContainsFunc(c.oauth.RedirectURIs, func(registered string) bool {
-		own, ok := portless(registered)
+		own, ok := withoutPort(registered)
 		return ok && own == bare
 	})
 }
 
-// portless is a URI with a loopback address, without the port; ok is false for any
+// withoutPort is a URI with a loopback address, without the port; ok is false for any
 // other.
-func portless(uri string) (bare string, ok bool) {
+func withoutPort(uri string) (bare string, ok bool) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "http" || u.User != nil || strings.ContainsAny(uri, "\\#") {
 		return "", false
@@ -55,18 +55,18 @@ func originOf(uri string) string {
 	return u.Scheme + "://" + host
 }
 
-// takesPeople reports whether people may be sent to an address of the client's who
+// servesUsers reports whether people may be sent to an address of the client's who
 // were not asked anything on the way. Who answers for the client answers for where
 // it sends them. One that anybody could register is an open redirector else, in the
 // service of whoever would have people believe that they are still here (RFC 9700
 // §4.11.2): it gets those alone who have agreed to something of it before. A program
 // on the person's own device looks like nobody's page.
-func (p *Provider) takesPeople(r *http.Request, c *client, to string) (bool, error) {
-	if c.Vouched() || p.Registration == nil || originOf(to) == "" || isLoopback(to) {
+func (p *Provider) servesUsers(r *http.Request, c *client, to string) (bool, error) {
+	if c.IsTrusted() || p.Registration == nil || originOf(to) == "" || isLoopback(to) {
 		return true, nil
 	}
-	lease, err := p.Registration.Clients.ClientLease(r.Context(), c.GetID())
-	if err != nil || lease == nil { // somebody with a token has registered it
+	expiry, err := p.Registration.Clients.ClientExpiry(r.Context(), c.GetID())
+	if err != nil || expiry == nil { // somebody with a token has registered it
 		return err == nil, err
 	}
 	session, err := p.Session(r)
@@ -78,6 +78,6 @@ func (p *Provider) takesPeople(r *http.Request, c *client, to string) (bool, err
 }
 
 func isLoopback(uri string) bool {
-	_, ok := portless(uri)
+	_, ok := withoutPort(uri)
 	return ok
 }

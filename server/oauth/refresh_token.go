@@ -18,11 +18,11 @@ import (
 func (g *grants) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response, error) {
 	c, ok := r.Client.(*client)
 	if !ok {
-		return nil, refuse(ctx, fmt.Errorf("the client is a %T", r.Client))
+		return nil, rejectWith(ctx, fmt.Errorf("the client is a %T", r.Client))
 	}
 	reply, err := g.provider.refresh(ctx, c, r.Form)
 	if err != nil {
-		return nil, refuse(ctx, err)
+		return nil, rejectWith(ctx, err)
 	}
 	return op.NewResponse(reply), nil
 }
@@ -83,7 +83,7 @@ func (p *Provider) liveFamily(ctx context.Context, raw string) (*schemas.Refresh
 
 func (p *Provider) rotate(ctx context.Context, c *client, f *schemas.RefreshFamily, generation int) error {
 	reused, err := p.Authorization.Requests.RotateRefresh(ctx, schemas.Rotation{
-		ID: f.ID, Generation: generation, At: p.now(), Window: lostReply, Revoke: p.revokeUntil(c),
+		ID: f.ID, Generation: generation, At: p.now(), Window: lostReplyWindow, Revoke: p.revokeUntil(c),
 	})
 	switch {
 	case schemas.HasCode(err, schemas.CodeRefreshNotFound):

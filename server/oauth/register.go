@@ -35,8 +35,8 @@ type Registration struct {
 type Registrar interface {
 	Register(ctx context.Context, c directory.Call, r directory.Registration) (*schemas.Application, error)
 	KnownScopes(ctx context.Context, scopes []string) ([]string, error)
-	ClientLease(ctx context.Context, clientID string) (*schemas.ClientLease, error)
-	ProlongLease(ctx context.Context, applicationID string, until time.Time) error
+	ClientExpiry(ctx context.Context, clientID string) (*schemas.ClientExpiry, error)
+	ExtendClientExpiry(ctx context.Context, applicationID string, until time.Time) error
 }
 
 // RegisterPath is where clients register: RFC 7591 §3.
@@ -110,7 +110,7 @@ func readRegistration(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 }
 
 func (p *Provider) register(ctx context.Context, m *clientMetadata, by *directory.Call) (*schemas.Application, error) {
-	may := strangersGrants()
+	may := untrustedClientGrants()
 	if by != nil {
 		may = p.grantTypes()
 	}
@@ -131,11 +131,11 @@ func (p *Provider) register(ctx context.Context, m *clientMetadata, by *director
 		return nil, err
 	}
 	registration := directory.Registration{By: schemas.RegisteredDynamically}
-	call := directory.Stranger()
+	call := directory.UntrustedCall()
 	if by != nil {
 		call = *by
 	} else {
-		registration.Lease = &schemas.ClientLease{ExpiresAt: p.now().Add(unusedTTL)}
+		registration.Lease = &schemas.ClientExpiry{ExpiresAt: p.now().Add(unusedTTL)}
 	}
 	if by != nil && m.Scope == "" {
 		scopes = slices.DeleteFunc(scopes, func(s string) bool { return isPermission(s) && !call.Permits(s) })
@@ -145,8 +145,8 @@ func (p *Provider) register(ctx context.Context, m *clientMetadata, by *director
 	return made, explainRegistration(err)
 }
 
-// strangersGrants are the grant types of clients for which nobody vouches.
-func strangersGrants() []string {
+// untrustedClientGrants are the grant types of clients for which nobody vouches.
+func untrustedClientGrants() []string {
 	return []string{schemas.GrantAuthorizationCode, schemas.GrantRefreshToken}
 }
 
@@ -191,7 +191,7 @@ func explainRegistration(err error) error {
 	}
 	e := schemas.AsError(err)
 	if e.Class == schemas.Forbidden {
-		return &Error{Status: http.StatusForbidden, Code: codeInsufficientScope, Bearer: true, Description: describe(e.Description.DefaultValue)}
+		return &Error{Status: http.StatusForbidden, Code: codeInsufficientScope, Bearer: true, Description: errorDescription(e.Description.DefaultValue)}
 	}
 	if e.Class != schemas.Invalid || len(e.Errors) == 0 {
 		return err

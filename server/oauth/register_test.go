@@ -20,7 +20,7 @@ const clientBack = "https://client.example.com/back"
 // What a stranger asks for, and what it gets.
 func TestRegistration(t *testing.T) {
 	s := newStrangers(t)
-	system := directory.System()
+	system := directory.SystemCall()
 	s.publish("https://client.example.com/sector", `["https://client.example.com/back", "https://client.example.com/other"]`)
 	tests := []struct {
 		name, body string
@@ -57,13 +57,13 @@ func TestRegistration(t *testing.T) {
 		{"an account, by an administrator", `{"redirect_uris":["https://client.example.com/back"],"scope":"openid account"}`, &system, map[string]any{"scope": "openid account"}},
 	}
 	for _, test := range tests {
-		told, err := s.register(test.body, test.by)
+		reported, err := s.register(test.body, test.by)
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
 		for member, want := range test.want {
-			got := told[member]
+			got := reported[member]
 			if _, list := got.([]any); list {
 				got = fmt.Sprint(got)
 			}
@@ -71,16 +71,16 @@ func TestRegistration(t *testing.T) {
 				t.Errorf("%s: %s is %v, expected %v", test.name, member, got, want)
 			}
 		}
-		if told["client_id"] == "CONSOLE" || told["client_secret"] == "chosen-by-somebody-who-is-not-the-server" || told["client_secret_expires_at"] != 0.0 ||
-			told["client_id_issued_at"] == nil || told["app_id"] == "" {
-			t.Errorf("%s: got %v", test.name, told)
+		if reported["client_id"] == "CONSOLE" || reported["client_secret"] == "chosen-by-somebody-who-is-not-the-server" || reported["client_secret_expires_at"] != 0.0 ||
+			reported["client_id_issued_at"] == nil || reported["app_id"] == "" {
+			t.Errorf("%s: got %v", test.name, reported)
 		}
-		app, err := s.directory.Client(t.Context(), told["client_id"].(string))
+		app, err := s.directory.Client(t.Context(), reported["client_id"].(string))
 		s.must(err)
-		lease, err := s.directory.ClientLease(t.Context(), app.ClientID)
+		expiry, err := s.directory.ClientExpiry(t.Context(), app.ClientID)
 		s.must(err)
-		if app.ID != told["app_id"] || app.Registration != schemas.RegisteredDynamically || (lease == nil) != (test.by != nil) {
-			t.Errorf("%s: the application is %+v with the lease %+v", test.name, app, lease)
+		if app.ID != reported["app_id"] || app.Registration != schemas.RegisteredDynamically || (expiry == nil) != (test.by != nil) {
+			t.Errorf("%s: the application is %+v with the lease %+v", test.name, app, expiry)
 		}
 		if o := app.OAuth(); *o.PKCERequired != *o.PublicClient || *o.PublicClient != (o.TokenEndpointAuthMethod == schemas.AuthMethodNone) {
 			t.Errorf("%s: the client is %+v", test.name, o)
@@ -136,12 +136,12 @@ func TestRegistrationsRefused(t *testing.T) {
 		{`{"grant_types":["client_credentials"],"scope":"system"}`, "insufficient_scope", writer}, {with(`"scope":"system"`), "insufficient_scope", writer},
 	}
 	for _, test := range tests {
-		told, err := s.register(test.body, test.by)
+		reported, err := s.register(test.body, test.by)
 		if refused, ok := errors.AsType[*oauth.Error](err); !ok || refused.Code != test.code || refused.Description == "" {
-			t.Errorf("%s: got %v and %v, expected %s", test.body, told, err, test.code)
+			t.Errorf("%s: got %v and %v, expected %s", test.body, reported, err, test.code)
 		}
 	}
-	apps, err := s.directory.Applications.List(t.Context(), directory.System(), directory.Query{Limit: 100, Filter: "registration", Value: schemas.RegisteredDynamically})
+	apps, err := s.directory.Applications.List(t.Context(), directory.SystemCall(), directory.Query{Limit: 100, Filter: "registration", Value: schemas.RegisteredDynamically})
 	s.must(err)
 	if apps.Total != 0 {
 		t.Errorf("%d were registered all the same", apps.Total)
@@ -151,9 +151,9 @@ func TestRegistrationsRefused(t *testing.T) {
 		wantRefused(t, s.provider.Register(httptest.NewRecorder(), r, nil), "invalid_request")
 	}
 	r := request(with(`"client_name":"`+strings.Repeat("a", 20000)+`"`), "Content-Type: ", "Content-Type: application/json")
-	told, ok := errors.AsType[*oauth.Error](s.provider.Register(httptest.NewRecorder(), r, nil))
-	if !ok || told.Status != http.StatusRequestEntityTooLarge {
-		t.Errorf("of a large body: %v", told)
+	reported, ok := errors.AsType[*oauth.Error](s.provider.Register(httptest.NewRecorder(), r, nil))
+	if !ok || reported.Status != http.StatusRequestEntityTooLarge {
+		t.Errorf("of a large body: %v", reported)
 	}
 }
 
@@ -161,17 +161,17 @@ func TestRegistrationsRefused(t *testing.T) {
 // person has; on its own behalf it has nothing.
 func TestStrangerSignsIn(t *testing.T) {
 	s := newStrangers(t)
-	told, err := s.register(`{"client_name":"Tool","redirect_uris":["http://127.0.0.1:3334/cb"],"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`, nil)
+	reported, err := s.register(`{"client_name":"Tool","redirect_uris":["http://127.0.0.1:3334/cb"],"token_endpoint_auth_method":"none","grant_types":["authorization_code","refresh_token"]}`, nil)
 	s.must(err)
-	id := told["client_id"].(string)
+	id := reported["client_id"].(string)
 	got := s.signIn(id, "http://127.0.0.1:50000/cb", "openid system")
 	if !slices.Contains(strings.Fields(got.Scope), "system") || got.RefreshToken == "" || got.IDToken == "" {
 		t.Errorf("got %+v", got)
 	}
-	lease, err := s.directory.ClientLease(t.Context(), id)
+	expiry, err := s.directory.ClientExpiry(t.Context(), id)
 	s.must(err)
-	if lease.ExpiresAt.Before(s.now.Add(80 * 24 * time.Hour)) {
-		t.Errorf("it is in use, and kept until %v", lease.ExpiresAt)
+	if expiry.ExpiresAt.Before(s.now.Add(80 * 24 * time.Hour)) {
+		t.Errorf("it is in use, and kept until %v", expiry.ExpiresAt)
 	}
 	_, err = s.token(map[string][]string{"grant_type": {"client_credentials"}, "client_id": {id}, "scope": {"system"}})
 	if err == nil {
@@ -179,12 +179,12 @@ func TestStrangerSignsIn(t *testing.T) {
 	}
 
 	// Without PKCE nothing begins, unless there are a secret and a nonce.
-	told, err = s.register(`{"redirect_uris":["`+clientBack+`"]}`, nil)
+	reported, err = s.register(`{"redirect_uris":["`+clientBack+`"]}`, nil)
 	s.must(err)
 	for name, test := range map[string]struct{ client, back, nonce, scope, want string }{
-		"a secret and a nonce":        {told["client_id"].(string), clientBack, "n", "openid", ""},
-		"no nonce":                    {told["client_id"].(string), clientBack, "", "openid", "invalid_request"},
-		"a nonce that nobody returns": {told["client_id"].(string), clientBack, "n", "profile", "invalid_request"},
+		"a secret and a nonce":        {reported["client_id"].(string), clientBack, "n", "openid", ""},
+		"no nonce":                    {reported["client_id"].(string), clientBack, "", "openid", "invalid_request"},
+		"a nonce that nobody returns": {reported["client_id"].(string), clientBack, "n", "profile", "invalid_request"},
 		"no secret":                   {id, "http://127.0.0.1:50000/cb", "n", "openid", "invalid_request"},
 	} {
 		to := s.authorize(browser{}, ask("client_id", test.client, "redirect_uri", test.back, "nonce", test.nonce, "scope", test.scope, "code_challenge", "", "code_challenge_method", ""))
@@ -192,12 +192,12 @@ func TestStrangerSignsIn(t *testing.T) {
 			t.Errorf("without a code_challenge, %s: %v", name, to)
 		}
 	}
-	got = s.signIn(told["client_id"].(string), clientBack, "openid", basic(told["client_id"].(string), told["client_secret"].(string)))
+	got = s.signIn(reported["client_id"].(string), clientBack, "openid", basic(reported["client_id"].(string), reported["client_secret"].(string)))
 	if got.AccessToken == "" || got.RefreshToken != "" {
 		t.Errorf("got %+v", got)
 	}
 	// The scope for the account is for those whom an administrator gave it.
-	code := s.signIn(told["client_id"].(string), clientBack, "openid account", basic(told["client_id"].(string), told["client_secret"].(string)))
+	code := s.signIn(reported["client_id"].(string), clientBack, "openid account", basic(reported["client_id"].(string), reported["client_secret"].(string)))
 	if strings.Contains(code.Scope, "account") {
 		t.Errorf("a stranger got %q", code.Scope)
 	}
@@ -206,11 +206,11 @@ func TestStrangerSignsIn(t *testing.T) {
 // What is registered is in the audit log, as nobody's deed.
 func TestRegistrationIsRecorded(t *testing.T) {
 	s := newStrangers(t)
-	told, err := s.register(`{"redirect_uris":["`+clientBack+`"]}`, nil)
+	reported, err := s.register(`{"redirect_uris":["`+clientBack+`"]}`, nil)
 	s.must(err)
 	events, err := s.store.Events(t.Context(), schemas.EventQuery{Limit: 5, Action: "application.registered"})
 	s.must(err)
-	if len(events) != 1 || events[0].Resource.ID != told["app_id"] || events[0].Actor != (schemas.Actor{}) || events[0].Detail["registration"] != schemas.RegisteredDynamically {
+	if len(events) != 1 || events[0].Resource.ID != reported["app_id"] || events[0].Actor != (schemas.Actor{}) || events[0].Detail["registration"] != schemas.RegisteredDynamically {
 		t.Errorf("got %+v", events)
 	}
 }

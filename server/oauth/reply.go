@@ -39,38 +39,38 @@ func (w *reply) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // verdict is the error that op found by itself.
 func (w *reply) verdict(r *http.Request) error {
-	var told struct {
+	var reported struct {
 		Code        string `json:"error"`
 		Description string `json:"error_description"`
 	}
-	if err := json.Unmarshal(w.held.Bytes(), &told); err != nil || told.Code == "" {
+	if err := json.Unmarshal(w.held.Bytes(), &reported); err != nil || reported.Code == "" {
 		return fmt.Errorf("op answered %d: %.200s", w.status, w.held.Bytes())
 	}
-	switch told.Code {
+	switch reported.Code {
 	case codeServerError:
-		return fmt.Errorf("op answered %d: %s", w.status, told.Description)
+		return fmt.Errorf("op answered %d: %s", w.status, reported.Description)
 	case codeInvalidClient:
-		return errClient(triedBasic(r.Header), "%s", told.Description)
+		return errClient(triedBasic(r.Header), "%s", reported.Description)
 	}
-	return errorf(told.Code, "%s", told.Description)
+	return errorf(reported.Code, "%s", reported.Description)
 }
 
-// outcome carries the error of one of our methods past op to whoever called op.
+// authorizationResponse carries the error of one of our methods past op to whoever called op.
 type outcome struct{ err error }
 
 type outcomeKey struct{}
 
-// refuse notes the error that the request is to be answered with, and returns
+// rejectWith notes the error that the request is to be answered with, and returns
 // one for op, which says nothing.
-func refuse(ctx context.Context, err error) error {
+func rejectWith(ctx context.Context, err error) error {
 	if o, ok := ctx.Value(outcomeKey{}).(*outcome); ok {
 		o.err = err
 	}
 	return errRefused
 }
 
-// ask has op handle the request.
-func (p *Provider) ask(w http.ResponseWriter, r *http.Request) error {
+// handleWithLibrary has op handle the request.
+func (p *Provider) handleWithLibrary(w http.ResponseWriter, r *http.Request) error {
 	o := &outcome{}
 	kept := &reply{ResponseWriter: w}
 	p.protocol.ServeHTTP(kept, r.WithContext(context.WithValue(r.Context(), outcomeKey{}, o)))

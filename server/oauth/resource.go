@@ -41,16 +41,16 @@ func (p *Provider) audience(ctx context.Context, scope, resources []string) ([]s
 // for the client alone, unless it carries what only this server heeds: a token
 // that any client may have would else be good for changing the user's account.
 func (p *Provider) userAudience(ctx context.Context, c *client, scope, resources []string) ([]string, error) {
-	ours := func(scope string) bool { return schemas.Covers(systemScope, scope) }
+	ours := func(scope string) bool { return schemas.CoversPermission(systemScope, scope) }
 	if len(resources) == 0 && !slices.ContainsFunc(scope, ours) {
 		return []string{c.GetID()}, nil
 	}
 	return p.audience(ctx, scope, resources)
 }
 
-// narrowed returns the resources that a token request is about, of those that the
+// narrowResources returns the resources that a token request is about, of those that the
 // authorization request named (RFC 8707 §2.2).
-func narrowed(authorized, asked []string) ([]string, error) {
+func narrowResources(authorized, asked []string) ([]string, error) {
 	if len(asked) == 0 {
 		return authorized, nil
 	}

@@ -12,7 +12,7 @@ import (
 // revoked before needs no error (§2.2). One that was issued to another client is refused
 // (§2.1), as is one of a type that cannot be revoked here (§2.2.1).
 func (p *Provider) Revoke(w http.ResponseWriter, r *http.Request) error {
-	c, raw, err := p.shown(w, r)
+	c, raw, err := p.clientAndToken(w, r)
 	if err != nil {
 		return err
 	}

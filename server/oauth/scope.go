@@ -82,7 +82,7 @@ func isPermission(scope string) bool { return !isIdentityScope(scope) }
 // coveredBy reports whether a scope is among others, or below one of them.
 func coveredBy(scopes []string) func(string) bool {
 	return func(scope string) bool {
-		return slices.ContainsFunc(scopes, func(has string) bool { return schemas.Covers(has, scope) })
+		return slices.ContainsFunc(scopes, func(has string) bool { return schemas.CoversPermission(has, scope) })
 	}
 }
 

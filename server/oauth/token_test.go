@@ -102,17 +102,17 @@ func TestValidityOfTheClient(t *testing.T) {
 // whoever asks: in the answer, and in what is done for it.
 func TestUnknownClientsAreNotTold(t *testing.T) {
 	w := newWorld(t)
-	var told []*oauth.Error
+	var reported []*oauth.Error
 	for _, header := range []string{basic("m2m", "wrong"), basic("nobody", secret), basic("plain", secret), basic("jwt", "wrong"), basic("post", "wrong"), basic("spa", "wrong")} {
 		before := w.checked.Load()
-		told = append(told, w.refusal(request("grant_type=client_credentials", header)))
+		reported = append(reported, w.refusal(request("grant_type=client_credentials", header)))
 		if n := w.checked.Load() - before; n != 1 {
 			t.Errorf("%d secrets were checked, want 1", n)
 		}
 	}
-	for _, e := range told[1:] {
-		if !reflect.DeepEqual(e, told[0]) {
-			t.Errorf("one is told %+v, another %+v", e, told[0])
+	for _, e := range reported[1:] {
+		if !reflect.DeepEqual(e, reported[0]) {
+			t.Errorf("one is told %+v, another %+v", e, reported[0])
 		}
 	}
 }
@@ -207,11 +207,11 @@ func TestMetadataIsTrue(t *testing.T) {
 	w := newWorld(t)
 	rec := httptest.NewRecorder()
 	_ = w.provider.Server(rec, httptest.NewRequest(http.MethodGet, "/", nil))
-	var told struct {
+	var reported struct {
 		Methods []string `json:"token_endpoint_auth_methods_supported"`
 		Grants  []string `json:"grant_types_supported"`
 	}
-	if err := json.Unmarshal(rec.Body.Bytes(), &told); err != nil {
+	if err := json.Unmarshal(rec.Body.Bytes(), &reported); err != nil {
 		t.Fatal(err)
 	}
 	for _, method := range []string{schemas.AuthMethodBasic, schemas.AuthMethodPost, schemas.AuthMethodPrivateKeyJWT, schemas.AuthMethodNone} {
@@ -221,14 +221,14 @@ func TestMetadataIsTrue(t *testing.T) {
 			schemas.AuthMethodPrivateKeyJWT: present(newSignatory(w, "signer").with(nil)),
 			schemas.AuthMethodNone:          request("grant_type=client_credentials&client_id=spa"),
 		}[method]
-		if err := w.provider.Token(httptest.NewRecorder(), r); (err == nil) != slices.Contains(told.Methods, method) {
-			t.Errorf("%s: %v, and the metadata tells %v", method, err, told.Methods)
+		if err := w.provider.Token(httptest.NewRecorder(), r); (err == nil) != slices.Contains(reported.Methods, method) {
+			t.Errorf("%s: %v, and the metadata tells %v", method, err, reported.Methods)
 		}
 	}
 	for _, grant := range []string{"client_credentials", "authorization_code", "refresh_token", "password", "implicit"} {
 		err := w.provider.Token(httptest.NewRecorder(), request("grant_type="+grant, basic("m2m", secret)))
-		if (err == nil) != slices.Contains(told.Grants, grant) {
-			t.Errorf("%s: %v, and the metadata tells %v", grant, err, told.Grants)
+		if (err == nil) != slices.Contains(reported.Grants, grant) {
+			t.Errorf("%s: %v, and the metadata tells %v", grant, err, reported.Grants)
 		}
 	}
 }

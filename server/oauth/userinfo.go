@@ -39,9 +39,9 @@ func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	told := profile(user, claims.Scope)
-	told["sub"] = user.ID
-	return writeReply(w, told)
+	reported := profile(user, claims.Scope)
+	reported["sub"] = user.ID
+	return writeReply(w, reported)
 }
 
 // isForUs reports whether a token may be shown here. One that was issued for a

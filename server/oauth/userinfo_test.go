@@ -24,9 +24,9 @@ func (a *signIns) userinfo(r *http.Request) (map[string]any, error) {
 	if rec.Header().Get("Cache-Control") != "no-store" {
 		a.t.Error("the reply may be cached")
 	}
-	var told map[string]any
-	a.must(json.Unmarshal(rec.Body.Bytes(), &told))
-	return told, nil
+	var reported map[string]any
+	a.must(json.Unmarshal(rec.Body.Bytes(), &reported))
+	return reported, nil
 }
 
 func get(token string) *http.Request {
@@ -41,15 +41,15 @@ func TestUserInfo(t *testing.T) {
 	a := newSignIns(t)
 	r, err := a.redeem(a.code(browser{}, ask("scope", "openid email")))
 	a.must(err)
-	told, err := a.userinfo(get(r.AccessToken))
+	reported, err := a.userinfo(get(r.AccessToken))
 	a.must(err)
-	if len(told) != 3 || told["sub"] != a.user.ID || told["email"] != "ann@example.com" || told["email_verified"] != false {
-		t.Errorf("told %v", told)
+	if len(reported) != 3 || reported["sub"] != a.user.ID || reported["email"] != "ann@example.com" || reported["email_verified"] != false {
+		t.Errorf("told %v", reported)
 	}
 	post := httptest.NewRequest("POST", "/oauth2/userinfo", strings.NewReader("access_token="+r.AccessToken))
 	post.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if told, err = a.userinfo(post); err != nil || told["sub"] != a.user.ID {
-		t.Errorf("by a form: %v, %v", told, err)
+	if reported, err = a.userinfo(post); err != nil || reported["sub"] != a.user.ID {
+		t.Errorf("by a form: %v, %v", reported, err)
 	}
 	_, err = a.userinfo(get(r.IDToken))
 	wantRefused(t, err, "invalid_token")
@@ -84,9 +84,9 @@ func TestUserInfoIsForClients(t *testing.T) {
 		q["resource"] = test.resources
 		r, err := a.redeem(a.code(browser{}, q))
 		a.must(err)
-		told, err := a.userinfo(get(r.AccessToken))
-		if test.told && (err != nil || told["email"] != "ann@example.com") {
-			t.Errorf("for %v: %v, %v", test.resources, told, err)
+		reported, err := a.userinfo(get(r.AccessToken))
+		if test.told && (err != nil || reported["email"] != "ann@example.com") {
+			t.Errorf("for %v: %v, %v", test.resources, reported, err)
 		}
 		if !test.told {
 			wantRefused(t, err, "invalid_token")
@@ -116,13 +116,13 @@ func TestIntrospect(t *testing.T) {
 	r, err := a.redeem(a.code(browser{}, ask()))
 	a.must(err)
 	own := a.accessOf("conf", base)
-	told, err := a.show(a.provider.Introspect, url.Values{"token": {own}}, basic("conf", secret))
-	if err != nil || !strings.Contains(told, `"active":true`) || !strings.Contains(told, `"sub":"`+a.user.ID) || !strings.Contains(told, `"client_id":"conf"`) {
-		t.Errorf("%s, %v", told, err)
+	reported, err := a.show(a.provider.Introspect, url.Values{"token": {own}}, basic("conf", secret))
+	if err != nil || !strings.Contains(reported, `"active":true`) || !strings.Contains(reported, `"sub":"`+a.user.ID) || !strings.Contains(reported, `"client_id":"conf"`) {
+		t.Errorf("%s, %v", reported, err)
 	}
 	for name, raw := range map[string]string{"another client's access token": r.AccessToken, "another client's refresh token": r.RefreshToken, "an ID token": r.IDToken, "an assertion": a.assertion("app-app"), "garbage": "x"} {
-		if told, err := a.show(a.provider.Introspect, url.Values{"token": {raw}}, basic("conf", secret)); err != nil || told != `{"active":false}` {
-			t.Errorf("%s: %s, %v", name, told, err)
+		if reported, err := a.show(a.provider.Introspect, url.Values{"token": {raw}}, basic("conf", secret)); err != nil || reported != `{"active":false}` {
+			t.Errorf("%s: %s, %v", name, reported, err)
 		}
 	}
 	_, err = a.show(a.provider.Introspect, url.Values{"token": {r.AccessToken}, "client_id": {"app"}})
@@ -133,13 +133,13 @@ func TestIntrospect(t *testing.T) {
 	wantRefused(t, err, "invalid_request")
 	_, err = a.show(a.provider.Revoke, url.Values{"token": {own}, "client_id": {"app"}})
 	wantRefused(t, err, "invalid_grant") // another client's
-	if told, err := a.show(a.provider.Introspect, url.Values{"token": {own}}, basic("conf", secret)); err != nil || !strings.Contains(told, `"active":true`) {
-		t.Errorf("another client has revoked it: %s, %v", told, err)
+	if reported, err := a.show(a.provider.Introspect, url.Values{"token": {own}}, basic("conf", secret)); err != nil || !strings.Contains(reported, `"active":true`) {
+		t.Errorf("another client has revoked it: %s, %v", reported, err)
 	}
 	_, err = a.show(a.provider.Revoke, url.Values{"token": {own}}, basic("conf", secret))
 	a.must(err)
-	if told, err := a.show(a.provider.Introspect, url.Values{"token": {own}}, basic("conf", secret)); err != nil || told != `{"active":false}` {
-		t.Errorf("revoked: %s, %v", told, err)
+	if reported, err := a.show(a.provider.Introspect, url.Values{"token": {own}}, basic("conf", secret)); err != nil || reported != `{"active":false}` {
+		t.Errorf("revoked: %s, %v", reported, err)
 	}
 }
 
@@ -237,17 +237,17 @@ func TestOriginTrust(t *testing.T) {
 func TestStrangersIntrospectTheirOwn(t *testing.T) {
 	s := newStrangers(t)
 	confidential := func(by *directory.Call) (id, credentials string) {
-		told, err := s.register(`{"redirect_uris":["`+clientBack+`"]}`, by)
+		reported, err := s.register(`{"redirect_uris":["`+clientBack+`"]}`, by)
 		s.must(err)
-		id = told["client_id"].(string)
-		return id, basic(id, told["client_secret"].(string))
+		id = reported["client_id"].(string)
+		return id, basic(id, reported["client_secret"].(string))
 	}
 	mine, asMine := confidential(nil)
 	theirs, asTheirs := confidential(nil)
 	active := func(raw, as string) bool {
-		told, err := s.show(s.provider.Introspect, url.Values{"token": {raw}}, as)
+		reported, err := s.show(s.provider.Introspect, url.Values{"token": {raw}}, as)
 		s.must(err)
-		return told != `{"active":false}`
+		return reported != `{"active":false}`
 	}
 	found := s.signIn(theirs, clientBack, "openid system", asTheirs).AccessToken
 	if active(found, asMine) || !active(found, asTheirs) {

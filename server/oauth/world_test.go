@@ -216,18 +216,18 @@ func (w *world) grant(r *http.Request) (granted, *httptest.ResponseRecorder) {
 	return g, rec
 }
 
-// refusal sends a request that must be refused, and makes sure that nothing was
+// refusalParameters sends a request that must be refused, and makes sure that nothing was
 // written.
 func (w *world) refusal(r *http.Request) *oauth.Error {
 	w.t.Helper()
 	rec := httptest.NewRecorder()
 	err := w.provider.Token(rec, r)
-	told, ok := errors.AsType[*oauth.Error](err)
+	reported, ok := errors.AsType[*oauth.Error](err)
 	if !ok {
 		w.t.Fatalf("got %d %s and the error %v, want it refused", rec.Code, rec.Body, err)
 	}
 	if rec.Body.Len() > 0 {
 		w.t.Errorf("wrote %q beside the error", rec.Body)
 	}
-	return told
+	return reported
 }

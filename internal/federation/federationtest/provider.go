@@ -203,7 +203,7 @@ func (p *Provider) token(req *http.Request) (*outbound.Response, error) {
 		return refuse("invalid_grant"), nil
 	}
 	delete(p.codes, form.Get("code"))
-	return p.give(g)
+	return p.issueTokens(g)
 }
 
 // reply is an answer with a JSON body.

@@ -17,8 +17,8 @@ import (
 
 const accessToken = "an-access-token"
 
-// give answers with tokens, or as the fault has it.
-func (p *Provider) give(g grant) (*outbound.Response, error) {
+// issueTokens answers with tokens, or as the fault has it.
+func (p *Provider) issueTokens(g grant) (*outbound.Response, error) {
 	id := p.idToken(g)
 	switch g.fault {
 	case "down":
@@ -54,7 +54,7 @@ func (p *Provider) idToken(g grant) string {
 		"exp": now.Add(5 * time.Minute).Unix(), "iat": now.Unix(), "auth_time": now.Unix(),
 		"at_hash": base64.RawURLEncoding.EncodeToString(hash[:16]),
 	})
-	spoil(claims, g.fault, now)
+	applyFault(claims, g.fault, now)
 	text, err := json.Marshal(claims)
 	if err != nil {
 		panic(err) // read from JSON, or made here
@@ -71,8 +71,8 @@ type claim struct {
 	value any
 }
 
-// spoil changes the claims as the fault has it.
-func spoil(claims map[string]any, fault Fault, now time.Time) {
+// applyFault changes the claims as the fault has it.
+func applyFault(claims map[string]any, fault Fault, now time.Time) {
 	issuer, audience := claims["iss"].(string), claims["aud"].(string)
 	spoilt, ok := map[Fault]claim{
 		"wrong-issuer":      {"iss", "https://evil.example"},

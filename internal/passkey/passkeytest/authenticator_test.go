@@ -98,7 +98,7 @@ func TestSelection(t *testing.T) {
 	a := passkeytest.New(passkeytest.Seed("selection"))
 	alice := register(t, a, creation)
 	bob := register(t, a, strings.Replace(creation, "YWxpY2U", "Ym9i", 1))
-	pick := func(hows ...passkeytest.How) string {
+	pick := func(hows ...passkeytest.CeremonyOption) string {
 		t.Helper()
 		answer, err := a.Authenticate(json.RawMessage(request), origin, hows...)
 		if err != nil {
@@ -130,7 +130,7 @@ func TestSelection(t *testing.T) {
 func TestFaultsChangeSomething(t *testing.T) {
 	for _, fault := range passkeytest.Faults() {
 		t.Run(string(fault), func(t *testing.T) {
-			run := func(hows ...passkeytest.How) (registered, authenticated any, errs [2]error) {
+			run := func(hows ...passkeytest.CeremonyOption) (registered, authenticated any, errs [2]error) {
 				a := passkeytest.New(passkeytest.Seed("faults"))
 				register(t, a, creation)
 				registered, errs[0] = a.Register(json.RawMessage(creation), origin, hows...)

@@ -27,7 +27,7 @@ var (
 // new passkey from then on. With attestation other than "none" it attests by the
 // attestation key it has (AttestedBy), or else by the passkey itself (packed, L3
 // §8.2).
-func (a *Authenticator) Register(opts json.RawMessage, origin string, hows ...How) (passkey.RegistrationResponse, error) {
+func (a *Authenticator) Register(opts json.RawMessage, origin string, hows ...CeremonyOption) (passkey.RegistrationResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var none passkey.RegistrationResponse
@@ -182,7 +182,7 @@ func (a *Authenticator) packed(c *call, credential *Credential, authData, client
 
 // Authenticate answers request options from a page of the origin with the
 // newest passkey that fits.
-func (a *Authenticator) Authenticate(opts json.RawMessage, origin string, hows ...How) (passkey.AuthenticationResponse, error) {
+func (a *Authenticator) Authenticate(opts json.RawMessage, origin string, hows ...CeremonyOption) (passkey.AuthenticationResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var none passkey.AuthenticationResponse
@@ -239,7 +239,7 @@ func (a *Authenticator) choose(c *call, o *options) (*Credential, error) {
 		return nil, fmt.Errorf("%w: user verification", ErrUnsuitable)
 	}
 	if c.has(UnknownCredential) {
-		return a.stranger(o)
+		return a.foreignCredential(o)
 	}
 	for _, held := range slices.Backward(a.credentials) {
 		asked := len(o.Allow) == 0 || listed(o.Allow, held.ID)
@@ -251,11 +251,11 @@ func (a *Authenticator) choose(c *call, o *options) (*Credential, error) {
 	if !c.has(ForeignCredential) {
 		return nil, ErrNoPasskey
 	}
-	return a.stranger(o)
+	return a.foreignCredential(o)
 }
 
-// stranger makes up a passkey that nobody has registered.
-func (a *Authenticator) stranger(o *options) (*Credential, error) {
+// foreignCredential makes up a passkey that nobody has registered.
+func (a *Authenticator) foreignCredential(o *options) (*Credential, error) {
 	id, err := a.bytes(32)
 	if err != nil {
 		return nil, err

@@ -114,11 +114,11 @@ func Faults() []Fault {
 	return list
 }
 
-// How says how a single call shall differ: a Fault, or As.
-type How interface{ apply(*call) }
+// CeremonyOption says how a single call shall differ: a Fault, or As.
+type CeremonyOption interface{ apply(*call) }
 
 // As answers with a passkey of the user (by user handle) where several fit.
-func As(userID string) How { return as(userID) }
+func As(userID string) CeremonyOption { return as(userID) }
 
 type as string
 
@@ -133,7 +133,7 @@ type call struct {
 
 // newCall gathers how a call differs and refuses faults that do not exist, or
 // not in this ceremony.
-func newCall(hows []How, ceremony ceremonies) (*call, error) {
+func newCall(hows []CeremonyOption, ceremony ceremonies) (*call, error) {
 	var c call
 	for _, how := range hows {
 		how.apply(&c)

@@ -100,7 +100,7 @@ func testReclaim(t *testing.T, s *store.Store) {
 		return s.Update(ctx, func(tx *store.Tx) error {
 			must(t, store.UserTypes().Replace(tx, &staff, was))
 			for _, u := range users {
-				if err := store.Reclaim(tx, u); err != nil {
+				if err := store.ReindexUser(tx, u); err != nil {
 					return err
 				}
 			}

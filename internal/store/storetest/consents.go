@@ -149,7 +149,7 @@ func testRefusals(t *testing.T, s *store.Store) {
 func testPermissionWords(t *testing.T, s *store.Store) {
 	shop := newResourceServer("shop")
 	update(t, s, func(tx *store.Tx) error { return store.ResourceServers().Insert(tx, &shop) })
-	got, err := s.PermissionWords(t.Context(), []string{"shop", "shop:orders", "shop:orders:read", "shop:orders:items:read", "nobody's", "a\x00"})
+	got, err := s.PermissionNames(t.Context(), []string{"shop", "shop:orders", "shop:orders:read", "shop:orders:items:read", "nobody's", "a\x00"})
 	must(t, err)
 	wantEqual(t, "the words", got, map[string]string{"shop": "Shop: everything", "shop:orders": "Orders: everything", "shop:orders:read": "Read"})
 }

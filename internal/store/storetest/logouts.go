@@ -44,9 +44,9 @@ func testLogouts(t *testing.T, s *store.Store) {
 		t.Fatal("no client is told that the session has ended")
 	}
 	wantEqual(t, "who is told", []any{d.Target, d.CreatedAt, d.ExpiresAt}, []any{a.client.ID, noon().Add(time.Minute), noon().Add(24*time.Hour + time.Minute)})
-	var told schemas.SessionEnd
-	must(t, json.Unmarshal(d.Body, &told))
-	wantEqual(t, "what is told", told, schemas.SessionEnd{SessionID: a.session.ID, UserID: a.user.ID})
+	var reported schemas.SessionEnd
+	must(t, json.Unmarshal(d.Body, &reported))
+	wantEqual(t, "what is told", reported, schemas.SessionEnd{SessionID: a.session.ID, UserID: a.user.ID})
 	wantEqual(t, "who else is told", claims(t, s, schemas.LogoutDelivery, noon().Add(time.Minute)), (*schemas.Delivery)(nil))
 
 	expiring := newSignIn(a.user.ID, noon())
@@ -65,7 +65,7 @@ func testLogouts(t *testing.T, s *store.Store) {
 func testLogoutsOfStrangers(t *testing.T, s *store.Store) {
 	a := newAuthorizing(t, s)
 	update(t, s, func(tx *store.Tx) error {
-		return store.PutLease(tx, schemas.ClientLease{ApplicationID: a.client.ID, ExpiresAt: noon().Add(time.Hour)})
+		return store.PutClientExpiry(tx, schemas.ClientExpiry{ApplicationID: a.client.ID, ExpiresAt: noon().Add(time.Hour)})
 	})
 	for i, verified := range []bool{false, true} {
 		update(t, s, func(tx *store.Tx) error {
@@ -104,9 +104,9 @@ func testLogoutRace(t *testing.T, s *store.Store) {
 				t.Error(err)
 			}
 		})
-		told := claims(t, s, schemas.LogoutDelivery, noon())
-		if (redeemed == nil) != (told != nil) {
-			t.Fatalf("redeeming ended with %v, and what is told is %s", redeemed, text(told))
+		reported := claims(t, s, schemas.LogoutDelivery, noon())
+		if (redeemed == nil) != (reported != nil) {
+			t.Fatalf("redeeming ended with %v, and what is told is %s", redeemed, text(reported))
 		}
 		if redeemed != nil {
 			wantError(t, redeemed, schemas.Invalid, schemas.CodeAuthCodeNotFound)

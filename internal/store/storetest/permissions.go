@@ -59,7 +59,7 @@ func testHolders(t *testing.T, s *store.Store) {
 		{"", 10, nil},
 		{"shop:\x00", 10, nil},
 	} {
-		got, err := store.Holders(t.Context(), s, test.permission, test.limit)
+		got, err := store.PermissionHolders(t.Context(), s, test.permission, test.limit)
 		must(t, err)
 		wantEqual(t, fmt.Sprintf("who holds %q", test.permission), got, test.want)
 	}
@@ -93,7 +93,7 @@ func testActiveHolders(t *testing.T, s *store.Store) {
 		must(t, err)
 		wantEqual(t, fmt.Sprintf("who can act at %s", test.at), got, test.want)
 	}
-	got, err := store.Holders(t.Context(), s, "shop:orders:read", 10)
+	got, err := store.PermissionHolders(t.Context(), s, "shop:orders:read", 10)
 	must(t, err)
 	wantEqual(t, "who has the permission", got, o.users[:3])
 }

@@ -184,7 +184,7 @@ func testActingSession(t *testing.T, s *store.Store) {
 	acting.Proofs = []schemas.Proof{h.proofs[schemas.PasskeyProof], h.proofs[schemas.TOTPProof], h.proofs[schemas.PasswordProof]}
 	must(t, s.Apply(ctx, start(acting)))
 	update(t, s, func(tx *store.Tx) error {
-		tx.As(acting.ID, schemas.Event{})
+		tx.SetActor(acting.ID, schemas.Event{})
 		return tx.Apply(append(h.changed()[schemas.PasskeyProof], h.changed()[schemas.PasswordProof]...))
 	})
 	acting.Proofs = acting.Proofs[1:2]

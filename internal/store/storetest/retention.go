@@ -43,9 +43,9 @@ func testTrimEvents(t *testing.T, s *store.Store) {
 
 	left, err := s.Events(ctx, schemas.EventQuery{Limit: 10})
 	must(t, err)
-	told := schemas.Event{ID: left[0].ID, At: before.Add(time.Hour), Action: "audit.trimmed", Actor: schemas.Actor{Type: schemas.SystemActor},
+	reported := schemas.Event{ID: left[0].ID, At: before.Add(time.Hour), Action: "audit.trimmed", Actor: schemas.Actor{Type: schemas.SystemActor},
 		Detail: map[string]string{"before": before.Format(time.RFC3339), "events": fmt.Sprint(old)}}
-	wantEqual(t, "what is left", left, []schemas.Event{told, kept})
+	wantEqual(t, "what is left", left, []schemas.Event{reported, kept})
 	wantEvents(t, s, schemas.EventQuery{Limit: 2, UserID: annID}, []schemas.Event{kept})
 
 	// Whoever was reading finds the end where it is now.

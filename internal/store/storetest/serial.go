@@ -30,7 +30,7 @@ func testSerial(t *testing.T, s *store.Store) {
 				return store.Units().Replace(tx, home, was)
 			})
 			if err == nil {
-				err = s.Update(ctx, func(tx *store.Tx) error { return joinClub(ctx, tx, fmt.Sprintf("member %d-%d", i, n), room) })
+				err = s.Update(ctx, func(tx *store.Tx) error { return joinGroup(ctx, tx, fmt.Sprintf("member %d-%d", i, n), room) })
 			}
 			if err != nil {
 				t.Error(err)
@@ -45,8 +45,8 @@ func testSerial(t *testing.T, s *store.Store) {
 	wantEqual(t, "the number of groups", n, room)
 }
 
-// joinClub adds a group while there is room.
-func joinClub(ctx context.Context, tx *store.Tx, name string, room int) error {
+// joinGroup adds a group while there is room.
+func joinGroup(ctx context.Context, tx *store.Tx, name string, room int) error {
 	n, err := store.Groups().Count(ctx, tx, store.Page{})
 	if err != nil || n >= room {
 		return err

@@ -130,7 +130,7 @@ func Open(t testing.TB, c store.Config) *store.Store {
 	s, err := store.Open(t.Context(), c)
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Close()) })
-	furnish(t, s)
+	fillTables(t, s)
 	return s
 }
 

@@ -24,9 +24,9 @@ func newUserType(name string) schemas.UserType {
 // corpID is the id of the identity provider of these tests.
 const corpID = "01900000-0000-7000-8000-0000000000ab"
 
-// furnish adds the organization unit, the user type and the identity provider of
+// fillTables adds the organization unit, the user type and the identity provider of
 // these tests, unless they are there.
-func furnish(t testing.TB, s *store.Store) {
+func fillTables(t testing.TB, s *store.Store) {
 	t.Helper()
 	home, person, corp := newUnit("home"), newUserType("Person"), newIdentityProvider("corp")
 	home.ID, corp.ID = homeID, corpID

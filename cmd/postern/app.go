@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/delivery"
+	"github.com/postern-id/postern/internal/directory"
+	"github.com/postern-id/postern/internal/federation"
+	"github.com/postern-id/postern/internal/outbound"
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/internal/password"
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/internal/target"
+	"github.com/postern-id/postern/internal/throttle"
+	"github.com/postern-id/postern/internal/token"
+	"github.com/postern-id/postern/mcp"
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+	"github.com/postern-id/postern/server"
+	"github.com/postern-id/postern/server/gate"
+	"github.com/postern-id/postern/server/oauth"
+)
+
+// app is everything built and wired. This is the only place that builds.
+type app struct {
+	cfg          *config.Config
+	log          *slog.Logger
+	store        *store.Store
+	runs         store.SealedRuns
+	applications engine.Applications
+	passkeys     *passkey.Ceremonies
+	passwords    *password.Pool
+	throttle     *throttle.Throttle
+	pending      pending
+	outbound     *outbound.Client
+	federation   *federation.Client
+	targets      *target.Targets
+	tokens       *token.Issuer
+	catalogue    *flows.Catalogue
+	directory    *directory.Directory
+	kinds        engine.Kinds
+	encryption   encryption
+	ciphers      ciphers
+	sealer       delivery.Sealer
+	pages        map[string]http.Handler
+	open         func(context.Context) bool // whether the API stands open; nil: never
+
+	serves            bool // whether it is a server, and no command
+	draining          atomic.Bool
+	warnedOfInstances bool
+}
+
+// openApp opens the store and builds what stands on it.
+func openApp(ctx context.Context, cfg *config.Config, log *slog.Logger) (*app, error) {
+	return openAppFor(ctx, cfg, log, storeConfig(cfg), true)
+}
+
+// storeConfig is the database as it is configured.
+func storeConfig(cfg *config.Config) store.Config {
+	c := cfg.Database
+	return store.Config{Driver: c.Driver, DSN: c.DSN, Pool: c.Pool, ConnectionLifetime: time.Duration(c.ConnectionLifetime)}
+}
+
+// waitForApp is openApp that waits for a database which cannot be reached yet.
+func waitForApp(ctx context.Context, cfg *config.Config, log *slog.Logger) (*app, error) {
+	deadline := time.Now().Add(time.Duration(cfg.Database.StartupWait))
+	for {
+		h, err := openApp(ctx, cfg, log)
+		if !schemas.HasCode(err, schemas.CodeStoreUnavailable) || cfg.Database.Driver == "sqlite" {
+			return h, err
+		}
+		cause := schemas.AsError(err).Err
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("the database cannot be reached: %w", cause)
+		}
+		log.Warn("waiting for the database", "error", cause)
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// openAppFor opens the store for a server, or for a command that is over soon.
+func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, on store.Config, serves bool) (*app, error) {
+	if _, err := cfg.CheckSecretFiles(); err != nil {
+		return nil, err
+	}
+	s, err := store.Open(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	hosted := gate.New(gate.Options{AccountApplicationID: bootstrap.ConsoleID})
+	h := &app{cfg: cfg, log: log, store: s, serves: serves, pages: map[string]http.Handler{"/gate": hosted, "/gate/": hosted, schemasPath: schemaPages()}}
+	if err := h.build(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return h, nil
+}
+
+// build makes everything that needs keys.
+func (h *app) build(ctx context.Context) error {
+	cfg := h.cfg
+	h.applications = admittedApplications{h.store, h.documentPolicy()}
+	err := h.loadEncryption(ctx)
+	if err != nil {
+		return err
+	}
+	if h.ciphers, err = newCiphers(&h.encryption); err != nil {
+		return err
+	}
+	h.runs = store.SealedRuns{Store: h.store, Box: h.ciphers.runs, Log: h.log}
+	h.sealer = delivery.Sealer{Box: h.ciphers.deliveries}
+	if h.tokens, err = h.newTokens(ctx); err != nil {
+		return err
+	}
+	if h.passkeys, err = newCeremonies(cfg, h.log); err != nil {
+		return err
+	}
+	policy := passwordPolicy(cfg)
+	h.passwords = newPasswords(cfg.Password)
+	h.throttle = newThrottle(cfg, h.store, h.encryption.derived[purposeGuesses])
+	h.pending = h.newPending()
+	h.outbound = outbound.New(outboundRules(cfg.Outbound))
+	// Identity providers have places of their own: those of h.outbound strangers can take,
+	// who name slow addresses as their clients' documents and keys.
+	h.federation = federation.New(outbound.New(outboundRules(cfg.Outbound)))
+	if h.targets, err = h.newTargets(); err != nil {
+		return err
+	}
+	h.directory = directory.New(directory.Options{
+		Store: h.store, Hasher: h.passwords, Passwords: policy, DigestKey: h.encryption.derived[purposeAudit], Box: h.ciphers.providers,
+		PrivateUseSchemes: cfg.OAuth.DCR.PrivateUseSchemes,
+		CheckFlow: func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
+			flow, _, problems := engine.CheckUsing(text, yaml, h.kinds, subflows)
+			return flow, problems
+		},
+	})
+	h.kinds = nodes.Kinds(nodes.Deps{
+		Users: h.store, Types: h.directory, Passwords: h.store, Credentials: h.store, Permissions: h.store,
+		Factors: h.store, Identities: h.directory, Box: h.ciphers.factors, Name: cfg.Passkey.RelyingPartyName,
+		Consents: h.store, Requests: h.store, ScopeNames: h.directory,
+		Hasher: h.passwords, Policy: policy, Guesses: h.throttle, Mails: h.mailer(), Targets: h.targets, Asserter: h.tokens, Ceremonies: h.passkeys,
+		Federation: h.federation, Clients: h.directory, GateURL: cfg.GateURL(),
+		BaseURL: cfg.Server.PublicURL, SessionTTL: time.Duration(cfg.Token.SessionTTL), DecoySecret: h.encryption.derived[purposeDecoys],
+	})
+	h.catalogue = flows.NewCatalogue(h.store, h.kinds)
+	return nil
+}
+
+// newTokens creates the issuer of tokens. A token is reduced to the permissions that its
+// subject still has.
+func (h *app) newTokens(ctx context.Context) (*token.Issuer, error) {
+	return token.New(ctx, h.store, h.encryption.newestKey(), token.Options{
+		FormerKeys: h.encryption.keys[1:],
+		Issuer:     h.cfg.Server.PublicURL, AssertionTTL: time.Duration(h.cfg.Token.AssertionTTL), AccessTTL: time.Duration(h.cfg.Token.AccessTTL),
+		IDTokenTTL: time.Duration(h.cfg.Token.IDTokenTTL), KeyAge: time.Duration(h.cfg.Token.KeyAge), KeyPublish: time.Duration(h.cfg.Token.KeyPublish),
+		Live: h.tokenLive,
+		Granted: func(ctx context.Context, subject, clientID string, scope []string) ([]string, error) {
+			return h.directory.Granted(ctx, subject, clientID, scope)
+		},
+	})
+}
+
+// newPasswords creates the pool that hashes passwords. Its queue serves networks in turn.
+func newPasswords(c config.Password) *password.Pool {
+	return password.New(password.Options{
+		MemoryKiB: c.MemoryKiB, Iterations: c.Iterations,
+		Workers: c.Workers, Queue: c.Queue,
+		Source: func(ctx context.Context) password.Source {
+			network := throttle.FromContext(ctx)
+			return password.Source{Wide: network.Wide, Near: network.Near}
+		},
+	})
+}
+
+// flowEngine runs the flows.
+func (h *app) flowEngine() *engine.Engine {
+	c := h.cfg.Flow
+	return engine.NewEngine(engine.Engine{
+		Runs: boundedRuns{h.runs, h.pending}, Graphs: h.catalogue, Applications: h.applications,
+		AuthenticationTTL: time.Duration(c.AuthenticationTTL),
+		RegistrationTTL:   time.Duration(c.RegistrationTTL),
+		MaxFailures:       c.MaxFailures,
+		RequireToken:      c.RequireChallengeToken,
+	})
+}
+
+// passwordPolicy decides which passwords users may set.
+func passwordPolicy(cfg *config.Config) password.Policy {
+	return password.Policy{Minimum: cfg.Password.MinLength, Service: cfg.Passkey.RelyingPartyName}
+}
+
+// handler is the whole server.
+func (h *app) handler() http.Handler {
+	authorization := h.authorizationServer()
+	return server.New(server.Options{
+		PublicURL: h.cfg.Server.PublicURL, AccountPage: h.cfg.Server.PublicURL + "/gate/account", AllowedOrigins: h.cfg.CORS.AllowedOrigins,
+		Engine: h.flowEngine(), Catalogue: h.catalogue, Applications: h.applications,
+		OAuth: authorization, OriginTrust: authorization.OriginTrust,
+		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.ciphers.sessions, Log: h.log}, h.pending.passkeys}, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
+		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
+		SessionTTL: time.Duration(h.cfg.Passkey.Timeout), DecoySecret: h.encryption.derived[purposeDecoys],
+		Throttle: h.throttle, Devices: h.ciphers.devices, Proxies: proxies(h.cfg.Server),
+		Checks: []server.Check{
+			{Name: "store", Run: h.store.Ping},
+			{Name: "server", Run: h.notDraining},
+			{Name: "keys", Run: func(context.Context) error { return h.tokens.Ready() }},
+		},
+		Pages: h.pages, Log: h.log, Open: h.open,
+	})
+}
+
+// authorizationServer is what stands behind /oauth2.
+func (h *app) authorizationServer() *oauth.Provider {
+	return oauth.New(oauth.Options{
+		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens, KeyAuthentication: h.keyAuthentication(),
+		Registration: h.clientRegistration(), Documents: h.documentPolicy(),
+		Authorization: &oauth.Authorization{
+			Requests: boundedRequests{h.store, h.pending.requests}, Sessions: h.store, Users: h.store, Consents: h.store, Tokens: h.tokens, RefreshKey: h.encryption.derived[purposeRefreshTokens], Gate: h.cfg.GateURL(),
+		},
+		Record: func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error {
+			e.TraceID = server.TraceID(ctx)
+			return h.store.Apply(ctx, append(changes, schemas.RecordEvent{Event: e}))
+		},
+	})
+}
+
+// close gives back what openApp took.
+func (h *app) close() {
+	if err := h.store.Close(); err != nil {
+		h.log.Error("closing the store", "error", err)
+	}
+}
+
+// seedStore fills an empty store.
+func (h *app) seedStore(ctx context.Context, environ []string) (*bootstrap.Admin, error) {
+	admin := bootstrap.Admin{Username: lookupEnv(environ, "ADMIN_USERNAME"), Password: lookupEnv(environ, "ADMIN_PASSWORD")}
+	made, err := bootstrap.Seed(ctx, h.directory, h.cfg.Server.PublicURL, admin)
+	if err != nil {
+		return nil, fmt.Errorf("filling the empty store: %w", err)
+	}
+	return made, nil
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/bootstrap"
+	"github.com/postern-id/postern/internal/config"
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/internal/store/storetest"
+	"github.com/postern-id/postern/schemas"
+)
+
+const adminPassword = "quiet harbour lantern"
+
+// testApp is a server on a store of its own, on disk and durable, and a client with
+// an authenticator.
+type testApp struct {
+	*app
+	t      testing.TB
+	http   http.Handler
+	origin string
+	device *passkeytest.Authenticator
+}
+
+// sequential leaves out, with -short, a long test in which one request follows
+// another: the race detector, which makes it several times as long, learns nothing
+// from it.
+func sequential(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long, and one request after another")
+	}
+}
+
+// newTestApp starts on SQLite and throttles nothing, unless the environment says
+// otherwise: a benchmark is a flood.
+func newTestApp(t testing.TB, environ ...string) *testApp {
+	t.Helper()
+	environ = append([]string{"POSTERN_THROTTLE_ENABLED=false", "POSTERN_DATA_DIR=" + t.TempDir()}, environ...)
+	cfg, err := config.Load("", environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := openApp(context.Background(), cfg, slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.close)
+	if _, err := h.seedStore(context.Background(), []string{"ADMIN_PASSWORD=" + adminPassword}); err != nil {
+		t.Fatal(err)
+	}
+	if err := bootstrap.EnsureTry(context.Background(), h.directory, cfg.Server.PublicURL); err != nil {
+		t.Fatal(err)
+	}
+	return &testApp{app: h, t: t, http: h.handler(), origin: cfg.Server.PublicURL, device: passkeytest.New(passkeytest.NoCounter())}
+}
+
+// onDatabases runs a test with the environment of a server on SQLite, and on PostgreSQL.
+func onDatabases(t *testing.T, test func(t *testing.T, environ ...string)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, "POSTERN_DATABASE_DRIVER=sqlite") })
+	t.Run("postgres", func(t *testing.T) {
+		test(t, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+storetest.Postgres(t))
+	})
+}
+
+// onEachDatabase runs a test with a server on SQLite, and on PostgreSQL.
+func onEachDatabase(t *testing.T, test func(t *testing.T, w *testApp)) {
+	onDatabases(t, func(t *testing.T, environ ...string) { test(t, newTestApp(t, environ...)) })
+}
+
+// post sends a request and decodes the reply into out.
+func (w *testApp) post(path string, in, out any) {
+	body, err := json.Marshal(in)
+	if err != nil {
+		w.t.Error(err)
+		return
+	}
+	r := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", "rig")
+	rec := httptest.NewRecorder()
+	w.http.ServeHTTP(rec, r)
+	if rec.Code != http.StatusOK {
+		w.t.Errorf("%s: %d %s", path, rec.Code, rec.Body)
+		return
+	}
+	if err := json.Unmarshal(rec.Body.Bytes(), out); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func (w *testApp) start(flow schemas.FlowType) (s schemas.Step) {
+	w.post("/flow/execute", map[string]string{"applicationId": bootstrap.TryID, "flowType": string(flow)}, &s)
+	return s
+}
+
+func (w *testApp) answer(s schemas.Step, action string, inputs map[string]string) (next schemas.Step) {
+	w.post("/flow/execute", map[string]any{"executionId": s.ExecutionID, "action": action, "inputs": inputs, "challengeToken": s.ChallengeToken}, &next)
+	return next
+}
+
+// signInTo starts a sign-in to an application.
+func (w *testApp) signInTo(applicationID string) (s schemas.Step) {
+	w.post("/flow/execute", map[string]string{"applicationId": applicationID, "flowType": "AUTHENTICATION"}, &s)
+	return s
+}
+
+// enrol signs a user up.
+func (w *testApp) enrol(name string) {
+	s := w.answer(w.start(schemas.Registration), "continue", map[string]string{"username": name})
+	a, err := w.device.Register(json.RawMessage(s.Data.AdditionalData["passkeyCreationOptions"]), w.origin)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s = w.answer(s, "passkey", map[string]string{"credentialId": a.ID, "clientDataJSON": a.ClientDataJSON, "attestationObject": a.AttestationObject})
+	if s.FlowStatus != schemas.Complete {
+		w.t.Fatalf("sign-up: %+v", s)
+	}
+}
+
+// authenticate answers the passkey step of a run.
+func (w *testApp) authenticate(s schemas.Step) schemas.Step {
+	return w.answer(s, "", w.assertion(s))
+}
+
+// assertion is what the authenticator makes of a passkey step.
+func (w *testApp) assertion(s schemas.Step) map[string]string {
+	a, err := w.device.Authenticate(json.RawMessage(s.Data.AdditionalData["passkeyChallenge"]), w.origin)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return map[string]string{"credentialId": a.ID, "clientDataJSON": a.ClientDataJSON,
+		"authenticatorData": a.AuthenticatorData, "signature": a.Signature, "userHandle": a.UserHandle}
+}
+
+// admin is a token that may do everything.
+func (w *testApp) admin() string {
+	token, err := w.issue(w.t.Context(), "", []string{"system"}, time.Hour)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return token
+}
+
+// passkeyStart is the reply of POST /auth/passkey/start.
+type passkeyStart struct {
+	Options      json.RawMessage `json:"publicKeyCredentialRequestOptions"`
+	SessionToken string          `json:"sessionToken"`
+}
+
+func (w *testApp) startPasskey() (s passkeyStart) {
+	w.post("/auth/passkey/start", map[string]string{"relyingPartyId": "localhost"}, &s)
+	return s
+}
+
+// passkeyFinish is the body of POST /auth/passkey/finish.
+func (w *testApp) passkeyFinish(s passkeyStart) any {
+	a, err := w.device.Authenticate(s.Options, w.origin)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return map[string]any{"sessionToken": s.SessionToken, "skipAssertion": false, "publicKeyCredential": map[string]any{
+		"id": a.ID, "type": "public-key", "response": map[string]string{"clientDataJSON": a.ClientDataJSON,
+			"authenticatorData": a.AuthenticatorData, "signature": a.Signature, "userHandle": a.UserHandle}}}
+}
+
+// finishPasskey returns the assertion.
+func (w *testApp) finishPasskey(s passkeyStart) string {
+	var out struct{ Assertion string }
+	w.post("/auth/passkey/finish", w.passkeyFinish(s), &out)
+	return out.Assertion
+}
+
+// The whole server, on either database: somebody signs up with a passkey and signs
+// in with it, the administrator signs in with a password, and a name that is
+// taken is refused.
+func TestAppOnEachDatabase(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, w *testApp) {
+		w.enrol("ada")
+		if s := w.authenticate(w.start(schemas.Authentication)); s.FlowStatus != schemas.Complete || s.Assertion == "" {
+			t.Errorf("sign-in: %+v", s)
+		}
+		if s := w.answer(w.start(schemas.Registration), "continue", map[string]string{"username": "ADA"}); s.Error == nil || s.Error.Code != schemas.CodeAttributeTaken {
+			t.Errorf("a name that is taken: %+v", s)
+		}
+		s := w.signInTo(bootstrap.ConsoleID)
+		s = w.answer(w.answer(s, "password", nil), "continue", map[string]string{"username": "admin", "password": adminPassword})
+		claims, err := w.tokens.Verify(t.Context(), s.Assertion, w.cfg.Server.PublicURL)
+		if err != nil || !claims.Permits("system") {
+			t.Errorf("the administrator: %+v, %v", claims, err)
+		}
+		events, err := w.store.Events(t.Context(), schemas.EventQuery{Limit: 10})
+		if err != nil || len(events) < 6 || events[0].Action != "user.signed_in" {
+			t.Errorf("events %+v, %v", events, err)
+		}
+	})
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/postern-id/postern/internal/delivery"
+	"github.com/postern-id/postern/internal/throttle"
+	"github.com/postern-id/postern/schemas"
+)
+
+// mailer makes the deliveries of mails.
+type mailer struct {
+	configured bool
+	throttle   *throttle.Throttle
+	sealer     delivery.Sealer
+}
+
+func (h *app) mailer() mailer {
+	return mailer{configured: h.cfg.Mail.Host != "", throttle: h.throttle, sealer: h.sealer}
+}
+
+// Mail makes the delivery of a mail that is about the account of a name: see
+// nodes.Mails. It has no target, since who gets it is not for the log. Once nobody can
+// use the code any more the mail is worth nothing.
+func (m mailer) Mail(ctx context.Context, name string, letter schemas.Mail, now time.Time) (schemas.Delivery, error) {
+	if !m.configured {
+		return schemas.Delivery{}, schemas.Errorf(schemas.Unavailable, schemas.CodeMailNotConfigured,
+			"this sign-in sends a code by mail, and the server has no mail server to send it by: its operator must set mail.host and mail.from")
+	}
+	if err := m.throttle.AdmitMail(ctx, name); err != nil {
+		return schemas.Delivery{}, err
+	}
+	body, err := json.Marshal(letter)
+	if err != nil {
+		return schemas.Delivery{}, err
+	}
+	return m.sealer.Seal(schemas.Delivery{
+		ID: schemas.NewID(), Kind: schemas.MailDelivery, Body: body,
+		CreatedAt: now, ExpiresAt: now.Add(time.Duration(letter.Minutes) * time.Minute),
+	}), nil
+}

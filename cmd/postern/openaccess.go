@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/postern-id/postern/internal/directory"
+)
+
+// skipVariable is the environment variable that has a server stand open until it
+// is bootstrapped.
+const skipVariable = "SKIP_SECURITY"
+
+// skipsSecurity reports whether the server is to stand open.
+func skipsSecurity(environ []string) (bool, error) {
+	value := lookupEnv(environ, skipVariable)
+	if value == "" {
+		return false, nil
+	}
+	skip, err := strconv.ParseBool(value)
+	if err != nil {
+		return false, fmt.Errorf("%s=%q: expected true or false", skipVariable, value)
+	}
+	return skip, nil
+}
+
+// openAccess decides whether the API stands open: as long as nobody may do
+// everything. Once somebody may, it stays shut as long as the process lives,
+// whatever becomes of them.
+type openAccess struct {
+	directory *directory.Directory
+	closed    atomic.Bool
+}
+
+// newOpenAccess returns the gate of a server that is to stand open. It must listen on
+// this machine alone, and have a store that nobody administers yet: an open
+// server gives whoever reaches it everything.
+func newOpenAccess(ctx context.Context, h *app, l net.Addr) (*openAccess, error) {
+	tcp, ok := l.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsLoopback() {
+		return nil, fmt.Errorf("%s=true needs a listener that only this machine can reach, such as --listen 127.0.0.1:8090; this one is %s", skipVariable, l)
+	}
+	holders, err := h.directory.Administrators(ctx, directory.SystemCall(), 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(holders) > 0 {
+		return nil, fmt.Errorf("%s=true is for a store that nobody administers yet, and this one has its administrator: start without it", skipVariable)
+	}
+	return &openAccess{directory: h.directory}, nil
+}
+
+// open reports whether a request without a token may do everything.
+func (g *openAccess) open(ctx context.Context) bool {
+	if g.closed.Load() {
+		return false
+	}
+	holders, err := g.directory.Administrators(ctx, directory.SystemCall(), 1)
+	if err != nil {
+		return false
+	}
+	if len(holders) > 0 {
+		g.closed.Store(true)
+	}
+	return len(holders) == 0
+}

@@ -1,0 +1,280 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// nowhere is the target of an edge whose target does not exist. It only lives
+// while a flow is checked: such a flow makes no graph.
+const nowhere = math.MinInt32
+
+// connectNodes gives every outcome of every node its target.
+func (c *compiler) connectNodes() {
+	for i := range c.graph.nodes {
+		next := c.nodes[i].Next
+		switch n := &c.graph.nodes[i]; {
+		case n.exec == nil:
+			c.reportUnknownOutcomes(i, next)
+		case c.inner[i] != nil:
+			c.connectUse(i, next)
+		case n.kind.Terminal:
+			if !next.IsZero() {
+				c.report(RuleOutcome, i, "next", "%s ends the run, nothing follows it; remove `next`", n.kind.Name)
+			}
+		case next.By != nil:
+			c.connectByName(i, next)
+		default:
+			c.connectToOne(i, next.To)
+		}
+	}
+}
+
+// reportUnknownOutcomes follows the targets of a node whose outcomes cannot be known, so
+// that what they lead to does not look unreachable.
+func (c *compiler) reportUnknownOutcomes(i int, next schemas.Next) {
+	add := func(path, outcome, target string) {
+		c.graph.nodes[i].edges = append(c.graph.nodes[i].edges, edge{Outcome: Outcome{Name: outcome}, target: c.target(i, path, target)})
+	}
+	if next.To != "" {
+		add("next", "", next.To)
+	}
+	for _, outcome := range next.Outcomes() {
+		add(schemas.MemberPath("next", outcome), outcome, next.By[outcome])
+	}
+}
+
+// connectByName wires {outcome: target}.
+func (c *compiler) connectByName(i int, next schemas.Next) {
+	n := &c.graph.nodes[i]
+	names := outcomeNames(n.edges)
+	for _, outcome := range next.Outcomes() {
+		if !slices.Contains(names, outcome) && !c.isReportFull() {
+			c.report(RuleOutcome, i, schemas.MemberPath("next", outcome), "%s has no outcome %q here; %s", n.kind.Name, outcome, hintForNode(outcome, names))
+			last := &c.problems[len(c.problems)-1]
+			*last = last.OnName()
+		}
+	}
+	for e := range n.edges {
+		name := n.edges[e].Name
+		to, wired := next.By[name]
+		switch {
+		case wired:
+			n.edges[e].target = c.target(i, schemas.MemberPath("next", name), to)
+		case n.edges[e].Optional:
+			n.edges[e].target, n.edges[e].retry = i, true
+		default:
+			n.edges[e].target = nowhere
+			c.report(RuleOutcome, i, "next", "the outcome %q leads nowhere; add `%s: <node id>` to `next`%s", name, name, docOf(n.edges[e].Outcome))
+		}
+	}
+}
+
+// connectToOne wires `next: target`: every outcome that has no default leads there.
+func (c *compiler) connectToOne(i int, to string) {
+	n := &c.graph.nodes[i]
+	if to == "" {
+		c.report(RuleOutcome, i, "", "the node leads nowhere; add `next: <node id>`, or {outcome: node id} for %s", strings.Join(outcomeNames(n.edges), ", "))
+	}
+	target := nowhere
+	if to != "" {
+		target = c.target(i, "next", to)
+	}
+	for e := range n.edges {
+		n.edges[e].target = target
+		if n.edges[e].Optional {
+			n.edges[e].target, n.edges[e].retry = i, true
+		}
+	}
+}
+
+// target returns the index of the node an author names, or reports that there
+// is none.
+func (c *compiler) target(i int, path, id string) int {
+	s := c.nodeOrigins[i].scope
+	if to, ok := s.exits[id]; ok {
+		return to
+	}
+	if to, ok := c.index[s.prefix+id]; ok {
+		return to
+	}
+	if c.isReportFull() {
+		return nowhere
+	}
+	known := sortedKeys(s.exits)
+	for _, n := range s.flow.Nodes {
+		if !slices.Contains(known, n.ID) {
+			known = append(known, n.ID)
+		}
+	}
+	c.report(RuleTarget, i, path, "there is no node %q; %s", id, hintForNode(id, known))
+	return nowhere
+}
+
+// hintForNode suggests the nearest known word, or lists them if they are few.
+func hintForNode(word string, known []string) string {
+	if near := schemas.Suggest(word, known); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	if len(known) == 0 {
+		return "it has none"
+	}
+	const few = 12
+	if len(known) > few {
+		return fmt.Sprintf("there are %d, among them %s", len(known), strings.Join(known[:few], ", "))
+	}
+	return "there is " + strings.Join(known, ", ")
+}
+
+func outcomeNames(edges []edge) []string {
+	names := make([]string, len(edges))
+	for i, e := range edges {
+		names[i] = e.Name
+	}
+	return names
+}
+
+func docOf(o Outcome) string {
+	if o.Doc == "" {
+		return ""
+	}
+	return " (" + o.Doc + ")"
+}
+
+// checkReach finds nodes no path leads to, and nodes from which no path leads
+// to an end.
+//
+// While a target is missing, or may be either of two nodes, what it should have
+// led to only looks unreachable.
+func (c *compiler) checkReach() {
+	dangling := slices.ContainsFunc(c.problems, func(p schemas.Problem) bool {
+		return p.Rule == RuleTarget || p.Rule == RuleOutcome || p.Rule == RuleID
+	})
+	reached := c.reachableNodes()
+	ending := c.reachesEnd()
+	if !dangling {
+		c.checkExits()
+	}
+	for i := range c.graph.nodes {
+		switch {
+		case c.nodeOrigins[i].scope.use >= 0 && !(reached[c.rootOf(i)] && ending[c.rootOf(i)]): // told of the node that uses the sub-flow
+		case !reached[i] && dangling:
+		case !reached[i]:
+			c.report(RuleReach, i, "id", "no path from the entry %q leads to %q; lead to it from another node's `next`, or remove it", c.graph.nodes[0].id, c.graph.nodes[i].id)
+		case !ending[i]:
+			c.report(RuleEnd, i, "next", "from %q no path leads to an end; lead to `end` or to a node that ends the run, such as authorization-code", c.graph.nodes[i].id)
+		}
+	}
+}
+
+// reachableNodes marks the nodes that can be reached from the entry.
+func (c *compiler) reachableNodes() []bool {
+	reached := make([]bool, len(c.graph.nodes))
+	todo := []int{0}
+	reached[0] = true
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, e := range c.graph.nodes[i].edges {
+			if e.target >= 0 && !reached[e.target] {
+				reached[e.target] = true
+				todo = append(todo, e.target)
+			}
+		}
+	}
+	return reached
+}
+
+// reachesEnd marks the nodes from which an end can be reached. A target that does
+// not exist counts as an end: it has its own finding already.
+func (c *compiler) reachesEnd() []bool {
+	ending := make([]bool, len(c.graph.nodes))
+	before := make([][]int, len(c.graph.nodes))
+	var todo []int
+	for i, n := range c.graph.nodes {
+		ends := n.kind == nil || n.kind.Terminal || n.exec == nil
+		for _, e := range n.edges {
+			if e.target < 0 {
+				ends = true
+			} else {
+				before[e.target] = append(before[e.target], i)
+			}
+		}
+		if ends {
+			ending[i] = true
+			todo = append(todo, i)
+		}
+	}
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, p := range before[i] {
+			if !ending[p] {
+				ending[p] = true
+				todo = append(todo, p)
+			}
+		}
+	}
+	return ending
+}
+
+// checkCycles finds circles of nodes none of which asks the client: a run that
+// came there would never answer. What is left of the nodes that do not ask has
+// no circles, so the longest way through them is known too: a step must not be
+// longer than a run may move.
+func (c *compiler) checkCycles() {
+	w := cycleSearch{c: c, state: make([]int, len(c.graph.nodes)), length: make([]int, len(c.graph.nodes))}
+	for i := range c.graph.nodes {
+		if w.visit(i); w.length[i] > maxUnattendedNodes {
+			c.report(RuleCycle, i, "next", "from here a run may pass %d nodes without asking the client anything; a step passes at most %d: put a prompt between, or fewer decisions", w.length[i], maxUnattendedNodes)
+			return
+		}
+	}
+}
+
+// cycleSearch goes through the nodes that do not ask, depth first.
+type cycleSearch struct {
+	c      *compiler
+	state  []int // unseen, open (on the path) or done
+	length []int // of the longest way from the node, itself included
+	path   []int
+}
+
+// newVisit finds the circles that lead through node i, reporting each once, and
+// the length of the longest way from it.
+func (w *cycleSearch) visit(i int) int {
+	const unseen, open, done = 0, 1, 2
+	n := w.c.graph.nodes[i]
+	switch {
+	case n.kind == nil || n.kind.Asks:
+		return 0
+	case w.state[i] == done:
+		return w.length[i]
+	case w.state[i] == open:
+		w.c.reportCycle(w.path[slices.Index(w.path, i):])
+		return 0
+	}
+	w.state[i] = open
+	w.path = append(w.path, i)
+	longest := 0
+	for k, e := range n.edges {
+		if again := slices.ContainsFunc(n.edges[:k], func(x edge) bool { return x.target == e.target }); e.target >= 0 && !again {
+			longest = max(longest, w.visit(e.target))
+		}
+	}
+	w.path = w.path[:len(w.path)-1]
+	w.state[i], w.length[i] = done, longest+1
+	return w.length[i]
+}
+
+func (c *compiler) reportCycle(circle []int) {
+	ids := make([]string, 0, len(circle)+1)
+	for _, i := range append(slices.Clone(circle), circle[0]) {
+		ids = append(ids, c.graph.nodes[i].id)
+	}
+	c.report(RuleCycle, circle[0], "next", "the circle %s asks the client nothing, so a run would go round for ever; lead one of its outcomes to a node that asks, such as a prompt", strings.Join(ids, " → "))
+}

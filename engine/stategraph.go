@@ -1,0 +1,311 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The product of graph and facts
+//
+// The analysis in prove.go joins all paths to a node into one set. That is quick,
+// and enough to prove a flow, but it cannot show a path, and where a node needs
+// one of several facts it may miss that every path brings one or the other. So
+// a need that the analysis does not find certain is looked at once more, exactly:
+// by a walk, breadth first, through the states (node, facts held there) that some
+// path leads to. The first state of a node that lacks what is needed lies at the
+// end of a shortest path that breaks it; if there is no such state, no path does.
+//
+// Of the facts only those are told apart that bear on the question, so that there
+// are a few states to a node and not one for every path.
+
+// maxStates is how many states all walks of one Compile may visit. A flow for
+// people stays far below; a hostile one is refused without the exact answer.
+const maxStates = 300_000
+
+// maxBits is how many facts a walk tells apart. Further claims count as not
+// there, which errs towards refusing: see claimWithdrawn.
+const maxBits = 64
+
+// stateGraph is what a walk found.
+type stateGraph struct {
+	graph  *Graph
+	read   outcomeReading
+	bits   map[Fact]uint64
+	edges  [][]transfer // of each node, in the order of its edges
+	states []searchState
+	at     [][]int32 // the states of each node, nearest first
+	whole  bool      // the walk came to its end
+}
+
+// searchState is a node with the facts that some path brings there, and the
+// state and edge it is reached from (-1: the entry).
+type searchState struct {
+	node         int32
+	parent, edge int32
+	held         uint64
+}
+
+// transfer is Facts.after for the facts of a product.
+type transfer struct {
+	target       int
+	clears, sets uint64
+	given        []givenBits
+	user, own    uint64 // of the facts that go with a user who was named, and of Own
+	claims       uint64 // of all claims
+	withdrawn    uint64 // of those the outcome withdraws
+	withdraws    bool   // it withdraws some input
+}
+
+type givenBits struct{ fact, sets uint64 }
+
+func (t *transfer) after(s uint64) uint64 {
+	next := s &^ t.clears
+	if t.withdraws && s&t.own == 0 && s&t.claims&^t.withdrawn == 0 {
+		next &^= t.user
+	}
+	before := next
+	for _, g := range t.given {
+		if before&g.fact != 0 {
+			next |= g.sets
+		}
+	}
+	return next | t.sets
+}
+
+// stateGraphOf walks the graph with the facts that bear on those asked for. It
+// walks once for one set of facts; nil means that it would cost too much.
+func (c *compiler) stateGraphOf(asked []Fact) *stateGraph {
+	return c.stateGraphBy("", c.outcome, asked)
+}
+
+// stateGraphBy is stateGraphOf by another reading of the graph, which has a name.
+func (c *compiler) stateGraphBy(name string, read outcomeReading, asked []Fact) *stateGraph {
+	facts := c.relevantFacts(asked)
+	key := name + fmt.Sprint(facts)
+	if p, done := c.stateGraphs[key]; done {
+		return p
+	}
+	p := &stateGraph{graph: c.graph, read: read, bits: map[Fact]uint64{}, at: make([][]int32, len(c.graph.nodes))}
+	for i, f := range facts[:min(len(facts), maxBits)] {
+		p.bits[f] = 1 << i
+	}
+	p.compile()
+	p.walk(p.mask(Required(c.flow)), maxStates-c.visited)
+	c.visited += len(p.states)
+	if !p.whole {
+		p = nil
+	}
+	if c.stateGraphs == nil {
+		c.stateGraphs = map[string]*stateGraph{}
+	}
+	c.stateGraphs[key] = p
+	return p
+}
+
+// relevantFacts returns the facts on which those asked for depend, claims last.
+func (c *compiler) relevantFacts(asked []Fact) []Fact {
+	bears := NewFacts()
+	todo := slices.Clone(asked)
+	for len(todo) > 0 {
+		f := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if _, seen := bears[f]; seen {
+			continue
+		}
+		bears[f] = struct{}{}
+		if f == User || isUserReply(f) {
+			todo = append(append(todo, Own), c.claims()...)
+		}
+		todo = append(todo, c.conditions()[f]...)
+	}
+	list := make([]Fact, 0, len(bears))
+	for f := range bears {
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(f, g Fact) int {
+		_, fClaim := f.claim()
+		_, gClaim := g.claim()
+		if fClaim != gClaim {
+			if gClaim {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(string(f), string(g))
+	})
+	return list
+}
+
+// claims returns every claim that an outcome of the graph may establish.
+func (c *compiler) claims() []Fact {
+	c.readOutcomes()
+	return c.claimed
+}
+
+// conditions returns for each fact those given which an outcome establishes it.
+func (c *compiler) conditions() map[Fact][]Fact {
+	c.readOutcomes()
+	return c.givenFor
+}
+
+// readOutcomes notes what the outcomes of the graph say, once.
+func (c *compiler) readOutcomes() {
+	if c.givenFor != nil {
+		return
+	}
+	c.givenFor = map[Fact][]Fact{}
+	claims := Facts{}
+	for i := range c.graph.nodes {
+		for _, e := range c.graph.nodes[i].edges {
+			for f := range NewFacts(e.Establishes...) {
+				if _, claim := f.claim(); claim {
+					claims[f] = struct{}{}
+				}
+			}
+			for given, facts := range e.EstablishesGiven {
+				for f := range NewFacts(facts...) {
+					if !slices.Contains(c.givenFor[f], given) {
+						c.givenFor[f] = append(c.givenFor[f], given)
+					}
+				}
+			}
+		}
+	}
+	c.claimed = claims.List()
+}
+
+// compile makes the transfer of every edge.
+func (p *stateGraph) compile() {
+	p.edges = make([][]transfer, len(p.graph.nodes))
+	for i := range p.graph.nodes {
+		n := &p.graph.nodes[i]
+		if n.kind == nil {
+			continue // see analyse: it may establish everything
+		}
+		p.edges[i] = make([]transfer, len(n.edges))
+		for j, e := range n.edges {
+			o := p.read(i, j)
+			if n.exec == nil {
+				o.Establishes = append(slices.Clone(o.Establishes), p.factsWhere(Fact.collected)...)
+			}
+			p.edges[i][j] = p.transfer(o)
+			p.edges[i][j].target = e.target
+		}
+	}
+}
+
+// transfer makes Facts.after of an outcome.
+func (p *stateGraph) transfer(o Outcome) transfer {
+	t := transfer{
+		sets: p.mask(o.Establishes), clears: p.mask(o.Forgets), user: p.bits[User] | p.mask(p.factsWhere(isUserReply)), own: p.bits[Own],
+		claims: p.mask(p.factsWhere(isClaim)), withdraws: len(o.Withdraws) > 0 && !o.NewSubject,
+	}
+	for _, input := range o.Withdraws {
+		t.withdrawn |= p.bits[ClaimFact(input)]
+		t.clears |= p.bits[InputFact(input)] | p.bits[ClaimFact(input)]
+	}
+	if o.NewSubject {
+		t.clears |= p.mask(p.factsWhere(Fact.aboutSubject))
+	}
+	for fact, facts := range o.EstablishesGiven {
+		if g := (givenBits{p.bits[fact], p.mask(facts)}); g.fact != 0 && g.sets != 0 {
+			t.given = append(t.given, g)
+		}
+	}
+	return t
+}
+
+func isInput(f Fact) bool { _, is := f.Input(); return is }
+func isClaim(f Fact) bool { _, is := f.claim(); return is }
+
+func isClass(f Fact) bool  { _, is := f.class(); return is }
+func isMethod(f Fact) bool { _, is := f.method(); return is }
+
+// factsWhere returns the facts told apart that are of a sort.
+func (p *stateGraph) factsWhere(sort func(Fact) bool) []Fact {
+	var list []Fact
+	for f := range p.bits {
+		if sort(f) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// mask returns the bits of the facts and of what they imply.
+func (p *stateGraph) mask(facts []Fact) uint64 {
+	var m uint64
+	for f := range NewFacts(facts...) {
+		m |= p.bits[f]
+	}
+	return m
+}
+
+// advance visits every state that some path leads to from the entry with the facts
+// held there, nearest first, unless there are more than limit.
+func (p *stateGraph) walk(held uint64, limit int) {
+	type place struct {
+		node int32
+		held uint64
+	}
+	seen := map[place]bool{{held: held}: true}
+	p.states = append(p.states, searchState{parent: -1, edge: -1, held: held})
+	p.at[0] = append(p.at[0], 0)
+	for i := 0; i < len(p.states); i++ {
+		if len(p.states) > limit {
+			return
+		}
+		s := p.states[i]
+		for j := range p.edges[s.node] {
+			t := &p.edges[s.node][j]
+			to := place{int32(t.target), 0}
+			if t.target < 0 {
+				continue
+			}
+			if to.held = t.after(s.held); seen[to] {
+				continue
+			}
+			seen[to] = true
+			p.at[to.node] = append(p.at[to.node], int32(len(p.states)))
+			p.states = append(p.states, searchState{to.node, int32(i), int32(j), to.held})
+		}
+	}
+	p.whole = true
+}
+
+// move is a step of a path: a node and which of its edges the path takes.
+type move struct{ node, edge int }
+
+// pathWithout returns a shortest path that arrives at node i with none of the facts, but
+// with all of the others, or leaves it so by the edge, if that is not -1. There is none
+// if ok is false.
+func (p *stateGraph) pathWithout(i, edge int, facts []Fact, with ...Fact) (path []move, ok bool) {
+	var m, all uint64
+	for _, f := range facts {
+		m |= p.bits[f]
+	}
+	for _, f := range with {
+		all |= p.bits[f]
+	}
+	for _, at := range p.at[i] {
+		held := p.states[at].held
+		if edge >= 0 {
+			held = p.edges[i][edge].after(held)
+		}
+		if held&m == 0 && held&all == all {
+			return append(p.path(at), move{i, edge}), true
+		}
+	}
+	return nil, false
+}
+
+// path returns the moves from the entry to a state.
+func (p *stateGraph) path(at int32) []move {
+	var path []move
+	for s := p.states[at]; s.parent >= 0; s = p.states[s.parent] {
+		path = append(path, move{int(p.states[s.parent].node), int(s.edge)})
+	}
+	slices.Reverse(path)
+	return path
+}

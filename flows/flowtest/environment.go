@@ -1,0 +1,222 @@
+package flowtest
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/flows"
+	"github.com/postern-id/postern/internal/federation/federationtest"
+	"github.com/postern-id/postern/internal/passkey"
+	"github.com/postern-id/postern/internal/passkey/passkeytest"
+	"github.com/postern-id/postern/internal/password"
+	"github.com/postern-id/postern/internal/totp"
+	"github.com/postern-id/postern/nodes"
+	"github.com/postern-id/postern/schemas"
+)
+
+// origin is that of the page on which scenarios sign in.
+const origin = "https://login.example.org"
+
+// environment is what scenarios run in, one after another: a compiled flow and, new
+// for each, a store, devices and a clock.
+type environment struct {
+	*Memory
+	file         *File
+	engine       *engine.Engine
+	graph        *engine.Graph
+	app          schemas.Application
+	ceremonies   *passkey.Ceremonies
+	authority    *passkeytest.CA // of devices that attest their passkeys
+	hasher       *password.Pool
+	devices      map[string]*passkeytest.Authenticator
+	codes        map[string]totp.Key // of the authenticator apps, by device
+	now          time.Time
+	reached      map[exit]int        // in how many scenarios
+	answers      map[string][]Answer // that services have left, by target
+	asked        []schemas.Call
+	internet     federationtest.Internet
+	down         []string // handles of identity providers
+	noMail       bool
+	relyingParty *relyingParty
+}
+
+// newEnvironment reads and compiles the flow that the file is about.
+func newEnvironment(f *File) (*environment, error) {
+	w := &environment{
+		file: f, reached: map[exit]int{}, relyingParty: &relyingParty{},
+		// The least that argon2id takes: a scenario tests the flow, not the hash.
+		hasher: password.New(password.Options{MemoryKiB: 8, Iterations: 1, Workers: 1, Queue: 1}),
+	}
+	var err error
+	if w.authority, err = passkeytest.NewCA("scenarios"); err != nil {
+		return nil, err
+	}
+	anchors := passkey.Policy{TrustAnchors: []*x509.Certificate{w.authority.Certificate}}
+	if w.ceremonies, err = passkey.New(passkey.Config{Origins: []string{origin}, Policy: anchors, Now: w.clock}); err != nil {
+		return nil, err
+	}
+	return w, w.compile(w.kinds())
+}
+
+// reset begins a scenario: nothing is left of the one before, and the users of
+// the file exist.
+func (w *environment) reset(ctx context.Context, s Scenario) error {
+	w.app = schemas.Application{}
+	for _, members := range []json.RawMessage{w.file.Application, s.Application} {
+		if len(members) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(members, &w.app); err != nil {
+			return fmt.Errorf("the application of %q: %w", s.Name, err)
+		}
+	}
+	w.app.ID = cmp.Or(w.app.ID, "application")
+	w.Memory = NewMemory()
+	w.devices, w.codes = map[string]*passkeytest.Authenticator{}, map[string]totp.Key{}
+	w.noMail = s.NoMail
+	w.answers, w.asked = maps.Clone(s.HTTP), nil
+	w.now = w.file.begin()
+	w.apps[w.app.ID] = w.app
+	w.openInternet(s)
+	for _, name := range slices.Sorted(maps.Keys(w.file.Users)) {
+		if err := w.createUser(ctx, name, w.file.Users[name]); err != nil {
+			return fmt.Errorf("the user %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// kinds are those of the server, on this world.
+func (w *environment) kinds() engine.Kinds {
+	return nodes.Kinds(nodes.Deps{
+		Users: w, Types: w, Passwords: w, Credentials: w, Permissions: w, Consents: w, Requests: w, ScopeNames: w, Hasher: w.hasher, Asserter: claims{},
+		Factors: w, Identities: w, Federation: w.relyingParty, Clients: w, Mails: w, Targets: fakeServices{w}, Box: plainCipher{}, Name: "Example",
+		Ceremonies: w.ceremonies, BaseURL: origin, DecoySecret: make([]byte, 32),
+	})
+}
+
+// compile reads the flow and compiles it.
+func (w *environment) compile(kinds engine.Kinds) error {
+	path := w.file.FlowPath()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	flow, graph, problems := engine.CheckUsing(text, !flows.IsJSON(path), kinds, flows.NewSubflowResolver().ForFile(path))
+	if graph == nil {
+		return flows.Faults(path, problems)
+	}
+	if flow.FlowType == schemas.Subflow {
+		return fmt.Errorf("%s: a sub-flow is not run by itself: test a flow that uses it", path)
+	}
+	flow.ID, flow.ActiveVersion = flow.Handle, 1
+	w.graph = graph
+	w.engine = engine.NewEngine(engine.Engine{Runs: w, Graphs: w, Applications: w, Now: w.clock})
+	return nil
+}
+
+func (w *environment) clock() time.Time { return w.now }
+
+// begin is when scenarios begin.
+func (f *File) begin() time.Time {
+	if f.Clock.IsZero() {
+		return time.Date(2030, time.January, 2, 3, 4, 5, 0, time.UTC)
+	}
+	return f.Clock.UTC()
+}
+
+// passkeys is how many a user has.
+func (w *environment) passkeys(userID string) (n int) {
+	for _, c := range w.credentials {
+		if c.UserID == userID {
+			n++
+		}
+	}
+	return n
+}
+
+// linkedTo is how many identities a user has.
+func (w *environment) linkedTo(userID string) (n int) {
+	for _, i := range w.identities {
+		if i.UserID == userID {
+			n++
+		}
+	}
+	return n
+}
+
+// Client returns the application: there is no other.
+func (w *environment) Client(context.Context, string) (*schemas.Application, error) {
+	return &w.app, nil
+}
+
+// Graph returns the flow under test: there is no other.
+func (w *environment) Graph(context.Context, string, int) (*engine.Graph, error) { return w.graph, nil }
+
+// createUser makes a user exist.
+func (w *environment) createUser(ctx context.Context, name string, g Given) error {
+	u := schemas.User{ID: userID(name), Type: "Person", Attributes: g.Attributes, Status: g.Status, LockedUntil: g.LockedUntil, CreatedAt: w.now, UpdatedAt: w.now}
+	changes := []schemas.Change{schemas.CreateUser{User: u}}
+	if g.Password != "" {
+		hash, err := w.hasher.Hash(ctx, g.Password)
+		if err != nil {
+			return err
+		}
+		changes = append(changes, schemas.SetPassword{UserID: u.ID, Hash: hash, At: w.now})
+	}
+	for _, device := range g.Passkeys {
+		credential, err := w.registerPasskey(u, device)
+		if err != nil {
+			return fmt.Errorf("the passkey on %s: %w", device, err)
+		}
+		changes = append(changes, schemas.CreateCredential{Credential: *credential})
+	}
+	factors, err := w.factors(u.ID, g)
+	if err != nil {
+		return err
+	}
+	w.permissions[u.ID] = g.Permissions
+	return w.Apply(ctx, slices.Concat(changes, factors, w.linked(u.ID, g.Identities)))
+}
+
+// userID derives a user's id from the name it has in the file, so that two
+// runs of a scenario are alike.
+func userID(name string) string {
+	h := sha256.Sum256([]byte(name))
+	return fmt.Sprintf("01900000-0000-7000-8000-%012x", h[:6])
+}
+
+// registerPasskey registers a passkey of the user on the device.
+func (w *environment) registerPasskey(u schemas.User, device string) (*schemas.Credential, error) {
+	request := passkey.RegistrationRequest{User: passkey.User{ID: u.ID, Name: u.Text("username")}, ResidentKey: "required"}
+	if w.file.Devices[device].Attested {
+		request.Attestation = "direct"
+	}
+	options, session, err := w.ceremonies.BeginRegistration(request)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := w.device(device).Register(options, origin)
+	if err != nil {
+		return nil, err
+	}
+	return w.ceremonies.FinishRegistration(session, answer, w.now)
+}
+
+// device returns the authenticator of the name; one that was not there before
+// has no passkeys.
+func (w *environment) device(name string) *passkeytest.Authenticator {
+	if w.devices[name] == nil {
+		w.devices[name] = passkeytest.New(w.file.Devices[name].options(name, w.authority)...)
+	}
+	return w.devices[name]
+}

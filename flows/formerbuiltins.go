@@ -1,0 +1,52 @@
+package flows
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// IsFormerBuiltin reports whether a flow is a built-in one as an earlier release had it, and
+// nobody has changed it since: it may be brought up to date. What somebody wrote, or
+// edited, is theirs.
+func IsFormerBuiltin(f *schemas.Flow) bool {
+	return slices.Contains(formerDigests()[f.Handle], digest(f))
+}
+
+// digest tells definitions apart.
+func digest(f *schemas.Flow) string {
+	text, err := json.Marshal(struct {
+		Name  string
+		Type  schemas.FlowType
+		Nodes []schemas.Node
+		Waive []schemas.Waiver
+	}{f.Name, f.FlowType, f.Nodes, f.Waive})
+	var plain any // in which members have one order, however they were written
+	if err == nil {
+		err = json.Unmarshal(text, &plain)
+	}
+	if err == nil {
+		text, err = json.Marshal(plain)
+	}
+	if err != nil {
+		return "" // equal to none
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// formerDigests are the digests of what earlier releases had, by handle: those in
+// testdata/former.
+func formerDigests() map[string][]string {
+	return map[string][]string{
+		"passkey-sign-in":       {"4c7473c2d951baa8561a1a1a4af8fa0bc717fe2c38f35ba4ed2b79d0e3db6675"},
+		"passkey-sign-up":       {"ce532cf12d1d148dfdfa65151b95eb0b5d19c6e9650588bee6808c08cc5e65da", "acb26a1fb439d71e0a32f4d3ee2ffe1dc59291676e6dd8c8194d50eb536709b8"},
+		"password-sign-in":      {"2a964a0a68195839469ff6e2d91ffba7d13b10fb77cb3d1e155a26aff0ef1050"},
+		"password-sign-up":      {"1ea96aba7b786168370b693a1831c3fb5d27de747d491a5012fd2c36d9d46e65", "a6db78c0478943a3465b33a9ff5f38ff70f65dcd6141dd7f5e77978822a8ef17"},
+		"password-then-passkey": {"e064d81c2a104b0ee6c67153aa8e6433f9444ada66588509b9a2cb719cdd49f6"},
+		"sign-in":               {"0e51612654bcd3a0e457a9171044f558e9a1bd739f93f8271b03dfa99c571d0c"},
+	}
+}

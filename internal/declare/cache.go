@@ -1,0 +1,101 @@
+package declare
+
+import (
+	"context"
+	"slices"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// cache are the resources of a target that have been looked up, by noun.
+type resourceCache struct {
+	target Target
+	nouns  map[string]*resourceSet // by plural
+}
+
+// resourceSet is what is known of one noun. Whole says that it is all there is.
+type resourceSet struct {
+	byID, byKey map[string]*Entry // nil: there is none
+	complete    bool
+}
+
+func newResourceCache(target Target) *resourceCache {
+	return &resourceCache{target, map[string]*resourceSet{}}
+}
+
+func (s *resourceCache) setOf(n Noun) *resourceSet {
+	if s.nouns[n.Plural] == nil {
+		s.nouns[n.Plural] = &resourceSet{byID: map[string]*Entry{}, byKey: map[string]*Entry{}}
+	}
+	return s.nouns[n.Plural]
+}
+
+func (s *resourceSet) add(n Noun, e *Entry) {
+	s.byID[e.ID] = e
+	if key := n.keyOf(e.Document); key != "" {
+		s.byKey[key] = e
+	}
+}
+
+// fill puts in all there is of a noun.
+func (s *resourceCache) fill(n Noun, all []*Entry) {
+	set := s.setOf(n)
+	set.complete = true
+	for _, e := range all {
+		set.add(n, e)
+	}
+}
+
+// get returns the resource with the id, nil if there is none.
+func (s *resourceCache) get(ctx context.Context, n Noun, id string) (*Entry, error) {
+	set := s.setOf(n)
+	if e, known := set.byID[id]; known || set.complete {
+		return e, nil
+	}
+	e, err := s.target.Get(ctx, n, id)
+	if err != nil {
+		return nil, err
+	}
+	if set.byID[id] = e; e != nil {
+		set.add(n, e)
+	}
+	return e, nil
+}
+
+// find returns the resource of the name, nil if there is none. That of a flow is
+// one within its type.
+func (s *resourceCache) find(ctx context.Context, n Noun, t schemas.FlowType, name string) (*Entry, error) {
+	set, key := s.setOf(n), n.keyFor(t, name)
+	if e, known := set.byKey[key]; known || set.complete || key == "" {
+		return e, nil
+	}
+	list, err := s.target.List(ctx, n, name)
+	if err != nil {
+		return nil, err
+	}
+	set.byKey[key] = nil
+	for _, e := range list {
+		set.add(n, e)
+	}
+	return set.byKey[key], nil
+}
+
+// names lists what resources of a noun are called, as many as fit on a page.
+func (s *resourceCache) names(ctx context.Context, n Noun) (names []string, err error) {
+	list, err := s.target.List(ctx, n, "")
+	for _, e := range list {
+		names = append(names, n.label(e.Document))
+	}
+	return names, err
+}
+
+// sortedIDs lists the ids of the resources on a shelf.
+func sortedIDs(s *resourceSet) (ids []string) {
+	for id, e := range s.byID {
+		if e != nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}

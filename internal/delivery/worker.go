@@ -1,0 +1,106 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// worker is the deliveries of one kind. Its members belong to the goroutine that
+// runs it; those that send tell it by done whose delivery they have finished.
+type worker struct {
+	queue   *Queue
+	kind    string
+	sender  Sender
+	running int
+	busy    map[string]int // how many deliveries to a target are under way
+	done    chan string
+}
+
+func (l *worker) run(ctx context.Context) {
+	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	tick := time.NewTicker(l.queue.Poll)
+	defer tick.Stop()
+	for {
+		l.fill(ctx, sending)
+		select {
+		case target := <-l.done:
+			l.finish(target)
+		case <-tick.C:
+		case <-ctx.Done():
+			hurry := time.AfterFunc(l.queue.Grace, cancel)
+			defer hurry.Stop()
+			for l.running > 0 {
+				l.finish(<-l.done)
+			}
+			return
+		}
+	}
+}
+
+func (l *worker) finish(target string) {
+	l.running--
+	if l.busy[target]--; l.busy[target] == 0 {
+		delete(l.busy, target)
+	}
+}
+
+// fill begins to send what is due, as far as there is room.
+func (l *worker) fill(ctx, sending context.Context) {
+	q := l.queue
+	for l.running < q.Parallel && ctx.Err() == nil {
+		now := q.now()
+		d, err := q.Store.ClaimDelivery(ctx, l.kind, l.busyTargets(), now, now.Add(q.lease()))
+		if err != nil && !errors.Is(err, context.Canceled) {
+			q.Log.ErrorContext(ctx, "looking for deliveries", "kind", l.kind, "error", err)
+		}
+		if d == nil {
+			return
+		}
+		l.running++
+		l.busy[d.Target]++
+		go func() {
+			l.send(sending, *d)
+			l.done <- d.Target
+		}()
+	}
+}
+
+// busyTargets are the targets to which nothing more is sent at the moment.
+func (l *worker) busyTargets() (targets []string) {
+	for target, n := range l.busy {
+		if target != "" && n >= l.queue.PerTarget {
+			targets = append(targets, target)
+		}
+	}
+	return targets
+}
+
+// send sends a delivery once and notes what came of it. If that cannot be noted it
+// is due again when the claim is over.
+func (l *worker) send(ctx context.Context, d schemas.Delivery) {
+	q := l.queue
+	bounded, cancel := context.WithTimeout(ctx, q.Timeout)
+	defer cancel()
+	sent := l.sender.Send(bounded, d)
+	ctx = context.WithoutCancel(ctx) // what came of it is noted even in a hurry
+	var noting error
+	switch again := q.now().Add(q.Backoff(d.Attempts)); {
+	case sent == nil:
+		noting = q.Store.EndDelivery(ctx, d.ID)
+	case errors.Is(sent, ErrRefused):
+		noting = q.giveUp(ctx, d, sent)
+	case !again.Before(d.ExpiresAt):
+		noting = q.giveUp(ctx, d, sent)
+	default:
+		q.Log.InfoContext(ctx, "a delivery has failed and is tried again", slog.Group("delivery", logAttributes(d)...), "again", again, "error", sent)
+		noting = q.Store.PutOffDelivery(ctx, d, again)
+	}
+	if noting != nil {
+		q.Log.ErrorContext(ctx, "noting what came of a delivery", slog.Group("delivery", logAttributes(d)...), "error", noting)
+	}
+}

@@ -1,0 +1,41 @@
+package directory
+
+import (
+	"context"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// hasLoginMethod returns an error if a user is about to remove the last thing that they
+// sign in with, which is what it is called. Others may remove it.
+func (w *writeContext) hasLoginMethod(userID, what string) error {
+	if !w.call.is(userID) {
+		return nil
+	}
+	n, err := countLoginMethods(w.ctx, w.tx, userID)
+	if err != nil || n > 1 {
+		return err
+	}
+	return schemas.Errorf(schemas.Conflict, schemas.CodeLastCredential,
+		"this %s is all that this account can be signed in to with; register a passkey or set a password first", what)
+}
+
+// countLoginMethods counts what a user can sign in with by itself: a password, passkeys, and
+// what identity providers call them.
+func countLoginMethods(ctx context.Context, r store.Reader, userID string) (n int, err error) {
+	password, err := store.HasPassword(ctx, r, userID)
+	if err != nil {
+		return 0, err
+	}
+	keys, err := store.CredentialsOf(ctx, r, userID)
+	if err != nil {
+		return 0, err
+	}
+	identities, err := store.IdentitiesOf(ctx, r, userID)
+	n = len(keys) + len(identities)
+	if password {
+		n++
+	}
+	return n, err
+}

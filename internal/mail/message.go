@@ -1,0 +1,56 @@
+package mail
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+
+	gomail "github.com/wneessen/go-mail"
+
+	"github.com/postern-id/postern/internal/delivery"
+	"github.com/postern-id/postern/schemas"
+)
+
+// page is the HTML of a mail. Without images and links there is nothing that tells
+// when it is read, and nothing to click.
+const page = `<!doctype html><html lang="{{.Language}}"><meta charset="utf-8"><body style="font-family: sans-serif; line-height: 1.5">` +
+	`<p>{{.Lead}}</p><p style="font-size: 2em; letter-spacing: .2em"><strong>{{.Code}}</strong></p><p>{{.Valid}}</p><p>{{.Ignore}}</p></body></html>`
+
+// newMessage writes the mail of a delivery. Its id is always the same, so that mailboxes
+// recognize one that is sent twice (RFC 5322 §3.6.4).
+func newMessage(d schemas.Delivery, from string, m schemas.Mail) (*gomail.Msg, error) {
+	says, language := translationFor(m.Language)
+	subject, lead := says.subject, says.lead
+	if singleLine(m.Application) != "" {
+		subject, lead = says.subjectFor, says.leadFor
+	}
+	filled := func(text string) string { return fill(text, m.Application, m.Code, m.Minutes) }
+	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	if err := msg.From(from); err != nil {
+		return nil, fmt.Errorf("mail.from of the configuration: %w", err)
+	}
+	if err := msg.To(m.To); err != nil {
+		return nil, fmt.Errorf("%w: the address is none that mail can be sent to", delivery.ErrRefused) // which one is not for the log
+	}
+	msg.Subject(filled(subject))
+	msg.SetDate()
+	msg.SetMessageIDWithValue(d.ID + "@" + domain(from))
+	// RFC 3834 §5: no out-of-office replies.
+	msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	msg.SetGenHeader("Content-Language", language.String())
+	text := strings.Join([]string{filled(lead), "    " + m.Code, filled(says.valid), filled(says.ignore)}, "\r\n\r\n") + "\r\n"
+	msg.SetBodyString(gomail.TypeTextPlain, text)
+	html, err := template.New("mail").Parse(page)
+	if err != nil {
+		return nil, err
+	}
+	err = msg.AddAlternativeHTMLTemplate(html, map[string]string{
+		"Language": language.String(), "Lead": filled(lead), "Code": m.Code, "Valid": filled(says.valid), "Ignore": filled(says.ignore),
+	})
+	return msg, err
+}
+
+// domain is that of an address, or of one in angle brackets.
+func domain(address string) string {
+	return strings.TrimRight(address[strings.LastIndexByte(address, '@')+1:], "> ")
+}

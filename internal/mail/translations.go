@@ -1,0 +1,63 @@
+package mail
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/language"
+)
+
+// translation are the texts of a mail with a code. {app}, {code} and {minutes} stand for
+// what they say.
+type translation struct {
+	subject, subjectFor, lead, leadFor, valid, ignore string
+}
+
+// languages are those that there are words in; the first is for everybody else.
+func languages() []language.Tag {
+	return []language.Tag{language.English, language.German, language.French}
+}
+
+func readTranslation(i int) translation {
+	return []translation{
+		{
+			subject: "Your code", subjectFor: "Your code for {app}",
+			lead: "Your code is:", leadFor: "Your code for {app} is:",
+			valid:  "It is good for {minutes} minutes, and once. Type it in on the page where you asked for it, and tell it to nobody.",
+			ignore: "If you did not ask for a code, do nothing: without it nobody gets in.",
+		},
+		{
+			subject: "Ihr Code", subjectFor: "Ihr Code für {app}",
+			lead: "Ihr Code lautet:", leadFor: "Ihr Code für {app} lautet:",
+			valid:  "Er gilt {minutes} Minuten lang und nur einmal. Geben Sie ihn auf der Seite ein, auf der Sie ihn angefordert haben, und sagen Sie ihn niemandem.",
+			ignore: "Wenn Sie keinen Code angefordert haben, brauchen Sie nichts zu tun: Ohne ihn kommt niemand hinein.",
+		},
+		{
+			subject: "Votre code", subjectFor: "Votre code pour {app}",
+			lead: "Votre code :", leadFor: "Votre code pour {app} :",
+			valid:  "Il est valable {minutes} minutes et une seule fois. Saisissez-le sur la page où vous l'avez demandé, et ne le dites à personne.",
+			ignore: "Si vous n'avez pas demandé de code, ne faites rien : sans lui, personne n'entre.",
+		},
+	}[i]
+}
+
+// translationFor returns the words in the language of a tag (BCP 47), and that language.
+func translationFor(tag string) (translation, language.Tag) {
+	_, i, confidence := language.NewMatcher(languages()).Match(language.Make(tag))
+	if confidence == language.No {
+		i = 0
+	}
+	return readTranslation(i), languages()[i]
+}
+
+// fill puts in what the slots stand for. A name is one line of plain text, however it
+// came.
+func fill(text, app, code string, minutes int) string {
+	return strings.NewReplacer("{app}", singleLine(app), "{code}", code, "{minutes}", strconv.Itoa(minutes)).Replace(text)
+}
+
+// singleLine makes one line of a text: a break in it would begin another field of the header.
+func singleLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+const (
+	selectClientExpiry query = `SELECT application_id, expires_at, fetched_at, fresh_until FROM client_leases
+		WHERE application_id = (SELECT id FROM applications WHERE client_id = ?)`
+
+	extendClientExpiry query = `UPDATE client_leases SET expires_at = ? WHERE application_id = ? AND expires_at < ?`
+
+	// Whom an administrator vouches for, or has given a role, stays.
+	withoutOwner = `NOT verified AND NOT EXISTS (SELECT 1 FROM role_assignments r WHERE r.application_id = applications.id)`
+
+	// The lease is judged again when PostgreSQL finds that somebody else has just
+	// prolonged it; which are the first is not.
+	deleteExpiredClients = `DELETE FROM applications WHERE ` + withoutOwner + `
+		AND EXISTS (SELECT 1 FROM client_leases l WHERE l.application_id = applications.id AND l.expires_at <= ?) AND id IN
+		(SELECT application_id FROM client_leases JOIN applications ON id = application_id
+			WHERE expires_at <= ? AND ` + withoutOwner + ` ORDER BY expires_at LIMIT ?)`
+
+	deleteFirstClients = `DELETE FROM applications WHERE id IN (SELECT application_id FROM client_leases JOIN applications ON id = application_id
+		WHERE ` + withoutOwner + ` ORDER BY expires_at LIMIT ?)`
+)
+
+// ClientExpiry returns the lease of the client; nil if it has none, as those that
+// administrators made.
+func (s *Store) ClientExpiry(ctx context.Context, clientID string) (*schemas.ClientExpiry, error) {
+	if !isStorable(clientID) {
+		return nil, nil
+	}
+	var l schemas.ClientExpiry
+	err := s.row(ctx, selectClientExpiry, clientID).Scan(&l.ApplicationID, (*microTime)(&l.ExpiresAt), (*microTime)(&l.FetchedAt), (*microTime)(&l.FreshUntil))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: reading the lease of a client: %w", err)
+	}
+	return &l, nil
+}
+
+// ExtendClientExpiry has a client be kept until then at least.
+func (s *Store) ExtendClientExpiry(ctx context.Context, applicationID string, until time.Time) error {
+	err := s.writer.single(ctx, func(t *tx) error {
+		_, err := t.exec(extendClientExpiry, toMicros(until), applicationID, toMicros(until))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store: prolonging the lease of a client: %w", err)
+	}
+	return nil
+}
+
+// PutClientExpiry gives the application a lease, or another one.
+func PutClientExpiry(t *Tx, l schemas.ClientExpiry) error {
+	_, err := t.exec(`INSERT INTO client_leases (application_id, expires_at, fetched_at, fresh_until) VALUES (?, ?, ?, ?)
+		ON CONFLICT (application_id) DO UPDATE SET expires_at = excluded.expires_at, fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until`,
+		l.ApplicationID, toMicros(l.ExpiresAt), toMicros(l.FetchedAt), toMicros(l.FreshUntil))
+	if err != nil {
+		return fmt.Errorf("store: writing the lease of a client: %w", err)
+	}
+	return nil
+}
+
+// RemoveUnusedClients removes clients whose leases end before the time, the first of them, so
+// that there is room for one more among most, and records it.
+func RemoveUnusedClients(t *Tx, most int, before, now time.Time) error {
+	n := 0
+	err := rows(context.Background(), t, func(row scanner) error { return row.Scan(&n) },
+		"SELECT COUNT(*) FROM client_leases WHERE expires_at < ?", toMicros(before))
+	if err == nil && n >= most {
+		_, err = removeClients(t, now, deleteFirstClients, n-most+1)
+	}
+	if err != nil {
+		return fmt.Errorf("store: making room for clients: %w", err)
+	}
+	return nil
+}
+
+// sweepClients removes the clients whose leases have ended, and records it.
+func (s *Store) sweepClients(ctx context.Context, now time.Time) (removed int, err error) {
+	for {
+		var n int
+		err := s.Update(ctx, func(t *Tx) (err error) {
+			n, err = removeClients(t, now, deleteExpiredClients, toMicros(now), toMicros(now), sweepBatch)
+			return err
+		})
+		if err != nil {
+			return removed, err
+		}
+		removed += n
+		if n < sweepBatch {
+			return removed, nil
+		}
+	}
+}
+
+// removeClients deletes clients by a statement, and records for each that it is gone.
+func removeClients(t *Tx, now time.Time, statement string, args ...any) (n int, err error) {
+	var gone []schemas.Change
+	err = rows(t.tx.ctx, t, func(row scanner) error {
+		e := schemas.Event{ID: schemas.NewID(), At: now, Action: "application.deleted", Actor: schemas.Actor{Type: schemas.SystemActor}}
+		e.Resource.Type = "application"
+		var clientID string
+		err := row.Scan(&e.Resource.ID, &clientID)
+		e.Detail = map[string]string{"clientId": clientID, "unused": "true"}
+		gone = append(gone, schemas.RecordEvent{Event: e})
+		return err
+	}, statement+" RETURNING id, client_id", args...)
+	if err != nil {
+		return 0, err
+	}
+	return len(gone), t.Apply(gone)
+}

@@ -1,0 +1,163 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/postern-id/postern/internal/store"
+	"github.com/postern-id/postern/schemas"
+)
+
+// testTables tests the table of every noun.
+func testTables(t *testing.T, open func(*testing.T) *store.Store) {
+	t.Run("organization units", testTable(open, units()))
+	t.Run("user types", testTable(open, userTypes()))
+	t.Run("users", testTable(open, users()))
+	t.Run("groups", testTable(withMembers(open), groups()))
+	t.Run("resource servers", testTable(open, resourceServers()))
+	t.Run("roles", testTable(withMembers(open), roles()))
+	t.Run("applications", testTable(open, applications()))
+	t.Run("identity providers", testTable(open, identityProviders()))
+}
+
+// The ids of what inhabits a store: who can be a member, or be given a role.
+const (
+	annID  = "01900000-0000-7000-8000-0000000000b1"
+	teamID = "01900000-0000-7000-8000-0000000000b2"
+	appID  = "01900000-0000-7000-8000-0000000000b3"
+)
+
+// withMembers adds a user, a group, an application and a resource server "shop"
+// with permissions to what open opens.
+func withMembers(open func(*testing.T) *store.Store) func(*testing.T) *store.Store {
+	return func(t *testing.T) *store.Store {
+		s := open(t)
+		ann, app := newUser("ann"), newApplication("app", "")
+		ann.ID, app.ID = annID, appID
+		team := schemas.Group{ID: teamID, Name: "inhabitants", OUID: homeID, Members: []schemas.Principal{}, CreatedAt: noon(), UpdatedAt: noon()}
+		shop := newResourceServer("shop")
+		update(t, s, func(tx *store.Tx) error {
+			must(t, store.Users().Insert(tx, &ann))
+			must(t, store.Groups().Insert(tx, &team))
+			must(t, store.Applications().Insert(tx, &app))
+			return store.ResourceServers().Insert(tx, &shop)
+		})
+		return s
+	}
+}
+
+func units() tableCase[schemas.OrganizationUnit] {
+	fresh := func(n int) schemas.OrganizationUnit {
+		return schemas.OrganizationUnit{Handle: fmt.Sprint("unit", n), Name: "Unit"}
+	}
+	return tableCase[schemas.OrganizationUnit]{
+		table: store.Units(), code: "organization_unit_not_found", fresh: fresh,
+		full: func() schemas.OrganizationUnit {
+			return schemas.OrganizationUnit{Handle: "full", Name: "Full", Description: "All of it", ParentID: homeID}
+		},
+		edit: func(u *schemas.OrganizationUnit) {
+			u.Handle, u.Name, u.Description, u.ParentID = "edited", "Edited", "", ""
+		},
+		meta: func(u *schemas.OrganizationUnit) (*string, *time.Time, *time.Time) {
+			return &u.ID, &u.CreatedAt, &u.UpdatedAt
+		},
+		values: map[string]func(*schemas.OrganizationUnit) string{
+			"handle":   func(u *schemas.OrganizationUnit) string { return u.Handle },
+			"parentId": func(u *schemas.OrganizationUnit) string { return u.ParentID },
+		},
+	}
+}
+
+func userTypes() tableCase[schemas.UserType] {
+	fresh := func(n int) schemas.UserType {
+		return schemas.UserType{Name: fmt.Sprint("Type", n), OUID: homeID, Schema: json.RawMessage(`{"type":"object"}`)}
+	}
+	return tableCase[schemas.UserType]{
+		table: store.UserTypes(), code: "user_type_not_found", fresh: fresh,
+		full: func() schemas.UserType {
+			return schemas.UserType{Name: "Full", Description: "All of it", OUID: homeID,
+				Schema: json.RawMessage(`{ "properties": {"badge": {"x-unique":true}, "äöü": {"const":"\u0000"}} }`)}
+		},
+		edit: func(v *schemas.UserType) {
+			v.Name, v.Description, v.Schema = "Edited", "", json.RawMessage(`{}`)
+		},
+		meta: func(v *schemas.UserType) (*string, *time.Time, *time.Time) { return &v.ID, &v.CreatedAt, &v.UpdatedAt },
+		values: map[string]func(*schemas.UserType) string{
+			"name": func(v *schemas.UserType) string { return v.Name },
+			"ouId": func(v *schemas.UserType) string { return v.OUID },
+		},
+	}
+}
+
+func users() tableCase[schemas.User] {
+	return tableCase[schemas.User]{
+		table: store.Users(), code: schemas.CodeUserNotFound,
+		fresh: func(n int) schemas.User {
+			return schemas.User{Type: "Person", OUID: homeID, Attributes: map[string]any{"username": fmt.Sprint("user", n)}, Status: schemas.UserActive}
+		},
+		full: func() schemas.User {
+			return schemas.User{Type: "Person", OUID: homeID, Attributes: map[string]any{"username": "Full", "email": "full@example.com",
+				"address": map[string]any{"city": "Zürich\n", "floor": 3.5}, "tags": []any{"a", true, nil}},
+				Status: schemas.UserDisabled, LockedUntil: noon().Add(time.Hour)}
+		},
+		edit: func(u *schemas.User) {
+			u.Attributes, u.LockedUntil = map[string]any{"email": "edited@example.com"}, noon().Add(time.Minute)
+		},
+		meta: func(u *schemas.User) (*string, *time.Time, *time.Time) { return &u.ID, &u.CreatedAt, &u.UpdatedAt },
+		values: map[string]func(*schemas.User) string{
+			"id":       func(u *schemas.User) string { return u.ID },
+			"type":     func(u *schemas.User) string { return u.Type },
+			"ouId":     func(u *schemas.User) string { return u.OUID },
+			"username": func(u *schemas.User) string { return u.Text("username") },
+			"email":    func(u *schemas.User) string { return u.Text("email") },
+		},
+	}
+}
+
+func groups() tableCase[schemas.Group] {
+	return tableCase[schemas.Group]{
+		table: store.Groups(), code: "group_not_found",
+		fresh: func(n int) schemas.Group {
+			return schemas.Group{Name: fmt.Sprint("group", n), OUID: homeID, Members: []schemas.Principal{}}
+		},
+		full: func() schemas.Group {
+			return schemas.Group{Name: "full", Description: "All of it", OUID: homeID, Members: []schemas.Principal{
+				{Type: schemas.GroupPrincipal, ID: teamID}, {Type: schemas.UserPrincipal, ID: annID}}}
+		},
+		edit: func(g *schemas.Group) {
+			g.Name, g.Description = "edited", ""
+			g.Members = []schemas.Principal{{Type: schemas.UserPrincipal, ID: annID}}
+		},
+		meta: func(g *schemas.Group) (*string, *time.Time, *time.Time) { return &g.ID, &g.CreatedAt, &g.UpdatedAt },
+		values: map[string]func(*schemas.Group) string{
+			"name": func(g *schemas.Group) string { return g.Name },
+			"ouId": func(g *schemas.Group) string { return g.OUID },
+		},
+	}
+}
+
+func roles() tableCase[schemas.Role] {
+	return tableCase[schemas.Role]{
+		table: store.Roles(), code: "role_not_found",
+		fresh: func(n int) schemas.Role {
+			return schemas.Role{Name: fmt.Sprint("role", n), OUID: homeID, Permissions: []string{}, Assignments: []schemas.Principal{}}
+		},
+		full: func() schemas.Role {
+			return schemas.Role{Name: "full", Description: "All of it", OUID: homeID,
+				Permissions: []string{"shop", "shop:orders:read"},
+				Assignments: []schemas.Principal{{Type: schemas.ApplicationPrincipal, ID: appID},
+					{Type: schemas.GroupPrincipal, ID: teamID}, {Type: schemas.UserPrincipal, ID: annID}}}
+		},
+		edit: func(v *schemas.Role) {
+			v.Name, v.Description, v.Permissions = "edited", "", []string{"shop:orders"}
+			v.Assignments = []schemas.Principal{{Type: schemas.UserPrincipal, ID: annID}}
+		},
+		meta: func(v *schemas.Role) (*string, *time.Time, *time.Time) { return &v.ID, &v.CreatedAt, &v.UpdatedAt },
+		values: map[string]func(*schemas.Role) string{
+			"name": func(v *schemas.Role) string { return v.Name },
+			"ouId": func(v *schemas.Role) string { return v.OUID },
+		},
+	}
+}

@@ -1,0 +1,47 @@
+package token
+
+import (
+	"crypto"
+	"crypto/x509"
+	"fmt"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// cipher closes and opens private keys: PKCS #8 (RFC 5958) in a Cipher, belonging to the
+// key's id, so that nobody who can write to the store can pass one key off as
+// another.
+type keyCipher struct{ cipher *Cipher }
+
+func newKeyCipher(keks [][]byte) (*keyCipher, error) {
+	box, err := NewCipher(keks...)
+	if err != nil {
+		return nil, err
+	}
+	return &keyCipher{box}, nil
+}
+
+func (s *keyCipher) close(id string, private crypto.Signer) ([]byte, error) {
+	text, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return nil, fmt.Errorf("token: writing a signing key: %w", err)
+	}
+	return s.cipher.Seal(text, id), nil
+}
+
+func (s *keyCipher) open(k schemas.SigningKey) (crypto.Signer, error) {
+	text, err := s.cipher.Open(k.Private, k.ID)
+	if err != nil {
+		return nil, fmt.Errorf("token: the signing key %s cannot be opened: "+
+			"expected the key-encryption key that it was sealed with; restore that key from your backup of the keys", k.ID)
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("token: reading the signing key %s: %w", k.ID, err)
+	}
+	private, ok := keyFor(k.Algorithm, parsed)
+	if !ok {
+		return nil, fmt.Errorf("token: the signing key %s is kept for %s, but is no key for that: the store has been changed by hand", k.ID, k.Algorithm)
+	}
+	return private, nil
+}

@@ -1,0 +1,60 @@
+package token
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// lifetimeMargin is for how much longer than a token lasts its key is kept. So the
+// store is told about once in that time, not with every token.
+const lifetimeMargin = 24 * time.Hour
+
+// sign signs a payload that somebody checks until a time, in seconds since 1970,
+// with the key that signs with the algorithm. The key is kept until then at least,
+// also when it has been retired.
+func (i *Issuer) sign(ctx context.Context, algorithm, typ string, payload []byte, until int64) (string, error) {
+	s, err := i.signer(ctx, algorithm)
+	if err == nil && until > s.lifetimeEnd.Load() {
+		s, err = i.extendKeyLifetime(ctx, s, until)
+	}
+	if err != nil {
+		return "", err
+	}
+	return s.sign(typ, payload)
+}
+
+// extendKeyLifetime has the store keep a key until what it signs is checked no more, and
+// returns the key. Where it is gone, because this instance has not heard for long
+// that another one signs now, that one is returned.
+func (i *Issuer) extendKeyLifetime(ctx context.Context, s *signer, last int64) (*signer, error) {
+	i.loading.Lock()
+	defer i.loading.Unlock()
+	ring, ok := i.keys.(Ring)
+	if !ok {
+		s.lifetimeEnd.Store(math.MaxInt64) // keys that cannot be rotated are never removed
+		return s, nil
+	}
+	if last <= s.lifetimeEnd.Load() {
+		return s, nil // another caller was quicker
+	}
+	until := time.Unix(last, 0).Add(lifetimeMargin).UTC()
+	err := ring.NeedSigningKey(ctx, s.id, until)
+	if schemas.HasClass(err, schemas.Conflict) {
+		if err := i.reload(ctx); err != nil {
+			return nil, err
+		}
+		if s = i.set().signer(s.algorithm); s == nil {
+			return nil, i.Ready()
+		}
+		err = ring.NeedSigningKey(ctx, s.id, until)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("token: having a signing key kept: %w", err)
+	}
+	s.lifetimeEnd.Store(until.Unix())
+	return s, nil
+}

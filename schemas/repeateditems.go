@@ -1,0 +1,34 @@
+package schemas
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// reportRepeatedItems reports each item that a list has had before, at its own place: so
+// nothing else that is wrong with the list or its items goes untold. It returns
+// false if it finds none, as with 1 and 1.0, which only the validator takes for
+// equal.
+func (j schemaErrors) reportRepeatedItems(f fault, found *findings) bool {
+	any := false
+	first := make(map[string]int, len(f.value.items))
+	for i, item := range f.value.items {
+		text, err := json.Marshal(item.plain()) // members in order of their names
+		if err != nil {
+			continue
+		}
+		before, again := first[string(text)]
+		if !again {
+			first[string(text)] = i
+			continue
+		}
+		any = true
+		if found.hasRoom() {
+			found.addKept(Problem{
+				Path: j.root.pathTo(f.location).item(i).String(), Line: int(item.line), Column: int(item.column),
+				Message: "expected each item once, and this one stands at [" + strconv.Itoa(before) + "] already; remove one",
+			})
+		}
+	}
+	return any
+}
