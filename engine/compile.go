@@ -66,7 +66,7 @@ type compiler struct {
 	refused   int // findings that are more than warnings, told or not
 
 	// What sub-flows have been put in their places: see inline.go.
-	nodes           []schemas.Node // factsWhere of the graph
+	nodes           []schemas.Node // those of the graph
 	nodeOrigins     []nodeOrigin   // and where they come from
 	inner           []*scope       // of nodes that use a sub-flow
 	total           int            // nodes of all flows in use
@@ -266,7 +266,7 @@ func (c *compiler) newExecutor(i int, inputs map[string]schemas.InputType, repli
 	return c.graph.nodes[i].kind.New(config)
 }
 
-// collectInputs notes the types of the inputs a node collects.
+// collect notes the types of the inputs a node collects.
 func (c *compiler) collect(i int, exec Executor, inputs map[string]schemas.InputType) {
 	collector, ok := exec.(Collector)
 	if !ok {

@@ -244,7 +244,7 @@ type cycleSearch struct {
 	path   []int
 }
 
-// newVisit finds the circles that lead through node i, reporting each once, and
+// visit finds the circles that lead through node i, reporting each once, and
 // the length of the longest way from it.
 func (w *cycleSearch) visit(i int) int {
 	const unseen, open, done = 0, 1, 2

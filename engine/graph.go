@@ -39,7 +39,7 @@ type node struct {
 	exec  Executor
 	needs []Need // after the proofs: those that are not waived
 	edges []edge
-	in    Facts // certainFacts on arrival; nil: no path leads here
+	in    Facts // certain on arrival; nil: no path leads here
 	unmet bool  // it needs what is not certain: such a flow makes no graph
 
 	config  json.RawMessage

@@ -58,7 +58,7 @@ func using(t schemas.FlowType, lines ...string) *schemas.Flow {
 	return f
 }
 
-// subflowAt is a sub-flow: its handle, the facts it requires, its outcomes, its nodes.
+// part is a sub-flow: its handle, the facts it requires, its outcomes, its nodes.
 func part(handle, requires, exits string, lines ...string) *schemas.Flow {
 	f := using(schemas.Subflow, lines...)
 	f.ID, f.Handle, f.Requires.Facts = handle, handle, strings.Fields(requires)

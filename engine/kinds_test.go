@@ -83,7 +83,7 @@ func question(actions ...string) *engine.Decision {
 	return &engine.Decision{Ask: a}
 }
 
-// askQuestion leaves by the action that was chosen.
+// ask leaves by the action that was chosen.
 func ask(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		return question("a", "b"), nil
@@ -129,7 +129,7 @@ func create(context.Context, *engine.Visit) (*engine.Decision, error) {
 	return &engine.Decision{Outcome: "created", Subject: &engine.Subject{UserID: draft.ID, Draft: draft}}, nil
 }
 
-// recordAuthentication takes the secret "right" that it keeps from when it asked.
+// prove takes the secret "right" that it keeps from when it asked.
 func prove(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		d := question("a")
@@ -159,7 +159,7 @@ func session(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 // proof names a credential of these tests.
 func proof(of string) []schemas.Proof { return []schemas.Proof{{Kind: "test", Of: of}} }
 
-// bindAuthRequest gives the subject a credential.
+// bind gives the subject a credential.
 func bind(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		return question("a"), nil

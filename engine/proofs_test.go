@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// entryFacts are the proofs that the last commit required.
+// required are the proofs that the last commit required.
 func (w *world) required(t *testing.T) []schemas.Proof {
 	t.Helper()
 	if len(w.mem.changes) == 0 {

@@ -44,7 +44,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// recordAuthentication computes what is certain at every node and checks it against what the
+// prove computes what is certain at every node and checks it against what the
 // nodes need.
 func (c *compiler) prove() {
 	c.analyze()

@@ -242,7 +242,7 @@ func (p *stateGraph) mask(facts []Fact) uint64 {
 	return m
 }
 
-// advance visits every state that some path leads to from the entry with the facts
+// walk visits every state that some path leads to from the entry with the facts
 // held there, nearest first, unless there are more than limit.
 func (p *stateGraph) walk(held uint64, limit int) {
 	type place struct {

@@ -74,7 +74,7 @@ const (
 // waitSearch finds the longest ways from every node, depth first.
 type waitSearch struct {
 	c    *compiler
-	seen [2][]bool // by starting or statusUnderWay; a circle has its own finding
+	seen [2][]bool // by starting or underWay; a circle has its own finding
 	ways [2][]*waitPath
 }
 

@@ -101,7 +101,7 @@ func (n *tally) compareLost(t testing.TB, what string, lost bool, g *engine.Grap
 	}
 }
 
-// ForFile good flows with a mistake in them, every one that lets somebody in
+// Of good flows with a mistake in them, every one that lets somebody in
 // unauthenticated, or adds a credential to somebody else's account, is refused.
 // What is dangerous the oracle says, which tries it.
 func TestMutants(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 type askedAttribute struct {
 	name  string
 	field field
-	kind  string // withMAC its JSON: string, number, integer or boolean
+	kind  string // of its JSON: string, number, integer or boolean
 }
 
 // property is what is read of an attribute in the schema of a user type.
@@ -41,7 +41,7 @@ func readUserType(t *schemas.UserType) (known map[string]askedAttribute, require
 	for name, raw := range schema.Properties {
 		var p property
 		if json.Unmarshal(raw, &p) != nil || p.Credential {
-			continue // withMAC a form of its own, or secret
+			continue // of a form of its own, or secret
 		}
 		if one, ok := p.asked(name); ok {
 			known[name] = one

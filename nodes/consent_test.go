@@ -200,7 +200,7 @@ func TestConsentIsToWhatWasShown(t *testing.T) {
 	renamed.Name = "Postern"
 	for name, test := range map[string]struct {
 		meanwhile func(*world, *engine.Visit)
-		want      []string // withMAC the new question; nil: there is none
+		want      []string // of the new question; nil: there is none
 	}{
 		"nothing":                {func(*world, *engine.Visit) {}, nil},
 		"the person may do more": {func(w *world, _ *engine.Visit) { w.permissions["ada"] = []string{"system"} }, []string{"openid", "system"}},

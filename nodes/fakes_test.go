@@ -29,7 +29,7 @@ type directory struct {
 	permissions map[string][]string
 	consents    map[string]*schemas.Consent // by user and application
 	request     *schemas.AuthRequest
-	scopes      map[string][]string // withMAC applications
+	scopes      map[string][]string // of applications
 	misfit      []schemas.Problem   // what is wrong with whoever is to be created
 	lookups     int                 // calls of UserByAttribute
 	userType    *schemas.UserType   // nil: Person

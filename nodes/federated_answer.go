@@ -80,7 +80,7 @@ func (f *federatedOIDC) leaveUnknown(v *engine.Visit, p *schemas.IdentityProvide
 	return d
 }
 
-// ceremonyFailure leaves by failure. The client is told what a person can do about it; why it
+// refused leaves by failure. The client is told what a person can do about it; why it
 // was is for the audit log.
 func (f *federatedOIDC) refused(v *engine.Visit, p *schemas.IdentityProvider, fault *federation.Error) *engine.Decision {
 	d := engine.LeaveBy("failure")

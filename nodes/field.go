@@ -96,7 +96,7 @@ func (f *field) maxLength() int {
 	return defaultMaxLength
 }
 
-// acceptReplyValue returns the value as it is to be kept, "" when there is none, and
+// accept returns the value as it is to be kept, "" when there is none, and
 // what is wrong with it in words for the person who typed it, "" for nothing.
 func (f *field) accept(value string) (clean, fault string) {
 	if !f.Type.Secret() && f.Type != schemas.HiddenInput {

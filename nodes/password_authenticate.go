@@ -96,7 +96,7 @@ func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*e
 type knownPassword struct {
 	id, hash string
 	outdated bool // the hash should be replaced
-	// ceremonyFailure says that the user may not sign in. Passwords can be guessed, so the
+	// refused says that the user may not sign in. Passwords can be guessed, so the
 	// client must not learn from the reply that this one is right.
 	refused *schemas.Error
 }

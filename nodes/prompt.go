@@ -224,7 +224,7 @@ func (p *prompt) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, 
 	return d, nil
 }
 
-// marshal replaces the value of an input; "" leaves none.
+// setInput replaces the value of an input; "" leaves none.
 func setInput(d *engine.Decision, identifier, value string) {
 	if value == "" {
 		d.Drop = append(d.Drop, identifier)

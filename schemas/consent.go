@@ -97,7 +97,7 @@ type ConsentClient struct {
 	TosURI         string `json:"tosUri,omitempty"`
 }
 
-// CoversPermission reports whether whoever agreed to q has agreed to what now is asked, too: it
+// Covers reports whether whoever agreed to q has agreed to what now is asked, too: it
 // is the same client that asks, for nothing that was not shown.
 func (q *ConsentQuestion) Covers(now *ConsentQuestion) bool {
 	isNew := func(s ConsentScope) bool {

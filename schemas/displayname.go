@@ -16,7 +16,7 @@ const maxMarks = 4
 // CheckDisplayName returns "" if a resource may have the name that people recognize it
 // by, else what is wrong with it. Two names that look the same must be the same: so
 // nothing in a name may be invisible, or surround it, and no word may mix scripts whose
-// letters look alike. DisplayName of different scripts may stand side by side.
+// letters look alike. Words of different scripts may stand side by side.
 func CheckDisplayName(name string) string {
 	switch {
 	case !utf8.ValidString(name):

@@ -117,7 +117,7 @@ func reachable(schema map[string]any) []string {
 	return slices.Compact(known)
 }
 
-// reportUnknownKeyword is the problem of an unknown member of the object at a place.
+// unknownMember is the problem of an unknown member of the object at a place.
 func unknownMember(at valuePath, m member, known []string) Problem {
 	p := Problem{
 		Path: at.member(m.name).String(), Message: unknown("member", m.name, known),

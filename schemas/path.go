@@ -50,7 +50,7 @@ func (s segment) appendTo(path []byte) []byte {
 // many times the size of the request.
 const maxPathLength = 512
 
-// pathTo is the way from the root to a value. It grows and shrinks as a reader
+// valuePath is the way from the root to a value. It grows and shrinks as a reader
 // goes down and up again, each step taking the place of the sibling before, and
 // is written out only when there is a problem to tell: most values have none.
 type valuePath []segment

@@ -27,7 +27,7 @@ const Draft = "https://json-schema.org/draft/2020-12/schema"
 type Schema struct {
 	raw      json.RawMessage
 	doc      any    // the text, decoded, to look up what a keyword said
-	url      string // lineSource the validator believes the text to stand
+	url      string // where the validator believes the text to stand
 	compiled *jsonschema.Schema
 }
 

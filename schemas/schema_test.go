@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// listed is what Check says, one problem a string.
+// told is what Check says, one problem a string.
 func told(s *Schema, value string) []string {
 	var all []string
 	for _, p := range s.Check(json.RawMessage(value)) {

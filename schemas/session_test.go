@@ -33,7 +33,7 @@ func TestClientName(t *testing.T) {
 		"\u202eevil\u200b\u2066":          "evil",
 		"\xff\xfeé\xc3":                   "é",
 		long + "yz":                       long + "y",
-		long + "é":                        long, // truncate at a rune, not within one
+		long + "é":                        long, // cut at a rune, not within one
 		long + "éz":                       long,
 		strings.Repeat("\x00", 300) + "z": "z",
 	} {

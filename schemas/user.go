@@ -39,7 +39,7 @@ type Credential struct {
 	PublicKey         Bytes  `json:"publicKey"`
 	Algorithm         int64  `json:"algorithm"` // COSE algorithm identifier
 	AttestationFormat string `json:"attestationFormat"`
-	// VerificationAttributes says that the attestation chained to a trust anchor of the operator
+	// Attested says that the attestation chained to a trust anchor of the operator
 	// when the passkey was registered.
 	Attested       bool       `json:"attested,omitempty"`
 	AAGUID         string     `json:"aaguid"` // UUID text; all zeros when not told

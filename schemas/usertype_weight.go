@@ -8,7 +8,7 @@ import (
 // weight is what it costs to apply a schema to a value. Each number stops
 // growing when it is far too large.
 type weight struct {
-	work     int // uniqueProblems
+	work     int // once
 	repeated int // the part of it that each item or member costs again
 	depth    int // of schemas within it
 }

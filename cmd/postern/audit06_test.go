@@ -188,7 +188,7 @@ func TestAudit06AnAssertionIsWorthWhatItsSessionIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := w.step(map[string]any{"applicationId": app.ID, "flowType": "AUTHENTICATION", "authId": auth.Get("authId")})
-	done := w.authenticate(begun) // applicationsWithout the cookies: the assertion is what answers
+	done := w.authenticate(begun) // without the cookies: the assertion is what answers
 	status, said := w.postJSON("/oauth2/auth/callback", map[string]string{"authId": auth.Get("authId"), "assertion": done.Assertion})
 	var to struct {
 		URI string `json:"redirect_uri"`

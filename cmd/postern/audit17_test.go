@@ -173,7 +173,7 @@ func TestAudit17ManyNetworksFlood(t *testing.T) {
 func TestAudit17WhatIsOverMakesRoom(t *testing.T) {
 	w := bounded(t, "sqlite")
 	for i := range 60 {
-		g := &guesser{testApp: w, remote: "192.0.2.1"} // applicationsWithout the cookie of a device
+		g := &guesser{testApp: w, remote: "192.0.2.1"} // without the cookie of a device
 		if status, s := g.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
 			t.Fatalf("sign-in %d from one office: %d %+v", i, status, s)
 		}

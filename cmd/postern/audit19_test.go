@@ -123,7 +123,7 @@ func TestAudit19PagesOfStrangersGetTheirTokens(t *testing.T) {
 	r := newRegistrars(t)
 	p := r.party(t, "token_endpoint_auth_method", schemas.AuthMethodPost)
 	code := p.code(p.ask("scope", "openid email"))
-	p.http = newBrowser(t, r.testApp.http) // applicationsWithout the cookies
+	p.http = newBrowser(t, r.testApp.http) // without the cookies
 	client := url.Values{"client_id": {p.id}, "client_secret": {p.secret}}
 	readable := func(reply *http.Response, text string) string {
 		t.Helper()

@@ -97,7 +97,7 @@ func newParties(t testing.TB, mode string) parties {
 	}
 }
 
-// expandPath is the address of an endpoint.
+// at is the address of an endpoint.
 func (p *party) at(path string) string { return p.cfg.Server.PublicURL + path }
 
 // do sends a request, and reads the reply.

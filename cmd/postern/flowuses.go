@@ -24,7 +24,7 @@ func sortByUse(graphs []*engine.Graph) []*engine.Graph {
 		if g == nil || slices.Contains(sorted, g) {
 			return
 		}
-		for _, u := range schemas.UsesOf(g.Flow().Parts) { // applicationsWithout circles: they have been compiled
+		for _, u := range schemas.UsesOf(g.Flow().Parts) { // without cycles: they have been compiled
 			visit(byHandle[u.Handle])
 		}
 		sorted = append(sorted, g)

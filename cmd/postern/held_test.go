@@ -195,7 +195,7 @@ func TestHeldNothingSecretIsReadable(t *testing.T) {
 	}
 }
 
-// fileSet is everything in the data folder.
+// files is everything in the data folder.
 func (w *sealedWorld) files() string {
 	w.t.Helper()
 	var all strings.Builder

@@ -12,7 +12,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// newHTTPClient makes an application that is a client for client_credentials with a
+// client makes an application that is a client for client_credentials with a
 // scope.
 func (w *testApp) client(scope string) *schemas.Application {
 	w.t.Helper()

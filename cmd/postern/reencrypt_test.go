@@ -53,7 +53,7 @@ func newSealedWorld(t *testing.T, environ ...string) *sealedWorld {
 	return w
 }
 
-// seedEmptyStore leaves something of each kind in the store.
+// fill leaves something of each kind in the store.
 func (w *sealedWorld) fill() {
 	w.t.Helper()
 	admin := w.admin()

@@ -284,13 +284,13 @@ func (p *walker) passkey(step *schemas.Step) map[string]string {
 	if err != nil {
 		return nil // the device declines, or the fault means nothing here
 	}
-	if _, before := p.faulty[inputs["signature"]]; !before { // runOne that is sent once more is what it was
+	if _, before := p.faulty[inputs["signature"]]; !before { // one that is sent once more is what it was
 		p.faulty[inputs["signature"]] = passkeytest.Fault(c.Fault)
 	}
 	return inputs
 }
 
-// externalNames is what comes of signing in at a provider, where the walker is whoever
+// elsewhere is what comes of signing in at a provider, where the walker is whoever
 // they like but bob, and where anybody may claim any address.
 func (p *walker) elsewhere(provider string) map[string]string {
 	f := Federated{Subject: pick(p, "ada", "eve", "new", "newer"), Old: p.chance(4), Replay: p.chance(8)}
@@ -328,7 +328,7 @@ func (p *walker) judgeIdentity(code string) {
 	}
 }
 
-// normalizeValue is what the walker types.
+// value is what the walker types.
 func (p *walker) value(step *schemas.Step, in schemas.Input) string {
 	name := p.persona
 	if p.chance(20) {

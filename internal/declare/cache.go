@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// cache are the resources of a target that have been looked up, by noun.
+// resourceCache are the resources of a target that have been looked up, by noun.
 type resourceCache struct {
 	target Target
 	nouns  map[string]*resourceSet // by plural

@@ -233,7 +233,7 @@ func edit(t testing.TB, dir, name, old, with string) {
 	write(t, dir, name, strings.ReplaceAll(string(text), old, with))
 }
 
-// isSame compares two exports.
+// same compares two exports.
 func same(t testing.TB, was, is map[string][]byte) {
 	t.Helper()
 	for _, name := range declare.Names(was) {

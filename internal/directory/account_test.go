@@ -24,7 +24,7 @@ func (w *world) passkeys(t testing.TB, user string) []schemas.Credential {
 	return all
 }
 
-// ownResource is a call of a user on their own account, who has just signed in.
+// own is a call of a user on their own account, who has just signed in.
 func (w *world) own(user string) Call {
 	c := as(user, schemas.AccountScope)
 	c.AuthTime = w.now()

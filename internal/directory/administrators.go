@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// guard keeps a transaction from leaving nobody who may do everything. It is one
+// administratorGuard keeps a transaction from leaving nobody who may do everything. It is one
 // for the whole of it: what one write takes, another may give to somebody else.
 type administratorGuard struct {
 	begun bool

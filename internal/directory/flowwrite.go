@@ -158,7 +158,7 @@ func (r flowResource) validate(w *writeContext, p *provenFlow, at *target, old, 
 	return w.err(r.Noun())
 }
 
-// apply writes f, unless it is what it was.
+// write writes f, unless it is what it was.
 func (r flowResource) write(w *writeContext, old, f *schemas.Flow) error {
 	f.IsReadOnly = f.IsReadOnly && w.call.Actor.Type == schemas.SystemActor || old != nil && old.IsReadOnly
 	if old == nil {

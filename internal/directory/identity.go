@@ -34,7 +34,7 @@ func (d *Directory) UserIdentities(ctx context.Context, userID string) ([]schema
 // LinkedIdentity is what a provider calls a user.
 type LinkedIdentity struct {
 	schemas.Identity
-	Provider *schemas.IdentityProvider // removePrincipal its secret
+	Provider *schemas.IdentityProvider // without its secret
 }
 
 // Identities returns what providers call a user, the first linked first. An unknown

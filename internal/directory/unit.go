@@ -50,7 +50,7 @@ func checkAncestry(w *writeContext, id, parent string) error {
 		}
 		above, err := store.Units().Get(w.ctx, w.tx, parent)
 		if schemas.HasClass(err, schemas.NotFound) {
-			return nil // listed already
+			return nil // reported already
 		}
 		if err != nil {
 			return err

@@ -88,7 +88,7 @@ func changedAttributes(old, u *schemas.User) []string {
 // user has what must be this one's alone.
 func (d *Directory) checkAttributes(w *writeContext, old, u *schemas.User) error {
 	if u.Type == "" {
-		return nil // listed already
+		return nil // reported already
 	}
 	t, err := store.UserTypes().Find(w.ctx, w.tx, "name", u.Type)
 	if err != nil {

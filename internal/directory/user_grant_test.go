@@ -14,7 +14,7 @@ import (
 // changed by those only who may do all that the user may.
 func TestNobodyBecomesWhoMayDoMore(t *testing.T) {
 	tests := map[string]struct {
-		body string // addPrincipal the attributes of the user; "" to delete
+		body string // with the attributes of the user; "" to delete
 		path string // of what is forbidden; "-" if nothing is
 	}{
 		"a password":            {`{"type": "Person", "attributes": {"username": "root", "email": "root@example.org", "password": "grey lantern harbour"}}`, "attributes.password"},

@@ -104,7 +104,7 @@ func (w *writeContext) err(n Noun) error {
 	return w.refusal
 }
 
-// listed lists what has been noted, each with its place. Of very many that the
+// problemsFound lists what has been noted, each with its place. Of very many that the
 // rules find it has the first; the last of them tells how many more there are.
 func (w *writeContext) problemsFound() []schemas.Problem {
 	found := schemas.WithoutDuplicates(slices.Concat(w.problems, w.conflicts, w.readOnly, w.forbidden), w.shape)

@@ -26,7 +26,7 @@ const (
 // Users do it by themselves.
 func ReindexUser(t *Tx, u *schemas.User) error { return t.tx.reindexUser(u) }
 
-// dropAbandoned claims every value that must be the user's alone, and tells of all that
+// claim claims every value that must be the user's alone, and tells of all that
 // are taken. The values go in their order: two users who want the same ones must
 // not wait for each other. For what is claimed of an email address see emails.go.
 func (t *tx) claim(u *schemas.User) error {

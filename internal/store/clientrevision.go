@@ -11,7 +11,7 @@ import (
 const selectClientRevision query = `SELECT id, updated_at FROM applications WHERE client_id = ?`
 
 // ClientRevision names the state of the application that is the OAuth client:
-// its id, and when it got there. SetActor long as both are the same, so is what
+// its id, and when it got there. As long as both are the same, so is what
 // ApplicationByClientID returns, and errors are its errors.
 func (s *Store) ClientRevision(ctx context.Context, clientID string) (id string, updated time.Time, err error) {
 	if !isStorable(clientID) {

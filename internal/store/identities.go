@@ -32,7 +32,7 @@ const (
 
 	selectIdentityOwner query = `SELECT user_id FROM identities WHERE id = ?`
 
-	// SetActor lockUser, for all who have an identity at a provider.
+	// As lockUser, for all who have an identity at a provider.
 	lockLinked = `UPDATE users SET updated_at = updated_at WHERE id IN (SELECT user_id FROM identities WHERE provider_id = ?)`
 
 	selectLinkedSessions = `SELECT i.id, s.user_id FROM identities i CROSS JOIN sessions s WHERE i.provider_id = ? AND s.user_id = i.user_id ORDER BY i.id`

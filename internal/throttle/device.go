@@ -104,7 +104,7 @@ func (d *Device) of(userID string, now time.Time) Key {
 	return d.text.ID.with(user)
 }
 
-// recentKeys is the key of the device, zero if nobody has signed in with it for long.
+// known is the key of the device, zero if nobody has signed in with it for long.
 func (d *Device) known(now time.Time) Key {
 	if d == nil {
 		return Key{}

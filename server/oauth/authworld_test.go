@@ -175,7 +175,7 @@ func s256(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// handleWithLibrary is an authorization request that is fine, with some parameters changed; ""
+// ask is an authorization request that is fine, with some parameters changed; ""
 // takes one away.
 func ask(change ...string) url.Values {
 	q := url.Values{"client_id": {"app"}, "redirect_uri": {callback}, "response_type": {"code"}, "scope": {"openid profile"}, "state": {"st&te"},

@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// isUntrustedClient makes the client "app" one that registered itself.
+// stranger makes the client "app" one that registered itself.
 func (a *signIns) stranger() *schemas.Application {
 	app := a.clients.list["app"]
 	app.Registration = schemas.RegisteredDynamically

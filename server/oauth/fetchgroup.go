@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// fetches are the documents that are being fetched. Who asks for one that is on
+// fetchGroup are the documents that are being fetched. Who asks for one that is on
 // its way waits for it; who asks for one that has just failed is told so again, so
 // that this server is nobody's means to call another one without end.
 type fetchGroup struct {

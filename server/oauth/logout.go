@@ -24,7 +24,7 @@ func logoutParameters() []string {
 	return []string{idHintParameter, clientIDParameter, logoutRedirectParameter, stateParameter, localesParameter, confirmParameter}
 }
 
-// readLogout is a request to sign out.
+// logoutRequest is a request to sign out.
 type logoutRequest struct {
 	session *schemas.Session // the browser's; nil if it has none
 	hinted  bool             // an ID token says that it is about this session

@@ -117,7 +117,7 @@ func New(o Options) *Provider {
 	return p
 }
 
-// isUntrustedClient is a client that has a secret, and nobody knows it.
+// unknownClient is a client that has a secret, and nobody knows it.
 func unknownClient() *schemas.Application {
 	hash := make([]byte, 32)
 	rand.Read(hash) // never fails

@@ -55,7 +55,7 @@ func (w *reply) verdict(r *http.Request) error {
 	return errorf(reported.Code, "%s", reported.Description)
 }
 
-// authorizationResponse carries the error of one of our methods past op to whoever called op.
+// outcome carries the error of one of our methods past op to whoever called op.
 type outcome struct{ err error }
 
 type outcomeKey struct{}

@@ -216,7 +216,7 @@ func (w *world) grant(r *http.Request) (granted, *httptest.ResponseRecorder) {
 	return g, rec
 }
 
-// refusalParameters sends a request that must be refused, and makes sure that nothing was
+// refusal sends a request that must be refused, and makes sure that nothing was
 // written.
 func (w *world) refusal(r *http.Request) *oauth.Error {
 	w.t.Helper()
