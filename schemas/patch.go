@@ -46,10 +46,17 @@ func merge(target, patch *element) *element {
 	return merged
 }
 
-// WithoutNulls returns the document without the members that are null, at any depth: null
-// means absent. The values of the top-level members named verbatim stay as they are.
-func (d *Document) WithoutNulls(verbatim ...string) *Document {
-	return part(withoutNulls(d.root, verbatim))
+// WithoutAbsent returns the document without the members that count as absent: those that
+// are null, at any depth, and the optional text members of the schema that are "". The
+// values of the top-level members named verbatim stay as they are.
+func (d *Document) WithoutAbsent(s *Schema, verbatim ...string) *Document {
+	root := withoutNulls(d.root, verbatim)
+	for _, name := range s.optionalText {
+		if m := root.member(name); m != nil && m.value.shape == stringShape && m.value.text == "" {
+			removeMember(root, name)
+		}
+	}
+	return part(root)
 }
 
 func withoutNulls(e *element, verbatim []string) *element {

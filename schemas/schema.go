@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -29,6 +30,8 @@ type Schema struct {
 	doc      any    // the text, decoded, to look up what a keyword said
 	url      string // where the validator believes the text to stand
 	compiled *jsonschema.Schema
+
+	optionalText []string // the members of type string that may be empty or absent
 }
 
 // MustSchema compiles a schema that is part of the program and panics if it is
@@ -62,7 +65,19 @@ func CompileSchema(name string, text []byte) (s *Schema, err error) {
 		return nil, err
 	}
 	at, _, _ := strings.Cut(compiled.Location, "#")
-	return &Schema{raw: d.JSON(), doc: d.root.plain(), url: at, compiled: compiled}, nil
+	return &Schema{raw: d.JSON(), doc: d.root.plain(), url: at, compiled: compiled, optionalText: optionalText(compiled)}, nil
+}
+
+// optionalText lists the members of type string that a schema does not require and for
+// which it sets no minimum length, sorted. An empty secret is a mistake, not an absent one.
+func optionalText(s *jsonschema.Schema) (names []string) {
+	for name, property := range s.Properties {
+		if slices.Equal(property.Types, []string{"string"}) && property.MinLength <= 0 && !slices.Contains(s.Required, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func compile(url string, text []byte) (*jsonschema.Schema, error) {

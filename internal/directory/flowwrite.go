@@ -22,7 +22,7 @@ type provenFlow struct {
 // proveDocument proves what a document says.
 func (r flowResource) proveDocument(ctx context.Context, c Call, d *schemas.Document) (*provenFlow, error) {
 	subflows := r.d.storedSubflows(ctx, c)
-	d = d.WithoutNulls()
+	d = d.WithoutAbsent(schemas.FlowSchema())
 	flow, findings := r.d.CheckFlow(d.JSON(), false, subflows)
 	p := &provenFlow{document: d, flow: flow, valid: flow != nil, findings: d.Locate(withoutPlaces(findings))}
 	if flow == nil {

@@ -49,7 +49,7 @@ type target struct{ id, match string }
 // document says before it is judged; nil if nothing does.
 func (c *collection[T]) write(ctx context.Context, call Call, d *schemas.Document, at *target, adjust func(w *writeContext, v *T) error) (*Item, error) {
 	var item *Item
-	d = d.WithoutNulls(c.noun.verbatim...)
+	d = d.WithoutAbsent(c.noun.Schema(), c.noun.verbatim...)
 	prepared, err := c.prepared(ctx, d)
 	if err != nil {
 		return nil, err
