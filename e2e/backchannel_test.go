@@ -55,8 +55,8 @@ func (r *receiver) answer(w http.ResponseWriter, asked *http.Request) {
 	w.WriteHeader(status)
 }
 
-// told waits for a logout token.
-func (r *receiver) told() string {
+// notified waits for a logout token.
+func (r *receiver) waitForToken() string {
 	r.t.Helper()
 	select {
 	case raw := <-r.tokens:
@@ -222,9 +222,9 @@ func TestBackchannelLogout(t *testing.T) {
 		if status, want := end(l, u, got); status != want {
 			t.Fatalf("ending a session by way %d: %d, expected %d", i, status, want)
 		}
-		l.checkLogout(r.told(), got)
+		l.checkLogout(r.waitForToken(), got)
 		if i == 0 { // it never answers, and is asked nothing else meanwhile
-			late.checkLogout(slow.told(), also)
+			late.checkLogout(slow.waitForToken(), also)
 		}
 	}
 	if len(r.tokens) > 0 {
@@ -300,7 +300,7 @@ func TestBackchannelFailures(t *testing.T) {
 		other.signIn("admin", adminPassword)
 	}
 	l.logOut(user{}, got)
-	first, second := failing.told(), failing.told()
+	first, second := failing.waitForToken(), failing.waitForToken()
 	if l.checkLogout(first, got) == l.checkLogout(second, got) || first == second {
 		t.Error("what is sent again is the same token")
 	}

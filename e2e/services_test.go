@@ -34,9 +34,9 @@ type neighbour struct {
 	t    *testing.T
 	site *httptest.Server
 
-	mu          sync.Mutex
-	back        bool
-	asked, told []message
+	mu              sync.Mutex
+	back            bool
+	asked, notified []message
 }
 
 type message struct {
@@ -61,7 +61,7 @@ func newNeighbour(t *testing.T) *neighbour {
 			fmt.Fprint(w, `{"score": 12.5}`)
 			return
 		}
-		n.told = append(n.told, m)
+		n.notified = append(n.notified, m)
 		if !n.back {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
@@ -73,7 +73,7 @@ func newNeighbour(t *testing.T) *neighbour {
 func (n *neighbour) messages() (asked, reported []message) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.asked, n.told
+	return n.asked, n.notified
 }
 
 func (n *neighbour) comeBack() {
@@ -154,7 +154,7 @@ func confide(t *testing.T, p *postern) {
 // What a step tells is sent if the step is committed, once that is so, and although the
 // server is killed before the service takes it. What it asks may be asked for steps that
 // are not, and always by one id.
-func TestServicesAreAskedAndTold(t *testing.T) {
+func TestServicesAreQueriedAndNotified(t *testing.T) {
 	t.Parallel()
 	n := newNeighbour(t)
 	p := serve(t, n.targets()...)

@@ -128,14 +128,14 @@ func (c *compiler) inline(i int, handle string) *scope {
 	if f == nil {
 		return nil
 	}
-	if !c.hasRoom(i, f) {
+	if !c.fitsExpanded(i, f) {
 		return nil
 	}
 	return &scope{flow: f, prefix: c.nodes[i].ID + ".", use: i, handles: handles, exits: map[string]int{}}
 }
 
-// hasRoom counts what a sub-flow adds for node i, and reports once if it is too much.
-func (c *compiler) hasRoom(i int, f *schemas.Flow) bool {
+// fitsExpanded counts what a sub-flow adds for node i, and reports once if it is too much.
+func (c *compiler) fitsExpanded(i int, f *schemas.Flow) bool {
 	before := c.total <= maxNodes && c.text <= maxText
 	c.total += len(f.Nodes)
 	c.text += textOf(f)

@@ -71,7 +71,7 @@ func part(handle, requires, exits string, lines ...string) *schemas.Flow {
 	return f
 }
 
-func shelfOf(list ...*schemas.Flow) schemas.SubflowsOf {
+func subflowsOf(list ...*schemas.Flow) schemas.SubflowsOf {
 	subflows := schemas.SubflowsOf{}
 	for _, f := range list {
 		subflows[f.Handle] = f
@@ -107,7 +107,7 @@ func TestSubflowFindings(t *testing.T) {
 	named.Requires.Inputs = map[string]schemas.InputType{"name": schemas.TextInput}
 	numbered := part("numbered", "", "", "r resolve end")
 	numbered.Requires.Inputs = map[string]schemas.InputType{"name": schemas.NumberInput}
-	subflows := shelfOf(append(chain, login, added, large, heavy, named, numbered,
+	subflows := subflowsOf(append(chain, login, added, large, heavy, named, numbered,
 		part("mirror", "", "", "a sub:glass end"), part("glass", "", "", "a sub:mirror end"),
 		part("rotten", "", "passed", "key prov passed"),
 		part("quiet", "", "", "a pass end"),

@@ -16,7 +16,7 @@ func TestRunThroughSubflows(t *testing.T) {
 	ctx := t.Context()
 	second := part("second", "authenticated", "passed declined", "ask ask a=passed b=declined")
 	both := part("both", "", "passed", "key prove more", "more sub:second passed=passed declined=key")
-	_, g, problems := check(t, using(schemas.Authentication, "in sub:both passed=again", "again sub:second passed=done declined=in", "done finish"), shelfOf(second, both))
+	_, g, problems := check(t, using(schemas.Authentication, "in sub:both passed=again", "again sub:second passed=done declined=in", "done finish"), subflowsOf(second, both))
 	if g == nil {
 		t.Fatal(problems)
 	}
@@ -54,7 +54,7 @@ func TestCompleteFlow(t *testing.T) {
 	second := part("second", "", "", "ask ask end")
 	second.ActiveVersion = 3
 	first := part("first", "", "", "a sub:second end")
-	f, g, problems := check(t, using(schemas.Registration, "in sub:first end"), shelfOf(first, second))
+	f, g, problems := check(t, using(schemas.Registration, "in sub:first end"), subflowsOf(first, second))
 	if g == nil {
 		t.Fatal(problems)
 	}
@@ -69,7 +69,7 @@ func TestCompleteFlow(t *testing.T) {
 		t.Errorf("compiled again: %v", problems)
 	}
 	other := part("second", "", "", "other ask end")
-	_, g, _ = check(t, using(schemas.Registration, "in sub:first end"), shelfOf(f.Parts["first"], other))
+	_, g, _ = check(t, using(schemas.Registration, "in sub:first end"), subflowsOf(f.Parts["first"], other))
 	if nodes := g.Nodes(); len(nodes) != 3 || nodes[2].ID != "in.a.ask" {
 		t.Errorf("a sub-flow that has its parts took another: %v", nodes)
 	}
@@ -88,7 +88,7 @@ func TestSubflowWaives(t *testing.T) {
 	clerk := part("clerk", "user", "", "key bind end")
 	waiver := schemas.Waiver{Rule: engine.RuleTakeover, Node: "key", Reason: "a clerk stands by"}
 	clerk.Waive = []schemas.Waiver{waiver}
-	f, g, problems := check(t, using(schemas.Registration, "f form r", "r resolve found=in missing=f", "in sub:clerk end"), shelfOf(clerk))
+	f, g, problems := check(t, using(schemas.Registration, "f form r", "r resolve found=in missing=f", "in sub:clerk end"), subflowsOf(clerk))
 	if g == nil || len(problems) != 1 || !problems[0].Warning || problems[0].Path != "nodes[2].with.flow" || problems[0].Node != "in.key" ||
 		!strings.Contains(problems[0].Message, "(waived: a clerk stands by)") {
 		t.Fatalf("findings: %v", problems)
@@ -96,19 +96,19 @@ func TestSubflowWaives(t *testing.T) {
 	if got := f.Waivers(); !slices.Equal(got, []schemas.Waiver{waiver}) {
 		t.Errorf("waivers: %v", got)
 	}
-	if _, g, problems := check(t, using(schemas.Registration, "new create in", "in sub:clerk end"), shelfOf(clerk)); g == nil || len(problems) > 0 {
+	if _, g, problems := check(t, using(schemas.Registration, "new create in", "in sub:clerk end"), subflowsOf(clerk)); g == nil || len(problems) > 0 {
 		t.Errorf("where nothing is to be waived: %v", problems)
 	}
 	outer := using(schemas.Registration, "f form r", "r resolve found=key missing=f", "key bind in", "in sub:clerk end")
-	if _, g, problems := check(t, outer, shelfOf(clerk)); g != nil {
+	if _, g, problems := check(t, outer, subflowsOf(clerk)); g != nil {
 		t.Errorf("the sub-flow waived for the flow: %v", problems)
 	}
 	outer.Waive = []schemas.Waiver{{Rule: engine.RuleTakeover, Node: "key", Reason: "another"}}
-	if _, g, problems := check(t, outer, shelfOf(clerk)); g == nil || len(problems) != 2 {
+	if _, g, problems := check(t, outer, subflowsOf(clerk)); g == nil || len(problems) != 2 {
 		t.Errorf("each waives for itself: %v", problems)
 	}
 	strict := part("clerk", "user", "", "key bind end")
-	if _, g, problems := check(t, outer, shelfOf(strict)); g != nil {
+	if _, g, problems := check(t, outer, subflowsOf(strict)); g != nil {
 		t.Errorf("the flow waived for the sub-flow: %v", problems)
 	}
 }
@@ -116,7 +116,7 @@ func TestSubflowWaives(t *testing.T) {
 // The run that breaks a rule is told through the sub-flows that it comes through.
 func TestTraceThroughSubflow(t *testing.T) {
 	login := part("login", "", "passed declined", "key prove success=passed failure=ask", "ask ask a=declined b=key")
-	_, _, problems := check(t, using(schemas.Authentication, "in sub:login passed=done declined=done", "done finish"), shelfOf(login))
+	_, _, problems := check(t, using(schemas.Authentication, "in sub:login passed=done declined=done", "done finish"), subflowsOf(login))
 	if len(problems) != 1 {
 		t.Fatal(problems)
 	}

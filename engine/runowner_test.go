@@ -26,7 +26,7 @@ func link(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 
 // A run in which somebody has proved something goes on with them: in their browser, or
 // by the challenge tokens that they alone were given.
-func TestRunsStayWithTheirBringer(t *testing.T) {
+func TestRunsStayWithTheirOwner(t *testing.T) {
 	mine, other := engine.Request{Browser: []byte("mine")}, engine.Request{Browser: []byte("other")}
 	page, program := engine.Request{Origin: "https://shop.example.org"}, engine.Request{}
 	tests := []struct {

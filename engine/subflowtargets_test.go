@@ -37,7 +37,7 @@ func TestNodesKnowWhereTheyLead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, problems := engine.CheckUsing(text, false, kinds, shelfOf(test.parts...)); len(problems) > 0 {
+		if _, _, problems := engine.CheckUsing(text, false, kinds, subflowsOf(test.parts...)); len(problems) > 0 {
 			t.Errorf("%v: %v", test.flow, problems)
 		}
 		if !maps.Equal(got, test.want) {

@@ -42,8 +42,8 @@ type dueConsent struct {
 // consentDue returns what the run's user has to agree to; nil where nobody is asked,
 // or the run answers no authorization request.
 func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, error) {
-	anew := slices.Contains(v.Login.Prompt, "consent")
-	if v.AuthRequestID == "" || !anew && !asksConsent(v.Application) {
+	approveAgain := slices.Contains(v.Login.Prompt, "consent")
+	if v.AuthRequestID == "" || !approveAgain && !asksConsent(v.Application) {
 		return nil, nil
 	}
 	due := &dueConsent{}
@@ -62,7 +62,7 @@ func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, err
 	if !v.Application.IsTrusted() {
 		due.approve = schemas.ManagementScopes(due.scopes)
 	}
-	if anew {
+	if approveAgain {
 		due.asked, due.ask = due.scopes, true
 		return due, nil
 	}

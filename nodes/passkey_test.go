@@ -273,9 +273,9 @@ func TestAudit16TransportsAreKept(t *testing.T) {
 	}
 }
 
-// TestDecoysAreSteady compares what is listed for one name in its spellings,
+// TestDecoysAreStable compares what is listed for one name in its spellings,
 // and for others.
-func TestDecoysAreSteady(t *testing.T) {
+func TestDecoysAreStable(t *testing.T) {
 	w := newWorld(t)
 	exec := w.make(t, "passkey-authenticate", `{}`, nil)
 	listed := func(v *engine.Visit) string {

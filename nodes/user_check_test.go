@@ -9,14 +9,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What does not fit the user type is told at the input it came from.
+// What does not fit the user type is reported at the input it came from.
 func TestUserCreateTellsWhatDoesNotFit(t *testing.T) {
 	tests := map[string]struct {
-		with   string
-		misfit []schemas.Problem
-		typed  string // the username
-		code   string
-		told   []string
+		with     string
+		misfit   []schemas.Problem
+		typed    string // the username
+		code     string
+		reported []string
 	}{
 		"an attribute": {`{}`, []schemas.Problem{{Path: "given_name", Message: "expected at most 5 characters, got 6"}}, "grace",
 			schemas.CodeUserDoesNotFit, []string{"given_name: Expected at most 5 characters, got 6."}},
@@ -39,13 +39,13 @@ func TestUserCreateTellsWhatDoesNotFit(t *testing.T) {
 				t.Errorf("notice %v about %+v", d.Notice, d.Subject)
 			}
 			got := texts(d.Notice.Errors)
-			for _, want := range test.told {
+			for _, want := range test.reported {
 				if !strings.Contains(got, want) {
-					t.Errorf("told %q, expected %q", got, want)
+					t.Errorf("reported %q, expected %q", got, want)
 				}
 			}
-			if len(d.Notice.Errors) != len(test.told) {
-				t.Errorf("told %q, expected %q", got, test.told)
+			if len(d.Notice.Errors) != len(test.reported) {
+				t.Errorf("reported %q, expected %q", got, test.reported)
 			}
 		})
 	}

@@ -195,9 +195,9 @@ func TestParseFlow(t *testing.T) {
 // TestDecodeLoosely has a document of which some members can be decoded.
 func TestDecodeLoosely(t *testing.T) {
 	tests := []struct {
-		text string
-		want Group
-		told int
+		text       string
+		want       Group
+		checkLines int
 	}{
 		{`{"name": "A", "ouId": "u"}`, Group{Name: "A", OUID: "u"}, 0},
 		{`{"name": 1, "ouId": "u"}`, Group{OUID: "u"}, 1},
@@ -215,8 +215,8 @@ func TestDecodeLoosely(t *testing.T) {
 		var got Group
 		problems = d.DecodeLoosely(GroupSchema(), &got)
 		got.Members = nil // how much of a list is decoded that has a fault is nobody's business
-		if len(problems) != test.told || !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%s: got %+v and %v, expected %+v and %d problems", test.text, got, problems, test.want, test.told)
+		if len(problems) != test.checkLines || !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: got %+v and %v, expected %+v and %d problems", test.text, got, problems, test.want, test.checkLines)
 		}
 	}
 }

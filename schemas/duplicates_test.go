@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestUnheard(t *testing.T) {
+func TestWithoutDuplicates(t *testing.T) {
 	found := []Problem{{Path: "members"}, {Path: "a.b"}, {Path: `["x.y"]`}}
 	for path, want := range map[string]bool{
 		"members": false, "members[0].id": false, "members.x": false, "membership": true, "member": true,

@@ -17,9 +17,9 @@ type findings struct {
 	more int
 }
 
-// hasRoom reports whether one more problem will be told. If not it counts that
+// acceptsMore reports whether one more problem will be told. If not it counts that
 // problem, which then must not be worded: words and paths are what costs.
-func (f *findings) hasRoom() bool {
+func (f *findings) acceptsMore() bool {
 	if len(f.kept) < maxProblems {
 		return true
 	}

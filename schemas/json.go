@@ -160,7 +160,7 @@ func (r *jsonReader) member(object *element) bool {
 	if !ok {
 		return false
 	}
-	if name == "" && r.hasRoom() {
+	if name == "" && r.acceptsMore() {
 		r.addKept(emptyName(r.at, m.line, m.column))
 	}
 	m.name, r.at = name, r.at.member(name)
@@ -171,7 +171,7 @@ func (r *jsonReader) member(object *element) bool {
 	if m.value = r.value(); m.value == nil {
 		return false
 	}
-	if !object.add(m) && r.hasRoom() {
+	if !object.add(m) && r.acceptsMore() {
 		r.addKept(repeatedMember(r.at, m, object.member(name)))
 	}
 	r.at = r.at.up()
@@ -244,7 +244,7 @@ func (r *jsonReader) mark() (line, column int32) {
 
 // fail notes a problem at the reading position and returns nil.
 func (r *jsonReader) fail(message string) *element {
-	if line, column := r.mark(); r.hasRoom() {
+	if line, column := r.mark(); r.acceptsMore() {
 		r.addKept(Problem{Path: r.at.String(), Message: message, Line: int(line), Column: int(column)})
 	}
 	return nil

@@ -29,14 +29,14 @@ func (j schemaErrors) problemsOf(faults *faultList) findings {
 			if f.key == nil {
 				break // a reference brought another value here
 			}
-			if found.hasRoom() {
+			if found.acceptsMore() {
 				found.addKept(unknownMember(j.root.pathTo(f.location).up(), *f.key, reachable(f.schema)))
 			}
 			continue
 		}
 		if this := f.target(); !reported[this] {
 			reported[this] = true
-			if found.hasRoom() {
+			if found.acceptsMore() {
 				found.addKept(f.problem(j.root.pathTo(f.location).String(), f.message()))
 			}
 		}
@@ -66,7 +66,7 @@ func (f fault) target() errorTarget {
 func (j schemaErrors) reportMissing(f fault, found *findings) {
 	for _, want := range list(f.want) {
 		name, _ := want.(string)
-		if f.value.member(name) != nil || !found.hasRoom() {
+		if f.value.member(name) != nil || !found.acceptsMore() {
 			continue
 		}
 		message := "required member " + quote(name) + " is missing"
@@ -94,7 +94,7 @@ func (j schemaErrors) reportUnknownMembers(f fault, found *findings) {
 	patterns := compilePatterns(f.schema["patternProperties"])
 	for _, m := range f.value.members() {
 		_, known := properties[m.name]
-		if known || matchesAny(patterns, m.name) || !found.hasRoom() {
+		if known || matchesAny(patterns, m.name) || !found.acceptsMore() {
 			continue
 		}
 		found.addKept(unknownMember(j.root.pathTo(f.location), m, names(properties)))

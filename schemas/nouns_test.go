@@ -120,7 +120,7 @@ func TestApplicationSchemaRefuses(t *testing.T) {
 		`{"name": "a", "assertion": {"validityPeriod": -1}}`:                   "assertion.validityPeriod: expected at least 0, got -1",
 	}
 	for text, want := range tests {
-		if got := told(ApplicationSchema(), text); len(got) != 1 || got[0] != want {
+		if got := checkLines(ApplicationSchema(), text); len(got) != 1 || got[0] != want {
 			t.Errorf("%s: got %q, expected %q", text, got, want)
 		}
 	}

@@ -23,7 +23,7 @@ func (j schemaErrors) reportRepeatedItems(f fault, found *findings) bool {
 			continue
 		}
 		any = true
-		if found.hasRoom() {
+		if found.acceptsMore() {
 			found.addKept(Problem{
 				Path: j.root.pathTo(f.location).item(i).String(), Line: int(item.line), Column: int(item.column),
 				Message: "expected each item once, and this one stands at [" + strconv.Itoa(before) + "] already; remove one",

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// told is what Check says, one problem a string.
-func told(s *Schema, value string) []string {
+// checkLines is what Check says, one problem a string.
+func checkLines(s *Schema, value string) []string {
 	var all []string
 	for _, p := range s.Check(json.RawMessage(value)) {
 		all = append(all, p.String())
@@ -78,7 +78,7 @@ func TestCheckWordsEveryKeyword(t *testing.T) {
 			t.Errorf("%s: %v", test.schema, err)
 			continue
 		}
-		if got := told(s, test.value); !slices.Equal(got, []string{test.want}) {
+		if got := checkLines(s, test.value); !slices.Equal(got, []string{test.want}) {
 			t.Errorf("%s\n  of %s\n   got %q\n  want %q", test.schema, test.value, got, test.want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestCheckTellsEachFaultOnce(t *testing.T) {
 			[]string{`c: required member "c" is missing`, "b[1]: expected a string, got a number; put it in quotes", "b[2]: expected a string, got a number; put it in quotes", `d: unknown member "d"; known: a, b`, "a: expected a string, got a list"}},
 	}
 	for _, test := range tests {
-		if got := told(MustSchema("test", test.schema), test.value); !slices.Equal(got, test.want) {
+		if got := checkLines(MustSchema("test", test.schema), test.value); !slices.Equal(got, test.want) {
 			t.Errorf("%s\n  of %s\n   got %q\n  want %q", test.schema, test.value, got, test.want)
 		}
 	}
@@ -131,7 +131,7 @@ func TestCheckNeverShowsValues(t *testing.T) {
 		`{"minLength": 99}`, `{"not": {"type": "string"}}`, `{"anyOf": [{"pattern": "^x$"}, {"maxLength": 1}]}`, `false`,
 	}
 	for _, schema := range schemas {
-		got := told(MustSchema("test", schema), `"`+secret+`"`)
+		got := checkLines(MustSchema("test", schema), `"`+secret+`"`)
 		if len(got) == 0 || strings.Contains(strings.Join(got, "\n"), "hunter2") {
 			t.Errorf("%s: %q", schema, got)
 		}
@@ -168,7 +168,7 @@ func TestCompileSchemaRefuses(t *testing.T) {
 	for text, want := range tests {
 		s, err := CompileSchema("test", []byte(text))
 		if err == nil {
-			t.Errorf("%s: accepted: %q", text, told(s, `{}`))
+			t.Errorf("%s: accepted: %q", text, checkLines(s, `{}`))
 		} else if !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, expected it to say %q", text, err, want)
 		}
@@ -178,7 +178,7 @@ func TestCompileSchemaRefuses(t *testing.T) {
 func TestSchemaWithIDStillKnowsItself(t *testing.T) {
 	for _, id := range []string{"https://example.com/schemas/a.json", "urn:example:a", "a.json"} {
 		s := MustSchema("a b", `{"$id": "`+id+`", "type": "object", "properties": {"a": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"enum": ["one"]}}}`)
-		if got, want := told(s, `{"a": "two"}`), []string{`a: expected "one", got "two"`}; !slices.Equal(got, want) {
+		if got, want := checkLines(s, `{"a": "two"}`), []string{`a: expected "one", got "two"`}; !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, expected %q", id, got, want)
 		}
 	}

@@ -115,7 +115,7 @@ func (f *typeChecker) fitStruct(e *element, t reflect.Type) {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == m.name })
 		if i >= 0 {
 			f.fitMember(m, fields[i].typ)
-		} else if f.hasRoom() {
+		} else if f.acceptsMore() {
 			f.addKept(unknownMember(f.at, m, fieldNames(fields)))
 		}
 	}
@@ -152,14 +152,14 @@ func (f *typeChecker) fitScalar(e *element, t reflect.Type) {
 		if !f.expect(e, integerShape) {
 			return
 		}
-		if _, err := strconv.ParseInt(e.text, 10, t.Bits()); err != nil && f.hasRoom() {
+		if _, err := strconv.ParseInt(e.text, 10, t.Bits()); err != nil && f.acceptsMore() {
 			f.addKept(f.problem(e, fmt.Sprintf("expected a whole number of at most %d bits, got %s", t.Bits(), e.text)))
 		}
 	case reflect.Uint <= kind && kind <= reflect.Uintptr:
 		if !f.expect(e, integerShape) {
 			return
 		}
-		if _, err := strconv.ParseUint(e.text, 10, t.Bits()); err != nil && f.hasRoom() {
+		if _, err := strconv.ParseUint(e.text, 10, t.Bits()); err != nil && f.acceptsMore() {
 			f.addKept(f.problem(e, fmt.Sprintf("expected a whole number from 0 of at most %d bits, got %s", t.Bits(), e.text)))
 		}
 	default:
@@ -174,7 +174,7 @@ func (f *typeChecker) expect(e *element, want shape) bool {
 	if e.shape == want || want == integerShape && e.shape == numberShape {
 		return true
 	}
-	if f.hasRoom() {
+	if f.acceptsMore() {
 		f.addKept(f.problem(e, "expected "+want.words()+", got "+e.shape.words()))
 	}
 	return false
@@ -198,7 +198,7 @@ func (f *typeChecker) try(e *element, t reflect.Type) {
 
 // note adds a problem with the value, whose words cost nothing.
 func (f *typeChecker) note(e *element, message string) {
-	if f.hasRoom() {
+	if f.acceptsMore() {
 		f.addKept(f.problem(e, message))
 	}
 }

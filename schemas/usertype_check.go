@@ -75,7 +75,7 @@ func (t *CompiledUserType) Check(attributes json.RawMessage, whole bool) []Probl
 		wrong := t.checkMember(m)
 		if at >= 0 && wrong != "" { // it says more than that the format does not fit
 			found.kept[at].Message = wrong
-		} else if at < 0 && wrong != "" && found.hasRoom() {
+		} else if at < 0 && wrong != "" && found.acceptsMore() {
 			found.addKept(Problem{Path: MemberPath("", m.name), Message: wrong, Line: int(m.value.line), Column: int(m.value.column)})
 		}
 	}
@@ -109,7 +109,7 @@ func (b *sizeChecker) check(e *element) {
 	if b.parts++; b.parts == maxAttributeParts+1 {
 		b.addKept(Problem{Message: fmt.Sprintf("expected at most %d values in the attributes; keep long lists elsewhere", maxAttributeParts)})
 	}
-	if e.shape == numberShape && !isExactInteger(e.text) && b.hasRoom() {
+	if e.shape == numberShape && !isExactInteger(e.text) && b.acceptsMore() {
 		b.addKept(Problem{Path: b.at.String(), Message: "this number has more digits than can be kept; put it in quotes"})
 	}
 	for i, item := range e.items {

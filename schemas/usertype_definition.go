@@ -45,7 +45,7 @@ func (t *UserType) CheckDefinition() []Problem {
 	w.walk()
 	found := metaSchema().check(d.root)
 	for _, p := range w.kept {
-		if !slices.ContainsFunc(found.kept, func(q Problem) bool { return p.Path == q.Path }) && found.hasRoom() {
+		if !slices.ContainsFunc(found.kept, func(q Problem) bool { return p.Path == q.Path }) && found.acceptsMore() {
 			found.addKept(p)
 		}
 	}
@@ -250,14 +250,14 @@ func nearMark(name string) string {
 
 // note adds a problem with a value.
 func (w *definition) note(e *element, message string) {
-	if w.hasRoom() {
+	if w.acceptsMore() {
 		w.addKept(Problem{Path: w.at.String(), Message: message, Line: int(e.line), Column: int(e.column)})
 	}
 }
 
 // name adds a problem with the name of a member.
 func (w *definition) name(m member, message string) {
-	if w.hasRoom() {
+	if w.acceptsMore() {
 		w.addKept(Problem{Path: w.at.String(), Message: message, Line: int(m.line), Column: int(m.column), onKey: true})
 	}
 }

@@ -126,19 +126,19 @@ func (r *yamlReader) member(key, value *yaml.Node, object *element) {
 		r.refuse(key, "merge keys (<<) are not used here; write the members out")
 		return
 	case key.Kind != yaml.ScalarNode || key.Tag != "!!str" && key.Tag != "!!timestamp" || key.Style&yaml.TaggedStyle != 0 || key.Anchor != "":
-		if r.hasRoom() {
+		if r.acceptsMore() {
 			r.addKept(r.problem(key, "expected a string as key, got "+keyWords(key)))
 		}
 		return
 	case key.Value == "":
-		if r.hasRoom() {
+		if r.acceptsMore() {
 			r.addKept(emptyName(r.at, int32(key.Line), int32(key.Column)))
 		}
 		return
 	}
 	r.at = r.at.member(key.Value)
 	m := member{name: key.Value, line: int32(key.Line), column: int32(key.Column), value: r.value(value)}
-	if !object.add(m) && r.hasRoom() {
+	if !object.add(m) && r.acceptsMore() {
 		r.addKept(repeatedMember(r.at, m, object.member(m.name)))
 	}
 	r.at = r.at.up()
@@ -183,7 +183,7 @@ func (r *yamlReader) scalar(node *yaml.Node, e *element) {
 
 // refuse notes a problem at a node.
 func (r *yamlReader) refuse(node *yaml.Node, message string) {
-	if r.hasRoom() {
+	if r.acceptsMore() {
 		r.addKept(r.problem(node, message))
 	}
 }
@@ -191,7 +191,7 @@ func (r *yamlReader) refuse(node *yaml.Node, message string) {
 // refuseName notes a problem about a name, which stands in the message for %s
 // or %q, shortened.
 func (r *yamlReader) refuseName(node *yaml.Node, format, name string) {
-	if r.hasRoom() {
+	if r.acceptsMore() {
 		r.addKept(r.problem(node, fmt.Sprintf(format, shortenName(name))))
 	}
 }

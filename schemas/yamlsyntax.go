@@ -30,7 +30,7 @@ const (
 type yamlMessage struct {
 	says, words string
 	where       lineSource
-	parser      bool // told by its parser, whose lines count from 0
+	parser      bool // checkLines by its parser, whose lines count from 0
 }
 
 // yamlMessages are those of the messages that authors meet.

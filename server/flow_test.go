@@ -80,14 +80,14 @@ func TestFlowGoldens(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			golden(t, tt.file, steady(reply, step))
+			golden(t, tt.file, normalize(reply, step))
 		})
 	}
 }
 
-// steady replaces what differs from run to run, and the words that package
+// normalize replaces what differs from run to run, and the words that package
 // schemas has for a code.
-func steady(reply []byte, s *schemas.Step) []byte {
+func normalize(reply []byte, s *schemas.Step) []byte {
 	for value, word := range map[string]string{s.ExecutionID: "RUN", s.ChallengeToken: "TOKEN", s.Data.AdditionalData["traceId"]: "TRACE"} {
 		if value != "" {
 			reply = bytes.ReplaceAll(reply, []byte(value), []byte(word))

@@ -160,7 +160,7 @@ func TestMalformedRequests(t *testing.T) {
 }
 
 // All that is wrong is told at once, and nothing twice.
-func TestSeveralFaultsAreToldTogether(t *testing.T) {
+func TestSeveralFaultsAreReportedTogether(t *testing.T) {
 	const (
 		execute   = "/flow/execute"
 		regStart  = "/register/passkey/start"

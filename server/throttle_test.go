@@ -81,7 +81,7 @@ func TestRunsAreLimited(t *testing.T) {
 
 // A proxy that nobody told of makes all of its clients one: the log says so, once
 // and without an address.
-func TestUnknownProxyIsTold(t *testing.T) {
+func TestUnknownProxyIsReported(t *testing.T) {
 	w := newWorld(t, func(o *server.Options) {
 		o.Throttle = throttle.New(throttle.Options{Now: o.Now})
 		o.Proxies.Field = throttle.XForwardedFor

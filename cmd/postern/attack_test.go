@@ -72,7 +72,7 @@ func TestAttackAPasswordGainsNoGuessesAtTheSecondFactor(t *testing.T) {
 // Who has the password must not add a passkey to an account that has a second factor, by
 // the API or by a flow: a passkey counts as two factors. With the second factor the user
 // can.
-func TestAttackAPasswordAddsNoPasskeyBesideASecondFactor(t *testing.T) {
+func TestAttackAPasswordAddsNoPasskeyToAnAccountWithASecondFactor(t *testing.T) {
 	w := newTestApp(t)
 	application, code := w.withFactor()
 	status, s := w.guess("192.0.2.1", "admin", adminPassword)

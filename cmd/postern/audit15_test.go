@@ -196,7 +196,7 @@ func TestAudit15SignInUnderWayIsRefused(t *testing.T) {
 
 // Only administrators who have all permissions of a user change the user's status, and one
 // administrator who can sign in is always left.
-func TestAudit15WhoMayDisableWhom(t *testing.T) {
+func TestAudit15PermissionsToDisableUsers(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		partial, root := one.holder("partial", "system:users:read", "system:users:write"), one.userNamed("admin")
 		admin, pat := one.admin(), one.userNamed("pat")

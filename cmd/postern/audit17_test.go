@@ -170,7 +170,7 @@ func TestAudit17ManyNetworksFlood(t *testing.T) {
 }
 
 // What is over takes up room for a minute, and counts for nobody.
-func TestAudit17WhatIsOverMakesRoom(t *testing.T) {
+func TestAudit17FinishedRunsFreeCapacity(t *testing.T) {
 	w := bounded(t, "sqlite")
 	for i := range 60 {
 		g := &guesser{testApp: w, remote: "192.0.2.1"} // without the cookie of a device

@@ -42,7 +42,7 @@ func backchannelLogout(t *testing.T, r *registrars) {
 		t.Errorf("led to %s", to)
 	}
 	select {
-	case raw := <-r.told:
+	case raw := <-r.logoutTokens:
 		checkLogoutToken(p, raw, id)
 	case <-time.After(time.Minute):
 		t.Fatal("the client waited a minute in vain to be told")

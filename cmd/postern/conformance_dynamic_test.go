@@ -33,7 +33,7 @@ func dynamicModules() map[string]dynamicTrial {
 		"redirect-uri-query-mismatch":                   strayed(rpQuery, "https://rp.example.com/callback?dummy1=lorem&dummy2=other"),
 		"redirect-uri-query-added":                      strayed(rpRedirect, rpQuery),
 		"redirect-uri-regfrag":                          refusedAs("invalid_redirect_uri", "redirect_uris", []string{rpRedirect + "#fragment"}),
-		"discovery-endpoint-verification":               registrationIsTold,
+		"discovery-endpoint-verification":               registrationIsReported,
 		"server":                                        happyAs(),
 		"registration-logo-uri":                         shown("logo_uri", "logoUrl"),
 		"registration-policy-uri":                       shown("policy_uri", "policyUri"),
@@ -98,7 +98,7 @@ func strayed(registered, asked string) dynamicTrial {
 	}
 }
 
-func registrationIsTold(t *testing.T, r *registrars) {
+func registrationIsReported(t *testing.T, r *registrars) {
 	p := r.party(t)
 	if reported := p.discovery(); reported["registration_endpoint"] != p.at("/oauth2/dcr/register") {
 		t.Errorf("the metadata is %v", reported)

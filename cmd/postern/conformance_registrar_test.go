@@ -26,20 +26,20 @@ import (
 // clients publish what is asked for.
 type registrars struct {
 	*testApp
-	site *httptest.Server
-	mu   sync.Mutex
-	has  map[string]any // what the site has, by path
-	told chan string    // logout tokens
+	site         *httptest.Server
+	mu           sync.Mutex
+	has          map[string]any // what the site has, by path
+	logoutTokens chan string    // logout tokens
 }
 
 func newRegistrars(t *testing.T, environ ...string) *registrars {
 	t.Helper()
-	r := &registrars{has: map[string]any{}, told: make(chan string, 10)}
+	r := &registrars{has: map[string]any{}, logoutTokens: make(chan string, 10)}
 	r.site = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, asked *http.Request) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if asked.Method == http.MethodPost {
-			r.told <- asked.PostFormValue("logout_token")
+			r.logoutTokens <- asked.PostFormValue("logout_token")
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")

@@ -14,7 +14,7 @@ import (
 
 // listenHostedPages takes the port of the hosted pages that have one of their own; nil if
 // they have none. It is on the interface that the server listens on.
-func listenHostedPages(cfg *config.Config, beside net.Listener) (net.Listener, error) {
+func listenHostedPages(cfg *config.Config, adjacent net.Listener) (net.Listener, error) {
 	addr := cfg.GateListen()
 	if addr == "" {
 		return nil, nil
@@ -23,7 +23,7 @@ func listenHostedPages(cfg *config.Config, beside net.Listener) (net.Listener, e
 	if err != nil {
 		return nil, err
 	}
-	host, _, err := net.SplitHostPort(beside.Addr().String())
+	host, _, err := net.SplitHostPort(adjacent.Addr().String())
 	if err != nil {
 		return nil, err
 	}

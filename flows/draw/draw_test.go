@@ -27,15 +27,15 @@ func compiled(t testing.TB, file string) *engine.Graph {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, g, problems := engine.CheckUsing(text, true, nodes.Kinds(nodes.Deps{}), subflowsBeside(t, file))
+	_, g, problems := engine.CheckUsing(text, true, nodes.Kinds(nodes.Deps{}), subflowsInFolder(t, file))
 	if g == nil {
 		t.Fatal(problems)
 	}
 	return g
 }
 
-// subflowsBeside are the sub-flows in the folder of a file.
-func subflowsBeside(t testing.TB, file string) schemas.SubflowsOf {
+// subflowsInFolder are the sub-flows in the folder of a file.
+func subflowsInFolder(t testing.TB, file string) schemas.SubflowsOf {
 	t.Helper()
 	subflows := schemas.SubflowsOf{}
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.yaml"))

@@ -58,10 +58,10 @@ func inRows(t *testing.T, l *layout) {
 	t.Helper()
 	n := 0
 	for number, row := range l.rows {
-		right := margin - beside
+		right := margin - sideGap
 		for _, s := range row {
 			at := l.spots[s]
-			if at.row != number || at.x-at.left < right+beside || at.x+at.right > l.width-margin {
+			if at.row != number || at.x-at.left < right+sideGap || at.x+at.right > l.width-margin {
 				t.Fatalf("spot %d in row %d stands at %d of %d pixels, after %d: %+v", s, number, at.x, l.width, right, at)
 			}
 			if at.y < l.tops[number] || at.y+at.height > l.bottoms[number] || at.y+at.height > l.height {

@@ -4,9 +4,9 @@ import "slices"
 
 // Distances, in pixels.
 const (
-	margin = 16
-	beside = 20 // between spots of a row
-	below  = 20 // between rows, at least
+	margin  = 16
+	sideGap = 20 // between spots of a row
+	below   = 20 // between rows, at least
 )
 
 // placings is how often all rows are placed anew: downwards, upwards, and so on.
@@ -20,7 +20,7 @@ func (l *layout) place() {
 		for _, s := range row {
 			x += l.spots[s].left
 			l.spots[s].x = x
-			x += l.spots[s].right + beside
+			x += l.spots[s].right + sideGap
 		}
 	}
 	for i := range placings {
@@ -68,7 +68,7 @@ func (l *layout) settle(row []int, above, under bool) {
 	for i, s := range row {
 		me := &l.spots[s]
 		if i > 0 {
-			apart[i] = l.spots[row[i-1]].right + beside + me.left
+			apart[i] = l.spots[row[i-1]].right + sideGap + me.left
 		}
 		pull := func(lines []int, up bool) {
 			for _, other := range lines {

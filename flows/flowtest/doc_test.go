@@ -57,11 +57,11 @@ func TestFlowInJSON(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := write(t, "", "scenarios: [{name: s, steps: [{expect: {step: key}}]}]\n")
-			beside := filepath.Join(filepath.Dir(path), "flow")
-			if err := os.Remove(beside + ".yaml"); err != nil {
+			adjacent := filepath.Join(filepath.Dir(path), "flow")
+			if err := os.Remove(adjacent + ".yaml"); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(beside+".json", []byte(tt.flow), 0o600); err != nil {
+			if err := os.WriteFile(adjacent+".json", []byte(tt.flow), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			f, err := flowtest.Load(path)

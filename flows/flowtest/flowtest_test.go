@@ -37,7 +37,7 @@ func write(t testing.TB, flow, scenarios string) string {
 }
 
 // Each scenario fails in one way, and the report says which.
-func TestFailuresAreTold(t *testing.T) {
+func TestFailuresAreReported(t *testing.T) {
 	const head = "users: {ada: {attributes: {username: ada}, passkeys: [laptop]}, bob: {attributes: {username: bob}}}\nscenarios:\n  - name: s\n    steps:\n"
 	const begin = "      - expect: {step: key}\n"
 	tests := []struct{ name, steps, want string }{

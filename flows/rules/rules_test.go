@@ -64,8 +64,8 @@ func TestCatalogueIsComplete(t *testing.T) {
 		reported = append(reported, r.ID)
 	}
 	var named []string
-	for _, room := range []string{"../../schemas", "../../engine", "../../nodes"} {
-		files, err := filepath.Glob(filepath.Join(room, "*.go"))
+	for _, space := range []string{"../../schemas", "../../engine", "../../nodes"} {
+		files, err := filepath.Glob(filepath.Join(space, "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestTextIsAsWideAsTold(t *testing.T) {
+func TestTextIsWrappedAtItsWidth(t *testing.T) {
 	for _, r := range rules.All() {
 		prose, _, _ := strings.Cut(r.Text(60), "\nBad:")
 		for line := range strings.Lines(prose[strings.Index(prose, "\n"):]) {

@@ -8,7 +8,7 @@ import (
 )
 
 // The last user who may do everything keeps that, by whatever way they have it.
-func TestSomebodyMayDoEverything(t *testing.T) {
+func TestAnAdministratorRemains(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
 		admins := h.create(t, h.Groups, object(t, "name", "Admins", "members", []schemas.Principal{h.user()}))

@@ -142,7 +142,7 @@ func TestHostileURLs(t *testing.T) {
 
 // Who names hosts does not learn which names there are inside: one that leads there
 // and one that leads nowhere sound alike.
-func TestNamesInsideAreNotTold(t *testing.T) {
+func TestNamesInsideAreNotReported(t *testing.T) {
 	c := build(Rules{}, hostileNames().resolver(), newLimiter(8))
 	_, err := c.Get(t.Context(), "https://nobody.test/")
 	want := schemas.AsError(err).Description.DefaultValue

@@ -11,7 +11,7 @@ import (
 // The pages' own colours can be told apart, in the light and in the dark: WCAG
 // 2.2 asks for 4.5 where one reads (1.4.3) and for 3 at the edge of a control
 // (1.4.11).
-func TestColoursCanBeToldApart(t *testing.T) {
+func TestColoursCanBeDistinguished(t *testing.T) {
 	css := webFiles(t)["gate.css"]
 	light, rest, _ := strings.Cut(css, "@media (prefers-color-scheme: dark)")
 	dark, _, _ := strings.Cut(rest, "\n}\n")

@@ -216,7 +216,7 @@ func TestRegistrationIsRecorded(t *testing.T) {
 }
 
 // Of thousands whom nobody uses the oldest make room.
-func TestStrangersMakeRoom(t *testing.T) {
+func TestStrangersAreEvicted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("registers two thousand clients")
 	}

@@ -100,7 +100,7 @@ func TestValidityOfTheClient(t *testing.T) {
 
 // A client that does not exist and one with another secret are the same to
 // whoever asks: in the answer, and in what is done for it.
-func TestUnknownClientsAreNotTold(t *testing.T) {
+func TestUnknownClientsAreNotReported(t *testing.T) {
 	w := newWorld(t)
 	var reported []*oauth.Error
 	for _, header := range []string{basic("m2m", "wrong"), basic("nobody", secret), basic("plain", secret), basic("jwt", "wrong"), basic("post", "wrong"), basic("spa", "wrong")} {

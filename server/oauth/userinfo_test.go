@@ -78,17 +78,17 @@ func TestUserInfoIsForClients(t *testing.T) {
 	a := newSignIns(t)
 	for _, test := range []struct {
 		resources []string
-		told      bool
+		reported  bool
 	}{{nil, true}, {[]string{base}, true}, {[]string{shop, base}, true}, {[]string{base + "/mcp"}, true}, {[]string{shop}, false}} {
 		q := ask("scope", "openid email")
 		q["resource"] = test.resources
 		r, err := a.redeem(a.code(browser{}, q))
 		a.must(err)
 		reported, err := a.userinfo(get(r.AccessToken))
-		if test.told && (err != nil || reported["email"] != "ann@example.com") {
+		if test.reported && (err != nil || reported["email"] != "ann@example.com") {
 			t.Errorf("for %v: %v, %v", test.resources, reported, err)
 		}
-		if !test.told {
+		if !test.reported {
 			wantRefused(t, err, "invalid_token")
 		}
 	}

@@ -101,8 +101,8 @@ func wantRemovals(t *testing.T, s *store.Store, at time.Time, apps ...schemas.Ap
 	wantEqual(t, "the clients that were removed", reported, want)
 }
 
-// testRoom makes room among clients that registered themselves.
-func testRoom(t *testing.T, s *store.Store) {
+// testUnusedClients makes room among clients that registered themselves.
+func testUnusedClients(t *testing.T, s *store.Store) {
 	apps := leased(t, s, 4)
 	later := noon().Add(time.Hour)
 	update(t, s, func(tx *store.Tx) error { return store.RemoveUnusedClients(tx, 5, later, noon()) })

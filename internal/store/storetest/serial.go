@@ -15,7 +15,7 @@ import (
 // testSerial has many transactions decide by what they read: each of them sees
 // what those before it have done, and none fails because others are there.
 func testSerial(t *testing.T, s *store.Store) {
-	const callers, each, room = 24, 5, 10
+	const callers, each, capacity = 24, 5, 10
 	ctx := t.Context()
 	together(callers, func(i int) {
 		for n := range each {
@@ -30,7 +30,7 @@ func testSerial(t *testing.T, s *store.Store) {
 				return store.Units().Replace(tx, home, was)
 			})
 			if err == nil {
-				err = s.Update(ctx, func(tx *store.Tx) error { return joinGroup(ctx, tx, fmt.Sprintf("member %d-%d", i, n), room) })
+				err = s.Update(ctx, func(tx *store.Tx) error { return joinGroup(ctx, tx, fmt.Sprintf("member %d-%d", i, n), capacity) })
 			}
 			if err != nil {
 				t.Error(err)
@@ -42,13 +42,13 @@ func testSerial(t *testing.T, s *store.Store) {
 	wantEqual(t, "the count", home.Description, strconv.Itoa(callers*each))
 	n, err := store.Groups().Count(ctx, s, store.Page{})
 	must(t, err)
-	wantEqual(t, "the number of groups", n, room)
+	wantEqual(t, "the number of groups", n, capacity)
 }
 
 // joinGroup adds a group while there is room.
-func joinGroup(ctx context.Context, tx *store.Tx, name string, room int) error {
+func joinGroup(ctx context.Context, tx *store.Tx, name string, capacity int) error {
 	n, err := store.Groups().Count(ctx, tx, store.Page{})
-	if err != nil || n >= room {
+	if err != nil || n >= capacity {
 		return err
 	}
 	g := schemas.Group{ID: schemas.NewID(), Name: name, OUID: homeID, CreatedAt: noon(), UpdatedAt: noon()}

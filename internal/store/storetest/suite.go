@@ -89,7 +89,7 @@ func ofClients() []test {
 		{"clients get tokens or are told, or neither", testLogoutRace},
 		{"redirect URIs are listed", testRedirects},
 		{"clients that nobody uses are swept", testLeases},
-		{"there is room for clients that register themselves", testRoom},
+		{"there is room for clients that register themselves", testUnusedClients},
 	}
 }
 
