@@ -134,8 +134,8 @@ func (p partial) takings() map[string]taking {
 func (p partial) grants() map[string][3]string {
 	return map[string][3]string{
 		"a role for oneself":      {"POST", "/roles", `{"name":"Mine","permissions":["system"],"assignments":[{"type":"user","id":"` + p.user + `"}]}`},
-		"a client, by a tool":     {"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"service_create_application","arguments":{"name":"Mine"}}}`},
-		"a client that registers": {"POST", "/oauth2/dcr/register", `{"client_name":"Mine","redirect_uris":["https://mine.example.com/back"],"scope":"system"}`},
+		"a client, by a tool":     {"POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"service_create_application","arguments":{"name":"Mine by a tool"}}}`},
+		"a client that registers": {"POST", "/oauth2/dcr/register", `{"client_name":"Mine by registration","redirect_uris":["https://mine.example.com/back"],"scope":"system"}`},
 	}
 }
 
@@ -159,7 +159,7 @@ func TestAudit10PermissionsAreReadWhereTheyAreUsed(t *testing.T) {
 					taking.check(t, what, request.finish())
 				}
 				for _, path := range []string{"/roles", "/applications"} {
-					found := strings.Contains(one.call("GET", path+"?limit=100", one.admin(), "").Body.String(), `"Mine"`)
+					found := strings.Contains(one.call("GET", path+"?limit=100", one.admin(), "").Body.String(), `"Mine`)
 					if found != (taking.status == 0) {
 						t.Errorf("%s: written: %v", path, found)
 					}
