@@ -88,8 +88,7 @@ func (s *seeder) addAdministrators(ctx context.Context, userIDs ...string) error
 	})
 }
 
-// maxUpdateAttempts is how often a change is tried again that somebody else was faster
-// than.
+// maxUpdateAttempts limits how often a change is retried after a concurrent change.
 const maxUpdateAttempts = 5
 
 // updateResource changes a resource. The change returns nil if there is nothing to do, and

@@ -179,9 +179,8 @@ func (w *testApp) finishPasskey(s passkeyStart) string {
 	return out.Assertion
 }
 
-// The whole server, on either database: somebody signs up with a passkey and signs
-// in with it, the administrator signs in with a password, and a name that is
-// taken is refused.
+// On each database, a user signs up with a passkey and signs in with it, the
+// administrator signs in with a password, and a taken username is rejected.
 func TestAppOnEachDatabase(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		w.enrol("ada")

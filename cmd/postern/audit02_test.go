@@ -122,7 +122,7 @@ func (s *squattedAddress) strangerSeesNothing() {
 		seen = append(seen, string(text))
 	}
 	if seen[0] != seen[1] {
-		s.t.Errorf("of an address that somebody entered\n%s\nand of one that nobody has\n%s", seen[0], seen[1])
+		s.t.Errorf("the reply for an unverified address is\n%s\nand for an unknown one\n%s", seen[0], seen[1])
 	}
 	if len(s.box.mails) > 0 {
 		s.t.Errorf("a mail was sent: %s", <-s.box.mails)
@@ -165,7 +165,7 @@ func TestAudit02AdministratorStatesAddress(t *testing.T) {
 	var made struct{ ID string }
 	s.send(http.StatusCreated, "/users", token, `{"type": "Person", "attributes": {"username": "vera", "email": "`+victimsAddress+`"}}`, &made)
 	if _, err := s.store.UserByAttribute(t.Context(), "email", victimsAddress); !schemas.HasCode(err, schemas.CodeUserNotFound) {
-		t.Errorf("an address that nobody has verified is that of somebody: %v", err)
+		t.Errorf("an unverified address identifies a user: %v", err)
 	}
 	s.send(http.StatusCreated, "/users", token, `{"type": "Person", "attributes": {"username": "wanda", "email": "`+victimsAddress+`", "email_verified": true}}`, &made)
 	for id, want := range map[string]string{s.attacker: "", made.ID: victimsAddress} {

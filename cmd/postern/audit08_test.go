@@ -61,8 +61,8 @@ func TestAudit08APasswordSessionIsNoSecondFactor(t *testing.T) {
 
 func replyOf(reply *http.Response, _ string) *http.Response { return reply }
 
-// An author who lets weaker sessions in is told so, with the run that shows it, unless
-// the flow waives that with a reason.
+// A flow that accepts weaker sessions is a finding with the run that shows it, unless the
+// flow waives the rule with a reason.
 func TestAudit08WeakerSessionsAreAFinding(t *testing.T) {
 	w := newPeople(t)
 	const weak = `{"acr":"urn:postern:acr:password"}`

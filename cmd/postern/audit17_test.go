@@ -128,9 +128,9 @@ func TestAudit17OneNetworkFloods(t *testing.T) {
 	}
 }
 
-// When everything is taken, by very many networks, browsers that somebody has signed in
-// with still sign in; and so does everybody when what nobody finished has expired, or
-// when what nobody answered has made room.
+// When very many networks use up the limit, browsers with an earlier sign-in still sign in.
+// All users can sign in again after unfinished runs have expired or unanswered ones were
+// removed.
 func TestAudit17ManyNetworksFlood(t *testing.T) {
 	for _, driver := range []string{"sqlite", "postgres"} {
 		t.Run(driver, func(t *testing.T) {

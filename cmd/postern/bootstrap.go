@@ -48,8 +48,8 @@ func (c bootstrapCommand) Run(ctx context.Context, p program) error {
 	return bootstrap.Run(ctx, setup)
 }
 
-// newSetup is how the server of an address is talked to, and as whom. Flag is what
-// the address was given with.
+// newSetup returns a setup for the server at an address, with the credentials to use. The
+// flag that gave the address appears in errors.
 func (c serverFlags) newSetup(ctx context.Context, p program, flag, address string) (bootstrap.Setup, error) {
 	setup := bootstrap.Setup{
 		Token: cmp.Or(c.Token, p.getenv("ADMIN_TOKEN")),

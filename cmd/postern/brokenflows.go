@@ -7,8 +7,8 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 )
 
-// reportBrokenFlows warns of stored flows whose runs will fail, before somebody finds out who
-// wants to sign in. The server is no less ready for the others.
+// reportBrokenFlows logs a warning for each stored flow whose runs will fail. Other flows are
+// not affected, so the server stays ready.
 func (h *app) reportBrokenFlows(ctx context.Context) {
 	err := h.directory.BrokenFlows(ctx, directory.SystemCall(), func(b directory.BrokenFlow) {
 		first := b.Findings[0]

@@ -24,8 +24,8 @@ func (w *testApp) configuredClient(t testing.TB, config string) *party {
 		method: cmp.Or(c.OAuth().TokenEndpointAuthMethod, schemas.AuthMethodBasic), redirect: rpRedirect}
 }
 
-// The authorize call of the specification: client_id, redirect_uri, response_type and
-// scope, and nothing else, at an application of which only redirectUris were configured.
+// The authorize call of the specification has client_id, redirect_uri, response_type and
+// scope only, and the application is configured with redirectUris only.
 func TestAuthorizeCallOfTheSpecificationWorksWithDefaults(t *testing.T) {
 	p := newPeople(t).configuredClient(t, `"redirectUris":["`+rpRedirect+`"]`)
 	call := url.Values{"client_id": {p.id}, "redirect_uri": {rpRedirect}, "response_type": {"code"}, "scope": {"openid"}}

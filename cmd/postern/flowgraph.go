@@ -79,7 +79,7 @@ func (p program) graph(file string, with ...string) (*engine.Graph, error) {
 	return g, nil
 }
 
-// runCoverage runs the scenarios beside a flow and tells what they reach.
+// runCoverage runs the scenarios of a flow file and returns which outcomes they reach.
 func runCoverage(ctx context.Context, file string) (func(node, outcome string) bool, error) {
 	scenarios := flows.ScenariosOf(file)
 	if _, err := os.Stat(scenarios); err != nil {

@@ -15,9 +15,8 @@ import (
 
 // Clients that sign
 //
-// A client that is registered for private_key_jwt sends no secret: it signs a
-// statement that it is the client, for this server and for now (RFC 7523 §3, OpenID
-// Connect Core §9). What is asked of one:
+// A client registered for private_key_jwt authenticates with a short-lived JWT that it signs
+// and addresses to this server (RFC 7523 §3, OpenID Connect Core §9). The requirements:
 //
 //   - iss and sub are the client id.
 //   - aud is this server alone: its issuer, or the URL of its token endpoint, which
@@ -117,8 +116,8 @@ func (p *Provider) assertionKey(ctx context.Context, c *client, a *clientAsserti
 	return nil, errClient(false, "the client has no key that is named %.100s and signs with %.20s", a.KeyID, a.Algorithm)
 }
 
-// verifyAssertion returns the claims of an assertion that a key of the client has
-// signed, and that is for this server and for now.
+// verifyAssertion returns the claims of an assertion after checking its signature by a key of
+// the client, its audience and its lifetime.
 func (p *Provider) verifyAssertion(ctx context.Context, c *client, a *clientAssertion) (*jwt.Claims, error) {
 	key, err := p.assertionKey(ctx, c, a)
 	if err != nil {
