@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// readme returns the fenced blocks of the README in a language.
-func readme(t *testing.T, language string) []string {
+// fencedBlocks returns the fenced blocks of a page in a language.
+func fencedBlocks(t *testing.T, page, language string) []string {
 	t.Helper()
-	text, err := os.ReadFile("../README.md")
+	text, err := os.ReadFile(filepath.Join("..", page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,8 +23,8 @@ func readme(t *testing.T, language string) []string {
 	return blocks
 }
 
-// The curl lines of the README do what it says, as they are printed there.
-func TestReadmeCurlLines(t *testing.T) {
+// The curl lines of docs/quickstart.md work as they are printed there.
+func TestQuickstartCurlLines(t *testing.T) {
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			lacking(t, "%s is not installed", tool)
@@ -32,7 +32,7 @@ func TestReadmeCurlLines(t *testing.T) {
 	}
 	p := serveAt(t, "https", "localhost", "POSTERN_SERVER_HTTP_ONLY=false")
 	var script string
-	for _, block := range readme(t, "sh") {
+	for _, block := range fencedBlocks(t, "docs/quickstart.md", "sh") {
 		if strings.Contains(block, "curl") {
 			script += strings.ReplaceAll(block, "https://localhost:8090", p.base)
 		}
@@ -51,10 +51,9 @@ func TestReadmeCurlLines(t *testing.T) {
 	}
 }
 
-// The flow and the scenarios of the README are good, and the mistake it tells of
-// is found where it says.
+// The flow and the scenarios of the README pass, and its mistake is reported as shown.
 func TestReadmeFlow(t *testing.T) {
-	blocks := readme(t, "yaml")
+	blocks := fencedBlocks(t, "README.md", "yaml")
 	if len(blocks) < 2 {
 		t.Fatalf("%d blocks of YAML", len(blocks))
 	}
@@ -78,17 +77,17 @@ func TestReadmeFlow(t *testing.T) {
 		}
 		cmd := exec.Command(path, args...)
 		cmd.Dir = filepath.Join(dir, folder)
-		out, _ := cmd.CombinedOutput() // the exit code is part of what is told below
+		out, _ := cmd.CombinedOutput() // the output below includes the exit code
 		return string(out)
 	}
-	reported := strings.Join(readme(t, "text"), "")
+	reported := strings.Join(fencedBlocks(t, "README.md", "text"), "")
 	for _, got := range []string{
 		run("good", "flow", "check", "sign_in.yaml"),
 		run("bad", "flow", "check", "sign_in.yaml"),
 		run("good", "flow", "test", "sign_in_test.yaml"),
 	} {
 		if first, _, _ := strings.Cut(got, "\n"); !strings.Contains(reported, first) {
-			t.Errorf("the README does not tell of %q", got)
+			t.Errorf("README.md does not show %q", got)
 		}
 	}
 }
