@@ -8,8 +8,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The facts of paths are judged as the classes are: together on one path, and what two
-// paths have in common.
+// The facts of paths combine like the classes: the union along one path, and the intersection of
+// two paths.
 func TestAudit06FactsJudgeAsTheOrderOfClassesDoes(t *testing.T) {
 	for _, a := range schemas.ACRs() {
 		for _, b := range schemas.ACRs() {
@@ -29,8 +29,8 @@ func TestAudit06FactsJudgeAsTheOrderOfClassesDoes(t *testing.T) {
 	}
 }
 
-// Where paths of classes that do not compare meet, what is certain is what both
-// satisfy; where one follows the other, both.
+// Where paths of incomparable classes meet, what both satisfy is certain; where one follows the
+// other, both are.
 func TestAudit06JoinsOfClassesThatDoNotCompare(t *testing.T) {
 	kinds := guaranteeKinds()
 	for name, test := range map[string]struct {

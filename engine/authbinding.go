@@ -6,17 +6,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// authBinding is what a run keeps of the authorization request it answers.
+// authBinding is the part of the authorization request that a run stores.
 type authBinding struct {
 	ID        string             `json:"id"`
 	Login     schemas.LoginRules `json:"login,omitzero"`
 	LoginHint string             `json:"loginHint,omitempty"`
 }
 
-// bindAuthRequest binds the run to the authorization request that it is to answer, if any.
-// It begins in the browser that the authorization request came from. One of
-// another application would give its client a sign-in by rules that are not its
-// own.
+// bindAuthRequest binds the run to the authorization request that it answers, if any. The run
+// then belongs to the browser that sent that request. A request of another application is an
+// error: its client would get a sign-in under rules that are not its own.
 func (r *run) bindAuthRequest(req *Request) error {
 	auth := req.AuthRequest
 	if auth == nil {
@@ -30,14 +29,14 @@ func (r *run) bindAuthRequest(req *Request) error {
 	return nil
 }
 
-// authorizeRequest takes the request and reports whether it may continue the run. A run
-// whose subject was authenticated by a browser's session goes on only with that
-// session, and thus in that browser and while the session lasts: whoever else
-// got hold of the run's id is told that there is no such run.
+// authorizeRequest stores the request and reports whether it may continue the run. A run whose
+// subject was authenticated by a browser session continues only with that session, and therefore
+// only in that browser and while the session lives. For any other caller that obtained the run's
+// ID, the run does not exist.
 //
-// A run that answers no authorization request is not told of a session at all:
-// its replies go to whoever asks, such as a page that the browser's cookies come
-// along for, while an authorization request is answered to its client alone.
+// A run without an authorization request never sees the session. Its replies go to any caller,
+// for example a page on another origin whose requests carry the browser's cookies. The result of
+// an authorization request goes to its client only.
 func (r *run) authorizeRequest(req Request) bool {
 	r.request = req
 	if r.state.AuthRequest == nil {

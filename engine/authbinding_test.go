@@ -9,13 +9,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// adas is a live session of Ada's that began at 3:00:00, four minutes and five
-// seconds before the runs of the tests.
+// adas is a live session of Ada that began at 3:00:00, four minutes and five seconds before the
+// runs of the tests.
 func adas() *schemas.Session {
 	return &schemas.Session{ID: "s1", UserID: "ada", AMR: []string{"pwd"}, CreatedAt: time.Date(2030, 1, 2, 3, 0, 0, 0, time.UTC)}
 }
 
-// boundRequest is a request of the browser that has the session.
+// boundRequest is a request of the browser with the session.
 func boundRequest(s *schemas.Session) engine.Request {
 	return engine.Request{Session: s, AuthRequest: &schemas.AuthRequest{ID: "ar", ApplicationID: "app"}}
 }
@@ -59,7 +59,7 @@ func TestSignInBySession(t *testing.T) {
 	}
 }
 
-// What a run is bound to it stays bound to, whatever later requests say.
+// A run keeps its binding whatever later requests contain.
 func TestRunStaysBound(t *testing.T) {
 	w := newWorld(t, schemas.Authentication, "q ask s", "s session active=done none=key", "key prove done", "done finish")
 	first := boundRequest(nil)
@@ -75,8 +75,8 @@ func TestRunStaysBound(t *testing.T) {
 	}
 }
 
-// A proof in the run is newer than the session's: it counts, and what comes of
-// it is no longer what the session says.
+// A proof in the run is newer than the session's: it counts, and the result no longer rests on
+// the session.
 func TestProofOnTopOfASession(t *testing.T) {
 	w := newWorld(t, schemas.Authentication, "s session key", "key prove done", "done finish")
 	s := w.startBy(boundRequest(adas()))
@@ -86,7 +86,7 @@ func TestProofOnTopOfASession(t *testing.T) {
 	}
 }
 
-// What is recalled on top of a proof makes that neither older nor the session's.
+// A session accepted after a proof makes the proof neither older nor part of the session.
 func TestSessionOnTopOfAProof(t *testing.T) {
 	w := newWorld(t, schemas.Authentication, "key prove success=s failure=key", "s recall active=done none=done", "done finish")
 	s := w.startBy(boundRequest(adas()))
@@ -96,9 +96,8 @@ func TestSessionOnTopOfAProof(t *testing.T) {
 	}
 }
 
-// Whoever gets hold of the id of a run that a browser's session has
-// authenticated can do nothing with it, nor can the browser once it has signed
-// out.
+// A caller that obtains the ID of a run authenticated by a browser session can do nothing with
+// it. After sign-out, neither can the browser.
 func TestRunOfASessionIsItsBrowsers(t *testing.T) {
 	w := newWorld(t, schemas.Authentication, "s session active=add none=key", "key prove done", "add bind done", "done finish")
 	s := w.startBy(boundRequest(adas()))

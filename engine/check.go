@@ -8,28 +8,26 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Check reads a definition, in YAML or JSON, and reports everything that is
-// wrong with it, each finding with its rule and its place in the text. The flow
-// and the graph are nil if anything is more than a warning.
+// Check parses a definition in YAML or JSON and returns all findings, each with its rule and its
+// position in the text. The flow and the graph are nil if any finding is an error.
 //
-// A definition whose shape is wrong is compiled as far as it can be understood,
-// so that an author who misspelt a member learns in the same go that somebody
-// could get in unauthenticated.
+// A definition with an invalid shape is compiled as far as possible. An author who misspelled a
+// member learns in the same pass that the flow lets users in without authentication.
 func Check(text []byte, yaml bool, kinds Kinds) (*schemas.Flow, *Graph, []schemas.Problem) {
 	return CheckUsing(text, yaml, kinds, schemas.SubflowsOf{})
 }
 
-// CheckUsing is Check for a definition that may use the sub-flows of the shelf. Each
-// that it uses is checked too, and becomes one of the flow's Parts.
+// CheckUsing is Check for a definition that may use the given sub-flows. Each sub-flow in use is
+// checked as well and becomes one of the flow's Parts.
 func CheckUsing(text []byte, yaml bool, kinds Kinds, subflows schemas.Subflows) (*schemas.Flow, *Graph, []schemas.Problem) {
 	flow, doc, misshapen := schemas.ParseFlow(text, yaml)
 	for i := range misshapen {
 		misshapen[i].Rule = orRule(misshapen[i].Rule, RuleShape)
 	}
 	if len(misshapen) == 0 {
-		flow.Uses, flow.UsedBy = nil, nil // it is for the store to say
+		flow.Uses, flow.UsedBy = nil, nil // only the store sets these
 		c := newCompiler(flow, kinds)
-		c.find(subflows)
+		c.setSubflows(subflows)
 		g, problems := c.result()
 		if len(flow.Parts) == 0 {
 			flow.Parts = nil
@@ -50,12 +48,12 @@ func CheckUsing(text []byte, yaml bool, kinds Kinds, subflows schemas.Subflows) 
 	return nil, nil, doc.Locate(problems)
 }
 
-// otherFindings are the findings about a misshapen definition that do not follow from
-// its shape: none at or about a node whose shape is wrong, and none of the rules
-// that say how nodes hang together.
+// otherFindings returns the findings about a misshapen definition that are independent of its
+// shape. It drops findings about misshapen nodes and findings of rules about the graph as a
+// whole.
 func otherFindings(misshapen []schemas.Problem, flow *schemas.Flow, kinds Kinds, subflows schemas.Subflows) []schemas.Problem {
 	c := newCompiler(flow, kinds)
-	c.find(subflows)
+	c.setSubflows(subflows)
 	for i := range flow.Nodes {
 		c.misshapen[i] = slices.ContainsFunc(misshapen, func(p schemas.Problem) bool { return aboutNode(p, i) })
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/postern-id/postern/engine"
 )
 
-// A text whose shape is wrong tells what else is wrong in the same go, with its
-// place, and nothing that only follows from the wrong shape.
+// A text with an invalid shape yields its other findings in the same pass, with their positions,
+// and none that only follow from the invalid shape.
 func TestCheck(t *testing.T) {
 	const head = "handle: f\nname: f\nflowType: AUTHENTICATION\nnodes:\n"
 	const done = "  - {id: done, use: finish}\n"

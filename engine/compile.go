@@ -10,103 +10,101 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The rules a flow is checked by. A finding names its rule, and the id is
-// stable: editors, CI and waivers refer to it.
+// The rules that flows are checked against. Each finding names its rule. The IDs are stable:
+// editors, CI and waivers refer to them.
 const (
-	RuleShape           = "shape"           // the definition or a node's `with` does not fit its schema
-	RuleKind            = "kind"            // `use` names no kind
-	RuleID              = "id"              // a node id is missing, reserved or used twice
-	RuleTarget          = "target"          // `next` names no node
-	RuleOutcome         = "outcome"         // an outcome is not wired, or there is none of that name
+	RuleShape           = "shape"           // the definition or a node's `with` does not match its schema
+	RuleKind            = "kind"            // `use` names an unknown kind
+	RuleID              = "id"              // a node ID is missing, reserved or used twice
+	RuleTarget          = "target"          // `next` names an unknown node
+	RuleOutcome         = "outcome"         // an outcome is not wired or does not exist
 	RuleReach           = "reach"           // no path leads to the node
 	RuleEnd             = "end"             // no path leads from the node to an end
-	RuleCycle           = "circle"          // a step that does not end, or takes long
+	RuleCycle           = "circle"          // a step does not end, or takes too long
 	RuleInput           = "input"           // one input identifier has two types
-	RuleSecret          = "secret"          // a node would read a password or a code that it does not verify
-	RuleNeeds           = "needs"           // a node needs what is not certain there
-	RuleTakeover        = "takeover"        // a credential could be bound to somebody else's account
-	RuleUnauthenticated = "unauthenticated" // somebody could get in without authenticating
-	RuleGuarantee       = "guarantee"       // a run could break what the flow guarantees
-	RuleFindable        = "findable"        // a run could create a user whom nobody finds again
-	RuleSession         = "session"         // an earlier sign-in could get in that proved less than every other path does
-	RuleSubflow         = "subflow"         // a sub-flow cannot be put where a node names it
-	RuleWaive           = "waive"           // a waiver that waives nothing, or must not
+	RuleSecret          = "secret"          // a node reads a password or a code that it does not verify
+	RuleNeeds           = "needs"           // a node needs a fact that is not certain there
+	RuleTakeover        = "takeover"        // a credential could be bound to another user's account
+	RuleUnauthenticated = "unauthenticated" // a run could complete without authentication
+	RuleGuarantee       = "guarantee"       // a run could violate a guarantee of the flow
+	RuleFindable        = "findable"        // a run could create a user that cannot be found again
+	RuleSession         = "session"         // an earlier sign-in is accepted that proved less than every other path proves
+	RuleSubflow         = "subflow"         // a sub-flow cannot be used where a node names it
+	RuleWaive           = "waive"           // a waiver matches no finding or is not allowed
 )
 
-// Compile checks a definition whose shape schemas.FlowSchema has accepted, and
-// makes it a graph. The sub-flows it uses are its Parts. It reports everything at once: every finding names its
-// rule, its node and the path in the definition, for a Document to locate. The
-// graph is nil if any finding is more than a warning.
+// Compile checks a definition that schemas.FlowSchema has accepted, and builds its graph. The
+// flow's Parts are the sub-flows that it uses. Compile returns all findings at once. Each has
+// its rule, its node and the path in the definition; a Document adds the position. The graph is
+// nil if any finding is an error.
 //
-// A node that cannot be understood is taken to establish all that its kind may,
-// and every input, so that one mistake is one finding and not a cascade of them,
-// and hides no other either.
+// If a node is invalid, the analysis assumes that it establishes every fact its kind may
+// establish, and every input. One mistake then causes one finding and hides no other.
 func Compile(flow *schemas.Flow, kinds Kinds) (*Graph, []schemas.Problem) {
 	return newCompiler(flow, kinds).result()
 }
 
-// result compiles, and returns the graph if there is one.
+// result compiles the flow and returns the graph, or nil and the findings.
 func (c *compiler) result() (*Graph, []schemas.Problem) {
 	c.compile()
-	if c.refused > 0 {
+	if c.errorCount > 0 {
 		return nil, c.problems
 	}
 	c.graph.warnings = c.problems
 	return c.graph, c.problems
 }
 
-// compiler is the state of one Compile.
+// compiler holds the state of one Compile.
 type compiler struct {
-	flow      *schemas.Flow
-	kinds     Kinds
-	graph     *Graph
-	index     map[string]int // node id → its (first) index
-	misshapen []bool         // nodes of the definition that are known not to be understood
-	problems  []schemas.Problem
-	refused   int // findings that are more than warnings, told or not
+	flow       *schemas.Flow
+	kinds      Kinds
+	graph      *Graph
+	index      map[string]int // node ID → index of its first node
+	misshapen  []bool         // nodes of the definition that are known to be invalid
+	problems   []schemas.Problem
+	errorCount int // number of errors, also of those that are not in problems
 
-	// What sub-flows have been put in their places: see inline.go.
-	nodes           []schemas.Node // those of the graph
-	nodeOrigins     []nodeOrigin   // and where they come from
-	inner           []*scope       // of nodes that use a sub-flow
-	total           int            // nodes of all flows in use
-	text            int            // bytes of their configurations
+	// The expanded sub-flows: see inline.go.
+	nodes           []schemas.Node // the nodes of the graph
+	nodeOrigins     []nodeOrigin   // the origin of each node
+	useScopes       []*scope       // for nodes that use a sub-flow
+	nodeCount       int            // nodes of all flows in use
+	configBytes     int            // bytes of their configurations
 	subflows        schemas.Subflows
-	above           []string // handles of the sub-flows that led to this one, and its own
-	cycle           []string // of handles
+	enclosing       []string // handles of the enclosing sub-flows, including this one
+	cycle           []string // handles
 	checkedSubflows map[string]*compiler
 
-	externalProof string // the class that is certain of every sign-in that rests on no session: see session.go
+	requiredClass string // the class that every path without a session proves: see session.go
 
-	// What walks through the product of graph and facts have found: see product.go.
+	// The exact analysis: see stategraph.go.
 	stateGraphs map[string]*stateGraph
-	visited     int             // states, by all of them
-	givenFor    map[Fact][]Fact // nil: not read yet
+	visited     int             // states in all state graphs
+	givenFor    map[Fact][]Fact // nil: not computed yet
 	claimed     []Fact
 }
 
-// maxFindings is how many findings are worded. An author mends a hundred before
-// wanting the next, and wording each of many thousand would cost a server more
-// than a flow is worth.
+// maxFindings limits the findings that are worded. A hundred are enough to work on, and wording
+// many thousands would cost a server more than the flow is worth.
 const maxFindings = 100
 
 func newCompiler(flow *schemas.Flow, kinds Kinds) *compiler {
 	return &compiler{
-		flow: flow, kinds: kinds, graph: &Graph{flow: flow}, total: len(flow.Nodes), text: textOf(flow),
+		flow: flow, kinds: kinds, graph: &Graph{flow: flow}, nodeCount: len(flow.Nodes), configBytes: configSize(flow),
 		index: map[string]int{}, misshapen: make([]bool, len(flow.Nodes)), checkedSubflows: map[string]*compiler{},
 	}
 }
 
-// compile finds everything that is wrong and, if nothing is, makes the graph.
+// compile reports all findings and, if there are no errors, completes the graph.
 func (c *compiler) compile() {
 	if len(c.flow.Nodes) == 0 {
 		c.report(RuleShape, -1, "nodes", "a flow needs at least one node; the first one is its entry")
 		return
 	}
 	if c.flow.FlowType == schemas.Subflow {
-		c.above = append(slices.Clone(c.above), c.flow.Handle)
+		c.enclosing = append(slices.Clone(c.enclosing), c.flow.Handle)
 	}
-	c.expand()
+	c.expandSubflows()
 	c.checkDeclared()
 	c.makeExecutors()
 	c.connectNodes()
@@ -117,38 +115,38 @@ func (c *compiler) compile() {
 	c.prove()
 	c.checkGuarantees()
 	c.checkFindable()
-	if c.refused > maxFindings {
+	if c.errorCount > maxFindings {
 		last := &c.problems[len(c.problems)-1]
-		last.Message += fmt.Sprintf(" (and %d more findings)", c.refused-maxFindings)
+		last.Message += fmt.Sprintf(" (and %d more findings)", c.errorCount-maxFindings)
 	}
 }
 
-// isReportFull reports whether a further finding would not be told, and counts it if so.
-// Who words findings at some cost asks first.
-func (c *compiler) isReportFull() bool {
-	if c.refused < maxFindings {
+// dropFinding reports whether the limit of findings is reached, and counts the dropped finding.
+// Callers with expensive findings call it first.
+func (c *compiler) dropFinding() bool {
+	if c.errorCount < maxFindings {
 		return false
 	}
-	c.refused++
+	c.errorCount++
 	return true
 }
 
-// report adds a finding about a member of node i (-1: of the flow).
+// report adds a finding about a member of node i, or of the flow if i is -1.
 func (c *compiler) report(rule string, i int, member, format string, args ...any) {
-	if c.isReportFull() {
+	if c.dropFinding() {
 		return
 	}
 	if i >= 0 {
 		member = c.nodePath(i, member)
 	}
-	c.add(i, schemas.Problem{Rule: rule, Path: member, Message: fmt.Sprintf(format, args...)})
+	c.addFinding(i, schemas.Problem{Rule: rule, Path: member, Message: fmt.Sprintf(format, args...)})
 }
 
-// add adds a finding about node i (-1: about the flow), for which there is room
-// unless it is a warning.
-func (c *compiler) add(i int, p schemas.Problem) {
+// addFinding adds a finding about node i, or about the flow if i is -1. The caller has checked
+// that the limit is not reached; warnings do not count.
+func (c *compiler) addFinding(i int, p schemas.Problem) {
 	if !p.Warning {
-		c.refused++
+		c.errorCount++
 	}
 	if i >= 0 {
 		p.Node = c.nodes[i].ID
@@ -164,8 +162,8 @@ func nodePath(i int, member string) string {
 	return schemas.JoinPath(fmt.Sprintf("nodes[%d]", i), member)
 }
 
-// makeExecutors makes the executor of every node, twice: the types of the
-// inputs that the flow collects are only known after the first time.
+// makeExecutors creates the executor of every node twice: the types of the flow's inputs are
+// known only after the first pass.
 func (c *compiler) makeExecutors() {
 	usable := c.checkWith()
 	inputs, replies := map[string]schemas.InputType{}, map[string]map[string]ReplyType{}
@@ -174,8 +172,8 @@ func (c *compiler) makeExecutors() {
 	for i, ok := range usable {
 		if ok {
 			exec, problems := c.newExecutor(i, nil, nil, true)
-			c.collect(i, exec, inputs)
-			c.collectReply(i, exec, replies)
+			c.addInputTypes(i, exec, inputs)
+			c.addReplyTypes(i, exec, replies)
 			ok = len(problems) == 0
 		}
 		partial = partial || !ok
@@ -196,13 +194,13 @@ func (c *compiler) makeExecutors() {
 	c.graph.inputs = inputs
 }
 
-// kindOf returns the kind node i uses, or reports that there is none.
+// kindOf returns the kind of node i, or reports that it does not exist.
 func (c *compiler) kindOf(i int) *Kind {
 	use := c.nodes[i].Use
 	if kind := c.kinds[use]; kind != nil {
 		return kind
 	}
-	if c.isReportFull() {
+	if c.dropFinding() {
 		return nil
 	}
 	known := sortedKeys(c.kinds)
@@ -214,8 +212,8 @@ func (c *compiler) kindOf(i int) *Kind {
 	return nil
 }
 
-// checkWith checks every `with` against its kind's schema and tells which nodes
-// an executor can be made of.
+// checkWith checks every `with` against the schema of its kind and returns the nodes for which
+// an executor can be created.
 func (c *compiler) checkWith() []bool {
 	usable := make([]bool, len(c.nodes))
 	for i, n := range c.nodes {
@@ -224,8 +222,8 @@ func (c *compiler) checkWith() []bool {
 			continue
 		}
 		usable[i] = !c.isMisshapen(i)
-		if kind.Inlines != nil && c.inner[i] == nil {
-			usable[i], c.graph.nodes[i].kind = false, nil // what it stands for may establish anything
+		if kind.Inlines != nil && c.useScopes[i] == nil {
+			usable[i], c.graph.nodes[i].kind = false, nil // the missing sub-flow may establish anything
 		}
 		if c.isMisshapen(i) {
 			continue
@@ -260,14 +258,14 @@ func (c *compiler) newExecutor(i int, inputs map[string]schemas.InputType, repli
 		FlowType: c.flow.FlowType, Guarantees: c.flow.Guarantees, Node: &n, With: withOf(&n),
 		Inputs: inputs, Replies: replies, Partial: partial,
 	}
-	if inner := c.inner[i]; inner != nil {
+	if inner := c.useScopes[i]; inner != nil {
 		config.Subflow = inner.flow
 	}
 	return c.graph.nodes[i].kind.New(config)
 }
 
-// collect notes the types of the inputs a node collects.
-func (c *compiler) collect(i int, exec Executor, inputs map[string]schemas.InputType) {
+// addInputTypes records the types of the inputs that a node collects.
+func (c *compiler) addInputTypes(i int, exec Executor, inputs map[string]schemas.InputType) {
 	collector, ok := exec.(Collector)
 	if !ok {
 		return
@@ -280,7 +278,7 @@ func (c *compiler) collect(i int, exec Executor, inputs map[string]schemas.Input
 	}
 }
 
-// finishNode notes what the executor says of itself.
+// finishNode sets the needs and the outcomes that the executor declares.
 func (c *compiler) finishNode(i int, exec Executor) {
 	n := &c.graph.nodes[i]
 	n.exec = exec

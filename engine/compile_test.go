@@ -12,7 +12,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Each flow has the findings listed, as "rule path", and no others.
+// Each flow has exactly the listed findings, as "rule path".
 func TestCompileFindings(t *testing.T) {
 	const auth, reg = schemas.Authentication, schemas.Registration
 	tests := []struct {
@@ -107,8 +107,8 @@ func chain(n int) []string {
 	return append(lines, fmt.Sprintf("n%d pass end", n-1))
 }
 
-// Of many findings the first are told and the others counted; none is forgotten,
-// and no waiver covers for them.
+// Of many findings the first are reported and the others counted. None is lost, and no waiver
+// hides them.
 func TestManyFindings(t *testing.T) {
 	var lines []string
 	for i := range 1999 {
@@ -195,8 +195,8 @@ func TestGraphDescribesItself(t *testing.T) {
 	}
 }
 
-// TestHeldLargeGraphs compiles graphs of 1,500 nodes: a chain with ways back, and one in
-// which every node leads to many others.
+// TestHeldLargeGraphs compiles graphs of 1,500 nodes: a chain with edges back, and one in which
+// every node leads to many others.
 func TestHeldLargeGraphs(t *testing.T) {
 	const nodes = 1500
 	for name, edges := range map[string]func(i int) string{

@@ -9,18 +9,18 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// nowhere is the target of an edge whose target does not exist. It only lives
-// while a flow is checked: such a flow makes no graph.
-const nowhere = math.MinInt32
+// missingTarget is the target of an edge whose target does not exist. It exists only during a
+// check: a flow with such an edge has no graph.
+const missingTarget = math.MinInt32
 
-// connectNodes gives every outcome of every node its target.
+// connectNodes sets the target of every outcome of every node.
 func (c *compiler) connectNodes() {
 	for i := range c.graph.nodes {
 		next := c.nodes[i].Next
 		switch n := &c.graph.nodes[i]; {
 		case n.exec == nil:
-			c.reportUnknownOutcomes(i, next)
-		case c.inner[i] != nil:
+			c.connectUnknownOutcomes(i, next)
+		case c.useScopes[i] != nil:
 			c.connectUse(i, next)
 		case n.kind.Terminal:
 			if !next.IsZero() {
@@ -34,9 +34,9 @@ func (c *compiler) connectNodes() {
 	}
 }
 
-// reportUnknownOutcomes follows the targets of a node whose outcomes cannot be known, so
-// that what they lead to does not look unreachable.
-func (c *compiler) reportUnknownOutcomes(i int, next schemas.Next) {
+// connectUnknownOutcomes connects the targets of a node whose outcomes are not known, so that
+// their nodes do not appear unreachable.
+func (c *compiler) connectUnknownOutcomes(i int, next schemas.Next) {
 	add := func(path, outcome, target string) {
 		c.graph.nodes[i].edges = append(c.graph.nodes[i].edges, edge{Outcome: Outcome{Name: outcome}, target: c.target(i, path, target)})
 	}
@@ -53,8 +53,8 @@ func (c *compiler) connectByName(i int, next schemas.Next) {
 	n := &c.graph.nodes[i]
 	names := outcomeNames(n.edges)
 	for _, outcome := range next.Outcomes() {
-		if !slices.Contains(names, outcome) && !c.isReportFull() {
-			c.report(RuleOutcome, i, schemas.MemberPath("next", outcome), "%s has no outcome %q here; %s", n.kind.Name, outcome, hintForNode(outcome, names))
+		if !slices.Contains(names, outcome) && !c.dropFinding() {
+			c.report(RuleOutcome, i, schemas.MemberPath("next", outcome), "%s has no outcome %q here; %s", n.kind.Name, outcome, hintForName(outcome, names))
 			last := &c.problems[len(c.problems)-1]
 			*last = last.OnName()
 		}
@@ -68,19 +68,19 @@ func (c *compiler) connectByName(i int, next schemas.Next) {
 		case n.edges[e].Optional:
 			n.edges[e].target, n.edges[e].retry = i, true
 		default:
-			n.edges[e].target = nowhere
+			n.edges[e].target = missingTarget
 			c.report(RuleOutcome, i, "next", "the outcome %q leads nowhere; add `%s: <node id>` to `next`%s", name, name, docOf(n.edges[e].Outcome))
 		}
 	}
 }
 
-// connectToOne wires `next: target`: every outcome that has no default leads there.
+// connectToOne wires `next: target`: every required outcome gets this target.
 func (c *compiler) connectToOne(i int, to string) {
 	n := &c.graph.nodes[i]
 	if to == "" {
 		c.report(RuleOutcome, i, "", "the node leads nowhere; add `next: <node id>`, or {outcome: node id} for %s", strings.Join(outcomeNames(n.edges), ", "))
 	}
-	target := nowhere
+	target := missingTarget
 	if to != "" {
 		target = c.target(i, "next", to)
 	}
@@ -92,8 +92,7 @@ func (c *compiler) connectToOne(i int, to string) {
 	}
 }
 
-// target returns the index of the node an author names, or reports that there
-// is none.
+// target returns the index of the node that an author names, or reports that it does not exist.
 func (c *compiler) target(i int, path, id string) int {
 	s := c.nodeOrigins[i].scope
 	if to, ok := s.exits[id]; ok {
@@ -102,8 +101,8 @@ func (c *compiler) target(i int, path, id string) int {
 	if to, ok := c.index[s.prefix+id]; ok {
 		return to
 	}
-	if c.isReportFull() {
-		return nowhere
+	if c.dropFinding() {
+		return missingTarget
 	}
 	known := sortedKeys(s.exits)
 	for _, n := range s.flow.Nodes {
@@ -111,12 +110,12 @@ func (c *compiler) target(i int, path, id string) int {
 			known = append(known, n.ID)
 		}
 	}
-	c.report(RuleTarget, i, path, "there is no node %q; %s", id, hintForNode(id, known))
-	return nowhere
+	c.report(RuleTarget, i, path, "there is no node %q; %s", id, hintForName(id, known))
+	return missingTarget
 }
 
-// hintForNode suggests the nearest known word, or lists them if they are few.
-func hintForNode(word string, known []string) string {
+// hintForName suggests the nearest known name, or lists them if they are few.
+func hintForName(word string, known []string) string {
 	if near := schemas.Suggest(word, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
@@ -145,11 +144,10 @@ func docOf(o Outcome) string {
 	return " (" + o.Doc + ")"
 }
 
-// checkReach finds nodes no path leads to, and nodes from which no path leads
-// to an end.
+// checkReach reports nodes that no path leads to, and nodes from which no path leads to an end.
 //
-// While a target is missing, or may be either of two nodes, what it should have
-// led to only looks unreachable.
+// It reports nothing unreachable while a target is missing or ambiguous: that mistake may be the
+// cause.
 func (c *compiler) checkReach() {
 	dangling := slices.ContainsFunc(c.problems, func(p schemas.Problem) bool {
 		return p.Rule == RuleTarget || p.Rule == RuleOutcome || p.Rule == RuleID
@@ -161,7 +159,7 @@ func (c *compiler) checkReach() {
 	}
 	for i := range c.graph.nodes {
 		switch {
-		case c.nodeOrigins[i].scope.use >= 0 && !(reached[c.rootOf(i)] && ending[c.rootOf(i)]): // told of the node that uses the sub-flow
+		case c.nodeOrigins[i].scope.use >= 0 && !(reached[c.rootOf(i)] && ending[c.rootOf(i)]): // reported at the node that uses the sub-flow
 		case !reached[i] && dangling:
 		case !reached[i]:
 			c.report(RuleReach, i, "id", "no path from the entry %q leads to %q; lead to it from another node's `next`, or remove it", c.graph.nodes[0].id, c.graph.nodes[i].id)
@@ -189,8 +187,8 @@ func (c *compiler) reachableNodes() []bool {
 	return reached
 }
 
-// reachesEnd marks the nodes from which an end can be reached. A target that does
-// not exist counts as an end: it has its own finding already.
+// reachesEnd marks the nodes from which an end can be reached. A missing target counts as an
+// end: it has a finding of its own.
 func (c *compiler) reachesEnd() []bool {
 	ending := make([]bool, len(c.graph.nodes))
 	before := make([][]int, len(c.graph.nodes))
@@ -222,10 +220,9 @@ func (c *compiler) reachesEnd() []bool {
 	return ending
 }
 
-// checkCycles finds circles of nodes none of which asks the client: a run that
-// came there would never answer. What is left of the nodes that do not ask has
-// no circles, so the longest way through them is known too: a step must not be
-// longer than a run may move.
+// checkCycles reports cycles of nodes that do not ask the client: a run in such a cycle would
+// never return. The remaining graph of nodes that do not ask has no cycles, so its longest path
+// is known. That path must not exceed the limit of moves per step.
 func (c *compiler) checkCycles() {
 	w := cycleSearch{c: c, state: make([]int, len(c.graph.nodes)), length: make([]int, len(c.graph.nodes))}
 	for i := range c.graph.nodes {
@@ -236,16 +233,16 @@ func (c *compiler) checkCycles() {
 	}
 }
 
-// cycleSearch goes through the nodes that do not ask, depth first.
+// cycleSearch is a depth-first search over the nodes that do not ask.
 type cycleSearch struct {
 	c      *compiler
 	state  []int // unseen, open (on the path) or done
-	length []int // of the longest way from the node, itself included
+	length []int // of the longest path from the node, the node included
 	path   []int
 }
 
-// visit finds the circles that lead through node i, reporting each once, and
-// the length of the longest way from it.
+// visit reports each cycle through node i once, and returns the length of the longest path from
+// it.
 func (w *cycleSearch) visit(i int) int {
 	const unseen, open, done = 0, 1, 2
 	n := w.c.graph.nodes[i]

@@ -6,7 +6,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// exitsOf lists the names that lead out of a flow, sorted.
+// exitsOf returns the names of the exits of a flow, sorted.
 func exitsOf(f *schemas.Flow) []string {
 	switch {
 	case f.FlowType != schemas.Subflow:
@@ -31,7 +31,7 @@ func exitsOf(f *schemas.Flow) []string {
 	return nil // its nodes end the run
 }
 
-// checkDeclared refuses what a flow of its type does not declare.
+// checkDeclared reports members that a flow of this type must not declare.
 func (c *compiler) checkDeclared() {
 	f := c.flow
 	switch part := f.FlowType == schemas.Subflow; {
@@ -44,7 +44,7 @@ func (c *compiler) checkDeclared() {
 	}
 }
 
-// checkExits finds outcomes of a sub-flow that no node leads to.
+// checkExits reports outcomes of a sub-flow that no node leads to.
 func (c *compiler) checkExits() {
 	if c.flow.FlowType != schemas.Subflow {
 		return
@@ -62,10 +62,10 @@ func (c *compiler) checkExits() {
 	}
 }
 
-// entryFacts are the facts that hold when a run comes to the entry.
+// entryFacts returns the facts that hold on arrival at the entry.
 func (c *compiler) entryFacts() Facts { return NewFacts(Required(c.flow)...) }
 
-// Required returns the facts that a sub-flow relies on.
+// Required returns the facts that a sub-flow requires.
 func Required(f *schemas.Flow) []Fact {
 	var facts []Fact
 	for _, name := range f.Requires.Facts {
@@ -77,11 +77,11 @@ func Required(f *schemas.Flow) []Fact {
 	return facts
 }
 
-// isMisshapen reports whether the node of the flow that node i is, or is within, is
-// known not to be understood.
+// isMisshapen reports whether node i, or the node that uses its sub-flow, is known to be
+// invalid.
 func (c *compiler) isMisshapen(i int) bool { return c.misshapen[c.nodeOrigins[c.rootOf(i)].index] }
 
-// rootOf returns the flow's own node that node i is, or is within.
+// rootOf returns the flow's own node that is node i or contains it.
 func (c *compiler) rootOf(i int) int {
 	for c.nodeOrigins[i].scope.use >= 0 {
 		i = c.nodeOrigins[i].scope.use
@@ -89,8 +89,8 @@ func (c *compiler) rootOf(i int) int {
 	return i
 }
 
-// nodePath returns the path of a member of node i; of a sub-flow's node it is where
-// the flow names the sub-flow.
+// nodePath returns the path of a member of node i. For a node of a sub-flow it is the place
+// where the flow names the sub-flow.
 func (c *compiler) nodePath(i int, member string) string {
 	root := c.rootOf(i)
 	if root != i {
@@ -99,16 +99,16 @@ func (c *compiler) nodePath(i int, member string) string {
 	return nodePath(c.nodeOrigins[root].index, member)
 }
 
-// waitPathOf is where the definition says where an outcome leads; of the way out of a
-// sub-flow it is where that is wired.
-func (c *compiler) waitPathOf(i int, outcome string) string {
+// nextPath returns the path in the definition of an outcome's target. For an exit of a sub-flow
+// it is the place where the flow wires the exit.
+func (c *compiler) nextPath(i int, outcome string) string {
 	s, next := c.nodeOrigins[i].scope, c.nodes[i].Next
 	to := next.To
 	if next.By != nil {
 		to = next.By[outcome]
 	}
 	if _, out := s.exits[to]; out && s.use >= 0 {
-		return c.waitPathOf(s.use, to)
+		return c.nextPath(s.use, to)
 	}
 	if next.By != nil {
 		return c.nodePath(i, schemas.MemberPath("next", outcome))

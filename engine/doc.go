@@ -1,72 +1,64 @@
-// Package engine compiles flow definitions into graphs that are proven safe,
-// and runs them. It can be used on its own: it knows no HTTP, no SQL, no
-// WebAuthn and no OAuth.
+// Package engine compiles flow definitions into graphs that are proven safe, and runs them. It
+// can be used as a library: it knows no HTTP, SQL, WebAuthn or OAuth.
 //
-// # Three things
+// # Concepts
 //
-// A Kind is what a node can be: it has a name, a JSON Schema for its
-// configuration, outcomes, and a function that makes an Executor. An Outcome
-// declares which facts it establishes ("the user has authenticated") and which
-// it withdraws; a kind declares the facts it needs.
+// A Kind is a type of node. It has a name, a JSON Schema for its configuration, outcomes, and a
+// function that creates an Executor. An Outcome declares the facts that it establishes ("the
+// user has authenticated") and those that it withdraws. A kind declares the facts that it needs.
 //
-// A Graph is a flow after Compile. Compile checks the definition and proves,
-// by an analysis of every path, that each node's needs hold wherever a run may
-// come from: see prove.go. A flow that could let somebody in unauthenticated,
-// or bind a credential to somebody else's account, yields findings and no
-// graph. A graph is immutable, so it may be cached for ever by flow and
-// version.
+// A Graph is a compiled flow. Compile checks the definition and proves, by an analysis of every
+// path, that the needs of each node hold however a run gets there: see prove.go. A flow that
+// could admit an unauthenticated user, or bind a credential to another user's account, yields
+// findings and no graph. A graph is immutable and can be cached forever by flow and version.
 //
-// A flow may be made of sub-flows: nodes that use one stand for its nodes, which are put
-// in their places first, so that all this is of the whole: see inline.go.
+// A flow may contain sub-flows. Compile replaces each node that uses a sub-flow by the nodes of
+// the sub-flow before it proves anything: see inline.go.
 //
-// A run is one execution of one version of a flow. It stands at a node that
-// asked something; between two steps it is a schemas.Run in the store.
+// A run is one execution of one version of a flow. It waits at a node that asked a question.
+// Between two steps it is stored as a schemas.Run.
 //
 // # A step
 //
 //	Start ──▶ arrive at the entry
 //	            │
 //	            ▼
-//	       ┌─ Execute ──▶ leave by an outcome ──▶ arrive at the next node ─┐
-//	       │     ▲                                                         │
-//	       │     └─────────────────────────────────────────────────────────┘
-//	       ├──▶ ask and stay ───▶ Commit ──▶ INCOMPLETE, with a question
+//	       ┌─ Execute ──▶ follow an outcome ──▶ arrive at the next node ──┐
+//	       │     ▲                                                        │
+//	       │     └────────────────────────────────────────────────────────┘
+//	       ├──▶ ask and wait ───▶ Commit ──▶ INCOMPLETE, with a question
 //	       ├──▶ reach an end ───▶ Commit ──▶ COMPLETE
 //	       └──▶ fail too often ─▶ Commit ──▶ ERROR
 //
-//	Continue ──▶ the node that asked gets the answer, then as above
+//	Continue ──▶ the node that asked receives the answer, then as above
 //	Resume   ──▶ the question again
 //
-// A step is a pure decision. Executors read but write nothing: what shall
-// change they return as data, and Runs.Commit applies it together with the
-// run's next revision, in one transaction or not at all. Two answers to one
-// question may both be computed; the revision lets one commit, and the other
-// gets stale_step. A crash loses at most a step that nobody was told of. An
-// error leaves the run where it was.
+// A step is a pure decision. Executors read and never write: they return changes as data, and
+// Runs.Commit applies these together with the next revision of the run, in one transaction or
+// not at all. Two answers to one question may both be computed; the revision lets one of them
+// commit, and the other gets stale_step. A crash loses at most one step that no client has seen.
+// An error leaves the run unchanged.
 //
-// # What a run keeps
+// # State of a run
 //
-// Facts, collected inputs, the subject, how it was authenticated, and the
-// question. What a node keeps between question and answer (a passkey ceremony)
-// is seen by that node alone and dropped when it is left. Passwords and
-// one-time codes live in memory for the step that brought them and are never
-// kept. A user that the run creates is stored together with the first thing
-// that concerns it, or at the end, so an abandoned sign-up leaves nothing. A
-// run that is over keeps nothing of all this.
+// The state contains facts, collected inputs, the subject, its authentication and the question.
+// The state of a node between question and answer, such as a passkey ceremony, is visible to
+// that node only and dropped when the run leaves it. Passwords and one-time codes exist in
+// memory during the step that received them and are never stored. A user that the run creates is
+// stored with the first change that concerns the user, or at the end, so an abandoned sign-up
+// leaves nothing behind. A finished run stores none of this.
 //
 // # A run for an authorization request
 //
-// A run may answer an authorization request (OpenID Connect Core §3.1.2.1): it is
-// bound to it when it starts, and its nodes see what the client asks of the
-// sign-in. Such a run alone is told of the session that the browser has, since
-// its outcome goes to the client and to nobody else. If a node takes the session
-// for a proof, the run belongs to that session: to any request without it, it
-// does not exist. A proof that the run then asks for itself sets it free.
+// A run may answer an authorization request (OpenID Connect Core §3.1.2.1). It is bound to the
+// request when it starts, and its nodes see what the client requires of the sign-in. Only such a
+// run sees the session of the browser, because its result goes to the client of the request
+// only. If a node accepts the session as a proof, the run belongs to that session and does not
+// exist for requests without it. A later proof in the run itself removes that restriction.
 //
 // # Errors
 //
-// A mistake of the person (a wrong password) is part of the flow: an outcome,
-// or the same question again with an error beside it. A mistake of the client
-// is a *schemas.Error: execution_not_found, invalid_action, stale_step,
-// invalid_request. Anything else is internal.
+// A user's mistake, such as a wrong password, is part of the flow: an outcome, or the same
+// question again with an error. A client's mistake is a *schemas.Error: execution_not_found,
+// invalid_action, stale_step, invalid_request. Any other error is internal.
 package engine

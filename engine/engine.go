@@ -11,50 +11,49 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Runs keeps runs. Commit applies the changes and moves the run to
-// run.Revision, in one transaction, or does nothing: revision 1 is inserted,
-// any other must follow the one that is kept, else the error has the code
-// stale_step. A change that cannot be applied is an Error of class Conflict.
+// Runs stores runs. Commit applies the changes and moves the run to run.Revision in one
+// transaction, or does nothing. Revision 1 is inserted; any other revision must follow the
+// stored one, or the error has the code stale_step. The error for a change that cannot be
+// applied is an Error of class Conflict.
 type Runs interface {
 	Run(ctx context.Context, id string) (*schemas.Run, error)
 	Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error
 }
 
-// Graphs finds compiled flows. A graph never changes, so a run is continued on
-// the version it began with.
+// Graphs returns compiled flows. A graph never changes, so a run continues on the version it
+// started with.
 type Graphs interface {
 	Graph(ctx context.Context, flowID string, version int) (*Graph, error)
 }
 
-// Applications finds the application a run belongs to.
+// Applications returns the application that a run belongs to.
 type Applications interface {
 	Application(ctx context.Context, id string) (*schemas.Application, error)
 }
 
-// Engine runs flows. Its fields are set before its first use and then only
-// read; it holds no state of its own, so any number of engines may work on the
-// same runs.
+// Engine runs flows. Its fields are set before its first use and only read afterwards. It has no
+// state of its own, so several engines can work on the same runs.
 type Engine struct {
 	Runs         Runs
 	Graphs       Graphs
 	Applications Applications
 
-	// AuthenticationTTL and RegistrationTTL are how long a run waits for an
-	// answer. Zero means 30 and 60 minutes.
+	// AuthenticationTTL and RegistrationTTL limit how long a run waits for an answer. Zero means
+	// 30 and 60 minutes.
 	AuthenticationTTL, RegistrationTTL time.Duration
-	// MaxFailures is how many failed attempts end a run. Zero means 10.
+	// MaxFailures is the number of failed attempts that ends a run. Zero means 10.
 	MaxFailures int
-	// RequireToken refuses answers without a challenge token.
+	// RequireToken rejects answers without a challenge token.
 	RequireToken bool
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
-	// Observe, if not nil, is told each outcome a node is left by ("" for one
-	// that ends the run) as the step is decided, also if it is then not
-	// committed. Tests measure coverage with it.
+	// Observe, if not nil, is called with each outcome that a run takes ("" at a node that ends
+	// the run). It is called when the step is decided, even if the step is not committed. Tests
+	// measure coverage with it.
 	Observe func(g *Graph, node, outcome string)
 }
 
-// NewEngine returns e with its defaults filled in.
+// NewEngine returns e with default values for unset fields.
 func NewEngine(e Engine) *Engine {
 	if e.AuthenticationTTL == 0 {
 		e.AuthenticationTTL = 30 * time.Minute
@@ -71,9 +70,9 @@ func NewEngine(e Engine) *Engine {
 	return &e
 }
 
-// Start begins a run of the graph for the application, bound to the
-// authorization request if there is one. Inputs that the first question asks for
-// answer it at once, by its first action; others are ignored.
+// Start starts a run of the graph for the application, bound to the authorization request if
+// there is one. Inputs that the first question asks for answer it immediately, with its first
+// action. Other inputs are ignored.
 func (e *Engine) Start(ctx context.Context, g *Graph, app *schemas.Application, inputs map[string]string, req Request) (*schemas.Step, error) {
 	if g.flow.FlowType == schemas.Subflow {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidFlow,
@@ -88,7 +87,7 @@ func (e *Engine) Start(ctx context.Context, g *Graph, app *schemas.Application, 
 	if err := e.advance(ctx, r, nil); err != nil {
 		return nil, err
 	}
-	if answer := r.answerAtOnce(inputs); answer != nil {
+	if answer := r.immediateAnswer(inputs); answer != nil {
 		if err := e.advance(ctx, r, answer); err != nil {
 			return nil, err
 		}
@@ -96,8 +95,8 @@ func (e *Engine) Start(ctx context.Context, g *Graph, app *schemas.Application, 
 	return e.commit(ctx, r)
 }
 
-// Reply is a client's answer to a step. ChallengeToken, if not empty, must be
-// that of the newest step.
+// Reply is a client's answer to a step. ChallengeToken, if not empty, must be the token of the
+// newest step.
 type Reply struct {
 	ExecutionID    string
 	Action         string
@@ -105,9 +104,8 @@ type Reply struct {
 	ChallengeToken string
 }
 
-// Continue answers the question a run waits with. Of several answers to one
-// question exactly one is taken; the others get stale_step, and so does an old
-// challenge token.
+// Continue answers the question that a run waits for. Of several answers to one question exactly
+// one is accepted. The others get stale_step, as does an answer with an old challenge token.
 func (e *Engine) Continue(ctx context.Context, reply Reply, req Request) (*schemas.Step, error) {
 	r, err := e.load(ctx, reply.ExecutionID, req)
 	if err != nil {
@@ -126,9 +124,9 @@ func (e *Engine) Continue(ctx context.Context, reply Reply, req Request) (*schem
 	return e.commit(ctx, r)
 }
 
-// Resume returns the current question again, unchanged. Once something has been proved in
-// the run, the request must come from the browser that proved it, or carry the newest
-// challenge token: to any other client the run does not exist.
+// Resume returns the current question again, unchanged. Once the run contains a proof, the
+// request must come from the browser that sent the proof or carry the newest challenge token.
+// For any other caller the run does not exist.
 func (e *Engine) Resume(ctx context.Context, executionID, challengeToken string, req Request) (*schemas.Step, error) {
 	r, err := e.load(ctx, executionID, req)
 	if err != nil {
@@ -140,7 +138,7 @@ func (e *Engine) Resume(ctx context.Context, executionID, challengeToken string,
 	return r.newStep(), nil
 }
 
-// load reads a run that the request can still continue.
+// load reads a run that the request may continue.
 func (e *Engine) load(ctx context.Context, id string, req Request) (*run, error) {
 	rec, err := e.Runs.Run(ctx, id)
 	if err != nil {
@@ -172,14 +170,14 @@ func (e *Engine) load(ctx context.Context, id string, req Request) (*run, error)
 	return r, nil
 }
 
-// NotFound is the error for a run that is unknown, expired or over.
+// NotFound is the error for a run that is unknown, expired or finished.
 func NotFound(id string) *schemas.Error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeExecutionNotFound,
 		"there is no run %.64q that can be continued: it is unknown, has expired or is over; start the flow again", id)
 }
 
-// hideError keeps an error about our own data from reaching a client as theirs. That the
-// store cannot be used is for the client to know.
+// hideError prevents an error about stored data from being reported as the client's mistake.
+// Clients may learn that the store is unavailable.
 func hideError(err error) error {
 	if schemas.HasClass(err, schemas.Unavailable) {
 		return err
@@ -187,7 +185,7 @@ func hideError(err error) error {
 	return errors.New(err.Error())
 }
 
-// checkToken makes sure that the client answers the newest question.
+// checkToken checks that the client answers the newest question.
 func (e *Engine) checkToken(r *run, token string) error {
 	switch {
 	case token == "" && e.RequireToken:
@@ -207,9 +205,9 @@ func staleStepError(id string) *schemas.Error {
 		"the run has moved on since this step was shown; send {\"executionId\": %.64q} alone to get the current one", id)
 }
 
-// commit makes the step happen, and with it everything it decided. When a
-// change cannot be applied, because somebody took the name in the meantime, or
-// because the user's credentials have changed, the run ends with that error.
+// commit stores the step and everything it decided. If a change cannot be applied, because a
+// name has been taken or the user's credentials have changed in the meantime, the run ends with
+// that error.
 func (e *Engine) commit(ctx context.Context, r *run) (*schemas.Step, error) {
 	err := e.tryCommit(ctx, r)
 	var refused *schemas.Error
@@ -224,7 +222,7 @@ func (e *Engine) commit(ctx context.Context, r *run) (*schemas.Step, error) {
 	return r.newStep(), nil
 }
 
-// endsRun reports whether a run cannot go on after a commit that failed.
+// endsRun reports whether a failed commit ends the run.
 func endsRun(err *schemas.Error) bool {
 	switch err.Class {
 	case schemas.Conflict:
@@ -249,7 +247,7 @@ func (e *Engine) tryCommit(ctx context.Context, r *run) error {
 
 func (e *Engine) now() time.Time { return e.Now().UTC() }
 
-// newToken makes a challenge token: 256 random bits as 64 hexadecimal digits.
+// newToken returns a challenge token: 256 random bits as 64 hexadecimal digits.
 func (e *Engine) newToken() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails: see crypto/rand.Read

@@ -14,7 +14,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// world is an engine over one flow, with a clock the test moves.
+// world is an engine over one flow, with a clock that the test sets.
 type world struct {
 	*engine.Engine
 	t     *testing.T
@@ -97,15 +97,15 @@ func TestStartInputsAnswerTheFirstQuestion(t *testing.T) {
 	if s := w.start(map[string]string{"name": "grace", "locale": "en"}); s.StepID != "key" {
 		t.Errorf("the run stands at %q, want key", s.StepID)
 	}
-	// What the question does not ask for is no answer, and is kept nowhere.
+	// Inputs that the question does not ask for are no answer and are not stored.
 	s := w.start(map[string]string{"requested_permissions": "openid"})
 	if s.StepID != "f" || s.Error != nil || strings.Contains(string(w.mem.runs[s.ExecutionID].State), "openid") {
 		t.Errorf("%+v", s)
 	}
 }
 
-// Replies carry components as the start asked for, unless a request says
-// otherwise for itself.
+// Replies contain components as the start requested, unless a later request decides otherwise
+// for itself.
 func TestVerbose(t *testing.T) {
 	w := newWorld(t, schemas.Authentication, "q ask a=q b=key", "key prove done", "done finish")
 	yes, no := true, false
@@ -287,7 +287,7 @@ func TestRunStaysOnItsVersion(t *testing.T) {
 	s := w.start(nil)
 	f := flowOf(schemas.Authentication, "other ask end", "key prove end")
 	f.ActiveVersion = 2
-	w.mem.graphs["f2"] = nil // a run that looked at it would panic
+	w.mem.graphs["f2"] = nil // a run that reads it would panic
 	if s = w.send(s, "a", "secret", "right"); s.Assertion == "" {
 		t.Errorf("%+v", s)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A flow in which a wrong secret would let somebody in does not compile.
+// A flow that a wrong secret could complete does not compile.
 func ExampleCompile() {
 	_, problems := engine.Compile(&schemas.Flow{
 		Handle: "sign-in", Name: "Sign in", FlowType: schemas.Authentication,

@@ -1,4 +1,4 @@
 package engine
 
-// Describe writes the fact as an author reads it: "an authenticated user".
+// Describe returns the fact in words: "an authenticated user".
 func (f Fact) Describe() string { return factNames([]Fact{f}) }

@@ -9,36 +9,35 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Fact is something that is certain about a run on every path to a node.
+// Fact is a statement that is certain about a run on every path to a node.
 type Fact string
 
-// The facts about who a run is for.
+// The facts about the user of a run.
 //
-// Own is what New and Authenticated have in common, and what binding a
-// credential needs: the user was made by this run, or proved in this run who
-// they are. It follows from either and is never declared.
+// Own follows from New and from Authenticated and is never declared. Binding a credential needs
+// it: the run created the user, or the user authenticated in the run.
 const (
 	User          Fact = "user"          // the run knows a user
 	New           Fact = "new"           // this run creates the user
-	Authenticated Fact = "authenticated" // the user proved in this run who they are
+	Authenticated Fact = "authenticated" // the user authenticated in this run
 	Own           Fact = "own"           // New or Authenticated
 	Credential    Fact = "credential"    // this run gave the user a passkey, a password or a second factor
 	Enrolled      Fact = "enrolled"      // this run gave the user a second factor
-	Findable      Fact = "findable"      // the user whom this run creates can be found again
-	Federated     Fact = "federated"     // the run holds an identity that the person has with another provider
-	Consented     Fact = "consented"     // the user lets the application have what it asks for, or need not be asked
+	Findable      Fact = "findable"      // the user that this run creates can be found again
+	Federated     Fact = "federated"     // the run has an identity that the person proved at another provider
+	Consented     Fact = "consented"     // the user granted the application what it asks for, or no consent is needed
 )
 
-// InputFact is the fact that the run holds a value for an input.
+// InputFact is the fact that the run has a value for an input.
 func InputFact(identifier string) Fact { return Fact("input." + identifier) }
 
-// Input returns the identifier of an input fact, and whether it is one.
+// Input returns the identifier of an input fact, and whether f is one.
 func (f Fact) Input() (string, bool) { return strings.CutPrefix(string(f), "input.") }
 
-// ACRFacts are the facts that the user authenticated by a class, or by one that
-// satisfies it (OpenID Connect Core §2, acr). Each is about a plain class, and implies
-// those that this one satisfies. A class is known by its plain classes, so the facts
-// that two paths have in common are exactly what is certain after both.
+// ACRFacts returns the facts that the user authenticated with a class or a class that satisfies
+// it (OpenID Connect Core §2, acr). Each fact is about a plain class and implies the plain
+// classes that it satisfies. A class is the set of its plain classes, so the intersection of the
+// facts of two paths is exactly what is certain after both.
 func ACRFacts(class string) []Fact {
 	var facts []Fact
 	plain := schemas.PlainACRs(class)
@@ -53,14 +52,13 @@ func ACRFacts(class string) []Fact {
 
 func acrFact(plain string) Fact { return Fact("acr." + plain) }
 
-// HasACR reports whether it is certain that the user authenticated by the class, or
-// by one that satisfies it.
+// HasACR reports whether it is certain that the user authenticated with the class or a class
+// that satisfies it.
 func (s Facts) HasACR(class string) bool {
 	return !slices.ContainsFunc(ACRFacts(class), func(f Fact) bool { return !s.Has(f) })
 }
 
-// ACR returns the strongest class of which it is certain that the user authenticated
-// by it; "" for none.
+// ACR returns the strongest class that the user certainly authenticated with, or "".
 func (s Facts) ACR() string {
 	var classes []string
 	for f := range s {
@@ -71,42 +69,43 @@ func (s Facts) ACR() string {
 	return schemas.CombineACRs(classes...)
 }
 
-// IsAuthenticationDetail reports whether the fact is about how the user authenticated.
+// IsAuthenticationDetail reports whether the fact is about the method or class of an
+// authentication.
 func (f Fact) IsAuthenticationDetail() bool { return isClass(f) || isMethod(f) }
 
-// AMRFact is the fact that the user authenticated by the method, be it among
-// others (OpenID Connect Core §2, amr; RFC 8176).
+// AMRFact is the fact that the user authenticated by the method, possibly among others (OpenID
+// Connect Core §2, amr; RFC 8176).
 func AMRFact(method string) Fact { return Fact("amr." + method) }
 
-// class returns the class that a fact of ACRFacts is about, and whether it is one.
+// class returns the class of a fact of ACRFacts, and whether f is one.
 func (f Fact) class() (string, bool) { return strings.CutPrefix(string(f), "acr.") }
 
-// method returns the method of an AMRFact, and whether it is one.
+// method returns the method of an AMRFact, and whether f is one.
 func (f Fact) method() (string, bool) { return strings.CutPrefix(string(f), "amr.") }
 
-// ClaimFact is the fact that the user was merely named, by an input: whoever
-// typed it may be somebody else.
+// ClaimFact is the fact that an input merely identified the user. The person who typed it may be
+// another one.
 func ClaimFact(identifier string) Fact { return Fact("claim." + identifier) }
 
-// claim returns the input a claim fact is about, and whether it is one.
+// claim returns the input of a claim fact, and whether f is one.
 func (f Fact) claim() (string, bool) { return strings.CutPrefix(string(f), "claim.") }
 
-// Facts is a set of facts. The zero value is not usable; nil means "nothing
-// has been said yet", which the analysis treats as everything.
+// Facts is a set of facts. The zero value is not usable. Nil means "not analyzed yet", which the
+// analysis treats as every fact.
 type Facts map[Fact]struct{}
 
-// NewFacts returns a set of the given facts, closed under what they imply.
+// NewFacts returns the given facts and all facts that they imply.
 func NewFacts(facts ...Fact) Facts {
 	s := make(Facts, len(facts)+2)
 	s.add(facts...)
 	return s
 }
 
-// anyInput stands for the facts of all inputs and replies, after a node that could not
-// be understood and may have collected any. It only lives while a flow is checked.
+// anyInput stands for the facts of all inputs and replies, after an invalid node that may have
+// collected any. It exists only during a check.
 const anyInput Fact = "input.*"
 
-// collected reports whether the fact is one of those that anyInput stands for.
+// collected reports whether anyInput stands for the fact.
 func (f Fact) collected() bool { return isInput(f) || isReply(f) }
 
 // Has reports whether the fact is in the set.
@@ -176,9 +175,9 @@ func (s Facts) meet(t Facts) bool {
 	return shrank
 }
 
-// after returns what holds when a node entered with s is left by o. It is
-// monotone: more facts before never mean fewer after. The analysis relies on
-// that to terminate, and the engine uses the same function while it runs.
+// after returns the facts that hold when a run that entered a node with s leaves it by o. It is
+// monotone: more facts before never mean fewer after. The termination of the analysis depends on
+// that. The engine uses the same function at run time.
 func (s Facts) after(o Outcome) Facts {
 	next := make(Facts, len(s)+len(o.Establishes))
 	for f := range s {
@@ -220,9 +219,9 @@ func (f Fact) aboutSubject() bool {
 	return claim || class || method || isUserReply(f)
 }
 
-// claimWithdrawn reports whether the inputs taken back may be what named the
-// user. It errs towards yes: only a user who is the run's own, or who is
-// certain to have been named by another input, stays.
+// claimWithdrawn reports whether the withdrawn inputs may have identified the user. It errs
+// towards yes: only a user who is the run's own, or who was certainly identified by another
+// input, stays.
 func (s Facts) claimWithdrawn(inputs []string) bool {
 	if len(inputs) == 0 || s.Has(Own) {
 		return false

@@ -6,10 +6,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// checkFindable warns of a run that completes with a new user whom nobody can find
-// again. An email address identifies nobody before it is verified, so a flow that
-// collects nothing else, and neither verifies it nor registers a passkey, makes accounts
-// that their users cannot sign in to.
+// checkFindable warns of a run that completes with a new user that cannot be found again. An
+// unverified email address identifies no user. A flow that collects nothing else, and neither
+// verifies the address nor registers a passkey, creates accounts that nobody can sign in to.
 func (c *compiler) checkFindable() {
 	creates := slices.ContainsFunc(c.graph.nodes, func(n node) bool {
 		return slices.ContainsFunc(n.edges, func(e edge) bool { return slices.Contains(e.Establishes, New) })
@@ -31,7 +30,7 @@ func (c *compiler) checkFindable() {
 		if end.edge >= 0 {
 			at = c.edgePath(end.node, end.edge)
 		}
-		c.add(end.node, schemas.Problem{Rule: RuleFindable, Path: at, Trace: c.trace(path, asked), Warning: true,
+		c.addFinding(end.node, schemas.Problem{Rule: RuleFindable, Path: at, Trace: c.trace(path, asked), Warning: true,
 			Message: "a run can end here with a new user whom nobody can find again: an email address identifies nobody before it is verified; " +
 				"require a username, verify the address with email-otp, or register a passkey"})
 		return

@@ -7,82 +7,81 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// maxMoves is how many nodes one step may visit. Compile refuses graphs with a
-// longer way that asks nothing; the bound is there for an executor that leaves by
-// its own unwired outcome again and again.
+// maxMoves limits the nodes that one step may visit. Compile rejects graphs with a longer path
+// that asks nothing. The limit stops an executor that takes its own unwired outcome again and
+// again.
 const maxMoves = 100
 
-// maxUnattendedNodes is how many nodes in a row may ask nothing: a step also visits the
-// node that was answered and the one that asks next.
+// maxUnattendedNodes limits the nodes in a row that may ask nothing: a step also visits the node
+// that was answered and the next node that asks.
 const maxUnattendedNodes = maxMoves - 2
 
-// endNode is the index that stands for the reserved target "end". The further ways
-// out of a sub-flow stand below it.
+// endNode is the index of the reserved target "end". The other exits of a sub-flow have the
+// indexes below it.
 const endNode = -1
 
-// Graph is a flow that has been compiled and proven. It is immutable and safe
-// for use by many goroutines.
+// Graph is a compiled and proven flow. It is immutable and safe for concurrent use.
 type Graph struct {
 	flow     *schemas.Flow
 	nodes    []node
-	inputs   map[string]schemas.InputType // of everything the nodes collect
+	inputs   map[string]schemas.InputType // of all inputs that the nodes collect
 	warnings []schemas.Problem
-	exits    []string // the names that lead out, for endNode and below
+	exits    []string // the names of the exits, for endNode and below
 
 	guarantees schemas.Guarantees
 }
 
-// node is one compiled node: its executor and its ways out.
+// node is one compiled node: its executor and its edges.
 type node struct {
 	id    string
 	kind  *Kind
 	exec  Executor
-	needs []Need // after the proofs: those that are not waived
+	needs []Need // after the proofs: without the waived ones
 	edges []edge
-	in    Facts // certain on arrival; nil: no path leads here
-	unmet bool  // it needs what is not certain: such a flow makes no graph
+	in    Facts // certain on arrival; nil: unreachable
+	unmet bool  // a need does not hold: such a flow has no graph
 
 	config  json.RawMessage
-	within  string // the id of the node that stands for the sub-flow it is of
-	subflow string // the handle of the sub-flow it stands for
+	within  string // the ID of the node that uses the sub-flow of this node
+	subflow string // the handle of the sub-flow that this node uses
 }
 
-// edge is an outcome and where it leads. A retry leads back to its own node
-// because the flow left an optional outcome unwired.
+// edge is an outcome and its target. A retry leads back to its own node because the flow left an
+// optional outcome unwired.
 type edge struct {
 	Outcome
 	target int
 	retry  bool
 }
 
-// Flow returns the definition the graph was compiled from. It is for reading.
+// Flow returns the definition of the graph. Callers must not change it.
 func (g *Graph) Flow() *schemas.Flow { return g.flow }
 
-// Warnings returns the findings that refuse nothing, such as waived ones.
+// Warnings returns the findings that are not errors, such as waived ones.
 func (g *Graph) Warnings() []schemas.Problem { return g.warnings }
 
 // Node describes one node of a compiled graph.
 type Node struct {
 	ID, Kind string
-	// Within is the node that uses the sub-flow which this one is part of, "" if it
-	// is one of the flow itself.
+	// Within is the ID of the node that uses the sub-flow of this node, "" for a node of the
+	// flow itself.
 	Within string
-	// Subflow is the handle of the sub-flow that the node uses, if any. Its nodes
-	// follow it.
+	// Subflow is the handle of the sub-flow that the node uses, if any. The nodes of that
+	// sub-flow follow it.
 	Subflow string
-	// With is the schema of its configuration, nil if the kind takes none, and Config
-	// the configuration that the definition gives.
+	// With is the schema of the configuration, nil if the kind takes none. Config is the
+	// configuration of the definition.
 	With   *schemas.Schema
 	Config json.RawMessage
-	// Certain are the facts that hold on every path to the node.
+	// Certain contains the facts that hold on every path to the node.
 	Certain []Fact
-	// Edges are its outcomes, in the order of the kind's documentation.
+	// Edges are the outcomes, in the order of the kind's documentation.
 	Edges []Edge
 }
 
-// Edge describes where an outcome leads: a node id, or schemas.End. Retry marks
-// an optional outcome that the flow left unwired. Certain are the facts that hold
-// whenever a run has left the node by the outcome.
+// Edge describes the target of an outcome: a node ID, or schemas.End. Retry marks an optional
+// outcome that the flow left unwired. Certain contains the facts that hold whenever a run has
+// left the node by the outcome.
 type Edge struct {
 	Outcome, Target string
 	Retry           bool
@@ -101,7 +100,7 @@ func (g *Graph) Nodes() []Node {
 	return list
 }
 
-// name returns the id of the node at index i.
+// name returns the ID of the node at index i.
 func (g *Graph) name(i int) string {
 	if i < 0 {
 		return g.exits[endNode-i]
@@ -109,13 +108,13 @@ func (g *Graph) name(i int) string {
 	return g.nodes[i].id
 }
 
-// find returns the index of the node with the id.
+// setSubflows returns the index of the node with the ID.
 func (g *Graph) find(id string) (int, bool) {
 	i := slices.IndexFunc(g.nodes, func(n node) bool { return n.id == id })
 	return i, i >= 0
 }
 
-// edge returns the way out with the name.
+// edge returns the edge with the name.
 func (n *node) edge(outcome string) (edge, bool) {
 	for _, e := range n.edges {
 		if e.Name == outcome {

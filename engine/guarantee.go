@@ -1,30 +1,26 @@
 package engine
 
-// What a flow guarantees
+// Guarantees
 //
-// How a user authenticated is a fact like others: that the class is at least phr,
-// that pop is among the methods. The outcomes of authenticating kinds establish
-// such facts, turning to another user forgets them, and paths meet in what both
-// bring. So what is certain wherever a run completes is what the weakest path
-// guarantees, and a guarantee that the author wrote down is one more thing that
-// every end needs: it is proven, or refused with the shortest run that breaks it.
-// Classes are ordered in one place, schemas.Satisfies, and the order is partial; so a
-// class is a set of facts, and what two paths have in common is what is certain of
-// both: see ACRFacts. The engine makes sure once more, at each step, that the facts
-// of a run are true of how its user authenticated, so what a flow guarantees is
-// what its tokens say, or more.
+// The facts include how a user authenticated: the class is at least phr, the methods include
+// pop. The outcomes of authenticating kinds establish such facts, a change of the user removes
+// them, and where paths meet their intersection remains. The facts that are certain wherever a
+// run completes are therefore what the weakest path guarantees. A declared guarantee is one more
+// need of every end: it is proven, or reported with the shortest run that violates it.
+// schemas.Satisfies defines the order of classes, which is partial; a class is a set of facts,
+// and the intersection of two paths is what is certain after both: see ACRFacts. At each step
+// the engine checks again that the facts of a run are true of the user's authentication. The
+// guarantees of a flow are therefore never stronger than the claims in its tokens.
 //
-// A session-check lets in without asking. It cannot prove more than it demands
-// of the session, so in a flow with guarantees it demands all that these say of
-// an authentication, beside what its own configuration adds. What the other paths
-// prove it demands in any case: see session.go.
+// A session-check admits a user without a question and proves only what it demands of the
+// session. In a flow with guarantees it therefore demands these, in addition to its own
+// configuration. It always demands what the other paths prove: see session.go.
 //
-// noEnumeration means that nobody who has not authenticated in the run learns from
-// it whether an account exists. Every kind that looks for an account by what
-// somebody typed, and would carry on or answer differently if there is none, says
-// so (AccountRevealer); each node of such a kind must be behind an authentication, or be
-// configured to conceal. Not part of it: how long an answer takes, what a network
-// observer sees, and that a person can be told by an administrator's own texts.
+// noEnumeration means that an unauthenticated person cannot learn from the run whether an
+// account exists. Every kind that looks up an account by user input, and would continue or
+// answer differently if there is none, declares this (AccountRevealer). Each node of such a kind
+// must come after an authentication or be configured to conceal the result. The guarantee does
+// not cover response times, observers of the network, and texts that an administrator writes.
 
 import (
 	"fmt"
@@ -33,46 +29,47 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// AccountRevealer is an Executor that may tell who answers whether an account exists.
+// AccountRevealer is an Executor that may reveal whether an account exists.
 type AccountRevealer interface {
-	// Reveals says how, in words that follow "this node tells"; "" if it does not.
+	// Reveals describes what the node reveals, in words that follow "this node tells"; "" means
+	// nothing.
 	Reveals() string
 }
 
-// Guarantees are what every run that completes has proved at least, and whether
-// the flow keeps from strangers who has an account: the weakest path decides.
+// Guarantees returns what every completed run has proved at least, and whether the flow conceals
+// which accounts exist. The weakest path decides.
 func (g *Graph) Guarantees() schemas.Guarantees { return g.guarantees }
 
-// checkGuarantees proves what the author guarantees, and notes what is proven.
+// checkGuarantees proves the declared guarantees and records the proven ones.
 func (c *compiler) checkGuarantees() {
 	if c.flow.FlowType == schemas.Subflow {
-		return // what is proven of it depends on where it is used
+		return // its guarantees depend on the flows that use it
 	}
 	want := c.flow.Guarantees
-	c.guaranteeACR("guarantees.acr", want.ACR)
+	c.checkACRGuarantee("guarantees.acr", want.ACR)
 	for i, method := range want.AMR {
-		c.guarantee(fmt.Sprintf("guarantees.amr[%d]", i), AMRFact(method))
+		c.checkGuarantee(fmt.Sprintf("guarantees.amr[%d]", i), AMRFact(method))
 	}
 	if want.PhishingResistant {
-		c.guaranteeACR("guarantees.phishingResistant", schemas.ACRPhishingResistant)
+		c.checkACRGuarantee("guarantees.phishingResistant", schemas.ACRPhishingResistant)
 	}
 	if want.UserVerified {
-		c.guarantee("guarantees.userVerified", AMRFact("user"))
+		c.checkGuarantee("guarantees.userVerified", AMRFact("user"))
 	}
 	if want.NoEnumeration {
-		c.concealed(true)
+		c.checkEnumeration(true)
 	}
-	c.graph.guarantees = c.proven()
+	c.graph.guarantees = c.provenGuarantees()
 }
 
-// completion is a way a run completes: by arriving at a terminal node (edge -1),
-// or by an edge to the end.
+// completion is a way to complete a run: arrival at a terminal node (edge -1), or an edge to the
+// end.
 type completion struct {
 	node, edge int
 	certain    Facts
 }
 
-// completionsBy lists the ways to complete by a reading of the graph, given what is
+// completionsBy lists the completions under a reading of the graph, given the facts that are
 // certain at each node.
 func (c *compiler) completionsBy(read outcomeReading, in []Facts) []completion {
 	var list []completion
@@ -85,7 +82,7 @@ func (c *compiler) completionsBy(read outcomeReading, in []Facts) []completion {
 			list = append(list, completion{i, -1, in[i]})
 		}
 		for j, e := range n.edges {
-			if e.target < 0 && e.target != nowhere {
+			if e.target < 0 && e.target != missingTarget {
 				list = append(list, completion{i, j, in[i].after(read(i, j))})
 			}
 		}
@@ -101,7 +98,7 @@ func (c *compiler) completions() []completion {
 	return c.completionsBy(c.outcome, in)
 }
 
-// certainOf returns what is certain of all of the completions; nil if there are none.
+// certainOf returns the facts that are certain at all of the completions; nil if there are none.
 func certainOf(completions []completion) Facts {
 	var certain Facts
 	for _, end := range completions {
@@ -114,18 +111,18 @@ func certainOf(completions []completion) Facts {
 	return certain
 }
 
-// guaranteeACR reports the shortest run that completes by a class that does not
-// satisfy the given one.
-func (c *compiler) guaranteeACR(path, class string) {
+// checkACRGuarantee reports the shortest run that completes with a class that does not satisfy
+// the given one.
+func (c *compiler) checkACRGuarantee(path, class string) {
 	for _, fact := range ACRFacts(class) {
-		c.guarantee(path, fact)
+		c.checkGuarantee(path, fact)
 	}
 }
 
-// guarantee reports the shortest run that completes without the fact.
-func (c *compiler) guarantee(path string, fact Fact) {
+// checkGuarantee reports the shortest run that completes without the fact.
+func (c *compiler) checkGuarantee(path string, fact Fact) {
 	shortest, broken := c.shortestPathWithout("", c.outcome, c.completions(), fact)
-	if !broken || c.isReportFull() {
+	if !broken || c.dropFinding() {
 		return
 	}
 	asked := []Fact{fact}
@@ -135,12 +132,12 @@ func (c *compiler) guarantee(path string, fact Fact) {
 		problem.Node = c.graph.nodes[shortest[len(shortest)-1].node].id
 		problem.Trace = c.trace(shortest, asked)
 	}
-	c.add(-1, problem)
+	c.addFinding(-1, problem)
 }
 
-// concealed reports whether no node tells strangers who has an account; if told,
-// each that does is a finding.
-func (c *compiler) concealed(reported bool) bool {
+// checkEnumeration reports whether no node reveals to an unauthenticated person which accounts
+// exist. If reported is set, each node that does is a finding.
+func (c *compiler) checkEnumeration(reported bool) bool {
 	all := true
 	for i := range c.graph.nodes {
 		n := &c.graph.nodes[i]
@@ -159,17 +156,17 @@ func (c *compiler) concealed(reported bool) bool {
 			problem.Trace = c.trace(path, need.AnyOf)
 		}
 		all = false
-		if reported && !c.isReportFull() {
-			c.add(-1, problem)
+		if reported && !c.dropFinding() {
+			c.addFinding(-1, problem)
 		}
 	}
 	return all
 }
 
-// proven returns what is certain of every completion.
-func (c *compiler) proven() schemas.Guarantees {
+// provenGuarantees returns what is certain of every completion.
+func (c *compiler) provenGuarantees() schemas.Guarantees {
 	certain := certainOf(c.completions())
-	g := schemas.Guarantees{ACR: certain.ACR(), NoEnumeration: c.concealed(false)}
+	g := schemas.Guarantees{ACR: certain.ACR(), NoEnumeration: c.checkEnumeration(false)}
 	for _, f := range certain.List() {
 		if method, ok := f.method(); ok {
 			g.AMR = append(g.AMR, method)

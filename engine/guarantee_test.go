@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// guaranteeKinds adds kinds that prove something of how somebody authenticated.
+// guaranteeKinds adds kinds that prove details of an authentication.
 func guaranteeKinds() engine.Kinds {
 	kinds := testKinds()
 	proof := func(name, acr string, methods ...string) {
@@ -63,8 +63,7 @@ func TestGuarantees(t *testing.T) {
 	}
 }
 
-// What an author guarantees is proven, or refused with the shortest run that
-// breaks it.
+// A declared guarantee is proven, or rejected with the shortest run that violates it.
 func TestGuaranteesAreProven(t *testing.T) {
 	weak := func() *schemas.Flow {
 		return flowOf(schemas.Authentication, "q ask a=key b=p", "p pass a=secret b=secret", "key verified done", "secret password success=done failure=q", "done finish")
@@ -100,7 +99,7 @@ func TestGuaranteesAreProven(t *testing.T) {
 	}
 }
 
-// A node that claims a class which it does not prove is stopped as it runs.
+// A node that claims a class without proving it is stopped at run time.
 func TestUnfoundedFactsAreNoticed(t *testing.T) {
 	kinds := guaranteeKinds() // their executors prove class "1" by method "sec"
 	for _, use := range []string{"passkey", "password"} {

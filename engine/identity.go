@@ -1,13 +1,11 @@
 package engine
 
-// Identity is what another provider calls the person who answers. They have proved it
-// in this run, and it was nobody's here when they did. No client is told of it.
+// Identity is a person's identity at another provider. The person proved it in this run, and it
+// was linked to no user at that time. No client sees it.
 type Identity struct {
 	ProviderID string `json:"providerId"`
 	Subject    string `json:"subject"`
-	// Issuer is the provider's.
-	Issuer string `json:"issuer"`
-	// Name is how the person is called there, for people to recognize. It proves
-	// nothing.
+	Issuer     string `json:"issuer"`
+	// Name is the display name of the identity. It proves nothing.
 	Name string `json:"name,omitempty"`
 }

@@ -1,18 +1,16 @@
 package engine
 
-// Flows in flows
+// Sub-flows
 //
-// A sub-flow is a part that flows are made of. A node that uses one stands for its
-// nodes, and Compile puts these in its place before anything is proven: the node
-// itself stays, as one that asks nothing and leads on to the first of them; each
-// of theirs has an id such as second.ask; and where one of them leads to an outcome
-// of the sub-flow it leads to where the flow wires that outcome. So what is proven is
-// proven of the whole graph, a run knows nothing of sub-flows, and neither do its
-// records.
+// A sub-flow is a reusable part of flows. Compile expands each node that uses one before it
+// proves anything. The node itself stays and leads to the first node of the sub-flow without a
+// question. The nodes of the sub-flow get IDs such as second.ask. A target that is an outcome of
+// the sub-flow becomes the target that the flow gives to that outcome. All proofs are therefore
+// about the whole graph, and runs contain no sub-flows.
 //
-// A sub-flow is also checked by itself, with what it requires certain at its entry.
-// Since after() is monotone and what it requires is proven wherever it is used, what
-// holds at its nodes then holds in every flow: it needs mending in one place only.
+// A sub-flow is also checked alone, with its required facts certain at its entry. after() is
+// monotone, and the required facts are proven wherever the sub-flow is used. Whatever holds at
+// its nodes therefore holds in every flow, and a mistake is reported in one place.
 
 import (
 	"fmt"
@@ -24,36 +22,36 @@ import (
 )
 
 const (
-	// maxDepth is how deep sub-flows may use each other.
+	// maxDepth limits how deep sub-flows may be nested.
 	maxDepth = 8
-	// maxNodes is how many nodes a flow may have with those of its sub-flows, as
-	// many as a flow without any.
+	// maxNodes limits the nodes of a flow together with those of its sub-flows. It is the limit
+	// of a flow without sub-flows.
 	maxNodes = 2000
-	// maxText is how long the configurations of all these nodes may be together, in
-	// bytes. One large sub-flow, used a thousand times, would have a server compile its
-	// expressions for an hour, and keep it a thousand times.
-	maxText = 1 << 20
+	// maxConfigSize limits the total size of the configurations of these nodes, in bytes. One
+	// large sub-flow that is used a thousand times would occupy a server for an hour with
+	// compiling expressions, and its memory a thousand times.
+	maxConfigSize = 1 << 20
 )
 
 // scope is what the nodes of one flow, or of one use of a sub-flow, have in common.
 type scope struct {
 	flow    *schemas.Flow
-	prefix  string         // of the ids of its nodes
-	use     int            // the node that uses the sub-flow; -1: it is the flow itself
-	handles []string       // of the sub-flows around it and itself, outermost first
-	exits   map[string]int // the targets of names that lead out
+	prefix  string         // of the IDs of its nodes
+	use     int            // the node that uses the sub-flow; -1 for the flow itself
+	handles []string       // of the enclosing sub-flows and this one, outermost first
+	exits   map[string]int // the targets of the names of exits
 }
 
-// nodeOrigin is where a node comes from: it is that of the index in the scope's flow.
+// nodeOrigin is the origin of a node: the node at the index in the scope's flow.
 type nodeOrigin struct {
 	scope *scope
 	index int
 }
 
-// expand lists the nodes, each followed by those it stands for, and gives every id
-// its node.
-func (c *compiler) expand() {
-	top := &scope{flow: c.flow, use: -1, handles: c.above, exits: map[string]int{}}
+// expandSubflows lists the nodes, each followed by the nodes of the sub-flow it uses, and
+// indexes their IDs.
+func (c *compiler) expandSubflows() {
+	top := &scope{flow: c.flow, use: -1, handles: c.enclosing, exits: map[string]int{}}
 	c.graph.exits = exitsOf(c.flow)
 	for k, name := range c.graph.exits {
 		top.exits[name] = endNode - k
@@ -61,34 +59,34 @@ func (c *compiler) expand() {
 	c.addScope(top)
 }
 
-// addScope adds the nodes of a scope, and after each those it stands for.
+// addScope adds the nodes of a scope, and after each the nodes of the sub-flow it uses.
 func (c *compiler) addScope(s *scope) {
 	for k := range s.flow.Nodes {
 		n := s.flow.Nodes[k]
 		name := n.ID
 		n.ID = s.prefix + name
 		i := len(c.nodes)
-		c.nodes, c.nodeOrigins, c.inner = append(c.nodes, n), append(c.nodeOrigins, nodeOrigin{s, k}), append(c.inner, nil)
+		c.nodes, c.nodeOrigins, c.useScopes = append(c.nodes, n), append(c.nodeOrigins, nodeOrigin{s, k}), append(c.useScopes, nil)
 		c.graph.nodes = append(c.graph.nodes, node{id: n.ID, config: n.With})
 		c.graph.nodes[i].kind = c.kindOf(i)
 		if s.use >= 0 {
 			c.graph.nodes[i].within = c.nodes[s.use].ID
 		}
-		distinct := c.register(i, name)
+		distinct := c.registerID(i, name)
 		kind := c.graph.nodes[i].kind
 		if kind == nil || kind.Inlines == nil || !distinct || c.isMisshapen(i) {
 			continue
 		}
-		if inner := c.inline(i, kind.Inlines(withOf(&n))); inner != nil {
-			c.inner[i] = inner
+		if inner := c.resolveSubflow(i, kind.Inlines(withOf(&n))); inner != nil {
+			c.useScopes[i] = inner
 			c.graph.nodes[i].subflow = inner.flow.Handle
 			c.addScope(inner)
 		}
 	}
 }
 
-// register gives an id its node, and reports whether it is one to tell the node by.
-func (c *compiler) register(i int, name string) bool {
+// registerID indexes the ID of node i and reports whether it is valid and unique.
+func (c *compiler) registerID(i int, name string) bool {
 	s := c.nodeOrigins[i].scope
 	first, taken := c.index[c.nodes[i].ID]
 	_, exit := s.flow.Outcomes[name]
@@ -108,11 +106,12 @@ func (c *compiler) register(i int, name string) bool {
 	return false
 }
 
-// inline finds the sub-flow that node i uses, or reports why it cannot be used.
-func (c *compiler) inline(i int, handle string) *scope {
+// resolveSubflow returns the scope of the sub-flow that node i uses, or reports why it cannot be
+// used.
+func (c *compiler) resolveSubflow(i int, handle string) *scope {
 	s := c.nodeOrigins[i].scope
 	if handle == "" {
-		return nil // its configuration does not fit, which has its own finding
+		return nil // an invalid configuration has a finding of its own
 	}
 	handles := append(slices.Clone(s.handles), handle)
 	switch {
@@ -128,32 +127,33 @@ func (c *compiler) inline(i int, handle string) *scope {
 	if f == nil {
 		return nil
 	}
-	if !c.fitsExpanded(i, f) {
+	if !c.fitsLimits(i, f) {
 		return nil
 	}
 	return &scope{flow: f, prefix: c.nodes[i].ID + ".", use: i, handles: handles, exits: map[string]int{}}
 }
 
-// fitsExpanded counts what a sub-flow adds for node i, and reports once if it is too much.
-func (c *compiler) fitsExpanded(i int, f *schemas.Flow) bool {
-	before := c.total <= maxNodes && c.text <= maxText
-	c.total += len(f.Nodes)
-	c.text += textOf(f)
+// fitsLimits adds the size of a sub-flow that node i uses, and reports once that a limit is
+// exceeded.
+func (c *compiler) fitsLimits(i int, f *schemas.Flow) bool {
+	before := c.nodeCount <= maxNodes && c.configBytes <= maxConfigSize
+	c.nodeCount += len(f.Nodes)
+	c.configBytes += configSize(f)
 	switch {
 	case !before:
 		return false
-	case c.total > maxNodes:
+	case c.nodeCount > maxNodes:
 		c.report(RuleSubflow, i, "with.flow", "with the nodes of its sub-flows the flow has more than %d; use fewer", maxNodes)
 		return false
-	case c.text > maxText:
-		c.report(RuleSubflow, i, "with.flow", "with those of its sub-flows the configurations (`with`) of the flow have more than %d bytes; use fewer, or shorter ones", maxText)
+	case c.configBytes > maxConfigSize:
+		c.report(RuleSubflow, i, "with.flow", "with those of its sub-flows the configurations (`with`) of the flow have more than %d bytes; use fewer, or shorter ones", maxConfigSize)
 		return false
 	}
 	return true
 }
 
-// textOf is how long the configurations of a flow's own nodes are, in bytes.
-func textOf(f *schemas.Flow) (n int) {
+// configSize returns the size of the configurations of a flow's own nodes, in bytes.
+func configSize(f *schemas.Flow) (n int) {
 	for i := range f.Nodes {
 		n += len(f.Nodes[i].With)
 	}
@@ -164,9 +164,8 @@ func cycleMessage(handles []string) string {
 	return fmt.Sprintf("the sub-flows use each other in a circle, %s; none can be a part of itself", strings.Join(handles, " → "))
 }
 
-// subflowAt returns the sub-flow that node i names, nil if it cannot be used. A flow that
-// is complete has it among its parts. For one that is being checked it is looked
-// for, and checked by itself.
+// subflowAt returns the sub-flow that node i names, nil if it cannot be used. A stored flow
+// contains it in its Parts. For a flow that is being checked it is looked up and checked alone.
 func (c *compiler) subflowAt(i int, handle string) *schemas.Flow {
 	s := c.nodeOrigins[i].scope
 	if s.use >= 0 || c.subflows == nil {
@@ -193,8 +192,8 @@ func (c *compiler) subflowAt(i int, handle string) *schemas.Flow {
 	case inner.cycle != nil:
 		c.cycle = inner.cycle
 		c.report(RuleSubflow, i, "with.flow", "%s", cycleMessage(inner.cycle))
-	case inner.refused > 0:
-		c.report(RuleSubflow, i, "with.flow", "%s", brokenMessage(handle, "", inner.firstRefusal(), inner.refused))
+	case inner.errorCount > 0:
+		c.report(RuleSubflow, i, "with.flow", "%s", brokenMessage(handle, "", inner.firstError(), inner.errorCount))
 	default:
 		c.flow.Parts[handle] = inner.flow
 		return inner.flow
@@ -206,32 +205,31 @@ func hintOfSubflows(handle string, known []string) string {
 	if len(known) == 0 {
 		return "there are none here"
 	}
-	return hintForNode(handle, known)
+	return hintForName(handle, known)
 }
 
-// checkSubflow checks a sub-flow by itself, once.
+// checkSubflow checks a sub-flow alone, once.
 func (c *compiler) checkSubflow(f *schemas.Flow) *compiler {
 	if done := c.checkedSubflows[f.Handle]; done != nil {
 		return done
 	}
 	complete := *f
 	inner := newCompiler(&complete, c.kinds)
-	inner.checkedSubflows, inner.above = c.checkedSubflows, c.above
+	inner.checkedSubflows, inner.enclosing = c.checkedSubflows, c.enclosing
 	if f.Parts == nil {
-		inner.find(c.subflows)
+		inner.setSubflows(c.subflows)
 	}
 	inner.compile()
 	c.checkedSubflows[f.Handle] = inner
 	return inner
 }
 
-// firstRefusal is the first finding that is more than a warning.
-func (c *compiler) firstRefusal() schemas.Problem {
+// firstError returns the first finding that is not a warning.
+func (c *compiler) firstError() schemas.Problem {
 	return c.problems[slices.IndexFunc(c.problems, func(p schemas.Problem) bool { return !p.Warning })]
 }
 
-// brokenMessage says what is wrong with a sub-flow by itself: the first of n
-// findings.
+// brokenMessage describes the first of n findings about a sub-flow alone.
 func brokenMessage(handle, rule string, first schemas.Problem, n int) string {
 	where := orRule(first.Rule, rule)
 	if first.Path != "" {
@@ -244,14 +242,14 @@ func brokenMessage(handle, rule string, first schemas.Problem, n int) string {
 	return fmt.Sprintf("the sub-flow %q breaks a rule by itself, %s: %s%s; mend it first", handle, where, first.Message, more)
 }
 
-// find has the sub-flows of the flow looked for, and noted with it.
-func (c *compiler) find(subflows schemas.Subflows) {
+// setSubflows sets the sub-flows that the flow may use.
+func (c *compiler) setSubflows(subflows schemas.Subflows) {
 	c.subflows, c.flow.Parts = subflows, map[string]*schemas.Flow{}
 }
 
-// connectUse wires the outcomes of a sub-flow, and has the node lead to its entry.
+// connectUse wires the outcomes of a sub-flow and lets the node lead to its entry.
 func (c *compiler) connectUse(i int, next schemas.Next) {
-	n, inner := &c.graph.nodes[i], c.inner[i]
+	n, inner := &c.graph.nodes[i], c.useScopes[i]
 	begin := n.edges[0]
 	n.edges = nil
 	for _, name := range exitsOf(inner.flow) {

@@ -12,8 +12,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// subKinds are the kinds of these tests and one that stands for a sub-flow: its
-// configuration is the handle.
+// subKinds are the kinds of these tests and one that uses a sub-flow: its configuration is the
+// handle.
 func subKinds() engine.Kinds {
 	kinds := testKinds()
 	kinds["sub"] = &engine.Kind{
@@ -21,7 +21,7 @@ func subKinds() engine.Kinds {
 		Outcomes: outcomes("<outcome>"),
 		Inlines: func(with json.RawMessage) string {
 			var w struct{ Flow string }
-			_ = json.Unmarshal(with, &w) // "" is what names none
+			_ = json.Unmarshal(with, &w) // "" names none
 			return w.Flow
 		},
 		New: func(c *engine.Config) (engine.Executor, []schemas.Problem) { return sub{c.Subflow}, nil },
@@ -58,7 +58,7 @@ func using(t schemas.FlowType, lines ...string) *schemas.Flow {
 	return f
 }
 
-// part is a sub-flow: its handle, the facts it requires, its outcomes, its nodes.
+// part is a sub-flow: its handle, required facts, outcomes and nodes.
 func part(handle, requires, exits string, lines ...string) *schemas.Flow {
 	f := using(schemas.Subflow, lines...)
 	f.ID, f.Handle, f.Requires.Facts = handle, handle, strings.Fields(requires)

@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A run goes through the nodes of a sub-flow as through any others, by ids of their
-// own, and on by where the flow wires the sub-flow's outcomes.
+// A run passes the nodes of a sub-flow like any others, under their own IDs, and continues where
+// the flow wires the outcomes of the sub-flow.
 func TestRunThroughSubflows(t *testing.T) {
 	ctx := t.Context()
 	second := part("second", "authenticated", "passed declined", "ask ask a=passed b=declined")
@@ -48,8 +48,8 @@ func TestSubflowIsNotRun(t *testing.T) {
 	}
 }
 
-// What a flow means is known from it and its parts: compiled again it is the same,
-// and a shelf that has other sub-flows by now changes nothing.
+// A flow depends only on its definition and its parts: compiled again it is the same, even if
+// the resolver now returns other sub-flows.
 func TestCompleteFlow(t *testing.T) {
 	second := part("second", "", "", "ask ask end")
 	second.ActiveVersion = 3
@@ -82,8 +82,9 @@ func TestCompleteFlow(t *testing.T) {
 	}
 }
 
-// A sub-flow waives for its nodes wherever it is used, and that stays to be seen.
-// It needs no mending where the finding does not come up, and waives for no others.
+// A sub-flow waives findings about its nodes wherever it is used, and they stay visible as
+// warnings. The waiver causes no finding where there is nothing to waive, and covers no other
+// nodes.
 func TestSubflowWaives(t *testing.T) {
 	clerk := part("clerk", "user", "", "key bind end")
 	waiver := schemas.Waiver{Rule: engine.RuleTakeover, Node: "key", Reason: "a clerk stands by"}
@@ -113,7 +114,7 @@ func TestSubflowWaives(t *testing.T) {
 	}
 }
 
-// The run that breaks a rule is told through the sub-flows that it comes through.
+// The run that breaks a rule is shown through the sub-flows that it passes.
 func TestTraceThroughSubflow(t *testing.T) {
 	login := part("login", "", "passed declined", "key prove success=passed failure=ask", "ask ask a=declined b=key")
 	_, _, problems := check(t, using(schemas.Authentication, "in sub:login passed=done declined=done", "done finish"), subflowsOf(login))

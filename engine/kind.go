@@ -11,37 +11,36 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Kind is a kind of node: what `use` names in a flow. Kinds are values; the map
-// of all of them is given to Compile, and there is no registration.
+// Kind is a type of node: the value of `use` in a flow. Kinds are values; the map of all kinds
+// is passed to Compile, and there is no registration.
 type Kind struct {
-	// Name is what a flow writes after `use:`.
+	// Name is the value of `use:`.
 	Name string
-	// Doc says in a sentence or two what a node of the kind does.
+	// Doc describes in one or two sentences what a node of the kind does.
 	Doc string
-	// With is the JSON Schema (draft 2020-12) of the node's configuration. It
-	// must forbid additional properties. Nil: the kind takes none.
+	// With is the JSON Schema (draft 2020-12) of the node's configuration. It must forbid
+	// additional properties. Nil means that the kind takes no configuration.
 	With *schemas.Schema
 	// Needs must hold on every path to a node of the kind.
 	Needs []Need
-	// Outcomes are the ways out, in the order of their documentation.
+	// Outcomes are in the order of their documentation.
 	Outcomes []Outcome
-	// Terminal kinds end the run; they have no outcomes and nothing follows.
+	// Terminal kinds end the run. They have no outcomes and no next node.
 	Terminal bool
-	// Asks says that a run cannot pass a node of the kind twice without a
-	// question to the client in between. A circle must contain such a node.
+	// Asks means that a run cannot pass a node of the kind twice without a question to the
+	// client in between. Every cycle must contain such a node.
 	Asks bool
-	// Inlines, if not nil, says that a node of the kind stands for the nodes of a
-	// sub-flow, and returns the handle that a configuration names, "" if it names
-	// none. What such a node establishes is none of its own outcomes.
+	// Inlines, if not nil, means that a node of the kind is replaced by the nodes of a sub-flow.
+	// It returns the handle in the configuration, "" if there is none. Such a node establishes
+	// nothing by its own outcomes.
 	Inlines func(with json.RawMessage) (handle string)
-	// New makes the executor of one node. It is called at compile time with a
-	// configuration that With has accepted; what it finds wrong beyond that it
-	// returns as problems with paths relative to `with`.
+	// New creates the executor of one node. It is called at compile time with a configuration
+	// that With has accepted, and returns further problems with paths relative to `with`.
 	New func(*Config) (Executor, []schemas.Problem)
 }
 
-// Describe tells an author what a kind does: its documentation, what it needs,
-// and its outcomes with what each establishes.
+// Describe returns the documentation of a kind for authors: what it does, what it needs, and its
+// outcomes with the facts that each establishes.
 func (k *Kind) Describe() string {
 	var b strings.Builder
 	b.WriteString(k.Doc)
@@ -78,103 +77,100 @@ func establishes(facts []Fact) string {
 	return strings.Join(names, " and ")
 }
 
-// Kinds maps the name of every kind to the kind.
+// Kinds maps names to kinds.
 type Kinds map[string]*Kind
 
 // Need is a fact that must be certain before a node runs.
 type Need struct {
-	// AnyOf holds when one of these facts does.
+	// AnyOf holds if one of these facts holds.
 	AnyOf []Fact
-	// Rule is the id of the finding when it does not hold; "" means "needs".
+	// Rule is the rule of the finding; "" means "needs".
 	Rule string
-	// Why says what would go wrong, and Fix how the author puts it right.
+	// Why describes what would go wrong, and Fix the remedy.
 	Why, Fix string
-	// Path says which part of the node asked for it ("with.from"), if any.
+	// Path is the part of the node that causes the need ("with.from"), if any.
 	Path string
 }
 
-// Outcome is a way to leave a node and what is certain afterwards.
+// Outcome is a result of a node and the facts that are certain afterwards.
 type Outcome struct {
 	Name string
 	Doc  string
-	// Optional outcomes need no wiring: unwired, the node is entered again,
-	// tells the client what went wrong, and asks anew.
+	// Optional outcomes need no target. Without one, the node is entered again, reports what
+	// went wrong, and asks again.
 	Optional bool
-	// Establishes are facts that hold afterwards.
+	// Establishes contains facts that hold afterwards.
 	Establishes []Fact
-	// EstablishesGiven are facts that hold afterwards if the one they stand under
-	// held before, and still does.
+	// EstablishesGiven contains facts that hold afterwards if their key held before and still
+	// does.
 	EstablishesGiven map[Fact][]Fact
-	// NewSubject says that the run turns to another user (or to none): all that
-	// was certain about the one before is forgotten first.
+	// NewSubject means that the run changes to another user (or to none): first, everything that
+	// was certain about the previous user is forgotten.
 	NewSubject bool
-	// Forgets are facts that do not hold afterwards.
+	// Forgets contains facts that do not hold afterwards.
 	Forgets []Fact
-	// Withdraws names inputs whose values are taken back or replaced. Their
-	// InputFact no longer holds unless Establishes says so anew, and a user who
-	// was merely named by one of them (neither created nor authenticated by this
-	// run) is forgotten, by the analysis and by the engine.
+	// Withdraws names inputs whose values are removed or replaced. Their InputFact no longer
+	// holds unless Establishes contains it. A user that was merely identified by one of them
+	// (neither created nor authenticated in this run) is forgotten, by the analysis and by the
+	// engine.
 	Withdraws []string
 }
 
-// Config is what a Kind makes an executor from.
+// Config is the argument of Kind.New.
 type Config struct {
 	FlowType schemas.FlowType
-	// Guarantees are what the author wants proven of the flow.
+	// Guarantees are the declared guarantees of the flow.
 	Guarantees schemas.Guarantees
-	// Node is the node as it stands in the graph: of one in a sub-flow, Next says what
-	// the outcomes lead to where the sub-flow is used.
+	// Node is the node as it appears in the graph. For a node of a sub-flow, Next contains the
+	// targets of the flow that uses the sub-flow.
 	Node *schemas.Node
-	// With is the node's configuration; {} when the flow gives none.
+	// With is the node's configuration; {} if the flow gives none.
 	With json.RawMessage
-	// Subflow is the sub-flow of a node that uses one.
+	// Subflow is the sub-flow that the node uses, if any.
 	Subflow *schemas.Flow
-	// Inputs has the type of every input that prompts of the flow collect.
+	// Inputs contains the type of every input that the flow collects.
 	Inputs map[string]schemas.InputType
-	// Replies has the types of the values of every reply that nodes of the flow keep, by
-	// its name.
+	// Replies contains, by name, the types of the values of every reply that the flow stores.
 	Replies map[string]map[string]ReplyType
-	// Partial says that some nodes of the flow could not be understood, so that
-	// Inputs and Replies may lack what they collect: what is not there is no mistake.
+	// Partial means that some nodes of the flow are invalid, so Inputs and Replies may be
+	// incomplete: a missing name is no mistake.
 	Partial bool
 }
 
-// Executor is what a node does. Execute is called when a run arrives at the
-// node, with no answer, and once for each answer to a question it asked.
+// Executor is the behavior of a node. Execute is called without an answer when a run arrives at
+// the node, and once for each answer to a question of the node.
 //
-// It reads as it likes and writes nothing: what shall change it returns as
-// data in the Decision. It may be called for a step that is then not
-// committed, because another answer to the same question was quicker; so it
-// must not act on the world. It is called by many goroutines at once.
+// It may read anything and must write nothing: it returns changes as data in the Decision. It
+// may be called for a step that is never committed, because another answer to the same question
+// was faster, so it must have no external effects. It must be safe for concurrent use.
 //
-// A mistake of the person (a wrong password) is a Decision: an outcome, or
-// another question with a Notice. An error means that the step could not be
-// decided: a *schemas.Error reaches the client as it is and leaves the run
-// where it was; any other error is internal.
+// A user's mistake, such as a wrong password, is a Decision: an outcome, or another question
+// with a Notice. An error means that the step could not be decided: a *schemas.Error reaches the
+// client unchanged and leaves the run unchanged. Any other error is internal.
 type Executor interface {
 	Execute(ctx context.Context, v *Visit) (*Decision, error)
 }
 
-// OutcomeConfigurer is an Executor whose outcomes depend on its configuration. They
-// replace those of the Kind.
+// OutcomeConfigurer is an Executor whose outcomes depend on its configuration. They replace the
+// outcomes of the Kind.
 type OutcomeConfigurer interface {
 	Outcomes() []Outcome
 }
 
-// Needer is an Executor whose configuration adds to what it needs.
+// Needer is an Executor whose configuration adds needs.
 type Needer interface {
 	Needs() []Need
 }
 
-// Collector is an Executor that collects inputs from the client. What several
-// nodes of a flow collect under one identifier must have one type.
+// Collector is an Executor that collects inputs from the client. All nodes of a flow must use
+// the same type for an identifier.
 type Collector interface {
 	Collects() map[string]schemas.InputType
 }
 
-// SecretUser is an Executor that verifies or sets a secret which a prompt of the same
-// step may have collected. It names the input of the secret. A Visit has the value for
-// that node alone; no other node ever sees a secret that it did not ask for itself.
+// SecretUser is an Executor that verifies or sets a secret that a prompt of the same step may
+// have collected. It returns the input of the secret. A Visit contains the value for that node
+// only. Other nodes never see a secret that they did not ask for themselves.
 type SecretUser interface {
 	UsesSecret() string
 }

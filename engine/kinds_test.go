@@ -13,8 +13,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The kinds these tests are written with: the smallest of each sort. What a
-// node does is told by its answer, so a test drives every path.
+// The kinds of these tests, the smallest of each sort. The answer decides the outcome of a node,
+// so a test drives every path.
 func testKinds() engine.Kinds {
 	kinds := engine.Kinds{}
 	for _, k := range []*engine.Kind{
@@ -83,7 +83,7 @@ func question(actions ...string) *engine.Decision {
 	return &engine.Decision{Ask: a}
 }
 
-// ask leaves by the action that was chosen.
+// ask leaves by the chosen action.
 func ask(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		return question("a", "b"), nil
@@ -114,7 +114,7 @@ func (number) Collects() map[string]schemas.InputType {
 	return map[string]schemas.InputType{"name": schemas.NumberInput}
 }
 
-// resolve finds the user whose name was typed, unless it is "nobody".
+// resolve finds the user with the typed name, unless it is "nobody".
 func resolve(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	name := v.Inputs["name"]
 	if name == "nobody" {
@@ -129,7 +129,7 @@ func create(context.Context, *engine.Visit) (*engine.Decision, error) {
 	return &engine.Decision{Outcome: "created", Subject: &engine.Subject{UserID: draft.ID, Draft: draft}}, nil
 }
 
-// prove takes the secret "right" that it keeps from when it asked.
+// prove accepts the secret "right" that it stored with its question.
 func prove(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		d := question("a")
@@ -147,7 +147,7 @@ func prove(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	return &engine.Decision{Outcome: "success", Subject: &subject, Methods: []string{"sec"}, ACR: "1", Proofs: proof("sec")}, nil
 }
 
-// session takes the browser's session for a proof, unless a login is asked for.
+// session accepts the browser's session as a proof, unless a login is required.
 func session(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	s := v.Request.Session
 	if s == nil || v.Login.Prompt != nil {
@@ -156,7 +156,7 @@ func session(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	return &engine.Decision{Outcome: "active", Subject: &engine.Subject{UserID: s.UserID}, Methods: s.AMR, ACR: s.ACR, At: s.CreatedAt, Session: s.ID, Proofs: proof(s.ID)}, nil
 }
 
-// proof names a credential of these tests.
+// proof returns a credential of these tests.
 func proof(of string) []schemas.Proof { return []schemas.Proof{{Kind: "test", Of: of}} }
 
 // bind gives the subject a credential.
@@ -168,7 +168,7 @@ func bind(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 		Changes: []schemas.Change{schemas.SetPassword{UserID: v.Subject.UserID, Hash: "h"}}}, nil
 }
 
-// waiting is of a node that waits for another service.
+// waiting is a node that waits for another service.
 type waiting struct{ execute }
 
 func (waiting) Waits() bool { return true }
@@ -188,8 +188,7 @@ func finish(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	return &engine.Decision{Result: &engine.Result{Assertion: text}}, nil
 }
 
-// flowOf writes a flow from lines "id kind", "id kind target" or
-// "id kind outcome=target …".
+// flowOf parses a flow from lines "id kind", "id kind target" or "id kind outcome=target …".
 func flowOf(t schemas.FlowType, lines ...string) *schemas.Flow {
 	f := &schemas.Flow{ID: "f", Handle: "f", Name: "f", FlowType: t, ActiveVersion: 1}
 	for _, line := range lines {
@@ -210,7 +209,7 @@ func flowOf(t schemas.FlowType, lines ...string) *schemas.Flow {
 	return f
 }
 
-// memory keeps runs as a store would: as copies, one revision after another.
+// memory stores runs like a store: as copies, one revision after another.
 type memory struct {
 	mu      sync.Mutex
 	runs    map[string]schemas.Run

@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// required are the proofs that the last commit required.
+// required contains the proofs that the last commit required.
 func (w *world) required(t *testing.T) []schemas.Proof {
 	t.Helper()
 	if len(w.mem.changes) == 0 {
@@ -25,8 +25,8 @@ func (w *world) required(t *testing.T) []schemas.Proof {
 	return c.Proofs
 }
 
-// Every commit of a run requires what has been proven in it so far, also one that
-// changes nothing.
+// Every commit of a run requires what has been proven in it so far, even a commit without
+// changes.
 func TestCommitsRequireProofs(t *testing.T) {
 	w := newWorld(t, schemas.Authentication, "key prove success=q failure=key", "q ask a=add b=done", "add bind done", "done finish")
 	s := w.start(nil)
@@ -47,7 +47,7 @@ func TestCommitsRequireProofs(t *testing.T) {
 	}
 }
 
-// A run whose commit is refused because of its proofs, or its user, is over.
+// A run ends if its commit is rejected because of its proofs or its user.
 func TestRefusedProofsEndTheRun(t *testing.T) {
 	for _, refusal := range []*schemas.Error{
 		schemas.ErrSuperseded(),
@@ -66,7 +66,7 @@ func TestRefusedProofsEndTheRun(t *testing.T) {
 	}
 }
 
-// A node cannot authenticate and leave open by what.
+// A node cannot authenticate without naming the credential.
 func TestMethodsNeedProofs(t *testing.T) {
 	kinds := testKinds()
 	kinds["prove"] = &engine.Kind{

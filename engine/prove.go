@@ -1,40 +1,36 @@
 package engine
 
-// What a flow can be proven to do
+// Proofs
 //
-// A run collects facts: that it knows a user, that it made that user, that the
-// user proved who they are. What can be done to the user depends on them. To
-// hand out an assertion for a user who has not authenticated lets anyone in; to
-// bind a passkey to a user who was merely named gives away somebody else's
-// account. Both must be impossible, whatever the client sends, and an author
-// must learn so before the flow is stored, not a user after.
+// A run collects facts: it has identified a user, it has created that user, the user has
+// authenticated. They decide what may be done to the user. An assertion for an unauthenticated
+// user admits anyone. A passkey for a user who was merely identified gives another person's
+// account away. Both must be impossible whatever the client sends, and authors must learn about
+// it before a flow is stored.
 //
-// So every outcome of every kind declares what it establishes and what it
-// withdraws, and a forward must-analysis computes for each node what holds on
-// every path from the entry to it:
+// Every outcome of every kind therefore declares what it establishes and what it withdraws. A
+// forward must-analysis computes for each node the facts that hold on every path from the entry
+// to it:
 //
 //	in(entry) = ∅
 //	in(n)     = ⋂ after(in(p), o)   over all edges p —o→ n
 //
-// The sets start at "everything" (nil) and only ever shrink; after() is
-// monotone; there are finitely many facts. So a worklist reaches the greatest
-// fixed point, and what is in in(n) holds however a run gets to n. Paths that
-// no client could take are counted too: the analysis refuses more than it
-// must, never less.
+// The sets start at "everything" (nil) and only shrink; after() is monotone; there are finitely
+// many facts. A worklist therefore reaches the greatest fixed point, and in(n) holds however a
+// run gets to n. Paths that no client could take count as well: the analysis may reject too
+// much, never too little.
 //
-// What the sets do not show is how. So what they leave in doubt is looked at once
-// more, path by path: see product.go. That finds the shortest run which breaks the
-// rule, for the author to follow, or that there is none, because every path brings
-// one of the facts that will do.
+// The sets do not contain paths. Needs that they leave in doubt are therefore checked again,
+// path by path: see stategraph.go. That search finds the shortest run that breaks the rule, or
+// proves that there is none because every path establishes one of the required facts.
 //
-// The same proof covers what an author guarantees of the flow (guarantee.go), and
-// a node may establish what it has merely found out: a decision on
-// user.isAuthenticated makes nobody authenticated, but who takes that way is.
+// The same proof covers the guarantees of a flow (guarantee.go). A node may also establish facts
+// that it has merely observed: a decision on user.isAuthenticated authenticates no user, but the
+// user on that path is authenticated.
 //
-// The engine applies the same after() to the facts of a run as it moves. By
-// monotonicity a run has at least the facts that were proven, so the guard it
-// puts before each node never fails in a compiled flow; it is there because an
-// identity server should not rest on one proof.
+// The engine applies the same after() to the facts of a run. By monotonicity a run has at least
+// the proven facts, so the check before each node never fails in a compiled flow. It exists
+// because an identity server should not depend on a single proof.
 
 import (
 	"fmt"
@@ -44,8 +40,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// prove computes what is certain at every node and checks it against what the
-// nodes need.
+// prove computes what is certain at every node and checks it against the needs of the nodes.
 func (c *compiler) prove() {
 	c.analyze()
 	waived := map[*schemas.Waiver]bool{}
@@ -55,16 +50,16 @@ func (c *compiler) prove() {
 			continue
 		}
 		if n.exec == nil {
-			n.needs = n.kind.Needs // what its configuration adds is not known
+			n.needs = n.kind.Needs // the needs of its configuration are not known
 		}
 		if c.withinUnmet(i) {
-			continue // it works with what is missing before it already
+			continue // the missing fact has been reported at the node that uses the sub-flow
 		}
-		before := c.refused
+		before := c.errorCount
 		n.needs = slices.DeleteFunc(slices.Clone(n.needs), func(need Need) bool {
 			return !n.in.HasAny(need.AnyOf) && c.checkNeed(i, need, waived)
 		})
-		n.unmet = c.refused > before
+		n.unmet = c.errorCount > before
 		if n.exec != nil {
 			c.checkEnds(i)
 		}
@@ -73,7 +68,7 @@ func (c *compiler) prove() {
 	c.checkWaivers(waived)
 }
 
-// withinUnmet reports whether node i is of a sub-flow that needs what is not certain
+// withinUnmet reports whether node i belongs to a sub-flow whose required facts are not certain
 // where it is used.
 func (c *compiler) withinUnmet(i int) bool {
 	for i = c.nodeOrigins[i].scope.use; i >= 0; i = c.nodeOrigins[i].scope.use {
@@ -84,18 +79,18 @@ func (c *compiler) withinUnmet(i int) bool {
 	return false
 }
 
-// analyze notes what is certain at every node.
+// analyze records what is certain at every node.
 func (c *compiler) analyze() {
 	for i, in := range c.certainFacts(c.outcome) {
 		c.graph.nodes[i].in = in
 	}
 }
 
-// outcomeReading returns the outcome to judge by for the edge j of node i. There are several
-// readings of one graph: see session.go.
+// outcomeReading returns the outcome of edge j of node i for an analysis. One graph has several
+// readings: see session.go.
 type outcomeReading func(i, j int) Outcome
 
-// outcome is the reading that takes every outcome as it is.
+// outcome is the reading that uses every outcome as declared.
 func (c *compiler) outcome(i, j int) Outcome {
 	n := &c.graph.nodes[i]
 	if n.exec == nil {
@@ -104,8 +99,8 @@ func (c *compiler) outcome(i, j int) Outcome {
 	return n.edges[j].Outcome
 }
 
-// certainFacts runs the worklist to the greatest fixed point, and returns what holds at
-// each node; nil for a node that no path leads to.
+// certainFacts runs the worklist to the greatest fixed point and returns the facts that hold at
+// each node; nil for unreachable nodes.
 func (c *compiler) certainFacts(read outcomeReading) []Facts {
 	in := make([]Facts, len(c.graph.nodes))
 	in[0] = c.entryFacts()
@@ -115,7 +110,7 @@ func (c *compiler) certainFacts(read outcomeReading) []Facts {
 		todo = todo[1:]
 		n := &c.graph.nodes[i]
 		if n.kind == nil {
-			continue // may establish everything: nothing to take from what follows
+			continue // it may establish everything: its successors lose nothing
 		}
 		for j, e := range n.edges {
 			if e.target < 0 {
@@ -138,9 +133,8 @@ func (c *compiler) certainFacts(read outcomeReading) []Facts {
 	return in
 }
 
-// bestOutcome is what leaving a node by an outcome establishes at best, when its
-// configuration could not be understood but its kind is known. Outcomes that the
-// configuration names establish nothing beyond inputs.
+// bestOutcome returns the most that an outcome can establish if the kind is known and the
+// configuration is invalid. Outcomes that the configuration names establish nothing but inputs.
 func (n *node) bestOutcome(outcome string) Outcome {
 	for _, o := range n.kind.Outcomes {
 		if o.Name == outcome || outcome == "" && !strings.HasPrefix(o.Name, "<") {
@@ -150,20 +144,20 @@ func (n *node) bestOutcome(outcome string) Outcome {
 	return Outcome{Name: outcome}
 }
 
-// checkNeed looks exactly at a need that the analysis does not find certain,
-// reports it with the shortest run that breaks it, and tells whether that is
-// waived: then it is a warning.
+// checkNeed checks a need that the analysis does not find certain path by path, and reports it
+// with the shortest run that breaks it. It reports whether the finding is waived: then it is a
+// warning.
 func (c *compiler) checkNeed(i int, need Need, waived map[*schemas.Waiver]bool) bool {
 	n := &c.graph.nodes[i]
 	waiver := c.waiver(orRule(need.Rule, RuleNeeds), i)
-	if waiver == nil && c.isReportFull() {
+	if waiver == nil && c.dropFinding() {
 		return false
 	}
 	var trace schemas.Trace
 	if p := c.stateGraphOf(need.AnyOf); p != nil {
 		path, broken := p.pathWithout(i, -1, need.AnyOf)
 		if !broken {
-			return false // every path brings one of them, if not all the same one
+			return false // every path establishes one of them, though not all the same one
 		}
 		trace = c.trace(path, need.AnyOf)
 	}
@@ -172,15 +166,15 @@ func (c *compiler) checkNeed(i int, need Need, waived map[*schemas.Waiver]bool) 
 		waived[waiver] = true
 		problem.Warning, problem.Message = true, problem.Message+" (waived: "+waiver.Reason+")"
 	}
-	c.add(i, problem)
+	c.addFinding(i, problem)
 	return waiver != nil
 }
 
-// waivable are the rules that can be waived.
+// waivable returns the rules that can be waived.
 func waivable() []string { return []string{RuleTakeover, RuleSession} }
 
-// waiver returns the waiver of a finding at node i, nil if there is none or the rule
-// has none. A sub-flow waives for its own nodes.
+// waiver returns the waiver of a finding at node i, nil if there is none or the rule cannot be
+// waived. A sub-flow waives findings about its own nodes.
 func (c *compiler) waiver(rule string, i int) *schemas.Waiver {
 	at := c.nodeOrigins[i]
 	for w := range at.scope.flow.Waive {
@@ -203,7 +197,7 @@ func needMessage(n *node, need Need) string {
 	return message
 }
 
-// factNames writes facts as an author reads them.
+// factNames returns the facts in words.
 func factNames(facts []Fact) string {
 	words := make([]string, len(facts))
 	for i, f := range facts {
@@ -241,19 +235,18 @@ func factNames(facts []Fact) string {
 			words[i] = string(f)
 		}
 	}
-	// The facts of one reply, about a user or not, are one thing to who reads this.
+	// The facts of one reply, about a user or not, have the same words.
 	return strings.Join(slices.Compact(words), " or ")
 }
 
-// checkEnds refuses an AUTHENTICATION flow that could complete without having
-// authenticated anybody.
+// checkEnds rejects an AUTHENTICATION flow that could complete without authentication.
 func (c *compiler) checkEnds(i int) {
 	if c.flow.FlowType != schemas.Authentication {
 		return
 	}
 	n := &c.graph.nodes[i]
 	for j, e := range n.edges {
-		if e.target != endNode || n.in.after(e.Outcome).Has(Authenticated) || c.isReportFull() {
+		if e.target != endNode || n.in.after(e.Outcome).Has(Authenticated) || c.dropFinding() {
 			continue
 		}
 		var trace schemas.Trace
@@ -264,13 +257,13 @@ func (c *compiler) checkEnds(i int) {
 			}
 			trace = c.trace(path, []Fact{Authenticated})
 		}
-		c.add(i, schemas.Problem{Rule: RuleUnauthenticated, Path: c.edgePath(i, j), Trace: trace, Message: fmt.Sprintf(
+		c.addFinding(i, schemas.Problem{Rule: RuleUnauthenticated, Path: c.edgePath(i, j), Trace: trace, Message: fmt.Sprintf(
 			"the outcome %q completes an AUTHENTICATION flow although nobody is certain to have authenticated; lead it to a node that authenticates, such as passkey-authenticate", e.Name)})
 	}
 }
 
-// checkWaivers refuses waivers of rules that cannot be waived, and waivers that
-// waive nothing: such a one would hide the mistake somebody makes later.
+// checkWaivers rejects waivers of rules that cannot be waived, and waivers without a finding,
+// which would hide a future mistake.
 func (c *compiler) checkWaivers(waived map[*schemas.Waiver]bool) {
 	for i := range c.flow.Waive {
 		w := &c.flow.Waive[i]

@@ -1,14 +1,13 @@
 package engine
 
-// What services answered
+// Replies of services
 //
-// A node may ask another service, and what that answers is kept for later nodes under
-// a name that the flow gives it. No client sets it, and it is of the type that the node
-// declares. It is an answer to a question, though, and is good for as long as the
-// question would be the same: if it was about the run's user it is forgotten with
-// them, and if it was about an input when that is taken back or replaced. Else
-// somebody could have the service asked about one person, and use the answer as
-// another.
+// A node may call another service, and the flow stores the reply under a name for later nodes.
+// No client can set it, and its values have the types that the node declares. A reply answers a
+// question, and is valid only while the question would be the same: a reply about the run's user
+// is forgotten with the user, and a reply about an input when that input is withdrawn or
+// replaced. Otherwise a client could have the service asked about one person and use the answer
+// for another.
 
 import (
 	"fmt"
@@ -17,12 +16,12 @@ import (
 	"strings"
 )
 
-// ReplyType is the JSON type of a value in a reply: NumberReply, IntegerReply,
-// StringReply or BooleanReply.
+// ReplyType is the JSON type of a value in a reply: NumberReply, IntegerReply, StringReply or
+// BooleanReply.
 type ReplyType string
 
-// The types of values in replies. An integer is one that every reader of JSON keeps
-// exactly: between -(2^53-1) and 2^53-1 (RFC 7493 §2.2).
+// The types of values in replies. Integers are limited to the range that every JSON parser
+// represents exactly: -(2^53-1) to 2^53-1 (RFC 7493 §2.2).
 const (
 	NumberReply  ReplyType = "number"
 	IntegerReply ReplyType = "integer"
@@ -30,24 +29,24 @@ const (
 	BooleanReply ReplyType = "boolean"
 )
 
-// ServiceReply is what a node declares of the reply that it keeps.
+// ServiceReply is a node's declaration of the reply that it stores.
 type ServiceReply struct {
 	Name  string
-	Types map[string]ReplyType // of its values, by their names
-	// OfUser says that the question is about the run's user, and Inputs about which
-	// inputs it is.
+	Types map[string]ReplyType // of its values, by name
+	// OfUser means that the question is about the run's user. Inputs are the inputs that the
+	// question is about.
 	OfUser bool
 	Inputs []string
 }
 
-// Replier is an Executor that keeps a reply. Its outcomes establish and forget the
-// facts of it.
+// Replier is an Executor that stores a reply. Its outcomes establish and forget the facts of the
+// reply.
 type Replier interface {
-	// ServiceReply is nil if the node keeps none.
+	// ServiceReply is nil if the node stores none.
 	ServiceReply() *ServiceReply
 }
 
-// The beginnings of the facts of replies.
+// The prefixes of the facts of replies.
 const (
 	replyPrefix     = "reply."
 	userReplyPrefix = "user-reply."
@@ -61,13 +60,13 @@ func (r *ServiceReply) Fact() Fact {
 	return Fact(replyPrefix + r.Name)
 }
 
-// ReplyFacts are the facts of which one holds where the run has a reply of the name:
-// of one that is about something else, and of one about the run's user.
+// ReplyFacts returns the facts of which one holds if the run has a reply with the name: the fact
+// of a reply about the run's user, and the fact of any other.
 func ReplyFacts(name string) []Fact {
 	return []Fact{Fact(replyPrefix + name), Fact(userReplyPrefix + name)}
 }
 
-// reply returns the name of a reply whose fact this is, and whether it is one.
+// reply returns the name of the reply of this fact, and whether f is such a fact.
 func (f Fact) reply() (string, bool) {
 	if name, ok := strings.CutPrefix(string(f), userReplyPrefix); ok {
 		return name, true
@@ -78,9 +77,9 @@ func (f Fact) reply() (string, bool) {
 func isReply(f Fact) bool     { _, is := f.reply(); return is }
 func isUserReply(f Fact) bool { return strings.HasPrefix(string(f), userReplyPrefix) }
 
-// collectReply notes the types of the reply that a node keeps. Of one name all are
-// alike.
-func (c *compiler) collectReply(i int, exec Executor, types map[string]map[string]ReplyType) {
+// addReplyTypes records the types of the reply that a node stores. All replies with one name
+// have the same types.
+func (c *compiler) addReplyTypes(i int, exec Executor, types map[string]map[string]ReplyType) {
 	replier, ok := exec.(Replier)
 	if !ok || replier.ServiceReply() == nil {
 		return
@@ -93,8 +92,7 @@ func (c *compiler) collectReply(i int, exec Executor, types map[string]map[strin
 	types[r.Name] = r.Types
 }
 
-// bindReplies has every outcome that takes back an input forget the replies that are
-// about it.
+// bindReplies lets every outcome that withdraws an input forget the replies about that input.
 func (c *compiler) bindReplies() {
 	about := map[string][]Fact{} // by input
 	for i := range c.graph.nodes {
@@ -120,8 +118,8 @@ func (c *compiler) bindReplies() {
 	}
 }
 
-// keepReplies keeps what a decision brought, and drops what does not hold any more.
-func (r *run) keepReplies(d *Decision) error {
+// updateReplies stores the replies of a decision and drops those whose fact no longer holds.
+func (r *run) updateReplies(d *Decision) error {
 	replies := maps.Clone(r.state.Replies)
 	if replies == nil && len(d.Replies) > 0 {
 		replies = map[string]map[string]any{}

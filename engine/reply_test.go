@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// enquiry keeps a reply, always with the next number.
+// enquiry stores a reply, each time with the next number.
 type enquiry struct {
 	reply engine.ServiceReply
 	empty bool
@@ -34,7 +34,7 @@ func (e enquiry) Execute(context.Context, *engine.Visit) (*engine.Decision, erro
 	return d, nil
 }
 
-// replyKinds are the test kinds, with some that keep a reply and one that reads it.
+// replyKinds are the test kinds, some that store a reply, and one that reads it.
 func replyKinds() engine.Kinds {
 	kinds, count := testKinds(), 0
 	asks := func(name string, e enquiry, needs ...engine.Need) {
@@ -61,7 +61,7 @@ func replyKinds() engine.Kinds {
 	return kinds
 }
 
-// Where a reply is certain, and where it is about somebody or something else by now.
+// Where a reply is certain, and where it concerns another user or input by then.
 func TestRepliesAreCertain(t *testing.T) {
 	const missing = `an answer to what the flow keeps as "r"`
 	tests := []struct {
@@ -112,8 +112,8 @@ func TestRepliesOfOneNameAreAlike(t *testing.T) {
 	}
 }
 
-// What a service answered is there for later nodes and steps, as it was kept last, and
-// is gone from what is stored as soon as it is about something else.
+// Later nodes and steps see the latest reply of a service. It leaves the stored state as soon as
+// it concerns another user or input.
 func TestRepliesAreKept(t *testing.T) {
 	g, problems := engine.Compile(flowOf(schemas.Registration,
 		"f form q", "q enquire-name a=k b=end", "k read l", "l read g", "g form p", "p enquire-name a=m b=end", "m read h", "h form x", "x ask end"), replyKinds())

@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// state is what a run keeps between two steps. Only the engine reads it.
+// state is the stored state of a run between two steps. Only the engine reads it.
 type state struct {
 	Facts       []Fact                    `json:"facts,omitempty"`
 	Inputs      map[string]string         `json:"inputs,omitempty"`
@@ -31,18 +31,18 @@ type state struct {
 	Format      int                       `json:"format,omitempty"`
 }
 
-// stateFormat is the newest format of a state. In 0 the methods and the class of an
-// authentication said more than was proved: see schemas.RevaluedAssurance.
+// stateFormat is the current format of a state. In format 0 the methods and the class of an
+// authentication claimed more than was proved: see schemas.RevaluedAssurance.
 const stateFormat = 1
 
-// run is a run while one step of it is being decided. It is used by one
-// goroutine and thrown away; what it decided takes effect only by its commit.
+// run is a run while one step is being decided. It is used by one goroutine and then dropped.
+// Its decisions take effect only by its commit.
 type run struct {
 	rec   schemas.Run
 	state state
 	facts Facts
 	graph *Graph
-	at    int // index of the node the run is at
+	at    int // index of the current node
 
 	app     *schemas.Application
 	request Request
@@ -55,7 +55,7 @@ type run struct {
 	failure     *schemas.Error
 }
 
-// newRun is a run that stands before the entry.
+// newRun returns a run before its entry.
 func newRun(id string, g *Graph, app *schemas.Application, now time.Time) *run {
 	return &run{
 		rec: schemas.Run{
@@ -67,7 +67,7 @@ func newRun(id string, g *Graph, app *schemas.Application, now time.Time) *run {
 	}
 }
 
-// loadRun is a kept run, at the node that asked.
+// loadRun restores a stored run at the node that asked.
 func loadRun(rec *schemas.Run, g *Graph, app *schemas.Application, now time.Time) (*run, error) {
 	at, found := g.find(rec.Node)
 	r := &run{rec: *rec, graph: g, app: app, now: now, at: at}
@@ -82,8 +82,7 @@ func loadRun(rec *schemas.Run, g *Graph, app *schemas.Application, now time.Time
 	return r, nil
 }
 
-// revalueAssurance takes back what a run of an earlier release said that its user proved, and
-// did not.
+// revalueAssurance removes authentication claims of an earlier release that were not proved.
 func (r *run) revalueAssurance() {
 	auth := r.state.Auth
 	if r.state.Format >= stateFormat || auth == nil {
@@ -95,20 +94,20 @@ func (r *run) revalueAssurance() {
 	}
 }
 
-// overTTL is how long a run that is over is kept: for answers to its last question that
-// are under way. Nobody can continue it, so it only takes up room.
-const overTTL = time.Minute
+// finishedTTL is how long a finished run is stored: for answers to its last question that are in
+// flight. It cannot be continued.
+const finishedTTL = time.Minute
 
-// newRecord is the run as it shall be kept, at its next revision.
+// newRecord returns the run as it is stored, at its next revision.
 func (r *run) newRecord(ttl time.Duration) (*schemas.Run, error) {
 	rec := r.rec
 	rec.Revision++
 	rec.UserID = r.state.Subject.UserID
 	rec.UpdatedAt = r.now
 	rec.ExpiresAt = r.now.Add(ttl)
-	rec.State = nil // a run that is over keeps no secrets
+	rec.State = nil // a finished run stores no secrets
 	if rec.Status != schemas.Incomplete {
-		rec.ExpiresAt = r.now.Add(min(ttl, overTTL))
+		rec.ExpiresAt = r.now.Add(min(ttl, finishedTTL))
 		return &rec, nil
 	}
 	kept := r.state
@@ -121,12 +120,12 @@ func (r *run) newRecord(ttl time.Duration) (*schemas.Run, error) {
 	return &rec, err
 }
 
-// changesToCommit are the changes of the step, with their precondition: what an
-// authenticated run does rests on credentials that may be changed or removed at
-// any time. A run that failed does nothing that rests on them.
+// changesToCommit returns the changes of the step with their precondition: an authenticated run
+// rests on credentials that may be changed or removed at any time. A failed run has no changes
+// that rest on them.
 func (r *run) changesToCommit() []schemas.Change {
 	auth := r.state.Auth
-	draft := r.state.Subject.Draft != nil && !r.draftStored // nobody else knows the user yet
+	draft := r.state.Subject.Draft != nil && !r.draftStored // no other run knows the user yet
 	if auth == nil || draft || r.rec.Status == schemas.Failed {
 		return r.changes
 	}
@@ -135,12 +134,12 @@ func (r *run) changesToCommit() []schemas.Change {
 	})
 }
 
-// newVisit is what the executor of the current node sees.
+// newVisit returns the run as the executor of the current node sees it.
 func (r *run) newVisit(answer *Answer) *Visit {
 	v := &Visit{
 		ExecutionID: r.rec.ID, Revision: r.rec.Revision, FlowType: r.graph.flow.FlowType, Application: r.app,
 		Request: r.request, Now: r.now, Answer: answer, NodeState: r.state.NodeState,
-		Inputs: r.inputs(), Replies: r.state.Replies, Subject: r.state.Subject, Facts: r.facts, Pending: r.changes, Authentication: r.state.Auth,
+		Inputs: r.visibleInputs(), Replies: r.state.Replies, Subject: r.state.Subject, Facts: r.facts, Pending: r.changes, Authentication: r.state.Auth,
 		Identity: r.state.Identity,
 	}
 	if b := r.state.AuthRequest; b != nil {
@@ -149,10 +148,10 @@ func (r *run) newVisit(answer *Answer) *Visit {
 	return v
 }
 
-// inputs returns the values that the current node may read. It reads no secret but the
-// one that it verifies or sets: a prompt asks for a password in the name of the service,
-// and whoever wrote the flow must not get it, even if a check of the flow were wrong.
-func (r *run) inputs() map[string]string {
+// visibleInputs returns the values that the current node may read. The only secret among them is
+// the one that the node verifies or sets. A prompt asks for a password on behalf of the service,
+// and the author of the flow must not get it, even if a check of the flow were wrong.
+func (r *run) visibleInputs() map[string]string {
 	inputs := map[string]string{}
 	for identifier, value := range r.state.Inputs {
 		if !r.graph.inputs[identifier].Secret() {
@@ -167,9 +166,9 @@ func (r *run) inputs() map[string]string {
 	return inputs
 }
 
-// applyDecision notes what a decision says beside where to go.
-func (r *run) applyDecision(d *Decision) {
-	r.collectInputs(d)
+// applyEffects applies everything in a decision but the next move.
+func (r *run) applyEffects(d *Decision) {
+	r.setInputs(d)
 	for k, v := range d.Data {
 		if r.state.Data == nil {
 			r.state.Data = map[string]string{}
@@ -185,7 +184,7 @@ func (r *run) applyDecision(d *Decision) {
 	}
 	for _, change := range d.Changes {
 		switch change.(type) {
-		case schemas.RecordEvent, schemas.QueueDelivery: // a mail to somebody does not make them a user
+		case schemas.RecordEvent, schemas.QueueDelivery: // a mail to a person does not create a user
 		default:
 			r.storeDraft()
 		}
@@ -193,8 +192,8 @@ func (r *run) applyDecision(d *Decision) {
 	}
 }
 
-// failedAttempt is the event of an attempt to prove something that failed. Whom it
-// was about is said if that is certain: a name that somebody typed is not.
+// failedAttempt returns the event of a failed attempt to prove something. It contains the user
+// only if that is certain: a typed name is not.
 func (r *run) failedAttempt(d *Decision) schemas.RecordEvent {
 	n := &r.graph.nodes[r.at]
 	e := schemas.Event{
@@ -211,7 +210,7 @@ func (r *run) failedAttempt(d *Decision) schemas.RecordEvent {
 	return schemas.RecordEvent{Event: e}
 }
 
-// recordRefusal records that a user authenticated who is disabled or locked.
+// recordRefusal records the refusal of an authenticated user who is disabled or locked.
 func (r *run) recordRefusal(err *schemas.Error) {
 	if err.Code != schemas.CodeAccountDisabled && err.Code != schemas.CodeAccountLocked {
 		return
@@ -223,8 +222,8 @@ func (r *run) recordRefusal(err *schemas.Error) {
 	}}}
 }
 
-// collectInputs sets and drops inputs. Secret ones never enter the state.
-func (r *run) collectInputs(d *Decision) {
+// setInputs sets and drops inputs. Secrets never enter the state.
+func (r *run) setInputs(d *Decision) {
 	for _, k := range d.Drop {
 		delete(r.state.Inputs, k)
 		delete(r.secrets, k)
@@ -244,7 +243,7 @@ func (r *run) collectInputs(d *Decision) {
 	}
 }
 
-// storeDraft puts the user that this run creates before what concerns it.
+// storeDraft adds the creation of the run's new user before the changes that concern it.
 func (r *run) storeDraft() {
 	draft := r.state.Subject.Draft
 	if draft == nil || r.draftStored {
@@ -257,8 +256,8 @@ func (r *run) storeDraft() {
 	}})
 }
 
-// followEdge takes the run along an edge, and makes sure that the decision keeps
-// what the outcome promises: the proofs rest on it.
+// followEdge moves the run along an edge and checks that the decision fulfills what the outcome
+// declares: the proofs depend on it.
 func (r *run) followEdge(e edge, d *Decision) error {
 	node := r.graph.nodes[r.at].id
 	claimed := slices.Contains(e.Withdraws, r.state.Subject.Input) && !r.facts.Has(Own)
@@ -288,7 +287,7 @@ func (r *run) followEdge(e edge, d *Decision) error {
 	if f, ok := r.unfoundedFact(); ok {
 		return fmt.Errorf("node %q left by %q, which promises %s, and the run has none", node, e.Name, factNames([]Fact{f}))
 	}
-	if err := r.keepReplies(d); err != nil {
+	if err := r.updateReplies(d); err != nil {
 		return fmt.Errorf("node %q left by %q: %w", node, e.Name, err)
 	}
 	r.state.NodeState, r.state.Ask = nil, nil
@@ -296,8 +295,8 @@ func (r *run) followEdge(e edge, d *Decision) error {
 	return nil
 }
 
-// unfoundedFact returns a fact that is not true of how the run's user authenticated.
-// What flows guarantee rests on these.
+// unfoundedFact returns a fact that is not true of the user's authentication. The guarantees of
+// flows depend on these facts.
 func (r *run) unfoundedFact() (Fact, bool) {
 	auth := r.state.Auth
 	if auth == nil {
@@ -314,7 +313,7 @@ func (r *run) unfoundedFact() (Fact, bool) {
 	return "", false
 }
 
-// recordAuthentication notes what the decision says of how the subject authenticated.
+// recordAuthentication records the authentication in a decision.
 func (r *run) recordAuthentication(d *Decision) error {
 	if len(d.Methods) > 0 && len(d.Proofs) == 0 {
 		return errors.New("it authenticates, and does not say by which credential")
@@ -328,9 +327,8 @@ func (r *run) recordAuthentication(d *Decision) error {
 	return nil
 }
 
-// authenticate adds to how the subject proved who they are. The time is that of
-// the last proof, and never to come: the clock of the instance that began a
-// session may be ahead.
+// authenticate adds to the subject's authentication. Its time is that of the last proof and
+// never in the future: the clock of the instance that created a session may be ahead.
 func (r *run) authenticate(d *Decision) {
 	auth := &Authentication{Time: r.now, ACR: d.ACR, Session: d.Session}
 	if !d.At.IsZero() && d.At.Before(r.now) {
@@ -341,7 +339,7 @@ func (r *run) authenticate(d *Decision) {
 		if before.Time.After(auth.Time) {
 			auth.Time = before.Time
 		}
-		auth.Session = "" // it does not say what was proved beside it
+		auth.Session = "" // a session alone does not include the other proof
 		if auth.ACR == "" {
 			auth.ACR = before.ACR
 		}
@@ -354,7 +352,7 @@ func (r *run) authenticate(d *Decision) {
 	r.state.Auth = auth
 }
 
-// askQuestion notes the question the run now waits with.
+// askQuestion stores the question that the run now waits for.
 func (r *run) askQuestion(d *Decision, token string) {
 	r.state.Ask, r.state.NodeState, r.state.Token = d.Ask, d.NodeState, token
 	r.addFieldErrors()
@@ -364,8 +362,8 @@ func (r *run) askQuestion(d *Decision, token string) {
 	r.rec.Node = r.graph.nodes[r.at].id
 }
 
-// addFieldErrors tells a notice about inputs that the question asks for at these
-// inputs too: a name that is taken belongs beside the field it was typed in.
+// addFieldErrors copies the errors of a notice to the inputs that the question asks for: the
+// error "name is taken" is shown next to the field.
 func (r *run) addFieldErrors() {
 	ask := r.state.Ask
 	if r.state.Notice == nil {
@@ -378,24 +376,24 @@ func (r *run) addFieldErrors() {
 	}
 }
 
-// complete ends the run well.
+// complete ends the run successfully.
 func (r *run) complete(result *Result) {
 	r.storeDraft()
 	r.rec.Status, r.result = schemas.Complete, result
 }
 
-// failRun ends the run: nothing it decided in this step takes effect.
+// failRun ends the run and discards all decisions of this step.
 func (r *run) failRun(err *schemas.Error) {
 	r.rec.Status, r.failure, r.changes, r.result = schemas.Failed, err, nil, nil
 }
 
-// refuseRequest ends the run with an answer: of this step nothing else takes effect.
+// refuseRequest ends the run with a reply. Only the changes of the refusal take effect.
 func (r *run) refuseRequest(to *Refusal) {
 	r.failRun(to.Error)
 	r.changes, r.result = to.Changes, &Result{RedirectURL: to.RedirectURL}
 }
 
-// newStep is the reply to the client.
+// newStep returns the reply to the client.
 func (r *run) newStep() *schemas.Step {
 	s := &schemas.Step{ExecutionID: r.rec.ID, FlowStatus: r.rec.Status}
 	reported := maps.Clone(r.state.Data)
@@ -427,7 +425,7 @@ func (r *run) newStep() *schemas.Step {
 	return s
 }
 
-// writeQuestion writes what the run waits with.
+// writeQuestion writes the question that the run waits for.
 func (r *run) writeQuestion(s *schemas.Step) {
 	ask := r.state.Ask
 	s.Type = schemas.View
@@ -441,7 +439,7 @@ func (r *run) writeQuestion(s *schemas.Step) {
 	if verbose := r.request.Verbose; verbose == nil && r.state.Verbose || verbose != nil && *verbose {
 		s.Data.Meta = &schemas.Meta{Components: ask.Components}
 		if ask.Components == nil {
-			s.Data.Meta.Components = []schemas.Component{} // a list, if an empty one: clients iterate
+			s.Data.Meta.Components = []schemas.Component{} // clients iterate over the list, so it is never null
 		}
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// hold brings an identity.
+// hold returns an identity.
 func hold(context.Context, *engine.Visit) (*engine.Decision, error) {
 	return &engine.Decision{Outcome: "a", Identity: &engine.Identity{ProviderID: "other", Subject: "1815"}}, nil
 }
 
-// link asks, and tells which identity the run holds.
+// link asks, and returns which identity the run has.
 func link(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		d := question("a", "b")
@@ -24,15 +24,15 @@ func link(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	return engine.LeaveBy(v.Answer.Action), nil
 }
 
-// A run in which somebody has proved something goes on with them: in their browser, or
-// by the challenge tokens that they alone were given.
+// A run that contains a proof continues only with the client that sent it: in the same browser,
+// or with the challenge tokens that this client received.
 func TestRunsStayWithTheirOwner(t *testing.T) {
 	mine, other := engine.Request{Browser: []byte("mine")}, engine.Request{Browser: []byte("other")}
 	page, program := engine.Request{Origin: "https://shop.example.org"}, engine.Request{}
 	tests := []struct {
 		name         string
 		brought, now engine.Request
-		token, want  bool // the token is sent; it goes on
+		token, want  bool // the token is sent; the run continues
 	}{
 		{"the same browser", mine, mine, false, true},
 		{"another browser", mine, other, false, false},
@@ -89,7 +89,7 @@ func TestRunsStayWithTheirOwner(t *testing.T) {
 	}
 }
 
-// A program that proves nothing before the last step needs no tokens: the calls of the
+// A program that proves nothing before the last step needs no tokens: the calls in the
 // specification have none.
 func TestProgramsNeedNoTokenBeforeAProof(t *testing.T) {
 	w := newWorld(t, schemas.Registration, "q ask a=p b=p", "p prove success=end")
@@ -108,7 +108,7 @@ func TestProgramsNeedNoTokenBeforeAProof(t *testing.T) {
 	}
 }
 
-// A run that an earlier version kept as a program's is not continued by its id either.
+// A run that an earlier version stored as a program's run is not continued by its ID either.
 func TestAudit01RunOfAnEarlierVersion(t *testing.T) {
 	w := newWorld(t, schemas.Registration, "p prove success=q", "q ask a=q b=end")
 	s := w.send(w.start(nil), "a", "secret", "right")
@@ -126,7 +126,7 @@ func TestAudit01RunOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
-// No node can promise an identity that the run does not hold.
+// No node can promise an identity that the run does not have.
 func TestHollowIdentity(t *testing.T) {
 	w := newWorld(t, schemas.Registration, "q ask a=h b=h", "h hollow l", "l link end")
 	s := w.start(nil)
@@ -135,7 +135,7 @@ func TestHollowIdentity(t *testing.T) {
 	}
 }
 
-// Nobody comes to a node that links an identity without one.
+// No run reaches a node that links an identity without one.
 func TestIdentityIsNeeded(t *testing.T) {
 	_, problems := engine.Compile(flowOf(schemas.Registration, "q ask a=h b=l", "h hold l", "l link end"), testKinds())
 	if len(problems) != 1 || problems[0].Rule != engine.RuleNeeds || !strings.Contains(problems[0].Message, "an identity of another provider") {

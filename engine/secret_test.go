@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// spy notes the inputs that its node sees, and goes on.
+// spy records the inputs that its node sees, and continues.
 type spy struct{ saw *map[string]string }
 
 func (s spy) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
@@ -24,8 +24,8 @@ type verifier struct{ spy }
 
 func (verifier) UsesSecret() string { return "password" }
 
-// While a run lasts, no node sees a secret but the one that verifies or sets it, even if
-// the check of the flow had let another refer to it.
+// During a run, only the node that verifies or sets a secret sees it, even if the check of the
+// flow had allowed another reference.
 func TestAudit04OnlyTheVerifierSeesASecret(t *testing.T) {
 	var before, verifies, after map[string]string
 	kinds := testKinds()
@@ -47,13 +47,13 @@ func TestAudit04OnlyTheVerifierSeesASecret(t *testing.T) {
 	if before["name"] != "ada" || verifies["name"] != "ada" || after["name"] != "ada" {
 		t.Errorf("before %v, verifier %v, after %v: the name is no secret", before, verifies, after)
 	}
-	w.send(s, "a") // a later step has no secret of an earlier one
+	w.send(s, "a") // a later step does not see a secret of an earlier one
 	if verifies["password"] != "" {
 		t.Errorf("a later step sees %v", verifies)
 	}
 }
 
-// replaced returns the kept state of a run with one part replaced.
+// replaced returns the stored state of a run with one part replaced.
 func replaced(t *testing.T, state json.RawMessage, part, by string) json.RawMessage {
 	t.Helper()
 	if !strings.Contains(string(state), part) {
@@ -62,7 +62,7 @@ func replaced(t *testing.T, state json.RawMessage, part, by string) json.RawMess
 	return json.RawMessage(strings.Replace(string(state), part, by, 1))
 }
 
-// A run of an earlier version may have kept a value that is a secret by now.
+// A run of an earlier version may have stored a value that is a secret in this version.
 func TestAudit04KeptSecretIsNotRead(t *testing.T) {
 	var before map[string]string
 	kinds := testKinds()

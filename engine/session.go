@@ -2,28 +2,25 @@ package engine
 
 // Sessions
 //
-// A node may let a run go on as an earlier sign-in left it, and ask nothing
-// (SessionResumer). That sign-in was by another flow, so nothing in this one says what it
-// proved: only what the node demands of it does. If the node took less than the other
-// paths prove, these would protect nobody. Whoever stole a password would sign in by
-// it to an application that asks for no more, and come with that session to the one
-// that asks for a second factor.
+// A node may let a run continue with an earlier sign-in and ask nothing (SessionResumer). That
+// sign-in used another flow, so this flow knows about it only what the node demands. If the node
+// demanded less than the other paths prove, the other paths would protect nothing. With a stolen
+// password an attacker would sign in to an application that asks for no more, and use that
+// session at the application that requires a second factor.
 //
-// So the other paths decide: what counts is the strongest class that is certain
-// wherever the flow completes, over all paths that do not rest on a session. Every
-// path that does is judged by it as a whole, since a session and a second factor may
-// together be as much. Where they are less, the node demands the class of the other
-// paths. If its configuration says that another class will do, that is a finding,
-// which a waiver accepts, with a reason.
+// The other paths therefore decide. The required class is the strongest one that is certain
+// wherever the flow completes, over all paths that use no session. Every path that uses one is
+// checked as a whole, because a session and a second factor may together be strong enough. If
+// they are not, the node demands the class of the other paths. If its configuration explicitly
+// accepts another class, that is a finding, which a waiver with a reason accepts.
 //
-// To leave sessions out of account the analysis reads a graph differently: the
-// outcome that rests on a session brings every class there is, and every fact by which
-// a later outcome proves more. Where paths meet, such a path then takes nothing from
-// the others. The same is done with all sessions but
-// one, to judge that one.
+// To exclude sessions, the analysis reads the graph differently: an outcome that rests on a
+// session establishes every class, and every fact that lets a later outcome prove more. Where
+// paths meet, such a path removes nothing from the others. To check one session, all others are
+// excluded this way.
 //
-// The classes are enough, since they say how much was proved. That a certain method
-// was used is for guarantees to demand.
+// Classes are sufficient because they express how much was proved. Guarantees can demand a
+// specific method.
 
 import (
 	"fmt"
@@ -32,20 +29,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// SessionResumer is an Executor by one of whose outcomes a run goes on as an earlier sign-in
-// of the user left it.
+// SessionResumer is an Executor with an outcome that continues a run with an earlier sign-in of
+// the user.
 type SessionResumer interface {
 	Executor
-	// ResumedOutcome returns the name of that outcome. It must establish the class that the
-	// node demands of the earlier sign-in.
+	// ResumedOutcome returns the name of that outcome. It must establish the class that the node
+	// demands of the earlier sign-in.
 	ResumedOutcome() string
-	// RequireClass returns the executor that demands the class too; or the same executor,
-	// if its configuration says which class will do.
+	// RequireClass returns the executor that demands the class as well, or the same executor if
+	// its configuration says which class is sufficient.
 	RequireClass(class string) Executor
 }
 
-// resumptions lists the edges that rest on an earlier sign-in.
-func (c *compiler) resumptions() []move {
+// resumedEdges lists the edges that rest on an earlier sign-in.
+func (c *compiler) resumedEdges() []move {
 	var list []move
 	for i := range c.graph.nodes {
 		n := &c.graph.nodes[i]
@@ -60,15 +57,14 @@ func (c *compiler) resumptions() []move {
 	return list
 }
 
-// resumed is the fact that the run rests on a session that is left out of account. It
-// only lives while a flow is checked.
+// resumed is the fact that the run rests on an excluded session. It exists only during a check.
 const resumed Fact = "resumed"
 
-// strongestClass is the class that satisfies every other.
+// strongestClass returns the class that satisfies every other.
 func strongestClass() string { return schemas.CombineACRs(schemas.ACRs()...) }
 
-// withoutEdges is the reading in which the given edges bring every class, and whatever
-// makes a later outcome prove more.
+// withoutEdges is the reading in which the given edges establish every class, and every fact
+// that lets a later outcome prove more.
 func (c *compiler) withoutEdges(edges []move) outcomeReading {
 	everything := append(ACRFacts(strongestClass()), resumed)
 	for _, given := range c.conditions() {
@@ -83,29 +79,28 @@ func (c *compiler) withoutEdges(edges []move) outcomeReading {
 	}
 }
 
-// settleSessions has each node demand what the other paths prove, if a run that goes
-// on by an earlier sign-in could complete with less. What the other paths are depends
-// on the whole flow: of a sub-flow it is not known, nor where some node was not
-// understood.
+// settleSessions lets each session node demand what the other paths prove, if a run with an
+// earlier sign-in could complete with less. The other paths are not known for a sub-flow, or if
+// a node is invalid.
 func (c *compiler) settleSessions() {
-	sessions := c.resumptions()
+	sessions := c.resumedEdges()
 	if len(sessions) == 0 || c.flow.FlowType == schemas.Subflow {
 		return
 	}
 	if slices.ContainsFunc(c.graph.nodes, func(n node) bool { return n.exec == nil }) {
 		return
 	}
-	c.externalProof = c.externalProofHint(c.withoutEdges(sessions))
+	c.requiredClass = c.provenClass(c.withoutEdges(sessions))
 	for k, s := range sessions {
 		if _, weak := c.weakestCompletion(sessions, k); weak {
-			c.graph.nodes[s.node].demandClass(s.edge, c.externalProof)
+			c.graph.nodes[s.node].demandClass(s.edge, c.requiredClass)
 		}
 	}
-	c.stateGraphs = nil // they are of the graph as it was
+	c.stateGraphs = nil // they describe the previous graph
 }
 
-// demandClass has the node demand the class of an earlier sign-in, and the edge that rests
-// on it establish what is then certain.
+// demandClass lets the node demand the class of an earlier sign-in, and updates what the edge
+// that rests on it establishes.
 func (n *node) demandClass(edge int, class string) {
 	n.exec = n.exec.(SessionResumer).RequireClass(class)
 	shaper, ok := n.exec.(OutcomeConfigurer)
@@ -119,11 +114,11 @@ func (n *node) demandClass(edge int, class string) {
 	}
 }
 
-// externalProofHint is the class that every run that completes has proved, by a reading
-// of the graph; "" if there is none, or if no run completes that rests on no session.
-// It is exact, where Guarantees says no more than the analysis finds certain: a class
-// that was overlooked here would let in who proved less.
-func (c *compiler) externalProofHint(read outcomeReading) string {
+// provenClass returns the class that every completed run has proved under a reading of the
+// graph; "" if there is none, or if every run rests on a session. It is exact, while Guarantees
+// only contains what the analysis finds certain: a class missing here would accept weaker
+// sessions.
+func (c *compiler) provenClass(read outcomeReading) string {
 	completions := c.completionsBy(read, c.certainFacts(read))
 	certain := certainOf(completions)
 	if certain == nil || certain.Has(resumed) {
@@ -132,24 +127,24 @@ func (c *compiler) externalProofHint(read outcomeReading) string {
 	var classes []string
 	for _, plain := range schemas.PlainACRs(strongestClass()) {
 		path, lacks := c.shortestPathWithout("elsewhere", read, completions, acrFact(plain))
-		if !lacks || path == nil { // not known to be lacking
+		if !lacks || path == nil { // not known to be missing
 			classes = append(classes, plain)
 		}
 	}
 	return schemas.CombineACRs(classes...)
 }
 
-// checkSessions reports, for each node that takes an earlier sign-in, the shortest run
-// that completes by it with less than every other path proves.
+// checkSessions reports, for each node that accepts an earlier sign-in, the shortest run that
+// completes with it and less than every other path proves.
 func (c *compiler) checkSessions(waived map[*schemas.Waiver]bool) {
-	sessions := c.resumptions()
+	sessions := c.resumedEdges()
 	for k, s := range sessions {
 		path, weak := c.weakestCompletion(sessions, k)
 		if !weak {
 			continue
 		}
 		waiver := c.waiver(RuleSession, s.node)
-		if waiver == nil && c.isReportFull() {
+		if waiver == nil && c.dropFinding() {
 			continue
 		}
 		c.reportSession(s.node, path, waiver)
@@ -160,13 +155,12 @@ func (c *compiler) checkSessions(waived map[*schemas.Waiver]bool) {
 }
 
 // weakestCompletion returns the shortest run that completes with less than every other path
-// proves, and rests on session k alone. The run is nil if it would cost too much to
-// find.
+// proves and rests on session k only. The run is nil if the search is too expensive.
 func (c *compiler) weakestCompletion(sessions []move, k int) (shortest []move, weak bool) {
 	others := slices.Delete(slices.Clone(sessions), k, k+1)
 	name, read := fmt.Sprint("without ", others), c.withoutEdges(others)
 	completions := c.completionsBy(read, c.certainFacts(read))
-	for _, fact := range ACRFacts(c.externalProof) {
+	for _, fact := range ACRFacts(c.requiredClass) {
 		if path, lacks := c.shortestPathWithout(name, read, completions, fact); lacks && (!weak || len(path) < len(shortest)) {
 			shortest, weak = path, true
 		}
@@ -174,8 +168,8 @@ func (c *compiler) weakestCompletion(sessions []move, k int) (shortest []move, w
 	return shortest, weak
 }
 
-// shortestPathWithout returns the shortest run that completes without the fact, by a
-// reading of the graph. The run is nil if it would cost too much to find.
+// shortestPathWithout returns the shortest run that completes without the fact, under a reading
+// of the graph. The run is nil if the search is too expensive.
 func (c *compiler) shortestPathWithout(name string, read outcomeReading, completions []completion, fact Fact) (shortest []move, lacks bool) {
 	for _, end := range completions {
 		if end.certain.Has(fact) {
@@ -198,32 +192,31 @@ func (c *compiler) reportSession(i int, path []move, waiver *schemas.Waiver) {
 		"%s accepts sessions that prove less than every other path through the flow does, which is the class %q: "+
 			"whoever can sign in to another application with less gets in here without being asked; "+
 			"remove `acr`, so that the node demands that class, or lead the outcome to a node that proves what is missing",
-		n.kind.Name, c.externalProof)}
+		n.kind.Name, c.requiredClass)}
 	if path != nil {
-		problem.Trace = c.trace(path, ACRFacts(c.externalProof))
+		problem.Trace = c.trace(path, ACRFacts(c.requiredClass))
 	}
 	if waiver != nil {
 		problem.Warning, problem.Message = true, problem.Message+" (waived: "+waiver.Reason+")"
 	}
-	c.add(i, problem)
+	c.addFinding(i, problem)
 }
 
-// waivesForUsers reports whether a waiver is one of a sub-flow for a node that takes
-// earlier sign-ins: what it waives shows only where the sub-flow is used.
+// waivesForUsers reports whether a waiver of a sub-flow is about a node that accepts earlier
+// sign-ins: its finding appears only where the sub-flow is used.
 func (c *compiler) waivesForUsers(w *schemas.Waiver) bool {
 	return c.flow.FlowType == schemas.Subflow && w.Rule == RuleSession &&
-		slices.ContainsFunc(c.resumptions(), func(m move) bool { return c.graph.nodes[m.node].id == w.Node })
+		slices.ContainsFunc(c.resumedEdges(), func(m move) bool { return c.graph.nodes[m.node].id == w.Node })
 }
 
-// SessionDemand is the class that a node demands of an earlier sign-in, for a run to
-// leave it by the outcome.
+// SessionDemand is the class that a node demands of an earlier sign-in for an outcome.
 type SessionDemand struct {
 	Node    string `json:"node"`
 	Outcome string `json:"outcome"`
 	ACR     string `json:"acr"`
 }
 
-// Sessions lists the nodes that let a run go on as an earlier sign-in left it.
+// Sessions lists the nodes that continue a run with an earlier sign-in.
 func (g *Graph) Sessions() []SessionDemand {
 	var list []SessionDemand
 	for i := range g.nodes {

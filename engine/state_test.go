@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A run that an earlier release began does not complete by more than its user proved.
+// A run that started in an earlier release does not complete with more than its user proved.
 func TestAudit06RunsOfAnEarlierReleaseAreRevalued(t *testing.T) {
 	g := &Graph{flow: &schemas.Flow{}, nodes: []node{{id: "ask"}}}
 	load := func(format int) *run {

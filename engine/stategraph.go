@@ -6,28 +6,27 @@ import (
 	"strings"
 )
 
-// The product of graph and facts
+// The state graph
 //
-// The analysis in prove.go joins all paths to a node into one set. That is quick,
-// and enough to prove a flow, but it cannot show a path, and where a node needs
-// one of several facts it may miss that every path brings one or the other. So
-// a need that the analysis does not find certain is looked at once more, exactly:
-// by a walk, breadth first, through the states (node, facts held there) that some
-// path leads to. The first state of a node that lacks what is needed lies at the
-// end of a shortest path that breaks it; if there is no such state, no path does.
+// The analysis in prove.go joins all paths to a node into one set. That is fast and proves most
+// flows, but it cannot show a path, and if a node needs one of several facts it may miss that
+// every path establishes one or the other. A need that is not certain is therefore checked
+// again, exactly, by a breadth-first search through the states (node, facts) that some path
+// reaches. The first state of a node without the needed fact is the end of a shortest path that
+// breaks the rule. If there is no such state, there is no such path.
 //
-// Of the facts only those are told apart that bear on the question, so that there
-// are a few states to a node and not one for every path.
+// Only facts that affect the question are distinguished, so each node has few states, not one
+// per path.
 
-// maxStates is how many states all walks of one Compile may visit. A flow for
-// people stays far below; a hostile one is refused without the exact answer.
+// maxStates limits the states of all searches of one Compile. Real flows stay far below. A
+// hostile flow is rejected without the exact answer.
 const maxStates = 300_000
 
-// maxBits is how many facts a walk tells apart. Further claims count as not
-// there, which errs towards refusing: see claimWithdrawn.
+// maxBits limits the facts that a search distinguishes. Further claims count as missing, which
+// errs towards rejection: see claimWithdrawn.
 const maxBits = 64
 
-// stateGraph is what a walk found.
+// stateGraph is the result of a search.
 type stateGraph struct {
 	graph  *Graph
 	read   outcomeReading
@@ -35,26 +34,26 @@ type stateGraph struct {
 	edges  [][]transfer // of each node, in the order of its edges
 	states []searchState
 	at     [][]int32 // the states of each node, nearest first
-	whole  bool      // the walk came to its end
+	whole  bool      // the search is complete
 }
 
-// searchState is a node with the facts that some path brings there, and the
-// state and edge it is reached from (-1: the entry).
+// searchState is a node with the facts of some path to it, and the state and edge that lead
+// there (-1: the entry).
 type searchState struct {
 	node         int32
 	parent, edge int32
 	held         uint64
 }
 
-// transfer is Facts.after for the facts of a product.
+// transfer is Facts.after for the facts of a state graph.
 type transfer struct {
 	target       int
 	clears, sets uint64
 	given        []givenBits
-	user, own    uint64 // of the facts that go with a user who was named, and of Own
-	claims       uint64 // of all claims
-	withdrawn    uint64 // of those the outcome withdraws
-	withdraws    bool   // it withdraws some input
+	user, own    uint64 // the bits of the facts that disappear with an identified user, and of Own
+	claims       uint64 // the bits of all claims
+	withdrawn    uint64 // the bits of the claims that the outcome withdraws
+	withdraws    bool   // it withdraws an input
 }
 
 type givenBits struct{ fact, sets uint64 }
@@ -73,13 +72,13 @@ func (t *transfer) after(s uint64) uint64 {
 	return next | t.sets
 }
 
-// stateGraphOf walks the graph with the facts that bear on those asked for. It
-// walks once for one set of facts; nil means that it would cost too much.
+// stateGraphOf searches the graph with the facts that affect the given ones. Results are cached
+// by set of facts; nil means that the search is too expensive.
 func (c *compiler) stateGraphOf(asked []Fact) *stateGraph {
 	return c.stateGraphBy("", c.outcome, asked)
 }
 
-// stateGraphBy is stateGraphOf by another reading of the graph, which has a name.
+// stateGraphBy is stateGraphOf for a named reading of the graph.
 func (c *compiler) stateGraphBy(name string, read outcomeReading, asked []Fact) *stateGraph {
 	facts := c.relevantFacts(asked)
 	key := name + fmt.Sprint(facts)
@@ -103,7 +102,7 @@ func (c *compiler) stateGraphBy(name string, read outcomeReading, asked []Fact) 
 	return p
 }
 
-// relevantFacts returns the facts on which those asked for depend, claims last.
+// relevantFacts returns the facts that the given ones depend on, claims last.
 func (c *compiler) relevantFacts(asked []Fact) []Fact {
 	bears := NewFacts()
 	todo := slices.Clone(asked)
@@ -143,13 +142,13 @@ func (c *compiler) claims() []Fact {
 	return c.claimed
 }
 
-// conditions returns for each fact those given which an outcome establishes it.
+// conditions returns, for each fact, the facts given which an outcome establishes it.
 func (c *compiler) conditions() map[Fact][]Fact {
 	c.readOutcomes()
 	return c.givenFor
 }
 
-// readOutcomes notes what the outcomes of the graph say, once.
+// readOutcomes computes claims and conditions once.
 func (c *compiler) readOutcomes() {
 	if c.givenFor != nil {
 		return
@@ -175,13 +174,13 @@ func (c *compiler) readOutcomes() {
 	c.claimed = claims.List()
 }
 
-// compile makes the transfer of every edge.
+// compile computes the transfer of every edge.
 func (p *stateGraph) compile() {
 	p.edges = make([][]transfer, len(p.graph.nodes))
 	for i := range p.graph.nodes {
 		n := &p.graph.nodes[i]
 		if n.kind == nil {
-			continue // see analyse: it may establish everything
+			continue // see certainFacts: it may establish everything
 		}
 		p.edges[i] = make([]transfer, len(n.edges))
 		for j, e := range n.edges {
@@ -195,7 +194,7 @@ func (p *stateGraph) compile() {
 	}
 }
 
-// transfer makes Facts.after of an outcome.
+// transfer computes Facts.after of an outcome.
 func (p *stateGraph) transfer(o Outcome) transfer {
 	t := transfer{
 		sets: p.mask(o.Establishes), clears: p.mask(o.Forgets), user: p.bits[User] | p.mask(p.factsWhere(isUserReply)), own: p.bits[Own],
@@ -222,7 +221,7 @@ func isClaim(f Fact) bool { _, is := f.claim(); return is }
 func isClass(f Fact) bool  { _, is := f.class(); return is }
 func isMethod(f Fact) bool { _, is := f.method(); return is }
 
-// factsWhere returns the facts told apart that are of a sort.
+// factsWhere returns the distinguished facts that satisfy a condition.
 func (p *stateGraph) factsWhere(sort func(Fact) bool) []Fact {
 	var list []Fact
 	for f := range p.bits {
@@ -233,7 +232,7 @@ func (p *stateGraph) factsWhere(sort func(Fact) bool) []Fact {
 	return list
 }
 
-// mask returns the bits of the facts and of what they imply.
+// mask returns the bits of the facts and of the facts they imply.
 func (p *stateGraph) mask(facts []Fact) uint64 {
 	var m uint64
 	for f := range NewFacts(facts...) {
@@ -242,8 +241,8 @@ func (p *stateGraph) mask(facts []Fact) uint64 {
 	return m
 }
 
-// walk visits every state that some path leads to from the entry with the facts
-// held there, nearest first, unless there are more than limit.
+// walk visits every state that some path reaches from the entry with the given facts, nearest
+// first, up to the limit.
 func (p *stateGraph) walk(held uint64, limit int) {
 	type place struct {
 		node int32
@@ -274,12 +273,12 @@ func (p *stateGraph) walk(held uint64, limit int) {
 	p.whole = true
 }
 
-// move is a step of a path: a node and which of its edges the path takes.
+// move is a step of a path: a node and the index of the edge that the path takes.
 type move struct{ node, edge int }
 
-// pathWithout returns a shortest path that arrives at node i with none of the facts, but
-// with all of the others, or leaves it so by the edge, if that is not -1. There is none
-// if ok is false.
+// pathWithout returns a shortest path that arrives at node i, or leaves it by the edge if that
+// is not -1, with none of the facts and with all of the others. If there is no such path, ok is
+// false.
 func (p *stateGraph) pathWithout(i, edge int, facts []Fact, with ...Fact) (path []move, ok bool) {
 	var m, all uint64
 	for _, f := range facts {

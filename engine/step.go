@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// advance moves the run from node to node until it asks, completes or fails. The
-// answer is for the node the run stands at; the nodes after it are arrived at.
+// advance moves the run from node to node until it asks, completes or fails. The answer is for
+// the current node; the following nodes get none.
 func (e *Engine) advance(ctx context.Context, r *run, answer *Answer) error {
 	if answer != nil {
 		r.state.Notice = nil
@@ -33,12 +33,12 @@ func (e *Engine) advance(ctx context.Context, r *run, answer *Answer) error {
 	return fmt.Errorf("run %s passed %d nodes without asking", r.rec.Digest(), maxMoves)
 }
 
-// applyDecision does what a decision says and reports whether the step is over.
+// applyEffects applies a decision and reports whether the step is over.
 func (e *Engine) applyDecision(r *run, n *node, d *Decision) (bool, error) {
-	r.applyDecision(d)
+	r.applyEffects(d)
 	if d.Failed && r.state.Failures >= e.MaxFailures {
 		r.failRun(schemas.Errorf(schemas.Invalid, schemas.CodeTooManyAttempts, "%d attempts have failed; start again", r.state.Failures))
-		r.changes = append(r.changes, r.failedAttempt(d)) // the last one is no less to be known
+		r.changes = append(r.changes, r.failedAttempt(d)) // the last attempt is recorded as well
 		return true, nil
 	}
 	switch {
@@ -81,7 +81,7 @@ func (e *Engine) observe(r *run, outcome string) {
 	}
 }
 
-// checkNodeMayRun makes sure once more that the node may run: see prove.go.
+// checkNodeMayRun checks once more that the node may run: see prove.go.
 func (r *run) checkNodeMayRun() error {
 	n := &r.graph.nodes[r.at]
 	for _, need := range n.needs {
@@ -92,8 +92,7 @@ func (r *run) checkNodeMayRun() error {
 	return nil
 }
 
-// nodeError lets an error meant for the client through and names the node in
-// any other.
+// nodeError returns an error for the client unchanged and adds the node to any other.
 func nodeError(n *node, err error) error {
 	var e *schemas.Error
 	if errors.As(err, &e) {
@@ -102,9 +101,9 @@ func nodeError(n *node, err error) error {
 	return fmt.Errorf("node %q (%s): %w", n.id, n.kind.Name, err)
 }
 
-// answerAtOnce is the answer that the inputs of a start give to the first
-// question, nil if they are none of its own: a client may send others along.
-func (r *run) answerAtOnce(inputs map[string]string) *Answer {
+// immediateAnswer returns the answer that the inputs of a start give to the first question, or
+// nil if it asks for none of them: clients may send others.
+func (r *run) immediateAnswer(inputs map[string]string) *Answer {
 	if r.rec.Status != schemas.Incomplete {
 		return nil
 	}
@@ -124,9 +123,9 @@ func (r *run) answerAtOnce(inputs map[string]string) *Answer {
 	return answer
 }
 
-// acceptAnswer makes sure that an action and inputs are an answer to the run's
-// question. It may leave the action out if the question says so, or if it
-// brings inputs and there is but one action: an empty request never answers.
+// acceptAnswer checks that an action and inputs answer the run's question. The action may be
+// missing if the question permits that, or if there is one action and inputs are present: an
+// empty request is never an answer.
 func (r *run) acceptAnswer(action string, inputs map[string]string) (*Answer, error) {
 	ask := r.state.Ask
 	answer := &Answer{Action: action, Inputs: inputs}

@@ -6,9 +6,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// targetsOf is where node i leads in the graph. A node of a sub-flow names the outcomes of
-// that, and some kinds do something else where they lead to the end of the run: which of
-// these do is known only where the sub-flow is used.
+// targetsOf returns the targets of node i in the graph. A node of a sub-flow names the outcomes
+// of the sub-flow, and some kinds behave differently if an outcome ends the run. Whether it does
+// depends on the flow that uses the sub-flow.
 func (c *compiler) targetsOf(i int) schemas.Next {
 	next, s := c.nodes[i].Next, c.nodeOrigins[i].scope
 	if s.use < 0 {
@@ -24,9 +24,8 @@ func (c *compiler) targetsOf(i int) schemas.Next {
 	return led
 }
 
-// resolveTarget is the id in the graph of what a name leads to: through the outcomes of
-// sub-flows to what they are wired to. A name that leads nowhere stays, for wire to
-// report.
+// resolveTarget returns the ID in the graph of a target, following the outcomes of sub-flows to
+// their targets. A name without a target is returned unchanged, for target to report.
 func (c *compiler) resolveTarget(s *scope, name string) string {
 	for s.use >= 0 && slices.Contains(exitsOf(s.flow), name) {
 		next := c.nodes[s.use].Next

@@ -9,8 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A node of a sub-flow is told where it leads in the flow, and not by which name it
-// leaves the sub-flow.
+// A node of a sub-flow sees its targets in the flow, not the names of the sub-flow's outcomes.
 func TestNodesKnowWhereTheyLead(t *testing.T) {
 	said := part("said", "", "yes no", "q route a=yes b=no")
 	whole := part("whole", "", "", "q route a=r b=end", "r ask end")

@@ -7,8 +7,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// trace tells a path as an author follows it: what each node adds or takes away
-// of what is known about the user, or of the facts that the path ends without.
+// trace describes a path for authors: the facts about the user that each node adds or removes,
+// and those that the path lacks at its end.
 func (c *compiler) trace(path []move, lacking []Fact) schemas.Trace {
 	about := NewFacts(lacking...)
 	var trace schemas.Trace
@@ -34,16 +34,16 @@ func (c *compiler) trace(path []move, lacking []Fact) schemas.Trace {
 	return trace
 }
 
-// edgePath is where a definition says where an outcome leads.
+// edgePath returns the path in the definition of an edge's target.
 func (c *compiler) edgePath(i, edge int) string {
 	e := c.graph.nodes[i].edges[edge]
-	if e.retry || c.inner[i] != nil {
+	if e.retry || c.useScopes[i] != nil {
 		return c.nodePath(i, "")
 	}
-	return c.waitPathOf(i, e.Name)
+	return c.nextPath(i, e.Name)
 }
 
-// describeChange says what a run gains and loses by an outcome.
+// describeChange describes what a run gains and loses by an outcome.
 func describeChange(before, after Facts, o Outcome, about Facts) string {
 	var words []string
 	gained := func(f Fact) bool { return after.Has(f) && !before.Has(f) }

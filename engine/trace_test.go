@@ -49,7 +49,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// A trace says what the run gains and loses, and where the definition leads it.
+// A trace shows what the run gains and loses, and the position in the definition.
 func TestTraceNotes(t *testing.T) {
 	text := `handle: f
 name: f
@@ -83,8 +83,8 @@ nodes:
 	}
 }
 
-// Where every path brings one of the facts a node needs, if not the same one,
-// there is nothing to find.
+// There is no finding where every path establishes one of the facts that a node needs, even if
+// not the same one.
 func TestEitherOfTwoFactsWillDo(t *testing.T) {
 	kinds := testKinds()
 	kinds["either"] = &engine.Kind{Name: "either", New: maker(pass), Outcomes: outcomes("a"),
@@ -97,7 +97,7 @@ func TestEitherOfTwoFactsWillDo(t *testing.T) {
 	}
 }
 
-// A flow made to be costly is refused all the same, and not at any cost.
+// A flow that is built to be expensive is rejected within a bounded time.
 func TestHostileFlowsAreChecked(t *testing.T) {
 	kinds := testKinds()
 	var names []string

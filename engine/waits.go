@@ -2,22 +2,22 @@ package engine
 
 import "strings"
 
-// Waiting for others
+// Waiting for other services
 //
-// An executor may ask another service something while the step is decided. The person
-// waits meanwhile, and the server breaks off a request that takes a minute. So a step
-// waits few times, whichever way it goes.
+// An executor may call another service while a step is decided. The user waits for it, and the
+// server aborts a request after a minute. A step may therefore wait only a few times, on every
+// path.
 //
-// A step begins at the entry, or with the answer to a question, and ends at the next
-// question or at an end. A start may bring the answer to the first question, and be
-// two steps in one. Where the node that asks has itself waited for another, the client
-// cannot know the answer yet: that is what it is sent there for.
+// A step starts at the entry or with the answer to a question, and ends at the next question or
+// at an end. A start may contain the answer to the first question and so be two steps in one. If
+// the node that asks has itself waited for a service, the client cannot know the answer yet,
+// because it depends on that service.
 
-// maxWaits is how often a step may wait for another service.
+// maxWaits limits how often a step may wait for another service.
 const maxWaits = 3
 
-// SlowNode is an Executor that may wait for another service whenever it is executed:
-// for 15 seconds at most, and a failure to answer is no error of the step.
+// SlowNode is an Executor that may wait for another service whenever it is executed: for at most
+// 15 seconds. A missing reply is not an error of the step.
 type SlowNode interface {
 	Waits() bool
 }
@@ -28,11 +28,11 @@ func (c *compiler) waits(i int) bool {
 	return ok && w.Waits()
 }
 
-// checkWaits finds steps that wait too often. Telling of one way is enough to mend.
+// checkWaits reports the first step that waits too often.
 func (c *compiler) checkWaits() {
 	w := waitSearch{c: c}
 	for layer := range w.seen {
-		w.seen[layer], w.ways[layer] = make([]bool, len(c.graph.nodes)), make([]*waitPath, len(c.graph.nodes))
+		w.seen[layer], w.longest[layer] = make([]bool, len(c.graph.nodes)), make([]*waitPath, len(c.graph.nodes))
 	}
 	if c.reportWaits(w.longestOnArrival(0, starting)) {
 		return
@@ -59,29 +59,29 @@ func (c *compiler) reportWaits(longest *waitPath) bool {
 	return true
 }
 
-// waitPath is the nodes that wait, in the order in which a step comes to them; nil for none.
+// waitPath lists the nodes that wait, in the order of a step; nil for none.
 type waitPath struct {
 	node, length int
 	rest         *waitPath
 }
 
-// Whether a step may still pass a question on its way.
+// Whether a step may still pass a question.
 const (
 	starting = iota
-	statusUnderWay
+	continuing
 )
 
-// waitSearch finds the longest ways from every node, depth first.
+// waitSearch finds the longest path from every node, depth first.
 type waitSearch struct {
-	c    *compiler
-	seen [2][]bool // by starting or underWay; a circle has its own finding
-	ways [2][]*waitPath
+	c       *compiler
+	seen    [2][]bool // by starting or continuing; a cycle has a finding of its own
+	longest [2][]*waitPath
 }
 
-// longestOnArrival returns the longest way of a step that comes to node i.
+// longestOnArrival returns the longest path of a step that arrives at node i.
 func (w *waitSearch) longestOnArrival(i, layer int) *waitPath {
 	if w.seen[layer][i] {
-		return w.ways[layer][i]
+		return w.longest[layer][i]
 	}
 	w.seen[layer][i] = true
 	n := w.c.graph.nodes[i]
@@ -92,19 +92,19 @@ func (w *waitSearch) longestOnArrival(i, layer int) *waitPath {
 	case !n.kind.Asks:
 		longest = w.longestFromNext(i, layer)
 	case layer == starting && !w.c.waits(i):
-		longest = w.longestFromNext(i, statusUnderWay)
+		longest = w.longestFromNext(i, continuing)
 	}
-	w.ways[layer][i] = w.prepend(i, longest)
-	return w.ways[layer][i]
+	w.longest[layer][i] = w.prepend(i, longest)
+	return w.longest[layer][i]
 }
 
-// longestAfterAnswer returns the longest way of a step that begins with an answer to node i.
+// longestAfterAnswer returns the longest path of a step that starts with an answer to node i.
 func (w *waitSearch) longestAfterAnswer(i int) *waitPath {
-	return w.prepend(i, w.longestFromNext(i, statusUnderWay))
+	return w.prepend(i, w.longestFromNext(i, continuing))
 }
 
-// longestFromNext returns the longest way from where node i leads to. If it leads to itself it
-// has said already what the other service said.
+// longestFromNext returns the longest path from the targets of node i. A node that leads to
+// itself already has the reply of its service.
 func (w *waitSearch) longestFromNext(i, layer int) *waitPath {
 	var longest *waitPath
 	for _, e := range w.c.graph.nodes[i].edges {
@@ -118,7 +118,7 @@ func (w *waitSearch) longestFromNext(i, layer int) *waitPath {
 	return longest
 }
 
-// prepend puts node i before a way, if it waits.
+// prepend adds node i to the front of a path if it waits.
 func (w *waitSearch) prepend(i int, rest *waitPath) *waitPath {
 	switch {
 	case !w.c.waits(i):
