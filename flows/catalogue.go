@@ -9,17 +9,17 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Source keeps flow definitions and their versions.
+// Source stores flow definitions and their versions.
 type Source interface {
-	// ActiveVersion returns the number of the version new runs begin with.
+	// ActiveVersion returns the version that new runs start with.
 	ActiveVersion(ctx context.Context, id string) (int, error)
 	// FlowVersion returns one version, with ActiveVersion set to its number.
 	FlowVersion(ctx context.Context, id string, version int) (*schemas.Flow, error)
 }
 
-// Catalogue finds compiled flows by id and version. A version never changes,
-// so what is compiled once is kept; which version is active is asked of the
-// source each time. It is safe for use by many goroutines.
+// Catalogue returns compiled flows by ID and version. Compiled versions are cached, because a
+// version never changes. The active version is read from the source each time. It is safe for
+// concurrent use.
 type Catalogue struct {
 	source Source
 	kinds  engine.Kinds
@@ -38,8 +38,8 @@ func NewCatalogue(source Source, kinds engine.Kinds) *Catalogue {
 	return &Catalogue{source: source, kinds: kinds, graphs: map[version]*engine.Graph{}}
 }
 
-// Active returns the graph of the flow's active version. The error for a flow
-// that does not exist is the source's.
+// Active returns the graph of the flow's active version. For a missing flow it returns the
+// source's error.
 func (c *Catalogue) Active(ctx context.Context, flowID string) (*engine.Graph, error) {
 	number, err := c.source.ActiveVersion(ctx, flowID)
 	if err != nil {
@@ -66,9 +66,8 @@ func (c *Catalogue) cachedGraph(v version) *engine.Graph {
 	return c.graphs[v]
 }
 
-// compile compiles a stored flow. Stored flows were checked when they were
-// stored; one that no longer compiles was written past the checks, or for
-// another release, and must not run.
+// compile compiles a stored flow. Flows are checked when they are stored. One that no longer
+// compiles was stored without the checks, or for another release, and must not run.
 func (c *Catalogue) compile(f *schemas.Flow) (*engine.Graph, error) {
 	g, problems := engine.Compile(f, c.kinds)
 	if g == nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What the names of files end with, to tell a person.
+// The file names of flows and scenarios, for messages.
 const (
 	FlowFiles     = "*.yaml, *.yml, *.json"
 	ScenarioFiles = "*_test.yaml, *_test.yml"
 )
 
-// IsScenarios reports whether the file of the name holds scenarios.
+// IsScenarios reports whether a file of the name contains scenarios.
 func IsScenarios(name string) bool {
 	return strings.HasSuffix(name, "_test.yaml") || strings.HasSuffix(name, "_test.yml")
 }
 
-// IsFlow reports whether a file of the name is taken for a flow: all YAML and
-// JSON is, but for scenarios and JSON Schemas.
+// IsFlow reports whether a file of the name is treated as a flow: all YAML and JSON except
+// scenarios and JSON Schemas.
 func IsFlow(name string) bool {
 	return slices.Contains(flowEndings(), filepath.Ext(name)) && !IsScenarios(name) && !strings.HasSuffix(name, ".schema.json")
 }
@@ -33,8 +33,8 @@ func flowEndings() []string { return []string{".yaml", ".yml", ".json"} }
 // IsJSON reports whether a flow's file is JSON; any other is YAML.
 func IsJSON(name string) bool { return filepath.Ext(name) == ".json" }
 
-// ScenariosOf returns the name of the file in which the scenarios of a flow
-// belong: sign_in_test.yaml for sign_in.yaml.
+// ScenariosOf returns the name of the scenario file of a flow: sign_in_test.yaml for
+// sign_in.yaml.
 func ScenariosOf(flow string) string {
 	ending := ".yaml"
 	if filepath.Ext(flow) == ".yml" {
@@ -43,9 +43,8 @@ func ScenariosOf(flow string) string {
 	return strings.TrimSuffix(flow, filepath.Ext(flow)) + "_test" + ending
 }
 
-// FlowOf returns the name of the one flow that stands beside a file of
-// scenarios and has its name: sign_in.yaml, sign_in.yml or sign_in.json for
-// sign_in_test.yaml.
+// FlowOf returns the name of the only flow in the same folder that matches a scenario file:
+// sign_in.yaml, sign_in.yml or sign_in.json for sign_in_test.yaml.
 func FlowOf(scenarios string) (string, error) {
 	stem, ok := strings.CutSuffix(strings.TrimSuffix(scenarios, filepath.Ext(scenarios)), "_test")
 	if !ok {
@@ -67,14 +66,13 @@ func FlowOf(scenarios string) (string, error) {
 	return "", fmt.Errorf("%s: there is more than one flow beside it, %s: say with a member `flow` which is meant", scenarios, strings.Join(found, " and "))
 }
 
-// Faults writes what is wrong with a flow or a file as an error with a line for
-// each problem, which begins with where it is.
+// Faults returns problems as one error with a line for each, which starts with its position.
 func Faults(where string, problems []schemas.Problem) error {
 	errs := make([]error, len(problems))
 	for i, p := range problems {
 		between := ": "
 		if p.Line > 0 {
-			between = ":" // file:line:column is what editors can follow
+			between = ":" // editors recognize file:line:column
 		}
 		errs[i] = errors.New(where + between + p.String())
 	}

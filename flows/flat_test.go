@@ -6,9 +6,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// flat writes a flow without sub-flows: their nodes stand where they are used, which
-// goes without the node that named them. It shares nothing with how the engine does
-// that. What names no sub-flow stays.
+// flat returns a flow without sub-flows: their nodes replace the node that used them. It shares
+// no code with the engine. A node that names no sub-flow stays.
 func flat(f *schemas.Flow) *schemas.Flow {
 	whole := *f
 	whole.Nodes, whole.Waive, whole.Parts = nil, nil, nil
@@ -16,7 +15,7 @@ func flat(f *schemas.Flow) *schemas.Flow {
 	return &whole
 }
 
-// lay adds the nodes of a flow or sub-flow, with a prefix to their ids.
+// lay adds the nodes of a flow or sub-flow, with a prefix to their IDs.
 func lay(whole, f *schemas.Flow, prefix string, exits map[string]string) {
 	to := func(target string) string {
 		if out, is := exits[target]; is {
@@ -53,7 +52,7 @@ func lay(whole, f *schemas.Flow, prefix string, exits map[string]string) {
 	}
 }
 
-// towards is where a node leads by an outcome, "" if nowhere.
+// towards returns the target of an outcome of a node, "" if there is none.
 func towards(n schemas.Node, outcome string) string {
 	if n.Next.By != nil {
 		return n.Next.By[outcome]
@@ -61,7 +60,7 @@ func towards(n schemas.Node, outcome string) string {
 	return n.Next.To
 }
 
-// partOf is the sub-flow that a node uses, nil if it uses none.
+// partOf returns the sub-flow that a node uses, nil if it uses none.
 func partOf(f *schemas.Flow, n schemas.Node) *schemas.Flow {
 	var with struct{ Flow string }
 	if n.Use != "flow" || json.Unmarshal(n.With, &with) != nil {
@@ -70,7 +69,7 @@ func partOf(f *schemas.Flow, n schemas.Node) *schemas.Flow {
 	return f.Parts[with.Flow]
 }
 
-// leaving are the names by which a sub-flow is left.
+// leaving returns the names of the exits of a sub-flow.
 func leaving(f *schemas.Flow) []string {
 	if len(f.Outcomes) == 0 {
 		return []string{schemas.End}
@@ -82,7 +81,7 @@ func leaving(f *schemas.Flow) []string {
 	return names
 }
 
-// entryOf is the node that a run comes to by a target.
+// entryOf returns the node at which a run arrives for a target.
 func entryOf(f *schemas.Flow, prefix, target string) string {
 	for _, n := range f.Nodes {
 		if part := partOf(f, n); n.ID == target && part != nil {

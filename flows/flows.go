@@ -1,6 +1,5 @@
-// Package flows holds the flows Postern comes with, as YAML files with their
-// scenario tests beside them, and the catalogue that finds compiled flows by id
-// and version.
+// Package flows contains the built-in flows as YAML files with their scenario tests, and the
+// catalogue of compiled flows.
 package flows
 
 import (
@@ -14,8 +13,7 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-// Builtin returns the flows Postern comes with, in the order of their files'
-// names. They have no ids yet.
+// Builtin returns the built-in flows, in the order of their file names. They have no IDs yet.
 func Builtin() ([]schemas.Flow, error) {
 	names, err := fs.Glob(files, "*.yaml")
 	if err != nil {

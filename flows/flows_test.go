@@ -39,8 +39,8 @@ func TestBuiltinFlowsCompile(t *testing.T) {
 	}
 }
 
-// The scenarios of each built-in flow, and of those in testdata that have some, pass
-// and reach every outcome of every node.
+// The scenarios of each built-in flow, and of the flows in testdata with scenarios, pass and
+// reach every outcome of every node.
 func TestFlowsByScenario(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"*_test.yaml", "testdata/scenarios/*_test.yaml"} {
@@ -74,8 +74,8 @@ func TestBuiltinFlowsHaveScenarios(t *testing.T) {
 	}
 }
 
-// neverReached are outcomes that no run takes, although the analysis cannot tell:
-// who has just set up an app or used a code, or is new, has nothing to keep.
+// neverReached are outcomes that no run takes, although the analysis cannot exclude them: a user
+// who is new, or who has just set up an app or used a code, has nothing to keep.
 func neverReached() map[string][]string {
 	return map[string][]string{
 		"code_as_second_factor_test.yaml": {"codes kept"},
@@ -161,7 +161,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// Editors offer what an author writes, and not what the server alone sets.
+// Editors suggest the members that authors write, and not those that only the server sets.
 func TestSchemaSuggests(t *testing.T) {
 	text, err := flows.Schema(nodes.Kinds(nodes.Deps{}))
 	if err != nil {

@@ -9,14 +9,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// IsFormerBuiltin reports whether a flow is a built-in one as an earlier release had it, and
-// nobody has changed it since: it may be brought up to date. What somebody wrote, or
-// edited, is theirs.
+// IsFormerBuiltin reports whether a flow is an unmodified built-in flow of an earlier release,
+// which may be updated. A flow that an administrator wrote or edited must not be.
 func IsFormerBuiltin(f *schemas.Flow) bool {
 	return slices.Contains(formerDigests()[f.Handle], digest(f))
 }
 
-// digest tells definitions apart.
+// digest returns the SHA-256 of a definition, independent of formatting.
 func digest(f *schemas.Flow) string {
 	text, err := json.Marshal(struct {
 		Name  string
@@ -24,7 +23,7 @@ func digest(f *schemas.Flow) string {
 		Nodes []schemas.Node
 		Waive []schemas.Waiver
 	}{f.Name, f.FlowType, f.Nodes, f.Waive})
-	var plain any // in which members have one order, however they were written
+	var plain any // with its members in a canonical order
 	if err == nil {
 		err = json.Unmarshal(text, &plain)
 	}
@@ -32,14 +31,13 @@ func digest(f *schemas.Flow) string {
 		text, err = json.Marshal(plain)
 	}
 	if err != nil {
-		return "" // equal to none
+		return "" // equals no digest
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// formerDigests are the digests of what earlier releases had, by handle: those in
-// testdata/former.
+// formerDigests returns the digests of the flows in testdata/former, by handle.
 func formerDigests() map[string][]string {
 	return map[string][]string{
 		"passkey-sign-in":       {"4c7473c2d951baa8561a1a1a4af8fa0bc717fe2c38f35ba4ed2b79d0e3db6675"},

@@ -16,8 +16,8 @@ type mutant struct {
 	flow *schemas.Flow
 }
 
-// mutants returns the flow with every mistake of the sorts known here, one at a
-// time, always in the same order.
+// mutants returns the flow with each known kind of mistake, one at a time, always in the same
+// order.
 func mutants(flow *schemas.Flow) []mutant {
 	var list []mutant
 	add := func(what string, change func(f *schemas.Flow)) {
@@ -45,7 +45,7 @@ func mutants(flow *schemas.Flow) []mutant {
 	return list
 }
 
-// mutantsWithin returns the flow with every mistake in the sub-flows that it uses.
+// mutantsWithin returns the flow with each mistake in the sub-flows that it uses.
 func mutantsWithin(flow *schemas.Flow) []mutant {
 	var list []mutant
 	for _, handle := range slices.Sorted(maps.Keys(flow.Parts)) {
@@ -69,7 +69,7 @@ func clone(flow *schemas.Flow) *schemas.Flow {
 	return &f
 }
 
-// moveEdges leads each way out of a node to every other place.
+// moveEdges leads each edge of a node to every other target.
 func moveEdges(flow *schemas.Flow, i int, add func(string, func(*schemas.Flow))) {
 	n := flow.Nodes[i]
 	targets := []string{schemas.End}
@@ -88,7 +88,7 @@ func moveEdges(flow *schemas.Flow, i int, add func(string, func(*schemas.Flow)))
 	}
 }
 
-// swapOutcomes leads two outcomes to each other's targets.
+// swapOutcomes swaps the targets of two outcomes.
 func swapOutcomes(n schemas.Node, i int, add func(string, func(*schemas.Flow))) {
 	outcomes := n.Next.Outcomes()
 	for a, one := range outcomes {
@@ -103,7 +103,7 @@ func swapOutcomes(n schemas.Node, i int, add func(string, func(*schemas.Flow))) 
 	}
 }
 
-// remove takes a node out; what led to it leads to where it would have gone on.
+// remove removes a node; edges to it lead to its successor.
 func remove(f *schemas.Flow, i int) {
 	n := f.Nodes[i]
 	to := n.Next.To
@@ -133,8 +133,8 @@ type configuration struct {
 	with json.RawMessage
 }
 
-// configurations returns the node's configuration with each member left out, and
-// each that says yes or no, or decides, turned round.
+// configurations returns the node's configuration with each member removed, and with each
+// boolean or condition inverted.
 func configurations(n schemas.Node) []configuration {
 	var with map[string]any
 	if json.Unmarshal(n.With, &with) != nil {
@@ -143,9 +143,9 @@ func configurations(n schemas.Node) []configuration {
 	var list []configuration
 	add := func(what string, change func(map[string]any)) {
 		var fresh map[string]any
-		_ = json.Unmarshal(n.With, &fresh) // it was read before
+		_ = json.Unmarshal(n.With, &fresh) // it was parsed before
 		change(fresh)
-		text, _ := json.Marshal(fresh) // what came from JSON is JSON
+		text, _ := json.Marshal(fresh) // it was JSON before
 		list = append(list, configuration{what, text})
 	}
 	for _, member := range slices.Sorted(maps.Keys(with)) {

@@ -12,8 +12,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// goodFlows are the built-in flows and those of the corpus, with the sub-flows they
-// use.
+// goodFlows are the built-in flows and those of the corpus, with the sub-flows they use.
 func goodFlows(t testing.TB) []*schemas.Flow {
 	var list []*schemas.Flow
 	for _, pattern := range []string{"*.yaml", "testdata/good/*.yaml"} {
@@ -33,7 +32,7 @@ func goodFlows(t testing.TB) []*schemas.Flow {
 			if f == nil {
 				t.Fatal(path, problems)
 			}
-			if f.FlowType != schemas.Subflow { // which is judged in what uses it
+			if f.FlowType != schemas.Subflow { // it is checked in the flows that use it
 				list = append(list, f)
 			}
 		}
@@ -41,19 +40,19 @@ func goodFlows(t testing.TB) []*schemas.Flow {
 	return list
 }
 
-// tally counts what came of flows that the oracle and the analysis both judged.
+// tally counts the results for flows that both the oracle and the analysis checked.
 type tally struct{ all, dangerous, harmless, broken, lost, tooCareful, tooLarge, withSessions int }
 
-// byProof reports whether every finding is about what runs can do; a flow with
-// others is refused whatever it does.
+// byProof reports whether every finding is about the behavior of runs; a flow with other
+// findings is rejected independent of it.
 func byProof(problems []schemas.Problem) bool {
 	return !slices.ContainsFunc(problems, func(p schemas.Problem) bool {
 		return p.Rule != engine.RuleNeeds && p.Rule != engine.RuleTakeover && p.Rule != engine.RuleUnauthenticated
 	})
 }
 
-// compare judges a flow by both, and fails the test where the analysis accepts
-// what the oracle found a way through.
+// compare checks a flow with both, and fails the test if the analysis accepts a flow for which
+// the oracle found an attack.
 func (n *tally) compare(t testing.TB, what string, flow *schemas.Flow, kinds engine.Kinds) {
 	n.all++
 	got := judge(flat(flow))
@@ -84,8 +83,8 @@ func (n *tally) compare(t testing.TB, what string, flow *schemas.Flow, kinds eng
 	}
 }
 
-// compareLost fails the test where a flow that is accepted makes users whom nobody finds
-// again, and there is no warning of it.
+// compareLost fails the test if an accepted flow creates users that cannot be found again, and
+// there is no warning.
 func (n *tally) compareLost(t testing.TB, what string, lost bool, g *engine.Graph) {
 	if lost {
 		n.lost++
@@ -101,9 +100,9 @@ func (n *tally) compareLost(t testing.TB, what string, lost bool, g *engine.Grap
 	}
 }
 
-// Of good flows with a mistake in them, every one that lets somebody in
-// unauthenticated, or adds a credential to somebody else's account, is refused.
-// What is dangerous the oracle says, which tries it.
+// Good flows with a mistake are rejected if the mistake admits an unauthenticated user or adds a
+// credential to another user's account. The oracle decides by trial which mistakes are
+// dangerous.
 func TestMutants(t *testing.T) {
 	kinds := nodes.Kinds(nodes.Deps{})
 	var good, bad tally
@@ -112,7 +111,7 @@ func TestMutants(t *testing.T) {
 		if g, problems := engine.Compile(f, kinds); g == nil {
 			t.Errorf("%s is good, and refused: %v", f.Handle, problems)
 		}
-		f.Guarantees = schemas.Guarantees{} // to see what the other rules make of it
+		f.Guarantees = schemas.Guarantees{} // to exercise the other rules
 		for _, m := range slices.Concat(mutants(f), mutantsWithin(f)) {
 			bad.compare(t, m.what, m.flow, kinds)
 		}

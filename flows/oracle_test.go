@@ -9,36 +9,35 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The oracle decides by trial what the analysis proves: it lets somebody who
-// means no good walk every way through a flow, and sees whether they get in as
-// somebody they are not, or bind a credential to an account that is not theirs. It
-// shares nothing with the analysis and knows no facts: it plays what each kind
-// does to the run, with an account of the adversary's own, one of a victim, and
-// names that nobody has.
+// The oracle decides by trial what the analysis proves. An adversary walks every path through a
+// flow; the oracle checks whether they get in as another user or bind a credential to another
+// user's account. It shares no code with the analysis and knows no facts. It simulates the
+// effect of each kind on the run, with an account of the adversary, an account of a victim, and
+// names without an account.
 
-// person is whom a run is about.
+// person is the user of a run.
 type person string
 
 const (
 	nobody   person = ""
-	ghost    person = "ghost"    // a name that no account has, where that is concealed
-	victim   person = "victim"   // whom the adversary can name, and cannot authenticate as
+	ghost    person = "ghost"    // a name without an account, where that is concealed
+	victim   person = "victim"   // the adversary can name them, and cannot authenticate as them
 	attacker person = "attacker" // the adversary's own account
-	fresh    person = "fresh"    // a user whom the run made
+	fresh    person = "fresh"    // a user that the run created
 )
 
 // moment is the state of a run at a node.
 type moment struct {
 	node    int
 	who     person
-	namedBy string // the input that named them, if that is all
+	namedBy string // the input that identified them, if they are merely identified
 	proved  bool   // they authenticated in this run
-	held    bool   // the run holds an identity of the adversary's
-	found   bool   // the user whom the run made can be found again
-	second  bool   // a second factor of the user's was used or enrolled in this run
-	typed   string // the inputs that have a value: "username=victim;email=ghost;"
-	replies string // what services answered, and to which question: "risk:asked,who=victim"
-	shown   string // by which methods they authenticated, if the walk looks at that: "otp pwd"
+	held    bool   // the run has an identity of the adversary
+	found   bool   // the user that the run created can be found again
+	second  bool   // a second factor of the user was used or enrolled in this run
+	typed   string // the inputs with a value: "username=victim;email=ghost;"
+	replies string // the replies of services, and their questions: "risk:asked,who=victim"
+	shown   string // the methods they authenticated with, if the walk tracks them: "otp pwd"
 }
 
 func (m moment) value(input string) person {
@@ -71,20 +70,19 @@ func (m moment) with(input string, value person) moment {
 
 func (m moment) own() bool { return m.proved || m.who == fresh }
 
-// about returns the moment with the run about somebody else, who has proved
-// nothing.
+// about returns the moment with another, unauthenticated user.
 func (m moment) about(who person, namedBy string) moment {
 	m.who, m.namedBy, m.proved, m.second, m.found, m.shown = who, namedBy, false, false, false, ""
 	return m
 }
 
-// verdict is what came of all walks.
+// verdict is the result of all walks.
 type verdict struct {
-	dangerous string // how the adversary got what they wanted, "" if they did not
-	broken    bool   // a run came to a node that could not do its work
-	lost      bool   // a run completed with a new user whom nobody finds again
+	dangerous string // how the adversary succeeded, "" if they did not
+	broken    bool   // a run reached a node that could not work
+	lost      bool   // a run completed with a new user that cannot be found again
 	tooLarge  bool
-	weak      string // how a run completed by less than was promised
+	weak      string // how a run completed with less than was promised
 }
 
 // oracle walks one flow.
@@ -92,15 +90,15 @@ type oracle struct {
 	flow    *schemas.Flow
 	index   map[string]int
 	with    []config
-	inputs  map[string]bool // those that the flow does anything with; true: that name somebody
-	secrets map[string]bool // those that users type a password or a code into
+	inputs  map[string]bool // the inputs that the flow uses; true: it identifies a user
+	secrets map[string]bool // the inputs that users type a password or a code into
 	seen    map[moment]bool
 	todo    []moment
 	verdict verdict
-	promise *promise // what runs that complete have proved; nil: the walk does not look at that
+	promise *promise // what completed runs have proved; nil: the walk does not track it
 }
 
-// config is what the oracle reads of the configuration of any kind.
+// config contains the members that the oracle reads of a configuration of any kind.
 type config struct {
 	Inputs []struct {
 		Identifier, Type string
@@ -130,15 +128,15 @@ type config struct {
 	UserVerification string
 }
 
-// sources are the inputs that a user-create takes attributes from; nil by default.
+// sources returns the inputs that a user-create takes attributes from; nil by default.
 func (c config) sources() (from map[string]string) {
 	if json.Unmarshal(c.Attributes, &from) != nil {
-		return nil // none, or a list, which another kind has
+		return nil // none, or a list, which belongs to another kind
 	}
 	return from
 }
 
-// usernameInput is the input that a user-create takes the username from, if any does.
+// usernameInput returns the input that a user-create takes the username from, if any.
 func (c config) usernameInput() string {
 	if from := c.sources(); from != nil {
 		return from["username"]
@@ -146,8 +144,7 @@ func (c config) usernameInput() string {
 	return "username"
 }
 
-// mention has inputs among those that the walk tells apart, even if nobody is named by
-// them.
+// mention adds inputs to those that the walk tracks, even if they identify no user.
 func (o *oracle) mention(inputs ...string) {
 	for _, input := range inputs {
 		if _, known := o.inputs[input]; !known {
@@ -156,12 +153,12 @@ func (o *oracle) mention(inputs ...string) {
 	}
 }
 
-// mostMoments bounds what a walk may cost; no flow that people write comes near.
+// mostMoments limits the cost of a walk; real flows stay far below.
 const mostMoments = 60_000
 
 func judge(flow *schemas.Flow) verdict { return judgeBy(flow, nil) }
 
-// judgeBy also looks whether runs that complete keep what is promised.
+// judgeBy also checks whether completed runs fulfill the promise.
 func judgeBy(flow *schemas.Flow, promised *promise) verdict {
 	o := &oracle{
 		promise: promised, flow: flow, index: map[string]int{}, with: make([]config, len(flow.Nodes)), inputs: map[string]bool{}, secrets: map[string]bool{}, seen: map[moment]bool{},
@@ -202,7 +199,7 @@ func judgeBy(flow *schemas.Flow, promised *promise) verdict {
 	return o.verdict
 }
 
-// identifying are the inputs of which a user-create needs one.
+// identifying returns the inputs of which a user-create needs one.
 func identifying(c config) []string {
 	names := []string{"username", "email"}
 	if c.IdentifiedBy != "" {
@@ -227,7 +224,7 @@ func (o *oracle) arrive(m moment) {
 	}
 }
 
-// leave lets the run leave its node by an outcome.
+// leave moves the run along an outcome.
 func (o *oracle) leave(m moment, outcome string) {
 	next := o.flow.Nodes[m.node].Next
 	to := next.To
@@ -250,7 +247,7 @@ func (o *oracle) leave(m moment, outcome string) {
 	}
 }
 
-// play does all that may happen at a node.
+// play does everything that may happen at a node.
 func (o *oracle) play(m moment) {
 	o.readSecrets(m)
 	switch c := o.with[m.node]; o.flow.Nodes[m.node].Use {
@@ -276,7 +273,7 @@ func (o *oracle) play(m moment) {
 		o.federated(m, c)
 	case "federated-link":
 		o.broken(!m.held)
-		o.leave(m, "taken") // by somebody whom the adversary has let in
+		o.leave(m, "taken") // by a user that the adversary has admitted
 		o.bind(m, c)
 	case "attributes":
 		waived := slices.ContainsFunc(o.flow.Waive, func(w schemas.Waiver) bool { return w.Node == o.flow.Nodes[m.node].ID })
@@ -338,7 +335,7 @@ func (o *oracle) play(m moment) {
 
 func (o *oracle) broken(is bool) { o.verdict.broken = o.verdict.broken || is }
 
-// prompt tries every action with all that could be typed.
+// prompt tries every action with every input.
 func (o *oracle) prompt(m moment, c config) {
 	for _, a := range c.Actions {
 		list := []moment{m}
@@ -403,15 +400,15 @@ func (o *oracle) bind(m moment, c config) {
 	case "federated-link":
 		m.found = m.found || m.who == fresh
 		m = o.enrolled(m, "fed")
-	default: // a second factor, which proves nothing of who gets it
+	default: // a second factor, which proves nothing about the person who gets it
 		o.leave(m, "kept")
 		m.second = true
 	}
 	o.leave(m, "success")
 }
 
-// federated lets the adversary come from a provider, with an identity that they have
-// linked before or with another, and with whatever the provider lets them claim.
+// federated lets the adversary return from a provider, with a linked identity or another one,
+// and with any claims the provider permits.
 func (o *oracle) federated(m moment, c config) {
 	for _, a := range c.Alternatives {
 		o.leave(m, a.Ref)
@@ -438,7 +435,7 @@ func (o *oracle) federated(m moment, c config) {
 	}
 }
 
-// claim gives an input each of the values, which takes back whom it named.
+// claim gives an input each of the values, which withdraws the user that it identified.
 func (o *oracle) claim(list []moment, input string, values []person) (more []moment) {
 	for _, before := range list {
 		if before.namedBy == input && !before.own() {
@@ -476,11 +473,11 @@ func (o *oracle) passkey(m moment, c config) {
 	case m.who != attacker && m.who != fresh:
 		return
 	}
-	m.found = m.who == fresh // who has a passkey
+	m.found = m.who == fresh // a person with a passkey
 	o.leave(o.showing(m, key(c)...), "success")
 }
 
-// decide takes every case that may be the first that is true.
+// decide takes every case that may be the first true one.
 func (o *oracle) decide(m moment, c config) {
 	for _, one := range c.Cases {
 		value, broken := (&condition{text: one.When, at: m}).value()

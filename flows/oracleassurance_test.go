@@ -10,20 +10,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What a sign-in is worth the oracle tells from the methods that the adversary used.
-// It shares no order of classes with the server.
+// The oracle derives the strength of a sign-in from the methods that the adversary used. It
+// shares no order of classes with the server.
 
-// assurance is how much was proved, and whether a passkey was part of it.
+// assurance is how much was proved, and whether a passkey was used.
 type assurance struct {
 	factors   int // 0 the word of others, 1 a recovery code, 2 a code, 3 one strong factor, 4 two
-	resistant int // 1: a passkey, 2: one that is attested
+	resistant int // 1: a passkey, 2: an attested one
 }
 
 func (w assurance) covers(v assurance) bool {
 	return w.factors >= v.factors && w.resistant >= v.resistant
 }
 
-// classes are what the names of classes mean to the oracle.
+// classes are the meanings of class names in the oracle.
 func classes() map[string]assurance {
 	const own = "urn:postern:acr:"
 	return map[string]assurance{
@@ -32,8 +32,8 @@ func classes() map[string]assurance {
 	}
 }
 
-// worthOf is what methods are worth: a passkey that did not verify its user is held,
-// and no more than that.
+// worthOf returns the assurance of methods. A passkey without user verification counts as
+// possession only.
 func worthOf(methods []string) (w assurance) {
 	used := func(method string) bool { return slices.Contains(methods, method) }
 	for factors, method := range []string{"email", "recovery", "otp", "pwd"} {
@@ -50,15 +50,14 @@ func worthOf(methods []string) (w assurance) {
 	return w
 }
 
-// promise is what every run that completes is to have proved, and what nodes demand of
-// sessions.
+// promise is what every completed run must have proved, and what nodes demand of sessions.
 type promise struct {
 	least    assurance
 	methods  []string
 	sessions map[string]assurance // by node
 }
 
-// promised reads what the analysis says of a flow.
+// promised returns the result of the analysis for a flow.
 func promised(g *engine.Graph) *promise {
 	guarantees := g.Guarantees()
 	p := &promise{least: classes()[guarantees.ACR], methods: guarantees.AMR, sessions: map[string]assurance{}}
@@ -68,8 +67,8 @@ func promised(g *engine.Graph) *promise {
 	return p
 }
 
-// completes ends a run: it judges whether its new user can be found again, and what the
-// run has proved.
+// completes ends a run: it checks whether its new user can be found again, and what the run has
+// proved.
 func (o *oracle) completes(m moment) {
 	o.verdict.lost = o.verdict.lost || m.who == fresh && !m.found
 	if o.promise == nil || !m.proved {
@@ -82,12 +81,12 @@ func (o *oracle) completes(m moment) {
 	}
 }
 
-// has reports whether methods are those that a token would state, mfa among them.
+// has reports whether the methods are among those that a token would state, including mfa.
 func has(methods []string, method string) bool {
 	return slices.Contains(methods, method) || method == "mfa" && worthOf(methods).factors == 4
 }
 
-// showing lets the user prove who they are by methods, among others.
+// showing authenticates the user by methods, in addition to others.
 func (o *oracle) showing(m moment, methods ...string) moment {
 	m.proved = true
 	if o.promise == nil {
@@ -99,8 +98,8 @@ func (o *oracle) showing(m moment, methods ...string) moment {
 	return m
 }
 
-// enrolled lets somebody of the run's own have a credential. It proves something only
-// of a user whom the run made.
+// enrolled gives a user of the run's own a credential. It is a proof only of a user that the run
+// created.
 func (o *oracle) enrolled(m moment, methods ...string) moment {
 	if m.who == fresh {
 		return o.showing(m, methods...)
@@ -109,7 +108,7 @@ func (o *oracle) enrolled(m moment, methods ...string) moment {
 	return m
 }
 
-// key are the methods of the worst passkey that will do.
+// key returns the methods of the weakest passkey that is accepted.
 func key(c config) []string {
 	if c.UserVerification == "required" {
 		return []string{"pop", "user"}
@@ -117,8 +116,7 @@ func key(c config) []string {
 	return []string{"pop"}
 }
 
-// sessions are those that the adversary may come with, each by its methods, and that
-// the node accepts.
+// sessions are the sessions of the adversary that the node accepts, each with its methods.
 func (o *oracle) sessions(n schemas.Node, c config) (list [][]string) {
 	if o.promise == nil {
 		return [][]string{nil}
@@ -134,7 +132,7 @@ func (o *oracle) sessions(n schemas.Node, c config) (list [][]string) {
 	return list
 }
 
-// sessionless is the flow for people who have no session.
+// sessionless is the flow for users without a session.
 func sessionless(f *schemas.Flow) *schemas.Flow {
 	alone := clone(f)
 	for i := range alone.Nodes {
@@ -150,8 +148,8 @@ func sessionless(f *schemas.Flow) *schemas.Flow {
 	return alone
 }
 
-// compareProofs makes sure that what is proven of a flow holds of every walk, and that
-// nobody gets in by a session with less than those need who have none.
+// compareProofs checks that the proven guarantees of a flow hold of every walk, and that no
+// session admits a user with less than users without a session need.
 func (n *tally) compareProofs(t testing.TB, what string, flow *schemas.Flow, g *engine.Graph, kinds engine.Kinds) {
 	p := promised(g)
 	if got := judgeBy(flow, p); got.weak != "" {

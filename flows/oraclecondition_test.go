@@ -15,14 +15,14 @@ func (t truth) not() truth {
 	return map[truth]truth{isTrue: isFalse, isFalse: isTrue}[t]
 }
 
-// condition is an expression that the oracle reads by itself: its operators, what
-// it says of the run, and nothing of the rest, which may be true or false.
+// condition is an expression that the oracle parses itself: its operators and what it says about
+// the run. The rest may be true or false.
 type condition struct {
 	text string
 	at   moment
 }
 
-// value returns the value, and whether the expression reads what is not there.
+// value returns the value, and whether the expression reads a missing value.
 func (c *condition) value() (truth, bool) {
 	text := strings.TrimSpace(c.text)
 	for len(text) > 1 && text[0] == '(' && closing(text) == len(text)-1 {
@@ -47,8 +47,8 @@ func (c *condition) value() (truth, bool) {
 	return unknown, reads || c.at.misleads(text)
 }
 
-// all is the value of parts joined by and, of negated parts if negate is set: an
-// or is the negation of that. What is read where another part decides is no harm.
+// all returns the conjunction of parts, or of the negated parts if negate is set: an "or" is its
+// negation. Reading a missing value does no harm where another part decides.
 func (c *condition) all(parts []string, negate bool) (truth, bool) {
 	result, broken := isTrue, false
 	for _, part := range parts {
@@ -67,7 +67,7 @@ func (c *condition) all(parts []string, negate bool) (truth, bool) {
 	return result, broken
 }
 
-// split cuts the text at an operator that stands outside of brackets and quotes.
+// split cuts the text at an operator outside of brackets and quotes.
 func split(text, operator string) []string {
 	var parts []string
 	depth, from, quote := 0, 0, byte(0)
@@ -92,7 +92,7 @@ func split(text, operator string) []string {
 	return append(parts, text[from:])
 }
 
-// closing returns where the bracket that the text begins with is closed.
+// closing returns the position of the bracket that closes the first one.
 func closing(text string) int {
 	depth := 0
 	for i := range len(text) {

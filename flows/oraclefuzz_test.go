@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// pieces are the nodes that random flows are made of, each with its outcomes.
+// pieces are the nodes of random flows, each with its outcomes.
 var pieces = []struct {
 	use, with string
 	outcomes  []string
@@ -58,8 +58,7 @@ var pieces = []struct {
 	{"authorization-code", ``, nil},
 }
 
-// random makes a flow of what the bytes say: for each node its kind, then where
-// its outcomes lead.
+// random builds a flow from bytes: for each node its kind, then the targets of its outcomes.
 func random(data []byte) *schemas.Flow {
 	next := func() int {
 		if len(data) == 0 {
@@ -99,9 +98,9 @@ func random(data []byte) *schemas.Flow {
 	return f
 }
 
-// FuzzProofs makes flows of any shape: one in which the adversary gets through,
-// or a run gets stuck, is never accepted. Some that are harmless are refused: the
-// analysis also counts ways that no client could take.
+// FuzzProofs builds flows of any shape. A flow in which the adversary succeeds, or a run gets
+// stuck, is never accepted. Some harmless flows are rejected: the analysis also counts paths
+// that no client could take.
 func FuzzProofs(f *testing.F) {
 	for i := range byte(200) {
 		seed := make([]byte, 30)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A reply is as good as the question is the same: the oracle keeps with it whom the
-// question was about, and what had been typed into the inputs in it.
+// A reply is valid while its question is the same. The oracle stores with it the user that the
+// question was about, and the values of the inputs in it.
 
 var (
 	readsInput = regexp.MustCompile(`inputs\.([A-Za-z_]+)`)
@@ -16,7 +16,7 @@ var (
 	readsReply = regexp.MustCompile(`replies\.([A-Za-z_]+)`)
 )
 
-// request asks or tells a service, which may answer whatever it likes.
+// request calls a service, which may return any reply.
 func (o *oracle) request(m moment, c config) {
 	for _, text := range c.Body {
 		_, broken := (&condition{text: text, at: m}).value()
@@ -36,7 +36,7 @@ func (o *oracle) request(m moment, c config) {
 	o.leave(m.answered(c.As, m.asked(c)), "success")
 }
 
-// tells are the inputs that a body is about.
+// tells returns the inputs in a body.
 func (c config) tells() (inputs []string) {
 	for _, text := range c.Body {
 		for _, found := range readsInput.FindAllStringSubmatch(text, -1) {
@@ -46,7 +46,7 @@ func (c config) tells() (inputs []string) {
 	return inputs
 }
 
-// asked tells a question from others: "who=victim,email=ghost".
+// asked identifies a question: "who=victim,email=ghost".
 func (m moment) asked(c config) string {
 	about := map[string]person{}
 	for _, text := range c.Body {
@@ -71,7 +71,7 @@ func (m moment) asked(c config) string {
 	return strings.Join(words, ",")
 }
 
-// answered returns the moment with the answer to a question, "" for none.
+// answered returns the moment with the reply to a question, "" for none.
 func (m moment) answered(name, question string) moment {
 	kept := slices.DeleteFunc(strings.Split(m.replies, ";"), func(one string) bool {
 		return one == "" || strings.HasPrefix(one, name+":")
@@ -84,8 +84,8 @@ func (m moment) answered(name, question string) moment {
 	return m
 }
 
-// misleads reports whether a text reads a reply that is not there, or that is about
-// somebody or something else by now.
+// misleads reports whether a text reads a reply that is missing, or that concerns another user
+// or input by then.
 func (m moment) misleads(text string) bool {
 	return slices.ContainsFunc(readsReply.FindAllStringSubmatch(text, -1), func(found []string) bool {
 		for one := range strings.SplitSeq(m.replies, ";") {
@@ -110,7 +110,7 @@ func (m moment) isAbout(question string) bool {
 	return true
 }
 
-// subjects are what a question is about.
+// subjects returns what a question is about.
 func subjects(question string) map[string]person {
 	about := map[string]person{}
 	for word := range strings.SplitSeq(question, ",") {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// The author of a flow may be the adversary too. What users type where the page, or the
-// browser, asks for a password or a code is theirs: a node that stores it, compares it or
-// sends it on gives it to whoever wrote the flow.
+// The author of a flow may be the adversary, too. What users type where the page or the browser
+// asks for a password or a code is secret: a node that stores, compares or sends it reveals it
+// to the author of the flow.
 
-// asksSecret are the inputs that browsers fill in with a secret.
+// asksSecret reports whether browsers fill in the input with a secret.
 var asksSecret = regexp.MustCompile(`(?i)(^|\s)(current-password|new-password|one-time-code)(\s|$)`)
 
-// noteSecrets notes the inputs of a prompt that users type a secret into.
+// noteSecrets records the inputs of a prompt that users type a secret into.
 func (o *oracle) noteSecrets(c config) {
 	for _, in := range c.Inputs {
 		if in.Type == "PASSWORD_INPUT" || in.Type == "OTP_INPUT" || asksSecret.MatchString(in.Autocomplete) {
@@ -23,7 +23,7 @@ func (o *oracle) noteSecrets(c config) {
 	}
 }
 
-// readSecrets finds a secret among what the node reads.
+// readSecrets finds secrets that the node reads.
 func (o *oracle) readSecrets(m moment) {
 	c, reads := o.with[m.node], []string(nil)
 	switch o.flow.Nodes[m.node].Use {

@@ -12,9 +12,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// To move a part of a flow into a sub-flow changes nothing of what can be proven. And
-// what the sub-flow can be proven to do by itself, relying on what is certain where it
-// is used, says no more than what the whole says.
+// Moving a part of a flow into a sub-flow changes nothing in what can be proven. What is proven
+// of the sub-flow alone, with its required facts certain, is never more than what is proven of
+// the whole flow.
 func TestOutline(t *testing.T) {
 	kinds := nodes.Kinds(nodes.Deps{})
 	r := rand.New(rand.NewPCG(7, 11))
@@ -71,13 +71,14 @@ func ids(f *schemas.Flow) (list []string) {
 	return list
 }
 
-// certain is what a sub-flow may rely on where its first node stands in a graph.
+// certain returns the facts that a sub-flow may require if its first node is at this place in a
+// graph.
 func certain(g *engine.Graph, part *schemas.Flow) schemas.Requires {
 	requires := schemas.Requires{Inputs: map[string]schemas.InputType{}}
 	types := map[string]schemas.InputType{}
 	for _, n := range g.Flow().Nodes {
 		var with config
-		_ = json.Unmarshal(n.With, &with) // a node of another form collects nothing
+		_ = json.Unmarshal(n.With, &with) // a node of another shape collects nothing
 		for _, in := range with.Inputs {
 			types[in.Identifier] = schemas.InputType(in.Type)
 		}
@@ -99,8 +100,8 @@ func certain(g *engine.Graph, part *schemas.Flow) schemas.Requires {
 	return requires
 }
 
-// outline moves a connected part of a flow, which runs come into at one node alone,
-// into a sub-flow; nil if the part that chance finds is none.
+// outline moves a random connected part of a flow with a single entry node into a sub-flow; nil
+// if the random part is not suitable.
 func outline(flow *schemas.Flow, r *rand.Rand) (outer, part *schemas.Flow) {
 	index := map[string]int{}
 	for i, n := range flow.Nodes {
@@ -162,7 +163,7 @@ func outline(flow *schemas.Flow, r *rand.Rand) (outer, part *schemas.Flow) {
 	return outer, part
 }
 
-// grow returns a node and, as chance has it, some of those that it leads to.
+// grow returns a node and a random set of nodes that it leads to.
 func grow(flow *schemas.Flow, index map[string]int, entry int, r *rand.Rand) map[int]bool {
 	in := map[int]bool{entry: true}
 	todo := []int{entry}
@@ -200,7 +201,7 @@ func enteredFromOutside(flow *schemas.Flow, index map[string]int, in map[int]boo
 	return false
 }
 
-// redirect changes where nodes lead.
+// redirect changes the targets of nodes.
 func redirect(list []schemas.Node, to func(string) string) {
 	for i := range list {
 		next := &list[i].Next

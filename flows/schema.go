@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Schema is the JSON Schema of flows with that of each kind's `with` put in its
-// place: a node that uses a kind must fit the kind's schema.
+// Schema returns the JSON Schema of flows with the schema of each kind's `with`: a node must
+// match the schema of its kind.
 func Schema(kinds engine.Kinds) (json.RawMessage, error) {
 	var flow map[string]any
 	if err := json.Unmarshal(schemas.FlowSchema().Raw(), &flow); err != nil {
@@ -42,8 +42,8 @@ func Schema(kinds engine.Kinds) (json.RawMessage, error) {
 	return json.Marshal(flow)
 }
 
-// hideServerMembers keeps editors from offering the members that the server alone sets,
-// by a keyword that the language servers for YAML and JSON know.
+// hideServerMembers marks members that only the server sets, so that editors do not suggest
+// them. The language servers for YAML and JSON know the keyword.
 func hideServerMembers(flow map[string]any) {
 	members, _ := member(flow, "properties")
 	for _, m := range members {
@@ -53,8 +53,8 @@ func hideServerMembers(flow map[string]any) {
 	}
 }
 
-// KindSchema is the JSON Schema of a kind's `with`, under the kind's name, with all
-// that an author needs to know of the kind as its description.
+// KindSchema returns the JSON Schema of a kind's `with`, with the kind's name as its title and
+// its documentation as its description.
 func KindSchema(kind *engine.Kind) (map[string]any, error) {
 	schema := map[string]any{"type": "object", "maxProperties": 0}
 	if kind.With != nil {
@@ -67,8 +67,8 @@ func KindSchema(kind *engine.Kind) (map[string]any, error) {
 	return schema, nil
 }
 
-// findNode returns the schema of a node: that of the items of `nodes`, or what
-// it refers to.
+// findNode returns the schema of a node: the items of `nodes`, or the definition that they refer
+// to.
 func findNode(flow map[string]any) (map[string]any, bool) {
 	nodesSchema, _ := member(flow, "properties", "nodes", "items")
 	if ref, isRef := nodesSchema["$ref"].(string); isRef {

@@ -11,37 +11,36 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// SubflowResolver finds sub-flows among files. A flow may use those in its own folder, and
-// those in other files that it is named together with. It is safe for use by many
-// goroutines, and reads nothing before a flow uses a sub-flow.
+// SubflowResolver finds sub-flows in files. A flow may use those in its own folder and those in
+// the files that are checked together with it. It is safe for concurrent use, and reads nothing
+// before a flow uses a sub-flow.
 type SubflowResolver struct {
 	mu      sync.Mutex
 	folders map[string]subflowsByHandle
 	others  func() subflowsByHandle
 }
 
-// subflowsByHandle are sub-flows by handle.
 type subflowsByHandle map[string]*checkedSubflow
 
-// checkedSubflow is a sub-flow, or what is wrong with its form.
+// checkedSubflow is a sub-flow and the problems of its shape.
 type checkedSubflow struct {
 	flow     *schemas.Flow
 	problems []schemas.Problem
 }
 
-// NewSubflowResolver returns the shelf of flows that are named together.
+// NewSubflowResolver returns a resolver for flow files that are checked together.
 func NewSubflowResolver(files ...string) *SubflowResolver {
 	s := &SubflowResolver{folders: map[string]subflowsByHandle{}}
 	s.others = sync.OnceValue(func() subflowsByHandle { return readSubflows(files) })
 	return s
 }
 
-// ForFile returns the sub-flows that the flow of a file may use.
+// ForFile returns the sub-flows that the flow in a file may use.
 func (s *SubflowResolver) ForFile(file string) schemas.Subflows {
 	return &folderSubflows{s, filepath.Dir(file)}
 }
 
-// folder returns the sub-flows of a folder.
+// folder returns the sub-flows in a folder.
 func (s *SubflowResolver) folder(name string) subflowsByHandle {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +48,7 @@ func (s *SubflowResolver) folder(name string) subflowsByHandle {
 		return known
 	}
 	var files []string
-	entries, _ := os.ReadDir(name) // of a folder that cannot be read nothing is found
+	entries, _ := os.ReadDir(name) // an unreadable folder contains none
 	for _, e := range entries {
 		if !e.IsDir() && IsFlow(e.Name()) {
 			files = append(files, filepath.Join(name, e.Name()))
@@ -59,8 +58,8 @@ func (s *SubflowResolver) folder(name string) subflowsByHandle {
 	return s.folders[name]
 }
 
-// readSubflows reads the sub-flows among files. ForFile two with one handle the first is
-// taken; what is none is left alone.
+// readSubflows parses the sub-flows among files. Of two with the same handle it returns the
+// first. It ignores files that are not sub-flows.
 func readSubflows(files []string) subflowsByHandle {
 	found := subflowsByHandle{}
 	for _, file := range files {
@@ -71,7 +70,7 @@ func readSubflows(files []string) subflowsByHandle {
 		flow, doc, problems := schemas.ParseFlow(text, !IsJSON(file))
 		if flow == nil && doc != nil {
 			flow = new(schemas.Flow)
-			doc.DecodeLoosely(schemas.FlowSchema(), flow) // to know whose problems these are
+			doc.DecodeLoosely(schemas.FlowSchema(), flow) // for its type and handle
 		}
 		if flow == nil || flow.FlowType != schemas.Subflow || found[flow.Handle] != nil {
 			continue

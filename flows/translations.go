@@ -26,10 +26,9 @@ var words = sync.OnceValue(func() map[string]map[string]string {
 	return found
 })
 
-// Translations returns the texts of the built-in flows, of the kinds that they use, of the
-// pages that show them and the account, and of what the server refuses, in the
-// language of a tag (BCP 47), by their English (or error.CODE); nil for English and
-// for any language that there is not. It is for reading.
+// Translations returns the texts of the built-in flows, their kinds, the hosted pages and the
+// server's errors in the language of a BCP 47 tag, by their English text or error.CODE; nil for
+// English and for unsupported languages. Callers must not change it.
 func Translations(tag string) map[string]string {
 	language, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	return words()[language]

@@ -51,14 +51,14 @@ func TestWordsAreComplete(t *testing.T) {
 	}
 }
 
-// slots are the names that a text leaves to fill in, sorted.
+// slots returns the placeholders of a text, sorted.
 func slots(text string) string {
 	names := regexp.MustCompile(`\{\w+\}`).FindAllString(text, -1)
 	slices.Sort(names)
 	return strings.Join(names, " ")
 }
 
-// shown are the texts of a configuration that people read.
+// shown returns the texts of a configuration that users read.
 func shown(with any) (texts []string) {
 	switch v := with.(type) {
 	case []any:

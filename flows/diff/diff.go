@@ -1,6 +1,5 @@
-// Package diff compares flows by what they mean: how people are led through
-// them, and what is certain where. How a file is written, in which order its
-// nodes stand after the first, and whether it says what is so by default, is no
+// Package diff compares the meaning of flows: the paths of a run and the facts that are certain
+// on them. Formatting, the order of nodes after the first, and explicit default values make no
 // difference.
 package diff
 
@@ -14,32 +13,32 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What says what has changed.
+// What is the kind of a change.
 type What string
 
-// What may change.
+// The kinds of changes.
 const (
 	Member      What = "member"   // a member of the flow: its name, its entry
-	Demanded    What = "demanded" // what the flow says it guarantees
-	Proven      What = "proven"   // what it is proven to guarantee
+	Demanded    What = "demanded" // a declared guarantee
+	Proven      What = "proven"   // a proven guarantee
 	Waived      What = "waiver"   // a waiver
 	Used        What = "uses"     // the version of a sub-flow
-	NodeAdded   What = "added"    // a node is new
-	NodeRemoved What = "removed"  // a node is gone
-	NodeRenamed What = "renamed"  // a node is called otherwise
-	NodeKind    What = "kind"     // a node is of another kind
+	NodeAdded   What = "added"    // a new node
+	NodeRemoved What = "removed"  // a removed node
+	NodeRenamed What = "renamed"  // a node with another ID
+	NodeKind    What = "kind"     // a node of another kind
 	With        What = "with"     // a member of a node's configuration
-	Next        What = "next"     // where an outcome leads
-	Gained      What = "gained"   // a fact is certain that was not
-	Lost        What = "lost"     // a fact is no longer certain
+	Next        What = "next"     // the target of an outcome
+	Gained      What = "gained"   // a fact that is now certain
+	Lost        What = "lost"     // a fact that is no longer certain
 )
 
-// Change is one difference. Before and After are JSON values or names; one of
-// them is nil where there was, or is, none.
+// Change is one difference. Before and After are JSON values or names; one of them is nil for an
+// addition or a removal.
 type Change struct {
 	What What `json:"what"`
-	// Node is the id of the node it is about, as it is called after the change;
-	// schemas.End for what is certain when a run completes; "" for the flow.
+	// Node is the ID of the node after the change; schemas.End for facts that are certain when a
+	// run completes; "" for the flow.
 	Node string `json:"node,omitempty"`
 	// Path is the member, the path in the configuration, the outcome or the fact.
 	Path   string `json:"path,omitempty"`
@@ -47,33 +46,33 @@ type Change struct {
 	After  any    `json:"after,omitempty"`
 }
 
-// Compare returns what has changed from one flow to another, in the order of the
-// nodes after the change. There is nothing where both mean the same. What has changed
-// within a sub-flow is told where it is used first.
+// Compare returns the changes from one flow to another, in the order of the nodes after the
+// change. There are none if both have the same meaning. A change within a sub-flow is reported
+// at its first use.
 func Compare(before, after *engine.Graph) []Change {
 	c := comparison{a: sideOf(before), b: sideOf(after), reported: map[string]bool{}}
 	c.match()
-	c.flow()
-	c.guarantees(Demanded, before.Flow().Guarantees, after.Flow().Guarantees)
-	c.guarantees(Proven, before.Guarantees(), after.Guarantees())
+	c.compareFlow()
+	c.compareGuarantees(Demanded, before.Flow().Guarantees, after.Flow().Guarantees)
+	c.compareGuarantees(Proven, before.Guarantees(), after.Guarantees())
 	for _, id := range c.b.order {
-		c.node(id)
+		c.compareNode(id)
 	}
 	for _, id := range c.a.order {
-		if c.now[id] == "" {
+		if c.idAfter[id] == "" {
 			c.add(Change{What: NodeRemoved, Node: id, Before: c.a.node[id].Kind})
 		}
 	}
-	c.certain(schemas.End, true, c.a.atEnd(), c.b.atEnd())
+	c.compareFacts(schemas.End, true, c.a.certainAtEnd(), c.b.certainAtEnd())
 	return c.changes
 }
 
 // side is a flow before or after the change.
 type side struct {
 	flow  *schemas.Flow
-	order []string // ids of the nodes
+	order []string // IDs of the nodes
 	node  map[string]engine.Node
-	with  map[string]leaves // node → its configuration
+	with  map[string]leaves // compareConfiguration by node
 }
 
 func sideOf(g *engine.Graph) side {
@@ -86,8 +85,9 @@ func sideOf(g *engine.Graph) side {
 	return s
 }
 
-// atEnd returns what is certain whenever a run completes by leading to the end.
-func (s side) atEnd() []engine.Fact {
+// certainAtEnd returns the facts that are certain whenever a run completes by leading to the
+// end.
+func (s side) certainAtEnd() []engine.Fact {
 	var certain []engine.Fact
 	first := true
 	for _, id := range s.order {
@@ -104,13 +104,13 @@ func (s side) atEnd() []engine.Fact {
 	return certain
 }
 
-// comparison is one Compare.
+// comparison is the state of one Compare.
 type comparison struct {
-	a, b       side
-	now        map[string]string // id before → id after
-	formerNode map[string]string // id after → id before
-	changes    []Change
-	reported   map[string]bool // what has been told of nodes of sub-flows
+	a, b     side
+	idAfter  map[string]string // ID before → ID after
+	idBefore map[string]string // ID after → ID before
+	changes  []Change
+	reported map[string]bool // changes in sub-flows that have been reported
 }
 
 func (c *comparison) add(change Change) {
@@ -123,11 +123,11 @@ func (c *comparison) add(change Change) {
 	c.changes = append(c.changes, change)
 }
 
-// match finds for each node which it was. One that is gone and one that is new
-// are taken for the same if they alone are of their kind and configuration.
+// match pairs the nodes of both sides. A removed and a new node match if they are the only ones
+// with their kind and configuration.
 func (c *comparison) match() {
-	c.now, c.formerNode = map[string]string{schemas.End: schemas.End}, map[string]string{schemas.End: schemas.End}
-	pair := func(before, after string) { c.now[before], c.formerNode[after] = after, before }
+	c.idAfter, c.idBefore = map[string]string{schemas.End: schemas.End}, map[string]string{schemas.End: schemas.End}
+	pair := func(before, after string) { c.idAfter[before], c.idBefore[after] = after, before }
 	for name := range c.b.flow.Outcomes {
 		pair(name, name)
 	}
@@ -137,18 +137,18 @@ func (c *comparison) match() {
 		}
 	}
 	for _, id := range c.b.order {
-		if c.formerNode[id] != "" {
+		if c.idBefore[id] != "" {
 			continue
 		}
-		like := c.similarNodes(c.a, id, c.now)
-		if len(like) == 1 && len(c.similarNodes(c.b, id, c.formerNode)) == 1 {
+		like := c.similarNodes(c.a, id, c.idAfter)
+		if len(like) == 1 && len(c.similarNodes(c.b, id, c.idBefore)) == 1 {
 			pair(like[0], id)
 		}
 	}
 }
 
-// similarNodes lists the nodes of a side that have no match yet and do what the node of
-// the id does after the change.
+// similarNodes returns the unmatched nodes of a side with the same kind and configuration as the
+// node after the change.
 func (c *comparison) similarNodes(s side, id string, matched map[string]string) (ids []string) {
 	for _, other := range s.order {
 		if matched[other] == "" && s.node[other].Kind == c.b.node[id].Kind && maps.Equal(s.with[other].value, c.b.with[id].value) {
@@ -158,8 +158,8 @@ func (c *comparison) similarNodes(s side, id string, matched map[string]string) 
 	return ids
 }
 
-// flow compares what is about the flow as a whole.
-func (c *comparison) flow() {
+// compareFlow compares the members of the flow itself.
+func (c *comparison) compareFlow() {
 	for _, m := range []struct{ path, before, after string }{
 		{"handle", c.a.flow.Handle, c.b.flow.Handle},
 		{"name", c.a.flow.Name, c.b.flow.Name},
@@ -169,18 +169,18 @@ func (c *comparison) flow() {
 			c.add(Change{What: Member, Path: m.path, Before: m.before, After: m.after})
 		}
 	}
-	if entry := c.b.order[0]; c.now[c.a.order[0]] != entry {
+	if entry := c.b.order[0]; c.idAfter[c.a.order[0]] != entry {
 		c.add(Change{What: Member, Path: "entry", Before: c.a.order[0], After: entry})
 	}
-	c.declared()
-	c.uses()
-	c.waivers()
+	c.compareDeclared()
+	c.compareUses()
+	c.compareWaivers()
 }
 
-// node compares a node with the one it was.
-func (c *comparison) node(id string) {
-	is, was := c.b.node[id], c.a.node[c.formerNode[id]]
-	if c.formerNode[id] == "" {
+// compareNode compares a node with its counterpart.
+func (c *comparison) compareNode(id string) {
+	is, was := c.b.node[id], c.a.node[c.idBefore[id]]
+	if c.idBefore[id] == "" {
 		c.add(Change{What: NodeAdded, Node: id, After: is.Kind})
 		return
 	}
@@ -190,27 +190,26 @@ func (c *comparison) node(id string) {
 	if was.Kind != is.Kind {
 		c.add(Change{What: NodeKind, Node: id, Before: was.Kind, After: is.Kind})
 	}
-	c.configuration(id)
-	c.edges(id, was.Edges, is.Edges)
-	c.certain(id, len(is.Edges) == 0, was.Certain, is.Certain)
+	c.compareConfiguration(id)
+	c.compareEdges(id, was.Edges, is.Edges)
+	c.compareFacts(id, len(is.Edges) == 0, was.Certain, is.Certain)
 }
 
-func (c *comparison) configuration(id string) {
-	before, after := c.a.with[c.formerNode[id]], c.b.with[id]
+func (c *comparison) compareConfiguration(id string) {
+	before, after := c.a.with[c.idBefore[id]], c.b.with[id]
 	for _, path := range keys(before.value, after.value) {
 		fallback := cmp.Or(before.fallback[path], after.fallback[path])
-		if c.a.node[c.formerNode[id]].Kind != c.b.node[id].Kind {
+		if c.a.node[c.idBefore[id]].Kind != c.b.node[id].Kind {
 			fallback = nil
 		}
-		if x, y := before.of(path, fallback), after.of(path, fallback); x != y {
+		if x, y := before.valueAt(path, fallback), after.valueAt(path, fallback); x != y {
 			c.add(Change{What: With, Node: id, Path: path, Before: x, After: y})
 		}
 	}
 }
 
-// edges compares where the outcomes lead. A target that is only called otherwise
-// is the same.
-func (c *comparison) edges(id string, before, after []engine.Edge) {
+// compareEdges compares the targets of outcomes. A renamed target is the same.
+func (c *comparison) compareEdges(id string, before, after []engine.Edge) {
 	targets := func(edges []engine.Edge) map[string]any {
 		m := map[string]any{}
 		for _, e := range edges {
@@ -221,16 +220,16 @@ func (c *comparison) edges(id string, before, after []engine.Edge) {
 	was, is := targets(before), targets(after)
 	for _, outcome := range keys(was, is) {
 		from, to := was[outcome], is[outcome]
-		if old, ok := from.(string); ok && to != nil && c.now[old] == to {
+		if old, ok := from.(string); ok && to != nil && c.idAfter[old] == to {
 			continue
 		}
 		c.add(Change{What: Next, Node: id, Path: outcome, Before: from, After: to})
 	}
 }
 
-// guarantees compares what the flow guarantees, member by member.
-func (c *comparison) guarantees(what What, before, after schemas.Guarantees) {
-	was, is := members(before), members(after)
+// compareGuarantees compares guarantees member by member.
+func (c *comparison) compareGuarantees(what What, before, after schemas.Guarantees) {
+	was, is := guaranteeLeaves(before), guaranteeLeaves(after)
 	for _, path := range keys(was, is) {
 		if was[path] != is[path] {
 			c.add(Change{What: what, Path: path, Before: was[path], After: is[path]})
@@ -238,7 +237,7 @@ func (c *comparison) guarantees(what What, before, after schemas.Guarantees) {
 	}
 }
 
-// ends counts the nodes that end a run, and the end that others lead to.
+// ends counts the nodes that end a run, and the end that edges lead to.
 func (s side) ends() int {
 	n, completes := 0, 0
 	for _, node := range s.node {
@@ -254,8 +253,8 @@ func (s side) ends() int {
 	return n + completes
 }
 
-// certain compares facts.
-func (c *comparison) certain(id string, last bool, before, after []engine.Fact) {
+// compareFacts compares facts.
+func (c *comparison) compareFacts(id string, last bool, before, after []engine.Fact) {
 	for _, f := range after {
 		if c.isWorthReporting(f, last) && !slices.Contains(before, f) {
 			c.add(Change{What: Gained, Node: id, Path: string(f)})
@@ -268,10 +267,9 @@ func (c *comparison) certain(id string, last bool, before, after []engine.Fact) 
 	}
 }
 
-// isWorthReporting reports whether a fact is worth telling. That a user is the run's own
-// follows from others, and by what a user was named says nothing that their being
-// known does not. How somebody has authenticated counts where a run ends; if it
-// ends in one place alone, what the flow guarantees says the same.
+// isWorthReporting reports whether a change of a fact is relevant. Own follows from other facts,
+// and claims add nothing to User. How a user authenticated matters where a run ends; if there is
+// only one end, the guarantees contain the same.
 func (c *comparison) isWorthReporting(f engine.Fact, last bool) bool {
 	about := func(of engine.Fact) bool { return strings.HasPrefix(string(f), string(of)) }
 	switch {
@@ -283,7 +281,7 @@ func (c *comparison) isWorthReporting(f engine.Fact, last bool) bool {
 	return true
 }
 
-// keys lists what either map has, sorted.
+// keys returns the keys of both maps, sorted.
 func keys(a, b map[string]any) []string {
 	all := maps.Clone(a)
 	if all == nil {

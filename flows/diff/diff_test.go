@@ -49,7 +49,7 @@ func changes(t *testing.T, before, after string) string {
 func TestCompare(t *testing.T) {
 	tests := []struct {
 		name     string
-		old, new string // what is replaced in the flow
+		old, new string // replacements in the flow
 		want     string
 	}{
 		{"nothing", "", "", ""},
@@ -98,7 +98,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// What is certain no more is told where it was, and at the end.
+// A fact that is no longer certain is reported at its node and at the end.
 func TestCompareTellsWhatIsCertain(t *testing.T) {
 	const head = "handle: f\nname: F\nflowType: REGISTRATION\nnodes:\n"
 	const tail = "  - {id: bye, use: prompt, with: {actions: [{ref: ok}]}, next: end}\n"
@@ -115,7 +115,7 @@ func TestCompareTellsWhatIsCertain(t *testing.T) {
 	}
 }
 
-// A waiver is told with its reason; so is one that is gone.
+// An added or removed waiver is reported with its reason.
 func TestCompareTellsWaivers(t *testing.T) {
 	const text = "handle: f\nname: F\nflowType: REGISTRATION\nWAIVE\nnodes:\n" +
 		"  - {id: who, use: prompt, with: {inputs: [{identifier: username, type: TEXT_INPUT, required: true}], actions: [{ref: go}]}, next: find}\n" +
@@ -128,7 +128,7 @@ func TestCompareTellsWaivers(t *testing.T) {
 	}
 }
 
-// The order of the nodes says nothing, but for the first.
+// The order of the nodes after the first has no meaning.
 func TestCompareKnowsNoOrder(t *testing.T) {
 	i, j := strings.Index(base, "  - {id: create"), strings.Index(base, "  - {id: key")
 	if got := changes(t, base, base[:i]+base[j:]+base[i:j]); got != "" {
@@ -161,7 +161,7 @@ func goodSubflows(t testing.TB) schemas.SubflowsOf {
 	return subflows
 }
 
-// Each good flow means the same as itself, and nothing means the same as another.
+// Each good flow equals itself and no other.
 func TestCompareGoodFlows(t *testing.T) {
 	files, err := filepath.Glob("../testdata/good/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -184,8 +184,8 @@ func TestCompareGoodFlows(t *testing.T) {
 	}
 }
 
-// What has changed in a sub-flow is told once, however often that is used; and so is
-// that a stored flow uses another version of it.
+// A change in a sub-flow is reported once, however often the sub-flow is used. So is the use of
+// another version of it in a stored flow.
 func TestCompareSubflows(t *testing.T) {
 	const outer = `handle: f
 name: F

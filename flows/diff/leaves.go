@@ -9,13 +9,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// leaves are the scalars of a configuration by their paths. Numbers are as they are
-// written. An empty object or list is a leaf, "{}" or "[]".
+// leaves are the scalars of a configuration by path. Numbers keep their notation. An empty
+// object or list is a leaf, "{}" or "[]".
 type leaves struct {
-	// value has those that say something that is not so by default.
+	// value contains the leaves that differ from their defaults.
 	value map[string]any
-	// fallback has, for each that is written, what is so by default, if the schema
-	// says that.
+	// fallback contains the defaults of the leaves that are present, if the schema has them.
 	fallback map[string]any
 }
 
@@ -28,7 +27,7 @@ func leavesOf(with json.RawMessage, s *shape) leaves {
 	decoder.UseNumber()
 	var root map[string]any
 	if err := decoder.Decode(&root); err != nil {
-		all.value[""] = string(with) // a compiled flow has none of these
+		all.value[""] = string(with) // cannot happen in a compiled flow
 		return all
 	}
 	for name, value := range root {
@@ -37,16 +36,16 @@ func leavesOf(with json.RawMessage, s *shape) leaves {
 	return all
 }
 
-// members returns the members of guarantees as leaves.
-func members(g schemas.Guarantees) map[string]any {
+// guaranteeLeaves returns the members of guarantees as leaves.
+func guaranteeLeaves(g schemas.Guarantees) map[string]any {
 	text, err := json.Marshal(g)
 	if err != nil {
-		panic("diff: guarantees that are no JSON: " + err.Error()) // they are strings and truths
+		panic("diff: guarantees that are no JSON: " + err.Error()) // they are strings and booleans
 	}
 	return leavesOf(text, &shape{Properties: map[string]*shape{"amr": {Unordered: true}}}).value
 }
 
-// emptyLeaf is a leaf that holds nothing; no text equals it.
+// emptyLeaf is an empty object or list; no string equals it.
 type emptyLeaf string
 
 func (l leaves) collect(path string, value any, s *shape) {
@@ -75,9 +74,9 @@ func (l leaves) collect(path string, value any, s *shape) {
 	}
 }
 
-// of is the value at a path. Where nothing is written it is what is so by default,
-// if what the path leads through is there.
-func (l leaves) of(path string, fallback any) any {
+// valueAt returns the value at a path. If it is missing it returns the default, provided that
+// its parent is present.
+func (l leaves) valueAt(path string, fallback any) any {
 	if v, written := l.value[path]; written {
 		return v
 	}

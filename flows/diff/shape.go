@@ -8,8 +8,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// shape is what a schema says of a value that matters to its meaning: what it is
-// if it is left out, and whether the order of a list says something.
+// shape is the part of a schema that affects the meaning of a value: its default, and whether
+// the order of a list matters.
 type shape struct {
 	Default    json.RawMessage   `json:"default"`
 	Properties map[string]*shape `json:"properties"`
@@ -25,7 +25,7 @@ func shapeOf(s *schemas.Schema) *shape {
 	return root
 }
 
-// member is the shape of a member, nil if nothing is said of it.
+// member returns the shape of a member, nil if unknown.
 func (s *shape) member(name string) *shape {
 	if s == nil {
 		return nil
@@ -33,7 +33,7 @@ func (s *shape) member(name string) *shape {
 	return s.Properties[name]
 }
 
-// item is the shape of the members of a list.
+// item returns the shape of the items of a list.
 func (s *shape) item() *shape {
 	if s == nil {
 		return nil
@@ -41,7 +41,7 @@ func (s *shape) item() *shape {
 	return s.Items
 }
 
-// fallback is what a value is if it is left out, nil if nothing is said of that.
+// fallback returns the default of a value, nil if there is none.
 func (s *shape) fallback() any {
 	if s == nil || s.Default == nil {
 		return nil
@@ -55,8 +55,8 @@ func (s *shape) fallback() any {
 	return v
 }
 
-// index is how the path of an item names it: by its number, or by what it is
-// where the order says nothing.
+// index returns the name of an item in a path: its number, or its content if the order has no
+// meaning.
 func (s *shape) index(i int, item any) string {
 	if s != nil && s.Unordered {
 		if text, err := json.Marshal(item); err == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// describeSubflow says of a change within a sub-flow what it is, wherever that is used; "" of
-// any other. What is certain at a node depends on where that is.
+// describeSubflow identifies a change within a sub-flow independent of the use; "" for other
+// changes. What is certain at a node depends on the use.
 func (c *comparison) describeSubflow(change Change) string {
 	if change.What == Gained || change.What == Lost || change.What == Waived {
 		return ""
@@ -28,15 +28,15 @@ func (c *comparison) describeSubflow(change Change) string {
 			if inner, of := strings.CutPrefix(target, n.Within+"."); of {
 				return inner
 			}
-			return "" // it leaves the sub-flow, to where each flow says
+			return "" // an exit, whose target depends on the flow
 		}
 		return v
 	}
 	return fmt.Sprint(s.node[n.Within].Subflow, strings.TrimPrefix(n.ID, n.Within), " ", change.What, " ", change.Path, " ", local(change.Before), " ", local(change.After))
 }
 
-// uses compares which versions of sub-flows stored flows use; files say none.
-func (c *comparison) uses() {
+// compareUses compares the versions of sub-flows that stored flows use. Files contain none.
+func (c *comparison) compareUses() {
 	versions := func(f *schemas.Flow) map[string]any {
 		m := map[string]any{}
 		for _, u := range f.Uses {
@@ -52,27 +52,26 @@ func (c *comparison) uses() {
 	}
 }
 
-// waivers compares what is waived, in the flow and in what it uses.
-func (c *comparison) waivers() {
+// compareWaivers compares the waivers of the flow and of its sub-flows.
+func (c *comparison) compareWaivers() {
 	before, after := c.a.waivers(c.a.flow, ""), c.b.waivers(c.b.flow, "")
 	for _, w := range before {
 		if !slices.ContainsFunc(after, func(v schemas.Waiver) bool {
-			return v.Rule == w.Rule && v.Reason == w.Reason && c.formerNode[v.Node] == w.Node
+			return v.Rule == w.Rule && v.Reason == w.Reason && c.idBefore[v.Node] == w.Node
 		}) {
 			c.add(Change{What: Waived, Node: w.Node, Path: w.Rule, Before: w.Reason})
 		}
 	}
 	for _, w := range after {
 		if !slices.ContainsFunc(before, func(v schemas.Waiver) bool {
-			return v.Rule == w.Rule && v.Reason == w.Reason && c.now[v.Node] == w.Node
+			return v.Rule == w.Rule && v.Reason == w.Reason && c.idAfter[v.Node] == w.Node
 		}) {
 			c.add(Change{What: Waived, Node: w.Node, Path: w.Rule, After: w.Reason})
 		}
 	}
 }
 
-// waivers are those of a flow and of the sub-flows that it uses at the nodes within
-// a node, by the ids that the graph has.
+// compareWaivers returns the waivers of a flow and of its sub-flows, with node IDs of the graph.
 func (s side) waivers(f *schemas.Flow, within string) (list []schemas.Waiver) {
 	prefix := within
 	if within != "" {
@@ -90,8 +89,8 @@ func (s side) waivers(f *schemas.Flow, within string) (list []schemas.Waiver) {
 	return list
 }
 
-// declared compares what a sub-flow relies on, and how it is left.
-func (c *comparison) declared() {
+// compareDeclared compares what a sub-flow requires, and its outcomes.
+func (c *comparison) compareDeclared() {
 	members := func(f *schemas.Flow) map[string]any {
 		m := map[string]any{}
 		for _, fact := range f.Requires.Facts {

@@ -11,8 +11,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Write writes changes for people, a line for each: + for what is new, - for what
-// is gone, ~ for what is another, and ! for what is no longer certain.
+// Write writes a line for each change: + for an addition, - for a removal, ~ for a modification,
+// and ! for a lost certainty.
 func Write(w io.Writer, changes []Change) error {
 	var b strings.Builder
 	for _, c := range changes {
@@ -22,7 +22,7 @@ func Write(w io.Writer, changes []Change) error {
 	return err
 }
 
-// WriteJSON writes changes as a JSON object: whether there are none, and which.
+// WriteJSON writes a JSON object with the changes, and whether there are none.
 func WriteJSON(w io.Writer, changes []Change) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -33,7 +33,7 @@ func WriteJSON(w io.Writer, changes []Change) error {
 	}{len(changes) == 0, append([]Change{}, changes...)})
 }
 
-// String writes the change on one line.
+// String returns the change as one line.
 func (c Change) String() string {
 	switch c.What {
 	case Member:
@@ -59,11 +59,11 @@ func (c Change) String() string {
 	return c.pair()
 }
 
-// pair writes a change of something that may have come, gone, or become another.
+// pair describes an addition, a removal or a modification.
 func (c Change) pair() string {
 	path, written := c.Path, value
 	if item := "[" + value(cmp.Or(c.Before, c.After)) + "]"; c.Before == nil || c.After == nil {
-		path = strings.TrimSuffix(path, item) // of a set: it is told once what came or went
+		path = strings.TrimSuffix(path, item) // a member of a set: only additions and removals
 	}
 	subject := path
 	switch c.What {
@@ -93,7 +93,7 @@ func (c Change) pair() string {
 	return fmt.Sprintf("~ %s: %s → %s", subject, written(c.Before), written(c.After))
 }
 
-// place is where a fact holds.
+// place returns where a fact holds.
 func (c Change) place() string {
 	if c.Node == schemas.End {
 		return "at the end"
@@ -103,7 +103,7 @@ func (c Change) place() string {
 
 func fact(f string) string { return engine.Fact(f).Describe() }
 
-// value writes a JSON value.
+// value returns a value as JSON.
 func value(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/engine"
 )
 
-// DOT draws a flow in the language of Graphviz.
+// DOT returns a drawing of a flow in the language of Graphviz.
 func DOT(g *engine.Graph, o Options) string {
 	p := pictureOf(g, o)
 	var b strings.Builder
@@ -16,7 +16,7 @@ func DOT(g *engine.Graph, o Options) string {
 	b.WriteString("  node [shape=box style=\"rounded,filled\" fontname=\"Helvetica\" fontsize=12]\n")
 	b.WriteString("  edge [fontname=\"Helvetica\" fontsize=10]\n")
 	fmt.Fprintf(&b, "  start [shape=circle label=\"start\" fillcolor=\"#ffffff\"]\n  start -> n0\n")
-	p.eachGrouped(func(i, depth int) {
+	p.walkGroups(func(i, depth int) {
 		fmt.Fprintf(&b, "%*ssubgraph cluster_%d {\n%*slabel=%s labelloc=t fontsize=11 style=dashed color=%q\n",
 			2*depth, "", i, 2*depth+2, "", dotText(p.nodes[i].subflow), frameColour)
 	}, func(i, depth int) {
@@ -35,20 +35,20 @@ func DOT(g *engine.Graph, o Options) string {
 }
 
 func (n box) dot(i int) string {
-	fill, line := n.standing.colours()
+	fill, line := n.user.colours()
 	more := ""
 	switch {
-	case n.last:
+	case n.terminal:
 		more = " peripheries=2"
-	case n.branches:
+	case n.decides:
 		more = " shape=diamond style=filled"
 	}
-	if n.missed {
+	if n.untested {
 		line = missedColour
 		more += " penwidth=2"
 	}
 	return fmt.Sprintf("n%d [label=%s tooltip=%s fillcolor=%q color=%q%s]\n",
-		i, dotText(n.id+"\n"+n.kind), dotText(n.standing.String()), fill, line, more)
+		i, dotText(n.id+"\n"+n.kind), dotText(n.user.String()), fill, line, more)
 }
 
 func (l link) dot(coverage bool) string {
@@ -56,7 +56,7 @@ func (l link) dot(coverage bool) string {
 	if l.gain != "" {
 		label += "\n" + l.gain
 	}
-	if l.to != theEnd {
+	if l.to != endBox {
 		to = fmt.Sprintf("n%d", l.to)
 	}
 	if l.retry {
@@ -64,7 +64,7 @@ func (l link) dot(coverage bool) string {
 	}
 	if coverage {
 		colour := testedColour
-		if l.missed {
+		if l.untested {
 			colour = missedColour
 		}
 		more += fmt.Sprintf(" color=%q fontcolor=%q", colour, colour)
@@ -72,9 +72,8 @@ func (l link) dot(coverage bool) string {
 	return fmt.Sprintf("  n%d -> %s [label=%s%s]\n", l.from, to, dotText(label), more)
 }
 
-// dotText writes text as a quoted string. A backslash is doubled, for Graphviz
-// reads \N and the like in labels as names, and an ampersand is written out, for
-// it reads entities.
+// dotText returns text as a quoted string. Backslashes are doubled, because Graphviz expands \N
+// and similar sequences in labels, and ampersands are escaped, because it expands entities.
 func dotText(s string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r != '\n' && unicode.IsControl(r) {

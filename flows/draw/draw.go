@@ -1,12 +1,12 @@
-// Package draw draws compiled flows, with what the proofs found: where the user
-// becomes known, where authenticated, and what ends the run.
+// Package draw draws compiled flows with the results of the proofs: where the user is
+// identified, where they authenticate, and what ends the run.
 //
-// All forms of it are of one picture, and an SVG is laid out here too: the layouts
-// that there are for Go break down on a flow of sixty nodes, or are in memory from
-// the start of every process.
+// All formats show the same picture. The SVG layout is implemented here, because the available
+// layout libraries for Go fail on a flow of sixty nodes or occupy memory from the start of every
+// process.
 //
-// A drawing is the same each time for the same flow. What the author named is
-// only ever text in it: no name can add a node, a link or a script.
+// The drawing of a flow is deterministic. Names from the flow appear only as text: no name can
+// add a node, a link or a script.
 package draw
 
 import (
@@ -18,30 +18,29 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Options say what is drawn beyond the flow itself.
+// Options control what is drawn in addition to the flow.
 type Options struct {
-	// Reached, if not nil, reports whether tests have left a node by an outcome
-	// ("" for a node that ends the run). What they have not is marked.
+	// Reached, if not nil, reports whether tests have left a node by an outcome ("" for a node
+	// that ends the run). Untested parts are marked.
 	Reached func(node, outcome string) bool
 }
 
-// standing is what is certain about the user when a run comes to a node. The
-// order is that of the trust it deserves.
-type standing int
+// userState is what is certain about the user on arrival at a node, in the order of trust.
+type userState int
 
 const (
-	anyone        standing = iota // nobody is known
-	named                         // a user was named, and proved nothing
-	created                       // this run creates the user
-	authenticated                 // the user proved who they are
+	anyone        userState = iota // no user is known
+	named                          // a user was identified and proved nothing
+	created                        // this run creates the user
+	authenticated                  // the user authenticated
 )
 
-func (s standing) String() string {
+func (s userState) String() string {
 	return [...]string{"anyone", "named", "created", "authenticated"}[s]
 }
 
-// standingOf reads facts.
-func standingOf(facts []engine.Fact) standing {
+// userStateOf derives the state from facts.
+func userStateOf(facts []engine.Fact) userState {
 	switch {
 	case slices.Contains(facts, engine.Authenticated):
 		return authenticated
@@ -53,12 +52,12 @@ func standingOf(facts []engine.Fact) standing {
 	return anyone
 }
 
-// gain is how a drawing tells that an outcome takes a run to a standing.
-func (s standing) gain() string {
+// gainLabel is the label of an outcome that leads to the state.
+func (s userState) gainLabel() string {
 	return [...]string{"", "user named", "user created", "✓ authenticated"}[s]
 }
 
-// picture is a flow as it is to be drawn.
+// picture is a flow as it is drawn.
 type picture struct {
 	title     string
 	nodes     []box
@@ -67,33 +66,33 @@ type picture struct {
 	coverage  bool
 }
 
-// box is a node. Its number stands for it in the drawing, whatever it is called.
+// labelCell is a node. Its index identifies it in the drawing, whatever its name.
 type box struct {
 	id, kind string
-	standing standing
-	group    string // the id of the node that stands for the sub-flow it is of, or that it is
-	subflow  string // the handle of the sub-flow it stands for
-	last     bool   // it ends the run
-	branches bool   // it asks nothing and chooses the way
-	missed   bool   // no test came by it
+	user     userState
+	group    string // the ID of the node that uses its sub-flow, or its own if it uses one
+	subflow  string // the handle of the sub-flow that it uses
+	terminal bool   // it ends the run
+	decides  bool   // it asks nothing and chooses the path
+	untested bool   // no test reached it
 }
 
-// link leads from a box to another, or to the end. Its ends are numbers of boxes.
+// link leads from a box to another, or to the end. Its ends are indexes of boxes.
 type link struct {
 	from, to int
 	outcome  string
-	gain     string // what the run gains on the way, "" for nothing
+	gain     string // what the run gains, "" for nothing
 	retry    bool   // the node asks again
-	missed   bool
+	untested bool
 }
 
-// theEnd is the number that stands for the end of the run.
-const theEnd = -1
+// endBox is the index of the end of the run.
+const endBox = -1
 
 func pictureOf(g *engine.Graph, o Options) picture {
 	p := picture{title: g.Flow().Name, coverage: o.Reached != nil}
 	nodes := g.Nodes()
-	number := map[string]int{schemas.End: theEnd}
+	number := map[string]int{schemas.End: endBox}
 	for i, n := range nodes {
 		number[n.ID] = i
 	}
@@ -102,41 +101,40 @@ func pictureOf(g *engine.Graph, o Options) picture {
 		number[name] = len(nodes) + i
 	}
 	missed := func(node, outcome string) bool { return o.Reached != nil && !o.Reached(node, outcome) }
-	demanded := map[link]string{} // of sessions
+	demanded := map[link]string{} // for sessions
 	for _, s := range g.Sessions() {
 		demanded[link{from: number[s.Node], outcome: s.Outcome}] = s.ACR
 	}
 	for i, n := range nodes {
-		b := box{id: n.ID, kind: n.Kind, standing: standingOf(n.Certain), last: len(n.Edges) == 0, branches: n.Kind == "decision", group: n.Within, subflow: n.Subflow}
+		b := box{id: n.ID, kind: n.Kind, user: userStateOf(n.Certain), terminal: len(n.Edges) == 0, decides: n.Kind == "decision", group: n.Within, subflow: n.Subflow}
 		if n.Subflow != "" {
 			b.group = n.ID
 		}
-		b.missed = o.Reached != nil && (!b.last || missed(n.ID, ""))
+		b.untested = o.Reached != nil && (!b.terminal || missed(n.ID, ""))
 		for _, e := range n.Edges {
-			l := link{from: i, to: number[e.Target], outcome: e.Outcome, retry: e.Retry, missed: missed(n.ID, e.Outcome)}
-			if after := standingOf(e.Certain); after > b.standing {
-				l.gain = after.gain()
+			l := link{from: i, to: number[e.Target], outcome: e.Outcome, retry: e.Retry, untested: missed(n.ID, e.Outcome)}
+			if after := userStateOf(e.Certain); after > b.user {
+				l.gain = after.gainLabel()
 			}
 			if acr := demanded[link{from: i, outcome: e.Outcome}]; acr != "" {
 				l.gain = "✓ session, acr " + acr
 			}
-			b.missed = b.missed && l.missed
-			p.completes = p.completes || l.to == theEnd
+			b.untested = b.untested && l.untested
+			p.completes = p.completes || l.to == endBox
 			p.links = append(p.links, l)
 		}
 		p.nodes = append(p.nodes, b)
 	}
 	for _, name := range exits {
-		p.nodes = append(p.nodes, box{id: name, kind: "outcome", last: true})
+		p.nodes = append(p.nodes, box{id: name, kind: "outcome", terminal: true})
 	}
 	return p
 }
 
-// exitsOf lists the outcomes of a sub-flow, sorted; they are drawn as what its nodes
-// lead to.
+// exitsOf returns the outcomes of a sub-flow, sorted. They are drawn as nodes.
 func exitsOf(g *engine.Graph) []string { return slices.Sorted(maps.Keys(g.Flow().Outcomes)) }
 
-// ofGroup reports whether a box belongs to the sub-flow of a group, or to one within.
+// ofGroup reports whether a box belongs to the sub-flow of a group, directly or nested.
 func (b box) ofGroup(group string) bool {
 	return b.group == group || strings.HasPrefix(b.group, group+".")
 }

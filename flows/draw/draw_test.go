@@ -68,7 +68,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// Drawings are as they were, each time.
+// Drawings are stable.
 func TestDrawings(t *testing.T) {
 	half := draw.Options{Reached: func(node, outcome string) bool { return outcome != "failure" && node != "check" }}
 	for _, flow := range []string{"sign_in", "passkey_sign_up", "password_then_passkey"} {
@@ -86,8 +86,8 @@ func TestDrawings(t *testing.T) {
 			}
 		}
 	}
-	// A sub-flow is a group, and one within it a group in that; by itself it leads to
-	// its outcomes.
+	// A sub-flow is drawn as a group, and a nested one as a group within it. Drawn alone, it
+	// leads to its outcomes.
 	for _, flow := range []string{"secured_sign_up", "second_factor"} {
 		g := compiled(t, "../testdata/good/"+flow+".yaml")
 		golden(t, flow+".mmd", draw.Mermaid(g, draw.Options{}))
@@ -96,7 +96,7 @@ func TestDrawings(t *testing.T) {
 	}
 }
 
-// hostileNames try to end the label, the line or the document they stand in.
+// hostileNames try to end their label, line or document.
 func hostileNames() []string {
 	return []string{
 		`x"]; click n0 "javascript:alert(1)"; n9["`, "a\nclick n0 call alert(1)", `<script>alert(1)</script>`, `\"; n9 [label="`, `\N`, "`code`",
@@ -109,7 +109,7 @@ type leaver struct{}
 // Execute implements engine.Executor.
 func (leaver) Execute(context.Context, *engine.Visit) (*engine.Decision, error) { return nil, nil }
 
-// named compiles a flow whose every name is the given one.
+// named compiles a flow in which every name is the given one.
 func named(t testing.TB, name string) *engine.Graph {
 	t.Helper()
 	leave := func(*engine.Config) (engine.Executor, []schemas.Problem) { return leaver{}, nil }
@@ -123,7 +123,7 @@ func named(t testing.TB, name string) *engine.Graph {
 	return g
 }
 
-// No name can add a statement: what stands outside of quotes is the same for all.
+// No name can add a statement: the text outside of quotes is the same for all.
 func TestNamesAreText(t *testing.T) {
 	quoted := regexp.MustCompile(`"(?:[^"\\\n]|\\[^\n])*"`)
 	bare := func(s string) string { return quoted.ReplaceAllString(s, `""`) }

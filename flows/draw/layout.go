@@ -1,64 +1,62 @@
 package draw
 
-// How a picture is laid out
+// Layout
 //
-// Nodes stand in rows below each other, and every link leads down: one that leads
-// back up is laid out as if it led down, and drawn with its arrow at the other
-// end. Between two rows of nodes is a row for the words of links, so words never
-// lie on anything. Where a link passes a row it has a place there like a node has,
-// so lines never run through nodes either. The order in each row is chosen for few
-// crossings (order.go), and then the places for straight lines (place.go).
+// Nodes stand in rows, and every link leads down: a link to a higher row is laid out as if it
+// led down, and drawn with its arrow at the other end. Between two rows of nodes is a row for
+// the labels of links, so labels never overlap anything. A link that crosses a row has a cell
+// there like a node, so lines never cross nodes. The cells of each row are ordered for few
+// crossings (order.go) and then placed for straight lines (place.go).
 //
-// All of it is done in whole pixels, in loops whose number is fixed: the same
-// flow looks the same each time and everywhere, and a thousand nodes cost no more
-// than thirty times what thirty do. A link that would pass many rows is not drawn
-// as a line, which nobody could follow: below its node stand its words, and where
-// it leads.
+// The layout uses whole pixels and a fixed number of iterations. The same flow looks the same
+// each time and everywhere, and a thousand nodes cost no more than thirty times what thirty
+// nodes do. A link across many rows is not drawn as a line, which nobody could follow: its label
+// and the name of its target stand below its node.
 
 import (
 	"cmp"
 	"slices"
 )
 
-// spot is what has its place in a row: a node, the words of a link, or where a
-// link passes.
-type spot struct {
+// cell is the place of something in a row: a node, the label of a link, or a link that crosses
+// the row.
+type cell struct {
 	row         int
-	left, right int // how far it reaches from its middle
+	left, right int // the extent to both sides of its center
 	height      int
-	x, y        int // its middle, and its upper side
+	x, y        int // its center and its upper edge
 	up, down    []int
-	bend        bool // nothing but a link that passes
+	passing     bool // only a link that crosses the row
 }
 
-// route is a link, or all those from one node to another, as it is drawn.
+// route is all links from one node to another, drawn as one line.
 type route struct {
 	links []link
-	from  int // the spot of the node that it leaves
-	// spots are those that it passes, downwards; the first and the last are nodes,
-	// but that a link to afar ends at its words.
-	spots    []int
-	words    int // the spot of its words
-	upwards  bool
-	afar     string // the name of the node it leads to, if no line does
-	straight bool   // it has no words: it is that from the start
+	from  int // the cell of the node that it leaves
+	// cells are the cells on the line, downwards. The first and the last are nodes; a route with
+	// a farTarget ends at its label.
+	cells     []int
+	labelAt   int // the cell of its label
+	reversed  bool
+	farTarget string // the name of its target, if no line leads there
+	unlabeled bool   // the line from the start, which has no label
 }
 
-// layout is a picture with its places. The spots of the nodes come first, with
-// their numbers; then those of the start and the end.
+// layout is a picture with positions. The cells of the nodes come first, by index; then those of
+// the start and the end.
 type layout struct {
 	picture       picture
-	spots         []spot
+	cells         []cell
 	rows          [][]int
 	routes        []route
-	loops         [][]link // node → the links to itself
+	loops         [][]link // the links of a node to itself, by node
 	start, finish int
-	tops, bottoms []int // row → where it begins and ends
+	tops, bottoms []int // the upper and the lower edge of each row
 	width, height int
 }
 
-// farthest is how many rows a line may pass, those of words among them.
-const farthest = 16
+// maxSpan is the number of rows that a line may cross, including rows of labels.
+const maxSpan = 16
 
 func layoutOf(p picture) *layout {
 	l := &layout{picture: p, loops: make([][]link, len(p.nodes)), start: len(p.nodes), finish: len(p.nodes) + 1}
@@ -68,27 +66,27 @@ func layoutOf(p picture) *layout {
 		}
 	}
 	for i, n := range p.nodes {
-		l.spots = append(l.spots, n.spot(l.loops[i]))
+		l.cells = append(l.cells, n.cell(l.loops[i]))
 	}
-	l.spots = append(l.spots, pill("start"), pill("end"))
-	l.group()
-	l.rank()
+	l.cells = append(l.cells, terminalCell("start"), terminalCell("end"))
+	l.buildRoutes()
+	l.assignRows()
 	for i := range l.routes {
-		l.thread(&l.routes[i])
+		l.addCells(&l.routes[i])
 	}
-	l.fill()
-	l.order()
-	l.place()
+	l.fillRows()
+	l.orderRows()
+	l.placeCells()
 	return l
 }
 
-// group makes the routes: one for all links from one node to another.
-func (l *layout) group() {
-	l.routes = []route{{from: l.start, spots: []int{l.start, 0}, straight: true}}
+// buildRoutes creates one route for all links from one node to another.
+func (l *layout) buildRoutes() {
+	l.routes = []route{{from: l.start, cells: []int{l.start, 0}, unlabeled: true}}
 	known := map[[2]int]int{}
 	for _, k := range l.picture.links {
 		to := k.to
-		if to == theEnd {
+		if to == endBox {
 			to = l.finish
 		}
 		ends := [2]int{k.from, to}
@@ -98,67 +96,65 @@ func (l *layout) group() {
 			l.routes[i].links = append(l.routes[i].links, k)
 		default:
 			known[ends] = len(l.routes)
-			l.routes = append(l.routes, route{links: []link{k}, from: k.from, spots: ends[:]})
+			l.routes = append(l.routes, route{links: []link{k}, from: k.from, cells: ends[:]})
 		}
 	}
 }
 
-// rank turns the routes that lead back, and gives the nodes their rows: each below
-// all that lead on to it. What is back is told by the order in which the author wrote
-// the nodes, which is mostly the order in which people come by them, or by that of
-// a walk through the flow if fewer links lead back then.
-func (l *layout) rank() {
-	written := make([]int, len(l.spots))
+// assignRows reverses the routes that lead back, and puts each node below all nodes that lead to
+// it. The order in the definition decides what leads back, which is mostly the order in which
+// users meet the nodes, or the order of a depth-first search if fewer links lead back then.
+func (l *layout) assignRows() {
+	written := make([]int, len(l.cells))
 	for i := range written {
 		written[i] = i
 	}
 	written[l.start] = -1
-	order, walked := written, l.walk()
-	if l.back(walked) < l.back(written) {
+	order, walked := written, l.depthFirstOrder()
+	if l.countReversed(walked) < l.countReversed(written) {
 		order = walked
 	}
-	under := make([][]int, len(l.spots)) // spot → those that a route leads down to
+	under := make([][]int, len(l.cells)) // cells that a route leads down to, by cell
 	for i := range l.routes {
 		r := &l.routes[i]
-		if r.upwards = order[r.spots[1]] < order[r.from]; r.upwards {
-			slices.Reverse(r.spots)
+		if r.reversed = order[r.cells[1]] < order[r.from]; r.reversed {
+			slices.Reverse(r.cells)
 		}
-		under[r.spots[0]] = append(under[r.spots[0]], r.spots[1])
+		under[r.cells[0]] = append(under[r.cells[0]], r.cells[1])
 	}
-	spots := make([]int, len(l.spots))
+	spots := make([]int, len(l.cells))
 	for i := range spots {
 		spots[i] = i
 	}
 	slices.SortFunc(spots, func(a, b int) int { return cmp.Compare(order[a], order[b]) })
 	for i := range l.picture.nodes {
-		l.spots[i].row = 2 // below the start
+		l.cells[i].row = 2 // below the start
 	}
 	for _, s := range spots {
 		for _, to := range under[s] {
-			l.spots[to].row = max(l.spots[to].row, l.spots[s].row+2)
+			l.cells[to].row = max(l.cells[to].row, l.cells[s].row+2)
 		}
 	}
 }
 
-// back counts the routes that lead back in an order of spots.
-func (l *layout) back(order []int) (n int) {
+// countReversed counts the routes that lead back in an order of cells.
+func (l *layout) countReversed(order []int) (n int) {
 	for _, r := range l.routes {
-		if order[r.spots[1]] < order[r.from] {
+		if order[r.cells[1]] < order[r.from] {
 			n++
 		}
 	}
 	return n
 }
 
-// walk orders the spots so that each comes before all that are first reached by
-// way of it (the reverse postorder of a search in depth): but for links that close
-// a circle, all lead on.
-func (l *layout) walk() []int {
-	leaving := make([][]int, len(l.spots))
+// depthFirstOrder returns the reverse postorder of a depth-first search: only links that close a
+// cycle lead back.
+func (l *layout) depthFirstOrder() []int {
+	leaving := make([][]int, len(l.cells))
 	for _, r := range l.routes {
-		leaving[r.from] = append(leaving[r.from], r.spots[1])
+		leaving[r.from] = append(leaving[r.from], r.cells[1])
 	}
-	seen, order, next := make([]bool, len(l.spots)), make([]int, len(l.spots)), len(l.spots)
+	seen, order, next := make([]bool, len(l.cells)), make([]int, len(l.cells)), len(l.cells)
 	var visit func(int)
 	visit = func(s int) {
 		seen[s] = true
@@ -174,66 +170,65 @@ func (l *layout) walk() []int {
 	return order
 }
 
-// thread gives a route its spots in the rows between its ends, and its words the
-// one next to the node that it leaves.
-func (l *layout) thread(r *route) {
-	top, bottom := r.spots[0], r.spots[1]
-	first, last := l.spots[top].row+1, l.spots[bottom].row-1
-	if last-first >= farthest {
-		r.afar, r.upwards = l.name(r), false
-		top, first = r.from, l.spots[r.from].row+1
+// addCells creates the cells of a route in the rows between its ends. The label is in the row
+// next to the node that the route leaves.
+func (l *layout) addCells(r *route) {
+	top, bottom := r.cells[0], r.cells[1]
+	first, last := l.cells[top].row+1, l.cells[bottom].row-1
+	if last-first >= maxSpan {
+		r.farTarget, r.reversed = l.targetName(r), false
+		top, first = r.from, l.cells[r.from].row+1
 		last = first
 	}
 	at := first
-	if r.upwards {
+	if r.reversed {
 		at = last
 	}
-	r.spots = []int{top}
+	r.cells = []int{top}
 	for row := first; row <= last; row++ {
-		s := spot{row: row, left: 8, right: 8, bend: true}
-		if row == at && !r.straight {
-			s, r.words = r.box(row), len(l.spots)
+		s := cell{row: row, left: 8, right: 8, passing: true}
+		if row == at && !r.unlabeled {
+			s, r.labelAt = r.labelCell(row), len(l.cells)
 		}
-		r.spots = append(r.spots, len(l.spots))
-		l.spots = append(l.spots, s)
+		r.cells = append(r.cells, len(l.cells))
+		l.cells = append(l.cells, s)
 	}
-	if r.afar == "" {
-		r.spots = append(r.spots, bottom)
+	if r.farTarget == "" {
+		r.cells = append(r.cells, bottom)
 	}
-	for i, s := range r.spots[1:] {
-		above := r.spots[i]
-		l.spots[above].down = append(l.spots[above].down, s)
-		l.spots[s].up = append(l.spots[s].up, above)
+	for i, s := range r.cells[1:] {
+		above := r.cells[i]
+		l.cells[above].down = append(l.cells[above].down, s)
+		l.cells[s].up = append(l.cells[s].up, above)
 	}
 }
 
-// name is that of the node a route leads to.
-func (l *layout) name(r *route) string {
-	if to := r.links[0].to; to != theEnd {
+// targetName returns the name of the node that a route leads to.
+func (l *layout) targetName(r *route) string {
+	if to := r.links[0].to; to != endBox {
 		return l.picture.nodes[to].id
 	}
 	return "end"
 }
 
-// fill puts the spots into their rows, in the order in which the routes come by
-// them from the top.
-func (l *layout) fill() {
-	seen := make([]bool, len(l.spots))
+// fillRows puts the cells into their rows, in the order of a depth-first search from the top.
+func (l *layout) fillRows() {
+	seen := make([]bool, len(l.cells))
 	var visit func(int)
 	visit = func(s int) {
 		seen[s] = true
-		for len(l.rows) <= l.spots[s].row {
+		for len(l.rows) <= l.cells[s].row {
 			l.rows = append(l.rows, nil)
 		}
-		l.rows[l.spots[s].row] = append(l.rows[l.spots[s].row], s)
-		for _, next := range l.spots[s].down {
+		l.rows[l.cells[s].row] = append(l.rows[l.cells[s].row], s)
+		for _, next := range l.cells[s].down {
 			if !seen[next] {
 				visit(next)
 			}
 		}
 	}
 	visit(l.start)
-	for i := range l.picture.nodes { // all that lead to one may be afar
+	for i := range l.picture.nodes { // every link to a node may be a long one
 		if !seen[i] {
 			visit(i)
 		}

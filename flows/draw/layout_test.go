@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// made makes a picture of n nodes, each reached by an earlier one, and with more
-// links to anywhere.
+// made returns a picture of n nodes, each reached from an earlier one, with additional random
+// links.
 func made(r *rand.Rand, n int) picture {
 	p := picture{title: "made", completes: true}
 	for i := range n {
-		p.nodes = append(p.nodes, box{id: fmt.Sprintf("node-%d", i), kind: "passkey-authenticate"[:r.IntN(20)], last: i > n/2 && r.IntN(8) == 0, standing: standing(r.IntN(4))})
+		p.nodes = append(p.nodes, box{id: fmt.Sprintf("node-%d", i), kind: "passkey-authenticate"[:r.IntN(20)], terminal: i > n/2 && r.IntN(8) == 0, user: userState(r.IntN(4))})
 		if i > 0 {
 			p.links = append(p.links, link{from: r.IntN(i), to: i, outcome: "success", gain: "✓ authenticated"})
 		}
@@ -26,8 +26,8 @@ func made(r *rand.Rand, n int) picture {
 	return p
 }
 
-// Whatever the flow, nothing lies on anything, all lines lead down and meet in
-// neighbouring rows, and every link is drawn.
+// In any flow, nothing overlaps, all lines lead down between neighboring rows, and every link is
+// drawn.
 func TestLayout(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -37,9 +37,9 @@ func TestLayout(t *testing.T) {
 		drawn := 0
 		for _, route := range l.routes {
 			drawn += len(route.links)
-			for i, s := range route.spots[1:] {
-				if above := route.spots[i]; l.spots[s].row != l.spots[above].row+1 {
-					t.Fatalf("seed %d: a line leads from row %d to row %d", seed, l.spots[above].row, l.spots[s].row)
+			for i, s := range route.cells[1:] {
+				if above := route.cells[i]; l.cells[s].row != l.cells[above].row+1 {
+					t.Fatalf("seed %d: a line leads from row %d to row %d", seed, l.cells[above].row, l.cells[s].row)
 				}
 			}
 		}
@@ -52,15 +52,14 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// inRows fails unless each spot stands in its row, in the picture, and beside the
-// others.
+// inRows fails unless each cell stands in its row, within the picture, and next to the others.
 func inRows(t *testing.T, l *layout) {
 	t.Helper()
 	n := 0
 	for number, row := range l.rows {
 		right := margin - sideGap
 		for _, s := range row {
-			at := l.spots[s]
+			at := l.cells[s]
 			if at.row != number || at.x-at.left < right+sideGap || at.x+at.right > l.width-margin {
 				t.Fatalf("spot %d in row %d stands at %d of %d pixels, after %d: %+v", s, number, at.x, l.width, right, at)
 			}
@@ -74,28 +73,28 @@ func inRows(t *testing.T, l *layout) {
 			t.Fatalf("row %d begins at %d, the one before ends at %d", number, l.tops[number], l.bottoms[number-1])
 		}
 	}
-	if n != len(l.spots) {
-		t.Fatalf("%d of %d spots are in rows", n, len(l.spots))
+	if n != len(l.cells) {
+		t.Fatalf("%d of %d spots are in rows", n, len(l.cells))
 	}
 }
 
-// A link that leads far is named and not drawn: a long flow in which all fail to
-// the first node stays as wide as what is in it.
+// A long link is named instead of drawn: a long flow in which all nodes fail to the first one
+// stays as narrow as its content.
 func TestLayoutIsBounded(t *testing.T) {
 	p := picture{title: "long", completes: true}
 	const n = 1000
 	for i := range n {
 		p.nodes = append(p.nodes, box{id: fmt.Sprint("node-", i), kind: "prompt"})
-		p.links = append(p.links, link{from: i, to: min(i+1, n) % n, outcome: "next"}, link{from: i, to: 0, outcome: "failure"}, link{from: i, to: theEnd, outcome: "leave"})
+		p.links = append(p.links, link{from: i, to: min(i+1, n) % n, outcome: "next"}, link{from: i, to: 0, outcome: "failure"}, link{from: i, to: endBox, outcome: "leave"})
 	}
 	l := layoutOf(p)
 	inRows(t, l)
-	if len(l.spots) > 30*n || l.width > 5000 {
-		t.Errorf("%d spots, %d pixels wide", len(l.spots), l.width)
+	if len(l.cells) > 30*n || l.width > 5000 {
+		t.Errorf("%d spots, %d pixels wide", len(l.cells), l.width)
 	}
 	afar := 0
 	for _, r := range l.routes {
-		if r.afar != "" {
+		if r.farTarget != "" {
 			afar++
 		}
 	}
@@ -104,8 +103,7 @@ func TestLayoutIsBounded(t *testing.T) {
 	}
 }
 
-// Links that lead back are few: what the author wrote first stands above, unless
-// that order says nothing.
+// Few links lead back: the definition's order decides, unless a search finds a better one.
 func TestLayoutLeadsDown(t *testing.T) {
 	chain := func(order ...int) picture { // node order[i] leads to order[i+1]
 		p := picture{nodes: make([]box, len(order))}
@@ -116,12 +114,12 @@ func TestLayoutLeadsDown(t *testing.T) {
 	}
 	for _, order := range [][]int{{0, 1, 2, 3}, {0, 3, 2, 1}, {0, 2, 1, 3}} {
 		l := layoutOf(chain(order...))
-		if slices.ContainsFunc(l.routes, func(r route) bool { return r.upwards }) {
+		if slices.ContainsFunc(l.routes, func(r route) bool { return r.reversed }) {
 			t.Errorf("%v: a link leads back", order)
 		}
 		for i := range order[1:] {
-			if l.spots[order[i]].row >= l.spots[order[i+1]].row || l.spots[order[i]].x != l.spots[order[i+1]].x {
-				t.Errorf("%v: %+v", order, l.spots)
+			if l.cells[order[i]].row >= l.cells[order[i+1]].row || l.cells[order[i]].x != l.cells[order[i+1]].x {
+				t.Errorf("%v: %+v", order, l.cells)
 			}
 		}
 	}
@@ -149,7 +147,7 @@ func TestNearest(t *testing.T) {
 		{"in the wrong order", []int{100, 0, 0}, []int{1, 1, 1}, []int{0, 10, 10}, []int{23, 33, 43}},
 		{"weighted wishes", []int{400, 0}, []int{4, 1}, []int{0, 10}, []int{78, 88}},
 	} {
-		if got := nearest(tt.want, tt.weight, tt.apart); !slices.Equal(got, tt.place) {
+		if got := placeInOrder(tt.want, tt.weight, tt.apart); !slices.Equal(got, tt.place) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.place)
 		}
 	}

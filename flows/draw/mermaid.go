@@ -10,16 +10,16 @@ import (
 	"github.com/postern-id/postern/engine"
 )
 
-// Mermaid draws a flow as a Mermaid flowchart, which GitHub and many editors show
-// as a picture.
+// Mermaid returns a drawing of a flow as a Mermaid flowchart, which GitHub and many editors
+// render.
 func Mermaid(g *engine.Graph, o Options) string {
 	p := pictureOf(g, o)
 	var b strings.Builder
-	if title, err := json.Marshal(p.title); err == nil { // a JSON string is one in YAML too
+	if title, err := json.Marshal(p.title); err == nil { // a JSON string is valid YAML
 		fmt.Fprintf(&b, "---\ntitle: %s\n---\n", title)
 	}
 	b.WriteString("flowchart TD\n  start((start)) --> n0\n")
-	p.eachGrouped(func(i, depth int) {
+	p.walkGroups(func(i, depth int) {
 		fmt.Fprintf(&b, "%*ssubgraph g%d[\"%s\"]\n", 2*depth, "", i, mermaidText(p.nodes[i].subflow))
 	}, func(i, depth int) {
 		fmt.Fprintf(&b, "%*s%s", 2*depth, "", p.nodes[i].mermaid(i))
@@ -39,12 +39,12 @@ func Mermaid(g *engine.Graph, o Options) string {
 func (n box) mermaid(i int) string {
 	open, end := `["`, `"]`
 	switch {
-	case n.last:
+	case n.terminal:
 		open, end = `(["`, `"])`
-	case n.branches:
+	case n.decides:
 		open, end = `{"`, `"}`
 	}
-	return fmt.Sprintf("n%d%s%s<br/>%s%s:::%s\n", i, open, mermaidText(n.id), mermaidText(n.kind), end, n.standing)
+	return fmt.Sprintf("n%d%s%s<br/>%s%s:::%s\n", i, open, mermaidText(n.id), mermaidText(n.kind), end, n.user)
 }
 
 func (l link) mermaid() string {
@@ -56,14 +56,14 @@ func (l link) mermaid() string {
 	if l.retry {
 		arrow = "-.->"
 	}
-	if l.to != theEnd {
+	if l.to != endBox {
 		to = fmt.Sprintf("n%d", l.to)
 	}
-	return fmt.Sprintf("  n%d %s|\"%s\"| %s\n", l.from, arrow, cmp.Or(label, " "), to) // an empty label does not parse
+	return fmt.Sprintf("  n%d %s|\"%s\"| %s\n", l.from, arrow, cmp.Or(label, " "), to) // an empty label is a syntax error
 }
 
-// mermaidStyles colours nodes by standing, and marks what no test has reached.
-// Link 0 is that from the start.
+// mermaidStyles colors nodes by user state and marks untested parts. Link 0 is the link from the
+// start.
 func mermaidStyles(p picture) string {
 	var b strings.Builder
 	for s := anyone; s <= authenticated; s++ {
@@ -75,13 +75,13 @@ func mermaidStyles(p picture) string {
 	}
 	fmt.Fprintf(&b, "  classDef missed stroke:%s,stroke-width:3px,stroke-dasharray:6 4\n", missedColour)
 	for i, n := range p.nodes {
-		if n.missed {
+		if n.untested {
 			fmt.Fprintf(&b, "  class n%d missed\n", i)
 		}
 	}
 	for i, l := range p.links {
 		colour := testedColour
-		if l.missed {
+		if l.untested {
 			colour = missedColour
 		}
 		fmt.Fprintf(&b, "  linkStyle %d stroke:%s\n", i+1, colour)
@@ -89,7 +89,7 @@ func mermaidStyles(p picture) string {
 	return b.String()
 }
 
-// The colours of drawings, which are readable on white and on black.
+// The colors of drawings, readable on light and on dark backgrounds.
 const (
 	ink          = "#1b1b1b"
 	missedColour = "#c62828"
@@ -97,14 +97,14 @@ const (
 )
 
 // colours returns the fill and the outline of a node.
-func (s standing) colours() (fill, line string) {
+func (s userState) colours() (fill, line string) {
 	fills := [...]string{"#eceff1", "#fff3cd", "#d6e9ff", "#d5f0d8"}
 	lines := [...]string{"#78909c", "#b8860b", "#2f6fb5", "#2e7d32"}
 	return fills[s], lines[s]
 }
 
-// mermaidText writes a name as text: all but letters, digits and a few marks are
-// character codes, so that no name ends its label, or is markup.
+// mermaidText escapes a name. All characters except letters, digits and a few marks become
+// character codes, so that no name ends its label or is markup.
 func mermaidText(s string) string {
 	var b strings.Builder
 	for _, r := range s {

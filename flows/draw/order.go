@@ -5,42 +5,41 @@ import (
 	"slices"
 )
 
-// How often rows are ordered anew: fewer times in large pictures.
+// The number of passes over the rows, which is smaller for large pictures.
 const (
 	sweeps     = 24
-	sweepSpots = 200_000 // spots that all sweeps together may look at
+	sweepSpots = 200_000 // cells that all passes together may visit
 )
 
-// order orders the rows, downwards and upwards in turns: each spot goes to the
-// middle of those it is linked to in the row before. The order with the fewest
-// crossings stays.
-func (l *layout) order() {
-	position := make([]int, len(l.spots))
-	l.number(position)
+// orderRows orders the rows, downwards and upwards in turn: each cell moves to the mean of its
+// neighbors in the previous row. The order with the fewest crossings is kept.
+func (l *layout) orderRows() {
+	position := make([]int, len(l.cells))
+	l.numberRows(position)
 	best, fewest := l.copyRows(), l.crossings(position)
-	for i := range min(sweeps, 2+sweepSpots/len(l.spots)) {
+	for i := range min(sweeps, 2+sweepSpots/len(l.cells)) {
 		down := i%2 == 0
 		for j := range l.rows {
 			if !down {
 				j = len(l.rows) - 1 - j
 			}
-			l.sort(l.rows[j], position, down)
+			l.sortRow(l.rows[j], position, down)
 		}
 		if n := l.crossings(position); n < fewest {
 			best, fewest = l.copyRows(), n
 		}
 	}
 	l.rows = best
-	l.number(position)
-	for i := range l.spots {
-		s := &l.spots[i]
+	l.numberRows(position)
+	for i := range l.cells {
+		s := &l.cells[i]
 		byPosition := func(a, b int) int { return cmp.Compare(position[a], position[b]) }
 		slices.SortFunc(s.up, byPosition)
 		slices.SortFunc(s.down, byPosition)
 	}
 }
 
-func (l *layout) number(position []int) {
+func (l *layout) numberRows(position []int) {
 	for _, row := range l.rows {
 		for i, s := range row {
 			position[s] = i
@@ -56,16 +55,16 @@ func (l *layout) copyRows() [][]int {
 	return rows
 }
 
-// sort orders a row by the middles of its neighbours above, or below. What has
-// none stays near those beside it.
-func (l *layout) sort(row []int, position []int, above bool) {
-	const fine = 1 << 12 // parts of a position that are told apart
+// sortRow orders a row by the mean position of the neighbors above, or below. A cell without
+// neighbors stays near the previous one.
+func (l *layout) sortRow(row []int, position []int, above bool) {
+	const fine = 1 << 12 // resolution of a mean position
 	middle := map[int]int{}
 	before := 0
 	for _, s := range row {
-		near := l.spots[s].down
+		near := l.cells[s].down
 		if above {
-			near = l.spots[s].up
+			near = l.cells[s].up
 		}
 		if len(near) > 0 {
 			before = 0
@@ -82,14 +81,14 @@ func (l *layout) sort(row []int, position []int, above bool) {
 	}
 }
 
-// crossings counts how often lines between neighbouring rows cross.
+// crossings counts the crossings of lines between neighboring rows.
 func (l *layout) crossings(position []int) int {
 	n := 0
 	for _, row := range l.rows {
-		var ends []int // of the lines, from left to right where they begin
+		var ends []int // lower ends of the lines, ordered by their upper ends
 		for _, s := range row {
 			first := len(ends)
-			for _, below := range l.spots[s].down {
+			for _, below := range l.cells[s].down {
 				ends = append(ends, position[below])
 			}
 			slices.Sort(ends[first:])
@@ -99,7 +98,7 @@ func (l *layout) crossings(position []int) int {
 	return n
 }
 
-// inversions counts the pairs that stand in the wrong order, in a Fenwick tree.
+// inversions counts the inverted pairs with a Fenwick tree.
 func inversions(list []int) int {
 	if len(list) < 2 {
 		return 0

@@ -5,81 +5,81 @@ import "slices"
 // Distances, in pixels.
 const (
 	margin  = 16
-	sideGap = 20 // between spots of a row
+	sideGap = 20 // between cells of a row
 	below   = 20 // between rows, at least
 )
 
-// placings is how often all rows are placed anew: downwards, upwards, and so on.
-const placings = 24
+// placements is the number of passes over the rows, alternately downwards and upwards.
+const placements = 24
 
-// place gives every spot its place: rows from top to bottom, and in each row the
-// spots as near as can be to where their lines are straight.
-func (l *layout) place() {
+// placeCells sets the position of every cell: rows from top to bottom, and in each row the cells
+// where their lines are as straight as possible.
+func (l *layout) placeCells() {
 	for _, row := range l.rows {
 		x := 0
 		for _, s := range row {
-			x += l.spots[s].left
-			l.spots[s].x = x
-			x += l.spots[s].right + sideGap
+			x += l.cells[s].left
+			l.cells[s].x = x
+			x += l.cells[s].right + sideGap
 		}
 	}
-	for i := range placings {
+	for i := range placements {
 		for j := range l.rows {
-			switch last := i >= placings-2; {
+			switch last := i >= placements-2; {
 			case i%2 == 0:
-				l.settle(l.rows[j], true, last)
+				l.placeRow(l.rows[j], true, last)
 			default:
-				l.settle(l.rows[len(l.rows)-1-j], last, true)
+				l.placeRow(l.rows[len(l.rows)-1-j], last, true)
 			}
 		}
 	}
-	least := l.spots[l.start].x
+	least := l.cells[l.start].x
 	for _, row := range l.rows {
 		for _, s := range row {
-			least = min(least, l.spots[s].x-l.spots[s].left)
+			least = min(least, l.cells[s].x-l.cells[s].left)
 		}
 	}
-	for i := range l.spots {
-		l.spots[i].x += margin - least
+	for i := range l.cells {
+		l.cells[i].x += margin - least
 	}
-	l.stack()
+	l.stackRows()
 }
 
-// port is where a line meets a spot, from its middle: the lines at a side are
+// port returns the horizontal offset at which a line meets a cell: the lines at a side are
 // spread over it.
-func (s *spot) port(other int, above bool) int {
+func (s *cell) port(other int, above bool) int {
 	lines := s.down
 	if above {
 		lines = s.up
 	}
-	if s.bend || len(lines) < 2 {
+	if s.passing || len(lines) < 2 {
 		return 0
 	}
-	half := s.left // what is right of a node may be its loops
+	half := s.left // the part to the right of a node may be its loops
 	return 2*half*(slices.Index(lines, other)+1)/(len(lines)+1) - half
 }
 
-// settle moves the spots of a row to where their lines to the rows above, below
-// or both are straight, or as near as the others let them. Lines that only pass
-// count more, for there a bend says nothing. Nodes are drawn a little to below the
-// start: else a long flow would wander off to a side, all of its lines straight.
-func (l *layout) settle(row []int, above, under bool) {
+// placeRow moves the cells of a row to where their lines to the rows above, below or both are as
+// straight as possible. Lines without a label weigh more, because a bend in them means nothing.
+// Nodes are pulled slightly towards the column of the start: otherwise a long flow would drift
+// to one side with all of its lines straight.
+func (l *layout) placeRow(row []int, above, under bool) {
 	want, weight, apart := make([]int, len(row)), make([]int, len(row)), make([]int, len(row))
 	for i, s := range row {
-		me := &l.spots[s]
+		me := &l.cells[s]
 		if i > 0 {
-			apart[i] = l.spots[row[i-1]].right + sideGap + me.left
+			apart[i] = l.cells[row[i-1]].right + sideGap + me.left
 		}
 		pull := func(lines []int, up bool) {
 			for _, other := range lines {
 				heavy := 1
-				if me.bend {
+				if me.passing {
 					heavy *= 4
 				}
-				if l.spots[other].bend {
+				if l.cells[other].passing {
 					heavy *= 4
 				}
-				want[i] += heavy * (l.spots[other].x + l.spots[other].port(s, !up) - me.port(other, up))
+				want[i] += heavy * (l.cells[other].x + l.cells[other].port(s, !up) - me.port(other, up))
 				weight[i] += heavy
 			}
 		}
@@ -89,24 +89,24 @@ func (l *layout) settle(row []int, above, under bool) {
 		if under {
 			pull(me.down, false)
 		}
-		if s <= l.finish { // a node, which also wants to stand in line with the start
-			want[i], weight[i] = 4*want[i]+l.spots[l.start].x, 4*weight[i]+1
+		if s <= l.finish { // a node, which also aligns with the start
+			want[i], weight[i] = 4*want[i]+l.cells[l.start].x, 4*weight[i]+1
 		} else if weight[i] == 0 {
 			want[i], weight[i] = me.x, 1
 		}
 	}
-	for i, x := range nearest(want, weight, apart) {
-		l.spots[row[i]].x = x
+	for i, x := range placeInOrder(want, weight, apart) {
+		l.cells[row[i]].x = x
 	}
 }
 
-// nearest returns places in order, each at least apart[i] from the one before,
-// with the least sum of weighted squares of their distances from want/weight:
-// neighbours that push each other are pooled and move as one.
-func nearest(want, weight, apart []int) []int {
+// placeInOrder returns ascending positions, each at least apart[i] from the previous one, with
+// the least sum of weighted squared distances from want/weight: neighbors that push each other
+// are pooled and move together (isotonic regression).
+func placeInOrder(want, weight, apart []int) []int {
 	type pool struct{ want, weight, n int }
 	var pools []pool
-	mean := func(p pool) int { return round(p.want, p.weight) }
+	mean := func(p pool) int { return roundDiv(p.want, p.weight) }
 	shift := 0
 	shifts := make([]int, len(want))
 	for i := range want {
@@ -129,8 +129,8 @@ func nearest(want, weight, apart []int) []int {
 	return places
 }
 
-// round divides to the nearest whole number, whatever the sign.
-func round(a, b int) int {
+// roundDiv divides and rounds to the nearest integer, for any sign of a.
+func roundDiv(a, b int) int {
 	a = 2*a + b
 	q := a / (2 * b)
 	if a%(2*b) < 0 {
@@ -139,20 +139,20 @@ func round(a, b int) int {
 	return q
 }
 
-// stack places the rows below each other, farther apart where lines go far aside.
-func (l *layout) stack() {
+// stackRows places the rows from top to bottom, farther apart where lines are long horizontally.
+func (l *layout) stackRows() {
 	y := margin + titleHeight
 	for _, row := range l.rows {
 		tall, far := 0, 0
 		for _, s := range row {
-			tall = max(tall, l.spots[s].height)
-			for _, next := range l.spots[s].down {
-				far = max(far, l.spots[next].x-l.spots[s].x, l.spots[s].x-l.spots[next].x)
+			tall = max(tall, l.cells[s].height)
+			for _, next := range l.cells[s].down {
+				far = max(far, l.cells[next].x-l.cells[s].x, l.cells[s].x-l.cells[next].x)
 			}
-			l.width = max(l.width, l.spots[s].x+l.spots[s].right+margin)
+			l.width = max(l.width, l.cells[s].x+l.cells[s].right+margin)
 		}
 		for _, s := range row {
-			l.spots[s].y = y + (tall-l.spots[s].height)/2
+			l.cells[s].y = y + (tall-l.cells[s].height)/2
 		}
 		l.tops, l.bottoms = append(l.tops, y), append(l.bottoms, y+tall)
 		y += tall + min(below+far/14, 3*below)

@@ -1,7 +1,7 @@
 package draw
 
-// styles are the colours of a picture, by the names of standings and of marks.
-// Readers that know no media queries show the light ones.
+// styles contains the colors, by user state and mark. Viewers without media queries show the
+// light ones.
 const styles = `
 text{font:11px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;text-anchor:middle;fill:#1b1b1b}
 .start{text-anchor:start}
@@ -44,20 +44,20 @@ text{fill:#e6edf3}
 }
 `
 
-// mark is an entry of the legend: what a colour means.
+// mark is an entry of the legend.
 type mark struct{ class, text string }
 
-// legend lists what the colours of the picture mean.
+// legend returns the entries for the colors in the picture.
 func (p picture) legend() []mark {
 	words := [...]string{"nobody is known", "a user was named", "this run creates the user", "the user proved who they are"}
 	var present [len(words)]bool
 	for _, n := range p.nodes {
-		present[n.standing] = true
+		present[n.user] = true
 	}
 	var list []mark
 	for s, is := range present {
 		if is {
-			list = append(list, mark{standing(s).String(), words[s]})
+			list = append(list, mark{userState(s).String(), words[s]})
 		}
 	}
 	if p.coverage {
@@ -66,7 +66,7 @@ func (p picture) legend() []mark {
 	return list
 }
 
-const markWidth = 30 // of a mark's swatch and the gaps beside it
+const markWidth = 30 // of a mark's swatch and the gaps around it
 
 func legendWidth(marks []mark) (w int) {
 	for _, m := range marks {
@@ -75,8 +75,8 @@ func legendWidth(marks []mark) (w int) {
 	return w
 }
 
-// legend writes what colours mean on one line.
-func (s *sheet) legend(marks []mark, y int) {
+// legend writes the entries on one line.
+func (s *svgWriter) legend(marks []mark, y int) {
 	x := margin
 	for _, m := range marks {
 		s.printf("<g class=\"%s\"><rect class=\"box\" x=\"%d\" y=\"%d\" width=\"14\" height=\"12\" rx=\"3\"/></g>\n", m.class, x, y-6)

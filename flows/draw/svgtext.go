@@ -10,7 +10,7 @@ import (
 
 // Sizes, in pixels.
 const (
-	bold         = 2 // by how much bold text is as wide as larger text
+	bold         = 2 // bold text is as wide as text larger by this
 	titleSize    = 15
 	idSize       = 13
 	kindSize     = 11
@@ -18,60 +18,59 @@ const (
 	lineHeight   = 14
 	nodeHeight   = 44
 	titleHeight  = 28
-	loopReach    = 24 // from a node to the words of its loops
+	loopReach    = 24 // from a node to the labels of its loops
 	legendHeight = 36
 )
 
-// How many characters of a name are shown.
+// The maximum length of names, in characters.
 const (
-	nameMost  = 36
-	titleMost = 100
+	maxName  = 36
+	maxTitle = 100
 )
 
-// word is a line of the words of a link.
-type word struct {
-	text         string
-	gain, missed bool
+// labelLine is a line of the label of a link.
+type labelLine struct {
+	text           string
+	gain, untested bool
 }
 
-func wordsOf(k link) []word {
-	outcome := shorten(k.outcome, nameMost)
-	if k.missed {
-		outcome = "✗ " + outcome // not told by its colour alone
+func linkLabels(k link) []labelLine {
+	outcome := shorten(k.outcome, maxName)
+	if k.untested {
+		outcome = "✗ " + outcome // the color alone is not accessible
 	}
-	list := []word{{text: outcome, missed: k.missed}}
+	list := []labelLine{{text: outcome, untested: k.untested}}
 	if k.gain != "" {
-		list = append(list, word{text: k.gain, gain: true, missed: k.missed})
+		list = append(list, labelLine{text: k.gain, gain: true, untested: k.untested})
 	}
 	return list
 }
 
-// lines are the words of a route: those of its links, and where it leads if it is
-// not drawn as a line.
-func (r *route) lines() (list []word) {
+// labels returns the label of a route: those of its links, and its target if that is far.
+func (r *route) labels() (list []labelLine) {
 	for _, k := range r.links {
-		list = append(list, wordsOf(k)...)
+		list = append(list, linkLabels(k)...)
 	}
-	if r.afar != "" {
-		list = append(list, word{text: "→ " + shorten(r.afar, nameMost)})
+	if r.farTarget != "" {
+		list = append(list, labelLine{text: "→ " + shorten(r.farTarget, maxName)})
 	}
 	return list
 }
 
-// box is the spot of a route's words.
-func (r *route) box(row int) spot {
-	lines := r.lines()
+// labelCell returns the cell of a route's label.
+func (r *route) labelCell(row int) cell {
+	lines := r.labels()
 	half := widest(lines)/2 + 4
-	return spot{row: row, left: half, right: half, height: len(lines) * lineHeight}
+	return cell{row: row, left: half, right: half, height: len(lines) * lineHeight}
 }
 
-// spot is that of a node, with its loops at its right.
-func (n box) spot(loops []link) spot {
-	half := max(textWidth(shorten(n.id, nameMost), idSize+bold), textWidth(shorten(n.sort(), nameMost), kindSize), 60)/2 + 16
-	s := spot{left: half, right: half, height: nodeHeight}
+// cell returns the cell of a node, with its loops to the right.
+func (n box) cell(loops []link) cell {
+	half := max(textWidth(shorten(n.id, maxName), idSize+bold), textWidth(shorten(n.kindLabel(), maxName), kindSize), 60)/2 + 16
+	s := cell{left: half, right: half, height: nodeHeight}
 	reach, height := 0, 8
 	for _, k := range loops {
-		reach = max(reach, loopReach+widest(wordsOf(k)))
+		reach = max(reach, loopReach+widest(linkLabels(k)))
 		height += loopHeight(k)
 	}
 	s.right += reach
@@ -79,23 +78,22 @@ func (n box) spot(loops []link) spot {
 	return s
 }
 
-// pill is the spot of the start or the end.
-func pill(name string) spot {
+// terminalCell returns the cell of the start or the end.
+func terminalCell(name string) cell {
 	half := textWidth(name, kindSize)/2 + 12
-	return spot{left: half, right: half, height: 24}
+	return cell{left: half, right: half, height: 24}
 }
 
-func loopHeight(k link) int { return max(len(wordsOf(k))*lineHeight, 16) + 6 }
+func loopHeight(k link) int { return max(len(linkLabels(k))*lineHeight, 16) + 6 }
 
-func widest(lines []word) (w int) {
+func widest(lines []labelLine) (w int) {
 	for _, line := range lines {
 		w = max(w, textWidth(line.text, wordSize))
 	}
 	return w
 }
 
-// textWidth is about how wide text of a size is; a picture knows nothing of the
-// fonts of who looks at it.
+// textWidth estimates the width of text in a size; the viewer's fonts are not known.
 func textWidth(s string, size int) int {
 	tenths := 0
 	for _, r := range s {
@@ -113,7 +111,7 @@ func textWidth(s string, size int) int {
 	return tenths*size/10 + 1
 }
 
-// shorten cuts a long name; the whole of it is in the title of its node.
+// shorten cuts a long name; the title of its node contains all of it.
 func shorten(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
@@ -121,8 +119,8 @@ func shorten(s string, most int) string {
 	return s
 }
 
-// svgText writes a name as the text of an element: no name ends its element or
-// begins another, and none can turn what stands beside it around.
+// svgText escapes a name as the text of an element. It replaces control characters, including
+// those that reverse the direction of the text around them.
 func svgText(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
@@ -131,6 +129,6 @@ func svgText(s string) string {
 		return r
 	}, s)
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder takes all
+	_ = xml.EscapeText(&b, []byte(s)) // a Builder returns no errors
 	return b.String()
 }

@@ -18,7 +18,7 @@ type faulty struct {
 	wants      []want
 }
 
-// want is a finding that is expected at a line.
+// want is an expected finding at a line.
 type want struct {
 	line    int
 	warning bool
@@ -26,13 +26,12 @@ type want struct {
 	message *regexp.Regexp
 }
 
-// wanted is the comment on a faulty line: `# want target: "there is no node"`, or
-// `# want warning takeover: "…"`. The text in quotes is a regular expression.
+// wanted is the comment on a faulty line: `# want target: "there is no node"`, or `# want
+// warning takeover: "…"`. The quoted text is a regular expression.
 var wanted = regexp.MustCompile(`  # want (warning )?([a-z]+): "(.*)"$`)
 
-// broken reads the fault files: flows of a few lines, each after a line "=== name",
-// whose faulty lines say in a comment what is expected of them. The comments are
-// not part of the flows.
+// broken parses the fault files: short flows, each after a line "=== name", with comments on the
+// faulty lines that state the expected findings. The comments are not part of the flows.
 func broken(t *testing.T) (list []faulty) {
 	t.Helper()
 	files, err := filepath.Glob("../testdata/broken/*.txt")
@@ -65,14 +64,14 @@ func (w want) is(p schemas.Problem) bool {
 	return p.Line == w.line && p.Rule == w.rule && p.Warning == w.warning && w.message.MatchString(p.Message)
 }
 
-// Every broken flow has the findings it says, at their lines, and no other; and
-// every rule is broken by some.
+// Every broken flow has exactly the expected findings at their lines, and every rule is broken
+// by at least one.
 func TestBrokenFlows(t *testing.T) {
 	list := broken(t)
 	if len(list) < 150 {
 		t.Errorf("there are %d broken flows", len(list))
 	}
-	rule := map[string]bool{rules.Scenario: true} // which is of scenario files
+	rule := map[string]bool{rules.Scenario: true} // the rule of scenario files
 	for _, f := range list {
 		t.Run(f.name, func(t *testing.T) {
 			got := checked(t, Source{Name: "../testdata/good/a.yaml", Text: []byte(f.text)})[0]
@@ -97,7 +96,7 @@ func TestBrokenFlows(t *testing.T) {
 	}
 }
 
-// Flows as organizations build them have no findings but what they waive.
+// Realistic flows of organizations have no findings except waived ones.
 func TestGoodFlows(t *testing.T) {
 	files, err := filepath.Glob("../testdata/good/*.yaml")
 	if err != nil || len(files) < 40 {

@@ -1,5 +1,5 @@
-// Package findings checks many flow and scenario files at once, and writes what it
-// finds for people, programs, code scanning (SARIF) and GitHub workflows.
+// Package findings checks many flow and scenario files at once, and writes the findings for
+// people, programs, code scanning (SARIF) and GitHub workflows.
 package findings
 
 import (
@@ -12,33 +12,33 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Source is a file that is to be checked.
+// Source is a file to check.
 type Source struct {
-	// Name is its path; what it ends with says whether it is a flow in YAML or
-	// JSON, or scenarios.
+	// Name is its path. The extension determines whether it is a flow in YAML or JSON, or
+	// scenarios.
 	Name string
 	Text []byte
-	// JSON has the text read as JSON, whatever the name.
+	// JSON parses the text as JSON, whatever the name.
 	JSON bool
 }
 
-// File is what came of one file. Findings stand in the order of their places.
+// File is the result for one file. Findings are in the order of their positions.
 type File struct {
 	Source
-	// Handle, FlowType and Nodes are those of a flow that may run, or be part of one,
-	// and Guarantees what is proven of it.
+	// Handle, FlowType and Nodes describe a valid flow or sub-flow, and Guarantees contains what
+	// is proven of it.
 	Handle     string
 	FlowType   schemas.FlowType
 	Nodes      int
 	Guarantees schemas.Guarantees
-	// Sessions is what it demands of earlier sign-ins.
+	// Sessions contains its demands of earlier sign-ins.
 	Sessions []engine.SessionDemand
-	// Scenarios is how many a good scenario file has.
+	// Scenarios is the number of scenarios in a valid scenario file.
 	Scenarios int
 	Findings  []schemas.Problem
 }
 
-// Refused reports whether any finding is more than a warning.
+// Refused reports whether any finding is an error.
 func (f *File) Refused() bool {
 	for _, p := range f.Findings {
 		if !p.Warning {
@@ -51,18 +51,17 @@ func (f *File) Refused() bool {
 // Checker checks files.
 type Checker struct {
 	Kinds engine.Kinds
-	// Subflows returns the sub-flows that the flow of a file may use; nil: none.
+	// Subflows returns the sub-flows that the flow in a file may use. Nil means none.
 	Subflows func(file string) schemas.Subflows
-	// Scenarios checks a scenario file and returns how many scenarios it has. Its
-	// findings name no rule.
+	// Scenarios checks a scenario file and returns the number of scenarios. Its findings have no
+	// rule.
 	Scenarios func(path string, text []byte) (int, []schemas.Problem)
-	// ScenarioRule is the rule of what Scenarios finds.
+	// ScenarioRule is the rule of the findings of Scenarios.
 	ScenarioRule string
 }
 
-// Check checks files, as many at a time as there are processors, and returns what
-// came of each in their order. Read is called for each by its number; the first
-// error it returns ends the check.
+// Check checks n files concurrently, one per processor, and returns the results in their order.
+// It calls read with the number of each file; the first error that read returns ends the check.
 func (c Checker) Check(n int, read func(i int) (Source, error)) ([]File, error) {
 	list := make([]File, n)
 	errs := make([]error, n)
@@ -112,13 +111,13 @@ func (c Checker) checkOne(s Source) File {
 	return f
 }
 
-// FromStream returns the source of a flow that has no file. It is JSON if it is
-// valid JSON, and YAML else.
+// FromStream returns the source of a flow without a file. Valid JSON is JSON, everything else
+// YAML.
 func FromStream(name string, text []byte) Source {
 	return Source{Name: name, Text: text, JSON: json.Valid(text)}
 }
 
-// severity is how a finding is called: error or warning.
+// severity returns "error" or "warning".
 func severity(p schemas.Problem) string {
 	if p.Warning {
 		return "warning"

@@ -34,8 +34,7 @@ func checked(t testing.TB, sources ...Source) []File {
 	return list
 }
 
-// What came of each file stands in the order of the files, however many are
-// checked at once.
+// The results are in the order of the files, however many are checked at once.
 func TestCheckKeepsOrder(t *testing.T) {
 	var sources []Source
 	for i := range 200 {
@@ -67,7 +66,7 @@ func TestCheckReads(t *testing.T) {
 	}
 }
 
-// What is read as what.
+// The format of a source.
 func TestCheckForms(t *testing.T) {
 	flow := `{"handle": "f", "name": "f", "flowType": "REGISTRATION", "nodes": [{"id": "q", "use": "prompt", "with": {"actions": [{"ref": "go"}]}, "next": "end"}]}`
 	tests := []struct {
@@ -97,8 +96,8 @@ func TestCheckForms(t *testing.T) {
 	}
 }
 
-// The caret stands below the character, whatever stands before it, and a file
-// cannot talk to the terminal.
+// The caret is below the right character, whatever precedes it, and a file cannot send control
+// sequences to the terminal.
 func TestTextPointsAtTheCharacter(t *testing.T) {
 	tests := []struct {
 		name, line   string
@@ -148,7 +147,7 @@ func TestTextIsColouredOnlyIfAsked(t *testing.T) {
 	}
 }
 
-// A name or message can neither end its command nor begin another.
+// A name or message can neither end its command nor start another.
 func TestGitHubEscapes(t *testing.T) {
 	tests := []struct {
 		name, file string
@@ -180,7 +179,7 @@ func TestSARIFNamesFilesByURI(t *testing.T) {
 	}
 }
 
-// Every result refers to its rule, and a finding without a place has no region.
+// Every result refers to its rule, and a finding without a position has no region.
 func TestSARIF(t *testing.T) {
 	var out bytes.Buffer
 	list := checked(t, Source{Name: "a.yaml", Text: []byte(strings.ReplaceAll(good, "next: done", "next: doen"))})
@@ -221,7 +220,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// What is proven of a flow is told with it, and nothing of one that may not run.
+// Proven guarantees are reported with a valid flow only.
 func TestProven(t *testing.T) {
 	tests := []struct {
 		name string
@@ -235,7 +234,7 @@ func TestProven(t *testing.T) {
 		{"no way to tell who has an account", schemas.Guarantees{NoEnumeration: true}, "guarantees no enumeration"},
 	}
 	for _, tt := range tests {
-		if got := proven(tt.g); got != tt.want {
+		if got := guaranteesText(tt.g); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

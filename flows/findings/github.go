@@ -8,9 +8,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// WriteGitHub writes every finding as a workflow command, by which GitHub shows
-// it at its line in a pull request, and as a notice what each good flow is proven
-// to guarantee.
+// WriteGitHub writes every finding as a workflow command, which GitHub displays at its line in a
+// pull request, and the proven guarantees of each valid flow as a notice.
 func WriteGitHub(w io.Writer, list []File) error {
 	var b strings.Builder
 	for i := range list {
@@ -37,8 +36,8 @@ func notice(f *File) string {
 	return fmt.Sprintf("::notice file=%s,title=%s::%s\n", escapeProperty(f.Name), escapeProperty("postern: "+f.Handle), escapeData(f.proven()))
 }
 
-// escapeData escapes the text of a workflow command. What is not escaped could begin a
-// command of its own, and set an environment variable of the steps that follow.
+// escapeData escapes the text of a workflow command. Unescaped text could start a command of its
+// own and set an environment variable for the following steps.
 func escapeData(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Handles notes which file has the flow of a type and handle: a server has one flow of
-// each, and a flow names a sub-flow by its handle.
+// Handles maps the type and handle of flows to their files. A server has one flow for each, and
+// a flow refers to a sub-flow by its handle.
 type Handles map[schemas.FlowType]map[string]string
 
-// Register notes the flow of a file, and returns the problem that another file has one of
-// the same type and handle, or nil.
+// Register adds the flow of a file. If another file has a flow of the same type and handle it
+// returns that problem.
 func (h Handles) Register(file string, t schemas.FlowType, handle string) []schemas.Problem {
 	if other, taken := h[t][handle]; taken {
 		return []schemas.Problem{{Rule: engine.RuleShape, Path: "handle", Message: fmt.Sprintf(
@@ -26,9 +26,8 @@ func (h Handles) Register(file string, t schemas.FlowType, handle string) []sche
 	return nil
 }
 
-// ReportHandleConflicts adds to what was found in files that several of them have a flow of one
-// type and handle, where within says the same of both. Flows that may not run anyhow
-// are passed over.
+// ReportHandleConflicts adds findings for files with flows of the same type and handle, if
+// within returns the same group for both. Invalid flows are skipped.
 func ReportHandleConflicts(list []File, within func(file string) string) {
 	taken := map[string]Handles{}
 	for i := range list {
@@ -46,8 +45,8 @@ func ReportHandleConflicts(list []File, within func(file string) string) {
 	}
 }
 
-// Locate fills in where problems of the file stand, those that do not say it yet, and
-// returns them in the order of their places.
+// Locate adds the positions of problems in the file where they are missing, and returns them in
+// the order of their positions.
 func (s Source) Locate(problems []schemas.Problem) []schemas.Problem {
 	read := schemas.ParseYAML
 	if s.JSON || flows.IsJSON(s.Name) {

@@ -9,37 +9,36 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// report is the JSON of what came of files.
+// report is the JSON report on files.
 type report struct {
 	Files    int       `json:"files"`
-	Refused  int       `json:"refused"` // files with a finding that is more than a warning
+	Refused  int       `json:"refused"` // files with an error
 	Flows    []flow    `json:"flows"`
 	Findings []finding `json:"findings"`
 }
 
-// flow is the JSON of a flow that may run. Guarantees is what is proven of it: {}
-// if nothing is.
+// flow is the JSON report on a valid flow. Guarantees contains what is proven of it: {} if
+// nothing is.
 type flow struct {
 	File       string             `json:"file"`
 	Handle     string             `json:"handle"`
 	Nodes      int                `json:"nodes"`
 	Guarantees schemas.Guarantees `json:"guarantees"`
-	// Sessions is what nodes demand of earlier sign-ins.
+	// Sessions contains the demands of its nodes of earlier sign-ins.
 	Sessions []engine.SessionDemand `json:"sessions,omitempty"`
 }
 
-// finding is the JSON of one.
+// finding is the JSON report on a finding.
 type finding struct {
 	File     string `json:"file"`
 	Severity string `json:"severity"`
 	schemas.Problem
-	// Help is what to do about findings of the rule.
+	// Help is the remedy for findings of the rule.
 	Help string `json:"help,omitempty"`
 }
 
-// WriteJSON writes what came of files as one JSON object: how many files there
-// were, how many are refused, what each flow that may run is proven to guarantee,
-// and every finding.
+// WriteJSON writes the results as one JSON object: the number of files, the number of rejected
+// files, the proven guarantees of each valid flow, and every finding.
 func WriteJSON(w io.Writer, list []File) error {
 	r := report{Files: len(list), Flows: []flow{}, Findings: []finding{}}
 	for i := range list {

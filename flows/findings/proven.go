@@ -7,23 +7,23 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// proven says what is proven of a flow, and what it demands of sessions. Of a sub-flow
-// that depends on where it is used.
+// guaranteesText describes what is proven of a flow and what it demands of sessions. For a sub-flow that
+// depends on its use.
 func (f *File) proven() string {
 	if f.FlowType == schemas.Subflow {
 		return "a part of flows"
 	}
-	text := proven(f.Guarantees)
+	text := guaranteesText(f.Guarantees)
 	for _, s := range f.Sessions {
 		text += fmt.Sprintf("; %s demands acr %s of sessions", s.Node, s.ACR)
 	}
 	return text
 }
 
-// proven says in words what every run of a flow that completes has proved, and
-// what the flow keeps from strangers. A flow of which nothing is proven says so:
-// whoever reads it must not take silence for a proof.
-func proven(g schemas.Guarantees) string {
+// guaranteesText describes in words what every completed run of a flow has proved, and whether
+// it conceals accounts. A flow without guarantees is reported as such: silence must not be
+// mistaken for a proof.
+func guaranteesText(g schemas.Guarantees) string {
 	var all []string
 	add := func(is bool, words string) {
 		if is {
@@ -41,5 +41,5 @@ func proven(g schemas.Guarantees) string {
 	return "guarantees " + strings.Join(all, ", ")
 }
 
-// Runs reports whether the file is a flow that may run.
+// Runs reports whether the file contains a valid flow.
 func (f *File) Runs() bool { return f.Handle != "" }

@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The parts of SARIF 2.1.0 (OASIS Standard, March 2020) that are written; the
-// sections are those of the standard.
+// The written parts of SARIF 2.1.0 (OASIS Standard, March 2020), with the sections of the
+// standard.
 type (
 	sarifLog struct { // §3.13
 		Schema  string     `json:"$schema"`
@@ -24,8 +24,8 @@ type (
 		ColumnKind string        `json:"columnKind"`
 		Results    []sarifResult `json:"results"`
 	}
-	// sarifFile is a flow that may run. What is proven of it is no result: code
-	// scanning would show it as something to mend.
+	// sarifFile is a valid flow. Its guarantees are not a result: code scanning would show them
+	// as a problem.
 	sarifFile struct { // §3.24
 		Location   sarifArtifact   `json:"location"`
 		Properties sarifProperties `json:"properties"`
@@ -87,7 +87,7 @@ type (
 	}
 	sarifRegion struct { // §3.30
 		StartLine   int `json:"startLine"`
-		StartColumn int `json:"startColumn,omitempty"` // 0: at the beginning of the line
+		StartColumn int `json:"startColumn,omitempty"` // 0: at the start of the line
 	}
 	sarifLogical struct { // §3.33
 		Name          string `json:"name,omitempty"`
@@ -95,8 +95,8 @@ type (
 	}
 )
 
-// WriteSARIF writes what came of files as a SARIF log, for code scanning. Version
-// is that of the program.
+// WriteSARIF writes the results as a SARIF log for code scanning. Version is the version of the
+// program.
 func WriteSARIF(w io.Writer, list []File, version string) error {
 	index := map[string]int{}
 	driver := sarifDriver{Name: "postern", Version: version}
@@ -135,8 +135,7 @@ func result(file string, p schemas.Problem, rule int) sarifResult {
 	}
 }
 
-// codeFlows tells the run that breaks the rule, which code scanning shows step by
-// step.
+// codeFlows returns the run that breaks the rule, which code scanning shows step by step.
 func codeFlows(file string, trace schemas.Trace) []sarifCodeFlow {
 	if len(trace) == 0 {
 		return nil
@@ -163,8 +162,8 @@ func stepText(s schemas.TraceStep) string {
 	return text
 }
 
-// fileURI writes a path as a URI reference (RFC 3986 §4.1): relative to where the
-// program runs, as code scanning wants it, or with a scheme if it is absolute.
+// fileURI returns a path as a URI reference (RFC 3986 §4.1): relative to the working directory,
+// as code scanning expects, or with a scheme if it is absolute.
 func fileURI(path string) string {
 	u := url.URL{Path: filepath.ToSlash(path)}
 	if filepath.IsAbs(path) {

@@ -13,13 +13,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Text writes what came of files for people.
+// Text writes results for people.
 type Text struct {
-	// Colour has ANSI escape sequences written.
+	// Colour enables ANSI escape sequences.
 	Colour bool
 }
 
-// The ways to set off a part of a line, by SGR parameters (ECMA-48 §8.3.117).
+// Styles, as SGR parameters (ECMA-48 §8.3.117).
 const (
 	bold   = "1"
 	faint  = "2"
@@ -29,8 +29,8 @@ const (
 	cyan   = "36"
 )
 
-// Write writes every finding with the line it is about, what each good flow is
-// proven to guarantee, and then how many files have findings.
+// Write writes every finding with its line, the proven guarantees of each valid flow, and the
+// number of files with findings.
 func (t Text) Write(w io.Writer, list []File) error {
 	out := &strings.Builder{}
 	refused := 0
@@ -78,7 +78,7 @@ func filesChecked(files int) string {
 	return fmt.Sprintf("%d files have", files)
 }
 
-// finding writes one finding: where it is and what, the line, and a caret.
+// finding writes one finding: its position and message, the line, and a caret.
 func (t Text) finding(out *strings.Builder, file string, lines []string, p schemas.Problem) {
 	colour := red
 	if p.Warning {
@@ -97,8 +97,8 @@ func (t Text) finding(out *strings.Builder, file string, lines []string, p schem
 	t.trace(out, p.Trace)
 }
 
-// trace writes the run that breaks the rule, a line for each node: where the
-// definition leads on, the way, and what is gained or lost on it.
+// trace writes the run that breaks the rule, a line for each node: the position in the
+// definition, the outcome, and the facts gained or lost.
 func (t Text) trace(out *strings.Builder, trace schemas.Trace) {
 	if len(trace) == 0 {
 		return
@@ -124,10 +124,10 @@ func (t Text) trace(out *strings.Builder, trace schemas.Trace) {
 	}
 }
 
-// numberWidth is how wide the numbers of lines are.
+// numberWidth is the width of line numbers.
 const numberWidth = 5
 
-// place is file:line:column, as editors can follow it.
+// place returns file:line:column, as editors recognize it.
 func place(file string, p schemas.Problem) string {
 	if p.Line == 0 {
 		return file
@@ -142,8 +142,7 @@ func (t Text) paint(sgr, text string) string {
 	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
 }
 
-// printable makes text from outside safe to print: it keeps the terminal from
-// being told anything by it.
+// printable makes untrusted text safe to print: it removes terminal control sequences.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
@@ -153,15 +152,15 @@ func printable(text string) string {
 	}, text)
 }
 
-// The most of a line that is shown, in characters, and how much of that comes
-// before the column the finding is at.
+// The maximum length of a displayed line in characters, and the part of it before the column of
+// the finding.
 const (
 	longestLine = 160
 	leadIn      = 80
 )
 
-// cutAround cuts a long line to what stands around the column (from 1), and returns
-// that with the column in it.
+// cutAround cuts a long line to the characters around the column (from 1), and returns the
+// result with the column in it.
 func cutAround(line string, column int) (string, int) {
 	runes := []rune(printable(line))
 	column = min(max(column, 1), len(runes)+1)
@@ -179,9 +178,9 @@ func cutAround(line string, column int) (string, int) {
 	return part, before
 }
 
-// indent is white space as wide as the first n characters of line are on a
-// terminal: none for marks that combine with the letter before, two columns for
-// wide characters (Unicode Standard Annex 11), and tabs as they are.
+// indent returns white space as wide as the first n characters of line on a terminal: none for
+// combining marks, two columns for wide characters (Unicode Standard Annex 11), and tabs
+// unchanged.
 func indent(line string, n int) string {
 	var b strings.Builder
 	for _, r := range line {

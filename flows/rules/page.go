@@ -29,7 +29,7 @@ func (r Rule) Markdown() string {
 		r.ID, upper(r.Title), r.Why, r.Fix, r.Bad, r.Good)
 }
 
-// Text returns the rule for a terminal that is width characters wide.
+// Text returns the rule for a terminal of the given width.
 func (r Rule) Text(width int) string {
 	return fmt.Sprintf("%s: %s\n\n%s\n\n%s\n\nBad:\n\n%s\nGood:\n\n%s",
 		r.ID, r.Title, wrap(r.Why, width), wrap(r.Fix, width), indent(r.Bad), indent(r.Good))

@@ -1,6 +1,6 @@
-// Package rules is the catalogue of the rules that flow files are checked by:
-// why each exists, how to mend what breaks it, and a bad and a good example.
-// docs/rules.md and `postern flow explain` tell what stands here.
+// Package rules is the catalogue of the rules for flow files: why each exists, how to fix a
+// violation, and a bad and a good example. docs/rules.md and `postern flow explain` are made
+// from it.
 package rules
 
 import (
@@ -12,27 +12,26 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Scenario is the rule of scenario files: they fit their schema, there is the flow
-// that they test, and whatever they name. The other rules are the engine's.
+// Scenario is the rule of scenario files: they match their schema, and everything they name
+// exists, including the flow that they test. The other rules are the engine's.
 const Scenario = "scenario"
 
-// Rule tells an author about one rule.
+// Rule documents one rule for authors.
 type Rule struct {
 	ID string
-	// Title says in a few words what the rule finds.
+	// Title describes in a few words what the rule finds.
 	Title string
-	// Why says what would go wrong, and Fix what to do, each a paragraph.
+	// Why describes what would go wrong, and Fix the remedy, each as a paragraph.
 	Why, Fix string
-	// Bad breaks the rule, and nothing else does in it; Good is the same put right.
-	// Both are the text of a YAML file.
+	// Bad is a YAML file that breaks only this rule. Good is the corrected file.
 	Bad, Good string
 }
 
 //go:embed examples/*.yaml
 var examples embed.FS
 
-// All returns every rule, in the order of the documentation: from the shape of a
-// flow to what it proves.
+// All returns every rule, in the order of the documentation: from the shape of a flow to its
+// proofs.
 func All() []Rule {
 	list := slices.Concat(formRules(), graphRules(), proofRules())
 	for i := range list {
@@ -44,12 +43,12 @@ func All() []Rule {
 func example(rule, which string) string {
 	text, err := examples.ReadFile("examples/" + rule + "_" + which + ".yaml")
 	if err != nil {
-		panic(fmt.Sprintf("rules: the %s example of %q: %v", which, rule, err)) // it is the program's own
+		panic(fmt.Sprintf("rules: the %s example of %q: %v", which, rule, err)) // it is part of the program
 	}
 	return string(text)
 }
 
-// Find returns the rule of an id. The error suggests one that was probably meant.
+// Find returns the rule with an ID. The error suggests a similar one.
 func Find(id string) (Rule, error) {
 	all := All()
 	ids := make([]string, len(all))

@@ -18,7 +18,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Each bad example breaks its rule once and no other, and each good one none.
+// Each bad example breaks its rule once and no other, and each good example none.
 func TestExamples(t *testing.T) {
 	for _, r := range rules.All() {
 		t.Run(r.ID, func(t *testing.T) {
@@ -53,8 +53,7 @@ func check(t *testing.T, r rules.Rule, text string) []schemas.Problem {
 	return problems
 }
 
-// The catalogue has every rule that the code names, and the code names each by
-// one of the constants.
+// The catalogue contains every rule that the code names, and the code names each by a constant.
 func TestCatalogueIsComplete(t *testing.T) {
 	var reported []string
 	for _, r := range rules.All() {
@@ -80,13 +79,13 @@ func TestCatalogueIsComplete(t *testing.T) {
 			t.Errorf("the rule %q is not in the catalogue", id)
 		}
 	}
-	if len(named)+1 != len(reported) { // and that of scenarios
+	if len(named)+1 != len(reported) { // and the rule of scenarios
 		t.Errorf("the code has the rules %q, and the catalogue %q", named, reported)
 	}
 }
 
-// rulesIn returns the values of the constants named Rule… in a file. A rule that
-// a finding is given as text would escape the catalogue.
+// rulesIn returns the values of the constants named Rule… in a file. A rule given as a literal
+// would be missing from the catalogue.
 func rulesIn(t *testing.T, file string) (ids []string) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 	if err != nil {
@@ -130,7 +129,7 @@ func literal(list []ast.Expr, i int) (string, bool) {
 	return text, err == nil
 }
 
-// docs/rules.md is what the catalogue says.
+// docs/rules.md is up to date.
 func TestPageIsUpToDate(t *testing.T) {
 	page, err := os.ReadFile("../../docs/rules.md")
 	if err != nil || string(page) != rules.Page() {
