@@ -1,8 +1,7 @@
-// Package examples holds small clients of Postern that show how it is used.
+// Package examples contains small clients of Postern that show how to use it.
 //
-// Try is a page that drives the flows and the passkey endpoints of one
-// application from a browser. It has no build step: what is in try/ is what
-// the browser runs.
+// Try is a page that runs the flows and calls the passkey endpoints of one application in a
+// browser. It has no build step: the browser runs the files in try/ as they are.
 package examples
 
 import (
@@ -15,15 +14,14 @@ import (
 //go:embed try
 var files embed.FS
 
-// tryPolicy lets the page load its own scripts and styles and talk to its own
-// origin, and nothing else. connect-src is also what keeps a link with ?api=
-// from sending what a person enters to somebody else's server.
+// tryPolicy lets the page load its own scripts and styles and connect to its own origin
+// only. connect-src also prevents a link with ?api= from sending user input to another
+// server.
 const tryPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-// Try serves the page under /try/, for the application of the given id, which
-// the page reads from /try/config.json. Paths are taken as they come: mount it
-// without stripping a prefix.
+// Try serves the page under /try/ for the application with the given id, which the page
+// reads from /try/config.json. It matches full paths: mount it without stripping a prefix.
 func Try(applicationID string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /try/{$}", file("index.html"))
@@ -32,14 +30,14 @@ func Try(applicationID string) http.Handler {
 	}
 	mux.HandleFunc("GET /try/config.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		// A client that is gone is the only way for this to fail.
+		// It fails only for a disconnected client.
 		_ = json.NewEncoder(w).Encode(map[string]string{"applicationId": applicationID})
 	})
 	return guard(mux)
 }
 
-// file serves one file of try/. Its type is set rather than guessed: what the
-// system's MIME table says of .js may be something that browsers refuse to run.
+// file serves one file of try/. It sets the content type, because the system's MIME table
+// may have a type for .js that browsers refuse to run.
 func file(name string) http.HandlerFunc {
 	types := map[string]string{".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 	contentType := types[path.Ext(name)] + "; charset=utf-8"
@@ -49,7 +47,7 @@ func file(name string) http.HandlerFunc {
 	}
 }
 
-// guard sets the headers of every reply, refusals among them.
+// guard sets the security headers of every response, errors included.
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

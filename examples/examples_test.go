@@ -98,8 +98,8 @@ func TestTryGuardsEveryReply(t *testing.T) {
 	}
 }
 
-// The policy forbids inline code and foreign resources; a page that had them
-// would break in the browser only.
+// The policy forbids inline code and foreign resources; a page that used them would fail in
+// the browser only.
 func TestTryNeedsNothingThatItsPolicyForbids(t *testing.T) {
 	paths, err := filepath.Glob("try/*")
 	if err != nil || len(paths) == 0 {

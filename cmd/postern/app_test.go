@@ -20,8 +20,8 @@ import (
 
 const adminPassword = "quiet harbour lantern"
 
-// testApp is a server on a store of its own, on disk and durable, and a client with
-// an authenticator.
+// testApp is a server with its own durable store on disk, and a client with an
+// authenticator.
 type testApp struct {
 	*app
 	t      testing.TB
@@ -30,9 +30,8 @@ type testApp struct {
 	device *passkeytest.Authenticator
 }
 
-// sequential leaves out, with -short, a long test in which one request follows
-// another: the race detector, which makes it several times as long, learns nothing
-// from it.
+// sequential skips a long test of sequential requests with -short: the race detector makes
+// it several times as slow and learns nothing from it.
 func sequential(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -40,8 +39,8 @@ func sequential(t *testing.T) {
 	}
 }
 
-// newTestApp starts on SQLite and throttles nothing, unless the environment says
-// otherwise: a benchmark is a flood.
+// newTestApp starts a server on SQLite without throttling, unless the environment says
+// otherwise, because a benchmark is a flood.
 func newTestApp(t testing.TB, environ ...string) *testApp {
 	t.Helper()
 	environ = append([]string{"POSTERN_THROTTLE_ENABLED=false", "POSTERN_DATA_DIR=" + t.TempDir()}, environ...)
@@ -131,7 +130,7 @@ func (w *testApp) authenticate(s schemas.Step) schemas.Step {
 	return w.answer(s, "", w.assertion(s))
 }
 
-// assertion is what the authenticator makes of a passkey step.
+// assertion is the authenticator's answer to a passkey step.
 func (w *testApp) assertion(s schemas.Step) map[string]string {
 	a, err := w.device.Authenticate(json.RawMessage(s.Data.AdditionalData["passkeyChallenge"]), w.origin)
 	if err != nil {
@@ -141,7 +140,7 @@ func (w *testApp) assertion(s schemas.Step) map[string]string {
 		"authenticatorData": a.AuthenticatorData, "signature": a.Signature, "userHandle": a.UserHandle}
 }
 
-// admin is a token that may do everything.
+// admin returns a token with all permissions.
 func (w *testApp) admin() string {
 	token, err := w.issue(w.t.Context(), "", []string{"system"}, time.Hour)
 	if err != nil {
@@ -179,8 +178,8 @@ func (w *testApp) finishPasskey(s passkeyStart) string {
 	return out.Assertion
 }
 
-// On each database, a user signs up with a passkey and signs in with it, the
-// administrator signs in with a password, and a taken username is rejected.
+// On each database, a user signs up with a passkey and signs in with it, the administrator
+// signs in with a password, and a taken username is rejected.
 func TestAppOnEachDatabase(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		w.enrol("ada")

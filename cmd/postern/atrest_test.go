@@ -13,8 +13,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What people are offered while they sign in, and what they type while they sign up,
-// is nowhere in the files of the database, nor in its log, in the clear.
+// Passkey challenges and values that users enter during a sign-in or sign-up are in no file
+// of the database, and not in its log, in the clear.
 func TestRunsAtRest(t *testing.T) {
 	dir := t.TempDir()
 	w := newTestApp(t, "POSTERN_DATA_DIR="+dir)
@@ -43,7 +43,7 @@ func TestRunsAtRest(t *testing.T) {
 	wantAtRest(t, dir, s.ExecutionID, name, options.Challenge)
 }
 
-// Nor are the challenges of the endpoints of single ceremonies.
+// The same holds for the challenges of the endpoints of single ceremonies.
 func TestPasskeySessionsAtRest(t *testing.T) {
 	dir := t.TempDir()
 	w := newTestApp(t, "POSTERN_DATA_DIR="+dir)
@@ -55,8 +55,9 @@ func TestPasskeySessionsAtRest(t *testing.T) {
 	wantAtRest(t, dir, "anonymous:", started.SessionToken, started.PublicKeyCredentialRequestOptions.Challenge)
 }
 
-// wantAtRest fails the test if a file of the folder has one of the secrets; and if
-// none has the text that the database has in the clear, since then it is elsewhere.
+// wantAtRest fails the test if a file of the folder contains one of the secrets; and if
+// none contains the text that the database stores in the clear, because then the files are
+// the wrong ones.
 func wantAtRest(t *testing.T, dir, clear string, secrets ...string) {
 	t.Helper()
 	found := false

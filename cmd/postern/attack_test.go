@@ -15,8 +15,8 @@ import (
 // These tests are of the second attack, on the fixes for the security audit of November
 // 2026: see docs/security.md.
 
-// withFactor gives the administrator an authenticator app, at an application that asks
-// for one, and returns the application and a code that has not been used.
+// withFactor enrolls an authenticator app for the administrator at an application that
+// requires one, and returns the application and an unused code.
 func (w *testApp) withFactor() (applicationID, code string) {
 	w.t.Helper()
 	applicationID = w.shop(w.admin(), "code_as_second_factor.yaml")
@@ -35,8 +35,8 @@ func (w *testApp) withFactor() (applicationID, code string) {
 	return applicationID, codes[1]
 }
 
-// guessFactor signs in with the administrator's password from an address, tries a code,
-// and reports whether the guess was answered.
+// guessFactor signs in with the administrator's password from an address, tries a code, and
+// reports whether the guess was answered.
 func (w *testApp) guessFactor(remote, applicationID, code string) bool {
 	w.t.Helper()
 	g := &guesser{testApp: w, remote: remote}
@@ -47,8 +47,8 @@ func (w *testApp) guessFactor(remote, applicationID, code string) bool {
 	return g.send(map[string]any{"executionId": run, "challengeToken": s.ChallengeToken, "action": "submit", "inputs": map[string]string{"otp": code}}, &s) == http.StatusOK
 }
 
-// Who has the password must not gain guesses at the second factor by signing in where
-// the password alone is enough.
+// An attacker with the password must not gain guesses at the second factor by signing in
+// where the password is enough.
 func TestAttackAPasswordGainsNoGuessesAtTheSecondFactor(t *testing.T) {
 	sequential(t)
 	w := guessingRig(t)
@@ -69,9 +69,9 @@ func TestAttackAPasswordGainsNoGuessesAtTheSecondFactor(t *testing.T) {
 	}
 }
 
-// Who has the password must not add a passkey to an account that has a second factor, by
-// the API or by a flow: a passkey counts as two factors. With the second factor the user
-// can.
+// An attacker with the password must not add a passkey to an account with a second factor,
+// through the API or a flow: a passkey counts as two factors. With the second factor the
+// user can.
 func TestAttackAPasswordAddsNoPasskeyToAnAccountWithASecondFactor(t *testing.T) {
 	w := newTestApp(t)
 	application, code := w.withFactor()
@@ -102,8 +102,8 @@ func TestAttackAPasswordAddsNoPasskeyToAnAccountWithASecondFactor(t *testing.T) 
 	}
 }
 
-// Who may write users must not take an address from a user with more permissions by
-// stating that it is another user's.
+// A caller who may write users must not take an address from a user with more permissions
+// by stating that it belongs to another user.
 func TestAttackUserWritersTakeNoAddressOfAdministrators(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		const entered = `"email":"boss@example.org"`

@@ -29,8 +29,8 @@ func (w *testApp) holder(name string, permissions ...string) (token string) {
 	return token
 }
 
-// signInAtConsole has a program sign the administrator in to the console up to the
-// optional passkey, which is the step it returns.
+// signInAtConsole has a program sign the administrator in to the console up to the optional
+// passkey, and returns that step.
 func (w *testApp) signInAtConsole() schemas.Step {
 	w.t.Helper()
 	flows, err := w.directory.Flows.Find(w.t.Context(), directory.SystemCall(), "AUTHENTICATION/password-then-passkey")
@@ -53,7 +53,7 @@ func (w *testApp) signInAtConsole() schemas.Step {
 }
 
 // A reader of the audit log cannot continue the run of an administrator: neither with
-// anything that the log shows, nor with the executionId itself.
+// anything in the log, nor with the executionId itself.
 func TestAudit01ExecutionIDAuthorizesNothing(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		auditor := w.holder("auditor", "system:audit:read")
@@ -75,7 +75,7 @@ func TestAudit01ExecutionIDAuthorizesNothing(t *testing.T) {
 	})
 }
 
-// cannotContinue fails the test if a program gets anything of a run by its id.
+// cannotContinue fails the test if a program can use a run by its id.
 func (w *testApp) cannotContinue(token, id string) {
 	w.t.Helper()
 	for what, body := range map[string]map[string]any{
@@ -104,7 +104,7 @@ func (w *testApp) auditLog(token, path string) (page auditPage, text string) {
 	return page, rec.Body.String()
 }
 
-// Whoever knows an executionId finds the events of the run by its digest.
+// A caller who knows an executionId finds the events of the run by its digest.
 func TestAudit01EventsAreFoundByDigest(t *testing.T) {
 	w := newTestApp(t)
 	s := w.signInAtConsole()

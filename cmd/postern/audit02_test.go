@@ -17,12 +17,12 @@ const (
 	victimsPassword  = "Heron-quarry-mint-87-elm"
 )
 
-// squattedAddress is a server at which an attacker has signed up with the address of a victim,
+// squattedAddress is a server where an attacker has signed up with the address of a victim,
 // by a flow that does not verify it.
 type squattedAddress struct {
 	*testApp
 	box                          *mailbox
-	passwordApp, codeApp, signUp string // applications by what their flows do
+	passwordApp, codeApp, signUp string // applications, named by what their flows do
 	attacker                     string // the user's id
 }
 
@@ -43,7 +43,7 @@ func newSquatted(t *testing.T, environ ...string) *squattedAddress {
 	return s
 }
 
-// subject returns the claims of a run that has completed.
+// subject returns the claims of a completed run.
 func (s *squattedAddress) subject(run schemas.Step) map[string]any {
 	s.t.Helper()
 	if run.FlowStatus != schemas.Complete {
@@ -86,8 +86,7 @@ func (s *squattedAddress) verifies() schemas.Step {
 }
 
 // An attacker signs up with the address of a victim, before the victim does. The victim
-// gets an account of their own, by whatever way, and the attacker's password opens
-// nothing of it.
+// gets a separate account by every sign-up, and the attacker's password does not open it.
 func TestAudit02SquattedAddress(t *testing.T) {
 	onDatabases(t, func(t *testing.T, environ ...string) {
 		s := newSquatted(t, environ...)
@@ -107,8 +106,8 @@ func TestAudit02SquattedAddress(t *testing.T) {
 	})
 }
 
-// strangerSeesNothing asks for a code for the squatted address and for one that nobody
-// has: the replies are the same, and no mail goes anywhere.
+// strangerSeesNothing requests a code for the squatted address and for an unknown one: the
+// replies are identical, and no mail is sent.
 func (s *squattedAddress) strangerSeesNothing() {
 	s.t.Helper()
 	var seen []string
@@ -129,7 +128,7 @@ func (s *squattedAddress) strangerSeesNothing() {
 	}
 }
 
-// separate makes sure that the two accounts have nothing in common.
+// separate makes sure that the two accounts share nothing.
 func (s *squattedAddress) separate(victim string) {
 	s.t.Helper()
 	for _, name := range []string{victimsAddress, "vera"} {
@@ -176,8 +175,8 @@ func TestAudit02AdministratorStatesAddress(t *testing.T) {
 	}
 }
 
-// A username is no way around the verification either: one that is an address would keep
-// its owner out, and be found in place of them.
+// A username does not bypass the verification: a username that is an address would block
+// the address's owner and be found in their place.
 func TestAudit02UsernameIsNobodysAddress(t *testing.T) {
 	s := newSquatted(t)
 	run := s.answer(s.begin(s.signUp, "REGISTRATION"), "continue", map[string]string{"username": victimsAddress, "password": attackerPassword})

@@ -18,17 +18,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// These tests are named after findings 3 and 10 of the security audit of November
-// 2026: a sign-in that was under way while a credential was changed went on as if
-// it had not been.
+// These tests are named after findings 3 and 10 of the security audit of November 2026: a
+// sign-in in progress ignored a concurrent change of a credential.
 
 const (
 	newPassword   = "Tarn-ferry-slate-41"
 	otherPassword = "Copper-thistle-87-lane"
 )
 
-// interject has do called between the decision of the last step of a run and its
-// commit, as if that had taken long. It must come before the first run.
+// interject calls do between the decision of the last step of a run and its commit, as if
+// the step had taken long. It must be called before the first run.
 func (w *testApp) interject(do func()) {
 	kind := *w.kinds["authorization-code"]
 	build := kind.New
@@ -90,7 +89,7 @@ func (w *testApp) put(path, body, token string) {
 	}
 }
 
-// userNamed is the id of a user.
+// userNamed returns the id of a user.
 func (w *testApp) userNamed(name string) string {
 	w.t.Helper()
 	u, err := w.store.UserByAttribute(context.Background(), "username", name)
@@ -100,7 +99,7 @@ func (w *testApp) userNamed(name string) string {
 	return u.ID
 }
 
-// liveSessions are the sessions of a user.
+// liveSessions returns the sessions of a user.
 func (w *testApp) liveSessions(userID string) []schemas.Session {
 	w.t.Helper()
 	found, err := store.SessionsOf(context.Background(), w.store, userID, time.Now())
@@ -110,8 +109,8 @@ func (w *testApp) liveSessions(userID string) []schemas.Session {
 	return found
 }
 
-// costlier is another instance on the same store, where hashes are to cost more than
-// those that are stored.
+// costlier is another instance on the same store, with a higher hashing cost than the
+// stored hashes.
 func costlier(t *testing.T, one *testApp) *testApp {
 	t.Helper()
 	cfg := *one.cfg
@@ -134,9 +133,8 @@ func onTwoInstances(t *testing.T, test func(t *testing.T, one, two *testApp)) {
 	})
 }
 
-// A sign-in with the old password that verified it before an administrator replaced
-// it stores nothing, starts no session and gets no assertion, also where the hash was
-// to be renewed.
+// A sign-in that verified the old password before an administrator replaced it stores
+// nothing, starts no session and gets no assertion, even if the hash was due for renewal.
 func TestAudit03OldPasswordCannotUndoAReset(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, _ *testApp) {
 		raised, pat, admin := costlier(t, one), one.userNamed("pat"), one.admin()
@@ -157,8 +155,8 @@ func TestAudit03OldPasswordCannotUndoAReset(t *testing.T) {
 	})
 }
 
-// The hash of a password is renewed, once, by however many sign-ins at the same time,
-// and none of them fails for it.
+// The hash of a password is renewed once by any number of concurrent sign-ins, and none of
+// them fails because of it.
 func TestAudit03HashesAreStillRenewed(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, _ *testApp) {
 		raised, pat := costlier(t, one), one.userNamed("pat")
@@ -185,7 +183,7 @@ func TestAudit03HashesAreStillRenewed(t *testing.T) {
 	})
 }
 
-// Whatever a sign-in rests on, it issues nothing once that is gone.
+// A sign-in issues nothing once the credential or session it used is gone.
 func TestAudit10SignInRestsOnCurrentCredentials(t *testing.T) {
 	for name, change := range map[string]func(w *testApp, userID, admin string){
 		"the passkey was removed": func(w *testApp, id, admin string) {
@@ -215,8 +213,8 @@ func TestAudit10SignInRestsOnCurrentCredentials(t *testing.T) {
 	}
 }
 
-// Many sign-ins with the old password meet the change of the password on two
-// instances. Whichever comes first, no session of the old password lives on.
+// Many sign-ins with the old password race with the change of the password on two
+// instances. In any order, no session of the old password survives.
 func TestAudit10NoSessionOutlivesItsPassword(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		pat, admin := one.userNamed("pat"), one.admin()

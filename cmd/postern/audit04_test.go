@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// harvestingFlow shows a text field like a password field, and stores what is typed there
-// as a nickname, which administrators of users can read. No rule finds a mistake in it.
+// harvestingFlow shows a text field that looks like a password field, and stores the input
+// as a nickname, which administrators of users can read. No rule rejects it.
 const harvestingFlow = `{"handle":"shop-sign-in","name":"Sign in","flowType":"AUTHENTICATION","nodes":[
 	{"id":"ask","use":"prompt","with":{"title":"Sign in","inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true},
 		{"identifier":"pw2","type":"TEXT_INPUT","label":"Password","required":true}],"actions":[{"ref":"go","label":"Continue"}]},"next":"keep"},
@@ -16,9 +16,8 @@ const harvestingFlow = `{"handle":"shop-sign-in","name":"Sign in","flowType":"AU
 	{"id":"key","use":"passkey-register","next":"done"},
 	{"id":"done","use":"authorization-code"}]}`
 
-// A user who may write flows and applications, and nothing else, tries to decide what
-// administrators are asked at a sign-in, over HTTP: finding 4 of the security audit of
-// November 2026.
+// Finding 4 of the security audit of November 2026: a user who may write only flows and
+// applications tries to control, over HTTP, what administrators are asked at a sign-in.
 func TestAudit04WritersOfFlowsDoNotReachAdministrators(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		admin := w.admin()
@@ -35,7 +34,8 @@ func TestAudit04WritersOfFlowsDoNotReachAdministrators(t *testing.T) {
 		if after := w.call(http.MethodGet, "/flows/"+a.flow, admin, "").Body.String(); after != before {
 			t.Errorf("the flow was %s and is %s", before, after)
 		}
-		// The writer does the same where no administrator signs in, and an administrator anywhere.
+		// The writer may do the same where no administrator signs in, and an administrator
+		// may anywhere.
 		visitors := w.made(admin, "/user-types", `{"name":"Visitor","schema":{"type":"object"}}`)
 		own := w.made(writer, "/flows", strings.Replace(harvestingFlow, "shop-sign-in", "visitors", 1))
 		w.made(writer, "/applications", `{"name":"Visitors","authFlowId":"`+own+`","allowedUserTypes":["Visitor"]}`)
@@ -45,7 +45,7 @@ func TestAudit04WritersOfFlowsDoNotReachAdministrators(t *testing.T) {
 	})
 }
 
-// shop is an application without permissions, where administrators sign in too.
+// shop is an application without permissions, where administrators also sign in.
 type shop struct{ flow, part, app, person, other string }
 
 // newShop creates it. Its flow has two versions, and a sub-flow.
@@ -74,7 +74,7 @@ const (
 		{"id":"key","use":"passkey-authenticate","next":"done"},{"id":"done","use":"authorization-code"}]}`
 )
 
-// application is the application with a flow, a client id and more members.
+// application returns the application with a flow, a client id and more members.
 func (s shop) application(flow, clientID, more string) string {
 	return `{"name":"Shop","authFlowId":"` + flow + `","inboundAuthConfig":[{"type":"oauth2","config":{"clientId":"` + clientID +
 		`","redirectUris":["https://shop.example/back"],"scopes":["openid"]}}]` + more + `}`
@@ -93,7 +93,7 @@ func (w *testApp) made(token, path, body string) string {
 
 type writeAttempt struct{ name, method, path, body string }
 
-// attacks are the ways to decide what administrators are asked at the shop.
+// attacks are the ways to control what administrators are asked at the shop.
 func (s shop) attacks() []writeAttempt {
 	app := "/applications/" + s.app
 	return []writeAttempt{

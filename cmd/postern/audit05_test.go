@@ -16,15 +16,15 @@ import (
 )
 
 // These tests are named after finding 5 of the security audit of November 2026: any web
-// page could ask an administrator for every permission.
+// page could request every permission of an administrator.
 
-// pkce are the parameters of an authorization request that a public client adds.
+// pkce returns the parameters that a public client adds to an authorization request.
 func pkce(change ...string) []string {
 	sum := sha256.Sum256([]byte(gateVerifier))
 	return append(change, "code_challenge", base64.RawURLEncoding.EncodeToString(sum[:]), "code_challenge_method", "S256")
 }
 
-// document is the client that a metadata document describes, with a browser.
+// document is the client described by a metadata document, with a browser.
 func (r *registrars) document(t *testing.T, members ...any) *party {
 	t.Helper()
 	id := r.publishClient("/"+schemas.NewID(), members...)
@@ -47,8 +47,8 @@ func (r *registrars) restart(environ ...string) {
 	r.app, r.testApp.http = again, again.handler()
 }
 
-// Where metadata documents are disabled, or their host is not listed, no client of
-// one gets in: neither a new one nor one that is known, and what that has is worthless.
+// Where metadata documents are disabled, or their host is not listed, no client is created
+// from one, known ones stop working, and their tokens are rejected.
 func TestAudit05MetadataDocumentsCanBeRestricted(t *testing.T) {
 	const enabled, hosts = "POSTERN_OAUTH_CLIENT_METADATA_DOCUMENTS_ENABLED=", "POSTERN_OAUTH_CLIENT_METADATA_DOCUMENTS_ALLOWED_HOSTS="
 	for name, restriction := range map[string]string{"disabled": enabled + "false", "of another host": hosts + "editor.example.com"} {
@@ -83,7 +83,7 @@ func TestAudit05MetadataDocumentsCanBeRestricted(t *testing.T) {
 				t.Errorf("a run of one was started: %d %s", status, said)
 			}
 
-			// What was excluded is not lost.
+			// Data of excluded clients is not lost.
 			r.restart(enabled+"true", hosts+"127.0.0.1")
 			known.http = newBrowser(t, r.testApp.http)
 			if again, status := known.refresh(got.Refresh); status != http.StatusOK {
@@ -107,7 +107,7 @@ func (p *party) refresh(raw string) (*tokens, int) {
 	return p.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {raw}, "client_id": {p.id}})
 }
 
-// takes reports whether userinfo takes an access token.
+// takes reports whether userinfo accepts an access token.
 func (w *testApp) takes(access string) bool {
 	return w.get("/oauth2/userinfo", access) == http.StatusOK
 }
@@ -120,7 +120,7 @@ func (p *party) assertionOf(applicationID string) string {
 	return p.step(map[string]any{"executionId": s.ExecutionID, "action": "continue", "inputs": map[string]string{"username": "pat", "password": rpPassword}}).Assertion
 }
 
-// supportsDocuments is what the metadata says.
+// supportsDocuments reports what the server metadata says.
 func (w *testApp) supportsDocuments() bool {
 	w.t.Helper()
 	rec := httptest.NewRecorder()
@@ -134,7 +134,7 @@ func (w *testApp) supportsDocuments() bool {
 	return m.Supported
 }
 
-// fooled are the clients that a web page can have by itself, each with a browser in which
+// fooled are the clients that a web page can create by itself, each with a browser in which
 // an administrator has signed in to the console.
 func fooled() map[string]func(*testing.T, *registrars) *party {
 	return map[string]func(*testing.T, *registrars) *party{
@@ -145,8 +145,8 @@ func fooled() map[string]func(*testing.T, *registrars) *party {
 	}
 }
 
-// visitAs follows an authorization request to the gate and signs in there with a password;
-// it returns the step that comes then.
+// visitAs follows an authorization request to the gate, signs in there with a password, and
+// returns the next step.
 func (p *party) visitAs(name, password string, change ...string) (s schemas.Step) {
 	p.t.Helper()
 	to := p.location(first(p.visit(p.at("/oauth2/authorize?" + p.request(pkce(change...)...).Encode()))))
@@ -161,7 +161,7 @@ func (p *party) visitAs(name, password string, change ...string) (s schemas.Step
 	return p.step(map[string]any{"executionId": id, "action": "continue", "inputs": map[string]string{"username": name, "password": password}})
 }
 
-// asks are the scopes that a consent step names.
+// asks returns the scopes that a consent step lists.
 func asks(t *testing.T, s schemas.Step) []string {
 	t.Helper()
 	var q schemas.ConsentQuestion
@@ -178,7 +178,7 @@ func asks(t *testing.T, s schemas.Step) []string {
 	return scopes
 }
 
-// allow agrees to what a step asks, and redeems the code.
+// allow grants the consent of a step, and redeems the code.
 func (p *party) allow(s schemas.Step) *tokens {
 	p.t.Helper()
 	done := p.step(map[string]any{"executionId": s.ExecutionID, "action": "allow"})
@@ -192,14 +192,14 @@ func (p *party) allow(s schemas.Step) *tokens {
 	return got
 }
 
-// scopesOf are those that a token of this server carries.
+// scopesOf returns the scopes of a token of this server.
 func scopesOf(t testing.TB, raw string) []string {
 	t.Helper()
 	scope, _ := payloadOf(t, raw)["scope"].(string)
 	return strings.Fields(scope)
 }
 
-// usesTools reports whether a token is good for /mcp, and for the API.
+// usesTools reports whether a token is accepted by /mcp, and by the API.
 func (w *testApp) usesTools(access string) (tools, api bool) {
 	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 	r.Header.Set("Content-Type", "application/json")
@@ -210,9 +210,9 @@ func (w *testApp) usesTools(access string) (tools, api bool) {
 	return rec.Code == http.StatusOK, w.get("/applications", access) == http.StatusOK
 }
 
-// A web page gets an administrator's permissions by no session and by no consent from
-// before: each time they sign in for it, and agree to what the page names. What was
-// approved it keeps by refreshing.
+// A web page gets an administrator's permissions through no session and no earlier consent:
+// each time the administrator has to sign in for it, and agree to the permissions that the
+// page lists. Approved permissions survive refreshing.
 func TestAudit05StrangersGetNoPermissionSilently(t *testing.T) {
 	for name, newClient := range fooled() {
 		t.Run(name, func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestAudit05StrangersGetNoPermissionSilently(t *testing.T) {
 			if silent.params.Get("code") == "" {
 				t.Fatalf("the session does not serve the client: %+v", silent)
 			}
-			for round := range 2 { // the consent of the first does not serve the second
+			for round := range 2 { // the first consent does not apply to the second request
 				for _, scope := range []string{"openid system", "system", "openid system:applications:read"} {
 					a := p.ask(pkce("scope", scope, "prompt", "none", "resource", p.at("/mcp"))...)
 					if a.params.Get("error") != "login_required" || a.params.Has("code") {
@@ -248,7 +248,7 @@ func TestAudit05StrangersGetNoPermissionSilently(t *testing.T) {
 					t.Errorf("round %d: refreshed %d, good for the tools: %v", round, status, tools)
 				}
 			}
-			// Who denies gives nothing.
+			// A denial grants nothing.
 			s = p.visitAs("admin", adminPassword, "scope", "openid system")
 			denied := p.step(map[string]any{"executionId": s.ExecutionID, "action": "deny"})
 			if a := p.follow(p.visit(denied.Data.RedirectURL)); a.params.Get("error") != "access_denied" {
@@ -268,8 +268,7 @@ func (w *testApp) approvedEvents(want int) {
 	}
 }
 
-// Users without permissions, and clients that an administrator vouches for, are signed in
-// as before.
+// Users without permissions, and clients trusted by an administrator, sign in as before.
 func TestAudit05OthersAreSignedInAsBefore(t *testing.T) {
 	r := newRegistrars(t)
 	p := r.party(t, "token_endpoint_auth_method", "none")

@@ -24,8 +24,8 @@ const passkeyFlow = `{"handle":"keys","name":"Keys","flowType":"AUTHENTICATION",
 	{"id":"key","use":"passkey-authenticate","next":{"success":"done","failure":"key"}},
 	{"id":"done","use":"authorization-code"}]}`
 
-// keyWorld is a server that trusts a maker of authenticators, with a relying party
-// whose users sign in by passkeys.
+// keyWorld is a server that trusts a maker of authenticators, with a relying party whose
+// users sign in by passkeys.
 type keyWorld struct {
 	*party
 	maker *passkeytest.CA
@@ -54,7 +54,7 @@ func (w *testApp) relyingParty(t *testing.T, name, flowID string) *party {
 	return &party{testApp: w, t: t, http: newBrowser(t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret, method: schemas.AuthMethodBasic, redirect: rpRedirect}
 }
 
-// register gives a new user a passkey on the device, and returns the status.
+// register creates a passkey of a new user on the device, and returns the status.
 func (w *keyWorld) register(name string, hows ...passkeytest.CeremonyOption) int {
 	w.t.Helper()
 	user := w.create(w.directory.Users, `{"type":"Person","attributes":{"username":"`+name+`"}}`).ID
@@ -75,8 +75,8 @@ func (w *keyWorld) register(name string, hows ...passkeytest.CeremonyOption) int
 	return status
 }
 
-// signInByKey has the user sign in by the passkey on the device, if they are asked to,
-// and returns the amr and acr of the ID token.
+// signInByKey has the user sign in by the passkey on the device, if required, and returns
+// the amr and acr of the ID token.
 func (w *keyWorld) signInByKey(change ...string) (amr []string, acr string) {
 	w.t.Helper()
 	reply, text := w.visit(w.at("/oauth2/authorize?" + w.request(change...).Encode()))
@@ -121,8 +121,8 @@ func TestAudit06AKeyWithoutUserVerificationIsOneFactor(t *testing.T) {
 	})
 }
 
-// What a sign-in says of the passkey is what was verified: that the user was, and that
-// the attestation chained to a trust anchor when it was registered.
+// The claims about a passkey are what was verified: user verification, and an attestation
+// that chained to a trust anchor at registration.
 func TestAudit06HardwareIsWhatAttestationProves(t *testing.T) {
 	stranger, err := passkeytest.NewCA("a stranger")
 	if err != nil {
@@ -159,7 +159,8 @@ func TestAudit06HardwareIsWhatAttestationProves(t *testing.T) {
 	}
 }
 
-// A file that holds no certificates is no reason to trust everybody, or to start.
+// A file without certificates is an error at start, and does not mean that every maker is
+// trusted.
 func TestAudit06TrustAnchorsMustBeCertificates(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string]string{"absent.pem": "no such file", "empty.pem": "found none", "key.pem": "type CERTIFICATE only"} {
@@ -176,8 +177,8 @@ func TestAudit06TrustAnchorsMustBeCertificates(t *testing.T) {
 	}
 }
 
-// A client that answers with the assertion of a run that it began for the request gets
-// the class of the session, and one that it asked for.
+// A client that answers with the assertion of a run that it started for the request gets
+// the class of the session, and the class that it requested.
 func TestAudit06AnAssertionIsWorthWhatItsSessionIs(t *testing.T) {
 	w := newKeyWorld(t)
 	w.register("ada")
@@ -188,7 +189,7 @@ func TestAudit06AnAssertionIsWorthWhatItsSessionIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := w.step(map[string]any{"applicationId": app.ID, "flowType": "AUTHENTICATION", "authId": auth.Get("authId")})
-	done := w.authenticate(begun) // without the cookies: the assertion is what answers
+	done := w.authenticate(begun) // without the cookies: the assertion is the answer
 	status, said := w.postJSON("/oauth2/auth/callback", map[string]string{"authId": auth.Get("authId"), "assertion": done.Assertion})
 	var to struct {
 		URI string `json:"redirect_uri"`

@@ -10,11 +10,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The security audit of November 2026, finding 8: a session of a password-only
-// application got into one that asks everybody for a second factor.
+// The security audit of November 2026, finding 8: a session of a password-only application
+// was accepted by one that requires a second factor.
 
-// secondFactorFlow asks for a password and a code; its session-check is configured by
-// WITH.
+// secondFactorFlow requires a password and a code; its session-check is configured by WITH.
 const secondFactorFlow = `{"handle":"HANDLE","name":"Two factors","flowType":"AUTHENTICATION"WAIVE,"nodes":[
 	{"id":"session","use":"session-check","with":WITH,"next":{"active":"done","none":"who"}},
 	{"id":"who","use":"prompt","with":{"inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true},{"identifier":"password","type":"PASSWORD_INPUT","required":true}],

@@ -13,9 +13,9 @@ import (
 )
 
 // These tests are named after finding 9 of the security audit of November 2026: a new
-// password left everything alone that had begun with the old one.
+// password did not end what the old one had authenticated.
 
-// changeFlow lets users change their password who know the old one.
+// changeFlow lets users who know the old password change it.
 const changeFlow = `{"id":"01a00000-0000-7000-8000-0000000000f2","handle":"change-password","name":"Change the password","flowType":"AUTHENTICATION","nodes":[
 	{"id":"who","use":"prompt","with":{"inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true},{"identifier":"password","type":"PASSWORD_INPUT","required":true}],
 		"actions":[{"ref":"continue","label":"Continue"}]},"next":"find"},
@@ -24,7 +24,7 @@ const changeFlow = `{"id":"01a00000-0000-7000-8000-0000000000f2","handle":"chang
 	{"id":"set","use":"password-set","with":{"input":"newPassword"},"next":"done"},
 	{"id":"done","use":"authorization-code"}]}`
 
-// changing begins a run of that flow and proves the old password in it.
+// changing starts a run of that flow and enters the old password.
 func (w *testApp) changing(applicationID, password string) (s schemas.Step) {
 	w.t.Helper()
 	s = w.signInTo(applicationID)
@@ -36,15 +36,15 @@ func (w *testApp) changing(applicationID, password string) (s schemas.Step) {
 	return s
 }
 
-// change answers the question for the new password.
+// change answers the prompt for the new password.
 func (w *testApp) change(s schemas.Step, password string) (status int, said string) {
 	w.t.Helper()
 	return w.attempt("/flow/execute", "", map[string]any{"executionId": s.ExecutionID, "challengeToken": s.ChallengeToken, "action": s.Data.Actions[0].Ref,
 		"inputs": map[string]string{"newPassword": password}})
 }
 
-// A password that a user changes in a flow ends the other sessions of the user, their
-// tokens and the other runs, on every instance, and leaves the run that changed it.
+// A password change in a flow ends the other sessions of the user, their tokens and the
+// other runs, on every instance, and keeps the run that changed it.
 func TestAudit09ChangedPasswordEndsWhatRestedOnTheOldOne(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		one.create(one.directory.Flows, changeFlow)
@@ -77,7 +77,7 @@ func TestAudit09ChangedPasswordEndsWhatRestedOnTheOldOne(t *testing.T) {
 	})
 }
 
-// userTokensEnd makes sure that nothing is left of what a user has been issued.
+// userTokensEnd makes sure that all tokens issued to the user are rejected.
 func (h holdings) userTokensEnd(p *party, instances ...*testApp) {
 	p.t.Helper()
 	for i, w := range instances {
@@ -91,8 +91,8 @@ func (h holdings) userTokensEnd(p *party, instances ...*testApp) {
 	p.refusesGrant("a code", url.Values{"grant_type": {"authorization_code"}, "code": {h.code}, "redirect_uri": {p.redirect}})
 }
 
-// So does one that is set through the API: users who set their own keep the session
-// they set it with, and no other.
+// A password change through the API does the same: users who change their own keep only the
+// session they used.
 func TestAudit09PasswordSetThroughTheAPIEndsSessions(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		pat := one.userNamed("pat")
@@ -138,7 +138,8 @@ func documentOf(t *testing.T, text string) *schemas.Document {
 	return d
 }
 
-// A session ends with the credential that it rests on, and no other session does.
+// A session ends with the credential that it was authenticated by, and no other session
+// does.
 func TestAudit09RemovedPasskeyEndsItsSessions(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		one.enrol("ada")

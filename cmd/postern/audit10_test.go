@@ -17,8 +17,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// These tests are named after finding 10 of the security audit of November 2026: a
-// request that was waiting used a permission that its caller had lost meanwhile.
+// These tests are named after finding 10 of the security audit of November 2026: a waiting
+// request used a permission that its caller had lost meanwhile.
 
 // paused is an admitted request whose body has not arrived yet.
 type paused struct {
@@ -37,8 +37,8 @@ func (p *paused) Read(b []byte) (int, error) {
 	return p.body.Read(b)
 }
 
-// pause sends a request and returns when the server, having checked the token, reads
-// the body.
+// pause sends a request and returns when the server, having checked the token, reads the
+// body.
 func (w *testApp) pause(method, path, token, body string) *paused {
 	w.t.Helper()
 	p := &paused{reached: make(chan struct{}), proceed: make(chan struct{}), body: bytes.NewReader([]byte(body)), reply: make(chan *httptest.ResponseRecorder, 1)}
@@ -67,7 +67,7 @@ func (p *paused) finish() *httptest.ResponseRecorder {
 }
 
 // partial is an administrator, as a user and as a client, whose permissions the tests
-// take away in several ways.
+// remove in several ways.
 type partial struct {
 	user, role, group, client, clientRole string
 	person, machine                       string // tokens
@@ -97,13 +97,13 @@ func newPartial(t *testing.T, w *testApp) (p partial) {
 	return p
 }
 
-// taking is a request that takes permissions from the actor of a token.
+// taking is a request that removes permissions from the owner of a token.
 type taking struct {
 	token, method, path, body string
-	status                    int // of what the actor then tries; 0 if it must succeed
+	status                    int // of the owner's request after that; 0 if it must succeed
 }
 
-// check checks the reply to a request of the actor.
+// check checks the reply to a request of the owner.
 func (k taking) check(t *testing.T, what string, rec *httptest.ResponseRecorder) {
 	t.Helper()
 	failed := rec.Code >= 400 || strings.Contains(rec.Body.String(), `"isError":true`)
@@ -113,7 +113,7 @@ func (k taking) check(t *testing.T, what string, rec *httptest.ResponseRecorder)
 	}
 }
 
-// takings are the ways to take permissions away, and a request that takes none.
+// takings are the ways to remove permissions, and a request that removes none.
 func (p partial) takings() map[string]taking {
 	return map[string]taking{
 		"nothing is taken":                  {p.person, "GET", "/roles/" + p.role, "", 0},
@@ -130,7 +130,7 @@ func (p partial) takings() map[string]taking {
 	}
 }
 
-// grants are requests that need the permission system.
+// grants are requests that require the permission system.
 func (p partial) grants() map[string][3]string {
 	return map[string][3]string{
 		"a role for oneself":      {"POST", "/roles", `{"name":"Mine","permissions":["system"],"assignments":[{"type":"user","id":"` + p.user + `"}]}`},
@@ -139,8 +139,8 @@ func (p partial) grants() map[string][3]string {
 	}
 }
 
-// A request that was admitted with a permission does not use it after an administrator
-// has taken it away.
+// An admitted request does not use a permission that an administrator has removed
+// meanwhile.
 func TestAudit10PermissionsAreReadWhereTheyAreUsed(t *testing.T) {
 	sequential(t)
 	for name := range (partial{}).takings() {
@@ -199,7 +199,7 @@ func TestAudit10NoGrantComesAfterTheLossOfItsRole(t *testing.T) {
 			t.Fatal(err)
 		}
 		slices.Reverse(events) // oldest first
-		changes := 0           // of the group: the member is in it after an odd number of them
+		changes := 0           // of the group: the member is in it after an odd number of changes
 		for _, e := range events {
 			switch {
 			case e.Resource.ID == p.group:
@@ -214,8 +214,7 @@ func TestAudit10NoGrantComesAfterTheLossOfItsRole(t *testing.T) {
 	})
 }
 
-// A passkey is not registered with a token whose session ended after the token was
-// checked.
+// A passkey is not registered with a token whose session ended after the token was checked.
 func TestAudit10EndedSessionRegistersNoPasskey(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		one.enrol("ada")

@@ -13,10 +13,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// These tests are named after finding 15 of the security audit of November 2026: no
-// account could be disabled.
+// These tests are named after finding 15 of the security audit of November 2026: no account
+// could be disabled.
 
-// inactive are the ways to keep a user out, by the error that the user then receives.
+// inactive are the ways to deactivate a user, by the error that the user then receives.
 func inactive() map[string]func(u *schemas.User) {
 	return map[string]func(u *schemas.User){
 		schemas.CodeAccountDisabled: func(u *schemas.User) { u.Status = schemas.UserDisabled },
@@ -50,7 +50,7 @@ func (w *testApp) mustChangeUser(id, token string, change func(u *schemas.User))
 
 func active(*schemas.User) {}
 
-// countEvents is how many events there are of an action about a user.
+// countEvents returns the number of events of an action about a user.
 func (w *testApp) countEvents(action, userID string) int {
 	w.t.Helper()
 	found, err := w.store.Events(w.t.Context(), schemas.EventQuery{Action: action, UserID: userID, Limit: 100})
@@ -61,8 +61,8 @@ func (w *testApp) countEvents(action, userID string) int {
 }
 
 // A user who is disabled or locked at one instance loses everything at once on every
-// instance: session, assertion, access token, refresh token, code and unfinished runs.
-// None of it comes back when the user may sign in again.
+// instance: session, assertion, access token, refresh token, code and unfinished runs. None
+// of it is restored when the user is enabled again.
 func TestAudit15InactiveUsersLoseAllAccess(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		one.create(one.directory.Flows, changeFlow)
@@ -108,8 +108,9 @@ func TestAudit15InactiveUsersLoseAllAccess(t *testing.T) {
 	})
 }
 
-// A password of an inactive user is as wrong as any other: nobody learns by guessing that
-// it is right, or that the account is disabled. The audit log tells them apart.
+// The right password of an inactive user gets the same reply as a wrong one: a guess
+// reveals neither that it is right, nor that the account is disabled. The audit log
+// distinguishes them.
 func TestAudit15PasswordsDoNotTellWhoIsInactive(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		admin, pat := one.admin(), one.userNamed("pat")
@@ -137,8 +138,8 @@ func TestAudit15PasswordsDoNotTellWhoIsInactive(t *testing.T) {
 	})
 }
 
-// A passkey that verifies proves who the user is, so the reply says what is wrong: in a
-// flow that waits for it, and at /auth/passkey/finish. Neither starts a session.
+// A verified passkey proves who the user is, so the reply states the reason: in a flow that
+// waits for it, and at /auth/passkey/finish. Neither starts a session.
 func TestAudit15PasskeysOfInactiveUsers(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		one.enrol("ada")
@@ -195,7 +196,7 @@ func TestAudit15SignInUnderWayIsRefused(t *testing.T) {
 }
 
 // Only administrators who have all permissions of a user change the user's status, and one
-// administrator who can sign in is always left.
+// administrator who can sign in always remains.
 func TestAudit15PermissionsToDisableUsers(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		partial, root := one.holder("partial", "system:users:read", "system:users:write"), one.userNamed("admin")

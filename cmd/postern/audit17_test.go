@@ -16,11 +16,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Tests of finding 17 of the security audit of November 2026: requests of strangers fill
-// the store up to a bound only, and those of others pass.
+// Tests of finding 17 of the security audit of November 2026: anonymous requests fill the
+// store only up to a bound, and other requests succeed.
 
-// bounded is a server on which a hundred of everything may be unfinished, and on which
-// nothing else is throttled.
+// bounded is a server that admits a hundred unfinished rows of each kind, and throttles
+// nothing else.
 func bounded(t *testing.T, driver string, environ ...string) *testApp {
 	t.Helper()
 	environ = append(environ, "POSTERN_DATABASE_DRIVER="+driver, "POSTERN_THROTTLE_ENABLED=true",
@@ -59,7 +59,7 @@ func bodied(path, body string) *http.Request {
 
 const runStart = `{"applicationId":"` + bootstrap.TryID + `","flowType":"AUTHENTICATION"}`
 
-// strangers are the ways to have something stored.
+// strangers are the ways for anonymous callers to have something stored.
 func (w *testApp) strangers() map[string]func() *http.Request {
 	app := w.create(w.directory.Applications, `{"name":"Shop","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["https://shop.example.com/back"],"publicClient":true}}]}`).Value.(*schemas.Application)
 	authorize := "/oauth2/authorize?" + url.Values{"client_id": {app.ClientID}, "redirect_uri": {"https://shop.example.com/back"}, "response_type": {"code"},
@@ -80,7 +80,7 @@ func (w *testApp) stored() store.Pending {
 	return n
 }
 
-// accepted reports whether a request has had something stored.
+// accepted reports whether a request stored something.
 func accepted(rec *httptest.ResponseRecorder) bool {
 	return rec.Code == http.StatusOK || strings.Contains(rec.Header().Get("Location"), "/gate/signin")
 }
@@ -118,7 +118,7 @@ func TestAudit17OneNetworkFloods(t *testing.T) {
 						t.Errorf("another network: %d %s", rec.Code, rec.Body)
 					}
 				}
-				// A run that has begun goes on, from there too.
+				// A started run continues, also from that address.
 				body := fmt.Sprintf(`{"executionId":%q,"action":"username","inputs":{},"challengeToken":%q}`, begun.ExecutionID, begun.ChallengeToken)
 				if rec := w.from("203.0.113.7", bodied("/flow/execute", body)); rec.Code != http.StatusOK {
 					t.Errorf("the run of before: %d %s", rec.Code, rec.Body)
@@ -152,7 +152,7 @@ func TestAudit17ManyNetworksFlood(t *testing.T) {
 			if status, s := owner.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
 				t.Errorf("the owner of a known browser: %d %+v", status, s)
 			}
-			// Another instance counts what is there.
+			// Another instance counts the stored rows.
 			second := &testApp{app: &app{cfg: w.cfg, store: w.store}, t: t}
 			second.pending = second.newPending()
 			if err := second.recount(t.Context(), time.Now()); err != nil || !second.pending.runs.Crowded() || second.pending.runs.Admit(t.Context()) == nil {
@@ -169,7 +169,7 @@ func TestAudit17ManyNetworksFlood(t *testing.T) {
 	}
 }
 
-// What is over takes up room for a minute, and counts for nobody.
+// A finished run occupies storage for a minute, and counts for no network.
 func TestAudit17FinishedRunsFreeCapacity(t *testing.T) {
 	w := bounded(t, "sqlite")
 	for i := range 60 {
@@ -184,8 +184,8 @@ func TestAudit17FinishedRunsFreeCapacity(t *testing.T) {
 	}
 }
 
-// Repeated wrong passwords fill neither the audit log nor, once the account's limit of 22
-// guesses is reached, anything else.
+// Repeated wrong passwords do not fill the audit log and, once the account's limit of 22
+// guesses is reached, store nothing else.
 func TestAudit17FailuresAreCounted(t *testing.T) {
 	w := bounded(t, "sqlite", "POSTERN_FLOW_MAX_FAILURES=1000", "POSTERN_PASSWORD_ITERATIONS=1", "POSTERN_PASSWORD_MEMORY_KIB=8192")
 	g := &guesser{testApp: w, remote: "203.0.113.7"}

@@ -11,15 +11,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// These tests are named after finding 18 of the security audit of November 2026: names
-// of applications and clients could mix scripts, and carry invisible characters.
+// These tests are named after finding 18 of the security audit of November 2026: names of
+// applications and clients could mix scripts and contain invisible characters.
 
-// deceptiveNames look like another name, or have what nobody sees.
+// deceptiveNames look like another name, or contain invisible characters.
 func deceptiveNames() []string {
 	return []string{"Соnsole", "Shоp desk", "Console\u200b", "Shop\u00ad", "Shop\u202egnp", "\u3164"}
 }
 
-// impostors are what strangers might call themselves to be taken for the console.
+// impostors are names that an attacker might use to imitate the console.
 func impostors() []string {
 	return []string{"Console", "console", "CONSOLE", "C0nsole", "ConsoIe", "Conso1e", "Consolé", "Con sole", "Console.", " Console ", "Ｃonsole"}
 }
@@ -28,12 +28,12 @@ func impostors() []string {
 func called(name string) string {
 	text, err := json.Marshal(map[string]any{"name": name})
 	if err != nil {
-		panic(err) // a text
+		panic(err) // a string always encodes
 	}
 	return string(text)
 }
 
-// A name is checked by whichever way it comes.
+// A name is checked in every way to set it.
 func TestAudit18DeceptiveNamesAreRefused(t *testing.T) {
 	r := newRegistrars(t)
 	admin := r.admin()
@@ -70,7 +70,7 @@ func TestAudit18DeceptiveNamesAreRefused(t *testing.T) {
 	}
 }
 
-// callTool calls a tool, and returns what it said and whether it failed.
+// callTool calls a tool, and returns its text and whether it failed.
 func (w *testApp) callTool(token, name, arguments string) (said string, failed bool) {
 	w.t.Helper()
 	var m struct {
@@ -83,8 +83,8 @@ func (w *testApp) callTool(token, name, arguments string) (said string, failed b
 	return fmt.Sprint(m.Result.Content), m.Result.IsError
 }
 
-// refusesStranger makes sure that no stranger gets a name, neither at the registration
-// endpoint nor by a metadata document.
+// refusesStranger makes sure that an unvouched client cannot use a name, neither at the
+// registration endpoint nor by a metadata document.
 func (r *registrars) refusesStranger(t *testing.T, name string) {
 	t.Helper()
 	if said, status := r.register(t, "client_name", name); status != http.StatusBadRequest || said["error"] != "invalid_client_metadata" || !strings.Contains(fmt.Sprint(said), "client_name") {
@@ -99,8 +99,9 @@ func (r *registrars) refusesStranger(t *testing.T, name string) {
 	}
 }
 
-// A stranger cannot take the name of an application that an administrator made, nor one
-// that people take for it. Strangers may have one name, and an administrator any.
+// An unvouched client cannot use the name of an application that an administrator made, nor
+// one that looks like it. Unvouched clients may share a name, and an administrator may use
+// any.
 func TestAudit05StrangersAreNotTakenForTheConsole(t *testing.T) {
 	r := newRegistrars(t)
 	r.create(r.directory.Applications, called("Rent portal"))

@@ -21,9 +21,9 @@ func (w *testApp) asClient(path string, c *schemas.Application, form url.Values)
 	return rec
 }
 
-// Finding 18 of the security audit of November 2026: a client that found a token of
-// another learns nothing of it, and does not end it. The client that is the resource
-// server which a token is meant for does learn of it.
+// Finding 18 of the security audit of November 2026: a client that obtained another
+// client's token can neither introspect nor revoke it. The client that is the resource
+// server in the token's audience can introspect it.
 func TestAudit18IntrospectionConcernsTheClient(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		const orders = "https://orders.example.com/"

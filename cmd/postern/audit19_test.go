@@ -12,16 +12,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// These tests are named after finding 19 of the security audit of November 2026:
-// anybody who registered a client opened the sign-in to their pages.
+// These tests are named after finding 19 of the security audit of November 2026: anonymous
+// client registration opened the sign-in to the client's pages.
 
 const (
 	evilOrigin   = "https://evil.example.net"
 	evilRedirect = evilOrigin + "/callback"
 )
 
-// evilClients register a client with a page at evilOrigin in each way that strangers
-// can, and return its id.
+// evilClients register a client with a page at evilOrigin in each anonymous way, and return
+// its id.
 func evilClients() map[string]func(*testing.T, *registrars) string {
 	return map[string]func(*testing.T, *registrars) string{
 		"by registration": func(t *testing.T, r *registrars) string {
@@ -47,7 +47,7 @@ func (r *registrars) publishClient(path string, members ...any) string {
 	return r.publish(path, document)
 }
 
-// preflight asks what a page may do, as browsers do before most requests.
+// preflight sends a CORS preflight request.
 func (w *testApp) preflight(path, method, origin string) http.Header {
 	r := httptest.NewRequest(http.MethodOptions, path, nil)
 	r.Header.Set("Origin", origin)
@@ -58,8 +58,8 @@ func (w *testApp) preflight(path, method, origin string) http.Header {
 	return rec.Header()
 }
 
-// pageOrigins are the endpoints that pages of other origins call, and whether a client
-// that nobody vouches for reaches them.
+// pageOrigins are the endpoints that pages of other origins call, and whether an unvouched
+// client may call them.
 func pageOrigins() map[string]bool {
 	return map[string]bool{
 		"POST /flow/execute": false, "GET /flow/meta": false, "POST /oauth2/auth/callback": false, "GET /oauth2/auth/callback": false,
@@ -70,8 +70,7 @@ func pageOrigins() map[string]bool {
 	}
 }
 
-// Whoever registers a client gets no page of theirs in front of the sign-in, and none
-// of the cookies of its visitors.
+// The pages of a self-registered client run no flow, and get none of the visitors' cookies.
 func TestAudit19PagesOfStrangersRunNoFlows(t *testing.T) {
 	for name, register := range evilClients() {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +90,7 @@ func TestAudit19PagesOfStrangersRunNoFlows(t *testing.T) {
 					}
 				}
 			}
-			// A request that needs no preflight is none that starts a run.
+			// A request that needs no preflight cannot start a run.
 			start := `{"applicationId":"` + bootstrap.TryID + `","flowType":"AUTHENTICATION"}`
 			for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", ""} {
 				if rec := r.fromPage(http.MethodPost, "/flow/execute", start, evilOrigin, kind); rec.Code < 400 {
@@ -102,7 +101,7 @@ func TestAudit19PagesOfStrangersRunNoFlows(t *testing.T) {
 	}
 }
 
-// fromPage sends a request as a page of an origin does.
+// fromPage sends a request like a page of an origin.
 func (w *testApp) fromPage(method, path, body, origin, kind string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Origin", origin)
@@ -117,8 +116,8 @@ func (w *testApp) fromPage(method, path, body, origin, kind string) *httptest.Re
 // pageOrigin is the origin of the page at rpRedirect.
 const pageOrigin = "https://rp.example.com"
 
-// The page of a client that nobody vouches for gets its tokens, reads the claims and
-// revokes the tokens, all without cookies.
+// The page of an unvouched client gets its tokens, reads the claims and revokes the tokens,
+// all without cookies.
 func TestAudit19PagesOfStrangersGetTheirTokens(t *testing.T) {
 	r := newRegistrars(t)
 	p := r.party(t, "token_endpoint_auth_method", schemas.AuthMethodPost)
@@ -170,7 +169,7 @@ func TestAudit19VouchedApplicationsRunFlows(t *testing.T) {
 	}
 }
 
-// applicationOf is the id of the application of a client.
+// applicationOf returns the id of the application of a client.
 func (w *testApp) applicationOf(clientID string) string {
 	w.t.Helper()
 	app, err := w.store.ApplicationByClientID(w.t.Context(), clientID)

@@ -14,10 +14,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// These tests are named after finding 20 of the security audit of November 2026:
-// tokens of a client could not be called back.
+// These tests are named after finding 20 of the security audit of November 2026: tokens of
+// a client could not be revoked.
 
-// twoInstances is a server, and a second one on the same store.
+// twoInstances starts a server, and a second one on the same store.
 func twoInstances(t *testing.T, environ ...string) (one, two *testApp) {
 	t.Helper()
 	one = newPeople(t, environ...)
@@ -62,7 +62,8 @@ func (p *party) collect(applicationID string) holdings {
 	return holdings{own.Access, user.Access, user.Refresh, p.code(p.ask()), done.Assertion}
 }
 
-// bearerTokens reports for each access token and the assertion whether an instance takes it.
+// bearerTokens reports for each access token and the assertion whether an instance accepts
+// it.
 func (h holdings) bearerTokens(w *testApp) map[string]bool {
 	return map[string]bool{
 		"the client's own token": w.get("/applications", h.own) == http.StatusOK,
@@ -82,8 +83,8 @@ func (h holdings) mustBe(live bool, instances ...*testApp) {
 	}
 }
 
-// Replacing a client's secret, and revoking its tokens, ends every token issued
-// before, on every instance, and none issued afterwards.
+// Rotating a client's secret, and revoking its tokens, ends every token issued before, on
+// every instance, and none issued afterwards.
 func TestAudit20TokensOfAClientAreRevoked(t *testing.T) {
 	onDatabases(t, func(t *testing.T, environ ...string) {
 		one, two := twoInstances(t, environ...)
@@ -120,7 +121,7 @@ func TestAudit20TokensOfAClientAreRevoked(t *testing.T) {
 
 type clientSecretReply struct{ ClientID, ClientSecret string }
 
-// revokeTokens calls the endpoint, and looks for the event.
+// revokeTokens calls the endpoint, and checks the event.
 func (p *party) revokeTokens(id, token string) {
 	p.t.Helper()
 	status, _, said := p.bare(http.MethodPost, "/applications/"+id+"/revoke-tokens", token)
@@ -140,7 +141,7 @@ func (p *party) refusesGrant(what string, form url.Values) {
 	}
 }
 
-// Revoking takes what rotating the secret takes.
+// Revoking the tokens requires the same permissions as rotating the secret.
 func TestAudit20RevokingTakesThePermissionsOfTheClient(t *testing.T) {
 	w := newPeople(t)
 	strong := w.client("system")
@@ -179,7 +180,7 @@ func TestAudit20RevokingTakesThePermissionsOfTheClient(t *testing.T) {
 	}
 }
 
-// A client id that is taken again, by whatever way, revives no token.
+// A client id that is reused, by any means, revives no token.
 func TestAudit20RecreatedClientRevivesNoToken(t *testing.T) {
 	onDatabases(t, func(t *testing.T, environ ...string) {
 		one, two := twoInstances(t, environ...)
@@ -188,7 +189,7 @@ func TestAudit20RecreatedClientRevivesNoToken(t *testing.T) {
 		h := p.collect(id)
 		one.remove(one.directory.Applications, id)
 		h.mustBe(false, one, two)
-		// With the same ids, and within the same second, nothing but the registration differs.
+		// With the same ids, and within the same second, only the registration differs.
 		again := one.create(one.directory.Applications, strings.Replace(leakyClient, `{"name"`, fmt.Sprintf(`{"id":%q,"name"`, id), 1)).Value.(*schemas.Application)
 		p.secret = again.ClientSecret
 		h.mustBe(false, one, two)
@@ -203,7 +204,7 @@ func TestAudit20RecreatedClientRevivesNoToken(t *testing.T) {
 	})
 }
 
-// A client cannot have a token of its own that outlives a day.
+// A client cannot have a token of its own that is valid for more than a day.
 func TestAudit20ClientTokensLastADayAtMost(t *testing.T) {
 	const year = 365 * 24 * 3600
 	w := newPeople(t, "POSTERN_TOKEN_ACCESS_TTL=8760h")

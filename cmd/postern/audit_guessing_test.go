@@ -11,18 +11,17 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// strangers is how many wrong passwords strangers may try at one name in a row.
+// strangers is how many wrong passwords in a row unknown networks may try at one name.
 const strangers = 22
 
-// guessingRig is an instance on a store that others may share, with hashes that cost
-// little.
+// guessingRig is an instance on a store that others may share, with cheap hashes.
 func guessingRig(t *testing.T, environ ...string) *testApp {
 	return newTestApp(t, append([]string{"POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
 		"POSTERN_PASSWORD_QUEUE=1000"}, environ...)...)
 }
 
-// answered guesses wrongly at a name from so many networks, and returns how many
-// guesses were answered.
+// answered makes wrong guesses at a name from a number of networks, and returns how many
+// were answered.
 func (w *testApp) answered(name string, networks int) (n int) {
 	for i := range networks {
 		if status, _ := w.guess(fmt.Sprintf("203.0.%d.1", i), name, "wrong"); status == http.StatusOK {
@@ -32,14 +31,14 @@ func (w *testApp) answered(name string, networks int) (n int) {
 	return n
 }
 
-// Finding 11 of the security audit of November 2026: failed guesses outlive the
-// process, at names of users and of nobody alike, and neither the owner's browser nor
-// an administrator is kept out.
+// Finding 11 of the security audit of November 2026: counts of failed guesses survive a
+// restart, at existing and unknown names alike, and neither the owner's browser nor an
+// administrator is locked out.
 func TestAudit11FailuresOutliveARestart(t *testing.T) {
 	sequential(t)
 	data := "POSTERN_DATA_DIR=" + t.TempDir()
 	w := guessingRig(t, data)
-	token := w.admin() // issuing one starts a session, which starts the count again
+	token := w.admin() // issuing one starts a session, which resets the count
 	owner := &guesser{testApp: w, remote: "198.51.100.7"}
 	if status, s := owner.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
 		t.Fatalf("%d %+v", status, s)
@@ -49,7 +48,7 @@ func TestAudit11FailuresOutliveARestart(t *testing.T) {
 			t.Errorf("%s: %d guesses were answered, want %d", name, n, strangers)
 		}
 	}
-	w = guessingRig(t, data) // as after a restart: nothing is in memory
+	w = guessingRig(t, data) // as after a restart: memory is empty
 	for _, name := range []string{"admin", "nobody"} {
 		if n := w.answered(name, 3); n != 0 {
 			t.Errorf("%s: %d guesses were answered after a restart", name, n)
@@ -78,7 +77,7 @@ func TestAudit11FailuresOutliveARestart(t *testing.T) {
 	}
 }
 
-// Two instances on one database answer together what one would.
+// Two instances on one database answer together as many as one would.
 func TestAudit11InstancesCountTogether(t *testing.T) {
 	sequential(t)
 	environ := []string{"POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN=" + storetest.Postgres(t), "POSTERN_DATA_DIR=" + t.TempDir()}

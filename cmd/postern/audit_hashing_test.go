@@ -9,10 +9,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Finding 12 of the security audit of November 2026, over HTTP: while three
-// networks guess without a pause, more than the server can check, a user at a
-// fourth signs in each time. How fairly turns are given is counted in
-// internal/password.
+// Finding 12 of the security audit of November 2026, over HTTP: while three networks guess
+// continuously, more than the server can check, a user on a fourth network signs in every
+// time. internal/password tests the fairness of the queue.
 func TestAudit12UserSignsInDuringAFlood(t *testing.T) {
 	sequential(t)
 	w := newTestApp(t, "POSTERN_THROTTLE_ENABLED=false", "POSTERN_PASSWORD_WORKERS=1", "POSTERN_PASSWORD_QUEUE=6")
@@ -35,7 +34,7 @@ func TestAudit12UserSignsInDuringAFlood(t *testing.T) {
 			}
 		})
 	}
-	<-under // the server refuses guesses, so the queue is full
+	<-under // the server rejects guesses, so the queue is full
 	for range 5 {
 		if status, s := w.guess("198.51.100.7", "admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
 			t.Errorf("the user is turned away: %d %+v", status, s)

@@ -13,8 +13,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// auditedPasswords are those that the security audit of November 2026 set through
-// the API, and longer ones made of them.
+// auditedPasswords are those that the security audit of November 2026 set through the API,
+// and longer variants.
 func auditedPasswords() (list []string) {
 	for _, p := range []string{
 		"password1", "admin1234", "12345678a", "letmein123", "P@ssw0rd123", "charlie99", "michelle1", "starwars1",
@@ -25,8 +25,8 @@ func auditedPasswords() (list []string) {
 	return list
 }
 
-// Finding 13 of the security audit of November 2026: one policy for every way to
-// set a password.
+// Finding 13 of the security audit of November 2026: one policy for every way to set a
+// password.
 func TestAudit13NobodySetsACommonPassword(t *testing.T) {
 	w := newTestApp(t)
 	token := w.admin()
@@ -56,8 +56,8 @@ func TestAudit13NobodySetsACommonPassword(t *testing.T) {
 	}
 }
 
-// A bad ADMIN_PASSWORD stops the first start, and a later one with a good password
-// finds the store as empty as before.
+// A bad ADMIN_PASSWORD stops the first start, and a later start with a good password finds
+// an empty store.
 func TestAudit13AdminPasswordIsChecked(t *testing.T) {
 	cfg, err := config.Load("", []string{"POSTERN_DATA_DIR=" + t.TempDir()})
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A run that a page begins for an authorization request (authId) is one for it: of its
-// application, in the browser that asked, and as long as the request waits.
+// A run that a page starts for an authorization request (authId) must be of the request's
+// application, in the browser that made it, and while the request is pending.
 func TestRunForAnAuthorizationRequest(t *testing.T) {
 	newParty := newParties(t, "query")
 	for name, test := range map[string]struct {
 		change func(p *party, gate url.Values, body map[string]any)
-		code   string // of the refusal, "" for none
+		code   string // of the error, "" for none
 	}{
 		"its own": {func(*party, url.Values, map[string]any) {}, ""},
 		"of another application": {func(_ *party, _ url.Values, body map[string]any) {
@@ -31,7 +31,7 @@ func TestRunForAnAuthorizationRequest(t *testing.T) {
 		}, schemas.CodeAuthRequest},
 		"in another browser": {func(p *party, _ url.Values, _ map[string]any) {
 			p.http = newBrowser(t, p.testApp.http)
-			p.begin() // which gives it a cookie, of a request of its own
+			p.begin() // sets a cookie, of a request of its own
 		}, schemas.CodeAuthRequest},
 		"in a browser without cookies": {func(p *party, _ url.Values, _ map[string]any) { p.http = newBrowser(t, p.testApp.http) }, schemas.CodeAuthRequest},
 		"beside a run": {func(_ *party, gate url.Values, body map[string]any) {
@@ -62,7 +62,7 @@ func TestRunForAnAuthorizationRequest(t *testing.T) {
 	}
 }
 
-// expired is a request like one of this browser that nobody has answered in time.
+// expired returns the id of a request of this browser that has expired unanswered.
 func (p *party) expired(id string) string {
 	p.t.Helper()
 	r, err := p.store.AuthRequest(p.t.Context(), id)

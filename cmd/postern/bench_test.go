@@ -15,18 +15,17 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// callers is how many clients a benchmark has for each processor.
+// callers is the number of clients of a benchmark per processor.
 const callers = 32
 
-// rawCost is the processor time of one P-256 verification and one P-256
-// signature, which a sign-in cannot do without.
+// rawCost is the processor time of one P-256 verification and one P-256 signature, the
+// minimum cost of a sign-in.
 func rawCost(b *testing.B) time.Duration { return curveCost(b, true) }
 
-// signatureCost is that of one P-256 signature, without which there is no token.
+// signatureCost is the processor time of one P-256 signature, the minimum cost of a token.
 func signatureCost(b *testing.B) time.Duration { return curveCost(b, false) }
 
-// curveCost keeps all processors busy: with one of them at rest the other may be
-// faster.
+// curveCost keeps all processors busy, because an idle one can make the other faster.
 func curveCost(b *testing.B, verify bool) time.Duration {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -51,8 +50,8 @@ func curveCost(b *testing.B, verify bool) time.Duration {
 	return (processorTime(b) - begin) / time.Duration(rounds*processors)
 }
 
-// processorTime is what this process has used, on all processors. What others do
-// on the machine is not in it, though they slow both sides of a ratio.
+// processorTime is the processor time of this process, on all processors. It excludes other
+// processes, though they slow both sides of a ratio.
 func processorTime(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -61,8 +60,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// report prints how many a second there were, and the processor time of each as
-// a multiple of the raw cryptography. The client's own work is in it.
+// report prints the rate, and the processor time per operation as a multiple of the raw
+// cryptography. It includes the client's work.
 func report(b *testing.B, used, raw time.Duration) {
 	each := b.Elapsed() / time.Duration(b.N)
 	b.ReportMetric(float64(time.Second)/float64(each), "ops/s")
@@ -83,8 +82,8 @@ func BenchmarkPromptStep(b *testing.B) {
 	w.measure(b, func(i int64) { w.answer(runs[i], "continue", map[string]string{"username": schemas.NewID()}) })
 }
 
-// BenchmarkFlowPasskey is the step that ends a sign-in: the assertion is
-// verified, the use recorded, a token signed and all committed.
+// BenchmarkFlowPasskey measures the last step of a sign-in: it verifies the assertion,
+// records its use, signs a token and commits.
 func BenchmarkFlowPasskey(b *testing.B) {
 	w := newTestApp(b)
 	w.enrol("ada")
@@ -127,8 +126,8 @@ func BenchmarkPasskeyFinish(b *testing.B) {
 // measure does b.N operations from many clients at once.
 func (w *testApp) measure(b *testing.B, do func(i int64)) { measureAgainst(b, rawCost, do) }
 
-// measureAgainst measures the raw cost before and after, because a machine that
-// others use as well does not go at one speed.
+// measureAgainst measures the raw cost before and after, because the speed of a shared
+// machine varies.
 func measureAgainst(b *testing.B, cost func(*testing.B) time.Duration, do func(i int64)) {
 	raw := cost(b)
 	var next atomic.Int64

@@ -1,10 +1,10 @@
-// Package react shows how a React app signs people in with Postern: files of an
-// app that compile, run and are tested, and what to do with them.
+// Package react shows how a React app signs users in with Postern: files of an app that
+// compile, run and are tested, and instructions for them.
 //
-// There are two modes. In Redirect (Mode 1) the app sends people to Postern's
-// page and gets tokens for them, by the authorization code flow with PKCE. In
-// SelfHosted (Mode 2) the app renders sign-in and sign-up itself, and the SDK
-// drives POST /flow/execute. Both use @thunderid/react as it is published.
+// There are two modes. In Redirect (Mode 1) the app sends users to Postern's page and gets
+// tokens by the authorization code flow with PKCE. In SelfHosted (Mode 2) the app renders
+// sign-in and sign-up itself, and the SDK calls POST /flow/execute. Both use the published
+// @thunderid/react.
 package react
 
 import (
@@ -23,21 +23,20 @@ const (
 	SelfHosted = "self-hosted"
 )
 
-// Placeholders that a developer replaces by what the application at Postern is
-// called; Instructions tells how to get them.
+// Placeholders that a developer replaces with the values of the application; Instructions
+// explains where to find them.
 const (
 	ClientIDPlaceholder      = "YOUR_CLIENT_ID"
 	ApplicationIDPlaceholder = "YOUR_APPLICATION_ID"
 )
 
-// What Integrate replaces in the files.
+// The texts that Integrate replaces in the files.
 const (
-	servicePlaceholder  = "https://localhost:8090" // so that they run as they are
+	servicePlaceholder  = "https://localhost:8090" // makes the files runnable as they are
 	packagesPlaceholder = "PACKAGES"
 )
 
-// Integration is what a developer, or their assistant, needs to add signing in
-// to a React app.
+// Integration is what a developer or an assistant needs to add sign-in to a React app.
 type Integration struct {
 	Instructions string    `json:"instructions"` // Markdown
 	Snippets     []Snippet `json:"code_snippets"`
@@ -45,19 +44,19 @@ type Integration struct {
 
 // Snippet is one file of the app.
 type Snippet struct {
-	Mode        string `json:"mode"`        // Redirect or SelfHosted: each is complete without the other
-	File        string `json:"file"`        // its path in the app's source folder, such as App.tsx
+	Mode        string `json:"mode"`        // Redirect or SelfHosted; each is complete without the other
+	File        string `json:"file"`        // path in the app's source folder, such as App.tsx
 	Language    string `json:"language"`    // tsx or typescript
-	Description string `json:"description"` // what it is for, in a sentence
+	Description string `json:"description"` // purpose, in a sentence
 	Code        string `json:"code"`
 }
 
 //go:embed instructions.md package.json redirect self-hosted
 var files embed.FS
 
-// Integrate returns how to integrate the Postern at a base URL, which is its
-// server.public_url. It is filled in wherever the code names it. A text that is
-// no such URL is an error of class Invalid.
+// Integrate returns the integration for the Postern at a base URL, which is its
+// server.public_url. The URL replaces the placeholder in all files. An invalid URL is an
+// error of class Invalid.
 func Integrate(baseURL string) (*Integration, error) {
 	base, err := service(baseURL)
 	if err != nil {
@@ -73,7 +72,7 @@ func Integrate(baseURL string) (*Integration, error) {
 	return in, nil
 }
 
-// catalogue lists the files in the order to read them.
+// catalogue lists the files in reading order.
 func catalogue() []Snippet {
 	return []Snippet{
 		{Mode: Redirect, File: "postern.ts", Description: "Where Postern is, and what it calls this application: fill it in."},
@@ -93,7 +92,7 @@ func languages() map[string]string {
 	return map[string]string{".ts": "typescript", ".tsx": "tsx"}
 }
 
-// service checks a base URL. It goes into string literals, which it must not end.
+// service checks a base URL, which must be safe in string literals.
 func service(baseURL string) (string, error) {
 	u, err := url.Parse(baseURL)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||

@@ -43,7 +43,7 @@ func TestIntegrateFillsInTheService(t *testing.T) {
 	}
 }
 
-// Every file of a mode is handed out, or its app would lack one.
+// Every file of a mode is returned; without it the app would be incomplete.
 func TestIntegrateLeavesNoFileOut(t *testing.T) {
 	in, err := react.Integrate("https://id.example.org")
 	if err != nil {
@@ -66,7 +66,7 @@ func TestIntegrateLeavesNoFileOut(t *testing.T) {
 	}
 }
 
-// The address goes into string literals of code that people run.
+// The address is inserted into string literals of code that users run.
 func TestIntegrateRefusesWhatIsNoAddress(t *testing.T) {
 	for _, base := range []string{
 		"", "id.example.org", "ftp://id.example.org", "https://", "javascript:alert(1)", "https://u:p@id.example.org",

@@ -11,10 +11,9 @@ const (
 	maxPause   = time.Hour
 )
 
-// Backoff is how long a delivery waits after it has been sent so many times
-// without arriving: five seconds, and twice as long each time, up to an hour. Up to
-// half of it is left off at random, so that what failed together does not come
-// again together.
+// Backoff returns the pause after a number of failed attempts: five seconds, doubled each
+// time, up to an hour. Up to half of it is subtracted at random, so that deliveries that
+// failed together are not retried together.
 func Backoff(attempts int) time.Duration {
 	pause := maxPause
 	if doublings := max(attempts, 1) - 1; doublings < 10 {

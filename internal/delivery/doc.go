@@ -1,23 +1,20 @@
-// Package delivery sends what is to be sent to others: who is told that a session
-// has ended, who gets a mail. What is sent is queued in the store, by the
-// transaction that causes it, and stays there until it has arrived, was refused, or
-// has expired:
+// Package delivery sends messages to other systems: logout tokens to clients, mails to
+// users, calls to services. The transaction that causes a message queues it in the store,
+// where it stays until it has arrived, was rejected, or has expired:
 //
 //	           claim                arrived
 //	queued ------------> sending -------------> gone
-//	  ^                   |  |      refused
+//	  ^                   |  |      rejected
 //	  |    put off        |  +----------------> gone, and an event
 //	  +-------------------+
 //	  |                                expired
 //	  +---------------------------------------> gone, and an event
 //
-// Who claims a delivery has it for a time, the lease, which is longer than sending
-// may take. So no two instances send one delivery at once, and if one dies while it
-// sends, another does it again when the lease is over. What is sent may thus arrive
-// twice, and never not at all while it is worth anything. The clocks of instances
-// may differ by as much as the lease is longer than sending may take.
+// A claim lasts for a lease, which is longer than sending may take. So two instances never
+// send one delivery at once, and if one dies while it sends, another sends again after the
+// lease. Delivery is thus at least once until expiry. The clocks of instances may differ by
+// as much as the lease exceeds the time that sending may take.
 //
-// Each kind has its own bound on how much is under way at once, and each target its
-// own within it: neither a mail server that does not answer nor an application that
-// is slow holds up anybody else.
+// Each kind has its own limit of concurrent deliveries, and each target has its own within
+// it: neither a mail server that does not answer nor a slow application delays others.
 package delivery

@@ -15,11 +15,11 @@ const (
 	expiryBatch  = 100
 )
 
-// errExpired is why what nobody could send in time is given up.
+// errExpired is the reason for giving up an expired delivery.
 var errExpired = errors.New("it has expired")
 
-// expire gives up what has expired, once a minute: also what nobody has sent
-// because nobody was there.
+// expire gives up expired deliveries once a minute, including those that no instance was
+// running to send.
 func (q *Queue) expire(ctx context.Context) {
 	tick := time.NewTicker(expiryPeriod)
 	defer tick.Stop()
@@ -52,7 +52,7 @@ func (q *Queue) giveUpExpired(ctx context.Context) error {
 	}
 }
 
-// giveUp removes a delivery that did not arrive, and records that.
+// giveUp removes an undelivered delivery and records the event.
 func (q *Queue) giveUp(ctx context.Context, d schemas.Delivery, why error) error {
 	reason := "expired"
 	if errors.Is(why, ErrRefused) {
@@ -69,7 +69,7 @@ func (q *Queue) giveUp(ctx context.Context, d schemas.Delivery, why error) error
 	return err
 }
 
-// logAttributes are what a log may tell of a delivery.
+// logAttributes are the loggable attributes of a delivery.
 func logAttributes(d schemas.Delivery) []any {
 	return []any{slog.String("id", d.ID), slog.String("kind", d.Kind), slog.String("target", d.Target), slog.Int("attempts", d.Attempts)}
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// victim is the variable that makes the test binary the process that is killed: it
-// has the path of the store.
+// victim is the variable that makes the test binary the process that is killed: it contains
+// the path of the store.
 const victim = "POSTERN_TEST_DELIVERY_VICTIM"
 
-// A process that is killed while it sends loses nothing: when its claim is over
-// another sends it.
+// A process that is killed while it sends loses nothing: another sends when the claim
+// expires.
 func TestKill(t *testing.T) {
 	if path := os.Getenv(victim); path != "" {
 		dieSending(t, path)
@@ -46,8 +46,8 @@ func TestKill(t *testing.T) {
 	eventually(t, func() bool { return left(t, s) == 0 })
 }
 
-// killWhileSending runs a process that sends over the store, and kills it while it
-// sends the delivery.
+// killWhileSending runs a process that sends from the store, and kills it while it sends
+// the delivery.
 func killWhileSending(t *testing.T, path, id string) {
 	t.Helper()
 	program := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKill$")

@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Store keeps the queue.
+// Store stores the queue.
 type Store interface {
 	ClaimDelivery(ctx context.Context, kind string, busy []string, now, until time.Time) (*schemas.Delivery, error)
 	EndDelivery(ctx context.Context, id string) error
@@ -21,28 +21,28 @@ type Store interface {
 
 // Sender sends the deliveries of a kind.
 type Sender interface {
-	// Send sends once, and returns nil when the delivery has arrived. ErrRefused, or
-	// an error that wraps it, says that it is no use to send it again; after any
-	// other it is sent later. The error is logged, so it must tell no secrets and no
-	// personal data. When ctx is done Send returns soon: later others send it too.
+	// Send makes one attempt and returns nil if the delivery has arrived. An error that
+	// wraps ErrRefused means that a retry is useless; any other error causes a retry. The
+	// error is logged, so it must contain no secrets and no personal data. When ctx is done
+	// Send returns soon; the delivery is sent again later.
 	Send(ctx context.Context, d schemas.Delivery) error
 }
 
-// ErrRefused is why a delivery is not sent again.
+// ErrRefused means that a delivery is not sent again.
 var ErrRefused = errors.New("it was refused")
 
-// Queue sends what is queued. Its members are not changed once it runs; those that
-// are zero have the default that is given.
+// Queue sends queued deliveries. Its members must not change while it runs; zero members
+// have the defaults below.
 type Queue struct {
 	Store   Store
-	Senders map[string]Sender // by kind; what has none waits
+	Senders map[string]Sender // by kind; deliveries of other kinds wait
 	Log     *slog.Logger
 
-	Parallel  int           // how many deliveries of a kind are under way at once: 8
-	PerTarget int           // and how many of them to one target: 1
-	Timeout   time.Duration // how long sending one may take: 30 s
-	Grace     time.Duration // how long those under way may take when the queue stops: 5 s
-	Poll      time.Duration // how often the store is asked whether something is due: 1 s
+	Parallel  int           // concurrent deliveries of a kind: 8
+	PerTarget int           // concurrent deliveries to one target: 1
+	Timeout   time.Duration // for one attempt: 30 s
+	Grace     time.Duration // for attempts in progress when the queue stops: 5 s
+	Poll      time.Duration // how often the store is read: 1 s
 	Backoff   func(attempts int) time.Duration
 	Now       func() time.Time
 }
@@ -73,14 +73,14 @@ func (q Queue) withDefaults() Queue {
 	return q
 }
 
-// lease is how long a claim lasts: longer than sending may take, by what the
-// clocks of instances may differ.
+// lease is the duration of a claim: longer than sending may take, by the tolerated
+// difference of clocks.
 func (q *Queue) lease() time.Duration { return 2*q.Timeout + q.Grace }
 
 func (q *Queue) now() time.Time { return q.Now().UTC() }
 
-// Run sends what is due until ctx is done. What is under way then may finish
-// within the grace; what does not is put off, and sent after the next start.
+// Run sends due deliveries until ctx is done. Attempts in progress may then finish within
+// the grace; the others are put off and sent after the next start.
 func (q Queue) Run(ctx context.Context) {
 	q = q.withDefaults()
 	var lines sync.WaitGroup

@@ -19,7 +19,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// sender is a Sender of which tests say what it does.
+// sender is a Sender whose behavior tests define.
 type sender func(ctx context.Context, d schemas.Delivery) error
 
 func (s sender) Send(ctx context.Context, d schemas.Delivery) error { return s(ctx, d) }
@@ -53,7 +53,7 @@ func put(t *testing.T, s *store.Store, d schemas.Delivery) schemas.Delivery {
 	return d
 }
 
-// start runs a queue over a store; stop stops it and waits until it has.
+// start runs a queue on a store; stop stops it and waits until it has.
 func start(t *testing.T, q delivery.Queue, s *store.Store, send delivery.Sender) (stop func(), logged *logtest.Buffer) {
 	logged = &logtest.Buffer{}
 	q.Store, q.Senders = s, map[string]delivery.Sender{"test": send}
@@ -104,7 +104,7 @@ func eventually(t *testing.T, holds func() bool) {
 func TestSend(t *testing.T) {
 	refused := fmt.Errorf("no such client: %w", delivery.ErrRefused)
 	for name, test := range map[string]struct {
-		answers  []error // to the attempts, the last to all others
+		answers  []error // of the attempts; the last repeats
 		lives    time.Duration
 		backoff  time.Duration
 		attempts int
@@ -159,8 +159,8 @@ func wantEvents(t *testing.T, recorded []schemas.Event, d schemas.Delivery, atte
 	}
 }
 
-// Targets that do not answer hold up nobody but themselves, and have no more
-// deliveries under way than they may.
+// Targets that do not answer delay only their own deliveries, and get no more concurrent
+// deliveries than allowed.
 func TestSlowTargets(t *testing.T) {
 	const others = 30
 	s := newStore(t)
@@ -230,7 +230,7 @@ func TestInstances(t *testing.T) {
 	}
 }
 
-// A queue that stops lets what is under way finish.
+// A queue that stops lets attempts in progress finish.
 func TestStop(t *testing.T) {
 	s := newStore(t)
 	enqueue(t, s, "app", "")
@@ -255,7 +255,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// What is secret is kept sealed, and belongs to its delivery.
+// Secret bodies are stored sealed and are bound to their delivery.
 func TestSealed(t *testing.T) {
 	box, err := token.NewCipher(make([]byte, 32))
 	if err != nil {

@@ -7,25 +7,24 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Cipher seals texts that belong to something.
+// Cipher encrypts texts and binds them to an owner.
 type Cipher interface {
 	Seal(text []byte, belongs string) []byte
 	Open(sealed []byte, belongs string) ([]byte, error)
 }
 
-// Sealer seals the bodies of deliveries, so that the store keeps none that is
-// secret in the clear.
+// Sealer seals the bodies of deliveries, so that the store contains no secret in the clear.
 type Sealer struct{ Box Cipher }
 
-// Seal returns the delivery with its body sealed. The body is that delivery's: put
-// in the place of another's it cannot be opened.
+// Seal returns the delivery with its body sealed. The body is bound to the delivery: moved
+// to another one it cannot be opened.
 func (s Sealer) Seal(d schemas.Delivery) schemas.Delivery {
 	d.Body = s.Box.Seal(d.Body, Owner(d))
 	return d
 }
 
-// OpenSender returns a sender that opens what was sealed and has next send it. What
-// cannot be opened is refused.
+// OpenSender returns a sender that opens sealed bodies for next. A body that cannot be
+// opened is rejected.
 func (s Sealer) OpenSender(next Sender) Sender { return openingSender{s, next} }
 
 type openingSender struct {
@@ -40,5 +39,5 @@ func (o openingSender) Send(ctx context.Context, d schemas.Delivery) (err error)
 	return o.next.Send(ctx, d)
 }
 
-// Owner is what the sealed body of a delivery belongs to.
+// Owner is the owner that the sealed body of a delivery is bound to.
 func Owner(d schemas.Delivery) string { return d.Kind + " " + d.ID }

@@ -9,14 +9,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// worker is the deliveries of one kind. Its members belong to the goroutine that
-// runs it; those that send tell it by done whose delivery they have finished.
+// worker sends the deliveries of one kind. Its members belong to the goroutine that runs
+// it; senders report the target of a finished delivery over done.
 type worker struct {
 	queue   *Queue
 	kind    string
 	sender  Sender
 	running int
-	busy    map[string]int // how many deliveries to a target are under way
+	busy    map[string]int // concurrent deliveries by target
 	done    chan string
 }
 
@@ -49,7 +49,7 @@ func (l *worker) finish(target string) {
 	}
 }
 
-// fill begins to send what is due, as far as there is room.
+// fill starts sending due deliveries while there is room.
 func (l *worker) fill(ctx, sending context.Context) {
 	q := l.queue
 	for l.running < q.Parallel && ctx.Err() == nil {
@@ -70,7 +70,7 @@ func (l *worker) fill(ctx, sending context.Context) {
 	}
 }
 
-// busyTargets are the targets to which nothing more is sent at the moment.
+// busyTargets returns the targets that are at their limit.
 func (l *worker) busyTargets() (targets []string) {
 	for target, n := range l.busy {
 		if target != "" && n >= l.queue.PerTarget {
@@ -80,14 +80,14 @@ func (l *worker) busyTargets() (targets []string) {
 	return targets
 }
 
-// send sends a delivery once and notes what came of it. If that cannot be noted it
-// is due again when the claim is over.
+// send makes one attempt and records the result. If the result cannot be recorded, the
+// delivery is due again when the claim expires.
 func (l *worker) send(ctx context.Context, d schemas.Delivery) {
 	q := l.queue
 	bounded, cancel := context.WithTimeout(ctx, q.Timeout)
 	defer cancel()
 	sent := l.sender.Send(bounded, d)
-	ctx = context.WithoutCancel(ctx) // what came of it is noted even in a hurry
+	ctx = context.WithoutCancel(ctx) // the result is recorded even during shutdown
 	var noting error
 	switch again := q.now().Add(q.Backoff(d.Attempts)); {
 	case sent == nil:

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// When somebody signed in with a provider is in the past, and as recent as was asked.
+// The time of authentication at a provider is in the past and as recent as requested.
 func TestCheckAge(t *testing.T) {
 	now := time.Unix(1_900_000_000, 0)
 	hour := 3600

@@ -20,13 +20,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Requester makes requests to providers. Their size and the time they take are bounded,
-// and redirects are not followed: outbound.Client is one.
+// Requester makes requests to providers. It bounds their size and time and follows no
+// redirects; outbound.Client is one.
 type Requester interface {
 	Do(ctx context.Context, req *http.Request) (*outbound.Response, error)
 }
 
-// Client is the relying party. It may be used by many goroutines at once.
+// Client is the relying party. It is safe for concurrent use.
 type Client struct {
 	asker     Requester
 	providers metadataCache
@@ -40,34 +40,34 @@ func New(asker Requester) *Client {
 	return c
 }
 
-// Request is what a sign-in asks of a provider: OpenID Connect Core §3.1.2.1. All but
-// RedirectURI and Now may be left out.
+// Request is the content of an authorization request: OpenID Connect Core §3.1.2.1. Only
+// RedirectURI and Now are required.
 type Request struct {
-	// RedirectURI is where the provider sends the browser with its answer.
+	// RedirectURI is the address to which the provider sends the response.
 	RedirectURI string
 	LoginHint   string
 	UILocales   string
 	Prompt      []string
 	ACRValues   []string
-	// MaxAge is how many seconds ago the person may have signed in there, nil for any.
+	// MaxAge is the maximum age in seconds of the authentication at the provider, nil for
+	// any.
 	MaxAge *int
-	// Opened says that a client of the application's own takes the answer apart, and
-	// may leave out state and iss, which it has compared itself. A code that was given
-	// for another sign-in is no good all the same, by its verifier and its nonce (RFC
-	// 9700 §2.1).
+	// Opened means that a client of the application's own handles the response and may omit
+	// state and iss, after comparing them itself. The verifier and the nonce still prevent
+	// the use of a code from another sign-in (RFC 9700 §2.1).
 	Opened bool
 	Now    time.Time
 }
 
-// AuthorizationRequest is a sign-in that has begun.
+// AuthorizationRequest is a started sign-in.
 type AuthorizationRequest struct {
-	// URL is where the browser goes.
+	// URL is the address to send the browser to.
 	URL string
-	// State is for Finish, and for nobody else to read.
+	// State is the opaque state for Finish.
 	State json.RawMessage
 }
 
-// signInState is what is kept of a sign-in until its answer.
+// signInState is the stored state of a sign-in until the response.
 type signInState struct {
 	State       string `json:"state"`
 	Nonce       string `json:"nonce"`
@@ -75,15 +75,15 @@ type signInState struct {
 	RedirectURI string `json:"redirectUri"`
 	MaxAge      *int   `json:"maxAge,omitempty"`
 	Opened      bool   `json:"opened,omitempty"`
-	// Whom was asked, and as whom: what an administrator changes meanwhile must not
-	// turn this provider's answer into another's.
+	// The provider as configured when the sign-in began: a later change by an administrator
+	// must not turn this provider's response into another's.
 	Provider string `json:"provider"`
 	Issuer   string `json:"issuer"`
 	ClientID string `json:"clientId"`
 }
 
-// Begin begins a sign-in. It fails with an *Error if the provider does not answer, or
-// does not say what is needed.
+// Begin starts a sign-in. It fails with an *Error if the provider does not respond or its
+// metadata is insufficient.
 func (c *Client) Begin(ctx context.Context, p *schemas.IdentityProvider, r Request) (*AuthorizationRequest, error) {
 	m, err := c.metadata(ctx, p.Issuer, r.Now)
 	if err != nil {
@@ -100,8 +100,8 @@ func (c *Client) Begin(ctx context.Context, p *schemas.IdentityProvider, r Reque
 	return &AuthorizationRequest{URL: authorizationURL(m, p, r, k), State: text}, nil
 }
 
-// authorizationURL is the authorization request. What the endpoint's own query has
-// stays (RFC 6749 §3.1), but for what is ours to say.
+// authorizationURL returns the authorization request. Parameters of the endpoint's own
+// query are kept (RFC 6749 §3.1), except those that the request sets.
 func authorizationURL(m *metadata, p *schemas.IdentityProvider, r Request, k signInState) string {
 	challenge := sha256.Sum256([]byte(k.Verifier))
 	ask := map[string]string{
@@ -125,7 +125,7 @@ func authorizationURL(m *metadata, p *schemas.IdentityProvider, r Request, k sig
 	return u.String()
 }
 
-// scope is what is asked for: openid is always among it.
+// scope returns the requested scope, which always contains openid.
 func scope(p *schemas.IdentityProvider) string {
 	scopes := p.Scopes
 	if !slices.Contains(scopes, "openid") {
@@ -134,26 +134,25 @@ func scope(p *schemas.IdentityProvider) string {
 	return strings.Join(scopes, " ")
 }
 
-// random makes 256 random bits, in 43 characters that need no escape anywhere: a
-// verifier as RFC 7636 §4.1 has it.
+// random returns 256 random bits as 43 characters that never need escaping, as RFC 7636
+// §4.1 requires of a verifier.
 func random() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails: see crypto/rand.Read
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// Response is the answer that the browser brings from the provider: RFC 6749 §4.1.2,
-// RFC 9207. Anybody may have written it.
+// Response is the provider's response as the browser delivers it: RFC 6749 §4.1.2, RFC
+// 9207. It is untrusted.
 type Response struct {
 	Code, State, Issuer, Error string
 }
 
-// maxCodeLength bounds a code, in bytes.
+// maxCodeLength is the maximum size of a code in bytes.
 const maxCodeLength = 4096
 
-// Finish returns who signed in. It fails with an *Error for whatever is not as it
-// must be. A code is redeemed at most once by each call: of two answers to one
-// sign-in the provider takes one.
+// Finish returns the identity that signed in. It fails with an *Error for any fault. Each
+// call redeems the code at most once, and the provider accepts a code once.
 func (c *Client) Finish(ctx context.Context, p *schemas.IdentityProvider, keep json.RawMessage, r Response, now time.Time) (*Identity, error) {
 	var k signInState
 	if err := json.Unmarshal(keep, &k); err != nil {
@@ -162,7 +161,7 @@ func (c *Client) Finish(ctx context.Context, p *schemas.IdentityProvider, keep j
 	if k.Provider != p.ID || k.Issuer != p.Issuer || k.ClientID != p.ClientID {
 		return nil, failf(CheckSettings, "the provider's issuer or client id has been changed since the sign-in began")
 	}
-	// Before anything else of the answer is believed, even that it is an error.
+	// Check state before trusting anything else in the response, errors included.
 	bare := k.Opened && r.State == ""
 	if k.State == "" || !bare && subtle.ConstantTimeCompare([]byte(r.State), []byte(k.State)) != 1 {
 		return nil, failf(CheckState, "the state is not the one of this sign-in: the answer is to another, which somebody else may have begun")
@@ -181,8 +180,8 @@ func (c *Client) Finish(ctx context.Context, p *schemas.IdentityProvider, keep j
 	return c.verify(ctx, m, p, k, tokens, now)
 }
 
-// checkResponse makes sure that the answer is of the provider, which must name itself
-// if so.
+// checkResponse makes sure that the response is from the provider, which must identify
+// itself if its metadata promises that.
 func checkResponse(named bool, p *schemas.IdentityProvider, r Response) error {
 	switch {
 	case r.Issuer != "" && r.Issuer != p.Issuer:
@@ -199,7 +198,8 @@ func checkResponse(named bool, p *schemas.IdentityProvider, r Response) error {
 	return nil
 }
 
-// code is an error code as a log may quote it. Others may have anything in them.
+// code returns an error code in a form that is safe to log. Other values may contain
+// anything.
 func code(text string) string {
 	const longest = 64
 	if len(text) > longest || strings.Trim(text, "abcdefghijklmnopqrstuvwxyz_") != "" {

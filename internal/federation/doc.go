@@ -1,5 +1,5 @@
-// Package federation lets people sign in with another OpenID provider: it is the
-// relying party of OpenID Connect Core 1.0 §3.1, by the code flow with PKCE.
+// Package federation signs users in with another OpenID provider: it is the relying party
+// of OpenID Connect Core 1.0 §3.1, by the code flow with PKCE.
 //
 //	browser          Postern                          provider
 //	   |                |  discovery, once an hour ------>|
@@ -7,21 +7,19 @@
 //	   |<---------------|                                 |
 //	   |--------------------------- signs in ------------>|
 //	   |<-------------------------- code, state, iss -----|
-//	   |   the answer   |                                 |
+//	   |   the response |                                 |
 //	   |--------------->| Finish: code and verifier ----->|
 //	   |                |<------------------- ID token ---|
 //
-// What [Client.Begin] keeps goes to nobody but [Client.Finish], which takes a code
-// only with the state of this sign-in, redeems it with the verifier of this sign-in,
-// and believes an ID token only with the nonce of this sign-in. So a code that was
-// given for another sign-in, or by another provider, is good for nothing here.
+// [Client.Finish] accepts a code only with the state that [Client.Begin] stored for this
+// sign-in, redeems it with the verifier of this sign-in, and accepts an ID token only with
+// the nonce of this sign-in. So a code of another sign-in or another provider is useless
+// here.
 //
-// What a provider says is bounded in size, and so is the time it takes (package
-// outbound). A provider that does not answer is asked again only after a while: those
-// who want to sign in meanwhile are told at once.
+// Responses of a provider are bounded in size and time (package outbound). A provider that
+// does not respond is retried only after a pause; sign-ins meanwhile fail at once.
 //
-// The protocol is written here on go-jose and not taken from a client library. Those
-// take more than they should of what a provider sends (issuers spelled in several
-// ways, replies that are no JSON, members given twice), fetch keys as often as a token
-// asks for it, and put replies with tokens in them into errors.
+// The protocol is implemented here on go-jose. Client libraries accept more than they
+// should (issuers in several spellings, replies other than JSON, duplicate members), fetch
+// keys whenever a token names an unknown one, and put token responses into errors.
 package federation

@@ -15,7 +15,7 @@ import (
 
 const callback = "https://id.example.com/gate/callback"
 
-// world is a provider, and a client of it.
+// world is a provider and a client of it.
 type world struct {
 	t        *testing.T
 	now      time.Time
@@ -36,7 +36,7 @@ func settings(p *federationtest.Provider) *schemas.IdentityProvider {
 	return &schemas.IdentityProvider{ID: "p1", Handle: "other", Name: "Other", Issuer: p.Issuer, ClientID: p.ClientID, ClientSecret: p.ClientSecret}
 }
 
-// begin begins a sign-in that asks for a fresh one.
+// begin starts a sign-in that requires a fresh authentication.
 func (w *world) begin() *federation.AuthorizationRequest {
 	w.t.Helper()
 	hour := 3600
@@ -47,7 +47,7 @@ func (w *world) begin() *federation.AuthorizationRequest {
 	return asked
 }
 
-// answer is what ada's browser brings back.
+// answer is the response that ada's browser delivers.
 func (w *world) answer(asked *federation.AuthorizationRequest, fault federationtest.Fault) federation.Response {
 	w.t.Helper()
 	r, err := w.provider.SignIn(asked.URL, ada(), fault)
@@ -65,8 +65,7 @@ func (w *world) finish(asked *federation.AuthorizationRequest, r federation.Resp
 	return w.client.Finish(w.t.Context(), w.settings, asked.State, r, w.now)
 }
 
-// fails makes sure that a sign-in fails by a check, and says nothing that it should
-// not.
+// fails makes sure that a sign-in fails by a check, and that the error reveals nothing.
 func fails(t *testing.T, id *federation.Identity, err error, check federation.Check) {
 	t.Helper()
 	reported, ok := errors.AsType[*federation.Error](err)
@@ -92,13 +91,13 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	}
-	// Once each, whoever many sign in.
+	// Each document is fetched once, however many users sign in.
 	if asked := strings.Join(w.provider.Asked, " "); asked != "/.well-known/openid-configuration /token /keys /token /token" {
 		t.Errorf("it was asked for %s", asked)
 	}
 }
 
-// Nothing that a provider gets wrong signs anybody in.
+// No fault of a provider signs a user in.
 func TestFaults(t *testing.T) {
 	for _, d := range federationtest.Catalogue() {
 		t.Run(string(d.Fault), func(t *testing.T) {
@@ -110,8 +109,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A code is good in the sign-in that it was given for, there once, and with the
-// provider that gave it.
+// A code is valid once, in the sign-in it was issued for and with the provider that issued
+// it.
 func TestCodesElsewhere(t *testing.T) {
 	w := newWorld(t)
 	mine, other := w.begin(), w.begin()
@@ -120,7 +119,7 @@ func TestCodesElsewhere(t *testing.T) {
 	fails(t, id, err, federation.CheckState)
 
 	state := func(a *federation.AuthorizationRequest) string { return query(t, a.URL).Get("state") }
-	r.State = state(mine) // somebody else's code with the state of this sign-in
+	r.State = state(mine) // another user's code with the state of this sign-in
 	id, err = w.finish(mine, r)
 	fails(t, id, err, federation.CheckToken)
 
@@ -146,9 +145,8 @@ func TestCodesElsewhere(t *testing.T) {
 	}
 }
 
-// A client of the application's own may keep state and iss to itself. What it brings
-// of another sign-in is good for nothing all the same, whether the provider knows PKCE
-// or not.
+// A client of the application's own may omit state and iss. The response of another sign-in
+// is still rejected, whether the provider supports PKCE or not.
 func TestOpenedAnswers(t *testing.T) {
 	w := newWorld(t)
 	begin := func() *federation.AuthorizationRequest {
@@ -168,7 +166,7 @@ func TestOpenedAnswers(t *testing.T) {
 	w.provider.Lax = true
 	id, err = w.finish(mine, bare(other))
 	fails(t, id, err, federation.CheckNonce)
-	id, err = w.finish(mine, w.answer(other, "")) // with the state of the other
+	id, err = w.finish(mine, w.answer(other, "")) // with the state of the other sign-in
 	fails(t, id, err, federation.CheckState)
 	id, err = w.finish(mine, w.answer(mine, "wrong-sender"))
 	fails(t, id, err, federation.CheckSender)

@@ -8,8 +8,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Whatever a provider says of itself, browsers are sent to https addresses alone, or to
-// this machine, and it speaks for the issuer that was asked.
+// Whatever the metadata contains, browsers are sent to https or loopback addresses only,
+// and the issuer is the requested one.
 func FuzzMetadata(f *testing.F) {
 	const issuer = "https://other.example.org"
 	for _, text := range []string{
@@ -35,8 +35,8 @@ func FuzzMetadata(f *testing.F) {
 	})
 }
 
-// Whatever claims a token has, nobody is known by a name that is none, and no text of it
-// is longer than it may be.
+// Whatever claims a token contains, an identity has a valid subject and no text exceeds its
+// limit.
 func FuzzClaims(f *testing.F) {
 	for _, text := range []string{
 		`{"sub":"1815","aud":["postern"],"exp":1893553445,"iat":1893553445,"email":"ada@example.org"}`,

@@ -15,8 +15,8 @@ import (
 	"github.com/postern-id/postern/internal/outbound"
 )
 
-// newHostile is a provider over HTTP, of which the handler answers a path in its own
-// way, and a client that asks as the server does.
+// newHostile returns a provider over HTTP whose handler answers one path, and a client
+// configured like the server's.
 func newHostile(t *testing.T, path string, handler http.HandlerFunc) *world {
 	w := &world{t: t, now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
 	mux := http.NewServeMux()
@@ -45,8 +45,8 @@ func (w *world) signIn() (*federation.Identity, error) {
 	return w.finish(asked, r)
 }
 
-// Whatever answers at the addresses of a provider, nobody is signed in by it, no
-// redirect is followed, and nothing private is asked.
+// Whatever a provider's addresses return, no user is signed in, no redirect is followed,
+// and no private address is requested.
 func TestHostileAnswers(t *testing.T) {
 	var lured atomic.Int64
 	trap := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { lured.Add(1) }))
@@ -99,7 +99,7 @@ func TestHostileAnswers(t *testing.T) {
 	}
 }
 
-// A provider cannot have what is private be asked for, by whatever address it names.
+// A provider cannot cause requests to private addresses, whatever address it names.
 func TestHostileAddresses(t *testing.T) {
 	for _, address := range []string{"https://10.0.0.1/x", "https://169.254.169.254/latest/meta-data/", "https://[::1]/x", "https://localhost/x", "http://127.0.0.2:1/x", "https://2130706433/x"} {
 		for member, check := range map[string]federation.Check{"token_endpoint": federation.CheckReachable, "jwks_uri": federation.CheckReachable} {
@@ -113,8 +113,8 @@ func TestHostileAddresses(t *testing.T) {
 	}
 }
 
-// A provider that sends a byte now and then holds up nobody for longer than a request
-// may take, and those who come after it has failed are told at once.
+// A provider that sends a byte at a time blocks no caller for longer than the timeout, and
+// callers after the failure fail at once.
 func TestSlowProvider(t *testing.T) {
 	var came atomic.Int64
 	w := newHostile(t, "/.well-known/openid-configuration", func(rw http.ResponseWriter, r *http.Request) {
@@ -134,7 +134,7 @@ func TestSlowProvider(t *testing.T) {
 	}
 }
 
-// Over HTTP too, somebody who signs in there is signed in.
+// A sign-in over HTTP succeeds.
 func TestOverHTTP(t *testing.T) {
 	w := newHostile(t, "", nil)
 	if id, err := w.signIn(); err != nil || id.Subject != "1815" {

@@ -17,28 +17,26 @@ import (
 )
 
 const (
-	clockSkew        = time.Minute // that a provider's clock may differ by
+	clockSkew        = time.Minute // tolerated difference to a provider's clock
 	maxSubjectLength = 255         // bytes: OpenID Connect Core §2, sub
-	maxClaimLength   = 1024        // bytes: others are passed over
+	maxClaimLength   = 1024        // bytes: longer ones are dropped
 	maxNameLength    = 200         // bytes
 )
 
-// Identity is who signed in with a provider.
+// Identity is an identity at a provider.
 type Identity struct {
-	// Subject is what the provider calls the person, for ever.
+	// Subject is the provider's permanent identifier of the user.
 	Subject string
-	// Name is how the person is called there, for people to recognize. It proves
-	// nothing.
+	// Name is a display name. It proves nothing.
 	Name string
-	// Claims are those that are texts, of at most 1024 bytes. They are what the
-	// provider says of the person: an email address among them may be somebody else's.
+	// Claims are the string claims of at most 1024 bytes, as the provider asserts them: an
+	// email address among them may belong to another user.
 	Claims map[string]string
-	// AuthTime is when the person signed in there, zero where the provider does not
-	// say.
+	// AuthTime is when the user authenticated at the provider, zero if unknown.
 	AuthTime time.Time
 }
 
-// verify believes an ID token, or says why not: OpenID Connect Core §3.1.3.7.
+// verify validates an ID token: OpenID Connect Core §3.1.3.7.
 func (c *Client) verify(ctx context.Context, m *metadata, p *schemas.IdentityProvider, k signInState, got *tokens, now time.Time) (*Identity, error) {
 	token, err := signed.Parse(got.id)
 	if err != nil {
@@ -102,8 +100,8 @@ func checkTimes(claims object, now time.Time) error {
 	return nil
 }
 
-// checkNonce makes sure that the token was made for this sign-in: a code that somebody
-// else got, and has put into this browser, brings another.
+// checkNonce makes sure that the token was issued for this sign-in. A code that an attacker
+// injected into this browser yields another nonce.
 func checkNonce(claims object, k signInState) error {
 	if subtle.ConstantTimeCompare([]byte(claims.text("nonce")), []byte(k.Nonce)) != 1 {
 		return failf(CheckNonce, "the nonce of the ID token is not the one of this sign-in")
@@ -111,7 +109,7 @@ func checkNonce(claims object, k signInState) error {
 	return nil
 }
 
-// checkHash compares at_hash, if it is there (§3.1.3.6).
+// checkHash compares at_hash, if present (§3.1.3.6).
 func checkHash(claims object, algorithm, access string) error {
 	if !claims.has("at_hash") {
 		return nil
@@ -135,14 +133,14 @@ func checkHash(claims object, algorithm, access string) error {
 	return nil
 }
 
-// checkAge returns when the person signed in there, and refuses what is longer ago
-// than was asked for, or has not been yet.
+// checkAge returns when the user authenticated. It rejects times that are older than
+// requested or in the future.
 func checkAge(claims object, k signInState, now time.Time) (time.Time, error) {
 	at, ok := claims.time("auth_time")
 	switch {
 	case !ok:
 		return at, failf(CheckAge, "the auth_time of the ID token is no time")
-	case now.Add(clockSkew).Before(at): // it would be young enough for ever
+	case now.Add(clockSkew).Before(at): // a future time would stay young enough
 		return at, failf(CheckAge, "the auth_time of the ID token is still to come: compare the clocks")
 	case k.MaxAge == nil:
 		return at, nil
@@ -163,7 +161,7 @@ func checkSubject(subject string) error {
 	return nil
 }
 
-// list returns the claims that are texts and not too long.
+// list returns the string claims that are not too long.
 func (o object) list() map[string]string {
 	list := map[string]string{}
 	for name := range o {
@@ -174,7 +172,7 @@ func (o object) list() map[string]string {
 	return list
 }
 
-// nameOf is how somebody is called by what their provider says.
+// nameOf returns a display name from the claims.
 func nameOf(claims map[string]string) string {
 	for _, name := range []string{"email", "preferred_username", "name"} {
 		shown := strings.Map(func(c rune) rune {

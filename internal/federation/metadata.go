@@ -12,41 +12,41 @@ import (
 )
 
 const (
-	// metadataTTL is how long what a provider says of itself is good, and staleTTL how
-	// long it is used where the provider does not say it again.
+	// metadataTTL is how long metadata is cached, and staleTTL how long it is used if it
+	// cannot be fetched again.
 	metadataTTL = time.Hour
 	staleTTL    = 24 * time.Hour
-	// retryAfter is how soon a provider is asked again that did not answer.
+	// retryAfter is the pause after a failed fetch.
 	retryAfter = 10 * time.Second
-	// maxProviders is how many are remembered.
+	// maxProviders is the maximum number of cached providers.
 	maxProviders = 1000
 )
 
-// metadata is what a provider says of itself: OpenID Connect Discovery 1.0 §3.
+// metadata is a provider's metadata: OpenID Connect Discovery 1.0 §3.
 type metadata struct {
 	authorization *url.URL
 	token, keys   string
-	// names says that each answer names the provider: RFC 9207 §3.
+	// names means that each response identifies the provider: RFC 9207 §3.
 	names bool
 }
 
-// metadataCache remembers what providers say of themselves.
+// metadataCache caches the metadata of providers.
 type metadataCache struct {
 	mu     sync.Mutex
 	listed map[string]*entry // by issuer
 }
 
-// entry is one provider. Those who need it at the same time wait for one fetch, which
-// is bounded; those who come after one that failed do not wait.
+// entry is the cache entry of a provider. Concurrent callers wait for one fetch, which is
+// bounded in time; callers after a failure do not wait.
 type entry struct {
 	mu    sync.Mutex
 	known *metadata
 	read  time.Time // when known was read
-	tried time.Time // when that failed last, zero if not since
+	tried time.Time // when the last fetch failed, zero if it succeeded
 	err   error
 }
 
-// metadata returns what the provider says of itself.
+// metadata returns the provider's metadata.
 func (c *Client) metadata(ctx context.Context, issuer string, now time.Time) (*metadata, error) {
 	e := c.providers.entry(issuer)
 	e.mu.Lock()
@@ -55,7 +55,8 @@ func (c *Client) metadata(ctx context.Context, issuer string, now time.Time) (*m
 		return e.known, nil
 	}
 	if e.err == nil || now.Sub(e.tried) >= retryAfter {
-		// Whoever asked first and goes away does not end it for the others.
+		// The fetch continues if the request that caused it is canceled, for the other
+		// callers.
 		found, err := c.discover(context.WithoutCancel(ctx), issuer)
 		if err == nil {
 			e.known, e.read, e.err = found, now, nil
@@ -69,7 +70,7 @@ func (c *Client) metadata(ctx context.Context, issuer string, now time.Time) (*m
 	return nil, e.err
 }
 
-// discover asks the provider.
+// discover fetches the metadata.
 func (c *Client) discover(ctx context.Context, issuer string) (*metadata, error) {
 	reply, err := c.get(ctx, strings.TrimSuffix(issuer, "/")+"/.well-known/openid-configuration")
 	if err != nil {
@@ -78,8 +79,8 @@ func (c *Client) discover(ctx context.Context, issuer string) (*metadata, error)
 	return readMetadata(issuer, reply)
 }
 
-// get reads what is at an address. A redirect is no answer: the address is what an
-// administrator, or the provider, has named.
+// get reads the document at an address. A redirect is an error: the administrator or the
+// provider chose the address.
 func (c *Client) get(ctx context.Context, address string) ([]byte, error) {
 	req, err := http.NewRequest(http.MethodGet, address, nil)
 	if err != nil {
@@ -96,8 +97,8 @@ func (c *Client) get(ctx context.Context, address string) ([]byte, error) {
 	return reply.Body, nil
 }
 
-// readMetadata reads the document. The issuer in it is the one that was asked, octet
-// by octet: else one provider could speak for another (§4.3).
+// readMetadata parses the document. Its issuer must equal the requested one, byte by byte:
+// otherwise one provider could act as another (§4.3).
 func readMetadata(issuer string, text []byte) (*metadata, error) {
 	doc, err := readObject(text)
 	if err != nil {
@@ -118,8 +119,8 @@ func readMetadata(issuer string, text []byte) (*metadata, error) {
 	return m, nil
 }
 
-// endpoint reads an address that browsers are sent to, or that is asked: https, or
-// http on this machine. Anything else a browser might run.
+// endpoint returns an address that browsers or this server request: https, or http on
+// loopback. A browser might execute other schemes.
 func endpoint(doc object, name string) (*url.URL, error) {
 	text := doc.text(name)
 	u, err := url.Parse(text)
@@ -135,7 +136,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// entry returns what is known of an issuer. Of too many one is forgotten, whichever.
+// entry returns the entry of an issuer. Beyond the maximum it evicts an arbitrary entry.
 func (c *metadataCache) entry(issuer string) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()

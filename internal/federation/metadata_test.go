@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/internal/federation"
 )
 
-// A provider that does not say what is needed, or speaks for another, signs nobody in.
+// A provider with incomplete metadata, or with that of another issuer, signs no user in.
 func TestMetadata(t *testing.T) {
 	for name, change := range map[string]func(map[string]any){
 		"another issuer":          func(doc map[string]any) { doc["issuer"] = "https://evil.example" },
@@ -39,8 +39,8 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// A provider that is down is asked again after a while, and what it said is used for
-// a day; the keys too are fetched seldom.
+// A provider that is down is retried after a pause, and its metadata is used for a day. The
+// keys are fetched rarely, too.
 func TestDown(t *testing.T) {
 	w := newWorld(t)
 	w.provider.Down = true
@@ -68,8 +68,8 @@ func TestDown(t *testing.T) {
 	fails(t, nil, try(), federation.CheckReachable)
 }
 
-// A provider may change its keys. Tokens that none of them has signed do not make it
-// be asked without end.
+// A provider may change its keys. Tokens of unknown keys do not cause unlimited requests to
+// it.
 func TestKeys(t *testing.T) {
 	w := newWorld(t)
 	for range 2 {

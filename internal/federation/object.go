@@ -9,12 +9,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// object is a JSON object that somebody else has written. Its members are found by
-// their exact names.
+// object is an untrusted JSON object. Names of members are case-sensitive.
 type object map[string]json.RawMessage
 
-// readObject refuses a member that is given twice: what one reader has checked
-// another would read differently.
+// readObject rejects duplicate members, which different readers interpret differently.
 func readObject(text []byte) (object, error) {
 	if _, problems := schemas.ParseJSON(text); len(problems) > 0 {
 		return nil, fmt.Errorf("it is not the JSON that is expected, at line %d, column %d", problems[0].Line, problems[0].Column)
@@ -26,7 +24,7 @@ func readObject(text []byte) (object, error) {
 	return o, nil
 }
 
-// text returns a member that is a text, "" if it is not there or something else.
+// text returns a string member, "" if it is missing or not a string.
 func (o object) text(name string) string {
 	var s string
 	if json.Unmarshal(o[name], &s) != nil {
@@ -37,7 +35,7 @@ func (o object) text(name string) string {
 
 func (o object) has(name string) bool { return o[name] != nil && string(o[name]) != "null" }
 
-// texts returns a member that is a text, or a list of texts.
+// texts returns a member that is a string or a list of strings.
 func (o object) texts(name string) []string {
 	var list []string
 	if json.Unmarshal(o[name], &list) == nil {
@@ -49,11 +47,11 @@ func (o object) texts(name string) []string {
 	return nil
 }
 
-// flag returns a member that is true.
+// flag reports whether a member is true.
 func (o object) flag(name string) bool { return string(o[name]) == "true" }
 
-// time returns a member that is a time in seconds since 1970 (RFC 7519 §2,
-// NumericDate). ok is false if it is there and no such time.
+// time returns a member that is a time in seconds since 1970 (RFC 7519 §2, NumericDate). ok
+// is false for an invalid time.
 func (o object) time(name string) (at time.Time, ok bool) {
 	if !o.has(name) {
 		return time.Time{}, true

@@ -9,10 +9,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// tokens is what a provider gives for a code.
+// tokens are the tokens that a provider returns for a code.
 type tokens struct{ id, access string }
 
-// redeem gives the code for tokens: OpenID Connect Core §3.1.3.
+// redeem exchanges the code for tokens: OpenID Connect Core §3.1.3.
 func (c *Client) redeem(ctx context.Context, m *metadata, p *schemas.IdentityProvider, k signInState, code string) (*tokens, error) {
 	req, err := tokenRequest(m, p, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {k.RedirectURI}, "code_verifier": {k.Verifier},
@@ -48,7 +48,7 @@ func errorOf(answer object) string {
 	return "(none)"
 }
 
-// tokenRequest authenticates as the provider's client.
+// tokenRequest builds the token request with client authentication.
 func tokenRequest(m *metadata, p *schemas.IdentityProvider, form url.Values) (*http.Request, error) {
 	basic := p.TokenEndpointAuthMethod == schemas.AuthMethodBasic || p.TokenEndpointAuthMethod == "" && p.ClientSecret != ""
 	if !basic {

@@ -1,4 +1,4 @@
-// Package logtest holds what tests read of what goes on beside them.
+// Package logtest lets tests read logs.
 package logtest
 
 import (
@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Buffer keeps what is written to it, by whatever goroutine or process: the log of a
-// server, say. The zero value is empty and ready.
+// Buffer collects the log of a server or process. It is safe for concurrent use. The zero
+// value is empty and ready.
 type Buffer struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -20,14 +20,14 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// String is what has been written so far.
+// String returns what has been written so far.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.String()
 }
 
-// Reset forgets what has been written so far.
+// Reset discards what has been written so far.
 func (b *Buffer) Reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,10 +1,9 @@
-// Package mail sends mails by SMTP (RFC 5321, submission by RFC 6409): codes to people
-// who sign in. Its [Sender] is that of the deliveries of the kind
-// schemas.MailDelivery; what fails for a while is sent again by the queue, and what a
-// mail server refuses for good is not.
+// Package mail sends mails with codes to users by SMTP (RFC 5321, submission by RFC 6409).
+// Its [Sender] sends the deliveries of the kind schemas.MailDelivery. The queue retries
+// temporary failures and gives up on permanent ones.
 //
-// What a mail says is put together here, in the language of its reader. A mail has a
-// plain text and the same as simple HTML; what comes from outside is text in both.
-// Addresses, the subject and all else that becomes a field of the header is parsed or
-// encoded, so that nobody adds fields of their own (CWE-93).
+// Mails are composed here, in the recipient's language, as plain text and as simple HTML
+// with the same content; external values are escaped in both. Addresses, the subject and
+// all other header fields are parsed or encoded, so that no value can inject header fields
+// (CWE-93).
 package mail

@@ -24,21 +24,21 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// server is a mail server on this machine. It takes what it is told to.
+// server is a configurable mail server on this machine.
 type server struct {
 	mu       sync.Mutex
 	mails    [][]byte
 	to       []string
 	users    []string
-	refusal  error // what MAIL, RCPT and DATA are answered with
+	refusal  error // reply to MAIL, RCPT and DATA
 	at       string
 	host     string
 	port     int
 	password string
 }
 
-// serve starts a mail server. With TLS it shows the certificate of httptest, which is
-// good for example.com and 127.0.0.1.
+// serve starts a mail server. Its TLS certificate is that of httptest, which is valid for
+// example.com and 127.0.0.1.
 func serve(t *testing.T, how string) (*server, *x509.CertPool) {
 	t.Helper()
 	certified := httptest.NewTLSServer(nil)
@@ -64,11 +64,11 @@ func serve(t *testing.T, how string) (*server, *x509.CertPool) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = smtpd.Serve(l) // it ends with Close
+		_ = smtpd.Serve(l) // returns after Close
 	}()
 	t.Cleanup(func() {
 		_ = smtpd.Close()
-		_ = l.Close() // a server that has not begun to serve does not know it yet
+		_ = l.Close() // Close of a server that has not started to serve does not close the listener
 		<-ended
 	})
 	return s, pool
@@ -145,7 +145,7 @@ func (s *server) options(how string, pool *x509.CertPool) Options {
 	return Options{Host: s.host, Port: s.port, TLS: how, Username: "postern", Password: "secret", From: "Example <no-reply@example.com>", RootCAs: pool}
 }
 
-// Mails arrive however the connection is encrypted, from who has authenticated.
+// Mails arrive over every kind of encryption, from authenticated senders.
 func TestSend(t *testing.T) {
 	for _, how := range []string{StartTLS, Implicit, NoTLS} {
 		t.Run(how, func(t *testing.T) {
@@ -160,7 +160,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// What is tried again and what is not, and no error tells the address.
+// Temporary failures are retried and permanent ones are not, and no error contains the
+// address.
 func TestFailures(t *testing.T) {
 	reply := func(status int) error {
 		return &smtp.SMTPError{Code: status, EnhancedCode: smtp.EnhancedCode{status / 100, 1, 1}, Message: "<ada@example.org> is unknown"}
@@ -205,7 +206,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// Without STARTTLS nothing is said, whoever took it out of what the server offers.
+// Without STARTTLS nothing is sent, even if an attacker removed it from the server's
+// capabilities.
 func TestNoDowngrade(t *testing.T) {
 	s, pool := serve(t, NoTLS)
 	if err := New(s.options(StartTLS, pool)).Send(t.Context(), code(t, ada())); err == nil || len(s.to) > 0 {
@@ -213,7 +215,7 @@ func TestNoDowngrade(t *testing.T) {
 	}
 }
 
-// A mail to nobody is sent to nobody, and what is no mail is not tried again.
+// A mail without a recipient is not sent, and an invalid body is not retried.
 func TestDecoy(t *testing.T) {
 	nowhere := New(Options{Host: "127.0.0.1", Port: 1})
 	if err := nowhere.Send(t.Context(), code(t, schemas.Mail{Code: "123456"})); err != nil {
@@ -224,7 +226,7 @@ func TestDecoy(t *testing.T) {
 	}
 }
 
-// read sends a mail and returns its fields and its parts, by their type.
+// read sends a mail and returns its fields and its parts by type.
 func read(t *testing.T, m schemas.Mail) (mail.Header, map[string]string) {
 	t.Helper()
 	s, _ := serve(t, NoTLS)
@@ -280,7 +282,7 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// Nobody adds fields to the header, or elements to the page.
+// No value injects header fields or HTML elements.
 func TestInjection(t *testing.T) {
 	m := ada()
 	m.Application = "Shop\r\nBcc: eve@example.org\r\n\r\n<img src=x> {code}\u2028{minutes}"

@@ -11,13 +11,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// page is the HTML of a mail. Without images and links there is nothing that tells
-// when it is read, and nothing to click.
+// page is the HTML of a mail. It has no images and no links, so there is no tracking and
+// nothing to click.
 const page = `<!doctype html><html lang="{{.Language}}"><meta charset="utf-8"><body style="font-family: sans-serif; line-height: 1.5">` +
 	`<p>{{.Lead}}</p><p style="font-size: 2em; letter-spacing: .2em"><strong>{{.Code}}</strong></p><p>{{.Valid}}</p><p>{{.Ignore}}</p></body></html>`
 
-// newMessage writes the mail of a delivery. Its id is always the same, so that mailboxes
-// recognize one that is sent twice (RFC 5322 §3.6.4).
+// newMessage composes the mail of a delivery. Its id is stable, so that mailboxes recognize
+// a duplicate (RFC 5322 §3.6.4).
 func newMessage(d schemas.Delivery, from string, m schemas.Mail) (*gomail.Msg, error) {
 	says, language := translationFor(m.Language)
 	subject, lead := says.subject, says.lead
@@ -30,12 +30,12 @@ func newMessage(d schemas.Delivery, from string, m schemas.Mail) (*gomail.Msg, e
 		return nil, fmt.Errorf("mail.from of the configuration: %w", err)
 	}
 	if err := msg.To(m.To); err != nil {
-		return nil, fmt.Errorf("%w: the address is none that mail can be sent to", delivery.ErrRefused) // which one is not for the log
+		return nil, fmt.Errorf("%w: the address is none that mail can be sent to", delivery.ErrRefused) // the address is personal data
 	}
 	msg.Subject(filled(subject))
 	msg.SetDate()
 	msg.SetMessageIDWithValue(d.ID + "@" + domain(from))
-	// RFC 3834 §5: no out-of-office replies.
+	// RFC 3834 §5: prevents out-of-office replies.
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
 	msg.SetGenHeader("Content-Language", language.String())
 	text := strings.Join([]string{filled(lead), "    " + m.Code, filled(says.valid), filled(says.ignore)}, "\r\n\r\n") + "\r\n"
@@ -50,7 +50,7 @@ func newMessage(d schemas.Delivery, from string, m schemas.Mail) (*gomail.Msg, e
 	return msg, err
 }
 
-// domain is that of an address, or of one in angle brackets.
+// domain returns the domain of an address, or of an address in angle brackets.
 func domain(address string) string {
 	return strings.TrimRight(address[strings.LastIndexByte(address, '@')+1:], "> ")
 }

@@ -16,42 +16,42 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// How the connection to the mail server is encrypted.
+// The encryption of the connection to the mail server.
 const (
-	// StartTLS begins in the clear and goes on only when STARTTLS has worked
-	// (RFC 3207): a server, or whoever is between, that does not offer it gets nothing.
+	// StartTLS begins in the clear and continues only after STARTTLS (RFC 3207): a server
+	// or an attacker that does not offer it receives nothing.
 	StartTLS = "starttls"
 	// Implicit is TLS from the beginning (RFC 8314 §3.3).
 	Implicit = "implicit"
-	// NoTLS is for a mail server on this machine.
+	// NoTLS is for a mail server on this machine only.
 	NoTLS = "none"
 )
 
-// timeout is for each thing that is said to a mail server.
+// timeout applies to each command to the mail server.
 const timeout = 15 * time.Second
 
-// Options are the mail server and who the mails are from.
+// Options configure the mail server and the sender address.
 type Options struct {
 	Host string
 	Port int
 	TLS  string // StartTLS, Implicit or NoTLS
-	// Username and Password authenticate to the server; without a name nobody does.
+	// Username and Password authenticate to the server; without a username there is no
+	// authentication.
 	Username, Password string
-	// From is an address, or a name with one in angle brackets (RFC 5322 §3.4).
+	// From is an address, with or without a display name (RFC 5322 §3.4).
 	From string
-	// RootCAs are who may have signed the server's certificate; nil means those that
-	// the system trusts.
+	// RootCAs are the trusted certificate authorities; nil means the system's.
 	RootCAs *x509.CertPool
 }
 
-// Sender sends mails. It makes a connection for each.
+// Sender sends mails, each over its own connection.
 type Sender struct{ options Options }
 
-// New returns the sender for a mail server.
+// New returns a sender for a mail server.
 func New(o Options) *Sender { return &Sender{o} }
 
-// Send sends the mail of a delivery whose body is a schemas.Mail as JSON; one to
-// nobody counts as sent. Its errors tell no address.
+// Send sends the mail of a delivery whose body is a schemas.Mail as JSON. A mail without a
+// recipient counts as sent. Errors contain no address.
 func (s *Sender) Send(ctx context.Context, d schemas.Delivery) error {
 	var m schemas.Mail
 	if err := json.Unmarshal(d.Body, &m); err != nil {
@@ -72,7 +72,7 @@ func (s *Sender) Send(ctx context.Context, d schemas.Delivery) error {
 	if err != nil {
 		return deliveryError("reaching the mail server", err)
 	}
-	// What is said after the mail was taken, or not, changes nothing about it.
+	// An error after the server has accepted or rejected the mail changes nothing.
 	defer func() { _ = client.CloseWithSMTPClient(connection) }()
 	if err := client.SendWithSMTPClient(connection, msg); err != nil {
 		return deliveryError("the mail server did not take the mail", err)
@@ -102,9 +102,9 @@ func (s *Sender) settings() []gomail.Option {
 	return settings
 }
 
-// deliveryError tells by its code what a mail server said; its words may have the address
-// in them. Replies from 500 on are for good (RFC 5321 §4.2.1), but while a connection
-// is made they are about us, and the operator may mend that before the mail expires.
+// deliveryError classifies a mail server's error by its code; the text may contain the
+// address. Replies from 500 on are permanent (RFC 5321 §4.2.1), except while connecting:
+// those concern the configuration, which the operator may fix before the mail expires.
 func deliveryError(what string, err error) error {
 	if sent, ok := errors.AsType[*gomail.SendError](err); ok {
 		if code := sent.ErrorCode(); code >= 500 && !sent.IsTemp() {

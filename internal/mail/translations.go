@@ -8,13 +8,13 @@ import (
 	"golang.org/x/text/language"
 )
 
-// translation are the texts of a mail with a code. {app}, {code} and {minutes} stand for
-// what they say.
+// translation are the texts of a mail with a code. {app}, {code} and {minutes} are
+// placeholders.
 type translation struct {
 	subject, subjectFor, lead, leadFor, valid, ignore string
 }
 
-// languages are those that there are words in; the first is for everybody else.
+// languages are the available languages; the first is the default.
 func languages() []language.Tag {
 	return []language.Tag{language.English, language.German, language.French}
 }
@@ -42,7 +42,7 @@ func readTranslation(i int) translation {
 	}[i]
 }
 
-// translationFor returns the words in the language of a tag (BCP 47), and that language.
+// translationFor returns the texts for a language tag (BCP 47), and their language.
 func translationFor(tag string) (translation, language.Tag) {
 	_, i, confidence := language.NewMatcher(languages()).Match(language.Make(tag))
 	if confidence == language.No {
@@ -51,13 +51,12 @@ func translationFor(tag string) (translation, language.Tag) {
 	return readTranslation(i), languages()[i]
 }
 
-// fill puts in what the slots stand for. A name is one line of plain text, however it
-// came.
+// fill replaces the placeholders. The name is reduced to one line of plain text.
 func fill(text, app, code string, minutes int) string {
 	return strings.NewReplacer("{app}", singleLine(app), "{code}", code, "{minutes}", strconv.Itoa(minutes)).Replace(text)
 }
 
-// singleLine makes one line of a text: a break in it would begin another field of the header.
+// singleLine replaces line breaks, which could inject a header field.
 func singleLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }

@@ -2,14 +2,14 @@ package outbound
 
 import "net/netip"
 
-// block is a range of addresses, and what they are.
+// block is a range of addresses and its description.
 type block struct {
 	prefix netip.Prefix
 	is     string
 }
 
-// reserved4 are the IPv4 addresses that are not of the public internet: those of
-// the IANA registry of special-purpose addresses (RFC 6890), and of clouds.
+// reserved4 are the IPv4 addresses outside the public internet: the IANA registry of
+// special-purpose addresses (RFC 6890), and addresses of clouds.
 func reserved4() []block {
 	return []block{
 		{prefix("0.0.0.0/8"), "an address of \"this network\" (RFC 791)"},
@@ -27,29 +27,29 @@ func reserved4() []block {
 		{prefix("203.0.113.0/24"), "an address for documentation (RFC 5737)"},
 		{prefix("224.0.0.0/4"), "a multicast address (RFC 5771)"},
 		{prefix("240.0.0.0/4"), "a reserved address (RFC 1112)"},
-		// It looks public, but is answered by the host that a virtual machine runs on.
+		// It looks public, but the host of a virtual machine answers it.
 		{prefix("168.63.129.16/32"), "the address of a cloud's own services"},
 	}
 }
 
-// reserved6 are the IPv6 addresses that are not of the public internet, of those
-// that are global unicast (2000::/3). All others are not either.
+// reserved6 are the IPv6 addresses of global unicast (2000::/3) outside the public
+// internet. All addresses outside of 2000::/3 are not public either.
 func reserved6() []block {
 	return []block{
 		{prefix("2001::/23"), "an address of a protocol (RFC 2928)"}, // Teredo, ORCHID, benchmarks
 		{prefix("2001:db8::/32"), "an address for documentation (RFC 3849)"},
-		{prefix("2002::/16"), "a 6to4 address (RFC 7526)"}, // it holds any IPv4 address
+		{prefix("2002::/16"), "a 6to4 address (RFC 7526)"}, // it contains any IPv4 address
 		{prefix("3fff::/20"), "an address for documentation (RFC 9637)"},
 	}
 }
 
-// describeNonPublic says what an address is that is not of the public internet, "" if it is.
-// IPv4 addresses come unmapped.
+// describeNonPublic describes an address outside the public internet. It returns "" for a
+// public address. IPv4 addresses must be unmapped.
 func describeNonPublic(addr netip.Addr) string {
 	if addr.Is4() {
 		return within(reserved4(), addr)
 	}
-	if prefix("64:ff9b::/96").Contains(addr) { // NAT64 (RFC 6052): the IPv4 address that it leads to counts
+	if prefix("64:ff9b::/96").Contains(addr) { // NAT64 (RFC 6052): the embedded IPv4 address counts
 		raw := addr.As16()
 		return within(reserved4(), netip.AddrFrom4([4]byte(raw[12:])))
 	}
@@ -62,8 +62,8 @@ func describeNonPublic(addr netip.Addr) string {
 	return embedded(addr)
 }
 
-// embedded judges the IPv4 address in an ISATAP interface identifier (RFC 5214
-// §6.1), which a router on the way may take out.
+// embedded checks the IPv4 address in an ISATAP interface identifier (RFC 5214 §6.1), which
+// a router on the path may extract.
 func embedded(addr netip.Addr) string {
 	raw := addr.As16()
 	const universal = 0x02
@@ -73,7 +73,8 @@ func embedded(addr netip.Addr) string {
 	return within(reserved4(), netip.AddrFrom4([4]byte(raw[12:])))
 }
 
-// unreachable says what an address is that is nobody's, listed or not.
+// unreachable describes an address that belongs to no host, whether listed as allowed or
+// not.
 func unreachable(addr netip.Addr) string {
 	switch {
 	case addr.IsUnspecified():

@@ -1,22 +1,21 @@
-// Package outbound makes the requests whose addresses others name: the metadata
-// document of a client, its keys, the address it wants to be told of a sign-out
-// at, an identity provider, what a flow calls. A server that fetches what it is
-// told to can be made to speak to what only it can reach: the database beside it,
-// the metadata service of the cloud it runs in, itself. So there is one [Client]
-// for all of them, and it asks three questions:
+// Package outbound is the HTTP client for untrusted URLs: the metadata document of a
+// client, its keys, its back-channel logout address, an identity provider, the services of
+// flows. A server that fetches arbitrary URLs can be made to reach what only it can reach
+// (SSRF): the database next to it, the metadata service of its cloud, itself. So there is
+// one [Client] for all of them, which checks three things:
 //
-//	the URL    https, a name or an address in their plain spelling, no user, a port
+//	the URL    https, a name or an address in its plain spelling, no user, a port
 //	           that is used for HTTP (check in url.go)
-//	the dial   the address that the name resolved to is one of the public internet
-//	           (address.go). It is judged when the socket is there and not yet
-//	           connected, each time: a name that resolves to something else the
-//	           second time is judged by what it resolves to the second time.
+//	the dial   the address that the name resolved to is on the public internet
+//	           (address.go). It is checked when the socket exists and is not yet
+//	           connected, on every connection, so a name that later resolves to
+//	           another address is checked again.
 //	the reply  its size and the time until its end are bounded
 //
-// Redirects are replies like others, unless [Rules] has them followed; then each
-// goes the same way. There are no cookies, and no proxy is taken from the
-// environment: it would resolve names itself, and reach what it can reach.
+// Redirects are returned like other replies, unless [Rules] allows following them; then
+// each one passes the same checks. There are no cookies, and proxies from the environment
+// are ignored: a proxy would resolve names itself and reach its own network.
 //
-// What an organization has inside, it names: [Rules] has hosts and networks that
-// may be private. Plain http is for those among them that are this machine.
+// [Rules] lists the hosts and networks of the organization that may be private. Plain http
+// is allowed for those of them that are this machine.
 package outbound

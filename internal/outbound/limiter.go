@@ -7,8 +7,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// limiter bounds how many requests are made at once, in all and to one host.
-// Nobody waits in it: who waited would hold a request of their own meanwhile.
+// limiter bounds the concurrent requests, in all and per host. Callers never wait: a
+// waiting caller would keep its own request open.
 type limiter struct {
 	mu      sync.Mutex
 	max     int
@@ -18,9 +18,9 @@ type limiter struct {
 
 func newLimiter(most int) *limiter { return &limiter{max: most, perHost: make(map[string]int)} }
 
-// acquire takes a place, which leave gives back.
+// acquire takes a place. leave releases it.
 func (l *limiter) acquire(host string) (leave func(), err error) {
-	const share = 8 // of all places one host gets an eighth
+	const share = 8 // one host gets an eighth of all places
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.all >= l.max || l.perHost[host] >= max(1, l.max/share) {

@@ -17,51 +17,50 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The codes of errors.
+// The error codes.
 const (
-	// CodeRefused is that of an address that may not be asked. The class is Invalid:
-	// who named the address has to name another.
+	// CodeRefused means that the address is not allowed. The class is Invalid: the caller
+	// has to name another address.
 	CodeRefused = "outbound_refused"
-	// CodeFailed is that of an address that did not answer, or not in time, or with
-	// too much. The class is Unavailable: it may do better later.
+	// CodeFailed means that the address did not answer, not in time, or with too much. The
+	// class is Unavailable: a later request may succeed.
 	CodeFailed = "outbound_failed"
 )
 
-// What holds where Rules do not say.
+// The defaults of Rules.
 const (
 	defaultTimeout     = 5 * time.Second
 	defaultMaxBytes    = 64 << 10
 	defaultConcurrency = 64
 )
 
-// maxHeader bounds the fields of a reply, in bytes.
+// maxHeader is the maximum size of the header of a reply in bytes.
 const maxHeader = 32 << 10
 
-// Rules say what may be asked. The zero Rules allow the public internet, over
-// https.
+// Rules define the allowed requests. The zero Rules allow the public internet over https.
 type Rules struct {
-	// Hosts are names and Networks are addresses that may be private. They may have
-	// any port, and those that are this machine plain http.
+	// Hosts are names and Networks are addresses that may be private. Any port is allowed
+	// for them, and plain http for those that are this machine.
 	Hosts    []string
 	Networks []netip.Prefix
-	// Ports may be asked elsewhere; none means 443 and those above 1023.
+	// Ports are the allowed ports of other hosts; none means 443 and those above 1023.
 	Ports []uint16
-	// Timeout is for a whole request, to the end of the reply; 0 means 5 s.
+	// Timeout applies to a whole request, to the end of the reply; 0 means 5 s.
 	Timeout time.Duration
-	// MaxBytes bounds the body of a reply; 0 means 64 KiB.
+	// MaxBytes is the maximum size of the body of a reply; 0 means 64 KiB.
 	MaxBytes int64
-	// Redirects is how many are followed. 0 follows none: a redirect is the reply.
+	// Redirects is how many redirects are followed. With 0 a redirect is returned as the
+	// reply.
 	Redirects int
-	// MaxConcurrent is how many requests are made at the same time, by all clients that
-	// come of one by With; 0 means 64. One host gets an eighth of them at most, so
-	// that a slow one holds up nobody else.
+	// MaxConcurrent is the number of concurrent requests of a client and all clients
+	// derived from it by With; 0 means 64. One host gets at most an eighth of them, so that
+	// a slow host does not block others.
 	MaxConcurrent int
-	// RootCAs are who may have signed the certificates; nil means those that the
-	// system trusts.
+	// RootCAs are the trusted certificate authorities; nil means the system's.
 	RootCAs *x509.CertPool
 }
 
-// Client makes requests. It may be used by many goroutines at once.
+// Client makes requests. It is safe for concurrent use.
 type Client struct {
 	rules    Rules
 	hosts    map[string]bool
@@ -70,20 +69,20 @@ type Client struct {
 	http     *http.Client
 }
 
-// Response is a reply, read to its end.
+// Response is a completely read reply.
 type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// New returns a client that keeps to the rules.
+// New returns a client with the rules.
 func New(rules Rules) *Client {
 	return build(rules, nil, newLimiter(cmp.Or(rules.MaxConcurrent, defaultConcurrency)))
 }
 
-// With returns a client with other bounds: what adjust changes of the rules. It
-// shares with c how many requests are made at once, and may not change MaxConcurrent.
+// With returns a client with the rules as changed by adjust. It shares the limit of
+// concurrent requests with c, so adjust must not change MaxConcurrent.
 func (c *Client) With(adjust func(*Rules)) *Client {
 	rules := c.rules
 	adjust(&rules)
@@ -100,7 +99,7 @@ func build(rules Rules, resolver *net.Resolver, line *limiter) *Client {
 	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{
 		DialContext:     c.dial,
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: rules.RootCAs},
-		// One connection for each request: what is asked now is judged now.
+		// One connection per request: every request is checked at its dial.
 		DisableKeepAlives:      true,
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeader,
@@ -108,8 +107,8 @@ func build(rules Rules, resolver *net.Resolver, line *limiter) *Client {
 	return c
 }
 
-// Check judges a URL by what it says, and asks nobody: what Do would refuse before it
-// looks for the host.
+// Check checks a URL without any request: it rejects what Do would reject before resolving
+// the host.
 func (c *Client) Check(text string) error {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -131,10 +130,10 @@ func (c *Client) Get(ctx context.Context, address string) (*Response, error) {
 	return c.Do(ctx, req)
 }
 
-// Do makes a request. Its Host is that of the URL, whatever it says. The error is
-// a *schemas.Error with CodeRefused, CodeFailed or, if too much is asked at once,
-// CodeOverloaded; its description says what was wrong and may be told to a client:
-// it names no address that a name has resolved to.
+// Do makes a request. The Host header is that of the URL. The error is a *schemas.Error
+// with CodeRefused, CodeFailed or, with too many concurrent requests, CodeOverloaded. Its
+// description is safe to show to a client: it contains no address that a name has resolved
+// to.
 func (c *Client) Do(ctx context.Context, req *http.Request) (*Response, error) {
 	if err := c.check(req.URL); err != nil {
 		return nil, err
@@ -166,7 +165,7 @@ func (c *Client) Do(ctx context.Context, req *http.Request) (*Response, error) {
 	return &Response{Status: reply.StatusCode, Header: reply.Header, Body: body}, nil
 }
 
-// redirect is asked before each redirect is followed.
+// redirect checks each redirect before it is followed.
 func (c *Client) redirect(req *http.Request, via []*http.Request) error {
 	switch {
 	case c.rules.Redirects == 0:
@@ -177,8 +176,8 @@ func (c *Client) redirect(req *http.Request, via []*http.Request) error {
 	return c.check(req.URL)
 }
 
-// failed words an error of a request. What it says of addresses and sockets would
-// tell whoever named the URL what is inside.
+// failed converts an error of a request. The original text has addresses and socket errors,
+// which would reveal the internal network to an untrusted party.
 func (c *Client) failed(err error) error {
 	if reported, ok := errors.AsType[*schemas.Error](err); ok {
 		return reported

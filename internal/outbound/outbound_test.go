@@ -19,14 +19,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// names answers questions for addresses like a name server: of several for a name,
-// the next each time it is asked.
+// names answers DNS queries for addresses. Of several addresses for a name it returns the
+// next one for each query.
 type names struct {
 	of    map[string][]string
 	asked atomic.Int64
 }
 
-// resolver asks nobody else.
+// resolver uses no other server.
 func (n *names) resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		here, there := net.Pipe()
@@ -35,7 +35,7 @@ func (n *names) resolver() *net.Resolver {
 	}}
 }
 
-// serve answers what comes over a stream: RFC 1035 §4.2.2.
+// serve answers queries over a stream: RFC 1035 §4.2.2.
 func (n *names) serve(c net.Conn) {
 	defer c.Close()
 	for {
@@ -57,7 +57,7 @@ func (n *names) serve(c net.Conn) {
 	}
 }
 
-// answer is RFC 1035 §4.1 as far as it is needed.
+// answer implements RFC 1035 §4.1 as far as needed.
 func (n *names) answer(message []byte) []byte {
 	const header = 12
 	var labels []string
@@ -87,7 +87,7 @@ func (n *names) answer(message []byte) []byte {
 	return reply
 }
 
-// hostile is what somebody names who wants what only the server can reach.
+// hostile are URLs of an attacker who wants to reach what only the server can reach.
 func hostile() []string {
 	return []string{
 		"http://client.test/", "http://127.0.0.1/", "http://localhost/", "http://[::1]/",
@@ -116,7 +116,7 @@ func hostileNames() *names {
 	}}
 }
 
-// Nothing is connected to, and every error may be told.
+// No connection is made, and every error is safe to show.
 func TestHostileURLs(t *testing.T) {
 	c := build(Rules{}, hostileNames().resolver(), newLimiter(8))
 	if len(hostile()) < 40 {
@@ -132,7 +132,7 @@ func TestHostileURLs(t *testing.T) {
 			t.Errorf("the error tells too much: %s", text)
 		}
 	}
-	// What could be asked must have been refused, and not have failed on its way.
+	// A request that would be made must be rejected, not fail on its way.
 	for _, name := range []string{"loopback", "loopback6", "private", "metadata", "nat64", "mapped"} {
 		if _, err := c.Get(t.Context(), "https://"+name+".test/"); !schemas.HasCode(err, CodeRefused) {
 			t.Errorf("%s: got %v", name, err)
@@ -140,8 +140,8 @@ func TestHostileURLs(t *testing.T) {
 	}
 }
 
-// Who names hosts does not learn which names there are inside: one that leads there
-// and one that leads nowhere sound alike.
+// Errors do not reveal which names exist inside: a name that leads inside and one that does
+// not resolve get the same error.
 func TestNamesInsideAreNotReported(t *testing.T) {
 	c := build(Rules{}, hostileNames().resolver(), newLimiter(8))
 	_, err := c.Get(t.Context(), "https://nobody.test/")
@@ -154,7 +154,7 @@ func TestNamesInsideAreNotReported(t *testing.T) {
 	}
 }
 
-// server is one on this machine that counts who comes.
+// server is a server on this machine that counts requests.
 type server struct {
 	*httptest.Server
 	came atomic.Int64
@@ -204,10 +204,10 @@ func TestAllowed(t *testing.T) {
 		{Rules{Networks: loopback()}, "http://127.0.0.1:" + plain.port(), ""},
 		{Rules{Networks: loopback()}, "http://[::ffff:127.0.0.1]:" + plain.port(), ""},
 		{Rules{Hosts: []string{"other.test"}}, "https://example.com:" + secure.port(), CodeRefused},
-		{Rules{Hosts: []string{"example.com"}}, "http://example.com:" + plain.port(), CodeRefused}, // not this machine by its name
+		{Rules{Hosts: []string{"example.com"}}, "http://example.com:" + plain.port(), CodeRefused}, // a name other than this machine's
 		{Rules{Networks: loopback()}, "http://other.test:" + plain.port(), CodeRefused},
 		{Rules{Hosts: []string{"example.com"}}, "https://127.0.0.1:" + secure.port(), CodeRefused},
-		{Rules{Hosts: []string{"other.test"}}, "https://other.test:" + secure.port(), CodeFailed}, // the certificate's name is another
+		{Rules{Hosts: []string{"other.test"}}, "https://other.test:" + secure.port(), CodeFailed}, // the certificate has another name
 		{Rules{}, "https://example.com:" + secure.port(), CodeRefused},
 		{Rules{Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}, "https://example.com:" + secure.port(), CodeRefused},
 	}
@@ -225,8 +225,8 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// A name that is public when it is looked at and private when it is used gains
-// nothing: there is one look, and it is at what is used.
+// A name that is public when checked and private when used gains nothing: there is one
+// lookup, and its result is checked.
 func TestRebinding(t *testing.T) {
 	secure := serve(t, true, hello)
 	turns := &names{of: map[string][]string{"example.com": {"127.0.0.1", "127.0.0.2"}}}
@@ -316,7 +316,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// No proxy is asked, no cookie comes back, and the host is that of the URL.
+// No proxy is used, no cookie is returned, and the host is that of the URL.
 func TestNothingElseIsSent(t *testing.T) {
 	var got *http.Request
 	s := serve(t, false, func(w http.ResponseWriter, r *http.Request) {
@@ -373,8 +373,8 @@ func TestPublicAddresses(t *testing.T) {
 	}
 }
 
-// FuzzAddress holds the check against what net knows of addresses, in whichever
-// form an address is written.
+// FuzzAddress compares the check with the standard library's classification of addresses,
+// in every spelling.
 func FuzzAddress(f *testing.F) {
 	for _, text := range hostile() {
 		f.Add(text)

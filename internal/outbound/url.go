@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// check judges a URL by what it says. Whatever a resolver could take for an
-// address in a spelling of its own, 0x7f.1 or 2130706433, is no name.
+// check checks the text of a URL. Spellings that some resolvers accept as an address, such
+// as 0x7f.1 or 2130706433, are rejected.
 func (c *Client) check(u *url.URL) error {
 	host := lower(u.Hostname())
 	switch {
@@ -29,8 +29,8 @@ func (c *Client) check(u *url.URL) error {
 	return c.checkPort(u, host)
 }
 
-// allowsPlainHTTP reports whether a host may be asked over plain http: it is this machine
-// by its spelling, and listed.
+// allowsPlainHTTP reports whether plain http is allowed for a host: its spelling is this
+// machine's, and it is listed.
 func (c *Client) allowsPlainHTTP(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
@@ -42,7 +42,7 @@ func (c *Client) allowsPlainHTTP(host string) bool {
 func (c *Client) checkPort(u *url.URL, host string) error {
 	text := u.Port()
 	if text == "" && !strings.HasSuffix(u.Host, ":") {
-		return nil // that of the scheme
+		return nil // the default of the scheme
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || port == 0 {
@@ -64,9 +64,9 @@ func (c *Client) listed(addr netip.Addr) bool {
 	return slices.ContainsFunc(c.rules.Networks, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
-// plainHost reports whether a host is a name of letters, digits, - and _, or an
-// address as netip writes it. A name's last label is no number (URL Standard
-// §3.5): those are addresses to some.
+// plainHost reports whether a host is a name of letters, digits, - and _, or an address as
+// netip formats it. The last label of a name must not be a number (URL Standard §3.5),
+// because some resolvers accept such names as addresses.
 func plainHost(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.Zone() == ""
@@ -85,8 +85,8 @@ func plainHost(host string) bool {
 	return strings.Trim(last, "0123456789") != "" && !(isHex && strings.Trim(hex, "0123456789abcdef") == "")
 }
 
-// dial connects to host:port. The check is made of each address by itself, after
-// the name was resolved and before anything is sent.
+// dial connects to host:port. It checks each address after the name was resolved and before
+// anything is sent.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return d.DialContext(ctx, network, address)
 }
 
-// checkDial judges the address that a socket is about to be connected to.
+// checkDial checks the address that a socket is about to connect to.
 func (c *Client) checkDial(host, resolved string) error {
 	to, err := netip.ParseAddrPort(resolved)
 	if err != nil {
@@ -120,13 +120,13 @@ func (c *Client) checkDial(host, resolved string) error {
 	return nil
 }
 
-// unspecifiedHost is said of names that resolve to nothing, and of those that resolve to
-// what may not be asked. Who may name any host could else try out which names there
-// are inside, and what they lead to.
+// unspecifiedHost is the error both for names that do not resolve and for those that
+// resolve to a forbidden address. Different errors would let an attacker find out which
+// names exist inside and where they lead.
 const unspecifiedHost = "the name of the host could not be resolved to an address of the public internet; what is not of it has to be listed in outbound.allow"
 
-// refuseAddress refuses an address by a rule. If a name has led there the rule is for
-// the log alone.
+// refuseAddress rejects an address by a rule. If the address came from a name, only the log
+// contains the rule.
 func refuseAddress(host, rule, fix string) error {
 	if _, err := netip.ParseAddr(host); err == nil || host == "localhost" {
 		return refusedf("the host of the URL is %s, %s", rule, fix)

@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// KeyFault says what is wrong with a JSON Web Key (RFC 7517, RFC 7518 §6, RFC
-// 8037) as a public key that signatures are verified with, and at which member;
-// "" if nothing is.
+// KeyFault returns what is wrong with a JSON Web Key (RFC 7517, RFC 7518 §6, RFC 8037) as a
+// public key for verifying signatures, and the member at fault; "" for a good key.
 func KeyFault(key map[string]any) (member, wrong string) {
 	if member, wrong = publicFault(key); wrong != "" {
 		return member, wrong
@@ -37,12 +36,12 @@ func KeyFault(key map[string]any) (member, wrong string) {
 	return member, wrong
 }
 
-// Encrypts reports whether a JSON Web Key is for encryption (RFC 7517 §4.2), which
-// verifies no signature.
+// Encrypts reports whether a JSON Web Key is for encryption (RFC 7517 §4.2), which verifies
+// no signature.
 func Encrypts(key map[string]any) bool { return key["use"] == "enc" }
 
-// RegistrationFault is KeyFault for a key of a set that a client registers, where keys
-// for encryption may stand next to those for signatures (RFC 7517 §5).
+// RegistrationFault is KeyFault for a key of a set that a client registers, which may
+// contain encryption keys next to signing keys (RFC 7517 §5).
 func RegistrationFault(key map[string]any) (member, wrong string) {
 	if !Encrypts(key) {
 		return KeyFault(key)
@@ -67,7 +66,7 @@ func RegistrationFault(key map[string]any) (member, wrong string) {
 	return member, wrong
 }
 
-// publicFault is what is wrong with any key: a private half, and members that are no
+// publicFault returns faults of any kind of key: a private half, and members that are not
 // strings.
 func publicFault(key map[string]any) (member, wrong string) {
 	for _, secret := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
@@ -83,9 +82,9 @@ func publicFault(key map[string]any) (member, wrong string) {
 	return "", ""
 }
 
-// keyAlgorithms returns the algorithms (RFC 7518 §3.1) by which signatures are
-// verified with a JSON Web Key. None: it is no key for that, or one that must not be
-// relied on, as its private half is in it or it is too weak.
+// keyAlgorithms returns the signature algorithms (RFC 7518 §3.1) of a JSON Web Key. It
+// returns none for a key that is not for signatures, contains a private half, or is too
+// weak.
 func keyAlgorithms(key map[string]any) (algorithms []string) {
 	if _, wrong := KeyFault(key); wrong != "" {
 		return nil
@@ -104,7 +103,7 @@ func keyAlgorithms(key map[string]any) (algorithms []string) {
 	return algorithms
 }
 
-// number reads a member that is a big-endian number in base64url.
+// number decodes a member that is a big-endian number in base64url.
 func number(key map[string]any, member string) ([]byte, bool) {
 	text, _ := key[member].(string)
 	raw, err := base64.RawURLEncoding.DecodeString(text)
@@ -135,8 +134,8 @@ func ecKey(key map[string]any) (algorithms []string, member, wrong string) {
 	return []string{curve.alg}, "", ""
 }
 
-// The bounds of an RSA key in bits: below it can be broken, above it costs more
-// to verify than a request may.
+// The bounds of an RSA key in bits: smaller keys can be broken, and larger ones are too
+// expensive to verify.
 const (
 	minRSABits = 2048
 	maxRSABits = 4096

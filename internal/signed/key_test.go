@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Public keys of every kind are taken, with the algorithms that fit them alone.
+// Public keys of every kind are accepted, with exactly the algorithms that fit them.
 func TestPublicKeys(t *testing.T) {
 	keys := map[string]map[string]any{
 		"RS256 RS384 RS512 PS256 PS384 PS512": {"kty": "RSA", "n": encoded(new(big.Int).Lsh(big.NewInt(3), 2046).Bytes()), "e": "AQAB"},
@@ -75,7 +75,7 @@ func TestWeakAndHugeKeys(t *testing.T) {
 	}
 }
 
-// Whatever a client sends as a key, a private one is never accepted.
+// A private key is never accepted, in any form that a client could send.
 func FuzzKey(f *testing.F) {
 	for _, key := range []string{
 		`{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`,

@@ -15,55 +15,53 @@ import (
 )
 
 const (
-	// keysTTL is how long published keys are good: so long after a signer has taken one
-	// away, that one may still be used.
+	// keysTTL is how long published keys are cached. A key that the signer has removed may
+	// be used for that long.
 	keysTTL = 10 * time.Minute
-	// An address is asked fetchBurst times at once, for a signer that has just changed
-	// its keys, and then every refetchAfter; where it did not answer, not again before
-	// that. Any stranger can name a key that is unknown: each such request would else
-	// be one to the signer's server.
+	// An address is fetched fetchBurst times at once, for a signer that has just changed
+	// its keys, and then once per refetchAfter; after a failure not before that. Any caller
+	// can name an unknown key, and each such request would otherwise be one to the signer's
+	// server.
 	fetchBurst   = 3
 	refetchAfter = time.Minute
-	// maxKeySets is how many addresses are remembered.
+	// maxKeySets is the maximum number of cached addresses.
 	maxKeySets = 1000
-	// maxKeys is how many keys of a signer are looked at.
+	// maxKeys is how many keys of a signer are considered.
 	maxKeys = 100
 )
 
-// Keys remembers what signers publish. It may be used by many goroutines at once.
+// Keys caches the keys that signers publish. It is safe for concurrent use.
 type Keys struct {
-	// Fetch reads what is at an address. Its size and the time it takes are bounded.
+	// Fetch reads the document at an address. It must bound the size and the time.
 	Fetch func(ctx context.Context, uri string) ([]byte, error)
 
 	mu   sync.Mutex
 	sets map[string]*keySet // by address
 }
 
-// keySet is what was at one address. Those who need it at the same time wait for one
-// fetch.
+// keySet is the set at one address. Concurrent callers wait for one fetch.
 type keySet struct {
 	mu   sync.Mutex
 	keys []verificationKey
 	read time.Time // when the keys were read; zero: never
-	paid time.Time // until when what was fetched has used up what may be
+	paid time.Time // time until which the fetch allowance is spent
 }
 
-// verificationKey is a key that signatures are verified with.
+// verificationKey is a public key and its algorithms.
 type verificationKey struct {
 	kid        string
 	algorithms []string
 	public     any
 }
 
-// Pick returns the key of a set that a token says it is signed with, if there is
-// exactly one such key. The algorithm must be one of the key's: a header does not
-// choose what a key is used for.
+// Pick returns the key of a set that signed a token, if exactly one key fits. The algorithm
+// must be one of the key's: a header does not choose what a key is used for.
 func Pick(set *schemas.JSONWebKeys, t *Token) (public any, ok bool) {
 	return pick(parseKeys(set), t)
 }
 
-// pick returns the one key that fits. A signature that names no key is by the only
-// one that could have made it, and a key without a name is the only one there is.
+// pick returns the one key that fits. A token without a key id matches if only one key
+// could have signed it; a key without an id matches if it is the only key.
 func pick(keys []verificationKey, t *Token) (public any, ok bool) {
 	only := len(keys) == 1
 	var fitting []verificationKey
@@ -79,8 +77,7 @@ func pick(keys []verificationKey, t *Token) (public any, ok bool) {
 	return fitting[0].public, true
 }
 
-// parseKeys returns the keys of a set that can be used, and passes over the others,
-// as RFC 7517 §5 has it.
+// parseKeys returns the usable keys of a set and ignores the others (RFC 7517 §5).
 func parseKeys(set *schemas.JSONWebKeys) []verificationKey {
 	var keys []verificationKey
 	for _, raw := range set.Keys[:min(len(set.Keys), maxKeys)] {
@@ -101,7 +98,7 @@ func parseKeys(set *schemas.JSONWebKeys) []verificationKey {
 	return keys
 }
 
-// edwardsVerifier verifies signatures by Ed25519 under both names of the algorithm; the
+// edwardsVerifier verifies Ed25519 signatures under both names of the algorithm; the
 // library knows one.
 type edwardsVerifier ed25519.PublicKey
 
@@ -116,10 +113,9 @@ func (v edwardsVerifier) VerifyPayload(payload, signature []byte, alg jose.Signa
 	return nil
 }
 
-// Key returns the key that a token says it is signed with, of those that are
-// published at an address. One that is not among those known is looked for once more:
-// the signer may have a new one. ok is false if there is none; an error says that the
-// keys could not be read.
+// Key returns the key that signed a token, from those published at an address. An unknown
+// key causes another fetch, because the signer may have a new one. ok is false if there is
+// none; an error means that the keys could not be read.
 func (k *Keys) Key(ctx context.Context, uri string, t *Token, now time.Time) (public any, ok bool, err error) {
 	set := k.set(uri)
 	set.mu.Lock()
@@ -142,7 +138,7 @@ func (k *Keys) Key(ctx context.Context, uri string, t *Token, now time.Time) (pu
 	return public, ok, nil
 }
 
-// mayFetch reports whether the address may be asked now, and counts it.
+// mayFetch reports whether the address may be fetched now, and counts the fetch.
 func (s *keySet) mayFetch(now time.Time) bool {
 	if s.paid.Before(now) {
 		s.paid = now
@@ -154,8 +150,8 @@ func (s *keySet) mayFetch(now time.Time) bool {
 	return true
 }
 
-// fetch reads what a signer publishes. Whoever asked first and goes away does not
-// end it: they would keep everybody else from the keys for a while.
+// fetch reads a published set. It does not end with the request that caused it: a caller
+// who disconnects would otherwise delay all others.
 func (k *Keys) fetch(ctx context.Context, uri string) ([]verificationKey, error) {
 	text, err := k.Fetch(context.WithoutCancel(ctx), uri)
 	if err != nil {
@@ -168,7 +164,7 @@ func (k *Keys) fetch(ctx context.Context, uri string) ([]verificationKey, error)
 	return parseKeys(&set), nil
 }
 
-// set returns what is known of an address. Of too many one is forgotten, whichever.
+// set returns the entry of an address. Beyond the maximum it evicts an arbitrary entry.
 func (k *Keys) set(uri string) *keySet {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -11,27 +11,27 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// maxTokenLength is how many bytes a token may have.
+// maxTokenLength is the maximum size of a token in bytes.
 const maxTokenLength = 16 << 10
 
-// ed25519Name is the name that RFC 9864 §2.2 gives to EdDSA by a key of Ed25519.
+// ed25519Name is the name of EdDSA with an Ed25519 key in RFC 9864 §2.2.
 const ed25519Name jose.SignatureAlgorithm = "Ed25519"
 
-// Algorithms are those that tokens may be signed with (RFC 7518 §3.1, RFC 8037, RFC 9864).
+// Algorithms returns the accepted signature algorithms (RFC 7518 §3.1, RFC 8037, RFC 9864).
 func Algorithms() []string {
 	return strings.Fields("ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512 EdDSA Ed25519")
 }
 
-// Token is a token of which nothing is verified yet.
+// Token is a parsed, unverified token.
 type Token struct {
 	Algorithm string
-	KeyID     string // "" if it names no key
+	KeyID     string // "" for none
 	jwt       *jwt.JSONWebToken
 }
 
-// Parse takes a token apart. Its typ must be one of types, or JWT, or not there: one
-// that is for another purpose is not taken for this (RFC 8725 §3.11). The error is
-// about the token and quotes nothing but its header.
+// Parse parses a token. Its typ must be one of types, JWT, or absent: a token for another
+// purpose is rejected (RFC 8725 §3.11). The error describes the token and quotes nothing
+// but its header.
 func Parse(raw string, types ...string) (*Token, error) {
 	if len(raw) > maxTokenLength || strings.ContainsAny(raw, "\r\n") {
 		return nil, fmt.Errorf("it is longer than %d bytes, or has line ends in it", maxTokenLength)
@@ -51,8 +51,7 @@ func Parse(raw string, types ...string) (*Token, error) {
 	return &Token{Algorithm: head.Algorithm, KeyID: head.KeyID, jwt: parsed}, nil
 }
 
-// checkHeader refuses what would make the token something else than it seems: an
-// extension that must be understood, or another type.
+// checkHeader rejects critical extensions and other types.
 func checkHeader(raw string, types []string) error {
 	encoded, _, _ := strings.Cut(raw, ".")
 	text, err := base64.RawURLEncoding.DecodeString(encoded)
@@ -78,10 +77,9 @@ func checkHeader(raw string, types []string) error {
 	return nil
 }
 
-// Claims verifies the signature by the key, and reads the claims into what into
-// points to. A member that is there twice is an error, and names are compared letter
-// by letter.
+// Claims verifies the signature with the key and decodes the claims into the value that
+// into points to. A duplicate member is an error, and names are case-sensitive.
 func (t *Token) Claims(public, into any) error { return t.jwt.Claims(public, into) }
 
-// Unverified reads claims that anybody may have written.
+// Unverified decodes the claims without verifying the signature.
 func (t *Token) Unverified(into any) error { return t.jwt.UnsafeClaimsWithoutVerification(into) }

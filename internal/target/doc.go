@@ -1,10 +1,8 @@
 // Package target makes the requests of flows to the services that the operator has
-// configured: it asks and waits, or tells by way of the delivery queue.
+// configured: queries wait for the reply, notifications go through the delivery queue.
 //
-// Every request has an id, which is the same whenever it is repeated, as
-// Idempotency-Key and as webhook-id. With a secret it is signed as Standard Webhooks
-// says, so that the receiver knows from whom it is, and that nobody has changed or
-// kept it. Where a request goes is the operator's URL and the flow's path below it;
-// which addresses that may lead to is for package outbound to judge, as with all
-// others.
+// Every request has an id, the same on every retry, as Idempotency-Key and as webhook-id.
+// With a secret it is signed by Standard Webhooks, so that the receiver can verify its
+// origin and integrity and detect replays. The address is the operator's URL plus the
+// flow's path; package outbound checks where it may lead.
 package target

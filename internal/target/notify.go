@@ -11,11 +11,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// deliveryTTL is how long a service is told that does not answer.
+// deliveryTTL is how long an unavailable service is retried.
 const deliveryTTL = 72 * time.Hour
 
-// NewDelivery returns the delivery of a call, sealed: what a service is told is personal. It
-// has the id of the call, a UUID, so that a log and the receiver speak of the same.
+// NewDelivery returns the delivery of a call, sealed because the body is personal data. Its
+// id is that of the call, a UUID, so that the log and the receiver use the same id.
 func (t *Targets) NewDelivery(c schemas.Call, now time.Time) (schemas.Delivery, error) {
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -27,14 +27,13 @@ func (t *Targets) NewDelivery(c schemas.Call, now time.Time) (schemas.Delivery, 
 	}), nil
 }
 
-// Sender sends what NewDelivery made.
+// Sender sends the deliveries of NewDelivery.
 func (t *Targets) Sender() delivery.Sender { return t.Sealer.OpenSender(sender{t}) }
 
 type sender struct{ targets *Targets }
 
-// Send makes the call of a delivery. Whatever the operator may mend in time is tried
-// again, also an address that may not be asked; what the service says is wrong with the
-// request itself is not.
+// Send makes the call of a delivery. Failures that the operator may fix in time are
+// retried, including a forbidden address; a rejection of the request itself is not.
 func (s sender) Send(ctx context.Context, d schemas.Delivery) error {
 	var c schemas.Call
 	if err := json.Unmarshal(d.Body, &c); err != nil {

@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// sign adds the header fields of Standard Webhooks to a request: its id, when it is
-// sent and, if there is a key, the HMAC-SHA256 over both and the body. The time is that
-// of this attempt; the id is not.
+// sign adds the header fields of Standard Webhooks to a request: its id, the time of this
+// attempt and, if there is a key, the HMAC-SHA256 over both and the body.
 func sign(h http.Header, key []byte, id string, at time.Time, body []byte) {
 	seconds := strconv.FormatInt(at.Unix(), 10)
 	h.Set("Webhook-Id", id)

@@ -18,18 +18,18 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// CodeUnknown is that of an error about a service that is not configured.
+// CodeUnknown is the error code for a service that is not configured.
 const CodeUnknown = "unknown_target"
 
-// Service is where requests to one target go.
+// Service is the address of a target and the credentials for it.
 type Service struct {
 	URL           string // without a slash at the end
-	Key           []byte // signs; nil for none
-	Authorization string // the header field; "" for none
+	Key           []byte // signs requests; nil for none
+	Authorization string // header field; "" for none
 	Timeout       time.Duration
 }
 
-// Options are what a Targets is made of. All members are set.
+// Options configure Targets. All members are required.
 type Options struct {
 	Services map[string]Service
 	Requests *outbound.Client
@@ -38,17 +38,16 @@ type Options struct {
 	Now      func() time.Time
 }
 
-// Targets asks and tells services. It may be used by many goroutines at once.
+// Targets calls services. It is safe for concurrent use.
 type Targets struct {
 	Options
 	clients map[string]*outbound.Client
 }
 
-// maxReply bounds what a service may answer, in bytes.
+// maxReply is the maximum size of a reply in bytes.
 const maxReply = 64 << 10
 
-// New returns the targets. It fails if the URL of one may not be asked, as far as it
-// alone tells that.
+// New returns the targets. It fails if a URL is not allowed, as far as its text shows.
 func New(o Options) (*Targets, error) {
 	t := &Targets{Options: o, clients: make(map[string]*outbound.Client)}
 	for _, name := range t.Names() {
@@ -62,15 +61,15 @@ func New(o Options) (*Targets, error) {
 	return t, nil
 }
 
-// Names are those of all services, sorted; never nil.
+// Names returns the names of all services, sorted; never nil.
 func (t *Targets) Names() []string {
 	names := slices.AppendSeq([]string{}, maps.Keys(t.Services))
 	slices.Sort(names)
 	return names
 }
 
-// Call makes a call and waits for the answer. The error is a *schemas.Error if there is
-// none, and the cause is in the log: it would tell a stranger what is inside.
+// Call makes a call and waits for the reply. Without a reply the error is a *schemas.Error;
+// the cause is logged, because it could reveal the internal network.
 func (t *Targets) Call(ctx context.Context, c schemas.Call) (*schemas.CallReply, error) {
 	reply, err := t.do(ctx, c)
 	if err != nil {
@@ -95,8 +94,8 @@ func (t *Targets) do(ctx context.Context, c schemas.Call) (*outbound.Response, e
 	if !known {
 		return nil, schemas.Errorf(schemas.Unavailable, CodeUnknown, "the target %q is not configured: add it to http.targets%s", c.Target, schemas.Hint(c.Target, t.Names()))
 	}
-	// The path cannot leave what the operator named: it begins with a slash, so it is
-	// no part of the host, and has no dots (see nodes/http_path.go).
+	// The path cannot change the host: it starts with a slash and has no dot segments (see
+	// nodes/http_path.go).
 	r, err := http.NewRequest(c.Method, service.URL+c.Path, bytes.NewReader(c.Body))
 	if err != nil {
 		return nil, schemas.Errorf(schemas.Invalid, outbound.CodeRefused, "the path cannot be read")

@@ -26,16 +26,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// key is a secret of Standard Webhooks after whsec_, as the service has it.
+// key is a Standard Webhooks secret without the prefix whsec_, as the service stores it.
 const key = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz"
 
-// got is a request as the service gets it.
+// got is a request as the service receives it.
 type got struct {
 	*http.Request
 	body []byte
 }
 
-// service is one on this machine.
+// service is a service on this machine.
 type service struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -72,13 +72,13 @@ func says(contentType, body string) http.HandlerFunc {
 	}
 }
 
-// world is targets, and their log.
+// world is targets and their log.
 type world struct {
 	*target.Targets
 	log bytes.Buffer
 }
 
-// newWorld has the service as the target crm, with a base path.
+// newWorld configures the service as the target crm, with a base path.
 func newWorld(t *testing.T, url string, rules outbound.Rules) *world {
 	t.Helper()
 	return newHastyWorld(t, url, rules, time.Minute)
@@ -113,7 +113,8 @@ func question() schemas.Call {
 	return schemas.Call{ID: "0190a0a0-0000-7000-8000-000000000001", Target: "crm", Method: http.MethodPost, Path: "/risk?level=high", Body: []byte(`{"email":"ada@example.com"}`)}
 }
 
-// The receiver verifies by the text of Standard Webhooks, with nothing of ours.
+// verify implements the receiver by the text of Standard Webhooks, without this project's
+// code.
 func verify(t *testing.T, r got) {
 	t.Helper()
 	secret, _ := base64.StdEncoding.DecodeString(key)
@@ -169,7 +170,7 @@ func TestAnswers(t *testing.T) {
 		name   string
 		answer http.HandlerFunc
 		status int    // of the reply, 0 for none
-		json   bool   // whether there is any
+		json   bool   // whether the reply is JSON
 		code   string // of the error
 	}{
 		{"JSON of another name", says("application/problem+json", `{}`), 200, true, ""},
@@ -214,8 +215,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What may be asked is for package outbound to say: without a word of the operator's
-// there is nothing inside.
+// Package outbound decides which addresses are allowed: without configuration there are no
+// private ones.
 func TestInside(t *testing.T) {
 	s := serve(t, says("application/json", `{}`))
 	_, err := target.New(target.Options{

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// home is the network that the owner of an account signs in from; the attackers
-// have the numbers from 0 on.
+// home is the network that the owner of an account signs in from. The attackers have the
+// numbers from 0 on.
 const home = 1 << 20
 
-// chance is how many of a thousand may be unlucky: who shares a place in a table
-// with whom is by the process's secret seed.
+// chance is how many of a thousand attempts may fail by collision: the process's secret
+// seed decides which keys share a place in a table.
 const chance = 10
 
-// A hundred thousand addresses guess at one account, each once in a day. The
-// owner signs in from home about once an hour, mistyping the password once.
+// A hundred thousand addresses guess at one account, each once a day. The owner signs in
+// from home about once an hour and mistypes the password once.
 func TestTargetedAttack(t *testing.T) {
 	w := newWorld(t, Options{Budgets: DefaultBudgets()})
 	owner := guess(home, "ada")
@@ -40,7 +40,7 @@ func TestTargetedAttack(t *testing.T) {
 	if refused > 0 {
 		t.Errorf("the owner was refused %d times", refused)
 	}
-	w.try(guess(0, "ada"), Failed) // what has dripped since
+	w.try(guess(0, "ada"), Failed) // spends what was refilled since
 	if w.try(guess(home+1, "ada"), Passed) {
 		t.Error("a stranger is admitted while the attack lasts")
 	}
@@ -58,8 +58,8 @@ func TestTargetedAttack(t *testing.T) {
 	}
 }
 
-// One address of an office tries a password on fifty thousand accounts, ten
-// times a second. Colleagues sign in from the same address, others from theirs.
+// One address of an office tries a password on fifty thousand accounts, ten times a second.
+// Colleagues sign in from the same address, and others from theirs.
 func TestPasswordSpraying(t *testing.T) {
 	w := newWorld(t, Options{Budgets: DefaultBudgets()})
 	for i := range 200 {
@@ -94,8 +94,8 @@ func TestPasswordSpraying(t *testing.T) {
 	}
 }
 
-// Somebody signs in to accounts of his own by the thousand, for the others of
-// his network and elsewhere to be forgotten.
+// An attacker signs in to thousands of their own accounts to evict other users of the same
+// network and of others.
 func TestFamiliarityCannotBeCrowdedOut(t *testing.T) {
 	w := newWorld(t, Options{Budgets: DefaultBudgets(), Familiar: 1 << 13})
 	for i := range 1000 {
@@ -117,8 +117,8 @@ func TestFamiliarityCannotBeCrowdedOut(t *testing.T) {
 	}
 }
 
-// As much as a machine can hash, spread over so many addresses and names that
-// none is met twice, does not keep newcomers out.
+// As many guesses as a machine can hash, spread over so many addresses and names that none
+// repeats, do not keep new users out.
 func TestFloodOfGuesses(t *testing.T) {
 	const rate, minutes = 200, 10
 	w := newWorld(t, Options{Budgets: DefaultBudgets(), GuessRate: rate})

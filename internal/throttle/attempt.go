@@ -1,47 +1,47 @@
 package throttle
 
-// Endpoint is what an attempt is made at; it decides which budgets pay for it.
+// Endpoint is the target of an attempt. It selects the budgets that are charged.
 type Endpoint uint8
 
 // The endpoints.
 const (
-	// SignIn is any request to /flow/execute or /auth/passkey/*. It is never
-	// counted by account: nobody guesses the signature of a passkey.
+	// SignIn is any request to /flow/execute or /auth/passkey/*. It is never counted by
+	// account, because a passkey's signature cannot be guessed.
 	SignIn   Endpoint = iota
-	RunStart          // one that begins a run, besides
-	RunStep           // one that continues a run, besides
+	RunStart          // a request that starts a run; charged in addition to SignIn
+	RunStep           // a request that continues a run; charged in addition to SignIn
 	Token             // the token endpoint
 	Register          // dynamic client registration
-	Mail              // a mail that somebody has sent to an account
+	Mail              // a mail sent to an account
 	Guess             // a password or one-time code that is about to be checked
 	endpoints
 )
 
-// Attempt is one request, or one guess in it. It is good for one Admit and the
-// Done that follows.
+// Attempt is one request, or one guess in it. It is used for one Admit and the Done that
+// follows.
 type Attempt struct {
 	Endpoint Endpoint
 	Network  Network
-	// Account is whose secret is guessed, or who gets a mail, from AccountOf; only for
-	// Guess and Mail.
+	// Account is the account whose secret is guessed or that receives a mail, from
+	// AccountOf; only for Guess and Mail.
 	Account Key
-	// Device is a device that has proved to the caller that it signed in to the
-	// account before; zero when there is none. Only for Guess.
+	// Device is a device that has proved that it signed in to the account before; zero for
+	// none. Only for Guess.
 	Device Key
-	// Run is the run the request is for, from KeyOf; only for RunStep.
+	// Run is the run that the request belongs to, from KeyOf; only for RunStep.
 	Run Key
 
-	admitted int64 // when
+	admitted int64 // time of admission
 	bill     bill
 }
 
-// Outcome is how an attempt came out.
+// Outcome is the result of an attempt.
 type Outcome uint8
 
 // The outcomes.
 const (
-	// Void is for what was neither right nor wrong: the guess was not checked,
-	// because the server was too busy or the client went away.
+	// Void means that the guess was not checked, because the server was too busy or the
+	// client disconnected.
 	Void Outcome = iota
 	Passed
 	Failed

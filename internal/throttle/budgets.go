@@ -2,44 +2,44 @@ package throttle
 
 import "time"
 
-// Budgets are all that is limited. A zero Budget sets no limit.
+// Budgets are all limits. A zero Budget sets no limit.
 type Budgets struct {
-	// SignIns are requests of one network to the sign-in endpoints: steps of
-	// flows and passkey ceremonies.
+	// SignIns limits the requests of one network to the sign-in endpoints: steps of flows
+	// and passkey ceremonies.
 	SignIns Budget
-	// RunStarts are the runs that one network begins: each is kept until it
-	// expires.
+	// RunStarts limits the runs that one network starts. Each is stored until it expires.
 	RunStarts Budget
-	// RunSteps are the requests to one run.
+	// RunSteps limits the requests to one run.
 	RunSteps Budget
 
-	// Tokens are requests of one network to the token endpoint, and TokenFailures
-	// those among them that are refused: servers fetch tokens in great numbers,
-	// and rightly.
+	// Tokens limits the requests of one network to the token endpoint, and TokenFailures
+	// the rejected ones among them. Servers legitimately fetch many tokens.
 	Tokens, TokenFailures Budget
-	// Registrations are the clients that one network registers.
+	// Registrations limits the clients that one network registers.
 	Registrations Budget
 
-	// PairMails are the mails that one network has sent to one account, AccountMails
-	// those that all have, and NetworkMails those of one network to whomever.
+	// PairMails limits the mails that one network sends to one account, AccountMails those
+	// of all networks to one account, and NetworkMails those of one network to all
+	// accounts.
 	PairMails, AccountMails, NetworkMails Budget
 
-	// PairGuesses are wrong guesses of one network at one account, and
-	// FamiliarGuesses those of a network, or a device, that has signed in to the
-	// account before.
+	// PairGuesses limits the wrong guesses of one network at one account, and
+	// FamiliarGuesses those of a network or device that has signed in to the account
+	// before.
 	PairGuesses, FamiliarGuesses Budget
-	// NetworkGuesses are wrong guesses of one network at accounts it is not
-	// familiar with, and AccountGuesses those of all such networks at one account.
+	// NetworkGuesses limits the wrong guesses of one network at accounts it is not familiar
+	// with, and AccountGuesses those of all such networks at one account.
 	NetworkGuesses, AccountGuesses Budget
 }
 
-// wider is how much looser the budgets of the network around one are.
+// wider is the factor between the budgets of a network and those of the wider network
+// around it.
 const wider = 4
 
-// DefaultBudgets let an office behind one address sign in on a Monday morning, and
-// slow down guessing. How many guesses at an account may fail in a row is bounded
-// elsewhere, in the store: see limits. No account is sent more than 30 mails an hour,
-// and one network cannot use them up.
+// DefaultBudgets let an office behind one address sign in on a Monday morning, and slow
+// down guessing. The store limits how many guesses at an account may fail in a row: see
+// limits. No account is sent more than 30 mails an hour, and one network cannot use them
+// up.
 func DefaultBudgets() Budgets {
 	return Budgets{
 		SignIns:         Budget{Burst: 500, Every: time.Second / 50},
@@ -58,8 +58,8 @@ func DefaultBudgets() Budgets {
 	}
 }
 
-// dividedBy divides what is guessed, and mailed, among the instances of the service.
-// Floods are each instance's own affair: it protects its own processor.
+// dividedBy divides the budgets for guesses and mails among the instances of the service.
+// Flood limits are not divided: each instance protects its own processor.
 func (b Budgets) dividedBy(instances int) Budgets {
 	for _, guesses := range []*Budget{&b.PairMails, &b.AccountMails, &b.NetworkMails, &b.PairGuesses, &b.FamiliarGuesses, &b.NetworkGuesses, &b.AccountGuesses} {
 		*guesses = guesses.dividedBy(instances)

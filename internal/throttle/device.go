@@ -9,46 +9,46 @@ import (
 	"time"
 )
 
-// DeviceTTL is how long a device is known to belong to a user after a sign-in.
+// DeviceTTL is how long after a sign-in a device counts as the user's.
 const DeviceTTL = familiarFor
 
-// deviceUsers is how many users a device may belong to: a family, say.
+// deviceUsers is how many users may share a device, such as a family.
 const deviceUsers = 8
 
-// Device is a browser that tells who has signed in to with it before. It keeps that
-// itself, sealed: nothing is stored here of who has which device. All are of one
-// length, so that nobody sees how many people use it.
+// Device is a browser that proves which users have signed in with it before. The browser
+// stores the proof, sealed; the server stores nothing about it. All proofs have the same
+// length, which hides the number of users.
 //
-// Whoever steals one may guess on at the accounts of those users, for a budget that
-// the device keeps through all of its sign-ins. For any other it is worth nothing.
+// A stolen proof allows guesses at the accounts of those users only, within a budget that
+// the device keeps through all of its sign-ins.
 type Device struct {
 	text    deviceText
 	changed bool
 }
 
-// deviceText is what is sealed.
+// deviceText is the plaintext of a sealed device.
 type deviceText struct {
-	ID    Key // made at the first sign-in
+	ID    Key // generated at the first sign-in
 	Users [deviceUsers]deviceUser
 }
 
-// deviceUser is a user of a device, and the last day with a sign-in, counted from
-// 1970. The zero deviceUser is a free place.
+// deviceUser is a user of a device and the day of the last sign-in, counted from 1970. The
+// zero deviceUser is a free place.
 type deviceUser struct {
 	User Key
 	Day  uint32
 }
 
-// Sealer keeps what is in other hands from being read or made by others.
+// Sealer encrypts and authenticates data that others store.
 type Sealer interface {
 	Seal(text []byte, belongs string) []byte
-	// Open fails for what was not sealed as belonging to the same.
+	// Open fails unless the data was sealed with the same belongs.
 	Open(sealed []byte, belongs string) ([]byte, error)
 }
 
 const belongsToDevice = "device"
 
-// OpenDevice returns the device that a browser says it is: a new one for whatever
+// OpenDevice opens the device that a browser sent. It returns a new one for anything that
 // was not sealed here.
 func OpenDevice(s Sealer, sealed string) *Device {
 	var text deviceText
@@ -63,19 +63,19 @@ func OpenDevice(s Sealer, sealed string) *Device {
 	return &Device{text: text}
 }
 
-// Seal returns what the browser is to keep.
+// Seal returns the value for the browser to store.
 func (d *Device) Seal(s Sealer) string {
 	var text bytes.Buffer
-	_ = binary.Write(&text, binary.BigEndian, d.text) // of a fixed size, into memory
+	_ = binary.Write(&text, binary.BigEndian, d.text) // has a fixed size and writes to memory
 	return base64.RawURLEncoding.EncodeToString(s.Seal(text.Bytes(), belongsToDevice))
 }
 
-// Changed reports whether the browser has to keep it anew.
+// Changed reports whether the browser has to store the device again.
 func (d *Device) Changed() bool { return d.changed }
 
-// SignedIn notes that a user has signed in: all the way, not by a right password
-// that another factor was still to follow. Whoever knows the password alone could
-// else have a device, and a budget for the other factor, as often as they like.
+// SignedIn records that a user has completed a sign-in. A right password before a second
+// factor is not enough: an attacker who knows the password could otherwise get any number
+// of devices, each with a budget for guesses at the second factor.
 func (d *Device) SignedIn(userID string, now time.Time) {
 	user, today := KeyOf(userID), dayOf(now)
 	if d.text.ID == (Key{}) {
@@ -90,8 +90,8 @@ func (d *Device) SignedIn(userID string, now time.Time) {
 	}
 }
 
-// of is the key of the device for a user; zero if the user has not signed in with it,
-// or long ago.
+// of returns the key of the device for a user. It is zero if the user has not signed in
+// with it within DeviceTTL.
 func (d *Device) of(userID string, now time.Time) Key {
 	user := KeyOf(userID)
 	if d == nil || user == (Key{}) {
@@ -104,7 +104,8 @@ func (d *Device) of(userID string, now time.Time) Key {
 	return d.text.ID.with(user)
 }
 
-// known is the key of the device, zero if nobody has signed in with it for long.
+// known returns the key of the device. It is zero if no user has signed in with it within
+// DeviceTTL.
 func (d *Device) known(now time.Time) Key {
 	if d == nil {
 		return Key{}
@@ -127,7 +128,7 @@ func (d *Device) find(user Key) *deviceUser {
 	return nil
 }
 
-// oldest is the place of whoever has not signed in for longest.
+// oldest returns the place with the oldest sign-in.
 func (d *Device) oldest() *deviceUser {
 	oldest := &d.text.Users[0]
 	for i := range d.text.Users {
@@ -144,7 +145,7 @@ func dayOf(t time.Time) uint32 { return uint32(t.Unix() / int64(day/time.Second)
 
 type deviceKey struct{}
 
-// WithDevice is ctx for a request from a device, for [Throttle.Guess].
+// WithDevice returns ctx for a request from a device, for [Throttle.Guess].
 func WithDevice(ctx context.Context, d *Device) context.Context {
 	return context.WithValue(ctx, deviceKey{}, d)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// seal seals by a hash: enough to tell what was sealed from what was not.
+// seal seals by a hash, which is enough to detect values that were not sealed.
 type seal string
 
 func (s seal) hash(text []byte, belongs string) []byte {
@@ -30,7 +30,7 @@ func (s seal) Open(sealed []byte, belongs string) ([]byte, error) {
 	return sealed[32:], nil
 }
 
-// Who gets more guesses by a device: whoever has signed in with it, for a while.
+// A device gives more guesses to the users who have signed in with it, until it expires.
 func TestDevice(t *testing.T) {
 	start := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	ours := OpenDevice(seal("key"), "")
@@ -72,7 +72,7 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-// A device keeps its budget, whoever signs in with it in between.
+// A device keeps its budget when another user signs in with it.
 func TestDeviceGuesses(t *testing.T) {
 	w := newWorld(t, Options{Budgets: Budgets{AccountGuesses: Budget{1, time.Hour}, FamiliarGuesses: Budget{3, time.Hour}}})
 	count := func(d *Device, user string) (n int) {

@@ -10,32 +10,32 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Failures counts failed guesses in the store, where they outlive the process and all
-// instances count together.
+// Failures counts failed guesses in the store, where the counts survive restarts and all
+// instances share them.
 type Failures interface {
 	// FailedGuesses returns how many guesses have failed in a row.
 	FailedGuesses(ctx context.Context, digest []byte) (int, error)
-	// AddFailedGuess counts one more. It reports false, and counts nothing, if there
-	// are as many as the limit already.
+	// AddFailedGuess counts one more. It reports false, and counts nothing, if the limit is
+	// already reached.
 	AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (bool, error)
 }
 
-// failureLimit is how many guesses at a secret may fail in a row: by strangers, and by
-// everybody without a known device, including networks that signed in to the account
-// before. Those networks so have a few guesses left when strangers have none.
+// failureLimit is how many guesses at a secret may fail in a row: from unknown networks,
+// and from all callers without a known device, which includes networks that signed in to
+// the account before. Familiar networks thus have a few guesses left when unknown ones have
+// none.
 type failureLimit struct{ strangers, networks int }
 
-// limits of an account add up to 100 (NIST SP 800-63B-4 §3.2.2). What is typed beside a
-// name, or mailed to one, is counted by the name, and an account has a name for each
-// identifying attribute: to count by the account would tell which names are one
-// user's.
+// limits are chosen so that those of an account add up to 100 (NIST SP 800-63B-4 §3.2.2).
+// Secrets that are entered with a name, or mailed to an address, are counted by that name,
+// and an account has a name for each identifying attribute: counting by account would
+// reveal which names belong to one user.
 func limits() map[schemas.GuessedSecret]failureLimit {
 	return map[schemas.GuessedSecret]failureLimit{
 		schemas.NameSecret:   {strangers: 22, networks: 28},
 		schemas.MailedSecret: {strangers: 10, networks: 14},
 		schemas.FactorSecret: {strangers: 12, networks: 16},
-		// Of an address that has no account, and per day: nobody could sign in to start
-		// the count again.
+		// Per day: no sign-in resets the count of an address without an account.
 		schemas.AddressSecret: {strangers: 15, networks: 20},
 	}
 }
@@ -44,16 +44,15 @@ func limits() map[schemas.GuessedSecret]failureLimit {
 // account before.
 const deviceLimit = 50
 
-// counter is what a guess is counted by in the store.
+// counter identifies the counter of a guess in the store.
 type counter struct {
 	digest  []byte
 	limit   int
-	eventAt int    // how many failures the audit log tells of
+	eventAt int    // number of failures at which the audit log gets an event
 	by      string // who has no guesses left then
 }
 
-// counterOf returns what an admitted guess is counted by, nil for what can be nobody's
-// name.
+// counterOf returns the counter of an admitted guess, nil for an invalid name.
 func (t *Throttle) counterOf(a *Attempt, g schemas.Guess) *counter {
 	name := schemas.IdentifierKey(g.Name)
 	if t.failures == nil || name == "" {
@@ -79,7 +78,7 @@ func (t *Throttle) counterOf(a *Attempt, g schemas.Guess) *counter {
 	return c
 }
 
-// isUnderLimit refuses a guess whose counter is at the limit.
+// isUnderLimit rejects a guess whose counter is at the limit.
 func (t *Throttle) isUnderLimit(ctx context.Context, c *counter) error {
 	if c == nil {
 		return nil
@@ -91,17 +90,16 @@ func (t *Throttle) isUnderLimit(ctx context.Context, c *counter) error {
 	return err
 }
 
-// settle decides whether a guess that was checked may be answered. A wrong one is
-// counted first, and a right one needs a counter below the limit as well. So of any
-// number of guesses that are checked at once, on all instances, no more are answered
-// than one after the other would be, and no right one costs a write.
+// settle decides whether a checked guess may be answered. A wrong one is counted first, and
+// a right one also needs a counter below the limit. So parallel guesses on all instances
+// get no more answers than sequential ones, and a right guess costs no write.
 func (t *Throttle) settle(ctx context.Context, c *counter, g schemas.Guess, right bool) error {
 	if c == nil || right {
 		return t.isUnderLimit(ctx, c)
 	}
 	e := g.Event
 	e.Detail = map[string]string{"secret": string(g.Secret), "by": c.by}
-	// A client that goes away does not spare itself the count.
+	// A client that disconnects does not avoid the count.
 	counted, err := t.failures.AddFailedGuess(context.WithoutCancel(ctx), schemas.FailedGuess{
 		Digest: c.digest, Secret: g.Secret, UserID: g.UserID, Limit: c.limit, At: t.now().UTC(), Event: e, EventAt: c.eventAt,
 	})
@@ -111,12 +109,12 @@ func (t *Throttle) settle(ctx context.Context, c *counter, g schemas.Guess, righ
 	return err
 }
 
-// retryExhausted is when a client may try again that has no other way: time alone does
-// not help.
+// retryExhausted is the Retry-After of a client that has used up its guesses. Waiting alone
+// does not help.
 const retryExhausted = time.Hour
 
-// exhausted is the error of a guess at an account whose limit is reached. It is the
-// same for accounts that do not exist.
+// exhausted is the error of a guess at an account whose limit is reached. It is the same
+// for unknown accounts.
 func exhausted() error {
 	err := schemas.Errorf(schemas.Throttled, CodeTooManyRequests,
 		"too many sign-ins to this account have failed in a row. Sign in with a passkey, or with a browser that was used for this account before, "+

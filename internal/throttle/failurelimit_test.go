@@ -38,7 +38,7 @@ func (l *ledger) AddFailedGuess(ctx context.Context, f schemas.FailedGuess) (boo
 	return true, nil
 }
 
-// counting is a Throttle that counts in a ledger and in memory admits everything.
+// counting is a Throttle that counts in a ledger and admits everything by its budgets.
 func counting(t *testing.T) (*world, *ledger) {
 	l := &ledger{counts: map[string]int{}}
 	return newWorld(t, Options{Failures: l, DigestKey: []byte("key")}), l
@@ -47,7 +47,7 @@ func counting(t *testing.T) (*world, *ledger) {
 func right() (bool, error) { return true, nil }
 func wrong() (bool, error) { return false, nil }
 
-// wrongs makes wrong guesses until one is refused, and returns how many were answered.
+// wrongs makes wrong guesses until one is rejected, and returns how many were answered.
 func (w *world) wrongs(ctx context.Context, g schemas.Guess) (n int) {
 	w.t.Helper()
 	for {
@@ -65,8 +65,8 @@ func (w *world) wrongs(ctx context.Context, g schemas.Guess) (n int) {
 
 func from(n int) context.Context { return NewContext(context.Background(), network(n)) }
 
-// Finding 11 of the security audit of November 2026: whatever names and secrets of an
-// account are guessed at, no more than 100 fail in a row.
+// Finding 11 of the security audit of November 2026: no more than 100 guesses in a row fail
+// at the names and secrets of an account, whichever an attacker combines.
 func TestAudit11OneHundredFailuresForAnAccount(t *testing.T) {
 	all := limits()
 	names := len(schemas.IdentifyingAttributes())
@@ -129,7 +129,7 @@ func TestLastingLimits(t *testing.T) {
 	}
 }
 
-// Of an address without an account the count starts again each day.
+// The count for an address without an account resets each day.
 func TestAddressesStartAgain(t *testing.T) {
 	w, _ := counting(t)
 	g := schemas.Guess{Secret: schemas.AddressSecret, Name: "ada@example.org"}
@@ -140,8 +140,8 @@ func TestAddressesStartAgain(t *testing.T) {
 	}
 }
 
-// Guesses that are checked at the same time are answered up to the limit only, and a
-// right one among them only if the limit was not reached before.
+// Of parallel guesses only as many as the limit allows are answered, and a right one only
+// if the limit was not reached before.
 func TestLastingGuessesAtOnce(t *testing.T) {
 	w, _ := counting(t)
 	g := schemas.Guess{Secret: schemas.NameSecret, Name: "ada", UserID: "1"}
@@ -185,7 +185,7 @@ func TestLastingGuessesAtOnce(t *testing.T) {
 	}
 }
 
-// A client that goes away, and a store that fails, spare nobody the count.
+// Guesses count even if the client disconnects or the store fails.
 func TestCountingFails(t *testing.T) {
 	w, l := counting(t)
 	g := schemas.Guess{Secret: schemas.NameSecret, Name: "ada", UserID: "1"}

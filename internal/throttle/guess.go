@@ -8,27 +8,26 @@ import (
 
 type networkKey struct{}
 
-// NewContext is ctx for a request from a network. It goes with the request to
-// where a guess is checked, past those who need not know.
+// NewContext returns ctx for a request from a network. It passes the network to the code
+// that checks a guess without involving the layers between.
 func NewContext(ctx context.Context, n Network) context.Context {
 	return context.WithValue(ctx, networkKey{}, n)
 }
 
-// FromContext returns the network that ctx came from (see NewContext), the zero
-// Network for none.
+// FromContext returns the network of ctx (see NewContext), the zero Network for none.
 func FromContext(ctx context.Context) Network {
 	network, _ := ctx.Value(networkKey{}).(Network)
 	return network
 }
 
-// AdmitFrom is Admit for the network that ctx came from (see NewContext).
+// AdmitFrom is Admit for the network of ctx (see NewContext).
 func (t *Throttle) AdmitFrom(ctx context.Context, at Endpoint) error {
 	return t.Admit(&Attempt{Endpoint: at, Network: FromContext(ctx)})
 }
 
-// Guess checks a secret of an account, if the network or device may try: those that
-// ctx came from (see NewContext and WithDevice), or none. It returns what check does,
-// or an error of Class Throttled. An error of check means that nothing was checked.
+// Guess checks a secret of an account, if the network and device of ctx (see NewContext and
+// WithDevice) are below their limits. It returns the result of check, or an error of Class
+// Throttled. An error of check means that nothing was checked.
 func (t *Throttle) Guess(ctx context.Context, g schemas.Guess, check func() (right bool, err error)) (bool, error) {
 	if t == nil {
 		return check()
@@ -65,8 +64,8 @@ func (t *Throttle) checkCounted(ctx context.Context, c *counter, g schemas.Guess
 	return right, nil
 }
 
-// accountOf is the key of what a guess is made at. Kinds of secrets are counted apart:
-// to know one must not gain guesses at another.
+// accountOf returns the key of the target of a guess. Kinds of secrets are counted
+// separately: knowing one must not gain guesses at another.
 func accountOf(g schemas.Guess) Key {
 	name := schemas.IdentifierKey(g.Name)
 	if name == "" {
@@ -75,8 +74,8 @@ func accountOf(g schemas.Guess) Key {
 	return KeyOf(string(g.Secret) + " " + name)
 }
 
-// AdmitMail admits a mail to the account of that name, if the network that ctx came
-// from (see NewContext) may have another sent. The error is that of Admit.
+// AdmitMail admits a mail to the account of a name, if the network of ctx (see NewContext)
+// may send another. The error is that of Admit.
 func (t *Throttle) AdmitMail(ctx context.Context, name string) error {
 	return t.Admit(&Attempt{Endpoint: Mail, Network: FromContext(ctx), Account: AccountOf(name)})
 }

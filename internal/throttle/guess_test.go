@@ -44,7 +44,7 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// Guesses of which nobody knows whence they come are limited by account.
+// Guesses without a known network are limited by account.
 func TestGuessFromNowhere(t *testing.T) {
 	w := newWorld(t, Options{Budgets: Budgets{AccountGuesses: Budget{2, time.Minute}}})
 	refused := false

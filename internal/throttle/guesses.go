@@ -2,7 +2,7 @@ package throttle
 
 import "time"
 
-// bill says which rules have admitted a guess, and so what is given back.
+// bill identifies the rules that admitted a guess, which get the refund.
 type bill uint8
 
 const (
@@ -16,10 +16,10 @@ const (
 type guesses struct {
 	// familiar are the networks that have signed in to an account.
 	familiar *recentKeys
-	// successes limits how many of them one network may add: whoever signs in to
-	// accounts of his own by the thousand would else crowd out the others.
+	// successes limits how many familiar pairs one network may add. An attacker who signs
+	// in to thousands of their own accounts could otherwise evict those of others.
 	successes *Limiter
-	// rules are those for each kind of guesser.
+	// rules are the rules of each kind of caller.
 	rules [billUnknown + 1]rules
 }
 
@@ -40,16 +40,16 @@ func newGuesses(b Budgets, rate, pairs int) guesses {
 	return g
 }
 
-// guessKeys is how many keys are being spent at most when so many guesses are
-// checked in a second, and half as many again, as they do not fall into the sets
-// evenly. Hashing bounds the rate, so that no table overflows by guesses.
+// guessKeys is how many keys are being spent at most when rate guesses per second are
+// checked, and half as many again, because they are not distributed evenly over the sets.
+// Hashing bounds the rate, so guesses cannot overflow a table.
 func guessKeys(b Budget, rate int) int {
 	const most = 1 << 20
 	return min(most, max(floodKeys, int(b.Every.Seconds()*float64(rate)*1.5)))
 }
 
-// bill tells which rules a guess is under. What is typed that can be nobody's name
-// is a stranger's, and counts for the network alone.
+// bill returns the rules that apply to a guess. A guess at an invalid name counts for the
+// network alone.
 func (g *guesses) bill(a *Attempt) bill {
 	switch {
 	case a.Account == Key{}:
@@ -62,7 +62,7 @@ func (g *guesses) bill(a *Attempt) bill {
 	return billUnknown
 }
 
-// admit takes the price of a wrong guess.
+// admit charges the price of a wrong guess.
 func (g *guesses) admit(a *Attempt) error {
 	as := g.bill(a)
 	if wait := g.rules[as].take(a); wait > 0 {
@@ -73,8 +73,8 @@ func (g *guesses) admit(a *Attempt) error {
 	return nil
 }
 
-// done gives the price back unless the guess was wrong, and remembers where a
-// right one came from.
+// done refunds the price unless the guess was wrong, and remembers the network of a right
+// one.
 func (g *guesses) done(a *Attempt, outcome Outcome, now int64) {
 	as := a.bill
 	a.bill = unbilled

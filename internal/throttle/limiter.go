@@ -2,20 +2,20 @@ package throttle
 
 import "time"
 
-// Budget is what each key of a limiter may spend: Burst at once, and one more
-// every Every. The zero Budget sets no limit.
+// Budget is what each key of a limiter may spend: Burst at once, and one more per Every.
+// The zero Budget sets no limit.
 type Budget struct {
 	Burst int
 	Every time.Duration
 }
 
-// forever is longer than any process runs: what takes longer never happens, and
-// moments stay far from where they would overflow.
+// forever is longer than any process runs. It caps durations so that moments cannot
+// overflow.
 const forever time.Duration = 1 << 60
 
 func (b Budget) isUnlimited() bool { return b.Burst <= 0 || b.Every <= 0 }
 
-// multipliedBy is a budget n times as loose.
+// multipliedBy returns a budget n times as large.
 func (b Budget) multipliedBy(n int) Budget {
 	if b.isUnlimited() {
 		return b
@@ -23,35 +23,34 @@ func (b Budget) multipliedBy(n int) Budget {
 	return Budget{Burst: b.Burst * n, Every: max(1, b.Every/time.Duration(n))}
 }
 
-// dividedBy is the share of each of n that spend a budget together. Each has one to
-// spend at least, so that the shares of a budget smaller than n add up to more.
+// dividedBy returns the share of each of n processes that spend a budget together. Each
+// share is at least one, so the shares of a budget smaller than n add up to more.
 func (b Budget) dividedBy(n int) Budget {
 	return Budget{Burst: (b.Burst + n - 1) / n, Every: min(b.Every, forever/time.Duration(n)) * time.Duration(n)}
 }
 
-// Limiter keeps a token bucket for each key, in memory of a fixed size. A bucket
-// is one moment, the theoretical arrival time of the generic cell rate algorithm
-// (ITU-T I.371 Annex A): that at which the bucket will be full again. It is late
-// by Every for each token spent, and may be late by Burst × Every. A bucket whose
-// moment is over is full, which is what a key that was never seen has; so it is
-// forgotten without loss, and no other ever is.
+// Limiter stores a token bucket for each key, in memory of a fixed size. A bucket is one
+// moment, the theoretical arrival time of the generic cell rate algorithm (ITU-T I.371
+// Annex A): when the bucket will be full again. Each spent token moves it by Every, up to
+// Burst × Every. A bucket whose moment has passed is full, like that of an unknown key; so
+// forgetting it loses nothing, and the limiter forgets no other.
 //
-// It refuses whatever exact buckets would refuse, and while its memory does for
-// the keys that are spending it admits whatever they would admit. When there are
-// more, keys that find no place share cells with others (see sketch), and may be
-// refused for what those have spent.
+// It rejects everything that exact buckets would reject. While its memory suffices for the
+// keys that are spending, it admits everything that they would admit. When there are more
+// keys, those without a place share cells with others (see sketch), and may be rejected
+// because of them.
 //
-// Moments are nanoseconds on the caller's clock, from 0 on. Methods may be called
-// by any number of goroutines.
+// Moments are nanoseconds on the caller's clock, starting at 0. Methods are safe for
+// concurrent use.
 type Limiter struct {
-	every    int64 // a token, in nanoseconds
-	depth    int64 // a full bucket, in nanoseconds
+	every    int64 // duration of a token in nanoseconds
+	depth    int64 // duration of a full bucket in nanoseconds
 	table    *table
 	overflow *sketch
 }
 
-// NewLimiter makes a limiter with places for at least entries keys. It returns
-// nil for the zero Budget; a nil Limiter admits everything.
+// NewLimiter makes a limiter with places for at least entries keys. It returns nil for the
+// zero Budget; a nil Limiter admits everything.
 func NewLimiter(b Budget, entries int) *Limiter {
 	if b.isUnlimited() {
 		return nil
@@ -61,12 +60,11 @@ func NewLimiter(b Budget, entries int) *Limiter {
 	return &Limiter{every: every, depth: depth, table: newTable(entries), overflow: newSketch()}
 }
 
-// Take spends a token of the key's bucket and returns 0. When there is none left
-// it spends nothing and returns how long it takes until there is, so that asking
-// over and over does not put that off.
+// Take spends a token of the key's bucket and returns 0. If the bucket is empty it spends
+// nothing and returns how long to wait; repeated calls do not extend the wait.
 func (l *Limiter) Take(k Key, now int64) time.Duration { return l.ask(k, now, true) }
 
-// Peek returns what Take would, and spends nothing.
+// Peek returns what Take would return, without spending.
 func (l *Limiter) Peek(k Key, now int64) time.Duration { return l.ask(k, now, false) }
 
 func (l *Limiter) ask(k Key, now int64, spend bool) time.Duration {
@@ -92,8 +90,8 @@ func (l *Limiter) ask(k Key, now int64, spend bool) time.Duration {
 	return 0
 }
 
-// Spend takes a token even if there is none left: for what turns out to have to
-// be paid for when it has been done already. A bucket owes one token at most.
+// Spend takes a token even from an empty bucket: for costs that are known only after the
+// fact. A bucket owes one token at most.
 func (l *Limiter) Spend(k Key, now int64) {
 	if l == nil || k == (Key{}) {
 		return
@@ -108,11 +106,11 @@ func (l *Limiter) Spend(k Key, now int64) {
 	l.keep(set, at, id, k, now, min(until+l.every, now+l.depth+l.every))
 }
 
-// keep notes the moment of a key: in its slot, in one whose bucket is full, or in
-// the sketch when every bucket of the set is being spent. The attack that this
-// stops is to make the limiter forget: whoever has emptied his bucket would come
-// from a hundred thousand addresses once, until his own slot is given away. Here
-// they share what is left, and his stays.
+// keep stores the moment of a key: in its slot, in a slot whose bucket is full, or in the
+// sketch if every bucket of the set is being spent. This prevents eviction: an attacker
+// with an empty bucket could otherwise send one request from each of a hundred thousand
+// addresses until their own slot is reused. Here those addresses share the remaining cells,
+// and the slot stays.
 func (l *Limiter) keep(set *set, at *slot, id uint64, k Key, now, until int64) {
 	if at == nil {
 		at = set.oldest()
@@ -125,9 +123,9 @@ func (l *Limiter) keep(set *set, at *slot, id uint64, k Key, now, until int64) {
 	at.until = until
 }
 
-// Return gives back a token that was taken at a moment, less what has dripped
-// back since: a bucket that was full again in the meantime would else get it
-// twice. What has gone into the sketch stays there, as others share its cells.
+// Return refunds a token that was taken at a moment, less what has been refilled since. A
+// bucket that became full in the meantime would otherwise be refunded twice. Tokens in the
+// sketch are not refunded, because its cells are shared.
 func (l *Limiter) Return(k Key, taken, now int64) {
 	back := int64(0)
 	if l != nil {

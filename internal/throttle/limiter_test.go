@@ -27,14 +27,14 @@ func TestBudget(t *testing.T) {
 		{0, 0},
 		{0, 0},
 		{0, time.Second},
-		{second / 4, 3 * time.Second / 4}, // asking has not put it off
+		{second / 4, 3 * time.Second / 4}, // Peek has not extended the wait
 		{second, 0},
 		{second, time.Second},
 		{10 * second, 0}, // full again, and no fuller
 		{10 * second, 0},
 		{10 * second, 0},
 		{10 * second, time.Second},
-		{9 * second, 2 * time.Second}, // a clock that went back
+		{9 * second, 2 * time.Second}, // the clock went back
 	} {
 		if wait := l.Peek(numbered(1), step.now); wait != step.wait {
 			t.Errorf("step %d: Peek says %v, want %v", i, wait, step.wait)
@@ -72,8 +72,8 @@ func TestNoLimit(t *testing.T) {
 func TestReturn(t *testing.T) {
 	const second = int64(time.Second)
 	for name, c := range map[string]struct {
-		after int64 // when the first of three tokens comes back
-		want  int   // how many there are right then
+		after int64 // when the first of three tokens is refunded
+		want  int   // number of tokens right after that
 	}{
 		"at once":             {0, 1},
 		"half has dripped":    {second / 2, 1},
@@ -96,7 +96,7 @@ func TestReturn(t *testing.T) {
 	}
 }
 
-// A debt is no more than one token, however many were spent at once.
+// A debt is at most one token, however many are spent at once.
 func TestSpend(t *testing.T) {
 	l := NewLimiter(Budget{Burst: 3, Every: time.Second}, 1)
 	for range 100 {
@@ -107,7 +107,7 @@ func TestSpend(t *testing.T) {
 	}
 }
 
-// No budget is so large that it turns into none, or into a small one.
+// No budget overflows to none or to a small one.
 func TestBudgetsDoNotOverflow(t *testing.T) {
 	const year = 366 * 24 * time.Hour
 	for _, b := range []Budget{
@@ -128,7 +128,7 @@ func TestBudgetsDoNotOverflow(t *testing.T) {
 	}
 }
 
-// exact is the limiter that forgets nobody and has memory for everybody.
+// exact is a limiter with unbounded memory.
 type exact struct {
 	every, depth int64
 	until        map[Key]int64
@@ -155,13 +155,13 @@ func (e *exact) giveBack(k Key, taken, now int64) {
 	e.until[k] -= max(0, e.every-max(0, now-taken))
 }
 
-// Whatever happens, the limiter refuses what exact buckets refuse; and while no
-// more keys are spending than it has places, it admits what they admit.
+// The limiter rejects everything that exact buckets reject. While no more keys are spending
+// than it has places, it admits everything that they admit.
 func FuzzLimiter(f *testing.F) {
 	f.Add([]byte{0, 1, 0, 1, 0, 1, 3, 9, 0, 1, 2, 1, 1, 1})
 	f.Add([]byte{0, 1, 0, 1, 0, 1, 4, 200, 0, 1, 4, 255, 0, 1, 3, 1, 0, 1})
 	f.Fuzz(func(t *testing.T, ops []byte) {
-		const enough = 256 // a flood takes a while, and more of them find no more
+		const enough = 256 // bounds the cost of a flood; more operations find no more
 		ops = ops[:min(len(ops), enough)]
 		b := Budget{Burst: 3, Every: time.Second}
 		l, model := NewLimiter(b, 1), newExact(b)
@@ -176,7 +176,7 @@ func FuzzLimiter(f *testing.F) {
 				if got && !want || !got && want && !crowded {
 					t.Fatalf("op %d: admitted %v, exact buckets say %v", i, got, want)
 				}
-				if got != want { // the model follows, for it to stay comparable
+				if got != want { // the model follows, to stay comparable
 					model.until[k] -= model.every
 				} else if got {
 					taken[k] = now
@@ -193,7 +193,7 @@ func FuzzLimiter(f *testing.F) {
 			case 3:
 				now += int64(ops[i+1]) * int64(time.Second) / 16
 			case 4:
-				crowded = true // the least table has 512 places
+				crowded = true // the smallest table has 512 places
 				for range int(ops[i+1]) * 4 {
 					flood++
 					l.Take(numbered(1000+flood), now)
@@ -203,8 +203,8 @@ func FuzzLimiter(f *testing.F) {
 	})
 }
 
-// An attacker who has emptied his bucket comes from a hundred thousand other
-// addresses, over and over, at a table of 8,192 places. He is not forgotten.
+// An attacker with an empty bucket sends requests from a hundred thousand other addresses,
+// repeatedly, to a table of 8,192 places. The limiter does not forget the attacker.
 func TestFloodDoesNotMakeItForget(t *testing.T) {
 	const addresses = 100_000
 	b := Budget{Burst: 5, Every: time.Minute}
@@ -246,9 +246,9 @@ func TestFloodDoesNotMakeItForget(t *testing.T) {
 	}
 }
 
-// Every place is taken by a bucket that was emptied after the attacker's own, so
-// that his is the first to go if any goes; or all are taken before he comes at all,
-// and he has none.
+// Every place is taken by a bucket that was emptied after the attacker's, which is the
+// first candidate for eviction; or all places are taken before the attacker's first
+// request.
 func TestFullTableDoesNotMakeItForget(t *testing.T) {
 	b := Budget{Burst: 5, Every: time.Minute}
 	const attackers, second = 100, int64(time.Second)
@@ -283,7 +283,7 @@ func TestFullTableDoesNotMakeItForget(t *testing.T) {
 	})
 }
 
-// Neither a flood of keys nor anything else takes memory.
+// Neither a flood of keys nor anything else allocates memory.
 func TestMemoryIsBounded(t *testing.T) {
 	l := NewLimiter(Budget{Burst: 3, Every: time.Hour}, 1<<10)
 	n := newRecentKeys(1<<10, time.Hour)
@@ -302,7 +302,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// Of any number at once no more are admitted than one after the other.
+// Parallel requests are not admitted more often than sequential ones.
 func TestConcurrentTakes(t *testing.T) {
 	b := Budget{Burst: 100, Every: time.Hour}
 	l := NewLimiter(b, 1)
@@ -315,7 +315,7 @@ func TestConcurrentTakes(t *testing.T) {
 				if l.Take(numbered(which), 0) == 0 {
 					admitted[which].Add(1)
 				}
-				l.Take(numbered(1000+worker*4000+i), 0) // crowds the table
+				l.Take(numbered(1000+worker*4000+i), 0) // fills the table
 			}
 		})
 	}

@@ -9,56 +9,57 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Pending bounds how many rows are kept for sign-ins that nobody has finished, for the
-// whole service: anybody may begin one, so a flood of them would fill the database.
+// Pending bounds the rows that unfinished sign-ins occupy, for the whole service: any
+// caller can start a sign-in, so a flood could fill the database.
 //
-// It sheds load by the dynamic thresholds of shared buffers (Choudhury and Hahne 1998):
-// a network may have as many rows pending as a part of what is free. So one that
-// floods has a fifth of the capacity at most, several have less each the more they
-// are, and room is left for everybody else until there is none. A device that a user
-// has signed in with before has a reserve of its own, which strangers cannot use up.
+// It sheds load by the dynamic thresholds of shared buffers (Choudhury and Hahne 1998): the
+// rows that a network may have pending are a fraction of the free capacity. One flooding
+// network gets at most a fifth of the capacity, several get less each, and others find room
+// until there is none. Devices that a user has signed in with before have a reserve that
+// unknown callers cannot use up.
 //
-// The total is what the database was last found to hold (see Observe) and what this
-// process has added since, so that several instances keep to one capacity, within what
-// they add between two counts. Which network added how much each process knows by
-// itself, in memory of a fixed size; counts of different networks may fall together
-// there, which errs by refusing too much.
+// The total is the last count of the database (see Observe) plus what this process has
+// added since. So several instances share one capacity, with an error of what they add
+// between two counts. Each process knows which networks added how many rows, in memory of a
+// fixed size; counts of different networks may collide there, which rejects too much rather
+// than too little.
 //
-// A nil Pending admits everything. Methods may be called by any number of goroutines.
+// A nil Pending admits everything. Methods are safe for concurrent use.
 type Pending struct {
-	what     string // in the words of an error
+	what     string // for error messages
 	capacity int
 	now      func() time.Time
-	every    time.Duration // a generation
+	every    time.Duration // duration of a generation
 
 	mu       sync.Mutex
-	observed int // in the database, when it was last counted
-	since    int // added from then on
+	observed int // rows in the database when last counted
+	since    int // rows added since then
 	seeds    [hashes]maphash.Seed
 	current  int
-	turned   time.Time // when the current generation began
+	turned   time.Time // start of the current generation
 	counts   [generations]generation
 }
 
-// A generation is what was added and released in a part of the time that rows are kept.
-// The oldest is forgotten when its rows have expired.
+// A generation is what was added and released in a part of the rows' lifetime. The oldest
+// generation is dropped when its rows have expired.
 type generation [hashes][columns]int32
 
 const (
-	generations = 5 // four parts of the time, and the current one
+	generations = 5 // four parts of the lifetime, and the current one
 	hashes      = 2
 	columns     = 1 << 11
 )
 
-// The parts of what is free that a network, the wider one around it, and a device may
-// have, as divisors; and the part of the capacity that is reserved for devices.
+// The fractions of the free capacity that a network, the wider network around it, and a
+// device may use, as divisors; and the fraction of the capacity that is reserved for
+// devices.
 const (
 	nearPart, widePart, devicePart = 4, 2, 16
 	reservePart                    = 4
 )
 
-// NewPending bounds rows that are kept for a time and called what in errors. Without a
-// capacity there is no bound, and it returns nil.
+// NewPending bounds rows with a lifetime. Error messages call them what. Without a capacity
+// it returns nil, which sets no bound.
 func NewPending(what string, capacity int, kept time.Duration, now func() time.Time) *Pending {
 	if capacity <= 0 {
 		return nil
@@ -70,10 +71,10 @@ func NewPending(what string, capacity int, kept time.Duration, now func() time.T
 	return p
 }
 
-// Admit counts a row that a request from a network, and from a device if ctx has one
-// (see NewContext and WithDevice), is about to add. Or it returns an error of class
-// Throttled, if the network has more than its share pending, or Unavailable, if there
-// is no room for strangers at all.
+// Admit counts a row that a request is about to add, for the network and device of ctx (see
+// NewContext and WithDevice). It returns an error of class Throttled if the network has
+// more than its share pending, or Unavailable if there is no room for unknown callers at
+// all.
 func (p *Pending) Admit(ctx context.Context) error {
 	if p == nil {
 		return nil
@@ -97,7 +98,7 @@ func (p *Pending) Admit(ctx context.Context) error {
 	return nil
 }
 
-// Release takes back a row of the network or device of ctx: it was finished.
+// Release removes a finished row of the network or device of ctx.
 func (p *Pending) Release(ctx context.Context) {
 	if p == nil {
 		return
@@ -113,7 +114,7 @@ func (p *Pending) Release(ctx context.Context) {
 	p.add(-1, network.Near, network.Wide)
 }
 
-// Observe says how many rows the database holds.
+// Observe sets the number of rows in the database.
 func (p *Pending) Observe(stored int) {
 	if p == nil {
 		return
@@ -123,7 +124,7 @@ func (p *Pending) Observe(stored int) {
 	p.observed, p.since = stored, 0
 }
 
-// Limit is how many rows have to be counted at most for Observe.
+// Limit is the number up to which the caller of Observe has to count.
 func (p *Pending) Limit() int {
 	if p == nil {
 		return 0
@@ -147,16 +148,16 @@ func (p *Pending) refuse(class schemas.Class, code, what string, wait time.Durat
 	return err
 }
 
-// device is the key of a device that somebody has signed in with.
+// device returns the key of a device with an earlier sign-in, zero for none.
 func (p *Pending) device(ctx context.Context) Key {
 	device, _ := ctx.Value(deviceKey{}).(*Device)
 	return device.known(p.now())
 }
 
-// total is how many rows there are, as far as this process can tell.
+// total is the number of rows, as far as this process knows.
 func (p *Pending) total() int { return max(0, p.observed+p.since) }
 
-// turn forgets what was counted so long ago that it has expired.
+// turn drops the generations that have expired.
 func (p *Pending) turn() {
 	for i := 0; i < generations && p.now().Sub(p.turned) >= p.every; i++ {
 		p.turned = p.turned.Add(p.every)
@@ -168,7 +169,7 @@ func (p *Pending) turn() {
 	}
 }
 
-// count is how many rows a key has pending, or more.
+// count returns an upper bound for the pending rows of a key.
 func (p *Pending) count(k Key) int {
 	if k == (Key{}) {
 		return 0
@@ -185,7 +186,7 @@ func (p *Pending) count(k Key) int {
 	return int(max(0, least))
 }
 
-// add counts n rows for each of the keys, and in the total.
+// add adds n rows to each of the keys and to the total.
 func (p *Pending) add(n int, keys ...Key) {
 	p.since += n
 	for _, k := range keys {

@@ -12,7 +12,7 @@ import (
 
 // Tests of finding 17 of the security audit of November 2026.
 
-// hall is a Pending with a clock that stands until it is moved.
+// hall is a Pending with a clock that only tests move.
 type hall struct {
 	*Pending
 	now time.Time
@@ -28,7 +28,7 @@ func at(format string, args ...any) context.Context {
 	return NewContext(context.Background(), NetworkOf(netip.MustParseAddr(fmt.Sprintf(format, args...))))
 }
 
-// fill admits rows until one is refused, and returns how many there were.
+// fill admits rows until one is rejected, and returns their number.
 func (h *hall) fill(ctx context.Context) (n int, err error) {
 	for n = 0; n <= h.capacity; n++ {
 		if err = h.Admit(ctx); err != nil {
@@ -44,7 +44,7 @@ func TestAudit17OneNetworkTakesAShareOnly(t *testing.T) {
 	if !schemas.HasClass(err, schemas.Throttled) || schemas.AsError(err).RetryAfter <= 0 || n != 2000 {
 		t.Errorf("one network has %d of 10,000 rows: %v", n, err)
 	}
-	// However many it has addresses in.
+	// The bound holds however many addresses the network uses.
 	total := 0
 	for i := range 256 {
 		n, _ := h.fill(at("198.51.100.%d", i))
@@ -80,7 +80,7 @@ func TestAudit17FullIsFullButForKnownDevices(t *testing.T) {
 			t.Errorf("%s is admitted", name)
 		}
 	}
-	// One device does not use up what is reserved for all of them.
+	// One device does not use up the reserve of all devices.
 	if n, err := h.fill(WithDevice(at("192.0.2.1"), known)); err == nil || n > 500 {
 		t.Errorf("one device has %d rows more", n)
 	}
@@ -95,8 +95,7 @@ func TestAudit17FullIsFullButForKnownDevices(t *testing.T) {
 	}
 }
 
-// Whoever finishes what they begin has nothing pending; and what nobody finishes is
-// forgotten when it has expired.
+// Finished rows are not pending, and unfinished ones are forgotten when they have expired.
 func TestAudit17FinishedAndExpiredRowsDoNotCount(t *testing.T) {
 	h := newHall(1000)
 	office := at("2001:db8::1")
@@ -135,7 +134,7 @@ func TestAudit17FinishedAndExpiredRowsDoNotCount(t *testing.T) {
 	none.Observe(7)
 }
 
-// The audit log grows with the logarithm of what one network fails, and not for ever with
+// Audit events grow logarithmically with the failures of one network, and are bounded in
 // the number of networks.
 func TestAudit17RepeatedFailuresAreFewEvents(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)

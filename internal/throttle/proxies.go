@@ -6,31 +6,30 @@ import (
 	"strings"
 )
 
-// The fields in which proxies tell whom they speak for.
+// The header fields in which proxies report the client's address.
 const (
 	XForwardedFor = "X-Forwarded-For"
 	Forwarded     = "Forwarded" // RFC 7239
 )
 
-// Proxies are the reverse proxies that are believed, and how they tell whom they
-// speak for. The zero Proxies believe nobody: the client is whoever connected.
+// Proxies are the trusted reverse proxies and the header field they set. The zero Proxies
+// trust none: the client is the peer of the connection.
 //
-// There is one field and not both: a proxy that writes the one hands on the other
-// as the client sent it.
+// Only one field is read: a proxy that sets one passes on the other as the client sent it.
 type Proxies struct {
-	Trusted []netip.Prefix // none of them an IPv4 network written as an IPv6 one
+	Trusted []netip.Prefix // without IPv4-mapped IPv6 networks
 	Field   string         // XForwardedFor or Forwarded
 }
 
-// Client returns the address that a request came from. Remote is the other end
-// of the connection, as http.Request.RemoteAddr has it; lines are the values of
-// p.Field in the order in which they came.
+// Client returns the address that a request came from. Remote is the peer of the
+// connection, as in http.Request.RemoteAddr; lines are the values of p.Field in the order
+// in which they were received.
 //
-// The field is believed from the right, where the nearest proxy writes, as far
-// as trusted proxies wrote it: the first address that is none of theirs is the
-// client. What is left of it may be anything, as the client may have sent it.
-// Where a trusted proxy wrote what is no address, it is itself the client: then
-// many clients are one, and nobody has a name of his choice.
+// The field is read from the right, where the nearest proxy writes, as far as trusted
+// proxies wrote it: the first untrusted address is the client. Elements to its left may be
+// forged by the client. A trusted proxy that wrote something other than an address is
+// itself the client: then several clients share one address, but none can choose its
+// address.
 func (p Proxies) Client(remote string, lines []string) netip.Addr {
 	client := hostOf(remote)
 	before := hops{field: p.Field, lines: lines}
@@ -57,8 +56,8 @@ func (p Proxies) trusts(addr netip.Addr) bool {
 	return false
 }
 
-// hostOf reads an address, with a port or without: 192.0.2.1, 192.0.2.1:80,
-// 2001:db8::1, [2001:db8::1], [2001:db8::1]:80.
+// hostOf parses an address with or without a port: 192.0.2.1, 192.0.2.1:80, 2001:db8::1,
+// [2001:db8::1], [2001:db8::1]:80.
 func hostOf(text string) netip.Addr {
 	if host, _, err := net.SplitHostPort(text); err == nil {
 		text = host
@@ -72,16 +71,15 @@ func hostOf(text string) netip.Addr {
 	return addr.Unmap().WithZone("")
 }
 
-// hops reads the elements of a field from the last to the first.
+// hops iterates over the elements of a field from the last to the first.
 type hops struct {
 	field string
-	lines []string // not begun yet
-	line  string   // what is left of the one that is being read
+	lines []string // not yet read
+	line  string   // the unread rest of the current line
 	begun bool
 }
 
-// next returns the element before the one it returned last, and false when there
-// is none.
+// next returns the next element to the left. It returns false at the end.
 func (h *hops) next() (string, bool) {
 	if !h.begun {
 		last := len(h.lines) - 1
@@ -100,10 +98,9 @@ func (h *hops) next() (string, bool) {
 	return strings.Trim(element, " \t"), true
 }
 
-// lastComma returns where the last element of a Forwarded line begins: behind
-// the last comma that has an even number of quotes after it. Quotes that were
-// left open before it do not matter: a client that sends one would else hide what
-// the proxy adds to the line.
+// lastComma returns where the last element of a Forwarded line begins: after the last comma
+// with an even number of quotes to its right. Unclosed quotes to its left do not count: a
+// client could send one to hide what the proxy appends.
 func lastComma(line string) int {
 	quoted := false
 	for i := len(line) - 1; i >= 0; i-- {
@@ -117,26 +114,25 @@ func lastComma(line string) int {
 	return -1
 }
 
-// nodeOf returns the address that an element names, the zero Addr if it names
-// none.
+// nodeOf returns the address in an element; the zero Addr if it has none.
 func nodeOf(field, element string) netip.Addr {
 	if field != Forwarded {
 		return hostOf(element)
 	}
 	if strings.IndexByte(element, '\\') >= 0 {
-		return netip.Addr{} // an escaped quote would have been counted as one
+		return netip.Addr{} // an escaped quote would have been counted as a quote
 	}
 	node, found, quoted := "", false, false
 	for pair := range strings.FieldsFuncSeq(element, func(c rune) bool {
 		quoted = quoted != (c == '"')
-		return c == ';' && !quoted // one in a quoted host is the client's
+		return c == ';' && !quoted // a semicolon in a quoted host belongs to the client's text
 	}) {
 		name, value, _ := strings.Cut(strings.Trim(pair, " \t"), "=")
 		if !strings.EqualFold(name, "for") {
 			continue
 		}
 		if found {
-			return netip.Addr{} // RFC 7239 §4: once in an element
+			return netip.Addr{} // RFC 7239 §4: at most once per element
 		}
 		node, found = strings.TrimSuffix(strings.TrimPrefix(value, `"`), `"`), true
 	}

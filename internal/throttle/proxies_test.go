@@ -94,8 +94,8 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// Whatever a client sends, and whether the proxy adds its own to the line or in
-// another one, the client is who the proxy says.
+// Whatever a client sends, and whether the proxy appends to that line or adds another, the
+// result is the address that the proxy reports.
 func FuzzClient(f *testing.F) {
 	f.Add("198.51.100.1", true)
 	f.Add(`for="198.51.100.1`, false)
@@ -122,7 +122,7 @@ func FuzzClient(f *testing.F) {
 func TestNetworkOf(t *testing.T) {
 	for _, c := range []struct {
 		name, a, b string
-		near, wide bool // whether they are one network
+		near, wide bool // whether both addresses are in one network
 	}{
 		{"one address", "203.0.113.7", "203.0.113.7", true, true},
 		{"neighbours", "203.0.113.7", "203.0.113.8", false, true},

@@ -2,9 +2,8 @@ package throttle
 
 import "time"
 
-// recentKeys remembers for a while which keys have shown themselves, in memory of a
-// fixed size. Where that is full the one that has not done so for longest is
-// forgotten: that costs a key its privilege and gives nobody one.
+// recentKeys remembers for a while which keys were added, in memory of a fixed size. When
+// it is full it forgets the oldest key. That costs the key its privilege and grants none.
 type recentKeys struct {
 	table *table
 	ttl   int64
@@ -22,7 +21,7 @@ func (n *recentKeys) has(k Key, now int64) bool {
 	return at != nil && at.until > now
 }
 
-// add remembers the key from now on.
+// add adds the key or renews it.
 func (n *recentKeys) add(k Key, now int64) {
 	shard, set, id := n.table.lock(k)
 	defer shard.mu.Unlock()

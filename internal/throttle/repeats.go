@@ -10,16 +10,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Repeats decides which of many alike failures are worth an event of their own, so that
-// whoever fails for ever does not fill the audit log. Within each hour the first failure
-// of a network at an account is recorded, and then those whose number is a power of two:
-// 1,024 guesses are eleven events, of which the last says 1,024. Beyond a thousand at one
-// account, from however many networks, and beyond twenty thousand in all, the same goes
-// for the account and for all of them; the first at each account is recorded still.
+// Repeats decides which of many similar failures get an audit event, so that endless
+// failures do not fill the audit log. Within each hour it records the first failure of a
+// network at an account, and then every one whose number is a power of two: 1,024 guesses
+// produce eleven events, and the last one reports 1,024. After 1,000 failures at one
+// account from any networks, and after 20,000 in all, the same rule applies to the account
+// and to the total. The first failure at each account is always recorded.
 //
-// It counts in memory of a bounded size; failures for which there is no place are counted
-// together. A nil Repeats records everything. Methods may be called by any number of
-// goroutines.
+// Memory is bounded; failures beyond it are counted together. A nil Repeats records
+// everything. Methods are safe for concurrent use.
 type Repeats struct {
 	now func() time.Time
 
@@ -35,14 +34,12 @@ const (
 	freeInAll      = 20000
 )
 
-// NewRepeats makes a Repeats.
 func NewRepeats(now func() time.Time) *Repeats {
 	return &Repeats{now: now, since: now(), counts: map[Key]int{}}
 }
 
-// Record reports whether a failure is to be recorded, and how many of the network that
-// ctx came from (see NewContext) there were at the account within the hour, this one
-// among them.
+// Record reports whether to record a failure, and how many failures the network of ctx (see
+// NewContext) has had at the account within the hour, including this one.
 func (r *Repeats) Record(ctx context.Context, account string) (record bool, count int) {
 	if r == nil {
 		return true, 1
@@ -60,7 +57,7 @@ func (r *Repeats) Record(ctx context.Context, account string) (record bool, coun
 	return record, count
 }
 
-// count counts one more for a key.
+// count adds one to the count of a key and returns it.
 func (r *Repeats) count(k Key) int {
 	if _, known := r.counts[k]; !known && len(r.counts) >= repeatsKeys {
 		k = Key{}
@@ -71,7 +68,7 @@ func (r *Repeats) count(k Key) int {
 
 func powerOfTwo(n int) bool { return n&(n-1) == 0 }
 
-// repeatable are the actions of events that anybody can cause over and over.
+// repeatable reports whether anonymous callers can cause events of the action repeatedly.
 func repeatable(action string) bool {
 	switch action {
 	case "attempt.failed", "passkey.refused", "identity.refused", "http_request.failed":
@@ -80,9 +77,9 @@ func repeatable(action string) bool {
 	return false
 }
 
-// Thin returns changes without the events that are not to be recorded. Of those that are
-// the detail "repeated" says how many there were of the network at the account within
-// the hour, if that is more than one.
+// Thin returns changes without the events that Record rejects. It adds the detail
+// "repeated" to the others: the number of failures of the network at the account within the
+// hour, if greater than one.
 func (r *Repeats) Thin(ctx context.Context, changes []schemas.Change) []schemas.Change {
 	if r == nil {
 		return changes
@@ -95,7 +92,7 @@ func (r *Repeats) Thin(ctx context.Context, changes []schemas.Change) []schemas.
 			continue
 		}
 		account := e.Event.Action + " " + e.Event.UserID
-		if e.Event.UserID == "" { // a name that nobody has: those of one application together
+		if e.Event.UserID == "" { // an unknown name; counted by application
 			account += " " + e.Event.ApplicationID
 		}
 		record, count := r.Record(ctx, account)

@@ -2,8 +2,8 @@ package throttle
 
 import "time"
 
-// subject is what about an attempt a rule counts. It is no function of the
-// attempt, as the attempt would then have to be on the heap.
+// subject is the part of an attempt that a rule counts. A function of the attempt in its
+// place would move the attempt to the heap.
 type subject uint8
 
 const (
@@ -29,7 +29,7 @@ func (s subject) of(a *Attempt) Key {
 		return a.Run
 	}
 	if a.Account == (Key{}) {
-		return Key{} // nobody's name makes no pair
+		return Key{} // an invalid name makes no pair
 	}
 	return a.Network.Near.with(a.Account)
 }
@@ -40,15 +40,15 @@ type rule struct {
 	counts  subject
 }
 
-// rules all have to admit an attempt.
+// rules admit an attempt only if each of them does.
 type rules []rule
 
-// byNetwork limits networks and, more loosely, the wider ones around them.
+// byNetwork limits networks, and the wider networks around them more loosely.
 func byNetwork(b Budget) rules {
 	return rules{{NewLimiter(b, floodKeys), near}, {NewLimiter(b.multipliedBy(wider), floodKeys), wide}}
 }
 
-// take spends a token by every rule, or none, and returns how long to wait then.
+// take spends a token of every rule, or of none. Then it returns how long to wait.
 func (all rules) take(a *Attempt) time.Duration {
 	for i, r := range all {
 		if wait := r.limiter.Take(r.counts.of(a), a.admitted); wait > 0 {
@@ -59,14 +59,14 @@ func (all rules) take(a *Attempt) time.Duration {
 	return 0
 }
 
-// refund gives back what take spent.
+// refund returns the tokens that take spent.
 func (all rules) refund(a *Attempt, now int64) {
 	for _, r := range all {
 		r.limiter.Return(r.counts.of(a), a.admitted, now)
 	}
 }
 
-// peek returns what take would, and spends nothing.
+// peek returns what take would return, without spending.
 func (all rules) peek(a *Attempt) time.Duration {
 	for _, r := range all {
 		if wait := r.limiter.Peek(r.counts.of(a), a.admitted); wait > 0 {
@@ -76,7 +76,7 @@ func (all rules) peek(a *Attempt) time.Duration {
 	return 0
 }
 
-// spend charges an attempt that was let pass already.
+// spend charges an attempt that was already admitted.
 func (all rules) spend(a *Attempt, now int64) {
 	for _, r := range all {
 		r.limiter.Spend(r.counts.of(a), now)

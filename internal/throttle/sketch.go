@@ -5,17 +5,16 @@ import (
 	"sync/atomic"
 )
 
-// The shape of a sketch.
+// The dimensions of a sketch.
 const (
 	rows  = 4
 	width = 1 << 11
 )
 
-// sketch keeps moments for any number of keys in a fixed array, and answers with
-// the right one or a later one: never with an earlier one. Each key has a cell
-// in each row, shared with whoever else falls there; the earliest of its cells is
-// nearest to the truth (a count-min sketch, of moments in the place of counts).
-// Cells cool down by themselves as time goes by.
+// sketch stores a moment per key, for any number of keys, in a fixed array. It returns the
+// right moment or a later one, never an earlier one. Each key has a cell in each row, which
+// other keys may share; the earliest of its cells is the best estimate (a count-min sketch
+// of moments instead of counts). Cells expire as time passes.
 type sketch struct {
 	seed  maphash.Seed
 	last  atomic.Int64 // no cell is later
@@ -24,15 +23,15 @@ type sketch struct {
 
 func newSketch() *sketch { return &sketch{seed: maphash.MakeSeed()} }
 
-// hash spreads the keys anew: those that come here may all be of one set of the
-// table, and their other hash has bits in common.
+// hash uses a seed other than the table's: the keys that overflow to the sketch may all
+// belong to one set of the table, so their table hashes share bits.
 func (s *sketch) hash(k Key) uint64 { return maphash.Bytes(s.seed, k[:]) }
 
 func (s *sketch) cell(row int, hash uint64) *atomic.Int64 {
 	return &s.cells[row][hash>>(16*row)%width]
 }
 
-// get returns the moment of a key as of now: now, if it is over or there is none.
+// get returns the moment of a key: now, if the moment has passed or is unknown.
 func (s *sketch) get(k Key, now int64) int64 {
 	if s.last.Load() <= now {
 		return now
@@ -45,8 +44,8 @@ func (s *sketch) get(k Key, now int64) int64 {
 	return max(until, now)
 }
 
-// put makes sure that the moment of a key is not before until. Cells are only
-// ever raised, so what others keep in them holds.
+// put raises the moment of a key to at least until. It never lowers a cell, so other keys
+// keep theirs.
 func (s *sketch) put(k Key, until int64) {
 	hash := s.hash(k)
 	raiseTo(&s.last, until)

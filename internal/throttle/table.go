@@ -5,16 +5,15 @@ import (
 	"sync"
 )
 
-// The shape of a table. The slots of a set are two cache lines; as many shards
-// keep any number of processors from waiting for each other.
+// The dimensions of a table. The slots of a set fill two cache lines. The number of shards
+// keeps processors from waiting for each other.
 const (
 	bills  = 8
 	shards = 64
 )
 
-// slot keeps a moment for a key. It is known by the hash of the key: two keys
-// share one with a chance of 2^-64 for each pair, and nobody can look for such a
-// pair, as the hash is seeded.
+// slot stores a moment for a key, identified by the key's hash. Two keys collide with a
+// probability of 2^-64. The hash is seeded, so collisions cannot be searched for.
 type slot struct {
 	id    uint64
 	until int64 // nanoseconds on the owner's clock
@@ -23,7 +22,7 @@ type slot struct {
 // set is all the places where a key can be.
 type set [bills]slot
 
-// find returns the slot of id, nil if it has none.
+// find returns the slot of id, nil if there is none.
 func (s *set) find(id uint64) *slot {
 	for i := range s {
 		if s[i].id == id {
@@ -33,7 +32,7 @@ func (s *set) find(id uint64) *slot {
 	return nil
 }
 
-// oldest returns the slot whose moment comes first.
+// oldest returns the slot with the earliest moment.
 func (s *set) oldest() *slot {
 	first := &s[0]
 	for i := range s {
@@ -44,22 +43,21 @@ func (s *set) oldest() *slot {
 	return first
 }
 
-// table is a fixed number of slots. All of its memory is taken when it is made,
-// and touched as it is used.
+// table is a fixed number of slots. It allocates all memory at creation; the memory is
+// touched as it is used.
 type table struct {
 	seed   maphash.Seed
 	shards [shards]shard
 }
 
-// shard is the sets behind one lock. The padding keeps two locks off one cache
-// line.
+// shard is the sets behind one lock. The padding puts each lock on its own cache line.
 type shard struct {
 	mu   sync.Mutex
 	sets []set
 	_    [32]byte
 }
 
-// newTable makes a table of at least entries slots: a power of two.
+// newTable makes a table of at least entries slots, rounded up to a power of two.
 func newTable(entries int) *table {
 	t := &table{seed: maphash.MakeSeed()}
 	size := 1
@@ -73,7 +71,7 @@ func newTable(entries int) *table {
 	return t
 }
 
-// lock finds where a key belongs and holds its shard, which the caller unlocks.
+// lock finds the set of a key and locks its shard. The caller unlocks it.
 func (t *table) lock(k Key) (*shard, *set, uint64) {
 	id := maphash.Bytes(t.seed, k[:])
 	s := &t.shards[id%shards]

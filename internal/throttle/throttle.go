@@ -7,11 +7,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// CodeTooManyRequests is the code of the error of Admit.
+// CodeTooManyRequests is the error code of Admit.
 const CodeTooManyRequests = "too_many_requests"
 
-// floodKeys is how many keys a limiter of requests has places for. Whoever floods
-// makes keys for nothing, but their buckets are soon full again.
+// floodKeys is the number of keys of a limiter of requests. A flood can create keys for
+// free, but their buckets are soon full again.
 const floodKeys = 1 << 13
 
 // The defaults of Options.
@@ -23,42 +23,40 @@ const (
 // familiarFor is how long a network stays familiar with an account.
 const familiarFor = 90 * 24 * time.Hour
 
-// Options say how a Throttle limits.
+// Options configure a Throttle.
 type Options struct {
 	Budgets Budgets
-	// Instances is how many processes of the service share the budgets for
-	// guesses; 0 means one.
+	// Instances is the number of processes that share the budgets for guesses; 0 means one.
 	Instances int
-	// GuessRate is how many guesses this process can check in a second, which
-	// decides how many it has to remember; 0 means 100.
+	// GuessRate is how many guesses this process can check per second. It determines how
+	// many are remembered; 0 means 100.
 	GuessRate int
-	// Familiar is how many pairs of an account and a network that signed in to it
-	// are remembered; 0 means 65,536.
+	// Familiar is how many pairs of an account and a network that signed in to it are
+	// remembered; 0 means 65,536.
 	Familiar int
-	// Failures counts failed guesses in the store; nil: they are counted in memory only.
+	// Failures counts failed guesses in the store; nil counts them in memory only.
 	Failures Failures
-	// DigestKey keys the digests by which Failures counts.
+	// DigestKey keys the digests that Failures counts by.
 	DigestKey []byte
-	// Now is the clock; nil means time.Now. Only differences count, so a wall
-	// clock that is set anew does no harm.
+	// Now is the clock; nil means time.Now. Only differences count, so adjusting a wall
+	// clock does no harm.
 	Now func() time.Time
 }
 
-// Throttle decides which attempts are admitted. Its methods may be called by any
-// number of goroutines. A nil Throttle admits everything.
+// Throttle decides which attempts are admitted. Its methods are safe for concurrent use. A
+// nil Throttle admits everything.
 type Throttle struct {
 	now   func() time.Time
 	epoch time.Time
-	// requests are paid by every attempt at an endpoint, refusals only by failed
-	// ones.
+	// requests are charged for every attempt at an endpoint, refusals only for failed ones.
 	requests, refusals [endpoints]rules
 	guesses            guesses
 	failures           Failures
 	digestKey          []byte
 }
 
-// New makes a Throttle. All of its memory, about 8 MiB with the defaults, is
-// taken here and grows no more; what is never used is never touched.
+// New makes a Throttle. It allocates all of its memory, about 8 MiB with the defaults,
+// which is touched as it is used.
 func New(o Options) *Throttle {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -77,14 +75,13 @@ func New(o Options) *Throttle {
 	return t
 }
 
-// moment is now, as the limiters count it.
+// moment is the current time as the limiters count it.
 func (t *Throttle) moment() int64 { return int64(t.now().Sub(t.epoch)) }
 
-// Admit lets an attempt pass, or refuses it with a schemas.Error of class
-// Throttled that says when to try again. A Guess pays in advance, so that many
-// at once are no more than one after the other, and gets it back from Done when
-// it was right. The caller calls Done for each attempt that was admitted; one
-// that is lost has failed, as far as guesses go.
+// Admit admits an attempt, or rejects it with a schemas.Error of class Throttled that
+// contains the time to wait. A Guess is charged in advance, so that parallel guesses gain
+// nothing over sequential ones; Done refunds it if it was right. The caller must call Done
+// for each admitted attempt; a guess without Done counts as failed.
 func (t *Throttle) Admit(a *Attempt) error {
 	if t == nil {
 		return nil
@@ -106,7 +103,7 @@ func (t *Throttle) Admit(a *Attempt) error {
 	return nil
 }
 
-// Done tells how an attempt came out that was admitted.
+// Done reports the outcome of an admitted attempt.
 func (t *Throttle) Done(a *Attempt, outcome Outcome) {
 	switch {
 	case t == nil:
@@ -117,8 +114,8 @@ func (t *Throttle) Done(a *Attempt, outcome Outcome) {
 	}
 }
 
-// tooMany is the error of an attempt that was not admitted. It is the same for
-// accounts that are there and for those that are not.
+// tooMany returns the error of a rejected attempt. It is the same for existing and unknown
+// accounts.
 func tooMany(wait time.Duration, what string) error {
 	err := schemas.Errorf(schemas.Throttled, CodeTooManyRequests,
 		"too many %s; try again in %v", what, max(time.Second, (wait+time.Second-1).Truncate(time.Second)))

@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// world is a Throttle with a clock that stands until it is moved.
+// world is a Throttle with a clock that only tests move.
 type world struct {
 	*Throttle
 	t   testing.TB
@@ -27,7 +27,7 @@ func newWorld(t testing.TB, o Options) *world {
 
 func (w *world) pass(d time.Duration) { w.now = w.now.Add(d) }
 
-// try makes an attempt that comes out so, and reports whether it was admitted.
+// try makes an attempt with the outcome and reports whether it was admitted.
 func (w *world) try(a Attempt, outcome Outcome) bool {
 	w.t.Helper()
 	err := w.Admit(&a)
@@ -42,7 +42,8 @@ func (w *world) try(a Attempt, outcome Outcome) bool {
 	return false
 }
 
-// count makes attempts until one is refused, but at most so many.
+// count makes attempts until one is rejected, at most so many, and returns how many were
+// admitted.
 func (w *world) count(most int, a Attempt, outcome Outcome) int {
 	w.t.Helper()
 	for n := range most {
@@ -53,7 +54,7 @@ func (w *world) count(most int, a Attempt, outcome Outcome) int {
 	return most
 }
 
-// network is one of 2^24 IPv4 networks, each with a /24 of its own.
+// network is one of 2^24 IPv4 networks, each in a /24 of its own.
 func network(n int) Network {
 	var b [4]byte
 	binary.BigEndian.PutUint32(b[:], uint32(n)<<8|1)
@@ -103,7 +104,7 @@ func TestWhoPays(t *testing.T) {
 	}
 }
 
-// Steps of one run are limited whatever networks they come from.
+// Steps of one run are limited regardless of the networks they come from.
 func TestRuns(t *testing.T) {
 	w := newWorld(t, Options{Budgets: Budgets{SignIns: Budget{10, time.Second}, RunSteps: Budget{5, time.Second}}})
 	admitted := 0
@@ -120,7 +121,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// Many addresses of one block have a budget together.
+// Many addresses of one block share a budget.
 func TestWiderNetworks(t *testing.T) {
 	for name, addr := range map[string]func(n int) netip.Addr{
 		"IPv4": func(n int) netip.Addr { return netip.AddrFrom4([4]byte{203, 0, 113, byte(n)}) },
@@ -201,7 +202,7 @@ func TestGuesses(t *testing.T) {
 	}
 }
 
-// A guess that is admitted is paid for at once, not when it has failed.
+// A guess is charged when it is admitted, not when it has failed.
 func TestGuessesAtOnce(t *testing.T) {
 	w := newWorld(t, Options{Budgets: Budgets{PairGuesses: Budget{3, time.Minute}}})
 	var admitted atomic.Int64
@@ -222,7 +223,7 @@ func TestGuessesAtOnce(t *testing.T) {
 	}
 }
 
-// To be refused costs nothing by the budgets that would have admitted.
+// A rejection costs nothing in the budgets that would have admitted the attempt.
 func TestRefusalsAreFree(t *testing.T) {
 	w := newWorld(t, Options{Budgets: Budgets{PairGuesses: Budget{2, time.Hour}, NetworkGuesses: Budget{3, time.Minute}}})
 	w.count(99, guess(1, "ada"), Failed)
@@ -267,7 +268,7 @@ func TestNilAdmits(t *testing.T) {
 	}
 }
 
-// Instances together admit what one does alone.
+// Several instances together admit as many as one alone.
 func TestInstances(t *testing.T) {
 	const instances = 4
 	total := 0
@@ -288,7 +289,7 @@ func TestInstances(t *testing.T) {
 	}
 }
 
-// It is allocation-free, and so takes no memory.
+// Admit does not allocate.
 func TestAdmitAllocatesNothing(t *testing.T) {
 	w := newWorld(t, Options{Budgets: DefaultBudgets()})
 	i := 0

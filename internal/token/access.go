@@ -11,21 +11,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Access is what an access token says, before it is signed. Subject, ClientID
-// and Audience must be there.
+// Access is the content of an access token. Subject, ClientID and Audience are required.
 type Access struct {
-	// Subject is a user's id; of a client that acts on its own behalf it is the
-	// ClientID (RFC 9068 §2.2).
+	// Subject is a user's id. For a client that acts on its own behalf it is the ClientID
+	// (RFC 9068 §2.2).
 	Subject, ClientID string
 	Audience, Scope   []string
-	// ID is the jti, "" for one that is made up. Tokens that are to be revoked
-	// together have ids that begin alike, up to a dot.
+	// ID is the jti; "" generates one. Tokens that are revoked together have ids with the
+	// same prefix up to a dot.
 	ID      string
-	Session string // "" for a token of no session
+	Session string // "" for a token without a session
 	// Generation is the TokenGeneration of the client's application.
 	Generation string
 	Validity   time.Duration // 0: the issuer's default
-	AuthTime   time.Time     // when the user authenticated; zero where none did
+	AuthTime   time.Time     // when the user authenticated; zero without a user
 	ACR        string
 	AMR        []string
 }

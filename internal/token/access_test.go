@@ -59,7 +59,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// A client's own token says nothing of a sign-in.
+// A client's own token has no claims about a sign-in.
 func TestAccessOfAClient(t *testing.T) {
 	i := newIssuer(t, &ring{})
 	raw, err := i.Access(t.Context(), Access{Subject: "m2m", ClientID: "m2m", Audience: []string{base}, Validity: time.Second})
@@ -95,8 +95,8 @@ func TestAccessRefuses(t *testing.T) {
 	}
 }
 
-// TestJWKS checks a token as somebody does who has nothing but the published
-// keys, and that no private part is among them.
+// TestJWKS verifies a token with nothing but the published keys, and checks that they
+// contain no private part.
 func TestJWKS(t *testing.T) {
 	keys := &ring{}
 	newIssuer(t, keys)
@@ -153,8 +153,8 @@ func codeOf(err error) string {
 	return schemas.AsError(err).Code
 }
 
-// A token that was revoked counts no more; where that cannot be looked up, it is
-// not said to be invalid.
+// A revoked token is rejected. If revocation cannot be looked up, the error does not call
+// the token invalid.
 func TestLive(t *testing.T) {
 	for _, test := range []struct {
 		live bool

@@ -11,23 +11,22 @@ import (
 
 // The JWS algorithms (RFC 7518 §3.1) that tokens are signed with.
 const (
-	// ES256 is ECDSA with P-256 and SHA-256. Assertions and access tokens are
-	// signed with it, and ID tokens of clients that want that.
+	// ES256 is ECDSA with P-256 and SHA-256. It signs assertions, access tokens, and the ID
+	// tokens of clients that request it.
 	ES256 = "ES256"
-	// RS256 is RSASSA-PKCS1-v1_5 with SHA-256: what every client of OpenID Connect
-	// can check (Core §15.1), and what ID tokens are signed with by default.
+	// RS256 is RSASSA-PKCS1-v1_5 with SHA-256. Every OpenID Connect client supports it
+	// (Core §15.1), so it is the default for ID tokens.
 	RS256 = "RS256"
 )
 
-// algorithms are all of them, the one that is needed first before the other.
+// algorithms lists all algorithms, the one that is needed first before the other.
 func algorithms() []string { return []string{ES256, RS256} }
 
-// rsaBits is the size of RSA keys: RFC 7518 §3.3 asks for no less, and more
-// would make each signature several times as dear.
+// rsaBits is the size of RSA keys. RFC 7518 §3.3 requires no less, and larger keys would
+// make each signature several times as expensive.
 const rsaBits = 2048
 
-// generate makes a key pair for an algorithm. For RS256 that takes some tenths
-// of a second.
+// generate makes a key pair for an algorithm. RS256 takes some tenths of a second.
 func generate(algorithm string) (crypto.Signer, error) {
 	switch algorithm {
 	case ES256:
@@ -38,7 +37,7 @@ func generate(algorithm string) (crypto.Signer, error) {
 	return nil, fmt.Errorf("token: no key can be made for the algorithm %q", algorithm)
 }
 
-// keyFor returns the key pair if it is one that the algorithm needs.
+// keyFor returns the key pair if it fits the algorithm.
 func keyFor(algorithm string, private any) (crypto.Signer, bool) {
 	switch key := private.(type) {
 	case *ecdsa.PrivateKey:

@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// assertionClaims are the claims of an assertion that profile attributes never are.
+// assertionClaims are the claims of an assertion that profile attributes never override.
 type assertionClaims struct {
 	Issuer     string   `json:"iss"`
 	Subject    string   `json:"sub"`
@@ -27,12 +27,12 @@ type assertionClaims struct {
 	OUID       string   `json:"ouId,omitempty"`
 	Session    string   `json:"sid,omitempty"`
 	Generation string   `json:"tgen,omitempty"`
-	// AuthRequest has the name that the endpoints have for it, authId.
+	// AuthRequest is named like the parameter of the endpoints, authId.
 	AuthRequest string `json:"authId,omitempty"`
 }
 
-// audience is the claim aud. A single value is a string, which every reader accepts: some
-// compare it as text (RFC 7519 §4.1.3).
+// audience is the claim aud. A single value is a string, because some readers compare it as
+// text (RFC 7519 §4.1.3).
 type audience []string
 
 // MarshalJSON implements json.Marshaler.
@@ -43,8 +43,8 @@ func (a audience) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]string(a))
 }
 
-// Assert returns the assertion as a signed JWT. What the assertion's profile
-// has under the name of a claim that means something else is left out.
+// Assert returns the assertion as a signed JWT. Profile attributes named like reserved
+// claims are left out.
 func (i *Issuer) Assert(ctx context.Context, a schemas.Assertion) (string, error) {
 	if err := i.Ready(); err != nil {
 		return "", err
@@ -82,7 +82,7 @@ func (i *Issuer) newAssertionClaims(a *schemas.Assertion) (*assertionClaims, err
 	return claims, nil
 }
 
-// joinScope writes permissions as the value of a scope claim.
+// joinScope returns permissions as the value of a scope claim.
 func joinScope(permissions []string) (string, error) {
 	for _, permission := range permissions {
 		if !IsScope(permission) {
@@ -92,9 +92,8 @@ func joinScope(permissions []string) (string, error) {
 	return strings.Join(permissions, " "), nil
 }
 
-// IsScope reports whether a text can stand in a list of scopes, which is
-// separated by spaces: it is a scope-token of RFC 6749 §3.3. A permission with a
-// space in it would grant two things.
+// IsScope reports whether a text is a scope-token of RFC 6749 §3.3. Scopes are separated by
+// spaces, so a permission with a space would grant two.
 func IsScope(s string) bool {
 	for _, c := range []byte(s) {
 		if c <= ' ' || c == '"' || c == '\\' || c >= 0x7f {
@@ -104,7 +103,7 @@ func IsScope(s string) bool {
 	return s != ""
 }
 
-// join writes the claims, a struct with some, and the profile's own as one JSON
+// join returns the claims, a non-empty struct, and the profile's attributes as one JSON
 // object.
 func join(claims any, profile map[string]any) ([]byte, error) {
 	payload, err := json.Marshal(claims)
@@ -124,14 +123,14 @@ func join(claims any, profile map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	more[0] = ',' // in the place of its opening brace
+	more[0] = ',' // replaces the opening brace
 	return append(payload[:len(payload)-1], more...), nil
 }
 
-// isReserved reports whether a claim of the name has a meaning that others rely
-// on. A user who may name their own attributes must not be able to write it,
-// whether the token has it or not, and in no other case either: careless readers
-// ignore that. (Upper before lower case also undoes letters like the long s.)
+// isReserved reports whether a claim name has a meaning that readers rely on. Users who
+// choose their own attributes must not be able to write such a claim, whether the token has
+// it or not, in any letter case: some readers ignore case. (ToUpper before ToLower also
+// normalizes letters such as the long s.)
 func isReserved(name string) bool {
 	switch strings.ToLower(strings.ToUpper(name)) {
 	case "iss", "sub", "aud", "exp", "nbf", "iat", "jti", // RFC 7519 §4.1

@@ -87,8 +87,8 @@ func TestAssertLeavesOut(t *testing.T) {
 	}
 }
 
-// TestProfileCannotOverride has a user with attributes named like claims, in an
-// assertion that has those claims and in one that does not.
+// TestProfileCannotOverride gives a user attributes named like claims, in an assertion that
+// has those claims and in one that does not.
 func TestProfileCannotOverride(t *testing.T) {
 	i := newIssuer(t, &ring{})
 	names := []string{"iss", "sub", "aud", "exp", "nbf", "iat", "jti", "scope", "Scope", "SCOPE", "\u017fcope", "scp", "auth_time",

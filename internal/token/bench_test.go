@@ -18,9 +18,8 @@ func BenchmarkAccess(b *testing.B) {
 	measure(b, i, func() error { _, err := i.Access(b.Context(), a); return err })
 }
 
-// measure reports, beside its time, how many raw signatures a token costs. They
-// are measured in turns, so that a machine that is busy with other things slows
-// both alike.
+// measure reports the time of a token and its ratio to the raw signature. Both are measured
+// alternately, so that other load on the machine slows both equally.
 func measure(b *testing.B, i *Issuer, issue func() error) {
 	digest := sha256.Sum256([]byte("digest"))
 	private := i.set().es.private.(*ecdsa.PrivateKey)

@@ -10,14 +10,13 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// Cipher seals what is secret for as long as it is kept, or in other hands, with a
-// random nonce before the ciphertext. What a text belongs to is authenticated along
-// with it, so that it cannot be passed off as another. It seals with its first key and
-// opens with all of them.
+// Cipher encrypts data for storage or for transport through others, with a random nonce
+// before the ciphertext. The owner of a text is authenticated along with it, so that a text
+// cannot be moved to another owner. The first key seals, and all keys open.
 type Cipher struct{ aeads []cipher.AEAD }
 
-// NewCipher returns the box of one or more keys of 32 bytes, such as Derive makes. It
-// seals with AES-256-GCM, and is good for 2^32 texts per key (NIST SP 800-38D §8.3).
+// NewCipher returns a cipher of one or more keys of 32 bytes, such as those of Derive. It
+// seals with AES-256-GCM, which is safe for 2^32 texts per key (NIST SP 800-38D §8.3).
 func NewCipher(keys ...[]byte) (*Cipher, error) {
 	return newCipher(keys, func(key []byte) (cipher.AEAD, error) {
 		block, err := aes.NewCipher(key)
@@ -28,10 +27,9 @@ func NewCipher(keys ...[]byte) (*Cipher, error) {
 	})
 }
 
-// NewFrequentCipher returns a box for what is sealed all the time, such as every step of
-// every sign-in: with XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03), whose nonces
-// of 192 bits may be random for any number of texts. A Cipher of the other kind does
-// not open what it seals.
+// NewFrequentCipher returns a cipher for data that is sealed frequently, such as every step
+// of every sign-in. It uses XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03), whose 192-bit
+// random nonces are safe for any number of texts. It does not open what NewCipher's sealed.
 func NewFrequentCipher(keys ...[]byte) (*Cipher, error) {
 	return newCipher(keys, chacha20poly1305.NewX)
 }
@@ -54,23 +52,23 @@ func newCipher(keys [][]byte, newAEAD func(key []byte) (cipher.AEAD, error)) (*C
 	return box, nil
 }
 
-// Seal seals a text that belongs to something.
+// Seal seals a text for the owner belongs.
 func (b *Cipher) Seal(text []byte, belongs string) []byte {
 	aead := b.aeads[0]
-	size := aead.NonceSize() // 0 where the AEAD makes its nonces itself
+	size := aead.NonceSize() // 0 if the AEAD generates its nonces
 	nonce := make([]byte, size, size+len(text)+aead.Overhead())
 	rand.Read(nonce) // never fails
 	return aead.Seal(nonce, nonce, text, []byte(belongs))
 }
 
-// Open returns the text that was sealed as belonging to the same, with one of the
-// keys. Its error contains nothing of either.
+// Open returns the text that one of the keys sealed for the same owner. Its error reveals
+// neither.
 func (b *Cipher) Open(sealed []byte, belongs string) ([]byte, error) {
 	text, _, err := b.open(sealed, belongs)
 	return text, err
 }
 
-// open also returns which key opens the text.
+// open also returns the index of the key that opened the text.
 func (b *Cipher) open(sealed []byte, belongs string) (text []byte, key int, err error) {
 	for key, aead := range b.aeads {
 		if size := aead.NonceSize(); len(sealed) >= size {
@@ -82,8 +80,8 @@ func (b *Cipher) open(sealed []byte, belongs string) (text []byte, key int, err 
 	return nil, 0, errors.New("token: what is sealed cannot be opened: expected the key that it was sealed with")
 }
 
-// Reseal returns what an older key has sealed, sealed with the first key; what the
-// first key has sealed it returns as it is.
+// Reseal seals again, with the first key, what another key has sealed. It returns what the
+// first key has sealed unchanged.
 func (b *Cipher) Reseal(sealed []byte, belongs string) ([]byte, error) {
 	text, key, err := b.open(sealed, belongs)
 	if err != nil || key == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/internal/token"
 )
 
-// boxes are the ways to make a box.
+// boxes are the constructors of ciphers.
 func boxes() map[string]func(keys ...[]byte) (*token.Cipher, error) {
 	return map[string]func(...[]byte) (*token.Cipher, error){"Box": token.NewCipher, "BusyBox": token.NewFrequentCipher}
 }
@@ -51,8 +51,8 @@ func testBox(t *testing.T, newBox func(...[]byte) (*token.Cipher, error)) {
 	}
 }
 
-// A box with several keys opens what any of them has sealed, and reseals it with the
-// first: afterwards the other keys are of no use.
+// A cipher with several keys opens what any of them has sealed, and reseals it with the
+// first. Afterwards the other keys are not needed.
 func TestBoxWithSeveralKeys(t *testing.T) {
 	for name, newBox := range boxes() {
 		t.Run(name, func(t *testing.T) {
@@ -94,8 +94,8 @@ func TestBoxWithSeveralKeys(t *testing.T) {
 	}
 }
 
-// BenchmarkBox seals and opens what a step of a run keeps: a busy box does for each
-// step what the other does now and then.
+// BenchmarkBox seals and opens the state of a step of a run, which a frequent cipher does
+// for each step.
 func BenchmarkBox(b *testing.B) {
 	text := bytes.Repeat([]byte("x"), 2048)
 	for name, newBox := range boxes() {

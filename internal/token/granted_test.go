@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What was taken from the subject since a token was issued is not in its scope
-// any more; where that cannot be looked up, nothing is said of the token.
+// A permission that the subject lost after the token was issued is not in its scope. If the
+// permissions cannot be looked up, the error does not call the token invalid.
 func TestGranted(t *testing.T) {
 	for _, test := range []struct {
 		left []string

@@ -10,31 +10,29 @@ import (
 	"time"
 )
 
-// ID is what an ID token says, before it is signed. Subject and ClientID must be
-// there.
+// ID is the content of an ID token. Subject and ClientID are required.
 type ID struct {
 	Subject string
-	// ClientID is the client it is issued to, and so its only audience. It needs no
-	// azp, which tells of several which one it is (Core §2).
+	// ClientID is the client that the token is issued to, its only audience. So it needs no
+	// azp, which distinguishes several audiences (Core §2).
 	ClientID string
 	Nonce    string    // of the authorization request, "" for none
 	Session  string    // "" for none
 	AuthTime time.Time // when the user authenticated
 	ACR      string
 	AMR      []string
-	// Profile is what is told of the user beyond that: the claims that the scopes
-	// of the request release. What it has under the name of a claim that means
-	// something else is left out.
+	// Profile are the claims about the user that the scopes of the request release.
+	// Attributes named like reserved claims are left out.
 	Profile map[string]any
-	// AccessToken and Code are what it is given out with, "" for nothing: it binds
-	// them to itself by at_hash (§3.1.3.6) and c_hash (§3.3.2.11).
+	// AccessToken and Code are issued with the ID token, "" for none: at_hash (§3.1.3.6)
+	// and c_hash (§3.3.2.11) bind them to it.
 	AccessToken, Code string
 	Validity          time.Duration // 0: the issuer's default
-	Algorithm         string        // RS256, also for "", or ES256
+	Algorithm         string        // ES256 or RS256; "" is RS256
 }
 
-// hintTTL is for how long after an ID token has expired its key is kept: so long
-// it can come back as a hint, to sign in again or to sign out.
+// hintTTL is how long the key of an expired ID token is kept, because a client can send the
+// token as a hint, to sign in again or to sign out.
 const hintTTL = 7 * 24 * time.Hour
 
 // idClaims are the claims of an ID token: OpenID Connect Core §2.
@@ -82,7 +80,7 @@ func (i *Issuer) IDToken(ctx context.Context, t ID) (string, error) {
 	return i.sign(ctx, algorithm, idType, payload, now.Add(validity+hintTTL).Unix())
 }
 
-// checkAlgorithm makes sure that what a client gets can be signed as it wants.
+// checkAlgorithm rejects algorithms that this issuer does not sign with.
 func checkAlgorithm(algorithm string) error {
 	if algorithm != RS256 && algorithm != ES256 {
 		return fmt.Errorf("token: what clients get is signed with %s or %s, not with %q", RS256, ES256, algorithm)
@@ -90,8 +88,8 @@ func checkAlgorithm(algorithm string) error {
 	return nil
 }
 
-// halfHash is the left half of the SHA-256 of a text, by which an ID token names
-// it; "" for "". Both algorithms have SHA-256 as their hash.
+// halfHash returns the left half of the SHA-256 of a text, the value of at_hash and c_hash;
+// "" for "". Both algorithms use SHA-256.
 func halfHash(text string) string {
 	if text == "" {
 		return ""
@@ -100,19 +98,18 @@ func halfHash(text string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
 }
 
-// IDClaims are what an ID token said.
+// IDClaims are the claims of a verified ID token.
 type IDClaims struct {
 	Subject, ClientID           string
-	Session, Nonce              string    // "" where there is none
-	IssuedAt, Expires, AuthTime time.Time // AuthTime is zero when not told
+	Session, Nonce              string    // "" for none
+	IssuedAt, Expires, AuthTime time.Time // AuthTime is zero if absent
 	ACR                         string
 	AMR                         []string
 }
 
-// VerifyIDToken returns what an ID token of this issuer says that comes back as
-// id_token_hint (OpenID Connect Core §3.1.2.1). It may have expired: it tells who
-// once signed in, and proves nothing about now. Whatever else is wrong with it,
-// the error is invalid_token.
+// VerifyIDToken verifies an ID token of this issuer that a client returns as id_token_hint
+// (OpenID Connect Core §3.1.2.1). It may have expired: it identifies who once signed in and
+// proves nothing about the present. Any other fault is the error invalid_token.
 func (i *Issuer) VerifyIDToken(ctx context.Context, raw string) (*IDClaims, error) {
 	claims, err := i.open(ctx, raw)
 	if err != nil {

@@ -41,8 +41,8 @@ func idToken(t testing.TB, i *Issuer, change func(*ID)) string {
 	return raw
 }
 
-// TestIDToken checks ID tokens as a relying party does that has nothing but the
-// published keys.
+// TestIDToken verifies ID tokens as a relying party that has nothing but the published
+// keys.
 func TestIDToken(t *testing.T) {
 	i := newIssuer(t, &ring{})
 	for _, algorithm := range []string{"", RS256, ES256} {
@@ -74,7 +74,7 @@ func TestIDToken(t *testing.T) {
 	}
 }
 
-// What an ID token does not know it does not tell.
+// Unknown claims are left out.
 func TestIDTokenOfLittle(t *testing.T) {
 	i := newIssuer(t, &ring{})
 	raw, err := i.IDToken(t.Context(), ID{Subject: "ann", ClientID: "console", Validity: time.Second, Algorithm: ES256})
@@ -103,8 +103,8 @@ func TestHalfHash(t *testing.T) {
 	}
 }
 
-// A user's attributes are never what relying parties take for the issuer's word,
-// whether the token has the claim or not.
+// A user's attributes never override the issuer's claims, whether the token has the claim
+// or not.
 func TestIDTokenProfileOverridesNothing(t *testing.T) {
 	i := newIssuer(t, &ring{})
 	raw := idToken(t, i, func(id *ID) {
@@ -147,7 +147,7 @@ func TestIDTokenRefuses(t *testing.T) {
 	}
 }
 
-// An expired ID token still hints at who signed in.
+// An expired ID token is still valid as a hint.
 func TestVerifyIDToken(t *testing.T) {
 	for _, algorithm := range []string{RS256, ES256} {
 		keys, now := &ring{}, noon()
@@ -170,8 +170,8 @@ func TestVerifyIDToken(t *testing.T) {
 	}
 }
 
-// An ID token opens no door, although its audience may be one, and whoever has it
-// may know many. Nor is any other token a hint.
+// An ID token is not accepted as an access token, although its audience may match and many
+// parties may hold it. No other token is accepted as a hint.
 func TestIDTokensAreNoAccessTokens(t *testing.T) {
 	i := newIssuer(t, &ring{})
 	for _, algorithm := range []string{RS256, ES256} {
@@ -195,7 +195,7 @@ func TestIDTokensAreNoAccessTokens(t *testing.T) {
 	}
 }
 
-// idForge makes ID tokens with the issuer's own keys, or what looks like it.
+// idForge makes ID tokens with the issuer's own keys, and forged ones.
 type idForge struct {
 	t      testing.TB
 	i      *Issuer
@@ -205,13 +205,12 @@ type idForge struct {
 
 func newIDForge(t testing.TB) *idForge {
 	i := newIssuer(t, &ring{})
-	idToken(t, i, nil) // makes the key for RS256
+	idToken(t, i, nil) // creates the key for RS256
 	set := i.set()
 	return &idForge{t: t, i: i, es: set.es, rs: set.rs, large: set.rs.private.(*rsa.PrivateKey)}
 }
 
-// with is an ID token of changed claims under a header, signed by a key as that
-// signs.
+// with returns an ID token with changed claims and the header, signed by a key.
 func (f *idForge) with(s *signer, head map[string]any, change map[string]any) string {
 	_, claims := decode(f.t, idToken(f.t, f.i, nil))
 	maps.Copy(claims, change)
@@ -234,7 +233,7 @@ func (f *idForge) with(s *signer, head map[string]any, change map[string]any) st
 
 func named(algorithm, kid string) map[string]any { return map[string]any{"alg": algorithm, "kid": kid} }
 
-// secrets are the ways in which a public key may be taken for a shared secret.
+// secrets are the ways to use a public key as a shared secret.
 func (f *idForge) secrets() map[string][]byte {
 	der, err := x509.MarshalPKIXPublicKey(&f.large.PublicKey)
 	if err != nil {
@@ -317,13 +316,13 @@ func TestHostileIDTokens(t *testing.T) {
 
 func cutSignature(raw string) string { return raw[:strings.LastIndexByte(raw, '.')+1] }
 
-// crossed is one token with the signature of another.
+// crossed returns one token with the signature of another.
 func crossed(raw, other string) string {
 	return cutSignature(raw) + other[strings.LastIndexByte(other, '.')+1:]
 }
 
-// A key kept for an algorithm that it is not for is not used: who may write to
-// the store must not turn one kind of key into another.
+// A key stored for an algorithm that it does not fit is not used: write access to the store
+// must not turn one kind of key into another.
 func TestKeyOfTheWrongAlgorithm(t *testing.T) {
 	keys := &ring{}
 	idToken(t, newIssuer(t, keys), nil)

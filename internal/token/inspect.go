@@ -9,15 +9,15 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// Inspect is Verify for whomever a token is meant: where it is shown to its own
-// issuer, which says what it is worth (RFC 7662), revokes it (RFC 7009), or tells
-// of the user (OpenID Connect Core §5.3).
+// Inspect is Verify for a token of any audience: the issuer itself introspects it (RFC
+// 7662), revokes it (RFC 7009), or returns claims about the user (OpenID Connect Core
+// §5.3).
 func (i *Issuer) Inspect(ctx context.Context, raw string) (*Claims, error) {
 	return i.Verify(ctx, raw, firstAudience(raw))
 }
 
-// firstAudience is what a token says of whom it is meant for, before anything of
-// it is verified; "" if it says nothing, which Verify takes for no audience.
+// firstAudience returns an unverified audience of a token; "" for none, which Verify
+// rejects.
 func firstAudience(raw string) string {
 	if len(raw) > longestValidity {
 		return ""

@@ -14,7 +14,7 @@ func TestInspect(t *testing.T) {
 		}
 		for name, raw := range hostile(f) {
 			if name == "another audience" || name == "audience with a slash" || name == "audience in part" {
-				continue // it does not matter here
+				continue // irrelevant here
 			}
 			if claims, err := f.i.Inspect(t.Context(), raw); err == nil {
 				t.Errorf("%s: accepted, with the claims %+v", name, claims)

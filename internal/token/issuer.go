@@ -1,20 +1,18 @@
-// Package token issues and checks Postern's tokens, which are JWTs (RFC 7519)
-// signed with ES256 or RS256 (RFC 7518 §3.3 and §3.4), and keeps the keys they are
-// signed with.
+// Package token issues and verifies Postern's tokens, which are JWTs (RFC 7519) signed with
+// ES256 or RS256 (RFC 7518 §3.3 and §3.4), and manages the signing keys.
 //
-// There are four kinds of tokens. An assertion is what a completed sign-in ends
-// with; it tells of the user, and has typ JWT. An access token (RFC 9068) is what
-// the token endpoint gives to a client; it names that, and has typ at+jwt.
-// Whoever holds either may call the API with it, as far as its scope and audience
-// go. Where only one of them will do, Claims.Type tells them apart. An ID token
-// (OpenID Connect Core §2) tells a client who has signed in, and is good for
-// nothing else; it has no typ. A logout token (OpenID Connect Back-Channel Logout
-// §2.4) tells a client that a session has ended.
+// There are four kinds of tokens. An assertion is the result of a completed sign-in; it
+// describes the user and has the typ JWT. An access token (RFC 9068) is issued to a client
+// by the token endpoint; it names the client and has the typ at+jwt. Both give access to
+// the API, within their scope and audience. Claims.Type distinguishes them where only one
+// is accepted. An ID token (OpenID Connect Core §2) identifies the signed-in user to a
+// client and gives access to nothing; it has no typ. A logout token (OpenID Connect
+// Back-Channel Logout §2.4) notifies a client that a session has ended.
 //
-// Private keys are kept sealed with AES-256-GCM under the key-encryption key. That key
-// is no part of the store: it is in a file or in the environment (see [ReadKeyFile]).
-// Where the file is, and that no backup holds both, is up to the operator; by default
-// the two are in different folders.
+// Private keys are stored sealed with AES-256-GCM under the key-encryption key. That key is
+// not in the store: it is in a file or in the environment (see [ReadKeyFile]). The operator
+// decides where the file is and has to make sure that no backup contains both; by default
+// they are in different folders.
 package token
 
 import (
@@ -29,46 +27,42 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Keys keeps signing keys. AddSigningKey fails with code key_exists when
-// another key of the algorithm signs already.
+// Keys stores signing keys. AddSigningKey fails with code key_exists if another key of the
+// algorithm signs already.
 type Keys interface {
 	SigningKeys(ctx context.Context) ([]schemas.SigningKey, error)
 	AddSigningKey(ctx context.Context, k schemas.SigningKey) error
 }
 
-// Options say how tokens are issued.
+// Options configure an Issuer.
 type Options struct {
 	// Issuer is the iss of every token: the server's public URL.
 	Issuer string
-	// AssertionTTL is how long an assertion is good for that does not say so
-	// itself. Zero means an hour.
+	// AssertionTTL is the default validity of assertions. Zero means an hour.
 	AssertionTTL time.Duration
-	// AccessTTL is how long an access token is good for that does not say so
-	// itself. Zero means an hour.
+	// AccessTTL is the default validity of access tokens. Zero means an hour.
 	AccessTTL time.Duration
-	// IDTokenTTL is how long an ID token is good for that does not say so itself.
-	// Zero means an hour.
+	// IDTokenTTL is the default validity of ID tokens. Zero means an hour.
 	IDTokenTTL time.Duration
-	// KeyPublish is how long a key is published before it signs, longer than anybody
-	// keeps the published keys. Zero means an hour.
+	// KeyPublish is how long a key is published before it signs, which must be longer than
+	// relying parties cache the published keys. Zero means an hour.
 	KeyPublish time.Duration
 	// KeyAge is how long a key signs, longer than KeyPublish. Zero means 90 days.
 	KeyAge time.Duration
-	// Live reports whether a token that is valid by itself still counts: that it
-	// was not revoked, and that its session and client are still there. Nil: all
-	// count.
+	// Live reports whether a valid token is still live: it was not revoked, and its session
+	// and client still exist. Nil: all tokens are live.
 	Live func(ctx context.Context, t schemas.TokenRef) (bool, error)
-	// Granted returns what the subject of a token still has of its scope: a role may
-	// have been taken away since it was issued. A client that is its own subject acts
-	// on its own behalf. Nil: all of the scope counts.
+	// Granted returns the part of a token's scope that its subject still has: a role may
+	// have been removed since. A client that is its own subject acts on its own behalf.
+	// Nil: the whole scope.
 	Granted func(ctx context.Context, subject, clientID string, scope []string) ([]string, error)
-	// FormerKeys are older key-encryption keys, which open kept keys and seal none.
+	// FormerKeys are older key-encryption keys, which open stored keys and seal none.
 	FormerKeys [][]byte
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
 }
 
-// Issuer issues and checks tokens. It may be used by many goroutines at once.
+// Issuer issues and verifies tokens. It is safe for concurrent use.
 type Issuer struct {
 	issuer                              string
 	assertionTTL, accessTTL, idTokenTTL time.Duration
@@ -80,14 +74,14 @@ type Issuer struct {
 	keyPublish, keyAge                  time.Duration
 
 	current atomic.Pointer[keySet]
-	loading sync.Mutex // held while the keys are read, or one is made
-	lookups allowance  // of the lock
+	loading sync.Mutex // held while keys are read or generated
+	lookups allowance  // guarded by loading
 }
 
-// New returns an issuer with the keys that are kept. Where none signs with ES256
-// yet it makes one; of several instances that do so at once all use the same. A
-// key for RS256 is made when it is first needed, because that takes longer. Kek
-// is the key-encryption key, 32 bytes, that new keys are sealed with.
+// New returns an issuer with the stored keys. It generates a key for ES256 if there is
+// none; instances that do so concurrently all use the same key. A key for RS256 is
+// generated when it is first needed, because that takes longer. Kek is the key-encryption
+// key, 32 bytes, that seals new keys.
 func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error) {
 	if o.Issuer == "" {
 		return nil, errors.New("token: no issuer given")
@@ -113,9 +107,9 @@ func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error)
 	return i, nil
 }
 
-// Prepare makes the keys that are missing. A server calls it before anybody can
-// ask for the published keys: who has them without one that is made later would
-// not know what it signs.
+// Prepare generates the missing keys. A server calls it before it serves the published
+// keys: a client that caches them could otherwise not verify tokens of a key that is
+// generated later.
 func (i *Issuer) Prepare(ctx context.Context) error {
 	for _, algorithm := range algorithms() {
 		if _, err := i.signer(ctx, algorithm); err != nil {
@@ -125,7 +119,7 @@ func (i *Issuer) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// set is the keys as they were last read.
+// set returns the keys as last read.
 func (i *Issuer) set() *keySet {
 	if i != nil {
 		if set := i.current.Load(); set != nil {
@@ -135,7 +129,7 @@ func (i *Issuer) set() *keySet {
 	return &keySet{}
 }
 
-// Ready reports whether there is a key to sign with.
+// Ready reports whether there is a signing key.
 func (i *Issuer) Ready() error {
 	if i.set().es == nil {
 		return errors.New("token: no signing key is loaded")
@@ -146,16 +140,16 @@ func (i *Issuer) Ready() error {
 // Issuer is the iss of every token.
 func (i *Issuer) Issuer() string { return i.issuer }
 
-// AssertionTTL is how long an assertion is good for that does not say so itself.
+// AssertionTTL is the default validity of assertions.
 func (i *Issuer) AssertionTTL() time.Duration { return i.assertionTTL }
 
-// AccessTTL is how long an access token is good for that does not say so itself.
+// AccessTTL is the default validity of access tokens.
 func (i *Issuer) AccessTTL() time.Duration { return i.accessTTL }
 
-// IDTokenTTL is how long an ID token is good for that does not say so itself.
+// IDTokenTTL is the default validity of ID tokens.
 func (i *Issuer) IDTokenTTL() time.Duration { return i.idTokenTTL }
 
-// Reload reads the keys. If it fails, those that were read before are used on.
+// Reload reads the keys. If it fails, the previous ones stay in use.
 func (i *Issuer) Reload(ctx context.Context) error {
 	i.loading.Lock()
 	defer i.loading.Unlock()
@@ -176,8 +170,7 @@ func (i *Issuer) reload(ctx context.Context) error {
 	return nil
 }
 
-// signer returns the key that signs with an algorithm, and makes one if there is
-// none.
+// signer returns the key that signs with an algorithm. It generates one if there is none.
 func (i *Issuer) signer(ctx context.Context, algorithm string) (*signer, error) {
 	if s := i.set().signer(algorithm); s != nil {
 		return s, nil
@@ -209,7 +202,7 @@ func (i *Issuer) signer(ctx context.Context, algorithm string) (*signer, error) 
 	return nil, fmt.Errorf("token: no key signs with %s", algorithm)
 }
 
-// newKey makes a key and seals it.
+// newKey generates and seals a key.
 func (i *Issuer) newKey(algorithm string, status schemas.KeyStatus) (schemas.SigningKey, error) {
 	k := schemas.SigningKey{ID: schemas.NewID(), Algorithm: algorithm, Status: status, CreatedAt: i.now().UTC()}
 	private, err := generate(algorithm)

@@ -72,8 +72,8 @@ func TestNewLosesTheRace(t *testing.T) {
 	}
 }
 
-// TestKeyStatuses: keys that do not sign are still trusted, keys of algorithms
-// that are not known are let alone.
+// TestKeyStatuses: keys that do not sign are still trusted, and keys of unknown algorithms
+// are ignored.
 func TestKeyStatuses(t *testing.T) {
 	keys := &ring{}
 	raw, err := newIssuer(t, keys).Assert(t.Context(), newAssertion())
@@ -135,7 +135,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestSealedKeysDiffer: the same key sealed twice tells nobody that it is.
+// TestSealedKeysDiffer: the same key sealed twice has different ciphertexts.
 func TestSealedKeysDiffer(t *testing.T) {
 	keys := &ring{}
 	i := newIssuer(t, keys)

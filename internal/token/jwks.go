@@ -20,7 +20,7 @@ func writeJWKS(keys []*signer) ([]byte, error) {
 	return text, nil
 }
 
-// JWKS is the JWK Set (RFC 7517 §5) of the public keys by which tokens of this
-// issuer can be checked, as JSON: those that sign, those that are going to, and
-// those that have signed what may still be valid. It is not to be written to.
+// JWKS returns the JWK Set (RFC 7517 §5) of the public keys that verify tokens of this
+// issuer, as JSON: the signing keys, the published keys, and the retired keys that have
+// signed what may still be valid. The caller must not modify it.
 func (i *Issuer) JWKS() []byte { return i.set().jwks }

@@ -115,12 +115,10 @@ func readPrivate(path string) (string, error) {
 	return string(text), nil
 }
 
-// maxKeyFile is the size in bytes over which a file is no key file: it has room for
-// dozens of keys.
+// maxKeyFile is the maximum size of a key file in bytes. It has room for dozens of keys.
 const maxKeyFile = 4096
 
-// makeKeyFile writes a file with a new key, and fails with fs.ErrExist if there is a
-// file already.
+// makeKeyFile writes a file with a new key. It fails with fs.ErrExist if the file exists.
 func makeKeyFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -128,7 +126,7 @@ func makeKeyFile(path string) error {
 	return placeKeyFile(path, [][]byte{NewKeyEncryptionKey()}, os.Link)
 }
 
-// ReplaceKeyFile puts the keys into the place of those in the file.
+// ReplaceKeyFile replaces the keys in a file.
 func ReplaceKeyFile(path string, keys [][]byte) error {
 	if err := placeKeyFile(path, keys, os.Rename); err != nil {
 		return fmt.Errorf("token: replacing the key-encryption keys: %w", err)
@@ -136,8 +134,8 @@ func ReplaceKeyFile(path string, keys [][]byte) error {
 	return nil
 }
 
-// placeKeyFile writes a file beside the path and puts it there when it is complete and
-// on the disk: a crash leaves the old file or the new one, never a part of it.
+// placeKeyFile writes a temporary file next to the path and moves it there when it is
+// complete and synced: a crash leaves the old file or the new one, never a part of it.
 func placeKeyFile(path string, keys [][]byte, place func(from, to string) error) error {
 	dir := filepath.Dir(path)
 	file, err := os.CreateTemp(dir, filepath.Base(path)+".*") // mode 0600
@@ -168,8 +166,8 @@ func syncFolder(dir string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// parseKey reads a key from base64, of either alphabet, padded or not. The
-// error does not tell what it read.
+// parseKey decodes a key from base64 of either alphabet, padded or not. The error does not
+// contain the input.
 func parseKey(text string) ([]byte, error) {
 	text = strings.TrimRight(strings.TrimSpace(text), "=")
 	key, err := base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(text))

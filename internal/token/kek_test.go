@@ -30,7 +30,7 @@ func TestKeyFromEnvironment(t *testing.T) {
 	}
 }
 
-// TestKeyFileIsMadeOnce starts several processes, as it were, on a new folder.
+// TestKeyFileIsMadeOnce simulates several processes that start on a new folder.
 func TestKeyFileIsMadeOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data", "keys")
 	const processes = 8
@@ -81,7 +81,7 @@ func TestKeyFileRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(test.text), test.mode); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(path, test.mode); err != nil { // whatever the umask
+		if err := os.Chmod(path, test.mode); err != nil { // regardless of the umask
 			t.Fatal(err)
 		}
 		if _, err := ReadOrMakeKeyFile(path); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -8,8 +8,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// cipher closes and opens private keys: PKCS #8 (RFC 5958) in a Cipher, belonging to the
-// key's id, so that nobody who can write to the store can pass one key off as
+// keyCipher seals and opens private keys: PKCS #8 (RFC 5958) in a Cipher, with the key's id
+// as owner, so that write access to the store does not suffice to replace one key with
 // another.
 type keyCipher struct{ cipher *Cipher }
 

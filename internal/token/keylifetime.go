@@ -9,13 +9,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// lifetimeMargin is for how much longer than a token lasts its key is kept. So the
-// store is told about once in that time, not with every token.
+// lifetimeMargin is how much longer than a token its key is kept. So the store is updated
+// about once in that time, not for every token.
 const lifetimeMargin = 24 * time.Hour
 
-// sign signs a payload that somebody checks until a time, in seconds since 1970,
-// with the key that signs with the algorithm. The key is kept until then at least,
-// also when it has been retired.
+// sign signs a payload that is valid until the given time, in seconds since 1970, with the
+// signing key of the algorithm. The key is kept until then at least, even when it is
+// retired.
 func (i *Issuer) sign(ctx context.Context, algorithm, typ string, payload []byte, until int64) (string, error) {
 	s, err := i.signer(ctx, algorithm)
 	if err == nil && until > s.lifetimeEnd.Load() {
@@ -27,9 +27,9 @@ func (i *Issuer) sign(ctx context.Context, algorithm, typ string, payload []byte
 	return s.sign(typ, payload)
 }
 
-// extendKeyLifetime has the store keep a key until what it signs is checked no more, and
-// returns the key. Where it is gone, because this instance has not heard for long
-// that another one signs now, that one is returned.
+// extendKeyLifetime makes the store keep a key until the given time, and returns the key.
+// If the key was removed, because this instance has outdated keys, it returns the current
+// key.
 func (i *Issuer) extendKeyLifetime(ctx context.Context, s *signer, last int64) (*signer, error) {
 	i.loading.Lock()
 	defer i.loading.Unlock()
@@ -39,7 +39,7 @@ func (i *Issuer) extendKeyLifetime(ctx context.Context, s *signer, last int64) (
 		return s, nil
 	}
 	if last <= s.lifetimeEnd.Load() {
-		return s, nil // another caller was quicker
+		return s, nil // another caller was faster
 	}
 	until := time.Unix(last, 0).Add(lifetimeMargin).UTC()
 	err := ring.NeedSigningKey(ctx, s.id, until)

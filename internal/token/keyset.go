@@ -6,27 +6,26 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// keySet is the signing keys as they were when they were read. It never changes:
-// when the keys do, another takes its place.
+// keySet is the signing keys as they were read. It is immutable; a change of the keys
+// replaces it.
 type keySet struct {
 	kept    []schemas.SigningKey // of the known algorithms, oldest first; without their private halves
 	signers map[string]*signer   // all of them, by id
-	es, rs  *signer              // those that sign, nil for none
+	es, rs  *signer              // the signing keys, nil for none
 	trusted map[string]trustedKey
 	jwks    []byte
 }
 
-// trustedKey is a key whose tokens are accepted, and the type of those that have
-// the header it is found by.
+// trustedKey is a key whose tokens are accepted, and the type of the tokens with the header
+// that it is found by.
 type trustedKey struct {
 	algorithm, typ string
 	public         crypto.PublicKey
 }
 
-// newKeySet opens the kept keys, as far as the set before has not got them open
-// already. Tokens of every one of them are accepted: a published key may be
-// signing on another instance already, and what a retired one has signed lasts
-// until it expires.
+// newKeySet opens the stored keys, except those that the previous set has opened already.
+// Tokens of all of them are accepted: a published key may already sign on another instance,
+// and tokens of a retired one are valid until they expire.
 func newKeySet(kept []schemas.SigningKey, seal *keyCipher, before *keySet) (*keySet, error) {
 	set := &keySet{signers: make(map[string]*signer, len(kept)), trusted: make(map[string]trustedKey, 2*len(kept))}
 	public := make([]*signer, 0, len(kept))
@@ -46,7 +45,7 @@ func newKeySet(kept []schemas.SigningKey, seal *keyCipher, before *keySet) (*key
 	return set, err
 }
 
-// openSigner is the signer of a kept key.
+// openSigner returns the signer of a stored key.
 func (set *keySet) openSigner(k schemas.SigningKey, seal *keyCipher) (*signer, error) {
 	if s := set.signers[k.ID]; s != nil && s.algorithm == k.Algorithm {
 		return s, nil
@@ -61,7 +60,7 @@ func (set *keySet) openSigner(k schemas.SigningKey, seal *keyCipher) (*signer, e
 func (set *keySet) add(k schemas.SigningKey, s *signer) {
 	for typ, header := range s.headers {
 		if typ == LogoutType {
-			continue // nobody has to bring one here
+			continue // tokens with this header are never submitted here
 		}
 		set.trusted[header] = trustedKey{s.algorithm, typ, s.private.Public()}
 	}
@@ -81,7 +80,7 @@ func (set *keySet) add(k schemas.SigningKey, s *signer) {
 	set.signers[k.ID] = s
 }
 
-// signer is the one that signs with the algorithm, nil for none.
+// signer returns the signing key of the algorithm, nil for none.
 func (set *keySet) signer(algorithm string) *signer {
 	if algorithm == RS256 {
 		return set.rs

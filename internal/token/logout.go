@@ -11,26 +11,26 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// LogoutType is the typ of a logout token: OpenID Connect Back-Channel Logout 1.0
-// §2.4. None is ever taken for anything here.
+// LogoutType is the typ of a logout token: OpenID Connect Back-Channel Logout 1.0 §2.4.
+// This server accepts none.
 const LogoutType = "logout+jwt"
 
-// logoutEvent is what a logout token tells of.
+// logoutEvent is the event that a logout token reports.
 const logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
 
-// logoutTTL is how long a logout token is good for: it is made when it is sent.
+// logoutTTL is the validity of a logout token, which is created when it is sent.
 const logoutTTL = 2 * time.Minute
 
-// Logout is what a logout token says, before it is signed: that a session of the
-// subject has ended. All members but Algorithm must be there.
+// Logout is the content of a logout token: a session of the subject has ended. All members
+// but Algorithm are required.
 type Logout struct {
 	Subject, Session string
 	ClientID         string // its only audience
-	Algorithm        string // RS256, also for "", or ES256
+	Algorithm        string // ES256 or RS256; "" is RS256
 }
 
-// logoutClaims are the claims of a logout token (§2.4). There is no nonce: that
-// would make an ID token of it.
+// logoutClaims are the claims of a logout token (§2.4). A nonce is forbidden, because it
+// would make the token an ID token.
 type logoutClaims struct {
 	Issuer   string              `json:"iss"`
 	Subject  string              `json:"sub"`
@@ -42,7 +42,7 @@ type logoutClaims struct {
 	Session  string              `json:"sid"`
 }
 
-// LogoutToken returns a signed logout token. Each has an id of its own.
+// LogoutToken returns a signed logout token with a new id.
 func (i *Issuer) LogoutToken(ctx context.Context, t Logout) (string, error) {
 	algorithm := cmp.Or(t.Algorithm, RS256)
 	if err := checkAlgorithm(algorithm); err != nil {

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// How often the keys are read again because of tokens of unknown keys: a few
-// times at once, and then once in a while. Whoever sends tokens with random key
-// ids makes the store read its few keys no more often than that.
+// The rate at which tokens of unknown keys cause the keys to be read again: a few times at
+// once, then once per period. Tokens with random key ids cannot make the store read more
+// often.
 const (
 	lookupBurst = 10
 	lookupEvery = time.Second
 )
 
-// keyForHeader is the key that a token's header names. Another instance may have
-// begun to use one that is not known here: that is looked up.
+// keyForHeader returns the key of a token's header. If the key is unknown it reads the keys
+// again, because another instance may have introduced it.
 func (i *Issuer) keyForHeader(ctx context.Context, header string) (trustedKey, error) {
 	set := i.set()
 	key, ok := set.trusted[header]
@@ -34,8 +34,8 @@ func (i *Issuer) keyForHeader(ctx context.Context, header string) (trustedKey, e
 	return key, nil
 }
 
-// refreshKeys reads the keys, unless they are others already than those that were
-// looked at, or have been read often lately.
+// refreshKeys reads the keys, unless they have changed since looked was loaded, or have
+// been read too often recently.
 func (i *Issuer) refreshKeys(ctx context.Context, looked *keySet) error {
 	i.loading.Lock()
 	defer i.loading.Unlock()
@@ -45,8 +45,7 @@ func (i *Issuer) refreshKeys(ctx context.Context, looked *keySet) error {
 	return i.reload(ctx)
 }
 
-// mayBeOurs reports whether a header is one that this issuer could write, with
-// some key.
+// mayBeOurs reports whether this issuer could have written the header, with some key.
 func mayBeOurs(text string) bool {
 	decoded, err := base64.RawURLEncoding.DecodeString(text)
 	var h joseHeader
@@ -57,8 +56,7 @@ func mayBeOurs(text string) bool {
 	return err == nil && string(again) == string(decoded)
 }
 
-// allowance lets something happen lookupBurst times at once, and then every
-// lookupEvery.
+// allowance permits lookupBurst events at once, and then one every lookupEvery.
 type allowance struct{ next time.Time }
 
 func (a *allowance) take(now time.Time) bool {

@@ -10,15 +10,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// ring keeps keys in memory. Before is called before a key is added, as another
-// instance that is quicker would.
+// ring stores keys in memory. Before is called before a key is added, to simulate a faster
+// instance.
 type ring struct {
 	mu     sync.Mutex
 	keys   []schemas.SigningKey
 	events []schemas.Event
 	reads  atomic.Int64
 	before func()
-	fault  error // of all reads and writes, if not nil
+	fault  error // of all reads and writes, nil for none
 }
 
 func (r *ring) SigningKeys(context.Context) ([]schemas.SigningKey, error) {
@@ -120,7 +120,7 @@ func (r *ring) find(id string, status schemas.KeyStatus) *schemas.SigningKey {
 
 func errMoved() error { return schemas.Errorf(schemas.Conflict, "key_moved", "the key is elsewhere") }
 
-// count is how many events of an action there are.
+// count returns the number of events of an action.
 func (r *ring) count(action string) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,30 +9,30 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Ring is Keys that can be rotated. Each method takes one step in the life of a
-// key, and records the event with it. Where the keys are not as they were when
-// the step was decided, because another instance took it, nothing happens and
-// the error has Class Conflict.
+// Ring is a Keys that supports rotation. Each method makes one transition in the life of a
+// key and records the event with it. If the keys have changed since the transition was
+// decided, because another instance made it, nothing happens and the error has Class
+// Conflict.
 type Ring interface {
 	Keys
-	// PublishSigningKey adds a key that is to sign after another.
+	// PublishSigningKey adds a key that will sign after another.
 	PublishSigningKey(ctx context.Context, k schemas.SigningKey, after string, e schemas.Event) error
-	// PromoteSigningKey has a published key sign from a time on, and retires the
-	// one before it ("" for none).
+	// PromoteSigningKey lets a published key sign from a time on, and retires its
+	// predecessor ("" for none).
 	PromoteSigningKey(ctx context.Context, id, after string, at time.Time, e schemas.Event) error
-	// RemoveSigningKey removes a retired key, if it is not needed at the time.
+	// RemoveSigningKey removes a retired key that is not needed at the time.
 	RemoveSigningKey(ctx context.Context, id string, at time.Time, e schemas.Event) error
-	// NeedSigningKey has a key stay at least until a time.
+	// NeedSigningKey keeps a key at least until a time.
 	NeedSigningKey(ctx context.Context, id string, until time.Time) error
 }
 
-// How keys are rotated where Options do not say.
+// The defaults of key rotation.
 const (
 	defaultKeyPublish = time.Hour
 	defaultKeyAge     = 90 * 24 * time.Hour
 )
 
-// algorithmKeys is the keys of an algorithm that have a future; nil where there is none.
+// algorithmKeys are the signing and the published key of an algorithm; nil for none.
 type algorithmKeys struct{ signing, published *schemas.SigningKey }
 
 func (set *keySet) keysOf(algorithm string) (l algorithmKeys) {
@@ -49,22 +49,19 @@ func (set *keySet) keysOf(algorithm string) (l algorithmKeys) {
 	return l
 }
 
-// SigningKeys are the keys as they were last read, oldest first, without their
-// private halves.
+// SigningKeys returns the keys as last read, oldest first, without their private halves.
 func (i *Issuer) SigningKeys() []schemas.SigningKey {
 	return append([]schemas.SigningKey(nil), i.set().kept...)
 }
 
-// SignsFrom is when a published key takes over. Until then everybody has got to
-// know it: the other instances, which read the keys every now and then, and
-// relying parties, which may keep the published ones for a while.
+// SignsFrom is when a published key starts to sign. By then other instances, which read the
+// keys regularly, and relying parties, which cache the published keys, know it.
 func (i *Issuer) SignsFrom(k schemas.SigningKey) time.Time { return k.CreatedAt.Add(i.keyPublish) }
 
-// MaintainKeys reads the keys and takes the steps that are due: publishes the next key
-// when the one that signs is getting old, has it sign when it has been published
-// long enough, and removes retired keys that have signed nothing which is still
-// valid. It is to be called again and again, on any number of instances: of each
-// step one of them takes it.
+// MaintainKeys reads the keys and makes the transitions that are due: it publishes the next
+// key when the signing key is getting old, promotes it when it has been published long
+// enough, and removes retired keys that have signed nothing which is still valid. Every
+// instance calls it regularly; one of them makes each transition.
 func (i *Issuer) MaintainKeys(ctx context.Context) error {
 	if err := i.Reload(ctx); err != nil {
 		return err
@@ -77,7 +74,7 @@ func (i *Issuer) MaintainKeys(ctx context.Context) error {
 	return i.removeRetired(ctx)
 }
 
-// advance takes the step that is due for an algorithm, if one is.
+// advance makes the transition that is due for an algorithm, if any.
 func (i *Issuer) advance(ctx context.Context, algorithm string) error {
 	l, now := i.set().keysOf(algorithm), i.now()
 	switch {
@@ -92,10 +89,9 @@ func (i *Issuer) advance(ctx context.Context, algorithm string) error {
 	return nil
 }
 
-// Rotate publishes the next key of each algorithm, unless one is published
-// already. Now has it sign at once, in which case relying parties that keep the
-// published keys, and do not look again for one they do not know, refuse what it
-// signs for a while.
+// Rotate publishes the next key of each algorithm, unless one is already published. Now
+// promotes it at once. Relying parties that cache the published keys and do not refetch
+// them for an unknown key then reject its signatures for a while.
 func (i *Issuer) Rotate(ctx context.Context, now bool) error {
 	if err := i.Prepare(ctx); err != nil {
 		return err
@@ -115,7 +111,7 @@ func (i *Issuer) Rotate(ctx context.Context, now bool) error {
 	return nil
 }
 
-// errNoRing is the error of a rotation of keys that are not kept in a Ring.
+// errNoRing is the error for keys that cannot be rotated.
 var errNoRing = errors.New("token: these signing keys cannot be rotated")
 
 func (i *Issuer) publish(ctx context.Context, l algorithmKeys) error {
@@ -154,8 +150,8 @@ func (i *Issuer) removeRetired(ctx context.Context) error {
 	return nil
 }
 
-// step takes a step and reads the keys as they are after it. That another
-// instance was quicker is fine.
+// step makes a transition and reads the keys again. A conflict means that another instance
+// was faster, which is no error.
 func (i *Issuer) step(ctx context.Context, take func(Ring) error) error {
 	r, ok := i.keys.(Ring)
 	if !ok {

@@ -15,15 +15,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// watch is a clock that tests turn.
+// watch is a clock that tests move.
 type watch struct{ offset atomic.Int64 }
 
 func (w *watch) now() time.Time { return noon().Add(time.Duration(w.offset.Load())) }
 
 func (w *watch) pass(d time.Duration) { w.offset.Add(int64(d)) }
 
-// newInstance is an issuer that rotates its keys daily, each published an hour
-// before.
+// newInstance is an issuer that rotates its keys daily, each published an hour before.
 func newInstance(t testing.TB, keys Keys, w *watch) *Issuer {
 	t.Helper()
 	i, err := New(t.Context(), keys, kek(), Options{Issuer: base, Now: w.now, KeyPublish: time.Hour, KeyAge: 24 * time.Hour})
@@ -63,9 +62,9 @@ func TestRotationByAge(t *testing.T) {
 		{1, []schemas.KeyStatus{signing, published}},
 		{time.Hour - 1, []schemas.KeyStatus{signing, published}},
 		{1, []schemas.KeyStatus{retired, signing}},
-		{0, []schemas.KeyStatus{signing}}, // the retired one has signed nothing
+		{0, []schemas.KeyStatus{signing}}, // the retired key has signed nothing
 		{23 * time.Hour, []schemas.KeyStatus{signing, published}},
-		{100 * time.Hour, []schemas.KeyStatus{retired, signing}}, // as after a long standstill
+		{100 * time.Hour, []schemas.KeyStatus{retired, signing}}, // after a long downtime
 	} {
 		w.pass(step.after)
 		if err := i.Reload(t.Context()); err != nil {
@@ -87,7 +86,7 @@ func TestRotationByAge(t *testing.T) {
 	}
 }
 
-// TestOneInstanceTakesEachStep has many instances find the same step due.
+// TestOneInstanceTakesEachStep makes the same transition due on many instances.
 func TestOneInstanceTakesEachStep(t *testing.T) {
 	keys, w := &ring{}, &watch{}
 	instances := make([]*Issuer, 4)
@@ -101,12 +100,12 @@ func TestOneInstanceTakesEachStep(t *testing.T) {
 		}
 		done.Wait()
 	}
-	together() // makes the key for RS256
+	together() // creates the key for RS256
 	w.pass(23 * time.Hour)
 	together()
 	w.pass(time.Hour)
 	together()
-	together() // what one of them left, being busy with the first
+	together() // makes what the instances left over, being busy with the first
 	for action, want := range map[string]int{"signing-key.published": 2, "signing-key.promoted": 2, "signing-key.removed": 2} {
 		if got := keys.count(action); got != want {
 			t.Errorf("%d events %s, expected %d", got, action, want)
@@ -120,7 +119,7 @@ func TestOneInstanceTakesEachStep(t *testing.T) {
 func TestRotateByCommand(t *testing.T) {
 	keys, w := &ring{}, &watch{}
 	server, command := newInstance(t, keys, w), newInstance(t, keys, w)
-	for range 2 { // again, which changes nothing
+	for range 2 { // repeated runs change nothing
 		if err := command.Rotate(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +150,7 @@ func published(t testing.TB, i *Issuer, kid string) bool {
 	return len(set.Key(kid)) == 1
 }
 
-// A key that is published signs on another instance perhaps already.
+// A published key is accepted, because it may already sign on another instance.
 func TestPublishedKeyIsAccepted(t *testing.T) {
 	keys, w := &ring{}, &watch{}
 	i := newInstance(t, keys, w)
@@ -176,8 +175,8 @@ func TestPublishedKeyIsAccepted(t *testing.T) {
 	}
 }
 
-// What a retired key has signed counts until it expires, and so long the key is
-// published; then it goes, and nothing it signed is accepted ever after.
+// Tokens of a retired key are valid until they expire, and the key is published until then.
+// Afterwards it is removed, and nothing it signed is accepted.
 func TestRetiredKey(t *testing.T) {
 	keys, w := &ring{}, &watch{}
 	i := newInstance(t, keys, w)
@@ -206,7 +205,7 @@ func TestRetiredKey(t *testing.T) {
 	if _, err := i.VerifyIDToken(t.Context(), hint); codeOf(err) != "invalid_token" {
 		t.Errorf("an ID token of a removed key: %v", err)
 	}
-	w.pass(26 * time.Hour) // what is covered ahead, and an hour
+	w.pass(26 * time.Hour) // the reserved lifetime and an hour
 	tend(t, i)
 	if published(t, i, es) {
 		t.Error("a key that nothing valid was signed with is published")
@@ -222,8 +221,8 @@ func TestRetiredKey(t *testing.T) {
 	}
 }
 
-// TestUnknownKey has an instance that does not know yet that another one has
-// rotated with --now.
+// TestUnknownKey has an instance that does not know yet that another one has rotated with
+// --now.
 func TestUnknownKey(t *testing.T) {
 	keys, w := &ring{}, &watch{}
 	here, there := newInstance(t, keys, w), newInstance(t, keys, w)
@@ -249,7 +248,7 @@ func TestUnknownKey(t *testing.T) {
 	}
 }
 
-// strange is a token of a key that nobody has, under a header such as ours.
+// strange is a token of an unknown key under a well-formed header.
 func strange(t testing.TB, i *Issuer) string {
 	t.Helper()
 	stranger, err := newSigner(schemas.NewID(), ES256, i.set().es.private)
@@ -263,8 +262,8 @@ func strange(t testing.TB, i *Issuer) string {
 	return raw
 }
 
-// Tokens with random key ids do not have the store read for each, and headers
-// that nobody here writes for none.
+// Tokens with random key ids do not each cause a read of the store, and malformed headers
+// cause none.
 func TestUnknownKeysDoNotFlood(t *testing.T) {
 	keys, w := &ring{}, &watch{}
 	i := newInstance(t, keys, w)
@@ -297,8 +296,8 @@ func TestUnknownKeysDoNotFlood(t *testing.T) {
 	}
 }
 
-// Where a key cannot be looked up, its token is not said to be invalid; others
-// are not affected.
+// If a key cannot be looked up, the error does not call its token invalid. Other tokens are
+// not affected.
 func TestUnknownKeyWithoutStore(t *testing.T) {
 	keys, w := &ring{}, &watch{}
 	i := newInstance(t, keys, w)
@@ -318,8 +317,7 @@ func TestUnknownKeyWithoutStore(t *testing.T) {
 	}
 }
 
-// An instance that has not heard for long that another key signs does not sign
-// with one that is gone.
+// An instance with outdated keys does not sign with a key that was removed.
 func TestStaleInstance(t *testing.T) {
 	keys, w := &ring{}, &watch{}
 	stale, other := newInstance(t, keys, w), newInstance(t, keys, w)
@@ -348,7 +346,7 @@ func TestStaleInstance(t *testing.T) {
 	}
 }
 
-// Keys that cannot be rotated can be used all the same.
+// Keys that cannot be rotated are usable.
 func TestKeysWithoutRotation(t *testing.T) {
 	i := newInstance(t, struct{ Keys }{&ring{}}, &watch{})
 	for range 2 {
@@ -362,20 +360,20 @@ func TestKeysWithoutRotation(t *testing.T) {
 	}
 }
 
-// TestRotationUnderLoad signs and verifies on two instances without pause while
-// keys are published, begin to sign, are retired and removed. A relying party
-// looks for keys in a set that may be as old as it is allowed to get.
+// TestRotationUnderLoad signs and verifies on two instances continuously while keys are
+// published, promoted, retired and removed. A relying party verifies with a key set of the
+// maximum age.
 func TestRotationUnderLoad(t *testing.T) {
 	const (
 		rotations = 3
-		between   = 15 // tokens each worker checks between two steps, at least
+		between   = 15 // minimum of tokens that each worker checks between two transitions
 	)
 	keys, w := &ring{}, &watch{}
 	instances := []*Issuer{newInstance(t, keys, w), newInstance(t, keys, w)}
 	for _, i := range instances {
 		tend(t, i)
 	}
-	var cached atomic.Pointer[jose.JSONWebKeySet] // by a relying party
+	var cached atomic.Pointer[jose.JSONWebKeySet] // of a relying party
 	fetch := func() {
 		var set jose.JSONWebKeySet
 		if err := json.Unmarshal(instances[1].JWKS(), &set); err != nil {
@@ -405,14 +403,14 @@ func TestRotationUnderLoad(t *testing.T) {
 	}
 	for range rotations {
 		w.pass(23 * time.Hour)
-		tend(t, instances[0]) // publishes, and the other one does not know
+		tend(t, instances[0]) // publishes; the other instance does not know
 		settle()
 		tend(t, instances[1])
 		settle()
 		w.pass(50 * time.Minute)
 		fetch() // ten minutes before the key signs
 		w.pass(10 * time.Minute)
-		tend(t, instances[1]) // has it sign, and the other one does not know
+		tend(t, instances[1]) // promotes; the other instance does not know
 		settle()
 		tend(t, instances[0])
 		settle()
@@ -424,18 +422,18 @@ func TestRotationUnderLoad(t *testing.T) {
 			t.Errorf("%d events %s, expected %d", n, action, 2*rotations)
 		}
 	}
-	w.pass(30 * 24 * time.Hour) // and nothing is valid any more
+	w.pass(30 * 24 * time.Hour) // nothing is valid any more
 	tend(t, instances[0])
 	if n := keys.count("signing-key.removed"); n != 2*rotations {
 		t.Errorf("%d keys have been removed, expected all %d that were retired", n, 2*rotations)
 	}
 }
 
-// signAndVerify issues a token of each kind and checks it elsewhere, as the API
-// does and as a relying party does.
+// signAndVerify issues a token of each kind and verifies it on the other instance and as a
+// relying party.
 func signAndVerify(t *testing.T, signing, verifying *Issuer, n int, cached func() *jose.JSONWebKeySet) {
 	access := newAccess()
-	access.Validity = 100 * time.Hour // the clock may pass a day between issue and check
+	access.Validity = 100 * time.Hour // the clock may advance a day between issue and check
 	raw, err := signing.Access(t.Context(), access)
 	if err == nil {
 		_, err = verifying.Verify(t.Context(), raw, base)

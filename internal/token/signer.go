@@ -12,34 +12,33 @@ import (
 	"sync/atomic"
 )
 
-// The types of tokens, as their headers name them (typ).
+// The typ headers of tokens.
 const (
-	// AssertionType is that of an assertion. It has no client_id.
+	// AssertionType is the typ of an assertion, which has no client_id.
 	AssertionType = "JWT"
-	// AccessType is that of an access token: RFC 9068 §2.1.
+	// AccessType is the typ of an access token: RFC 9068 §2.1.
 	AccessType = "at+jwt"
-	// idType is that of an ID token, whose header names none, as OpenID Connect
-	// Core's own do. So no other token has the header of an ID token, and it can be
-	// taken for nothing else.
+	// idType is the typ of an ID token: none, as in OpenID Connect Core. No other token has
+	// such a header, so an ID token cannot be mistaken for another kind.
 	idType = ""
 )
 
-// ecdsaSize is the size of an ES256 signature: R and S, 32 bytes each, big
-// endian (RFC 7518 §3.4).
+// ecdsaSize is the size of an ES256 signature: R and S, 32 bytes each, big endian (RFC 7518
+// §3.4).
 const ecdsaSize = 64
 
-// signer is a key that signs, with the headers of its tokens made once.
+// signer is a signing key with the precomputed headers of its tokens.
 type signer struct {
 	id        string
 	algorithm string
 	private   crypto.Signer
 	headers   map[string]string // by type
-	// lifetimeEnd is until when (in seconds since 1970) tokens of the key may last: the
-	// store has been told that it is needed so long.
+	// lifetimeEnd is the latest expiry of tokens of the key, in seconds since 1970. The
+	// store keeps the key until then.
 	lifetimeEnd atomic.Int64
 }
 
-// typesOf are the types of the tokens that an algorithm signs.
+// typesOf returns the types of tokens that an algorithm signs.
 func typesOf(algorithm string) []string {
 	switch algorithm {
 	case ES256:
@@ -50,7 +49,7 @@ func typesOf(algorithm string) []string {
 	return nil
 }
 
-// newSigner returns the signer of a key, as which it is named in tokens.
+// newSigner returns the signer of a key; kid is its name in tokens.
 func newSigner(kid, algorithm string, private crypto.Signer) (*signer, error) {
 	s := &signer{id: kid, algorithm: algorithm, private: private, headers: map[string]string{}}
 	for _, typ := range typesOf(algorithm) {
@@ -70,7 +69,7 @@ type joseHeader struct {
 	Type      string `json:"typ,omitempty"`
 }
 
-// sign returns the compact serialisation (RFC 7515 §7.1) of the signed payload.
+// sign returns the compact serialization (RFC 7515 §7.1) of the signed payload.
 func (s *signer) sign(typ string, payload []byte) (string, error) {
 	encoding := base64.RawURLEncoding
 	header := s.headers[typ]
@@ -88,7 +87,7 @@ func (s *signer) sign(typ string, payload []byte) (string, error) {
 	return string(token), nil
 }
 
-// size is how many bytes a signature has.
+// size is the number of bytes of a signature.
 func (s *signer) size() int {
 	if key, ok := s.private.(*rsa.PrivateKey); ok {
 		return key.Size()
@@ -96,7 +95,7 @@ func (s *signer) size() int {
 	return ecdsaSize
 }
 
-// appendSignature signs a digest and appends the signature in base64.
+// appendSignature signs a digest and appends the signature in base64url.
 func (s *signer) appendSignature(token, digest []byte) ([]byte, error) {
 	switch key := s.private.(type) {
 	case *ecdsa.PrivateKey:

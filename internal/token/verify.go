@@ -12,35 +12,35 @@ import (
 )
 
 const (
-	// longestValidity is the size of the longest token that is looked at, in bytes.
+	// longestValidity is the maximum size of a token in bytes.
 	longestValidity = 16 << 10
-	// leeway is how far the clocks of two instances may differ.
+	// leeway is the tolerated difference between the clocks of two instances.
 	leeway = time.Minute
 )
 
-// Claims are what a verified token says.
+// Claims are the claims of a verified token.
 type Claims struct {
 	Type                        string // AssertionType or AccessType
 	Subject, ID                 string
-	ClientID, Session           string // "" where there is none
-	Application                 string // that an assertion is of; "" for none, and for an access token
-	Generation                  string // of the application that it was issued to; "" for none
+	ClientID, Session           string // "" for none
+	Application                 string // of an assertion; "" for none, and for an access token
+	Generation                  string // of the application it was issued to; "" for none
 	Audience                    []string
 	Scope                       []string
-	IssuedAt, Expires, AuthTime time.Time // AuthTime is zero when not told
+	IssuedAt, Expires, AuthTime time.Time // AuthTime is zero if absent
 	UserType, OUID              string
 	AMR                         []string
 	ACR                         string
 	AuthRequest                 string // that an assertion answers; "" for none
 }
 
-// Ref names the token by what may be revoked of it.
+// Ref returns the attributes by which the token can be revoked.
 func (c *Claims) Ref() schemas.TokenRef {
 	return schemas.TokenRef{ID: c.ID, Session: c.Session, Client: c.ClientID, Application: c.Application, Generation: c.Generation}
 }
 
-// Permits reports whether the scope covers a permission: it has the permission
-// itself or one above it, as "system" is above "system:users:read".
+// Permits reports whether the scope covers a permission: it contains the permission itself
+// or one above it, as "system" is above "system:users:read".
 func (c *Claims) Permits(permission string) bool {
 	for _, scope := range c.Scope {
 		if schemas.CoversPermission(scope, permission) {
@@ -50,20 +50,17 @@ func (c *Claims) Permits(permission string) bool {
 	return false
 }
 
-// Verify checks a token of this issuer that is meant for the audience, and
-// returns what it says. Whatever is wrong with it, the error is invalid_token,
-// Class Unauthenticated (RFC 6750 §3.1). That a token was revoked, and what its
-// subject still has of its scope, is looked up last; if it cannot be, the error is
-// internal.
+// Verify checks that a token was issued by this issuer for the audience, and returns its
+// claims. Any fault of the token is the error invalid_token of Class Unauthenticated (RFC
+// 6750 §3.1). Revocation and the subject's current permissions are checked last; if they
+// cannot be looked up, the error is internal.
 //
-// Both types of tokens pass. That they do is by contract: an assertion is good
-// for calling the API, as an access token is.
+// Access tokens and assertions both pass: by contract, both give access to the API.
 //
-// A token's header must be, byte for byte, one that this issuer writes. So no
-// header is obeyed that an attacker chose: not another algorithm or none, not a
-// key that comes with the token (jwk, jku, x5c) or is only named alike, and no
-// extension (crit). A header that is of a key not known yet is looked up once
-// more: another instance may have begun to use it.
+// A token's header must equal, byte for byte, one that this issuer writes. So an attacker
+// cannot choose a header: another algorithm or none, a key in the token (jwk, jku, x5c), a
+// similar key id, or an extension (crit). If the key of a header is unknown, the keys are
+// read once more, because another instance may have introduced it.
 func (i *Issuer) Verify(ctx context.Context, raw, audience string) (*Claims, error) {
 	claims, err := i.open(ctx, raw)
 	if err != nil {
@@ -89,8 +86,8 @@ func (i *Issuer) Verify(ctx context.Context, raw, audience string) (*Claims, err
 	return c, i.reduceScope(ctx, c)
 }
 
-// reduceScope leaves in the scope what the subject still has. Else whoever was an
-// administrator would go on being one for as long as a token lasts.
+// reduceScope removes the permissions that the subject no longer has. A former
+// administrator would otherwise keep the permissions until the token expires.
 func (i *Issuer) reduceScope(ctx context.Context, c *Claims) (err error) {
 	if i.granted == nil || len(c.Scope) == 0 {
 		return nil
@@ -102,7 +99,7 @@ func (i *Issuer) reduceScope(ctx context.Context, c *Claims) (err error) {
 	return nil
 }
 
-// checkLive looks whether the token has been revoked.
+// checkLive rejects a revoked token.
 func (i *Issuer) checkLive(ctx context.Context, c *Claims) error {
 	if i.live == nil {
 		return nil
@@ -117,8 +114,8 @@ func (i *Issuer) checkLive(ctx context.Context, c *Claims) error {
 	return nil
 }
 
-// applicationOf is the application that an assertion is of: what it is meant for
-// besides us. "" for none, and for an access token.
+// applicationOf returns the application of an assertion: its audience besides the issuer.
+// "" for none, and for an access token.
 func (i *Issuer) applicationOf(c *Claims) string {
 	for _, audience := range c.Audience {
 		if c.Type == AssertionType && audience != i.issuer {
@@ -128,31 +125,30 @@ func (i *Issuer) applicationOf(c *Claims) string {
 	return ""
 }
 
-// receivedClaims are the claims of a token as it came.
+// receivedClaims are the unverified claims of a token.
 type receivedClaims struct {
 	jwt.Claims
-	Scope      string           `json:"scope"`
-	AuthTime   *jwt.NumericDate `json:"auth_time"`
-	AMR        []string         `json:"amr"`
-	ACR        string           `json:"acr"`
-	UserType   string           `json:"userType"`
-	OUID       string           `json:"ouId"`
-	ClientID   string           `json:"client_id"`
-	Session    string           `json:"sid"`
-	Generation string           `json:"tgen"`
-	Nonce      string           `json:"nonce"`
-	// AuthRequest is what an assertion answers.
-	AuthRequest string `json:"authId"`
+	Scope       string           `json:"scope"`
+	AuthTime    *jwt.NumericDate `json:"auth_time"`
+	AMR         []string         `json:"amr"`
+	ACR         string           `json:"acr"`
+	UserType    string           `json:"userType"`
+	OUID        string           `json:"ouId"`
+	ClientID    string           `json:"client_id"`
+	Session     string           `json:"sid"`
+	Generation  string           `json:"tgen"`
+	Nonce       string           `json:"nonce"`
+	AuthRequest string           `json:"authId"`
 
 	typ string
 }
 
-// open returns the claims of a token that one of the keys has signed.
+// open returns the claims of a token after verifying its signature.
 func (i *Issuer) open(ctx context.Context, raw string) (*receivedClaims, error) {
 	if len(raw) > longestValidity {
 		return nil, errInvalid("The token has %d bytes, expected at most %d.", len(raw), longestValidity)
 	}
-	// The decoder below passes over line ends.
+	// The decoder below ignores line ends.
 	if strings.ContainsAny(raw, "\r\n") {
 		return nil, errInvalid("The token has a line end in it.")
 	}
@@ -173,7 +169,7 @@ func (i *Issuer) open(ctx context.Context, raw string) (*receivedClaims, error) 
 	return &claims, nil
 }
 
-// check judges the claims of a token whose signature is good.
+// check validates the claims of a token with a valid signature.
 func (i *Issuer) check(c *receivedClaims, audience string) error {
 	now := i.now()
 	switch {

@@ -19,7 +19,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// forge is what an attacker, or a fault, may make tokens from.
+// forge makes the tokens of an attacker or of a fault.
 type forge struct {
 	t     testing.TB
 	i     *Issuer
@@ -49,7 +49,7 @@ func newForge(t testing.TB, typ string) *forge {
 // own is the header of the valid token.
 func (f *forge) own() string { return f.i.set().es.headers[f.typ] }
 
-// key is the one that signs the valid token.
+// key is the key of the valid token.
 func (f *forge) key() *ecdsa.PrivateKey { return f.i.set().es.private.(*ecdsa.PrivateKey) }
 
 // sign makes a token with any header and payload.
@@ -61,7 +61,7 @@ func (f *forge) sign(key *ecdsa.PrivateKey, header string, payload []byte) strin
 	return raw
 }
 
-// claims are those of the valid token with some changed; nil takes one away.
+// claims are those of the valid token with some changed; nil removes one.
 func (f *forge) claims(change map[string]any) map[string]any {
 	_, claims := decode(f.t, f.valid)
 	maps.Copy(claims, change)
@@ -69,13 +69,13 @@ func (f *forge) claims(change map[string]any) map[string]any {
 	return claims
 }
 
-// with is a token with changed claims, rightly signed: what a fault of ours, or
-// another program with our key, could issue.
+// with is a correctly signed token with changed claims, as a bug or another program with
+// the key could issue.
 func (f *forge) with(change map[string]any) string { return f.signed(f.json(f.claims(change))) }
 
 func (f *forge) signed(payload []byte) string { return f.sign(f.key(), f.own(), payload) }
 
-// headed is a token with another header, rightly signed over it.
+// headed is a correctly signed token with another header.
 func (f *forge) headed(header map[string]any) string {
 	return f.sign(f.key(), base64.RawURLEncoding.EncodeToString(f.json(header)), f.json(f.claims(nil)))
 }
@@ -95,7 +95,7 @@ func (f *forge) json(v any) []byte {
 	return text
 }
 
-// strange is a token by a key of the attacker's, as go-jose writes it.
+// strange is a token of an attacker's key, as go-jose writes it.
 func (f *forge) strange(alg jose.SignatureAlgorithm, key any, embed bool, header map[jose.HeaderKey]any) string {
 	o := (&jose.SignerOptions{EmbedJWK: embed}).WithType(jose.ContentType(f.typ))
 	for name, value := range header {
@@ -123,8 +123,8 @@ func (f *forge) part(n int, text string) string {
 	return strings.Join(parts, ".")
 }
 
-// confused signs with HMAC, the public key as the secret: for a verifier that
-// lets the token choose the algorithm.
+// confused signs with HMAC and the public key as the secret, against verifiers that let the
+// token choose the algorithm.
 func (f *forge) confused(header map[string]any, secret []byte) string {
 	input := base64.RawURLEncoding.EncodeToString(f.json(header)) + "." + strings.Split(f.valid, ".")[1]
 	mac := hmac.New(sha256.New, secret)
@@ -226,12 +226,12 @@ func hostile(f *forge) map[string]string {
 	}
 }
 
-// resigned is the valid token signed anew by another key.
+// resigned is the valid token signed by another key.
 func resigned(f *forge, key *ecdsa.PrivateKey) string {
 	return f.sign(key, f.own(), f.json(f.claims(nil)))
 }
 
-// reordered is a good token whose header is written otherwise.
+// reordered is a valid token with a differently formatted header.
 func reordered(f *forge) string {
 	text := fmt.Sprintf(`{"typ":%q,"kid":%q,"alg":"ES256"}`, f.typ, f.kid)
 	return f.sign(f.key(), base64.RawURLEncoding.EncodeToString([]byte(text)), f.json(f.claims(nil)))
@@ -266,9 +266,9 @@ func refused(t *testing.T, f *forge, raw string) {
 	}
 }
 
-// An access token names the client it was issued to, and an assertion none: one
-// of them with the claims of the other was not made by this issuer, and would
-// speak for a client, or hide that it does.
+// An access token names its client, and an assertion names none. A token with the claims of
+// the other type was not made by this issuer, and would act for a client or hide that it
+// does.
 func TestTypesAreNotMixed(t *testing.T) {
 	access, assertion := newForge(t, AccessType), newForge(t, AssertionType)
 	for _, test := range []struct {
@@ -291,7 +291,7 @@ func TestTypesAreNotMixed(t *testing.T) {
 	}
 }
 
-// TestMargins has what is just good.
+// TestMargins has tokens that are just valid.
 func TestMargins(t *testing.T) {
 	f := newForge(t, AssertionType)
 	for name, change := range map[string]map[string]any{
@@ -310,7 +310,7 @@ func TestMargins(t *testing.T) {
 	}
 }
 
-// FuzzVerify looks for a token other than the valid ones that is accepted.
+// FuzzVerify searches for an accepted token other than the valid ones.
 func FuzzVerify(f *testing.F) {
 	forges := map[string]*forge{}
 	for _, typ := range []string{AssertionType, AccessType} {

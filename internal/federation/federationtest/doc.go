@@ -1,8 +1,8 @@
-// Package federationtest is an OpenID provider in memory, for tests and for scenarios
-// of flows. It asks of its client all that the specifications let a provider ask:
-// PKCE, its redirect URI, its secret, and each code once. It misbehaves where it is
-// told to: [Catalogue] lists in what ways.
+// Package federationtest is an OpenID provider in memory, for tests and for flow scenarios.
+// It enforces everything that the specifications let a provider enforce: PKCE, the redirect
+// URI, the client secret, and single use of codes. Tests can select a fault; [Catalogue]
+// lists them.
 //
-// A [Provider] answers what package federation asks, and its SignIn is the person and
-// the browser between. Several make an [Internet].
+// A [Provider] answers the requests of package federation, and its SignIn plays the user
+// and the browser. Several make an [Internet].
 package federationtest

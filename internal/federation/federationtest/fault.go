@@ -2,8 +2,8 @@ package federationtest
 
 import "github.com/postern-id/postern/internal/federation"
 
-// Fault is a way in which a provider, or the browser that comes from it, misbehaves.
-// All else is as it must be, signatures included.
+// Fault is a misbehavior of a provider or of the browser that returns from it. Everything
+// else stays correct, signatures included.
 type Fault string
 
 // Description describes a fault.
@@ -11,7 +11,7 @@ type Description struct {
 	Fault Fault
 	// Doc follows "The provider".
 	Doc string
-	// Check is what finds it.
+	// Check is the check that finds it.
 	Check federation.Check
 }
 

@@ -23,10 +23,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Internet is providers by their issuers.
+// Internet maps issuers to providers.
 type Internet map[string]*Provider
 
-// Do asks the provider whose address it is.
+// Do sends the request to the provider with its address.
 func (i Internet) Do(ctx context.Context, req *http.Request) (*outbound.Response, error) {
 	for issuer, p := range i {
 		if strings.HasPrefix(req.URL.String(), issuer+"/") {
@@ -38,21 +38,21 @@ func (i Internet) Do(ctx context.Context, req *http.Request) (*outbound.Response
 
 // Provider is an OpenID provider with one client.
 type Provider struct {
-	// Issuer is its name: https://other.example.org.
+	// Issuer is the issuer identifier: https://other.example.org.
 	Issuer string
-	// ClientID and ClientSecret are those of its client, which authenticates by
+	// ClientID and ClientSecret are the credentials of its client, which authenticates by
 	// client_secret_basic.
 	ClientID, ClientSecret string
 	// Now is the clock.
 	Now func() time.Time
-	// Down says that nothing of it answers.
+	// Down makes all requests fail.
 	Down bool
-	// Lax says that it takes codes without the verifier, as one does that knows no PKCE.
+	// Lax accepts codes without the verifier, like a provider without PKCE.
 	Lax bool
-	// Document changes what it says of itself, if it is not nil.
+	// Document changes the metadata, if not nil.
 	Document func(map[string]any)
 
-	// Asked are the paths that it was asked for.
+	// Asked are the paths of the received requests.
 	Asked []string
 
 	mu    sync.Mutex
@@ -60,14 +60,13 @@ type Provider struct {
 	codes map[string]grant
 }
 
-// Person is who signs in. Claims beyond the subject are what the provider says of
-// them.
+// Person is a user at the provider, with claims in addition to the subject.
 type Person struct {
 	Subject string
 	Claims  map[string]any
 }
 
-// grant is what a code is for.
+// grant is the authorization behind a code.
 type grant struct {
 	person    Person
 	fault     Fault
@@ -77,14 +76,14 @@ type grant struct {
 	maxAge    bool
 }
 
-// New makes a provider.
+// New returns a provider.
 func New(issuer string, now func() time.Time) *Provider {
 	p := &Provider{Issuer: issuer, ClientID: "postern", ClientSecret: "a secret: %/+&", Now: now, codes: map[string]grant{}}
 	p.Rotate()
 	return p
 }
 
-// Rotate makes another key, in place of the one before.
+// Rotate replaces the signing key.
 func (p *Provider) Rotate() {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -93,8 +92,8 @@ func (p *Provider) Rotate() {
 	p.key = key
 }
 
-// SignIn is what a person does at the address that the browser was sent to, and what
-// the browser brings back. The error is for a request that a provider refuses.
+// SignIn plays the user at the authorization URL, and returns the response that the browser
+// delivers. The error is for a request that a provider rejects.
 func (p *Provider) SignIn(address string, who Person, fault Fault) (federation.Response, error) {
 	u, err := url.Parse(address)
 	if err != nil || !strings.HasPrefix(address, p.Issuer+"/authorize?") {
@@ -116,7 +115,7 @@ func (p *Provider) SignIn(address string, who Person, fault Fault) (federation.R
 	return answer(federation.Response{Code: code, State: q.Get("state"), Issuer: p.Issuer}, fault), nil
 }
 
-// answer is what the browser brings back.
+// answer is the response that the browser delivers.
 func answer(r federation.Response, fault Fault) federation.Response {
 	switch fault {
 	case "denied":
@@ -141,7 +140,7 @@ func answer(r federation.Response, fault Fault) federation.Response {
 	return r
 }
 
-// Do answers what the client asks for.
+// Do answers the requests of the client.
 func (p *Provider) Do(_ context.Context, req *http.Request) (*outbound.Response, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -172,7 +171,7 @@ func (p *Provider) document() map[string]any {
 	return doc
 }
 
-// kid names the key by its public half.
+// kid is the thumbprint of the public key.
 func (p *Provider) kid() string {
 	public, err := p.key.PublicKey.Bytes()
 	if err != nil {
@@ -206,7 +205,7 @@ func (p *Provider) token(req *http.Request) (*outbound.Response, error) {
 	return p.issueTokens(g)
 }
 
-// reply is an answer with a JSON body.
+// reply is a response with a JSON body.
 func reply(body any) *outbound.Response {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -221,7 +220,7 @@ func refuse(code string) *outbound.Response {
 	return r
 }
 
-// ServeHTTP answers over HTTP what Do answers in memory.
+// ServeHTTP answers over HTTP like Do in memory.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked, err := http.NewRequest(r.Method, p.Issuer+r.URL.RequestURI(), r.Body)
 	if err != nil {
@@ -231,11 +230,11 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked.Header = r.Header
 	answer, err := p.Do(r.Context(), asked)
 	if err != nil {
-		panic(http.ErrAbortHandler) // as if nobody were there
+		panic(http.ErrAbortHandler) // as if no server were listening
 	}
 	for name, values := range answer.Header {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(answer.Status)
-	_, _ = w.Write(answer.Body) // a client that is gone needs none
+	_, _ = w.Write(answer.Body) // a disconnected client needs none
 }

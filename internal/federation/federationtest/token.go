@@ -17,7 +17,7 @@ import (
 
 const accessToken = "an-access-token"
 
-// issueTokens answers with tokens, or as the fault has it.
+// issueTokens answers with tokens, with the fault applied.
 func (p *Provider) issueTokens(g grant) (*outbound.Response, error) {
 	id := p.idToken(g)
 	switch g.fault {
@@ -43,7 +43,7 @@ func (p *Provider) issueTokens(g grant) (*outbound.Response, error) {
 	return reply(map[string]any{"access_token": accessToken, "token_type": "Bearer", "expires_in": 60, "id_token": id}), nil
 }
 
-// idToken makes and signs the ID token of a sign-in: OpenID Connect Core §2.
+// idToken creates and signs the ID token of a sign-in: OpenID Connect Core §2.
 func (p *Provider) idToken(g grant) string {
 	now := p.Now()
 	hash := sha256.Sum256([]byte(accessToken))
@@ -65,13 +65,13 @@ func (p *Provider) idToken(g grant) string {
 	return p.sign(text, g.fault)
 }
 
-// claim is a claim and its value; nil leaves it out.
+// claim is a claim and its value; nil removes it.
 type claim struct {
 	name  string
 	value any
 }
 
-// applyFault changes the claims as the fault has it.
+// applyFault changes the claims for the fault.
 func applyFault(claims map[string]any, fault Fault, now time.Time) {
 	issuer, audience := claims["iss"].(string), claims["aud"].(string)
 	spoilt, ok := map[Fault]claim{
@@ -110,7 +110,7 @@ func applyFault(claims map[string]any, fault Fault, now time.Time) {
 	}
 }
 
-// sign signs the claims with the provider's key, or as the fault has it.
+// sign signs the claims with the provider's key, with the fault applied.
 func (p *Provider) sign(claims []byte, fault Fault) string {
 	key, options := jose.SigningKey{Algorithm: jose.ES256, Key: p.key}, (&jose.SignerOptions{}).WithHeader("kid", p.kid())
 	switch fault {
@@ -141,7 +141,7 @@ func (p *Provider) sign(claims []byte, fault Fault) string {
 	}
 	signer, err := jose.NewSigner(key, options)
 	if err != nil {
-		panic(err) // all of it made here
+		panic(err) // all of it created here
 	}
 	signed, err := signer.Sign(claims)
 	if err != nil {
