@@ -31,7 +31,7 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// app is everything built and wired. This is the only place that builds.
+// app holds all built components. They are wired here only.
 type app struct {
 	cfg          *config.Config
 	log          *slog.Logger
@@ -53,25 +53,25 @@ type app struct {
 	ciphers      ciphers
 	sealer       delivery.Sealer
 	pages        map[string]http.Handler
-	open         func(context.Context) bool // whether the API stands open; nil: never
+	open         func(context.Context) bool // whether the API is open to all; nil: never
 
-	serves            bool // whether it is a server, and no command
+	serves            bool // whether this is a server and not a command
 	draining          atomic.Bool
 	warnedOfInstances bool
 }
 
-// openApp opens the store and builds what stands on it.
+// openApp opens the store and builds the components on it.
 func openApp(ctx context.Context, cfg *config.Config, log *slog.Logger) (*app, error) {
 	return openAppFor(ctx, cfg, log, storeConfig(cfg), true)
 }
 
-// storeConfig is the database as it is configured.
+// storeConfig returns the configuration of the database.
 func storeConfig(cfg *config.Config) store.Config {
 	c := cfg.Database
 	return store.Config{Driver: c.Driver, DSN: c.DSN, Pool: c.Pool, ConnectionLifetime: time.Duration(c.ConnectionLifetime)}
 }
 
-// waitForApp is openApp that waits for a database which cannot be reached yet.
+// waitForApp is openApp, but waits for a database that is not reachable yet.
 func waitForApp(ctx context.Context, cfg *config.Config, log *slog.Logger) (*app, error) {
 	deadline := time.Now().Add(time.Duration(cfg.Database.StartupWait))
 	for {
@@ -92,7 +92,7 @@ func waitForApp(ctx context.Context, cfg *config.Config, log *slog.Logger) (*app
 	}
 }
 
-// openAppFor opens the store for a server, or for a command that is over soon.
+// openAppFor opens the store for a server, or for a short-lived command.
 func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, on store.Config, serves bool) (*app, error) {
 	if _, err := cfg.CheckSecretFiles(); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, on st
 	return h, nil
 }
 
-// build makes everything that needs keys.
+// build creates the components that need keys.
 func (h *app) build(ctx context.Context) error {
 	cfg := h.cfg
 	h.applications = admittedApplications{h.store, h.documentPolicy()}
@@ -133,8 +133,8 @@ func (h *app) build(ctx context.Context) error {
 	h.throttle = newThrottle(cfg, h.store, h.encryption.derived[purposeGuesses])
 	h.pending = h.newPending()
 	h.outbound = outbound.New(outboundRules(cfg.Outbound))
-	// Identity providers have places of their own: those of h.outbound strangers can take,
-	// who name slow addresses as their clients' documents and keys.
+	// Identity providers have connections of their own: anonymous callers can use up those
+	// of h.outbound, by naming slow addresses as their clients' documents and keys.
 	h.federation = federation.New(outbound.New(outboundRules(cfg.Outbound)))
 	if h.targets, err = h.newTargets(); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (h *app) build(ctx context.Context) error {
 	return nil
 }
 
-// newTokens creates the issuer of tokens. A token is reduced to the permissions that its
+// newTokens creates the token issuer. It reduces a token to the permissions that its
 // subject still has.
 func (h *app) newTokens(ctx context.Context) (*token.Issuer, error) {
 	return token.New(ctx, h.store, h.encryption.newestKey(), token.Options{
@@ -185,7 +185,7 @@ func newPasswords(c config.Password) *password.Pool {
 	})
 }
 
-// flowEngine runs the flows.
+// flowEngine creates the engine that runs the flows.
 func (h *app) flowEngine() *engine.Engine {
 	c := h.cfg.Flow
 	return engine.NewEngine(engine.Engine{
@@ -197,12 +197,12 @@ func (h *app) flowEngine() *engine.Engine {
 	})
 }
 
-// passwordPolicy decides which passwords users may set.
+// passwordPolicy returns the rules for new passwords.
 func passwordPolicy(cfg *config.Config) password.Policy {
 	return password.Policy{Minimum: cfg.Password.MinLength, Service: cfg.Passkey.RelyingPartyName}
 }
 
-// handler is the whole server.
+// handler returns the handler of the whole server.
 func (h *app) handler() http.Handler {
 	authorization := h.authorizationServer()
 	return server.New(server.Options{
@@ -222,7 +222,7 @@ func (h *app) handler() http.Handler {
 	})
 }
 
-// authorizationServer is what stands behind /oauth2.
+// authorizationServer creates the handler of /oauth2.
 func (h *app) authorizationServer() *oauth.Provider {
 	return oauth.New(oauth.Options{
 		Issuer: h.cfg.Server.PublicURL, Clients: h.directory, Tokens: h.tokens, KeyAuthentication: h.keyAuthentication(),
@@ -237,7 +237,7 @@ func (h *app) authorizationServer() *oauth.Provider {
 	})
 }
 
-// close gives back what openApp took.
+// close releases what openApp acquired.
 func (h *app) close() {
 	if err := h.store.Close(); err != nil {
 		h.log.Error("closing the store", "error", err)

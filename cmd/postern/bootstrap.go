@@ -28,7 +28,7 @@ type bootstrapCommand struct {
 	serverFlags         `embed:""`
 }
 
-// serverFlags is how a server elsewhere is talked to.
+// serverFlags are the flags for connecting to a running server.
 type serverFlags struct {
 	Token    string `help:"A token with the permission system. ADMIN_TOKEN in the environment means the same."`
 	Config   string `type:"path" help:"The configuration file of the server, if its store is here: a token is issued, and the server's certificate is trusted."`
@@ -36,7 +36,7 @@ type serverFlags struct {
 	Insecure bool   `help:"Trust any certificate. Only for a server on this machine."`
 }
 
-// Run makes a running server have what a store begins with, and more.
+// Run creates the initial resources in a running server, and those of seed files.
 func (c bootstrapCommand) Run(ctx context.Context, p program) error {
 	setup, err := c.newSetup(ctx, p, "--base-url", c.BaseURL)
 	if err != nil {
@@ -48,8 +48,8 @@ func (c bootstrapCommand) Run(ctx context.Context, p program) error {
 	return bootstrap.Run(ctx, setup)
 }
 
-// newSetup returns a setup for the server at an address, with the credentials to use. The
-// flag that gave the address appears in errors.
+// newSetup returns a setup for the server at an address, with the credentials to use. flag,
+// which set the address, appears in errors.
 func (c serverFlags) newSetup(ctx context.Context, p program, flag, address string) (bootstrap.Setup, error) {
 	setup := bootstrap.Setup{
 		Token: cmp.Or(c.Token, p.getenv("ADMIN_TOKEN")),
@@ -76,7 +76,7 @@ func (c serverFlags) newSetup(ctx context.Context, p program, flag, address stri
 	return setup, err
 }
 
-// localConfig is that of the server; nil if it is not here.
+// localConfig returns the configuration of a local server; nil if the server is remote.
 func (c serverFlags) localConfig(environ []string) (*config.Config, error) {
 	if c.Config == "" {
 		return nil, nil
@@ -84,7 +84,7 @@ func (c serverFlags) localConfig(environ []string) (*config.Config, error) {
 	return config.Load(c.Config, environ)
 }
 
-// serverURL is where the server is reached.
+// serverURL returns the URL of the server.
 func (c serverFlags) serverURL(cfg *config.Config, flag, text string) (*url.URL, error) {
 	if text == "" && cfg != nil {
 		text = cfg.Server.PublicURL
@@ -99,8 +99,8 @@ func (c serverFlags) serverURL(cfg *config.Config, flag, text string) (*url.URL,
 	return base, nil
 }
 
-// issueLocalToken issues a token, as `postern token` does. Where nobody administers the
-// store yet there is none, and the server must stand open.
+// issueLocalToken issues a token, as `postern token` does. A store without an administrator
+// gets none, and the server must be open.
 func (c serverFlags) issueLocalToken(ctx context.Context, p program, base string) (string, error) {
 	h, err := p.openLocal(ctx, c.Config, "POSTERN_SERVER_PUBLIC_URL="+base)
 	if err != nil {
@@ -114,11 +114,11 @@ func (c serverFlags) issueLocalToken(ctx context.Context, p program, base string
 	return h.issue(ctx, "", []string{"system"}, ownTokenTTL)
 }
 
-// ownTokenTTL is how long a bootstrap may take.
+// ownTokenTTL is the maximum duration of a bootstrap.
 const ownTokenTTL = 15 * time.Minute
 
-// newHTTPClient is an HTTP client that trusts what it was told to trust, and follows no
-// redirects: a token is for the server alone.
+// newHTTPClient returns an HTTP client that trusts the given certificates and follows no
+// redirects: a token is for this server only.
 func (c serverFlags) newHTTPClient(base *url.URL, cfg *config.Config) (*http.Client, error) {
 	roots, err := c.trustedRoots(cfg)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c serverFlags) newHTTPClient(base *url.URL, cfg *config.Config) (*http.Cli
 		if !isLoopback(base.Hostname()) {
 			return nil, fmt.Errorf("--insecure is for a server on this machine, and %s is not: name its certificate with --ca", base.Hostname())
 		}
-		trust.InsecureSkipVerify = true // whoever can answer on this machine's own addresses is trusted
+		trust.InsecureSkipVerify = true // only this machine can answer on its own addresses
 	}
 	return &http.Client{
 		Timeout:       time.Minute,
@@ -138,8 +138,8 @@ func (c serverFlags) newHTTPClient(base *url.URL, cfg *config.Config) (*http.Cli
 	}, nil
 }
 
-// trustedRoots are the certificates to trust: the system's, those of --ca, and the
-// server's own if it is here.
+// trustedRoots returns the certificates to trust: the system's, those of --ca, and the
+// server's own if it is local.
 func (c serverFlags) trustedRoots(cfg *config.Config) (*x509.CertPool, error) {
 	roots, err := x509.SystemCertPool()
 	if err != nil {

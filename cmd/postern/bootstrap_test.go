@@ -24,15 +24,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// errKilled stands for the death of the client.
+// errKilled simulates the death of the client.
 var errKilled = errors.New("killed")
 
-// clientTransport brings the requests of a client to a server in this process, until the
-// client dies: at a request, before it is sent or before it is answered.
+// clientTransport sends the requests of a client to a server in this process until the
+// client dies: at a given request, before it is sent or before it is answered.
 type clientTransport struct {
 	server   http.Handler
 	count    int
-	dieAt    int // the request, counted from 1; 0 is never
+	dieAt    int // number of the request, from 1; 0 is never
 	answered bool
 }
 
@@ -51,7 +51,7 @@ func (w *clientTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return rec.Result(), nil
 }
 
-// emptyApp is a server on a store that has nothing in it.
+// emptyApp is a server on an empty store.
 func emptyApp(t testing.TB, environ ...string) *app {
 	t.Helper()
 	cheap := []string{"POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1"}
@@ -67,7 +67,7 @@ func emptyApp(t testing.TB, environ ...string) *app {
 	return h
 }
 
-// openAppToAll is an empty server whose API stands open.
+// openAppToAll is an empty server whose API is open to all.
 func openAppToAll(t testing.TB, environ ...string) *app {
 	t.Helper()
 	h := emptyApp(t, environ...)
@@ -79,7 +79,7 @@ func openAppToAll(t testing.TB, environ ...string) *app {
 	return h
 }
 
-// bootstrapped runs a bootstrap over a wire and returns what it told.
+// bootstrapped runs a bootstrap over a transport and returns its output.
 func (h *app) bootstrapped(ctx context.Context, w *clientTransport, dir string) (string, error) {
 	var reported strings.Builder
 	err := bootstrap.Run(ctx, bootstrap.Setup{
@@ -91,7 +91,7 @@ func (h *app) bootstrapped(ctx context.Context, w *clientTransport, dir string) 
 	return reported.String(), err
 }
 
-// state is what a store exports, without the ids that are made up.
+// state returns the export of a store, without generated ids.
 func (h *app) state(t testing.TB) string {
 	t.Helper()
 	files, err := declare.Export(t.Context(), h.directory)
@@ -110,7 +110,7 @@ func (h *app) state(t testing.TB) string {
 	})
 }
 
-// seedDir is a folder with seed files that rest on each other.
+// seedDir is a folder with seed files that refer to each other.
 func seedDir(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -153,7 +153,8 @@ func TestBootstrapTenTimes(t *testing.T) {
 	})
 }
 
-// Wherever a bootstrap is interrupted, running it again leads to the same.
+// An interrupted bootstrap can be run again, with the same result, wherever it was
+// interrupted.
 func TestBootstrapInterrupted(t *testing.T) {
 	sequential(t)
 	dir := seedDir(t)
@@ -170,7 +171,7 @@ func TestBootstrapInterrupted(t *testing.T) {
 	}
 	for i := range points {
 		for _, answered := range []bool{false, true} {
-			at := 2 + i*(whole.count-2)/(points-1) // the first is whether the server is ready, which is asked again
+			at := 2 + i*(whole.count-2)/(points-1) // the first checks readiness and is repeated
 			t.Run(fmt.Sprintf("request %d of %d, answered %v", at, whole.count, answered), func(t *testing.T) {
 				h := openAppToAll(t)
 				server := h.handler()
@@ -188,7 +189,7 @@ func TestBootstrapInterrupted(t *testing.T) {
 	}
 }
 
-// Bootstrapped over HTTP or seeded at the start, a store is the same.
+// A store has the same content when bootstrapped over HTTP and when seeded at the start.
 func TestBootstrapIsLikeSeeding(t *testing.T) {
 	seeded, open := emptyApp(t), openAppToAll(t)
 	if _, err := seeded.seedStore(t.Context(), []string{"ADMIN_PASSWORD=" + adminPassword}); err != nil {
@@ -206,7 +207,7 @@ func TestBootstrapIsLikeSeeding(t *testing.T) {
 	}
 }
 
-// An open server closes when the administrator gets in, and does not open again.
+// An open server closes when the administrator gains access, and does not open again.
 func TestOpenServerCloses(t *testing.T) {
 	h := openAppToAll(t)
 	server := h.handler()
@@ -250,8 +251,7 @@ func TestOpenServerRefused(t *testing.T) {
 	}
 }
 
-// What keeps a bootstrap from beginning is told with the mend, and nothing is
-// done.
+// An error before the bootstrap says how to fix it, and the bootstrap changes nothing.
 func TestBootstrapRefused(t *testing.T) {
 	bad := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bad, "a.yaml"), []byte("groups: [{}]\nuser: []\n"), 0o600); err != nil {
@@ -303,8 +303,8 @@ func TestBootstrapRefused(t *testing.T) {
 	}
 }
 
-// Somebody who has taken the administrator's name on an open server does not
-// become administrator.
+// A user who has taken the administrator's name on an open server does not become
+// administrator.
 func TestBootstrapPromotesNobody(t *testing.T) {
 	h := openAppToAll(t)
 	if _, err := h.seedStore(t.Context(), []string{"ADMIN_USERNAME=first", "ADMIN_PASSWORD=" + adminPassword}); err != nil {
@@ -332,7 +332,7 @@ func TestBootstrapPromotesNobody(t *testing.T) {
 	}
 }
 
-// demote takes everything from the administrators, as the directory would not.
+// demote removes all permissions from the administrators, bypassing the directory.
 func (h *app) demote(t *testing.T) {
 	t.Helper()
 	group, err := h.directory.Groups.Get(t.Context(), directory.SystemCall(), bootstrap.AdministratorsID)

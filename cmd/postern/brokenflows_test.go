@@ -12,7 +12,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A server without a target that a stored flow names starts, says so, and is ready.
+// A server without a target that a stored flow names starts, logs a warning, and is ready.
 func TestTellsOfBrokenFlows(t *testing.T) {
 	dir := "POSTERN_DATA_DIR=" + t.TempDir()
 	before := newTestApp(t, dir, `POSTERN_HTTP_TARGETS={"risk":{"url":"https://risk.example.com"},"crm":{"url":"https://crm.example.com"}}`)

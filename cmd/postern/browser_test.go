@@ -9,21 +9,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// theft is a way of getting at an authorization request that somebody has begun in
-// another browser. It gets what the gate was told of the request, and returns where
-// it was led.
+// theft is a way to use an authorization request that was started in another browser. It
+// gets the parameters of the gate and returns where it was redirected.
 type theft func(t *testing.T, thief *party, gate url.Values) (ledTo string)
 
-// An authorization request that one browser has begun is not gone on with in another,
-// whatever of it has leaked: nobody comes into somebody else's account, and nobody is
-// brought into somebody else's without noticing (RFC 9700 §4.7, login CSRF).
+// An authorization request cannot be continued in another browser, whatever of it has
+// leaked: an attacker cannot enter the user's account, and cannot sign the user in to the
+// attacker's account unnoticed (RFC 9700 §4.7, login CSRF).
 func TestAnotherBrowserFinishesNothing(t *testing.T) {
 	newParty := newParties(t, "query")
 	for name, steal := range thefts() {
 		t.Run(name, func(t *testing.T) {
 			victim, thief := newParty(t), newParty(t)
 			gate := victim.begin()
-			thief.begin() // which gives it cookies, of a request of its own
+			thief.begin() // sets cookies, of a request of its own
 			if to := steal(t, thief, gate); strings.Contains(to, "code=") {
 				t.Errorf("led to %s", to)
 			}
@@ -40,7 +39,8 @@ func TestAnotherBrowserFinishesNothing(t *testing.T) {
 	}
 }
 
-// Nor is the way back, once the person has signed in; and that takes it from nobody.
+// After the sign-in, another browser gets no code, and the attempt does not affect the
+// user.
 func TestAnotherBrowserGetsNoCode(t *testing.T) {
 	newParty := newParties(t, "query")
 	victim, thief := newParty(t), newParty(t)
@@ -61,7 +61,7 @@ func TestAnotherBrowserGetsNoCode(t *testing.T) {
 	}
 }
 
-// begin sends an authorization request and returns what the gate is told.
+// begin sends an authorization request and returns the parameters of the gate.
 func (p *party) begin() url.Values {
 	p.t.Helper()
 	return p.location(first(p.visit(p.at("/oauth2/authorize?" + p.request().Encode())))).Query()
@@ -97,8 +97,8 @@ func thefts() map[string]theft {
 	}
 }
 
-// tryRun signs in to a run, and goes where that leads. The assertion is of whoever
-// signed in, so they may have it; the authorization request is not granted by it.
+// tryRun signs in to a run, and follows the result. The signed-in user gets the assertion,
+// but not the authorization request.
 func (p *party) tryRun(id, authID string) string {
 	p.t.Helper()
 	to := p.signIn(url.Values{"executionId": {id}})
@@ -109,14 +109,14 @@ func (p *party) tryRun(id, authID string) string {
 	return reply.Header.Get("Location") + p.wayBack(authID)
 }
 
-// wayBack goes where the browser goes when a run is over.
+// wayBack follows the address that the browser goes to after a run.
 func (p *party) wayBack(authID string) string {
 	p.t.Helper()
 	reply, _ := p.visit(p.at("/oauth2/auth/callback?authId=" + authID))
 	return reply.Header.Get("Location")
 }
 
-// assertionAt is that of a sign-in to an application without an authorization
+// assertionAt returns the assertion of a sign-in to an application without an authorization
 // request.
 func (p *party) assertionAt(application string) string {
 	p.t.Helper()
@@ -134,7 +134,7 @@ func (p *party) assertionOfRun(id string) string {
 	return s.Assertion
 }
 
-// answerBy answers a request with an assertion, which must be refused.
+// answerBy answers a request with an assertion, which must be rejected.
 func (p *party) answerBy(authID, assertion string) string {
 	p.t.Helper()
 	status, said := p.postJSON("/oauth2/auth/callback", map[string]string{"authId": authID, "assertion": assertion})

@@ -6,15 +6,15 @@ import (
 	"github.com/postern-id/postern/internal/token"
 )
 
-// ciphers seal what is kept, each with keys of its own. What they seal in the store is
-// listed in sealedColumns.
+// ciphers encrypt data, each with keys of its own. sealedColumns lists their columns in the
+// store.
 type ciphers struct {
-	devices    *token.Cipher // who has signed in with a browser
+	devices    *token.Cipher // which users have signed in with a browser
 	factors    *token.Cipher // the keys of authenticator apps
-	providers  *token.Cipher // the secrets that identity providers know this server by
-	deliveries *token.Cipher // what is to be sent
-	runs       *token.Cipher // what runs know
-	sessions   *token.Cipher // what ceremonies at the passkey endpoints know
+	providers  *token.Cipher // the client secrets of identity providers
+	deliveries *token.Cipher // the bodies of deliveries
+	runs       *token.Cipher // the state of runs
+	sessions   *token.Cipher // the state of ceremonies at the passkey endpoints
 }
 
 // newCiphers derives the keys from the key-encryption keys.

@@ -8,12 +8,12 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// keyAuthentication is what clients need that authenticate by a key of their own.
+// keyAuthentication returns what clients that authenticate with a key need.
 func (h *app) keyAuthentication() *oauth.KeyAuthentication {
 	return &oauth.KeyAuthentication{Use: h.store.UseClientAssertion, Fetch: h.fetch}
 }
 
-// fetch reads what somebody else publishes.
+// fetch reads a third party's document.
 func (h *app) fetch(ctx context.Context, uri string) ([]byte, error) {
 	reply, err := h.outbound.Get(ctx, uri)
 	if err != nil {

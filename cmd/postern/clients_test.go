@@ -15,8 +15,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// configuredClient creates an application as an administrator does, with an OAuth
-// configuration of these members, and returns it with a new browser.
+// configuredClient creates an application as an administrator does, with these members of
+// an OAuth configuration, and returns it with a new browser.
 func (w *testApp) configuredClient(t testing.TB, config string) *party {
 	t.Helper()
 	c := w.create(w.directory.Applications, fmt.Sprintf(`{"name":%q,"inboundAuthConfig":[{"type":"oauth2","config":{%s}}]}`, schemas.NewID(), config)).Value.(*schemas.Application)
@@ -49,7 +49,7 @@ func TestAuthorizeCallOfTheSpecificationWorksWithDefaults(t *testing.T) {
 	}
 }
 
-// A challenge that is sent binds the code, also where none is required.
+// A code challenge binds the code even where PKCE is optional.
 func TestChallengeIsEnforcedWherePKCEIsOptional(t *testing.T) {
 	p := newPeople(t).configuredClient(t, `"redirectUris":["`+rpRedirect+`"]`)
 	code := p.code(p.ask(pkce()...))
@@ -80,10 +80,10 @@ func TestMissingChallengeNamesPKCERequired(t *testing.T) {
 	}
 }
 
-// A page of an application's own answers an authorization request with the assertion of
-// the run that the request began, or of one that the page began for it (authId), once.
-// Its calls to /flow/execute carry no cookies. The assertion of any other run of the same
-// application and user is refused.
+// A page of an application's own answers an authorization request once, with the assertion
+// of the run that the request started, or of one that the page started for it (authId). Its
+// calls to /flow/execute carry no cookies. The assertion of any other run of the same
+// application and user is rejected.
 func TestAuthorizationRequestIsAnsweredByItsOwnRunOnce(t *testing.T) {
 	w := newPeople(t)
 	for name, begin := range map[string]func(p *party, gate url.Values) (executionID string){
@@ -144,8 +144,8 @@ func TestSecretIsAcceptedEitherWayUnlessAMethodIsSet(t *testing.T) {
 	}
 }
 
-// Of a client that registers itself no method means either as well; the reply has the
-// default of RFC 7591. A method that it names is the only one.
+// A self-registered client without a method may also use either; the reply contains the
+// default of RFC 7591. A method that it registers is the only one.
 func TestRegisteredClientUsesItsSecretEitherWay(t *testing.T) {
 	r := newRegistrars(t)
 	for set, works := range map[any]bool{nil: true, schemas.AuthMethodBasic: false} {
@@ -160,8 +160,8 @@ func TestRegisteredClientUsesItsSecretEitherWay(t *testing.T) {
 	}
 }
 
-// Public documents are readable from any origin, without credentials; what takes
-// credentials is not.
+// Public documents are readable from any origin, without credentials; endpoints with
+// credentials are not.
 func TestPublicMetadataIsReadableFromAnyOrigin(t *testing.T) {
 	w := newPeople(t)
 	for path, public := range map[string]bool{
@@ -186,8 +186,9 @@ func TestPublicMetadataIsReadableFromAnyOrigin(t *testing.T) {
 	}
 }
 
-// A user without the attribute name gets the claim from the given name and the family
-// name, in the ID token, at userinfo and in the assertion alike; an attribute name wins.
+// A user without the attribute name gets the claim from the given name and the family name,
+// in the ID token, at userinfo and in the assertion alike; an attribute name takes
+// precedence.
 func TestNameIsComposedOfGivenAndFamilyName(t *testing.T) {
 	w := newPeople(t)
 	p := w.configuredClient(t, `"redirectUris":["`+rpRedirect+`"],"scopes":["openid","profile","email"]`)
@@ -241,7 +242,7 @@ func TestSingleAudienceIsAString(t *testing.T) {
 	if audiences, are := assertion["aud"].([]any); !are || len(audiences) != 2 {
 		t.Errorf("the aud of the assertion is %v", assertion["aud"])
 	}
-	p.userinfo(got.Access) // which finds the audience in the token
+	p.userinfo(got.Access) // finds the audience in the token
 }
 
 // payloadOf returns the claims of a JWT, without verifying it.
@@ -258,8 +259,8 @@ func payloadOf(t testing.TB, raw string) (claims map[string]any) {
 	return claims
 }
 
-// A client registers an encryption key next to its signing key at the registration
-// endpoint as over REST, and no set without a signing key.
+// A client may register an encryption key next to its signing key at the registration
+// endpoint as over REST, but no set without a signing key.
 func TestRegisteredClientHasAnEncryptionKeyNextToItsSigningKey(t *testing.T) {
 	r := newRegistrars(t)
 	signing := map[string]any{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}

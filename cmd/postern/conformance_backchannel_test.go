@@ -32,7 +32,7 @@ func backchannelDiscovery(t *testing.T, r *registrars) {
 	}
 }
 
-// backchannelLogout has the client sign the person out, and be told of it (§2.5).
+// backchannelLogout has the client sign the user out, and expects the notification (§2.5).
 func backchannelLogout(t *testing.T, r *registrars) {
 	p := r.party(t, "backchannel_logout_uri", r.site.URL+"/out", "backchannel_logout_session_required", true,
 		"post_logout_redirect_uris", []string{rpGoodbye})
@@ -50,8 +50,8 @@ func backchannelLogout(t *testing.T, r *registrars) {
 	p.refused(p.ask("prompt", "none"), "login_required")
 }
 
-// checkLogoutToken does what a client does with a logout token: §2.6. Nothing but it
-// may be taken for one, and it for nothing else.
+// checkLogoutToken validates a logout token as a client (§2.6). No other token is accepted
+// as one, and it is not accepted as another.
 func checkLogoutToken(p *party, raw string, of *oidc.IDToken) {
 	p.t.Helper()
 	ctx := oidc.ClientContext(p.t.Context(), p.http)

@@ -79,7 +79,7 @@ func basicModules() map[string]trial {
 	return named
 }
 
-// happyFlow succeeds, whatever is changed.
+// happyFlow succeeds with the changed parameters.
 func happyFlow(change ...string) trial {
 	return func(t *testing.T, newParty parties) {
 		p := newParty(t)
@@ -90,7 +90,7 @@ func happyFlow(change ...string) trial {
 	}
 }
 
-// refusedFlow is answered with one of the errors.
+// refusedFlow gets one of the errors.
 func refusedFlow(codes string, change ...string) trial {
 	return func(t *testing.T, newParty parties) {
 		p := newParty(t)
@@ -99,15 +99,15 @@ func refusedFlow(codes string, change ...string) trial {
 }
 
 func idTokenSignature(t *testing.T, newParty parties) {
-	got, _, _ := newParty(t).happy() // which verifies it by the published keys
+	got, _, _ := newParty(t).happy() // verifies it with the published keys
 	head, err := base64.RawURLEncoding.DecodeString(strings.Split(got.ID, ".")[0])
 	if err != nil || !strings.Contains(string(head), `"alg":"RS256"`) || !strings.Contains(string(head), `"kid":"`) {
 		t.Errorf("the header is %s, %v", head, err)
 	}
 }
 
-// idTokenUnsigned: a client cannot be registered for unsigned ID tokens, as is
-// allowed (Core §2).
+// idTokenUnsigned: a client cannot register for unsigned ID tokens, which is allowed (Core
+// §2).
 func idTokenUnsigned(t *testing.T, newParty parties) {
 	p := newParty(t)
 	text := fmt.Sprintf(`{"name":"Unsigned %s","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":[%q],"token":{"idToken":{"signedResponseAlg":"none"}}}}]}`, schemas.NewID(), rpRedirect)
@@ -160,8 +160,7 @@ func scopeGives(scope string, claims ...string) trial {
 	}
 }
 
-// alternateFlow has a redirect URI with a query, and odd characters in what comes
-// back.
+// alternateFlow has a redirect URI with a query, and special characters in the response.
 func alternateFlow(t *testing.T, newParty parties) {
 	p := newParty(t)
 	p.redirect = rpQuery
@@ -215,8 +214,8 @@ func idTokenHint(t *testing.T, newParty parties) {
 	}
 }
 
-// acrValues are a wish (Core §3.1.2.1): classes that there are not stop nobody, also
-// when signed in, and the ID token tells the one that there was.
+// acrValues are voluntary (Core §3.1.2.1): unknown classes cause no error, also with a
+// session, and the ID token contains the actual one.
 func acrValues(t *testing.T, newParty parties) {
 	p := newParty(t)
 	for range 2 {
@@ -227,15 +226,15 @@ func acrValues(t *testing.T, newParty parties) {
 	if p.answers != 1 {
 		t.Errorf("asked %d times for what there is not", p.answers)
 	}
-	// A passkey would be more than the password that the session rests on.
+	// A passkey would be a higher class than the session's password.
 	p.refused(p.ask("acr_values", "phr", "prompt", "none"), "login_required")
 	if _, _, claims := p.happy("acr_values", "phr"); p.answers != 2 || claims.ACR != "urn:postern:acr:password" {
 		t.Errorf("asked %d times, and the acr is %q", p.answers, claims.ACR)
 	}
 }
 
-// codeReuse uses a code a second time, after a while: what it gave is worth nothing
-// then (RFC 6749 §4.1.2).
+// codeReuse uses a code a second time, after a while, which revokes its tokens (RFC 6749
+// §4.1.2).
 func codeReuse(after time.Duration) trial {
 	return func(t *testing.T, newParty parties) {
 		p := newParty(t)
@@ -262,7 +261,7 @@ func codeReuse(after time.Duration) trial {
 	}
 }
 
-// unregistered: people are told, and sent nowhere (Core §3.1.2.1).
+// unregistered: an error page and no redirect (Core §3.1.2.1).
 func unregistered(t *testing.T, newParty parties) {
 	p := newParty(t)
 	if a := p.ask("redirect_uri", rpRedirect+"/x"); !strings.HasPrefix(a.to, p.at("/gate/error?")) || p.answers > 0 {
@@ -270,7 +269,7 @@ func unregistered(t *testing.T, newParty parties) {
 	}
 }
 
-// byPost also comes from a page of another origin (Core §3.1.2.1).
+// byPost also works from a page of another origin (Core §3.1.2.1).
 func byPost(t *testing.T, newParty parties) {
 	p := newParty(t)
 	reply, text := p.submit(p.at("/oauth2/authorize"), p.request(), "Origin: https://rp.example.com", "Sec-Fetch-Site: cross-site")
@@ -295,8 +294,8 @@ func requestObject(t *testing.T, newParty parties) {
 	p.refused(p.ask("request", unsigned(`{"client_id":"`+p.id+`","state":"another"}`)), "request_not_supported")
 }
 
-// requestObjectRedirect has the redirect URI in the request object, and there alone or
-// another beside it: neither is taken for registered.
+// requestObjectRedirect has the redirect URI in the request object, alone or with another
+// outside of it: neither counts as registered.
 func requestObjectRedirect(t *testing.T, newParty parties) {
 	p := newParty(t)
 	object := unsigned(`{"client_id":"` + p.id + `","redirect_uri":"` + rpRedirect + `"}`)

@@ -23,7 +23,7 @@ func (p *party) discovery() map[string]any {
 
 func discoveryVerification(t *testing.T, newParty parties) {
 	p := newParty(t)
-	p.happy() // the key of ID tokens is made for the first
+	p.happy() // creates the key of ID tokens
 	reported := p.discovery()
 	if reported["issuer"] != p.cfg.Server.PublicURL {
 		t.Errorf("the issuer is %v", reported["issuer"])
@@ -52,7 +52,7 @@ func discoveryVerification(t *testing.T, newParty parties) {
 			}
 		}
 	}
-	// Where these are left out, or true by default, relying parties would rely on them.
+	// Relying parties rely on the default of each of these, which is true for some.
 	for _, name := range []string{"claims_parameter_supported", "request_parameter_supported", "request_uri_parameter_supported"} {
 		if reported[name] != false {
 			t.Errorf("%s is %v", name, reported[name])

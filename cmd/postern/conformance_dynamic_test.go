@@ -10,7 +10,7 @@ import (
 )
 
 // Dynamic OP: clients that register themselves (OpenID Connect Dynamic Client
-// Registration), each module with one of its own.
+// Registration), each module with a client of its own.
 func TestConformanceDynamic(t *testing.T) {
 	sequential(t)
 	const prefix = "oidcc-"
@@ -64,12 +64,12 @@ func as(run trial) dynamicTrial {
 	}
 }
 
-// happyAs signs somebody in to a client that is registered so.
+// happyAs signs a user in to a client with this registration.
 func happyAs(members ...any) dynamicTrial {
 	return func(t *testing.T, r *registrars) { r.party(t, members...).happy() }
 }
 
-// refusedAs refuses to register a client: RFC 7591 §3.2.2.
+// refusedAs expects an error for a registration: RFC 7591 §3.2.2.
 func refusedAs(code string, members ...any) dynamicTrial {
 	return func(t *testing.T, r *registrars) {
 		if said, status := r.register(t, members...); status != http.StatusBadRequest || said["error"] != code {
@@ -78,8 +78,8 @@ func refusedAs(code string, members ...any) dynamicTrial {
 	}
 }
 
-// unsignedUserinfo: userinfo is JSON, as the metadata says by not telling of
-// algorithms, and a client that needs it signed is not registered.
+// unsignedUserinfo: userinfo is JSON, which the metadata implies by listing no algorithms,
+// and a client that requires it signed cannot register.
 func unsignedUserinfo(t *testing.T, r *registrars) {
 	if reported := r.party(t).discovery(); reported["userinfo_signing_alg_values_supported"] != nil {
 		t.Errorf("the metadata is %v", reported)
@@ -87,8 +87,8 @@ func unsignedUserinfo(t *testing.T, r *registrars) {
 	refusedAs("invalid_client_metadata", "userinfo_signed_response_alg", "RS256")(t, r)
 }
 
-// strayed asks for an answer at another redirect URI than the registered one, or at
-// none: people are told, and sent nowhere.
+// strayed requests a response at another redirect URI than the registered one, or at none:
+// an error page and no redirect.
 func strayed(registered, asked string) dynamicTrial {
 	return func(t *testing.T, r *registrars) {
 		p := r.party(t, "redirect_uris", []string{registered})
@@ -106,8 +106,8 @@ func registrationIsReported(t *testing.T, r *registrars) {
 	discoveryVerification(t, func(testing.TB, ...string) *party { return p })
 }
 
-// shown has people shown an address of the client's where they sign in, once an
-// administrator vouches for it: a stranger's logo may be somebody else's.
+// shown has the sign-in page show an address of the client, once an administrator vouches
+// for the client: an unvouched client's logo may be stolen.
 func shown(member, as string) dynamicTrial {
 	return func(t *testing.T, r *registrars) {
 		p := r.party(t, member, "https://rp.example.com/about")
@@ -122,7 +122,7 @@ func shown(member, as string) dynamicTrial {
 
 func first(reply *http.Response, _ string) *http.Response { return reply }
 
-// sector has the list at the sector_identifier_uri be good, or lack a redirect URI.
+// sector has a valid list at the sector_identifier_uri, or one without a redirect URI.
 func sector(good bool) dynamicTrial {
 	return func(t *testing.T, r *registrars) {
 		list := []string{"https://rp.example.com/other"}
@@ -137,8 +137,8 @@ func sector(good bool) dynamicTrial {
 
 func publishedKeys(t *testing.T, r *registrars) { r.withKey(t, "/"+t.Name()).happy() }
 
-// serverRotates verifies what is signed by a new key with the keys as they are
-// published then, and what was signed by the old one as well.
+// serverRotates verifies tokens of a new key with the keys that are published then, and
+// tokens of the old key as well.
 func serverRotates(t *testing.T, r *registrars) {
 	p := r.party(t)
 	before, _, _ := p.happy()
@@ -152,7 +152,7 @@ func serverRotates(t *testing.T, r *registrars) {
 	}
 }
 
-// kid names the key of a token.
+// kid returns the key id of a token.
 func kid(t *testing.T, raw string) string {
 	t.Helper()
 	head, err := base64.RawURLEncoding.DecodeString(strings.Split(raw, ".")[0])
@@ -163,7 +163,7 @@ func kid(t *testing.T, raw string) string {
 	return named.Kid
 }
 
-// clientRotates has a client publish another key a moment after it used the first.
+// clientRotates has a client publish another key right after using the first.
 func clientRotates(t *testing.T, r *registrars) {
 	p := r.withKey(t, "/rotating")
 	got, _, _ := p.happy("scope", "openid offline_access", "prompt", "consent")

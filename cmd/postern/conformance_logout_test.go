@@ -30,14 +30,14 @@ func TestConformanceLogout(t *testing.T) {
 	})
 }
 
-// signedIn is a party whose person is signed in, and a request to sign them out.
+// signedIn is a party with a signed-in user, and a logout request for the user.
 func signedIn(t *testing.T, newParty parties) (*party, url.Values) {
 	p := newParty(t)
 	got, _, _ := p.happy()
 	return p, url.Values{"id_token_hint": {got.ID}, "post_logout_redirect_uri": {rpGoodbye}, "state": {"see you"}}
 }
 
-// goodbye signs the person out, and goes to an address; "" for a page of ours.
+// goodbye signs the user out, and redirects to an address; "" for a page of this server.
 func goodbye(want, state, redirect string) trial {
 	return func(t *testing.T, newParty parties) {
 		p, q := signedIn(t, newParty)
@@ -55,7 +55,7 @@ func goodbye(want, state, redirect string) trial {
 	}
 }
 
-// stay goes nowhere but to a page of ours, and nobody is signed out unasked.
+// stay shows a page of this server, and signs no user out without confirmation.
 func stay(change func(url.Values)) trial {
 	return func(t *testing.T, newParty parties) {
 		p, q := signedIn(t, newParty)
@@ -70,7 +70,7 @@ func stay(change func(url.Values)) trial {
 	}
 }
 
-// modified is a token of which one claim was changed.
+// modified is a token with one claim changed.
 func modified(raw string) string {
 	at := strings.Index(raw, ".") + 20
 	letter := "A"

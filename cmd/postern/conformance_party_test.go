@@ -20,20 +20,21 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// party is a relying party, and the browser of a person who signs in to it. The
-// tests of a profile restate the modules of the OpenID Foundation's conformance suite
-// by their names, from the specifications that they test: OpenID Connect Core (Core),
-// Discovery, RP-Initiated Logout, and OAuth 2.0 Form Post Response Mode.
+// party is a relying party, and the browser of a user who signs in to it. The tests of a
+// profile restate the modules of the OpenID Foundation's conformance suite by their names,
+// from the specifications that they test: OpenID Connect Core (Core), Discovery,
+// RP-Initiated Logout, and OAuth 2.0 Form Post Response Mode.
 type party struct {
 	*testApp
 	t    testing.TB
-	http *http.Client // the browser: it has cookies, and follows no redirect
+	http *http.Client // the browser: it stores cookies and follows no redirect
 	mode string       // the response mode
-	// id, secret and method are of the client, and redirect its redirect URI.
+	// id, secret, method and redirect are the client's credentials, authentication method
+	// and redirect URI.
 	id, secret, method, redirect string
 	key                          *keyholder // of private_key_jwt
-	stranger                     bool       // whether anybody may have registered it
-	answers                      int        // how often the person has had to prove who they are
+	stranger                     bool       // whether the client is unvouched
+	answers                      int        // how often the user has had to authenticate
 }
 
 const (
@@ -57,7 +58,7 @@ func (h handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return reply, nil
 }
 
-// newBrowser is one that nobody has signed in with.
+// newBrowser is a browser without a session.
 func newBrowser(t testing.TB, h http.Handler) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -70,7 +71,7 @@ func newBrowser(t testing.TB, h http.Handler) *http.Client {
 // parties makes one with a browser of its own, whose client authenticates by a method.
 type parties func(t testing.TB, method ...string) *party
 
-// newPeople is a server where there is a person.
+// newPeople is a server with a user.
 func newPeople(t testing.TB, environ ...string) *testApp {
 	t.Helper()
 	w := newTestApp(t, append(environ, "POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1")...)
@@ -79,7 +80,7 @@ func newPeople(t testing.TB, environ ...string) *testApp {
 	return w
 }
 
-// newParties registers clients at a server where there is a person.
+// newParties registers clients at a server with a user.
 func newParties(t testing.TB, mode string) parties {
 	t.Helper()
 	w := newPeople(t)
@@ -97,7 +98,7 @@ func newParties(t testing.TB, mode string) parties {
 	}
 }
 
-// at is the address of an endpoint.
+// at returns the address of an endpoint.
 func (p *party) at(path string) string { return p.cfg.Server.PublicURL + path }
 
 // do sends a request, and reads the reply.
@@ -137,8 +138,8 @@ func (p *party) submit(address string, form url.Values, headers ...string) (*htt
 	return p.do(r, err)
 }
 
-// request is an authorization request (Core §3.1.2.1), with some parameters changed;
-// "" takes one away.
+// request is an authorization request (Core §3.1.2.1), with some parameters changed; ""
+// removes one.
 func (p *party) request(change ...string) url.Values {
 	q := url.Values{"client_id": {p.id}, "redirect_uri": {p.redirect}, "response_type": {"code"}, "scope": {"openid"},
 		"state": {"a state, with & in it"}, "nonce": {"nonce-1"}}
@@ -153,20 +154,20 @@ func (p *party) request(change ...string) url.Values {
 	return q
 }
 
-// answer is what came back to the relying party.
+// answer is the response that the relying party received.
 type answer struct {
-	to     string // the redirect URI it came to, without what was added
+	to     string // the redirect URI it was sent to, without the added parameters
 	params url.Values
 }
 
-// ask sends an authorization request, has the person sign in where that is asked for,
-// and returns the answer.
+// ask sends an authorization request, has the user sign in if required, and returns the
+// response.
 func (p *party) ask(change ...string) *answer {
 	p.t.Helper()
 	return p.follow(p.visit(p.at("/oauth2/authorize?" + p.request(change...).Encode())))
 }
 
-// follow goes where a reply leads, until that is back at the relying party.
+// follow follows a reply until the browser is back at the relying party.
 func (p *party) follow(reply *http.Response, text string) *answer {
 	p.t.Helper()
 	if reply.StatusCode == http.StatusOK {
@@ -194,7 +195,7 @@ func (p *party) location(reply *http.Response) *url.URL {
 	return to
 }
 
-// redirected is the answer in the query of a redirect URI.
+// redirected is the response in the query of a redirect URI.
 func (p *party) redirected(to *url.URL) *answer {
 	p.t.Helper()
 	if p.mode == "form_post" {
@@ -215,7 +216,7 @@ func (p *party) redirected(to *url.URL) *answer {
 	return &answer{to.String(), params}
 }
 
-// posted is the answer in the page of form_post (Form Post §2).
+// posted is the response in the page of form_post (Form Post §2).
 func (p *party) posted(page string) *answer {
 	p.t.Helper()
 	form := regexp.MustCompile(`<form method="post" action="([^"]*)"`).FindStringSubmatch(page)
@@ -229,7 +230,7 @@ func (p *party) posted(page string) *answer {
 	return a
 }
 
-// signIn is what the gate does: it goes through the flow, and returns the way back.
+// signIn plays the gate: it answers the steps of the flow, and returns the redirect URL.
 func (p *party) signIn(gate url.Values) string {
 	p.t.Helper()
 	id := gate.Get("executionId")
@@ -281,7 +282,7 @@ type tokens struct {
 	Description string `json:"error_description"`
 }
 
-// token asks the token endpoint, as the client authenticates.
+// token calls the token endpoint, with the client's authentication.
 func (p *party) token(form url.Values) (*tokens, int) {
 	p.t.Helper()
 	var headers []string
@@ -308,7 +309,7 @@ func (p *party) token(form url.Values) (*tokens, int) {
 	return &got, reply.StatusCode
 }
 
-// code is that of an answer that must be well.
+// code returns the code of a successful response.
 func (p *party) code(a *answer) string {
 	p.t.Helper()
 	code := a.params.Get("code")
@@ -327,7 +328,7 @@ func (p *party) redeem(code string, change ...string) (*tokens, int) {
 	return p.token(form)
 }
 
-// idClaims are those of an ID token that the specification names.
+// idClaims are the claims of an ID token that the specification defines.
 type idClaims struct {
 	Nonce    string `json:"nonce"`
 	AuthTime int64  `json:"auth_time"`
@@ -336,8 +337,8 @@ type idClaims struct {
 	Azp      string `json:"azp"`
 }
 
-// happy asks for tokens, and checks all that the specification has relying parties
-// check (Core §3.1.3.7).
+// happy gets tokens, and makes all checks that the specification requires of relying
+// parties (Core §3.1.3.7).
 func (p *party) happy(change ...string) (*tokens, *oidc.IDToken, idClaims) {
 	p.t.Helper()
 	got, status := p.redeem(p.code(p.ask(change...)))
@@ -351,7 +352,7 @@ func (p *party) happy(change ...string) (*tokens, *oidc.IDToken, idClaims) {
 	return got, id, claims
 }
 
-// verify checks an ID token as relying parties do.
+// verify validates an ID token as a relying party.
 func (p *party) verify(got *tokens) (*oidc.IDToken, idClaims) {
 	p.t.Helper()
 	ctx := oidc.ClientContext(p.t.Context(), p.http)
@@ -370,7 +371,7 @@ func (p *party) verify(got *tokens) (*oidc.IDToken, idClaims) {
 	return id, claims
 }
 
-// userinfo asks for the claims about the person (Core §5.3).
+// userinfo requests the claims about the user (Core §5.3).
 func (p *party) userinfo(access string) map[string]any {
 	p.t.Helper()
 	r, err := http.NewRequest(http.MethodGet, p.at("/oauth2/userinfo"), nil)
@@ -389,7 +390,7 @@ func (p *party) claims(reply *http.Response, text string) map[string]any {
 	return claims
 }
 
-// object is a reply of JSON that must be well.
+// object is a successful reply of JSON.
 func (p *party) object(reply *http.Response, text string) (object map[string]any) {
 	p.t.Helper()
 	if err := json.Unmarshal([]byte(text), &object); err != nil || reply.StatusCode != http.StatusOK {
@@ -398,8 +399,8 @@ func (p *party) object(reply *http.Response, text string) (object map[string]any
 	return object
 }
 
-// refused makes sure that the client was told of an error; where nobody vouches for
-// it, and nobody was asked, the person may be told in its place (RFC 9700 §4.11.2).
+// refused makes sure that the client received an error; if it is unvouched and the user was
+// not asked, an error page for the user is enough (RFC 9700 §4.11.2).
 func (p *party) refused(a *answer, codes ...string) {
 	p.t.Helper()
 	for _, code := range codes {

@@ -22,13 +22,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// registrars are a server where anybody may register a client, and a site where
-// clients publish what is asked for.
+// registrars are a server with open client registration, and a site where clients publish
+// their documents.
 type registrars struct {
 	*testApp
 	site         *httptest.Server
 	mu           sync.Mutex
-	has          map[string]any // what the site has, by path
+	has          map[string]any // the documents of the site, by path
 	logoutTokens chan string    // logout tokens
 }
 
@@ -56,7 +56,7 @@ func newRegistrars(t *testing.T, environ ...string) *registrars {
 	return r
 }
 
-// publish has the site answer with a value at a path, and returns the address.
+// publish publishes a value at a path of the site, and returns the address.
 func (r *registrars) publish(path string, value any) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +97,7 @@ func (r *registrars) party(t *testing.T, members ...any) *party {
 		method: said["token_endpoint_auth_method"].(string), redirect: said["redirect_uris"].([]any)[0].(string)}
 }
 
-// vouch is what an administrator does who knows a client.
+// vouch is what an administrator does who trusts a client.
 func (r *registrars) vouch(t *testing.T, id string) {
 	t.Helper()
 	item, err := r.directory.Applications.Get(t.Context(), directory.SystemCall(), id)
@@ -129,7 +129,7 @@ type keyholder struct {
 	kid string
 }
 
-// publishKey makes one, and the site has it and no other.
+// publishKey makes a key, and the site publishes no other.
 func (r *registrars) publishKey(t *testing.T, path, kid string) *keyholder {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -140,7 +140,7 @@ func (r *registrars) publishKey(t *testing.T, path, kid string) *keyholder {
 	return &keyholder{t, key, kid}
 }
 
-// assert signs what a client authenticates with (Core §9), for the issuer.
+// assert signs a client assertion (Core §9) for the issuer.
 func (k *keyholder) assert(client, issuer string) string {
 	k.t.Helper()
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: k.key, KeyID: k.kid}}, nil)

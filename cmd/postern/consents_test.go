@@ -13,7 +13,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// agreed is a client to which the person has agreed, with the tokens that it got.
+// agreed is a client with the user's consent, and its tokens.
 type agreed struct {
 	*party
 	application string
@@ -30,7 +30,7 @@ func agree(t *testing.T, p *party) *agreed {
 	return a
 }
 
-// lives reports whether the client's tokens are good: all of them, or none.
+// lives reports whether the client's tokens are valid: all of them, or none.
 func (a *agreed) lives() bool {
 	a.t.Helper()
 	access := a.get("/oauth2/userinfo", a.tokens.Access) == http.StatusOK
@@ -46,7 +46,7 @@ func (a *agreed) lives() bool {
 	return access
 }
 
-// who is the token of a user with permissions, as a sign-in gives it.
+// who is a token of a user with permissions, as a sign-in issues it.
 func (a *agreed) who(userID string, permissions ...string) string {
 	a.t.Helper()
 	raw, err := a.testApp.tokens.Assert(a.t.Context(), schemas.Assertion{Subject: userID, Audience: []string{a.cfg.Server.PublicURL}, Permissions: permissions})
@@ -72,7 +72,7 @@ func (a *agreed) account(userID string) string {
 	return raw
 }
 
-// bare sends a request without a body, and reads the code of an error.
+// bare sends a request without a body, and returns the status and the code of an error.
 func (w *testApp) bare(method, path, token string) (status int, code, said string) {
 	r := httptest.NewRequest(method, path, nil)
 	if token != "" {
@@ -87,8 +87,8 @@ func (w *testApp) bare(method, path, token string) (status int, code, said strin
 	return rec.Code, failure.Code, rec.Body.String()
 }
 
-// What somebody lets a client have they see and take back themselves, and those who
-// manage users do for them. With it goes every token that rests on it, and no other.
+// Users list and revoke their own consents, and administrators of users do it for them. A
+// revocation ends every token that depends on the consent, and no other.
 func TestConsentsOverHTTP(t *testing.T) {
 	newParty := newParties(t, "query")
 	mine, theirs := agree(t, newParty(t)), agree(t, newParty(t, schemas.AuthMethodPost))
@@ -143,7 +143,7 @@ func TestConsentsOverHTTP(t *testing.T) {
 	mine.sees(me, own)
 }
 
-// sees makes sure that a list names the clients, and what they may have.
+// sees makes sure that a list contains the clients and their permissions.
 func (a *agreed) sees(path, token string, clients ...*agreed) {
 	a.t.Helper()
 	var list struct {
@@ -176,7 +176,7 @@ func (a *agreed) sees(path, token string, clients ...*agreed) {
 	}
 }
 
-// revokes takes the consent back, once: the tokens are worthless then.
+// revokes revokes the consent, which works once and ends the tokens.
 func (a *agreed) revokes(path, token string) {
 	a.t.Helper()
 	if status, _, said := a.bare(http.MethodDelete, path+"/"+a.application, token); status != http.StatusNoContent || said != "" {

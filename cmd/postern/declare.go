@@ -13,7 +13,7 @@ type exportCommand struct {
 	Dir    string `arg:"" help:"The folder to write. Files of resources that are gone are removed from it."`
 }
 
-// Run writes the store as files.
+// Run exports the store to files.
 func (c exportCommand) Run(ctx context.Context, p program) error {
 	h, err := p.openLocal(ctx, c.Config)
 	if err != nil {
@@ -39,7 +39,7 @@ type applyCommand struct {
 	Dir    string `arg:"" help:"A folder as postern export writes it."`
 }
 
-// Run makes the store as the files say.
+// Run applies files to the store.
 func (c applyCommand) Run(ctx context.Context, p program) error {
 	tree, err := declare.ReadTree(c.Dir)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// deliveryQueue is the queue of what is sent to others.
+// deliveryQueue returns the queue of messages to other systems.
 func (h *app) deliveryQueue() delivery.Queue {
 	q := delivery.Queue{Store: h.store, Log: h.log, Senders: map[string]delivery.Sender{
 		schemas.LogoutDelivery: &oauth.Backchannel{

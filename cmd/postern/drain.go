@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// errDraining is why a server that is about to stop is not ready.
+// errDraining is why a draining server is not ready.
 var errDraining = errors.New("the server is about to stop")
 
-// drain returns a context that outlasts ctx by server.drain. In that time requests are
-// served and readiness fails, so that load balancers send their requests elsewhere
-// before the server stops. A second signal ends it.
+// drain returns a context that outlasts ctx by server.drain. During that time the server
+// answers requests and readiness fails, so that load balancers stop sending requests before
+// the server stops. A second signal ends it.
 func (h *app) drain(ctx context.Context) context.Context {
 	period := time.Duration(h.cfg.Server.Drain)
 	if period == 0 {

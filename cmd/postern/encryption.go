@@ -15,29 +15,29 @@ import (
 	"github.com/postern-id/postern/internal/token"
 )
 
-// encryption is the key-encryption keys of a process, and the keys that were derived
+// encryption is the key-encryption keys of a process, and the stored keys that were derived
 // from one of them.
 type encryption struct {
 	keys    [][]byte          // the first seals, all open
 	derived map[string][]byte // by purpose
 }
 
-// Purposes of derived keys that are kept. What they make is in other hands, or must stay
-// the same: it cannot be made again when the key-encryption key changes.
+// The purposes of stored derived keys. What they produce is in the hands of others, or must
+// not change, so these keys must survive a change of the key-encryption key.
 const (
 	purposeRefreshTokens = "refresh tokens"
-	purposeDevices       = "devices" // the cookie of a browser in which users have signed in
+	purposeDevices       = "devices" // the cookie of a browser with earlier sign-ins
 	purposeDecoys        = "decoys"
 	purposeAudit         = "audit"          // digests in the audit log
-	purposeGuesses       = "failed guesses" // digests of the names that are guessed at
+	purposeGuesses       = "failed guesses" // digests of the names in failed guesses
 )
 
 func derivedPurposes() []string {
 	return []string{purposeRefreshTokens, purposeDevices, purposeDecoys, purposeAudit, purposeGuesses}
 }
 
-// loadEncryption reads the key-encryption keys and those derived from them. That a
-// server has these keys is noted in the store.
+// loadEncryption reads the key-encryption keys and the derived keys. It records in the
+// store that this server has them.
 func (h *app) loadEncryption(ctx context.Context) error {
 	keys, err := h.keyEncryptionKeys(ctx)
 	if err != nil {
@@ -48,8 +48,8 @@ func (h *app) loadEncryption(ctx context.Context) error {
 		return err
 	}
 	h.encryption.keys = keys
-	// In one transaction, so that of a server that starts and a change of the keys that is
-	// under way one sees the other.
+	// In one transaction, so that a starting server and a concurrent change of the keys
+	// cannot miss each other.
 	return h.store.Update(ctx, func(t *store.Tx) (err error) {
 		if h.serves {
 			if err := h.store.PutInstanceKeys(t, instanceKeys(keys), time.Now().UTC()); err != nil {
@@ -61,19 +61,19 @@ func (h *app) loadEncryption(ctx context.Context) error {
 	})
 }
 
-// instanceKeys are the keys of this process, as the others know them.
+// instanceKeys describes the keys of this process to other processes.
 func instanceKeys(keys [][]byte) store.InstanceKeys {
 	k := store.InstanceKeys{StartedAt: time.Now().UTC()}
-	k.Host, _ = os.Hostname() // it is shown, no more
+	k.Host, _ = os.Hostname() // for display only
 	for _, key := range keys {
 		k.Keys = append(k.Keys, token.KeyID(key))
 	}
 	return k
 }
 
-// keyEncryptionKeys reads the keys that seal all others. One is made for an empty store
-// only: for a store with sealed values a new key opens nothing, and would be in the
-// place of the one that must be restored.
+// keyEncryptionKeys reads the keys that seal all others. It generates a key for an empty
+// store only: in a store with sealed values a new key would open nothing, and would replace
+// the key that has to be restored.
 func (h *app) keyEncryptionKeys(ctx context.Context) ([][]byte, error) {
 	if text := lookupEnv(h.cfg.Environ, token.KeyVariable); text != "" {
 		keys, err := token.ParseKeys(text)
@@ -97,7 +97,7 @@ func (h *app) keyEncryptionKeys(ctx context.Context) ([][]byte, error) {
 }
 
 // originalKey returns the key that the store's signing keys were sealed with. Keys that
-// open none of them are an error, before anything is written by them.
+// open none of them are an error, before they seal anything.
 func (h *app) originalKey(ctx context.Context, keys [][]byte) ([]byte, error) {
 	sealed, err := h.store.SigningKeys(ctx)
 	if err != nil || len(sealed) == 0 {
@@ -116,8 +116,8 @@ func (h *app) originalKey(ctx context.Context, keys [][]byte) ([]byte, error) {
 		cmp.Or(h.cfg.Keys.File, token.KeyVariable))
 }
 
-// loadDerived returns the derived keys by their purposes. One that is not kept yet is
-// derived from the original key, as earlier versions derived it at each start, and kept.
+// loadDerived returns the derived keys by purpose. It stores a missing one, derived from
+// the original key as earlier versions derived it at each start.
 func loadDerived(ctx context.Context, t *store.Tx, keys [][]byte, origin []byte) (map[string][]byte, error) {
 	kept, err := store.DerivedKeys(ctx, t)
 	if err != nil {
@@ -145,7 +145,7 @@ func loadDerived(ctx context.Context, t *store.Tx, keys [][]byte, origin []byte)
 	return derived, nil
 }
 
-// storeDerivedKey keeps a derived key, sealed with a key-encryption key.
+// storeDerivedKey stores a derived key, sealed with a key-encryption key.
 func storeDerivedKey(t *store.Tx, kek []byte, purpose string, key []byte) error {
 	box, err := derivedCipher(kek)
 	if err != nil {
@@ -154,7 +154,7 @@ func storeDerivedKey(t *store.Tx, kek []byte, purpose string, key []byte) error 
 	return store.PutDerivedKey(t, store.DerivedKey{Purpose: purpose, Sealed: box.Seal(key, derivedOwner(purpose)), CreatedAt: time.Now().UTC()})
 }
 
-// derivedCipher seals the derived keys.
+// derivedCipher returns the cipher of the derived keys.
 func derivedCipher(keys ...[]byte) (*token.Cipher, error) {
 	return token.NewCipher(deriveEach(keys, "derived keys")...)
 }
@@ -169,10 +169,10 @@ func deriveEach(keys [][]byte, purpose string) (derived [][]byte) {
 	return derived
 }
 
-// newestKey is the key that seals.
+// newestKey returns the key that seals.
 func (e *encryption) newestKey() []byte { return e.keys[0] }
 
-// hasKey reports whether an instance opens what the key seals.
+// hasKey reports whether an instance has the key.
 func hasKey(i store.InstanceKeys, key []byte) bool { return slices.Contains(i.Keys, token.KeyID(key)) }
 
 // sealsWith reports whether an instance seals with the key.
@@ -180,7 +180,7 @@ func sealsWith(i store.InstanceKeys, key []byte) bool {
 	return len(i.Keys) > 0 && i.Keys[0] == token.KeyID(key)
 }
 
-// sameKeys reports whether both are the same keys in the same order.
+// sameKeys reports whether both have the same keys in the same order.
 func sameKeys(a, b [][]byte) bool {
 	return bytes.Equal(bytes.Join(a, nil), bytes.Join(b, nil))
 }

@@ -12,24 +12,25 @@ import (
 	"github.com/postern-id/postern/flows"
 )
 
-// fileSet are those a command works on.
+// fileSet selects the files that a command works on.
 type fileSet struct {
 	noun, patterns string
 	wanted         func(name string) bool
-	// rejectPath says why a file that is named, and not wanted, is not taken.
+	// rejectPath explains why an unwanted file that is named on the command line is
+	// rejected.
 	rejectPath func(name string) error
 }
 
-// stdinPath stands for standard input among paths.
+// stdinPath is the path of standard input.
 const stdinPath = "-"
 
-// checkedFiles are flows and scenarios.
+// checkedFiles selects flows and scenarios.
 func checkedFiles() fileSet {
 	wanted := func(name string) bool { return flows.IsFlow(name) || flows.IsScenarios(name) }
 	return fileSet{"flow", flows.FlowFiles, wanted, func(string) error { return nil }}
 }
 
-// flowFiles are flows alone.
+// flowFiles selects flows.
 func flowFiles() fileSet {
 	return fileSet{"flow", flows.FlowFiles, flows.IsFlow, func(name string) error {
 		if flows.IsScenarios(name) {
@@ -48,13 +49,12 @@ func scenarioFiles() fileSet {
 	}}
 }
 
-// flowsAmong are the files that are flows.
+// flowsAmong returns the files that are flows.
 func flowsAmong(files []string) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !flows.IsFlow(file) })
 }
 
-// expandPaths lists the files that are named, and in named folders those that are
-// wanted, each once.
+// expandPaths lists the named files, and the wanted files of named folders, each once.
 func (f fileSet) expandPaths(paths []string) ([]string, error) {
 	var list []string
 	seen := map[string]bool{}
@@ -76,8 +76,8 @@ func (f fileSet) expandPaths(paths []string) ([]string, error) {
 	return list, nil
 }
 
-// expandPath lists the files at one path: itself, those in it, or those that fit it as a
-// pattern, which a shell may have left to us.
+// expandPath lists the files of one path: the file itself, the files of the folder, or the
+// matches of a pattern that the shell has not expanded.
 func (f fileSet) expandPath(path string) (list []string, err error) {
 	if path == stdinPath {
 		return []string{path}, nil

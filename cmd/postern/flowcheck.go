@@ -21,7 +21,7 @@ type flowCheckCommand struct {
 	Paths  []string `arg:"" name:"path" help:"Flow and scenario files, folders of them, patterns such as 'flows/*.yaml', or - for a flow on standard input."`
 }
 
-// stdinName is how the flow on standard input is called.
+// stdinName is the name of the flow on standard input.
 const stdinName = "stdin"
 
 // Run checks every file.
@@ -75,8 +75,8 @@ func (c flowCheckCommand) write(p program, list []findings.File) error {
 	return findings.Text{Colour: p.useColor(c.Color)}.Write(p.stdout, list)
 }
 
-// useColor reports whether what is printed may be coloured. NO_COLOR
-// (no-color.org) says no if it is set to anything; so does a dumb terminal.
+// useColor reports whether output may be colored. NO_COLOR (no-color.org) with any value
+// and a dumb terminal disable it.
 func (p program) useColor(when string) bool {
 	if when != "auto" {
 		return when == "always"

@@ -14,8 +14,8 @@ type flowDiffCommand struct {
 	New    string `arg:"" help:"Another."`
 }
 
-// Run compares two flows. A flow with findings has no meaning to compare: that is
-// an error, not a difference.
+// Run compares two flows. A flow with findings cannot be compared: that is an error and not
+// a difference.
 func (c flowDiffCommand) Run(p program) error {
 	before, err := p.compileFile(c.Old)
 	if err != nil {

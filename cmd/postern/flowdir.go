@@ -18,18 +18,17 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// flowFolder is a folder of flow files that a server takes its flows from.
+// flowFolder is a folder from which a server reads its flow files.
 type flowFolder struct {
 	dir             string
 	directory       *directory.Directory
-	kinds           engine.Kinds // of the server: with the targets that it has
+	kinds           engine.Kinds // of the server, with its targets
 	out             io.Writer
 	style           findings.Text
-	lastFingerprint []byte // the stamp of what was read first
+	lastFingerprint []byte // fingerprint of the files that were read first
 }
 
-// read reads the flow files of the folder and checks them. What is wrong with them
-// is printed.
+// read reads and checks the flow files of the folder. It prints the errors.
 func (f flowFolder) read() ([]*schemas.Document, error) {
 	names, err := flowFiles().expandPaths([]string{f.dir})
 	if err != nil {
@@ -61,7 +60,7 @@ func (f flowFolder) read() ([]*schemas.Document, error) {
 	return documents, nil
 }
 
-// document is what a file says; nil if it cannot be read.
+// document converts a file; nil if it cannot be read.
 func document(f *findings.File) *schemas.Document {
 	read := schemas.ParseYAML
 	if flows.IsJSON(f.Name) {
@@ -71,8 +70,8 @@ func document(f *findings.File) *schemas.Document {
 	return d
 }
 
-// storeFlows makes the store's flows what the documents say, and prints which of them
-// have a new version.
+// storeFlows replaces the store's flows with the documents, and prints those with a new
+// version.
 func (f flowFolder) storeFlows(ctx context.Context, documents []*schemas.Document) error {
 	held, err := f.directory.SyncFlowsFromFiles(ctx, documents)
 	if err != nil {
@@ -86,11 +85,11 @@ func (f flowFolder) storeFlows(ctx context.Context, documents []*schemas.Documen
 	return nil
 }
 
-// watchInterval is how often a folder is looked at for changes.
+// watchInterval is how often a folder is checked for changes.
 const watchInterval = 300 * time.Millisecond
 
-// watch takes the files again whenever they have changed, until the context ends.
-// What is refused changes nothing: the flows stay what they were.
+// watch reloads the files whenever they have changed, until the context ends. Rejected
+// files change nothing: the previous flows stay active.
 func (f flowFolder) watch(ctx context.Context) {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
@@ -102,7 +101,7 @@ func (f flowFolder) watch(ctx context.Context) {
 		case <-tick.C:
 		}
 		now := f.fingerprint()
-		settled := bytes.Equal(now, seen) // nobody is in the middle of saving
+		settled := bytes.Equal(now, seen) // no change since the last look: saving has finished
 		seen = now
 		if bytes.Equal(now, taken) || !settled {
 			continue
@@ -112,7 +111,7 @@ func (f flowFolder) watch(ctx context.Context) {
 	}
 }
 
-// reload takes the files, and prints what came of it.
+// reload stores the files, and prints the result.
 func (f flowFolder) reload(ctx context.Context) {
 	documents, err := f.read()
 	if err == nil {
@@ -123,10 +122,10 @@ func (f flowFolder) reload(ctx context.Context) {
 	}
 }
 
-// fingerprint tells states of the folder apart.
+// fingerprint changes with the state of the folder.
 func (f flowFolder) fingerprint() []byte {
 	h := sha256.New()
-	// What cannot be looked at is told when the files are read.
+	// Read errors are reported when the files are read.
 	_ = filepath.WalkDir(f.dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !flows.IsFlow(d.Name()) {
 			return nil

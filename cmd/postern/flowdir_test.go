@@ -28,8 +28,8 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// A server takes its flows from a folder, and with --dev takes what is saved there,
-// but never what may not run.
+// A server reads its flows from a folder, and with --dev reloads saved files, but never
+// flows with errors.
 func TestFlowsOfAFolder(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -56,7 +56,7 @@ func TestFlowsOfAFolder(t *testing.T) {
 		}
 		t.Fatalf("the server never told %q", want)
 	}
-	until("flow sign-in is version 2") // the built-in one was the first
+	until("flow sign-in is version 2") // the built-in flow was version 1
 	until("serves")
 	write(t, file, strings.Replace(keyFlow, "next: done", "next: end", 1))
 	until("sign_in.yaml:6:10: error: ")

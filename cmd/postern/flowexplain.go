@@ -17,10 +17,10 @@ type flowExplainCommand struct {
 	Rules    []string `arg:"" optional:"" name:"rule" help:"The ids of rules, which findings have in brackets."`
 }
 
-// explanationWidth is how wide text is, in characters.
+// explanationWidth is the width of the text in characters.
 const explanationWidth = 88
 
-// Run tells of rules.
+// Run prints explanations of rules.
 func (c flowExplainCommand) Run(p program) error {
 	return p.writeTo(c.Output, c.write)
 }

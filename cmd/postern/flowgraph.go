@@ -58,8 +58,8 @@ func (c flowGraphCommand) draw(g *engine.Graph, o draw.Options) string {
 	return draw.Mermaid(g, o)
 }
 
-// graph compiles the flow of a file, which may use the sub-flows in its folder and
-// those of the files that are named with it. What is wrong with it is printed.
+// graph compiles the flow of a file, which may use the sub-flows in its folder and those of
+// the other named files. It prints the errors.
 func (p program) graph(file string, with ...string) (*engine.Graph, error) {
 	s, err := p.readSource(file)
 	if err != nil {
@@ -92,8 +92,8 @@ func runCoverage(ctx context.Context, file string) (func(node, outcome string) b
 	return suite[0].Report.Coverage.Reached, nil
 }
 
-// readCoverage reads from a file what scenarios have reached of a flow: that of the
-// same path, or else of the same handle, since the paths may start elsewhere.
+// readCoverage reads the coverage of a flow from a file. It selects the flow by path, or
+// else by handle, because paths may be relative to another folder.
 func readCoverage(from, flow, handle string) (func(node, outcome string) bool, error) {
 	f, err := os.Open(from)
 	if err != nil {

@@ -20,7 +20,7 @@ type flowPullCommand struct {
 	flowServer
 }
 
-// Run writes flows as files. A file that means the same stays as it is written.
+// Run writes flows as files. A file with the same meaning is not changed.
 func (c flowPullCommand) Run(ctx context.Context, p program) error {
 	server, err := c.connect(ctx, p)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c flowPullCommand) wanted(ctx context.Context, server *bootstrap.FlowServe
 	return list, nil
 }
 
-// suggestFlow says which flow of a server was probably meant, if that can be told.
+// suggestFlow returns the closest flow of a server, if any.
 func suggestFlow(ctx context.Context, server *bootstrap.FlowServer, name string) string {
 	list, err := server.List(ctx)
 	if err != nil {
@@ -83,12 +83,11 @@ func suggestFlow(ctx context.Context, server *bootstrap.FlowServer, name string)
 	return schemas.Hint(name, known)
 }
 
-// handle is what a flow's handle is like, in its JSON Schema.
+// handle is the pattern of handles in the JSON Schema of flows.
 var handle = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$`)
 
-// checkHandles makes sure that handles name files in the folder: whoever has the
-// server, or its address, could else write where they like on the machine of whoever
-// pulls.
+// checkHandles makes sure that handles are file names inside the folder: a malicious server
+// could otherwise write anywhere on the user's machine.
 func checkHandles(list []bootstrap.StoredFlow) error {
 	for _, f := range list {
 		if !handle.MatchString(f.Handle) || !slices.Contains(schemas.FlowTypes(), f.FlowType) {
@@ -98,8 +97,8 @@ func checkHandles(list []bootstrap.StoredFlow) error {
 	return nil
 }
 
-// fileOf is the name of a flow's file. Where two flows have one handle, the type
-// tells them apart.
+// fileOf returns the file name of a flow. It contains the type if two flows have the same
+// handle.
 func fileOf(list []bootstrap.StoredFlow, i int) string {
 	f := list[i]
 	two := slices.ContainsFunc(list, func(g bootstrap.StoredFlow) bool { return g.Handle == f.Handle && g.FlowType != f.FlowType })
@@ -109,8 +108,8 @@ func fileOf(list []bootstrap.StoredFlow, i int) string {
 	return f.Handle + ".yaml"
 }
 
-// isSameFlow reports whether a file means what a flow does. What sub-flows mean is up to
-// their own files.
+// isSameFlow reports whether a file has the meaning of a flow. The meaning of sub-flows
+// belongs to their own files.
 func isSameFlow(path string, f *bootstrap.StoredFlow) bool {
 	g, err := program{}.graph(path)
 	if err != nil {
@@ -121,7 +120,7 @@ func isSameFlow(path string, f *bootstrap.StoredFlow) bool {
 	return known && len(changes) == 0
 }
 
-// flowText writes a flow as a file has it: without what the server says of it.
+// flowText returns a flow in the format of files, without server metadata.
 func flowText(f *schemas.Flow) ([]byte, error) {
 	bare := *f
 	bare.Uses, bare.UsedBy = nil, nil
@@ -133,7 +132,7 @@ func flowText(f *schemas.Flow) ([]byte, error) {
 	return schemas.ToYAML(text)
 }
 
-// findFlowByHandle finds the flow of a handle, or of a type and a handle
+// findFlowByHandle finds a flow by its handle, or by its type and handle
 // ("REGISTRATION/sign-up").
 func findFlowByHandle(ctx context.Context, server *bootstrap.FlowServer, name string) (*bootstrap.StoredFlow, error) {
 	types := schemas.FlowTypes()

@@ -13,7 +13,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A server that is somebody else's gets no file outside of the folder.
+// A malicious server cannot write files outside of the folder.
 func TestPullKeepsToItsFolder(t *testing.T) {
 	for _, f := range []schemas.Flow{
 		{Handle: "../out", FlowType: schemas.Authentication},

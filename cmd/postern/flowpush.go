@@ -15,7 +15,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// flowServer is the server whose flows a command is about.
+// flowServer is the server of a command on flows.
 type flowServer struct {
 	Server      string `placeholder:"URL" help:"Where the server is reached. ADMIN_SERVER_URL in the environment means the same; with --config it may be left out."`
 	serverFlags `embed:""`
@@ -39,9 +39,9 @@ type flowPushCommand struct {
 	flowServer
 }
 
-// Run checks every flow before the first is stored, tells what each changes, and
-// stores those that change something: sub-flows before the flows that use them, which
-// then use what they have become.
+// Run checks every flow before it stores the first, prints the changes of each, and stores
+// the changed ones: sub-flows before the flows that use them, which then use the new
+// versions.
 func (c flowPushCommand) Run(ctx context.Context, p program) error {
 	files, err := flowFiles().expandPaths(c.Paths)
 	if err != nil {
@@ -69,8 +69,8 @@ func (c flowPushCommand) Run(ctx context.Context, p program) error {
 	return nil
 }
 
-// graphs compiles flow files, which are to be of different flows, and returns sub-flows
-// before the flows that use them, and the file of each.
+// graphs compiles flow files, which must be of different flows. It returns sub-flows before
+// the flows that use them, and the file of each.
 func (p program) graphs(files []string) (graphs []*engine.Graph, from map[*engine.Graph]string, wrong error) {
 	from, taken := map[*engine.Graph]string{}, findings.Handles{}
 	for _, file := range files {
@@ -90,8 +90,7 @@ func (p program) graphs(files []string) (graphs []*engine.Graph, from map[*engin
 	return sortByUse(graphs), from, nil
 }
 
-// inFile tells what a server has found in a flow where it stands in the flow's file,
-// and not where it stood in the request.
+// inFile converts the positions in a server's findings from the request to the flow's file.
 func (p program) inFile(file string, err error) error {
 	var refused *schemas.Error
 	if file == stdinPath || !errors.As(err, &refused) || len(refused.Errors) == 0 {
@@ -108,8 +107,8 @@ func (p program) inFile(file string, err error) error {
 	return flows.Faults(file, s.Locate(problems))
 }
 
-// push stores one flow, and reports whether it changes anything. What sub-flows have
-// become is noted for those that use them.
+// push stores one flow, and reports whether it changed. It records the new version for the
+// flows that use it.
 func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.FlowServer, g *engine.Graph, pushed subflowVersions) (bool, error) {
 	f := g.Flow()
 	was, err := server.Find(ctx, f.FlowType, f.Handle)
@@ -151,8 +150,8 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 	return true, nil
 }
 
-// changesOf tells what a flow changes of what a server has. Known is false if that
-// does not compile here: it is of another release.
+// changesOf returns how a flow differs from the server's. Known is false if the server's
+// flow does not compile here, because it is of another release.
 func changesOf(was *bootstrap.StoredFlow, g *engine.Graph) (changes []diff.Change, known bool) {
 	if was == nil {
 		return nil, false
@@ -199,7 +198,7 @@ type flowRestoreCommand struct {
 	flowServer
 }
 
-// Run makes an older version of a flow the next one.
+// Run makes an older version of a flow the current one.
 func (c flowRestoreCommand) Run(ctx context.Context, p program) error {
 	server, err := c.connect(ctx, p)
 	if err != nil {

@@ -70,7 +70,8 @@ func (c flowTestCommand) write(p program, suite flowtest.Suite) (err error) {
 	}))
 }
 
-// isCoverageTooLow reports whether the scenarios of a flow reach too little of it, and says so.
+// isCoverageTooLow reports whether the scenarios of a flow reach too few outcomes, and
+// prints which.
 func (c flowTestCommand) isCoverageTooLow(p program, list []flowtest.Coverage) (thin bool) {
 	for _, coverage := range list {
 		if coverage.Percent() < c.CoverageMin {
@@ -81,8 +82,8 @@ func (c flowTestCommand) isCoverageTooLow(p program, list []flowtest.Coverage) (
 	return thin
 }
 
-// untestedFlows are the flows in folders that none of the scenarios are about. What does
-// not compile is left out: it is no flow, or one for flow check to speak of.
+// untestedFlows returns the flows in folders without a scenario. It skips files that do not
+// compile, which flow check reports.
 func untestedFlows(paths []string, tested flowtest.Suite) (list flowtest.Suite) {
 	seen := map[string]bool{}
 	for _, c := range tested.Coverage() {

@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// sortByUse puts flows in an order in which each comes after the sub-flows that it
-// uses, and else in the order they have.
+// sortByUse sorts flows so that each comes after the sub-flows that it uses, and otherwise
+// keeps the order.
 func sortByUse(graphs []*engine.Graph) []*engine.Graph {
 	byHandle := map[string]*engine.Graph{}
 	for _, g := range graphs {
@@ -24,7 +24,7 @@ func sortByUse(graphs []*engine.Graph) []*engine.Graph {
 		if g == nil || slices.Contains(sorted, g) {
 			return
 		}
-		for _, u := range schemas.UsesOf(g.Flow().Parts) { // without cycles: they have been compiled
+		for _, u := range schemas.UsesOf(g.Flow().Parts) { // has no cycles: the flows have been compiled
 			visit(byHandle[u.Handle])
 		}
 		sorted = append(sorted, g)
@@ -35,18 +35,18 @@ func sortByUse(graphs []*engine.Graph) []*engine.Graph {
 	return sorted
 }
 
-// subflowVersions are the sub-flows of a server, in their active versions, as far as
-// they have been looked at; by handle.
+// subflowVersions are the active versions of a server's sub-flows that have been read so
+// far, by handle.
 type subflowVersions map[string]schemas.Use
 
-// recordVersion notes what a server has.
+// recordVersion records the server's version.
 func (v subflowVersions) recordVersion(f *schemas.Flow) {
 	if f.FlowType == schemas.Subflow {
 		v[f.Handle] = schemas.Use{Handle: f.Handle, ID: f.ID, Version: f.ActiveVersion}
 	}
 }
 
-// expectVersion notes that a sub-flow would have a next version.
+// expectVersion records that a sub-flow would have a next version.
 func (v subflowVersions) expectVersion(f *schemas.Flow) {
 	if known, ok := v[f.Handle]; ok && f.FlowType == schemas.Subflow {
 		known.Version++
@@ -54,8 +54,8 @@ func (v subflowVersions) expectVersion(f *schemas.Flow) {
 	}
 }
 
-// uses returns which versions of sub-flows a flow will use on a server. Those that the
-// server does not have are left out.
+// uses returns which versions of sub-flows a flow will use on a server. It omits those that
+// the server does not have.
 func (v subflowVersions) uses(ctx context.Context, server *bootstrap.FlowServer, f *schemas.Flow) (list []schemas.Use, err error) {
 	for _, u := range schemas.UsesOf(f.Parts) {
 		if _, known := v[u.Handle]; !known {

@@ -12,8 +12,8 @@ import (
 	"github.com/postern-id/postern/server/gate"
 )
 
-// listenHostedPages takes the port of the hosted pages that have one of their own; nil if
-// they have none. It is on the interface that the server listens on.
+// listenHostedPages listens on the hosted pages' own port, on the interface of the server;
+// nil if they have none.
 func listenHostedPages(cfg *config.Config, adjacent net.Listener) (net.Listener, error) {
 	addr := cfg.GateListen()
 	if addr == "" {
@@ -34,8 +34,8 @@ func listenHostedPages(cfg *config.Config, adjacent net.Listener) (net.Listener,
 	return l, nil
 }
 
-// serve answers at the server's address, and at that of the pages if they have one
-// of their own, until ctx is done or either fails.
+// serve serves requests at the server's address, and at that of the pages if they have
+// their own, until ctx is done or either fails.
 func (h *app) serve(ctx context.Context, certificates *tls.Config, l, pages net.Listener) error {
 	handler := h.handler()
 	if pages == nil {

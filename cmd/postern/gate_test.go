@@ -21,14 +21,14 @@ const (
 	acceptsOrigin = "Access-Control-Allow-Origin"
 )
 
-// pages are sign-in pages that the operator serves, in somebody's browser.
+// pages are sign-in pages of the operator, in a browser.
 type pages struct {
 	*testApp
 	origin  string
 	cookies []*http.Cookie
 }
 
-// send sends what a script of the pages would, with credentials.
+// send sends a request of the pages' script, with credentials.
 func (p *pages) send(method, path string, body any, headers ...string) *httptest.ResponseRecorder {
 	p.t.Helper()
 	text, err := json.Marshal(body)
@@ -52,8 +52,7 @@ func (p *pages) send(method, path string, body any, headers ...string) *httptest
 	return rec
 }
 
-// follow sends the browser to the authorization endpoint, and returns where it is
-// then.
+// follow sends the browser to the authorization endpoint, and returns where it ends.
 func (p *pages) follow(clientID string, more ...string) *url.URL {
 	p.t.Helper()
 	sum := sha256.Sum256([]byte(gateVerifier))
@@ -75,7 +74,7 @@ func (p *pages) sendPlain(path string) *httptest.ResponseRecorder {
 	return p.send(http.MethodGet, path, nil)
 }
 
-// step takes a step of the run.
+// step answers a step of the run.
 func (p *pages) step(body any) (s schemas.Step) {
 	p.t.Helper()
 	rec := p.send(http.MethodPost, "/flow/execute", body)
@@ -85,8 +84,8 @@ func (p *pages) step(body any) (s schemas.Step) {
 	return s
 }
 
-// Pages of the operator's, at a port of their own, sign people in by the API, across
-// origins and with the cookies of the browser; nobody else's pages do.
+// Pages of the operator, on a port of their own, sign users in through the API, across
+// origins and with the cookies of the browser; pages of other origins cannot.
 func TestSignInAtPagesOfOnesOwn(t *testing.T) {
 	w := newTestApp(t, "POSTERN_GATE_CLIENT_PORT=9443", "POSTERN_GATE_CLIENT_EXTERNAL=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1")
 	app := w.create(w.directory.Applications, `{"name": "Shop", "inboundAuthConfig": [{"type": "oauth2", "config": {

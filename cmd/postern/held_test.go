@@ -21,12 +21,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// These tests keep what the security audit of November 2026 attacked without finding a
-// defect. docs/security.md lists them with those that were there before.
+// These tests cover what the security audit of November 2026 attacked without finding a
+// defect. docs/security.md lists them with the earlier tests.
 
 // TestHeldSilentSignIn combines prompt=none, max_age and acr_values: a session signs in
-// silently only if it is young and strong enough, and where it is not, prompt=none is
-// refused and anything else asks the user.
+// silently only if it is recent and strong enough. Otherwise prompt=none is rejected and
+// any other request prompts the user.
 func TestHeldSilentSignIn(t *testing.T) {
 	newParty := newParties(t, "query")
 	const password, mfa = "urn:postern:acr:password", "urn:postern:acr:mfa"
@@ -95,7 +95,7 @@ func redeemAt(w *testApp, p *party, code string) string {
 	rec := httptest.NewRecorder()
 	w.http.ServeHTTP(rec, r)
 	var got tokens
-	_ = json.Unmarshal(rec.Body.Bytes(), &got) // of a refusal nothing is read
+	_ = json.Unmarshal(rec.Body.Bytes(), &got) // the body of an error is ignored
 	return got.Access
 }
 
@@ -127,8 +127,8 @@ func TestHeldOneAnswerAtTwoInstances(t *testing.T) {
 	}
 }
 
-// TestHeldSignInDoesNotTellWhoExists compares the replies to a wrong password for a user
-// who exists and for names that nobody has: they have the same words and the same length.
+// TestHeldSignInDoesNotTellWhoExists compares the replies to a wrong password for an
+// existing user and for unknown names: they have the same words and the same length.
 func TestHeldSignInDoesNotTellWhoExists(t *testing.T) {
 	w := newPeople(t)
 	random := regexp.MustCompile(`"(executionId|challengeToken|traceId)":"[^"]*"`)
@@ -143,15 +143,15 @@ func TestHeldSignInDoesNotTellWhoExists(t *testing.T) {
 	if !strings.Contains(known, `"INCOMPLETE"`) || !strings.Contains(known, "error") {
 		t.Fatalf("a wrong password: %s", known)
 	}
-	for _, name := range []string{"eve", "bob", "pot"} { // as long as the name that is known
+	for _, name := range []string{"eve", "bob", "pot"} { // as long as the known name
 		if unknown, n := reply(name); unknown != known || n != length {
 			t.Errorf("an unknown name (%d bytes): %s\na known one (%d bytes): %s", n, unknown, length, known)
 		}
 	}
 }
 
-// TestHeldNothingSecretIsReadable looks for every secret of a server in use in all of its
-// files, the database and its logs among them, and in its log at the level debug.
+// TestHeldNothingSecretIsReadable searches all files of a server in use, including the
+// database and the logs at level debug, for every secret.
 func TestHeldNothingSecretIsReadable(t *testing.T) {
 	w := newSealedWorld(t)
 	var log logtest.Buffer
@@ -195,7 +195,7 @@ func TestHeldNothingSecretIsReadable(t *testing.T) {
 	}
 }
 
-// files is everything in the data folder.
+// files returns everything in the data folder.
 func (w *sealedWorld) files() string {
 	w.t.Helper()
 	var all strings.Builder

@@ -19,16 +19,16 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// forger makes tokens out of a good one, without the key that it is signed with.
+// forger makes tokens from a valid one, without its signing key.
 type forger struct {
 	t       *testing.T
 	good    string
 	parts   [3]string
 	head    map[string]any
 	claims  map[string]any
-	key     *ecdsa.PrivateKey // its own
-	public  *ecdsa.PublicKey  // that good is checked by
-	another string            // signature, of another good token
+	key     *ecdsa.PrivateKey // the forger's own
+	public  *ecdsa.PublicKey  // that verifies good
+	another string            // signature of another valid token
 }
 
 func newForger(t *testing.T, good, another string, published []byte) *forger {
@@ -62,7 +62,7 @@ func (f *forger) bytes(part string) []byte {
 	return b
 }
 
-// with is JSON with some members changed; nil takes one away.
+// with is JSON with some members changed; nil removes one.
 func (f *forger) with(of map[string]any, change ...any) string {
 	changed := map[string]any{}
 	for name, value := range of {
@@ -93,12 +93,12 @@ func (f *forger) signed(head, claims string) string {
 // headed has another header, signed by the forger's own key.
 func (f *forger) headed(change ...any) string { return f.signed(f.with(f.head, change...), f.parts[1]) }
 
-// unsigned has another header, and the signature that the good one has, or none.
+// unsigned has another header, with the signature of the valid token, or none.
 func (f *forger) unsigned(signature string, change ...any) string {
 	return f.with(f.head, change...) + "." + f.parts[1] + "." + signature
 }
 
-// mac is signed by HS256 with what everybody knows for a secret (RFC 8725 §2.1).
+// mac is signed by HS256 with a public value as the secret (RFC 8725 §2.1).
 func (f *forger) mac(secret []byte) string {
 	signed := f.with(f.head, "alg", "HS256") + "." + f.parts[1]
 	h := hmac.New(sha256.New, secret)
@@ -106,10 +106,10 @@ func (f *forger) mac(secret []byte) string {
 	return signed + "." + encoded(h.Sum(nil))
 }
 
-// signature is the good token with another signature.
+// signature is the valid token with another signature.
 func (f *forger) signature(b []byte) string { return f.parts[0] + "." + f.parts[1] + "." + encoded(b) }
 
-// pair is how ES256 writes a signature: RFC 7518 §3.4.
+// pair is the encoding of an ES256 signature: RFC 7518 §3.4.
 func pair(r, s *big.Int) []byte {
 	b := make([]byte, 64)
 	r.FillBytes(b[:32])
@@ -117,7 +117,7 @@ func pair(r, s *big.Int) []byte {
 	return b
 }
 
-// mirror is the other signature that is as good: that of -s.
+// mirror is the other signature that ECDSA accepts: that with -s.
 func (f *forger) mirror(raw string) string {
 	parts := strings.Split(raw, ".")
 	b := f.bytes(parts[2])
@@ -141,7 +141,7 @@ func (f *forger) jwk(key any) json.RawMessage {
 	return text
 }
 
-// forged are the tokens that somebody makes who has no key of this server's.
+// forged are the tokens of an attacker without a key of this server.
 func (f *forger) forged() map[string]string {
 	all := map[string]string{}
 	for _, some := range []map[string]string{f.otherAlgorithms(), f.otherSignatures(), f.otherHeaders(), f.otherForms()} {
@@ -150,7 +150,8 @@ func (f *forger) forged() map[string]string {
 	return all
 }
 
-// otherAlgorithms are signed by none, or by one that takes a public key for a secret.
+// otherAlgorithms are signed with none, or with an algorithm that uses a public key as a
+// secret.
 func (f *forger) otherAlgorithms() map[string]string {
 	point, err := f.public.Bytes()
 	if err != nil {
@@ -174,7 +175,7 @@ func (f *forger) otherAlgorithms() map[string]string {
 	}
 }
 
-// otherSignatures have one that is written otherwise, or by nobody.
+// otherSignatures have a differently encoded signature, or an invalid one.
 func (f *forger) otherSignatures() map[string]string {
 	n := elliptic.P256().Params().N
 	one, zero, good := big.NewInt(1), new(big.Int), f.bytes(f.parts[2])
@@ -199,7 +200,7 @@ func (f *forger) otherSignatures() map[string]string {
 	}
 }
 
-// otherHeaders say by which key a token is to be checked, or how it is to be read.
+// otherHeaders choose the key or the interpretation of the token.
 func (f *forger) otherHeaders() map[string]string {
 	text := string(f.bytes(f.parts[0]))
 	return map[string]string{
@@ -225,7 +226,7 @@ func (f *forger) otherHeaders() map[string]string {
 	}
 }
 
-// otherForms have other claims under the signature, or are no JWS in compact form.
+// otherForms have other claims under the signature, or are not a JWS in compact form.
 func (f *forger) otherForms() map[string]string {
 	return map[string]string{
 		"sub changed":              f.parts[0] + "." + f.with(f.claims, "sub", "admin") + "." + f.parts[2],

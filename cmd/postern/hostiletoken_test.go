@@ -15,12 +15,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// attackedServer is a server with everywhere that tokens are taken.
+// attackedServer is a server with every endpoint that accepts tokens.
 type attackedServer struct {
 	*testApp
 	t      *testing.T
 	p      *party
-	authID string // of an authorization request that p has begun …
+	authID string // of an authorization request that p has started …
 	app    string // … for this application
 	admin  string // the administrator's id
 }
@@ -38,7 +38,7 @@ func newBesieged(t *testing.T) *attackedServer {
 	return b
 }
 
-// places are where a token is sent to, by what is done there.
+// places are the endpoints that accept a token, by purpose.
 func (b *attackedServer) places() map[string]func(raw string) (status int) {
 	bearer := func(method, path, body string) func(string) int {
 		return func(raw string) int {
@@ -65,7 +65,7 @@ func (b *attackedServer) places() map[string]func(raw string) (status int) {
 	}
 }
 
-// Every token that is not what it should be is refused, everywhere.
+// Every invalid token is rejected, at every endpoint.
 func TestHostileTokensEverywhere(t *testing.T) {
 	sequential(t)
 	b := newBesieged(t)
@@ -104,8 +104,8 @@ func TestHostileTokensEverywhere(t *testing.T) {
 	}
 }
 
-// fine is where tokens are good all the same. Userinfo asks for the scope openid,
-// whatever other audience a token has: it is the authorization server's own.
+// fine lists where tokens are accepted nevertheless. Userinfo requires the scope openid,
+// with any audience, because it belongs to the authorization server.
 func (b *attackedServer) fine() map[string]string {
 	fine := map[string]string{}
 	for name := range b.audiences() {
@@ -124,7 +124,7 @@ func (b *attackedServer) audiences() map[string][]string {
 	}
 }
 
-// access is an access token of the administrator's with some of what it says changed.
+// access is an access token of the administrator with some claims changed.
 func (b *attackedServer) access(client string, change func(*token.Access)) string {
 	b.t.Helper()
 	a := token.Access{Subject: b.admin, ClientID: client, Audience: []string{b.origin, b.origin + "/mcp"}, Scope: []string{"system", "openid", "account"}}
@@ -145,7 +145,7 @@ func (b *attackedServer) sign(raw string, err error) string {
 	return raw
 }
 
-// issuer signs with the keys of this server, and is another one.
+// issuer signs with the keys of this server, under other options.
 func (b *attackedServer) issuer(o token.Options) *attackedServer {
 	b.t.Helper()
 	var err error
@@ -157,7 +157,7 @@ func (b *attackedServer) issuer(o token.Options) *attackedServer {
 	return &other
 }
 
-// statement is the assertion of a sign-in of the administrator's.
+// statement is the assertion of a sign-in of the administrator.
 func (b *attackedServer) statement(application, session string) string {
 	b.t.Helper()
 	generation := ""
@@ -168,8 +168,8 @@ func (b *attackedServer) statement(application, session string) string {
 		Generation: generation, Session: session, AuthTime: time.Now(), Validity: time.Hour}))
 }
 
-// spoiled are tokens that keys of this server have signed: of another kind, for
-// somebody else, or no longer good.
+// spoiled are tokens signed by keys of this server: of another kind, for another audience,
+// or no longer valid.
 func (b *attackedServer) spoiled(f *forger) map[string]string {
 	now := func(shift time.Duration) func() time.Time {
 		return func() time.Time { return time.Now().Add(shift) }
@@ -193,7 +193,7 @@ func (b *attackedServer) spoiled(f *forger) map[string]string {
 	return table
 }
 
-// otherKinds are what else is signed here, or given out.
+// otherKinds are the other signed or issued values.
 func (b *attackedServer) otherKinds() map[string]string {
 	ctx, table := b.t.Context(), map[string]string{}
 	for _, algorithm := range []string{token.RS256, token.ES256} {
@@ -223,7 +223,7 @@ func (b *attackedServer) answer() string {
 	return b.p.fresh().assertionOfRun(run.ExecutionID)
 }
 
-// session begins one of the administrator's.
+// session starts a session of the administrator.
 func (b *attackedServer) session() string {
 	b.t.Helper()
 	now := time.Now().UTC()
@@ -239,8 +239,8 @@ func (b *attackedServer) apply(changes ...schemas.Change) {
 	}
 }
 
-// gone are tokens whose session, client, application or user is no longer there, or
-// that were revoked, in each of the two spellings that their signature has.
+// gone are revoked tokens and tokens whose session, client, application or user was
+// deleted, in each of the two encodings of their signature.
 func (b *attackedServer) gone(f *forger) map[string]string {
 	ended, revoked := b.session(), schemas.NewID()
 	client := b.client("system")
@@ -271,7 +271,7 @@ func (b *attackedServer) gone(f *forger) map[string]string {
 	return table
 }
 
-// ofNobody are tokens of somebody who was an administrator until they were deleted.
+// ofNobody are tokens of a deleted administrator.
 func (b *attackedServer) ofNobody() map[string]string {
 	user := b.create(b.directory.Users, `{"type":"Person","attributes":{"username":"passing","password":"grey lantern harbour"}}`).ID
 	b.create(b.directory.Roles, `{"name":"Passing","permissions":["system"],"assignments":[{"type":"user","id":"`+user+`"}]}`)

@@ -11,9 +11,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Factors of somebody else, and ways around one's own.
+// Factors of another user, and ways to bypass a user's factors.
 
-// factorOfAnother adds a passkey to an account by what another account has.
+// factorOfAnother adds a passkey to an account with another account's credentials.
 func factorOfAnother(t *testing.T) {
 	w := newTestApp(t)
 	w.enrol("ada")
@@ -54,8 +54,8 @@ func factorOfAnother(t *testing.T) {
 	}
 }
 
-// merelyIdentified writes flows that would give a passkey, or a session, to whoever
-// says a name.
+// merelyIdentified writes flows that would give a passkey or a session to a caller who only
+// enters a name.
 func merelyIdentified(t *testing.T) {
 	w := newTestApp(t)
 	admin := w.admin()
@@ -72,7 +72,7 @@ func merelyIdentified(t *testing.T) {
 	}
 }
 
-// refusesFlow makes sure that a flow cannot be written, by a rule.
+// refusesFlow makes sure that a rule rejects a flow.
 func (w *testApp) refusesFlow(name, admin, body, rule string) {
 	w.t.Helper()
 	var refused schemas.Error
@@ -81,7 +81,7 @@ func (w *testApp) refusesFlow(name, admin, body, rule string) {
 	}
 }
 
-// anotherWayIn writes a flow that promises more than one of the ways through it keeps.
+// anotherWayIn writes a flow that guarantees more than one of its paths establishes.
 func anotherWayIn(t *testing.T) {
 	w := newTestApp(t)
 	admin := w.admin()
@@ -92,6 +92,6 @@ func anotherWayIn(t *testing.T) {
 		{"id":"key","use":"passkey-authenticate","with":{"mode":"identified"},"next":{"success":"done","failure":"who"}},
 		{"id":"done","use":"authorization-code"}]}`
 	w.refusesFlow("a password alone", admin, fmt.Sprintf(flow, `{"phishingResistant":true}`, "done", "done"), "guarantee")
-	var made schemas.Flow // whose session-check lets by only what is worth as much
+	var made schemas.Flow // whose session-check accepts only sessions of the same class
 	w.send(http.StatusCreated, "/flows", admin, fmt.Sprintf(flow, `{"phishingResistant":true}`, "done", "key"), &made)
 }

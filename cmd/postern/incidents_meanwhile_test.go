@@ -11,10 +11,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What changes while somebody is on their way.
+// Changes during a sign-in.
 
-// midway is a party whose person has answered all but the password, and the request
-// that they are on their way for.
+// midway is a party whose user has answered every step but the password, and its
+// authorization request.
 func midway(t *testing.T, newParty parties) (p *party, gate url.Values) {
 	p = newParty(t)
 	gate = p.begin()
@@ -22,7 +22,7 @@ func midway(t *testing.T, newParty parties) (p *party, gate url.Values) {
 	return p, gate
 }
 
-// ends finishes the sign-in, which must lead to no code.
+// ends finishes the sign-in, which must not yield a code.
 func (p *party) ends(what string, gate url.Values) {
 	p.t.Helper()
 	_, said := p.postJSON("/flow/execute", map[string]any{"executionId": gate.Get("executionId"), "action": "continue",
@@ -33,7 +33,7 @@ func (p *party) ends(what string, gate url.Values) {
 	}
 }
 
-// pat is the person's id.
+// pat is the user's id.
 func (p *party) pat() string {
 	p.t.Helper()
 	u, err := p.store.UserByAttribute(p.t.Context(), "username", "pat")
@@ -43,8 +43,8 @@ func (p *party) pat() string {
 	return u.ID
 }
 
-// deletedMeanwhile deletes what a sign-in rests on between two of its steps, and
-// between the last of them and the code's use.
+// deletedMeanwhile deletes a dependency of a sign-in between two of its steps, and between
+// the last step and the use of the code.
 func deletedMeanwhile(t *testing.T) {
 	for name, remove := range map[string]func(p *party, gate url.Values){
 		"the application": func(p *party, gate url.Values) { p.remove(p.directory.Applications, gate.Get("applicationId")) },
@@ -73,7 +73,7 @@ func deletedMeanwhile(t *testing.T) {
 	}
 }
 
-// worthless makes sure that a code, if there is one, gives nothing.
+// worthless makes sure that a code, if there is one, yields no tokens.
 func (p *party) worthless(code string) {
 	p.t.Helper()
 	if code == "" {
@@ -96,7 +96,7 @@ func (p *party) edit(id string, change func(*schemas.Application)) {
 	p.replace(p.directory.Applications, id, app)
 }
 
-// switchedOffMeanwhile takes away what a client, or a user, may between the steps.
+// switchedOffMeanwhile removes permissions of a client or a user between the steps.
 func switchedOffMeanwhile(t *testing.T) {
 	for name, change := range map[string]func(*schemas.Application){
 		"its users":        func(a *schemas.Application) { a.AllowedUserTypes = []string{"Robot"} },
@@ -148,9 +148,9 @@ func clientDeletedMeanwhile(t *testing.T) {
 	}
 }
 
-// flowChangedMeanwhile replaces the flow of a run. The run goes on by the version that
-// it began with: answers for the new one do not move it, nor does a step of the same
-// name that asks for less.
+// flowChangedMeanwhile replaces the flow of a run. The run continues with its original
+// version: answers for the new version do not advance it, nor does a step of the same name
+// with fewer requirements.
 func flowChangedMeanwhile(t *testing.T) {
 	p := newParties(t, "query")(t)
 	const key = `{"id":"key","use":"passkey-authenticate","with":{"mode":"identified"},"next":{"success":"done","failure":"who"}},`

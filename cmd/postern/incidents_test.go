@@ -16,8 +16,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What went wrong in identity services lately, each tried at the whole server. The
-// rooms that it would go wrong in have tests of their own.
+// Recent incidents in identity services, each reproduced against the whole server. The
+// affected packages have tests of their own.
 func TestIncidents(t *testing.T) {
 	for name, try := range map[string]func(*testing.T){
 		"a note of one step is accepted by another":                notesOfOtherSteps,
@@ -61,13 +61,13 @@ func (w *testApp) attempt(path, token string, body any) (status int, said string
 	return rec.Code, rec.Body.String()
 }
 
-// through reports whether a run, or a ceremony, has come to its end.
+// through reports whether a run or a ceremony has completed.
 func through(status int, said string) bool {
 	return status == http.StatusOK && (strings.Contains(said, `"COMPLETE"`) || strings.Contains(said, `"assertion"`) || strings.Contains(said, `"CredentialID"`))
 }
 
-// notesOfOtherSteps answers each ceremony with what is for another: a challenge of the
-// atomic API in a flow and the other way round, a registration by an authentication.
+// notesOfOtherSteps answers each ceremony with the answer to another: a challenge of the
+// atomic API in a flow and vice versa, a registration with an authentication.
 func notesOfOtherSteps(t *testing.T) {
 	w := newTestApp(t)
 	w.enrol("ada")
@@ -111,7 +111,7 @@ func notesOfOtherSteps(t *testing.T) {
 	}
 }
 
-// otherRunsChallenge answers a run with what was signed for another.
+// otherRunsChallenge answers a run with the assertion of another.
 func otherRunsChallenge(t *testing.T) {
 	w := newTestApp(t)
 	w.enrol("ada")
@@ -122,7 +122,7 @@ func otherRunsChallenge(t *testing.T) {
 	}
 }
 
-// emptyAnswers sends nothing, in each way that there is, to every step on the way.
+// emptyAnswers sends every kind of empty answer to every step.
 func emptyAnswers(t *testing.T) {
 	w := newTestApp(t)
 	for name, steps := range map[string][]map[string]any{
@@ -162,7 +162,7 @@ func emptyBodies(run string) []map[string]any {
 }
 
 // policyOnlyInTheBrowser has an authenticator that did not verify its user, where the
-// server asks for that, whatever the client asked the browser for.
+// server requires it, whatever the client requested from the browser.
 func policyOnlyInTheBrowser(t *testing.T) {
 	w := newTestApp(t, "POSTERN_PASSKEY_USER_VERIFICATION=required")
 	w.enrol("ada")
@@ -192,7 +192,7 @@ func policyOnlyInTheBrowser(t *testing.T) {
 	}
 }
 
-// reflectedMarkup sends markup along to the pages that show what is in an address.
+// reflectedMarkup sends markup to the pages that show parameters.
 func reflectedMarkup(t *testing.T) {
 	w := newTestApp(t)
 	const markup = `"><script>alert(1)</script><img src=x onerror=alert(1)>`
@@ -211,7 +211,7 @@ func reflectedMarkup(t *testing.T) {
 	}
 }
 
-// forwardedFor guesses passwords, each time as if for somebody else.
+// forwardedFor guesses passwords, each time under another forwarded address.
 func forwardedFor(t *testing.T) {
 	w := newTestApp(t, "POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
 		"POSTERN_THROTTLE_PAIR_GUESSES_BURST=3", "POSTERN_THROTTLE_PAIR_GUESSES_EVERY=24h")
@@ -234,7 +234,7 @@ func forwardedFor(t *testing.T) {
 	}
 }
 
-// toolAudience calls a tool with a token that may do everything, for another audience.
+// toolAudience calls a tool with a token that has all permissions, for another audience.
 func toolAudience(t *testing.T) {
 	b := newBesieged(t)
 	for name, audience := range b.audiences() {

@@ -38,7 +38,7 @@ type keysRotateCommand struct {
 }
 
 // Run publishes the next keys. They sign when they have been published for
-// token.key_publish, as soon as a server runs.
+// token.key_publish and a server is running.
 func (c keysRotateCommand) Run(ctx context.Context, p program) error {
 	h, err := p.openLocal(ctx, c.Config)
 	if err != nil {
@@ -61,7 +61,7 @@ func listKeys(w io.Writer, tokens *token.Issuer) error {
 	return table.Flush()
 }
 
-// describeSigning tells from when until when a key signs.
+// describeSigning describes the period in which a key signs.
 func describeSigning(tokens *token.Issuer, k schemas.SigningKey) string {
 	switch k.Status {
 	case schemas.KeyPublished:
@@ -72,7 +72,7 @@ func describeSigning(tokens *token.Issuer, k schemas.SigningKey) string {
 	return formatSeconds(k.SignsSince) + " to " + formatSeconds(k.RetiredAt)
 }
 
-// describeRetirement tells until when a retired key is published.
+// describeRetirement describes how long a retired key is published.
 func describeRetirement(k schemas.SigningKey) string {
 	switch {
 	case k.Status != schemas.KeyRetired:
@@ -85,12 +85,11 @@ func describeRetirement(k schemas.SigningKey) string {
 
 func formatSeconds(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// keyMaintenanceInterval is how often a server reads the keys, and does what is due with them.
-// A key is published for far longer before it signs.
+// keyMaintenanceInterval is how often a server reads the keys and makes the transitions
+// that are due. It is far shorter than the time that a key is published before it signs.
 const keyMaintenanceInterval = 20 * time.Second
 
-// maintainKeys tends to the signing keys. Where it fails, those that are loaded are
-// used on.
+// maintainKeys maintains the signing keys. After an error the loaded keys stay in use.
 func (h *app) maintainKeys(ctx context.Context) {
 	tick := time.NewTicker(keyMaintenanceInterval)
 	defer tick.Stop()

@@ -14,9 +14,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// TestKeysRotateUnderLoad has two instances with one database issue tokens and
-// check each other's while keys are published, begin to sign and are removed.
-// Each reads the keys only a while after the other has moved them.
+// TestKeysRotateUnderLoad has two instances with one database issue tokens and verify each
+// other's while keys are published, promoted and removed. Each reads the keys some time
+// after the other has changed them.
 func TestKeysRotateUnderLoad(t *testing.T) {
 	for name, where := range map[string]func() store.Config{
 		"sqlite": func() store.Config {
@@ -55,7 +55,7 @@ func newKeyRig(t *testing.T, c store.Config) *keyTestApps {
 	return r
 }
 
-// use issues tokens on one instance and checks them on the other.
+// use issues tokens on one instance and verifies them on the other.
 func (r *keyTestApps) use(n int) {
 	here, there := r.instances[n], r.instances[1-n]
 	access, err := here.Access(r.t.Context(), token.Access{Subject: "ann", ClientID: "console", Audience: []string{"api"}})
@@ -87,7 +87,7 @@ func testKeysRotate(t *testing.T, c store.Config) {
 			}
 		})
 	}
-	settle := func() { // until each has been at it for a while
+	settle := func() { // until each has run for a while
 		for n := range used {
 			for want := used[n].Load() + 5; used[n].Load() < want; {
 				time.Sleep(time.Millisecond)
@@ -123,7 +123,7 @@ func testKeysRotate(t *testing.T, c store.Config) {
 	r.wantEvents(map[string]int{"signing-key.published": 6, "signing-key.promoted": 4, "signing-key.removed": 4})
 }
 
-// wantEvents counts events: of each step of a key there is one.
+// wantEvents counts events: each transition of a key has one.
 func (r *keyTestApps) wantEvents(want map[string]int) {
 	for action, n := range want {
 		events, err := r.stores[0].Events(r.t.Context(), schemas.EventQuery{Action: action, Limit: 100})

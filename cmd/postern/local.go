@@ -11,8 +11,8 @@ import (
 	"github.com/postern-id/postern/internal/config"
 )
 
-// openLocal opens the server on the store of a configuration, which must be
-// there: a command that only works with what is stored makes no store.
+// openLocal opens the server on the existing store of a configuration: a command that only
+// reads or changes stored data creates no store.
 func (p program) openLocal(ctx context.Context, file string, further ...string) (*app, error) {
 	cfg, err := config.Load(file, append(append([]string(nil), p.environ...), further...))
 	if err != nil {
@@ -29,5 +29,5 @@ func (p program) openLocal(ctx context.Context, file string, further ...string) 
 	return openAppFor(ctx, cfg, log, on, false)
 }
 
-// maxCommandDuration is how long a command's one transaction may take.
+// maxCommandDuration is the maximum duration of a command's transaction.
 const maxCommandDuration = time.Hour

@@ -17,7 +17,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// mailbox is a mail server that puts off the first mail, and hands over the others.
+// mailbox is a mail server that defers the first mail, and delivers the others.
 type mailbox struct {
 	mails chan string
 	tries int
@@ -46,7 +46,7 @@ func (*mailbox) Reset() {}
 
 func (*mailbox) Logout() error { return nil }
 
-// code is that of the next mail.
+// code returns the code of the next mail.
 func (b *mailbox) code(t testing.TB) string {
 	t.Helper()
 	text := <-b.mails
@@ -65,7 +65,7 @@ func newMailRig(t *testing.T, environ ...string) (*testApp, *mailbox) {
 	}
 	box := &mailbox{mails: make(chan string, 8)}
 	server := smtp.NewServer(box)
-	go func() { _ = server.Serve(l) }() // it ends with the test
+	go func() { _ = server.Serve(l) }() // ends with the test
 	t.Cleanup(func() {
 		_ = server.Close()
 		_ = l.Close()
@@ -87,8 +87,8 @@ func newMailRig(t *testing.T, environ ...string) (*testApp, *mailbox) {
 	return w, box
 }
 
-// Somebody signs in with a code that a real mail server puts off first, and with that
-// one once: the whole server, from the request to the session.
+// A user signs in with a mailed code, once, although the mail server defers the first
+// attempt: the whole server, from the request to the session.
 func TestCodeByMail(t *testing.T) {
 	w, box := newMailRig(t)
 	app := w.mailedShop()
@@ -113,7 +113,7 @@ func TestCodeByMail(t *testing.T) {
 	}
 }
 
-// mailedShop makes Ada, and an application that people sign in to with codes.
+// mailedShop creates Ada, and an application that users sign in to with codes.
 func (w *testApp) mailedShop() (applicationID string) {
 	token := w.admin()
 	var made struct{ ID string }
@@ -121,12 +121,12 @@ func (w *testApp) mailedShop() (applicationID string) {
 	return w.shop(token, "email_code.yaml")
 }
 
-// shop makes an application that people sign in to by a flow of the corpus.
+// shop creates an application that users sign in to by a flow of the corpus.
 func (w *testApp) shop(token, file string) (applicationID string) {
 	return w.application(token, "Shop "+file, "authFlowId", w.storeFlow(token, file))
 }
 
-// application makes an application with a flow, which people may sign up by.
+// application creates an application with a flow, with sign-up enabled.
 func (w *testApp) application(token, name, member, flow string) (id string) {
 	body, err := json.Marshal(map[string]any{"name": name, member: flow, "isRegistrationFlowEnabled": true})
 	if err != nil {
@@ -152,7 +152,7 @@ func (w *testApp) storeFlow(token, file string) (id string) {
 	return made.ID
 }
 
-// begin begins a run of an application.
+// begin starts a run of an application.
 func (w *testApp) begin(application, flowType string) (s schemas.Step) {
 	w.post("/flow/execute", map[string]string{"applicationId": application, "flowType": flowType}, &s)
 	return s

@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// mailer makes the deliveries of mails.
+// mailer creates the deliveries of mails.
 type mailer struct {
 	configured bool
 	throttle   *throttle.Throttle
@@ -21,9 +21,9 @@ func (h *app) mailer() mailer {
 	return mailer{configured: h.cfg.Mail.Host != "", throttle: h.throttle, sealer: h.sealer}
 }
 
-// Mail makes the delivery of a mail that is about the account of a name: see
-// nodes.Mails. It has no target, since who gets it is not for the log. Once nobody can
-// use the code any more the mail is worth nothing.
+// Mail creates the delivery of a mail about the account of a name: see nodes.Mails. It has
+// no target, because the log must not contain the recipient. The mail expires with its
+// code.
 func (m mailer) Mail(ctx context.Context, name string, letter schemas.Mail, now time.Time) (schemas.Delivery, error) {
 	if !m.configured {
 		return schemas.Delivery{}, schemas.Errorf(schemas.Unavailable, schemas.CodeMailNotConfigured,

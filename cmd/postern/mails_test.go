@@ -21,7 +21,7 @@ func newMails(t *testing.T, configured bool, budgets throttle.Budgets) mailer {
 	return mailer{configured: configured, throttle: throttle.New(throttle.Options{Budgets: budgets}), sealer: delivery.Sealer{Box: box}}
 }
 
-// A mail is sealed, worth as much as its code, and says nothing to the log.
+// A mail is sealed, is valid as long as its code, and leaves nothing in the log.
 func TestMails(t *testing.T) {
 	m, now := newMails(t, true, throttle.Budgets{}), time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	letter := schemas.Mail{To: "ada@example.org", Code: "123456", Minutes: 10}
@@ -45,8 +45,8 @@ func TestMails(t *testing.T) {
 	}
 }
 
-// Whoever signs in by a flow that sends mails is told what the operator must do, and
-// alike whether there is an account or not.
+// A flow that sends mails without a mail server names the missing configuration, whether
+// the account exists or not.
 func TestMailsWithoutServer(t *testing.T) {
 	m := newMails(t, false, throttle.Budgets{})
 	for _, to := range []string{"ada@example.org", ""} {
@@ -56,7 +56,8 @@ func TestMailsWithoutServer(t *testing.T) {
 	}
 }
 
-// Mails to one account are limited, also those to nobody, and others' are not.
+// Mails to one account are limited, also those to unknown accounts, and mails to others are
+// not affected.
 func TestMailsAreThrottled(t *testing.T) {
 	m := newMails(t, true, throttle.Budgets{AccountMails: throttle.Budget{Burst: 2, Every: time.Hour}})
 	for _, name := range []string{"ada", "nobody"} {

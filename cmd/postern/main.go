@@ -1,7 +1,6 @@
-// Command postern is the identity service and its tools.
+// Command postern is the identity server and its tools.
 //
-// Exit codes: 0 fine, 1 findings or failed tests, 2 a usage or configuration
-// error.
+// Exit codes: 0 success, 1 findings or failed tests, 2 a usage or configuration error.
 package main
 
 import (
@@ -29,8 +28,8 @@ const (
 )
 
 func main() {
-	// What Postern logs it logs by a logger of its own. This one is for libraries
-	// that ask nobody, and would tell of every bad request.
+	// Postern has a logger of its own. The default one is used by libraries, which would
+	// log every bad request.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := program{args: os.Args[1:], environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}.run(ctx)
@@ -38,14 +37,14 @@ func main() {
 	os.Exit(code)
 }
 
-// program is one call of postern; tests make their own.
+// program is one invocation of postern; tests create their own.
 type program struct {
 	args, environ  []string
 	stdin          io.Reader // nil: empty
 	stdout, stderr io.Writer
 }
 
-// commands is the command line.
+// commands are the commands of the command line.
 type commands struct {
 	Serve     serveCommand     `cmd:"" help:"Serve. An empty store is seeded first."`
 	Bootstrap bootstrapCommand `cmd:"" help:"Make a running server have what a store begins with, and what seed files say."`
@@ -61,7 +60,7 @@ type commands struct {
 // errFindings ends a command whose findings have been printed.
 var errFindings = errors.New("there are findings")
 
-// exitCode carries the code kong would exit with, for --help.
+// exitCode is kong's exit code for --help.
 type exitCode int
 
 // run executes one command and returns its exit code.
@@ -99,7 +98,7 @@ func (p program) run(ctx context.Context) (code int) {
 	case err == nil:
 		return exitFine
 	case errors.As(err, &faults):
-		fmt.Fprintln(p.stderr, err) // its lines begin with a place that editors can follow
+		fmt.Fprintln(p.stderr, err) // its lines begin with a position that editors can follow
 		return exitUsage
 	case errors.Is(err, errFindings):
 		return exitFindings

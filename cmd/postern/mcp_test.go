@@ -31,7 +31,7 @@ func (w *testApp) send(status int, path, token, body string, into any) *httptest
 	return rec
 }
 
-// tool calls a tool, which must do what it is asked to, and decodes its answer.
+// tool calls a tool, which must succeed, and decodes its result.
 func (w *testApp) tool(token, name, arguments string, into any) {
 	w.t.Helper()
 	var m struct {
@@ -50,7 +50,7 @@ func (w *testApp) tool(token, name, arguments string, into any) {
 	}
 }
 
-// assistant makes a client that may use the tools, and gets it a token.
+// assistant creates a client that may use the tools, and returns its token.
 func (w *testApp) assistant() (token string) {
 	w.t.Helper()
 	admin, err := w.issue(w.t.Context(), "", []string{"system"}, 0)
@@ -69,8 +69,8 @@ func (w *testApp) assistant() (token string) {
 	return granted.Token
 }
 
-// A program gets itself a token and uses all of the tools with it (the
-// specification's option B), on either database.
+// A program gets a token and uses all tools with it (the specification's option B), on
+// either database.
 func TestToolsByClientCredentials(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		token := w.assistant()
@@ -86,7 +86,7 @@ func TestToolsByClientCredentials(t *testing.T) {
 	})
 }
 
-// useEveryTool calls each of the twelve, one with what another has answered.
+// useEveryTool calls each of the twelve tools, one with the result of another.
 func (w *testApp) useEveryTool(token string) {
 	w.t.Helper()
 	var whole json.RawMessage
@@ -129,7 +129,8 @@ func (w *testApp) useEveryTool(token string) {
 	}
 }
 
-// Whoever has no token is led to where one is had: MCP authorization, RFC 9728.
+// A caller without a token is referred to the authorization server: MCP authorization, RFC
+// 9728.
 func TestToolsLeadToTheAuthorizationServer(t *testing.T) {
 	w := newTestApp(t)
 	var e schemas.Error

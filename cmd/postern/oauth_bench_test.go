@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// BenchmarkClientCredentials is POST /oauth2/token as a client that acts on its
-// own behalf calls it. It also reports the time that 99 of 100 calls took at
-// most.
+// BenchmarkClientCredentials is POST /oauth2/token by a client that acts on its own behalf.
+// It also reports the 99th percentile of the latency.
 func BenchmarkClientCredentials(b *testing.B) {
 	w := newTestApp(b)
 	c := w.client("system")

@@ -12,15 +12,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// client makes an application that is a client for client_credentials with a
-// scope.
+// client creates an application with the client_credentials grant and a scope.
 func (w *testApp) client(scope string) *schemas.Application {
 	w.t.Helper()
 	text := fmt.Sprintf(`{"name":%q,"inboundAuthConfig":[{"type":"oauth2","config":{"grantTypes":["client_credentials"],"scope":%q}}]}`, schemas.NewID(), scope)
 	return w.create(w.directory.Applications, text).Value.(*schemas.Application)
 }
 
-// create makes a resource.
+// create creates a resource.
 func (w *testApp) create(of directory.Resource, body string) *directory.Item {
 	w.t.Helper()
 	d, problems := schemas.ParseJSON([]byte(body))
@@ -34,7 +33,7 @@ func (w *testApp) create(of directory.Resource, body string) *directory.Item {
 	return item
 }
 
-// askToken asks for a token as a client.
+// askToken requests a token as a client.
 func (w *testApp) askToken(id, secret, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, "/oauth2/token", strings.NewReader("grant_type=client_credentials"+body))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -53,8 +52,8 @@ func (w *testApp) get(path, token string) int {
 	return rec.Code
 }
 
-// A client gets a token and uses it, as long as it is there: what its secret was,
-// or a token that it got, is worth nothing once it is not.
+// A client gets a token and uses it while the client exists. Afterwards its secret and its
+// tokens are rejected.
 func TestClientCredentialsOnEachDatabase(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		c := w.client("system:applications:read")

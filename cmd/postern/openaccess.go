@@ -10,11 +10,11 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 )
 
-// skipVariable is the environment variable that has a server stand open until it
-// is bootstrapped.
+// skipVariable is the environment variable that opens the API of a server until it is
+// bootstrapped.
 const skipVariable = "SKIP_SECURITY"
 
-// skipsSecurity reports whether the server is to stand open.
+// skipsSecurity reports whether the server starts open.
 func skipsSecurity(environ []string) (bool, error) {
 	value := lookupEnv(environ, skipVariable)
 	if value == "" {
@@ -27,17 +27,15 @@ func skipsSecurity(environ []string) (bool, error) {
 	return skip, nil
 }
 
-// openAccess decides whether the API stands open: as long as nobody may do
-// everything. Once somebody may, it stays shut as long as the process lives,
-// whatever becomes of them.
+// openAccess decides whether the API is open: until a user has all permissions. Then it
+// stays closed for the life of the process, even if that user is deleted.
 type openAccess struct {
 	directory *directory.Directory
 	closed    atomic.Bool
 }
 
-// newOpenAccess returns the gate of a server that is to stand open. It must listen on
-// this machine alone, and have a store that nobody administers yet: an open
-// server gives whoever reaches it everything.
+// newOpenAccess returns the gate of an open server. The server must listen on loopback, and
+// its store must have no administrator: an open server gives every caller all permissions.
 func newOpenAccess(ctx context.Context, h *app, l net.Addr) (*openAccess, error) {
 	tcp, ok := l.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsLoopback() {
@@ -53,7 +51,7 @@ func newOpenAccess(ctx context.Context, h *app, l net.Addr) (*openAccess, error)
 	return &openAccess{directory: h.directory}, nil
 }
 
-// open reports whether a request without a token may do everything.
+// open reports whether a request without a token has all permissions.
 func (g *openAccess) open(ctx context.Context) bool {
 	if g.closed.Load() {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Browsers are told of the origins that the operator has listed for the relying
-// party, and of none that is an application's alone.
+// Browsers receive the origins that the operator has listed for the relying party, and none
+// that only an application lists.
 func TestRelatedOriginsAreTheOperators(t *testing.T) {
 	const own, related = "https://localhost:8090", "https://shop.example.net"
 	w := newTestApp(t, "POSTERN_PASSKEY_RELATED_ORIGINS="+related)

@@ -28,8 +28,8 @@ func (w *testApp) exchange(method, path, contentType, body string) *httptest.Res
 	return reply
 }
 
-// A database that takes no writes makes the server not ready. Requests are answered with
-// 503 and Retry-After, and succeed as soon as the database takes writes again.
+// A read-only database makes the server not ready. Requests are answered with 503 and
+// Retry-After, and succeed as soon as the database takes writes again.
 func TestReadOnlyDatabase(t *testing.T) {
 	dsn, alter, disconnect := storetest.PostgresRole(t)
 	w := newTestApp(t, "POSTERN_DATABASE_DRIVER=postgres", "POSTERN_DATABASE_DSN="+dsn, "POSTERN_DATABASE_POOL=4")
@@ -56,8 +56,8 @@ func TestReadOnlyDatabase(t *testing.T) {
 		}
 	}
 	expect("before", http.StatusOK)
-	// Transactions override this setting, so the requests here are those that write by a
-	// single statement. A standby refuses both with the same error.
+	// Transactions override this setting, so the requests here write by a single statement.
+	// A standby rejects both with the same error.
 	alter("SET default_transaction_read_only = on")
 	disconnect()
 	expect("read-only", http.StatusServiceUnavailable)

@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/internal/outbound"
 )
 
-// outboundRules are what is asked of addresses that others name.
+// outboundRules are the rules for requests to untrusted URLs.
 func outboundRules(c config.Outbound) outbound.Rules {
 	var rules outbound.Rules
 	for _, entry := range c.Allow {

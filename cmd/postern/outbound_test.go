@@ -31,8 +31,8 @@ func serveAt(t *testing.T, host string, handle http.HandlerFunc) string {
 	return s.URL
 }
 
-// Who has the server ask slow addresses, of which anybody may name some, keeps nobody
-// from signing in with another provider.
+// An anonymous caller who makes the server request many slow addresses does not block
+// sign-ins with another provider.
 func TestStrangersTakeNoPlaceOfProviders(t *testing.T) {
 	h := emptyApp(t, "POSTERN_OUTBOUND_ALLOW=127.0.0.0/8")
 	patient := h.outbound.With(func(r *outbound.Rules) { r.Timeout = time.Hour })

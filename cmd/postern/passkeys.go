@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/internal/passkey"
 )
 
-// newCeremonies makes the relying party as it is configured.
+// newCeremonies creates the configured WebAuthn relying party.
 func newCeremonies(cfg *config.Config, log *slog.Logger) (*passkey.Ceremonies, error) {
 	c := cfg.Passkey
 	anchors, err := trustAnchors(c.TrustAnchors)
@@ -27,7 +27,7 @@ func newCeremonies(cfg *config.Config, log *slog.Logger) (*passkey.Ceremonies, e
 	})
 }
 
-// trustAnchors reads the root certificates that attestation may chain to.
+// trustAnchors reads the trusted root certificates of attestation.
 func trustAnchors(files []string) (anchors []*x509.Certificate, err error) {
 	for i, file := range files {
 		text, err := os.ReadFile(file)

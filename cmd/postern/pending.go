@@ -11,8 +11,8 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// pending bounds what anybody can have stored by beginning sign-ins. Its zero value sets
-// no bound.
+// pending bounds the storage that anonymous callers can use by starting sign-ins. Its zero
+// value sets no bound.
 type pending struct {
 	runs, requests, passkeys *throttle.Pending
 	repeats                  *throttle.Repeats
@@ -32,11 +32,11 @@ func (h *app) newPending() pending {
 	}
 }
 
-// abandonedAfter is how long a run is kept that nobody has answered, while there is
-// little room. Browsers that come back later begin it again.
+// abandonedAfter is how long an unanswered run is kept while storage is nearly exhausted.
+// Browsers that return later start again.
 const abandonedAfter = 5 * time.Minute
 
-// recount makes room if there is little, and counts what all instances have stored.
+// recount frees storage if it is nearly exhausted, and counts the rows of all instances.
 func (h *app) recount(ctx context.Context, now time.Time) error {
 	p := h.pending
 	if p.runs.Crowded() {
@@ -55,14 +55,13 @@ func (h *app) recount(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// boundedRuns are runs of which only so many may be unfinished. One that has begun is
-// never refused.
+// boundedRuns bounds the number of unfinished runs. A started run is never rejected.
 type boundedRuns struct {
 	engine.Runs
 	pending
 }
 
-// Commit is Runs.Commit. An event of a failure that has been recorded already is left out.
+// Commit is Runs.Commit. It omits repeated events of failures.
 func (b boundedRuns) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
 	begins, over := run.Revision == 1, run.Status != schemas.Incomplete
 	if begins && !over {
@@ -77,7 +76,7 @@ func (b boundedRuns) Commit(ctx context.Context, run *schemas.Run, changes []sch
 	return err
 }
 
-// boundedRequests are authorization requests of which only so many may be unanswered.
+// boundedRequests bounds the number of unanswered authorization requests.
 type boundedRequests struct {
 	oauth.Requests
 	*throttle.Pending
@@ -104,8 +103,8 @@ func (b boundedRequests) IssueCode(ctx context.Context, id string, codeHash []by
 	return err
 }
 
-// boundedSessions is a store of which only so many passkey sign-ins may be unfinished.
-// Registrations take a user's token, and each user has one of them at most.
+// boundedSessions bounds the number of unfinished passkey sign-ins. Registrations require a
+// user's token, and each user has at most one.
 type boundedSessions struct {
 	store.SealedSessions
 	*throttle.Pending

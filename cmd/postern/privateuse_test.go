@@ -10,8 +10,8 @@ import (
 
 const editorRedirect = "editor://example.assistant/oauth/callback"
 
-// Editors register a scheme that is no domain name. A server that is told so takes
-// it, of clients that rest on no secret, and of those alone.
+// Editors register a scheme that is not a domain name. A server accepts configured schemes
+// from clients that do not rely on a secret, and from no others.
 func TestPrivateUseSchemes(t *testing.T) {
 	r := newRegistrars(t, "POSTERN_OAUTH_DCR_PRIVATE_USE_SCHEMES=editor")
 	for name, test := range map[string]struct {
@@ -36,8 +36,8 @@ func TestPrivateUseSchemes(t *testing.T) {
 	signsInto(t, r, editorRedirect)
 }
 
-// signsInto has somebody sign in to a client that registers itself with a redirect
-// URI, and the client redeem its code.
+// signsInto has a user sign in to a self-registered client with a redirect URI, and the
+// client redeem its code.
 func signsInto(t *testing.T, r *registrars, redirect string) {
 	t.Helper()
 	p := r.party(t, "redirect_uris", []string{redirect}, "token_endpoint_auth_method", "none")
@@ -51,7 +51,7 @@ func signsInto(t *testing.T, r *registrars, redirect string) {
 	}
 }
 
-// Nobody has named a scheme: none is taken.
+// Without configured schemes, none is accepted.
 func TestPrivateUseSchemesAreNamed(t *testing.T) {
 	r := newRegistrars(t)
 	if said, status := r.register(t, "redirect_uris", []string{editorRedirect}, "token_endpoint_auth_method", "none"); status != http.StatusBadRequest {

@@ -26,9 +26,9 @@ type keysReencryptCommand struct {
 	Compromised bool   `help:"Others may know the old key: also replace the keys derived from it. Users have to sign in again in apps that hold refresh tokens. Every server must be stopped."`
 }
 
-// Run seals again, with the newest key-encryption key, all that older ones have sealed.
-// Whatever interrupts it, it can be run again: each value is sealed with one key of the
-// key file or another at any time.
+// Run seals again, with the newest key-encryption key, everything that older ones have
+// sealed. It can be interrupted and run again: at any time each value is sealed with some
+// key of the key file.
 func (c keysReencryptCommand) Run(ctx context.Context, p program) error {
 	h, err := p.openLocal(ctx, c.Config)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c keysReencryptCommand) Run(ctx context.Context, p program) error {
 	return c.finish(ctx, p, h)
 }
 
-// addKey makes a new key-encryption key and puts it before the one in the key file.
+// addKey generates a new key-encryption key and puts it first in the key file.
 func (h *app) addKey() error {
 	path := h.cfg.Keys.File
 	switch {
@@ -72,7 +72,7 @@ func (h *app) addKey() error {
 	return token.ReplaceKeyFile(path, append([][]byte{token.NewKeyEncryptionKey()}, h.encryption.keys...))
 }
 
-// finish removes the old keys from the key file, or says how to.
+// finish removes the old keys from the key file, or prints how to.
 func (c keysReencryptCommand) finish(ctx context.Context, p program, h *app) error {
 	newest, path := h.encryption.newestKey(), h.cfg.Keys.File
 	fmt.Fprintf(p.stdout, "\nEverything is sealed with the key %s.\n", token.KeyID(newest))
@@ -98,7 +98,7 @@ func (c keysReencryptCommand) finish(ctx context.Context, p program, h *app) err
 	return nil
 }
 
-// dropOldKeys leaves the newest key alone in the key file.
+// dropOldKeys removes all keys but the newest from the key file.
 func (h *app) dropOldKeys() error {
 	now, err := token.ReadKeyFile(h.cfg.Keys.File)
 	if err != nil {
@@ -110,8 +110,8 @@ func (h *app) dropOldKeys() error {
 	return token.ReplaceKeyFile(h.cfg.Keys.File, now[:1])
 }
 
-// allowed returns a check of the other processes that work on the store: whether the
-// command may go on while they run.
+// allowed returns a check of the other processes on the store: whether the command may
+// continue while they run.
 func (c keysReencryptCommand) allowed(h *app) func(others []store.InstanceKeys) error {
 	newest, source := h.encryption.newestKey(), cmp.Or(h.cfg.Keys.File, token.KeyVariable)
 	return func(others []store.InstanceKeys) error {
@@ -133,16 +133,15 @@ func (c keysReencryptCommand) allowed(h *app) func(others []store.InstanceKeys) 
 	}
 }
 
-// reencryptedColumn is what became of the values of a kind.
+// reencryptedColumn is the result for the values of a kind.
 type reencryptedColumn struct {
 	name string
 	store.Resealed
 }
 
-// reencrypt seals all sealed values again that an older key has sealed. The keys without
-// which no server starts come first, in the transaction that looks at the other
-// processes: one that has none but an old key either runs already, and is found, or
-// cannot start any more.
+// reencrypt seals again all values that an older key has sealed. The keys that every server
+// needs to start come first, in the transaction that checks the other processes: a process
+// with only an old key either runs already and is found, or can no longer start.
 func (h *app) reencrypt(ctx context.Context, allowed func([]store.InstanceKeys) error) (done []reencryptedColumn, err error) {
 	signing, err := token.NewCipher(h.encryption.keys...)
 	if err != nil {
@@ -188,7 +187,7 @@ func (h *app) checkOtherInstances(ctx context.Context, r store.Reader, allowed f
 	return allowed(others)
 }
 
-// replaceDerived gives the derived keys new values that no key-encryption key leads to.
+// replaceDerived generates new derived keys that are independent of any key-encryption key.
 func (h *app) replaceDerived(ctx context.Context, allowed func([]store.InstanceKeys) error) error {
 	return h.store.Update(ctx, func(t *store.Tx) error {
 		if err := h.checkOtherInstances(ctx, t, allowed); err != nil {
@@ -220,14 +219,14 @@ func recordKeyChange(t *store.Tx, newest []byte, changed bool, compromised strin
 	return t.Apply([]schemas.Change{schemas.RecordEvent{Event: e}})
 }
 
-// sealedColumn is a column of the store and the box that seals its values.
+// sealedColumn is a column of the store and the cipher of its values.
 type sealedColumn struct {
 	name   string
 	box    *token.Cipher
 	column store.SealedColumn
 }
 
-// sealedColumns are all columns that boxes seal.
+// sealedColumns lists all columns with sealed values.
 func (h *app) sealedColumns() []sealedColumn {
 	return []sealedColumn{
 		{"authenticator apps", h.ciphers.factors, store.SealedColumn{

@@ -24,19 +24,19 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// sealedWorld is a server whose store has something of everything that is sealed.
+// sealedWorld is a server whose store contains every kind of sealed value.
 type sealedWorld struct {
 	*testApp
 	environ       []string
 	keyFile       string
-	shop          string           // an application that asks for a code
+	shop          string           // an application that requires a code
 	authenticator totp.Key         // of the administrator's authenticator app
-	run           schemas.Step     // a sign-in under way
-	ceremony      passkeyStart     // a passkey ceremony under way
+	run           schemas.Step     // a sign-in in progress
+	ceremony      passkeyStart     // a passkey ceremony in progress
 	refresh       string           // a refresh token
-	party         *party           // whose it is
+	party         *party           // owner of the refresh token
 	device        string           // the cookie of a browser
-	delivery      schemas.Delivery // a mail that waits
+	delivery      schemas.Delivery // a queued mail
 	access        string           // an access token
 	signedInAt    time.Time        // with the browser
 }
@@ -53,7 +53,7 @@ func newSealedWorld(t *testing.T, environ ...string) *sealedWorld {
 	return w
 }
 
-// fill leaves something of each kind in the store.
+// fill creates a value of each kind in the store.
 func (w *sealedWorld) fill() {
 	w.t.Helper()
 	admin := w.admin()
@@ -91,7 +91,7 @@ func (w *sealedWorld) newParty() *party {
 	return &party{testApp: w.testApp, t: w.t, http: newBrowser(w.t, w.http), mode: "query", id: c.ClientID, secret: c.ClientSecret, method: schemas.AuthMethodBasic, redirect: rpRedirect}
 }
 
-// code is what the authenticator app shows so many periods from now.
+// code is the authenticator app's code a number of periods from now.
 func (w *sealedWorld) code(periods int) string {
 	w.t.Helper()
 	code, err := w.authenticator.Code(time.Now().Add(time.Duration(periods) * totp.Period))
@@ -119,7 +119,7 @@ func (w *sealedWorld) reopen(environ ...string) error {
 	return nil
 }
 
-// command runs postern and returns its exit code and what it wrote.
+// command runs postern and returns its exit code and output.
 func (w *sealedWorld) command(args ...string) (int, string) {
 	var out bytes.Buffer
 	code := program{args: args, environ: w.environ, stdout: &out, stderr: &out}.run(w.t.Context())
@@ -135,7 +135,7 @@ func (w *sealedWorld) keys() []string {
 	return strings.Fields(string(text))
 }
 
-// checkNothingLost has everybody go on as if nothing had happened.
+// checkNothingLost continues every sign-in and session.
 func (w *sealedWorld) checkNothingLost() {
 	w.t.Helper()
 	if s := w.authenticate(w.run); s.FlowStatus != schemas.Complete {
@@ -153,7 +153,7 @@ func (w *sealedWorld) checkNothingLost() {
 	if status != http.StatusOK || got.Refresh == "" {
 		w.t.Errorf("the refresh token: %d %+v", status, got)
 	}
-	w.party.userinfo(w.access) // its signature is still good
+	w.party.userinfo(w.access) // its signature is still valid
 	opened := throttle.OpenDevice(w.ciphers.devices, w.device)
 	if opened.SignedIn("ada", w.signedInAt); opened.Changed() {
 		w.t.Error("the browser is not recognized")
@@ -216,7 +216,7 @@ func TestAudit21KeyEncryptionKeyChanges(t *testing.T) {
 	})
 }
 
-// checkOldKeyOpensNothing has the old key alone try all sealed values.
+// checkOldKeyOpensNothing tries to open all sealed values with the old key alone.
 func (w *sealedWorld) checkOldKeyOpensNothing(text string) {
 	w.t.Helper()
 	keys, err := token.ParseKeys(text)
@@ -246,7 +246,7 @@ func (w *sealedWorld) checkOldKeyOpensNothing(text string) {
 }
 
 // TestAudit21KeyChangesWhileServersRun changes the key while a server runs: the command
-// refuses as long as that would lose something, and says what to do.
+// fails while it would lose data, and prints what to do.
 func TestAudit21KeyChangesWhileServersRun(t *testing.T) {
 	onEach(t, func(t *testing.T, environ ...string) {
 		w := newSealedWorld(t, environ...)
@@ -280,12 +280,12 @@ func TestAudit21KeyChangesWhileServersRun(t *testing.T) {
 	})
 }
 
-// TestAudit21KeyChangeIsResumed has the change interrupted after each of its steps, and
-// run again. In between the server starts and loses nothing.
+// TestAudit21KeyChangeIsResumed interrupts the change after each of its steps, and runs it
+// again. In between the server starts and loses nothing.
 func TestAudit21KeyChangeIsResumed(t *testing.T) {
 	onEach(t, func(t *testing.T, environ ...string) {
 		w := newSealedWorld(t, environ...)
-		if err := w.addKey(); err != nil { // and then it died
+		if err := w.addKey(); err != nil { // and then the process died
 			t.Fatal(err)
 		}
 		if err := w.reopen(); err != nil {
@@ -294,7 +294,7 @@ func TestAudit21KeyChangeIsResumed(t *testing.T) {
 		if !bytes.Equal(w.encryption.derived[purposeRefreshTokens], reopenedDerived(w)) {
 			t.Error("the key of refresh tokens has changed with the key file")
 		}
-		// Half of the columns are done when it dies.
+		// The process dies when half of the columns are done.
 		columns := w.sealedColumns()
 		for _, c := range columns[:len(columns)/2] {
 			if _, err := w.store.Reseal(t.Context(), c.column, c.box); err != nil {
@@ -322,8 +322,8 @@ func reopenedDerived(w *sealedWorld) []byte {
 	return w.encryption.derived[purposeRefreshTokens]
 }
 
-// TestAudit21CompromisedKey replaces the derived keys too: who has the old key can make
-// no refresh token.
+// TestAudit21CompromisedKey also replaces the derived keys: the old key cannot create
+// refresh tokens.
 func TestAudit21CompromisedKey(t *testing.T) {
 	w := newSealedWorld(t)
 	before := w.encryption.derived
@@ -344,8 +344,8 @@ func TestAudit21CompromisedKey(t *testing.T) {
 	}
 }
 
-// TestAudit21KeysFromEarlierVersions opens a store that an earlier version has made: it
-// keeps no derived keys, and its files are in the data folder itself.
+// TestAudit21KeysFromEarlierVersions opens a store of an earlier version, which has no
+// stored derived keys and has its files directly in the data folder.
 func TestAudit21KeysFromEarlierVersions(t *testing.T) {
 	w := newSealedWorld(t)
 	derived := w.encryption.derived
@@ -387,8 +387,7 @@ func TestAudit21KeysFromEarlierVersions(t *testing.T) {
 	w.checkNothingLost()
 }
 
-// Every box that seals values in the store has its column in the list of those that are
-// re-encrypted.
+// Every cipher of the store has its column in the list of re-encrypted columns.
 func TestEveryBoxHasItsColumn(t *testing.T) {
 	h := &app{}
 	fields := reflect.ValueOf(&h.ciphers).Elem()
@@ -400,7 +399,7 @@ func TestEveryBoxHasItsColumn(t *testing.T) {
 			t.Fatal(err)
 		}
 		*(**token.Cipher)(fields.Field(i).Addr().UnsafePointer()) = box
-		if name != "devices" { // what it seals is in the hands of browsers
+		if name != "devices" { // browsers store these values
 			boxed[box] = name
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// documentPolicy is oauth.client_metadata_documents.
+// documentPolicy returns oauth.client_metadata_documents.
 func (h *app) documentPolicy() oauth.DocumentPolicy {
 	c := h.cfg.OAuth.ClientMetadataDocuments
 	return oauth.DocumentPolicy{Disabled: !c.Enabled, Hosts: c.AllowedHosts}
@@ -22,7 +22,7 @@ type admittedApplications struct {
 	policy oauth.DocumentPolicy
 }
 
-// Application finds every application but those that are excluded.
+// Application finds every application that is not excluded.
 func (a admittedApplications) Application(ctx context.Context, id string) (*schemas.Application, error) {
 	app, err := a.Applications.Application(ctx, id)
 	if err == nil && !a.policy.Admits(app.ClientID) {
@@ -32,8 +32,8 @@ func (a admittedApplications) Application(ctx context.Context, id string) (*sche
 	return app, err
 }
 
-// tokenLive reports whether a token counts that is valid by itself. Tokens of clients that
-// are excluded do not. Only where some are is the application of an assertion looked up.
+// tokenLive reports whether a valid token is live. Tokens of excluded clients are not. The
+// application of an assertion is looked up only if the policy excludes clients.
 func (h *app) tokenLive(ctx context.Context, t schemas.TokenRef) (bool, error) {
 	policy := h.documentPolicy()
 	if !policy.Admits(t.Client) {
@@ -54,7 +54,7 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// clientRegistration is what clients register themselves with.
+// clientRegistration returns the settings of client registration.
 func (h *app) clientRegistration() *oauth.Registration {
 	documents := h.outbound.With(func(r *outbound.Rules) { r.MaxBytes = oauth.DocumentBytes })
 	return &oauth.Registration{

@@ -19,8 +19,8 @@ type schemaCommand struct {
 	Name string `arg:"" optional:"" default:"flow" help:"flow, scenario, config, user, application, credential, or the name of a kind of node."`
 }
 
-// Run prints a JSON Schema. That of a flow knows the configuration of every
-// kind of node, so that an editor can complete and check it.
+// Run prints a JSON Schema. The flow schema contains the configuration of every kind of
+// node, so that an editor can complete and check it.
 func (c schemaCommand) Run(p program) error {
 	text, err := schemaText(c.Name, nodes.Kinds(nodes.Deps{}))
 	if err != nil {
@@ -41,7 +41,7 @@ func fixedSchemas() map[string]func() *schemas.Schema {
 	}
 }
 
-// schemaNamed finds a schema by the name a person gave.
+// schemaNamed finds a schema by the name on the command line.
 func schemaNamed(name string, kinds engine.Kinds) (json.RawMessage, error) {
 	fixed := fixedSchemas()
 	switch {
@@ -59,7 +59,7 @@ func schemaNamed(name string, kinds engine.Kinds) (json.RawMessage, error) {
 	return json.Marshal(described)
 }
 
-// unknownSchemaError tells what there is instead.
+// unknownSchemaError lists the known names.
 func unknownSchemaError(name string, things, kinds []string) error {
 	if near := schemas.Suggest(name, slices.Concat(things, kinds)); near != "" {
 		return fmt.Errorf("there is no schema %q; did you mean %q?", name, near)

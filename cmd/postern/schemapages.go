@@ -13,17 +13,16 @@ import (
 	"github.com/postern-id/postern/nodes"
 )
 
-// The published schemas stand below this path, as {name}.json. Editors read them
-// for completion; what they say is no secret, so any page may read them too.
+// schemasPath is the path of the published schemas, {name}.json. Editors read them for
+// completion. They are public, so pages of any origin may read them too.
 const schemasPath = "/schemas/"
 
-// publishedSchemas are the schemas of the files that people write.
+// publishedSchemas are the schemas of hand-written files.
 func publishedSchemas() []string {
 	return []string{"flow", "scenario", "config", "user", "application", "credential"}
 }
 
-// schemaText is a published schema as it is served, written to docs/schemas, and
-// printed.
+// schemaText is a published schema as served, written to docs/schemas, and printed.
 func schemaText(name string, kinds engine.Kinds) ([]byte, error) {
 	text, err := schemaNamed(name, kinds)
 	if err != nil {
@@ -37,8 +36,7 @@ func schemaText(name string, kinds engine.Kinds) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// schemaPages serves the published schemas. Each is made when it is first asked
-// for.
+// schemaPages serves the published schemas. Each is built on its first request.
 func schemaPages() http.Handler {
 	pages := map[string]func() ([]byte, error){}
 	for _, name := range publishedSchemas() {
@@ -76,5 +74,5 @@ func serveSchema(w http.ResponseWriter, r *http.Request, text []byte) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	_, _ = w.Write(text) // the client is gone
+	_, _ = w.Write(text) // the client has disconnected
 }

@@ -15,8 +15,7 @@ import (
 
 var updateSchemas = flag.Bool("update", false, "write docs/schemas anew")
 
-// The schemas in docs/schemas, which editors use in a checkout, are those the
-// program publishes.
+// The schemas in docs/schemas, which editors use in a checkout, equal the published ones.
 func TestPublishedSchemasAreUpToDate(t *testing.T) {
 	for _, name := range []string{"flow", "scenario"} {
 		text, err := schemaText(name, nodes.Kinds(nodes.Deps{}))
@@ -35,8 +34,8 @@ func TestPublishedSchemasAreUpToDate(t *testing.T) {
 	}
 }
 
-// An editor that knows the flow schema alone accepts every good flow, and finds a
-// member that a kind does not have.
+// An editor with only the flow schema accepts every valid flow, and finds an unknown member
+// of a kind.
 func TestFlowSchemaFitsFlows(t *testing.T) {
 	text, err := schemaText("flow", nodes.Kinds(nodes.Deps{}))
 	if err != nil {
@@ -69,7 +68,7 @@ func TestFlowSchemaFitsFlows(t *testing.T) {
 	}
 }
 
-// What stands beside a built-in flow or scenario file leads editors to its schema.
+// The comment of a built-in flow or scenario file refers editors to its schema.
 func TestBuiltinFilesNameTheirSchemas(t *testing.T) {
 	files, err := filepath.Glob("../../flows/*.yaml")
 	if err != nil || len(files) == 0 {

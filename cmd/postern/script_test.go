@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// The command line, as scripts. $PORT is one that was free a moment ago.
+// The command line, as scripts. $PORT is a free port.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(env *testscript.Env) error {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestSecurityPageNamesTests holds docs/security.md to the tests: each that it names
-// exists, and each that keeps what the audit found to hold is named.
+// TestSecurityPageNamesTests compares docs/security.md with the tests: each test that it
+// names exists, and each test of the audit's negative results is named.
 func TestSecurityPageNamesTests(t *testing.T) {
 	root := filepath.Join("..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))

@@ -34,9 +34,8 @@ type serveCommand struct {
 	Try    bool   `help:"Show the try-it page at /try/, with an application anybody may sign up to. Not for production."`
 }
 
-// Run serves until it is told to stop. Everything that can be wrong is found
-// before an empty store is filled, and the password made up for it is told at
-// once: it is shown once.
+// Run serves until it is stopped. It finds all errors before it fills an empty store, and
+// prints the generated password right after that, because it is shown only once.
 func (c serveCommand) Run(ctx context.Context, p program) error {
 	cfg, l, err := c.listen(p.environ)
 	if err != nil {
@@ -86,17 +85,17 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	ctx, stop := context.WithCancel(h.drain(ctx))
 	upkeep := c.startMaintenance(ctx, h, folder)
 	err = h.serve(ctx, certificates, l, pages)
-	stop() // Serve may end by itself, and then the upkeep must too
+	stop() // Serve may end by itself, and then the maintenance must end too
 	upkeep.Wait()
 	return err
 }
 
-// startMaintenance does what is to be done beside serving, until ctx is done.
+// startMaintenance starts the background tasks, which run until ctx is done.
 func (c serveCommand) startMaintenance(ctx context.Context, h *app, folder flowFolder) *sync.WaitGroup {
 	upkeep := new(sync.WaitGroup)
 	upkeep.Go(func() {
 		h.reportBrokenFlows(ctx)
-		debug.FreeOSMemory() // what starting took and serving does not need
+		debug.FreeOSMemory() // releases memory that only the start needed
 	})
 	upkeep.Go(func() { h.sweepExpired(ctx) })
 	upkeep.Go(func() { h.maintainKeys(ctx) })
@@ -107,8 +106,7 @@ func (c serveCommand) startMaintenance(ctx context.Context, h *app, folder flowF
 	return upkeep
 }
 
-// seedEmptyStore gives an empty store what it begins with, or leaves that to whoever comes
-// to the server, which then stands open.
+// seedEmptyStore seeds an empty store, or leaves that to a bootstrap over the open API.
 func (c serveCommand) seedEmptyStore(ctx context.Context, p program, h *app, l net.Addr) error {
 	skip, err := skipsSecurity(p.environ)
 	if err != nil {
@@ -133,8 +131,8 @@ func (c serveCommand) seedEmptyStore(ctx context.Context, p program, h *app, l n
 	return nil
 }
 
-// showTry serves the try-it page, or makes sure that nobody can sign up to its
-// application: an earlier --try may have left it in the store.
+// showTry serves the try-it page. Without --try it disables sign-up in the application that
+// an earlier --try may have left in the store.
 func (c serveCommand) showTry(ctx context.Context, h *app) error {
 	if !c.Try {
 		h.applications = applicationsWithout{h.applications, bootstrap.TryID}
@@ -146,8 +144,7 @@ func (c serveCommand) showTry(ctx context.Context, h *app) error {
 	return bootstrap.EnsureTry(ctx, h.directory, h.cfg.Server.PublicURL)
 }
 
-// flows reads the folder of flows; there are no documents where none is
-// configured.
+// flows reads the folder of flows; it returns no documents if none is configured.
 func (c serveCommand) flows(p program, h *app) (flowFolder, []*schemas.Document, error) {
 	f := flowFolder{dir: cmp.Or(c.Flows, h.cfg.Flow.Dir), directory: h.directory, kinds: h.kinds, out: p.stdout, style: findings.Text{Colour: p.useColor("auto")}}
 	if f.dir == "" {
@@ -167,7 +164,7 @@ type applicationsWithout struct {
 	id string
 }
 
-// Application finds every application but one.
+// Application finds every application but the hidden one.
 func (w applicationsWithout) Application(ctx context.Context, id string) (*schemas.Application, error) {
 	if id == w.id {
 		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "the application %q is there only while the server runs with --try", id)
@@ -175,10 +172,8 @@ func (w applicationsWithout) Application(ctx context.Context, id string) (*schem
 	return w.Applications.Application(ctx, id)
 }
 
-// listen loads the configuration and takes the address. Where --listen names
-// another port, what follows from server.port (the public URL, the origin that
-// passkeys are bound to) follows from the port that was taken, unless it is
-// configured by itself.
+// listen loads the configuration and listens. If --listen sets another port, values that
+// default from server.port (the public URL, the origin of passkeys) follow the actual port.
 func (c serveCommand) listen(environ []string) (*config.Config, net.Listener, error) {
 	cfg, err := config.Load(c.Config, environ)
 	if err != nil {
@@ -205,8 +200,7 @@ func (c serveCommand) listen(environ []string) (*config.Config, net.Listener, er
 	return cfg, l, nil
 }
 
-// newLog writes structured lines to w. Secrets and personal data are never
-// among them.
+// newLog writes structured lines to w. They never contain secrets or personal data.
 func newLog(w io.Writer, c config.Log) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(c.Level)) // config.Load has checked it
@@ -217,7 +211,7 @@ func newLog(w io.Writer, c config.Log) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// tlsConfig is nil for plain HTTP.
+// tlsConfig returns nil for plain HTTP.
 func tlsConfig(cfg *config.Config) (*tls.Config, error) {
 	if cfg.Server.HTTPOnly {
 		return nil, nil
@@ -228,7 +222,7 @@ func tlsConfig(cfg *config.Config) (*tls.Config, error) {
 	})
 }
 
-// printWelcome tells a person where to go.
+// printWelcome prints where to go next.
 func (p program) printWelcome(cfg *config.Config, try bool) {
 	fmt.Fprintf(p.stdout, "\nPostern %s serves %s\n", version, cfg.Server.PublicURL)
 	if try {
@@ -237,8 +231,8 @@ func (p program) printWelcome(cfg *config.Config, try bool) {
 	fmt.Fprintln(p.stdout)
 }
 
-// printAdmin tells who may administer a store that was just filled. A password
-// that was made up is shown this once and kept nowhere but as a hash.
+// printAdmin prints the administrator of a store that was just seeded. A generated password
+// is shown only this once and stored only as a hash.
 func (p program) printAdmin(admin *bootstrap.Admin) {
 	switch {
 	case admin == nil:

@@ -19,8 +19,8 @@ import (
 	"github.com/postern-id/postern/server"
 )
 
-// checkKeysFromTheStart: whoever has read the keys before the first ID token can check
-// it. Relying parties keep them for a while.
+// checkKeysFromTheStart: a client that has read the keys before the first ID token can
+// verify it. Relying parties cache the keys.
 func checkKeysFromTheStart(t *testing.T, client *http.Client, base string) {
 	t.Helper()
 	r, err := client.Get(base + "/oauth2/jwks")
@@ -34,8 +34,8 @@ func checkKeysFromTheStart(t *testing.T, client *http.Client, base string) {
 	}
 }
 
-// Asked for any free port, the server tells in its first log line which it took,
-// and the origin of passkeys follows from it.
+// With port 0, the first log line contains the actual port, and the origin of passkeys
+// follows it.
 func TestServeOnAnyPort(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	logs, w := io.Pipe()
@@ -93,8 +93,7 @@ func TestServeOnAnyPort(t *testing.T) {
 	}
 }
 
-// start runs the server until it listens, or ends by itself, and returns its exit
-// code and what it told.
+// start runs the server until it listens, or exits, and returns its exit code and output.
 func start(t *testing.T, args []string, environ ...string) (code int, reported string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -115,7 +114,7 @@ func start(t *testing.T, args []string, environ ...string) (code int, reported s
 	return <-exit, out.String() + errors.String()
 }
 
-// certificateFiles are the variables of a certificate and its key, which has a mode.
+// certificateFiles are the variables of a certificate and its key, whose file has a mode.
 func certificateFiles(t *testing.T, mode os.FileMode) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -129,8 +128,8 @@ func certificateFiles(t *testing.T, mode os.FileMode) []string {
 	return []string{"POSTERN_TLS_CERT_FILE=" + cert, "POSTERN_TLS_KEY_FILE=" + key}
 }
 
-// TestAudit21KeyOfTheGroup: a TLS key that a group can read is how some systems hand it
-// to a service. It is used, with a warning.
+// TestAudit21KeyOfTheGroup: some systems give a service a TLS key that its group can read.
+// It is used, with a warning.
 func TestAudit21KeyOfTheGroup(t *testing.T) {
 	environ := append(certificateFiles(t, 0o640), "POSTERN_DATA_DIR="+t.TempDir())
 	code, reported := start(t, []string{"--listen=127.0.0.1:0"}, environ...)
@@ -139,7 +138,7 @@ func TestAudit21KeyOfTheGroup(t *testing.T) {
 	}
 }
 
-// A start that fails says why and how to mend it, and leaves the store as it was.
+// A failed start prints the cause and the fix, and leaves the store unchanged.
 func TestFailedStarts(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -154,7 +153,7 @@ func TestFailedStarts(t *testing.T) {
 		"  - {id: tell, use: http-request, with: {target: crn, mode: notify}, next: done}\n  - {id: done, use: authorization-code}\n")
 	open := filepath.Join(t.TempDir(), "open")
 	write(t, open, "whsec_dGhpcyBpcyBhIHNlY3JldCBvZiB0aGUgdGVzdHM=")
-	if err := os.Chmod(open, 0o644); err != nil { // whatever the umask
+	if err := os.Chmod(open, 0o644); err != nil { // regardless of the umask
 		t.Fatal(err)
 	}
 	remove := func(name string) func(t *testing.T, dir string) {
@@ -166,7 +165,7 @@ func TestFailedStarts(t *testing.T) {
 	}
 	tests := []struct {
 		name    string
-		harm    func(t *testing.T, dir string) // to a store that was filled; nil: the store is empty
+		harm    func(t *testing.T, dir string) // to a filled store; nil: the store is empty
 		listen  string
 		environ []string
 		want    string
@@ -206,7 +205,7 @@ func TestFailedStarts(t *testing.T) {
 			if tt.harm != nil {
 				return
 			}
-			// Nothing half-done stays: the next start tells the password.
+			// Nothing half-done remains: the next start prints the password.
 			if code, reported := start(t, []string{anyPort}, data); code != exitFine || !strings.Contains(reported, "shown once") {
 				t.Errorf("the start after it: exit code %d: %s", code, reported)
 			}
@@ -214,7 +213,7 @@ func TestFailedStarts(t *testing.T) {
 	}
 }
 
-// What --try added is there only while it is asked for.
+// The changes of --try are active only while it is set.
 func TestTryDoesNotOutliveItsFlag(t *testing.T) {
 	w := newTestApp(t)
 	if err := (serveCommand{}).showTry(t.Context(), w.app); err != nil {

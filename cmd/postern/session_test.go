@@ -16,8 +16,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Each way to sign in starts a session, and whoever ends it makes its assertion
-// worthless, on either database.
+// Each way to sign in starts a session, and ending it invalidates its assertion, on either
+// database.
 func TestSessions(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		w.enrol("ada")
@@ -57,8 +57,8 @@ func (w *testApp) checkSession(assertion string) {
 	}
 }
 
-// A token of a client that does not exist is worthless, and so is one that was
-// revoked by itself.
+// A token of an unknown client is rejected, and so is a token that was revoked
+// individually.
 func TestRevokedTokens(t *testing.T) {
 	w := newTestApp(t)
 	ctx := t.Context()
@@ -87,8 +87,7 @@ func TestRevokedTokens(t *testing.T) {
 	}
 }
 
-// Who is no longer an administrator cannot go on as one with a token from before,
-// and neither can a client.
+// A former administrator cannot continue with an earlier token, and neither can a client.
 func TestTakenPermissionsCountAtOnce(t *testing.T) {
 	w := newTestApp(t)
 	w.enrol("ada")
@@ -126,7 +125,7 @@ func TestTakenPermissionsCountAtOnce(t *testing.T) {
 	}
 }
 
-// A step that is refused signs nobody in: no session is left of it.
+// A rejected step signs no user in and leaves no session.
 func TestNoSessionWithoutCommit(t *testing.T) {
 	w := newTestApp(t)
 	w.enrol("ada")

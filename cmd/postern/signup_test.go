@@ -7,8 +7,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// When the user type rejects a sign-up, the reply of the run reports it: at the prompt
-// that asked for the attribute, or as the reason for which the run ends.
+// When the user type rejects a sign-up, the reply of the run reports it: at the prompt that
+// asked for the attribute, or as the reason for which the run ends.
 func TestSignUpThatTheUserTypeRejectsIsReportedByTheRun(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, w *testApp) {
 		token := w.admin()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// sweepExpired removes what has expired, once a minute.
+// sweepExpired removes expired data once a minute.
 func (h *app) sweepExpired(ctx context.Context) {
 	started := time.Now()
 	tick := time.NewTicker(time.Minute)
@@ -23,7 +23,7 @@ func (h *app) sweepExpired(ctx context.Context) {
 }
 
 func (h *app) sweepOnce(ctx context.Context, now time.Time) {
-	_ = h.store.Ping(ctx) // counts this instance; readiness reports a failure
+	_ = h.store.Ping(ctx) // registers this instance; readiness reports a failure
 	n, err := h.store.Sweep(ctx, now)
 	old, trimming := h.trimEvents(ctx, now)
 	if err := errors.Join(err, trimming, h.recount(ctx, now)); err != nil && !errors.Is(err, context.Canceled) {
@@ -34,8 +34,8 @@ func (h *app) sweepOnce(ctx context.Context, now time.Time) {
 	}
 }
 
-// trimEvents removes the events of the audit log that are older than it keeps them. They
-// go by whole days (UTC), so that the log says once a day that it was trimmed.
+// trimEvents removes audit events that are older than the retention. It removes whole days
+// (UTC), so that the log contains one trim event per day.
 func (h *app) trimEvents(ctx context.Context, now time.Time) (removed int, err error) {
 	keep := time.Duration(h.cfg.Audit.Retention)
 	if keep == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The audit log is kept for as long as it is configured to be, and whoever reads it
-// meanwhile comes to the end of what is left.
+// The audit log keeps events for the configured time, and a reader who pages through it
+// meanwhile reaches the end of the remaining events.
 func TestAuditRetention(t *testing.T) {
 	now := time.Date(2026, 5, 17, 12, 0, 0, 0, time.UTC)
 	for retention, left := range map[string]int{"0": 3, "7d": 3, "48h": 2, "1d": 1} {

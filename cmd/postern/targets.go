@@ -11,11 +11,11 @@ import (
 	"github.com/postern-id/postern/internal/target"
 )
 
-// queriesAtOnce is how many flows may wait for services at the same time: one service
-// has an eighth of that. Requests of other sorts have places of their own.
+// queriesAtOnce is how many flows may wait for services at the same time, an eighth of them
+// for one service. Other outbound requests have a limit of their own.
 const queriesAtOnce = 256
 
-// newTargets makes the services that flows ask and tell.
+// newTargets creates the services that flows call.
 func (h *app) newTargets() (*target.Targets, error) {
 	rules := outboundRules(h.cfg.Outbound)
 	rules.MaxConcurrent = queriesAtOnce
@@ -32,8 +32,8 @@ func (h *app) newTargets() (*target.Targets, error) {
 	})
 }
 
-// newService reads what a target has in files. An error begins with the member that it
-// is about, and shows no secret.
+// newService reads the secrets of a target from files. An error begins with the name of the
+// member, and contains no secret.
 func newService(t config.Target) (target.Service, error) {
 	s := target.Service{URL: t.URL, Authorization: t.Authorization, Timeout: time.Duration(t.Timeout)}
 	secret := t.Secret
@@ -64,7 +64,7 @@ func newService(t config.Target) (target.Service, error) {
 	return s, nil
 }
 
-// readLine reads a file that has one line, as editors and `echo` write it.
+// readLine reads a file of one line, as editors and `echo` write it.
 func readLine(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	return strings.TrimSpace(string(text)), err

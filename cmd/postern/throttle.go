@@ -8,11 +8,11 @@ import (
 	"github.com/postern-id/postern/internal/throttle"
 )
 
-// guessesPerWorker is how many passwords a worker of the pool checks in a second
-// at most, with the cost that is the default.
+// guessesPerWorker is how many passwords a worker of the pool checks per second at most, at
+// the default cost.
 const guessesPerWorker = 64
 
-// newThrottle is what limits guesses and floods, nil if it is switched off.
+// newThrottle creates the limits of guesses and floods, nil if they are disabled.
 func newThrottle(cfg *config.Config, failures throttle.Failures, digestKey []byte) *throttle.Throttle {
 	if !cfg.Throttle.Enabled {
 		return nil
@@ -39,7 +39,7 @@ func budgets(c config.Throttle) throttle.Budgets {
 	}
 }
 
-// proxies are those that may say whom they speak for.
+// proxies returns the trusted reverse proxies.
 func proxies(c config.Server) throttle.Proxies {
 	p := throttle.Proxies{Field: c.ForwardedField}
 	for _, network := range c.TrustedProxies {

@@ -14,8 +14,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The defaults that the configuration documents are those that were thought
-// through and tested.
+// The default limits of the configuration equal those of package throttle.
 func TestDefaultBudgets(t *testing.T) {
 	cfg, err := config.Load("", nil)
 	if err != nil {
@@ -26,15 +25,15 @@ func TestDefaultBudgets(t *testing.T) {
 	}
 }
 
-// guesser is somebody at an address, with what their browser keeps.
+// guesser is a caller at an address, with the cookies of their browser.
 type guesser struct {
 	*testApp
 	remote string
 	device *http.Cookie
 }
 
-// guess signs in to the console with a password, from an address, and returns the
-// status and the step.
+// guess signs in to the console with a password, from an address, and returns the status
+// and the step.
 func (w *testApp) guess(remote, name, password string) (int, schemas.Step) {
 	return (&guesser{testApp: w, remote: remote}).guess(name, password)
 }
@@ -75,8 +74,8 @@ func (g *guesser) send(body any, out *schemas.Step) int {
 	return rec.Code
 }
 
-// Passwords are guessed at an account from many addresses, over HTTP and with
-// every part in its place. Its owner signs in from home.
+// Passwords are guessed at an account from many addresses, over HTTP and with every
+// component in place. Its owner signs in from home.
 func TestGuessingDoesNotLockOut(t *testing.T) {
 	w := newTestApp(t, "POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
 		"POSTERN_THROTTLE_ACCOUNT_GUESSES_BURST=6", "POSTERN_THROTTLE_ACCOUNT_GUESSES_EVERY=24h",
@@ -114,8 +113,8 @@ func TestGuessingDoesNotLockOut(t *testing.T) {
 	}
 }
 
-// An attack on an account keeps strangers out, and whoever signed in to another, but
-// not its owner: whose browser is known, wherever it is.
+// An attack on an account locks out unknown networks and users of other accounts, but not
+// its owner, whose browser is known on any network.
 func TestOwnDeviceIsNotLockedOut(t *testing.T) {
 	w := newTestApp(t, "POSTERN_THROTTLE_ENABLED=true", "POSTERN_PASSWORD_MEMORY_KIB=1024", "POSTERN_PASSWORD_ITERATIONS=1",
 		"POSTERN_THROTTLE_ACCOUNT_GUESSES_BURST=3", "POSTERN_THROTTLE_ACCOUNT_GUESSES_EVERY=24h",

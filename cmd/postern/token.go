@@ -23,9 +23,8 @@ type tokenCommand struct {
 	BaseURL string          `placeholder:"URL" help:"Where the server is reached, if not where the configuration says."`
 }
 
-// Run prints an access token. Whoever can read the store and its key could make
-// one all the same; here it is recorded, and belongs to a session that can be
-// ended.
+// Run prints an access token. Access to the store and its key would suffice to create one
+// anyway; here it is recorded, and belongs to a session that can be ended.
 func (c tokenCommand) Run(ctx context.Context, p program) error {
 	if time.Duration(c.TTL) < time.Second {
 		return fmt.Errorf("--ttl %s: expected at least a second", c.TTL)
@@ -80,7 +79,7 @@ func (h *app) issue(ctx context.Context, name string, scope []string, ttl time.D
 	})
 }
 
-// tokenAudience is where a token with the scope is good: the API, and with "system"
+// tokenAudience returns the audience of a token with the scope: the API, and with "system"
 // the tools.
 func (h *app) tokenAudience(scope []string) []string {
 	base := h.cfg.Server.PublicURL
@@ -90,8 +89,8 @@ func (h *app) tokenAudience(scope []string) []string {
 	return []string{base}
 }
 
-// tokenUser is the id of the user of the name or the id, or of the first
-// administrator who is neither disabled nor locked.
+// tokenUser finds a user by name or id, or the first administrator who is neither disabled
+// nor locked.
 func (h *app) tokenUser(ctx context.Context, name string) (string, error) {
 	if name == "" {
 		holders, err := store.ActiveHolders(ctx, h.store, "system", time.Now(), 1)
@@ -116,8 +115,8 @@ func (h *app) tokenUser(ctx context.Context, name string) (string, error) {
 	return u.ID, nil
 }
 
-// checkScope refuses a scope that the user's roles do not grant, or that is no
-// permission: who has "system" has all below it, whatever it is called.
+// checkScope rejects a scope that the user's roles do not grant, or that is no permission:
+// "system" includes every name below it.
 func (h *app) checkScope(ctx context.Context, userID string, scope []string) error {
 	has, err := h.store.Permissions(ctx, userID)
 	if err != nil {

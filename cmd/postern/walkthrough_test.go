@@ -12,15 +12,15 @@ import (
 
 var updateDocs = flag.Bool("update-docs", false, "write what pages of docs say that commands print anew")
 
-// What a page says that a command prints is what it prints.
+// The printed output of a command on a page equals its actual output.
 func TestWalkThrough(t *testing.T) {
 	for name, least := range map[string]int{"flows.md": 5, "testing.md": 2} {
 		t.Run(name, func(t *testing.T) { walkThrough(t, filepath.Join("..", "..", "docs", name), least) })
 	}
 }
 
-// walkThrough runs the commands of a page, of which there are at least so many, on
-// its files.
+// walkThrough runs the commands of a page on its files. There must be at least a given
+// number.
 func walkThrough(t *testing.T, path string, least int) {
 	page, err := os.ReadFile(path)
 	if err != nil {

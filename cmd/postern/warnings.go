@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/internal/config"
 )
 
-// warnOfConfiguration logs what is allowed but probably not meant.
+// warnOfConfiguration logs settings that are allowed but probably unintended.
 func warnOfConfiguration(log *slog.Logger, cfg *config.Config) {
 	warnOfFiles(log, cfg)
 	public, err := url.Parse(cfg.Server.PublicURL)
@@ -22,20 +22,20 @@ func warnOfConfiguration(log *slog.Logger, cfg *config.Config) {
 	}
 }
 
-// warnOfFiles logs which files are not where they belong, or can be read by others.
+// warnOfFiles logs which files are in the wrong place or readable by others.
 func warnOfFiles(log *slog.Logger, cfg *config.Config) {
-	modes, _ := cfg.CheckSecretFiles() // those that are refused are an error when the store is opened
+	modes, _ := cfg.CheckSecretFiles() // errors are reported when the store is opened
 	for _, warning := range append(modes, cfg.Warnings...) {
 		log.Warn(warning)
 	}
 }
 
-// rollingUpdateOverlap is how long instances may run side by side during a rolling update before
+// rollingUpdateOverlap is how long instances may overlap during a rolling update before
 // their number counts.
 const rollingUpdateOverlap = 5 * time.Minute
 
-// warnOfInstances logs once that more instances share the database than the throttling
-// is configured for: each admits its part of what one would.
+// warnOfInstances logs once that more instances share the database than throttle.instances
+// allows for: each admits its share of what one would.
 func (h *app) warnOfInstances(ctx context.Context, started, now time.Time) {
 	if h.warnedOfInstances || now.Sub(started) < rollingUpdateOverlap {
 		return
