@@ -17,7 +17,7 @@ import (
 // object is a JSON object as a client writes it.
 type object = map[string]any
 
-// reply is what the server answered.
+// reply is the server's reply.
 type reply struct {
 	status int
 	body   []byte
@@ -61,7 +61,7 @@ func (p *postern) must(t *testing.T, path, token string, body, out any) {
 	}
 }
 
-// code is the stable code of an error reply.
+// code returns the error code of a reply.
 func (r *reply) code() string {
 	var e schemas.Error
 	if json.Unmarshal(r.body, &e) != nil {
@@ -70,8 +70,8 @@ func (r *reply) code() string {
 	return e.Code
 }
 
-// execute posts to /flow/execute. A reply that is no step is an error that
-// names its status and code.
+// execute posts to /flow/execute. A reply that is not a step is an error with its status
+// and code.
 func (p *postern) execute(body object) (*schemas.Step, error) {
 	r, err := p.post("/flow/execute", "", body)
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *postern) next(s *schemas.Step, action string, inputs map[string]string)
 	return p.execute(answerTo(s, action, inputs))
 }
 
-// answerTo is the body that answers a step. No action leaves the member out.
+// answerTo is the body that answers a step. Without an action the member is omitted.
 func answerTo(s *schemas.Step, action string, inputs map[string]string) object {
 	body := object{"executionId": s.ExecutionID, "challengeToken": s.ChallengeToken, "inputs": inputs}
 	if action != "" {
@@ -106,8 +106,8 @@ func answerTo(s *schemas.Step, action string, inputs map[string]string) object {
 	return body
 }
 
-// signUp registers a user with a passkey on the device, and returns the
-// COMPLETE step: after it the account is promised to be there.
+// signUp registers a user with a passkey on the device, and returns the COMPLETE step,
+// which guarantees that the account exists.
 func (p *postern) signUp(device *passkeytest.Authenticator, username string) (*schemas.Step, error) {
 	s, err := p.begin("REGISTRATION")
 	if err != nil {
@@ -150,8 +150,8 @@ func (p *postern) signIn(device *passkeytest.Authenticator) (*schemas.Step, erro
 	return s, err
 }
 
-// creationInputs answers a step's creation options, as a page of the origin
-// would, with the specification's inputs of a registration.
+// creationInputs answers a step's creation options, as a page of the origin would, with the
+// specification's inputs of a registration.
 func creationInputs(s *schemas.Step, device *passkeytest.Authenticator, origin string) (map[string]string, error) {
 	r, err := device.Register(json.RawMessage(s.Data.AdditionalData["passkeyCreationOptions"]), origin)
 	return map[string]string{
@@ -170,7 +170,7 @@ func requestInputs(s *schemas.Step, device *passkeytest.Authenticator, origin st
 	}, err
 }
 
-// claims reads the payload of a JWT.
+// claims decodes the payload of a JWT.
 func claims(t *testing.T, jwt string) object {
 	t.Helper()
 	parts := strings.Split(jwt, ".")

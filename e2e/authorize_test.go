@@ -17,12 +17,12 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 )
 
-// relyingParty is a client that people are sent back to, on a port of its own.
+// relyingParty is a client with a redirect URI, on a port of its own.
 type relyingParty struct {
 	t        *testing.T
 	p        *postern
 	site     *httptest.Server
-	arrived  chan url.Values // what came to the redirect URI
+	arrived  chan url.Values // the parameters of requests to the redirect URI
 	id       string          // of the application
 	clientID string
 }
@@ -68,7 +68,7 @@ func adminToken(t *testing.T, p *postern) string {
 	return strings.TrimSpace(string(out))
 }
 
-// request is where the client sends people.
+// request is the URL to which the client sends the user.
 func (rp *relyingParty) request(more ...string) string {
 	sum := sha256.Sum256([]byte(codeVerifier))
 	q := url.Values{
@@ -82,8 +82,8 @@ func (rp *relyingParty) request(more ...string) string {
 	return rp.p.base + "/oauth2/authorize?" + q.Encode()
 }
 
-// awaits returns what comes back to the client, when the tab shows its page: one
-// that still loads cannot be sent elsewhere.
+// awaits returns the response that the client received, once the tab shows its page: a tab
+// that still loads cannot be navigated.
 func (rp *relyingParty) awaits(in *tab) url.Values {
 	rp.t.Helper()
 	select {
@@ -99,7 +99,7 @@ func (rp *relyingParty) awaits(in *tab) url.Values {
 	}
 }
 
-// tokens are what the token endpoint gives out.
+// tokens are the response of the token endpoint.
 type tokens struct {
 	Access  string `json:"access_token"`
 	Refresh string `json:"refresh_token"`
@@ -151,8 +151,8 @@ func (rp *relyingParty) document(from string, into any, headers ...string) int {
 	return w.StatusCode
 }
 
-// verify checks an ID token as a client does that knows but the issuer: by a
-// library that relying parties use.
+// verify verifies an ID token as a client that knows only the issuer, with a relying party
+// library.
 func (rp *relyingParty) verify(raw, access string) map[string]any {
 	rp.t.Helper()
 	ctx := oidc.ClientContext(rp.t.Context(), rp.p.client)
@@ -174,8 +174,8 @@ func (rp *relyingParty) verify(raw, access string) map[string]any {
 	return claims
 }
 
-// Whoever comes from a client signs up with a passkey, and goes back to it; the
-// next client needs no more than to ask.
+// A user of a client signs up with a passkey and returns to the client; another client then
+// needs only a request.
 func TestAuthorizationCodeFlow(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -220,7 +220,7 @@ func TestAuthorizationCodeFlow(t *testing.T) {
 	}
 }
 
-// Nobody who is led to another's sign-in gives them theirs.
+// An attacker who leads a user to the attacker's sign-in does not get the user's.
 func TestAuthorizationStaysInItsBrowser(t *testing.T) {
 	t.Parallel()
 	p := serve(t)

@@ -18,14 +18,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// receiver is where a client is told of sign-outs. It answers as it is told to.
+// receiver is a client's back-channel logout endpoint with configured replies.
 type receiver struct {
 	t      *testing.T
 	site   *httptest.Server
 	tokens chan string
 
 	mu      sync.Mutex
-	answers []int // to the next ones; 200 to all others
+	answers []int // status codes of the next replies; 200 for all others
 	hangs   bool
 }
 
@@ -55,7 +55,7 @@ func (r *receiver) answer(w http.ResponseWriter, asked *http.Request) {
 	w.WriteHeader(status)
 }
 
-// notified waits for a logout token.
+// waitForToken waits for a logout token.
 func (r *receiver) waitForToken() string {
 	r.t.Helper()
 	select {
@@ -67,7 +67,7 @@ func (r *receiver) waitForToken() string {
 	}
 }
 
-// listening is a client that is told of sign-outs, and signs people in without a
+// listening is a client with a back-channel logout endpoint that signs users in without a
 // browser.
 type listening struct {
 	*relyingParty
@@ -118,7 +118,7 @@ func send(t *testing.T, p *postern, method, path, token string, body any) int {
 	return w.StatusCode
 }
 
-// follow asks for an address in the browser and returns where it leads.
+// follow requests an address in the browser and returns where it leads.
 func (l *listening) follow(to string) *url.URL {
 	l.t.Helper()
 	w, err := l.browser.Get(to)
@@ -150,7 +150,7 @@ func (l *listening) step(body object) (s schemas.Step) {
 	return s
 }
 
-// signIn signs somebody in with a password, or by the session that the browser has.
+// signIn signs a user in with a password, or by the session of the browser.
 func (l *listening) signIn(username, password string) tokens {
 	l.t.Helper()
 	back := l.follow(l.request())
@@ -169,9 +169,8 @@ func (l *listening) signIn(username, password string) tokens {
 	return got
 }
 
-// checkLogout checks a logout token as a client does that knows but the issuer
-// (Back-Channel Logout §2.6), and returns its jti. It tells of the session of an ID
-// token.
+// checkLogout validates a logout token as a client that knows only the issuer (Back-Channel
+// Logout §2.6), and returns its jti. The session must be that of an ID token.
 func (l *listening) checkLogout(raw string, of tokens) string {
 	l.t.Helper()
 	ctx := oidc.ClientContext(l.t.Context(), l.p.client)
@@ -203,7 +202,7 @@ func (l *listening) checkLogout(raw string, of tokens) string {
 	return claims.JTI
 }
 
-// Whoever ends a session, the clients are told in which there were tokens.
+// However a session ends, the clients with tokens of the session are notified.
 func TestBackchannelLogout(t *testing.T) {
 	t.Parallel()
 	p := serve(t, "POSTERN_OUTBOUND_ALLOW=127.0.0.1", "POSTERN_THROTTLE_ENABLED=false")
@@ -223,7 +222,7 @@ func TestBackchannelLogout(t *testing.T) {
 			t.Fatalf("ending a session by way %d: %d, expected %d", i, status, want)
 		}
 		l.checkLogout(r.waitForToken(), got)
-		if i == 0 { // it never answers, and is asked nothing else meanwhile
+		if i == 0 { // it never answers, and gets no other request meanwhile
 			late.checkLogout(slow.waitForToken(), also)
 		}
 	}
@@ -234,7 +233,7 @@ func TestBackchannelLogout(t *testing.T) {
 
 const userPassword = "grey lantern harbour 77"
 
-// user is somebody with a password.
+// user is a user with a password.
 type user struct{ ID, name string }
 
 func newPasswordUser(t *testing.T, p *postern, admin, name string) user {
@@ -285,8 +284,8 @@ func (l *listening) deleteUser(u user, _ tokens) (status, want int) {
 	return send(l.t, l.p, "DELETE", "/users/"+u.ID, adminToken(l.t, l.p), nil), http.StatusNoContent
 }
 
-// A client that fails is told again, with another token; one that refuses is not,
-// and neither is one at a private address: those are recorded.
+// A client that fails is notified again, with another token. A client that rejects the
+// token, or has a private address, is not; the event is recorded.
 func TestBackchannelFailures(t *testing.T) {
 	t.Parallel()
 	p := serve(t, "POSTERN_OUTBOUND_ALLOW=127.0.0.1", "POSTERN_THROTTLE_ENABLED=false")

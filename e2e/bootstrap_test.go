@@ -19,9 +19,9 @@ import (
 	"github.com/postern-id/postern/internal/store/storetest"
 )
 
-// A bootstrap over HTTP of a store that is empty and open, killed again and
-// again, each time some requests further on, ends where an undisturbed one does;
-// and further ones change nothing.
+// A bootstrap over HTTP of an empty open store, killed repeatedly and each time some
+// requests later, has the same result as an undisturbed one, and further ones change
+// nothing.
 func TestBootstrapKilled(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		bootstrapKilled(t, func(*testing.T) []string { return nil })
@@ -33,7 +33,7 @@ func TestBootstrapKilled(t *testing.T) {
 	})
 }
 
-// bootstrapKilled is the test on stores that database gives, a new one each time.
+// bootstrapKilled is the test on new stores from database.
 func bootstrapKilled(t *testing.T, database func(*testing.T) []string) {
 	undisturbed := serveOpen(t, database(t)...)
 	undisturbed.bootstrap(0)
@@ -51,16 +51,15 @@ func bootstrapKilled(t *testing.T, database func(*testing.T) []string) {
 	}
 }
 
-// openServer is a server whose store is left to be bootstrapped, by way of a
-// proxy that counts.
+// openServer is a server with a store to bootstrap, behind a proxy that counts requests.
 type openServer struct {
 	*postern
 	proxy  *httptest.Server
 	served atomic.Int64 // requests since the last bootstrap began
-	limit  atomic.Int64 // of them; after the last one the bootstrap is killed
+	limit  atomic.Int64 // number of requests after which the bootstrap is killed
 
 	mu     sync.Mutex
-	client *os.Process // the bootstrap that runs
+	client *os.Process // the running bootstrap
 }
 
 func serveOpen(t *testing.T, env ...string) *openServer {
@@ -71,11 +70,11 @@ func serveOpen(t *testing.T, env ...string) *openServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It adds nothing about proxies: an open server is closed to those.
+	// It adds no proxy headers: an open server rejects requests with them.
 	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, Transport: s.postern.client.Transport}
 	s.proxy = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n := s.served.Add(1); n == s.limit.Load() {
-			// What the request asks for is done, and nobody hears of it.
+			// The request is executed, and its reply is dropped.
 			w = httptest.NewRecorder()
 			defer s.killClient()
 		}
@@ -85,8 +84,8 @@ func serveOpen(t *testing.T, env ...string) *openServer {
 	return s
 }
 
-// bootstrap runs `postern bootstrap`, and kills it after so many requests; 0 lets
-// it end.
+// bootstrap runs `postern bootstrap`, and kills it after a number of requests; 0 lets it
+// finish.
 func (s *openServer) bootstrap(requests int) {
 	s.t.Helper()
 	path, err := binary()
@@ -117,11 +116,11 @@ func (s *openServer) bootstrap(requests int) {
 func (s *openServer) killClient() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = s.client.Kill() // it waits for the reply, so it is there
+	_ = s.client.Kill() // it waits for the reply, so it is running
 }
 
-// export returns the store as files, one after the other. The administrator's id
-// is each store's own, and so is the address it was bootstrapped at.
+// export returns the exported files in one text, without the parts that differ between
+// stores: the administrator's id and the server's address.
 func (s *openServer) export() string {
 	s.t.Helper()
 	path, err := binary()

@@ -19,8 +19,7 @@ import (
 	"github.com/postern-id/postern/internal/logtest"
 )
 
-// patience is how long a step in the browser may take before the test fails:
-// a bound for what hangs.
+// patience is the time limit of a step in the browser, to end a test that hangs.
 const patience = time.Minute
 
 // chromium is the shared browser.
@@ -30,10 +29,10 @@ type chromium struct {
 	err   error
 }
 
-// launched is the browser, once there is one to close.
+// launched is the browser, once it runs.
 var launched atomic.Pointer[chromium]
 
-// browser starts Chromium once, if there is one.
+// browser starts Chromium once, if it is installed.
 var browser = sync.OnceValue(func() chromium {
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -64,9 +63,8 @@ type tab struct {
 	console *logtest.Buffer
 }
 
-// openTab opens a tab with an authenticator in it: built in, with passkeys,
-// and a user who is present and verified. Without Chromium the test is skipped,
-// or fails where CI says that there must be one.
+// openTab opens a tab with a built-in authenticator, which supports passkeys, with a user
+// who is present and verified. Without Chromium the test is skipped, or fails in CI.
 func openTab(t *testing.T) *tab {
 	t.Helper()
 	p := openBareTab(t)
@@ -84,7 +82,7 @@ func openBareTab(t *testing.T) *tab {
 	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	p := &tab{t: t, ctx: ctx, console: &logtest.Buffer{}}
-	// Not by p.do: the context of a tab's first call is the tab's life.
+	// Not by p.do: the context of a tab's first call determines the tab's lifetime.
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -102,8 +100,7 @@ func openBareTab(t *testing.T) *tab {
 	return p
 }
 
-// addAuthenticator plugs in an authenticator; present and verified are about
-// the latest one from then on.
+// addAuthenticator plugs in an authenticator. present and verified then apply to it.
 func (p *tab) addAuthenticator(transport webauthn.AuthenticatorTransport) {
 	p.t.Helper()
 	p.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -125,14 +122,14 @@ func (p *tab) addAuthenticator(transport webauthn.AuthenticatorTransport) {
 	}))
 }
 
-// present says whether the authenticator answers at once, as if somebody had
-// touched it, or waits.
+// present sets whether the authenticator answers at once, as if the user touched it, or
+// waits.
 func (p *tab) present(yes bool) {
 	p.t.Helper()
 	call(p, webauthn.SetAutomaticPresenceSimulation, webauthn.SetAutomaticPresenceSimulationParams{AuthenticatorID: p.key, Enabled: yes})
 }
 
-// verified says whether the authenticator recognises its user.
+// verified sets whether the authenticator verifies its user.
 func (p *tab) verified(yes bool) {
 	p.t.Helper()
 	call(p, webauthn.SetUserVerified, webauthn.SetUserVerifiedParams{AuthenticatorID: p.key, IsUserVerified: yes})
@@ -147,7 +144,7 @@ func call[P, R any](p *tab, command cdp.Command[P, R], params P) {
 	}))
 }
 
-// do runs steps in the tab. When one fails it tells what the page showed.
+// do runs steps in the tab. On a failure it reports the content of the page.
 func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -157,7 +154,7 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// describe tells what the page shows and what its console says.
+// describe returns the content of the page and of its console.
 func (p *tab) describe() string {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
@@ -180,8 +177,8 @@ func eval[T any](p *tab, expression string) T {
 	return v
 }
 
-// holds reports whether an expression is true in the page. In one that is
-// still loading, or being left, nothing is.
+// holds reports whether an expression is true in the page. It is false in a page that is
+// loading or being left.
 func (p *tab) holds(expression string) bool {
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
@@ -206,7 +203,7 @@ func (p *tab) open(url string) {
 	p.do(chromedp.Navigate(url))
 }
 
-// click clicks the element of the id with the mouse, as a person does.
+// click clicks the element of the id with the mouse.
 func (p *tab) click(id string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf(`document.getElementById(%q) && !document.querySelector("[aria-busy]")`, id))
@@ -219,7 +216,7 @@ func (p *tab) beforeScripts(code string) {
 	call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: code})
 }
 
-// clickNow clicks also while the page is busy.
+// clickNow also clicks while the page is busy.
 func clickNow(id string) chromedp.Action[chromedp.Void] { return chromedp.Click(chromedp.ID(id)) }
 
 func typeInto(id, value string) chromedp.Action[chromedp.Void] {
@@ -232,14 +229,14 @@ func (p *tab) enter(identifier, value string) {
 	p.do(typeInto("field-"+identifier, value))
 }
 
-// text is what the element of the id says; "" when there is none.
+// text is the text of the element with the id; "" if there is none.
 func (p *tab) text(id string) string {
 	p.t.Helper()
 	return eval[string](p, fmt.Sprintf(`document.getElementById(%q)?.textContent ?? ""`, id))
 }
 
-// sees waits until the page shows the view ("home", "step", "signed-in"), or a
-// step of the flow as step/ID, and is not busy.
+// sees waits until the page shows the view ("home", "step", "signed-in"), or a step of the
+// flow as step/ID, and is not busy.
 func (p *tab) sees(view string) {
 	p.t.Helper()
 	name, step, _ := strings.Cut(view, "/")

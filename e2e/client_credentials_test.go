@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// optionB is how the specification has a machine get at the API: an application
-// made with an administrator's token, and its id and secret as HTTP Basic
-// credentials.
+// optionB is the specification's way for a machine to use the API: an application created
+// with an administrator's token, and its id and secret as HTTP Basic credentials.
 const optionB = `
 ADMIN_TOKEN=$("$POSTERN" token)
 member() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }

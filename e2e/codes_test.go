@@ -13,8 +13,7 @@ import (
 	"github.com/postern-id/postern/internal/totp"
 )
 
-// storeFlow stores a flow of the corpus for an application of its own, whose id it
-// returns.
+// storeFlow stores a flow of the corpus for an application of its own, whose id it returns.
 func (p *postern) storeFlow(t *testing.T, file string) (applicationID string) {
 	t.Helper()
 	text, err := os.ReadFile("../flows/testdata/good/" + file)
@@ -45,7 +44,7 @@ func (p *postern) storeFlow(t *testing.T, file string) (applicationID string) {
 	return made.ID
 }
 
-// code is what an app shows now that has the key.
+// code is the current code of an authenticator app with the key.
 func code(t *testing.T, key totp.Key, ahead time.Duration) string {
 	t.Helper()
 	shown, err := key.Code(time.Now().Add(ahead))
@@ -55,8 +54,8 @@ func code(t *testing.T, key totp.Key, ahead time.Duration) string {
 	return shown
 }
 
-// enterPassword begins the application's sign-in, whose first step asks for it, as
-// the administrator.
+// enterPassword starts the application's sign-in, whose first step asks for the password,
+// as the administrator.
 func (g *gateTab) enterPassword(app string) {
 	g.t.Helper()
 	g.open(g.base + "/gate/signin?applicationId=" + app)
@@ -66,8 +65,8 @@ func (g *gateTab) enterPassword(app string) {
 	g.click("action-continue")
 }
 
-// setUpApp sets up the authenticator app that the page shows, with recovery codes,
-// and ends at the account.
+// setUpApp sets up the authenticator app that the page shows, with recovery codes, and ends
+// at the account.
 func (g *gateTab) setUpApp() {
 	g.t.Helper()
 	g.shows("step/app")
@@ -79,8 +78,8 @@ func (g *gateTab) setUpApp() {
 	g.shows("account")
 }
 
-// An authenticator app is set up from what the page shows, and asked for the next
-// time; a recovery code stands for it.
+// A user sets up an authenticator app with the page and is asked for a code at the next
+// sign-in; a recovery code replaces it.
 func TestGateTakesCodes(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -115,7 +114,7 @@ func TestGateTakesCodes(t *testing.T) {
 
 	begin()
 	g.shows("step/code")
-	g.enter("otp", code(t, key, totp.Period)) // that of now may have been used
+	g.enter("otp", code(t, key, totp.Period)) // the current code may have been used
 	g.click("action-submit")
 	g.shows("account")
 

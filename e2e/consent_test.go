@@ -11,10 +11,10 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// newStranger has a client register itself.
+// newStranger creates a client that registers itself.
 func newStranger(t *testing.T, p *postern, name string) *relyingParty {
 	t.Helper()
-	rp := newRelyingParty(t, p, name+" of ours") // whose site it uses
+	rp := newRelyingParty(t, p, name+" of ours") // provides its site
 	var made struct {
 		ClientID string `json:"client_id"`
 		AppID    string `json:"app_id"`
@@ -30,8 +30,8 @@ func newStranger(t *testing.T, p *postern, name string) *relyingParty {
 	return rp
 }
 
-// A client that registered itself gets nothing before the person agrees: once, and
-// again for what is new, until they take it back.
+// A self-registered client gets nothing before the user agrees: once, and again for new
+// scopes, until the user revokes the consent.
 func TestConsentInTheBrowser(t *testing.T) {
 	t.Parallel()
 	p := serve(t, "POSTERN_OAUTH_DCR_INSECURE=true")

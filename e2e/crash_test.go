@@ -38,8 +38,7 @@ func TestRunOutlivesACrash(t *testing.T) {
 	}
 }
 
-// What was acknowledged must be there after a crash at any moment. What was
-// not may or may not be.
+// Acknowledged changes survive a crash at any moment. Others may or may not.
 func TestAcknowledgedSignUpsOutliveCrashes(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -49,8 +48,8 @@ func TestAcknowledgedSignUpsOutliveCrashes(t *testing.T) {
 	}
 	var devices []*passkeytest.Authenticator
 	for round := range rounds {
-		// A different number of acknowledgements each round moves the crash to
-		// another point in the clients' runs.
+		// A different number of acknowledgements each round moves the crash to another
+		// point in the clients' runs.
 		devices = append(devices, signUpUntil(p, fmt.Sprintf("user-%d", round), 8+5*round, p.kill)...)
 		p.start()
 	}
@@ -61,9 +60,9 @@ func TestAcknowledgedSignUpsOutliveCrashes(t *testing.T) {
 	}
 }
 
-// signUpUntil has 8 clients sign up one user after the other. Once so many have
-// been acknowledged it calls end, and each client stops at its first error. It
-// returns the devices of all acknowledged users.
+// signUpUntil has 8 clients sign up one user after the other. When enough sign-ups have
+// been acknowledged it calls end, and each client stops at its first error. It returns the
+// devices of all acknowledged users.
 func signUpUntil(p *postern, prefix string, enough int, end func()) []*passkeytest.Authenticator {
 	const clients = 8
 	acknowledged := make(chan *passkeytest.Authenticator)
@@ -95,8 +94,8 @@ func signUpUntil(p *postern, prefix string, enough int, end func()) []*passkeyte
 	return devices
 }
 
-// Of 16 simultaneous answers to one step one wins; the others are told that the
-// step is stale, and harm nothing.
+// Of 16 simultaneous answers to one step one wins; the others get the error stale_step and
+// change nothing.
 func TestOneOfManyAnswersWins(t *testing.T) {
 	t.Parallel()
 	p := serve(t, "POSTERN_THROTTLE_ENABLED=false")
@@ -121,8 +120,8 @@ func TestOneOfManyAnswersWins(t *testing.T) {
 	}
 }
 
-// together posts a body to /flow/execute n times at once and counts the
-// answers by status and code.
+// together posts a body to /flow/execute n times at once and counts the replies by status
+// and code.
 func (p *postern) together(n int, body object) map[string]int {
 	answers := make(chan string, n)
 	begin := make(chan struct{})

@@ -11,15 +11,15 @@ import (
 	"github.com/postern-id/postern/examples/react"
 )
 
-// federated is a server, and another that people sign in to it with.
+// federated is a server, and another that its users sign in with.
 type federated struct {
 	*postern
 	provider *postern
 	app      string // of the flow provider_sign_in_or_up
 }
 
-// newFederated makes each server known to the other, as administrators do, for the
-// hosted pages.
+// newFederated registers each server at the other, as administrators do, for the hosted
+// pages.
 func newFederated(t *testing.T) *federated {
 	t.Helper()
 	f := newServers(t)
@@ -28,14 +28,13 @@ func newFederated(t *testing.T) *federated {
 	return f
 }
 
-// newServers are two that do not know each other yet.
+// newServers are two servers that do not know each other yet.
 func newServers(t *testing.T) *federated {
 	t.Helper()
 	return &federated{provider: serve(t), postern: serve(t, "POSTERN_OUTBOUND_ALLOW=localhost")}
 }
 
-// meet registers each at the other, with answers that go to the address, and stores the
-// flow.
+// meet registers each at the other, with a redirect URI, and stores the flow.
 func (f *federated) meet(t *testing.T, redirectURI string) {
 	t.Helper()
 	var client struct{ ClientID, ClientSecret string }
@@ -51,7 +50,7 @@ func (f *federated) meet(t *testing.T, redirectURI string) {
 	f.app = f.storeFlow(t, "provider_sign_in_or_up.yaml")
 }
 
-// signInThere is what ada does at the provider.
+// signInThere signs ada in at the provider.
 func (f *federated) signInThere(g *gateTab) {
 	g.t.Helper()
 	g.until(`location.origin === "` + f.provider.base + `" && document.getElementById("action-password")`)
@@ -74,8 +73,8 @@ func (p *postern) makes(t *testing.T, path, token string, body, out any) {
 	}
 }
 
-// Somebody signs in with another Postern: the first time they get an account, and the
-// next time they are in it.
+// A user signs in with another Postern: the first time this creates an account, and the
+// next time it uses the account.
 func TestSignInWithAnotherProvider(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
@@ -96,7 +95,7 @@ func TestSignInWithAnotherProvider(t *testing.T) {
 	g.shows("signedout")
 	g.open(f.base + "/gate/signin?applicationId=" + f.app)
 	g.shows("step/who")
-	g.click("action-corp") // where they are signed in still
+	g.click("action-corp") // where the session still exists
 	g.until(`document.querySelector("#view[data-view=account]")`)
 	if got := g.lead(); got != "ada@example.org" {
 		t.Errorf("the account is that of %q", got)
@@ -104,8 +103,9 @@ func TestSignInWithAnotherProvider(t *testing.T) {
 	f.hasIdentity(t, "ada@example.org")
 }
 
-// Who comes with an identity whose address is somebody's has to prove that they are
-// that somebody. Nobody who is led to the same run gets to do it for them.
+// A user whose external identity has the address of an existing account has to prove that
+// the account is theirs. An attacker cannot have another user who is led to the same run do
+// it.
 func TestHeldIdentityStaysInItsBrowser(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
@@ -129,8 +129,8 @@ func TestHeldIdentityStaysInItsBrowser(t *testing.T) {
 	}
 }
 
-// A client's request may lead to the provider at once, and its answer to the client, with
-// nothing to click in between but what the provider asks.
+// A client's request may lead directly to the provider, and its response directly to the
+// client, without a click except at the provider.
 func TestRequestGoesToAnotherProviderAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
@@ -146,14 +146,14 @@ func TestRequestGoesToAnotherProviderAtOnce(t *testing.T) {
 		t.Errorf("the ID token has %v", claims)
 	}
 	f.hasIdentity(t, "ada@example.org")
-	g.open(rp.request("prompt", "login")) // which is the provider's to heed
+	g.open(rp.request("prompt", "login")) // the provider enforces it
 	f.signInThere(g)
 	if rp.awaits(g.tab).Get("code") == "" {
 		t.Error("no code came of the second sign-in")
 	}
 }
 
-// gives an application the flow.
+// gives sets the flow of an application.
 func (f *federated) gives(t *testing.T, applicationID string) {
 	t.Helper()
 	var flow struct{ AuthFlowID string }
@@ -166,8 +166,8 @@ func (f *federated) gives(t *testing.T, applicationID string) {
 	}
 }
 
-// managesAccounts gives an application the scope for the accounts of its users, so that
-// the account page works with what it signs in.
+// managesAccounts gives an application the scope for the accounts of its users, so that the
+// account page works with its sign-ins.
 func (f *federated) managesAccounts(t *testing.T, applicationID string) {
 	t.Helper()
 	var app object
@@ -179,7 +179,7 @@ func (f *federated) managesAccounts(t *testing.T, applicationID string) {
 	}
 }
 
-// signsIn signs ada in by the provider, where nobody is signed in yet, and ends at her
+// signsIn signs ada in by the provider, without an earlier session, and ends at her
 // account.
 func (f *federated) signsIn(g *gateTab) {
 	g.t.Helper()
@@ -190,8 +190,8 @@ func (f *federated) signsIn(g *gateTab) {
 	g.until(`location.origin === "` + f.base + `" && document.querySelector("#view[data-view=account]")`)
 }
 
-// A page of an application, by the SDK as it is published, which puts a state of its
-// own into the address and brings back the code alone.
+// A page of an application, by the published SDK, which adds a state of its own to the
+// address and returns only the code.
 func TestReactSignsInWithAnotherProvider(t *testing.T) {
 	t.Parallel()
 	f := newServers(t)
@@ -213,14 +213,14 @@ func TestReactSignsInWithAnotherProvider(t *testing.T) {
 	f.hasIdentity(t, "ada@example.org")
 }
 
-// lead is whose account the page shows.
+// lead is the name of the account that the page shows.
 func (g *gateTab) lead() string {
 	g.t.Helper()
 	g.until(`document.querySelector(".lead")`)
 	return eval[string](g.tab, `document.querySelector(".lead").textContent`)
 }
 
-// hasIdentity makes sure that there is one user of the address, who has one identity.
+// hasIdentity makes sure that one user has the address, with one identity.
 func (f *federated) hasIdentity(t *testing.T, email string) {
 	t.Helper()
 	var list struct {
@@ -246,7 +246,7 @@ func (f *federated) hasIdentity(t *testing.T, email string) {
 	}
 }
 
-// reads gets what an administrator may see.
+// reads gets a resource as an administrator.
 func (p *postern) reads(t *testing.T, path string, out any) {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodGet, p.base+path, nil)

@@ -9,20 +9,20 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// ways are what the account page calls the ways to sign in, in its order.
+// ways are the account page's names of the sign-in methods, in its order.
 func (g *gateTab) ways() []string {
 	g.t.Helper()
 	return eval[[]string](g.tab, `[...document.querySelectorAll("[aria-labelledby=ways] strong")].map((n) => n.textContent)`)
 }
 
-// agree answers the dialog that asks whether to go on.
+// agree confirms the dialog.
 func (g *gateTab) agree() {
 	g.t.Helper()
 	g.do(chromedp.Click(chromedp.ID("sure")))
 }
 
-// Who signed in with a password alone cannot do away with what guards against just
-// that; who used the second factor can.
+// A user who signed in with a password alone cannot remove the second factors; a user who
+// used the second factor can.
 func TestGateRemovesSecondFactors(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -38,7 +38,7 @@ func TestGateRemovesSecondFactors(t *testing.T) {
 
 	g.enterPassword(app)
 	g.setUpApp()
-	// Another application's assertion shows who signed in, and no more.
+	// Another application's assertion only shows who signed in.
 	if got := g.ways(); len(got) != 0 || !strings.Contains(g.text("view"), "admin") {
 		t.Errorf("with another application's assertion the page shows %q: %q", got, g.text("view"))
 	}
@@ -71,7 +71,7 @@ func TestGateRemovesSecondFactors(t *testing.T) {
 	g.click("sign-out")
 	g.shows("signedout")
 
-	// A passkey is proof enough.
+	// A passkey is sufficient proof.
 	g.present(true)
 	g.open(p.base + "/gate/signin")
 	g.shows("account")
@@ -86,7 +86,7 @@ func TestGateRemovesSecondFactors(t *testing.T) {
 	}
 }
 
-// An account with much in it is still one that a person can look through.
+// The page of an account with many entries stays usable.
 func TestGateAccountWithEverything(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -165,8 +165,8 @@ func TestGateAccountWithEverything(t *testing.T) {
 	}
 }
 
-// Whoever came by another provider sees it among their ways to sign in. It stays
-// while it is the only one.
+// A user who signed up with another provider sees it among the sign-in methods. It cannot
+// be removed while it is the only one.
 func TestGateUnlinksAnotherProvider(t *testing.T) {
 	t.Parallel()
 	f := newFederated(t)
@@ -191,13 +191,14 @@ func TestGateUnlinksAnotherProvider(t *testing.T) {
 	}
 }
 
-// A change that needs a recent sign-in leads to one, and goes on after it where the
-// user pressed the button.
+// A change that requires a recent sign-in leads to one, and then continues where the user
+// pressed the button.
 func TestAudit07TheAccountPageAsksForARecentSignIn(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	g := openGate(t, p)
-	// The server answers as it does to an old sign-in; see server.TestAudit07ChangesTakeARecentSignIn.
+	// The server answers as to an old sign-in; see
+	// server.TestAudit07ChangesTakeARecentSignIn.
 	g.beforeScripts(`{
 		const real = fetch;
 		window.fetch = (url, init) => init?.method !== "POST" || !String(url).endsWith("register/passkey/start") || !sessionStorage.getItem("old")

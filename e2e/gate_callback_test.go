@@ -18,18 +18,18 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// federatedPages is the real pages before a flow that asks another provider who somebody
-// is. What the flow says and the provider shows is written here.
+// federatedPages is the real pages in front of a simulated flow with another provider. The
+// replies of the flow and the pages of the provider are defined here.
 type federatedPages struct {
 	*gateTab
 	provider *httptest.Server // of another site than the pages
 
 	mu       sync.Mutex
 	first    bool             // the flow begins with the provider
-	redirect string           // where the step sends people, with a place for the state
-	declined *object          // the error with which an answer is turned down; nil to go on
+	redirect string           // redirect URL of the step, with a placeholder for the state
+	declined *object          // the error for a rejected response; nil to continue
 	away     bool             // the run waits for the provider
-	states   int              // how many requests to the provider there were
+	states   int              // number of requests to the provider
 	sent     []map[string]any // the bodies of POST /flow/execute
 }
 
@@ -48,12 +48,12 @@ func openAbroad(t *testing.T) *federatedPages {
 	mux.Handle("/", httputil.NewSingleHostReverseProxy(target))
 	mux.HandleFunc("POST /flow/execute", e.execute)
 	pages := httptest.NewServer(mux)
-	t.Cleanup(func() { pages.CloseClientConnections(); pages.Close() }) // the browser keeps connections in reserve
+	t.Cleanup(func() { pages.CloseClientConnections(); pages.Close() }) // the browser keeps idle connections
 	e.gateTab = &gateTab{tab: openTab(t), base: strings.Replace(pages.URL, "127.0.0.1", "localhost", 1)}
 	return e
 }
 
-// provide shows who signs in there two ways back: having done so, and having not.
+// provide shows a user of the provider two ways back: after signing in, and without.
 func (e *federatedPages) provide(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/authorize" {
 		http.NotFound(w, r)
@@ -69,8 +69,8 @@ func (e *federatedPages) provide(w http.ResponseWriter, r *http.Request) {
 		back(url.Values{"code": {"c-1"}, "session_state": {"not asked for"}}), back(url.Values{"error": {"access_denied"}}))
 }
 
-// execute answers as the flow does: a person chooses to sign in elsewhere, and is
-// known when they come back.
+// execute answers as the flow does: the user chooses another provider, and is identified on
+// return.
 func (e *federatedPages) execute(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Action      string
@@ -107,7 +107,7 @@ func (e *federatedPages) execute(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(reply)
 }
 
-// ask is the step that sends people away, each time with another state.
+// ask is the step that redirects to the provider, each time with another state.
 func (e *federatedPages) ask() object {
 	e.states++
 	reply := step(
@@ -123,7 +123,7 @@ func (e *federatedPages) ask() object {
 	return reply
 }
 
-// bodies are what the pages have sent so far.
+// bodies are the bodies that the pages have sent.
 func (e *federatedPages) bodies() []map[string]any {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -142,8 +142,8 @@ func (e *federatedPages) arrives() {
 	e.until(`document.title === "Provider" && document.readyState === "complete"`)
 }
 
-// stays checks that the page shows its step with the button, and goes nowhere by
-// itself: it is there, has nothing more to do, and has asked for no more.
+// stays checks that the page shows its step with the button, and does not navigate: it has
+// loaded, has nothing more to do, and has sent no further requests.
 func (e *federatedPages) stays() {
 	e.t.Helper()
 	e.shows("step/there")
@@ -155,7 +155,7 @@ func (e *federatedPages) stays() {
 	}
 }
 
-// choose begins a run and chooses to sign in elsewhere.
+// choose starts a run and chooses the other provider.
 func (e *federatedPages) choose() {
 	e.t.Helper()
 	e.visit("signin", "lang=en")
@@ -196,7 +196,7 @@ func TestGateGoesToAnotherProviderAndBack(t *testing.T) {
 	e.shows("step/s")
 }
 
-// history are the addresses that the tab's buttons lead to.
+// history are the addresses of the tab's history.
 func (p *tab) history() (addresses []string) {
 	p.t.Helper()
 	p.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -209,8 +209,7 @@ func (p *tab) history() (addresses []string) {
 	return addresses
 }
 
-// A flow may begin with the provider: nobody is asked to choose what has no
-// alternative.
+// If a flow begins with the provider, the user need not choose.
 func TestGateBeginsAtAnotherProvider(t *testing.T) {
 	t.Parallel()
 	e := openAbroad(t)
@@ -220,8 +219,8 @@ func TestGateBeginsAtAnotherProvider(t *testing.T) {
 	e.click("agree")
 	e.shows("step/welcome")
 
-	// Who comes from an application has a run that has begun; who comes to it once more
-	// may have come back from the provider.
+	// A user from an application has a started run; a second visit may be the return from
+	// the provider.
 	e.visit("signin", "executionId=run-1", "begun=1")
 	e.arrives()
 	for _, address := range e.history() {
@@ -233,13 +232,12 @@ func TestGateBeginsAtAnotherProvider(t *testing.T) {
 	e.until(`document.title !== "Provider"`)
 	e.until(`document.readyState === "complete"`)
 	if !e.holds(`location.pathname === "/gate/signin"`) {
-		e.visit("signin", "executionId=run-1") // the page was left before it was a place in the history
+		e.visit("signin", "executionId=run-1") // the page was left before it entered the history
 	}
 	e.stays()
 }
 
-// Whoever comes back without an answer, or with a bad one, sees the step and
-// decides.
+// A user who returns without a response, or with a bad one, sees the step and decides.
 func TestGateCatchesNobodyInALoop(t *testing.T) {
 	t.Parallel()
 	e := openAbroad(t)
@@ -275,8 +273,8 @@ func TestGateCatchesNobodyInALoop(t *testing.T) {
 	e.stays()
 }
 
-// An answer that this tab did not ask for, or has taken already, is sent nowhere:
-// it may be an attacker's own, by which they would sign somebody in as themselves.
+// The page does not send a response that this tab did not request, or has sent already: an
+// attacker's code would sign the user in as the attacker.
 func TestGateSendsNoForeignCode(t *testing.T) {
 	t.Parallel()
 	e := openAbroad(t)
@@ -309,7 +307,8 @@ func TestGateSendsNoForeignCode(t *testing.T) {
 	}
 }
 
-// What is no web address, or has no state to come back by, is not gone to.
+// The page does not navigate to an address that is not http or https, or has no state to
+// return with.
 func TestGateGoesNowhereUnsafe(t *testing.T) {
 	t.Parallel()
 	e := openAbroad(t)

@@ -12,11 +12,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// These tests put what a server could answer into the page's mouth: texts and
-// kinds of steps that no built-in flow has.
+// These tests give the page simulated replies: texts and kinds of steps that no built-in
+// flow has.
 
-// answers makes the page get these replies, by the path they are asked at, in
-// place of the server's own.
+// answers gives the page these replies, by request path, in place of the server's own.
 func (g *gateTab) answers(replies object) {
 	g.t.Helper()
 	text, err := json.Marshal(replies)
@@ -118,12 +117,11 @@ func TestGateLeavesForSafeAddressesOnly(t *testing.T) {
 		if eval[string](g.tab, `document.title`) == "owned" {
 			t.Errorf("%s was run", test.url)
 		}
-		g.console.Reset() // the browser's words for what it cannot open
+		g.console.Reset() // the browser's errors for addresses that it cannot open
 	}
 }
 
-// The run of an authorization request that tells no way back has its assertion
-// exchanged for one.
+// The assertion of a run without a redirect URL is exchanged for one.
 func TestGateAnswersAnAuthorizationRequest(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -198,7 +196,7 @@ func TestGateTellsWherePasskeysCannotBe(t *testing.T) {
 	}
 }
 
-// A passkey that the server does not know any more is offered no more.
+// The browser no longer offers a passkey that the server has deleted.
 func TestGateDisownsUnknownPasskeys(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -217,7 +215,7 @@ func TestGateDisownsUnknownPasskeys(t *testing.T) {
 	}
 }
 
-// deleteUser does it as the administrator.
+// deleteUser deletes a user as the administrator.
 func (p *postern) deleteUser(t *testing.T, id string) {
 	t.Helper()
 	step := p.step(t, object{"applicationId": "01900000-0000-7000-8000-000000000001", "flowType": "AUTHENTICATION"})
@@ -277,7 +275,7 @@ func TestGateSpeaks(t *testing.T) {
 	g.shows("step/s")
 }
 
-// light says whether screens are light or dark.
+// light selects the light or the dark color scheme.
 func (p *tab) light(yes bool) {
 	p.t.Helper()
 	value := map[bool]string{true: "light", false: "dark"}[yes]
@@ -309,7 +307,7 @@ func TestGateWearsTheApplicationsColours(t *testing.T) {
 	}
 }
 
-// faultless finds what a person who does not see, or not well, would stumble on.
+// faultless finds accessibility faults.
 func (g *gateTab) faultless(where string) {
 	g.t.Helper()
 	g.until(`document.getAnimations().every((a) => a.playState === "finished")`)
@@ -319,8 +317,8 @@ func (g *gateTab) faultless(where string) {
 	}
 }
 
-// checkAccess returns what is wrong with the page: WCAG 2.2 as far as it can be
-// computed in a few lines.
+// checkAccess returns what is wrong with the page: WCAG 2.2 as far as it can be computed in
+// a few lines.
 const checkAccess = `(() => {
 	const faults = [];
 	const all = (selector) => [...document.querySelectorAll(selector)].filter((n) => n.checkVisibility());
@@ -397,15 +395,15 @@ func TestGateIsForEverybody(t *testing.T) {
 	}
 }
 
-// phone is how wide a phone is, in CSS pixels.
+// phone is the width of a phone in CSS pixels.
 const phone = 390
 
 func (g *gateTab) wide(pixels int64) {
 	call(g.tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: pixels, Height: 800, DeviceScaleFactor: 1})
 }
 
-// picture writes what the tab shows to docs/screenshots, if the flag says so.
-// Without a run the consent page has nothing to show.
+// picture writes a screenshot of the tab to docs/screenshots, if the flag is set. Without a
+// run the consent page has nothing to show.
 func (g *gateTab) picture(page string, light bool, width int64) {
 	g.t.Helper()
 	if !*screenshots || page == "consent" || strings.HasPrefix(page, "nothing") {

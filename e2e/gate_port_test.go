@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The hosted pages have a port of their own, with the API beside them: whoever
-// comes from a client signs up there with a passkey, goes back, and signs out.
+// With hosted pages on a port of their own, next to the API, a user from a client signs up
+// there with a passkey, returns, and signs out.
 func TestGateAtItsOwnPort(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)

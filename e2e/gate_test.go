@@ -26,8 +26,7 @@ func TestGateSignsUpAndIn(t *testing.T) {
 	g.click("sign-out")
 	g.shows("signedout")
 
-	// The button ends the waiting autofill; a dialog that is cancelled leaves the
-	// step as it was.
+	// The button ends the waiting autofill; a canceled dialog leaves the step unchanged.
 	g.present(false)
 	g.visit("signin")
 	g.shows("step/autofill")
@@ -43,7 +42,7 @@ func TestGateSignsUpAndIn(t *testing.T) {
 	g.shows("account")
 }
 
-// Where the browser has no autofill for passkeys there are the buttons alone.
+// In a browser without autofill for passkeys the buttons work.
 func TestGateSignsInByButton(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -63,7 +62,7 @@ func TestGateSignsInByButton(t *testing.T) {
 	}
 }
 
-// A browser from before parseRequestOptionsFromJSON and toJSON is served too.
+// A browser without parseRequestOptionsFromJSON and toJSON works too.
 func TestGateServesOlderBrowsers(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -90,7 +89,7 @@ func TestGateSignsInByPassword(t *testing.T) {
 	g.open(p.base + "/gate")
 	g.shows("step/key")
 	g.enter("username", "admin")
-	g.do(chromedp.SendKeys(chromedp.ID("field-username"), "\r")) // Enter goes on without a dialog
+	g.do(chromedp.SendKeys(chromedp.ID("field-username"), "\r")) // Enter submits without a dialog
 	g.shows("step/who")
 	if got := eval[string](g.tab, `document.getElementById("field-username").value`); got != "admin" {
 		t.Errorf("the name typed before is %q in the next step, want it carried over", got)
@@ -158,10 +157,10 @@ func TestGateFindsItsRunAgain(t *testing.T) {
 		t.Errorf("after a reload the run is %s, want %s", got, run)
 	}
 
-	// The way back from another page, also one that the browser kept.
+	// Back from another page, also to a page in the browser's cache.
 	g.open(p.base + "/gate/signedout")
 	g.shows("signedout")
-	eval[any](g.tab, `void history.back()`) // no load is waited for: there may be none
+	eval[any](g.tab, `void history.back()`) // does not wait for a load: there may be none
 	g.until(`location.pathname === "/gate/signin"`)
 	g.shows("step/who")
 
@@ -173,14 +172,14 @@ func TestGateFindsItsRunAgain(t *testing.T) {
 	g.alerted("went on elsewhere")
 	g.shows("step/autofill")
 
-	// A run that is gone begins anew.
+	// A run that no longer exists is started again.
 	g.visit("signin", "executionId=01900000-0000-7000-8000-0000000000ff")
 	g.alerted("we start again")
 	g.shows("step/autofill")
 }
 
-// An old challenge is renewed before it is used: the page cannot know how long
-// ago those of a run that it found again were made.
+// An old challenge is renewed before it is used: the page cannot know the age of the
+// challenge of a resumed run.
 func TestGateRenewsOldChallenges(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -198,7 +197,7 @@ func TestGateRenewsOldChallenges(t *testing.T) {
 	g.shows("step/autofill")
 	g.click("action-passkey")
 	g.shows("account")
-	// Found again, renewed, answered.
+	// Resumed, renewed, answered.
 	if n := g.countRequests("/flow/execute") - before; n != 3 {
 		t.Errorf("the run took %d requests, want 3", n)
 	}
@@ -216,7 +215,7 @@ func TestGateAccount(t *testing.T) {
 	first := `document.querySelector("[id^=Rename-]").click()`
 	rows(1)
 
-	// The last way in stays.
+	// The last sign-in method cannot be deleted.
 	eval[any](g.tab, `document.querySelector("[id^=Delete-]").click()`)
 	g.do(chromedp.Click(chromedp.ID("sure")))
 	g.alerted("only way to sign in")
@@ -243,7 +242,7 @@ func TestGateAccount(t *testing.T) {
 	g.until(fmt.Sprintf(`document.querySelector("li strong").textContent === %q`, markup))
 
 	g.beforeScripts(`window.disowned = []; PublicKeyCredential.signalUnknownCredential = async (o) => { window.disowned.push(o); }`)
-	g.do(chromedp.Reload()) // and whoever reloads is still signed in
+	g.do(chromedp.Reload()) // the session survives a reload
 	g.shows("account")
 	id := eval[string](g.tab, `document.querySelector("[id^=Delete-]").id`)
 	g.click(id)
@@ -279,7 +278,7 @@ func TestGateEndsSessions(t *testing.T) {
 	here.alerted("Done")
 	here.until(`!document.getElementById("others")`)
 
-	// Whoever is signed out notices by the next thing they do, and signs in again.
+	// A user who was signed out is asked to sign in at the next action.
 	there.do(chromedp.Reload())
 	there.shows("step/key")
 }

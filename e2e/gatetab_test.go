@@ -19,17 +19,16 @@ type gateTab struct {
 	requested []string
 }
 
-// openGate opens a tab with an authenticator, and watches what it asks for.
-// When the test is over the pages must have asked nobody but their own server,
-// and their console have no errors.
+// openGate opens a tab with an authenticator, and records its requests. At the end of the
+// test the pages must have sent requests to their own server only, with no errors in the
+// console.
 func openGate(t *testing.T, p *postern) *gateTab {
 	t.Helper()
 	g := &gateTab{tab: openTab(t), base: p.base}
 	g.watch()
 	t.Cleanup(func() {
 		for line := range strings.Lines(g.console.String()) {
-			// The browser tells of every reply that is a refusal; what the page makes of
-			// those is tested.
+			// The browser logs every error reply; tests check how the page handles them.
 			if !strings.HasPrefix(line, "Failed to load resource: the server responded with a status of 4") {
 				t.Errorf("the console has an error: %s", line)
 			}
@@ -60,7 +59,7 @@ func (g *gateTab) watch() {
 	}
 }
 
-// countRequests tells how often the pages asked for a path.
+// countRequests counts the pages' requests for a path.
 func (g *gateTab) countRequests(path string) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -72,7 +71,7 @@ func (g *gateTab) countRequests(path string) (n int) {
 	return n
 }
 
-// visit opens a page of the gate for the application that anybody may sign up to.
+// visit opens a page of the gate for the application with open sign-up.
 func (g *gateTab) visit(page string, query ...string) {
 	g.t.Helper()
 	g.open(g.base + "/gate/" + page + "?" + strings.Join(append(query, "applicationId="+tryID), "&"))
@@ -85,7 +84,7 @@ func (g *gateTab) shows(view string) {
 	g.until(fmt.Sprintf(`(({view, step}) => view === %q && (view !== "step" || step === %q) && !document.querySelector("[aria-busy]"))(document.getElementById("view").dataset)`, name, step))
 }
 
-// signUp makes an account with a passkey, and ends on its page.
+// signUp creates an account with a passkey, and ends on its page.
 func (g *gateTab) signUp(username string) {
 	g.t.Helper()
 	g.visit("signup")
@@ -93,7 +92,7 @@ func (g *gateTab) signUp(username string) {
 	g.shows("account")
 }
 
-// signUpInstead goes from the page of a sign-in to that of a sign-up, and makes an
+// signUpInstead goes from the page of a sign-in to that of a sign-up, and creates an
 // account with a passkey.
 func (g *gateTab) signUpInstead(username string) {
 	g.t.Helper()
@@ -102,7 +101,7 @@ func (g *gateTab) signUpInstead(username string) {
 	g.enrol(username)
 }
 
-// enrol goes through the steps of a sign-up with a passkey.
+// enrol answers the steps of a sign-up with a passkey.
 func (g *gateTab) enrol(username string) {
 	g.t.Helper()
 	g.shows("step/who")
@@ -112,7 +111,7 @@ func (g *gateTab) enrol(username string) {
 	g.click("action-passkey")
 }
 
-// alerted is what the page says above the step.
+// alerted is the alert above the step.
 func (g *gateTab) alerted(words string) {
 	g.t.Helper()
 	g.until(fmt.Sprintf(`document.getElementById("alert").textContent.includes(%q) && !document.querySelector("[aria-busy]")`, words))

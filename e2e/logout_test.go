@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// Who is sent here to sign out without a word of the client is asked, in the looks
-// of the client and their own language, and is signed out by their own press of the
-// button alone.
+// A logout request without an id_token_hint requires confirmation. The page has the design
+// of the client and the language of the user, and only the button signs the user out.
 func TestGateAsksBeforeSigningOut(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -28,7 +27,7 @@ func TestGateAsksBeforeSigningOut(t *testing.T) {
 		t.Errorf("nobody has said yes, and the next request gets %v", q)
 	}
 
-	g.open(p.base + "/gate/signout?lang=fr") // nobody knows of it yet, and asks
+	g.open(p.base + "/gate/signout?lang=fr") // it does not know the session yet, and asks
 	g.shows("signout")
 	g.click("sign-out")
 	g.until(`location.search.includes("confirm") && document.documentElement.lang === "fr"`)

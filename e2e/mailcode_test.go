@@ -11,7 +11,7 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// mailbox is a mail server that hands over what it takes.
+// mailbox is a mail server that delivers mails to the test.
 type mailbox struct{ mails chan string }
 
 func (b mailbox) NewSession(*smtp.Conn) (smtp.Session, error) { return b, nil }
@@ -32,8 +32,7 @@ func (mailbox) Reset() {}
 
 func (mailbox) Logout() error { return nil }
 
-// openMailbox starts a mail server, and returns the environment of a server that
-// sends by it.
+// openMailbox starts a mail server, and returns the environment of a server that uses it.
 func openMailbox(t *testing.T) (mailbox, []string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,7 +41,7 @@ func openMailbox(t *testing.T) (mailbox, []string) {
 	}
 	b := mailbox{make(chan string, 8)}
 	server := smtp.NewServer(b)
-	go func() { _ = server.Serve(l) }() // it ends with the test
+	go func() { _ = server.Serve(l) }() // ends with the test
 	t.Cleanup(func() {
 		_ = server.Close()
 		_ = l.Close()
@@ -51,8 +50,8 @@ func openMailbox(t *testing.T) (mailbox, []string) {
 		"POSTERN_MAIL_TLS=none", "POSTERN_MAIL_FROM=no-reply@example.com"}
 }
 
-// The page asks for the code that came by mail, says what is wrong with another, and
-// says so when it is too early for a new one.
+// The page asks for the mailed code, rejects a wrong one with a reason, and reports when a
+// new one is requested too early.
 func TestGateTakesCodesByMail(t *testing.T) {
 	t.Parallel()
 	box, environ := openMailbox(t)

@@ -1,9 +1,9 @@
-// Package e2e_test drives the real binary as its users do: over HTTP, and in
-// Chromium with the virtual authenticator of its DevTools protocol.
+// Package e2e_test tests the built binary as its users do: over HTTP, and in Chromium with
+// the virtual authenticator of its DevTools protocol.
 //
-// Each test has a server of its own with a folder of its own, started on a free
-// loopback port and ended by its process id. The browser is started once, and
-// each test gets a profile of its own in it.
+// Each test has a server and a folder of its own, started on a free loopback port and ended
+// by its process id. The browser is started once, and each test gets a profile of its own
+// in it.
 package e2e_test
 
 import (
@@ -26,8 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// scratch is a folder for what all tests share: the binary and the browser's
-// profile.
+// scratch is a folder shared by all tests, for the binary and the browser's profile.
 var scratch = sync.OnceValue(func() string {
 	dir, err := os.MkdirTemp("", "postern-e2e-")
 	if err != nil {
@@ -49,8 +48,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// removeAll removes a folder that a browser's last processes may still be
-// writing to.
+// removeAll removes a folder that exiting browser processes may still write to.
 func removeAll(dir string) {
 	for range 50 {
 		if os.RemoveAll(dir) == nil {
@@ -60,8 +58,8 @@ func removeAll(dir string) {
 	}
 }
 
-// eventually polls until done reports true, or fails the test after a minute:
-// a bound for what hangs, not an expectation of how fast anything is.
+// eventually polls until done reports true, or fails the test after a minute, which only
+// bounds a test that hangs.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
@@ -73,8 +71,8 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// lacking skips a test for want of a tool. In CI, where every tool is installed,
-// that is a failure.
+// lacking skips a test because a tool is missing. In CI, where every tool is installed, it
+// fails the test.
 func lacking(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") != "" {

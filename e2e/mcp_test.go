@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-// mcpFolder is where the client of the tools is that runs in Node.
+// mcpFolder is the folder of the MCP client for Node.
 const mcpFolder = "mcp"
 
-// saying is a line of that client.
+// saying is a line of output of that client.
 type saying struct {
-	Open       string   `json:"open"` // where somebody is to go in a browser
+	Open       string   `json:"open"` // an address to open in a browser
 	Versions   []string `json:"versions"`
 	Tools      []string `json:"tools"`
 	Called     []string `json:"called"`
@@ -40,8 +40,8 @@ func theTools() []string {
 	}
 }
 
-// runMCP runs the client and returns what it said last. A line that asks for a
-// browser goes to open.
+// runMCP runs the client and returns its last line. It passes requests for a browser to
+// open.
 func runMCP(t *testing.T, task object, open func(address string)) saying {
 	t.Helper()
 	modules(t, mcpFolder, "@modelcontextprotocol/client")
@@ -79,8 +79,8 @@ func runMCP(t *testing.T, task object, open func(address string)) saying {
 	return last
 }
 
-// A client that knows no more than the address registers itself, has the
-// administrator sign in and agree, and uses every tool.
+// A client that knows only the address registers itself, has the administrator sign in and
+// agree, and uses every tool.
 func TestMCPClientSignsIn(t *testing.T) {
 	t.Parallel()
 	p := serve(t, "POSTERN_OAUTH_DCR_INSECURE=true")
@@ -100,7 +100,7 @@ func TestMCPClientSignsIn(t *testing.T) {
 	}
 }
 
-// A client that an administrator registered needs nobody's consent.
+// A client that an administrator registered needs no consent.
 func TestMCPKnownClientSignsIn(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -120,7 +120,7 @@ func TestMCPKnownClientSignsIn(t *testing.T) {
 	}
 }
 
-// signInAsAdmin goes where a client asks for somebody, and answers by password.
+// signInAsAdmin opens a client's address, and signs in by password.
 func (g *gateTab) signInAsAdmin(address string) {
 	g.t.Helper()
 	g.open(address)
@@ -131,7 +131,7 @@ func (g *gateTab) signInAsAdmin(address string) {
 	g.click("action-continue")
 }
 
-// A client of its own gets in by its secret, in every version of the protocol.
+// A client authenticates with its secret, in every version of the protocol.
 func TestMCPClientCredentials(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -153,7 +153,7 @@ func TestMCPClientCredentials(t *testing.T) {
 	}
 }
 
-// mistakes are calls that the tools must refuse, and a part of what each must say.
+// mistakes are calls that the tools must reject, and a part of each error.
 func mistakes() (calls []object, says []string) {
 	for _, m := range []struct {
 		tool, says string
@@ -179,8 +179,8 @@ func mistakes() (calls []object, says []string) {
 	return calls, says
 }
 
-// An assistant is shown what is wrong with its call, by either version of the SDK: both
-// check answers against the schemas that they have listed before.
+// An assistant sees the error of its call, in either version of the SDK: both validate
+// replies against the listed schemas.
 func TestMCPErrorsReachTheAssistant(t *testing.T) {
 	t.Parallel()
 	p := serve(t)

@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// elsewhere serves the page from a loopback port of its own, as a customer's
-// web server would, without the policy that binds Postern's copy to its own
-// origin.
+// elsewhere serves the page from another loopback port, as a customer's web server would,
+// without the policy that binds Postern's copy to its own origin.
 func elsewhere(t *testing.T) (origin string) {
 	t.Helper()
 	mux := http.NewServeMux()

@@ -63,8 +63,8 @@ func TestPageSignsUpAndIn(t *testing.T) {
 		t.Errorf("amr is %q, want it to tell of a proof of possession", got)
 	}
 
-	// The button ends the waiting autofill; once its dialog is cancelled, the step
-	// is there again and can be answered.
+	// The button ends the waiting autofill; after a canceled dialog the step is shown again
+	// and can be answered.
 	b.click("sign-out")
 	b.present(false)
 	b.click("start-sign-in")
@@ -74,8 +74,8 @@ func TestPageSignsUpAndIn(t *testing.T) {
 	b.do(clickNow("cancel"))
 	b.until(`document.getElementById("cancel").hidden`)
 	b.sees("step/autofill")
-	// Whether the waiting autofill notices the touch is up to the browser; the
-	// button asks anew, unless it is gone because it was noticed.
+	// The browser decides whether the waiting autofill notices the touch. The button asks
+	// again, unless it is gone because the touch was noticed.
 	b.present(true)
 	b.until(`(document.getElementById("action-passkey")?.click(), true)`)
 	b.sees("signed-in")
@@ -87,7 +87,7 @@ func TestPageSignsUpAndIn(t *testing.T) {
 	}
 }
 
-// Where the browser has no autofill for passkeys there is the button alone.
+// In a browser without autofill for passkeys the button works.
 func TestPageSignsInByButton(t *testing.T) {
 	t.Parallel()
 	p, b := serve(t), openTab(t)
@@ -203,7 +203,7 @@ func TestPageTellsPlainlyWhatFailedAndRecovers(t *testing.T) {
 	}
 }
 
-// The server's text must stay text, whatever it contains.
+// The server's text is never interpreted as markup.
 func TestPageNeverTakesTextForMarkup(t *testing.T) {
 	t.Parallel()
 	p, b := serve(t), openTab(t)

@@ -18,7 +18,7 @@ import (
 // tryID is the application that serve --try adds.
 const tryID = "01900000-0000-7000-8000-000000000002"
 
-// postern is one server process on a folder, which outlives it.
+// postern is a server process. Its folder outlives it.
 type postern struct {
 	t       *testing.T
 	args    []string
@@ -34,14 +34,14 @@ type postern struct {
 	log     *logtest.Buffer
 }
 
-// serve starts `postern serve --try` on a free port and waits until it is
-// ready. Further variables are given as KEY=value.
+// serve starts `postern serve --try` on a free port and waits until it is ready. More
+// variables are given as KEY=value.
 func serve(t *testing.T, env ...string) *postern {
 	t.Helper()
 	return serveAt(t, "http", "localhost", env...)
 }
 
-// serveAt is serve under a scheme and a host name, on loopback all the same.
+// serveAt is serve with a scheme and a host name, still on loopback.
 func serveAt(t *testing.T, scheme, host string, env ...string) *postern {
 	t.Helper()
 	return serveWith(t, []string{"serve", "--try"}, scheme, host, env...)
@@ -78,7 +78,7 @@ func serveWith(t *testing.T, args []string, scheme, host string, env ...string) 
 	return p
 }
 
-// adminPassword is that of the administrator of every store made here.
+// adminPassword is the password of the administrator of every store here.
 const adminPassword = "quiet harbour lantern 42"
 
 // start runs the process on the folder and waits until it is ready.
@@ -99,7 +99,7 @@ func (p *postern) start() {
 	p.process, p.exited = cmd.Process, exited
 	go func() {
 		defer close(exited)
-		_ = cmd.Wait() // how it ended is in the state
+		_ = cmd.Wait() // the state contains the exit code
 		p.state = cmd.ProcessState
 	}()
 	eventually(p.t, "postern is ready", p.ready)
@@ -120,7 +120,7 @@ func (p *postern) ready() bool {
 	return r.StatusCode == http.StatusOK
 }
 
-// kill ends the process as a power cut would, and waits until it is gone.
+// kill ends the process like a power failure, and waits until it is gone.
 func (p *postern) kill() { p.signal(syscall.SIGKILL) }
 
 // terminate asks the process to stop, waits for it and returns its exit code.
@@ -133,12 +133,12 @@ func (p *postern) signal(s os.Signal) {
 	if p.process == nil {
 		return
 	}
-	_ = p.process.Signal(s) // it may be gone already
+	_ = p.process.Signal(s) // it may have exited already
 	<-p.exited
 	p.client.CloseIdleConnections()
 }
 
-// freePort finds a loopback port that nobody listens on.
+// freePort returns an unused loopback port.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -18,8 +18,7 @@ import (
 	"github.com/postern-id/postern/examples/react"
 )
 
-// reactFolder is where the packages of the React app are, once somebody has
-// installed them.
+// reactFolder is the folder of the React app's installed packages.
 const reactFolder = "../examples/react"
 
 // modules returns the node_modules of a folder, or skips the test.
@@ -38,8 +37,7 @@ func modules(t *testing.T, folder, wanted string) string {
 	return path
 }
 
-// reactApp is a React app that a developer made of what the tools hand out, on
-// an origin of its own.
+// reactApp is a React app made from the snippets of the tools, on an origin of its own.
 type reactApp struct {
 	t             *testing.T
 	p             *postern
@@ -50,7 +48,7 @@ type reactApp struct {
 	script        string // the bundle
 }
 
-// newReactApp does what the instructions say.
+// newReactApp follows the instructions.
 func newReactApp(t *testing.T, p *postern, mode string, change func(application object)) *reactApp {
 	t.Helper()
 	packages := modules(t, reactFolder, "@thunderid/react")
@@ -72,8 +70,7 @@ func newReactApp(t *testing.T, p *postern, mode string, change func(application 
 	return a
 }
 
-// register makes the application that the instructions show, and returns its
-// client id.
+// register creates the application of the instructions, and returns its client id.
 func (a *reactApp) register(change func(application object)) (clientID string) {
 	a.t.Helper()
 	block := regexp.MustCompile("(?s)```json\n(.*?)```").FindStringSubmatch(a.given.Instructions)
@@ -129,7 +126,7 @@ func (b *tab) signedInAs(username string) {
 	b.until(fmt.Sprintf(`document.getElementById("username")?.textContent === %q`, username))
 }
 
-// The snippets are good TypeScript for the types that the SDK publishes.
+// The snippets are valid TypeScript for the types of the published SDK.
 func TestReactSnippetsTypeCheck(t *testing.T) {
 	t.Parallel()
 	tsc := exec.Command(filepath.Join(modules(t, reactFolder, "typescript"), ".bin", "tsc"), "--noEmit")
@@ -143,7 +140,8 @@ func TestReactRedirectMode(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
 	a := newReactApp(t, p, react.Redirect, func(application object) {
-		// The SDK refreshes ten seconds before a token is over: two seconds after it came.
+		// The SDK refreshes ten seconds before a token expires: two seconds after it was
+		// issued.
 		config := application["inboundAuthConfig"].([]any)[0].(object)["config"].(object)
 		config["token"] = object{"accessToken": object{"validityPeriod": 12}}
 	})
@@ -184,7 +182,7 @@ func TestReactRedirectMode(t *testing.T) {
 	}
 	b.present(false)
 	b.click("sign-in")
-	g.shows("step/key") // and is asked again
+	g.shows("step/key") // and asks again
 	b.present(true)
 	b.until(`(document.getElementById("action-passkey")?.click(), document.getElementById("username")?.textContent === "ada")`)
 }
@@ -193,7 +191,7 @@ func TestReactRedirectMode(t *testing.T) {
 const passkeySignIn = "01900000-0000-7000-8000-000000000061"
 
 // cancellable lets the test cancel the browser's passkey prompts, by setting
-// window.cancels, and counts how often the app asked where its run is.
+// window.cancels, and counts how often the app requested the state of its run.
 const cancellable = `{
 	window.resumed = 0;
 	for (const name of ["create", "get"]) {
@@ -209,15 +207,15 @@ const cancellable = `{
 	};
 }`
 
-// fill types into a field of the SDK's form.
+// fill enters a value in a field of the SDK's form.
 func (b *tab) fill(identifier, value string) {
 	b.t.Helper()
 	b.shows("input_" + identifier)
 	b.do(typeInto("input_"+identifier, value))
 }
 
-// retries clicks a button that leads to a passkey prompt which fails, and waits for
-// the app to offer the passkey again.
+// retries clicks a button that leads to a failing passkey prompt, and waits for the app to
+// offer the passkey again.
 func (b *tab) retries(button, why string) {
 	b.t.Helper()
 	before := eval[int](b, `window.resumed`)
@@ -225,7 +223,7 @@ func (b *tab) retries(button, why string) {
 	b.until(fmt.Sprintf(`window.resumed > %d && document.querySelector("[role=alert]")?.textContent.includes(%q) && document.getElementById("passkey")`, before, why))
 }
 
-// cancels is retries where the person cancels the prompt.
+// cancels is retries with a prompt that the user cancels.
 func (b *tab) cancels(button string) {
 	b.t.Helper()
 	eval[any](b, `window.cancels = true`)
@@ -261,7 +259,7 @@ func TestReactSelfHostedMode(t *testing.T) {
 	b.click("passkey")
 	b.signedInAs("ada")
 
-	// By name: the prompt comes with the reply to a form, which then is of the past.
+	// By name: the prompt arrives with the reply to a form, which is then outdated.
 	b.click("sign-out")
 	b.click("username")
 	b.fill("username", "ada")
@@ -273,7 +271,7 @@ func TestReactSelfHostedMode(t *testing.T) {
 	}
 }
 
-// A passkey that Postern refuses leaves people where they can go on, and says why.
+// After a rejected passkey the app shows the reason and lets the user continue.
 func TestReactSelfHostedModeRefused(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -287,7 +285,7 @@ func TestReactSelfHostedModeRefused(t *testing.T) {
 	b.retries("continue", "passkey.allowed_origins")
 	b.retries("passkey", a.origin)
 
-	// Nor are they stuck in a run that is gone.
+	// The same holds for a run that no longer exists.
 	eval[any](b, `window.history.replaceState(null, "", "?executionId=01900000-0000-7000-8000-0000000000ff")`)
 	b.do(chromedp.Reload())
 	b.until(`document.querySelector("[role=alert]")?.textContent.includes("expired")`)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Clients that nobody registered by hand send people to sign in: one registers
-// itself, the other publishes what it is on this machine, where that is allowed.
+// Clients without manual registration sign users in: one registers itself, and the other
+// publishes its metadata on this machine, where that is allowed.
 func TestClientsRegisterThemselves(t *testing.T) {
 	p := serve(t, "POSTERN_OAUTH_DCR_INSECURE=true", "POSTERN_OUTBOUND_ALLOW=127.0.0.0/8")
 	var made struct {
@@ -37,7 +37,7 @@ func TestClientsRegisterThemselves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := transport.RoundTrip(req) // without following where it leads
+		answer, err := transport.RoundTrip(req) // without following the redirect
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// everything is a step with every kind of component, as some node of the future
-// might ask it.
+// everything is a step with every kind of component, as a future node might produce it.
 const everything = `{
   "executionId": "run", "flowStatus": "INCOMPLETE", "type": "VIEW", "stepId": "everything", "challengeToken": "token-1",
   "error": {"code": "too_bad", "message": {"defaultValue": "Too bad"}, "description": {"defaultValue": "That did not <b>work</b>."}},
@@ -50,8 +49,8 @@ const everything = `{
   }
 }`
 
-// scripted serves the page and answers every step the same way. The bodies it
-// was sent arrive in the channel.
+// scripted serves the page and answers every step the same way. It sends the received
+// bodies to the channel.
 func scripted(t *testing.T, reply string) (origin string, sent chan object) {
 	t.Helper()
 	sent = make(chan object, 16)
@@ -123,7 +122,7 @@ func TestPageRendersAnyStep(t *testing.T) {
 		t.Errorf("Enter sent %v", answer)
 	}
 
-	// What was typed is there after an error; secrets are not.
+	// Entered values are kept after an error; secrets are not.
 	b.sees("step/everything")
 	kept := eval[[]string](b, `["text", "colour", "password", "pin"].map((name) => document.getElementById("field-" + name).value)`)
 	if !slices.Equal(kept, []string{"some", "<blue>", "", ""}) {
@@ -138,8 +137,8 @@ func TestPageRendersAnyStep(t *testing.T) {
 	}
 }
 
-// Browsers without the JSON functions of WebAuthn Level 3, and password
-// managers that stand in for the browser.
+// Browsers without the JSON functions of WebAuthn Level 3, and password managers that
+// replace the browser's functions.
 func TestPageDoesWithoutTheJSONFunctions(t *testing.T) {
 	t.Parallel()
 	p, b := serve(t), openTab(t)
@@ -155,7 +154,7 @@ func TestPageDoesWithoutTheJSONFunctions(t *testing.T) {
 	b.sees("signed-in")
 }
 
-// The same run in two places: the page catches up with what it was overtaken by.
+// With the same run in two places, the outdated page updates itself.
 func TestPageCatchesUpWithItsRun(t *testing.T) {
 	t.Parallel()
 	p, b := serve(t), openTab(t)
@@ -179,8 +178,8 @@ func TestPageCatchesUpWithItsRun(t *testing.T) {
 	}
 }
 
-// A challenge that waits in the autofill is renewed before it is too old, and
-// what is being typed stays.
+// A challenge that waits in the autofill is renewed before it expires, and entered values
+// are kept.
 func TestPageRenewsAWaitingChallenge(t *testing.T) {
 	t.Parallel()
 	p, b := serve(t, "POSTERN_PASSKEY_TIMEOUT=2s"), openTab(t)

@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	// signingSecret is one of Standard Webhooks.
+	// signingSecret is a secret of Standard Webhooks.
 	signingSecret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz"
 	riskToken     = "Bearer of tidings"
-	// confided is what somebody types, and the store must not show.
+	// confided is user input that the store must not contain in the clear.
 	confided = "the seventh wave at dawn"
 )
 
-// neighbour is a service on this machine that a flow asks and tells. It is away until it
-// is told to be back.
+// neighbour is a service on this machine that a flow calls. It is unavailable until the
+// test enables it.
 type neighbour struct {
 	t    *testing.T
 	site *httptest.Server
@@ -50,7 +50,7 @@ func newNeighbour(t *testing.T) *neighbour {
 	n.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // the other side is gone
+			return // the peer has disconnected
 		}
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -82,7 +82,7 @@ func (n *neighbour) comeBack() {
 	n.back = true
 }
 
-// targets are the environment of a server that has the service as two targets.
+// targets is the environment of a server that has the service as two targets.
 func (n *neighbour) targets() []string {
 	text, err := json.Marshal(object{
 		"risk": object{"url": n.site.URL + "/v1", "authorization": riskToken, "timeout": "10s"},
@@ -94,7 +94,7 @@ func (n *neighbour) targets() []string {
 	return []string{"POSTERN_HTTP_TARGETS=" + string(text), "POSTERN_OUTBOUND_ALLOW=127.0.0.0/8", "POSTERN_THROTTLE_ENABLED=false"}
 }
 
-// verified makes sure of the signature by the text of Standard Webhooks.
+// verified verifies the signature by the text of Standard Webhooks.
 func verified(t *testing.T, m message) {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(signingSecret, "whsec_"))
@@ -108,7 +108,7 @@ func verified(t *testing.T, m message) {
 	}
 }
 
-// confiding is a flow that asks and tells of what somebody types.
+// confiding is a flow that sends user input to the service.
 func confiding() object {
 	node := func(id, use string, with, next any) object {
 		return object{"id": id, "use": use, "with": with, "next": next}
@@ -130,7 +130,7 @@ func confiding() object {
 	}}
 }
 
-// confide has 16 requests at once take the step in which the flow asks and tells.
+// confide has 16 concurrent requests answer the step whose flow calls the service.
 func confide(t *testing.T, p *postern) {
 	t.Helper()
 	token := adminToken(t, p)
@@ -151,16 +151,16 @@ func confide(t *testing.T, p *postern) {
 	}
 }
 
-// What a step tells is sent if the step is committed, once that is so, and although the
-// server is killed before the service takes it. What it asks may be asked for steps that
-// are not, and always by one id.
+// A notification of a step is sent if and after the step is committed, even if the server
+// is killed before the service accepts it. A query may be sent for steps that are not
+// committed, always with one id.
 func TestServicesAreQueriedAndNotified(t *testing.T) {
 	t.Parallel()
 	n := newNeighbour(t)
 	p := serve(t, n.targets()...)
 	confide(t, p)
-	// Only then has the server noted it: who is killed before has the delivery claimed
-	// for a minute.
+	// Only then has the server recorded the attempt: a server that is killed earlier has
+	// claimed the delivery for a minute.
 	eventually(t, "the service was told in vain", func() bool { return strings.Contains(p.log.String(), "is tried again") })
 	p.kill()
 	log := p.log.String()
@@ -192,10 +192,10 @@ func TestServicesAreQueriedAndNotified(t *testing.T) {
 	}
 }
 
-// hidden makes sure that no file of a folder has what somebody confided.
+// hidden makes sure that no file of a folder contains the user input.
 func hidden(t *testing.T, dir string) {
 	t.Helper()
-	flows := 0 // they lie there as they are, so that whoever finds none has not looked
+	flows := 0 // stored unencrypted, so finding none means that the search failed
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

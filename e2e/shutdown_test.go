@@ -14,8 +14,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A request in flight when the server is told to stop is answered, whatever it
-// answers is kept, and the server ends with exit code 0.
+// When the server is stopped it answers requests in progress, stores what it has
+// acknowledged, and exits with code 0.
 func TestStoppingFinishesRequestsInFlight(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -59,8 +59,8 @@ func TestStoppingFinishesRequestsInFlight(t *testing.T) {
 	}
 }
 
-// halfSent is a request that the server is reading: it has answered the header
-// with 100 Continue, and waits for the body.
+// halfSent is a request that the server is reading: it has answered the header with 100
+// Continue, and waits for the body.
 type halfSent struct {
 	connection net.Conn
 	reader     *bufio.Reader
@@ -90,7 +90,7 @@ func (p *postern) sendHalf(t *testing.T, body object) *halfSent {
 	return &halfSent{c, r, text}
 }
 
-// finish sends the body and returns the step that it is answered with.
+// finish sends the body and returns the step in the reply.
 func (h *halfSent) finish(t *testing.T) *schemas.Step {
 	t.Helper()
 	if _, err := h.connection.Write(h.body); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The members of these bodies are those of the specification's tables, all of
-// them and no more.
+// The members of these bodies are those of the specification's tables, all of them and no
+// more.
 
 func TestSpecifiedPasskeyRegistration(t *testing.T) {
 	t.Parallel()
@@ -107,7 +107,7 @@ func TestSpecifiedPasskeyAuthentication(t *testing.T) {
 		Options      json.RawMessage `json:"publicKeyCredentialRequestOptions"`
 		SessionToken string
 	}
-	p.must(t, "/auth/passkey/start", "", nobody, &begun) // it does not tell who exists, and fails at the end
+	p.must(t, "/auth/passkey/start", "", nobody, &begun) // it does not reveal whether the user exists, and fails at the end
 	answer, err := device.Authenticate(withoutList(t, begun.Options), p.base)
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,8 @@ func TestSpecifiedPasskeyAuthentication(t *testing.T) {
 		400, schemas.CodePasskeyFailed)
 }
 
-// withoutList lets any passkey of a device answer options.
+// withoutList removes allowCredentials, so that any passkey of a device answers the
+// options.
 func withoutList(t *testing.T, options json.RawMessage) json.RawMessage {
 	t.Helper()
 	var members map[string]json.RawMessage
@@ -132,8 +133,7 @@ func withoutList(t *testing.T, options json.RawMessage) json.RawMessage {
 	return text
 }
 
-// Flows are driven here as the specification prints them: no challenge token,
-// no verbose.
+// These flows use the specification's requests as printed: no challenge token, no verbose.
 func TestSpecifiedFlows(t *testing.T) {
 	t.Parallel()
 	p := serve(t)
@@ -161,7 +161,7 @@ func TestSpecifiedFlows(t *testing.T) {
 		t.Fatalf("the authentication ended with %+v", s)
 	}
 
-	// userHandle is optional where the user was named.
+	// userHandle is optional if the user was named.
 	s = p.step(t, object{"applicationId": tryID, "flowType": "AUTHENTICATION"})
 	s = p.step(t, object{"executionId": s.ExecutionID, "action": "username"})
 	s = p.step(t, object{"executionId": s.ExecutionID, "action": "continue", "inputs": object{"username": "ada"}})
@@ -186,7 +186,7 @@ func (p *postern) step(t *testing.T, body object) *schemas.Step {
 	return s
 }
 
-// user makes a user through the sign-up flow, with a passkey that nobody keeps.
+// user creates a user through the sign-up flow, with a discarded passkey.
 func (p *postern) user(t *testing.T, username string) (assertion, id string) {
 	t.Helper()
 	return p.userWith(t, username, passkeytest.New())

@@ -15,9 +15,9 @@ import (
 
 var screenshots = flag.Bool("screenshots", false, "write the pictures in docs/screenshots anew")
 
-// What docs/flows.md shows of the command line is a picture of what the built
-// program prints for the files in it. Without the flag that it can be pictured is
-// all there is to see: every character of the output is in the page.
+// The terminal pictures in docs/flows.md show what the built program prints for the files
+// in it. Without the flag, the test checks the text: every character of the output is in
+// the page.
 func TestTerminalScreenshots(t *testing.T) {
 	path, err := binary()
 	if err != nil {
@@ -58,8 +58,8 @@ func TestTerminalScreenshots(t *testing.T) {
 	}
 }
 
-// The picture of a flow in docs/flows.md is what the program draws, and a browser
-// shows it.
+// The picture of a flow in docs/flows.md equals the program's output, and a browser shows
+// it.
 func TestFlowPicture(t *testing.T) {
 	path, err := binary()
 	if err != nil {
@@ -87,7 +87,7 @@ func TestFlowPicture(t *testing.T) {
 	}
 	tab.open("file://" + file)
 	tab.until("document.documentElement.getBoundingClientRect().width > 100")
-	// No text lies on another, whatever the fonts are here.
+	// No texts overlap, with any fonts.
 	overlapping := eval[string](tab, `(() => {
 		const boxes = [...document.querySelectorAll("text")].map(e => [e.textContent, e.getBoundingClientRect()]);
 		return boxes.flatMap(([a, x], i) => boxes.slice(i + 1)
@@ -119,10 +119,10 @@ func walkThrough(t *testing.T) (dir string) {
 	return dir
 }
 
-// escapes are the sequences that set how text looks (ECMA-48 §8.3.117).
+// escapes are the SGR escape sequences (ECMA-48 §8.3.117).
 var escapes = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
-// terminalPage is a page that looks like a terminal in which a command was typed.
+// terminalPage is a page that looks like a terminal with a command and its output.
 func terminalPage(typed, output string) string {
 	var b strings.Builder
 	b.WriteString(`<!doctype html><meta charset="utf-8"><style>

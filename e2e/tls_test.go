@@ -15,8 +15,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// foreignHost is a name that Chromium is told to look for on loopback, and that
-// is not localhost.
+// foreignHost is a name other than localhost that Chromium is configured to resolve to
+// loopback.
 const foreignHost = "login.postern.test"
 
 // serveTLS starts postern with HTTPS, its default, under a name.
@@ -56,7 +56,7 @@ func TestHTTPSByDefault(t *testing.T) {
 	}
 }
 
-// certificate is what the server presents.
+// certificate is the server's certificate.
 func (p *postern) certificate(t *testing.T) *x509.Certificate {
 	t.Helper()
 	c, err := tls.Dial("tcp", p.address, &tls.Config{ServerName: "localhost", InsecureSkipVerify: true})
@@ -67,9 +67,8 @@ func (p *postern) certificate(t *testing.T) *x509.Certificate {
 	return c.ConnectionState().PeerCertificates[0]
 }
 
-// Once a person has clicked through the warning, Chromium offers passkeys on
-// localhost though the certificate is not trusted; see the next test for what
-// it does elsewhere.
+// After the user has accepted the warning, Chromium offers passkeys on localhost although
+// the certificate is not trusted. The next test covers other hosts.
 func TestPageOverHTTPSWithAnUntrustedCertificate(t *testing.T) {
 	t.Parallel()
 	p, b := serveTLS(t, "localhost"), openTab(t)
@@ -83,9 +82,8 @@ func TestPageOverHTTPSWithAnUntrustedCertificate(t *testing.T) {
 	}
 }
 
-// The virtual authenticator is exempt from Chromium's check of the certificate,
-// so this is without one: where the browser does not refuse, it waits for an
-// authenticator that never comes.
+// The virtual authenticator bypasses Chromium's check of the certificate, so this test has
+// none: if the browser does not reject the call, it waits for an authenticator.
 func TestChromiumWantsATrustedCertificateExceptOnLocalhost(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -114,10 +112,10 @@ func TestChromiumWantsATrustedCertificateExceptOnLocalhost(t *testing.T) {
 				}
 				return
 			}
-			// A refusal comes at once, and would have ended the waiting.
+			// A rejection is immediate, and would have ended the wait.
 			eval[any](b, `new Promise((resolve) => setTimeout(resolve, 500))`)
 			b.until(`!document.getElementById("cancel").hidden`)
-			// The browser's own dialog takes the mouse.
+			// The browser's own dialog captures the mouse.
 			eval[any](b, `document.getElementById("cancel").click()`)
 			if text := b.complains(); !strings.Contains(text, "Cancelled") {
 				t.Errorf("the browser did not wait for an authenticator: %s", text)
@@ -126,8 +124,8 @@ func TestChromiumWantsATrustedCertificateExceptOnLocalhost(t *testing.T) {
 	}
 }
 
-// clickThrough opens a page whose certificate is not trusted, as a person does
-// who insists. Chromium's warning takes this word for it.
+// clickThrough opens a page with an untrusted certificate, and accepts the risk by typing
+// the word that Chromium's warning recognizes.
 func (p *tab) clickThrough(url string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -135,7 +133,7 @@ func (p *tab) clickThrough(url string) {
 	if err := chromedp.Do(ctx, chromedp.Navigate(url)); err == nil || !strings.Contains(err.Error(), "ERR_CERT_AUTHORITY_INVALID") {
 		p.t.Fatalf("Chromium trusts the self-signed certificate, or cannot reach the page: %v", err)
 	}
-	// The warning takes no keys before it has been drawn: type until it does.
+	// The warning ignores keys before it has been drawn, so type repeatedly.
 	eventually(p.t, "the warning gives way", func() bool {
 		for _, letter := range "thisisunsafe" {
 			call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: "char", Key: string(letter), Text: string(letter)})
@@ -145,7 +143,7 @@ func (p *tab) clickThrough(url string) {
 	p.sees("home")
 }
 
-// dialLoopback connects to the port wherever a name would lead.
+// dialLoopback connects to the port on loopback for any name.
 func dialLoopback(port int) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, _ string) (net.Conn, error) {
 		var d net.Dialer

@@ -49,7 +49,7 @@ func (l *worker) finish(target string) {
 	}
 }
 
-// fill starts sending due deliveries while there is room.
+// fill starts sending due deliveries up to the limit.
 func (l *worker) fill(ctx, sending context.Context) {
 	q := l.queue
 	for l.running < q.Parallel && ctx.Err() == nil {

@@ -14,7 +14,7 @@ import (
 //
 // It sheds load by the dynamic thresholds of shared buffers (Choudhury and Hahne 1998): the
 // rows that a network may have pending are a fraction of the free capacity. One flooding
-// network gets at most a fifth of the capacity, several get less each, and others find room
+// network gets at most a fifth of the capacity, several get less each, and others find space
 // until there is none. Devices that a user has signed in with before have a reserve that
 // unknown callers cannot use up.
 //
@@ -73,7 +73,7 @@ func NewPending(what string, capacity int, kept time.Duration, now func() time.T
 
 // Admit counts a row that a request is about to add, for the network and device of ctx (see
 // NewContext and WithDevice). It returns an error of class Throttled if the network has
-// more than its share pending, or Unavailable if there is no room for unknown callers at
+// more than its share pending, or Unavailable if there is no space for unknown callers at
 // all.
 func (p *Pending) Admit(ctx context.Context) error {
 	if p == nil {

@@ -115,7 +115,7 @@ func readPrivate(path string) (string, error) {
 	return string(text), nil
 }
 
-// maxKeyFile is the maximum size of a key file in bytes. It has room for dozens of keys.
+// maxKeyFile is the maximum size of a key file in bytes. It holds dozens of keys.
 const maxKeyFile = 4096
 
 // makeKeyFile writes a file with a new key. It fails with fs.ErrExist if the file exists.

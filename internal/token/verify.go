@@ -34,7 +34,7 @@ type Claims struct {
 	AuthRequest                 string // that an assertion answers; "" for none
 }
 
-// Ref returns the attributes by which the token can be revoked.
+// Ref returns the attributes that a revocation of the token matches.
 func (c *Claims) Ref() schemas.TokenRef {
 	return schemas.TokenRef{ID: c.ID, Session: c.Session, Client: c.ClientID, Application: c.Application, Generation: c.Generation}
 }
@@ -114,7 +114,7 @@ func (i *Issuer) checkLive(ctx context.Context, c *Claims) error {
 	return nil
 }
 
-// applicationOf returns the application of an assertion: its audience besides the issuer.
+// applicationOf returns the application of an assertion: its audience other than the issuer.
 // "" for none, and for an access token.
 func (i *Issuer) applicationOf(c *Claims) string {
 	for _, audience := range c.Audience {
