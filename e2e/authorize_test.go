@@ -193,7 +193,7 @@ func TestAuthorizationCodeFlow(t *testing.T) {
 	var reported map[string]any
 	rp.document(p.base+"/oauth2/userinfo", &reported, "Authorization", "Bearer "+got.Access)
 	if reported["sub"] != claims["sub"] || reported["preferred_username"] != "ada" {
-		t.Errorf("userinfo tells %v", reported)
+		t.Errorf("userinfo returns %v", reported)
 	}
 	again := rp.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}})
 	if after := rp.verify(again.ID, again.Access); after["sub"] != claims["sub"] || again.Refresh == got.Refresh {
@@ -210,13 +210,13 @@ func TestAuthorizationCodeFlow(t *testing.T) {
 	g.open(rp.request("prompt", "login"))
 	g.until(`document.getElementById("action-passkey") === null || (document.getElementById("action-passkey").click(), true)`)
 	if got := rp.redeem(rp.awaits(g.tab).Get("code")); rp.verify(got.ID, got.Access)["sub"] != claims["sub"] {
-		t.Error("signed in as somebody else")
+		t.Error("signed in as another user")
 	}
 
 	// The session serves another client.
 	g.open(other.request("prompt", "none", "response_mode", "form_post"))
 	if got := other.redeem(other.awaits(g.tab).Get("code")); other.verify(got.ID, got.Access)["sub"] != claims["sub"] {
-		t.Error("the session is somebody else's")
+		t.Error("the session is another user's")
 	}
 }
 

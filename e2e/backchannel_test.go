@@ -33,7 +33,7 @@ func newReceiver(t *testing.T) *receiver {
 	r := &receiver{t: t, tokens: make(chan string, 100)}
 	r.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, asked *http.Request) {
 		if asked.Method != http.MethodPost || asked.ParseForm() != nil || asked.URL.RawQuery != "" || len(asked.Form) != 1 {
-			t.Errorf("told by %s %s of %v", asked.Method, asked.URL, asked.Form)
+			t.Errorf("notified by %s %s of %v", asked.Method, asked.URL, asked.Form)
 		}
 		r.tokens <- asked.Form.Get("logout_token")
 		r.answer(w, asked)
@@ -62,7 +62,7 @@ func (r *receiver) waitForToken() string {
 	case raw := <-r.tokens:
 		return raw
 	case <-time.After(time.Minute):
-		r.t.Fatal("waited a minute in vain to be told of a sign-out")
+		r.t.Fatal("got no logout token within a minute")
 		return ""
 	}
 }
@@ -227,7 +227,7 @@ func TestBackchannelLogout(t *testing.T) {
 		}
 	}
 	if len(r.tokens) > 0 {
-		t.Error("a client was told of a session that had not ended")
+		t.Error("a client was notified of a session that had not ended")
 	}
 }
 
@@ -318,6 +318,6 @@ func TestBackchannelFailures(t *testing.T) {
 		}
 	}
 	if len(refusing.tokens) != 1 {
-		t.Errorf("who refused was told %d times", len(refusing.tokens))
+		t.Errorf("the client that rejects was notified %d times", len(refusing.tokens))
 	}
 }

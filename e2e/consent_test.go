@@ -86,7 +86,7 @@ func TestConsentInTheBrowser(t *testing.T) {
 	g.click("Revoke-" + rp.id)
 	g.alerted("Done")
 	if got := rp.token(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}}); got.Error != "invalid_grant" {
-		t.Errorf("after it was taken back: %+v", got)
+		t.Errorf("after the revocation: %+v", got)
 	}
 	g.open(rp.request())
 	g.shows("step/consent")

@@ -55,7 +55,7 @@ func (f *federated) signInThere(g *gateTab) {
 	g.t.Helper()
 	g.until(`location.origin === "` + f.provider.base + `" && document.getElementById("action-password")`)
 	if at := eval[string](g.tab, `document.referrer`); at != "" {
-		g.t.Errorf("the provider is told that the person came from %s", at)
+		g.t.Errorf("the provider gets the referrer %s", at)
 	}
 	g.click("action-password")
 	g.shows("step/who")
@@ -84,7 +84,7 @@ func TestSignInWithAnotherProvider(t *testing.T) {
 		t.Errorf("the answer stays in the address: %s", at)
 	}
 	if text := f.log.String(); strings.Contains(text, "ada@") || strings.Contains(text, "eyJ") {
-		t.Errorf("the log tells of people:\n%s", text)
+		t.Errorf("the log contains personal data:\n%s", text)
 	}
 	if got := g.lead(); got != "ada@example.org" {
 		t.Errorf("the account is that of %q", got)

@@ -261,7 +261,7 @@ func TestGateCatchesNobodyInALoop(t *testing.T) {
 	e.stays()
 	bodies := e.bodies()
 	if got := bodies[len(bodies)-1]["inputs"]; !reflect.DeepEqual(got, map[string]any{"error": "access_denied", "state": "state-4", "iss": e.provider.URL}) {
-		t.Errorf("who declines there is told of as %v", got)
+		t.Errorf("a user who declines gets %v", got)
 	}
 	e.click("action-go")
 	e.arrives()

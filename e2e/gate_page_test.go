@@ -140,7 +140,7 @@ func TestGateAnswersAnAuthorizationRequest(t *testing.T) {
 		t.Errorf("sent %v, %v", body, err)
 	}
 	if eval[bool](g.tab, `sessionStorage.length > 0`) {
-		t.Error("the assertion is kept though nobody asked for the account")
+		t.Error("the assertion is stored without a request for the account")
 	}
 	g.console.Reset() // no program opens com.example.app here
 }
@@ -211,7 +211,7 @@ func TestGateDisownsUnknownPasskeys(t *testing.T) {
 	g.click("action-passkey")
 	g.alerted("no longer known")
 	if got := eval[string](g.tab, `window.disowned.rpId`); got != "localhost" {
-		t.Errorf("the browser was told of a passkey of %q", got)
+		t.Errorf("the browser was notified of a passkey of %q", got)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestGateAtItsOwnPort(t *testing.T) {
 	}
 	g.open(rp.request("prompt", "none"))
 	if q := rp.awaits(g.tab); q.Get("error") != "login_required" {
-		t.Errorf("then the client is told %v", q)
+		t.Errorf("then the client gets %v", q)
 	}
 	if code := p.terminate(); code != 0 || !strings.Contains(p.log.String(), "listening for the hosted pages") {
 		t.Errorf("ended with %d:\n%s", code, p.log)

@@ -250,7 +250,7 @@ func TestGateAccount(t *testing.T) {
 	g.alerted("Deleted: " + markup)
 	rows(1)
 	if got := eval[string](g.tab, `window.disowned.map((o) => o.rpId + " " + o.credentialId).join()`); got != "localhost "+strings.TrimPrefix(id, "Delete-") {
-		t.Errorf("the browser was told of %q, want the passkey %s", got, id)
+		t.Errorf("the browser was notified of %q, want the passkey %s", got, id)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestGateEndsSessions(t *testing.T) {
 	here.do(chromedp.Reload())
 	here.shows("account")
 	if got := eval[string](here.tab, `document.querySelector("#sessions ~ ul").textContent`); !strings.Contains(got, "Chrome") || !strings.Contains(got, "This browser") {
-		t.Errorf("the sessions are told as %q", got)
+		t.Errorf("the sessions are listed as %q", got)
 	}
 	here.click("others")
 	here.do(chromedp.Click(chromedp.ID("sure")))

@@ -19,12 +19,12 @@ func TestGateAsksBeforeSigningOut(t *testing.T) {
 	g.open(p.base + "/oauth2/logout?ui_locales=de&client_id=" + rp.clientID)
 	g.shows("signout")
 	if at, text := eval[string](g.tab, `location.pathname`), g.text("main"); at != "/gate/signout" || !strings.Contains(text, "In diesem Browser abmelden?") || !strings.Contains(text, "Shop") {
-		t.Errorf("at %s people are told %q", at, text)
+		t.Errorf("at %s the page says %q", at, text)
 	}
 	g.faultless("the question")
 	g.open(rp.request("prompt", "none"))
 	if q := rp.awaits(g.tab); q.Get("code") == "" {
-		t.Errorf("nobody has said yes, and the next request gets %v", q)
+		t.Errorf("without confirmation the next request gets %v", q)
 	}
 
 	g.open(p.base + "/gate/signout?lang=fr") // it does not know the session yet, and asks
@@ -35,7 +35,7 @@ func TestGateAsksBeforeSigningOut(t *testing.T) {
 	g.click("sign-out")
 	g.shows("signedout")
 	if text := g.text("main"); !strings.Contains(text, "Vous êtes déconnecté") {
-		t.Errorf("then people are told %q", text)
+		t.Errorf("then the page says %q", text)
 	}
 	g.open(rp.request("prompt", "none"))
 	if q := rp.awaits(g.tab); q.Get("error") != "login_required" {

@@ -47,7 +47,7 @@ func TestPageSignsUpAndIn(t *testing.T) {
 		}
 	}
 	if b.text("told") == "" {
-		t.Error("the page tells nothing about the new passkey")
+		t.Error("the page does not show the new passkey")
 	}
 	user := b.claim("sub")
 
@@ -180,7 +180,7 @@ func TestPageTellsPlainlyWhatFailedAndRecovers(t *testing.T) {
 	b.verified(false)
 	b.click("action-passkey")
 	if text := b.complains(); !strings.Contains(text, "could not verify you") || strings.Contains(text, "NotAllowedError") {
-		t.Errorf("a person who is not verified is told %q", text)
+		t.Errorf("an unverified user sees %q", text)
 	}
 	if got := eval[string](b, `document.activeElement.id`); got != "alert" {
 		t.Errorf("the focus is on %q after an error, want the error", got)
@@ -192,7 +192,7 @@ func TestPageTellsPlainlyWhatFailedAndRecovers(t *testing.T) {
 	b.until(`!document.getElementById("cancel").hidden`)
 	b.do(clickNow("cancel"))
 	if text := b.complains(); !strings.Contains(text, "Cancelled") {
-		t.Errorf("a person who cancels is told %q", text)
+		t.Errorf("a user who cancels sees %q", text)
 	}
 
 	b.present(true)

@@ -161,14 +161,14 @@ func TestServicesAreQueriedAndNotified(t *testing.T) {
 	confide(t, p)
 	// Only then has the server recorded the attempt: a server that is killed earlier has
 	// claimed the delivery for a minute.
-	eventually(t, "the service was told in vain", func() bool { return strings.Contains(p.log.String(), "is tried again") })
+	eventually(t, "the service got the notification while down", func() bool { return strings.Contains(p.log.String(), "is tried again") })
 	p.kill()
 	log := p.log.String()
 	hidden(t, p.dir)
 	n.comeBack()
 	_, before := n.messages()
 	p.start()
-	eventually(t, "the service is told after the crash", func() bool { _, reported := n.messages(); return len(reported) > len(before) })
+	eventually(t, "the service is notified after the crash", func() bool { _, reported := n.messages(); return len(reported) > len(before) })
 	asked, reported := n.messages()
 	for _, m := range asked {
 		if m.path != "/v1/assess?level=high" || string(m.body) != `{"note":"`+confided+`"}` || m.header.Get("Authorization") != riskToken ||
@@ -184,11 +184,11 @@ func TestServicesAreQueriedAndNotified(t *testing.T) {
 		}
 		if err := json.Unmarshal(m.body, &said); err != nil || said.Type != "note.taken" || said.Timestamp == "" || said.Data["note"] != confided || said.Data["score"] != 12.5 ||
 			m.path != "/hooks/notes" || m.header.Get("webhook-id") != reported[0].header.Get("webhook-id") || m.header.Get("Idempotency-Key") != m.header.Get("webhook-id") {
-			t.Errorf("told %s %s %v, %v", m.path, m.body, m.header, err)
+			t.Errorf("notified %s %s %v, %v", m.path, m.body, m.header, err)
 		}
 	}
 	if log += p.log.String(); strings.Contains(log, confided) || strings.Contains(log, "tidings") {
-		t.Errorf("the log tells: %s", log)
+		t.Errorf("the log contains: %s", log)
 	}
 }
 
@@ -205,7 +205,7 @@ func hidden(t *testing.T, dir string) {
 			flows++
 		}
 		if bytes.Contains(text, []byte(confided)) {
-			t.Errorf("%s has in the clear what is to be told", path)
+			t.Errorf("%s contains the notification in the clear", path)
 		}
 		return err
 	})

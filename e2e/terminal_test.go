@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-var screenshots = flag.Bool("screenshots", false, "write the pictures in docs/screenshots anew")
+var screenshots = flag.Bool("screenshots", false, "rewrite the pictures in docs/screenshots")
 
 // The terminal pictures in docs/flows.md show what the built program prints for the files
 // in it. Without the flag, the test checks the text: every character of the output is in

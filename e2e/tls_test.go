@@ -37,7 +37,7 @@ func TestHTTPSByDefault(t *testing.T) {
 	trusted := x509.NewCertPool()
 	trusted.AddCert(first)
 	if _, err := first.Verify(x509.VerifyOptions{DNSName: "localhost", Roots: trusted}); err != nil {
-		t.Errorf("whoever trusts the certificate gets: %v", err)
+		t.Errorf("a client that trusts the certificate gets: %v", err)
 	}
 
 	p.terminate()

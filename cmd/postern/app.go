@@ -249,7 +249,7 @@ func (h *app) seedStore(ctx context.Context, environ []string) (*bootstrap.Admin
 	admin := bootstrap.Admin{Username: lookupEnv(environ, "ADMIN_USERNAME"), Password: lookupEnv(environ, "ADMIN_PASSWORD")}
 	made, err := bootstrap.Seed(ctx, h.directory, h.cfg.Server.PublicURL, admin)
 	if err != nil {
-		return nil, fmt.Errorf("filling the empty store: %w", err)
+		return nil, fmt.Errorf("seeding the empty store: %w", err)
 	}
 	return made, nil
 }

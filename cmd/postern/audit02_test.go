@@ -92,7 +92,7 @@ func TestAudit02SquattedAddress(t *testing.T) {
 		s := newSquatted(t, environ...)
 		s.strangerSeesNothing()
 		if run := s.signsIn(victimsAddress, attackerPassword); run.FlowStatus == schemas.Complete {
-			t.Error("an address that nobody has verified signs in")
+			t.Error("an unverified address signs in")
 		}
 		if claims := s.subject(s.signsIn("mallory", attackerPassword)); claims["email_verified"] != false {
 			t.Errorf("the attacker's claims before: %v", claims)

@@ -169,7 +169,7 @@ func asks(t *testing.T, s schemas.Step) []string {
 		t.Fatalf("expected the question, got %+v, %v", s, err)
 	}
 	if !q.Client.Unverified {
-		t.Error("the page does not say that nobody knows the client")
+		t.Error("the page does not say that the client is unvouched")
 	}
 	scopes := []string{}
 	for _, scope := range q.Scopes {

@@ -146,7 +146,7 @@ func TestAudit17ManyNetworksFlood(t *testing.T) {
 				t.Errorf("%d runs are stored", n)
 			}
 			if rec := w.from("198.51.100.1", bodied("/flow/execute", runStart)); rec.Code != http.StatusServiceUnavailable {
-				t.Errorf("a stranger: %d %s", rec.Code, rec.Body)
+				t.Errorf("an unknown caller: %d %s", rec.Code, rec.Body)
 			}
 			owner.remote = "198.51.100.2"
 			if status, s := owner.guess("admin", adminPassword); status != http.StatusOK || s.FlowStatus != schemas.Complete {
@@ -156,14 +156,14 @@ func TestAudit17ManyNetworksFlood(t *testing.T) {
 			second := &testApp{app: &app{cfg: w.cfg, store: w.store}, t: t}
 			second.pending = second.newPending()
 			if err := second.recount(t.Context(), time.Now()); err != nil || !second.pending.runs.Crowded() || second.pending.runs.Admit(t.Context()) == nil {
-				t.Errorf("another instance has room: %v", err)
+				t.Errorf("another instance admits more: %v", err)
 			}
 			w.sweepOnce(t.Context(), time.Now().UTC().Add(abandonedAfter+time.Minute))
 			if n := w.stored().Runs; n > 10 {
-				t.Errorf("%d runs that nobody has answered are left", n)
+				t.Errorf("%d unanswered runs are left", n)
 			}
 			if rec := w.from("198.51.100.1", bodied("/flow/execute", runStart)); rec.Code != http.StatusOK {
-				t.Errorf("a stranger, after the flood: %d %s", rec.Code, rec.Body)
+				t.Errorf("an unknown caller, after the flood: %d %s", rec.Code, rec.Body)
 			}
 		})
 	}

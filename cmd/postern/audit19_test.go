@@ -152,7 +152,7 @@ func TestAudit19VouchedApplicationsRunFlows(t *testing.T) {
 		"that an administrator made": func(_ *testing.T, r *registrars) {
 			r.create(r.directory.Applications, `{"name":"Made","type":"SPA","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["`+rpRedirect+`"]}}]}`)
 		},
-		"whose origin a stranger has too": func(t *testing.T, r *registrars) {
+		"whose origin an unvouched client also has": func(t *testing.T, r *registrars) {
 			r.create(r.directory.Applications, `{"name":"Made","type":"SPA","inboundAuthConfig":[{"type":"oauth2","config":{"redirectUris":["`+rpRedirect+`"]}}]}`)
 			r.party(t)
 		},

@@ -55,7 +55,7 @@ func TestAudit11FailuresOutliveARestart(t *testing.T) {
 		}
 	}
 	if status, _ := w.guess("192.0.2.1", "admin", adminPassword); status != http.StatusTooManyRequests {
-		t.Errorf("a right guess of a stranger: %d", status)
+		t.Errorf("a right guess of an unknown network: %d", status)
 	}
 	events, err := w.store.Events(t.Context(), schemas.EventQuery{Limit: 9, Action: "guesses.exhausted"})
 	if err != nil || len(events) != 1 || events[0].UserID == "" || events[0].Detail["by"] != "strangers" || events[0].ExecutionDigest == "" {

@@ -34,7 +34,7 @@ func TestRunForAnAuthorizationRequest(t *testing.T) {
 			p.begin() // sets a cookie, of a request of its own
 		}, schemas.CodeAuthRequest},
 		"in a browser without cookies": {func(p *party, _ url.Values, _ map[string]any) { p.http = newBrowser(t, p.testApp.http) }, schemas.CodeAuthRequest},
-		"beside a run": {func(_ *party, gate url.Values, body map[string]any) {
+		"with a run": {func(_ *party, gate url.Values, body map[string]any) {
 			clear(body)
 			body["executionId"], body["authId"] = gate.Get("executionId"), gate.Get("authId")
 		}, schemas.CodeInvalidRequest},

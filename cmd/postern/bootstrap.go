@@ -20,18 +20,18 @@ import (
 )
 
 type bootstrapCommand struct {
-	BaseURL             string          `placeholder:"URL" help:"Where the server is reached. With --config it may be left out."`
-	ConsoleRedirectURIs []string        `name:"console-redirect-uris" placeholder:"A,B" help:"Further redirect URIs of the console."`
+	BaseURL             string          `placeholder:"URL" help:"The URL of the server. Optional with --config."`
+	ConsoleRedirectURIs []string        `name:"console-redirect-uris" placeholder:"A,B" help:"More redirect URIs for the console."`
 	Samples             bool            `help:"Add the samples: customers, their user type, and two applications."`
-	Dir                 string          `help:"A folder with further seed files (*.yaml), which are taken in the order of their names."`
+	Dir                 string          `help:"A folder of more seed files (*.yaml), applied in the order of their names."`
 	Wait                config.Duration `default:"60s" help:"How long to wait until the server is ready."`
 	serverFlags         `embed:""`
 }
 
 // serverFlags are the flags for connecting to a running server.
 type serverFlags struct {
-	Token    string `help:"A token with the permission system. ADMIN_TOKEN in the environment means the same."`
-	Config   string `type:"path" help:"The configuration file of the server, if its store is here: a token is issued, and the server's certificate is trusted."`
+	Token    string `help:"A token with the permission system. Default: ADMIN_TOKEN in the environment."`
+	Config   string `type:"path" help:"The configuration file of a local server: a token is issued from its store, and its certificate is trusted."`
 	CA       string `type:"path" help:"A PEM file with certificates to trust."`
 	Insecure bool   `help:"Trust any certificate. Only for a server on this machine."`
 }
@@ -90,11 +90,11 @@ func (c serverFlags) serverURL(cfg *config.Config, flag, text string) (*url.URL,
 		text = cfg.Server.PublicURL
 	}
 	if text == "" {
-		return nil, fmt.Errorf("expected %s, where the server is reached, or --config", flag)
+		return nil, fmt.Errorf("expected %s with the URL of the server, or --config", flag)
 	}
 	base, err := url.Parse(text)
 	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
-		return nil, fmt.Errorf("%s %q: expected an address such as https://localhost:8090", flag, text)
+		return nil, fmt.Errorf("%s %q: expected a URL such as https://localhost:8090", flag, text)
 	}
 	return base, nil
 }
@@ -127,7 +127,7 @@ func (c serverFlags) newHTTPClient(base *url.URL, cfg *config.Config) (*http.Cli
 	trust := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	if c.Insecure {
 		if !isLoopback(base.Hostname()) {
-			return nil, fmt.Errorf("--insecure is for a server on this machine, and %s is not: name its certificate with --ca", base.Hostname())
+			return nil, fmt.Errorf("--insecure is only for a server on this machine, and %s is not: pass its certificate with --ca", base.Hostname())
 		}
 		trust.InsecureSkipVerify = true // only this machine can answer on its own addresses
 	}

@@ -106,7 +106,7 @@ func (h *app) state(t testing.TB) string {
 		if strings.HasPrefix(id, "id: 01900000-0000-7000-8000-") {
 			return id
 		}
-		return "id: (made up)"
+		return "id: (generated)"
 	})
 }
 
@@ -225,7 +225,7 @@ func TestOpenServerCloses(t *testing.T) {
 	if got := status(); got != http.StatusUnauthorized {
 		t.Errorf("after: status %d", got)
 	}
-	if _, err := newOpenAccess(t.Context(), h, &net.TCPAddr{IP: net.IPv6loopback}); err == nil || !strings.Contains(err.Error(), "has its administrator") {
+	if _, err := newOpenAccess(t.Context(), h, &net.TCPAddr{IP: net.IPv6loopback}); err == nil || !strings.Contains(err.Error(), "without an administrator") {
 		t.Errorf("the next start: %v", err)
 	}
 	h.demote(t)

@@ -12,10 +12,10 @@ import (
 func (h *app) reportBrokenFlows(ctx context.Context) {
 	err := h.directory.BrokenFlows(ctx, directory.SystemCall(), func(b directory.BrokenFlow) {
 		first := b.Findings[0]
-		h.log.WarnContext(ctx, "a stored flow cannot run as it is", "flow", b.Flow.Handle, "type", string(b.Flow.FlowType), "id", b.Flow.ID,
+		h.log.WarnContext(ctx, "a stored flow cannot run", "flow", b.Flow.Handle, "type", string(b.Flow.FlowType), "id", b.Flow.ID,
 			"at", first.Path, "finding", first.Message, "findings", len(b.Findings))
 	})
 	if err != nil && !errors.Is(err, context.Canceled) {
-		h.log.ErrorContext(ctx, "looking whether the stored flows can run", "error", err)
+		h.log.ErrorContext(ctx, "checking the stored flows", "error", err)
 	}
 }

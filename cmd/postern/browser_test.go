@@ -30,10 +30,10 @@ func TestAnotherBrowserFinishesNothing(t *testing.T) {
 				t.Errorf("the person's browser was led to %s", to)
 			}
 			if session := thief.ask("prompt", "none"); session.params.Get("error") != "login_required" {
-				t.Errorf("somebody is signed in in the thief's browser: %+v", session)
+				t.Errorf("a user is signed in in the attacker's browser: %+v", session)
 			}
 			if done := victim.ask("prompt", "none"); done.params.Get("error") != "login_required" {
-				t.Errorf("somebody is signed in in the person's browser: %+v", done)
+				t.Errorf("a user is signed in in the victim's browser: %+v", done)
 			}
 		})
 	}
@@ -83,7 +83,7 @@ func thefts() map[string]theft {
 			}
 			return said
 		},
-		"the way back, before anybody has signed in": func(t *testing.T, thief *party, gate url.Values) string {
+		"the way back, before the sign-in": func(t *testing.T, thief *party, gate url.Values) string {
 			return thief.wayBack(gate.Get("authId"))
 		},
 		"an assertion of one's own": func(t *testing.T, thief *party, gate url.Values) string {

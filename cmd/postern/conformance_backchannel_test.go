@@ -45,7 +45,7 @@ func backchannelLogout(t *testing.T, r *registrars) {
 	case raw := <-r.logoutTokens:
 		checkLogoutToken(p, raw, id)
 	case <-time.After(time.Minute):
-		t.Fatal("the client waited a minute in vain to be told")
+		t.Fatal("the client got no logout token within a minute")
 	}
 	p.refused(p.ask("prompt", "none"), "login_required")
 }

@@ -8,9 +8,9 @@ import (
 )
 
 type exportCommand struct {
-	Config string `type:"path" help:"The configuration file of the server whose store is here."`
-	Force  bool   `help:"Write to a folder that has other files in it."`
-	Dir    string `arg:"" help:"The folder to write. Files of resources that are gone are removed from it."`
+	Config string `type:"path" help:"The configuration file of the local server."`
+	Force  bool   `help:"Write to a folder that contains other files."`
+	Dir    string `arg:"" help:"The folder to write. Files of deleted resources are removed from it."`
 }
 
 // Run exports the store to files.
@@ -28,15 +28,15 @@ func (c exportCommand) Run(ctx context.Context, p program) error {
 	if err := declare.WriteFolder(c.Dir, files, c.Force); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%d resources are in %s\n", len(files), c.Dir)
+	fmt.Fprintf(p.stdout, "exported %d resources to %s\n", len(files), c.Dir)
 	return nil
 }
 
 type applyCommand struct {
-	Config string `type:"path" help:"The configuration file of the server whose store is here."`
-	Plan   bool   `help:"Print what would be done, and do nothing. The exit code is 1 if there is something to do."`
-	Delete bool   `help:"Delete what no file declares, of the nouns whose folder is there."`
-	Dir    string `arg:"" help:"A folder as postern export writes it."`
+	Config string `type:"path" help:"The configuration file of the local server."`
+	Plan   bool   `help:"Print the changes without making them. The exit code is 1 if there are any."`
+	Delete bool   `help:"Delete resources that no file declares, of each type that has a folder."`
+	Dir    string `arg:"" help:"A folder in the format of postern export."`
 }
 
 // Run applies files to the store.
@@ -57,13 +57,13 @@ func (c applyCommand) Run(ctx context.Context, p program) error {
 	plan.Write(p.stdout)
 	switch {
 	case len(plan.Steps) == 0:
-		fmt.Fprintln(p.stdout, "nothing to do: the store is as the files say")
+		fmt.Fprintln(p.stdout, "nothing to do: the store matches the files")
 	case plan.Applied:
 		fmt.Fprintln(p.stdout, "done")
 	case c.Plan:
 		return errFindings
 	default:
-		fmt.Fprintln(p.stdout, "nothing was done: there is something to delete, and that needs --delete")
+		fmt.Fprintln(p.stdout, "nothing was changed: deletions need --delete")
 		return errFindings
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // errDraining is why a draining server is not ready.
-var errDraining = errors.New("the server is about to stop")
+var errDraining = errors.New("the server is shutting down")
 
 // drain returns a context that outlasts ctx by server.drain. During that time the server
 // answers requests and readiness fails, so that load balancers stop sending requests before

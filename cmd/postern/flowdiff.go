@@ -11,7 +11,7 @@ import (
 type flowDiffCommand struct {
 	Format string `enum:"text,json" default:"text" help:"text or json."`
 	Old    string `arg:"" help:"A flow file, or - for standard input."`
-	New    string `arg:"" help:"Another."`
+	New    string `arg:"" help:"The flow file to compare it with."`
 }
 
 // Run compares two flows. A flow with findings cannot be compared: that is an error and not
@@ -42,7 +42,7 @@ func (c flowDiffCommand) Run(p program) error {
 func (p program) compileFile(file string) (*engine.Graph, error) {
 	g, err := p.graph(file)
 	if errors.Is(err, errFindings) {
-		return nil, fmt.Errorf("%s has findings, so there is nothing to compare", file)
+		return nil, fmt.Errorf("%s has findings: fix them to compare it", file)
 	}
 	return g, err
 }

@@ -55,7 +55,7 @@ func (f flowFolder) read() ([]*schemas.Document, error) {
 		return nil, err
 	}
 	if slices.ContainsFunc(files, func(file findings.File) bool { return file.Refused() }) {
-		return nil, fmt.Errorf("flows in %s may not run", f.dir)
+		return nil, fmt.Errorf("the flows in %s have errors", f.dir)
 	}
 	return documents, nil
 }
@@ -118,7 +118,7 @@ func (f flowFolder) reload(ctx context.Context) {
 		err = f.storeFlows(ctx, documents)
 	}
 	if err != nil {
-		fmt.Fprintf(f.out, "%v; the flows stay what they were\n", err)
+		fmt.Fprintf(f.out, "%v; the previous flows stay active\n", err)
 	}
 }
 

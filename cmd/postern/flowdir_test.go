@@ -54,13 +54,13 @@ func TestFlowsOfAFolder(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("the server never told %q", want)
+		t.Fatalf("the server never printed %q", want)
 	}
 	until("flow sign-in is version 2") // the built-in flow was version 1
 	until("serves")
 	write(t, file, strings.Replace(keyFlow, "next: done", "next: end", 1))
 	until("sign_in.yaml:6:10: error: ")
-	until("the flows stay what they were")
+	until("the previous flows stay active")
 	write(t, file, strings.Replace(keyFlow, "Sign in", "Come in", 1))
 	until("flow sign-in is version 3")
 	write(t, filepath.Join(dir, "more.yml"), strings.Replace(keyFlow, "handle: sign-in", otherHandle, 1))

@@ -12,9 +12,9 @@ import (
 
 type flowExplainCommand struct {
 	List     bool     `help:"List the rules."`
-	Markdown bool     `help:"Print Markdown: of the rules named, or the page of all."`
+	Markdown bool     `help:"Print Markdown: the named rules, or the page of all rules."`
 	Output   string   `short:"o" type:"path" help:"The file to write; by default standard output."`
-	Rules    []string `arg:"" optional:"" name:"rule" help:"The ids of rules, which findings have in brackets."`
+	Rules    []string `arg:"" optional:"" name:"rule" help:"The ids of rules, as findings show them in brackets."`
 }
 
 // explanationWidth is the width of the text in characters.
@@ -33,7 +33,7 @@ func (c flowExplainCommand) write(w io.Writer) error {
 		_, err := io.WriteString(w, rules.Page())
 		return err
 	case len(c.Rules) == 0:
-		return errors.New("expected the id of a rule, which findings have in brackets; --list lists them")
+		return errors.New("expected the id of a rule, as findings show it in brackets; --list lists all rules")
 	}
 	for i, id := range c.Rules {
 		rule, err := rules.Find(id)

@@ -21,7 +21,7 @@ type flowGraphCommand struct {
 	Format   string `enum:"mermaid,dot,svg" default:"mermaid" help:"mermaid, dot or svg."`
 	Output   string `short:"o" type:"path" help:"The file to write; by default standard output."`
 	Coverage bool   `xor:"coverage" help:"Run the scenarios of the flow and mark what they do not reach."`
-	From     string `xor:"coverage" name:"coverage-from" type:"path" placeholder:"FILE" help:"Mark what scenarios did not reach by what flow test --coverage-out wrote."`
+	From     string `xor:"coverage" name:"coverage-from" type:"path" placeholder:"FILE" help:"Mark what scenarios did not reach, from a file that flow test --coverage-out wrote."`
 	File     string `arg:"" help:"A flow file, or - for standard input."`
 }
 
@@ -83,7 +83,7 @@ func (p program) graph(file string, with ...string) (*engine.Graph, error) {
 func runCoverage(ctx context.Context, file string) (func(node, outcome string) bool, error) {
 	scenarios := flows.ScenariosOf(file)
 	if _, err := os.Stat(scenarios); err != nil {
-		return nil, fmt.Errorf("there are no scenarios of %s: expected them in %s", file, scenarios)
+		return nil, fmt.Errorf("%s has no scenarios: expected them in %s", file, scenarios)
 	}
 	suite := flowtest.Runner{}.RunFiles(ctx, []string{scenarios})
 	if suite[0].Err != nil {
@@ -109,7 +109,7 @@ func readCoverage(from, flow, handle string) (func(node, outcome string) bool, e
 		i = slices.IndexFunc(list, func(c flowtest.Coverage) bool { return c.Handle == handle })
 	}
 	if i < 0 {
-		return nil, fmt.Errorf("%s tells nothing of the flow %s (%s)", from, handle, flow)
+		return nil, fmt.Errorf("%s has no coverage of the flow %s (%s)", from, handle, flow)
 	}
 	return list[i].Reached, nil
 }

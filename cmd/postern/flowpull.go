@@ -91,7 +91,7 @@ var handle = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$`)
 func checkHandles(list []bootstrap.StoredFlow) error {
 	for _, f := range list {
 		if !handle.MatchString(f.Handle) || !slices.Contains(schemas.FlowTypes(), f.FlowType) {
-			return fmt.Errorf("the server names a flow %.100q of the type %.100q, as no Postern does: nothing is written", f.Handle, f.FlowType)
+			return fmt.Errorf("the server returned an invalid flow handle or type (%.100q, %.100q): nothing was written", f.Handle, f.FlowType)
 		}
 	}
 	return nil
@@ -146,7 +146,7 @@ func findFlowByHandle(ctx context.Context, server *bootstrap.FlowServer, name st
 		case err != nil:
 			return nil, err
 		case f != nil && found != nil:
-			return nil, fmt.Errorf("there are two flows %q: say %s/%s or %s/%s", name, found.FlowType, name, f.FlowType, name)
+			return nil, fmt.Errorf("there are two flows %q: use %s/%s or %s/%s", name, found.FlowType, name, f.FlowType, name)
 		case f != nil:
 			found = f
 		}

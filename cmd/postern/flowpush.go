@@ -17,7 +17,7 @@ import (
 
 // flowServer is the server of a command on flows.
 type flowServer struct {
-	Server      string `placeholder:"URL" help:"Where the server is reached. ADMIN_SERVER_URL in the environment means the same; with --config it may be left out."`
+	Server      string `placeholder:"URL" help:"The URL of the server. Default: ADMIN_SERVER_URL in the environment. Optional with --config."`
 	serverFlags `embed:""`
 }
 
@@ -34,7 +34,7 @@ func (c flowServer) connect(ctx context.Context, p program) (*bootstrap.FlowServ
 }
 
 type flowPushCommand struct {
-	Plan  bool     `help:"Print what would change, and do nothing. The exit code is 1 if there is something to do."`
+	Plan  bool     `help:"Print the changes without making them. The exit code is 1 if there are any."`
 	Paths []string `arg:"" name:"path" help:"Flow files, or folders of them."`
 	flowServer
 }
@@ -140,7 +140,7 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 	}
 	now, err := server.Push(ctx, f, was)
 	if schemas.HasClass(err, schemas.Precondition) {
-		return false, fmt.Errorf("%s has been changed by somebody else meanwhile; look at what they did, and push again: %w", f.Handle, err)
+		return false, fmt.Errorf("%s was changed on the server meanwhile; review that change, and push again: %w", f.Handle, err)
 	}
 	if err != nil {
 		return false, err
@@ -164,7 +164,7 @@ func changesOf(was *bootstrap.StoredFlow, g *engine.Graph) (changes []diff.Chang
 }
 
 type flowVersionsCommand struct {
-	Handle string `arg:"" help:"The handle of a flow; REGISTRATION/handle if there are two."`
+	Handle string `arg:"" help:"The handle of a flow; with the type, as in REGISTRATION/handle, if two flows share it."`
 	flowServer
 }
 
@@ -193,7 +193,7 @@ func (c flowVersionsCommand) Run(ctx context.Context, p program) error {
 }
 
 type flowRestoreCommand struct {
-	Handle  string `arg:"" help:"The handle of a flow; REGISTRATION/handle if there are two."`
+	Handle  string `arg:"" help:"The handle of a flow; with the type, as in REGISTRATION/handle, if two flows share it."`
 	Version int    `arg:"" help:"The number of the version."`
 	flowServer
 }
@@ -212,9 +212,9 @@ func (c flowRestoreCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s: version %d is as version %d was\n", now.Handle, now.ActiveVersion, c.Version)
+	fmt.Fprintf(p.stdout, "%s: version %d restores version %d\n", now.Handle, now.ActiveVersion, c.Version)
 	for _, use := range now.UsedBy {
-		fmt.Fprintf(p.stdout, "%s keeps to version %d of it: restore or push that too\n", use.Handle, use.Version)
+		fmt.Fprintf(p.stdout, "%s still uses version %d of it: restore or push that flow too\n", use.Handle, use.Version)
 	}
 	return nil
 }

@@ -13,11 +13,11 @@ import (
 
 type flowTestCommand struct {
 	Only        string  `name:"run" placeholder:"REGEX" help:"Run only the scenarios whose names match."`
-	Verbose     bool    `short:"v" help:"Print every scenario, the transcript of each that fails, and what none of them reached."`
+	Verbose     bool    `short:"v" help:"Print every scenario, the transcript of each failure, and the outcomes that none reached."`
 	Format      string  `enum:"text,json,junit" default:"text" help:"How results are written: text, json, or junit (XML for build servers)."`
-	Coverage    bool    `help:"Print how many scenarios left each node by each outcome."`
-	CoverageMin float64 `placeholder:"PERCENT" help:"Fail if the scenarios reach less than this much of the outcomes of any flow."`
-	CoverageOut string  `type:"path" placeholder:"FILE" help:"Write what was reached as JSON, for flow graph --coverage-from."`
+	Coverage    bool    `help:"Print how many scenarios reach each outcome of each node."`
+	CoverageMin float64 `placeholder:"PERCENT" help:"Fail if the scenarios of a flow reach less than this percentage of its outcomes."`
+	CoverageOut string  `type:"path" placeholder:"FILE" help:"Write the coverage as JSON, for flow graph --coverage-from."`
 
 	Paths []string `arg:"" name:"path" help:"Scenario files (*_test.yaml, *_test.yml), or folders of them."`
 }

@@ -62,10 +62,10 @@ func merelyIdentified(t *testing.T) {
 	const who = `{"id":"who","use":"prompt","with":{"inputs":[{"identifier":"username","type":"TEXT_INPUT","required":true}],"actions":[{"ref":"go","label":"Go"}]},"next":"find"},
 		{"id":"find","use":"user-resolve","with":{"by":["username"],"from":"username"},"next":{"found":%q,"missing":"who"}}`
 	for name, test := range map[string]struct{ kind, first, rest, rule string }{
-		"a passkey":                       {"REGISTRATION", "key", `,{"id":"key","use":"passkey-register","next":"end"}`, "takeover"},
-		"a password":                      {"REGISTRATION", "set", `,{"id":"set","use":"password-set","next":"end"}`, "takeover"},
-		"a session":                       {"AUTHENTICATION", "done", `,{"id":"done","use":"authorization-code"}`, "unauthenticated"},
-		"a passkey to whoever is greeted": {"AUTHENTICATION", "hi", `,{"id":"hi","use":"prompt","with":{"actions":[{"ref":"go","label":"It is me"}]},"next":"key"},{"id":"key","use":"passkey-register","next":"done"},{"id":"done","use":"authorization-code"}`, "takeover"},
+		"a passkey":                        {"REGISTRATION", "key", `,{"id":"key","use":"passkey-register","next":"end"}`, "takeover"},
+		"a password":                       {"REGISTRATION", "set", `,{"id":"set","use":"password-set","next":"end"}`, "takeover"},
+		"a session":                        {"AUTHENTICATION", "done", `,{"id":"done","use":"authorization-code"}`, "unauthenticated"},
+		"a passkey for an identified user": {"AUTHENTICATION", "hi", `,{"id":"hi","use":"prompt","with":{"actions":[{"ref":"go","label":"It is me"}]},"next":"key"},{"id":"key","use":"passkey-register","next":"done"},{"id":"done","use":"authorization-code"}`, "takeover"},
 	} {
 		body := fmt.Sprintf(`{"handle":"x","name":"X","flowType":%q,"nodes":[%s%s]}`, test.kind, fmt.Sprintf(who, test.first), test.rest)
 		w.refusesFlow(name, admin, body, test.rule)

@@ -23,7 +23,7 @@ func TestIncidents(t *testing.T) {
 		"a note of one step is accepted by another":                notesOfOtherSteps,
 		"an empty POST skips a step":                               emptyAnswers,
 		"the passkey policy is enforced only in the browser":       policyOnlyInTheBrowser,
-		"a factor is enrolled on somebody else's account":          factorOfAnother,
+		"a factor is enrolled on another user's account":           factorOfAnother,
 		"a session that is merely identified binds a factor":       merelyIdentified,
 		"another way in skips the second factor":                   anotherWayIn,
 		"the hosted pages reflect markup":                          reflectedMarkup,
@@ -32,7 +32,7 @@ func TestIncidents(t *testing.T) {
 		"what was switched off is usable from an earlier request":  switchedOffMeanwhile,
 		"a client that registered itself is deleted in mid-run":    clientDeletedMeanwhile,
 		"the tool server does not check the audience":              toolAudience,
-		"a flow that is changed in mid-run lets somebody past it":  flowChangedMeanwhile,
+		"a flow that is changed in mid-run can be bypassed":        flowChangedMeanwhile,
 		"the answer to one run's challenge is accepted by another": otherRunsChallenge,
 	} {
 		t.Run(name, try)

@@ -12,14 +12,14 @@ import (
 )
 
 type keysCommands struct {
-	List   keysListCommand   `cmd:"" help:"List the keys that tokens are signed with."`
-	Rotate keysRotateCommand `cmd:"" help:"Publish the keys that are to sign next."`
+	List   keysListCommand   `cmd:"" help:"List the keys that sign tokens."`
+	Rotate keysRotateCommand `cmd:"" help:"Publish the next signing keys."`
 
 	ReEncrypt keysReencryptCommand `cmd:"" name:"re-encrypt" help:"Change the key-encryption key: re-encrypt everything that older keys have encrypted."`
 }
 
 type keysListCommand struct {
-	Config string `type:"path" help:"The configuration file of the server whose store is here."`
+	Config string `type:"path" help:"The configuration file of the local server."`
 }
 
 // Run lists the keys.
@@ -33,8 +33,8 @@ func (c keysListCommand) Run(ctx context.Context, p program) error {
 }
 
 type keysRotateCommand struct {
-	Config string `type:"path" help:"The configuration file of the server whose store is here."`
-	Now    bool   `help:"Have them sign at once. Clients that keep the published keys, and do not look again, refuse what they sign for a while."`
+	Config string `type:"path" help:"The configuration file of the local server."`
+	Now    bool   `help:"Sign with them at once. Clients that cache the published keys reject the new signatures for a while."`
 }
 
 // Run publishes the next keys. They sign when they have been published for
@@ -95,7 +95,7 @@ func (h *app) maintainKeys(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := h.tokens.MaintainKeys(ctx); err != nil && ctx.Err() == nil {
-			h.log.Error("tending to the signing keys", "error", err)
+			h.log.Error("maintaining the signing keys", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -20,7 +20,7 @@ func (p program) openLocal(ctx context.Context, file string, further ...string) 
 	}
 	path := cfg.Database.DSN
 	if _, err := os.Stat(path); cfg.Database.Driver == "sqlite" && errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no store at %s: say with --config where it is, or let `postern serve` make one", path)
+		return nil, fmt.Errorf("there is no store at %s: pass the server's configuration with --config, or create a store with `postern serve`", path)
 	}
 	on := storeConfig(cfg)
 	on.MaxWriteDuration = maxCommandDuration

@@ -46,12 +46,12 @@ type program struct {
 
 // commands are the commands of the command line.
 type commands struct {
-	Serve     serveCommand     `cmd:"" help:"Serve. An empty store is seeded first."`
-	Bootstrap bootstrapCommand `cmd:"" help:"Make a running server have what a store begins with, and what seed files say."`
+	Serve     serveCommand     `cmd:"" help:"Run the server. It seeds an empty store first."`
+	Bootstrap bootstrapCommand `cmd:"" help:"Create the initial resources, and those of seed files, in a running server."`
 	Token     tokenCommand     `cmd:"" help:"Print an access token for the administrator."`
-	Keys      keysCommands     `cmd:"" help:"List and rotate the keys that tokens are signed with, and change the key that encrypts them."`
+	Keys      keysCommands     `cmd:"" help:"List and rotate the keys that sign tokens, and change the key that encrypts them."`
 	Export    exportCommand    `cmd:"" help:"Write all resources of the store as YAML files."`
-	Apply     applyCommand     `cmd:"" help:"Make the store as YAML files say."`
+	Apply     applyCommand     `cmd:"" help:"Apply YAML files to the store."`
 	Flow      flowCommands     `cmd:"" help:"Check and test flow files."`
 	Schema    schemaCommand    `cmd:"" help:"Print a JSON Schema."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`

@@ -46,7 +46,7 @@ func newOpenAccess(ctx context.Context, h *app, l net.Addr) (*openAccess, error)
 		return nil, err
 	}
 	if len(holders) > 0 {
-		return nil, fmt.Errorf("%s=true is for a store that nobody administers yet, and this one has its administrator: start without it", skipVariable)
+		return nil, fmt.Errorf("%s=true is for a store without an administrator, and this one has one: start without it", skipVariable)
 	}
 	return &openAccess{directory: h.directory}, nil
 }

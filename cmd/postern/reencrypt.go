@@ -20,8 +20,8 @@ import (
 )
 
 type keysReencryptCommand struct {
-	Config      string `type:"path" help:"The configuration file of the server whose store is here."`
-	NewKey      bool   `help:"First make a new key-encryption key and put it before the old one in the key file."`
+	Config      string `type:"path" help:"The configuration file of the local server."`
+	NewKey      bool   `help:"First generate a key-encryption key and put it before the old one in the key file."`
 	DropOldKeys bool   `help:"Afterwards remove the old keys from the key file. Every running server must seal with the newest key by then."`
 	Compromised bool   `help:"Others may know the old key: also replace the keys derived from it. Users have to sign in again in apps that hold refresh tokens. Every server must be stopped."`
 }
@@ -67,7 +67,7 @@ func (h *app) addKey() error {
 	case path == "":
 		return fmt.Errorf("the key-encryption key is in %s: make a key with `openssl rand -base64 32` and put it there before the old one, separated by a comma", token.KeyVariable)
 	case len(h.encryption.keys) > 1:
-		return fmt.Errorf("%s has an old key already, so a change is under way: finish it with `postern keys re-encrypt --drop-old-keys` first", path)
+		return fmt.Errorf("%s already contains an old key, so a change is in progress: finish it with `postern keys re-encrypt --drop-old-keys` first", path)
 	}
 	return token.ReplaceKeyFile(path, append([][]byte{token.NewKeyEncryptionKey()}, h.encryption.keys...))
 }
@@ -93,7 +93,7 @@ func (c keysReencryptCommand) finish(ctx context.Context, p program, h *app) err
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stdout, "%s has no other key any more. Keep the old key as long as you keep backups from before: they open with it alone.\n", path)
+		fmt.Fprintf(p.stdout, "%s contains no other key. Keep the old key as long as you keep older backups: only it opens them.\n", path)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (c keysReencryptCommand) allowed(h *app) func(others []store.InstanceKeys) 
 		if c.Compromised {
 			do = "stop them"
 		}
-		return fmt.Errorf("%d running server(s) cannot go on while the keys change: %s; %s, and run this command again (one that was killed counts as running for %v)",
+		return fmt.Errorf("%d running server(s) cannot continue while the keys change: %s; %s, and run this command again (one that was killed counts as running for %v)",
 			len(wrong), strings.Join(wrong, ", "), do, store.InstanceTTL)
 	}
 }
@@ -269,7 +269,7 @@ func writeReencrypted(w io.Writer, done []reencryptedColumn) error {
 	}
 	var warning error
 	if unreadable > 0 {
-		_, warning = fmt.Fprintln(table, "Unreadable values were sealed with a key that is not in the list. They are left as they are.")
+		_, warning = fmt.Fprintln(table, "Unreadable values were sealed with a key that is not in the list. They were not changed.")
 	}
 	return errors.Join(warning, table.Flush())
 }

@@ -252,7 +252,7 @@ func TestAudit21KeyChangesWhileServersRun(t *testing.T) {
 		w := newSealedWorld(t, environ...)
 		code, said := w.command("keys", "re-encrypt", "--new-key")
 		if code != exitUsage || !strings.Contains(said, "1 running server(s)") || !strings.Contains(said, "restart them") {
-			t.Fatalf("beside a server that has the old key alone: exit code %d: %s", code, said)
+			t.Fatalf("with a running server that has only the old key: exit code %d: %s", code, said)
 		}
 		if err := w.reopen(); err != nil { // restarted, with both keys
 			t.Fatal(err)
@@ -265,7 +265,7 @@ func TestAudit21KeyChangesWhileServersRun(t *testing.T) {
 			t.Fatalf("exit code %d: %s", code, said)
 		}
 		if code, said := w.command("keys", "re-encrypt", "--compromised"); code != exitUsage || !strings.Contains(said, "stop them") {
-			t.Errorf("replacing derived keys beside a server: exit code %d: %s", code, said)
+			t.Errorf("replacing derived keys with a running server: exit code %d: %s", code, said)
 		}
 		if code, said := w.command("keys", "re-encrypt", "--drop-old-keys"); code != exitFine || len(w.keys()) != 1 {
 			t.Fatalf("exit code %d: %s", code, said)

@@ -64,6 +64,6 @@ func unknownSchemaError(name string, things, kinds []string) error {
 	if near := schemas.Suggest(name, slices.Concat(things, kinds)); near != "" {
 		return fmt.Errorf("there is no schema %q; did you mean %q?", name, near)
 	}
-	return fmt.Errorf("there is no schema %q; there are those of %s, and of the kinds of node %s",
+	return fmt.Errorf("there is no schema %q; expected one of %s, or a kind of node: %s",
 		name, strings.Join(things, ", "), strings.Join(kinds, ", "))
 }

@@ -51,7 +51,7 @@ func schemaPages() http.Handler {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "405: a schema is for reading", http.StatusMethodNotAllowed)
+			http.Error(w, "405: schemas are read-only", http.StatusMethodNotAllowed)
 			return
 		}
 		text, err := page()

@@ -13,7 +13,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-var updateSchemas = flag.Bool("update", false, "write docs/schemas anew")
+var updateSchemas = flag.Bool("update", false, "rewrite docs/schemas")
 
 // The schemas in docs/schemas, which editors use in a checkout, equal the published ones.
 func TestPublishedSchemasAreUpToDate(t *testing.T) {

@@ -27,11 +27,11 @@ import (
 )
 
 type serveCommand struct {
-	Config string `type:"path" help:"The configuration file. Without one the defaults hold, and everything is kept under ./data."`
-	Listen string `placeholder:"ADDR" help:"Listen on this address instead of the configured one; 127.0.0.1:0 takes any free port."`
-	Flows  string `type:"path" placeholder:"DIR" help:"Take the flows from the files of this folder instead of the configured flow.dir. They are checked first, and read-only."`
-	Dev    bool   `help:"Look at the folder of flows for changes, and take them. What is wrong is printed."`
-	Try    bool   `help:"Show the try-it page at /try/, with an application anybody may sign up to. Not for production."`
+	Config string `type:"path" help:"The configuration file. Without one the defaults apply, and all data is stored under ./data."`
+	Listen string `placeholder:"ADDR" help:"Listen on this address instead of the configured one; 127.0.0.1:0 selects any free port."`
+	Flows  string `type:"path" placeholder:"DIR" help:"Serve the flows in this folder instead of the configured flow.dir. They are checked first, and read-only."`
+	Dev    bool   `help:"Watch the folder of flows and apply changes. Errors are printed."`
+	Try    bool   `help:"Serve the try-it page at /try/, with an application that has open sign-up. Not for production."`
 }
 
 // Run serves until it is stopped. It finds all errors before it fills an empty store, and
@@ -78,7 +78,7 @@ func (c serveCommand) Run(ctx context.Context, p program) error {
 	}
 	log.Info("listening", "addr", l.Addr().String(), "url", cfg.Server.PublicURL)
 	if h.open != nil {
-		log.Warn("the API stands open: until somebody has the role Administrator, whoever reaches it may do everything", "variable", skipVariable)
+		log.Warn("the API is open: until a user has the role Administrator, every caller has all permissions", "variable", skipVariable)
 	}
 	p.printWelcome(cfg, c.Try)
 
@@ -149,7 +149,7 @@ func (c serveCommand) flows(p program, h *app) (flowFolder, []*schemas.Document,
 	f := flowFolder{dir: cmp.Or(c.Flows, h.cfg.Flow.Dir), directory: h.directory, kinds: h.kinds, out: p.stdout, style: findings.Text{Colour: p.useColor("auto")}}
 	if f.dir == "" {
 		if c.Dev {
-			return f, nil, errors.New("--dev looks at a folder of flows: say which with --flows, or with flow.dir in the configuration")
+			return f, nil, errors.New("--dev watches a folder of flows: set it with --flows, or with flow.dir in the configuration")
 		}
 		return f, nil, nil
 	}
@@ -167,7 +167,7 @@ type applicationsWithout struct {
 // Application finds every application but the hidden one.
 func (w applicationsWithout) Application(ctx context.Context, id string) (*schemas.Application, error) {
 	if id == w.id {
-		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "the application %q is there only while the server runs with --try", id)
+		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "the application %q exists only while the server runs with --try", id)
 	}
 	return w.Applications.Application(ctx, id)
 }
@@ -185,7 +185,7 @@ func (c serveCommand) listen(environ []string) (*config.Config, net.Listener, er
 	}
 	l, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, nil, fmt.Errorf("another program, perhaps another Postern, has %s: end it, or choose another port with --listen or POSTERN_SERVER_PORT", addr)
+		return nil, nil, fmt.Errorf("%s is in use by another program, perhaps another Postern: stop it, or choose another port with --listen or POSTERN_SERVER_PORT", addr)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -237,7 +237,7 @@ func (p program) printAdmin(admin *bootstrap.Admin) {
 	switch {
 	case admin == nil:
 		if lookupEnv(p.environ, "ADMIN_PASSWORD") != "" {
-			fmt.Fprintln(p.stdout, "The store has its administrator already; ADMIN_USERNAME and ADMIN_PASSWORD count for an empty store only.")
+			fmt.Fprintln(p.stdout, "The store already has an administrator; ADMIN_USERNAME and ADMIN_PASSWORD apply to an empty store only.")
 		}
 	case admin.Password == "":
 		fmt.Fprintf(p.stdout, "\n  administrator:  %s, with the password in ADMIN_PASSWORD\n", admin.Username)

@@ -20,7 +20,7 @@ func TestDocumentedServices(t *testing.T) {
 	}
 	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(page, -1)
 	if len(blocks) != 3 {
-		t.Fatalf("the page has %d blocks, expected the configuration, what asks and what tells", len(blocks))
+		t.Fatalf("the page has %d blocks, expected the configuration, a query and a notification", len(blocks))
 	}
 	path := filepath.Join(t.TempDir(), "postern.yaml")
 	write(t, path, string(blocks[0][1]))

@@ -27,7 +27,7 @@ func (h *app) sweepOnce(ctx context.Context, now time.Time) {
 	n, err := h.store.Sweep(ctx, now)
 	old, trimming := h.trimEvents(ctx, now)
 	if err := errors.Join(err, trimming, h.recount(ctx, now)); err != nil && !errors.Is(err, context.Canceled) {
-		h.log.Error("sweeping what has expired", "error", err)
+		h.log.Error("removing expired data", "error", err)
 	}
 	if n+old > 0 {
 		h.log.Debug("swept", "rows", n, "events", old)

@@ -103,7 +103,7 @@ func TestGuessingDoesNotLockOut(t *testing.T) {
 		}
 	}
 	if status, _ := w.guess("192.0.2.3", "ADMIN", adminPassword); status != http.StatusTooManyRequests {
-		t.Errorf("a stranger with the right password, spelt otherwise: %d", status)
+		t.Errorf("an unknown network with the right password, in another spelling: %d", status)
 	}
 	if _, s := w.guess(home, "admin", "wrong"); s.Error == nil || s.Error.Code != schemas.CodeInvalidCredentials {
 		t.Errorf("the owner mistypes: %+v", s)
@@ -128,7 +128,7 @@ func TestOwnDeviceIsNotLockedOut(t *testing.T) {
 	}
 	first := *owner.device
 	if owner.guess("admin", adminPassword); owner.device.Value != first.Value {
-		t.Error("the browser is told again what it knows")
+		t.Error("the browser gets the same cookie again")
 	}
 	for i := range 4 {
 		w.guess(fmt.Sprintf("203.0.113.%d", i), "admin", "wrong")
@@ -136,7 +136,7 @@ func TestOwnDeviceIsNotLockedOut(t *testing.T) {
 	away := "192.0.2.1"
 	for name, by := range map[string]*guesser{
 		"a stranger": {testApp: w, remote: away}, "another's device": {testApp: w, remote: away, device: eve.device},
-		"a cookie that was made up": {testApp: w, remote: away, device: &http.Cookie{Name: first.Name, Value: first.Value[:len(first.Value)-2] + "AA"}},
+		"a forged cookie": {testApp: w, remote: away, device: &http.Cookie{Name: first.Name, Value: first.Value[:len(first.Value)-2] + "AA"}},
 	} {
 		if status, _ := by.guess("admin", adminPassword); status != http.StatusTooManyRequests {
 			t.Errorf("%s is let in with %d", name, status)

@@ -16,11 +16,11 @@ import (
 )
 
 type tokenCommand struct {
-	Config  string          `type:"path" help:"The configuration file of the server whose store is here."`
-	Scope   string          `default:"system" help:"The permissions the token is to carry, separated by blanks. The user must have them."`
-	TTL     config.Duration `default:"1h" name:"ttl" help:"How long the token is good for."`
-	User    string          `placeholder:"NAME" help:"The user to whom it is issued, by username or id. Left out, the first administrator."`
-	BaseURL string          `placeholder:"URL" help:"Where the server is reached, if not where the configuration says."`
+	Config  string          `type:"path" help:"The configuration file of the local server."`
+	Scope   string          `default:"system" help:"The permissions of the token, separated by spaces. The user must have them."`
+	TTL     config.Duration `default:"1h" name:"ttl" help:"The lifetime of the token."`
+	User    string          `placeholder:"NAME" help:"The username or id of the user. Default: the first administrator."`
+	BaseURL string          `placeholder:"URL" help:"The URL of the server, if it is not the configured one."`
 }
 
 // Run prints an access token. Access to the store and its key would suffice to create one
@@ -57,7 +57,7 @@ func (h *app) issue(ctx context.Context, name string, scope []string, ttl time.D
 	}
 	console, err := h.store.Application(ctx, bootstrap.ConsoleID)
 	if err != nil {
-		return "", fmt.Errorf("tokens are issued in the name of the console: %w", err)
+		return "", fmt.Errorf("tokens are issued to the console: %w", err)
 	}
 	now := time.Now().UTC()
 	session := schemas.Session{

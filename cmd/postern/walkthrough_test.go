@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var updateDocs = flag.Bool("update-docs", false, "write what pages of docs say that commands print anew")
+var updateDocs = flag.Bool("update-docs", false, "rewrite the command output in the pages of docs")
 
 // The printed output of a command on a page equals its actual output.
 func TestWalkThrough(t *testing.T) {

@@ -43,7 +43,7 @@ func (h *app) warnOfInstances(ctx context.Context, started, now time.Time) {
 	n, err := h.store.Instances(ctx)
 	if err == nil && n > h.cfg.Throttle.Instances {
 		h.warnedOfInstances = true
-		h.log.Warn("more instances share this database than throttle.instances says, so that clients may try more often than intended: set it to their number",
+		h.log.Warn("more instances than throttle.instances share this database, so clients get more attempts than intended: set it to their number",
 			"instances", n, "throttle.instances", h.cfg.Throttle.Instances)
 	}
 }

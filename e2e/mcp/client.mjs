@@ -1,14 +1,14 @@
-// A client of the tool server, made of the SDK as it is published, that knows
-// nothing but the address of /mcp and how it gets in. It takes what to do as a JSON
-// object in its one argument, and writes JSON lines: {"open": address} when
-// somebody is to go there in a browser, at last what it saw.
+// A client of the tool server that uses the published SDK. It knows
+// only the address of /mcp and its credentials. Its one argument is a task as a JSON
+// object, and it writes JSON lines: {"open": address} for an address that a
+// user has to open in a browser, and at the end the result.
 //
 //   url       the address of /mcp
-//   client    {"id", "secret", "issuer"}: as a client by itself; otherwise somebody
+//   client    {"id", "secret", "issuer"}: client credentials; otherwise a user
 //             signs in
-//   token     an access token: nobody signs in
-//   sdk       v1 or v2; left out, v2 for a client by itself and v1 otherwise
-//   known     the id of a client that is registered for that; otherwise it registers
+//   token     an access token; no user signs in
+//   sdk       v1 or v2; default: v2 for client credentials and v1 otherwise
+//   known     the id of a registered client; otherwise the client registers
 //             itself
 //   versions  protocol versions to offer, each in a connection of its own
 //   tools     whether to call all the tools
@@ -31,7 +31,7 @@ const sdks = {
   v2: () => import("@modelcontextprotocol/client"),
 };
 
-/** Signs somebody in: keeps in memory what a real client keeps on disk. */
+/** Signs a user in, and stores in memory what a real client stores on disk. */
 async function signIn() {
   let arrived;
   const code = new Promise((resolve) => { arrived = resolve; });
@@ -64,7 +64,7 @@ async function signIn() {
   return { provider, kept, code, close: () => { listener.close(); listener.closeAllConnections(); } };
 }
 
-/** Calls every tool as somebody would who sets up an application. */
+/** Calls every tool, as for the set-up of an application. */
 async function callAll(client) {
   const called = [];
   const call = async (name, args = {}) => {

@@ -29,7 +29,7 @@ export function button(label, attributes, act) {
 /** Makes a form that never leaves the page. */
 export function form(attributes, ...children) {
   // The server says what is wrong with an answer; the browser's own check
-  // would keep the person from choosing another way to go on.
+  // would keep the user from choosing another action.
   const node = el("form", { novalidate: true, ...attributes }, ...children);
   node.addEventListener("submit", (event) => event.preventDefault());
   return node;

@@ -1,7 +1,7 @@
 // The passkey ceremonies of the browser (WebAuthn Level 3): options in and
-// credentials out as JSON with base64url text, and plain words for failures.
+// credentials out as JSON with base64url text, and readable error messages.
 
-// The one ceremony under way. Browsers allow a page no second: a waiting
+// The current ceremony. Browsers allow only one per page: a waiting
 // autofill has to end before a dialog may open.
 let current = null;
 
@@ -17,7 +17,7 @@ export const create = (options) => ceremony("create", { publicKey: decode(option
 /** Uses a passkey; mediation "conditional" waits in the autofill of a field. */
 export const get = (options, mediation) => ceremony("get", { publicKey: decode(options, "parseRequestOptionsFromJSON"), mediation });
 
-/** Ends the ceremony under way, if any, and waits until the browser has. */
+/** Ends the current ceremony, if any, and waits for the browser. */
 export async function stop() {
   current?.controller.abort();
   await current?.answer.catch(() => {});
@@ -37,7 +37,7 @@ async function ceremony(method, options) {
 
 const members = ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"];
 
-/** The inputs by which POST /flow/execute takes a credential. */
+/** The inputs of POST /flow/execute for a credential. */
 export function flowInputs({ id, response }) {
   const inputs = { credentialId: id };
   for (const name of members) if (response[name]) inputs[name] = response[name];
@@ -56,7 +56,7 @@ function decode(json, parse) {
   };
 }
 
-// Some password managers stand in for the browser and return credentials that
+// Some password managers replace the browser's functions and return credentials that
 // have no toJSON, or one that throws.
 function encode(credential) {
   try {
@@ -79,7 +79,7 @@ function text(buffer) {
   return btoa(binary).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 }
 
-/** Why there can be no passkeys here, "" when there can. */
+/** The reason why passkeys are unavailable, "" if they are available. */
 export function obstacle() {
   if (!isSecureContext) {
     return `Passkeys work over HTTPS only, or on localhost. This page came from ${location.origin}: open it with https://, or as http://localhost.`;
@@ -87,7 +87,7 @@ export function obstacle() {
   return window.PublicKeyCredential ? "" : "This browser does not know passkeys. Use a current one.";
 }
 
-/** What went wrong in a ceremony, in plain words. */
+/** A readable message for a failed ceremony. */
 export function explain(error, relyingPartyId = location.hostname) {
   if (/certificate/i.test(error.message)) {
     return "The browser offers no passkeys here: it does not trust this page's certificate. Install one that it trusts, or open the page on localhost.";

@@ -1,5 +1,5 @@
-// Renders any step of a flow from data.meta.components. Pictures are not
-// among it: the page loads nothing from elsewhere.
+// Renders any step of a flow from data.meta.components. Images are not
+// rendered: the page loads nothing from other origins.
 import { button, el, form, set } from "./dom.js";
 
 const inputTypes = {
@@ -13,7 +13,7 @@ const inputTypes = {
 };
 
 /**
- * Renders a step. show has values, what the person typed before; act, called
+ * Renders a step. show has values, which the user entered before; act, called
  * with an ACTION and its button; autofill, whether passkeys wait in a field.
  */
 export function renderStep({ data }, show) {
@@ -73,7 +73,7 @@ function render(component, context) {
 // The first heading is the page's, and gets the focus.
 const heading = (label, first) => el(first ? "h1" : "h2", first ? { id: "heading", tabindex: "-1" } : {}, label);
 
-// Steps that only start a ceremony say nothing by themselves.
+// Steps that only start a ceremony have no text.
 function introduction(data) {
   const ask = "Your device will ask for your fingerprint, face or screen lock.";
   if (data.passkeyCreationOptions) return [heading("Create a passkey", true), el("p", {}, `${ask} The key stays on it.`)];
@@ -115,8 +115,8 @@ function labelled(component, { values, faults }, input) {
   return el("div", { class: "field" }, caption, input, ...extras);
 }
 
-// A step whose passkeys may wait in the autofill has no field for them. What is
-// typed there is carried over to a later step that asks for it.
+// A step whose passkeys may wait in the autofill has no field for them. The value
+// entered there is carried over to a later step with that input.
 function withAutofillField(components) {
   const field = {
     id: "autofill", type: "TEXT_INPUT", ref: "username", label: "Username",

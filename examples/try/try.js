@@ -1,5 +1,5 @@
 // A client of one application: runs its flows to sign up and in, and signs in
-// and adds passkeys by the atomic endpoints.
+// and adds passkeys through the atomic endpoints.
 import { button, byId, el, form } from "./dom.js";
 import * as passkey from "./passkey.js";
 import { collect, renderStep, trigger } from "./step.js";
@@ -9,12 +9,12 @@ const state = {
   applicationId: "",
   autofill: false, // the browser can offer passkeys in a field
   busy: false,
-  step: null, // the reply that asked last
-  typed: {}, // what the person entered, without secrets
+  step: null, // the latest step
+  typed: {}, // what the user entered, without secrets
   assertion: "",
 };
 
-/** Runs a task that the person started, and says what became of it. */
+/** Runs a task that the user started, and shows the result. */
 async function attempt(status, task) {
   if (state.busy) return;
   state.busy = true;
@@ -34,7 +34,7 @@ async function attempt(status, task) {
   }
 }
 
-/** Runs a ceremony while the person may cancel it. */
+/** Runs a ceremony that the user can cancel. */
 async function ceremony(run, options) {
   const obstacle = passkey.obstacle();
   if (obstacle) throw new Refusal("no_passkeys", obstacle);
@@ -49,7 +49,7 @@ async function ceremony(run, options) {
   }
 }
 
-/** Says what went wrong. A field that is wrong keeps the focus. */
+/** Shows an error. An invalid field keeps the focus. */
 function complain(message) {
   byId("alert").textContent = message;
   if (message && !invalid()) byId("alert").focus();
@@ -58,7 +58,7 @@ function complain(message) {
 async function recover(error) {
   if (!(error instanceof Refusal)) console.error(error);
   if (error.code === "stale_step" && state.step) {
-    // The run went on without this page, in another tab perhaps: catch up.
+    // The run has advanced elsewhere, perhaps in another tab: show its current step.
     const { executionId } = state.step;
     state.step = null;
     await execute({ executionId }).then(show, home);
@@ -80,7 +80,7 @@ const invalid = () => byId("view").querySelector("[aria-invalid]");
 
 const title = (text) => el("h1", { id: "heading", tabindex: "-1" }, text);
 
-/** Forgets everything and begins anew. */
+/** Clears the state and starts over. */
 function home() {
   Object.assign(state, { step: null, typed: {}, assertion: "" });
   const obstacle = passkey.obstacle();
@@ -123,7 +123,7 @@ function facts(id, values) {
 
 const start = (flowType) => attempt("One moment…", async () => show(await execute({ applicationId: state.applicationId, flowType })));
 
-/** Takes a step; the reply tells when it came. */
+/** Shows a step and records when it arrived. */
 const execute = async (body, secret) => ({ ...(await post("/flow/execute", { ...body, verbose: true }, { secret })), at: Date.now() });
 
 const answer = async (action, inputs) => show(await send(action, inputs));
@@ -160,7 +160,7 @@ function act(component, node) {
     return attempt("One moment…", () => answer(component.id, inputs));
   }
   return attempt("Waiting for your device…", async () => {
-    // Options that came with the step may have grown old on the screen.
+    // The step's options may have expired meanwhile.
     if (!options() || Date.now() - state.step.at > 0.8 * options().timeout) await answer(component.id, inputs);
     if (!options()) return;
     const run = state.step.data.additionalData.passkeyCreationOptions ? passkey.create : passkey.get;
@@ -176,7 +176,7 @@ function options() {
 
 const mediates = (reply) => reply?.data.additionalData?.passkeyMediation === "conditional";
 
-/** Lets passkeys wait in the field's autofill until the person picks one. */
+/** Lets passkeys wait in the field's autofill until the user picks one. */
 async function waitInAutofill() {
   const step = state.step;
   if (!state.autofill || !mediates(step) || state.busy) return;
@@ -187,13 +187,13 @@ async function waitInAutofill() {
     if (state.step !== step || state.busy) return;
     await attempt("Signing in…", () => answer(action, passkey.flowInputs(credential)));
   } catch {
-    // Nobody asked for this ceremony, so nobody is told that it ended.
+    // The user did not start this ceremony, so its end is not shown.
   } finally {
     clearTimeout(renewal);
   }
 }
 
-/** Gets a fresh challenge for one that would grow old while it waits. */
+/** Gets a new challenge before the waiting one expires. */
 function renew(step, action) {
   if (state.step !== step || state.busy) return;
   if (document.hidden) {
@@ -202,7 +202,7 @@ function renew(step, action) {
   }
   attempt("", async () => {
     const reply = await send(action, {});
-    // Leave alone what is being typed.
+    // Keep what the user is typing.
     if (reply.stepId === step.stepId) state.step = reply;
     else show(reply);
   });

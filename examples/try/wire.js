@@ -1,13 +1,13 @@
-// Talks to the server and lists what was said at the foot of the page.
+// Sends requests to the server and lists them at the bottom of the page.
 import { byId, el } from "./dom.js";
 import { bytes } from "./passkey.js";
 
 // Another server than this page's: ?api=https://id.example.com. It is for copies
 // of the page; the policy that Postern serves it with allows its own origin
-// alone, so that no link can send what a person enters to a stranger.
+// only, so that no link can send user input to another server.
 const api = (new URLSearchParams(location.search).get("api") ?? "").replace(/\/+$/, "");
 
-/** A request that the server refused; code is what a client branches on. */
+/** An error reply; clients branch on its code. */
 export class Refusal extends Error {
   constructor(code, message) {
     super(message);
@@ -33,7 +33,7 @@ export async function post(path, body, { token, secret = [] } = {}) {
   return reply;
 }
 
-/** What an error body says. */
+/** The message of an error body. */
 export const words = (error) => error?.description?.defaultValue || error?.message?.defaultValue || "";
 
 /** The claims of a JWT. They are shown, not relied on, so nothing is verified. */

@@ -64,7 +64,7 @@ func (q *Queue) giveUp(ctx context.Context, d schemas.Delivery, why error) error
 		Detail:   map[string]string{"kind": d.Kind, "target": d.Target, "attempts": strconv.Itoa(d.Attempts), "reason": reason},
 	})
 	if given {
-		q.Log.WarnContext(ctx, "a delivery is given up", slog.Group("delivery", logAttributes(d)...), "error", why)
+		q.Log.WarnContext(ctx, "giving up a delivery", slog.Group("delivery", logAttributes(d)...), "error", why)
 	}
 	return err
 }

@@ -139,7 +139,7 @@ func TestSend(t *testing.T) {
 			}
 			wantEvents(t, events(t, s), d, test.attempts, test.reason)
 			if strings.Contains(logged.String(), "hidden") {
-				t.Errorf("the log tells the body: %s", logged)
+				t.Errorf("the log contains the body: %s", logged)
 			}
 		})
 	}

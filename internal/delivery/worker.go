@@ -56,7 +56,7 @@ func (l *worker) fill(ctx, sending context.Context) {
 		now := q.now()
 		d, err := q.Store.ClaimDelivery(ctx, l.kind, l.busyTargets(), now, now.Add(q.lease()))
 		if err != nil && !errors.Is(err, context.Canceled) {
-			q.Log.ErrorContext(ctx, "looking for deliveries", "kind", l.kind, "error", err)
+			q.Log.ErrorContext(ctx, "claiming deliveries", "kind", l.kind, "error", err)
 		}
 		if d == nil {
 			return
@@ -97,10 +97,10 @@ func (l *worker) send(ctx context.Context, d schemas.Delivery) {
 	case !again.Before(d.ExpiresAt):
 		noting = q.giveUp(ctx, d, sent)
 	default:
-		q.Log.InfoContext(ctx, "a delivery has failed and is tried again", slog.Group("delivery", logAttributes(d)...), "again", again, "error", sent)
+		q.Log.InfoContext(ctx, "a delivery failed and will be retried", slog.Group("delivery", logAttributes(d)...), "again", again, "error", sent)
 		noting = q.Store.PutOffDelivery(ctx, d, again)
 	}
 	if noting != nil {
-		q.Log.ErrorContext(ctx, "noting what came of a delivery", slog.Group("delivery", logAttributes(d)...), "error", noting)
+		q.Log.ErrorContext(ctx, "recording the result of a delivery", slog.Group("delivery", logAttributes(d)...), "error", noting)
 	}
 }

@@ -156,15 +156,15 @@ const maxCodeLength = 4096
 func (c *Client) Finish(ctx context.Context, p *schemas.IdentityProvider, keep json.RawMessage, r Response, now time.Time) (*Identity, error) {
 	var k signInState
 	if err := json.Unmarshal(keep, &k); err != nil {
-		return nil, fmt.Errorf("what was kept of a sign-in with a provider: %w", err)
+		return nil, fmt.Errorf("decoding the state of a sign-in with a provider: %w", err)
 	}
 	if k.Provider != p.ID || k.Issuer != p.Issuer || k.ClientID != p.ClientID {
-		return nil, failf(CheckSettings, "the provider's issuer or client id has been changed since the sign-in began")
+		return nil, failf(CheckSettings, "the provider's issuer or client id has changed since the sign-in began")
 	}
 	// Check state before trusting anything else in the response, errors included.
 	bare := k.Opened && r.State == ""
 	if k.State == "" || !bare && subtle.ConstantTimeCompare([]byte(r.State), []byte(k.State)) != 1 {
-		return nil, failf(CheckState, "the state is not the one of this sign-in: the answer is to another, which somebody else may have begun")
+		return nil, failf(CheckState, "the state is not that of this sign-in: the response belongs to another, possibly an attacker's")
 	}
 	m, err := c.metadata(ctx, p.Issuer, now)
 	if err != nil {
@@ -185,11 +185,11 @@ func (c *Client) Finish(ctx context.Context, p *schemas.IdentityProvider, keep j
 func checkResponse(named bool, p *schemas.IdentityProvider, r Response) error {
 	switch {
 	case r.Issuer != "" && r.Issuer != p.Issuer:
-		return failf(CheckSender, "the answer is of another provider: its iss is not the issuer")
+		return failf(CheckSender, "the response is from another provider: its iss is not the issuer")
 	case r.Issuer == "" && named:
-		return failf(CheckSender, "the answer does not name its provider, which says that it always does (RFC 9207)")
+		return failf(CheckSender, "the response has no iss, although the provider's metadata promises it (RFC 9207)")
 	case r.Error == "access_denied":
-		return failf(CheckDenied, "the person, or the provider, declined")
+		return failf(CheckDenied, "the user or the provider declined")
 	case r.Error != "":
 		return failf(CheckResponse, "the provider answered with the error %s", code(r.Error))
 	case r.Code == "" || len(r.Code) > maxCodeLength:

@@ -74,7 +74,7 @@ func fails(t *testing.T, id *federation.Identity, err error, check federation.Ch
 	}
 	for _, secret := range []string{"a secret", "code-", "an-access-token", "ada@", "1815", "eyJ"} {
 		if strings.Contains(err.Error(), secret) {
-			t.Errorf("%q tells %q", err, secret)
+			t.Errorf("%q contains %q", err, secret)
 		}
 	}
 }

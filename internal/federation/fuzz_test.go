@@ -53,7 +53,7 @@ func FuzzClaims(f *testing.F) {
 		_, _ = checkAge(claims, signInState{}, time.Unix(1893553445, 0))
 		subject := claims.text("sub")
 		if checkSubject(subject) == nil && (subject == "" || len(subject) > maxSubjectLength || strings.ContainsAny(subject, "\x00\n\r")) {
-			t.Errorf("somebody is known as %q", subject)
+			t.Errorf("the subject is %q", subject)
 		}
 		list := claims.list()
 		for name, value := range list {
@@ -62,7 +62,7 @@ func FuzzClaims(f *testing.F) {
 			}
 		}
 		if name := nameOf(list); len(name) > maxNameLength || strings.ContainsRune(name, '\u202e') {
-			t.Errorf("somebody is shown as %q", name)
+			t.Errorf("the name is %q", name)
 		}
 	})
 }

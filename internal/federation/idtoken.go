@@ -47,7 +47,7 @@ func (c *Client) verify(ctx context.Context, m *metadata, p *schemas.IdentityPro
 	case err != nil:
 		return nil, unreachable("the provider's keys", err)
 	case !ok:
-		return nil, failf(CheckSignature, "the provider publishes no key, or more than one, that the ID token could be signed with by %s", token.Algorithm)
+		return nil, failf(CheckSignature, "the provider publishes no key, or more than one, that could have signed the ID token with %s", token.Algorithm)
 	}
 	var claims object
 	if err := token.Claims(key, &claims); err != nil {
@@ -80,7 +80,7 @@ func checkAudience(claims object, p *schemas.IdentityProvider) error {
 	case !slices.Contains(audience, p.ClientID):
 		return failf(CheckAudience, "the ID token is not for this client: its aud is another")
 	case len(audience) > 1 && !claims.has("azp"), claims.has("azp") && claims.text("azp") != p.ClientID:
-		return failf(CheckAudience, "the ID token was given to another client: its azp is another, or it is for several and has none")
+		return failf(CheckAudience, "the ID token was issued to another client: its azp is another client, or it has several audiences and no azp")
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func checkTimes(claims object, now time.Time) error {
 	begin, ok3 := claims.time("nbf")
 	switch {
 	case !ok1 || !ok2 || !ok3 || expiry.IsZero() || issued.IsZero():
-		return failf(CheckTime, "the ID token has no exp or no iat, or a time in it is none")
+		return failf(CheckTime, "the ID token has no exp or no iat, or an invalid time")
 	case !now.Before(expiry.Add(clockSkew)):
 		return failf(CheckTime, "the ID token has expired: compare the clocks")
 	case now.Add(clockSkew).Before(issued), now.Add(clockSkew).Before(begin):
@@ -104,7 +104,7 @@ func checkTimes(claims object, now time.Time) error {
 // injected into this browser yields another nonce.
 func checkNonce(claims object, k signInState) error {
 	if subtle.ConstantTimeCompare([]byte(claims.text("nonce")), []byte(k.Nonce)) != 1 {
-		return failf(CheckNonce, "the nonce of the ID token is not the one of this sign-in")
+		return failf(CheckNonce, "the nonce of the ID token is not that of this sign-in")
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func checkHash(claims object, algorithm, access string) error {
 	}
 	half := base64.RawURLEncoding.EncodeToString(hash[:len(hash)/2])
 	if subtle.ConstantTimeCompare([]byte(half), []byte(claims.text("at_hash"))) != 1 {
-		return failf(CheckHash, "the at_hash of the ID token is not that of the access token beside it")
+		return failf(CheckHash, "the at_hash of the ID token does not match the access token")
 	}
 	return nil
 }
@@ -139,15 +139,15 @@ func checkAge(claims object, k signInState, now time.Time) (time.Time, error) {
 	at, ok := claims.time("auth_time")
 	switch {
 	case !ok:
-		return at, failf(CheckAge, "the auth_time of the ID token is no time")
+		return at, failf(CheckAge, "the auth_time of the ID token is invalid")
 	case now.Add(clockSkew).Before(at): // a future time would stay young enough
-		return at, failf(CheckAge, "the auth_time of the ID token is still to come: compare the clocks")
+		return at, failf(CheckAge, "the auth_time of the ID token is in the future: compare the clocks")
 	case k.MaxAge == nil:
 		return at, nil
 	case at.IsZero():
-		return at, failf(CheckAge, "max_age was asked for, and the ID token has no auth_time")
+		return at, failf(CheckAge, "max_age was requested, but the ID token has no auth_time")
 	case now.Sub(at).Seconds() > float64(*k.MaxAge)+clockSkew.Seconds():
-		return at, failf(CheckAge, "the person signed in there longer ago than max_age")
+		return at, failf(CheckAge, "the user authenticated longer ago than max_age")
 	}
 	return at, nil
 }
@@ -156,7 +156,7 @@ func checkSubject(subject string) error {
 	if subject == "" || len(subject) > maxSubjectLength || strings.ContainsFunc(subject, func(c rune) bool {
 		return c == utf8.RuneError || c > unicode.MaxASCII || unicode.IsControl(c)
 	}) {
-		return failf(CheckSubject, "expected as sub of the ID token 1 to %d printable ASCII characters", maxSubjectLength)
+		return failf(CheckSubject, "expected the sub of the ID token to have 1 to %d printable ASCII characters", maxSubjectLength)
 	}
 	return nil
 }

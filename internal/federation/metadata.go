@@ -84,7 +84,7 @@ func (c *Client) discover(ctx context.Context, issuer string) (*metadata, error)
 func (c *Client) get(ctx context.Context, address string) ([]byte, error) {
 	req, err := http.NewRequest(http.MethodGet, address, nil)
 	if err != nil {
-		return nil, failf(CheckMetadata, "an address of the provider cannot be read")
+		return nil, failf(CheckMetadata, "an address of the provider is invalid")
 	}
 	req.Header.Set("Accept", "application/json")
 	reply, err := c.asker.Do(ctx, req)
@@ -105,7 +105,7 @@ func readMetadata(issuer string, text []byte) (*metadata, error) {
 		return nil, failf(CheckMetadata, "the provider's configuration: %v", err)
 	}
 	if doc.text("issuer") != issuer {
-		return nil, failf(CheckMetadata, "the configuration at %s is of the issuer %.200q: set exactly what the provider calls itself", issuer, doc.text("issuer"))
+		return nil, failf(CheckMetadata, "the configuration at %s has the issuer %.200q: configure exactly that issuer", issuer, doc.text("issuer"))
 	}
 	m := &metadata{token: doc.text("token_endpoint"), keys: doc.text("jwks_uri"), names: doc.flag("authorization_response_iss_parameter_supported")}
 	if m.authorization, err = endpoint(doc, "authorization_endpoint"); err != nil {
@@ -126,7 +126,7 @@ func endpoint(doc object, name string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" || u.User != nil || u.Fragment != "" || strings.ContainsAny(text, "\\#") ||
 		u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
-		return nil, failf(CheckMetadata, "expected as %s of the provider an https URL without a user or a fragment", name)
+		return nil, failf(CheckMetadata, "expected the provider's %s to be an https URL without a user or a fragment", name)
 	}
 	return u, nil
 }

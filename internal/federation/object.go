@@ -15,7 +15,7 @@ type object map[string]json.RawMessage
 // readObject rejects duplicate members, which different readers interpret differently.
 func readObject(text []byte) (object, error) {
 	if _, problems := schemas.ParseJSON(text); len(problems) > 0 {
-		return nil, fmt.Errorf("it is not the JSON that is expected, at line %d, column %d", problems[0].Line, problems[0].Column)
+		return nil, fmt.Errorf("it is not valid JSON, at line %d, column %d", problems[0].Line, problems[0].Column)
 	}
 	var o object
 	if err := json.Unmarshal(text, &o); err != nil || o == nil {

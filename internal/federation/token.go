@@ -30,13 +30,13 @@ func (c *Client) redeem(ctx context.Context, m *metadata, p *schemas.IdentityPro
 	answer, err := readObject(reply.Body)
 	switch {
 	case reply.Status != http.StatusOK && err == nil:
-		return nil, failf(CheckToken, "the provider did not take the code: status %d, error %s", reply.Status, errorOf(answer))
+		return nil, failf(CheckToken, "the provider rejected the code: status %d, error %s", reply.Status, errorOf(answer))
 	case reply.Status != http.StatusOK:
-		return nil, failf(CheckToken, "the provider did not take the code: status %d", reply.Status)
+		return nil, failf(CheckToken, "the provider rejected the code: status %d", reply.Status)
 	case err != nil:
-		return nil, failf(CheckToken, "the answer of the provider's token endpoint: %v", err)
+		return nil, failf(CheckToken, "the response of the provider's token endpoint: %v", err)
 	case answer.text("id_token") == "":
-		return nil, failf(CheckToken, "the provider gave no id_token: is openid among the scopes that it lets this client have?")
+		return nil, failf(CheckToken, "the provider returned no id_token: does it allow this client the scope openid?")
 	}
 	return &tokens{id: answer.text("id_token"), access: answer.text("access_token")}, nil
 }
@@ -59,7 +59,7 @@ func tokenRequest(m *metadata, p *schemas.IdentityProvider, form url.Values) (*h
 	}
 	req, err := http.NewRequest(http.MethodPost, m.token, strings.NewReader(form.Encode()))
 	if err != nil {
-		return nil, failf(CheckMetadata, "the provider's token endpoint cannot be read")
+		return nil, failf(CheckMetadata, "the provider's token endpoint is invalid")
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Accept", "application/json")

@@ -180,8 +180,8 @@ func TestFailures(t *testing.T) {
 		{"content that is refused", "DATA", reply(554), nil, true},
 		{"content that is put off", "DATA", reply(421), nil, false},
 		{"a wrong password", "", nil, func(o *Options) { o.Password = "wrong" }, false},
-		{"nobody listens", "", nil, func(o *Options) { o.Port = 1 }, false},
-		{"a certificate that nobody knows", "", nil, func(o *Options) { o.RootCAs = x509.NewCertPool() }, false},
+		{"no server listens", "", nil, func(o *Options) { o.Port = 1 }, false},
+		{"an untrusted certificate", "", nil, func(o *Options) { o.RootCAs = x509.NewCertPool() }, false},
 		{"a certificate of another name", "", nil, func(o *Options) { o.Host = "localhost" }, false},
 	}
 	for _, test := range tests {

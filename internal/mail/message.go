@@ -30,7 +30,7 @@ func newMessage(d schemas.Delivery, from string, m schemas.Mail) (*gomail.Msg, e
 		return nil, fmt.Errorf("mail.from of the configuration: %w", err)
 	}
 	if err := msg.To(m.To); err != nil {
-		return nil, fmt.Errorf("%w: the address is none that mail can be sent to", delivery.ErrRefused) // the address is personal data
+		return nil, fmt.Errorf("%w: the mail address is invalid", delivery.ErrRefused) // the address is personal data
 	}
 	msg.Subject(filled(subject))
 	msg.SetDate()

@@ -55,7 +55,7 @@ func New(o Options) *Sender { return &Sender{o} }
 func (s *Sender) Send(ctx context.Context, d schemas.Delivery) error {
 	var m schemas.Mail
 	if err := json.Unmarshal(d.Body, &m); err != nil {
-		return fmt.Errorf("%w: its body is no mail", delivery.ErrRefused)
+		return fmt.Errorf("%w: its body is not a mail", delivery.ErrRefused)
 	}
 	if m.To == "" {
 		return nil
@@ -66,7 +66,7 @@ func (s *Sender) Send(ctx context.Context, d schemas.Delivery) error {
 	}
 	client, err := gomail.NewClient(s.options.Host, s.settings()...)
 	if err != nil {
-		return fmt.Errorf("the mail server as it is configured: %w", err)
+		return fmt.Errorf("configuring the mail server: %w", err)
 	}
 	connection, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Sender) Send(ctx context.Context, d schemas.Delivery) error {
 	// An error after the server has accepted or rejected the mail changes nothing.
 	defer func() { _ = client.CloseWithSMTPClient(connection) }()
 	if err := client.SendWithSMTPClient(connection, msg); err != nil {
-		return deliveryError("the mail server did not take the mail", err)
+		return deliveryError("the mail server did not accept the mail", err)
 	}
 	return nil
 }

@@ -24,8 +24,8 @@ func readTranslation(i int) translation {
 		{
 			subject: "Your code", subjectFor: "Your code for {app}",
 			lead: "Your code is:", leadFor: "Your code for {app} is:",
-			valid:  "It is good for {minutes} minutes, and once. Type it in on the page where you asked for it, and tell it to nobody.",
-			ignore: "If you did not ask for a code, do nothing: without it nobody gets in.",
+			valid:  "It is valid for {minutes} minutes and can be used once. Enter it on the page where you requested it, and do not share it.",
+			ignore: "If you did not request a code, ignore this mail: without the code, no one can sign in.",
 		},
 		{
 			subject: "Ihr Code", subjectFor: "Ihr Code für {app}",

@@ -54,7 +54,7 @@ func describeNonPublic(addr netip.Addr) string {
 		return within(reserved4(), netip.AddrFrom4([4]byte(raw[12:])))
 	}
 	if !prefix("2000::/3").Contains(addr) {
-		return "no global unicast address (RFC 4291)"
+		return "not a global unicast address (RFC 4291)"
 	}
 	if rule := within(reserved6(), addr); rule != "" {
 		return rule

@@ -24,7 +24,7 @@ func (l *limiter) acquire(host string) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.all >= l.max || l.perHost[host] >= max(1, l.max/share) {
-		busy := schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "too many requests to other servers are under way: try again in a moment")
+		busy := schemas.Errorf(schemas.Unavailable, schemas.CodeOverloaded, "too many requests to other servers are in progress: try again in a moment")
 		busy.RetryAfter = time.Second
 		return nil, busy
 	}

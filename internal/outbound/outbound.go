@@ -182,7 +182,7 @@ func (c *Client) failed(err error) error {
 	if reported, ok := errors.AsType[*schemas.Error](err); ok {
 		return reported
 	}
-	what := "the address did not answer as expected of an HTTP server"
+	what := "the address did not answer like an HTTP server"
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	switch {

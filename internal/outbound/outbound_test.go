@@ -129,7 +129,7 @@ func TestHostileURLs(t *testing.T) {
 			t.Errorf("%s: got %v and %v", text, reply, err)
 		}
 		if text := reported.Description.DefaultValue; strings.Contains(text, "10.1.2.3") || strings.Contains(text, "dial tcp") || strings.Contains(text, "secret") {
-			t.Errorf("the error tells too much: %s", text)
+			t.Errorf("the error reveals too much: %s", text)
 		}
 	}
 	// A request that would be made must be rejected, not fail on its way.

@@ -20,11 +20,11 @@ func (c *Client) check(u *url.URL) error {
 	case u.Scheme != "https" && u.Scheme != "http" || u.Opaque != "":
 		return refusedf("expected an https URL")
 	case u.User != nil:
-		return refusedf("the URL has a user or a password before its host: leave them out")
+		return refusedf("the URL contains a user or a password: remove them")
 	case !plainHost(host):
-		return refusedf("expected as host of the URL a name in ASCII such as client.example.com, or an address as it is commonly written")
+		return refusedf("expected the host of the URL to be an ASCII name such as client.example.com, or an IP address in its usual spelling")
 	case u.Scheme == "http" && !c.allowsPlainHTTP(host):
-		return refusedf("expected an https URL; plain http is for this machine alone, where outbound.allow names it")
+		return refusedf("expected an https URL; plain http is allowed only for this machine, if outbound.allow lists it")
 	}
 	return c.checkPort(u, host)
 }
@@ -56,7 +56,7 @@ func (c *Client) checkPort(u *url.URL, host string) error {
 	if usual || slices.Contains(c.rules.Ports, uint16(port)) {
 		return nil
 	}
-	return refusedf("the port %d is not one that is asked: expected 443, or one above 1023", port)
+	return refusedf("the port %d is not allowed: expected 443, or one above 1023", port)
 }
 
 // listed reports whether an address may be private.
@@ -106,7 +106,7 @@ func (c *Client) checkDial(host, resolved string) error {
 	}
 	addr := to.Addr().Unmap().WithZone("")
 	if rule := unreachable(addr); rule != "" {
-		return refuseAddress(host, rule, "nothing can be asked there")
+		return refuseAddress(host, rule, "which accepts no requests")
 	}
 	if host == "localhost" && !addr.IsLoopback() { // RFC 6761 §6.3
 		return refusedf("the host localhost is another machine")
@@ -115,7 +115,7 @@ func (c *Client) checkDial(host, resolved string) error {
 		return nil
 	}
 	if rule := describeNonPublic(addr); rule != "" {
-		return refuseAddress(host, rule, "and not of the public internet: name another, or have the administrator list it in outbound.allow")
+		return refuseAddress(host, rule, "which is not on the public internet: use another, or ask the administrator to add it to outbound.allow")
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (c *Client) checkDial(host, resolved string) error {
 // unspecifiedHost is the error both for names that do not resolve and for those that
 // resolve to a forbidden address. Different errors would let an attacker find out which
 // names exist inside and where they lead.
-const unspecifiedHost = "the name of the host could not be resolved to an address of the public internet; what is not of it has to be listed in outbound.allow"
+const unspecifiedHost = "the name of the host does not resolve to an address on the public internet; the administrator has to add other addresses to outbound.allow"
 
 // refuseAddress rejects an address by a rule. If the address came from a name, only the log
 // contains the rule.

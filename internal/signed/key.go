@@ -71,7 +71,7 @@ func RegistrationFault(key map[string]any) (member, wrong string) {
 func publicFault(key map[string]any) (member, wrong string) {
 	for _, secret := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
 		if _, has := key[secret]; has {
-			return secret, "this is a part of a private key; register the public half only, and make a new key, as this one has been sent"
+			return secret, "this member is part of a private key; make a new key, because this one is exposed, and register the public half only"
 		}
 	}
 	for _, name := range []string{"kid", "use", "alg"} {
@@ -129,7 +129,7 @@ func ecKey(key map[string]any) (algorithms []string, member, wrong string) {
 		point = append(point, n...)
 	}
 	if _, err := ecdsa.ParseUncompressedPublicKey(curve.Curve, point); err != nil {
-		return nil, "x", "x and y are no point of the curve " + name
+		return nil, "x", "x and y are not a point on the curve " + name
 	}
 	return []string{curve.alg}, "", ""
 }

@@ -34,7 +34,7 @@ type Token struct {
 // but its header.
 func Parse(raw string, types ...string) (*Token, error) {
 	if len(raw) > maxTokenLength || strings.ContainsAny(raw, "\r\n") {
-		return nil, fmt.Errorf("it is longer than %d bytes, or has line ends in it", maxTokenLength)
+		return nil, fmt.Errorf("it is longer than %d bytes, or contains line ends", maxTokenLength)
 	}
 	algorithms := make([]jose.SignatureAlgorithm, 0, len(Algorithms()))
 	for _, name := range Algorithms() {
@@ -69,10 +69,10 @@ func checkHeader(raw string, types []string) error {
 	}
 	var typ string
 	if raw, has := header["typ"]; has && json.Unmarshal(raw, &typ) != nil {
-		return fmt.Errorf("expected as its typ a text")
+		return fmt.Errorf("expected its typ to be a string")
 	}
 	if typ != "" && !strings.EqualFold(typ, "JWT") && !slices.Contains(types, typ) {
-		return fmt.Errorf("expected as its typ %s, got %.100s", strings.Join(append(slices.Clone(types), "JWT"), " or "), typ)
+		return fmt.Errorf("expected its typ to be %s, got %.100s", strings.Join(append(slices.Clone(types), "JWT"), " or "), typ)
 	}
 	return nil
 }

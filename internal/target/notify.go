@@ -19,7 +19,7 @@ const deliveryTTL = 72 * time.Hour
 func (t *Targets) NewDelivery(c schemas.Call, now time.Time) (schemas.Delivery, error) {
 	body, err := json.Marshal(c)
 	if err != nil {
-		return schemas.Delivery{}, fmt.Errorf("what %q is to be told: %w", c.Target, err)
+		return schemas.Delivery{}, fmt.Errorf("encoding the notification of %q: %w", c.Target, err)
 	}
 	return t.Sealer.Seal(schemas.Delivery{
 		ID: c.ID, Kind: schemas.CallDelivery, Target: c.Target, Body: body,
@@ -37,7 +37,7 @@ type sender struct{ targets *Targets }
 func (s sender) Send(ctx context.Context, d schemas.Delivery) error {
 	var c schemas.Call
 	if err := json.Unmarshal(d.Body, &c); err != nil {
-		return fmt.Errorf("%w: its body is no call", delivery.ErrRefused)
+		return fmt.Errorf("%w: its body is not a call", delivery.ErrRefused)
 	}
 	reply, err := s.targets.do(ctx, c)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s sender) Send(ctx context.Context, d schemas.Delivery) error {
 	}
 	switch reply.Status {
 	case http.StatusBadRequest, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		return fmt.Errorf("%w: the service could not make use of it, and answered with %d", delivery.ErrRefused, reply.Status)
+		return fmt.Errorf("%w: the service rejected it with the status %d", delivery.ErrRefused, reply.Status)
 	}
 	if reply.Status < 200 || reply.Status > 299 {
 		return fmt.Errorf("the service answered with %d, expected 2xx", reply.Status)

@@ -73,7 +73,7 @@ func (t *Targets) Names() []string {
 func (t *Targets) Call(ctx context.Context, c schemas.Call) (*schemas.CallReply, error) {
 	reply, err := t.do(ctx, c)
 	if err != nil {
-		t.Log.WarnContext(ctx, "a service that a flow asks gave no answer", "target", c.Target, "id", c.ID, "error", err)
+		t.Log.WarnContext(ctx, "a service did not answer a query", "target", c.Target, "id", c.ID, "error", err)
 		return nil, err
 	}
 	answer := &schemas.CallReply{Status: reply.Status}
@@ -98,7 +98,7 @@ func (t *Targets) do(ctx context.Context, c schemas.Call) (*outbound.Response, e
 	// nodes/http_path.go).
 	r, err := http.NewRequest(c.Method, service.URL+c.Path, bytes.NewReader(c.Body))
 	if err != nil {
-		return nil, schemas.Errorf(schemas.Invalid, outbound.CodeRefused, "the path cannot be read")
+		return nil, schemas.Errorf(schemas.Invalid, outbound.CodeRefused, "the path is invalid")
 	}
 	r.Header.Set("Accept", "application/json")
 	if c.Body != nil {

@@ -42,7 +42,7 @@ func TestTargetedAttack(t *testing.T) {
 	}
 	w.try(guess(0, "ada"), Failed) // spends what was refilled since
 	if w.try(guess(home+1, "ada"), Passed) {
-		t.Error("a stranger is admitted while the attack lasts")
+		t.Error("an unknown network is admitted during the attack")
 	}
 	elsewhere := guess(home+1, "ada")
 	elsewhere.Device = KeyOf("phone")
@@ -54,7 +54,7 @@ func TestTargetedAttack(t *testing.T) {
 	}
 	w.pass(b.Every * 2)
 	if !w.try(guess(home+3, "ada"), Passed) {
-		t.Error("a stranger is refused after the attack")
+		t.Error("an unknown network is rejected after the attack")
 	}
 }
 

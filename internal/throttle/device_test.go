@@ -68,7 +68,7 @@ func TestDevice(t *testing.T) {
 		}
 	}
 	if len(text) != len(crowded.Seal(seal("key"))) {
-		t.Error("its length tells how many use it")
+		t.Error("its length reveals how many use it")
 	}
 }
 
@@ -88,7 +88,7 @@ func TestDeviceGuesses(t *testing.T) {
 	}
 	d := OpenDevice(seal("key"), "")
 	if n := count(d, "ada"); n != 1 {
-		t.Errorf("of a new device %d were checked, want what a stranger has", n)
+		t.Errorf("of a new device %d were checked, want the limit of an unknown network", n)
 	}
 	d.SignedIn("ada", w.now)
 	if n := count(d, "ada"); n != 3 || !d.Changed() {
@@ -96,7 +96,7 @@ func TestDeviceGuesses(t *testing.T) {
 	}
 	d.SignedIn("eve", w.now)
 	if n := count(OpenDevice(seal("key"), d.Seal(seal("key"))), "ada"); n != 0 {
-		t.Errorf("of the same, after somebody else has signed in, %d were checked, want none", n)
+		t.Errorf("of the same, after another user has signed in, %d were checked, want none", n)
 	}
 	if n := count(nil, "ada"); n != 0 {
 		t.Errorf("without a device %d were checked, want none", n)

@@ -117,7 +117,7 @@ const retryExhausted = time.Hour
 // for unknown accounts.
 func exhausted() error {
 	err := schemas.Errorf(schemas.Throttled, CodeTooManyRequests,
-		"too many sign-ins to this account have failed in a row. Sign in with a passkey, or with a browser that was used for this account before, "+
+		"too many sign-ins to this account have failed in a row. Sign in with a passkey, or with a browser that this account has used before, "+
 			"or ask an administrator to allow more")
 	err.RetryAfter = retryExhausted
 	return err

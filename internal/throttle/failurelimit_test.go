@@ -81,7 +81,7 @@ func TestAudit11OneHundredFailuresForAnAccount(t *testing.T) {
 	}
 	for secret, l := range all {
 		if l.strangers <= 0 || l.networks <= l.strangers {
-			t.Errorf("%s: %+v: networks that are known have no more than strangers", secret, l)
+			t.Errorf("%s: %+v: familiar networks have no more than unknown ones", secret, l)
 		}
 	}
 }
@@ -96,13 +96,13 @@ func TestLastingLimits(t *testing.T) {
 		t.Error("a right guess was written")
 	}
 	if n := w.wrongs(from(1), g); n != 22 {
-		t.Errorf("strangers have %d guesses, want 22", n)
+		t.Errorf("unknown networks have %d guesses, want 22", n)
 	}
 	if n := w.wrongs(from(2), schemas.Guess{Secret: schemas.NameSecret, Name: " ADA", UserID: "1"}); n != 0 {
-		t.Errorf("another stranger has %d, spelt otherwise", n)
+		t.Errorf("another unknown network has %d, in another spelling", n)
 	}
 	if _, err := w.Guess(from(3), g, right); !schemas.HasClass(err, schemas.Throttled) {
-		t.Errorf("a right guess of a stranger: %v", err)
+		t.Errorf("a right guess of an unknown network: %v", err)
 	}
 	if n := w.wrongs(from(home), g); n != 6 {
 		t.Errorf("the known network has %d more, want 6", n)
@@ -125,7 +125,7 @@ func TestLastingLimits(t *testing.T) {
 		}
 	}
 	if n := w.wrongs(from(6), schemas.Guess{Secret: schemas.NameSecret, Name: "nobody"}); n != 22 || len(l.events) != 2 {
-		t.Errorf("at a name of nobody: %d, and %d events", n, len(l.events))
+		t.Errorf("at an unknown name: %d, and %d events", n, len(l.events))
 	}
 }
 

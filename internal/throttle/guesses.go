@@ -66,8 +66,8 @@ func (g *guesses) bill(a *Attempt) bill {
 func (g *guesses) admit(a *Attempt) error {
 	as := g.bill(a)
 	if wait := g.rules[as].take(a); wait > 0 {
-		return tooMany(wait, "sign-ins have failed, here or elsewhere. "+
-			"A passkey still works, and so does a network or device that was used for this account before")
+		return tooMany(wait, "failed sign-ins, here or elsewhere. "+
+			"A passkey still works, and so does a network or device that this account has used before")
 	}
 	a.bill = as
 	return nil

@@ -65,7 +65,7 @@ func TestAudit17FullIsFullButForKnownDevices(t *testing.T) {
 	h.Observe(4000) // by other instances
 	err := h.Admit(at("192.0.2.1"))
 	if !schemas.HasClass(err, schemas.Unavailable) || schemas.AsError(err).RetryAfter <= 0 {
-		t.Errorf("a stranger gets %v", err)
+		t.Errorf("an unknown caller gets %v", err)
 	}
 	known, stale := &Device{}, &Device{}
 	known.SignedIn("ada", h.now)
@@ -153,7 +153,7 @@ func TestAudit17RepeatedFailuresAreFewEvents(t *testing.T) {
 		}
 	}
 	if events != 11 || last != "1024" {
-		t.Errorf("1,024 failures of a network are %d events, of which the last says %q", events, last)
+		t.Errorf("1,024 failures of a network are %d events, and the last says %q", events, last)
 	}
 	if len(fail(at("203.0.113.8"), "ada", "shop")) != 1 || len(fail(at("203.0.113.7"), "bob", "shop")) != 2 {
 		t.Error("what others fail at an account that is attacked is recorded, or what an attacker fails at another is not")
@@ -163,7 +163,7 @@ func TestAudit17RepeatedFailuresAreFewEvents(t *testing.T) {
 		events += len(fail(at("10.%d.%d.%d", i>>16, i>>8&255, i&255), "", "shop")) - 1
 	}
 	if events < 1000 || events > 1100 {
-		t.Errorf("60,000 networks that fail once each at names of nobody are %d events", events)
+		t.Errorf("60,000 networks that fail once each at unknown names are %d events", events)
 	}
 	if got := r.Thin(at("203.0.113.7"), []schemas.Change{schemas.RecordEvent{Event: schemas.Event{Action: "user.signed_in"}}}); len(got) != 1 {
 		t.Error("a sign-in is not recorded")

@@ -26,10 +26,10 @@ func TestClient(t *testing.T) {
 		want    string
 	}{
 		{"no proxy", nobody, "203.0.113.7:1234", nil, "203.0.113.7"},
-		{"nobody is trusted", nobody, "10.0.0.1:1234", []string{"198.51.100.1"}, "10.0.0.1"},
+		{"no proxy is trusted", nobody, "10.0.0.1:1234", []string{"198.51.100.1"}, "10.0.0.1"},
 		{"loopback is not trusted by itself", nobody, "127.0.0.1:1234", []string{"198.51.100.1"}, "127.0.0.1"},
-		{"a stranger sends the field", xff, "203.0.113.7:1234", []string{"198.51.100.1"}, "203.0.113.7"},
-		{"a stranger claims a proxy's address", xff, "203.0.113.7:1234", []string{"10.0.0.1"}, "203.0.113.7"},
+		{"an untrusted peer sends the field", xff, "203.0.113.7:1234", []string{"198.51.100.1"}, "203.0.113.7"},
+		{"an untrusted peer claims a proxy's address", xff, "203.0.113.7:1234", []string{"10.0.0.1"}, "203.0.113.7"},
 		{"the proxy says nothing", xff, "10.0.0.1:1234", nil, "10.0.0.1"},
 		{"the proxy says it empty", xff, "10.0.0.1:1234", []string{""}, "10.0.0.1"},
 		{"one proxy", xff, "10.0.0.1:1234", []string{"203.0.113.7"}, "203.0.113.7"},
@@ -59,7 +59,7 @@ func TestClient(t *testing.T) {
 		{"a mapped proxy", xff, "[::ffff:10.0.0.1]:1234", []string{"203.0.113.7"}, "203.0.113.7"},
 		{"a mapped proxy in the field", xff, "10.0.0.1:1234", []string{"203.0.113.7, ::ffff:10.0.0.2"}, "203.0.113.7"},
 		{"an IPv6 proxy", xff, "[2001:db8:1::1]:1234", []string{"203.0.113.7"}, "203.0.113.7"},
-		{"an IPv6 stranger", xff, "[2001:db8:2::1]:1234", []string{"203.0.113.7"}, "2001:db8:2::1"},
+		{"an untrusted IPv6 peer", xff, "[2001:db8:2::1]:1234", []string{"203.0.113.7"}, "2001:db8:2::1"},
 		{"a zone", xff, "[fe80::1%eth0]:1234", []string{"203.0.113.7"}, "203.0.113.7"},
 		{"a zone in the field", xff, "10.0.0.1:1234", []string{"2001:db8:2::1%eth0"}, "2001:db8:2::1"},
 		{"the Forwarded form is not read", xff, "10.0.0.1:1234", []string{"for=203.0.113.7"}, "10.0.0.1"},
@@ -113,7 +113,7 @@ func FuzzClient(f *testing.F) {
 				t.Errorf("%s: %q makes the client %s", field, lines, got)
 			}
 			if got := p.Client(real+":1", lines).String(); got != real {
-				t.Errorf("%s: %q of a stranger makes the client %s", field, lines, got)
+				t.Errorf("%s: %q of an untrusted peer makes the client %s", field, lines, got)
 			}
 		}
 	})
@@ -158,7 +158,7 @@ func TestAccountOf(t *testing.T) {
 	}
 	for _, none := range []string{"", "  ", "a\x00", strings.Repeat("a", 2000)} {
 		if AccountOf(none) != (Key{}) {
-			t.Errorf("%.10q can be nobody's name", none)
+			t.Errorf("%.10q is an invalid name", none)
 		}
 	}
 }

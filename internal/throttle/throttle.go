@@ -91,12 +91,12 @@ func (t *Throttle) Admit(a *Attempt) error {
 		return t.guesses.admit(a)
 	}
 	if wait := t.refusals[a.Endpoint].peek(a); wait > 0 {
-		return tooMany(wait, "requests that were refused came from your network")
+		return tooMany(wait, "rejected requests from your network")
 	}
 	if wait := t.requests[a.Endpoint].take(a); wait > 0 {
-		what := "requests came from your network or for this sign-in"
+		what := "requests from your network or to this sign-in"
 		if a.Endpoint == Mail {
-			what = "mails were sent to this account, or by your network"
+			what = "mails to this account or from your network"
 		}
 		return tooMany(wait, what)
 	}

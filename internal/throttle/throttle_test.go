@@ -155,7 +155,7 @@ func TestGuesses(t *testing.T) {
 		{"a network at an account", func(w *world) int { return w.count(99, guess(1, "ada"), Failed) }, 3},
 		{"right ones cost nothing", func(w *world) int { return w.count(99, guess(1, "ada"), Passed) }, 99},
 		{"nor do those that were not checked", func(w *world) int { return w.count(99, guess(1, "ada"), Void) }, 99},
-		{"what is nobody's name", func(w *world) int { return w.count(99, guess(1, ""), Failed) }, 6},
+		{"an invalid name", func(w *world) int { return w.count(99, guess(1, ""), Failed) }, 6},
 		{"a network at many accounts", func(w *world) int {
 			return w.count(99, guess(1, "ada"), Failed) + w.count(99, guess(1, "bea"), Failed) + w.count(99, guess(1, "cyd"), Failed)
 		}, 6},

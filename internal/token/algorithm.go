@@ -34,7 +34,7 @@ func generate(algorithm string) (crypto.Signer, error) {
 	case RS256:
 		return rsa.GenerateKey(rand.Reader, rsaBits)
 	}
-	return nil, fmt.Errorf("token: no key can be made for the algorithm %q", algorithm)
+	return nil, fmt.Errorf("token: cannot generate a key for the algorithm %q", algorithm)
 }
 
 // keyFor returns the key pair if it fits the algorithm.

@@ -36,7 +36,7 @@ func NewFrequentCipher(keys ...[]byte) (*Cipher, error) {
 
 func newCipher(keys [][]byte, newAEAD func(key []byte) (cipher.AEAD, error)) (*Cipher, error) {
 	if len(keys) == 0 {
-		return nil, errors.New("token: a box needs a key")
+		return nil, errors.New("token: a cipher needs a key")
 	}
 	box := &Cipher{}
 	for _, key := range keys {
@@ -77,7 +77,7 @@ func (b *Cipher) open(sealed []byte, belongs string) (text []byte, key int, err 
 			}
 		}
 	}
-	return nil, 0, errors.New("token: what is sealed cannot be opened: expected the key that it was sealed with")
+	return nil, 0, errors.New("token: sealed data cannot be opened: expected the key that sealed it")
 }
 
 // Reseal seals again, with the first key, what another key has sealed. It returns what the

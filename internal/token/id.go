@@ -83,7 +83,7 @@ func (i *Issuer) IDToken(ctx context.Context, t ID) (string, error) {
 // checkAlgorithm rejects algorithms that this issuer does not sign with.
 func checkAlgorithm(algorithm string) error {
 	if algorithm != RS256 && algorithm != ES256 {
-		return fmt.Errorf("token: what clients get is signed with %s or %s, not with %q", RS256, ES256, algorithm)
+		return fmt.Errorf("token: expected the algorithm %s or %s, got %q", RS256, ES256, algorithm)
 	}
 	return nil
 }
@@ -133,9 +133,9 @@ func (i *Issuer) checkID(c *receivedClaims) error {
 	case c.typ != idType:
 		return errInvalid("Expected an ID token, got a token of the type %s.", c.typ)
 	case c.Issuer != i.issuer:
-		return errInvalid("The ID token is of another issuer, expected %s.", i.issuer)
+		return errInvalid("The ID token is from another issuer, expected %s.", i.issuer)
 	case c.Subject == "" || len(c.Audience) != 1 || c.Audience[0] == "" || c.Expiry == nil || c.IssuedAt == nil:
-		return errInvalid("The ID token lacks sub, exp or iat, or has not one audience.")
+		return errInvalid("The ID token lacks sub, exp or iat, or does not have exactly one audience.")
 	case i.now().Add(leeway).Before(c.IssuedAt.Time()):
 		return errInvalid("The ID token was issued in the future: the clocks of the servers differ.")
 	}

@@ -329,7 +329,7 @@ func TestKeyOfTheWrongAlgorithm(t *testing.T) {
 	for n, wrong := range map[int]string{0: RS256, 1: ES256} {
 		changed := &ring{keys: []schemas.SigningKey{keys.keys[n]}}
 		changed.keys[0].Algorithm = wrong
-		if _, err := New(t.Context(), changed, kek(), Options{Issuer: base}); err == nil || !strings.Contains(err.Error(), "is kept for "+wrong) {
+		if _, err := New(t.Context(), changed, kek(), Options{Issuer: base}); err == nil || !strings.Contains(err.Error(), "is stored for "+wrong) {
 			t.Errorf("a key of another algorithm is used for %s: %v", wrong, err)
 		}
 	}

@@ -191,7 +191,7 @@ func (i *Issuer) signer(ctx context.Context, algorithm string) (*signer, error) 
 		return nil, err
 	}
 	if err := i.keys.AddSigningKey(ctx, k); err != nil && !schemas.HasCode(err, "key_exists") {
-		return nil, fmt.Errorf("token: keeping a new signing key: %w", err)
+		return nil, fmt.Errorf("token: storing a new signing key: %w", err)
 	}
 	if err := i.reload(ctx); err != nil {
 		return nil, err

@@ -119,7 +119,7 @@ func TestNewRefuses(t *testing.T) {
 	} {
 		i, err := New(t.Context(), &ring{keys: test.keys}, test.kek, Options{Issuer: test.issuer})
 		if i != nil || err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, %v, expected an error that tells %q", test.name, i, err, test.want)
+			t.Errorf("%s: got %v, %v, expected an error that contains %q", test.name, i, err, test.want)
 		}
 	}
 }

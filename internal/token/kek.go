@@ -172,7 +172,7 @@ func parseKey(text string) ([]byte, error) {
 	text = strings.TrimRight(strings.TrimSpace(text), "=")
 	key, err := base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(text))
 	if err != nil {
-		return nil, fmt.Errorf("expected %d bytes in base64, got what is not base64; make a key with: openssl rand -base64 32", kekSize)
+		return nil, fmt.Errorf("expected %d bytes in base64, got text that is not base64; make a key with: openssl rand -base64 32", kekSize)
 	}
 	if len(key) != kekSize {
 		return nil, fmt.Errorf("expected %d bytes in base64, got %d bytes; make a key with: openssl rand -base64 32", kekSize, len(key))

@@ -25,7 +25,7 @@ func TestKeyFromEnvironment(t *testing.T) {
 		if _, err := ParseKeys(environ); err == nil {
 			t.Errorf("%q was taken for a key", environ)
 		} else if len(environ) > 1 && strings.Contains(err.Error(), environ) {
-			t.Errorf("the error tells the secret: %v", err)
+			t.Errorf("the error contains the secret: %v", err)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestKeyFileRefused(t *testing.T) {
 		want       string
 	}{
 		{"the group may read it", good, 0o640, "chmod 600"},
-		{"anybody may read it", good, 0o604, "chmod 600"},
+		{"other users can read it", good, 0o604, "chmod 600"},
 		{"the group may write it", good, 0o620, "chmod 600"},
 		{"empty", "", 0o600, "got 0 bytes"},
 		{"cut off", good[:20], 0o600, "32 bytes"},
@@ -85,7 +85,7 @@ func TestKeyFileRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := ReadOrMakeKeyFile(path); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, expected an error that tells %q", test.name, err, test.want)
+			t.Errorf("%s: got %v, expected an error that contains %q", test.name, err, test.want)
 		}
 	}
 	dir := t.TempDir()

@@ -41,7 +41,7 @@ func (s *keyCipher) open(k schemas.SigningKey) (crypto.Signer, error) {
 	}
 	private, ok := keyFor(k.Algorithm, parsed)
 	if !ok {
-		return nil, fmt.Errorf("token: the signing key %s is kept for %s, but is no key for that: the store has been changed by hand", k.ID, k.Algorithm)
+		return nil, fmt.Errorf("token: the signing key %s is stored for %s but does not fit it: the store was changed by hand", k.ID, k.Algorithm)
 	}
 	return private, nil
 }

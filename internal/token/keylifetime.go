@@ -53,7 +53,7 @@ func (i *Issuer) extendKeyLifetime(ctx context.Context, s *signer, last int64) (
 		err = ring.NeedSigningKey(ctx, s.id, until)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("token: having a signing key kept: %w", err)
+		return nil, fmt.Errorf("token: extending the lifetime of a signing key: %w", err)
 	}
 	s.lifetimeEnd.Store(until.Unix())
 	return s, nil

@@ -24,7 +24,7 @@ func (i *Issuer) keyForHeader(ctx context.Context, header string) (trustedKey, e
 	key, ok := set.trusted[header]
 	if !ok && mayBeOurs(header) {
 		if err := i.refreshKeys(ctx, set); err != nil {
-			return trustedKey{}, fmt.Errorf("token: looking for the key of a token: %w", err)
+			return trustedKey{}, fmt.Errorf("token: looking up the key of a token: %w", err)
 		}
 		key, ok = i.set().trusted[header]
 	}

@@ -285,7 +285,7 @@ func TestUnknownKeysDoNotFlood(t *testing.T) {
 		others = append(others, base64.RawURLEncoding.EncodeToString([]byte(header))+".e30.AAAA")
 	}
 	if n := flood(others...); n != 0 {
-		t.Errorf("the keys were read %d times for headers that nobody here writes", n)
+		t.Errorf("the keys were read %d times for headers that this issuer does not write", n)
 	}
 	if n := flood(ours...); n != lookupBurst {
 		t.Errorf("the keys were read %d times, expected %d", n, lookupBurst)

@@ -114,5 +114,5 @@ func (s *signer) appendSignature(token, digest []byte) ([]byte, error) {
 		}
 		return base64.RawURLEncoding.AppendEncode(token, signature), nil
 	}
-	return nil, fmt.Errorf("a %T signs nothing", s.private)
+	return nil, fmt.Errorf("cannot sign with a %T", s.private)
 }

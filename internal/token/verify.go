@@ -94,7 +94,7 @@ func (i *Issuer) reduceScope(ctx context.Context, c *Claims) (err error) {
 	}
 	c.Scope, err = i.granted(ctx, c.Subject, c.ClientID, c.Scope)
 	if err != nil {
-		return fmt.Errorf("token: looking what its subject has: %w", err)
+		return fmt.Errorf("token: reading the permissions of its subject: %w", err)
 	}
 	return nil
 }
@@ -106,10 +106,10 @@ func (i *Issuer) checkLive(ctx context.Context, c *Claims) error {
 	}
 	live, err := i.live(ctx, c.Ref())
 	if err != nil {
-		return fmt.Errorf("token: looking whether it was revoked: %w", err)
+		return fmt.Errorf("token: looking up its revocation: %w", err)
 	}
 	if !live {
-		return errInvalid("The token was revoked, or its session has ended, or the application is gone. Sign in again.")
+		return errInvalid("The token was revoked, its session has ended, or its application was deleted. Sign in again.")
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (i *Issuer) open(ctx context.Context, raw string) (*receivedClaims, error) 
 	}
 	// The decoder below ignores line ends.
 	if strings.ContainsAny(raw, "\r\n") {
-		return nil, errInvalid("The token has a line end in it.")
+		return nil, errInvalid("The token contains a line end.")
 	}
 	header, _, _ := strings.Cut(raw, ".")
 	key, err := i.keyForHeader(ctx, header)
@@ -174,15 +174,15 @@ func (i *Issuer) check(c *receivedClaims, audience string) error {
 	now := i.now()
 	switch {
 	case c.typ == idType:
-		return errInvalid("An ID token tells a client who signed in, and gives access to nothing. Send the access token.")
+		return errInvalid("An ID token identifies the user to the client and gives no access. Send the access token.")
 	case c.Issuer != i.issuer:
-		return errInvalid("The token is of another issuer, expected %s.", i.issuer)
+		return errInvalid("The token is from another issuer, expected %s.", i.issuer)
 	case audience == "" || !c.Audience.Contains(audience):
-		return errInvalid("The token is meant for another audience, expected %s: a client asks for that with resource=%s.", audience, audience)
+		return errInvalid("The token is for another audience, expected %s: request it with resource=%s.", audience, audience)
 	case c.Subject == "" || c.Expiry == nil || c.IssuedAt == nil:
 		return errInvalid("The token lacks sub, exp or iat.")
 	case c.ID == "" || (c.typ == AccessType) != (c.ClientID != ""):
-		return errInvalid("The token lacks jti, or its client_id and its type do not go together.")
+		return errInvalid("The token lacks jti, or its client_id does not match its type.")
 	case !now.Before(c.Expiry.Time()):
 		return errInvalid("The token has expired. Sign in again.")
 	case c.NotBefore != nil && now.Add(leeway).Before(c.NotBefore.Time()):

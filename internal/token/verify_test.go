@@ -182,7 +182,7 @@ func hostile(f *forge) map[string]string {
 		"kid as a path":                f.headed(f.head(map[string]any{"kid": "../../dev/null"})),
 		"kid as a query":               f.headed(f.head(map[string]any{"kid": "' OR '1'='1"})),
 		"key in the header (jwk)":      f.strange(jose.ES256, mine, true, nil),
-		"jwk beside our kid":           f.headed(f.head(map[string]any{"jwk": jose.JSONWebKey{Key: mine.Public()}})),
+		"jwk with our kid":             f.headed(f.head(map[string]any{"jwk": jose.JSONWebKey{Key: mine.Public()}})),
 		"key by link (jku)":            f.headed(f.head(map[string]any{"jku": "https://evil.example/jwks"})),
 		"key by link (x5u)":            f.headed(f.head(map[string]any{"x5u": "https://evil.example/x5u"})),
 		"certificate (x5c)":            f.headed(f.head(map[string]any{"x5c": []string{"MIIB"}})),
@@ -262,7 +262,7 @@ func refused(t *testing.T, f *forge, raw string) {
 		t.Errorf("refused with %v of class %d, expected invalid_token", err, e.Class)
 	}
 	if len(raw) > 20 && strings.Contains(err.Error(), raw[:20]) {
-		t.Error("the error tells the token")
+		t.Error("the error contains the token")
 	}
 }
 
@@ -306,7 +306,7 @@ func TestMargins(t *testing.T) {
 		}
 	}
 	if _, err := f.i.Verify(t.Context(), f.with(map[string]any{"aud": ""}), ""); err == nil {
-		t.Error("a token for nobody is accepted where no audience is expected")
+		t.Error("a token without an audience is accepted where none is expected")
 	}
 }
 

@@ -18,7 +18,7 @@ export function App() {
   );
 }
 
-/** What the ID token tells of who is signed in. */
+/** The user's claims in the ID token. */
 function Account() {
   const { user } = useThunderID();
   const signOut = useSignOut();

@@ -2,12 +2,12 @@ import { useThunderID } from "@thunderid/react";
 import { baseUrl, clientId } from "./postern";
 
 /**
- * Returns what signs out of the app and of Postern, and comes back to the app
+ * Returns a function that signs out of the app and of Postern, and returns to the app
  * (OpenID Connect RP-Initiated Logout).
  *
- * The SDK's own signOut, and its SignOutButton, end the app's session alone and
- * ask for a new one at once, which Postern grants without a word while its own
- * session lasts: people would find that they cannot sign out.
+ * The SDK's own signOut, and its SignOutButton, end only the app's session and
+ * request a new one at once, which Postern grants silently while its own
+ * session lasts: users could not sign out.
  */
 export function useSignOut(): () => Promise<void> {
   const { getIdToken, clearSession } = useThunderID();

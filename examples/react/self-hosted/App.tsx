@@ -21,10 +21,10 @@ export function App() {
   );
 }
 
-/** What the assertion tells of who is signed in. */
+/** The user's claims in the assertion. */
 function Account() {
   const { user, clearSession } = useThunderID();
-  // The SDK's signOut, and its SignOutButton, forget the session but go on to show
+  // The SDK's signOut, and its SignOutButton, drop the session but continue to show
   // it, or lead to Postern's own page.
   const signOut = async () => {
     await clearSession();

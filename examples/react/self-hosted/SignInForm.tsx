@@ -1,7 +1,7 @@
 import { SignIn } from "@thunderid/react";
 import { useRetry } from "./useRetry";
 
-/** Signs in by the application's flow, whatever its steps ask. */
+/** Signs in with the application's flow, whatever its steps. */
 export function SignInForm() {
   const { attempt, problem, failed, startAgain } = useRetry();
   return (

@@ -1,7 +1,7 @@
 import { SignUp } from "@thunderid/react";
 import { useRetry } from "./useRetry";
 
-/** Signs up by the application's flow, whatever its steps ask. */
+/** Signs up with the application's flow, whatever its steps. */
 export function SignUpForm() {
   const { attempt, problem, failed, follow, startAgain } = useRetry();
   return (

@@ -1,4 +1,4 @@
-/** Where Postern answers: its server.public_url, without a slash at the end. */
+/** The address of Postern: its server.public_url, without a trailing slash. */
 export const baseUrl = "https://localhost:8090";
 
 /** The id of the application at Postern: its id, not its clientId. */

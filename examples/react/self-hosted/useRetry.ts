@@ -3,20 +3,20 @@ import { ThunderIDRuntimeError } from "@thunderid/react";
 import type { EmbeddedSignUpFlowResponse } from "@thunderid/react";
 
 /**
- * Lets people go on after a failure that the SDK's forms do not get over.
+ * Lets users continue after a failure that the SDK's forms do not handle.
  *
- * The SDK opens the passkey prompt when it learns of the passkey step, and goes on
- * to show the form of the step before. If the prompt is cancelled, that form
- * answers a question that nobody asks any more. So the form is made anew, by a new
- * key: it asks Postern where the run is, and shows the passkey step with its button.
+ * The SDK opens the passkey prompt when it receives the passkey step, but continues
+ * to show the form of the previous step. If the user cancels the prompt, that form
+ * submits an outdated step. So the form is recreated with a new
+ * key: it requests the current step of the run, and shows the passkey step's button.
  */
 export function useRetry() {
   const [attempt, setAttempt] = useState(0);
   const [problem, setProblem] = useState("");
   const run = useRef("");
-  const asked = useRef(false); // the step before was one of a passkey
+  const asked = useRef(false); // the previous step was a passkey step
 
-  /** Makes the form anew, at the step of a run, which SignIn also keeps by itself. */
+  /** Recreates the form at the step of a run, which SignIn also stores. */
   const show = (executionId: string) => {
     const url = new URL(window.location.href);
     url.searchParams.delete("executionId");
@@ -25,7 +25,7 @@ export function useRetry() {
     asked.current = false;
     setAttempt((n) => n + 1);
   };
-  /** Begins a new run, for whatever else went wrong. */
+  /** Starts a new run after any other error. */
   const startAgain = () => {
     sessionStorage.removeItem("thunderid_execution_id");
     setProblem("");
@@ -37,9 +37,9 @@ export function useRetry() {
     if (passkey) show(run.current);
   };
   /**
-   * For each step that SignUp tells of. After a passkey has been answered it keeps
-   * the token of the step before, with which Postern refuses the next answer, and
-   * does not say why the passkey was refused.
+   * Call it for each step that SignUp reports. After a passkey step SignUp keeps
+   * the token of the previous step, with which Postern rejects the next answer, and
+   * does not show why the passkey was rejected.
    */
   const follow = (step: EmbeddedSignUpFlowResponse) => {
     const answered = asked.current && step.flowStatus === "INCOMPLETE" && (step.error || !asksForPasskey(step));

@@ -60,7 +60,7 @@ func (p *Provider) idToken(g grant) string {
 		panic(err) // read from JSON, or made here
 	}
 	if g.fault == "claim-twice" {
-		text = append(text[:len(text)-1], `,"sub":"somebody else"}`...)
+		text = append(text[:len(text)-1], `,"sub":"another user"}`...)
 	}
 	return p.sign(text, g.fault)
 }
