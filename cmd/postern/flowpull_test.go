@@ -32,7 +32,7 @@ func TestPullKeepsToItsFolder(t *testing.T) {
 		c.Server, c.Token = server.URL, "token"
 		err := c.Run(t.Context(), program{stdout: io.Discard, stderr: io.Discard})
 		server.Close()
-		if err == nil || !strings.Contains(err.Error(), "nothing is written") {
+		if err == nil || !strings.Contains(err.Error(), "nothing was written") {
 			t.Errorf("%q, %q: %v", f.Handle, f.FlowType, err)
 		}
 		if left, err := os.ReadDir(around); err != nil || len(left) > 0 {

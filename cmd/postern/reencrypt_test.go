@@ -257,7 +257,7 @@ func TestAudit21KeyChangesWhileServersRun(t *testing.T) {
 		if err := w.reopen(); err != nil { // restarted, with both keys
 			t.Fatal(err)
 		}
-		if code, said := w.command("keys", "re-encrypt", "--new-key"); code != exitUsage || !strings.Contains(said, "a change is under way") {
+		if code, said := w.command("keys", "re-encrypt", "--new-key"); code != exitUsage || !strings.Contains(said, "a change is in progress") {
 			t.Errorf("a third key: exit code %d: %s", code, said)
 		}
 		run := w.testApp.start(schemas.Authentication) // sealed with the new key already
