@@ -22,7 +22,7 @@ func (r *run) bindAuthRequest(req *Request) error {
 		return nil
 	}
 	if auth.ApplicationID != r.app.ID {
-		return fmt.Errorf("authorization request %s is of application %s; its run was started for application %s", auth.ID, auth.ApplicationID, r.app.ID)
+		return fmt.Errorf("authorization request %s belongs to application %s, but its run was started for application %s", auth.ID, auth.ApplicationID, r.app.ID)
 	}
 	req.Browser = auth.BrowserHash
 	r.state.AuthRequest = &authBinding{ID: auth.ID, Login: auth.Login, LoginHint: auth.LoginHint}

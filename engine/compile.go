@@ -272,7 +272,7 @@ func (c *compiler) addInputTypes(i int, exec Executor, inputs map[string]schemas
 	}
 	for identifier, t := range collector.Collects() {
 		if before, seen := inputs[identifier]; seen && before != t {
-			c.report(RuleInput, i, "with", "the input %q is %s here and %s at an earlier node; one identifier has one type: rename one of them", identifier, t, before)
+			c.report(RuleInput, i, "with", "the input %q is %s here and %s at an earlier node; use one type, or rename one of them", identifier, t, before)
 		}
 		inputs[identifier] = t
 	}

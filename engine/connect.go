@@ -162,9 +162,9 @@ func (c *compiler) checkReach() {
 		case c.nodeOrigins[i].scope.use >= 0 && !(reached[c.rootOf(i)] && ending[c.rootOf(i)]): // reported at the node that uses the sub-flow
 		case !reached[i] && dangling:
 		case !reached[i]:
-			c.report(RuleReach, i, "id", "no path from the entry %q leads to %q; lead to it from another node's `next`, or remove it", c.graph.nodes[0].id, c.graph.nodes[i].id)
+			c.report(RuleReach, i, "id", "no path from the entry %q leads to %q; name it in the `next` of another node, or remove it", c.graph.nodes[0].id, c.graph.nodes[i].id)
 		case !ending[i]:
-			c.report(RuleEnd, i, "next", "from %q no path leads to an end; lead to `end` or to a node that ends the run, such as authorization-code", c.graph.nodes[i].id)
+			c.report(RuleEnd, i, "next", "no path leads from %q to an end; add a path to `end` or to a node that ends the run, such as authorization-code", c.graph.nodes[i].id)
 		}
 	}
 }
@@ -227,7 +227,7 @@ func (c *compiler) checkCycles() {
 	w := cycleSearch{c: c, state: make([]int, len(c.graph.nodes)), length: make([]int, len(c.graph.nodes))}
 	for i := range c.graph.nodes {
 		if w.visit(i); w.length[i] > maxUnattendedNodes {
-			c.report(RuleCycle, i, "next", "from here a run may pass %d nodes without asking the client anything; a step passes at most %d: put a prompt between, or fewer decisions", w.length[i], maxUnattendedNodes)
+			c.report(RuleCycle, i, "next", "a run may pass %d nodes from here without a question to the client; the limit is %d: add a prompt in between, or use fewer decisions", w.length[i], maxUnattendedNodes)
 			return
 		}
 	}
@@ -273,5 +273,5 @@ func (c *compiler) reportCycle(circle []int) {
 	for _, i := range append(slices.Clone(circle), circle[0]) {
 		ids = append(ids, c.graph.nodes[i].id)
 	}
-	c.report(RuleCycle, circle[0], "next", "the circle %s asks the client nothing, so a run would go round for ever; lead one of its outcomes to a node that asks, such as a prompt", strings.Join(ids, " → "))
+	c.report(RuleCycle, circle[0], "next", "the cycle %s contains no question to the client, so a run would never leave it; lead one of its outcomes to a node that asks, such as a prompt", strings.Join(ids, " → "))
 }

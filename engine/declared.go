@@ -36,9 +36,9 @@ func (c *compiler) checkDeclared() {
 	f := c.flow
 	switch part := f.FlowType == schemas.Subflow; {
 	case part && !f.Guarantees.IsZero():
-		c.report(RuleGuarantee, -1, "guarantees", "a sub-flow guarantees nothing by itself; guarantee it of the flows that use it, where it is proven of the whole")
+		c.report(RuleGuarantee, -1, "guarantees", "a sub-flow has no guarantees of its own; declare them in the flows that use it")
 	case !part && !f.Requires.IsZero():
-		c.report(RuleShape, -1, "requires", "only a SUBFLOW requires anything: a run of a flow of type %s begins with nothing; remove `requires`", f.FlowType)
+		c.report(RuleShape, -1, "requires", "only a SUBFLOW has `requires`: a run of a flow of type %s starts with nothing; remove `requires`", f.FlowType)
 	case !part && len(f.Outcomes) > 0:
 		c.report(RuleShape, -1, "outcomes", "only a SUBFLOW has outcomes: a flow of type %s ends at `end`; remove `outcomes`", f.FlowType)
 	}
@@ -57,7 +57,7 @@ func (c *compiler) checkExits() {
 	}
 	for k, name := range c.graph.exits {
 		if !left[endNode-k] {
-			c.report(RuleReach, -1, schemas.MemberPath("outcomes", name), "no node leads to the outcome %q; lead to it from a node's `next`, or remove it", name)
+			c.report(RuleReach, -1, schemas.MemberPath("outcomes", name), "no node leads to the outcome %q; name it in the `next` of a node, or remove it", name)
 		}
 	}
 }

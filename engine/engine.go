@@ -76,7 +76,7 @@ func NewEngine(e Engine) *Engine {
 func (e *Engine) Start(ctx context.Context, g *Graph, app *schemas.Application, inputs map[string]string, req Request) (*schemas.Step, error) {
 	if g.flow.FlowType == schemas.Subflow {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidFlow,
-			"the flow %q is a sub-flow: it is a part of others, and cannot be run by itself; run a flow that uses it", g.flow.Handle)
+			"the flow %q is a sub-flow and cannot run alone; start a flow that uses it", g.flow.Handle)
 	}
 	r := newRun(schemas.NewID(), g, app, e.now())
 	if err := r.bindAuthRequest(&req); err != nil {
@@ -173,7 +173,7 @@ func (e *Engine) load(ctx context.Context, id string, req Request) (*run, error)
 // NotFound is the error for a run that is unknown, expired or finished.
 func NotFound(id string) *schemas.Error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeExecutionNotFound,
-		"there is no run %.64q that can be continued: it is unknown, has expired or is over; start the flow again", id)
+		"the run %.64q is unknown, expired or finished; start the flow again", id)
 }
 
 // hideError prevents an error about stored data from being reported as the client's mistake.
@@ -190,10 +190,10 @@ func (e *Engine) checkToken(r *run, token string) error {
 	switch {
 	case token == "" && e.RequireToken:
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
-			"a challengeToken is required (flow.require_challenge_token): send the one of the step you answer")
+			"challengeToken is required (flow.require_challenge_token); send the challengeToken of the step you answer")
 	case token == "" && !r.isOwner(""):
 		return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
-			"a challengeToken is required: a user has signed in, in this run, and only the client that received the last reply may continue it; send the challengeToken of the step you answer")
+			"challengeToken is required: a user has authenticated in this run, so only the client that received the last reply may continue it; send the challengeToken of the step you answer")
 	case token != "" && !r.isNewest(token):
 		return staleStepError(r.rec.ID)
 	}
@@ -202,7 +202,7 @@ func (e *Engine) checkToken(r *run, token string) error {
 
 func staleStepError(id string) *schemas.Error {
 	return schemas.Errorf(schemas.Conflict, schemas.CodeStaleStep,
-		"the run has moved on since this step was shown; send {\"executionId\": %.64q} alone to get the current one", id)
+		"this step is no longer the current one; send only {\"executionId\": %.64q} to get the current step", id)
 }
 
 // commit stores the step and everything it decided. If a change cannot be applied, because a

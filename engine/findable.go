@@ -31,7 +31,7 @@ func (c *compiler) checkFindable() {
 			at = c.edgePath(end.node, end.edge)
 		}
 		c.addFinding(end.node, schemas.Problem{Rule: RuleFindable, Path: at, Trace: c.trace(path, asked), Warning: true,
-			Message: "a run can end here with a new user whom nobody can find again: an email address identifies nobody before it is verified; " +
+			Message: "a run can end here with a new user that cannot be found again: an unverified email address identifies no user; " +
 				"require a username, verify the address with email-otp, or register a passkey"})
 		return
 	}

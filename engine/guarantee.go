@@ -127,7 +127,7 @@ func (c *compiler) checkGuarantee(path string, fact Fact) {
 	}
 	asked := []Fact{fact}
 	problem := schemas.Problem{Rule: RuleGuarantee, Path: path, Message: fmt.Sprintf(
-		"not every run that completes has %s; lead every path through a node that proves it, or guarantee less", factNames(asked))}
+		"a run can complete without %s; lead every path through a node that proves it, or guarantee less", factNames(asked))}
 	if shortest != nil {
 		problem.Node = c.graph.nodes[shortest[len(shortest)-1].node].id
 		problem.Trace = c.trace(shortest, asked)
@@ -147,7 +147,7 @@ func (c *compiler) checkEnumeration(reported bool) bool {
 		}
 		need := Need{AnyOf: []Fact{Authenticated}}
 		problem := schemas.Problem{Rule: RuleGuarantee, Node: n.id, Path: "guarantees.noEnumeration", Message: fmt.Sprintf(
-			"strangers can learn here who has an account: the node %q tells %s", n.id, revealer.Reveals())}
+			"an unauthenticated caller can learn here who has an account: the node %q reveals %s", n.id, revealer.Reveals())}
 		if p := c.stateGraphOf(need.AnyOf); p != nil {
 			path, broken := p.pathWithout(i, -1, need.AnyOf)
 			if !broken {

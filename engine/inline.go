@@ -92,13 +92,13 @@ func (c *compiler) registerID(i int, name string) bool {
 	_, exit := s.flow.Outcomes[name]
 	switch {
 	case name == "":
-		c.report(RuleID, i, "id", "a node needs an id, for others to lead to it")
+		c.report(RuleID, i, "id", "a node needs an id, so that others can lead to it")
 	case name == schemas.End:
 		c.report(RuleID, i, "id", "%q is reserved: it completes the run; give the node another id", name)
 	case exit && s.flow.FlowType == schemas.Subflow:
 		c.report(RuleID, i, "id", "%q is an outcome of the sub-flow; give the node another id", name)
 	case taken:
-		c.report(RuleID, i, "id", "the id %q is already that of nodes[%d]; ids must be unique", name, c.nodeOrigins[first].index)
+		c.report(RuleID, i, "id", "the id %q is already used by nodes[%d]; ids must be unique", name, c.nodeOrigins[first].index)
 	default:
 		c.index[c.nodes[i].ID] = i
 		return true
@@ -120,7 +120,7 @@ func (c *compiler) resolveSubflow(i int, handle string) *scope {
 		c.report(RuleSubflow, i, "with.flow", "%s", cycleMessage(c.cycle))
 		return nil
 	case len(handles) > maxDepth:
-		c.report(RuleSubflow, i, "with.flow", "sub-flows use each other %d deep here (%s); at most %d are allowed", len(handles), strings.Join(handles, " → "), maxDepth)
+		c.report(RuleSubflow, i, "with.flow", "sub-flows are nested %d deep here (%s); the limit is %d", len(handles), strings.Join(handles, " → "), maxDepth)
 		return nil
 	}
 	f := c.subflowAt(i, handle)
@@ -143,10 +143,10 @@ func (c *compiler) fitsLimits(i int, f *schemas.Flow) bool {
 	case !before:
 		return false
 	case c.nodeCount > maxNodes:
-		c.report(RuleSubflow, i, "with.flow", "with the nodes of its sub-flows the flow has more than %d; use fewer", maxNodes)
+		c.report(RuleSubflow, i, "with.flow", "the flow has more than %d nodes, including those of its sub-flows; use fewer", maxNodes)
 		return false
 	case c.configBytes > maxConfigSize:
-		c.report(RuleSubflow, i, "with.flow", "with those of its sub-flows the configurations (`with`) of the flow have more than %d bytes; use fewer, or shorter ones", maxConfigSize)
+		c.report(RuleSubflow, i, "with.flow", "the configurations (`with`) of the flow and its sub-flows have more than %d bytes; use fewer or shorter ones", maxConfigSize)
 		return false
 	}
 	return true
@@ -161,7 +161,7 @@ func configSize(f *schemas.Flow) (n int) {
 }
 
 func cycleMessage(handles []string) string {
-	return fmt.Sprintf("the sub-flows use each other in a circle, %s; none can be a part of itself", strings.Join(handles, " → "))
+	return fmt.Sprintf("the sub-flows form a cycle, %s; a sub-flow cannot contain itself", strings.Join(handles, " → "))
 }
 
 // subflowAt returns the sub-flow that node i names, nil if it cannot be used. A stored flow
@@ -239,7 +239,7 @@ func brokenMessage(handle, rule string, first schemas.Problem, n int) string {
 	if n > 1 {
 		more = fmt.Sprintf(" (and %d more)", n-1)
 	}
-	return fmt.Sprintf("the sub-flow %q breaks a rule by itself, %s: %s%s; mend it first", handle, where, first.Message, more)
+	return fmt.Sprintf("the sub-flow %q has an error of its own, %s: %s%s; fix it first", handle, where, first.Message, more)
 }
 
 // setSubflows sets the sub-flows that the flow may use.

@@ -43,7 +43,7 @@ func TestSubflowIsNotRun(t *testing.T) {
 	}
 	memory := newMemory(g)
 	e := engine.NewEngine(engine.Engine{Runs: memory, Graphs: memory, Applications: memory})
-	if _, err := e.Start(t.Context(), g, &schemas.Application{ID: "app"}, nil, engine.Request{}); !schemas.HasClass(err, schemas.Invalid) || !strings.Contains(err.Error(), "run a flow that uses it") {
+	if _, err := e.Start(t.Context(), g, &schemas.Application{ID: "app"}, nil, engine.Request{}); !schemas.HasClass(err, schemas.Invalid) || !strings.Contains(err.Error(), "start a flow that uses it") {
 		t.Errorf("a sub-flow was started: %v", err)
 	}
 }

@@ -84,7 +84,7 @@ func TestMethodsNeedProofs(t *testing.T) {
 	mem := newMemory(g)
 	e := engine.NewEngine(engine.Engine{Runs: mem, Graphs: mem, Applications: mem})
 	_, err := e.Start(t.Context(), g, &schemas.Application{ID: "app"}, nil, engine.Request{})
-	if err == nil || !strings.Contains(err.Error(), "by which credential") {
+	if err == nil || !strings.Contains(err.Error(), "without naming a credential") {
 		t.Errorf("got %v", err)
 	}
 }

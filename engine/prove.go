@@ -207,11 +207,11 @@ func factNames(facts []Fact) string {
 		case f == User:
 			words[i] = "a user"
 		case f == New:
-			words[i] = "a user whom this run creates"
+			words[i] = "a user that this run creates"
 		case f == Authenticated:
 			words[i] = "an authenticated user"
 		case f == Own:
-			words[i] = "a user whom this run creates or has authenticated"
+			words[i] = "a user that this run creates or has authenticated"
 		case isClass(f):
 			class, _ := f.class()
 			words[i] = fmt.Sprintf("an authentication of the class %q or one that satisfies it", class)
@@ -223,14 +223,14 @@ func factNames(facts []Fact) string {
 		case f == Enrolled:
 			words[i] = "a second factor that this run added"
 		case f == Findable:
-			words[i] = "a user who can be found again"
+			words[i] = "a user that can be found again"
 		case isReply(f):
 			name, _ := f.reply()
-			words[i] = fmt.Sprintf("an answer to what the flow keeps as %q", name)
+			words[i] = fmt.Sprintf("the service reply %q", name)
 		case f == Federated:
-			words[i] = "an identity of another provider that nobody has linked"
+			words[i] = "an unlinked identity of another provider"
 		case f == Consented:
-			words[i] = "a user who agreed to what the application asks for"
+			words[i] = "a user who consented to what the application asks for"
 		default:
 			words[i] = string(f)
 		}
@@ -258,7 +258,7 @@ func (c *compiler) checkEnds(i int) {
 			trace = c.trace(path, []Fact{Authenticated})
 		}
 		c.addFinding(i, schemas.Problem{Rule: RuleUnauthenticated, Path: c.edgePath(i, j), Trace: trace, Message: fmt.Sprintf(
-			"the outcome %q completes an AUTHENTICATION flow although nobody is certain to have authenticated; lead it to a node that authenticates, such as passkey-authenticate", e.Name)})
+			"the outcome %q completes an AUTHENTICATION flow although the user may not have authenticated; lead it to a node that authenticates, such as passkey-authenticate", e.Name)})
 	}
 }
 

@@ -86,7 +86,7 @@ func (c *compiler) addReplyTypes(i int, exec Executor, types map[string]map[stri
 	}
 	r := replier.ServiceReply()
 	if before, seen := types[r.Name]; seen && !maps.Equal(before, r.Types) {
-		c.report(RuleInput, i, "with", "an earlier node keeps a reply %q that has other values; what has one name is alike: declare the same values, or give one of them another name", r.Name)
+		c.report(RuleInput, i, "with", "an earlier node stores a reply %q with other values; declare the same values, or rename one of them", r.Name)
 		return
 	}
 	types[r.Name] = r.Types
@@ -129,7 +129,7 @@ func (r *run) updateReplies(d *Decision) error {
 	r.state.Replies = replies
 	for f := range r.facts {
 		if name, is := f.reply(); is && replies[name] == nil {
-			return fmt.Errorf("it promises the reply %q, and there is none", name)
+			return fmt.Errorf("it promises the reply %q, which is missing", name)
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ func replyKinds() engine.Kinds {
 
 // Where a reply is certain, and where it concerns another user or input by then.
 func TestRepliesAreCertain(t *testing.T) {
-	const missing = `an answer to what the flow keeps as "r"`
+	const missing = `the service reply "r"`
 	tests := []struct {
 		name  string
 		lines string

@@ -75,7 +75,7 @@ func loadRun(rec *schemas.Run, g *Graph, app *schemas.Application, now time.Time
 		return nil, fmt.Errorf("the state of run %s: %w", rec.Digest(), err)
 	}
 	if !found || r.state.Ask == nil {
-		return nil, fmt.Errorf("run %s stands at node %q, which asked nothing", rec.Digest(), rec.Node)
+		return nil, fmt.Errorf("run %s is at node %q, which has asked nothing", rec.Digest(), rec.Node)
 	}
 	r.facts = NewFacts(r.state.Facts...)
 	r.revalueAssurance()
@@ -316,7 +316,7 @@ func (r *run) unfoundedFact() (Fact, bool) {
 // recordAuthentication records the authentication in a decision.
 func (r *run) recordAuthentication(d *Decision) error {
 	if len(d.Methods) > 0 && len(d.Proofs) == 0 {
-		return errors.New("it authenticates, and does not say by which credential")
+		return errors.New("it authenticates without naming a credential")
 	}
 	if r.facts.Has(Authenticated) && len(d.Methods) > 0 {
 		r.authenticate(d)

@@ -138,7 +138,7 @@ func TestHollowIdentity(t *testing.T) {
 // No run reaches a node that links an identity without one.
 func TestIdentityIsNeeded(t *testing.T) {
 	_, problems := engine.Compile(flowOf(schemas.Registration, "q ask a=h b=l", "h hold l", "l link end"), testKinds())
-	if len(problems) != 1 || problems[0].Rule != engine.RuleNeeds || !strings.Contains(problems[0].Message, "an identity of another provider") {
+	if len(problems) != 1 || problems[0].Rule != engine.RuleNeeds || !strings.Contains(problems[0].Message, "an unlinked identity of another provider") {
 		t.Errorf("found %v", problems)
 	}
 }

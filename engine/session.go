@@ -189,8 +189,8 @@ func (c *compiler) shortestPathWithout(name string, read outcomeReading, complet
 func (c *compiler) reportSession(i int, path []move, waiver *schemas.Waiver) {
 	n := &c.graph.nodes[i]
 	problem := schemas.Problem{Rule: RuleSession, Path: c.nodePath(i, "with"), Message: fmt.Sprintf(
-		"%s accepts sessions that prove less than every other path through the flow does, which is the class %q: "+
-			"whoever can sign in to another application with less gets in here without being asked; "+
+		"%s accepts sessions that prove less than every other path through the flow, which is the class %q: "+
+			"a user who signed in to another application with less gets in here without a question; "+
 			"remove `acr`, so that the node demands that class, or lead the outcome to a node that proves what is missing",
 		n.kind.Name, c.requiredClass)}
 	if path != nil {

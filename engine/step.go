@@ -62,7 +62,7 @@ func (e *Engine) applyDecision(r *run, n *node, d *Decision) (bool, error) {
 	}
 	edge, ok := n.edge(d.Outcome)
 	if !ok {
-		return true, fmt.Errorf("node %q left by %q, which is none of its outcomes", n.id, d.Outcome)
+		return true, fmt.Errorf("node %q left by %q, which is not one of its outcomes", n.id, d.Outcome)
 	}
 	e.observe(r, edge.Name)
 	if err := r.followEdge(edge, d); err != nil {
@@ -86,7 +86,7 @@ func (r *run) checkNodeMayRun() error {
 	n := &r.graph.nodes[r.at]
 	for _, need := range n.needs {
 		if !r.facts.HasAny(need.AnyOf) {
-			return fmt.Errorf("run %s came to node %q without %s", r.rec.Digest(), n.id, factNames(need.AnyOf))
+			return fmt.Errorf("run %s reached node %q without %s", r.rec.Digest(), n.id, factNames(need.AnyOf))
 		}
 	}
 	return nil
@@ -145,10 +145,10 @@ func (r *run) acceptAnswer(action string, inputs map[string]string) (*Answer, er
 		}
 		refs[i] = a.Ref
 	}
-	came := "no action came"
+	sent := "none was sent"
 	if action != "" {
-		came = fmt.Sprintf("%.64q came%s", action, schemas.Hint(action, refs))
+		sent = fmt.Sprintf("%.64q was sent%s", action, schemas.Hint(action, refs))
 	}
 	return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidAction,
-		"the step %q takes one of the actions %s; %s. The run is unharmed: send the right action", r.rec.Node, strings.Join(refs, ", "), came)
+		"the step %q expects one of the actions %s; %s. The run is unchanged: send an expected action", r.rec.Node, strings.Join(refs, ", "), sent)
 }

@@ -16,7 +16,7 @@ func (c *compiler) trace(path []move, lacking []Fact) schemas.Trace {
 	for i, m := range path {
 		n := &c.graph.nodes[m.node]
 		if m.edge < 0 {
-			return append(trace, schemas.TraceStep{Node: n.id, Path: c.nodePath(m.node, ""), Note: "comes here without " + factNames(lacking)})
+			return append(trace, schemas.TraceStep{Node: n.id, Path: c.nodePath(m.node, ""), Note: "reached without " + factNames(lacking)})
 		}
 		o := n.edges[m.edge].Outcome
 		if n.exec == nil {
@@ -28,7 +28,7 @@ func (c *compiler) trace(path []move, lacking []Fact) schemas.Trace {
 		})
 		held = after
 		if i == len(path)-1 {
-			trace = append(trace, schemas.TraceStep{Node: c.graph.name(n.edges[m.edge].target), Path: c.edgePath(m.node, m.edge), Note: "comes here without " + factNames(lacking)})
+			trace = append(trace, schemas.TraceStep{Node: c.graph.name(n.edges[m.edge].target), Path: c.edgePath(m.node, m.edge), Note: "reached without " + factNames(lacking)})
 		}
 	}
 	return trace
@@ -50,9 +50,9 @@ func describeChange(before, after Facts, o Outcome, about Facts) string {
 	lost := func(f Fact) bool { return before.Has(f) && !after.Has(f) }
 	switch {
 	case o.NewSubject && lost(Authenticated):
-		words = append(words, "the run turns to another user, so nobody is authenticated any more")
+		words = append(words, "the run changes to another user, who is not authenticated")
 	case o.NewSubject && lost(Own):
-		words = append(words, "the run turns to another user, who is none of its own")
+		words = append(words, "the run changes to another user, who is not its own")
 	case lost(User):
 		words = append(words, "the user is forgotten")
 	}
@@ -62,20 +62,20 @@ func describeChange(before, after Facts, o Outcome, about Facts) string {
 	case gained(Authenticated):
 		words = append(words, "the user is authenticated")
 	case after.Has(User) && !after.Has(Own) && (gained(User) || o.NewSubject):
-		words = append(words, "a user who is merely named")
+		words = append(words, "a user who is merely identified")
 	}
 	for _, f := range about.List() {
 		input, is := f.Input()
 		reply, ofService := f.reply()
 		switch {
 		case ofService && gained(f):
-			words = append(words, fmt.Sprintf("a service has answered %q", reply))
+			words = append(words, fmt.Sprintf("the service reply %q is available", reply))
 		case ofService && lost(f):
-			words = append(words, fmt.Sprintf("the answer %q is about something else now", reply))
+			words = append(words, fmt.Sprintf("the service reply %q is no longer valid", reply))
 		case is && gained(f):
 			words = append(words, fmt.Sprintf("the input %q has a value", input))
 		case is && lost(f):
-			words = append(words, fmt.Sprintf("the input %q is taken back", input))
+			words = append(words, fmt.Sprintf("the input %q is withdrawn", input))
 		}
 	}
 	return strings.Join(words, "; ")

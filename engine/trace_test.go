@@ -75,8 +75,8 @@ nodes:
 	want := []string{
 		"key success nodes[0].next:5 the user is authenticated",
 		"f a nodes[1].next:6 ",
-		"r found nodes[2].next.found:10 the run turns to another user, so nobody is authenticated any more; a user who is merely named",
-		"done  nodes[3]:12 comes here without an authenticated user",
+		"r found nodes[2].next.found:10 the run changes to another user, who is not authenticated; a user who is merely identified",
+		"done  nodes[3]:12 reached without an authenticated user",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

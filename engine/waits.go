@@ -54,8 +54,8 @@ func (c *compiler) reportWaits(longest *waitPath) bool {
 		last = longest.node
 		ids = append(ids, c.graph.nodes[last].id)
 	}
-	c.report(RuleCycle, last, "use", "without asking the client anything, a step may wait for other services %d times (%s); at most %d are allowed: "+
-		"ask for more with one request, or put a prompt between", len(ids), strings.Join(ids, " → "), maxWaits)
+	c.report(RuleCycle, last, "use", "a step may wait for other services %d times without a question to the client (%s); the limit is %d: "+
+		"combine requests, or add a prompt in between", len(ids), strings.Join(ids, " → "), maxWaits)
 	return true
 }
 

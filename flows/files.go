@@ -48,7 +48,7 @@ func ScenariosOf(flow string) string {
 func FlowOf(scenarios string) (string, error) {
 	stem, ok := strings.CutSuffix(strings.TrimSuffix(scenarios, filepath.Ext(scenarios)), "_test")
 	if !ok {
-		return "", fmt.Errorf("%s: its name does not say whose scenarios it holds: expected %s, or a member `flow`", scenarios, ScenarioFiles)
+		return "", fmt.Errorf("%s: the file name does not identify a flow: expected %s, or a member `flow`", scenarios, ScenarioFiles)
 	}
 	var names, found []string
 	for _, ending := range flowEndings() {
@@ -59,11 +59,11 @@ func FlowOf(scenarios string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("%s: there is no flow beside it: expected one of %s, or a member `flow`", scenarios, strings.Join(names, ", "))
+		return "", fmt.Errorf("%s: no flow next to it has its name: expected one of %s, or a member `flow`", scenarios, strings.Join(names, ", "))
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%s: there is more than one flow beside it, %s: say with a member `flow` which is meant", scenarios, strings.Join(found, " and "))
+	return "", fmt.Errorf("%s: several flows next to it have its name, %s: select one with a member `flow`", scenarios, strings.Join(found, " and "))
 }
 
 // Faults returns problems as one error with a line for each, which starts with its position.

@@ -49,7 +49,7 @@ func TestFlowOf(t *testing.T) {
 		{"the short ending", "a_test.yaml", "a.yml", "a.yml", ""},
 		{"JSON", "a_test.yaml", "a.json", "a.json", ""},
 		{"none", "a_test.yaml", "b.yaml", "", "expected one of a.yaml, a.yml, a.json, or a member `flow`"},
-		{"two", "a_test.yaml", "a.yaml a.json", "", "more than one flow beside it, a.yaml and a.json"},
+		{"two", "a_test.yaml", "a.yaml a.json", "", "several flows next to it have its name, a.yaml and a.json"},
 		{"a name that says nothing", "a.yaml", "a.yaml", "", "expected *_test.yaml, *_test.yml, or a member `flow`"},
 	}
 	for _, tt := range tests {

@@ -29,7 +29,7 @@ A flow is an object {handle, name, flowType: "{type}", nodes}. Each node is {id,
 
 It is proven before it is stored. What a kind needs must be certain on every path to the node, so lead there only through outcomes that establish it:
 - authorization-code, and in an AUTHENTICATION flow the end, only where the user is authenticated on every path;
-- a passkey or a password only for a user whom this run creates or has authenticated, or somebody could take over another's account;
+- a passkey or a password only for a user that this run creates or has authenticated, or somebody could take over another's account;
 - every node is reached from the entry, the end is reached from every node, and no circle passes without asking anything.
 
 The kinds of nodes:

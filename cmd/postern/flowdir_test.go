@@ -66,7 +66,7 @@ func TestFlowsOfAFolder(t *testing.T) {
 	write(t, filepath.Join(dir, "more.yml"), strings.Replace(keyFlow, "handle: sign-in", otherHandle, 1))
 	until("flow other is version 1")
 	write(t, filepath.Join(dir, "most.yml"), strings.Replace(keyFlow, "handle: sign-in", otherHandle, 1))
-	until("the AUTHENTICATION flow in " + filepath.Join(dir, "more.yml") + " has the handle")
+	until("the AUTHENTICATION flow in " + filepath.Join(dir, "more.yml") + " also has the handle")
 	go func() { _, _ = io.Copy(io.Discard, reported) }()
 	stop()
 	if code := <-exit; code != exitFine {

@@ -71,9 +71,9 @@ func TestCompare(t *testing.T) {
 		{"another kind", "id: key, use: passkey-register, next: {success: end, failure: who}", "id: key, use: password-set, next: end",
 			"~ proven acr: \"phr\" → \"urn:postern:acr:password\"\n! proven amr: no longer \"pop\"\n+ proven amr: \"pwd\"\n! proven phishingResistant: no longer true\n" +
 				"~ key: passkey-register → password-set\n- key: failure leads to: who\n"},
-		{"a renamed node", "id: create,", "id: make,", "~ make: was called create\n"},
+		{"a renamed node", "id: create,", "id: make,", "~ make: renamed from create\n"},
 		{"a new node", "{success: end, failure: who}}\n", "{success: spare, failure: who}}\n  - {id: spare, use: passkey-register, next: end}\n",
-			"~ key: success leads to: end → spare\n+ spare: a new passkey-register\n"},
+			"~ key: success leads to: end → spare\n+ spare: added a passkey-register\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,8 +105,8 @@ func TestCompareTellsWhatIsCertain(t *testing.T) {
 	strict := head + "  - {id: key, use: passkey-authenticate, next: {success: bye, failure: key}}\n" + tail
 	loose := head + "  - {id: key, use: passkey-authenticate, next: {success: bye, failure: bye}}\n" + tail
 	want := "! proven acr: no longer \"phr\"\n! proven amr: no longer \"pop\"\n! proven phishingResistant: no longer true\n~ key: failure leads to: key → bye\n" +
-		"! bye: no longer certain: an authenticated user\n! bye: no longer certain: a user who can be found again\n! bye: no longer certain: a user\n" +
-		"! at the end: no longer certain: an authenticated user\n! at the end: no longer certain: a user who can be found again\n! at the end: no longer certain: a user\n"
+		"! bye: no longer certain: an authenticated user\n! bye: no longer certain: a user that can be found again\n! bye: no longer certain: a user\n" +
+		"! at the end: no longer certain: an authenticated user\n! at the end: no longer certain: a user that can be found again\n! at the end: no longer certain: a user\n"
 	if got := changes(t, strict, loose); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -221,7 +221,7 @@ nodes:
 		{"nothing", "Part", "Part", "~ uses part: version 2 → 3\n"},
 		{"a configuration", "totp,", "totp, with: {label: Code},", "~ uses part: version 2 → 3\n~ first.app: with label: \"Code of your authenticator app\" → \"Code\"\n"},
 		{"a new node", "none: end}}", "none: add}}\n  - {id: add, use: totp-register, next: {success: end, kept: end}}",
-			"~ uses part: version 2 → 3\n~ first.app: none leads to: again → first.add\n+ first.add: a new totp-register\n"},
+			"~ uses part: version 2 → 3\n~ first.app: none leads to: again → first.add\n+ first.add: added a totp-register\n"},
 	} {
 		var b bytes.Buffer
 		if err := diff.Write(&b, diff.Compare(before, with(3, strings.Replace(part, test.old, test.new, 1)))); err != nil || b.String() != test.want {

@@ -71,7 +71,7 @@ func (c *comparison) compareWaivers() {
 	}
 }
 
-// compareWaivers returns the waivers of a flow and of its sub-flows, with node IDs of the graph.
+// waivers returns the waivers of a flow and of its sub-flows, with node IDs of the graph.
 func (s side) waivers(f *schemas.Flow, within string) (list []schemas.Waiver) {
 	prefix := within
 	if within != "" {

@@ -44,11 +44,11 @@ func (c Change) String() string {
 	case Used:
 		return fmt.Sprintf("~ uses %s: version %v → %v", c.Path, c.Before, c.After)
 	case NodeAdded:
-		return fmt.Sprintf("+ %s: a new %s", c.Node, c.After)
+		return fmt.Sprintf("+ %s: added a %s", c.Node, c.After)
 	case NodeRemoved:
-		return fmt.Sprintf("- %s: the %s is gone", c.Node, c.Before)
+		return fmt.Sprintf("- %s: removed the %s", c.Node, c.Before)
 	case NodeRenamed:
-		return fmt.Sprintf("~ %s: was called %s", c.Node, c.Before)
+		return fmt.Sprintf("~ %s: renamed from %s", c.Node, c.Before)
 	case NodeKind:
 		return fmt.Sprintf("~ %s: %s → %s", c.Node, c.Before, c.After)
 	case Gained:

@@ -30,13 +30,13 @@ type userState int
 
 const (
 	anyone        userState = iota // no user is known
-	named                          // a user was identified and proved nothing
+	identified                     // a user was identified and proved nothing
 	created                        // this run creates the user
 	authenticated                  // the user authenticated
 )
 
 func (s userState) String() string {
-	return [...]string{"anyone", "named", "created", "authenticated"}[s]
+	return [...]string{"anyone", "identified", "created", "authenticated"}[s]
 }
 
 // userStateOf derives the state from facts.
@@ -47,14 +47,14 @@ func userStateOf(facts []engine.Fact) userState {
 	case slices.Contains(facts, engine.New):
 		return created
 	case slices.Contains(facts, engine.User):
-		return named
+		return identified
 	}
 	return anyone
 }
 
 // gainLabel is the label of an outcome that leads to the state.
 func (s userState) gainLabel() string {
-	return [...]string{"", "user named", "user created", "✓ authenticated"}[s]
+	return [...]string{"", "user identified", "user created", "✓ authenticated"}[s]
 }
 
 // picture is a flow as it is drawn.

@@ -17,7 +17,7 @@ text{font:11px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;
 .head{fill:#6e7781}
 .retry{stroke-dasharray:4 3}
 .anyone .box{fill:#eceff1;stroke:#78909c}
-.named .box{fill:#fff3cd;stroke:#b8860b}
+.identified .box{fill:#fff3cd;stroke:#b8860b}
 .created .box{fill:#d6e9ff;stroke:#2f6fb5}
 .authenticated .box{fill:#d5f0d8;stroke:#2e7d32}
 .line.tested{stroke:#2e7d32}
@@ -34,7 +34,7 @@ text{fill:#e6edf3}
 .line{stroke:#8b949e}
 .head{fill:#8b949e}
 .anyone .box{fill:#26313a;stroke:#90a4ae}
-.named .box{fill:#40350f;stroke:#d4a72c}
+.identified .box{fill:#40350f;stroke:#d4a72c}
 .created .box{fill:#12304f;stroke:#6cb6ff}
 .authenticated .box{fill:#173d20;stroke:#57ab5a}
 .line.tested{stroke:#57ab5a}
@@ -49,7 +49,7 @@ type mark struct{ class, text string }
 
 // legend returns the entries for the colors in the picture.
 func (p picture) legend() []mark {
-	words := [...]string{"nobody is known", "a user was named", "this run creates the user", "the user proved who they are"}
+	words := [...]string{"no user yet", "user identified", "user created by this run", "user authenticated"}
 	var present [len(words)]bool
 	for _, n := range p.nodes {
 		present[n.user] = true

@@ -17,7 +17,7 @@ type Handles map[schemas.FlowType]map[string]string
 func (h Handles) Register(file string, t schemas.FlowType, handle string) []schemas.Problem {
 	if other, taken := h[t][handle]; taken {
 		return []schemas.Problem{{Rule: engine.RuleShape, Path: "handle", Message: fmt.Sprintf(
-			"the %s flow in %s has the handle %q too: choose another for one of them", t, other, handle)}}
+			"the %s flow in %s also has the handle %q; change one of them", t, other, handle)}}
 	}
 	if h[t] == nil {
 		h[t] = map[string]string{}

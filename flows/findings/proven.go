@@ -11,11 +11,11 @@ import (
 // depends on its use.
 func (f *File) proven() string {
 	if f.FlowType == schemas.Subflow {
-		return "a part of flows"
+		return "a sub-flow"
 	}
 	text := guaranteesText(f.Guarantees)
 	for _, s := range f.Sessions {
-		text += fmt.Sprintf("; %s demands acr %s of sessions", s.Node, s.ACR)
+		text += fmt.Sprintf("; %s requires acr %s of sessions", s.Node, s.ACR)
 	}
 	return text
 }

@@ -58,7 +58,7 @@ func (t Text) Write(w io.Writer, list []File) error {
 	}
 	if len(rules) > 0 {
 		slices.Sort(rules)
-		fmt.Fprintf(out, "why, and what to do: postern flow explain %s\n", strings.Join(rules, " "))
+		fmt.Fprintf(out, "for reasons and fixes: postern flow explain %s\n", strings.Join(rules, " "))
 	}
 	_, err := io.WriteString(w, out.String())
 	return err

@@ -28,7 +28,7 @@ func TestExamples(t *testing.T) {
 			if good := check(t, r, r.Good); len(good) != 0 {
 				t.Errorf("the good example: %v", good)
 			}
-			for name, text := range map[string]string{"title": r.Title, "why": r.Why, "mend": r.Fix} {
+			for name, text := range map[string]string{"title": r.Title, "why": r.Why, "fix": r.Fix} {
 				if len(text) < 20 {
 					t.Errorf("its %s is %q", name, text)
 				}
@@ -58,7 +58,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 	var reported []string
 	for _, r := range rules.All() {
 		if slices.Contains(reported, r.ID) {
-			t.Errorf("%s is told twice", r.ID)
+			t.Errorf("%s is listed twice", r.ID)
 		}
 		reported = append(reported, r.ID)
 	}
