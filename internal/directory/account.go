@@ -11,13 +11,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What a user has besides attributes: passkeys, and sessions. Users see to their
-// own; for others it takes the permissions that they have.
+// Passkeys and sessions of a user. Users manage their own. For other users, the caller
+// needs their permissions.
 
-// codeSessionNotFound is that of the error that there is no such session.
 const codeSessionNotFound = "session_not_found"
 
-// maxPasskeyName is how long the name of a passkey may be, in characters.
+// maxPasskeyName limits the name of a passkey, in characters.
 const maxPasskeyName = 200
 
 // is reports whether the caller is the user.
@@ -25,7 +24,7 @@ func (c Call) is(userID string) bool {
 	return c.Actor.Type == schemas.UserActor && c.Actor.ID == userID
 }
 
-// Passkeys returns the passkeys of a user, oldest first. An unknown user is
+// Passkeys returns the passkeys of a user, oldest first. For an unknown user the error is
 // user_not_found, Class NotFound.
 func (d *Directory) Passkeys(ctx context.Context, c Call, userID string) ([]schemas.Credential, error) {
 	r := d.reader(c)
@@ -53,8 +52,8 @@ func (d *Directory) AddPasskey(ctx context.Context, c Call, key *schemas.Credent
 	})
 }
 
-// RenamePasskey gives a passkey of a user another name. One that is somebody
-// else's is credential_not_found, Class NotFound, as one that does not exist.
+// RenamePasskey renames a passkey of a user. A passkey of another user is reported like a
+// missing one: credential_not_found, Class NotFound.
 func (d *Directory) RenamePasskey(ctx context.Context, c Call, userID string, id schemas.Bytes, name string) (renamed *schemas.Credential, err error) {
 	name = strings.TrimSpace(name)
 	if wrong := checkPasskeyName(name); wrong != "" {
@@ -89,9 +88,9 @@ func checkPasskeyName(name string) string {
 	return ""
 }
 
-// DeletePasskey removes a passkey of a user. Users cannot remove the last thing
-// they sign in with: the error has Class Conflict, code last_credential. Others
-// may, so that a stolen device opens nothing.
+// DeletePasskey deletes a passkey of a user. Users cannot delete their last sign-in method:
+// the error has Class Conflict, code last_credential. Administrators can, because a stolen
+// device must not open the account.
 func (d *Directory) DeletePasskey(ctx context.Context, c Call, userID string, id schemas.Bytes) error {
 	return d.transact(ctx, c, func(w *writeContext) error {
 		if _, err := w.passkey(userID, id); err != nil {
@@ -105,7 +104,7 @@ func (d *Directory) DeletePasskey(ctx context.Context, c Call, userID string, id
 	})
 }
 
-// passkey returns the passkey of a user with the id, if the caller may change it.
+// passkey returns the passkey with the id if the caller may change it.
 func (w *writeContext) passkey(userID string, id schemas.Bytes) (*schemas.Credential, error) {
 	if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
 		return nil, err
@@ -125,8 +124,8 @@ func passkeyRef(id schemas.Bytes) schemas.ResourceRef {
 	return schemas.ResourceRef{Type: "passkey", ID: id.String()}
 }
 
-// Sessions returns the sessions of a user that have not expired, newest first.
-// An unknown user is user_not_found, Class NotFound.
+// Sessions returns the unexpired sessions of a user, newest first. For an unknown user the
+// error is user_not_found, Class NotFound.
 func (d *Directory) Sessions(ctx context.Context, c Call, userID string) ([]schemas.Session, error) {
 	r := d.reader(c)
 	if err := mayRead(ctx, r, c, userID); err != nil {
@@ -135,11 +134,11 @@ func (d *Directory) Sessions(ctx context.Context, c Call, userID string) ([]sche
 	return store.SessionsOf(ctx, r, userID, d.now())
 }
 
-// EndSession ends a session of a user, and makes worthless what was issued for
-// it. One that is somebody else's is session_not_found, Class NotFound, as one
-// that does not exist. It takes what the user has: who could sign administrators
-// out as fast as they sign in could not be stopped by any of them. Users may end the
-// session of the token they use however long ago they signed in.
+// EndSession ends a session of a user and revokes everything issued for it. A session of
+// another user is reported like a missing one: session_not_found, Class NotFound. The
+// caller needs the user's permissions: otherwise a caller could sign out administrators as
+// fast as they sign in, and no administrator could stop it. Users can always end the
+// session of the token they use, however long ago they signed in.
 func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID string) error {
 	return d.transact(ctx, c, func(w *writeContext) error {
 		may := func() error { return mayManage(w.ctx, w.tx, w.call, userID, w.now) }
@@ -160,8 +159,8 @@ func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID st
 	})
 }
 
-// EndSessions ends all sessions of a user but the one with the id except, "" for
-// none, and returns how many there were.
+// EndSessions ends all sessions of a user except the one with the id except ("" for none)
+// and returns how many it ended.
 func (d *Directory) EndSessions(ctx context.Context, c Call, userID, except string) (n int, err error) {
 	err = d.transact(ctx, c, func(w *writeContext) (err error) {
 		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
@@ -173,9 +172,8 @@ func (d *Directory) EndSessions(ctx context.Context, c Call, userID, except stri
 	return n, err
 }
 
-// endSessions also ends the runs of flows that are about the user: whoever has
-// authenticated in one, with a password that has just been replaced, say, would
-// have the next session.
+// endSessions also ends the flow runs about the user. A run that authenticated the user
+// with a password that was just replaced could otherwise start a new session.
 func (w *writeContext) endSessions(userID, except string) (n int, err error) {
 	if err := store.EndRuns(w.tx, userID); err != nil {
 		return 0, err
@@ -201,7 +199,7 @@ func (w *writeContext) endSession(userID, id string) error {
 	return w.apply(schemas.EndSession{ID: id, At: w.now})
 }
 
-// recordUserEvent records an event about a user that is no change of the user itself.
+// recordUserEvent records an event about a user that does not change the user resource.
 func (w *writeContext) recordUserEvent(userID, action string, what schemas.ResourceRef) {
 	w.events = append(w.events, schemas.Event{
 		ID: schemas.NewID(), At: w.now, Action: action, Actor: w.call.Actor, UserID: userID, Resource: what, TraceID: w.call.TraceID,

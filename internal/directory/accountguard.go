@@ -9,23 +9,22 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// CodeInsufficientScope is the code of the error that the token identifies the user,
-// but was given to an application that may not manage accounts. Its class is
-// Forbidden.
+// CodeInsufficientScope is the error code for a token that identifies the user but belongs
+// to an application that may not manage accounts. Its class is Forbidden.
 const CodeInsufficientScope = "insufficient_scope"
 
-// MaxProofAge is how old the sign-in may be by which users change their own
-// account: a stolen token, or a browser that was left open, must not be enough to
-// add a passkey that outlives both.
+// MaxProofAge is the maximum age of the sign-in with which users change their own account.
+// A stolen token or an unattended browser must not suffice to add a passkey that outlives
+// both.
 const MaxProofAge = schemas.MaxProofAge
 
-// MayManageAccount returns an error unless the caller may change how a user signs
-// in. Callers who may not manage the user's account get Class Forbidden, users whose
-// token is for another application CodeInsufficientScope, and users who signed in
-// too long ago Class Unauthenticated, schemas.CodeStaleProof. Users who have a second
-// factor must have signed in with one, or with a passkey, to add a passkey: else a stolen
-// password would be enough to get one, which counts as two factors; the error is Class
-// Forbidden, schemas.CodeFactorRequired. An unknown user is user_not_found, Class NotFound.
+// MayManageAccount returns an error unless the caller may change how a user signs in.
+// Callers who may not manage the user's account get Class Forbidden, users whose token is
+// for another application CodeInsufficientScope, and users who signed in too long ago Class
+// Unauthenticated, schemas.CodeStaleProof. A user with a second factor must have signed in
+// with it or with a passkey to add a passkey: a stolen password must not suffice, because a
+// passkey counts as two factors. The error is Class Forbidden, schemas.CodeFactorRequired.
+// For an unknown user the error is user_not_found, Class NotFound.
 func (d *Directory) MayManageAccount(ctx context.Context, c Call, userID string) error {
 	r := d.reader(c)
 	if err := mayManage(ctx, r, c, userID, d.now()); err != nil || !c.is(userID) {
@@ -38,15 +37,15 @@ func (d *Directory) MayManageAccount(ctx context.Context, c Call, userID string)
 	return c.requireHeld()
 }
 
-// MayAccessAccount is MayManageAccount without the demand for a recent sign-in, for
-// the end of a ceremony that was begun with one.
+// MayAccessAccount is MayManageAccount without the check for a recent sign-in, for the end
+// of a ceremony that started with one.
 func (d *Directory) MayAccessAccount(ctx context.Context, c Call, userID string) error {
 	return mayAccess(ctx, d.reader(c), c, userID)
 }
 
-// mayManage decides who may change how a user signs in, end the user's sessions and
-// withdraw consents: those whom mayAccess admits, and of them users themselves only
-// shortly after they signed in.
+// mayManage checks whether the caller may change how a user signs in, end the user's
+// sessions and withdraw consents: mayAccess must pass, and users themselves must have
+// signed in recently.
 func mayManage(ctx context.Context, r store.Reader, c Call, userID string, now time.Time) error {
 	if err := mayAccess(ctx, r, c, userID); err != nil {
 		return err
@@ -60,11 +59,11 @@ func mayManage(ctx context.Context, r store.Reader, c Call, userID string, now t
 		int(MaxProofAge.Minutes()), int(MaxProofAge.Seconds()))
 }
 
-// mayAccess decides who may act on a user's account: administrators who have every
-// permission that the user has, and users themselves with a token for accounts. A
-// token that an ordinary application obtained by showing the sign-in is not one: with
-// it every such application, and every script injected into one, could register a
-// passkey for each of its users and keep their accounts.
+// mayAccess checks whether the caller may act on a user's account: administrators with
+// every permission of the user, and the user with a token for accounts. The token of an
+// ordinary application does not suffice. Otherwise every such application, and every script
+// injected into one, could register a passkey for each of its users and keep access to
+// their accounts.
 func mayAccess(ctx context.Context, r store.Reader, c Call, userID string) error {
 	u, err := store.Users().Get(ctx, r, userID)
 	if err != nil {
@@ -85,9 +84,9 @@ func mayAccess(ctx context.Context, r store.Reader, c Call, userID string) error
 		"you may not do this: this user has the permission %q, which you do not have; leave it to somebody who has", has[beyond])
 }
 
-// mayRead decides who may list what a user signs in with, the user's sessions and
-// consents. They tell of other applications and devices, so users need a token for
-// accounts, be the sign-in ever so old. Whoever may read users may read them of any.
+// mayRead checks whether the caller may list a user's sign-in methods, sessions and
+// consents. These name other applications and devices, so users need a token for accounts;
+// its sign-in may be old. Callers who may read users may read them for any user.
 func mayRead(ctx context.Context, r store.Reader, c Call, userID string) error {
 	if _, err := store.Users().Get(ctx, r, userID); err != nil {
 		return err
@@ -98,14 +97,14 @@ func mayRead(ctx context.Context, r store.Reader, c Call, userID string) error {
 	return c.requireAccountScope(ctx, r)
 }
 
-// actsAs reports whether the caller is the user, and not by a token that may act for
-// anybody.
+// actsAs reports whether the caller is the user and the token is not one that may act for
+// any user.
 func (c Call) actsAs(userID string) bool { return c.is(userID) && !c.Permits(systemPermission) }
 
-// requireAccountScope returns an error unless the caller's token is for accounts: an
-// access token with that scope, or the assertion of an application that an
-// administrator registered with it. An assertion of no application, as
-// POST /auth/passkey/finish gives it, is not.
+// requireAccountScope returns an error unless the caller's token is for accounts: an access
+// token with that scope, or the assertion of an application that an administrator
+// registered with it. An assertion without an application, as POST /auth/passkey/finish
+// returns it, is not.
 func (c Call) requireAccountScope(ctx context.Context, r store.Reader) error {
 	if c.Permits(schemas.AccountScope) {
 		return nil
@@ -122,10 +121,9 @@ func (c Call) requireAccountScope(ctx context.Context, r store.Reader) error {
 		schemas.AccountScope)
 }
 
-// managesAccounts reports whether an administrator gave an application the scope for
-// accounts, or the one above all. Only callers with the permission system can (see
-// managedBy), but a client that registers itself may name "system" among the scopes
-// that it asks administrators for: that one does not count.
+// managesAccounts reports whether an administrator gave an application the account scope or
+// "system". Only callers with the permission system can do so (see managedBy). A
+// self-registered client may list "system" among its scopes, so those clients do not count.
 func managesAccounts(a *schemas.Application) bool {
 	if a.OAuth() == nil || a.Registration == schemas.RegisteredByDocument {
 		return false

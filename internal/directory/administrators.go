@@ -8,14 +8,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// administratorGuard keeps a transaction from leaving nobody who may do everything. It is one
-// for the whole of it: what one write takes, another may give to somebody else.
+// administratorGuard prevents a transaction from removing the last administrator. One guard
+// covers the whole transaction: what one write removes, a later write may grant to another
+// user.
 type administratorGuard struct {
 	begun bool
-	held  bool // somebody could do everything before
+	held  bool // there was an administrator before
 }
 
-// begin is called before the first write that may take permissions away.
+// begin is called before the first write that may remove permissions.
 func (a *administratorGuard) begin(ctx context.Context, tx *store.Tx, now time.Time) (err error) {
 	if a.begun {
 		return nil
@@ -25,7 +26,7 @@ func (a *administratorGuard) begin(ctx context.Context, tx *store.Tx, now time.T
 	return err
 }
 
-// end refuses a transaction after which nobody can do what somebody could before.
+// end refuses a transaction that removes the last administrator.
 func (a *administratorGuard) end(ctx context.Context, tx *store.Tx, now time.Time) error {
 	if !a.held {
 		return nil
@@ -38,8 +39,7 @@ func (a *administratorGuard) end(ctx context.Context, tx *store.Tx, now time.Tim
 		"no active user would be left with the permission %q, and nobody could give it back. Give it first to another user, who is neither disabled nor locked", systemPermission)
 }
 
-// hasAdministrator reports whether a user who can sign in has the permission above all
-// others.
+// hasAdministrator reports whether a user who can sign in has the permission system.
 func hasAdministrator(ctx context.Context, tx *store.Tx, now time.Time) (bool, error) {
 	holders, err := store.ActiveHolders(ctx, tx, systemPermission, now, 1)
 	return len(holders) > 0, err

@@ -11,18 +11,18 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// ConsoleID is the id of the application CONSOLE, by which administrators manage
-// the service. It can be changed, but is always there.
+// ConsoleID is the id of the application CONSOLE, which administrators use to manage the
+// service. It can be changed but not deleted.
 const ConsoleID = "01900000-0000-7000-8000-000000000001"
 
-// The flows of applications that name none.
+// The default flows of applications.
 const (
 	DefaultSignIn = "sign-in"
 	DefaultSignUp = "passkey-sign-up"
 )
 
-// maxCustomizationsSize is how many bytes of JSON an application may have to say
-// about its looks: they are sent to everybody who signs in.
+// maxCustomizationsSize limits the customizations of an application, in bytes of JSON: they
+// are sent with every sign-in.
 const maxCustomizationsSize = 64 << 10
 
 func (d *Directory) applicationCollection() *collection[schemas.Application] {
@@ -68,8 +68,8 @@ func completeApplication(w *writeContext, old, a *schemas.Application) error {
 	return nil
 }
 
-// defaultFlow completes a reference to a flow of a type: by the id of the flow with the
-// handle, or of the built-in one.
+// defaultFlow completes a reference to a flow: a handle becomes the flow's id, and a
+// missing reference the id of the default flow.
 func defaultFlow(w *writeContext, path string, id *string, t schemas.FlowType, handle string) error {
 	named := *id != ""
 	if isCanonicalUUID(*id) {
@@ -77,7 +77,7 @@ func defaultFlow(w *writeContext, path string, id *string, t schemas.FlowType, h
 	}
 	f, err := store.Flows().Find(w.ctx, w.tx, t, cmp.Or(*id, handle))
 	switch {
-	case err != nil || f == nil && named: // checkFlowType notes what refers to nothing
+	case err != nil || f == nil && named: // checkFlowType reports a reference to an unknown flow
 		return err
 	case f == nil:
 		w.addInvalid(path, "there is no %s flow %q to take instead of none; name one by its id", t, handle)
@@ -124,8 +124,8 @@ func checkApplication(w *writeContext, old, a *schemas.Application) error {
 	return checkClient(w, &was, a)
 }
 
-// guardApplication lets only those touch an application who have what it has:
-// who changes where it sends people, or its secret, can act in its place.
+// guardApplication requires the application's own permissions of the caller: a caller who
+// changes its redirect URIs or its secret can act in its place.
 func guardApplication(w *writeContext, was *schemas.Application) error {
 	if was.ID == "" {
 		return nil
@@ -185,7 +185,7 @@ func checkUserTypes(w *writeContext, names []string) error {
 	return nil
 }
 
-// checkLines refuses words of more than one line, which lists cannot keep.
+// checkLines refuses texts with line breaks, which lists cannot store.
 func checkLines(w *writeContext, path string, words []string) {
 	for i, word := range words {
 		if strings.ContainsAny(word, "\n\r") {
@@ -201,9 +201,9 @@ func checkCustomizations(w *writeContext, c map[string]any) {
 	}
 }
 
-// digestedApplication is the application with the hash of its secret in the place
-// of the secret: that changes when the secret does, and gives nothing away. The
-// generation of its tokens is part of it, so that revoking them is a change.
+// digestedApplication is the application with the hash of its secret in place of the
+// secret: it changes with the secret and does not reveal it. It includes the generation of
+// the tokens, so that revoking them counts as a change.
 func digestedApplication(a *schemas.Application) any {
 	a.ClientSecret = ""
 	var hash []byte

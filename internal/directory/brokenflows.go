@@ -7,19 +7,18 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// BrokenFlow is a stored flow whose runs fail. Where that is for want of an identity
-// provider, only those fail that come to it.
+// BrokenFlow is a stored flow whose runs fail. If an identity provider is missing, only the
+// runs that reach it fail.
 type BrokenFlow struct {
 	Flow *schemas.Flow
-	// Findings are what is wrong with it, without warnings.
+	// Findings are the errors of the flow, without warnings.
 	Findings []schemas.Problem
 }
 
-// BrokenFlows tells of every flow whose active version may not run, or not as it
-// should. All that is stored was proven; but a target that a flow names may have been
-// taken out of the configuration, a file may name a provider that nobody has made, and
-// the rules may be stricter than those of the release that stored it. Sub-flows are
-// looked at where they are used.
+// BrokenFlows reports every flow whose active version may not run or has errors. All stored
+// flows were proven, but a target may have been removed from the configuration, a flow file
+// may name a provider that does not exist, and the rules may be stricter than those of the
+// release that stored the flow. Sub-flows are checked where they are used.
 func (d *Directory) BrokenFlows(ctx context.Context, c Call, report func(BrokenFlow)) error {
 	r := d.reader(c)
 	page := store.Page{Limit: pageSize}
@@ -41,8 +40,8 @@ func (d *Directory) BrokenFlows(ctx context.Context, c Call, report func(BrokenF
 	}
 }
 
-// checkStoredFlow tells of one flow, if it is broken. Providers are those that have been
-// looked for, by handle, and whether they are there.
+// checkStoredFlow reports one flow if it is broken. Providers caches whether the provider
+// with a handle exists.
 func (d *Directory) checkStoredFlow(ctx context.Context, r store.Reader, f *schemas.Flow, providers map[string]bool, report func(BrokenFlow)) error {
 	if f.FlowType == schemas.Subflow || ctx.Err() != nil {
 		return ctx.Err()
@@ -68,8 +67,8 @@ func (d *Directory) checkStoredFlow(ctx context.Context, r store.Reader, f *sche
 	return nil
 }
 
-// missingProviders lists the identity providers that a flow, or a part of it, names
-// and that are not there.
+// missingProviders lists the identity providers that a flow or its parts name and that do
+// not exist.
 func missingProviders(ctx context.Context, r store.Reader, f *schemas.Flow, known map[string]bool) (missing []schemas.Problem, err error) {
 	for _, named := range namedProviders(f) {
 		there, looked := known[named.handle]

@@ -7,12 +7,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Client returns the application that is the OAuth client with the id. It is not
-// to be changed. An unknown one is application_not_found, Class NotFound.
+// Client returns the application that is the OAuth client with the id. Callers must not
+// change it. For an unknown client the error is application_not_found, Class NotFound.
 //
-// What a client says of itself at the token endpoint is looked up anew each time,
-// and so is whether it is as it was. Only the reading of all its columns, which
-// takes longer than either, is saved if it is.
+// The cache saves reading the columns of an unchanged application. Each call still checks
+// that the application has not changed, so a change on another instance takes effect at
+// once.
 func (d *Directory) Client(ctx context.Context, clientID string) (*schemas.Application, error) {
 	id, updated, err := d.store.ClientRevision(ctx, clientID)
 	if err != nil {
@@ -29,14 +29,12 @@ func (d *Directory) Client(ctx context.Context, clientID string) (*schemas.Appli
 	return a, nil
 }
 
-// clientCache keeps clients as they were read, by client id. Whoever takes one
-// from it must know that it is not out of date.
+// clientCache stores clients by client id. Callers must check that an entry is current.
 type clientCache struct {
 	mu   sync.RWMutex
 	kept map[string]*schemas.Application
 }
 
-// maxClients is how many clients are kept.
 const maxClients = 1000
 
 func (c *clientCache) get(clientID string) *schemas.Application {

@@ -10,35 +10,35 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// collection is a Resource that is a row, with what belongs to it alone.
+// collection is a Resource stored as a table row, with the rules of its noun.
 type collection[T any] struct {
 	d     *Directory
 	noun  Noun
 	table *store.Table[T]
 	meta  func(*T) meta
 
-	// prepare does what takes long and needs no transaction, such as hashing. What
-	// it returns is work.prepared to the rules; what it writes into v is lost. It
-	// must bear a v that is not valid. Nil if there is nothing to do.
+	// prepare does slow work that needs no transaction, such as hashing. The rules find its
+	// result in writeContext.prepared; changes to v are discarded. It must accept an
+	// invalid v. Nil if there is nothing to do.
 	prepare func(ctx context.Context, v *T) (any, error)
-	// complete fills in what v leaves open: defaults, and from old what cannot be
-	// read. Old is nil when v is new.
+	// complete fills in missing members: defaults, and members of old that clients cannot
+	// read. Old is nil for a new resource.
 	complete func(w *writeContext, old, v *T) error
-	// check notes in w what is wrong with v. It must bear a v of which members are
-	// missing that the schema requires: those are noted already.
+	// check reports problems of v to w. It must accept a v without the members that the
+	// schema requires: these are reported already.
 	check func(w *writeContext, old, v *T) error
-	// changed is called when v has been written. Nil if nothing follows from that.
+	// changed runs after v was written. May be nil.
 	changed func(w *writeContext, old, v *T) error
-	// remove is called before v is deleted, and notes why it cannot be.
+	// remove runs before v is deleted and reports what prevents it.
 	remove func(w *writeContext, v *T) error
-	// show takes from v what is never shown. Nil if all is.
+	// show removes members that are never shown. May be nil.
 	show func(v *T)
-	// digested is what the audit log's digest is made of, for what JSON alone does
-	// not say. Nil if it does. It must not write into what v shares with others.
+	// digested returns what the audit log's digest covers, if that is not v itself. It must
+	// not write into values that v shares. May be nil.
 	digested func(v *T) any
 }
 
-// meta points to what every resource has.
+// meta points to the members that every resource has.
 type meta struct {
 	id               *string
 	created, updated *time.Time
@@ -69,7 +69,7 @@ func (c *collection[T]) List(ctx context.Context, call Call, q Query) (*Page, er
 	return p, nil
 }
 
-// page is the query as the store takes it.
+// page converts the query for the store.
 func (q Query) page() store.Page {
 	page := store.Page{After: q.After, Limit: q.Limit, Member: q.Filter, Value: q.Value}
 	if q.After == "" {
@@ -99,7 +99,7 @@ func (c *collection[T]) Find(ctx context.Context, call Call, key string) (*Item,
 	return c.item(v), nil
 }
 
-// item is the resource as it may be shown.
+// item returns the resource without the members that are never shown.
 func (c *collection[T]) item(v *T) *Item {
 	m := c.meta(v)
 	if c.show != nil {
@@ -108,13 +108,13 @@ func (c *collection[T]) item(v *T) *Item {
 	return &Item{ID: *m.id, ETag: etag(*m.updated), Value: v}
 }
 
-// etag tells the states of a resource apart by when it got there.
+// etag returns an entity tag that changes with each update.
 func etag(updated time.Time) string {
 	return `"` + strconv.FormatInt(updated.UnixMicro(), 36) + `"`
 }
 
-// matches reports whether an If-Match field value allows a change of what has
-// the tag. Weak tags never do: RFC 9110 §13.1.1.
+// matches reports whether an If-Match field value matches the tag. Weak tags never match
+// (RFC 9110 §13.1.1).
 func matches(field, tag string) bool {
 	if field == "" || strings.TrimSpace(field) == "*" {
 		return true

@@ -10,20 +10,19 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// codeConsentNotFound is that of the error that a user lets a client have nothing.
 const codeConsentNotFound = "consent_not_found"
 
-// maxTokenLength is longer than any access token lasts.
+// maxTokenLength is longer than the lifetime of any access token.
 const maxTokenLength = 366 * 24 * time.Hour
 
-// Consented is what a user lets the client of an application have.
+// Consented is a user's consent to the client of an application.
 type Consented struct {
 	schemas.Consent
 	Application *schemas.Application
 }
 
-// Consents returns what a user lets clients have, the newest first. An unknown user
-// is user_not_found, Class NotFound.
+// Consents returns the consents of a user, newest first. For an unknown user the error is
+// user_not_found, Class NotFound.
 func (d *Directory) Consents(ctx context.Context, c Call, userID string) ([]Consented, error) {
 	r := d.reader(c)
 	if err := mayRead(ctx, r, c, userID); err != nil {
@@ -37,7 +36,7 @@ func (d *Directory) Consents(ctx context.Context, c Call, userID string) ([]Cons
 	for _, one := range found {
 		app, err := store.Applications().Get(ctx, r, one.ApplicationID)
 		if schemas.HasClass(err, schemas.NotFound) {
-			continue // it has just gone, and the consent with it
+			continue // deleted meanwhile, with the consent
 		}
 		if err != nil {
 			return nil, err
@@ -47,9 +46,9 @@ func (d *Directory) Consents(ctx context.Context, c Call, userID string) ([]Cons
 	return list, nil
 }
 
-// RevokeConsent takes back what a user lets the client of an application have: its
-// refresh and access tokens of the user are worthless from now on. Where there is
-// nothing it is consent_not_found, Class NotFound.
+// RevokeConsent withdraws a user's consent to the client of an application and revokes the
+// client's refresh and access tokens for the user. Without a consent the error is
+// consent_not_found, Class NotFound.
 func (d *Directory) RevokeConsent(ctx context.Context, c Call, userID, applicationID string) error {
 	return d.transact(ctx, c, func(w *writeContext) error {
 		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
@@ -68,9 +67,8 @@ func (d *Directory) RevokeConsent(ctx context.Context, c Call, userID, applicati
 	})
 }
 
-// ScopeNames says what scopes mean, for people: those that mean the same everywhere
-// in our words, permissions in those of the resource server that has them. One that
-// nobody knows is its own word.
+// ScopeNames returns the display names of scopes: our own for standard scopes, those of the
+// resource server for permissions, and the scope itself for unknown ones.
 func (d *Directory) ScopeNames(ctx context.Context, scopes []string) (map[string]string, error) {
 	words, err := d.store.PermissionNames(ctx, slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool {
 		return schemas.PlainScopes()[scope] != ""

@@ -14,39 +14,37 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// DefaultUnit is the handle of the organization unit to which belongs what does
-// not say its own.
+// DefaultUnit is the handle of the organization unit of resources that do not name one.
 const DefaultUnit = "default"
 
-// Hasher hashes passwords, and may refuse when it has too much to do.
+// Hasher hashes passwords. It may return an error under load.
 type Hasher interface {
 	Hash(ctx context.Context, password string) (phc string, err error)
 }
 
-// Options is what a Directory works with.
+// Options configure a Directory.
 type Options struct {
 	Store  *store.Store
 	Hasher Hasher
-	// Passwords decides which passwords users may have. The zero value is the default.
+	// Passwords is the password policy. The zero value is the default.
 	Passwords password.Policy
-	// CheckFlow compiles and proves a flow definition, which may use the sub-flows on
-	// the shelf: they become its Parts. The flow is nil if it may not run; problems
-	// may then be warnings all the same.
+	// CheckFlow compiles and proves a flow definition. The sub-flows that it uses become
+	// its Parts. The flow is nil if it may not run; otherwise the problems are warnings.
 	CheckFlow func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem)
-	// DigestKey keys the digests of the audit log: without it nobody can find out
-	// by trying what personal data a digest stands for.
+	// DigestKey is the key of the audit log's digests: without it a digest does not allow a
+	// search for the personal data that it covers.
 	DigestKey []byte
-	// Cipher seals the client secrets of identity providers.
+	// Box seals the client secrets of identity providers.
 	Box Cipher
-	// PrivateUseSchemes are schemes without a dot that public clients on devices may
-	// have for their own, beside domain names backwards (RFC 8252 §7.1). Each is one of
-	// those for which schemas.PrivateUseScheme holds.
+	// PrivateUseSchemes are the URI schemes without a dot that public clients on devices
+	// may use, in addition to reversed domain names (RFC 8252 §7.1).
+	// schemas.PrivateUseScheme must hold for each.
 	PrivateUseSchemes []string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
-// Directory is all resources. It may be used by many goroutines at once.
+// Directory gives access to all resources. It is safe for concurrent use.
 type Directory struct {
 	store *store.Store
 	Options
@@ -55,7 +53,7 @@ type Directory struct {
 	UserTypes       Resource
 	Users           Resource
 	ResourceServers Resource
-	// IdentityProviders are the OpenID providers by which people may sign in here.
+	// IdentityProviders are the OpenID providers for sign-ins.
 	IdentityProviders Resource
 	Flows             Resource
 	Applications      Resource
@@ -66,7 +64,7 @@ type Directory struct {
 
 	types typeCache
 
-	// Those of which parts can be changed by themselves.
+	// The collections whose parts can be changed separately.
 	applications *collection[schemas.Application]
 	groups       *collection[schemas.Group]
 	roles        *collection[schemas.Role]
@@ -89,10 +87,10 @@ func New(o Options) *Directory {
 // Resources lists all kinds of resources, each after those it refers to.
 func (d *Directory) Resources() []Resource { return d.list }
 
-// now is the current time, in the precision that every store keeps.
+// now returns the time with the precision of the stores.
 func (d *Directory) now() time.Time { return d.Options.Now().UTC().Truncate(time.Microsecond) }
 
-// reader is what a call reads by.
+// reader returns the reader for a call: its transaction, its snapshot or the store.
 func (d *Directory) reader(c Call) store.Reader {
 	switch {
 	case c.tx != nil:
@@ -107,14 +105,14 @@ func (d *Directory) reader(c Call) store.Reader {
 func (d *Directory) digest(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("directory: %T has no JSON: %v", v, err)) // all our types have
+		panic(fmt.Sprintf("directory: %T has no JSON: %v", v, err)) // all resource types marshal
 	}
 	mac := hmac.New(sha256.New, d.DigestKey)
 	mac.Write(text)
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// checkFilter refuses a filter that the noun does not have.
+// checkFilter refuses a filter that the noun does not support.
 func (n Noun) checkFilter(q Query) error {
 	if q.Filter == "" {
 		return nil

@@ -1,19 +1,17 @@
-// Package directory is what may be done with the resources: applications, users
-// and their types, organization units, groups, roles, resource servers and
-// flows. It fills in defaults, checks every rule, keeps references whole,
-// decides who may hand out what, and writes the audit log. The HTTP API, the
-// tools, bootstrapping and declarative files all go through it, so that none of
-// them can forget a rule.
+// Package directory manages the resources: applications, users and their types,
+// organization units, groups, roles, resource servers, identity providers and flows. It
+// fills in defaults, checks the rules, protects references, enforces which permissions a
+// caller can grant, and writes the audit log. The HTTP API, the MCP tools, bootstrap and
+// declarative files all use it, so the rules hold for each of them.
 //
-// Each noun is a Resource. A write is judged and made in one serial transaction:
+// Each noun is a Resource. A write is checked and stored in one serial transaction:
 //
 //	decode strictly → complete → check every rule → write → record the event
 //
-// Everything that is wrong is reported at once, with its path and, where the
-// text had lines, its place. Nothing half-done remains.
+// A write reports all problems at once, each with its path and, for text with lines, its
+// position. A refused write changes nothing.
 //
-// What the directory does not decide is whether a caller may use it at all: who
-// calls it checks the permission (Noun.Read, Noun.Write) first. What it does
-// decide is that nobody hands out, through a role, a group, a client or somebody
-// else's password, what they do not have themselves.
+// Callers check the permission for an operation (Noun.Read, Noun.Write) first. The
+// directory ensures that a caller cannot grant, through a role, a group, a client or
+// another user's password, a permission that the caller lacks.
 package directory

@@ -9,16 +9,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The second factors that a user can have, as paths name them.
+// The names of second factors in paths.
 const (
 	TOTPFactor          = "totp"
 	RecoveryCodesFactor = "recovery-codes"
 )
 
-// codeFactorNotFound is of a second factor that a user does not have.
 const codeFactorNotFound = "factor_not_found"
 
-// Factors are the second factors of a user; nil what they do not have.
+// Factors are the second factors of a user; nil for factors that the user lacks.
 type Factors struct {
 	TOTP          *schemas.TOTP
 	RecoveryCodes *schemas.RecoveryCodes
@@ -28,8 +27,8 @@ func (f *Factors) has(factor string) bool {
 	return factor == TOTPFactor && f.TOTP != nil || factor == RecoveryCodesFactor && f.RecoveryCodes != nil
 }
 
-// Factors returns the second factors of a user. An unknown user is user_not_found,
-// Class NotFound.
+// Factors returns the second factors of a user. For an unknown user the error is
+// user_not_found, Class NotFound.
 func (d *Directory) Factors(ctx context.Context, c Call, userID string) (*Factors, error) {
 	r := d.reader(c)
 	if err := mayRead(ctx, r, c, userID); err != nil {
@@ -47,10 +46,10 @@ func factorsOf(ctx context.Context, r store.Reader, userID string) (f *Factors, 
 	return f, err
 }
 
-// DeleteFactor takes a second factor of a user away; factor_not_found, Class
-// NotFound, if they have none of that name. Users themselves must have signed in
-// with something they hold: else a stolen password would be enough to do away with
-// what guards against it. That is second_factor_required, Class Forbidden.
+// DeleteFactor deletes a second factor of a user. If the user lacks it, the error is
+// factor_not_found, Class NotFound. Users must have signed in with something they hold:
+// otherwise a stolen password would suffice to remove the protection against it. The error
+// is second_factor_required, Class Forbidden.
 func (d *Directory) DeleteFactor(ctx context.Context, c Call, userID, factor string) error {
 	return d.transact(ctx, c, func(w *writeContext) error {
 		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
@@ -74,7 +73,7 @@ func (d *Directory) DeleteFactor(ctx context.Context, c Call, userID, factor str
 	})
 }
 
-// deletion is what it means to delete a factor.
+// deletion is the audit action and the change that delete a factor.
 type deletion struct {
 	action string
 	change func(userID string, at time.Time) schemas.Change
@@ -87,8 +86,8 @@ func deletions() map[string]deletion {
 	}
 }
 
-// checkMayGiveUp returns an error if the user has signed in with a password alone, or
-// would have nothing left to sign in with.
+// checkMayGiveUp returns an error if the user signed in with a password alone, or would
+// have no sign-in method left.
 func (w *writeContext) checkMayGiveUp(userID string, has *Factors) error {
 	if err := w.call.requireHeld(); err != nil {
 		return err
@@ -103,7 +102,7 @@ func (w *writeContext) checkMayGiveUp(userID string, has *Factors) error {
 		"this is all that this account can be signed in to with; register a passkey or set a password first")
 }
 
-// requireHeld returns an error unless the user has signed in with something they hold.
+// requireHeld returns an error unless the user signed in with something they hold.
 func (c Call) requireHeld() error {
 	held := func(method string) bool { return slices.Contains(schemas.HeldMethods(), method) }
 	if slices.ContainsFunc(c.Methods, held) {

@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// flowResource is the Resource of the flows. They are no collection: a change
-// adds a version, and what is written must be proven first.
+// flowResource is the Resource of the flows. It is not a collection: a change adds a
+// version, and each version is proven first.
 type flowResource struct{ d *Directory }
 
 // Noun implements Resource. The Key is the type and the handle:
@@ -45,7 +45,7 @@ func (r flowResource) List(ctx context.Context, c Call, q Query) (*Page, error) 
 	return p, nil
 }
 
-// Get implements Resource. The item has the findings that the flow waives.
+// Get implements Resource. The item includes the findings that the flow waives.
 func (r flowResource) Get(ctx context.Context, c Call, id string) (*Item, error) {
 	f, err := store.Flows().Get(ctx, r.d.reader(c), id)
 	if err != nil {
@@ -70,8 +70,8 @@ func (r flowResource) Find(ctx context.Context, c Call, key string) (*Item, erro
 	return r.withWarnings(f)
 }
 
-// withWarnings checks a stored flow again: what it waives is kept with it, what
-// the rules find is not.
+// withWarnings checks a stored flow again: waivers are stored with the flow, but findings
+// are not.
 func (r flowResource) withWarnings(f *schemas.Flow) (*Item, error) {
 	if len(f.Waivers()) == 0 {
 		return flowItem(f, nil), nil
@@ -84,7 +84,7 @@ func flowItem(f *schemas.Flow, warnings []schemas.Problem) *Item {
 	return &Item{ID: f.ID, ETag: etag(*f.UpdatedAt), Value: f, Warnings: warnings}
 }
 
-// Delete implements Resource. A flow that applications or other flows name is in use.
+// Delete implements Resource. It refuses a flow that applications or other flows use.
 // Unfinished runs of the flow end.
 func (r flowResource) Delete(ctx context.Context, c Call, id, match string) error {
 	return r.d.transact(ctx, c, func(w *writeContext) error {
@@ -110,7 +110,7 @@ func (r flowResource) Delete(ctx context.Context, c Call, id, match string) erro
 	})
 }
 
-// target reads what is to be replaced; nil if nothing is.
+// target reads the flow to replace; nil if there is none.
 func (r flowResource) target(w *writeContext, at *target) (*schemas.Flow, error) {
 	if at == nil {
 		return nil, nil
@@ -125,31 +125,31 @@ func (r flowResource) target(w *writeContext, at *target) (*schemas.Flow, error)
 	return old, nil
 }
 
-// protectFlow keeps what is read-only from all but the program itself.
+// protectFlow refuses changes of a read-only flow by callers other than the program itself.
 func protectFlow(w *writeContext, f *schemas.Flow) {
 	if f.IsReadOnly && w.call.Actor.Type != schemas.SystemActor {
 		w.addReadOnly("", "the flow %q is read-only; make another one like it, and name that in applications", f.Handle)
 	}
 }
 
-// digestFlow tells the definitions of a flow apart, whatever their versions.
+// digestFlow returns the digest of a flow's definition, without its version.
 func (d *Directory) digestFlow(f *schemas.Flow) string {
 	copied := *f
 	copied.ActiveVersion, copied.CreatedAt, copied.UpdatedAt, copied.UsedBy = 0, nil, nil, nil
 	return d.digest(&copied)
 }
 
-// CheckFlowText compiles and proves a definition, in JSON or YAML, without
-// storing it. It may use the sub-flows that are stored. The flow is nil if it may not
-// run; the problems are then more than warnings.
+// CheckFlowText compiles and proves a definition in JSON or YAML without storing it. The
+// definition can use stored sub-flows. The flow is nil if it may not run; otherwise the
+// problems are warnings.
 func (d *Directory) CheckFlowText(ctx context.Context, c Call, text []byte, yaml bool) (*schemas.Flow, []schemas.Problem, error) {
 	subflows := d.storedSubflows(ctx, c)
 	flow, problems := d.CheckFlow(text, yaml, subflows)
 	return flow, problems, subflows.err
 }
 
-// prove proves a flow that is no text, with the sub-flows that it has. The flow it
-// returns is nil if it may not run.
+// prove proves a flow that has no source text, with its Parts. The flow it returns is nil
+// if it may not run.
 func (d *Directory) prove(f *schemas.Flow) (*schemas.Flow, []schemas.Problem, error) {
 	text, err := json.Marshal(f)
 	if err != nil {
@@ -159,7 +159,7 @@ func (d *Directory) prove(f *schemas.Flow) (*schemas.Flow, []schemas.Problem, er
 	return proven, withoutPlaces(problems), nil
 }
 
-// withoutPlaces drops places in a text that the author has not written.
+// withoutPlaces removes positions in a text that the author did not write.
 func withoutPlaces(problems []schemas.Problem) []schemas.Problem {
 	for i := range problems {
 		problems[i].Line, problems[i].Column = 0, 0

@@ -5,12 +5,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// guardFlow refuses a flow to a caller who could gain by it. A waiver opens the accounts
-// of any user, so it takes the permission for everything. For the rest see guardUse.
+// guardFlow refuses a flow that would give the caller permissions. A waiver can open the
+// account of any user, so it requires "system". For other rules see guardUse.
 func guardFlow(w *writeContext, old, f *schemas.Flow) error {
 	path := "waive"
 	if len(f.Waive) == 0 {
-		path = "nodes" // it is what one of them uses
+		path = "nodes" // a sub-flow has the waiver
 	}
 	w.guardWaivers(path, f)
 	return guardUse(w, old, f)
@@ -18,8 +18,8 @@ func guardFlow(w *writeContext, old, f *schemas.Flow) error {
 
 // guardUse refuses a change of a flow unless the caller has the permissions of the
 // applications that use it, and of the users who may sign in through them: see
-// signinguard.go. A sub-flow becomes part of other flows when these are stored again, so
-// it requires what they require. Old is nil for a new flow, f for a deleted one.
+// signinguard.go. A sub-flow becomes part of other flows when these are stored again, so it
+// requires the same permissions as they do. Old is nil for a new flow, f for a deleted one.
 func guardUse(w *writeContext, old, f *schemas.Flow) error {
 	if isDefaultFlow(f) && !isDefaultFlow(old) && !w.call.Permits(systemPermission) {
 		permissions, err := store.UserPermissions(w.ctx, w.tx, nil)
@@ -29,14 +29,13 @@ func guardUse(w *writeContext, old, f *schemas.Flow) error {
 		w.requireOfUsers("handle", "a user who may sign in through an application without a flow of its own, which gets the flow with this handle,", "use another handle, or ", permissions)
 	}
 	if old == nil {
-		return nil // nobody signs in with it yet
+		return nil // no application uses it yet
 	}
 	return w.requireReach("the flow", old.ID)
 }
 
-// guardWaivers refuses a flow that waives something to all who may not do
-// everything, be it to write it or to let people in by it. What a flow uses waives
-// for it as well.
+// guardWaivers refuses a flow with a waiver, its own or of a sub-flow, to callers without
+// "system", whether they write the flow or make an application use it.
 func (w *writeContext) guardWaivers(path string, f *schemas.Flow) {
 	if waivers := f.Waivers(); len(waivers) > 0 && !w.call.Permits(systemPermission) {
 		w.addForbidden(path, "a flow that waives the rule %q can take over the account of anybody, so only who has the permission %q may write or use one",

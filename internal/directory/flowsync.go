@@ -7,20 +7,18 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// SyncedFlow is a flow that is kept as a file.
+// SyncedFlow is a flow that is stored from a file.
 type SyncedFlow struct {
 	Handle  string
-	Version int  // the active one
-	New     bool // this version was made now
+	Version int  // the active version
+	New     bool // the sync created this version
 }
 
-// SyncFlowsFromFiles makes flows what the documents say, and read-only: whoever wants to
-// change one changes its document. Flows that were held before and are in no
-// document can be changed by the API again, and stay as they are. It is all done in
-// one transaction, or nothing is; only the program itself may ask for it. Documents
-// name flows by type and handle, and runs stay on the version they began with. Flows
-// take the sub-flows as they are then, so one whose sub-flow has changed has a new
-// version too.
+// SyncFlowsFromFiles stores the flows of the documents and makes them read-only: to change
+// one, change its document. Flows that were stored from files before and have no document
+// any more become writable and stay unchanged. All flows are stored in one transaction, on
+// behalf of the program itself. Documents name flows by type and handle, and runs stay on
+// the version they started with. A flow whose sub-flow changed gets a new version too.
 func (d *Directory) SyncFlowsFromFiles(ctx context.Context, documents []*schemas.Document) ([]SyncedFlow, error) {
 	r := flowResource{d}
 	documents = inOrderOfUse(documents)
@@ -46,7 +44,7 @@ func (d *Directory) SyncFlowsFromFiles(ctx context.Context, documents []*schemas
 	return held, err
 }
 
-// holdFlow writes one flow; before is nil if there was none.
+// holdFlow writes one flow; before is nil for a new flow.
 func (r flowResource) holdFlow(ctx context.Context, c Call, p *provenFlow) (before, after *schemas.Flow, err error) {
 	before, err = store.Flows().Find(ctx, c.tx, p.flow.FlowType, p.flow.Handle)
 	if err != nil {
@@ -63,7 +61,7 @@ func (r flowResource) holdFlow(ctx context.Context, c Call, p *provenFlow) (befo
 	return before, item.Value.(*schemas.Flow), nil
 }
 
-// release makes the held flows writable that are not to be kept so.
+// release makes the read-only flows writable that are not in kept.
 func (r flowResource) release(w *writeContext, kept map[string]bool) error {
 	return forEach(w, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, func(f *schemas.Flow) error {
 		if !f.IsReadOnly || kept[f.ID] {

@@ -9,17 +9,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// provenFlow is a flow that is to be written. It is proven before the transaction,
-// because that takes long: of what is stored it needs only the sub-flows that it
-// uses, whose versions never change.
+// provenFlow is a flow to be written. It is proven before the transaction, because a proof
+// takes long. It depends on no stored data but versions of sub-flows, which never change.
 type provenFlow struct {
-	document *schemas.Document // nil if it comes from no document
-	flow     *schemas.Flow     // as far as it can be read
+	document *schemas.Document // nil without a document
+	flow     *schemas.Flow     // as far as the document is readable
 	valid    bool              // it may run
 	findings []schemas.Problem
 }
 
-// proveDocument proves what a document says.
+// proveDocument proves the flow of a document.
 func (r flowResource) proveDocument(ctx context.Context, c Call, d *schemas.Document) (*provenFlow, error) {
 	subflows := r.d.storedSubflows(ctx, c)
 	d = d.WithoutAbsent(schemas.FlowSchema())
@@ -27,14 +26,14 @@ func (r flowResource) proveDocument(ctx context.Context, c Call, d *schemas.Docu
 	p := &provenFlow{document: d, flow: flow, valid: flow != nil, findings: d.Locate(withoutPlaces(findings))}
 	if flow == nil {
 		p.flow = new(schemas.Flow)
-		d.DecodeLoosely(schemas.FlowSchema(), p.flow) // what does not fit is among the findings
+		d.DecodeLoosely(schemas.FlowSchema(), p.flow) // findings cover what does not fit
 	}
 	p.flow.Uses, p.flow.UsedBy = schemas.UsesOf(p.flow.Parts), nil
 	return p, subflows.err
 }
 
-// Create implements Resource. A definition that breaks a rule is invalid_flow,
-// with every finding.
+// Create implements Resource. A definition that breaks a rule is invalid_flow, with all
+// findings.
 func (r flowResource) Create(ctx context.Context, c Call, d *schemas.Document) (*Item, error) {
 	p, err := r.proveDocument(ctx, c, d)
 	if err != nil {
@@ -43,9 +42,9 @@ func (r flowResource) Create(ctx context.Context, c Call, d *schemas.Document) (
 	return r.put(ctx, c, p, nil, nil)
 }
 
-// Replace implements Resource: it makes a new version, and leaves those before as
-// they are. A flow's type never changes. Of a sub-flow the item warns which flows
-// still use a version before.
+// Replace implements Resource: it creates a new version and leaves earlier ones unchanged.
+// The type of a flow never changes. The item of a sub-flow warns about flows that still use
+// an earlier version.
 func (r flowResource) Replace(ctx context.Context, c Call, id, match string, d *schemas.Document) (*Item, error) {
 	p, err := r.proveDocument(ctx, c, d)
 	if err != nil {
@@ -72,8 +71,8 @@ func (d *Directory) FlowVersion(ctx context.Context, c Call, id string, n int) (
 	return flowResource{d}.withWarnings(f)
 }
 
-// RestoreFlow makes a new version of a flow with the definition of version n. It
-// is proven again: the kinds of nodes may not be what they were.
+// RestoreFlow creates a new version of a flow with the definition of version n. The
+// definition is proven again, because the kinds of nodes may have changed.
 func (d *Directory) RestoreFlow(ctx context.Context, c Call, id string, n int) (*Item, error) {
 	f, err := store.Flows().Version(ctx, d.reader(c), id, n)
 	if err != nil {
@@ -89,7 +88,7 @@ func (d *Directory) RestoreFlow(ctx context.Context, c Call, id string, n int) (
 	})
 }
 
-// write creates a flow, or gives the target its next version.
+// put creates a flow or gives the target its next version.
 func (r flowResource) put(ctx context.Context, c Call, p *provenFlow, at *target, mark func(*writeContext)) (*Item, error) {
 	var item *Item
 	err := r.d.transact(ctx, c, func(w *writeContext) error {
@@ -117,7 +116,7 @@ func (r flowResource) put(ctx context.Context, c Call, p *provenFlow, at *target
 	return item, err
 }
 
-// validate returns everything that is wrong with a flow.
+// validate returns an error with all problems of a flow.
 func (r flowResource) validate(w *writeContext, p *provenFlow, at *target, old, f *schemas.Flow) error {
 	if !p.valid {
 		w.shape = slices.Clone(p.findings)
@@ -142,7 +141,7 @@ func (r flowResource) validate(w *writeContext, p *provenFlow, at *target, old, 
 	if err := checkParts(w, p); err != nil {
 		return err
 	}
-	// A flow that is held as a file comes before everything that is made over HTTP.
+	// Flows from files are stored before anything can be created over HTTP.
 	if held := f.IsReadOnly && w.call.Actor.Type == schemas.SystemActor; !held {
 		if err := checkNamedProviders(w, f); err != nil {
 			return err
@@ -158,7 +157,7 @@ func (r flowResource) validate(w *writeContext, p *provenFlow, at *target, old, 
 	return w.err(r.Noun())
 }
 
-// write writes f, unless it is what it was.
+// write writes f unless it is unchanged.
 func (r flowResource) write(w *writeContext, old, f *schemas.Flow) error {
 	f.IsReadOnly = f.IsReadOnly && w.call.Actor.Type == schemas.SystemActor || old != nil && old.IsReadOnly
 	if old == nil {

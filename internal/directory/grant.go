@@ -9,11 +9,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Nobody hands out what they do not have: else whoever may write groups, say,
-// could put themselves into the one that may do everything.
+// Callers cannot grant permissions they lack. Otherwise a caller who may write groups could
+// join the group of administrators.
 
-// requirePermissions refuses the write unless the caller has all permissions of what it is
-// about.
+// requirePermissions refuses the write unless the caller has all the permissions.
 func (w *writeContext) requirePermissions(path, what string, permissions []string) {
 	for _, p := range permissions {
 		if !w.call.Permits(p) {
@@ -23,7 +22,7 @@ func (w *writeContext) requirePermissions(path, what string, permissions []strin
 	}
 }
 
-// requireOf is require for what a principal has by its roles.
+// requireOf is requirePermissions with the permissions that a principal has through roles.
 func (w *writeContext) requireOf(path, what string, p schemas.Principal) error {
 	permissions, err := store.PermissionsOf(w.ctx, w.tx, p)
 	if err != nil {
@@ -33,9 +32,9 @@ func (w *writeContext) requireOf(path, what string, p schemas.Principal) error {
 	return nil
 }
 
-// checkPermissions checks a list of permissions that the resource is to grant:
-// that there are such, and that the caller has them. At is the path of each;
-// others is what else may have been meant by one that there is not.
+// checkPermissions checks the permissions that a resource is to grant: they must exist, and
+// the caller must have them. At returns the path of each; others are further candidates for
+// the hint about an unknown one.
 func checkPermissions(w *writeContext, at func(i int) string, permissions, others []string) error {
 	known, err := store.ExistingKeys(w.ctx, w.tx, "permission", permissions)
 	if err != nil {
@@ -53,12 +52,12 @@ func checkPermissions(w *writeContext, at func(i int) string, permissions, other
 	return nil
 }
 
-// maxHints is how many problems are told along with what was probably meant.
-// Looking for it costs much for each: all others wait for a transaction.
+// maxHints limits how many problems get a hint. A hint is expensive, and other writes wait
+// for the transaction.
 const maxHints = 10
 
-// noPermission notes that there is no such permission, and which one was
-// probably meant: another, or one of others.
+// noPermission reports an unknown permission with a hint: another permission or one of
+// others.
 func (w *writeContext) noPermission(path, permission string, others []string) error {
 	hint := ""
 	if len(w.problems) < maxHints {
@@ -75,11 +74,11 @@ func (w *writeContext) noPermission(path, permission string, others []string) er
 	return nil
 }
 
-// maxPrincipals is how many a list of principals may have, as the schemas say.
+// maxPrincipals limits a list of principals, as the schemas do.
 const maxPrincipals = 10000
 
-// checkPrincipals checks a list of principals: that they are of the types, and
-// are there. Those that were in the list before are.
+// checkPrincipals checks that the principals of a list have one of the types and exist.
+// Principals that were in the list before are not checked again.
 func checkPrincipals(w *writeContext, path string, was, list []schemas.Principal, types ...schemas.PrincipalType) error {
 	if len(list) > maxPrincipals {
 		w.addInvalid(path, "expected at most %d, got %d; put some into a group of their own", maxPrincipals, len(list))
@@ -109,8 +108,8 @@ func quoted[S ~string](words []S) string {
 	return schemas.OneOf(list)
 }
 
-// existingPrincipals looks up which of the principals there are, ten thousand of them in
-// a few questions.
+// existingPrincipals returns which of the principals exist, with a few queries for
+// thousands of them.
 func (w *writeContext) existingPrincipals(was, list []schemas.Principal) (map[schemas.Principal]bool, error) {
 	known := make(map[schemas.Principal]bool, len(list))
 	for _, p := range was {
@@ -134,15 +133,15 @@ func (w *writeContext) existingPrincipals(was, list []schemas.Principal) (map[sc
 	return known, nil
 }
 
-// sortedPrincipals is a list of principals in the order in which it is kept; never nil.
+// sortedPrincipals returns the principals in the order in which they are stored; never nil.
 func sortedPrincipals(list []schemas.Principal) []schemas.Principal {
 	list = append([]schemas.Principal{}, list...)
 	slices.SortFunc(list, schemas.Principal.Compare)
 	return list
 }
 
-// addPrincipal is a list with p in front of it, unless it has it already; without is the
-// list with no p. Neither writes into the list.
+// addPrincipal returns the list with p in front, or the list itself if it contains p;
+// withoutPrincipal returns the list without p. Neither writes into the list.
 func addPrincipal(list []schemas.Principal, p schemas.Principal) []schemas.Principal {
 	if slices.Contains(list, p) {
 		return list

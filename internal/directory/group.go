@@ -26,14 +26,12 @@ func (d *Directory) groupCollection() *collection[schemas.Group] {
 	}
 }
 
-// AddMember puts a user or a group into a group. One that is a member already
-// changes nothing.
+// AddMember adds a user or a group to a group. An existing member changes nothing.
 func (d *Directory) AddMember(ctx context.Context, c Call, groupID string, p schemas.Principal) (*Item, error) {
 	return d.groups.updatePart(ctx, c, groupID, "members[0]", func(_ *writeContext, g *schemas.Group) { g.Members = addPrincipal(g.Members, p) })
 }
 
-// RemoveMember takes a user or a group out of a group. One that is no member
-// changes nothing.
+// RemoveMember removes a user or a group from a group. A missing member changes nothing.
 func (d *Directory) RemoveMember(ctx context.Context, c Call, groupID string, p schemas.Principal) (*Item, error) {
 	return d.groups.updatePart(ctx, c, groupID, "members[0]", func(_ *writeContext, g *schemas.Group) { g.Members = removePrincipal(g.Members, p) })
 }
@@ -58,15 +56,15 @@ func checkGroup(w *writeContext, old, g *schemas.Group) error {
 	}
 	g.Members = sortedPrincipals(g.Members)
 	if old == nil {
-		return nil // a new group has no permissions yet
+		return nil // a new group has no permissions
 	}
 	return w.guardGroup(&was, g)
 }
 
-// guardGroup lets only those change who is in a group, or by what name it is
-// known, who have what the group has. Files name groups: who could take the name
-// of the administrators from their group, and give it to another, would have the
-// next of these files make their own group that of the administrators.
+// guardGroup requires the permissions of a group of callers who change its members or its
+// name. The name matters because files refer to groups by name: a caller who renamed the
+// group of administrators could give its name to another group, which the next file would
+// then fill.
 func (w *writeContext) guardGroup(was, g *schemas.Group) error {
 	path := ""
 	switch {
@@ -80,10 +78,10 @@ func (w *writeContext) guardGroup(was, g *schemas.Group) error {
 	return w.requireOf(path, "the group", schemas.Principal{Type: schemas.GroupPrincipal, ID: was.ID})
 }
 
-// checkNesting refuses members that the group with the id is itself a part of.
+// checkNesting refuses members that contain the group with the id.
 func checkNesting(w *writeContext, id string, members []schemas.Principal) error {
 	if id == "" {
-		return nil // nothing can have a new one as a member
+		return nil // no group contains a new one
 	}
 	above, err := store.GroupsAbove(w.ctx, w.tx, id)
 	if err != nil {

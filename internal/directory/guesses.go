@@ -7,10 +7,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// ForgetFailedGuesses lets passwords and codes of a user be tried again after too many
-// were wrong. An unknown user is user_not_found, Class NotFound. The caller needs the
-// permissions of the user: more guesses at an account are worth something to whoever
-// wants to get in.
+// ForgetFailedGuesses resets the count of wrong passwords and codes of a user. For an
+// unknown user the error is user_not_found, Class NotFound. The caller needs the user's
+// permissions, because more guesses help an attacker.
 func (d *Directory) ForgetFailedGuesses(ctx context.Context, c Call, userID string) error {
 	return d.transact(ctx, c, func(w *writeContext) error {
 		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {

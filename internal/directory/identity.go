@@ -9,9 +9,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// IdentityProvider returns the identity provider with the handle, with its client
-// secret in the clear: it is for who asks the provider, and never for showing. An
-// unknown one is identity_provider_not_found, Class NotFound.
+// IdentityProvider returns the identity provider with the handle, with its client secret in
+// clear: it is for requests to the provider and must not be shown. For an unknown handle
+// the error is identity_provider_not_found, Class NotFound.
 func (d *Directory) IdentityProvider(ctx context.Context, handle string) (*schemas.IdentityProvider, error) {
 	p, err := d.store.IdentityProvider(ctx, handle)
 	if err != nil {
@@ -20,25 +20,24 @@ func (d *Directory) IdentityProvider(ctx context.Context, handle string) (*schem
 	return p, d.openSecret(p)
 }
 
-// Identity returns the identity of the subject at the provider, nil if nobody has
-// linked it.
+// Identity returns the identity of the subject at the provider, nil if it is not linked.
 func (d *Directory) Identity(ctx context.Context, providerID, subject string) (*schemas.Identity, error) {
 	return d.store.Identity(ctx, providerID, subject)
 }
 
-// UserIdentities returns the identities of a user, the first linked first.
+// UserIdentities returns the identities of a user in the order in which they were linked.
 func (d *Directory) UserIdentities(ctx context.Context, userID string) ([]schemas.Identity, error) {
 	return d.store.UserIdentities(ctx, userID)
 }
 
-// LinkedIdentity is what a provider calls a user.
+// LinkedIdentity is an external identity of a user with its provider.
 type LinkedIdentity struct {
 	schemas.Identity
 	Provider *schemas.IdentityProvider // without its secret
 }
 
-// Identities returns what providers call a user, the first linked first. An unknown
-// user is user_not_found, Class NotFound.
+// Identities returns the linked identities of a user in the order in which they were
+// linked. For an unknown user the error is user_not_found, Class NotFound.
 func (d *Directory) Identities(ctx context.Context, c Call, userID string) ([]LinkedIdentity, error) {
 	r := d.reader(c)
 	if err := mayRead(ctx, r, c, userID); err != nil {
@@ -52,7 +51,7 @@ func (d *Directory) Identities(ctx context.Context, c Call, userID string) ([]Li
 	for _, i := range found {
 		p, err := store.IdentityProviders().Get(ctx, r, i.ProviderID)
 		if schemas.HasClass(err, schemas.NotFound) {
-			continue // both have just gone
+			continue // deleted meanwhile
 		}
 		if err != nil {
 			return nil, err
@@ -63,10 +62,10 @@ func (d *Directory) Identities(ctx context.Context, c Call, userID string) ([]Li
 	return list, nil
 }
 
-// DeleteIdentity takes an identity from a user, who can no longer sign in by it. One
-// that is somebody else's is identity_not_found, Class NotFound, as one that does not
-// exist. Users cannot remove the last thing they sign in with: the error has Class
-// Conflict, code last_credential. Others may.
+// DeleteIdentity unlinks an identity from a user, who can no longer sign in with it. An
+// identity of another user is reported like a missing one: identity_not_found, Class
+// NotFound. Users cannot remove their last sign-in method: the error has Class Conflict,
+// code last_credential. Administrators can.
 func (d *Directory) DeleteIdentity(ctx context.Context, c Call, userID, id string) error {
 	return d.transact(ctx, c, func(w *writeContext) error {
 		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
@@ -87,9 +86,9 @@ func (d *Directory) DeleteIdentity(ctx context.Context, c Call, userID, id strin
 	})
 }
 
-// UnlinkProvider takes from everybody what a provider calls them, and returns how many
-// identities there were: the provider can be deleted then. It takes the permissions of
-// all of them. Who had no other way in has none left.
+// UnlinkProvider unlinks all identities of a provider, which can be deleted then, and
+// returns how many there were. The caller needs the permissions of all linked users. Users
+// without another sign-in method lose access.
 func (d *Directory) UnlinkProvider(ctx context.Context, c Call, providerID string) (n int, err error) {
 	err = d.transact(ctx, c, func(w *writeContext) error {
 		p, err := store.IdentityProviders().Get(w.ctx, w.tx, providerID)

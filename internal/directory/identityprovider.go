@@ -9,8 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// openIDScope is what makes an authorization request one of OpenID Connect (Core 1.0
-// §3.1.2.1).
+// openIDScope makes an authorization request an OpenID Connect request (Core 1.0 §3.1.2.1).
 const openIDScope = "openid"
 
 func (d *Directory) providerCollection() *collection[schemas.IdentityProvider] {
@@ -30,7 +29,7 @@ func (d *Directory) providerCollection() *collection[schemas.IdentityProvider] {
 	}
 }
 
-// completeProvider also chooses the id: a secret is sealed as belonging to it.
+// completeProvider also chooses the id, because the sealed secret is bound to it.
 func (d *Directory) completeProvider(_ *writeContext, old, p *schemas.IdentityProvider) error {
 	if p.ID == "" {
 		p.ID = idOf(old, store.IdentityProviders().ID)
@@ -45,9 +44,9 @@ func (d *Directory) completeProvider(_ *writeContext, old, p *schemas.IdentityPr
 	return nil
 }
 
-// checkProvider has a provider keep its issuer: a subject is one person's at one issuer
-// only (OpenID Connect Core 1.0 §5.7), and another could call somebody else by it. That
-// nobody is linked yet is not enough: somebody may be in the middle of it.
+// checkProvider refuses a change of the issuer: a subject identifies a user at one issuer
+// only (OpenID Connect Core 1.0 §5.7), and another issuer could use it for another user. It
+// does so without linked users too, because a sign-in may be in progress.
 func checkProvider(w *writeContext, old, p *schemas.IdentityProvider) error {
 	if wrong := issuerFault(p.Issuer); wrong != "" && p.Issuer != "" {
 		w.addInvalid("issuer", "%s", wrong)
@@ -69,8 +68,8 @@ func checkProvider(w *writeContext, old, p *schemas.IdentityProvider) error {
 	return guardProvider(w, old, p)
 }
 
-// issuerFault says what is wrong with an issuer (OpenID Connect Discovery 1.0 §3); ""
-// if nothing is. What comes over plain http somebody on the way could have written.
+// issuerFault returns what is wrong with an issuer (OpenID Connect Discovery 1.0 §3); "" if
+// it is valid. An attacker on the network could change replies over plain http.
 func issuerFault(issuer string) string {
 	u, err := url.Parse(issuer)
 	switch {
@@ -82,7 +81,7 @@ func issuerFault(issuer string) string {
 	return hostFault(u)
 }
 
-// removeProvider keeps a provider that flows name, or by which people sign in.
+// removeProvider refuses to delete a provider that flows name or users are linked to.
 func removeProvider(w *writeContext, p *schemas.IdentityProvider) error {
 	if err := guardProvider(w, p, nil); err != nil {
 		return err
@@ -95,8 +94,8 @@ func removeProvider(w *writeContext, p *schemas.IdentityProvider) error {
 	return err
 }
 
-// digestedProvider is the provider with its sealed secret, which changes when the
-// secret does.
+// digestedProvider returns the provider with its sealed secret, which changes with the
+// secret.
 func digestedProvider(p *schemas.IdentityProvider) any {
 	return struct {
 		*schemas.IdentityProvider

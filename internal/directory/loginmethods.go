@@ -7,8 +7,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// hasLoginMethod returns an error if a user is about to remove the last thing that they
-// sign in with, which is what it is called. Others may remove it.
+// hasLoginMethod returns an error if a user is about to remove the last sign-in method;
+// what names it. Other callers may remove it.
 func (w *writeContext) hasLoginMethod(userID, what string) error {
 	if !w.call.is(userID) {
 		return nil
@@ -21,8 +21,8 @@ func (w *writeContext) hasLoginMethod(userID, what string) error {
 		"this %s is all that this account can be signed in to with; register a passkey or set a password first", what)
 }
 
-// countLoginMethods counts what a user can sign in with by itself: a password, passkeys, and
-// what identity providers call them.
+// countLoginMethods counts the sign-in methods of a user: password, passkeys and linked
+// identities.
 func countLoginMethods(ctx context.Context, r store.Reader, userID string) (n int, err error) {
 	password, err := store.HasPassword(ctx, r, userID)
 	if err != nil {

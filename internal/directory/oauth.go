@@ -9,20 +9,19 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// configPath is where the OAuth configuration of an application stands.
+// configPath is the path of an application's OAuth configuration.
 const configPath = "inboundAuthConfig[0].config"
 
 func inConfig(path string) string { return configPath + "." + path }
 
-// completeClient fills in the OAuth configuration, which is all defaults if only
-// its type is said. What cannot be read, or what clients are known by, stays as
-// it was: a PUT that says nothing of it must not shut them out.
+// completeClient fills in the OAuth configuration. Secrets and client ids stay unless the
+// document sets them: a PUT without them must not lock out the client.
 func completeClient(w *writeContext, old, a *schemas.Application) error {
 	o := a.OAuth()
 	if o == nil {
 		return nil
 	}
-	a.InboundAuthConfig = slices.Clone(a.InboundAuthConfig) // it may be shared with old
+	a.InboundAuthConfig = slices.Clone(a.InboundAuthConfig) // old may share it
 	o = a.OAuth()
 	o.ClientID = mergeTwice(w, "clientId", a.ClientID, o.ClientID)
 	if o.ClientID == "" {
@@ -39,8 +38,8 @@ func completeClient(w *writeContext, old, a *schemas.Application) error {
 	return nil
 }
 
-// mergeTwice is what a member says that an application has twice: at the top and in
-// its configuration.
+// mergeTwice returns the value of a member that may stand at the top of an application, in
+// its configuration, or in both.
 func mergeTwice(w *writeContext, member, top, config string) string {
 	if top != "" && config != "" && top != config {
 		w.addInvalid(member, "expected the same as in %s, got another; leave one of them out", inConfig(member))
@@ -51,8 +50,8 @@ func mergeTwice(w *writeContext, member, top, config string) string {
 	return config
 }
 
-// completeMethod says how a client authenticates that does not say it: apps in
-// browsers and on devices cannot keep a secret.
+// completeMethod fills in how a client authenticates: apps in browsers and on devices
+// cannot keep a secret.
 func completeMethod(appType string, o *schemas.OAuthProfile) {
 	public := appType == schemas.SinglePageApp || appType == schemas.MobileApp
 	switch {
@@ -107,8 +106,8 @@ func checkClient(w *writeContext, was, a *schemas.Application) error {
 	return checkScopes(w, o)
 }
 
-// checkNoClient refuses what only a client has. The client id of an application
-// that had one without a configuration may stay.
+// checkNoClient refuses the members of an OAuth client for an application that is none. A
+// client id stored without a configuration may stay.
 func checkNoClient(w *writeContext, was, a *schemas.Application) {
 	if a.ClientID != "" && (a.ClientID != was.ClientID || was.OAuth() != nil) {
 		w.addInvalid("clientId", "only an OAuth client has one; add inboundAuthConfig: [{type: oauth2}], or leave it out")
@@ -118,10 +117,9 @@ func checkNoClient(w *writeContext, was, a *schemas.Application) {
 	}
 }
 
-// checkClientID keeps client ids apart from what else is in tokens: a client
-// whose id is that of a user would be taken for the user (RFC 9700 §4.15), one
-// whose id is that of another application for that one, by the audit log, and
-// those that are addresses belong to whoever publishes there.
+// checkClientID prevents client ids that could be taken for another subject of a token: for
+// a user (RFC 9700 §4.15), for another application in the audit log, or for a client
+// identified by a URL, which belongs to the publisher of that URL.
 func checkClientID(w *writeContext, was, a *schemas.Application) error {
 	id := a.ClientID
 	if id == was.ClientID {
@@ -179,8 +177,7 @@ func checkGrants(w *writeContext, o *schemas.OAuthProfile) {
 	}
 }
 
-// checkTokens checks how the lifetimes of tokens relate. The bounds of each are in the
-// schema.
+// checkTokens checks how the lifetimes of tokens relate. The schema has the bounds of each.
 func checkTokens(w *writeContext, o *schemas.OAuthProfile) {
 	t := o.Token
 	if longest := int(schemas.MaxClientTokenTTL.Seconds()); grants(o, schemas.GrantClientCredentials) && t.AccessToken.ValidityPeriod > longest {

@@ -9,11 +9,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// maxKeySetSize is how many bytes of JSON the keys of a client may be: they are
-// read with each of its requests.
+// maxKeySetSize limits the keys of a client, in bytes of JSON: each of its requests reads
+// them.
 const maxKeySetSize = 32 << 10
 
-// checkKeys checks by what keys a client authenticates.
+// checkKeys checks the keys with which a client authenticates.
 func checkKeys(w *writeContext, o *schemas.OAuthProfile) {
 	byKey := o.TokenEndpointAuthMethod == schemas.AuthMethodPrivateKeyJWT
 	switch {
@@ -51,9 +51,8 @@ func checkKeySet(w *writeContext, set *schemas.JSONWebKeys) {
 	}
 }
 
-// checkSigningKeys checks every key of a set, and returns how many are for signatures.
-// Keys for encryption may stand next to them; they verify nothing, so their names are
-// not compared.
+// checkSigningKeys checks every key of a set and returns how many verify signatures.
+// Encryption keys verify nothing, so their names are not compared.
 func checkSigningKeys(w *writeContext, set *schemas.JSONWebKeys) int {
 	total := 0
 	for _, key := range set.Keys {

@@ -10,14 +10,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// permissionScopes are the scopes that are permissions.
+// permissionScopes returns the scopes that are permissions.
 func permissionScopes(scopes []string) []string {
 	return slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return slices.Contains(schemas.IdentityScopes(), s) })
 }
 
-// managedBy are the permissions that a client with the scopes can come by. The one for
-// the account is worth all of them: it adds a passkey to the account of whoever
-// signs in, and administrators do.
+// managedBy returns the permissions that a client with the scopes can obtain. The account
+// scope can obtain all of them: the client can add a passkey to the account of an
+// administrator who signs in.
 func managedBy(scopes []string) []string {
 	if slices.Contains(scopes, schemas.AccountScope) {
 		return append(permissionScopes(scopes), systemPermission)
@@ -25,13 +25,13 @@ func managedBy(scopes []string) []string {
 	return permissionScopes(scopes)
 }
 
-// scopeToken is RFC 6749 §3.3.
+// scopeToken is the syntax of RFC 6749 §3.3.
 var scopeToken = regexp.MustCompile(`^[\x21\x23-\x5b\x5d-\x7e]{1,200}$`)
 
-// maxScopes is how many scopes a client may have, however they are spelt.
+// maxScopes limits the scopes of a client in both spellings.
 const maxScopes = 200
 
-// mergeScopes makes one list of the two spellings of a client's scopes.
+// mergeScopes merges the two spellings of a client's scopes.
 func mergeScopes(w *writeContext, o *schemas.OAuthProfile) {
 	if o.Scope == "" {
 		return
@@ -55,9 +55,8 @@ func mergeScopes(w *writeContext, o *schemas.OAuthProfile) {
 	}
 }
 
-// checkScopes checks that the scopes of a client are known ones. Those that are
-// permissions become the client's own, so they can only come from who has them.
-// From here on they are a list alone.
+// checkScopes checks that the scopes of a client exist. Permissions become the client's
+// own, so the caller must have them. Afterwards only the list of scopes is set.
 func checkScopes(w *writeContext, o *schemas.OAuthProfile) error {
 	spelt := o.Scope != ""
 	o.Scope = ""
@@ -80,9 +79,8 @@ func checkScopes(w *writeContext, o *schemas.OAuthProfile) error {
 	return checkPermissions(w, func(i int) string { return at[i] }, permissions, schemas.IdentityScopes())
 }
 
-// ClientScopes returns the scopes that a client may be given by
-// client_credentials, sorted: those it is registered with, and the permissions of
-// roles assigned to the application.
+// ClientScopes returns the scopes that client_credentials may grant to a client, sorted:
+// its registered scopes and the permissions of the application's roles.
 func (d *Directory) ClientScopes(ctx context.Context, a *schemas.Application) ([]string, error) {
 	granted, err := d.store.ApplicationPermissions(ctx, a.ID)
 	if err != nil {

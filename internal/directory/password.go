@@ -9,15 +9,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// passwordAttribute is under which attribute passwords come.
+// passwordAttribute is the attribute that contains a new password.
 const passwordAttribute = "password"
 
-// checkedPassword is a new password after the check by the policy: its hash, or
-// what is wrong with it.
+// checkedPassword is a new password after the policy check: its hash or its fault.
 type checkedPassword struct{ hash, fault string }
 
-// preparePassword checks the password of a user who is to be written by the
-// policy and hashes it. It returns nil if there is no password.
+// preparePassword checks the password of a user against the policy and hashes it. It
+// returns nil without a password.
 func (d *Directory) preparePassword(ctx context.Context, u *schemas.User) (any, error) {
 	chosen := u.Text(passwordAttribute)
 	if chosen == "" {
@@ -33,14 +32,13 @@ func (d *Directory) preparePassword(ctx context.Context, u *schemas.User) (any, 
 	return checkedPassword{hash: hash}, err
 }
 
-// hash is that of the password of the user who is written; "" for none.
+// hash returns the hash of the user's new password; "" for none.
 func (w *writeContext) hash() string {
 	checked, _ := w.prepared.(checkedPassword)
 	return checked.hash
 }
 
-// checkPassword reports a password that the user's type accepts and the policy
-// does not.
+// checkPassword reports a password that the user type accepts and the policy refuses.
 func (w *writeContext) checkPassword() []schemas.Problem {
 	if !w.secret || w.hash() != "" {
 		return nil
@@ -52,7 +50,7 @@ func (w *writeContext) checkPassword() []schemas.Problem {
 	return []schemas.Problem{{Path: passwordAttribute, Message: fault}}
 }
 
-// userChanged makes the changes that follow from those of the user.
+// userChanged applies the consequences of a user's change.
 func (d *Directory) userChanged(w *writeContext, old, u *schemas.User) error {
 	if err := w.forgetAddress(old, u); err != nil {
 		return err
@@ -65,7 +63,7 @@ func (d *Directory) userChanged(w *writeContext, old, u *schemas.User) error {
 	}
 	w.recordUserEvent(u.ID, "password.set", schemas.ResourceRef{})
 	if old != nil && !w.call.is(u.ID) {
-		// What was guessed so far was guessed at the old password.
+		// The failed guesses were for the old password.
 		if err := w.forgetFailedGuesses(u.ID); err != nil {
 			return err
 		}
@@ -73,8 +71,8 @@ func (d *Directory) userChanged(w *writeContext, old, u *schemas.User) error {
 	return w.apply(schemas.SetPassword{UserID: u.ID, Hash: w.hash(), At: w.now})
 }
 
-// forgetAddress ends the sessions that began with a code that was sent to an address
-// which the user does not have any more.
+// forgetAddress ends the sessions that started with a code sent to an address that the user
+// no longer has.
 func (w *writeContext) forgetAddress(old, u *schemas.User) error {
 	if old == nil || schemas.IdentifierKey(old.Text("email")) == schemas.IdentifierKey(u.Text("email")) {
 		return nil
@@ -85,8 +83,8 @@ func (w *writeContext) forgetAddress(old, u *schemas.User) error {
 	return store.EndSessionsOn(w.tx, u.ID, schemas.ProofOfEmail(old.Text("email")), w.now)
 }
 
-// dropPassword removes the password of a user whose new type has none: nobody
-// could change it any more, and it would still open the account.
+// dropPassword removes the password of a user whose new type has none: it could not be
+// changed any more but would still open the account.
 func (d *Directory) dropPassword(w *writeContext, old, u *schemas.User) error {
 	if old == nil || old.Type == u.Type {
 		return nil

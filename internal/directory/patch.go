@@ -9,14 +9,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// mostPatchAttempts is how often a patch without a condition is applied to what a
-// concurrent change left. One of the competing changes succeeds each time.
+// mostPatchAttempts limits how often an unconditional patch is applied again after a
+// concurrent change. Each time, one of the competing changes succeeds.
 const mostPatchAttempts = 32
 
-// Patch applies a JSON Merge Patch (RFC 7396) to a resource: it replaces the resource
-// by its representation with the patch applied to it, as Replace does, with the same
-// checks. A resource that changes between reading and writing is read again, unless
-// match, an If-Match field value, excludes what it became: no change is lost.
+// Patch applies a JSON Merge Patch (RFC 7396) to a resource: it replaces the resource by
+// its patched representation, with the checks of Replace. If the resource changes between
+// reading and writing, Patch reads it again, unless the If-Match field value match excludes
+// the new state. No change is lost.
 func Patch(ctx context.Context, r Resource, c Call, id, match string, patch *schemas.Document) (*Item, error) {
 	for attempt := 1; ; attempt++ {
 		was, err := r.Get(ctx, c, id)
@@ -44,9 +44,8 @@ func Patch(ctx context.Context, r Resource, c Call, id, match string, patch *sch
 	}
 }
 
-// withdrawVerification removes from a patched user what states that an attribute is
-// verified, if the patch changes the attribute and does not state it of the new value:
-// the statement was about the old one.
+// withdrawVerification removes the "_verified" statement about an attribute that the patch
+// changes, unless the patch sets the statement for the new value.
 func withdrawVerification(was *schemas.User, patch, whole *schemas.Document) *schemas.Document {
 	attributes := patch.At("attributes")
 	if attributes == nil {

@@ -12,14 +12,14 @@ import (
 // federatedKind is the kind of node that names an identity provider.
 const federatedKind = "federated-oidc"
 
-// guardProvider refuses a change of an identity provider to a caller who could gain by it.
-// The provider decides who its linked users are, so the caller needs their permissions. In a
-// flow it decides where users go to sign in: another provider could ask them for passwords, or
-// claim to be any of them. So the caller also needs what a change of each flow requires that
-// names the provider, or will: the permissions of the applications that use the flow, and of
-// the users who may sign in through them (signinguard.go). Flows find a provider by its handle,
-// which therefore cannot change while a flow names it. Old is nil for a new provider, p for a
-// deleted one.
+// guardProvider refuses a change of an identity provider that would give the caller
+// permissions. The provider decides who its linked users are, so the caller needs their
+// permissions. A provider in a flow decides where users go to sign in: another provider
+// could ask them for passwords or claim to be any of them. So the caller also needs what a
+// change of each flow requires that names the provider before or after the change: the
+// permissions of the applications that use the flow, and of the users who may sign in
+// through them (signinguard.go). Flows refer to a provider by its handle, which therefore
+// cannot change while a flow names it. Old is nil for a new provider, p for a deleted one.
 func guardProvider(w *writeContext, old, p *schemas.IdentityProvider) error {
 	was, is := handleOf(old), handleOf(p)
 	if old != nil {
@@ -44,8 +44,8 @@ func guardProvider(w *writeContext, old, p *schemas.IdentityProvider) error {
 	return w.requireReach("a flow that names this identity provider", named...)
 }
 
-// requireLinked refuses the write unless the caller has all that those have who sign
-// in by the provider.
+// requireLinked refuses the write unless the caller has all permissions of the provider's
+// linked users.
 func (w *writeContext) requireLinked(p *schemas.IdentityProvider) error {
 	has, err := store.ProviderPermissions(w.ctx, w.tx, p.ID)
 	w.requirePermissions("", "somebody who signs in by this identity provider", has)
@@ -56,10 +56,10 @@ func handleOf(p *schemas.IdentityProvider) string {
 	return idOf(p, func(p *schemas.IdentityProvider) string { return p.Handle })
 }
 
-// namedProvider is where a flow names an identity provider.
+// namedProvider is a place where a flow names an identity provider.
 type namedProvider struct{ path, handle string }
 
-// missing says that there is none of that handle, and with a hint which was meant.
+// missing returns the problem of an unknown provider, with a hint.
 func (n namedProvider) missing(hint string) schemas.Problem {
 	fix := "; make it first"
 	if hint != "" {
@@ -75,15 +75,14 @@ func namedProviders(f *schemas.Flow) (list []namedProvider) {
 			Provider string `json:"provider"`
 		}
 		if n.Use != federatedKind || json.Unmarshal(n.With, &with) != nil || with.Provider == "" {
-			continue // what does not fit has been noted
+			continue // reported already
 		}
 		list = append(list, namedProvider{fmt.Sprintf("nodes[%d].with.provider", i), with.Provider})
 	}
 	return list
 }
 
-// names reports whether a flow, or a sub-flow as the flow uses it, names the provider
-// with the handle.
+// names reports whether a flow or one of its parts names the provider with the handle.
 func names(f *schemas.Flow, handle string) bool {
 	for _, part := range f.Parts {
 		if names(part, handle) {
@@ -93,7 +92,7 @@ func names(f *schemas.Flow, handle string) bool {
 	return slices.ContainsFunc(namedProviders(f), func(named namedProvider) bool { return named.handle == handle })
 }
 
-// checkNamedProviders notes which of the providers that a flow names there are not.
+// checkNamedProviders reports the unknown providers that a flow names.
 func checkNamedProviders(w *writeContext, f *schemas.Flow) error {
 	for _, named := range namedProviders(f) {
 		p, err := store.IdentityProviders().Find(w.ctx, w.tx, "handle", named.handle)
@@ -111,7 +110,7 @@ func checkNamedProviders(w *writeContext, f *schemas.Flow) error {
 	return nil
 }
 
-// providerHint says which identity provider was probably meant.
+// providerHint suggests a provider with a similar handle.
 func (w *writeContext) providerHint(handle string) (string, error) {
 	var known []string
 	table := store.IdentityProviders()

@@ -6,15 +6,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Cipher seals what is kept and secret. What a text belongs to is sealed in.
+// Cipher seals stored secrets. The sealed text is bound to its owner, belongs.
 type Cipher interface {
 	Seal(text []byte, belongs string) []byte
 	Open(sealed []byte, belongs string) ([]byte, error)
 }
 
-// completeProviderSecret gives a provider the secret that is said, or the one it had.
-// Said once more it stays as it is sealed, so that what changes nothing writes
-// nothing.
+// completeProviderSecret sets the new secret of a provider or keeps the old one. An
+// unchanged secret keeps its sealed form, so that it counts as no change.
 func (d *Directory) completeProviderSecret(old, p *schemas.IdentityProvider) {
 	var kept schemas.Bytes
 	if old != nil {
@@ -29,7 +28,7 @@ func (d *Directory) completeProviderSecret(old, p *schemas.IdentityProvider) {
 	}
 	switch {
 	case !authenticates(p):
-		return // that there is a secret all the same is for checkProviderSecret to tell
+		return // checkProviderSecret reports a secret that is set anyway
 	case p.ClientSecret == "" || d.isSecret(old, kept, p.ClientSecret):
 		p.ClientSecret, p.SealedSecret = "", kept
 	default:
@@ -37,8 +36,8 @@ func (d *Directory) completeProviderSecret(old, p *schemas.IdentityProvider) {
 	}
 }
 
-// isSecret reports whether the text is what is sealed. What cannot be opened any more,
-// because the key was lost, it is not.
+// isSecret reports whether text is the sealed secret. It returns false if the secret cannot
+// be opened because the key was lost.
 func (d *Directory) isSecret(old *schemas.IdentityProvider, sealed schemas.Bytes, text string) bool {
 	if sealed == nil {
 		return false
@@ -57,12 +56,12 @@ func checkProviderSecret(w *writeContext, p *schemas.IdentityProvider) {
 	}
 }
 
-// authenticates reports whether the provider asks for a secret.
+// authenticates reports whether the provider requires a secret.
 func authenticates(p *schemas.IdentityProvider) bool {
 	return p.TokenEndpointAuthMethod == schemas.AuthMethodBasic || p.TokenEndpointAuthMethod == schemas.AuthMethodPost
 }
 
-// openSecret puts the secret of a provider into the place of the sealed one.
+// openSecret decrypts the secret of a provider in place.
 func (d *Directory) openSecret(p *schemas.IdentityProvider) error {
 	if p.SealedSecret == nil {
 		return nil
@@ -80,6 +79,7 @@ func (d *Directory) sealSecret(p *schemas.IdentityProvider) {
 	p.SealedSecret, p.ClientSecret = d.Box.Seal([]byte(p.ClientSecret), SecretOwner(p)), ""
 }
 
-// SecretOwner is what a secret belongs to: to the provider at this issuer. Whoever can
-// write the row of another issuer, and no more, cannot have the secret sent there.
+// SecretOwner returns the owner of a provider's secret: the provider at this issuer. An
+// attacker who can only change the issuer in the database cannot make the server send the
+// secret there.
 func SecretOwner(p *schemas.IdentityProvider) string { return p.ID + " " + p.Issuer }

@@ -12,10 +12,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// checkRedirects checks where people may be sent back to.
+// checkRedirects checks the redirect URIs of a client.
 func checkRedirects(w *writeContext, appType string, o *schemas.OAuthProfile) {
-	// Any app on a device can take a scheme for itself, so only clients that rest
-	// on no secret may have one. A page in a browser has no use for it.
+	// Any app on a device can claim a scheme, so only clients without a secret may use one.
+	// A page in a browser has no use for it.
 	private := *o.PublicClient && appType != schemas.SinglePageApp
 	app := redirectRules{private: private, schemes: w.schemes, administrator: w.registration == ""}
 	for _, list := range []struct {
@@ -35,20 +35,19 @@ func checkRedirects(w *writeContext, appType string, o *schemas.OAuthProfile) {
 	}
 }
 
-// redirectRules are which schemes redirect URIs of a client may have.
+// redirectRules are the schemes that a client's redirect URIs may have.
 type redirectRules struct {
-	private bool     // a private-use scheme will do: RFC 8252 §7.1
-	schemes []string // those that need no dot
-	// administrator allows every private-use scheme: an administrator registers the
-	// client and can tell whose scheme it is. Self-registered clients cannot take one that
-	// another app has (RFC 8252 §8.6).
+	private bool     // allows private-use schemes (RFC 8252 §7.1)
+	schemes []string // allowed without a dot
+	// administrator allows every private-use scheme: an administrator can verify the owner
+	// of a scheme. Self-registered clients cannot claim the scheme of another app (RFC 8252
+	// §8.6).
 	administrator bool
 }
 
-// fault says what is wrong with a redirect URI; "" for one that may be registered.
-// They are compared letter by letter (RFC 9700 §4.1.3), so there are no patterns;
-// and codes must not travel in the clear, except to a loopback address (RFC 8252
-// §7.3).
+// fault returns what is wrong with a redirect URI; "" if it may be registered. Redirect
+// URIs are compared exactly (RFC 9700 §4.1.3), so there are no patterns. Codes must not
+// travel in clear, except to a loopback address (RFC 8252 §7.3).
 func (rules redirectRules) fault(uri string) string {
 	u, err := url.Parse(uri)
 	switch {
@@ -75,7 +74,7 @@ func (rules redirectRules) fault(uri string) string {
 	return rules.schemeFault(u.Scheme)
 }
 
-// schemeFault says what is wrong with a scheme that is not the web's.
+// schemeFault returns what is wrong with a scheme other than http and https.
 func (rules redirectRules) schemeFault(scheme string) string {
 	named := slices.Contains(rules.schemes, scheme) || rules.administrator && schemas.PrivateUseScheme(scheme)
 	switch {
@@ -93,10 +92,10 @@ func (rules redirectRules) schemeFault(scheme string) string {
 	return ""
 }
 
-// hostName is what a name in the DNS looks like.
+// hostName is the syntax of a DNS name.
 var hostName = regexp.MustCompile(`^(?i)([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
 
-// hostFault says what is wrong with the host and the port; "" if nothing is.
+// hostFault returns what is wrong with the host and the port; "" if they are valid.
 func hostFault(u *url.URL) string {
 	if _, err := netip.ParseAddr(u.Hostname()); err != nil && !hostName.MatchString(u.Hostname()) {
 		return "expected a host after ://, such as app.example.com"
@@ -109,18 +108,18 @@ func hostFault(u *url.URL) string {
 	return ""
 }
 
-// loopback reports whether a host is this machine to everybody.
+// loopback reports whether a host is this machine for every client.
 func loopback(host string) bool {
 	return slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, strings.ToLower(host))
 }
 
-// checkOrigins checks the origins of pages that may use passkeys. Browsers send
-// them in one spelling, and they are compared letter by letter.
+// checkOrigins checks the origins of pages that may use passkeys. Browsers send them in one
+// spelling, and they are compared exactly.
 //
-// Browsers let the pages of every host below that of the server ask for its passkeys.
-// A page that may answer with them here could pass on the questions of a sign-in that
-// it has begun in a browser of its own, and be signed in as whoever comes by,
-// administrators among them. So only who may do everything adds an origin.
+// Browsers let the pages of every subdomain of the server's host request its passkeys. An
+// allowed page could relay the challenge of a sign-in that it started in its own browser,
+// and be signed in as any of its visitors, administrators included. So adding an origin
+// requires the permission "system".
 func checkOrigins(w *writeContext, was, origins []string) {
 	for i, origin := range origins {
 		if !slices.Contains(was, origin) && !w.call.Permits(systemPermission) {
@@ -128,7 +127,7 @@ func checkOrigins(w *writeContext, was, origins []string) {
 		}
 		u, err := url.Parse(origin)
 		if err != nil || u.Host == "" {
-			continue // the schema has said so
+			continue // the schema reports it
 		}
 		path := fmt.Sprintf("passkeyAllowedOrigins[%d]", i)
 		sent := strings.ToLower(u.Scheme + "://" + u.Host)

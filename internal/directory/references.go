@@ -8,8 +8,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// checkUnique notes a conflict if another resource than the one with the id own has
-// the value. Own is "" for a new one.
+// checkUnique reports a conflict if a resource other than own has the value. Own is "" for
+// a new resource.
 func checkUnique[T any](w *writeContext, table *store.Table[T], member, value, own string) error {
 	if value == "" {
 		return nil
@@ -22,8 +22,8 @@ func checkUnique[T any](w *writeContext, table *store.Table[T], member, value, o
 	return nil
 }
 
-// checkExists notes a problem at the path unless there is a resource with the id. That
-// there is none named at all has been noted by who knows what it means.
+// checkExists reports a problem at the path if no resource has the id. Other checks report
+// an empty id.
 func checkExists[T any](w *writeContext, table *store.Table[T], path, id string) error {
 	if id == "" {
 		return nil
@@ -37,8 +37,8 @@ func checkExists[T any](w *writeContext, table *store.Table[T], path, id string)
 	return err
 }
 
-// resolve replaces a handle or name, of the member that is unique, by the id of the
-// resource that has it. An id stays, and so does what refers to nothing: exists notes it.
+// resolve replaces a handle or name by the id of its resource. Ids and unknown names stay;
+// checkExists reports them.
 func resolve[T any](w *writeContext, table *store.Table[T], member string, reference *string) error {
 	if *reference == "" || isCanonicalUUID(*reference) {
 		return nil
@@ -51,15 +51,15 @@ func resolve[T any](w *writeContext, table *store.Table[T], member string, refer
 	return nil
 }
 
-// resolveUserType replaces the id of a user type by its name, by which users and
-// applications refer to it.
+// resolveUserType replaces the id of a user type by its name: users and applications refer
+// to types by name.
 func resolveUserType(w *writeContext, reference *string) error {
 	if !isCanonicalUUID(*reference) {
 		return nil
 	}
 	t, err := store.UserTypes().Get(w.ctx, w.tx, *reference)
 	if schemas.HasClass(err, schemas.NotFound) {
-		return nil // the checks note it
+		return nil // the checks report it
 	}
 	if err != nil {
 		return err
@@ -68,8 +68,8 @@ func resolveUserType(w *writeContext, reference *string) error {
 	return nil
 }
 
-// defaultUnit completes a reference to an organization unit: by the id of the unit with
-// the handle, or of the default one.
+// defaultUnit completes a reference to an organization unit: a handle becomes an id, and a
+// missing reference the id of the default unit.
 func defaultUnit(w *writeContext, ouID *string) error {
 	if *ouID != "" {
 		return resolve(w, store.Units(), "handle", ouID)
@@ -86,13 +86,13 @@ func defaultUnit(w *writeContext, ouID *string) error {
 	return nil
 }
 
-// addUses notes who refers to a resource.
+// addUses reports the resources that refer to a resource.
 func (w *writeContext) addUses(noun, id string) (err error) {
 	w.inUse, err = store.Uses(w.ctx, w.tx, noun, id)
 	return err
 }
 
-// idOf is the id of a resource that may not exist.
+// idOf returns the id of v, "" if v is nil.
 func idOf[T any](v *T, id func(*T) string) string {
 	if v == nil {
 		return ""
@@ -100,11 +100,10 @@ func idOf[T any](v *T, id func(*T) string) string {
 	return id(v)
 }
 
-// pageSize is how many resources are read at a time where all are looked at.
+// pageSize is the number of resources that forEach reads at a time.
 const pageSize = 500
 
-// forEach calls do with every resource of a list, oldest first. Page says of which
-// list.
+// forEach calls do with every resource of the page's list, oldest first.
 func forEach[T any](w *writeContext, list func(context.Context, store.Reader, store.Page) ([]T, error), page store.Page, id func(*T) string, do func(*T) error) error {
 	for page.Limit = pageSize; ; {
 		found, err := list(w.ctx, w.tx, page)

@@ -12,9 +12,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// maxUnusedClients is how many clients there may be that anybody could register and that
-// nobody has used: those whose leases end within unusedClientTTL. When there are more the
-// oldest go.
+// maxUnusedClients limits the self-registered clients that have never been used: those
+// whose leases end within unusedClientTTL. Beyond it, the oldest are deleted.
 const (
 	maxUnusedClients = 2000
 	unusedClientTTL  = 7 * 24 * time.Hour
@@ -22,18 +21,18 @@ const (
 
 // Registration is a client that registers itself.
 type Registration struct {
-	// Application is what it is to be. Its name is changed if another has it.
+	// Application is the application to register. It is renamed if its name is taken.
 	Application schemas.Application
 	// By is schemas.RegisteredDynamically or schemas.RegisteredByDocument.
 	By string
-	// Lease is for how long it is kept if nobody uses it; nil if it stays. The
-	// application's id is filled in.
+	// Lease is how long an unused client is stored; nil for no limit. Register sets the
+	// application's id.
 	Lease *schemas.ClientExpiry
 }
 
-// Register makes an application of a client that registers itself, by the rules
-// for every application. One that has an id is there already, and replaced: its
-// metadata document says something new.
+// Register creates or replaces the application of a client that registers itself, with the
+// rules for every application. An application with an id exists already and is replaced:
+// its metadata document changed.
 func (d *Directory) Register(ctx context.Context, c Call, r Registration) (*schemas.Application, error) {
 	text, err := json.Marshal(r.Application)
 	if err != nil {
@@ -86,9 +85,8 @@ func (d *Directory) register(ctx context.Context, c Call, r Registration, docume
 	return made, nil
 }
 
-// checkUntrustedName refuses a client that anybody could register if people could take
-// its name for that of an application which an administrator made: the page on which
-// they agree to what it asks for has little else to tell the two apart.
+// checkUntrustedName refuses an untrusted client whose name users could confuse with that
+// of an administrator's application: the consent page shows little else to tell them apart.
 func (d *Directory) checkUntrustedName(ctx context.Context, r Registration) error {
 	skeleton := schemas.NameSkeleton(r.Application.Name)
 	if r.Lease == nil || skeleton == "" {
@@ -102,10 +100,10 @@ func (d *Directory) checkUntrustedName(ctx context.Context, r Registration) erro
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the client cannot have this name: %s", problem).WithProblems([]schemas.Problem{problem})
 }
 
-// freeName puts a number behind a name that another application has. After a few
-// it takes one that nobody can have taken on purpose.
+// freeName appends a number to a name that another application has. After a few attempts it
+// appends random characters, which cannot be taken on purpose.
 func freeName(w *writeContext, a *schemas.Application) error {
-	const tries, longest = 10, 180 // of 200 characters that a name may have
+	const tries, longest = 10, 180 // a name has up to 200 characters
 	letters := []rune(strings.TrimSpace(a.Name))
 	wanted := strings.TrimSpace(string(letters[:min(len(letters), longest)]))
 	a.Name = wanted
@@ -123,8 +121,7 @@ func freeName(w *writeContext, a *schemas.Application) error {
 	}
 }
 
-// KnownScopes returns which of the scopes there are: those about a user, and
-// permissions.
+// KnownScopes returns the scopes that exist: identity scopes and permissions.
 func (d *Directory) KnownScopes(ctx context.Context, scopes []string) ([]string, error) {
 	permissions, err := store.ExistingKeys(ctx, d.store, "permission", permissionScopes(scopes))
 	if err != nil {
@@ -135,12 +132,12 @@ func (d *Directory) KnownScopes(ctx context.Context, scopes []string) ([]string,
 	}), nil
 }
 
-// ClientExpiry returns the lease of the client; nil if it has none.
+// ClientExpiry returns the expiry of the client; nil if it has none.
 func (d *Directory) ClientExpiry(ctx context.Context, clientID string) (*schemas.ClientExpiry, error) {
 	return d.store.ClientExpiry(ctx, clientID)
 }
 
-// ExtendClientExpiry has a client be kept until then at least.
+// ExtendClientExpiry keeps a client at least until then.
 func (d *Directory) ExtendClientExpiry(ctx context.Context, applicationID string, until time.Time) error {
 	return d.store.ExtendClientExpiry(ctx, applicationID, until)
 }

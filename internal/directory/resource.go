@@ -6,70 +6,67 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Noun is what a kind of resource is called, and what it takes to use it.
+// Noun describes a kind of resource and the permissions for it.
 type Noun struct {
-	Name   string // "userType": as events and errors say it
-	Plural string // "userTypes": the member that holds a list of them
+	Name   string // "userType": in events and errors
+	Plural string // "userTypes": the member with a list
 	Path   string // "/user-types"
-	// Read and Write are the permissions for looking and for changing.
+	// Read and Write are the permissions for reading and writing.
 	Read, Write string
-	// Schema is that of a request body.
+	// Schema returns the schema of a request body.
 	Schema func() *schemas.Schema
-	// Key is the member that names one uniquely for people ("handle"); "" if ids
-	// do.
+	// Key is the unique member for people ("handle"); "" if only ids are unique.
 	Key string
-	// Filters are the members that a list can be filtered by.
+	// Filters are the members that lists can be filtered by.
 	Filters []string
-	// verbatim are the members in which null is a value.
+	// verbatim are the members whose null values are data.
 	verbatim []string
-	// administers marks a noun by which somebody has permissions, so that a change
-	// may take them from the last who has all.
+	// administers marks a noun that grants permissions: a change may remove them from the
+	// last administrator.
 	administers bool
 }
 
-// Resource is a kind of resource and what can be done with it. Values are
-// pointers to the Go type of the noun, as it may be shown.
+// Resource is a kind of resource with its operations. Values are pointers to the Go type of
+// the noun, without members that are never shown.
 type Resource interface {
 	Noun() Noun
-	// List returns one page, oldest first. A filter that the noun does not have
-	// is an error of Class Invalid.
+	// List returns one page, oldest first. An unknown filter is an error of Class Invalid.
 	List(ctx context.Context, c Call, q Query) (*Page, error)
 	// Get returns the resource with the id, or an error of Class NotFound.
 	Get(ctx context.Context, c Call, id string) (*Item, error)
-	// Find returns the resource whose Key is the text; nil if there is none.
+	// Find returns the resource with the Key; nil if there is none.
 	Find(ctx context.Context, c Call, key string) (*Item, error)
-	// Create adds a resource. A document that says an id gets that one, if it is a
-	// UUID and free; else one is made up.
+	// Create adds a resource. An id in the document must be a free UUID; without one it
+	// generates an id.
 	Create(ctx context.Context, c Call, d *schemas.Document) (*Item, error)
-	// Replace puts what the document says in the place of what the resource was:
-	// what it leaves out is gone, or goes back to its default. Only what cannot be
-	// read (a secret) is kept. Match is an If-Match field value (RFC 9110 §13.1.1),
-	// "" for none; if it does not match, the error has Class Precondition. What
-	// changes nothing writes nothing.
+	// Replace replaces a resource by the document. Missing members are removed or reset to
+	// their defaults, except members that cannot be read, such as secrets. Match is an
+	// If-Match field value (RFC 9110 §13.1.1), "" for none; if it does not match, the error
+	// has Class Precondition. An unchanged resource is not written.
 	Replace(ctx context.Context, c Call, id, match string, d *schemas.Document) (*Item, error)
-	// Delete removes a resource. One that others refer to is not: the error has
-	// Class Conflict, code in_use, and lists them.
+	// Delete deletes a resource. If others refer to it, the error has Class Conflict, code
+	// in_use, and lists them.
 	Delete(ctx context.Context, c Call, id, match string) error
 }
 
-// Item is a resource. ETag is its entity tag with the quotes (RFC 9110 §8.8.3).
-// Warnings are findings about a flow that refuse nothing, such as waived ones.
+// Item is a resource. ETag is its entity tag with quotes (RFC 9110 §8.8.3). Warnings are
+// findings about a flow that do not prevent it, such as waived ones.
 type Item struct {
 	ID, ETag string
 	Value    any
 	Warnings []schemas.Problem
 }
 
-// Query says which part of a list is wanted: after the id After if it is given,
-// else after the first Offset. Filter and Value select those whose member Filter
-// has the value.
+// Query selects a part of a list: after the id After if set, otherwise after the first
+// Offset resources. Filter and Value select the resources whose member Filter has the
+// value.
 type Query struct {
 	Limit, Offset int
 	After         string
 	Filter, Value string
 }
 
-// Page is a part of a list. Total counts the whole list.
+// Page is a part of a list. Total is the size of the whole list.
 type Page struct {
 	Total int
 	Items []Item

@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// SystemServer is the handle of the resource server that Postern itself is: the
-// first part of all permissions of its own API. It is always read-only.
+// SystemServer is the handle of the resource server of Postern's own API, the first part of
+// its permissions. It is always read-only.
 const SystemServer = systemPermission
 
 func (d *Directory) serverCollection() *collection[schemas.ResourceServer] {
@@ -42,8 +42,8 @@ func completeServer(w *writeContext, old, s *schemas.ResourceServer) error {
 	return defaultUnit(w, &s.OUID)
 }
 
-// protectServer keeps what is read-only from all but the program itself, which
-// brings it up to date.
+// protectServer refuses changes of a read-only resource server by callers other than the
+// program itself, which updates it.
 func protectServer(w *writeContext, s *schemas.ResourceServer) {
 	if s.IsReadOnly && w.call.Actor.Type != schemas.SystemActor {
 		w.addReadOnly("", "the resource server %q is read-only", s.Handle)
@@ -76,17 +76,17 @@ func checkServer(w *writeContext, old, s *schemas.ResourceServer) error {
 	return checkLostPermissions(w, slices.DeleteFunc(slices.Clone(was.Permissions), func(p string) bool { return slices.Contains(s.Permissions, p) }))
 }
 
-// checkLostPermissions notes who has one of the permissions that are to go.
+// checkLostPermissions reports who has one of the permissions to be removed.
 func checkLostPermissions(w *writeContext, permissions []string) (err error) {
 	w.inUse, err = store.PermissionUses(w.ctx, w.tx, permissions)
 	return err
 }
 
-// The bounds of a resource server's tree.
+// The limits of a resource server's tree.
 const (
 	maxPermissions      = 1000
 	maxLevels           = 10
-	maxPermissionLength = 200 // bytes: as long as a scope
+	maxPermissionLength = 200 // bytes, as for a scope
 )
 
 func checkTree(w *writeContext, s *schemas.ResourceServer) {
@@ -105,8 +105,7 @@ func checkTree(w *writeContext, s *schemas.ResourceServer) {
 	checkLevel(w, "", nil, s.Resources, 1)
 }
 
-// checkLevel checks what stands side by side below one place, and what is below
-// that.
+// checkLevel checks the resources and actions of one level and the levels below.
 func checkLevel(w *writeContext, path string, actions []schemas.ResourceAction, resources []schemas.Resource, level int) {
 	if level > maxLevels && len(resources) > 0 {
 		w.addInvalid(schemas.JoinPath(path, "resources"), "expected at most %d levels of resources, got more; move these up", maxLevels)

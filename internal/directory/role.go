@@ -29,20 +29,18 @@ func (d *Directory) roleCollection() *collection[schemas.Role] {
 	}
 }
 
-// Assign gives a role to a user, a group or an application. Who has it already
-// keeps it.
+// Assign assigns a role to a user, a group or an application. An existing assignment
+// changes nothing.
 func (d *Directory) Assign(ctx context.Context, c Call, roleID string, p schemas.Principal) (*Item, error) {
 	return d.roles.updatePart(ctx, c, roleID, "assignments[0]", func(_ *writeContext, r *schemas.Role) { r.Assignments = addPrincipal(r.Assignments, p) })
 }
 
-// Unassign takes a role from a user, a group or an application. Who does not have
-// it is left alone.
+// Unassign removes an assignment of a role. A missing assignment changes nothing.
 func (d *Directory) Unassign(ctx context.Context, c Call, roleID string, p schemas.Principal) (*Item, error) {
 	return d.roles.updatePart(ctx, c, roleID, "assignments[0]", func(_ *writeContext, r *schemas.Role) { r.Assignments = removePrincipal(r.Assignments, p) })
 }
 
-// checkRole lets only those change a role who have every permission that it
-// grants, before and after.
+// checkRole requires every permission that a role grants before and after the change.
 func checkRole(w *writeContext, old, r *schemas.Role) error {
 	var was schemas.Role
 	if old != nil {

@@ -10,19 +10,19 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// hasSecret reports whether the client authenticates by a secret.
+// hasSecret reports whether the client authenticates with a secret.
 func hasSecret(o *schemas.OAuthProfile) bool {
 	return o != nil && slices.Contains([]string{schemas.AuthMethodEither, schemas.AuthMethodBasic, schemas.AuthMethodPost}, o.TokenEndpointAuthMethod)
 }
 
-// completeSecret gives a client that needs a secret the one that is chosen for
-// it, or the one it had, or a new one. A new one, and that of a new client, is
-// left in the application to be shown.
+// completeSecret sets the secret of a client that needs one: the given secret, the old one,
+// or a generated one. A generated secret, and the secret of a new client, stays in the
+// application to be shown.
 func completeSecret(w *writeContext, was *schemas.OAuthProfile, a *schemas.Application, o *schemas.OAuthProfile) {
 	chosen := mergeTwice(w, "clientSecret", a.ClientSecret, o.ClientSecret)
 	a.ClientSecret, o.ClientSecret = "", chosen
 	if !hasSecret(o) {
-		return // that one was chosen all the same is for checkSecret to tell
+		return // checkSecret reports a secret that is set anyway
 	}
 	switch {
 	case chosen != "":
@@ -47,9 +47,8 @@ func checkSecret(w *writeContext, o *schemas.OAuthProfile) {
 	}
 }
 
-// RotateSecret gives a client a new secret, which the item shows. The one before
-// is worthless from then on, and so are all tokens issued until then: whoever stole
-// the secret may hold some.
+// RotateSecret generates a new client secret, which the item shows. The old secret and all
+// tokens issued so far become invalid, because a thief of the secret may hold some.
 func (d *Directory) RotateSecret(ctx context.Context, c Call, applicationID string) (*Item, error) {
 	return d.applications.updatePart(ctx, c, applicationID, "", func(w *writeContext, a *schemas.Application) {
 		if !hasSecret(a.OAuth()) {
@@ -61,8 +60,7 @@ func (d *Directory) RotateSecret(ctx context.Context, c Call, applicationID stri
 	})
 }
 
-// CheckSecret reports whether the secret is the client's, in a time that tells
-// nothing about it.
+// CheckSecret compares a secret with the client's in constant time.
 func (d *Directory) CheckSecret(a *schemas.Application, secret string) bool {
 	o := a.OAuth()
 	return hasSecret(o) && len(o.SecretHash) == sha256.Size && subtle.ConstantTimeCompare(o.SecretHash, schemas.HashSecret(secret)) == 1

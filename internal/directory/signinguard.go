@@ -9,18 +9,19 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Users trust the sign-in page of this server. A caller who decides what the page asks can
-// make users type anything into it: an input that is labelled "Password" and stored as an
-// attribute looks like any other, and no check of a flow can detect it. So a caller changes
-// what a sign-in asks or shows only with every permission of the users who may sign in there;
-// such a caller gains nothing from their passwords. This concerns flows and sub-flows, identity
-// providers, the schemas of user types, and of applications the flows, the looks, the allowed
-// user types and the client id. Narrowing the types and deleting an application are included:
-// otherwise a caller would first exclude the administrators, or take over the client id of
-// the application, and then replace the flow. Administrators would still visit the page.
+// Users trust the sign-in page of this server. A caller who controls what the page asks can
+// make users enter anything: an input that is labeled "Password" and stored as an attribute
+// looks like any other, and no check of a flow can detect it. So a caller needs every
+// permission of the users who may sign in there to change what a sign-in asks or shows;
+// such a caller gains nothing from their passwords. This concerns flows and sub-flows,
+// identity providers, the schemas of user types, and of applications the flows, the
+// appearance, the allowed user types and the client id. It includes restricting the types
+// and deleting an application: otherwise a caller could first exclude the administrators,
+// or take over the client id of the application, and then replace the flow. Administrators
+// would still visit the page.
 
-// defaultFlows are the types and handles of the flows that applications get when they name
-// none. All users may sign in with them: the next application may use them.
+// defaultFlows returns the types and handles of the flows of applications that name none.
+// All users may sign in with them, because the next application may use them.
 func defaultFlows() [][2]string {
 	return [][2]string{{string(schemas.Authentication), DefaultSignIn}, {string(schemas.Registration), DefaultSignUp}}
 }
@@ -44,11 +45,11 @@ func (w *writeContext) requireReach(what string, ids ...string) error {
 	return nil
 }
 
-// restrictTypes is the way out for a caller who lacks a permission of users.
+// restrictTypes is the remedy for a caller who lacks a permission of users.
 const restrictTypes = "restrict the application to user types whose users have no permissions (allowedUserTypes), or "
 
-// requireOfUsers refuses the write unless the caller has all of the permissions, which users
-// hold who may sign in. Who describes such a user, and remedy what else the caller can do.
+// requireOfUsers refuses the write unless the caller has all the permissions of users who
+// may sign in. Who describes such a user, and remedy what else the caller can do.
 func (w *writeContext) requireOfUsers(path, who, remedy string, permissions []string) {
 	beyond := slices.IndexFunc(permissions, func(p string) bool { return !w.call.Permits(p) })
 	if beyond < 0 {
@@ -89,7 +90,7 @@ func guardRemoval(w *writeContext, a *schemas.Application) error {
 	return w.requireOfTypes("", a.AllowedUserTypes)
 }
 
-// signsIn reports whether users sign in to an application: it is not merely a client that
+// signsIn reports whether users sign in to an application: it is not a client that only
 // acts on its own behalf.
 func signsIn(a *schemas.Application) bool {
 	o := a.OAuth()
@@ -112,7 +113,7 @@ func changedSignIn(w *writeContext, was, a *schemas.Application) (string, error)
 		return ownFlow(w, a)
 	}
 	shows := func(app *schemas.Application) string {
-		text, _ := json.Marshal(app.Customizations) // what came as JSON is JSON
+		text, _ := json.Marshal(app.Customizations) // it was read as JSON
 		return fmt.Sprintf("%q %q %q %s", app.LogoURL, app.TosURI, app.PolicyURI, text)
 	}
 	switch {

@@ -6,8 +6,8 @@ import (
 	"github.com/postern-id/postern/internal/store"
 )
 
-// Snapshot runs do with a Call that reads the resources as they are at one
-// moment, whatever is written meanwhile. It is for reading alone.
+// Snapshot calls do with a Call that reads all resources as of one moment, unaffected by
+// concurrent writes. It cannot write.
 func (d *Directory) Snapshot(ctx context.Context, c Call, do func(Call) error) error {
 	return d.store.Snapshot(ctx, func(r store.Reader) error {
 		c.snapshot = r

@@ -9,11 +9,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// storedSubflows are the stored sub-flows, in their active versions.
+// storedSubflows provides the active versions of the stored sub-flows.
 type storedSubflows struct {
 	ctx    context.Context
 	reader store.Reader
-	err    error // the first there was: what it hides looks as if it did not exist
+	err    error // the first error: later lookups find nothing
 }
 
 func (d *Directory) storedSubflows(ctx context.Context, c Call) *storedSubflows {
@@ -30,7 +30,7 @@ func (s *storedSubflows) Subflow(handle string) (*schemas.Flow, []schemas.Proble
 	return f, nil
 }
 
-// Handles implements schemas.Subflows. Of very many it has the first.
+// Handles implements schemas.Subflows. It returns the first page of them.
 func (s *storedSubflows) Handles() []string {
 	if s.err != nil {
 		return nil
@@ -45,8 +45,8 @@ func (s *storedSubflows) Handles() []string {
 	return handles
 }
 
-// checkParts makes sure that what a flow uses has not been deleted since it was
-// looked up. What is restored keeps the parts it had, whatever became of them.
+// checkParts checks that the sub-flows of a flow still exist. A restored version keeps its
+// parts, even deleted ones.
 func checkParts(w *writeContext, p *provenFlow) error {
 	if p.document == nil {
 		return nil
@@ -64,7 +64,7 @@ func checkParts(w *writeContext, p *provenFlow) error {
 	return nil
 }
 
-// withUsers adds to a stored sub-flow who uses it.
+// withUsers sets the flows that use a stored sub-flow.
 func withUsers(ctx context.Context, r store.Reader, f *schemas.Flow) (err error) {
 	if f.FlowType == schemas.Subflow {
 		f.UsedBy, err = store.Flows().Users(ctx, r, f.ID)
@@ -72,8 +72,8 @@ func withUsers(ctx context.Context, r store.Reader, f *schemas.Flow) (err error)
 	return err
 }
 
-// outdatedUseWarnings tells of a sub-flow which flows use an earlier version of it: they go on with
-// that until they are put again.
+// outdatedUseWarnings warns about flows that use an earlier version of a sub-flow: they
+// keep it until they are stored again.
 func outdatedUseWarnings(f *schemas.Flow) (warnings []schemas.Problem) {
 	for _, u := range f.UsedBy {
 		if u.Version < f.ActiveVersion {
@@ -84,8 +84,8 @@ func outdatedUseWarnings(f *schemas.Flow) (warnings []schemas.Problem) {
 	return warnings
 }
 
-// inOrderOfUse puts documents of flows in an order in which each comes after the
-// sub-flows that it uses. In a circle, which is refused, the order does not matter.
+// inOrderOfUse sorts documents of flows: each follows the sub-flows that it uses. In a
+// cycle, which is refused later, the order does not matter.
 func inOrderOfUse(documents []*schemas.Document) []*schemas.Document {
 	byHandle := map[string]*schemas.Document{}
 	for _, d := range documents {

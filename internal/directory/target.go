@@ -8,16 +8,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// IsResource reports whether there is a resource server with the identifier, so
-// that tokens can be asked for by it (RFC 8707).
+// IsResource reports whether a resource server has the identifier, so that clients can
+// request tokens for it (RFC 8707).
 func (d *Directory) IsResource(ctx context.Context, identifier string) (bool, error) {
 	found, err := store.ResourceServers().Find(ctx, d.store, "identifier", identifier)
 	return found != nil, err
 }
 
-// IsResourceServer reports whether an application is the client of the resource server
-// with the identifier: an administrator registered it with the scope that is the
-// handle of that resource server, and so above all of its permissions.
+// IsResourceServer reports whether an application is the client of the resource server with
+// the identifier: an administrator registered it with the scope that is the server's
+// handle, and so is above all of its permissions.
 func (d *Directory) IsResourceServer(ctx context.Context, a *schemas.Application, identifier string) (bool, error) {
 	if a.OAuth() == nil {
 		return false, nil

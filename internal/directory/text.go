@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// checkName refuses a name that could be taken for another one. A resource that has such
-// a name already keeps it; a client that describes itself does not.
+// checkName refuses a name that users could confuse with another one. A stored resource
+// keeps such a name, unless it is a self-registered client.
 func checkName(w *writeContext, was, name string) {
 	if name == "" || name == was && w.registration == "" {
 		return
@@ -20,9 +20,8 @@ func checkName(w *writeContext, was, name string) {
 	}
 }
 
-// checkText refuses the character NUL wherever it stands in a document: not
-// every database keeps it, and none finds what has it. It is a fault of the
-// shape: no rule has anything to add.
+// checkText refuses the character NUL anywhere in a document: PostgreSQL cannot store it.
+// It is a problem of the shape, so no rule reports it again.
 func checkText(w *writeContext, d *schemas.Document) error {
 	if !bytes.Contains(d.JSON(), []byte(`\u0000`)) {
 		return nil
@@ -35,7 +34,7 @@ func checkText(w *writeContext, d *schemas.Document) error {
 	return nil
 }
 
-// findNULs are the problems of texts with a NUL in the value at the path.
+// findNULs returns the problems of texts with NUL in the value at the path.
 func findNULs(path string, v any) (found []schemas.Problem) {
 	switch v := v.(type) {
 	case string:

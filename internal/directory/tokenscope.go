@@ -6,12 +6,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Granted returns what of the scope of a token its subject still has: of the
-// permissions in it those that the user's roles grant by now, or below one of them.
-// The rule is that by which tokens are issued (schemas.GrantableScopes): whoever may
-// give themselves a permission of another resource server, by "system", has it in
-// tokens once they have. A token whose client is its own subject was issued to a
-// client on its own behalf; see ClientScopes. What is no permission stays.
+// Granted returns the part of a token's scope that its subject still has: permissions that
+// the user's roles grant now or that are below one of them. It uses the rule for issuing
+// tokens (schemas.GrantableScopes): a holder of "system" can grant themselves a permission
+// of another resource server and has it in later tokens. A token whose client is its own
+// subject was issued to a client on its own behalf; see ClientScopes. Scopes that are no
+// permissions stay.
 func (d *Directory) Granted(ctx context.Context, subject, clientID string, scope []string) ([]string, error) {
 	if len(permissionScopes(scope)) == 0 {
 		return scope, nil

@@ -40,8 +40,8 @@ func checkUnit(w *writeContext, old, u *schemas.OrganizationUnit) error {
 	return checkAncestry(w, was.ID, u.ParentID)
 }
 
-// checkAncestry refuses a unit that would stand above itself. A new one, which
-// has no id yet, cannot.
+// checkAncestry refuses a unit that would be its own ancestor. A new unit has no id yet and
+// cannot.
 func checkAncestry(w *writeContext, id, parent string) error {
 	for parent != "" && id != "" {
 		if parent == id {

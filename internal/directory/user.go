@@ -48,7 +48,7 @@ func completeUser(w *writeContext, _, u *schemas.User) error {
 	}
 	completeStatus(u)
 	_, w.secret = u.Attributes[passwordAttribute]
-	delete(u.Attributes, passwordAttribute) // it is kept elsewhere, as a hash
+	delete(u.Attributes, passwordAttribute) // stored separately, as a hash
 	if err := resolveUserType(w, &u.Type); err != nil {
 		return err
 	}
@@ -66,12 +66,12 @@ func (d *Directory) checkUser(w *writeContext, old, u *schemas.User) error {
 		return err
 	}
 	if old == nil {
-		return nil // nobody has permissions from birth
+		return nil // a new user has no permissions
 	}
 	return w.checkMayChange(old, u)
 }
 
-// changedAttributes are the names of the attributes that the replacement changes, sets
+// changedAttributes returns the names of the attributes that the replacement changes, sets
 // or removes, sorted.
 func changedAttributes(old, u *schemas.User) []string {
 	names := map[string]bool{}
@@ -84,8 +84,8 @@ func changedAttributes(old, u *schemas.User) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// checkAttributes checks the attributes by the user's type, and that no other
-// user has what must be this one's alone.
+// checkAttributes checks the attributes against the user's type and that unique ones are
+// free.
 func (d *Directory) checkAttributes(w *writeContext, old, u *schemas.User) error {
 	if u.Type == "" {
 		return nil // reported already
@@ -100,7 +100,7 @@ func (d *Directory) checkAttributes(w *writeContext, old, u *schemas.User) error
 	}
 	compiled, err := d.types.compile(t)
 	if err != nil {
-		return fmt.Errorf("the type of a user: %v", err) // not what the caller has sent
+		return fmt.Errorf("the type of a user: %v", err) // not the caller's fault
 	}
 	given, err := attributesOf(w.document)
 	if err != nil {
@@ -118,8 +118,8 @@ func (d *Directory) checkAttributes(w *writeContext, old, u *schemas.User) error
 	return w.checkUnique(old, u, t, problems)
 }
 
-// checkUnique notes the unique attributes that another user has. Of a value that
-// is wrong besides, that is told alone.
+// checkUnique reports unique attributes that another user has, unless the value is already
+// reported.
 func (w *writeContext) checkUnique(old, u *schemas.User, t *schemas.UserType, wrong []schemas.Problem) error {
 	own := *u
 	own.ID = idOf(old, func(o *schemas.User) string { return o.ID })
@@ -133,8 +133,8 @@ func (w *writeContext) checkUnique(old, u *schemas.User, t *schemas.UserType, wr
 	return err
 }
 
-// startsNewGeneration reports whether a user must bring what the type requires to sign in
-// with: one who is new, or new to the type and without a password.
+// startsNewGeneration reports whether the user must have the credentials that the type
+// requires: a new user, or one who is new to the type and has no password.
 func startsNewGeneration(w *writeContext, old, u *schemas.User) (bool, error) {
 	if old == nil || old.Type == u.Type {
 		return old == nil, nil
@@ -143,14 +143,14 @@ func startsNewGeneration(w *writeContext, old, u *schemas.User) (bool, error) {
 	return !has, err
 }
 
-// attributesOf are the attributes as the document has them: decoded into a user,
-// numbers would be rounded.
+// attributesOf returns the attributes of the document. Decoding them into a user would
+// round numbers.
 func attributesOf(d *schemas.Document) (json.RawMessage, error) {
 	var u struct {
 		Attributes json.RawMessage `json:"attributes"`
 	}
 	if err := json.Unmarshal(d.JSON(), &u); err != nil {
-		return nil, nil // it is no object, which is told already
+		return nil, nil // not an object: reported already
 	}
 	if len(u.Attributes) == 0 || string(u.Attributes) == "null" {
 		return json.RawMessage("{}"), nil
@@ -158,8 +158,8 @@ func attributesOf(d *schemas.Document) (json.RawMessage, error) {
 	return u.Attributes, nil
 }
 
-// checkMayClaim refuses to give the user an address that a user with permissions beyond
-// those of the caller would lose by it.
+// checkMayClaim refuses to give the user an address that another user, who has permissions
+// that the caller lacks, would lose.
 func (w *writeContext) checkMayClaim(old, u *schemas.User) error {
 	own := *u
 	own.ID = idOf(old, func(o *schemas.User) string { return o.ID })
@@ -175,10 +175,10 @@ func (w *writeContext) checkMayClaim(old, u *schemas.User) error {
 	return nil
 }
 
-// checkMayChange refuses a change by which the caller could come by the account of a
-// user who has permissions that the caller lacks: here, or at an application that
-// recognizes or recovers accounts by an address or a number. It also refuses to disable
-// or lock such a user, and to undo that.
+// checkMayChange refuses a change that could give the caller the account of a user with
+// permissions that the caller lacks: here, or at an application that recognizes or recovers
+// accounts by an address or a number. It also refuses to disable, lock, enable or unlock
+// such a user.
 func (w *writeContext) checkMayChange(old, u *schemas.User) error {
 	paths := changedStatus(old, u)
 	if old.Type != u.Type {
@@ -188,7 +188,7 @@ func (w *writeContext) checkMayChange(old, u *schemas.User) error {
 	if err != nil {
 		return err
 	}
-	if t == nil { // which has its own error
+	if t == nil { // reported already
 		t = &schemas.UserType{}
 	}
 	for _, attribute := range t.AccountAttributes(changedAttributes(old, u)) {

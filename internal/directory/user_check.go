@@ -9,13 +9,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// CheckUser checks a user whom a flow is to create, by the user's type. What
-// does not fit is an error of Class Invalid, code user_does_not_fit; the path of
-// each problem is the name of an attribute, or "" if it is the flow that is
-// wrong and not what somebody has typed. A user without a unit is put into the
-// default one.
+// CheckUser checks a user that a flow is to create against the user type. If it does not
+// fit, the error has Class Invalid, code user_does_not_fit. The path of each problem is the
+// name of an attribute, or "" if the flow is wrong and not the user's input. A user without
+// a unit is placed in the default one.
 //
-// That the type requires a password is no problem here: flows set it later.
+// A missing required password is no problem: flows set it later.
 func (d *Directory) CheckUser(ctx context.Context, u *schemas.User) error {
 	problems, err := d.userProblems(ctx, u)
 	if err != nil || len(problems) == 0 {
@@ -25,8 +24,8 @@ func (d *Directory) CheckUser(ctx context.Context, u *schemas.User) error {
 		"the account would not fit the user type %.64q: %s", u.Type, problems[0]).WithProblems(problems)
 }
 
-// UserType returns the user type of a name; an unknown one is an error of Class
-// Invalid, code user_does_not_fit.
+// UserType returns the user type with the name; for an unknown name the error is
+// user_does_not_fit, Class Invalid.
 func (d *Directory) UserType(ctx context.Context, name string) (*schemas.UserType, error) {
 	t, err := store.UserTypes().Find(ctx, d.store, "name", name)
 	if err == nil && t == nil {
@@ -64,8 +63,8 @@ func (d *Directory) userProblems(ctx context.Context, u *schemas.User) ([]schema
 	return d.takenAttributes(ctx, u, compiled)
 }
 
-// takenAttributes finds unique attributes that somebody has. Those that identify are
-// looked up by the flow itself.
+// takenAttributes finds unique attributes that another user has. The flow itself checks
+// those that identify users.
 func (d *Directory) takenAttributes(ctx context.Context, u *schemas.User, t *schemas.CompiledUserType) (problems []schemas.Problem, err error) {
 	unique := slices.DeleteFunc(t.UniqueAttributes(), func(attribute string) bool {
 		return slices.Contains(schemas.IdentifyingAttributes(), attribute)
@@ -80,7 +79,7 @@ func (d *Directory) takenAttributes(ctx context.Context, u *schemas.User, t *sch
 	return problems, err
 }
 
-// placeUser sees to it that the user's unit is there.
+// placeUser sets the default unit or checks that the user's unit exists.
 func (d *Directory) placeUser(ctx context.Context, u *schemas.User) ([]schemas.Problem, error) {
 	if u.OUID == "" {
 		unit, err := store.Units().Find(ctx, d.store, "handle", DefaultUnit)

@@ -10,19 +10,18 @@ import (
 // Disabling and locking
 //
 // A user who is disabled, or locked until a time, cannot sign in: the store refuses
-// every commit that rests on an authentication of the user, and every session of theirs
-// (requireProofs and startSession). The write that disables or locks also ends what the
-// user has, so that all tokens are worthless as soon as it commits, on every instance: a
-// token of a user belongs to a session.
+// every commit that depends on an authentication of the user, and every session of the
+// user (requireProofs and startSession). The write that disables or locks the user also
+// ends the user's sessions and runs. Because each token of a user belongs to a session,
+// all of them become invalid on every instance as soon as the write commits.
 
-// completeStatus makes a missing status the default one, and the time one that the store
-// can keep.
+// completeStatus sets the default status and rounds the time to the store's precision.
 func completeStatus(u *schemas.User) {
 	u.Status = cmp.Or(u.Status, schemas.UserActive)
 	u.LockedUntil = u.LockedUntil.UTC().Truncate(time.Microsecond)
 }
 
-// changedStatus are the members about the status that the replacement changes.
+// changedStatus returns the status members that the replacement changes.
 func changedStatus(old, u *schemas.User) (members []string) {
 	if old.Status != u.Status {
 		members = append(members, "status")
@@ -33,8 +32,8 @@ func changedStatus(old, u *schemas.User) (members []string) {
 	return members
 }
 
-// statusActions are the actions of the events that a replacement is, as far as it
-// changes whether the user may sign in. Nobody is unlocked whose lock had ended.
+// statusActions returns the event actions for a change of the status. An expired lock needs
+// no unlocking.
 func statusActions(old, u *schemas.User, now time.Time) (actions []string) {
 	switch {
 	case u.Status == old.Status:
@@ -53,8 +52,8 @@ func statusActions(old, u *schemas.User, now time.Time) (actions []string) {
 	return actions
 }
 
-// applyStatus records a change of the status, and ends what a user has who may not sign
-// in.
+// applyStatus records a change of the status and ends the access of a user who may no
+// longer sign in.
 func (w *writeContext) applyStatus(old, u *schemas.User) error {
 	if old == nil {
 		old = &schemas.User{Status: schemas.UserActive}

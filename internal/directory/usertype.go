@@ -14,7 +14,7 @@ func (d *Directory) userTypeCollection() *collection[schemas.UserType] {
 		Name: "userType", Plural: "userTypes", Path: "/user-types",
 		Read: "system:user-types:read", Write: "system:user-types:write",
 		Schema: schemas.UserTypeSchema, Key: "name", Filters: table.Filters(),
-		verbatim: []string{"schema"}, // of JSON Schema
+		verbatim: []string{"schema"}, // a JSON Schema
 	}
 	return &collection[schemas.UserType]{
 		d: d, table: table, noun: noun,
@@ -34,7 +34,7 @@ func (d *Directory) userTypeCollection() *collection[schemas.UserType] {
 func completeUserType(w *writeContext, _, t *schemas.UserType) error {
 	var compact bytes.Buffer
 	if len(t.Schema) > 0 && json.Compact(&compact, t.Schema) == nil {
-		t.Schema = compact.Bytes() // how it was laid out is no part of it
+		t.Schema = compact.Bytes() // layout is not part of it
 	}
 	return defaultUnit(w, &t.OUID)
 }
@@ -51,7 +51,7 @@ func (d *Directory) checkUserType(w *writeContext, n Noun, old, t *schemas.UserT
 	if err := checkExists(w, store.Units(), "ouId", t.OUID); err != nil {
 		return err
 	}
-	if len(t.Schema) > 0 { // else it is told already
+	if len(t.Schema) > 0 { // a missing schema is reported already
 		w.problems = append(w.problems, t.CheckDefinition()...)
 	}
 	if old == nil || len(w.shape)+len(w.problems) > 0 {
@@ -63,7 +63,7 @@ func (d *Directory) checkUserType(w *writeContext, n Noun, old, t *schemas.UserT
 	return d.checkUsersOf(w, old, t)
 }
 
-// checkRename refuses a new name for a type that is named somewhere.
+// checkRename refuses to rename a type that is in use.
 func checkRename(w *writeContext, n Noun, old, t *schemas.UserType) error {
 	if old.Name == t.Name {
 		return nil
@@ -75,7 +75,7 @@ func checkRename(w *writeContext, n Noun, old, t *schemas.UserType) error {
 	return err
 }
 
-// usesOfType returns what names a type: users, applications, and flows.
+// usesOfType returns the users, applications and flows that name a type.
 func usesOfType(w *writeContext, t *schemas.UserType) ([]store.Use, error) {
 	uses, err := store.Uses(w.ctx, w.tx, "userType", t.ID)
 	if err != nil {
@@ -92,8 +92,8 @@ func usesOfType(w *writeContext, t *schemas.UserType) ([]store.Use, error) {
 	return uses, err
 }
 
-// createsUsers reports whether a flow has a node that creates users of a type. A
-// node that does not say which creates persons.
+// createsUsers reports whether a flow has a node that creates users of a type. The default
+// of such a node is the type of persons.
 func createsUsers(f *schemas.Flow, userType string) bool {
 	for _, n := range f.Nodes {
 		if n.Use != "user-create" {

@@ -7,14 +7,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// typeCache keeps user types compiled. They are found by what they say, so
-// there is nothing to invalidate.
+// typeCache caches compiled user types. The key is the definition, so entries need no
+// invalidation.
 type typeCache struct {
 	mu       sync.Mutex
 	compiled map[[sha256.Size]byte]*schemas.CompiledUserType
 }
 
-// maxUserTypes is how many compiled types are kept: more than anybody has at once.
+// maxUserTypes limits the cache.
 const maxUserTypes = 100
 
 // compile returns the compiled type.

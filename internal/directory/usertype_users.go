@@ -9,20 +9,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A type that changes has users already. Those it would no longer describe are
-// told, and keep the change from being made: nobody else would ever look.
+// A changed type may not fit its existing users. Such a change is refused with the users it
+// does not fit: no later check would find them.
 
-// maxMismatchedUsers is how many users are told of; of the others only the number.
+// maxMismatchedUsers limits how many users the error lists.
 const maxMismatchedUsers = 20
 
-// mismatchedUsers are the users that a change of their type would leave behind.
+// mismatchedUsers are the users that do not fit a changed type.
 type mismatchedUsers struct {
 	listed []schemas.Problem
 	total  int
 }
 
-// add notes what is wrong with a user: the first problem, and how many more.
-// Values are never told: who may change a type may not see its users.
+// add adds the first problem of a user and the number of others. The messages contain no
+// values: a caller who may change a type may not be allowed to read users.
 func (m *mismatchedUsers) add(u *schemas.User, problems []schemas.Problem) {
 	if m.total++; m.total > maxMismatchedUsers {
 		return
@@ -35,7 +35,7 @@ func (m *mismatchedUsers) add(u *schemas.User, problems []schemas.Problem) {
 	m.listed = append(m.listed, p)
 }
 
-// err is the refusal of the change; nil if nobody is left behind.
+// err returns the error that refuses the change; nil if all users fit.
 func (m *mismatchedUsers) err() error {
 	if m.total == 0 {
 		return nil
@@ -44,7 +44,7 @@ func (m *mismatchedUsers) err() error {
 		"users who would no longer fit the type: %d. Change them first, or let the type allow what they have", m.total).WithProblems(m.listed)
 }
 
-// checkUsersOf refuses a change that users of the type would not fit.
+// checkUsersOf refuses a change of a type that its users do not fit.
 func (d *Directory) checkUsersOf(w *writeContext, old, t *schemas.UserType) error {
 	if string(old.Schema) == string(t.Schema) || w.refusal != nil {
 		return nil
@@ -71,9 +71,8 @@ func (d *Directory) checkUsersOf(w *writeContext, old, t *schemas.UserType) erro
 	return err
 }
 
-// mayRequestFromUsers refuses to try a schema on users whom the caller may not see.
-// That it fits them is an answer too: by a few patterns in turn anybody could
-// read what they have letter by letter.
+// mayRequestFromUsers refuses to check a schema against users whom the caller may not read.
+// The result reveals data: a series of patterns could read attributes letter by letter.
 func (d *Directory) mayRequestFromUsers(w *writeContext, t *schemas.UserType) error {
 	if read := d.Users.Noun().Read; !w.call.Permits(read) {
 		anybody, err := store.Users().Find(w.ctx, w.tx, "type", t.Name)
@@ -87,8 +86,8 @@ func (d *Directory) mayRequestFromUsers(w *writeContext, t *schemas.UserType) er
 	return nil
 }
 
-// reclaimAttributes claims what has become unique, and releases what no longer
-// is, for every user of a type that has changed.
+// reclaimAttributes claims the attributes that became unique, and releases those no longer
+// unique, for every user of a changed type.
 func reclaimAttributes(w *writeContext, old, t *schemas.UserType) error {
 	if old == nil || slices.Equal(old.UniqueAttributes(), t.UniqueAttributes()) {
 		return nil
@@ -108,7 +107,7 @@ func reclaimAttributes(w *writeContext, old, t *schemas.UserType) error {
 	return left.err()
 }
 
-// duplicateOf words what the store refuses for those who look at many users.
+// duplicateOf rewords the store's problem for a caller who sees many users.
 func duplicateOf(problems []schemas.Problem) []schemas.Problem {
 	for i := range problems {
 		problems[i].Message = "expected a value of its own: another user has the same"

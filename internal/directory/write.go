@@ -20,9 +20,9 @@ func (c *collection[T]) Replace(ctx context.Context, call Call, id, match string
 	return c.write(ctx, call, d, &target{id, match}, nil)
 }
 
-// updatePart replaces a resource by what change makes of a copy of it. The copy is a
-// shallow one: change must not write into what it shares with the resource.
-// Problems are told relative to the part.
+// updatePart replaces a resource by a copy that change modifies. The copy is shallow:
+// change must not write into values that it shares with the resource. Problems are reported
+// relative to the part.
 func (c *collection[T]) updatePart(ctx context.Context, call Call, id, part string, change func(w *writeContext, v *T)) (*Item, error) {
 	var item *Item
 	err := c.d.transact(ctx, call, func(w *writeContext) error {
@@ -42,11 +42,11 @@ func (c *collection[T]) updatePart(ctx context.Context, call Call, id, part stri
 	return item, err
 }
 
-// target is the resource that a write replaces.
+// target identifies the resource that a write replaces.
 type target struct{ id, match string }
 
-// write creates a resource, or replaces the target. Adjust may change what the
-// document says before it is judged; nil if nothing does.
+// write creates a resource or replaces the target. Adjust may change the decoded document
+// before validation; it may be nil.
 func (c *collection[T]) write(ctx context.Context, call Call, d *schemas.Document, at *target, adjust func(w *writeContext, v *T) error) (*Item, error) {
 	var item *Item
 	d = d.WithoutAbsent(c.noun.Schema(), c.noun.verbatim...)
@@ -55,7 +55,7 @@ func (c *collection[T]) write(ctx context.Context, call Call, d *schemas.Documen
 		return nil, err
 	}
 	err = c.d.transact(ctx, call, func(w *writeContext) error {
-		v := new(T) // anew in each attempt: rules write into it
+		v := new(T) // new in each attempt: rules write into it
 		w.document, w.shape = d, d.DecodeLoosely(c.noun.Schema(), v)
 		w.prepared = prepared
 		if err := checkText(w, d); err != nil {
@@ -78,8 +78,8 @@ func (c *collection[T]) write(ctx context.Context, call Call, d *schemas.Documen
 	return item, err
 }
 
-// prepared is what takes long and comes before the transaction: all other writes
-// of a SQLite store wait for that.
+// prepared runs prepare before the transaction: in SQLite a transaction blocks all other
+// writes.
 func (c *collection[T]) prepared(ctx context.Context, d *schemas.Document) (any, error) {
 	if c.prepare == nil {
 		return nil, nil
@@ -89,7 +89,7 @@ func (c *collection[T]) prepared(ctx context.Context, d *schemas.Document) (any,
 	return c.prepare(ctx, v)
 }
 
-// target reads what is to be replaced; nil if nothing is.
+// target reads the resource to replace; nil if there is none.
 func (c *collection[T]) target(w *writeContext, at *target) (*T, error) {
 	if at == nil {
 		return nil, nil
@@ -104,7 +104,7 @@ func (c *collection[T]) target(w *writeContext, at *target) (*T, error) {
 	return old, nil
 }
 
-// validate completes v and returns everything that is wrong with it.
+// validate completes v and returns an error with all its problems.
 func (c *collection[T]) validate(w *writeContext, at *target, old, v *T) error {
 	if err := checkID(w, at, *c.meta(v).id); err != nil {
 		return err
@@ -118,9 +118,8 @@ func (c *collection[T]) validate(w *writeContext, at *target, old, v *T) error {
 	return w.err(c.noun)
 }
 
-// checkID judges the id that a document says, if it does. What is new gets it,
-// so that files can name it; but it must be free whatever the noun: an id also
-// says who is acting.
+// checkID checks the id in a document. A new resource gets this id, so that files can refer
+// to it. It must be unused by every noun, because an id also identifies an actor.
 func checkID(w *writeContext, at *target, id string) error {
 	switch {
 	case id == "":
@@ -142,14 +141,14 @@ func checkID(w *writeContext, at *target, id string) error {
 	return nil
 }
 
-// isCanonicalUUID reports whether an id is a UUID as it is written in all replies:
-// other spellings of it would not be found again.
+// isCanonicalUUID reports whether an id is a UUID in its canonical spelling. Lookups would
+// not find other spellings.
 func isCanonicalUUID(id string) bool {
 	parsed, err := uuid.Parse(id)
 	return err == nil && parsed.String() == id
 }
 
-// apply writes v, unless it is what it was.
+// apply writes v unless it is unchanged.
 func (c *collection[T]) apply(w *writeContext, old, v *T, item **Item) error {
 	m := c.meta(v)
 	*m.created, *m.updated = w.now, w.now
@@ -189,8 +188,8 @@ func (c *collection[T]) apply(w *writeContext, old, v *T, item **Item) error {
 	return nil
 }
 
-// guard has the end of the transaction look whether somebody is left who may do
-// everything. What is new takes nothing from anybody.
+// guard checks at the end of the transaction that an administrator remains. A new resource
+// removes no permissions.
 func (c *collection[T]) guard(w *writeContext, old *T) error {
 	if !c.noun.administers || old == nil {
 		return nil
@@ -205,8 +204,8 @@ func (c *collection[T]) save(w *writeContext, old, v *T) error {
 	return c.table.Replace(w.tx, v, *c.meta(old).updated)
 }
 
-// nextUpdate is now, or just after what a resource says was its last change: an
-// entity tag must not come twice, whatever the clock does.
+// nextUpdate returns now, or a time just after the last change: an entity tag must not
+// repeat, even if the clock goes back.
 func nextUpdate(now, last time.Time) time.Time {
 	if now.After(last) {
 		return now
@@ -239,8 +238,7 @@ func (c *collection[T]) Delete(ctx context.Context, call Call, id, match string)
 	})
 }
 
-// digest tells the states of a resource apart in the audit log. When it changed
-// is no part of what it is.
+// digest returns a digest of a resource for the audit log, without its times.
 func (c *collection[T]) digest(v *T) string {
 	copied := *v
 	m := c.meta(&copied)

@@ -13,76 +13,73 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// writeContext is one write while it is judged and made. Rules read by its transaction
-// and note in it what is wrong.
+// writeContext is the state of one write. Rules read through its transaction and report
+// problems to it.
 type writeContext struct {
 	ctx  context.Context
 	call Call
 	tx   *store.Tx
 	now  time.Time
-	// permissions are those there are, once they have been asked for.
+	// permissions are all existing permissions, once loaded.
 	permissions []string
 	// schemes are the PrivateUseSchemes.
 	schemes []string
-	// prepared is what the resource's prepare has returned.
+	// prepared is the result of the collection's prepare.
 	prepared any
-	// secret is set by a rule that changes what the resource does not show.
+	// secret is set by a rule that changes members that the resource does not show.
 	secret bool
-	// revokeTokens is set by a call that makes all tokens of the application worthless.
+	// revokeTokens is set to revoke all tokens of the application.
 	revokeTokens bool
-	// registration is how the application came to be that is about to be made: see
-	// schemas.Application.
+	// registration is how the application registers itself: see schemas.Application.
 	registration string
-	// detail goes into the event.
+	// detail is the detail of the event.
 	detail map[string]string
 
-	// action is what the event calls the change, if not "created" or "replaced".
+	// action replaces "created" or "replaced" in the event.
 	action string
-	// part is the path of what the caller has given, where that is not a whole
-	// resource: problems are told relative to it.
+	// part is the path of the document in the resource, if the document is only a part:
+	// problems are reported relative to it.
 	part string
 
 	document  *schemas.Document
-	shape     []schemas.Problem // what the schema finds wrong
-	problems  []schemas.Problem // what the rules find wrong …
-	conflicts []schemas.Problem // … what another resource is in the way of …
-	readOnly  []schemas.Problem // … what nobody may change …
-	forbidden []schemas.Problem // … and what the caller may not do
+	shape     []schemas.Problem // violations of the schema
+	problems  []schemas.Problem // violations of rules
+	conflicts []schemas.Problem // conflicts with other resources
+	readOnly  []schemas.Problem // changes that only the program may make
+	forbidden []schemas.Problem // changes that the caller may not make
 	inUse     []store.Use
-	refusal   error // why it cannot be although all of that is in order
+	refusal   error // an error that applies if there are no problems
 	events    []schemas.Event
-	logged    *schemas.Actor // the caller as the audit log names it, once looked up
+	logged    *schemas.Actor // the caller as recorded in the audit log, once looked up
 }
 
-// maxProblems is how many problems of one write are told, as many as of one
-// text. Nobody mends more at a time, and a list of ten thousand can be all wrong.
+// maxProblems limits the problems that the rules report for one write, as for one text. A
+// list of ten thousand items can be wrong in each.
 const maxProblems = 50
 
-// addInvalid notes that something is wrong at the path.
+// addInvalid reports a problem at the path.
 func (w *writeContext) addInvalid(path, format string, args ...any) {
 	w.problems = append(w.problems, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// addConflict notes that what stands at the path is another's.
+// addConflict reports that the value at the path belongs to another resource.
 func (w *writeContext) addConflict(path, format string, args ...any) {
 	w.conflicts = append(w.conflicts, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// addReadOnly notes that what stands at the path belongs to the program, and nobody
-// changes it.
+// addReadOnly reports a change at the path that only the program may make.
 func (w *writeContext) addReadOnly(path, format string, args ...any) {
 	w.readOnly = append(w.readOnly, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// addForbidden notes that the caller may not have what stands at the path.
+// addForbidden reports a change at the path that the caller may not make.
 func (w *writeContext) addForbidden(path, format string, args ...any) {
 	w.forbidden = append(w.forbidden, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// err is the error of what has been noted; nil if nothing has. Where several
-// kinds of things are wrong it lists all of them, under the gravest: what is
-// forbidden, then what nobody may change, then what is invalid, then what is in
-// conflict.
+// err returns the error of all reported problems; nil if there are none. With several kinds
+// of problems it lists all under the gravest: forbidden, then read-only, then invalid, then
+// conflicting.
 func (w *writeContext) err(n Noun) error {
 	all := w.problemsFound()
 	switch {
@@ -104,8 +101,8 @@ func (w *writeContext) err(n Noun) error {
 	return w.refusal
 }
 
-// problemsFound lists what has been noted, each with its place. Of very many that the
-// rules find it has the first; the last of them tells how many more there are.
+// problemsFound lists the reported problems with their positions. It limits those of the
+// rules; the last one counts the rest.
 func (w *writeContext) problemsFound() []schemas.Problem {
 	found := schemas.WithoutDuplicates(slices.Concat(w.problems, w.conflicts, w.readOnly, w.forbidden), w.shape)
 	if more := len(found) - maxProblems; more > 0 {
@@ -124,7 +121,7 @@ func (w *writeContext) problemsFound() []schemas.Problem {
 	return all
 }
 
-// firstFault is the first problem that is more than a warning.
+// firstFault returns the first problem that is not a warning.
 func firstFault(problems []schemas.Problem) schemas.Problem {
 	for _, p := range problems {
 		if !p.Warning {
@@ -134,7 +131,7 @@ func firstFault(problems []schemas.Problem) schemas.Problem {
 	return problems[0]
 }
 
-// invalidCode is invalid_request; a flow's is invalid_flow.
+// invalidCode returns invalid_request, or invalid_flow for a flow.
 func (n Noun) invalidCode() string {
 	if n.Name == "flow" {
 		return schemas.CodeInvalidFlow
@@ -142,7 +139,7 @@ func (n Noun) invalidCode() string {
 	return schemas.CodeInvalidRequest
 }
 
-// conflictCode is "application_exists", "user_type_exists", …; a user's is
+// conflictCode returns "application_exists", "user_type_exists" and so on; for a user it is
 // attribute_taken, as in flows.
 func (n Noun) conflictCode() string {
 	if n.Name == "user" {
@@ -151,13 +148,13 @@ func (n Noun) conflictCode() string {
 	return n.code() + "_exists"
 }
 
-// code is the noun in the spelling of error codes.
+// code returns the noun as error codes spell it.
 func (n Noun) code() string { return strings.ReplaceAll(n.displayName(), " ", "_") }
 
-// displayName is the noun as people write it.
+// displayName returns the noun in plain words.
 func (n Noun) displayName() string { return schemas.DisplayName(n.Name) }
 
-// errInUse lists what keeps a resource from being deleted, or renamed.
+// errInUse lists the uses that prevent a resource from being deleted or renamed.
 func errInUse(n Noun, done string, uses []store.Use) error {
 	var problems []schemas.Problem
 	var names []string
@@ -173,7 +170,7 @@ func errInUse(n Noun, done string, uses []store.Use) error {
 		"the %s is in use, and this would break what uses it: %s. Change or delete those first", n.displayName(), strings.Join(names, ", ")).WithProblems(problems)
 }
 
-// recordEvent writes an event about a resource.
+// recordEvent records an event about a resource.
 func (w *writeContext) recordEvent(n Noun, action, id, before, after string) {
 	e := schemas.Event{
 		ID: schemas.NewID(), At: w.now, Action: n.code() + "." + cmp.Or(w.action, action), Actor: w.call.Actor,
@@ -186,9 +183,8 @@ func (w *writeContext) recordEvent(n Noun, action, id, before, after string) {
 	w.events = append(w.events, e)
 }
 
-// Transact runs do in one transaction: calls made with the Call it is given see
-// what those before have done, and all are kept or none. Do may run more than
-// once.
+// Transact runs do in one transaction: calls with the Call that do receives see each
+// other's changes, and all are committed or none. Do may run more than once.
 func (d *Directory) Transact(ctx context.Context, c Call, do func(Call) error) error {
 	err := d.store.Update(ctx, func(tx *store.Tx) error {
 		inner, err := d.authorized(ctx, tx, c)
@@ -213,7 +209,7 @@ func (d *Directory) Transact(ctx context.Context, c Call, do func(Call) error) e
 	return err
 }
 
-// transact runs one write, in the transaction of the call or in one of its own.
+// transact runs one write, in the transaction of the call or in its own.
 func (d *Directory) transact(ctx context.Context, c Call, do func(*writeContext) error) error {
 	if c.tx == nil {
 		return d.Transact(ctx, c, func(inner Call) error { return d.transact(ctx, inner, do) })
@@ -225,8 +221,8 @@ func (d *Directory) transact(ctx context.Context, c Call, do func(*writeContext)
 	return w.keepEvents()
 }
 
-// actor is the caller as the audit log names it. Tokens name their client by its
-// client id, which may change; the log has the application's id.
+// actor returns the caller as the audit log records it. Tokens contain the client id, which
+// may change; the log contains the application's id.
 func (w *writeContext) actor() (schemas.Actor, error) {
 	actor := w.call.Actor
 	if actor.Client == "" || w.logged != nil {
@@ -246,7 +242,7 @@ func (w *writeContext) actor() (schemas.Actor, error) {
 	return actor, nil
 }
 
-// setActor tells the store on whose behalf it writes.
+// setActor sets the actor of the store's own events.
 func (w *writeContext) setActor() error {
 	actor, err := w.actor()
 	w.tx.SetActor(w.call.Session, schemas.Event{Actor: actor, ApplicationID: actor.Client, TraceID: w.call.TraceID})
