@@ -11,8 +11,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Admin is the first administrator. Without a password one is made up; without
-// a name it is "admin".
+// Admin is the first administrator. The default name is "admin"; the default password is
+// generated.
 type Admin struct {
 	Username, Password string
 }
@@ -24,8 +24,8 @@ func (a Admin) username() string {
 	return a.Username
 }
 
-// check refuses a name that cannot be a username, and a password that the policy
-// refuses. Its errors name the environment variables that both come from.
+// check refuses an invalid username and a password that the policy refuses. Its errors name
+// the environment variables of both.
 func (a Admin) check(policy password.Policy) error {
 	if fault := schemas.CheckIdentifier("username", a.username()); fault != "" {
 		return fmt.Errorf("ADMIN_USERNAME %q cannot be a username: %s", a.username(), fault)
@@ -40,8 +40,7 @@ func (a Admin) check(policy password.Policy) error {
 	return nil
 }
 
-// checkChosen is check for where no password is made up: it could be lost with
-// whoever is interrupted after that.
+// checkChosen is check where no password may be generated: an interruption could lose it.
 func (a Admin) checkChosen(policy password.Policy) error {
 	if a.Password == "" {
 		return errors.New("the server stands open, and there is no administrator yet: set ADMIN_PASSWORD (and ADMIN_USERNAME) to make one")
@@ -49,7 +48,7 @@ func (a Admin) checkChosen(policy password.Policy) error {
 	return a.check(policy)
 }
 
-// find returns the user of the administrator's name; nil if there is none.
+// find returns the user with the administrator's name; nil if there is none.
 func (s *seeder) find(ctx context.Context, a Admin) (*declare.Entry, error) {
 	users, _ := declare.NounOf("users")
 	list, err := s.target.List(ctx, users, a.username())
@@ -59,7 +58,7 @@ func (s *seeder) find(ctx context.Context, a Admin) (*declare.Entry, error) {
 	return list[0], nil
 }
 
-// create makes the administrator's user, who may do nothing yet.
+// create creates the administrator's user, still without permissions.
 func (s *seeder) create(ctx context.Context, a Admin) (id string, err error) {
 	user := newResource("users", "", map[string]any{
 		"type": schemas.Person().Name, "ouId": DefaultUnitID,
@@ -74,8 +73,8 @@ func (s *seeder) create(ctx context.Context, a Admin) (id string, err error) {
 	return e.ID, nil
 }
 
-// withPassword is the administrator with a password, which may be made up, and
-// how they can be told of: with a password only if it was.
+// withPassword returns the administrator with a password, generated if necessary, and what
+// to report: the password only if it was generated.
 func (a Admin) withPassword() (complete, reported Admin) {
 	complete = Admin{a.username(), a.Password}
 	reported = Admin{Username: complete.Username}

@@ -11,14 +11,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The ids of what is seeded. They are the same everywhere, so that a client can
-// name an application before it has talked to the server, and that what one
-// store exports fits another.
+// The ids of seeded resources are the same in every store. A client can name an application
+// before it has contacted the server, and an export of one store fits another.
 const (
 	ConsoleID        = "01900000-0000-7000-8000-000000000001"
 	TryID            = "01900000-0000-7000-8000-000000000002"
-	DefaultUnitID    = "01900000-0000-7000-8000-000000000010" // of the organization unit "default"
-	AdministratorsID = "01900000-0000-7000-8000-000000000040" // of the group of those who may do everything
+	DefaultUnitID    = "01900000-0000-7000-8000-000000000010" // the organization unit "default"
+	AdministratorsID = "01900000-0000-7000-8000-000000000040" // the group of the administrators
 )
 
 //go:embed seed.yaml
@@ -27,7 +26,7 @@ var seedText []byte
 //go:embed try.yaml
 var tryText []byte
 
-// flowIDs are the ids of the built-in flows, by handle.
+// flowIDs maps the handles of built-in flows to their ids.
 func flowIDs() map[string]string {
 	return map[string]string{
 		"sign-in":               "01900000-0000-7000-8000-000000000060",
@@ -39,8 +38,8 @@ func flowIDs() map[string]string {
 	}
 }
 
-// baseResources lists what a store begins with, but for administrators. The redirect URIs
-// are those of the console.
+// baseResources returns the initial resources of a store, without administrators. The
+// redirect URIs are the console's.
 func baseResources(redirectURIs []string) ([]declare.Resource, error) {
 	resources, err := declare.ReadSeed("seed.yaml", seedText)
 	if err != nil {
@@ -66,7 +65,7 @@ func baseResources(redirectURIs []string) ([]declare.Resource, error) {
 	return resources, nil
 }
 
-// newResource is a resource that no file declares as it is.
+// newResource returns a resource from a Go value.
 func newResource(plural, file string, value any) declare.Resource {
 	noun, ok := declare.NounOf(plural)
 	if !ok {
@@ -75,7 +74,7 @@ func newResource(plural, file string, value any) declare.Resource {
 	return declare.Resource{Noun: noun, Document: document(value), File: file}
 }
 
-// document is a value of the program as a document.
+// document converts a Go value to a document.
 func document(value any) *schemas.Document {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -88,7 +87,7 @@ func document(value any) *schemas.Document {
 	return d
 }
 
-// redirectsPath is where the redirect URIs of an application stand.
+// redirectsPath is the path of an application's redirect URIs.
 const redirectsPath = "inboundAuthConfig[0].config.redirectUris"
 
 func isConsole(d *schemas.Document) bool {
@@ -100,7 +99,7 @@ func isConsole(d *schemas.Document) bool {
 	return text == ConsoleID
 }
 
-// stringsAt are the strings of the list at a path.
+// stringsAt returns the strings of the list at a path.
 func stringsAt(d *schemas.Document, path string) (list []string) {
 	at := d.At(path)
 	if at == nil {
@@ -114,7 +113,7 @@ func stringsAt(d *schemas.Document, path string) (list []string) {
 	return list
 }
 
-// mergeLists is the list with what it misses of the others, and what that was.
+// mergeLists adds the missing others to the list and returns which these were.
 func mergeLists(list, others []string) (all, missed []string) {
 	all = slices.Clone(list)
 	for _, one := range others {

@@ -1,8 +1,7 @@
-// Package bootstrap makes a store good enough to sign in to: the first unit and
-// user type, the API's own resource server, the built-in flows, the console, and
-// an administrator. It does so in a store, or over HTTP. What is seeded is data,
-// in YAML beside this file, and all of it is made as anybody would make it, by
-// the rules that hold for everybody.
+// Package bootstrap seeds a store with what a first sign-in needs: a unit and a user type,
+// the resource server of the API, the built-in flows, the console, and an administrator. It
+// seeds a store directly or over HTTP. The seed is YAML next to this file, and the rules of
+// the API apply to it.
 package bootstrap
 
 import (
@@ -14,13 +13,12 @@ import (
 	"github.com/postern-id/postern/internal/password"
 )
 
-// Seed gives a store what it begins with, all or nothing: of an empty store all
-// of it, of one of an earlier version what is missing. What is there is left as
-// it is. An administrator is made if nobody may do everything, and returned,
-// with the password in clear if it was made up here. It returns nil if there is
-// one, and does nothing at all in a store that was seeded before.
+// Seed seeds a store in one transaction: it creates what is missing and leaves existing
+// resources unchanged. If the store has no administrator, Seed creates and returns one,
+// with the password in clear if it was generated. It returns nil if there is an
+// administrator, and does nothing in a store that was seeded before.
 //
-// The base URL is where the server is reached.
+// The base URL is the address of the server.
 func Seed(ctx context.Context, d *directory.Directory, baseURL string, admin Admin) (*Admin, error) {
 	complete, reported := admin.withPassword()
 	administered := false
@@ -41,7 +39,6 @@ func Seed(ctx context.Context, d *directory.Directory, baseURL string, admin Adm
 	return &reported, nil
 }
 
-// createAdministrator makes the administrator.
 func (s *seeder) createAdministrator(ctx context.Context, policy password.Policy, a Admin) error {
 	if err := a.check(policy); err != nil {
 		return err
@@ -60,7 +57,7 @@ func (s *seeder) createAdministrator(ctx context.Context, policy password.Policy
 	return s.addAdministrators(ctx, id)
 }
 
-// EnsureTry makes the application of the try-it page exist.
+// EnsureTry creates the application of the try-it page if it is missing.
 func EnsureTry(ctx context.Context, d *directory.Directory, baseURL string) error {
 	resources, err := declare.ReadSeed("try.yaml", tryText)
 	if err != nil {
@@ -72,10 +69,10 @@ func EnsureTry(ctx context.Context, d *directory.Directory, baseURL string) erro
 	})
 }
 
-// consoleURL is where the console is served.
+// consoleURL returns the address of the console.
 func consoleURL(baseURL string) string { return baseURL + "/console" }
 
-// newSeeder returns a seeder that tells what it does; tell may be nil.
+// newSeeder returns a seeder that reports its changes; report may be nil.
 func newSeeder(t declare.Target, report func(format string, args ...any)) *seeder {
 	if report == nil {
 		report = func(string, ...any) {}

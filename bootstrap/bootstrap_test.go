@@ -21,7 +21,7 @@ import (
 
 const baseURL = "https://id.example.com"
 
-// plain hashes passwords so that a test can read them.
+// plain stores passwords unhashed, so that tests can read them.
 type plain struct{}
 
 func (plain) Hash(_ context.Context, password string) (string, error) {
@@ -130,7 +130,7 @@ func (w *world) checkConsole(t *testing.T) {
 	}
 }
 
-// What is seeded has the same ids in every store.
+// Seeded resources have the same ids in every store.
 func TestSeedHasFixedIDs(t *testing.T) {
 	w := open(t, "sqlite", ":memory:")
 	w.seed(t, bootstrap.Admin{})
@@ -165,8 +165,8 @@ func TestSeedMakesUpAPassword(t *testing.T) {
 	}
 }
 
-// Of instances that start at once on an empty store, one tells a password, and it
-// is the right one.
+// Of several instances that start at once on an empty store, one reports a password, and it
+// works.
 func TestSeedOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		var mu sync.Mutex
@@ -194,7 +194,7 @@ func TestSeedOnce(t *testing.T) {
 	})
 }
 
-// A seeding that cannot be finished leaves nothing, so that the next one is.
+// A failed seeding leaves nothing, so that the next one starts from scratch.
 func TestSeedAllOrNothing(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		for _, admin := range []bootstrap.Admin{{Username: " "}, {Password: "short"}} {
@@ -212,8 +212,8 @@ func TestSeedAllOrNothing(t *testing.T) {
 	})
 }
 
-// firstVersion is a store of the first schema version, in which there are a user
-// called as told and a console that is no OAuth client, and what else is told.
+// firstVersion returns a store of the first schema version with a user of the given name
+// and a console that is no OAuth client, and with more.
 func firstVersion(t *testing.T, userID, username, more string) *world {
 	file := filepath.Join(t.TempDir(), "postern.db")
 	storetest.FirstVersion(t, store.Config{Driver: "sqlite", DSN: file}, `
@@ -225,8 +225,8 @@ func firstVersion(t *testing.T, userID, username, more string) *world {
 	return open(t, "sqlite", file)
 }
 
-// A store of the first schema version has an administrator by name and a console
-// that is no OAuth client. It gets the rest.
+// A store of the first schema version has an administrator by name and a console that is no
+// OAuth client. Seed adds the rest.
 func TestSeedOfTheFirstVersion(t *testing.T) {
 	ctx, id := t.Context(), schemas.NewID()
 	w := firstVersion(t, id, "ada", ";\nINSERT INTO user_permissions VALUES ('"+id+"', 'system')")
@@ -239,7 +239,7 @@ func TestSeedOfTheFirstVersion(t *testing.T) {
 	w.checkConsole(t)
 }
 
-// Whoever has taken the administrator's name does not become administrator.
+// A user who already has the administrator's name does not become administrator.
 func TestSeedPromotesNobody(t *testing.T) {
 	id := schemas.NewID()
 	w := firstVersion(t, id, "Admin", "")

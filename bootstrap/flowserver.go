@@ -12,11 +12,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// FlowServer is a server whose flows are read and written over HTTP, as whoever
-// its token is for.
+// FlowServer reads and writes the flows of a server over HTTP, with the permissions of its
+// token.
 type FlowServer struct{ remote *remoteServer }
 
-// StoredFlow is a flow as a server has it.
+// StoredFlow is a flow stored on a server.
 type StoredFlow struct {
 	*schemas.Flow
 	etag string
@@ -30,8 +30,8 @@ type FlowVersion struct {
 	IsActive  bool      `json:"isActive"`
 }
 
-// FlowsOf reaches the flows of a server. Of the set-up it takes where the server
-// is, how it is talked to, and the token; without one the administrator signs in.
+// FlowsOf connects to a server. It uses the address, the HTTP client and the token of the
+// setup; without a token the administrator signs in.
 func FlowsOf(ctx context.Context, setup Setup) (*FlowServer, error) {
 	r := &remoteServer{base: setup.BaseURL, http: setup.HTTP, token: setup.Token}
 	if r.token != "" {
@@ -79,12 +79,11 @@ func (s *FlowServer) Find(ctx context.Context, t schemas.FlowType, handle string
 	return nil, nil
 }
 
-// maxDepth bounds how deep sub-flows are asked for: a server that is none of ours could
-// answer for ever.
+// maxDepth bounds the recursion into sub-flows: another server could send an endless chain.
 const maxDepth = 10
 
-// readSubflowVersions reads the parts of a flow: the versions of sub-flows that it uses. Those
-// that have been deleted since are left out.
+// readSubflowVersions reads the parts of a flow: the versions of sub-flows that it uses. It
+// omits deleted ones.
 func (s *FlowServer) readSubflowVersions(ctx context.Context, f *schemas.Flow, depth int) error {
 	if len(f.Uses) > 0 && depth == 0 {
 		return fmt.Errorf("the server has sub-flows that use each other more than %d deep, as no Postern does", maxDepth)
@@ -110,8 +109,8 @@ func (s *FlowServer) readSubflowVersions(ctx context.Context, f *schemas.Flow, d
 	return nil
 }
 
-// Push creates a flow, or makes it the next version of what the server had when it
-// was read. If that is another by now the error has the class Precondition.
+// Push creates a flow or adds a version to the one that was read. If the flow has changed
+// since, the error has Class Precondition.
 func (s *FlowServer) Push(ctx context.Context, f *schemas.Flow, was *StoredFlow) (*schemas.Flow, error) {
 	method, path, match := http.MethodPost, "/flows", ""
 	if was != nil {
@@ -131,14 +130,14 @@ func (s *FlowServer) Versions(ctx context.Context, id string) ([]FlowVersion, er
 	return page.Versions, err
 }
 
-// Restore makes what a flow was in an older version its next one.
+// Restore creates a new version from an older one.
 func (s *FlowServer) Restore(ctx context.Context, id string, version int) (*schemas.Flow, error) {
 	now := new(schemas.Flow)
 	_, err := s.sendRequest(ctx, http.MethodPost, "/flows/"+url.PathEscape(id)+"/restore", "", map[string]int{"version": version}, now)
 	return now, err
 }
 
-// sendRequest makes a request, with a body unless it is nil, and reads the reply.
+// sendRequest sends a request, with a body unless it is nil, and decodes the reply.
 func (s *FlowServer) sendRequest(ctx context.Context, method, path, match string, body, into any) (etag string, err error) {
 	var text []byte
 	if body != nil {
@@ -156,7 +155,7 @@ func (s *FlowServer) sendRequest(ctx context.Context, method, path, match string
 	return etag, nil
 }
 
-// explainUntrusted says how to trust a certificate, if an error is that it is not.
+// explainUntrusted adds to the error of an untrusted certificate how to trust it.
 func explainUntrusted(err error) error {
 	if isUntrustedCertificate(err) {
 		return untrustedCertificateError(err)

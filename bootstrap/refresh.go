@@ -11,10 +11,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Refresh brings a store that an earlier release filled up to date: the service's own
-// resource server gets the permissions that are new, and the built-in flows a new
-// version, as this release has them. A flow that somebody has edited, or deleted, is
-// left as it is. Runs that are under way stay on the version they began with.
+// Refresh updates a store of an earlier release: the API's own resource server gets the new
+// permissions, and the built-in flows a version of this release. Edited or deleted flows
+// stay. Running flows stay on the version they started with.
 func Refresh(ctx context.Context, d *directory.Directory) error {
 	if err := refreshSystem(ctx, d); err != nil {
 		return err
@@ -28,7 +27,7 @@ func Refresh(ctx context.Context, d *directory.Directory) error {
 		return err
 	}
 	return d.Transact(ctx, directory.SystemCall(), func(call directory.Call) error {
-		stale, err := outdatedFlows(ctx, d, call, builtin) // another instance may have been faster
+		stale, err := outdatedFlows(ctx, d, call, builtin) // another instance may have done it
 		if err != nil {
 			return err
 		}
@@ -41,8 +40,8 @@ func Refresh(ctx context.Context, d *directory.Directory) error {
 	})
 }
 
-// refreshSystem gives the service's own resource server what the seed has and it has
-// not. It is read-only, so there is nothing that anybody has made of it.
+// refreshSystem adds missing permissions to the API's own resource server. It is read-only,
+// so it has no edits.
 func refreshSystem(ctx context.Context, d *directory.Directory) error {
 	seeded, err := systemServer()
 	if err != nil {
@@ -53,7 +52,7 @@ func refreshSystem(ctx context.Context, d *directory.Directory) error {
 		return err
 	}
 	return d.Transact(ctx, directory.SystemCall(), func(call directory.Call) error {
-		is, err := resourceServerUpdate(ctx, d, call, seeded) // another instance may have been faster
+		is, err := resourceServerUpdate(ctx, d, call, seeded) // another instance may have done it
 		if err != nil || is == nil {
 			return err
 		}
@@ -65,8 +64,8 @@ func refreshSystem(ctx context.Context, d *directory.Directory) error {
 	})
 }
 
-// resourceServerUpdate returns the service's own resource server if it lacks a permission of the
-// seeded one; nil if it has all of them, or there is none.
+// resourceServerUpdate returns the API's own resource server if it lacks a permission of
+// the seeded one; otherwise nil.
 func resourceServerUpdate(ctx context.Context, d *directory.Directory, call directory.Call, seeded *schemas.ResourceServer) (*schemas.ResourceServer, error) {
 	item, err := d.ResourceServers.Find(ctx, call, directory.SystemServer)
 	if err != nil || item == nil {
@@ -80,7 +79,7 @@ func resourceServerUpdate(ctx context.Context, d *directory.Directory, call dire
 	return nil, nil
 }
 
-// systemServer is the service's own resource server, as a new store gets it.
+// systemServer returns the API's own resource server of a new store.
 func systemServer() (*schemas.ResourceServer, error) {
 	resources, err := declare.ReadSeed("seed.yaml", seedText)
 	if err != nil {
@@ -98,8 +97,8 @@ func systemServer() (*schemas.ResourceServer, error) {
 	return nil, fmt.Errorf("bootstrap: seed.yaml has no resource server %q", directory.SystemServer)
 }
 
-// outdatedFlows are those of the built-in flows that the store has as an earlier release
-// made them.
+// outdatedFlows returns the built-in flows that the store has as an earlier release created
+// them.
 func outdatedFlows(ctx context.Context, d *directory.Directory, call directory.Call, builtin []schemas.Flow) (stale []schemas.Flow, err error) {
 	for _, f := range builtin {
 		f.ID = flowIDs()[f.Handle]

@@ -13,8 +13,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The service's own resource server gets the permissions that it lacks, once, and
-// keeps what roles grant.
+// The API's own resource server gets the missing permissions once, and keeps what roles
+// grant.
 func TestRefreshPermissions(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		if err := bootstrap.Refresh(t.Context(), w.Directory); err != nil {
@@ -60,8 +60,7 @@ func TestRefreshPermissions(t *testing.T) {
 	})
 }
 
-// Flows as an earlier release had them are brought up to date, once; those that
-// somebody has edited are theirs.
+// Flows of an earlier release are updated once; edited flows stay.
 func TestRefresh(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		w.seed(t, bootstrap.Admin{})

@@ -13,15 +13,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// remoteServer is a server that is talked to over HTTP, as a target. Without a token it
-// must stand open.
+// remoteServer is a server over HTTP as a target. Without a token its API must be open.
 type remoteServer struct {
 	base  string // without a slash at the end
 	http  *http.Client
 	token string
 }
 
-// maxReplySize is how many bytes of a reply are read.
+// maxReplySize limits how many bytes of a reply are read.
 const maxReplySize = 16 << 20
 
 // Get implements declare.Target.
@@ -33,7 +32,7 @@ func (r *remoteServer) Get(ctx context.Context, n declare.Noun, id string) (*dec
 	return e, err
 }
 
-// List implements declare.Target. What it finds has no entity tag.
+// List implements declare.Target. Its entries have no entity tags.
 func (r *remoteServer) List(ctx context.Context, n declare.Noun, value string) ([]*declare.Entry, error) {
 	query := url.Values{"limit": {"100"}}
 	if value != "" {
@@ -68,7 +67,7 @@ func (r *remoteServer) Replace(ctx context.Context, n declare.Noun, was *declare
 	return r.requestResource(ctx, http.MethodPut, "/"+n.Folder+"/"+url.PathEscape(was.ID), was.ETag, d.JSON())
 }
 
-// requestResource makes a request that is answered with a resource.
+// requestResource sends a request and reads the resource of the reply.
 func (r *remoteServer) requestResource(ctx context.Context, method, path, match string, body []byte) (*declare.Entry, error) {
 	text, tag, err := r.doRequest(ctx, method, path, match, body)
 	if err != nil {
@@ -81,8 +80,8 @@ func (r *remoteServer) requestResource(ctx context.Context, method, path, match 
 	return &declare.Entry{ID: textOf(d, "id"), ETag: tag, Document: d}, nil
 }
 
-// doRequest makes a request and returns the body and the entity tag of the reply. A
-// reply that is no success is a *schemas.Error.
+// doRequest sends a request and returns the body and the entity tag of the reply. The error
+// for an unsuccessful status is a *schemas.Error.
 func (r *remoteServer) doRequest(ctx context.Context, method, path, match string, body []byte) (reply []byte, tag string, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, r.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -112,8 +111,8 @@ func (r *remoteServer) doRequest(ctx context.Context, method, path, match string
 	return reply, response.Header.Get("ETag"), nil
 }
 
-// responseError reads the error of a reply. What is no error of this API has the class
-// Internal: something else has answered.
+// responseError returns the error of a reply. A reply that is no error of this API gets the
+// class Internal: another server has answered.
 func responseError(method, path string, status int, body []byte) error {
 	var e schemas.Error
 	if err := json.Unmarshal(body, &e); err != nil || e.Code == "" {
@@ -121,12 +120,12 @@ func responseError(method, path string, status int, body []byte) error {
 	}
 	e.Class = errorClass(status)
 	for i := range e.Errors {
-		e.Errors[i].Line, e.Errors[i].Column = 0, 0 // they are those of the JSON that was sent
+		e.Errors[i].Line, e.Errors[i].Column = 0, 0 // positions are in the generated JSON
 	}
 	return &e
 }
 
-// errorClass is what a status says.
+// errorClass returns the class for an HTTP status.
 func errorClass(status int) schemas.Class {
 	for c, s := range map[schemas.Class]int{
 		schemas.Invalid: http.StatusBadRequest, schemas.Unauthenticated: http.StatusUnauthorized, schemas.Forbidden: http.StatusForbidden,

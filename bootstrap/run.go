@@ -17,29 +17,28 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Setup is what Run does to a server.
+// Setup configures Run.
 type Setup struct {
 	BaseURL string // without a slash at the end
-	// RedirectURIs are further ones of the console.
+	// RedirectURIs are additional redirect URIs of the console.
 	RedirectURIs []string
-	// Samples adds the samples.
-	Samples bool
-	// Dir is a folder with further seed files, *.yaml; "" for none.
+	Samples      bool
+	// Dir is a folder with additional seed files, *.yaml; "" for none.
 	Dir string
 	// Token is a bearer token with the permission "system"; "" for none.
 	Token string
-	// Admin signs in where there is no token. Where nobody may do anything yet, it
-	// becomes the first administrator.
+	// Admin signs in if there is no token. If the server has no administrator, Run creates
+	// it.
 	Admin Admin
-	// Passwords is the password policy of the server. The zero value is the default.
+	// Passwords is the server's password policy. The zero value is the default.
 	Passwords password.Policy
-	// Getenv gives the values of environment variables, in which secrets of seed
-	// files are found.
+	// Getenv returns the values of environment variables that contain secrets of seed
+	// files.
 	Getenv func(name string) string
-	// Wait is how long the server may take to be ready.
+	// Wait limits the wait until the server is ready.
 	Wait time.Duration
 	HTTP *http.Client
-	// Report takes a line for each thing that is done.
+	// Report receives a line for each change.
 	Report func(format string, args ...any)
 }
 
@@ -52,13 +51,13 @@ type seedFile struct {
 	resources []declare.Resource
 }
 
-// Run makes a server have over HTTP what Seed gives a store, then what the
-// further seed files declare, in the order of their names. What is there stays.
-// It may be run again, also after it was interrupted anywhere.
+// Run seeds a server over HTTP as Seed seeds a store, then applies the additional seed
+// files in the order of their names. Existing resources stay. It can run again, also after
+// an interruption.
 //
-// A server that stands open (see SKIP_SECURITY in the README) closes when the
-// administrator gets in: that comes last of what a store begins with, so that
-// whoever was interrupted before it finds the server open still.
+// An open server (see SKIP_SECURITY in the README) closes when it gets an administrator.
+// That is the last step of the base, so that a run after an interruption finds the server
+// still open.
 func Run(ctx context.Context, setup Setup) error {
 	files, err := setup.files()
 	if err != nil {
@@ -83,8 +82,7 @@ func Run(ctx context.Context, setup Setup) error {
 	return nil
 }
 
-// files reads the seed files, so that what is wrong with them is told before
-// anything is done.
+// files reads the seed files, so that faults are reported before anything is changed.
 func (setup Setup) files() (list []seedFile, err error) {
 	if setup.Samples {
 		if list, err = readFiles(sampleFiles, "samples", ""); err != nil {
@@ -104,8 +102,8 @@ func (setup Setup) files() (list []seedFile, err error) {
 	return append(list, further...), err
 }
 
-// readFiles reads the seed files of a folder in the order of their names. Shown
-// is the folder as faults name it.
+// readFiles reads the seed files of a folder in the order of their names. Shown is the
+// folder's name in faults.
 func readFiles(in fs.FS, folder, shown string) (list []seedFile, err error) {
 	names, err := fs.ReadDir(in, folder)
 	if err != nil {
@@ -130,8 +128,7 @@ func readFiles(in fs.FS, folder, shown string) (list []seedFile, err error) {
 	return list, errors.Join(faults...)
 }
 
-// begin makes the server have what a store begins with, and leaves the remote
-// with a token that may do everything.
+// begin seeds the base and leaves the remote with an administrator's token.
 func (s *seeder) begin(ctx context.Context, r *remoteServer, setup Setup) error {
 	open := false
 	if r.token == "" {
@@ -156,9 +153,8 @@ func (s *seeder) begin(ctx context.Context, r *remoteServer, setup Setup) error 
 	return s.close(ctx, r, setup.Admin)
 }
 
-// close makes the first administrator, with whom the server closes. A user of
-// the name who was made before must have the password: somebody else could have
-// taken the name, and is not to get in.
+// close creates the first administrator, which closes the server. An existing user of that
+// name must have the password: an attacker could have taken the name.
 func (s *seeder) close(ctx context.Context, r *remoteServer, a Admin) error {
 	var id string
 	user, err := s.find(ctx, a)
@@ -179,7 +175,6 @@ func (s *seeder) close(ctx context.Context, r *remoteServer, a Admin) error {
 	return r.signInAdmin(ctx, a)
 }
 
-// signInAdmin signs the administrator in.
 func (r *remoteServer) signInAdmin(ctx context.Context, a Admin) (err error) {
 	if a.Password == "" {
 		return errors.New("the server wants to know who you are: give a token with --token, say --config if the store is here, or set ADMIN_USERNAME and ADMIN_PASSWORD")
@@ -188,7 +183,7 @@ func (r *remoteServer) signInAdmin(ctx context.Context, a Admin) (err error) {
 	return err
 }
 
-// open reports whether the server stands open.
+// open reports whether the API accepts requests without a token.
 func (r *remoteServer) open(ctx context.Context) (bool, error) {
 	_, _, err := r.doRequest(ctx, http.MethodGet, "/organization-units?limit=1", "", nil)
 	if schemas.HasClass(err, schemas.Unauthenticated) {
@@ -197,10 +192,9 @@ func (r *remoteServer) open(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// readinessInterval is how long it takes until a server that is not ready is asked again.
+// readinessInterval is the interval between readiness checks.
 const readinessInterval = 200 * time.Millisecond
 
-// waitReady waits until the server is ready.
 func (r *remoteServer) waitReady(ctx context.Context, wait time.Duration) error {
 	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()

@@ -10,16 +10,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// seeder makes a target have what a store begins with. Each of its steps leaves
-// alone what is there, so that whoever was interrupted begins anew.
+// seeder seeds a target. Each step keeps existing resources, so that an interrupted run can
+// be repeated.
 type seeder struct {
 	target declare.Target
 	report func(format string, args ...any)
-	// changes counts what was created or changed.
+	// changes counts created and changed resources.
 	changes int
 }
 
-// ensure makes resources exist.
+// ensure creates missing resources.
 func (s *seeder) ensure(ctx context.Context, resources []declare.Resource, getenv func(string) string) error {
 	return declare.Ensure(ctx, s.target, resources, getenv, func(e declare.Ensured) {
 		if !e.Created {
@@ -33,7 +33,7 @@ func (s *seeder) ensure(ctx context.Context, resources []declare.Resource, geten
 	})
 }
 
-// ensureBase makes the base exist: all but the administrators.
+// ensureBase creates the base without administrators.
 func (s *seeder) ensureBase(ctx context.Context, redirectURIs []string) error {
 	resources, err := baseResources(redirectURIs)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *seeder) ensureBase(ctx context.Context, redirectURIs []string) error {
 	return nil
 }
 
-// completeConsole adds redirect URIs to the console. In stores of the first
-// schema version it is no OAuth client yet; there it becomes one.
+// completeConsole adds redirect URIs to the console. In stores of the first schema version
+// the console is no OAuth client; it becomes one.
 func (s *seeder) completeConsole(ctx context.Context, seeded declare.Resource, redirectURIs []string) error {
 	return s.updateResource(ctx, seeded.Noun, ConsoleID, func(d *schemas.Document) (*schemas.Document, string) {
 		if d.At("inboundAuthConfig") == nil {
@@ -66,7 +66,7 @@ func (s *seeder) completeConsole(ctx context.Context, seeded declare.Resource, r
 	})
 }
 
-// addAdministrators makes users members of the group of those who may do everything.
+// addAdministrators adds users to the group of administrators.
 func (s *seeder) addAdministrators(ctx context.Context, userIDs ...string) error {
 	groups, _ := declare.NounOf("groups")
 	return s.updateResource(ctx, groups, AdministratorsID, func(d *schemas.Document) (*schemas.Document, string) {
@@ -91,8 +91,8 @@ func (s *seeder) addAdministrators(ctx context.Context, userIDs ...string) error
 // maxUpdateAttempts limits how often a change is retried after a concurrent change.
 const maxUpdateAttempts = 5
 
-// updateResource changes a resource. The change returns nil if there is nothing to do, and
-// may be called again when somebody else has changed the resource meanwhile.
+// updateResource changes a resource. The function change returns nil if there is nothing to
+// do. It runs again after a concurrent change.
 func (s *seeder) updateResource(ctx context.Context, n declare.Noun, id string, change func(*schemas.Document) (*schemas.Document, string)) error {
 	for try := 1; ; try++ {
 		e, err := s.target.Get(ctx, n, id)

@@ -9,13 +9,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// maxSteps is how many steps a sign-in may take.
+// maxSteps limits the steps of a sign-in.
 const maxSteps = 8
 
-// signIn signs a user in by the flow of the console, with the password, and
-// returns the assertion. The flow may be another than the built-in one, as long
-// as its steps ask for nothing but a name and a password, or offer the action
-// "password".
+// signIn signs a user in with the console's flow and the password, and returns the
+// assertion. The flow may be a customized one if its steps ask only for a name and a
+// password, or offer the action "password".
 func (r *remoteServer) signIn(ctx context.Context, a Admin) (assertion string, err error) {
 	step, err := r.executeStep(ctx, map[string]any{"applicationId": ConsoleID, "flowType": schemas.Authentication})
 	for range maxSteps {
@@ -43,7 +42,7 @@ func (r *remoteServer) executeStep(ctx context.Context, body any) (*schemas.Step
 		return nil, err
 	}
 	saved := r.token
-	r.token = "" // who signs in is not signed in
+	r.token = "" // a sign-in is unauthenticated
 	reply, _, err := r.doRequest(ctx, http.MethodPost, "/flow/execute", "", text)
 	r.token = saved
 	if err != nil {
@@ -56,8 +55,8 @@ func (r *remoteServer) executeStep(ctx context.Context, body any) (*schemas.Step
 	return step, nil
 }
 
-// answer is what is answered to a step that asks for a name or a password; ok is
-// false if that is not what it asks for.
+// answer returns the reply to a step that asks for a name or a password; ok is false for
+// other steps.
 func answer(step *schemas.Step, a Admin) (action string, inputs map[string]string, ok bool) {
 	inputs = map[string]string{}
 	for _, in := range step.Data.Inputs {

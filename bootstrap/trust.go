@@ -6,14 +6,14 @@ import (
 	"fmt"
 )
 
-// isUntrustedCertificate reports whether an error is that a server's certificate is not
-// trusted. Waiting does not mend that.
+// isUntrustedCertificate reports whether the server's certificate is untrusted. Waiting
+// does not help then.
 func isUntrustedCertificate(err error) bool {
 	var untrusted *tls.CertificateVerificationError
 	return errors.As(err, &untrusted)
 }
 
-// untrustedCertificateError says how to trust a certificate that is not trusted.
+// untrustedCertificateError adds how to trust a certificate.
 func untrustedCertificateError(err error) error {
 	if err == nil {
 		return nil

@@ -8,22 +8,21 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Options say how a tree is applied.
+// Options configure Apply.
 type Options struct {
-	// Getenv gives the values of environment variables, in which secrets are found;
-	// "" for one that is not set.
+	// Getenv returns the values of environment variables that contain secrets; "" for an
+	// unset one.
 	Getenv func(name string) string
-	// Plan has nothing done: the plan is the result of a rehearsal.
+	// Plan runs all checks and changes nothing: Apply returns the plan.
 	Plan bool
-	// Delete allows deletions. Without it a plan with deletions is not carried out
-	// at all.
+	// Delete allows deletions. Without it, a plan with deletions is not carried out.
 	Delete bool
 }
 
-// Apply makes a store equal to a tree, as far as there are folders for its nouns:
-// in one transaction, in which every rule of the directory holds, all or nothing.
-// What is wrong is Faults, those of all files. Passwords and secrets of what is
-// there stay; a secret changes if its variable or file has another.
+// Apply makes a store equal to a tree, for the nouns that the tree has a folder for. It
+// runs in one transaction with every rule of the directory. If files are wrong, the error
+// is Faults, with the faults of all files. Passwords and secrets of existing resources
+// stay; a secret changes if its variable or file has a new value.
 func Apply(ctx context.Context, d *directory.Directory, tree *Tree, o Options) (*Plan, error) {
 	var plan *Plan
 	err := d.Transact(ctx, directory.SystemCall(), func(call directory.Call) error {
@@ -47,10 +46,10 @@ func Apply(ctx context.Context, d *directory.Directory, tree *Tree, o Options) (
 	return plan, nil
 }
 
-// errHeld undoes a transaction whose plan is not to be carried out.
+// errHeld rolls back a transaction whose plan is not to be carried out.
 var errHeld = errors.New("declare: the plan is not carried out")
 
-// applier is one application of a tree, in a transaction.
+// applier applies a tree in a transaction.
 type applier struct {
 	*linker
 	target    *Directory
@@ -80,7 +79,7 @@ func (a *applier) run(ctx context.Context, tree *Tree) error {
 		return err
 	}
 	if len(a.faults) > 0 {
-		return a.faults.err() // what is not well declared is not to be deleted
+		return a.faults.err() // an incomplete declaration must not delete anything
 	}
 	if err := a.deleteAll(ctx, tree); err != nil {
 		return err
@@ -88,8 +87,8 @@ func (a *applier) run(ctx context.Context, tree *Tree) error {
 	return a.faults.err()
 }
 
-// writeAll writes every resource. What is in the way of another is tried again
-// when others have been written: a name may have become free.
+// writeAll writes every resource. Resources with conflicts are tried again after the
+// others: a name may have become free.
 func (a *applier) writeAll(ctx context.Context) error {
 	pending := a.list
 	for len(pending) > 0 {
@@ -115,8 +114,8 @@ func (a *applier) writeAll(ctx context.Context) error {
 	return nil
 }
 
-// write writes a resource, unless it is as it is to be. Conflict says that the
-// faults are of others that are in the way.
+// write writes a resource unless it is unchanged. Conflict reports that the faults are
+// conflicts with other resources.
 func (a *applier) write(ctx context.Context, in *linkedResource) (faults Faults, conflict bool, err error) {
 	step := Step{Action: Create, Name: in.Name(), File: in.File}
 	if in.existing == nil {
@@ -152,9 +151,8 @@ func (a *applier) create(ctx context.Context, in *linkedResource) (Faults, error
 	return in.missing, nil
 }
 
-// replace replaces a resource, and notes in step what that changes. Passwords
-// are their users' own. A flow that says what it said may use sub-flows that have
-// changed.
+// replace replaces a resource and adds the differences to step. Passwords of existing users
+// stay. An unchanged flow may use changed sub-flows.
 func (a *applier) replace(ctx context.Context, in *linkedResource, step *Step) error {
 	document := in.document().Edited(map[string]any{userSecret: nil, readOnly: nil})
 	composed := len(in.Noun.subflows(document)) > 0
@@ -183,7 +181,7 @@ func (a *applier) replace(ctx context.Context, in *linkedResource, step *Step) e
 	return nil
 }
 
-// usesDiff lists the sub-flows of which a flow uses another version.
+// usesDiff lists the sub-flows that a flow uses in another version.
 func usesDiff(was, is *schemas.Document) []Change {
 	uses := func(d *schemas.Document) map[string]any {
 		versions := map[string]any{}
@@ -198,9 +196,8 @@ func usesDiff(was, is *schemas.Document) []Change {
 	return diffMembers("uses", uses(was), uses(is))
 }
 
-// deleteAll deletes what is there of the declared nouns and is not declared, in
-// the reverse order. What others refer to is tried again when some of those are
-// gone.
+// deleteAll deletes the resources of the declared nouns that are not declared, in reverse
+// order. Resources in use are tried again after others were deleted.
 func (a *applier) deleteAll(ctx context.Context, tree *Tree) error {
 	nouns := Nouns()
 	for i := len(nouns) - 1; i >= 0; i-- {
@@ -213,7 +210,6 @@ func (a *applier) deleteAll(ctx context.Context, tree *Tree) error {
 	return nil
 }
 
-// remove deletes a resource.
 func (a *applier) remove(ctx context.Context, n Noun, e *Entry) error {
 	if isReadOnly(e) {
 		return errReadOnly(n, e, "put its file back")
@@ -221,8 +217,8 @@ func (a *applier) remove(ctx context.Context, n Noun, e *Entry) error {
 	return a.target.remove(ctx, n, e)
 }
 
-// readOnly is the member of what belongs to the program. The directory lets the
-// program itself change that; files are not the program.
+// readOnly is the member of resources that belong to the program. The directory allows the
+// program itself to change them; files may not.
 const readOnly = "isReadOnly"
 
 func isReadOnly(e *Entry) bool {

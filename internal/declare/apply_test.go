@@ -22,7 +22,7 @@ inboundAuthConfig:
       clientSecret: {env: SHOP}
 `
 
-// A plan tells each resource and each value; carried out, it leaves nothing to do.
+// A plan lists each changed resource and value. A second application has nothing to do.
 func TestApply(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.ensure("groups: [{name: Old}, {name: Staff, description: who works here, members: [{type: user, id: ada}]}]")
@@ -56,7 +56,7 @@ func TestApply(t *testing.T) {
 	})
 }
 
-// Only of nouns whose folder is there the files declare all there is.
+// A tree declares only the nouns that it has folders for.
 func TestApplyLeavesOtherNounsAlone(t *testing.T) {
 	w := newWorld(t)
 	w.ensure("groups: [{name: Old}]")
@@ -69,8 +69,7 @@ func TestApplyLeavesOtherNounsAlone(t *testing.T) {
 	}
 }
 
-// Whatever is wrong in any file is told at once, at its place, and nothing is
-// done.
+// All faults of all files are reported at their positions, and nothing is changed.
 func TestApplyTellsAll(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		dir := w.export()
@@ -96,7 +95,7 @@ func TestApplyTellsAll(t *testing.T) {
 				t.Errorf("no %s in\n%v", want, err)
 			}
 		}
-		// What only follows from others is not told.
+		// Faults that only follow from others are not reported.
 		for _, unwanted := range []string{"members[1]", "members[2]", "good"} {
 			if strings.Contains(err.Error(), unwanted) {
 				t.Errorf("%s in\n%v", unwanted, err)
@@ -149,7 +148,7 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// A resource is that of its id, whatever it is called, and else that of its name.
+// A resource matches by id first, then by name.
 func TestApplyMatches(t *testing.T) {
 	w := newWorld(t)
 	w.ensure("groups: [{id: 01900000-0000-7000-8000-00000000a001, name: A}, {id: 01900000-0000-7000-8000-00000000a002, name: B}]")
@@ -172,8 +171,8 @@ func TestApplyMatches(t *testing.T) {
 	}
 }
 
-// Names may move from one resource to another, as long as one of them becomes
-// free, and units may change places.
+// A name can move from one resource to another if one of them becomes free, and units can
+// swap places.
 func TestApplyMoves(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.ensure(`
@@ -191,7 +190,7 @@ groups: [{id: 01900000-0000-7000-8000-00000000a001, name: A}, {id: 01900000-0000
 	})
 }
 
-// What refers to each other goes together, whichever comes first.
+// Resources that refer to each other can be deleted together, in any order.
 func TestApplyDeletesInOrder(t *testing.T) {
 	w := newWorld(t)
 	w.ensure(`
@@ -206,8 +205,8 @@ roles: [{name: Reader, ouId: b, permissions: ["system:users:read"], assignments:
 	}
 }
 
-// A secret changes when its variable says another; a variable that is not set
-// leaves it as it is. Neither is ever told.
+// A secret changes when its variable has another value. An unset variable leaves it
+// unchanged. Secrets are never printed.
 func TestApplySecrets(t *testing.T) {
 	w := newWorld(t)
 	dir := w.export()
@@ -232,7 +231,7 @@ func TestApplySecrets(t *testing.T) {
 	}
 }
 
-// A password is that of a new user. Afterwards it is the user's own.
+// A password is for a new user only. Later the user owns it.
 func TestApplyPasswords(t *testing.T) {
 	w := newWorld(t)
 	dir := w.export()
@@ -263,7 +262,7 @@ func TestApplyPasswords(t *testing.T) {
 	}
 }
 
-// Ensuring creates what is missing and leaves what is there.
+// Ensure creates missing resources and leaves existing ones unchanged.
 func TestEnsure(t *testing.T) {
 	w := newWorld(t)
 	text := "groups: [{name: Administrators, description: mine}, {name: Staff, members: [{type: group, id: Administrators}, {type: user, id: ada}]}]"
@@ -294,8 +293,8 @@ func TestEnsure(t *testing.T) {
 	}
 }
 
-// TestHeldExportIsPrivate: what an export writes can be read by its owner alone, and is
-// all inside its folder, whatever resources are called.
+// TestHeldExportIsPrivate: exported files are readable by their owner only and stay inside
+// their folder, whatever the names of resources.
 func TestHeldExportIsPrivate(t *testing.T) {
 	w := newWorld(t)
 	w.ensure(`groups: [{name: "../../../escaped"}, {name: "/etc/escaped"}, {name: "..\\escaped"}]`)
@@ -326,8 +325,8 @@ func TestHeldExportIsPrivate(t *testing.T) {
 	}
 }
 
-// A folder is only written that is empty, or was written before; what is gone
-// from the store is gone from it, and what is no resource stays.
+// WriteFolder accepts an empty folder or an earlier export. It removes the files of deleted
+// resources and keeps files that are no resources.
 func TestWriteFolder(t *testing.T) {
 	w := newWorld(t)
 	w.ensure("groups: [{name: Staff}]")

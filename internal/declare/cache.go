@@ -7,15 +7,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// resourceCache are the resources of a target that have been looked up, by noun.
+// resourceCache caches the resources of a target by noun.
 type resourceCache struct {
 	target Target
 	nouns  map[string]*resourceSet // by plural
 }
 
-// resourceSet is what is known of one noun. Whole says that it is all there is.
+// resourceSet is the cached resources of a noun. Complete reports that these are all.
 type resourceSet struct {
-	byID, byKey map[string]*Entry // nil: there is none
+	byID, byKey map[string]*Entry // nil: does not exist
 	complete    bool
 }
 
@@ -37,7 +37,7 @@ func (s *resourceSet) add(n Noun, e *Entry) {
 	}
 }
 
-// fill puts in all there is of a noun.
+// fill caches all resources of a noun.
 func (s *resourceCache) fill(n Noun, all []*Entry) {
 	set := s.setOf(n)
 	set.complete = true
@@ -62,8 +62,8 @@ func (s *resourceCache) get(ctx context.Context, n Noun, id string) (*Entry, err
 	return e, nil
 }
 
-// find returns the resource of the name, nil if there is none. That of a flow is
-// one within its type.
+// find returns the resource with the name, nil if there is none. Flow names are unique
+// within their type.
 func (s *resourceCache) find(ctx context.Context, n Noun, t schemas.FlowType, name string) (*Entry, error) {
 	set, key := s.setOf(n), n.keyFor(t, name)
 	if e, known := set.byKey[key]; known || set.complete || key == "" {
@@ -80,7 +80,7 @@ func (s *resourceCache) find(ctx context.Context, n Noun, t schemas.FlowType, na
 	return set.byKey[key], nil
 }
 
-// names lists what resources of a noun are called, as many as fit on a page.
+// names returns the names of the first page of resources of a noun.
 func (s *resourceCache) names(ctx context.Context, n Noun) (names []string, err error) {
 	list, err := s.target.List(ctx, n, "")
 	for _, e := range list {
@@ -89,7 +89,7 @@ func (s *resourceCache) names(ctx context.Context, n Noun) (names []string, err 
 	return names, err
 }
 
-// sortedIDs lists the ids of the resources on a shelf.
+// sortedIDs returns the ids of the cached resources.
 func sortedIDs(s *resourceSet) (ids []string) {
 	for id, e := range s.byID {
 		if e != nil {

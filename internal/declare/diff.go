@@ -11,10 +11,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Change is a value that becomes another, in JSON. "" stands for none.
+// Change is a changed value, in JSON. "" stands for a missing value.
 type Change struct{ Path, Old, New string }
 
-// String writes the change on one line.
+// String returns the change on one line.
 func (c Change) String() string {
 	switch {
 	case c.Old == "":
@@ -25,7 +25,7 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s: %s → %s", c.Path, c.Old, c.New)
 }
 
-// diff lists the values in which two values differ, by path.
+// diff lists the differences of two values by path.
 func diff(path string, was, is any) []Change {
 	if reflect.DeepEqual(was, is) {
 		return nil
@@ -62,8 +62,8 @@ func diffMembers(path string, was, is map[string]any) (list []Change) {
 	return list
 }
 
-// diffItems compares lists: item by item where they are as long or their items
-// have ids, and else by what is in one alone.
+// diffItems compares lists: item by item if they have the same length or their items have
+// ids, otherwise by the items that only one list has.
 func diffItems(path string, was, is []any) (list []Change) {
 	if len(was) == len(is) && aligned(was, is) {
 		for i := range is {
@@ -78,13 +78,13 @@ func diffItems(path string, was, is []any) (list []Change) {
 		list = append(list, Change{path, "", shortJSON(item)})
 	}
 	if len(list) == 0 {
-		list = append(list, Change{path, shortJSON(was), shortJSON(is)}) // another order
+		list = append(list, Change{path, shortJSON(was), shortJSON(is)}) // same items, other order
 	}
 	return list
 }
 
-// aligned reports whether each item of one list has its successor at the same
-// place of the other: objects with the same id and handle, or without any.
+// aligned reports whether the items of two lists correspond by index: objects with the same
+// id and handle, or without any.
 func aligned(was, is []any) bool {
 	for i := range is {
 		a, isObject := was[i].(map[string]any)
@@ -96,7 +96,7 @@ func aligned(was, is []any) bool {
 	return true
 }
 
-// itemsWithout lists the items that the other list does not have as often.
+// itemsWithout returns the items that the other list lacks, counting repetitions.
 func itemsWithout(list, other []any) (rest []any) {
 	counts := map[string]int{}
 	for _, item := range other {
@@ -112,19 +112,19 @@ func itemsWithout(list, other []any) (rest []any) {
 	return rest
 }
 
-// text is a value in JSON.
+// text returns a value as JSON.
 func text(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // it was JSON
+	_ = e.Encode(v) // it was read as JSON
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// maxShownLength is how many bytes of a value a change shows.
+// maxShownLength limits the values in a change, in bytes.
 const maxShownLength = 200
 
-// shortJSON is a value in JSON, cut if it is long.
+// shortJSON returns a value as JSON, truncated if it is long.
 func shortJSON(v any) string {
 	shown := []rune(text(v))
 	if len(shown) > maxShownLength {

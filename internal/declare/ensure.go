@@ -6,22 +6,21 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Ensured is what came of one resource that was to exist.
+// Ensured is the result for one resource.
 type Ensured struct {
 	Resource
 	ID      string
-	Created bool // else it was there, and was left as it is
-	// ClientID and Secret are those of an application for which the target made up
-	// a secret. It is shown nowhere else.
+	Created bool // false: it existed and is unchanged
+	// ClientID and Secret are those of an application whose secret the target generated.
+	// The secret is not shown again.
 	ClientID, Secret string
 }
 
-// Ensure makes declared resources exist in a target: what is missing is created,
-// and what is there is left as it is. Getenv gives the values of environment
-// variables, in which secrets are found; nil if there are none. Each is told as soon as it is certain, so
-// that a secret that was made up is not lost. What is wrong with the files is
-// Faults; then what is right has been created all the same, and doing it again
-// creates the rest.
+// Ensure creates the declared resources that a target lacks and leaves existing ones
+// unchanged. Getenv returns environment variables that contain secrets; nil for none.
+// Ensure reports each resource as soon as it exists, so that a generated secret is not
+// lost. If files are wrong, the error is Faults; the correct resources are created anyway,
+// and another run creates the rest.
 func Ensure(ctx context.Context, t Target, resources []Resource, getenv func(string) string, reported func(Ensured)) error {
 	l := newLinker(t, getenv)
 	if err := l.link(ctx, resources); err != nil {
@@ -42,7 +41,7 @@ func Ensure(ctx context.Context, t Target, resources []Resource, getenv func(str
 	return l.faults.err()
 }
 
-// ensure creates a resource that the target did not have when it was asked.
+// ensure creates a resource that the target lacked.
 func (l *linker) ensure(ctx context.Context, t Target, in *linkedResource, reported func(Ensured)) error {
 	if len(in.missing) > 0 {
 		in.failed = true
@@ -59,7 +58,7 @@ func (l *linker) ensure(ctx context.Context, t Target, in *linkedResource, repor
 		if again != nil {
 			return again
 		}
-		if other != nil { // somebody else was faster
+		if other != nil { // created concurrently
 			in.id = other.ID
 			reported(Ensured{Resource: in.Resource, ID: in.id})
 			return nil
@@ -74,7 +73,7 @@ func (l *linker) ensure(ctx context.Context, t Target, in *linkedResource, repor
 	return nil
 }
 
-// lookUpAgain looks once more whether the target has a resource.
+// lookUpAgain reads a resource from the target, past the cache.
 func (l *linker) lookUpAgain(ctx context.Context, in *linkedResource) (*Entry, error) {
 	fresh := newResourceCache(l.cache.target)
 	e, err := fresh.get(ctx, in.Noun, in.id)
@@ -84,7 +83,7 @@ func (l *linker) lookUpAgain(ctx context.Context, in *linkedResource) (*Entry, e
 	return fresh.find(ctx, in.Noun, schemas.FlowType(in.Document.TextAt("flowType")), in.Noun.label(in.Document))
 }
 
-// created tells of a resource that was created.
+// created returns the result for a created resource.
 func (in *linkedResource) created(e *Entry) Ensured {
 	out := Ensured{Resource: in.Resource, ID: e.ID, Created: true}
 	if secret := e.Document.TextAt("clientSecret"); secret != "" && !in.secret {

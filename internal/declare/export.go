@@ -12,9 +12,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Export writes all resources of a directory as the files of a tree: path, with
-// slashes, to text. Equal stores give equal files. They say no times, no secrets
-// and nothing that follows from the rest; ids they do say.
+// Export returns all resources of a directory as the files of a tree: the text by path,
+// with slashes. Equal stores give equal files. The files contain ids but no times, secrets
+// or derived members.
 func Export(ctx context.Context, d *directory.Directory) (map[string][]byte, error) {
 	var files map[string][]byte
 	err := d.Snapshot(ctx, directory.SystemCall(), func(call directory.Call) error {
@@ -29,8 +29,8 @@ func Export(ctx context.Context, d *directory.Directory) (map[string][]byte, err
 	return files, err
 }
 
-// NameSchemas has the flows among the files of an export name the schema that
-// editors complete and check them by: that of the address.
+// NameSchemas adds a reference to the schema at the address to the flows of an export, for
+// editors.
 func NameSchemas(files map[string][]byte, address string) {
 	for name, text := range files {
 		if strings.HasPrefix(name, flowsFolder+"/") {
@@ -39,7 +39,7 @@ func NameSchemas(files map[string][]byte, address string) {
 	}
 }
 
-// flowsFolder is the folder of the flows in a tree.
+// flowsFolder is the folder of flows in a tree.
 const flowsFolder = "flows"
 
 type exporter struct {
@@ -70,8 +70,8 @@ func (e *exporter) run(ctx context.Context) error {
 	return nil
 }
 
-// isMadeByServer reports whether a resource is a client that registered itself. Nobody
-// declares those: in a file one would become an administrator's.
+// isMadeByServer reports whether a resource is a self-registered client. Exports omit
+// these: in a file, one would become an administrator's.
 func isMadeByServer(e *Entry) bool { return e.Document.TextAt("registration") != "" }
 
 func (e *exporter) write(ctx context.Context, n Noun, d *schemas.Document) ([]byte, error) {
@@ -86,8 +86,8 @@ func (e *exporter) write(ctx context.Context, n Noun, d *schemas.Document) ([]by
 	return text, nil
 }
 
-// fileNames gives each resource of a noun a file. Where several would have the
-// same, the id tells them apart.
+// fileNames assigns a file to each resource of a noun. Ids distinguish resources with the
+// same file name.
 func fileNames(n Noun, list []*Entry) []string {
 	names, taken := make([]string, len(list)), map[string]int{}
 	for i, e := range list {
@@ -107,7 +107,7 @@ func fileNames(n Noun, list []*Entry) []string {
 	return names
 }
 
-// flowFolder is the folder of a flow's type; "" for another noun.
+// flowFolder returns the folder for a flow's type; "" for other nouns.
 func flowFolder(n Noun, d *schemas.Document) string {
 	if n.Plural != "flows" {
 		return ""
@@ -115,11 +115,11 @@ func flowFolder(n Noun, d *schemas.Document) string {
 	return strings.ToLower(d.TextAt("flowType"))
 }
 
-// maxSlugLength is how many characters of a name go into that of a file.
+// maxSlugLength limits the part of a name in a file name, in characters.
 const maxSlugLength = 80
 
-// slug is a name as part of a file's name: lower-case letters, digits and dashes,
-// so that it is one on every system, with a dot or @ as usernames have them.
+// slug converts a name to a part of a file name: lower-case letters, digits and dashes,
+// valid on every system, and the dot and @ of usernames.
 func slug(name string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(name) {
@@ -136,7 +136,7 @@ func slug(name string) string {
 	return strings.TrimRight(b.String(), "-.")
 }
 
-// Names lists the names of files, sorted.
+// Names returns the names of files, sorted.
 func Names(files map[string][]byte) []string {
 	names := make([]string, 0, len(files))
 	for name := range files {

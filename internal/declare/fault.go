@@ -9,24 +9,24 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Fault is something that is wrong in a file.
+// Fault is a problem in a file.
 type Fault struct {
 	File string
 	schemas.Problem
 }
 
-// String writes the fault on one line: "roles/a.yaml:3:5: name: message".
+// String returns the fault on one line: "roles/a.yaml:3:5: name: message".
 func (f Fault) String() string {
 	if f.Line > 0 {
-		return f.File + ":" + f.Problem.String() // which begins with line and column
+		return f.File + ":" + f.Problem.String() // starts with line and column
 	}
 	return f.File + ": " + f.Problem.String()
 }
 
-// Faults is everything that is wrong in files, by file and place.
+// Faults is all faults of files, by file and position.
 type Faults []Fault
 
-// Error writes each fault on a line of its own.
+// Error returns one line for each fault.
 func (f Faults) Error() string {
 	lines := make([]string, len(f))
 	for i, fault := range f {
@@ -35,7 +35,7 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// err is the faults in their order as an error; nil if there are none.
+// err returns the sorted faults as an error; nil if there are none.
 func (f Faults) err() error {
 	if len(f) == 0 {
 		return nil
@@ -46,19 +46,19 @@ func (f Faults) err() error {
 	return f
 }
 
-// add notes a fault of a file as a whole.
+// add adds a fault of a whole file.
 func (f *Faults) add(file, format string, args ...any) {
 	*f = append(*f, Fault{file, schemas.Problem{Message: fmt.Sprintf(format, args...)}})
 }
 
-// addAll notes problems that a text has.
+// addAll adds the problems of a file.
 func (f *Faults) addAll(file string, problems []schemas.Problem) {
 	for _, p := range problems {
 		*f = append(*f, Fault{file, p})
 	}
 }
 
-// fault is a fault at a path of the resource.
+// fault returns a fault at a path of the resource.
 func (r *Resource) fault(path, format string, args ...any) Fault {
 	return r.located(schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 }
@@ -67,8 +67,7 @@ func (r *Resource) located(p schemas.Problem) Fault {
 	return Fault{r.File, r.Document.Locate([]schemas.Problem{p})[0]}
 }
 
-// refusal turns an error about the resource into faults; ok is false for one
-// that is nobody's fault but the machine's.
+// refusal converts an error about the resource to faults; ok is false if the server failed.
 func (r *Resource) refusal(err error) (faults Faults, ok bool) {
 	e := schemas.AsError(err)
 	if e.Class == schemas.Internal || e.Class == schemas.Unavailable || e.Class == schemas.Throttled {
@@ -79,7 +78,7 @@ func (r *Resource) refusal(err error) (faults Faults, ok bool) {
 			faults = append(faults, r.located(p))
 		}
 	}
-	// What is in use is told by those who use it, whose names are no paths here.
+	// The problems of a resource in use name its users, not paths of this file.
 	if len(faults) == 0 || e.Code == schemas.CodeInUse {
 		return Faults{r.fault("", "%s", e.Description.DefaultValue)}, true
 	}

@@ -10,15 +10,14 @@ import (
 	"strings"
 )
 
-// marker is the file by which a folder is known to be written by an export.
+// marker is the file that marks a folder as an export.
 const marker = ".postern-export"
 
 const markerText = "`postern export` writes this folder, and removes the files of resources that are gone.\n"
 
-// WriteFolder writes the files of an export to a folder and removes those of
-// resources that are gone. A folder with files in it that is not known to be one
-// of an export is refused, unless force is set. Files that are as they are to be
-// are not touched.
+// WriteFolder writes the files of an export to a folder and removes the files of deleted
+// resources. It refuses a folder that contains files and is not marked as an export, unless
+// force is set. Unchanged files are not written.
 func WriteFolder(dir string, files map[string][]byte, force bool) error {
 	if err := prepareFolder(dir, force); err != nil {
 		return err
@@ -51,8 +50,8 @@ func prepareFolder(dir string, force bool) error {
 	return writeFile(filepath.Join(dir, marker), []byte(markerText))
 }
 
-// writeFile writes a file that only its owner can read: users are in it. It is
-// all there or as it was.
+// writeFile writes a file atomically. Only its owner can read it, because exports contain
+// personal data.
 func writeFile(path string, text []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return nil
@@ -67,7 +66,7 @@ func writeFile(path string, text []byte) error {
 	return os.Rename(half, path)
 }
 
-// removeOthers removes the files of resources that an export does not have.
+// removeOthers removes the resource files that an export does not have.
 func removeOthers(dir string, files map[string][]byte) error {
 	for _, n := range Nouns() {
 		err := filepath.WalkDir(filepath.Join(dir, n.Folder), func(path string, d fs.DirEntry, err error) error {

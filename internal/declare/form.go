@@ -13,20 +13,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// formatter writes resources as files have them.
+// formatter converts resources to their form in files.
 type formatter struct {
 	target  *Directory
 	cache   *resourceCache
-	derived map[string][]string // by plural: the members that follow from the rest, or say when
-	named   map[string]string   // the variables of secrets that are taken, with whose they are
+	derived map[string][]string // by plural: derived members and times
+	named   map[string]string   // used variables of secrets and their owners
 }
 
 func newFormatter(t *Directory, s *resourceCache) *formatter {
 	return &formatter{t, s, map[string][]string{}, map[string]string{}}
 }
 
-// format is a resource as a file has it: without what follows from the rest, with
-// names for ids, and with a reference for its secret.
+// format returns a resource as a file contains it: without derived members, with names for
+// ids, and with a reference for its secret.
 func (f *formatter) format(ctx context.Context, n Noun, d *schemas.Document) (*schemas.Document, error) {
 	edits := map[string]any{}
 	for _, m := range n.nameReferences(d) {
@@ -42,7 +42,7 @@ func (f *formatter) format(ctx context.Context, n Noun, d *schemas.Document) (*s
 	return f.withoutDerived(n, d).Edited(edits), nil
 }
 
-// withoutDerived is a resource without what follows from the rest, and without secrets.
+// withoutDerived returns a resource without derived members and secrets.
 func (f *formatter) withoutDerived(n Noun, d *schemas.Document) *schemas.Document {
 	edits := map[string]any{}
 	for _, member := range f.derivedOf(n) {
@@ -52,12 +52,12 @@ func (f *formatter) withoutDerived(n Noun, d *schemas.Document) *schemas.Documen
 		edits[path] = nil
 	}
 	if n.Plural == "applications" {
-		edits["clientId"] = nil // it stands in inboundAuthConfig
+		edits["clientId"] = nil // inboundAuthConfig contains it
 	}
 	return d.Edited(edits)
 }
 
-// derivedOf lists the members that the schema of the noun marks readOnly.
+// derivedOf lists the members that the noun's schema marks readOnly.
 func (f *formatter) derivedOf(n Noun) []string {
 	if known, ok := f.derived[n.Plural]; ok {
 		return known
@@ -68,7 +68,7 @@ func (f *formatter) derivedOf(n Noun) []string {
 		} `json:"properties"`
 	}
 	if err := json.Unmarshal(f.target.schema(n).Raw(), &schema); err != nil {
-		panic(fmt.Sprintf("declare: the schema of %s: %v", n.Plural, err)) // it is the program's own
+		panic(fmt.Sprintf("declare: the schema of %s: %v", n.Plural, err)) // the schema is embedded
 	}
 	list := []string{}
 	for name, member := range schema.Properties {
@@ -80,8 +80,8 @@ func (f *formatter) derivedOf(n Noun) []string {
 	return list
 }
 
-// name is what a file calls the resource that is mentioned: its name, if that
-// finds it again, and else its id.
+// name returns how a file refers to a resource: by name if that finds it again, otherwise
+// by id.
 func (f *formatter) name(ctx context.Context, m nameReference) (string, error) {
 	e, err := f.cache.get(ctx, m.noun, m.value)
 	if err != nil || e == nil {
@@ -94,8 +94,8 @@ func (f *formatter) name(ctx context.Context, m nameReference) (string, error) {
 	return name, nil
 }
 
-// secretOf is where a resource has a secret that it does not show, and whose it is;
-// "" if it has none.
+// secretOf returns the path of a resource's hidden secret, and the owner; "" if it has
+// none.
 func secretOf(n Noun, d *schemas.Document) (path, owner string) {
 	method := ""
 	switch n.Plural {
@@ -111,8 +111,8 @@ func secretOf(n Noun, d *schemas.Document) (path, owner string) {
 	return path, owner
 }
 
-// variable names the environment variable for the secret of a client of ours, or of
-// an identity provider of which we are one.
+// variable returns the name of the environment variable for the secret of a client or an
+// identity provider.
 func (f *formatter) variable(n Noun, owner string) string {
 	name, of := "POSTERN_SECRET_", n.Plural+" "+owner
 	if n.Plural == "identityProviders" {
@@ -127,23 +127,23 @@ func (f *formatter) variable(n Noun, owner string) string {
 		}
 		return '_'
 	}, owner)
-	for f.named[name] != "" && f.named[name] != of { // "a-b" after "a_b"
+	for f.named[name] != "" && f.named[name] != of { // "a-b" conflicts with "a_b"
 		name += "_"
 	}
 	f.named[name] = of
 	return name
 }
 
-// isSame reports whether two resources, both with ids, say the same. It may say no
-// where they do.
+// isSame reports whether two resources, both with ids, are equal. It may return false for
+// equal ones.
 func (f *formatter) isSame(n Noun, was, is *schemas.Document) bool {
 	if n.Plural == "applications" && is.At("clientId") != nil {
-		return false // in a second place, where it may be another
+		return false // in its second place, where it may differ
 	}
 	return reflect.DeepEqual(canonical(f.withoutDerived(n, was)), canonical(f.withoutDerived(n, is)))
 }
 
-// canonical is the value of a document. Principals have no order.
+// canonical returns the value of a document, with principals sorted.
 func canonical(d *schemas.Document) any {
 	v := value(d)
 	top, _ := v.(map[string]any)
@@ -155,12 +155,12 @@ func canonical(d *schemas.Document) any {
 	return v
 }
 
-// value is the Go value of a document, with numbers as they are written.
+// value returns the Go value of a document, with exact numbers.
 func value(d *schemas.Document) (v any) {
 	decoder := json.NewDecoder(bytes.NewReader(d.JSON()))
 	decoder.UseNumber()
 	if err := decoder.Decode(&v); err != nil {
-		panic("declare: a document that is no JSON: " + err.Error()) // it was read as such
+		panic("declare: a document that is no JSON: " + err.Error()) // it was read as JSON
 	}
 	return v
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// linkedResource is a declared resource as a target is to have it.
+// linkedResource is a declared resource with what a target needs to store it.
 type linkedResource struct {
 	Resource
 	id        string
-	existing  *Entry                     // what the target has; nil if it is new
-	edits     map[string]any             // that make the document one for the target, beside needs
-	dependsOn map[string]*linkedResource // the declared resources that it refers to, by path
-	unknown   map[string]bool            // paths that refer to nothing
-	missing   Faults                     // secrets that are not there
+	existing  *Entry                     // nil for a new resource
+	edits     map[string]any             // from the declared document to the target's
+	dependsOn map[string]*linkedResource // declared resources it refers to, by path
+	unknown   map[string]bool            // paths with unknown references
+	missing   Faults                     // unset variables of secrets
 	secret    bool                       // it has a secret
-	failed    bool                       // it could not be written
+	failed    bool                       // could not be written
 }
 
 // document is the resource as the target takes it: with ids for names, and with
@@ -35,8 +35,8 @@ func (in *linkedResource) document() *schemas.Document {
 	return in.Document.Edited(edits)
 }
 
-// refusal turns an error about the resource into faults, without those that only
-// follow from others: of a reference to what is not there, or was refused itself.
+// refusal converts an error about the resource to faults. It omits faults that only follow
+// from others: of references that are unknown or failed themselves.
 func (in *linkedResource) refusal(err error) (Faults, bool) {
 	faults, ok := in.Resource.refusal(err)
 	return slices.DeleteFunc(faults, func(f Fault) bool {
@@ -45,14 +45,13 @@ func (in *linkedResource) refusal(err error) (Faults, bool) {
 	}), ok
 }
 
-// linker finds out which resource of the target each declared one is, and which
-// each reference means.
+// linker matches declared resources with those of the target and resolves their references.
 type linker struct {
 	cache  *resourceCache
 	getenv func(string) string
 	faults Faults
 	list   []*linkedResource
-	byID   map[string]*linkedResource // by plural and id, both that of the file and that of the target
+	byID   map[string]*linkedResource // by plural and id, the declared and the target's
 	byKey  map[string]*linkedResource // by plural and key
 }
 
@@ -63,8 +62,8 @@ func newLinker(target Target, getenv func(string) string) *linker {
 	return &linker{cache: newResourceCache(target), getenv: getenv, byID: map[string]*linkedResource{}, byKey: map[string]*linkedResource{}}
 }
 
-// link links the resources and puts them in order: each after those it refers to.
-// What is wrong is among the faults.
+// link matches the resources and sorts them: each follows those it refers to. Problems
+// become faults.
 func (l *linker) link(ctx context.Context, resources []Resource) error {
 	for _, r := range resources {
 		if err := l.match(ctx, r); err != nil {
@@ -80,7 +79,7 @@ func (l *linker) link(ctx context.Context, resources []Resource) error {
 	return nil
 }
 
-// match finds out whether the target has the resource.
+// match looks up the resource in the target.
 func (l *linker) match(ctx context.Context, r Resource) (err error) {
 	in := &linkedResource{Resource: r, id: r.Document.TextAt("id"), dependsOn: map[string]*linkedResource{}, unknown: map[string]bool{}}
 	n, said := r.Noun, in.id
@@ -105,7 +104,7 @@ func (l *linker) match(ctx context.Context, r Resource) (err error) {
 	return nil
 }
 
-// claim notes that the resource is declared; two of them cannot be the same.
+// claim records that the resource is declared; no other declaration may mean the same one.
 func (l *linker) claim(in *linkedResource, said string) bool {
 	n := in.Noun
 	other := l.byID[n.Plural+" "+in.id]
@@ -131,7 +130,7 @@ func (l *linker) claim(in *linkedResource, said string) bool {
 	return true
 }
 
-// resolve puts ids in the place of names, and secrets in theirs.
+// resolve replaces names by ids, and references of secrets by secrets.
 func (l *linker) resolve(ctx context.Context, in *linkedResource) error {
 	var faults Faults
 	in.edits, in.missing, faults = in.secrets(l.getenv)
@@ -156,7 +155,7 @@ func (l *linker) resolve(ctx context.Context, in *linkedResource) error {
 	return nil
 }
 
-// referencedID is the id of what a document mentions; "" if there is no such thing.
+// referencedID returns the id of a referenced resource; "" if it does not exist.
 func (l *linker) referencedID(ctx context.Context, in *linkedResource, m nameReference) (string, error) {
 	declared := l.byID[m.noun.Plural+" "+m.value]
 	if declared == nil {
@@ -171,13 +170,12 @@ func (l *linker) referencedID(ctx context.Context, in *linkedResource, m nameRef
 		return "", err
 	}
 	if l.cache.setOf(m.noun).complete && !isMadeByServer(e) {
-		return "", nil // what is not declared is not to be
+		return "", nil // an undeclared one is to be deleted
 	}
 	return e.ID, nil
 }
 
-// stored is the resource of the target that is mentioned, by its id or name; nil if
-// there is none.
+// stored returns the target's resource for a reference by id or name; nil if there is none.
 func (l *linker) stored(ctx context.Context, m nameReference) (*Entry, error) {
 	if isID(m.value) {
 		if e, err := l.cache.get(ctx, m.noun, m.value); e != nil || err != nil {
@@ -187,7 +185,7 @@ func (l *linker) stored(ctx context.Context, m nameReference) (*Entry, error) {
 	return l.cache.find(ctx, m.noun, m.flowType, m.value)
 }
 
-// reportUnknown notes that a document mentions what does not exist.
+// reportUnknown reports a reference to a missing resource.
 func (l *linker) reportUnknown(ctx context.Context, in *linkedResource, m nameReference) error {
 	var known []string
 	for _, r := range l.list {
@@ -211,10 +209,10 @@ func (l *linker) reportUnknown(ctx context.Context, in *linkedResource, m nameRe
 	return nil
 }
 
-// sort puts the resources in order, and notes circles.
+// sort sorts the resources by dependency and reports cycles.
 func (l *linker) sort() {
 	var sorted []*linkedResource
-	state := map[*linkedResource]int{} // 1: under way, 2: done
+	state := map[*linkedResource]int{} // 1: in progress, 2: done
 	var way []string
 	var visit func(in *linkedResource)
 	visit = func(in *linkedResource) {
@@ -242,9 +240,9 @@ func (l *linker) sort() {
 	l.list = sorted
 }
 
-// dependencies lists the declared resources of its own noun that a resource comes after,
-// in a stable order: those it refers to, and the sub-flows that a flow uses. These it
-// does not refer to by id: which there are is for who checks the flow.
+// dependencies lists the declared resources of the same noun that must precede a resource,
+// in a stable order: those it refers to, and the sub-flows of a flow. Sub-flows are not
+// referred to by id: the check of the flow reports missing ones.
 func (l *linker) dependencies(in *linkedResource) (list []*linkedResource) {
 	for _, m := range in.Noun.nameReferences(in.Document) {
 		if next := in.dependsOn[m.path]; next != nil && next.Noun.Plural == in.Noun.Plural {

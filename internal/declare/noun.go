@@ -8,31 +8,31 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Noun is a kind of resource as files declare it.
+// Noun describes a kind of resource in files.
 type Noun struct {
 	Name   string // "userType"
 	Plural string // "userTypes": the member of a seed file
-	Folder string // "user-types": in a tree; the path of the API is the same
-	// Filter is the member by which lists of the API find a resource for its key.
+	Folder string // "user-types": in a tree and in the API's paths
+	// Filter is the member that finds a resource by its key in lists of the API.
 	Filter string
 
-	key        string // the path of what names one for people; "" is no name
+	key        string // path of the name; an empty name counts as none
 	references []reference
 	secrets    []string // paths that may hold a secret
 }
 
-// displayName is the noun as people write it.
+// displayName returns the noun in plain words.
 func (n Noun) displayName() string { return schemas.DisplayName(n.Name) }
 
-// reference is where a resource names another: the path, of each item of a list
-// if it has "[]", and the plural of the noun. Where it is "" the item's type
-// tells. A flow is known by handle within its type.
+// reference is a member that refers to another resource: its path, with "[]" for each item
+// of a list, and the plural noun. If to is "", the item's type determines the noun. Flow
+// handles are unique within a type.
 type reference struct {
 	path, to string
 	flowType schemas.FlowType
 }
 
-// Nouns lists the nouns, each after those it refers to.
+// Nouns lists the nouns; each follows those it refers to.
 func Nouns() []Noun {
 	unit := reference{path: "ouId", to: "organizationUnits"}
 	return []Noun{
@@ -64,7 +64,7 @@ const (
 	userSecret     = "attributes.password"
 )
 
-// NounOf finds a noun by its plural; ok is false if there is none.
+// NounOf returns the noun with the plural; ok is false if there is none.
 func NounOf(plural string) (n Noun, ok bool) {
 	for _, n := range Nouns() {
 		if n.Plural == plural {
@@ -74,7 +74,7 @@ func NounOf(plural string) (n Noun, ok bool) {
 	return Noun{}, false
 }
 
-// principals maps the types of principals to plurals.
+// principals maps types of principals to plurals.
 func principals() map[string]string {
 	return map[string]string{
 		string(schemas.UserPrincipal):        "users",
@@ -83,11 +83,11 @@ func principals() map[string]string {
 	}
 }
 
-// label is what people call the resource in a document; "" if it has no name.
+// label returns the name of a resource; "" if it has none.
 func (n Noun) label(d *schemas.Document) string { return d.TextAt(n.key) }
 
-// keyOf is what tells a resource from the others of its noun, beside its id: its
-// name in the spelling that is compared, and of a flow its type too. "" is none.
+// keyOf returns the key of a resource within its noun: its normalized name, for a flow with
+// its type. "" means none.
 func (n Noun) keyOf(d *schemas.Document) string {
 	return n.keyFor(schemas.FlowType(d.TextAt("flowType")), n.label(d))
 }
@@ -104,7 +104,7 @@ func (n Noun) keyFor(t schemas.FlowType, name string) string {
 	return name
 }
 
-// subflows lists the places at which a flow names sub-flows.
+// subflows lists the places where a flow names sub-flows.
 func (n Noun) subflows(d *schemas.Document) []schemas.SubflowMention {
 	if n.Plural != "flows" {
 		return nil
@@ -112,15 +112,15 @@ func (n Noun) subflows(d *schemas.Document) []schemas.SubflowMention {
 	return schemas.SubflowMentions(d)
 }
 
-// nameReference is a place at which a document names another resource.
+// nameReference is a place where a document names another resource.
 type nameReference struct {
 	path, value string
 	noun        Noun
 	flowType    schemas.FlowType
 }
 
-// nameReferences lists the places at which a document of the noun names others. What
-// has the wrong form is left to those who judge the document.
+// nameReferences lists the places where a document names other resources. It skips
+// malformed ones; the directory reports them.
 func (n Noun) nameReferences(d *schemas.Document) (list []nameReference) {
 	for _, r := range n.references {
 		before, after, ofItems := strings.Cut(r.path, "[]")
@@ -157,5 +157,5 @@ func isText(d *schemas.Document) bool {
 	return ok
 }
 
-// isID reports whether a reference may be an id.
+// isID reports whether a reference has the form of an id.
 func isID(s string) bool { return uuid.Validate(s) == nil && len(s) == 36 }

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Action is what is done with a resource.
+// Action is the action of a step.
 type Action string
 
 // The actions.
@@ -15,25 +15,25 @@ const (
 	Delete  Action = "delete"
 )
 
-// Step is one resource that is created, changed or deleted. File is "" for what
-// no file declares; Changes are those of values, by path.
+// Step is one resource that is created, changed or deleted. File is "" if no file declares
+// it; Changes are the changed values by path.
 type Step struct {
 	Action  Action
 	Name    string // `group "staff"`
 	File    string
 	Changes []Change
-	// Secret says that a secret changes too.
+	// Secret reports that a secret changes too.
 	Secret bool
 }
 
-// Plan is what is to be done so that a store is as files say.
+// Plan lists the steps that make a store equal to files.
 type Plan struct {
 	Steps []Step
-	// Applied says that it was done.
+	// Applied reports that the steps were carried out.
 	Applied bool
 }
 
-// Count returns how many steps are of an action.
+// Count returns the number of steps with an action.
 func (p *Plan) Count(a Action) (n int) {
 	for _, s := range p.Steps {
 		if s.Action == a {
@@ -43,8 +43,7 @@ func (p *Plan) Count(a Action) (n int) {
 	return n
 }
 
-// Write writes the steps, the changes of values below them, and how many there
-// are.
+// Write writes the steps, their changed values and the counts.
 func (p *Plan) Write(w io.Writer) {
 	signs := map[Action]string{Create: "+", Replace: "~", Delete: "-"}
 	for _, s := range p.Steps {

@@ -2,5 +2,5 @@
 
 package declare_test
 
-// scale divides how much a test does that takes long under the race detector.
+// scale divides the amount of slow work under the race detector.
 const scale = 10

@@ -7,14 +7,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Resource is a resource as a file declares it.
+// Resource is a resource declared in a file.
 type Resource struct {
 	Noun     Noun
 	Document *schemas.Document
 	File     string
 }
 
-// Name is what people call it: the name of its noun, and its key or else its id.
+// Name returns the noun with the key or the id.
 func (r *Resource) Name() string { return r.Noun.describe(r.Document) }
 
 func (n Noun) describe(d *schemas.Document) string {
@@ -28,11 +28,10 @@ func (n Noun) describe(d *schemas.Document) string {
 	return fmt.Sprintf("%s %q", n.displayName(), name)
 }
 
-// maxFile is the size over which a file is not read, in bytes.
+// maxFile is the maximum size of a file in bytes.
 const maxFile = 4 << 20
 
-// ReadSeed reads a seed file of the name. If something is wrong the error is
-// Faults.
+// ReadSeed reads a seed file. If it is wrong, the error is Faults.
 func ReadSeed(file string, text []byte) ([]Resource, error) {
 	var faults Faults
 	d := parse(file, text, &faults)
@@ -55,7 +54,7 @@ func ReadSeed(file string, text []byte) ([]Resource, error) {
 	return list, faults.err()
 }
 
-// readList reads the resources under one member of a seed file.
+// readList reads the resources of one member of a seed file.
 func readList(file string, d *schemas.Document, noun Noun, faults *Faults) (list []Resource) {
 	items, ok := d.At(noun.Plural).Items()
 	if !ok {
@@ -95,8 +94,7 @@ func parse(file string, text []byte, faults *Faults) *schemas.Document {
 	return d
 }
 
-// check notes what is wrong with the form of a resource as far as that concerns
-// files alone.
+// check reports faults of form that concern only files.
 func (r *Resource) check(faults *Faults) {
 	if r.Document.JSON()[0] != '{' {
 		*faults = append(*faults, r.fault("", "expected an object: the %s", r.Noun.displayName()))
@@ -108,7 +106,7 @@ func (r *Resource) check(faults *Faults) {
 	*faults = append(*faults, r.checkSecrets()...)
 }
 
-// unknownNoun words that there is no such member or folder.
+// unknownNoun returns the message for an unknown member or folder.
 func unknownNoun(what, name string) string {
 	var known []string
 	for _, n := range Nouns() {

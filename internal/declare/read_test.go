@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Each text is refused with what is wanted, which tells the place and the mend.
+// Each text is refused with the wanted message, which has the position and the fix.
 func TestReadSeedRefuses(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"an empty file", "", "seed.yaml:1:1: expected a document, the text is empty"},
@@ -52,7 +52,7 @@ func TestReadSeedRefuses(t *testing.T) {
 	}
 }
 
-// All that is wrong is told at once, in the order of the places.
+// All faults are reported at once, in the order of their positions.
 func TestReadSeedTellsAll(t *testing.T) {
 	_, err := declare.ReadSeed("a.yaml", []byte("users:\n  - {attributes: {password: x}}\n  - {}\ngroup: []\nroles: {}\n"))
 	want := []string{"a.yaml:2:29", "a.yaml:3:5", "a.yaml:4:1", "a.yaml:5:8"}
@@ -111,8 +111,8 @@ func TestReadTreeRefuses(t *testing.T) {
 	}
 }
 
-// What begins with a dot, and the scenarios of flows, are no resources; links are
-// followed, as they are how some systems mount files.
+// ReadTree ignores dot files and scenarios of flows. It follows symbolic links, which some
+// systems use to mount files.
 func TestReadTreePassesOver(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	write(t, dir, ".git/HEAD", "ref: refs/heads/main\n")
@@ -132,8 +132,8 @@ func TestReadTreePassesOver(t *testing.T) {
 	}
 }
 
-// FuzzReadSeed reads texts from outside. Whatever they are, it ends with
-// resources that are objects or with faults that have a place.
+// FuzzReadSeed reads arbitrary texts. The result is resources that are objects, or faults
+// with positions.
 func FuzzReadSeed(f *testing.F) {
 	for _, text := range []string{
 		seed, many(2, 2, 1), "users:\n  - {attributes: {password: {env: A}}}\n", "groups: [{members: [{type: user, id: a}, 1, {type: [], id: {}}]}]",
@@ -168,7 +168,7 @@ func FuzzReadSeed(f *testing.F) {
 	})
 }
 
-// maker is a target that has nothing, and takes everything.
+// maker is an empty target that accepts everything.
 type maker struct{ t *testing.T }
 
 // Get implements declare.Target.
@@ -177,8 +177,7 @@ func (*maker) Get(context.Context, declare.Noun, string) (*declare.Entry, error)
 // List implements declare.Target.
 func (*maker) List(context.Context, declare.Noun, string) ([]*declare.Entry, error) { return nil, nil }
 
-// Create implements declare.Target. What it is given says an id, and no longer
-// where a secret is.
+// Create implements declare.Target. Documents contain an id and no source of a secret.
 func (m *maker) Create(_ context.Context, _ declare.Noun, d *schemas.Document) (*declare.Entry, error) {
 	id := d.At("id")
 	if id == nil {

@@ -13,8 +13,8 @@ import (
 
 const secret = "SECRET=0123456789abcdef0123456789abcdef"
 
-// What is exported and applied again changes nothing; applied to a store that
-// has none of it, it makes one that exports the same.
+// Applying an export to the same store changes nothing. Applying it to an empty store gives
+// an equal export.
 func TestRoundTrip(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		roundTrip(t, newWorld(t), newWorld(t), many(200/scale, 2000/scale, 50/scale))
@@ -50,7 +50,7 @@ func roundTrip(t *testing.T, first, second *world, content string) {
 	same(t, was, second.files())
 }
 
-// secrets gives each variable that is named in an export a value.
+// secrets sets each variable that an export names.
 func secrets(files map[string][]byte) (list []string) {
 	for _, text := range files {
 		if _, after, found := bytes.Cut(text, []byte("env: ")); found {
@@ -70,7 +70,7 @@ func (w *world) events() int {
 	return len(events)
 }
 
-// An export says no secrets, no times, and nothing that follows from the rest.
+// An export contains no secrets, times or derived members.
 func TestExportLeavesOut(t *testing.T) {
 	w := newWorld(t)
 	w.ensure(`
@@ -80,7 +80,7 @@ applications: [{name: Shop, inboundAuthConfig: [{type: oauth2, config: {clientId
 		"PASSWORD=quiet harbour lantern", secret)
 	all := string(bytes.Join(texts(w.files()), nil))
 	for _, unwanted := range []string{"harbour", "0123456789abcdef0123456789abcdef", "createdAt", "updatedAt", "isReadOnly", "activeVersion", "system:users:read", "password:"} {
-		// The type says that there is a password.
+		// The user type contains the word.
 		if n := strings.Count(all, unwanted); n > strings.Count(string(w.files()["user-types/person.yaml"]), unwanted) {
 			t.Errorf("%q is in the export:\n%s", unwanted, all)
 		}
@@ -88,7 +88,7 @@ applications: [{name: Shop, inboundAuthConfig: [{type: oauth2, config: {clientId
 	if !strings.Contains(all, "clientSecret:\n        env: POSTERN_SECRET_SHOP\n") || strings.Count(all, "clientId: shop") != 1 {
 		t.Errorf("the secret of the shop has no place:\n%s", w.files()["applications/shop.yaml"])
 	}
-	for name, want := range map[string]bool{"shop": true, "open": false} { // one variable is not for both of the secrets
+	for name, want := range map[string]bool{"shop": true, "open": false} { // the two secrets need two variables
 		text := string(w.files()["identity-providers/"+name+".yaml"])
 		if got := strings.Contains(text, "clientSecret:\n  env: POSTERN_SECRET_IDENTITY_PROVIDER_SHOP\n"); got != want || text == "" {
 			t.Errorf("the secret has a place: %t, in\n%s", got, text)
@@ -103,8 +103,7 @@ func texts(files map[string][]byte) (list [][]byte) {
 	return list
 }
 
-// Names that would be those of one file are told apart by ids, and none leads
-// out of its folder.
+// Ids distinguish resources with the same file name, and no name leads out of its folder.
 func TestExportFileNames(t *testing.T) {
 	w := newWorld(t)
 	w.ensure(`
@@ -134,8 +133,7 @@ users:
 	}
 }
 
-// A user without a name that tells, or with one that looks like an id, is
-// referred to by id.
+// References use the id of a user without a name or with one that looks like an id.
 func TestExportRefersToWhatIsFoundAgain(t *testing.T) {
 	w := newWorld(t)
 	w.ensure(`
@@ -155,8 +153,7 @@ groups:
 	}
 }
 
-// The nouns of files are those of the directory, with the same spelling, and
-// each comes after those it refers to.
+// The nouns of files match those of the directory, and each follows those it refers to.
 func TestNouns(t *testing.T) {
 	w := newWorld(t)
 	known := map[string]declare.Noun{}
@@ -178,8 +175,7 @@ func TestNouns(t *testing.T) {
 	}
 }
 
-// An export tells of one moment, and neither waits for writes nor keeps them
-// waiting.
+// An export is a snapshot. It neither waits for writes nor blocks them.
 func TestExportIsOfOneMoment(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		was := w.files()
@@ -231,8 +227,8 @@ func document(t testing.TB, text string) *schemas.Document {
 	return d
 }
 
-// A client that registered itself is nobody's to declare: no export has it, and to
-// apply one removes and changes nothing of it, also where it has a role.
+// Exports omit self-registered clients, and applying an export neither removes nor changes
+// them or their roles.
 func TestSelfRegisteredClientsAreLeftAlone(t *testing.T) {
 	for _, by := range []string{schemas.RegisteredDynamically, schemas.RegisteredByDocument} {
 		w := newWorld(t)

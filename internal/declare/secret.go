@@ -12,10 +12,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// secretForm is how a file refers to a secret.
+// secretForm is the form of a reference to a secret in a file.
 const secretForm = "{env: NAME} for an environment variable, or {file: PATH} for a file beside this one"
 
-// source says where a secret is found: one of the two.
+// source is the source of a secret: one of the two.
 type source struct {
 	Env  string `json:"env,omitempty"`
 	File string `json:"file,omitempty"`
@@ -48,8 +48,8 @@ func readSource(d *schemas.Document) (s source, err error) {
 	return s, nil
 }
 
-// secrets are those of a resource: the edits that put them in their places, and
-// a fault for each that is not there. The places of those are emptied.
+// secrets returns the edits that insert the secrets of a resource, and a fault for each
+// missing one. The members of missing secrets are removed.
 func (r *Resource) secrets(getenv func(string) string) (edits map[string]any, missing, faults Faults) {
 	edits = map[string]any{}
 	for _, path := range r.Noun.secrets {
@@ -81,7 +81,7 @@ func (r *Resource) secrets(getenv func(string) string) (edits map[string]any, mi
 	return edits, missing, faults
 }
 
-// readSecret reads a secret from a file, without the line break at its end.
+// readSecret reads a secret from a file, without a trailing line break.
 func readSecret(path, said string) (string, error) {
 	if filepath.IsAbs(said) {
 		path = said
@@ -102,5 +102,5 @@ func readSecret(path, said string) (string, error) {
 	return value, nil
 }
 
-// maxSecretSize is how many bytes a file with a secret may have.
+// maxSecretSize limits a file with a secret, in bytes.
 const maxSecretSize = 10_000

@@ -33,8 +33,8 @@ nodes:
 `
 )
 
-// Sub-flows are written before what uses them, whatever their files are called; and
-// what uses one that has changed has a new version too.
+// Sub-flows are written before the flows that use them, whatever their file names. A flow
+// whose sub-flow changed gets a new version.
 func TestApplySubflows(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		dir := w.export()

@@ -9,31 +9,28 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Target is where resources are declared: a directory, or a server that is
-// talked to over HTTP.
+// Target is where resources are created: a directory, or a server over HTTP.
 type Target interface {
 	// Get returns the resource with the id; nil if there is none.
 	Get(ctx context.Context, n Noun, id string) (*Entry, error)
-	// List returns the first page of those whose member, Noun.Filter, has the
-	// value; of all if the value is "".
+	// List returns the first page of the resources whose member Noun.Filter has the value,
+	// or of all if the value is "".
 	List(ctx context.Context, n Noun, value string) ([]*Entry, error)
-	// Create adds a resource.
 	Create(ctx context.Context, n Noun, d *schemas.Document) (*Entry, error)
-	// Replace puts a document into the place of a resource, which must be as it
-	// was when it was read.
+	// Replace replaces a resource, which must not have changed since was was read.
 	Replace(ctx context.Context, n Noun, was *Entry, d *schemas.Document) (*Entry, error)
 }
 
-// Entry is a resource as a target shows it.
+// Entry is a resource of a target.
 type Entry struct {
 	ID, ETag string
 	Document *schemas.Document
 }
 
-// pageSize is how many resources are read at once.
+// pageSize is the number of resources per read.
 const pageSize = 100
 
-// Directory is a directory as a target: all that is done is done by the call.
+// Directory is a directory as a target, on behalf of a call.
 type Directory struct {
 	call      directory.Call
 	resources map[string]directory.Resource // by plural
@@ -80,7 +77,7 @@ func (t *Directory) page(ctx context.Context, n Noun, q directory.Query) ([]*Ent
 	return list, nil
 }
 
-// all reads all resources of a noun, oldest first.
+// all returns all resources of a noun, oldest first.
 func (t *Directory) all(ctx context.Context, n Noun) (list []*Entry, err error) {
 	q := directory.Query{Limit: pageSize}
 	for {
@@ -110,7 +107,6 @@ func (t *Directory) remove(ctx context.Context, n Noun, was *Entry) error {
 	return t.resources[n.Plural].Delete(ctx, t.call, was.ID, was.ETag)
 }
 
-// schema is that of the noun.
 func (t *Directory) schema(n Noun) *schemas.Schema { return t.resources[n.Plural].Noun().Schema() }
 
 func entry(item *directory.Item, err error) (*Entry, error) {
@@ -128,7 +124,7 @@ func entry(item *directory.Item, err error) (*Entry, error) {
 	return &Entry{item.ID, item.ETag, d}, nil
 }
 
-// Read reads what a target has answered.
+// Read parses a resource from a target.
 func Read(text []byte) (*schemas.Document, error) {
 	d, problems := schemas.ParseJSON(text)
 	if len(problems) > 0 {

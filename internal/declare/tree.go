@@ -10,16 +10,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Tree is what the files of a folder declare.
+// Tree is the content of a folder of files.
 type Tree struct {
 	Resources []Resource
-	// Nouns are the plurals of those whose folder is there: of them the files
-	// declare all there is.
+	// Nouns are the plurals whose folder exists: the files declare all their resources.
 	Nouns map[string]bool
 }
 
-// ReadTree reads a tree. What begins with a dot is passed over, and so are the
-// scenarios of flows (*_test.yaml); anything else that is no resource is a fault.
+// ReadTree reads a tree. It ignores dot files and the scenarios of flows (*_test.yaml); any
+// other file that is no resource is a fault.
 func ReadTree(dir string) (*Tree, error) {
 	t := treeReader{Tree: Tree{Nouns: map[string]bool{}}}
 	if info, err := os.Stat(dir); err != nil {
@@ -48,7 +47,7 @@ type treeReader struct {
 	faults Faults
 }
 
-// flowFolders maps the folders in flows/ to the type of the flows in them.
+// flowFolders maps the folders in flows/ to types of flows.
 func flowFolders() map[string]schemas.FlowType {
 	return map[string]schemas.FlowType{
 		"authentication": schemas.Authentication,
@@ -92,7 +91,7 @@ func (t *treeReader) folder(dir string, noun Noun) error {
 	})
 }
 
-// files reads the files of resources. Those of flows have a type.
+// files reads the files of a folder. Flows have a type.
 func (t *treeReader) files(dir string, noun Noun, flowType schemas.FlowType) error {
 	return entries(dir, func(path string, isDir bool) error {
 		switch {
@@ -108,8 +107,7 @@ func (t *treeReader) files(dir string, noun Noun, flowType schemas.FlowType) err
 	})
 }
 
-// isScenarios reports whether a file has the scenarios of a flow, which belong to
-// the flow's tests.
+// isScenarios reports whether a file contains the scenarios of a flow, which are tests.
 func isScenarios(path string) bool {
 	return strings.HasSuffix(path, "_test.yaml") || strings.HasSuffix(path, "_test.yml")
 }
@@ -130,8 +128,7 @@ func (t *treeReader) file(path string, noun Noun, flowType schemas.FlowType) err
 	return nil
 }
 
-// entries gives what is in a folder, in the order of the names, to do; links are
-// followed.
+// entries calls do for each entry of a folder, sorted by name. It follows symbolic links.
 func entries(dir string, do func(path string, isDir bool) error) error {
 	list, err := os.ReadDir(dir)
 	if err != nil {

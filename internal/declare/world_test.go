@@ -17,7 +17,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// plain hashes passwords so that a test can read them.
+// plain stores passwords unhashed, so that tests can read them.
 type plain struct{}
 
 func (plain) Hash(_ context.Context, password string) (string, error) {
@@ -31,8 +31,8 @@ func (clear) Seal(text []byte, _ string) []byte { return text }
 
 func (clear) Open(sealed []byte, _ string) ([]byte, error) { return sealed, nil }
 
-// world is a directory with what files refer to: the unit "default", the type
-// Person, flows, the resource server "system", and Ada, who may do everything.
+// world is a directory with the resources that files refer to: the unit "default", the type
+// Person, flows, the resource server "system", and the administrator Ada.
 type world struct {
 	*directory.Directory
 	t     testing.TB
@@ -126,7 +126,7 @@ func environ(variables ...string) func(string) string {
 	return func(name string) string { return values[name] }
 }
 
-// ensure makes what a seed file declares exist, and tells what was created.
+// ensure applies a seed file and returns what it created.
 func (w *world) ensure(text string, variables ...string) (created []string) {
 	w.t.Helper()
 	created, err := w.tryEnsure(text, variables...)
@@ -152,7 +152,7 @@ func (w *world) tryEnsure(text string, variables ...string) (created []string, e
 	return created, err
 }
 
-// export writes the store to a folder, and returns it.
+// export writes the store to a folder and returns the folder.
 func (w *world) export() (dir string) {
 	w.t.Helper()
 	dir = w.t.TempDir()
@@ -162,7 +162,7 @@ func (w *world) export() (dir string) {
 	return dir
 }
 
-// files is what an export has, with the schema that flows are edited by.
+// files returns the files of an export, with the schema of flows.
 func (w *world) files() map[string][]byte {
 	w.t.Helper()
 	files, err := declare.Export(w.t.Context(), w.Directory)
@@ -173,7 +173,7 @@ func (w *world) files() map[string][]byte {
 	return files
 }
 
-// apply applies a folder, and writes the plan.
+// apply applies a folder and returns the plan.
 func (w *world) apply(dir string, o declare.Options) (string, error) {
 	w.t.Helper()
 	tree, err := declare.ReadTree(dir)
@@ -192,7 +192,7 @@ func (w *world) apply(dir string, o declare.Options) (string, error) {
 	return strings.ReplaceAll(b.String(), dir+string(filepath.Separator), ""), nil
 }
 
-// mustApply is apply for a folder in which nothing is wrong.
+// mustApply is apply for a correct folder.
 func (w *world) mustApply(dir string, o declare.Options) string {
 	w.t.Helper()
 	plan, err := w.apply(dir, o)
@@ -202,7 +202,7 @@ func (w *world) mustApply(dir string, o declare.Options) string {
 	return plan
 }
 
-// write writes a file of a tree; no text removes it.
+// write writes a file of a tree; an empty text removes it.
 func write(t testing.TB, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))
@@ -220,7 +220,7 @@ func write(t testing.TB, dir, name, text string) {
 	}
 }
 
-// edit replaces a text in a file of a tree, which must be there.
+// edit replaces a text that a file of a tree must contain.
 func edit(t testing.TB, dir, name, old, with string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
@@ -246,7 +246,7 @@ func same(t testing.TB, was, is map[string][]byte) {
 	}
 }
 
-// many writes a seed with so many resources.
+// many returns a seed with the given numbers of resources.
 func many(applications, users, flows int) string {
 	var b strings.Builder
 	b.WriteString("organizationUnits:\n  - {handle: customers, name: Customers, parentId: default}\nflows:\n")

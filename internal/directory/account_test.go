@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// passkey gives a user a passkey with the id.
+// passkey adds a passkey with the id to a user.
 func (w *world) passkey(t testing.TB, user string, id ...byte) schemas.Bytes {
 	t.Helper()
 	c := schemas.Credential{ID: id, UserID: user, Name: "Key", RPID: "localhost", PublicKey: schemas.Bytes{1}, Algorithm: -7, CreatedAt: w.now()}
@@ -24,7 +24,7 @@ func (w *world) passkeys(t testing.TB, user string) []schemas.Credential {
 	return all
 }
 
-// own is a call of a user on their own account, who has just signed in.
+// own returns a call of a user on their own account right after a sign-in.
 func (w *world) own(user string) Call {
 	c := as(user, schemas.AccountScope)
 	c.AuthTime = w.now()
@@ -44,7 +44,7 @@ func TestPasskeys(t *testing.T) {
 		if c.Name != "Phone" || w.passkeys(t, ada)[0].Name != "Phone" {
 			t.Errorf("it is called %q", c.Name)
 		}
-		_, err = w.RenamePasskey(t.Context(), w.own(ada), ada, first, "Phone") // changes nothing
+		_, err = w.RenamePasskey(t.Context(), w.own(ada), ada, first, "Phone") // unchanged
 		must(t, err)
 		for name, call := range map[string]func() error{
 			"somebody else's": func() error { return w.DeletePasskey(t.Context(), w.own(ada), ada, theirs) },
@@ -62,7 +62,7 @@ func TestPasskeys(t *testing.T) {
 			t.Error("somebody else's passkey has another name")
 		}
 		must(t, w.DeletePasskey(t.Context(), w.own(ada), ada, second))
-		must(t, w.DeletePasskey(t.Context(), w.own(ada), ada, first)) // the password is left
+		must(t, w.DeletePasskey(t.Context(), w.own(ada), ada, first)) // the password remains
 		if n := len(w.passkeys(t, ada)); n != 0 {
 			t.Errorf("%d passkeys are left", n)
 		}
@@ -82,8 +82,8 @@ func TestPasskeyNames(t *testing.T) {
 	must(t, err)
 }
 
-// Nobody shuts themselves out. An administrator may take the last passkey away,
-// from those who may do no more.
+// Users cannot lock themselves out. An administrator may delete the last passkey of users
+// without more permissions.
 func TestTheLastWayIn(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.create(t, w.Users, keyless)
@@ -95,7 +95,7 @@ func TestTheLastWayIn(t *testing.T) {
 	})
 }
 
-// Of two passkeys that are deleted at the same time one stays.
+// If two passkeys are deleted at the same time, one remains.
 func TestTheLastTwoWaysIn(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.create(t, w.Users, keyless)
@@ -111,7 +111,7 @@ func TestTheLastTwoWaysIn(t *testing.T) {
 	})
 }
 
-// Who may change users still leaves alone those who may do more.
+// A caller who may write users cannot change users with more permissions.
 func TestThoseWhoMayDoMore(t *testing.T) {
 	w := newWorld(t)
 	root := w.create(t, w.Users, person("root"))
@@ -136,14 +136,14 @@ func TestThoseWhoMayDoMore(t *testing.T) {
 		dry.DryRun = true
 		must(t, do(t.Context(), dry))
 	}
-	// An application that has the user's id is not the user.
+	// An application with the user's id is not the user.
 	app := Call{Actor: schemas.Actor{Type: schemas.ApplicationActor, ID: root}}
 	if err := w.DeletePasskey(t.Context(), app, root, key); !schemas.HasClass(err, schemas.Forbidden) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// Who is half signed in is signed out with the others.
+// Ending sessions also ends unfinished sign-ins.
 func TestRunsEndWithSessions(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ada, bob := w.create(t, w.Users, person("ada")), w.create(t, w.Users, person("bob"))
@@ -166,7 +166,7 @@ func TestRunsEndWithSessions(t *testing.T) {
 	})
 }
 
-// run begins a run of a flow that is about a user, and returns its id.
+// run starts a flow run about a user and returns its id.
 func (w *world) run(t testing.TB, user string) string {
 	t.Helper()
 	r := schemas.Run{

@@ -10,21 +10,21 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// byAssertion is a call of a user with the assertion that ended up at an application.
+// byAssertion returns a call of a user with the assertion that an application received.
 func byAssertion(user, application string, permissions ...string) Call {
 	c := as(user, permissions...)
 	c.Actor.Client = application
 	return c
 }
 
-// signInClient is the body of an application that is a client for sign-ins.
+// signInClient returns the body of an application for sign-ins.
 func signInClient(t testing.TB, name string, scopes ...string) string {
 	t.Helper()
 	return object(t, "name", name, "inboundAuthConfig", []any{map[string]any{"type": "oauth2", "config": map[string]any{
 		"redirectUris": []string{"https://app.example.com/back"}, "scopes": append([]string{}, scopes...)}}})
 }
 
-// manage are the ways of changing what a user signs in with, and of ending sessions.
+// manage returns the operations on a user's sign-in methods and sessions.
 func (w *world) manage(user string, key schemas.Bytes, session string) map[string]func(context.Context, Call) error {
 	return map[string]func(context.Context, Call) error{
 		"registering a passkey": func(ctx context.Context, c Call) error { return w.MayManageAccount(ctx, c, user) },
@@ -41,22 +41,22 @@ func (w *world) manage(user string, key schemas.Bytes, session string) map[strin
 	}
 }
 
-// What somebody signs in with cannot be changed by what an application has got that
-// somebody led them to, if they may do more than it.
+// An application that receives a user's assertion cannot change how the user signs in, if
+// the user has permissions that the application lacks.
 func TestAccountsOfThoseWhoMayDoSomething(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
 		plain, lured := h.create(t, h.Applications, `{"name": "Plain"}`), h.create(t, h.Applications, signInClient(t, "Lure", "openid", "profile"))
 		part := h.create(t, h.Applications, signInClient(t, "Part", "openid", "system:users"))
 		account, all := h.create(t, h.Applications, signInClient(t, "Account", "openid", "account")), h.create(t, h.Applications, signInClient(t, "All", "system"))
-		root, reader := h.ids["user"], h.ids["other"] // who has shop:orders:write already
+		root, reader := h.ids["user"], h.ids["other"] // has shop:orders:write already
 		var asked schemas.Application
 		must(t, json.Unmarshal([]byte(signInClient(t, "Itself", "openid", "system")), &asked))
 		registered, err := h.Register(t.Context(), UntrustedCall(), Registration{Application: asked, By: schemas.RegisteredDynamically})
 		must(t, err)
 		self := registered.ID
 		h.role(t, root, "system:users", "system:groups")
-		h.passkey(t, root, 9) // nobody deletes their last one
+		h.passkey(t, root, 9) // users cannot delete their last one
 		h.passkey(t, reader, 8)
 		key, session := h.passkey(t, root, 1), h.session(t, root)
 		theirs, theirSession := h.passkey(t, reader, 3), h.session(t, reader)
@@ -64,7 +64,7 @@ func TestAccountsOfThoseWhoMayDoSomething(t *testing.T) {
 		for _, test := range []struct {
 			name string
 			call Call
-			code string // "" where it may be
+			code string // "" if allowed
 		}{
 			{"an application that is no client", byAssertion(root, plain), CodeInsufficientScope},
 			{"a client for signing in", byAssertion(root, lured), CodeInsufficientScope},
@@ -93,7 +93,7 @@ func TestAccountsOfThoseWhoMayDoSomething(t *testing.T) {
 				}
 			}
 		}
-		// It makes no difference that a user has fewer permissions, or none.
+		// Users with fewer or no permissions are protected too.
 		nobody := h.create(t, h.Users, person("nobody"))
 		h.passkey(t, nobody, 7)
 		for _, user := range []struct {
@@ -114,8 +114,8 @@ func TestAccountsOfThoseWhoMayDoSomething(t *testing.T) {
 	})
 }
 
-// A client that may see to accounts may see to those of administrators, so it is
-// theirs to register, and to change.
+// A client with the account scope can manage the accounts of administrators, so only they
+// may register or change it.
 func TestAccountScopeIsForAdministrators(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	account, plain := h.create(t, h.Applications, signInClient(t, "Account", "openid", "account")), h.create(t, h.Applications, signInClient(t, "Plain", "openid"))
@@ -141,9 +141,9 @@ func TestAccountScopeIsForAdministrators(t *testing.T) {
 	})
 }
 
-// The account is changed shortly after a sign-in only, be the token for accounts and
-// valid ever so long. Reading it, and signing out of the session in use, needs no
-// fresh sign-in; nor does a token that may act for anybody.
+// Changing an account requires a recent sign-in, even with a valid token for accounts.
+// Reading it and ending the session in use do not, nor does a token that may act for any
+// user.
 func TestAudit07OldSignInsChangeNoAccount(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		user := w.create(t, w.Users, person("ada"))

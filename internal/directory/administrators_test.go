@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The last who may do everything keeps that, by whatever way it would be lost.
+// The last administrator cannot lose the permission in any way.
 func TestTheLastAdministratorStays(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		root := w.create(t, w.Users, person("root"))
@@ -48,7 +48,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 		}
 		must(t, replace(w.Users, root, "type", "Person", "attributes", map[string]any{"username": "root", "name": "Root"})(t.Context(), SystemCall()))
 
-		// One transaction may give to another what it takes.
+		// One transaction may move the permission to another user.
 		must(t, w.Transact(t.Context(), SystemCall(), func(c Call) error {
 			if err := ways["deleting the role"](t.Context(), c); err != nil {
 				return err
@@ -62,7 +62,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 	})
 }
 
-// Where nobody may do everything there is nobody to keep.
+// Without an administrator there is none to protect.
 func TestNoAdministratorToKeep(t *testing.T) {
 	w := newWorld(t)
 	id := w.create(t, w.Users, person("ada"))
@@ -70,7 +70,7 @@ func TestNoAdministratorToKeep(t *testing.T) {
 	must(t, w.Users.Delete(t.Context(), SystemCall(), id, ""))
 }
 
-// Two administrators who delete each other at the same time: one stays.
+// If two administrators delete each other at the same time, one remains.
 func TestAdministratorsDeleteEachOther(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ids := []string{w.create(t, w.Users, person("one")), w.create(t, w.Users, person("two"))}

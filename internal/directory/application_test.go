@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What an application is that says no more than it must.
+// The defaults of a minimal application.
 func TestDefaultsOfApplications(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	for _, c := range []struct{ body, config string }{
@@ -45,7 +45,7 @@ func TestDefaultsOfApplications(t *testing.T) {
 	}
 }
 
-// Only the type need be said of a client that needs nothing else.
+// A client without special needs sets only its type.
 func TestMachinesNeedNoConfiguration(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	for name, config := range map[string]string{"a": ``, "b": `, "config": {}`} {
@@ -57,8 +57,7 @@ func TestMachinesNeedNoConfiguration(t *testing.T) {
 	}
 }
 
-// What is read can be written back, and changes nothing: also as it was shown
-// when it was made.
+// Writing back a resource as it was read or created changes nothing.
 func TestWhatIsReadCanBeWritten(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -103,7 +102,7 @@ func TestCustomizationsAreBounded(t *testing.T) {
 	refused(t, err, schemas.CodeInvalidRequest, "customizations: expected at most 65536 bytes, got 70011")
 }
 
-// An application of an older release may have a client id and no configuration.
+// An application of an older release may have a client id without a configuration.
 func TestClientIDsWithoutConfigurationStay(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	now := h.now()
@@ -119,7 +118,7 @@ func TestClientIDsWithoutConfigurationStay(t *testing.T) {
 	refused(t, err, schemas.CodeInvalidRequest, "clientId: only an OAuth client has one")
 }
 
-// A store without what applications begin with says what is missing.
+// Without the default resources, the error names what is missing.
 func TestApplicationsNeedTheirDefaults(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.Applications.Create(t.Context(), SystemCall(), doc(t, `{"name": "App"}`))

@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A flow that an earlier release stored, and that lets weaker sessions in, is told of
-// when the server starts; it signs nobody in by them.
+// A flow stored by an earlier release that accepts weaker sessions is reported at startup,
+// and users cannot sign in with it.
 func TestAudit08AStoredFlowThatTakesWeakerSessionsIsBroken(t *testing.T) {
 	const weak = `{"handle": "weak", "name": "Weak", "flowType": "AUTHENTICATION", "nodes": [
 		{"id": "session", "use": "session-check", "with": {"acr": "urn:postern:acr:password"}, "next": {"active": "done", "none": "key"}},
@@ -20,7 +20,7 @@ func TestAudit08AStoredFlowThatTakesWeakerSessionsIsBroken(t *testing.T) {
 		h := furnished(t, w)
 		check := h.Options.CheckFlow
 		h.Options.CheckFlow = func(text []byte, yaml bool, _ schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
-			flow, _, problems := schemas.ParseFlow(text, yaml) // the shape alone, as if there were no rule
+			flow, _, problems := schemas.ParseFlow(text, yaml) // the syntax alone, without the rules
 			return flow, problems
 		}
 		h.create(t, h.Flows, weak)

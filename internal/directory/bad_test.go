@@ -13,12 +13,12 @@ import (
 
 var update = flag.Bool("update", false, "write what is told of bad bodies into testdata; read it before you keep it")
 
-// leastBodies is how many bad bodies every noun is tried with.
+// leastBodies is the minimum number of bad bodies per noun.
 const leastBodies = 30
 
-// Each file of testdata is a table for the noun it is called after. A body is
-// followed by what it is answered, indented: the code, and every problem.
-// A name after $ stands for an id of the fixtures.
+// Each file of testdata is a table for the noun it is named after. A body is followed by
+// the answer, indented: the code and every problem. A name after $ stands for an id of the
+// fixtures.
 func TestBadBodies(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.bad"))
 	must(t, err)
@@ -63,7 +63,7 @@ func testBadBodies(t *testing.T, file, noun string) {
 	}
 }
 
-// ownResource adds a resource of which the bad bodies say nothing.
+// ownResource adds a resource that the bad bodies do not use.
 func (h *fixtures) ownResource(t *testing.T, r Resource) *Item {
 	t.Helper()
 	body := `{"handle": "own", "name": "Own"}`
@@ -91,7 +91,7 @@ func (h *fixtures) resource(t testing.TB, plural string) Resource {
 	return nil
 }
 
-// spell puts the ids of the fixtures for their names, unspell the names for the ids.
+// spell replaces the names of fixtures by ids, unspell ids by names.
 func (h *fixtures) spell(text string) string   { return h.translate(text, false) }
 func (h *fixtures) unspell(text string) string { return h.translate(text, true) }
 
@@ -107,7 +107,7 @@ func (h *fixtures) translate(text string, back bool) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// answer writes an error as the tables do.
+// answer formats an error as the tables do.
 func answer(err error) string {
 	if err == nil {
 		return "\tnothing is wrong\n"
@@ -122,7 +122,7 @@ func answer(err error) string {
 	return b.String()
 }
 
-// badBody is a body, what is said before it, and what it is answered.
+// badBody is a body with the comment before it and the answer after it.
 type badBody struct{ comment, body, answer string }
 
 func badBodies(text string) (cases []badBody) {

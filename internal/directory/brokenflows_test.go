@@ -16,7 +16,7 @@ type onlyRisk struct{ nodes.Targets }
 
 func (onlyRisk) Names() []string { return []string{"risk"} }
 
-// asks is a flow that asks a target.
+// asks returns a flow that calls a target.
 func asks(handle, target string) string {
 	return fmt.Sprintf(`{"handle": %q, "name": "Ask", "flowType": "AUTHENTICATION", "nodes": [
 		{"id": "key", "use": "passkey-authenticate", "next": "ask"},
@@ -37,8 +37,8 @@ const (
 		{"id": "done", "use": "authorization-code"}]}`
 )
 
-// What the configuration, or a file, has taken from under a stored flow is told; what
-// is as it was stored, and what nobody runs, is not.
+// Stored flows are reported that a change of the configuration or of a file has broken.
+// Working and unused flows are not.
 func TestBrokenFlows(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)

@@ -7,8 +7,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What one instance has read of a client is no good to it once another has
-// changed it.
+// An instance does not use a cached client that another instance has changed.
 func TestClientIsNeverOutOfDate(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		furnished(t, w)
@@ -42,8 +41,7 @@ func TestClientIsNeverOutOfDate(t *testing.T) {
 	})
 }
 
-// A token can be asked for by the identifier of a resource server, and by nothing
-// like it.
+// A token can be requested for the exact identifier of a resource server only.
 func TestIsResource(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		furnished(t, w)
@@ -57,7 +55,7 @@ func TestIsResource(t *testing.T) {
 	})
 }
 
-// However many clients there are, few are kept.
+// The cache is bounded.
 func TestClientCacheIsBounded(t *testing.T) {
 	var c clientCache
 	for range 3 * maxClients {

@@ -9,14 +9,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// fixtures is a world in which there is one of every noun, and their ids by names
-// of our own.
+// fixtures is a world with one resource of every noun, and their ids by name.
 type fixtures struct {
 	*world
 	ids map[string]string
 }
 
-// passkeyNodes are the nodes of the least flow that signs somebody in.
+// passkeyNodes are the nodes of a minimal sign-in flow.
 const passkeyNodes = `[{"id": "key", "use": "passkey-authenticate", "next": "done"}, {"id": "done", "use": "authorization-code"}]`
 
 const signInFlow = `{"handle": "sign-in", "name": "In", "flowType": "AUTHENTICATION", "nodes": ` + passkeyNodes + `}`
@@ -28,7 +27,7 @@ const signUpFlow = `{"handle": "passkey-sign-up", "name": "Up", "flowType": "REG
 	{"id": "key", "use": "passkey-register", "next": "done"},
 	{"id": "done", "use": "authorization-code"}]}`
 
-// furnished puts one of every noun into a world.
+// furnished adds one resource of every noun to a world.
 func furnished(t testing.TB, w *world) *fixtures {
 	t.Helper()
 	w.Options.CheckFlow = func(text []byte, yaml bool, subflows schemas.Subflows) (*schemas.Flow, []schemas.Problem) {
@@ -73,8 +72,8 @@ func (h *fixtures) other() schemas.Principal {
 	return schemas.Principal{Type: schemas.UserPrincipal, ID: h.ids["other"]}
 }
 
-// state is all that a refused write must leave as it is: how many there are of
-// each noun, and how many events.
+// state counts what a refused write must not change: the resources of each noun and the
+// events.
 func (h *fixtures) state(t testing.TB) map[string]int {
 	t.Helper()
 	state := map[string]int{}
@@ -87,7 +86,7 @@ func (h *fixtures) state(t testing.TB) map[string]int {
 	return state
 }
 
-// events are the actions of the audit log, newest first.
+// events returns the actions of the audit log, newest first.
 func (h *fixtures) events(t testing.TB) (actions []string) {
 	t.Helper()
 	events, err := h.store.Events(t.Context(), schemas.EventQuery{Limit: 10000})

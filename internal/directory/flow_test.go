@@ -12,7 +12,7 @@ import (
 
 func flowOf(item *Item) *schemas.Flow { return item.Value.(*schemas.Flow) }
 
-// Each change of a flow is a version; what changes nothing is none.
+// Each change of a flow creates a version; an unchanged flow does not.
 func TestVersionsOfFlows(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -73,7 +73,7 @@ func TestVersionsOfFlows(t *testing.T) {
 	})
 }
 
-// What is restored is proven again, and must have a free handle.
+// A restored version is proven again, and its handle must be free.
 func TestRestoredFlowsAreProven(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	now := h.now()
@@ -93,7 +93,7 @@ func TestFlowsKeepTheirTypeAndHandle(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	_, err := h.Flows.Replace(t.Context(), SystemCall(), h.ids["signin"], "", doc(t, strings.Replace(signUpFlow, "passkey-sign-up", "other", 1)))
 	refused(t, err, schemas.CodeInvalidFlow, "flowType: expected AUTHENTICATION, got \"REGISTRATION\"")
-	// Flows of two types may have one handle.
+	// Flows of two types may share a handle.
 	other := h.create(t, h.Flows, strings.Replace(signUpFlow, "passkey-sign-up", "sign-in", 1))
 	for key, id := range map[string]string{"AUTHENTICATION/sign-in": h.ids["signin"], "REGISTRATION/sign-in": other, "sign-in": "", "AUTHENTICATION/passkey-sign-up": ""} {
 		item, err := h.Flows.Find(t.Context(), SystemCall(), key)
@@ -111,7 +111,7 @@ func TestFlowsKeepTheirTypeAndHandle(t *testing.T) {
 	refused(t, err, schemas.CodeInvalidRequest)
 }
 
-// A flow that comes with the server is for the server to change.
+// Only the server itself changes its own flows.
 func TestReadOnlyFlows(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	admin := as(h.ids["user"], "system")
@@ -129,7 +129,7 @@ func TestReadOnlyFlows(t *testing.T) {
 	}
 }
 
-// What a flow waives is told wherever it is shown, with its place in the text.
+// Waived findings are shown with the flow, with their positions in the text.
 func TestWaivedFindingsStayVisible(t *testing.T) {
 	const body = `handle: enrol
 name: Enrol
@@ -163,7 +163,7 @@ nodes:
 	if p := made.Warnings[0]; p.Line != 12 {
 		t.Errorf("the finding stands in line %d, expected 12: %v", p.Line, p)
 	}
-	// A finding that refuses has its place too, and so has what only the directory knows.
+	// Findings that refuse a flow have positions too, also those of the directory.
 	d, _ = schemas.ParseYAML(bytes.Replace([]byte(body), []byte("passkey-register"), []byte("passkey-registre"), 1))
 	_, err = h.Flows.Create(t.Context(), SystemCall(), d)
 	refused(t, err, schemas.CodeInvalidFlow, `handle: "enrol" is that of another`, "waive[0]: no finding", `nodes[2].use: did you mean "passkey-register"`)
@@ -177,7 +177,7 @@ nodes:
 	}
 }
 
-// Digests tell definitions apart, and nothing else.
+// Digests depend on the definition alone.
 func TestDigestsOfFlows(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	id := h.ids["signin"]

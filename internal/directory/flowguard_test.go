@@ -8,13 +8,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// flowAttempts are about flows of applications that have something.
+// flowAttempts change flows of applications with permissions.
 func (h *fixtures) flowAttempts(t testing.TB) []attempt {
 	named := func(flow, handle string) string {
 		return strings.Replace(flow, `"`+flowHandle(flow)+`"`, `"`+handle+`"`, 1)
 	}
 	in, up := h.create(t, h.Flows, named(signInFlow, "in")), h.create(t, h.Flows, named(signUpFlow, "up"))
-	h.create(t, h.UserTypes, `{"name": "Robot", "schema": {"type": "object"}}`) // whose users have nothing
+	h.create(t, h.UserTypes, `{"name": "Robot", "schema": {"type": "object"}}`) // its users have no permissions
 	robots := []string{"Robot"}
 	h.create(t, h.Applications, strings.Replace(machine(t, "In", "openid "+reading), "{", `{"allowedUserTypes": ["Robot"], "authFlowId": "`+in+`",`, 1))
 	worker := h.create(t, h.Applications, object(t, "name", "Up", "registrationFlowId", up, "allowedUserTypes", robots))
@@ -46,14 +46,14 @@ func flowHandle(flow string) string {
 	return handle
 }
 
-// waivingFlow gives a passkey to whoever says the name of an account.
+// waivingFlow adds a passkey to an account for any user who enters its name.
 const waivingFlow = `{"handle": "enrol", "name": "Enrol", "flowType": "REGISTRATION", "waive": [{"rule": "takeover", "node": "key", "reason": "Supervised."}], "nodes": [
 	{"id": "who", "use": "prompt", "next": "find", "with": {"inputs": [{"identifier": "username", "type": "TEXT_INPUT", "required": true}],
 		"actions": [{"ref": "go", "label": "Go"}]}},
 	{"id": "find", "use": "user-resolve", "with": {"by": ["username"], "from": "username"}, "next": {"found": "key", "missing": "who"}},
 	{"id": "key", "use": "passkey-register", "next": "end"}]}`
 
-// A flow that can take over accounts is for those who may do everything.
+// A flow that can take over accounts requires the permission system.
 func TestWaiversAreForAdministrators(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	enrol := h.create(t, h.Flows, waivingFlow)
@@ -86,8 +86,8 @@ func TestWaiversAreForAdministrators(t *testing.T) {
 	})
 }
 
-// refusesClerks makes sure that attempts are refused to whoever may write all
-// resources, and not to whoever may do everything.
+// refusesClerks checks that callers who may write all resources are refused, and
+// administrators are not.
 func (h *fixtures) refusesClerks(t *testing.T, attempts map[string]func(context.Context, Call) error) {
 	t.Helper()
 	for name, do := range attempts {

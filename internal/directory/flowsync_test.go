@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Flows that are kept as files are the files' alone, until they are so no more.
+// Flows stored from files can be changed only through their files.
 func TestHeldFlows(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -26,12 +26,12 @@ func TestHeldFlows(t *testing.T) {
 			}
 		}
 		other := strings.Replace(signInFlow, `"sign-in"`, `"other"`, 1)
-		hold([]SyncedFlow{{"sign-in", 2, true}, {"other", 1, true}}, signInFlow, other) // the first was there, and could be written
+		hold([]SyncedFlow{{"sign-in", 2, true}, {"other", 1, true}}, signInFlow, other) // the first existed and was writable
 		hold([]SyncedFlow{{"sign-in", 2, false}, {"other", 1, false}}, signInFlow, other)
 		_, err := h.Flows.Replace(t.Context(), admin, h.ids["signin"], "", doc(t, strings.Replace(signInFlow, `"In"`, `"Mine"`, 1)))
 		refused(t, err, schemas.CodeReadOnly)
 
-		// A file that is gone lets go of its flow; applications may still need it.
+		// The flow of a deleted file becomes writable, since applications may still use it.
 		hold([]SyncedFlow{{"other", 1, false}}, other)
 		_, err = h.Flows.Replace(t.Context(), admin, h.ids["signin"], "", doc(t, strings.Replace(signInFlow, `"In"`, `"Mine"`, 1)))
 		must(t, err)
@@ -39,7 +39,7 @@ func TestHeldFlows(t *testing.T) {
 			t.Errorf("the last events are %s", got)
 		}
 
-		// What is wrong with one of them changes none.
+		// If one file is wrong, no flow changes.
 		_, err = h.SyncFlowsFromFiles(t.Context(), []*schemas.Document{
 			doc(t, strings.Replace(signUpFlow, "passkey-sign-up", "third", 1)),
 			doc(t, strings.Replace(other, `"nodes"`, `"id": "`+schemas.NewID()+`", "nodes"`, 1)),

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A redirect URI that is accepted leads, by whoever's reading, where it seems to:
-// to a host over TLS, to this machine, or to an app that has the scheme.
+// An accepted redirect URI leads, for every parser, to the same place: a host over TLS,
+// this machine, or an app with a private-use scheme.
 func FuzzRedirectURI(f *testing.F) {
 	for _, uri := range []string{
 		"https://app.example.com/callback?x=1", "http://127.0.0.1:1/", "http://[::1]/", "http://localhost", "com.example.app:/callback",

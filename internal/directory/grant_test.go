@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// attempt is something that only those may do who have the permission
-// themselves: everybody else who may write all resources is refused.
+// attempt is an operation that requires a permission: other callers who may write all
+// resources are refused.
 type attempt struct {
 	name       string
 	permission string
@@ -18,12 +18,11 @@ type attempt struct {
 }
 
 const (
-	reading = "shop:orders:read"  // the application's, as a registered scope
-	writing = "shop:orders:write" // the group's, by the role
+	reading = "shop:orders:read"  // registered scope of the application
+	writing = "shop:orders:write" // the group's, by its role
 )
 
-// Every case stands alone: what those may do who have the permission changes the
-// fixtures.
+// Each case needs new fixtures: permitted callers change them.
 func TestNobodyGivesWhatTheyLack(t *testing.T) {
 	names := []string{}
 	for _, a := range furnished(t, newWorld(t)).attempts(t) {
@@ -150,7 +149,7 @@ func (h *fixtures) applicationAttempts(t testing.TB) []attempt {
 	}
 }
 
-// machine is a client that acts on its own behalf.
+// machine returns a client that acts on its own behalf.
 func machine(t testing.TB, name, scope string) string {
 	return object(t, "name", name, "inboundAuthConfig", []any{map[string]any{"type": "oauth2", "config": map[string]any{
 		"grantTypes": []string{"client_credentials"}, "scope": scope,
@@ -164,7 +163,7 @@ func (h *fixtures) replace(t testing.TB, r Resource, id, body string) func(conte
 	}
 }
 
-// What gives nobody anything needs no more than the right to write it.
+// A change that grants nothing requires only the permission to write.
 func TestWhatGivesNothingAway(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	nobody := as(h.ids["other"])

@@ -12,13 +12,13 @@ import (
 
 const corpSecret = "what the corporation gave us"
 
-// corp is the body of a provider, with its members by twos.
+// corp returns the body of a provider with changed members, given in pairs.
 func corp(t testing.TB, changed ...any) string {
 	t.Helper()
 	return object(t, append([]any{"handle", "corp", "name", "Example Corp", "issuer", "https://login.example.com", "clientId", "postern"}, changed...)...)
 }
 
-// link lets a user sign in by what a provider calls them.
+// link links a user to a subject of a provider.
 func (w *world) link(t testing.TB, userID, providerID, subject string) schemas.Identity {
 	t.Helper()
 	i := schemas.Identity{ID: schemas.NewID(), UserID: userID, ProviderID: providerID, Subject: subject, Name: "ann@example.com", CreatedAt: w.now()}
@@ -26,7 +26,7 @@ func (w *world) link(t testing.TB, userID, providerID, subject string) schemas.I
 	return i
 }
 
-// secretOf is how the provider authenticates us, and the secret that is used for it.
+// secretOf returns the authentication method and the secret for a provider.
 func (w *world) secretOf(t testing.TB, handle string) string {
 	t.Helper()
 	p, err := w.IdentityProvider(t.Context(), handle)
@@ -77,8 +77,8 @@ func TestIdentityProviderSecrets(t *testing.T) {
 	})
 }
 
-// A secret that was sealed for one provider opens for no other, and for none at
-// another issuer: not even to whoever can write rows.
+// A secret sealed for one provider cannot be opened for another one or for another issuer,
+// even after a change in the database.
 func TestIdentityProviderSecretIsBound(t *testing.T) {
 	w := newWorld(t)
 	w.create(t, w.IdentityProviders, corp(t, "clientSecret", corpSecret))
@@ -92,7 +92,7 @@ func TestIdentityProviderSecretIsBound(t *testing.T) {
 	}
 }
 
-// What accounts are linked to stays what it is, and what flows name stays.
+// The issuer of linked accounts and the handles that flows name cannot change.
 func TestIdentityProvidersInUse(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -128,8 +128,8 @@ func TestIdentityProvidersInUse(t *testing.T) {
 	})
 }
 
-// writeFlow writes a flow that names a provider. It goes past the proofs: they have
-// their own tests. With an application it is the flow by which people sign in to that.
+// writeFlow stores a flow that names a provider, without the proofs, which have their own
+// tests. The application, if any, uses the flow for sign-ins.
 func (h *fixtures) writeFlow(t testing.TB, provider, applicationID string) {
 	t.Helper()
 	now := h.now()
@@ -142,12 +142,12 @@ func (h *fixtures) writeFlow(t testing.TB, provider, applicationID string) {
 		a, err := store.Applications().Get(t.Context(), tx, applicationID)
 		must(t, err)
 		was := a.UpdatedAt
-		a.AuthFlowID, a.AllowedUserTypes, a.UpdatedAt = f.ID, []string{"Nobody"}, nextUpdate(now, was) // whose users have nothing
+		a.AuthFlowID, a.AllowedUserTypes, a.UpdatedAt = f.ID, []string{"Nobody"}, nextUpdate(now, was) // its users have no permissions
 		return store.Applications().Replace(tx, a, was)
 	}))
 }
 
-// dropFlow removes it.
+// dropFlow deletes the flow.
 func (h *fixtures) dropFlow(t testing.TB, handle string) {
 	t.Helper()
 	f, err := store.Flows().Find(t.Context(), h.store, schemas.Authentication, handle)
@@ -155,10 +155,10 @@ func (h *fixtures) dropFlow(t testing.TB, handle string) {
 	must(t, h.Flows.Delete(t.Context(), SystemCall(), f.ID, ""))
 }
 
-// providerAttempts are about providers by whose word somebody has something.
+// providerAttempts change providers whose linked users have permissions.
 func (h *fixtures) providerAttempts(t testing.TB) []attempt {
 	linked := h.create(t, h.IdentityProviders, corp(t))
-	h.link(t, h.ids["user"], linked, "1") // who is in a group that has the role
+	h.link(t, h.ids["user"], linked, "1") // a member of the group with the role
 	named := h.create(t, h.IdentityProviders, corp(t, "handle", "club"))
 	h.writeFlow(t, "club", h.create(t, h.Applications, machine(t, "Club", "openid "+reading)))
 	h.writeFlow(t, "missing", h.create(t, h.Applications, machine(t, "Held", "openid "+reading)))
@@ -179,7 +179,7 @@ func (h *fixtures) providerAttempts(t testing.TB) []attempt {
 	}
 }
 
-// A flow names what its sub-flows name, in the versions that it uses.
+// A flow names the providers of its sub-flows, in the versions that it uses.
 func TestPartsNameProviders(t *testing.T) {
 	part := &schemas.Flow{Nodes: []schemas.Node{{ID: "a", Use: federatedKind, With: []byte(`{"provider": "corp"}`)}}}
 	whole := &schemas.Flow{Parts: map[string]*schemas.Flow{"other": {}, "there": {Parts: map[string]*schemas.Flow{"further": part}}}}
@@ -190,7 +190,7 @@ func TestPartsNameProviders(t *testing.T) {
 	}
 }
 
-// A flow names providers that there are, unless it is held as a file: those come first.
+// Flows name existing providers, except flows from files, which are stored first.
 func TestFlowsNameProviders(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	h.create(t, h.IdentityProviders, corp(t))

@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The last user who may do everything keeps that, by whatever way they have it.
+// The last administrator cannot lose the permission, whatever grants it.
 func TestAnAdministratorRemains(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -37,7 +37,7 @@ func TestAnAdministratorRemains(t *testing.T) {
 		if after := len(h.events(t)); after != before {
 			t.Errorf("%d events of what was refused", after-before)
 		}
-		// In one transaction another may take it over.
+		// One transaction may move the permission to another user.
 		must(t, h.Transact(t.Context(), SystemCall(), func(c Call) error {
 			if _, err := h.RemoveMember(t.Context(), c, admins, h.user()); err != nil {
 				return err

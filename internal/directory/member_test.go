@@ -74,7 +74,7 @@ func TestAssignmentsOneByOne(t *testing.T) {
 	})
 }
 
-// A group cannot be below itself, however long the way around is.
+// A group cannot contain itself, directly or indirectly.
 func TestGroupsStandInNoCircle(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -89,14 +89,14 @@ func TestGroupsStandInNoCircle(t *testing.T) {
 		refused(t, err, schemas.CodeInvalidRequest, "id: would be a part of itself")
 		_, err = h.Groups.Replace(t.Context(), SystemCall(), lowest, "", doc(t, object(t, "name", "0", "members", []schemas.Principal{h.user(), group(below)})))
 		refused(t, err, schemas.CodeInvalidRequest, "members[1].id: would be a part of itself")
-		// Two ways to one group are no circle.
+		// Two paths to one group are no cycle.
 		_, err = h.AddMember(t.Context(), SystemCall(), below, group(lowest))
 		must(t, err)
 	})
 }
 
-// Ten thousand members are looked up in a few questions, and of ten thousand
-// wrong ones the first are told.
+// A few queries check ten thousand members, and only the first problems of ten thousand are
+// reported.
 func TestVeryManyMembers(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	var members []schemas.Principal
@@ -128,8 +128,7 @@ func TestVeryManyMembers(t *testing.T) {
 	}
 }
 
-// Who is deleted is in no group and no role afterwards, and these are no longer
-// what clients may have of them.
+// A deleted principal is removed from groups and roles, whose entity tags change.
 func TestDeletedMembers(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)

@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The schema, which editors and clients read, and the server accept the same periods.
+// The schema and the server accept the same periods.
 func TestSchemaAndServerAgreeOnValidityPeriods(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	for _, token := range []string{"accessToken", "idToken", "refreshToken"} {
@@ -25,7 +25,7 @@ func TestSchemaAndServerAgreeOnValidityPeriods(t *testing.T) {
 	}
 }
 
-// A key for encryption may stand next to the key for signatures, also without a kid.
+// A set may contain an encryption key, also without a kid.
 func TestEncryptionKeyMayStandNextToTheSigningKey(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	const signing = `{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`
@@ -50,8 +50,8 @@ func TestEncryptionKeyMayStandNextToTheSigningKey(t *testing.T) {
 	}
 }
 
-// An administrator may register any private-use scheme of a public client on devices;
-// what browsers and systems act on themselves, and plain http, stay refused.
+// An administrator may register any private-use scheme for a public client on devices,
+// except schemes that browsers and systems handle themselves, and plain http.
 func TestAdministratorsRegisterPrivateUseSchemes(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	register := func(appType, uri string) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// together calls do(0) to do(n-1) at the same time, and returns their errors.
+// together calls do(0) to do(n-1) concurrently and returns their errors.
 func together(n int, do func(i int) error) []error {
 	errs := make([]error, n)
 	gate := make(chan struct{})
@@ -25,8 +25,7 @@ func together(n int, do func(i int) error) []error {
 	return errs
 }
 
-// Of many who take one name at the same time one gets it, and all others learn
-// whose it is.
+// Of many concurrent writers of one name one succeeds, and the others learn who has it.
 func TestOneNameForOne(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -61,7 +60,7 @@ func TestOneNameForOne(t *testing.T) {
 	})
 }
 
-// A unit goes, or something comes into it, but not both.
+// A unit is deleted or gets a member, but not both.
 func TestNothingIsLeftWithoutItsUnit(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -98,8 +97,8 @@ func TestNothingIsLeftWithoutItsUnit(t *testing.T) {
 	})
 }
 
-// A flow goes, or an application comes to use it, but not both: nothing in the
-// database would notice.
+// A flow is deleted or an application uses it, but not both. No database constraint
+// enforces this.
 func TestNoApplicationIsLeftWithoutItsFlow(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -120,7 +119,7 @@ func TestNoApplicationIsLeftWithoutItsFlow(t *testing.T) {
 	})
 }
 
-// Of two who replace what they have read, one must read it again.
+// Of two concurrent replacements one must read the resource again.
 func TestOneOfTwoReplaces(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -143,8 +142,7 @@ func TestOneOfTwoReplaces(t *testing.T) {
 	})
 }
 
-// Of somebody's last two ways in one can be removed: also when both are at the same
-// time.
+// Of the last two sign-in methods only one can be removed, even concurrently.
 func TestSomeWayInIsLeft(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)

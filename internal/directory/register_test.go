@@ -22,7 +22,7 @@ func (w *world) register(t testing.TB, r Registration) *schemas.Application {
 	return a
 }
 
-// How an application came to be nobody can say, and nobody can change.
+// Requests can neither set nor change how an application was registered.
 func TestRegistrationIsReadOnly(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -62,8 +62,7 @@ func TestRegistrationIsReadOnly(t *testing.T) {
 	})
 }
 
-// The rules for applications hold for those of strangers, and so do those of who
-// may hand out what.
+// Self-registered applications follow the same rules, including those for permissions.
 func TestStrangersKeepToTheRules(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	wrong := stranger("Wrong", "", schemas.RegisteredDynamically)
@@ -74,8 +73,7 @@ func TestStrangersKeepToTheRules(t *testing.T) {
 	refused(t, err, schemas.CodeForbidden, configPath+".scopes[1]: you do not have")
 }
 
-// A name that is taken gets a number; a thousand clients of one name are still
-// registered quickly.
+// A taken name gets a number. Registration stays fast with a thousand clients of one name.
 func TestNamesOfStrangers(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	seen := map[string]bool{}
@@ -91,8 +89,7 @@ func TestNamesOfStrangers(t *testing.T) {
 	}
 }
 
-// A document that says something new changes the application that it made, and
-// one that does not changes nothing.
+// A changed metadata document changes its application; an unchanged one does not.
 func TestDocumentsAreRegisteredAgain(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	r := stranger("Client", "https://client.example.com/metadata", schemas.RegisteredByDocument)

@@ -11,11 +11,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// client is the application of an item.
+// client returns the application of an item.
 func client(item *Item) *schemas.Application { return item.Value.(*schemas.Application) }
 
-// shownSecret is the secret that an item shows, which must be the same in both
-// places; "" for none.
+// shownSecret returns the secret in an item, which must be equal in both places; "" for
+// none.
 func shownSecret(t testing.TB, item *Item) string {
 	t.Helper()
 	a := client(item)
@@ -27,7 +27,7 @@ func shownSecret(t testing.TB, item *Item) string {
 
 const confidential = `{"name": "Job", "inboundAuthConfig": [{"type": "oauth2", "config": {"grantTypes": ["client_credentials"]}}]}`
 
-// A secret is shown once, and kept as a hash.
+// A secret is shown once and stored as a hash.
 func TestSecretsAreShownOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -95,7 +95,7 @@ func TestSecretsAreRotated(t *testing.T) {
 	})
 }
 
-// Only who authenticates by a secret has a right one, and "" is nobody's.
+// Clients without a secret accept none, and the empty secret is never valid.
 func TestSecretsOfThoseWithout(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	with := func(method string, hash []byte) *schemas.Application {
@@ -110,7 +110,7 @@ func TestSecretsOfThoseWithout(t *testing.T) {
 	}
 }
 
-// What becomes of the secret when an application is replaced.
+// The secret when an application is replaced.
 func TestSecretsOfReplacedApplications(t *testing.T) {
 	const chosen = "correct-horse-battery-staple-0123456789"
 	oauth := func(config string) string {
@@ -122,8 +122,8 @@ func TestSecretsOfReplacedApplications(t *testing.T) {
 	first := shownSecret(t, made)
 	for _, step := range []struct {
 		body  string
-		shown bool   // a secret that was made up, or chosen anew
-		good  string // a secret that is good afterwards; "" for none
+		shown bool   // a generated or newly chosen secret
+		good  string // the valid secret afterwards; "" for none
 	}{
 		{oauth(`, "tokenEndpointAuthMethod": "client_secret_post"`), false, first},
 		{strings.Replace(oauth(""), `"name"`, `"clientSecret": "`+chosen+`", "name"`, 1), true, chosen},
@@ -156,7 +156,7 @@ func TestSecretsOfReplacedApplications(t *testing.T) {
 	}
 }
 
-// A client is known by its id, which stays unless another is asked for.
+// The client id stays unless a new one is set.
 func TestClientIDsStay(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	made, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, confidential))
@@ -195,7 +195,7 @@ func TestScopesOfClients(t *testing.T) {
 	if want := []string{reading, writing}; !slices.Equal(scopes, want) {
 		t.Errorf("got the scopes %q, expected %q", scopes, want)
 	}
-	// The two spellings mean the same.
+	// Both spellings mean the same.
 	item, err := h.Applications.Replace(t.Context(), SystemCall(), app.ID, "", doc(t, machine(t, "Taken", reading+"  openid "+reading)))
 	must(t, err)
 	if o := client(item).OAuth(); !slices.Equal(o.Scopes, []string{"openid", reading}) || o.Scope != "" {
@@ -203,7 +203,7 @@ func TestScopesOfClients(t *testing.T) {
 	}
 }
 
-// A dry run tells what would be, and leaves nothing.
+// A dry run returns the result and stores nothing.
 func TestDryRunsLeaveNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -238,7 +238,7 @@ func TestDryRunsLeaveNothing(t *testing.T) {
 	})
 }
 
-// The client id of an application is nobody else's id: both say who is acting.
+// A client id must not be the id of another resource: both identify actors.
 func TestClientIDsAreNoIDs(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	id := schemas.NewID()
@@ -250,7 +250,7 @@ func TestClientIDsAreNoIDs(t *testing.T) {
 		_, err := h.Applications.Create(t.Context(), SystemCall(), doc(t, body))
 		refused(t, err, "application_exists", "inboundAuthConfig[0].config.clientId: it is the id of another resource ("+noun+")")
 	}
-	// Its own id is as good as any.
+	// Its own id is allowed.
 	body := object(t, "name", "Taken", "clientId", h.ids["application"], "inboundAuthConfig", []any{map[string]any{"type": "oauth2", "config": map[string]any{
 		"grantTypes": []string{"client_credentials"},
 	}}})

@@ -11,11 +11,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// signIns are flows, applications and a provider that a holder of "shop:orders:write", who
-// is a Person, may come to, and others that only users of the type Robot may.
+// signIns are flows, applications and a provider that a Person with "shop:orders:write" may
+// reach, and others for users of the type Robot only.
 type signIns struct {
 	*fixtures
-	flow, robotFlow, part, robotPart string // of the applications below; parts are in their flows
+	flow, robotFlow, part, robotPart string // of the applications below; the flows contain the parts
 	app, robotApp, plain, client     string
 	provider                         string
 }
@@ -38,14 +38,14 @@ func newSignIns(t *testing.T, w *world) *signIns {
 	return s
 }
 
-// clientNamed is an application with an OAuth client that has no permissions.
+// clientNamed returns an application with an OAuth client without permissions.
 func clientNamed(t *testing.T, clientID string) string {
 	t.Helper()
 	return object(t, "name", "Wiki", "inboundAuthConfig", []any{map[string]any{"type": "oauth2",
 		"config": map[string]any{"clientId": clientID, "redirectUris": []string{"https://wiki.example/back"}}}})
 }
 
-// sub is a sub-flow, using a flow that uses it; more is put into the prompt.
+// sub creates a sub-flow and a flow that uses it; more is added to the prompt.
 func (s *signIns) sub(handle string, more ...string) string {
 	return `{"handle": "` + handle + `", "name": "Part", "flowType": "SUBFLOW", "outcomes": {"passed": "It went on."}, "nodes": [
 		{"id": "more", "use": "prompt", "with": {"title": "More` + strings.Join(more, "") + `", "actions": [{"ref": "go"}]}, "next": "passed"}]}`
@@ -57,13 +57,14 @@ func (s *signIns) using(handle, part string, more ...string) string {
 		{"id": "key", "use": "passkey-authenticate", "next": "done"}, {"id": "done", "use": "authorization-code"}]}`
 }
 
-// writer may write the resources that decide about a sign-in, and has no other permission
-// but more.
+// writer may write the resources that affect a sign-in and has only the additional
+// permissions.
 func (s *signIns) writer(more ...string) Call {
 	return as(s.ids["other"], append(more, "system:flows", "system:applications", "system:user-types", "system:users:read", "system:identity-providers")...)
 }
 
-// changes are those of what a holder of the permission is asked or shown at a sign-in.
+// changes returns the changes of what the permission's holder is asked or shown at a
+// sign-in.
 func (s *signIns) changes(t *testing.T) map[string]func(context.Context, Call) error {
 	shop := func(pairs ...any) func(context.Context, Call) error {
 		return s.replace(t, s.Applications, s.app, object(t, append([]any{"name", "Shop", "authFlowId", s.flow}, pairs...)...))
@@ -103,8 +104,8 @@ func (s *signIns) changes(t *testing.T) map[string]func(context.Context, Call) e
 	}
 }
 
-// person is the user type Person with another title of the nickname; with "" it is the id
-// of the type.
+// person returns the user type Person with another title of the nickname; with "" it
+// returns the id of the type.
 func (s *signIns) person(t *testing.T, title string) string {
 	t.Helper()
 	person, err := store.UserTypes().Find(t.Context(), s.store, "name", schemas.PersonName)
@@ -118,21 +119,21 @@ func (s *signIns) person(t *testing.T, title string) string {
 	return object(t, "name", person.Name, "ouId", person.OUID, "schema", schema)
 }
 
-// What the holder of a permission is asked or shown at a sign-in is changed only by a
-// caller who has the permission.
+// Changing what the holder of a permission is asked or shown at a sign-in requires the
+// permission.
 func TestAudit04WhoSignsInDecidesWhoMayChange(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s := newSignIns(t, w)
 		before := s.state(t)
 		changes := s.changes(t)
-		after := s.state(t) // the flows that are in the changes were made
+		after := s.state(t) // the changes contain the creation of flows
 		for name, do := range changes {
 			err := do(t.Context(), s.writer())
 			if !schemas.HasClass(err, schemas.Forbidden) {
 				t.Errorf("%s: got %v, expected it to be forbidden", name, err)
 				continue
 			}
-			// The applications with the default flows have scopes, which come first.
+			// The scopes of applications with the default flows are checked first.
 			text, missing := schemas.AsError(err).Description.DefaultValue, `a user `
 			if strings.HasPrefix(name, "the default flow") && name != "the default flow to sign in" {
 				missing = "an application that uses the flow"
@@ -155,7 +156,7 @@ func TestAudit04WhoSignsInDecidesWhoMayChange(t *testing.T) {
 	})
 }
 
-// Where only users without permissions sign in, it takes no more than the right to write.
+// If only users without permissions sign in, the permission to write suffices.
 func TestAudit04WhereNobodyHoldsAnything(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s := newSignIns(t, w)
@@ -195,8 +196,8 @@ func TestAudit04WhereNobodyHoldsAnything(t *testing.T) {
 	})
 }
 
-// A holder in a nested group counts, as does one who is assigned a role directly; and what
-// a caller has by now is enough.
+// Holders in nested groups and with direct assignments count, and the caller's current
+// permissions suffice.
 func TestAudit04HoldersInGroups(t *testing.T) {
 	s := newSignIns(t, newWorld(t))
 	outer := s.create(t, s.Groups, object(t, "name", "Outer", "members", []schemas.Principal{{Type: schemas.GroupPrincipal, ID: s.ids["group"]}}))

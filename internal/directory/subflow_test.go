@@ -18,7 +18,7 @@ const (
 		"nodes": [{"id": "more", "use": "flow", "with": {"flow": "second-factor"}, "next": {"passed": "end"}}]}`
 )
 
-// versions of what a flow uses: "second-factor 2".
+// used returns the versions of the sub-flows that a flow uses: "second-factor 2".
 func used(f *schemas.Flow) string {
 	var list []string
 	for _, u := range f.Uses {
@@ -27,8 +27,8 @@ func used(f *schemas.Flow) string {
 	return strings.Join(list, ", ")
 }
 
-// A flow keeps to the versions of sub-flows that were active when it was put. Put
-// again it takes those that are active then; restored, those that it had.
+// A flow keeps the versions of sub-flows that were active when it was stored. Stored again,
+// it uses the active ones; restored, the original ones.
 func TestFlowsKeepTheirSubflows(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -72,8 +72,7 @@ func TestFlowsKeepTheirSubflows(t *testing.T) {
 	})
 }
 
-// A sub-flow that an active version uses is not deleted. One that older versions use
-// may be: these have all they need.
+// A sub-flow in use by an active version is not deleted. Older versions contain a copy.
 func TestSubflowsInUse(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -95,8 +94,8 @@ func TestSubflowsInUse(t *testing.T) {
 	})
 }
 
-// Nobody signs in with a part of a flow, and a circle is found though each version
-// uses an older one.
+// Users cannot sign in with a sub-flow. A cycle is found even though each version uses an
+// older one.
 func TestWhatSubflowsAreNot(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	ctx := t.Context()
@@ -110,7 +109,7 @@ func TestWhatSubflowsAreNot(t *testing.T) {
 	refused(t, err, schemas.CodeInvalidFlow, "nodes[0].with.flow: second-factor → nested → second-factor")
 }
 
-// Who may not do everything cannot waive a rule by way of a sub-flow.
+// A sub-flow cannot be used to waive a rule without the permission system.
 func TestSubflowsWaiveForTheirUsers(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	ctx := t.Context()
@@ -135,8 +134,8 @@ func TestSubflowsWaiveForTheirUsers(t *testing.T) {
 	}
 }
 
-// Files are held in the order of their use. A changed sub-flow gives those that use it
-// a version too.
+// Flows from files are stored in the order of use. A changed sub-flow also adds a version
+// to the flows that use it.
 func TestHeldSubflows(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	hold := func(texts ...string) string {

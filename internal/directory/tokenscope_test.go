@@ -7,11 +7,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A token grants no more than its subject has at the moment.
+// A token grants no more than its subject's current permissions.
 func TestGranted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
-		user := h.ids["user"] // shop:orders:write, by the group
+		user := h.ids["user"] // shop:orders:write, through the group
 		both := h.create(t, h.Applications, `{"name": "Both", "clientId": "both",
 			"inboundAuthConfig": [{"type": "oauth2", "config": {"grantTypes": ["client_credentials"], "scopes": ["shop:orders:read"]}}]}`)
 		_, err := h.Assign(t.Context(), SystemCall(), h.ids["role"], schemas.Principal{Type: schemas.ApplicationPrincipal, ID: both})
@@ -23,7 +23,7 @@ func TestGranted(t *testing.T) {
 			{user, "", []string{"shop:orders:write"}, []string{"shop:orders:write"}},
 			{user, "taken", []string{"openid", "shop:orders:write", "email"}, []string{"openid", "shop:orders:write", "email"}},
 			{user, "", []string{"shop:orders:read"}, nil},
-			{user, "", []string{"openid", "system"}, []string{"openid"}}, // it was never asked for what is the shop's
+			{user, "", []string{"openid", "system"}, []string{"openid"}}, // the shop's permission was not requested
 			{user, "", []string{"shop:orders"}, []string{"shop:orders:write"}},
 			{user, "", []string{"shop:orders", "shop:orders:write"}, []string{"shop:orders:write"}},
 			{user, "", []string{"openid"}, []string{"openid"}},
@@ -42,8 +42,8 @@ func TestGranted(t *testing.T) {
 	})
 }
 
-// What a role grants above a permission that is asked for is enough. What is above all
-// of Postern's own is above nobody else's, as when the token was issued.
+// A permission above the requested one suffices. "system" is not above permissions of other
+// servers, as when the token was issued.
 func TestGrantedFromAbove(t *testing.T) {
 	w := newWorld(t)
 	root := w.create(t, w.Users, person("root"))

@@ -9,13 +9,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Whoever may write users could become any of them by a new password, or by
-// taking the name they sign in with. So what makes a user who they are is
-// changed by those only who may do all that the user may.
+// A caller who may write users could take over any account by a new password or by taking
+// the name it signs in with. So changing what identifies a user requires the user's
+// permissions.
 func TestNobodyBecomesWhoMayDoMore(t *testing.T) {
 	tests := map[string]struct {
-		body string // with the attributes of the user; "" to delete
-		path string // of what is forbidden; "-" if nothing is
+		body string // with the user's attributes; "" to delete
+		path string // the forbidden path; "-" if none
 	}{
 		"a password":            {`{"type": "Person", "attributes": {"username": "root", "email": "root@example.org", "password": "grey lantern harbour"}}`, "attributes.password"},
 		"the username":          {`{"type": "Person", "attributes": {"username": "mine", "email": "root@example.org"}}`, "attributes.username"},
@@ -69,15 +69,14 @@ func TestNobodyBecomesWhoMayDoMore(t *testing.T) {
 				t.Errorf("it was done all the same: %v", u.Attributes)
 			}
 			if test.path == "attributes.password" && strings.Contains(test.body, `"x"`) {
-				return // it is wrong for everybody
+				return // invalid for every caller
 			}
 			must(t, do(t.Context(), as(schemas.NewID(), "system:users:write", "system:groups")))
 		})
 	}
 }
 
-// A token that grants less than its user has does not get the rest by a new
-// password.
+// A token with fewer permissions than its user cannot gain the others by a new password.
 func TestTheOwnAccountTakesTheOwnPermissions(t *testing.T) {
 	w := newWorld(t)
 	id := w.create(t, w.Users, person("root"))

@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Of many who take one value at the same time one gets it.
+// Of many concurrent writers of a unique value one succeeds.
 func TestOneValueForOneUser(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.create(t, w.UserTypes, userType("Device", properties(`"serial": {"type": "integer", "x-unique": true}`)))
@@ -32,7 +32,7 @@ func TestOneValueForOneUser(t *testing.T) {
 	})
 }
 
-// A type that changes while users of it are made: those that are made fit it.
+// Users created while their type changes fit the new type.
 func TestTypeChangesWhileUsersAreMade(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.create(t, w.UserTypes, userType("Staff", properties(`"badge": {}`)))

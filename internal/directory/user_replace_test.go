@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// session gives the user a session, and returns its id.
+// session starts a session of the user and returns its id.
 func (w *world) session(t testing.TB, user string) string {
 	t.Helper()
 	s := schemas.Session{ID: schemas.NewID(), UserID: user, AMR: []string{"pwd"}, CreatedAt: w.now(), ExpiresAt: w.now().Add(time.Hour)}
@@ -38,7 +38,7 @@ func TestReplaceUserWhole(t *testing.T) {
 		if hash != "plain:quiet harbour lantern" || w.sessions(t, id) != 1 {
 			t.Errorf("the password is %q, and there are %d sessions: nobody set one", hash, w.sessions(t, id))
 		}
-		w.create(t, w.Users, person("lovelace", `"email": "ada@example.org"`)) // it is free again
+		w.create(t, w.Users, person("lovelace", `"email": "ada@example.org"`)) // the address is free again
 		_, err = w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, `{"type": "Person", "attributes": {"username": "Lovelace"}}`))
 		refused(t, err, schemas.CodeAttributeTaken, "attributes.username: is taken")
 		wantEvents(t, w, id, "user.created", "password.set", "user.replaced")
@@ -59,8 +59,8 @@ func TestReplaceUserByWhatItIs(t *testing.T) {
 	wantEvents(t, w, id, "user.created", "password.set")
 }
 
-// Whoever knew the old password may have sessions, and loses them when another is
-// set, whoever sets it. The session that a user sets it with lives on.
+// A new password ends all sessions of the user, because a thief of the old one may have
+// some. The session that sets it continues.
 func TestSetPassword(t *testing.T) {
 	w := newWorld(t)
 	id := w.create(t, w.Users, person("ada"))
@@ -97,7 +97,7 @@ func TestSetPassword(t *testing.T) {
 	wantEvents(t, w, id, "user.created", "password.set", "password.set", "user.replaced", "password.set", "user.replaced", "session.ended", "session.ended", "session.ended")
 }
 
-// What a user must have from the start may be left out later: it is kept.
+// A required password may be omitted from a replacement: it stays.
 func TestReplaceKeepsARequiredPassword(t *testing.T) {
 	w := newWorld(t)
 	w.create(t, w.UserTypes, userType("Staff", `{"type": "object", "required": ["password"], "properties": {"name": {"type": "string"}, "password": {"type": "string", "x-credential": true}}}`))
@@ -117,7 +117,7 @@ func TestReplaceKeepsARequiredPassword(t *testing.T) {
 	must(t, err)
 }
 
-// A type without a password leaves none that still opens the account.
+// A type without a password removes the user's password.
 func TestTypeWithoutPassword(t *testing.T) {
 	w := newWorld(t)
 	w.create(t, w.UserTypes, userType("Badge", properties(`"username": {"type": "string"}`)))

@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// person is the body of a person with a username and a password, and more
-// attributes as JSON members.
+// person returns the body of a person with a username, a password and more attributes as
+// JSON members.
 func person(username string, more ...string) string {
 	all := append([]string{fmt.Sprintf(`"username": %q, "password": "quiet harbour lantern"`, username)}, more...)
 	return `{"type": "Person", "attributes": {` + strings.Join(all, ", ") + `}}`
@@ -42,8 +42,8 @@ func TestCreateUser(t *testing.T) {
 	})
 }
 
-// wantEvents fails the test unless the events about a user are these, the oldest
-// first, whatever order those of one write come in.
+// wantEvents checks the events about a user, oldest first. The order within one write is
+// ignored.
 func wantEvents(t testing.TB, w *world, userID string, want ...string) {
 	t.Helper()
 	found, err := w.store.Events(t.Context(), schemas.EventQuery{UserID: userID, Limit: 100})
@@ -149,7 +149,7 @@ func TestBadUsers(t *testing.T) {
 	}
 }
 
-// idOf is the id of the user with the username.
+// idOf returns the id of the user with the username.
 func (w *world) idOf(t testing.TB, username string) string {
 	t.Helper()
 	u, err := w.store.UserByAttribute(t.Context(), "username", username)

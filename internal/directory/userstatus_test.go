@@ -8,13 +8,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// statusBody is the body of a person with these members about the status.
+// statusBody returns the body of a person with these status members.
 func statusBody(t testing.TB, name string, pairs ...any) string {
 	return object(t, append([]any{"type", "Person", "attributes", map[string]any{"username": name}}, pairs...)...)
 }
 
-// A replacement records what it does to the status, and a user who is left inactive has
-// no sessions.
+// A replacement records each change of the status, and an inactive user has no sessions.
 func TestAudit15StatusChangesAreRecorded(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		soon, later, past := w.now().Add(time.Hour), w.now().Add(2*time.Hour), w.now().Add(-time.Hour)
@@ -71,7 +70,7 @@ func TestAudit15StatusChangesAreRecorded(t *testing.T) {
 	})
 }
 
-// actionsOf are the actions recorded about a user, the oldest first.
+// actionsOf returns the actions recorded about a user, oldest first.
 func actionsOf(t testing.TB, w *world, userID string) (actions []string) {
 	t.Helper()
 	found, err := w.store.Events(t.Context(), schemas.EventQuery{UserID: userID, Limit: 100})
@@ -95,8 +94,8 @@ func TestAudit15BadStatus(t *testing.T) {
 	}
 }
 
-// One administrator who can sign in is left, also when two disable each other at once, and
-// when the others are locked.
+// An active administrator remains, also when two disable each other concurrently and when
+// the others are locked.
 func TestAudit15AnActiveAdministratorIsLeft(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ids := []string{w.create(t, w.Users, person("one")), w.create(t, w.Users, person("two"))}

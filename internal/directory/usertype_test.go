@@ -11,12 +11,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// userType is the body of a type with the schema.
+// userType returns the body of a type with the schema.
 func userType(name, schema string) string {
 	return fmt.Sprintf(`{"name": %q, "schema": %s}`, name, schema)
 }
 
-// properties is the schema of an object with the properties.
+// properties returns the schema of an object with the properties.
 func properties(members string) string {
 	return `{"type": "object", "properties": {` + members + `}}`
 }
@@ -86,7 +86,7 @@ func (w *world) types(t testing.TB) int {
 	return n
 }
 
-// replaceType replaces what users of a type are like.
+// replaceType replaces the definition of a user type.
 func (w *world) replaceType(t testing.TB, id, name, schema string) error {
 	t.Helper()
 	_, err := w.UserTypes.Replace(t.Context(), SystemCall(), id, "", doc(t, userType(name, schema)))
@@ -124,8 +124,7 @@ func TestTypeKeepsItsUsers(t *testing.T) {
 	})
 }
 
-// wantTypeEvents fails the test unless there are so many events about a type: a
-// refused change leaves none.
+// wantTypeEvents checks the number of events about a type: a refused change records none.
 func wantTypeEvents(t testing.TB, w *world, id string, want int) {
 	t.Helper()
 	found, err := w.store.Events(t.Context(), schemas.EventQuery{ResourceID: id, Limit: 100})
@@ -135,7 +134,7 @@ func wantTypeEvents(t testing.TB, w *world, id string, want int) {
 	}
 }
 
-// A type that says who must have a password is no matter for those who are here.
+// Existing users need no password if their type starts to require one.
 func TestTypeMayRequireAPasswordOfNewUsers(t *testing.T) {
 	w := newWorld(t)
 	id := w.create(t, w.UserTypes, userType("Staff", properties(`"username": {"type": "string"}`)))
@@ -199,7 +198,7 @@ func TestWhatFlowsCreate(t *testing.T) {
 	}
 }
 
-// A schema is a question about the users of the type, to which they fit or not.
+// A schema change must not reveal the attributes of users.
 func TestTypesAreNoOracle(t *testing.T) {
 	w := newWorld(t)
 	id := w.create(t, w.UserTypes, userType("Staff", properties(`"pin": {"type": "string"}`)))
@@ -208,14 +207,14 @@ func TestTypesAreNoOracle(t *testing.T) {
 		_, err := w.UserTypes.Replace(t.Context(), as(schemas.NewID(), permissions...), id, "", doc(t, body))
 		return err
 	}
-	must(t, asks("", "^[0-9]", "system:user-types")) // of nobody
+	must(t, asks("", "^[0-9]", "system:user-types")) // there are no users
 	w.create(t, w.Users, `{"type": "Staff", "attributes": {"pin": "31"}}`)
 	for _, pattern := range []string{"^3", "^4"} {
 		if err := asks("", pattern, "system:user-types"); !schemas.HasClass(err, schemas.Forbidden) {
 			t.Errorf("%s: got %v, expected it to be forbidden", pattern, err)
 		}
 	}
-	must(t, asks("Who works here.", "^[0-9]", "system:user-types")) // the schema stays
+	must(t, asks("Who works here.", "^[0-9]", "system:user-types")) // the schema is unchanged
 	refused(t, asks("", "^4", "system:user-types", "system:users:read"), schemas.CodeUsersDoNotFit)
 	must(t, asks("", "^3", "system:user-types", "system:users:read"))
 }

@@ -71,7 +71,7 @@ func (d *Directory) checkUsersOf(w *writeContext, old, t *schemas.UserType) erro
 	return err
 }
 
-// mayRequestFromUsers refuses to check a schema against users whom the caller may not read.
+// mayRequestFromUsers refuses to check a schema against users that the caller may not read.
 // The result reveals data: a series of patterns could read attributes letter by letter.
 func (d *Directory) mayRequestFromUsers(w *writeContext, t *schemas.UserType) error {
 	if read := d.Users.Noun().Read; !w.call.Permits(read) {

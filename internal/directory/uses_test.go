@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What others refer to stays, and they are told.
+// Resources in use cannot be deleted, and the error lists the uses.
 func TestWhatIsInUseStays(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -39,7 +39,7 @@ func TestWhatIsInUseStays(t *testing.T) {
 	})
 }
 
-// A unit has something of every noun in it.
+// A unit contains resources of every noun.
 func TestUnitsInUse(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -103,8 +103,7 @@ func TestUnitsStandInNoCircle(t *testing.T) {
 	})
 }
 
-// A user type is used by its name: a part of one, or of several in a list, is
-// not it.
+// A user type is used only under its exact name, not as part of another name or list.
 func TestUserTypesInUse(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)
@@ -149,8 +148,8 @@ func TestResourceServersKeepWhatIsGranted(t *testing.T) {
 	})
 }
 
-// Postern's own resource server is for the program alone to change, and another
-// one cannot make itself read-only.
+// Only the program changes Postern's own resource server, and no other one can become
+// read-only.
 func TestReadOnlyResourceServers(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	admin := as(h.ids["user"], "system")
@@ -184,7 +183,7 @@ func TestTheConsoleStays(t *testing.T) {
 	must(t, err)
 }
 
-// Deleting a flow ends its unfinished runs, and only those.
+// Deleting a flow ends only its own unfinished runs.
 func TestDeletedFlowEndsItsRuns(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		h := furnished(t, w)

@@ -14,22 +14,22 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// world is a directory over a store in which there are the unit "default", the
-// user type Person, and the resource server "system".
+// world is a directory with the unit "default", the user type Person and the resource
+// server "system".
 type world struct {
 	*Directory
 	store *store.Store
 	unit  string // the id of the unit "default"
 }
 
-// newWorld makes a world in memory.
+// newWorld returns a world in memory.
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	return openWorld(t, "sqlite", ":memory:")
 }
 
-// each runs a test on both databases. The SQLite one is a file: readers and the
-// writer have connections of their own, as in a server.
+// each runs a test on both databases. SQLite uses a file, with separate connections for
+// readers and the writer, as a server does.
 func each(t *testing.T, test func(*testing.T, *world)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, openWorld(t, "sqlite", filepath.Join(t.TempDir(), "store.db"))) })
 	t.Run("postgres", func(t *testing.T) { test(t, openWorld(t, "postgres", storetest.Postgres(t))) })
@@ -50,7 +50,7 @@ func openWorld(t testing.TB, driver, dsn string) *world {
 	return w
 }
 
-// furnish puts into the store what every directory begins with.
+// furnish creates the resources that every directory starts with.
 func (w *world) furnish(t testing.TB) {
 	t.Helper()
 	unit := &schemas.OrganizationUnit{ID: schemas.NewID(), Handle: DefaultUnit, Name: "Default"}
@@ -72,7 +72,7 @@ func (w *world) furnish(t testing.TB) {
 	}))
 }
 
-// create adds a resource, and returns its id.
+// create adds a resource and returns its id.
 func (w *world) create(t testing.TB, of Resource, body string) string {
 	t.Helper()
 	item, err := of.Create(t.Context(), SystemCall(), doc(t, body))
@@ -92,7 +92,7 @@ func (w *world) role(t testing.TB, user string, permissions ...string) *schemas.
 	return r
 }
 
-// as is a call of a user whose token grants the permissions.
+// as returns a call of a user whose token grants the permissions.
 func as(user string, permissions ...string) Call {
 	return Call{Actor: schemas.Actor{Type: schemas.UserActor, ID: user}, Permissions: permissions}
 }
@@ -107,7 +107,7 @@ func doc(t testing.TB, body string) *schemas.Document {
 	return d
 }
 
-// object writes a JSON object of alternating names and values.
+// object returns a JSON object of alternating names and values.
 func object(t testing.TB, pairs ...any) string {
 	t.Helper()
 	members := map[string]any{}
@@ -119,14 +119,14 @@ func object(t testing.TB, pairs ...any) string {
 	return string(text)
 }
 
-// plainHasher writes passwords in the clear.
+// plainHasher stores passwords in clear.
 type plainHasher struct{}
 
 func (plainHasher) Hash(_ context.Context, password string) (string, error) {
 	return "plain:" + password, nil
 }
 
-// plainCipher seals by putting beside a text what it belongs to.
+// plainCipher seals a text by appending its owner.
 type plainCipher struct{}
 
 func (plainCipher) Seal(text []byte, belongs string) []byte {
@@ -148,8 +148,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// refused fails the test unless err has the code and tells of each problem: a
-// path, a colon, and a part of the message.
+// refused checks that err has the code and each problem: a path, a colon, and a part of the
+// message.
 func refused(t testing.TB, err error, code string, problems ...string) {
 	t.Helper()
 	if !schemas.HasCode(err, code) {
