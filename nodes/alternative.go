@@ -8,8 +8,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// alternatives are other ways to go on than by what a node asks for, each an
-// outcome of its own name.
+// alternatives are further choices at a node, each with an outcome of its own name.
 type alternatives []alternative
 
 type alternative struct {
@@ -17,7 +16,7 @@ type alternative struct {
 	Label string `json:"label,omitempty"`
 }
 
-// alternativesSchema is the schema of a member of that type.
+// alternativesSchema is the JSON Schema of alternatives.
 const alternativesSchema = `{
       "type": "array", "minItems": 1,
       "description": "Other ways to go on, each an outcome of its own name.",
@@ -32,12 +31,12 @@ const alternativesSchema = `{
       }
     }`
 
-// alternativeOutcome documents them.
+// alternativeOutcome documents the outcomes of alternatives.
 func alternativeOutcome() engine.Outcome {
 	return engine.Outcome{Name: "<alternative>", Doc: "the person chose the alternative of this name"}
 }
 
-// check finds names that are those of something else at the node.
+// check reports names that the node already uses for something else.
 func (list alternatives) check(used ...string) (found []schemas.Problem) {
 	for i, a := range list {
 		if slices.Contains(used, a.Ref) {
@@ -63,7 +62,7 @@ func (list alternatives) outcomes() (outcomes []engine.Outcome) {
 	return outcomes
 }
 
-// leaveByAlternative leaves by the alternative that was answered, nil if it was none.
+// leaveByAlternative leaves by the alternative in the answer; nil if the answer names none.
 func (list alternatives) leaveByAlternative(v *engine.Visit) *engine.Decision {
 	if v.Answer == nil || !slices.ContainsFunc(list, func(a alternative) bool { return a.Ref == v.Answer.Action }) {
 		return nil

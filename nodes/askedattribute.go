@@ -9,14 +9,14 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// askedAttribute is an attribute as a form asks for it.
+// askedAttribute is an attribute with what a form needs to collect it.
 type askedAttribute struct {
 	name  string
 	field field
-	kind  string // of its JSON: string, number, integer or boolean
+	kind  string // JSON type: string, number, integer or boolean
 }
 
-// property is what is read of an attribute in the schema of a user type.
+// property is the part of an attribute's schema in a user type that forms use.
 type property struct {
 	Title      string `json:"title"`
 	Type       any    `json:"type"`
@@ -27,8 +27,8 @@ type property struct {
 	Credential bool   `json:"x-credential"`
 }
 
-// readUserType returns those attributes of a type that a form can ask for, and the
-// names of those it requires.
+// readUserType returns the attributes of a type that a form can collect, and the names of the
+// required ones.
 func readUserType(t *schemas.UserType) (known map[string]askedAttribute, required []string, err error) {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -41,7 +41,7 @@ func readUserType(t *schemas.UserType) (known map[string]askedAttribute, require
 	for name, raw := range schema.Properties {
 		var p property
 		if json.Unmarshal(raw, &p) != nil || p.Credential {
-			continue // of a form of its own, or secret
+			continue // collected by other nodes, or secret
 		}
 		if one, ok := p.asked(name); ok {
 			known[name] = one
@@ -50,7 +50,7 @@ func readUserType(t *schemas.UserType) (known map[string]askedAttribute, require
 	return known, schema.Required, nil
 }
 
-// asked is how a form asks for the attribute; false if none can.
+// asked returns the form input for the attribute; false if no form can collect it.
 func (p property) asked(name string) (askedAttribute, bool) {
 	kind, _ := p.Type.(string)
 	f := field{Identifier: name, Label: cmp.Or(p.Title, name), Required: true, MinLength: p.MinLength, MaxLength: p.MaxLength, Autocomplete: autofillTokens()[name]}
@@ -72,13 +72,13 @@ func (p property) asked(name string) (askedAttribute, bool) {
 	return askedAttribute{name: name, field: f, kind: kind}, len(f.compile()) == 0
 }
 
-// The options of an attribute that is true or false.
+// The options of a boolean attribute.
 const (
 	always = "Yes"
 	never  = "No"
 )
 
-// inputType is that of a text.
+// inputType returns the input type of a string attribute.
 func (p property) inputType(name string) schemas.InputType {
 	switch {
 	case p.Format == "email", p.Format == "idn-email":
@@ -91,8 +91,8 @@ func (p property) inputType(name string) schemas.InputType {
 	return schemas.TextInput
 }
 
-// autofillTokens are the tokens by which browsers know standard claims (HTML Living
-// Standard, autofill field names).
+// autofillTokens maps standard claims to the autofill field names of browsers (HTML Living
+// Standard).
 func autofillTokens() map[string]string {
 	return map[string]string{
 		"username": "username", "email": "email", "name": "name", "given_name": "given-name", "middle_name": "additional-name",
@@ -100,7 +100,7 @@ func autofillTokens() map[string]string {
 	}
 }
 
-// acceptAttributes reads what was answered: the values, or what is wrong with them.
+// acceptAttributes returns the submitted values, or the faults in them.
 func acceptAttributes(asked []askedAttribute, inputs map[string]string) (given map[string]any, faults []schemas.FieldError) {
 	given = map[string]any{}
 	for _, one := range asked {
@@ -118,13 +118,13 @@ func acceptAttributes(asked []askedAttribute, inputs map[string]string) (given m
 	return given, faults
 }
 
-// value is the attribute's value that a text stands for.
+// value converts submitted text to the attribute's JSON type.
 func (a askedAttribute) value(text string) (any, bool) {
 	switch a.kind {
 	case "boolean":
 		return text == always, true
 	case "integer":
-		n, err := strconv.ParseInt(text, 10, 53) // as much as JSON keeps exactly
+		n, err := strconv.ParseInt(text, 10, 53) // the range that JSON represents exactly
 		return float64(n), err == nil
 	case "number":
 		n, err := strconv.ParseFloat(text, 64)

@@ -8,34 +8,33 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What a sign-in is worth
+// Assurance of a sign-in
 //
-// Every kind that authenticates says by which methods (amr, RFC 8176) and of
-// which class (acr, schemas.ACRs) it does. What a run has proved before still
-// counts: the class is the combination of all, and something known together with
-// something held is two factors (NIST SP 800-63B §2.2). Two of a sort are not:
-// whoever reads along, or finds the bag with the key and the phone, gets both.
+// Each authenticating kind declares its methods (amr, RFC 8176) and its class (acr, schemas.ACRs).
+// They add to what the run has proved before: the resulting class is the combination of all, and
+// something known together with something held is two factors (NIST SP 800-63B section 2.2). Two
+// factors of the same sort are one: an attacker who steals one usually gets both.
 //
-// A passkey is something held. If it verified its user, by PIN or biometrics, it is
-// two factors by itself. A sign-in as a whole is phishing-resistant if a passkey was
-// part of it: whoever phished the rest still lacks that. So a password and a passkey
-// without user verification are two factors, and phishing-resistant.
+// A passkey is something held. A passkey that verified its user, with a PIN or biometrics, is two
+// factors. A sign-in with a passkey is phishing-resistant as a whole, because an attacker who
+// phished the other factors still lacks the passkey. So a password and a passkey without user
+// verification are two factors, and phishing-resistant.
 //
-// otp is a code of a generator that the user holds. A code that is sent to an
-// address is none: whoever can read the mail has it (NIST SP 800-63B §3.1.3.1).
+// The method otp is a code of a generator that the user holds. A code that is sent to an address is
+// not a held factor: anyone who reads the mail has it (NIST SP 800-63B section 3.1.3.1).
 //
-// The same is declared as facts, for the analysis, and stated in decisions, for
-// the run. The facts must be no more than what is stated.
+// Outcomes declare the same as facts for the analysis, and decisions state it for the run. The
+// facts must not exceed the decisions.
 
-// mfa is the method that says that there were two factors.
+// mfa is the method that states that there were two factors.
 const mfa = "mfa"
 
-// knowledgeMethods are the methods that prove something known, holding those that prove
-// something held.
+// knowledgeMethods returns the methods that prove something known, possessionMethods those that
+// prove something held.
 func knowledgeMethods() []string  { return []string{"pwd"} }
 func possessionMethods() []string { return schemas.HeldMethods() }
 
-// complementaryMethods are the methods of which one more makes these two factors.
+// complementaryMethods returns the methods that make two factors together with the given ones.
 func complementaryMethods(methods []string) []string {
 	switch {
 	case anyOf(methods, knowledgeMethods()):
@@ -50,8 +49,8 @@ func anyOf(methods, among []string) bool {
 	return slices.ContainsFunc(methods, func(m string) bool { return slices.Contains(among, m) })
 }
 
-// recordProof states in d that the subject proved who they are by these methods and
-// class, on top of what they proved in this run before.
+// recordProof states in d that the user authenticated with these methods and this class, in
+// addition to what the run has proved before.
 func recordProof(v *engine.Visit, d *engine.Decision, methods []string, acr string) {
 	d.Methods, d.ACR = methods, acr
 	before := v.Authentication
@@ -68,10 +67,9 @@ func recordProof(v *engine.Visit, d *engine.Decision, methods []string, acr stri
 	}
 }
 
-// recordEnrolment states in d how the subject is authenticated after binding a new
-// credential. A new user is what they have just bound. Somebody who proved
-// before who they are gains nothing: else a stolen password, by way of adding a
-// passkey, would pass for phishing-resistant.
+// recordEnrolment states in d how the user is authenticated after a credential was added. A user
+// that this run creates is authenticated by the new credential. A user who has authenticated before
+// gains nothing; otherwise a stolen password could become phishing-resistant by adding a passkey.
 func recordEnrolment(v *engine.Visit, d *engine.Decision, methods []string, acr string) {
 	switch {
 	case v.Authentication == nil:
@@ -83,9 +81,8 @@ func recordEnrolment(v *engine.Visit, d *engine.Decision, methods []string, acr 
 	}
 }
 
-// provenFacts are the facts that hold of how a user is authenticated who has just
-// proved it by these methods and at least this class: what proved states, as far
-// as it is certain before.
+// provenFacts returns the facts that hold after an authentication with these methods and at least
+// this class.
 func provenFacts(methods []string, acr string) []engine.Fact {
 	facts := engine.ACRFacts(acr)
 	for _, m := range methods {
@@ -94,15 +91,14 @@ func provenFacts(methods []string, acr string) []engine.Fact {
 	return facts
 }
 
-// passkeyProof is what any passkey proves. Whether it is synced, or attested, is up to
-// who made it, and whether it verified its user is certain only where that is
-// required.
+// passkeyProof returns what any passkey proves at least. Whether it is synced or attested depends
+// on the authenticator. User verification is certain only if it is required.
 func passkeyProof(userVerification string) (methods []string, acr string) {
 	return passkey.Assurance(&schemas.Credential{}, userVerification == passkey.Required)
 }
 
-// withProof adds to an outcome what it proves at least, and that it is two factors
-// if one of the other sort is known from before.
+// withProof adds to an outcome what it proves at least, and that it is the second factor if a
+// complementary one came before.
 func withProof(o engine.Outcome, methods []string, acr string) engine.Outcome {
 	o.Establishes = slices.Concat(o.Establishes, provenFacts(methods, acr))
 	o.EstablishesGiven = map[engine.Fact][]engine.Fact{}
@@ -112,7 +108,7 @@ func withProof(o engine.Outcome, methods []string, acr string) engine.Outcome {
 	return o
 }
 
-// withEnrolment adds to an outcome what it proves of a new user: see enrolled.
+// withEnrolment adds to an outcome what it proves of a new user; see recordEnrolment.
 func withEnrolment(o engine.Outcome, methods []string, acr string) engine.Outcome {
 	o.EstablishesGiven = map[engine.Fact][]engine.Fact{
 		engine.Own: {engine.Authenticated},

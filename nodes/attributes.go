@@ -78,15 +78,15 @@ func newAttributes(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem
 	return &attributes{attributesWith: with, deps: d}, found
 }
 
-// Outcomes has skip only where there is skipping.
+// Outcomes includes skip only if the node is optional.
 func (a *attributes) Outcomes() []engine.Outcome { return a.Optional.outcomes(attributesOutcomes()) }
 
-// Reveals says that whoever enters something learns whether it is taken.
+// Reveals reports that the node reveals whether a value is taken.
 func (a *attributes) Reveals() string {
 	return "whether somebody else has the value of an attribute that must be one user's alone"
 }
 
-// Execute asks until what is lacking is there.
+// Execute asks until no attribute is missing.
 func (a *attributes) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	user, err := subjectUser(ctx, a.deps.Users, v)
 	if err != nil {
@@ -122,7 +122,7 @@ func (a *attributes) ask(lacking []askedAttribute, faults []schemas.FieldError) 
 		f.fields = append(f.fields, one.field)
 	}
 	for _, b := range a.Optional.buttons() {
-		b.event = schemas.TriggerEvent // else a page insists on what is required first
+		b.event = schemas.TriggerEvent // otherwise pages insist on required inputs first
 		f.buttons = append(f.buttons, b)
 	}
 	d := &engine.Decision{Ask: f.ask()}
@@ -130,7 +130,7 @@ func (a *attributes) ask(lacking []askedAttribute, faults []schemas.FieldError) 
 	return d
 }
 
-// lacking are the attributes that the user does not have and is asked for.
+// lacking returns the attributes that the node asks for and the user does not have.
 func (a *attributes) lacking(ctx context.Context, user *schemas.User) (list []askedAttribute, err error) {
 	t, err := a.deps.Types.UserType(ctx, user.Type)
 	if err != nil {
@@ -154,8 +154,9 @@ func (a *attributes) lacking(ctx context.Context, user *schemas.User) (list []as
 	return list, nil
 }
 
-// check finds what of the given attributes does not fit the user's type, or is
-// somebody else's. What does not fit of the others is not for the person to mend.
+// check returns the faults in the given attributes: values that do not fit the user's type, or that
+// belong to another user. Faults in other attributes are not reported, because the user cannot fix
+// them here.
 func (a *attributes) check(ctx context.Context, user *schemas.User, given map[string]any) (faults []schemas.FieldError, err error) {
 	changed := user.With(given)
 	report := func(name, words string) {
@@ -184,7 +185,7 @@ func (a *attributes) check(ctx context.Context, user *schemas.User, given map[st
 	return faults, nil
 }
 
-// faultOfName says what is wrong with a value by which the user could be found.
+// faultOfName returns what is wrong with an identifying value, "" if nothing.
 func (a *attributes) faultOfName(ctx context.Context, changed *schemas.User, name string) (string, error) {
 	if !slices.Contains(schemas.IdentifyingAttributes(), name) {
 		return "", nil
@@ -199,8 +200,7 @@ func (a *attributes) faultOfName(ctx context.Context, changed *schemas.User, nam
 	return "", err
 }
 
-// write adds the attributes to the user that the run is about to store, or to the
-// stored one.
+// write adds the attributes to the stored user, or to the user that the run is about to store.
 func (a *attributes) write(v *engine.Visit, user *schemas.User, given map[string]any) *engine.Decision {
 	d := engine.LeaveBy("done")
 	if v.Subject.Draft != nil && !storesUser(v) {

@@ -31,14 +31,13 @@ func authorizationCodeKind(d Deps) *engine.Kind {
 	}
 }
 
-// defaultSessionTTL is how long a browser's session lasts: a working day.
+// defaultSessionTTL is how long a browser session lasts: a working day.
 const defaultSessionTTL = 12 * time.Hour
 
 type authorizationCode struct{ deps Deps }
 
-// Execute signs the assertion and starts the session it belongs to, unless it
-// belongs to the one by which the user was found to be signed in. If the step is
-// not committed there is neither session nor grant, and the assertion of a new
+// Execute signs the assertion and starts its session, unless the run continued an existing session.
+// If the step does not commit, there is no session and no grant, and the assertion of the new
 // session is worthless.
 func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Authentication == nil {
@@ -73,16 +72,14 @@ func (a *authorizationCode) Execute(ctx context.Context, v *engine.Visit) (*engi
 	return &engine.Decision{Result: result, Changes: append(changes, signedInEvent(v, statement))}, nil
 }
 
-// wayBack is where the browser goes when the run is over that answers an
-// authorization request.
+// wayBack returns the redirect URL at the end of a run that answers an authorization request.
 func (d Deps) wayBack(v *engine.Visit) string {
 	return d.BaseURL + "/oauth2/auth/callback?authId=" + url.QueryEscape(v.AuthRequestID)
 }
 
-// checkConsent refuses an application for which the user should have agreed to
-// something, and has not been asked: flows are written by people who may not know
-// that such clients come. What the run itself would have to ask for such a client is
-// not told to anybody who starts one without an authorization request.
+// checkConsent rejects a run of an application that needs consent if the flow did not ask for it:
+// flow authors may not expect untrusted clients. The error does not reveal what the run would have
+// asked to a caller that started it without an authorization request.
 func (a *authorizationCode) checkConsent(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.AuthRequestID == "" && asksConsent(v.Application) {
 		return &engine.Decision{Fail: schemas.Errorf(schemas.Forbidden, codeConsentRequired,
@@ -102,15 +99,14 @@ func (a *authorizationCode) checkConsent(ctx context.Context, v *engine.Visit) (
 		consentEvent(v, "consent.missing", due.asked)), nil
 }
 
-// codeConsentRequired is that of the error of a run in which somebody should have
-// been asked.
+// codeConsentRequired is the error code of a run that should have asked for consent.
 const codeConsentRequired = "consent_required"
 
-// permissions are those of the user that the application is registered for: whoever
-// may write applications, and no more than that, could else lead an administrator to
-// one of theirs and have what it is given.
+// permissions returns the user's permissions for which the application is registered. Otherwise a
+// caller with only the permission to write applications could lead an administrator to an own
+// application and obtain the administrator's permissions.
 func (a *authorizationCode) permissions(ctx context.Context, v *engine.Visit, user *schemas.User) ([]string, error) {
-	if v.Application == nil || v.Subject.Draft != nil { // a user who is not stored yet has none
+	if v.Application == nil || v.Subject.Draft != nil { // a user that is not stored yet has none
 		return nil, nil
 	}
 	has, err := a.deps.Permissions.Permissions(ctx, user.ID)
@@ -119,16 +115,15 @@ func (a *authorizationCode) permissions(ctx context.Context, v *engine.Visit, us
 	}
 	registered, err := a.deps.Permissions.RegisteredScopes(ctx, v.Application.ID)
 	shared := schemas.SharedPermissions(has, registered)
-	if !v.Application.IsTrusted() { // its client gets them at the token endpoint, once they are approved
+	if !v.Application.IsTrusted() { // its client gets them at the token endpoint after approval
 		shared = slices.DeleteFunc(shared, schemas.IsManagementScope)
 	}
 	return shared, err
 }
 
-// session makes the statement a part of the session that was found, or of one
-// that it starts. A new one that began in a browser outlives the statement: it
-// is there to serve the next application too. It dates from the proof, however
-// long the run took from there: max_age counts from then.
+// session adds the assertion to the session that the run continued, or to a new one. A new browser
+// session outlives the assertion, because it also serves other applications. It starts at the time
+// of the authentication, from which max_age counts.
 func (a *authorizationCode) session(v *engine.Visit, s *schemas.Assertion) []schemas.Change {
 	if s.Session = v.Authentication.Session; s.Session != "" {
 		return nil
@@ -141,9 +136,9 @@ func (a *authorizationCode) session(v *engine.Visit, s *schemas.Assertion) []sch
 	return []schemas.Change{schemas.StartSession{Session: session}}
 }
 
-// grant is to the browser in which the run ends. That it is the one the
-// authorization request came from is for the store to see to. Its client is told a class
-// that it asked for, if the sign-in satisfies one; the session keeps what it is.
+// grant grants the authorization request to the browser in which the run ends; the store checks
+// that it is the browser of the request. The client gets one of the requested classes if the
+// sign-in satisfies it; the session keeps the actual class.
 func grant(v *engine.Visit, s schemas.Assertion) schemas.GrantAuthRequest {
 	return schemas.GrantAuthRequest{ID: v.AuthRequestID, BrowserHash: v.Request.Browser, At: v.Now, Grant: schemas.Grant{
 		UserID: s.Subject, SessionID: s.Session, AuthTime: s.AuthTime, AMR: s.AMR, Consented: true, Generation: s.Generation,
@@ -151,7 +146,7 @@ func grant(v *engine.Visit, s schemas.Assertion) schemas.GrantAuthRequest {
 	}}
 }
 
-// signedInEvent records the sign-in, and whether it was by a session alone.
+// signedInEvent records the sign-in, and whether it only continued a session.
 func signedInEvent(v *engine.Visit, s schemas.Assertion) schemas.RecordEvent {
 	detail := map[string]string{"acr": s.ACR, "sessionId": s.Session}
 	if v.Authentication.Session != "" {
@@ -160,8 +155,7 @@ func signedInEvent(v *engine.Visit, s schemas.Assertion) schemas.RecordEvent {
 	return event(v, "user.signed_in", s.Subject, detail)
 }
 
-// allowsUserType reports whether users of the user's type may sign in to the
-// application.
+// allowsUserType reports whether users of this type may sign in to the application.
 func allowsUserType(app *schemas.Application, user *schemas.User) bool {
 	return app == nil || len(app.AllowedUserTypes) == 0 || slices.Contains(app.AllowedUserTypes, user.Type)
 }

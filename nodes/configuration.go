@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// configure reads a node's configuration into T. The schema of the kind has
-// accepted it, so a failure here means that schema and T disagree.
+// configure decodes a node's configuration into T. The schema of the kind has accepted it, so a
+// failure means that schema and T disagree.
 func configure[T any](c *engine.Config) (T, []schemas.Problem) {
 	var with T
 	if len(c.With) == 0 {
@@ -23,13 +23,13 @@ func configure[T any](c *engine.Config) (T, []schemas.Problem) {
 	return with, nil
 }
 
-// problem is a finding about a part of the configuration.
+// problem returns a finding about a part of the configuration.
 func problem(path, format string, args ...any) schemas.Problem {
 	return schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)}
 }
 
-// checkInput reports a reference to an input that no prompt collects, or that
-// is secret: the engine shows it to no node but the one that verifies or sets it.
+// checkInput reports a reference to an input that no prompt collects or that is secret. The engine
+// passes a secret only to the node that verifies or sets it.
 func checkInput(c *engine.Config, path, identifier string) []schemas.Problem {
 	t, collected := c.Inputs[identifier]
 	switch {
@@ -47,7 +47,7 @@ func checkInput(c *engine.Config, path, identifier string) []schemas.Problem {
 	return nil
 }
 
-// collects says which inputs a flow has, for messages.
+// collects lists the inputs of a flow for messages.
 func collects(c *engine.Config) string {
 	if len(c.Inputs) == 0 {
 		return "it collects none at all: put a prompt before this node"

@@ -81,9 +81,9 @@ type consentWith struct {
 type consent struct {
 	consentWith
 	deps Deps
-	ttl  time.Duration // 0: for ever
-	ends bool          // that nobody agrees ends the run
-	// outcomes are those of the kind that the node has.
+	ttl  time.Duration // 0: without limit
+	ends bool          // a denial ends the run
+	// outcomes are the outcomes of the kind that the node has.
 	outcomes []engine.Outcome
 }
 
@@ -110,10 +110,10 @@ func newConsent(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
 	return x, found
 }
 
-// Outcomes are granted and denied, and other where it leads anywhere.
+// Outcomes are granted and denied, and other if it is wired.
 func (c *consent) Outcomes() []engine.Outcome { return c.outcomes }
 
-// mayBeOtherUser reports whether the person may be somebody else.
+// mayBeOtherUser reports whether the node offers to continue as another user.
 func (c *consent) mayBeOtherUser() bool { return len(c.outcomes) == len(consentOutcomes()) }
 
 // Execute asks, unless there is nothing to ask.
@@ -136,9 +136,9 @@ func (c *consent) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisio
 	return c.ask(q)
 }
 
-// refuseStale ends a run in which the user has not signed in for the request, and must
-// have. It does not lead back to the sign-in: nothing has been asked yet, so a flow that
-// returns here without a question would never end.
+// refuseStale ends a run in which the user has not signed in for the request but must. It does not
+// return to the sign-in: nothing has been asked yet, so a flow that leads back here without a step
+// would never end.
 func (c *consent) refuseStale(v *engine.Visit) *engine.Decision {
 	return c.deps.refuse(v,
 		schemas.Refusal{Code: schemas.RefusedLoginRequired, Description: "the client asks for permissions that a user gives only right after signing in for this request: send the user again, with prompt=login"},
@@ -150,8 +150,8 @@ func errStaleApproval(v *engine.Visit) *schemas.Error {
 		"%q asks for permissions to manage this service, which you can give only within %d minutes after signing in; sign in again", v.Application.Name, int(schemas.MaxProofAge.Minutes()))
 }
 
-// answer takes an answer from that browser alone that the client sent here: else
-// somebody could be led to agree to what another has begun.
+// answer accepts an answer only from the browser of the request. Otherwise an attacker could make a
+// user consent to a request that the attacker started.
 func (c *consent) answer(ctx context.Context, v *engine.Visit, due *dueConsent) (*engine.Decision, error) {
 	if due != nil && !bytes.Equal(v.Request.Browser, due.request.BrowserHash) {
 		return nil, schemas.Errorf(schemas.Forbidden, codeOtherBrowser,
@@ -183,11 +183,11 @@ func (c *consent) answer(ctx context.Context, v *engine.Visit, due *dueConsent) 
 	return c.allow(v, due), nil
 }
 
-// codeOtherBrowser is that of the error of an answer from another browser.
+// codeOtherBrowser is the error code of an answer from another browser.
 const codeOtherBrowser = "other_browser"
 
-// allow keeps what the person agreed to: all that the client gets, for what they
-// agreed to before they agree to again.
+// allow stores the consent to everything that the client gets, including what earlier consents
+// covered.
 func (c *consent) allow(v *engine.Visit, due *dueConsent) *engine.Decision {
 	change := schemas.GrantConsent{UserID: v.Subject.UserID, ApplicationID: applicationID(v), Scopes: due.scopes, At: v.Now}
 	switch {
@@ -207,7 +207,7 @@ func (c *consent) allow(v *engine.Visit, due *dueConsent) *engine.Decision {
 	return d
 }
 
-// deny leaves the rest to the flow, or ends the run.
+// deny takes the outcome denied, or ends the run.
 func (c *consent) deny(v *engine.Visit) *engine.Decision {
 	record := consentEvent(v, "consent.denied", nil)
 	if !c.ends {
@@ -222,5 +222,5 @@ func (c *consent) deny(v *engine.Visit) *engine.Decision {
 	return d
 }
 
-// codeConsentDenied is that of the error of a run that ends because nobody agreed.
+// codeConsentDenied is the error code of a run that ends because the user denied consent.
 const codeConsentDenied = "consent_denied"

@@ -9,38 +9,36 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Whether somebody is to be asked before a client gets what it asks for
+// When consent is required
 //
-// An administrator who registers an application answers for it: its users are not
-// asked, unless the application says requireConsent, or its client asks for that
-// with prompt=consent (OpenID Connect Core §3.1.2.1). A client that nobody here
-// knows is never answered without consent, be it for refresh tokens (§11) or for no
-// more than who the user is.
+// An administrator who registers an application answers for it: its users are not asked, unless the
+// application sets requireConsent or the client sends prompt=consent (OpenID Connect Core section
+// 3.1.2.1). An untrusted client always needs consent, also for refresh tokens (section 11) and for
+// nothing more than the user's identity.
 //
-// What is asked about are the scopes that tokens would really carry: of permissions
-// those that the user has. What the user has agreed to before is not asked again.
+// The user is asked about the scopes that the tokens would really contain; of permissions, those
+// that the user has. Scopes with an earlier consent are not asked again.
 //
-// Permissions of this server's own API are different for a client that nobody vouches
-// for, as anybody can publish one: whoever gets them runs the server. A user who has
-// them gives them only after a sign-in for this very request, at most MaxProofAge ago,
-// and is asked each time. No session and no earlier consent does instead.
+// Permissions of this API are different for an untrusted client, because anyone can publish one and
+// the permissions control the server. A user who has them grants them only after a sign-in for this
+// very request, at most MaxProofAge ago, and is asked each time. Sessions and earlier consents are
+// not sufficient.
 //
-// The node consent asks; authorization-code refuses what should have been asked and
-// was not, so that it does not depend on who writes flows.
+// The consent node asks; authorization-code rejects what should have been asked and was not, so
+// that the protection does not depend on flow authors.
 
-// dueConsent is what a person has to agree to before the run's authorization
-// request may be granted.
+// dueConsent is what a user has to agree to before the run's authorization request can be granted.
 type dueConsent struct {
 	request *schemas.AuthRequest
 	user    *schemas.User
-	scopes  []string // all that the client would get
-	asked   []string // those of them that the person has not agreed to yet
+	scopes  []string // everything that the client would get
+	asked   []string // those without an earlier consent
 	ask     bool     // whether there is anything to ask
-	approve []string // those of the scopes that take a fresh sign-in
+	approve []string // those that need a fresh sign-in
 }
 
-// consentDue returns what the run's user has to agree to; nil where nobody is asked,
-// or the run answers no authorization request.
+// consentDue returns what the run's user has to agree to; nil if no consent is required or the run
+// answers no authorization request.
 func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, error) {
 	approveAgain := slices.Contains(v.Login.Prompt, "consent")
 	if v.AuthRequestID == "" || !approveAgain && !asksConsent(v.Application) {
@@ -74,17 +72,17 @@ func (d Deps) consentDue(ctx context.Context, v *engine.Visit) (*dueConsent, err
 	return due, nil
 }
 
-// isFresh reports whether the user has signed in for the request, and recently enough for
-// what there is to approve.
+// isFresh reports whether the user has signed in for this request, and recently enough for an
+// approval.
 func (due *dueConsent) isFresh(v *engine.Visit) bool {
 	auth := v.Authentication
-	begun := due.request.CreatedAt.Truncate(time.Second) // the times of identity providers are whole seconds
+	begun := due.request.CreatedAt.Truncate(time.Second) // identity providers report times in whole seconds
 	return len(due.approve) == 0 ||
 		auth != nil && auth.Session == "" && !auth.Time.Before(begun) && v.Now.Sub(auth.Time) <= schemas.MaxProofAge
 }
 
-// consented is what the user lets the application have, and what they may do. A
-// user who is not stored yet has agreed to nothing, and may nothing.
+// consented returns the stored consent of the user for the application, and the user's permissions.
+// A user that is not stored yet has neither.
 func (d Deps) consented(ctx context.Context, v *engine.Visit) (*schemas.Consent, []string, error) {
 	if v.Subject.Draft != nil {
 		return nil, nil, nil
@@ -99,7 +97,7 @@ func (d Deps) consented(ctx context.Context, v *engine.Visit) (*schemas.Consent,
 
 func asksConsent(app *schemas.Application) bool { return app != nil && app.AsksConsent() }
 
-// refuse ends a run by refusing its authorization request.
+// refuse ends a run and rejects its authorization request.
 func (d Deps) refuse(v *engine.Visit, with schemas.Refusal, e *schemas.Error, record schemas.RecordEvent) *engine.Decision {
 	return &engine.Decision{Refuse: &engine.Refusal{
 		Error: e, RedirectURL: d.wayBack(v),

@@ -12,7 +12,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// question is what there is to agree to, in words.
+// question returns what there is to agree to, with texts for users.
 func (c *consent) question(ctx context.Context, v *engine.Visit, due *dueConsent) (*schemas.ConsentQuestion, error) {
 	scopes, err := c.deps.scopeTexts(ctx, due.asked)
 	if err != nil {
@@ -21,16 +21,14 @@ func (c *consent) question(ctx context.Context, v *engine.Visit, due *dueConsent
 	return &schemas.ConsentQuestion{Client: client(v.Application, due.request), Account: due.user.AccountName(), Scopes: scopes}, nil
 }
 
-// wasShown reports whether the question that was asked was about all that there is to
-// agree to now: the client may have taken another name since, or the person may have
-// been given what it asks for.
+// wasShown reports whether the displayed question covered everything that there is to agree to now.
+// The client may have changed its name since, or the user may have got more permissions.
 func wasShown(v *engine.Visit, now *schemas.ConsentQuestion) bool {
 	var then schemas.ConsentQuestion
 	return json.Unmarshal(v.NodeState, &then) == nil && then.Covers(now)
 }
 
-// ask puts the question. What it is about comes as data, too, for pages that want
-// to show it their own way.
+// ask shows the question. It is also in the data of the reply, for pages with their own layout.
 func (c *consent) ask(q *schemas.ConsentQuestion) (*engine.Decision, error) {
 	data, err := json.Marshal(q)
 	if err != nil {
@@ -52,7 +50,7 @@ func (c *consent) ask(q *schemas.ConsentQuestion) (*engine.Decision, error) {
 	return &engine.Decision{Ask: ask, NodeState: data}, nil
 }
 
-// describe shows who asks, for whom, and for what.
+// describe shows the client, the user and the scopes.
 func (c *consent) describe(q *schemas.ConsentQuestion) []schemas.Component {
 	who := schemas.Component{ID: "client", Type: schemas.StackComponent, Variant: "CLIENT",
 		Components: []schemas.Component{text("client_name", q.Client.Name, "STRONG")}}
@@ -84,11 +82,10 @@ func (c *consent) describe(q *schemas.ConsentQuestion) []schemas.Component {
 	return append(list, what)
 }
 
-// client is who asks. Where nobody here knows the client, what it calls itself may
-// be anything. What it cannot make up is where its document is, if its id is the
-// address of one, and where the answer goes. Both are told where they differ: on a
-// host where anybody may leave a file, or for a program on this device that says it
-// is somebody's, the first alone would look trustworthy.
+// client describes the client. An untrusted client can claim any name. It cannot invent the host of
+// its metadata document, if its client id is a URL, nor the host to which the answer goes. If they
+// differ, both are shown: the first alone would look trustworthy on a host where anyone can publish
+// files, or for a program on the user's device.
 func client(app *schemas.Application, r *schemas.AuthRequest) schemas.ConsentClient {
 	c := schemas.ConsentClient{
 		Name: app.Name, Domain: domainOf(r.RedirectURI), Unverified: !app.IsTrusted(),
@@ -97,14 +94,13 @@ func client(app *schemas.Application, r *schemas.AuthRequest) schemas.ConsentCli
 	if u, err := url.Parse(r.ClientID); err == nil && u.Scheme == "https" && u.Host != "" && u.Hostname() != c.Domain {
 		c.Domain, c.RedirectDomain = u.Hostname(), c.Domain
 	}
-	if app.IsTrusted() { // somebody else's logo would make a stranger look like them
+	if app.IsTrusted() { // the logo of another company would deceive the user
 		c.LogoURL = app.LogoURL
 	}
 	return c
 }
 
-// domainOf is the host of a redirect URI. A scheme that is an app's own says whose it
-// is.
+// domainOf returns the host of a redirect URI, or a private-use scheme, which identifies the app.
 func domainOf(redirect string) string {
 	u, err := url.Parse(redirect)
 	switch {
@@ -116,7 +112,7 @@ func domainOf(redirect string) string {
 	return u.Hostname()
 }
 
-// scopeTexts says what scopes mean.
+// scopeTexts returns the display names of scopes.
 func (d Deps) scopeTexts(ctx context.Context, scopes []string) ([]schemas.ConsentScope, error) {
 	words, err := d.ScopeNames.ScopeNames(ctx, scopes)
 	if err != nil {
@@ -129,7 +125,7 @@ func (d Deps) scopeTexts(ctx context.Context, scopes []string) ([]schemas.Consen
 	return list, nil
 }
 
-// consentEvent records what somebody said.
+// consentEvent records the user's decision.
 func consentEvent(v *engine.Visit, action string, scopes []string) schemas.RecordEvent {
 	var detail map[string]string
 	if scopes != nil {

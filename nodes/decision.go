@@ -23,7 +23,7 @@ func decisionKind(d Deps, env environment) *engine.Kind {
 	}
 }
 
-// otherwise is the outcome when no case applies.
+// otherwise is the outcome if no case applies.
 const otherwise = "otherwise"
 
 const decisionSchema = `{
@@ -67,8 +67,8 @@ type decision struct {
 	decisionWith
 	expressionReader
 	node   string
-	proves map[string]provenCases // what holds where it is left by an outcome
-	untrue provenCases            // what holds where none of the cases so far is true
+	proves map[string]provenCases // facts after each outcome
+	untrue provenCases            // facts if no case so far is true
 }
 
 func newDecision(c *engine.Config, d Deps, env environment) (engine.Executor, []schemas.Problem) {
@@ -94,7 +94,7 @@ func newDecision(c *engine.Config, d Deps, env environment) (engine.Executor, []
 
 func whenPath(i int) string { return fmt.Sprintf("cases[%d].when", i) }
 
-// conclude notes what one way to an outcome proves.
+// conclude adds what one way to an outcome proves.
 func (x *decision) conclude(outcome string, p provenCases) {
 	if before, twice := x.proves[outcome]; twice {
 		p = p.either(before)
@@ -102,7 +102,7 @@ func (x *decision) conclude(outcome string, p provenCases) {
 	x.proves[outcome] = p
 }
 
-// Outcomes are those of the cases, each once, and otherwise.
+// Outcomes returns the outcomes of the cases, each once, and otherwise.
 func (x *decision) Outcomes() []engine.Outcome {
 	var outcomes []engine.Outcome
 	seen := map[string]bool{otherwise: true}
@@ -115,13 +115,12 @@ func (x *decision) Outcomes() []engine.Outcome {
 	return append(outcomes, x.outcome(otherwise, "when no case applies"))
 }
 
-// outcome establishes what the expressions have found out: see
-// expression_truth.go.
+// outcome establishes what the expressions prove: see expression_truth.go.
 func (x *decision) outcome(name, doc string) engine.Outcome {
 	return engine.Outcome{Name: name, Doc: doc, Establishes: x.proves[name].facts.List()}
 }
 
-// Needs says that the expressions read only what is certain.
+// Needs returns the facts that the expressions rely on.
 func (x *decision) Needs() []engine.Need {
 	var needs []engine.Need
 	for i, e := range x.expressions {
@@ -133,7 +132,7 @@ func (x *decision) Needs() []engine.Need {
 	return needs
 }
 
-// Execute tries the cases in turn.
+// Execute evaluates the cases in order.
 func (x *decision) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	values, err := x.values(ctx, v)
 	if err != nil {
@@ -142,7 +141,7 @@ func (x *decision) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisi
 	for i, e := range x.expressions {
 		yes, err := e.eval(values)
 		if err != nil {
-			// The text is the author's: what it compares with may be secret.
+			// The message contains no values: they may be secret.
 			return nil, schemas.Errorf(schemas.Invalid, "expression_failed",
 				"node %q, case %d: %s", x.node, i+1, evalFault(err))
 		}

@@ -1,20 +1,16 @@
-// Package nodes holds the kinds of nodes that flows are made of: one file for
-// each, with its configuration, the JSON Schema of that, its outcomes and what
-// they establish, and its executor.
+// Package nodes contains the kinds of nodes: one file for each, with its configuration and JSON
+// Schema, its outcomes and what they establish, and its executor.
 //
-// [Kinds] puts them together. What the kinds need of the rest of the program
-// they say as interfaces of a few methods in [Deps]; compiling and checking a
-// flow needs none of them.
+// [Kinds] returns all of them. [Deps] lists what they need from the rest of the program, as small
+// interfaces; compiling and checking a flow needs none of it.
 //
-// The rules that all kinds follow:
+// All kinds follow these rules:
 //
 //   - An executor reads and returns; it writes nothing (see engine.Executor).
-//   - A failed proof is the outcome "failure" with a Notice. It need not be
-//     wired: the engine then enters the node anew.
-//   - Whether a user exists is told only where the author of the flow said so.
-//     A run that merely pretends to know a user (engine.Subject.Name) gets from
-//     every kind what it would get for somebody else's account: the same
-//     question, the same work, the same failure.
-//   - Whoever binds a credential to a user must have created that user in the
-//     same run, or have proved to be that user.
+//   - A failed proof is the outcome "failure" with a Notice. It need not be wired: the engine then
+//     enters the node again.
+//   - Whether a user exists is revealed only if the flow's author allows it. A run that pretends to know
+//     a user (engine.Subject.Name) gets the same step, the same work and the same failure from every
+//     kind as for an existing account.
+//   - Adding a credential to a user requires that the same run created or authenticated that user.
 package nodes

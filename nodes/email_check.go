@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// check compares what was typed with the code that was sent.
+// check compares the entered code with the code that was sent.
 func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, typed string) (*engine.Decision, error) {
 	if !v.Now.Before(sent.ExpiresAt) {
 		return o.ask(sent, "This code has expired. Have a new one sent.")
@@ -43,8 +43,8 @@ func (o *emailOTP) check(ctx context.Context, v *engine.Visit, sent *sentCode, t
 	return d, nil
 }
 
-// mailGuess describes a guess at a mailed code. A user whom the run creates has no
-// account yet that could be locked.
+// mailGuess describes a guess at a mailed code. A user that the run creates has no account to lock
+// yet.
 func mailGuess(v *engine.Visit, address string) schemas.Guess {
 	secret := schemas.MailedSecret
 	if v.Subject.Draft != nil {
@@ -53,7 +53,7 @@ func mailGuess(v *engine.Visit, address string) schemas.Guess {
 	return guessOf(v, secret, mailAccount(v, address))
 }
 
-// wrongCode says how often one may try on.
+// wrongCode states how many tries are left.
 func wrongCode(left int) string {
 	if left == 1 {
 		return "This is not the code. You may try once more."
@@ -61,8 +61,8 @@ func wrongCode(left int) string {
 	return fmt.Sprintf("This is not the code. You may try %d more times.", left)
 }
 
-// succeed leaves with the address verified: of a user who is not stored yet in the draft,
-// else by a change that also makes sure that the user still has the address.
+// succeed leaves with a verified address: in the draft of a user that is not stored yet, otherwise
+// with a change that checks again that the user still has the address.
 func (o *emailOTP) succeed(v *engine.Visit, user *schemas.User) *engine.Decision {
 	d := engine.LeaveBy("success")
 	recordProof(v, d, []string{schemas.AMREmail}, schemas.ACRVouched)

@@ -13,8 +13,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// sentCode is what a node keeps of a code that it has sent, so little that who reads
-// the store does not learn the code. The zero value is none: nothing matches it.
+// sentCode is what a node stores about a code that it sent. A reader of the store does not learn
+// the code from it. The zero value matches nothing.
 type sentCode struct {
 	MAC       []byte    `json:"mac,omitempty"`
 	Tries     int       `json:"tries,omitempty"`
@@ -32,7 +32,7 @@ func readSentCode(kept json.RawMessage) (*sentCode, error) {
 
 func (s *sentCode) marshal() (json.RawMessage, error) { return json.Marshal(s) }
 
-// withMAC returns s with the code.
+// withMAC returns s with the MAC of the code.
 func (s *sentCode) withMAC(mac []byte) *sentCode {
 	s.MAC = mac
 	return s
@@ -41,18 +41,18 @@ func (s *sentCode) withMAC(mac []byte) *sentCode {
 // matches compares in constant time.
 func (s *sentCode) matches(mac []byte) bool { return len(s.MAC) > 0 && hmac.Equal(s.MAC, mac) }
 
-// newCode makes a code of so many decimal digits, each as likely as any other.
+// newCode returns a uniformly random code with the given number of decimal digits.
 func newCode(digits int) string {
 	most := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
 	n, err := rand.Int(rand.Reader, most)
 	if err != nil {
-		panic(err) // never fails: see crypto/rand.Read
+		panic(err) // crypto/rand.Read never fails
 	}
 	return fmt.Sprintf("%0*d", digits, n)
 }
 
-// mac binds a code to the run, the user and the address that it was sent to. It is
-// keyed: the hash alone of so short a code tells it.
+// mac binds a code to the run, the user and the address. It is keyed, because a plain hash of a
+// short code reveals it.
 func (o *emailOTP) mac(v *engine.Visit, user *schemas.User, address, code string) []byte {
 	id := ""
 	if user != nil {
@@ -63,8 +63,8 @@ func (o *emailOTP) mac(v *engine.Visit, user *schemas.User, address, code string
 	return mac.Sum(nil)
 }
 
-// mailAccount is by what name mails and guesses are counted. Somebody who is made by
-// the run has none yet but the address.
+// mailAccount returns the name by which mails and guesses are counted: the address for a user that
+// the run creates.
 func mailAccount(v *engine.Visit, address string) string {
 	if v.Subject.Draft != nil {
 		return address
@@ -72,8 +72,8 @@ func mailAccount(v *engine.Visit, address string) string {
 	return nameOf(v)
 }
 
-// trustedName is what an application is called, where an administrator says so: what
-// others call themselves must not speak to people in our name.
+// trustedName returns the name of an application that an administrator trusts. The server's mail
+// does not contain names that untrusted clients chose.
 func trustedName(app *schemas.Application) string {
 	if app == nil || !app.IsTrusted() {
 		return ""

@@ -11,23 +11,22 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// A code by mail
+// A mailed code
 //
-// Whoever reads the mail of an account's address gets in. That is worth what the
-// mailbox is: less than a password by the classes here, and no second factor beside
-// one (NIST SP 800-63B §3.1.3.1 does not take e-mail for out-of-band authentication).
+// Anyone who reads the mail of an account's address can sign in. That is worth what the mailbox is
+// worth: less than a password in the order of classes, and it is not a second factor (NIST SP
+// 800-63B section 3.1.3.1 does not accept email for out-of-band authentication).
 //
-// The address is read anew when the code comes back: a code that went to an address
-// which the account had before opens nothing, and the commit makes sure of that once
-// more (schemas.VerifyEmail).
+// The address is read again when the code arrives: a code for an earlier address of the account is
+// not accepted, and the commit checks that again (schemas.VerifyEmail).
 //
-// A user whom the run has merely found gets a code only at an address that is verified.
-// Whoever made the account may have entered somebody else's address; the owner of the
-// mailbox would sign in to an account that others have the password of. A user whom the
-// run created, or who has authenticated in it, verifies the address by the code.
+// A user that the run only identified gets a code only at a verified address. Otherwise the creator
+// of the account could have entered another person's address, and the owner of the mailbox would
+// sign in to an account whose password the creator knows. A user that the run created or
+// authenticated verifies the address with the code.
 //
-// Of a name that is concealed the person learns nothing. There is the same question,
-// the same throttle, and a mail in the queue that goes to nobody.
+// A concealed name reveals nothing: the same step, the same throttling, and a mail in the queue
+// without a recipient.
 
 func emailOTPKind(d Deps) *engine.Kind {
 	return &engine.Kind{
@@ -67,7 +66,7 @@ const (
 	codeInput          = "code"
 )
 
-// What a code is good for, and how soon there is another.
+// Limits of a code, and the pause before the next one.
 const (
 	defaultDigits = 6
 	codeTTL       = 10 * time.Minute
@@ -102,8 +101,8 @@ type emailOTP struct {
 	form         form
 	alternatives alternatives
 	outcomes     []engine.Outcome
-	wired        []string      // those of missing and unavailable that lead somewhere
-	claims       []engine.Fact // that somebody was named by an input of the flow
+	wired        []string      // missing and unavailable, if wired
+	claims       []engine.Fact // inputs that identified the user
 }
 
 func newEmailOTP(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
@@ -114,7 +113,7 @@ func newEmailOTP(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) 
 		fields: []field{{
 			Identifier: codeInput, Type: schemas.OTPInput, Label: cmp.Or(with.Label, "Code"), Required: true, Autocomplete: "one-time-code",
 		}},
-		// To have a new code sent the field need not be filled in: see prompt.
+		// Requesting a new code does not require the field: see prompt.
 		buttons: []button{{ref: submitAction, label: "Continue"}, {ref: resendAction, label: "Send a new code", variant: "TEXT", event: schemas.TriggerEvent}},
 	}}
 	o.form.buttons = append(o.form.buttons, with.Alternatives.buttons()...)
@@ -131,16 +130,15 @@ func newEmailOTP(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) 
 	return o, found
 }
 
-// Outcomes are success and failure, missing and unavailable where they are wired, and
-// the alternatives.
+// Outcomes are success and failure, missing and unavailable if wired, and the alternatives.
 func (o *emailOTP) Outcomes() []engine.Outcome { return o.outcomes }
 
-// Collects tells that codes are secret.
+// Collects reports that codes are secret.
 func (o *emailOTP) Collects() map[string]schemas.InputType {
 	return map[string]schemas.InputType{codeInput: schemas.OTPInput}
 }
 
-// Needs says that a code goes to somebody.
+// Needs requires a user to send the code to.
 func (o *emailOTP) Needs() []engine.Need {
 	return []engine.Need{{
 		AnyOf: append([]engine.Fact{engine.User}, o.claims...),
@@ -149,8 +147,7 @@ func (o *emailOTP) Needs() []engine.Need {
 	}}
 }
 
-// Execute sends a code on arrival and whenever it is asked for another, and checks
-// what the person types.
+// Execute sends a code on arrival and on request, and checks the entered code.
 func (o *emailOTP) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		return o.send(ctx, v, nil)
@@ -172,8 +169,7 @@ func (o *emailOTP) Execute(ctx context.Context, v *engine.Visit) (*engine.Decisi
 	return o.check(ctx, v, sent, typed)
 }
 
-// address returns the address that codes go to, "" for none, and the user who has it;
-// nil if there is no such user.
+// address returns the address for codes, "" for none, and its user, nil if there is no such user.
 func (o *emailOTP) address(ctx context.Context, v *engine.Visit) (string, *schemas.User, error) {
 	if !v.Subject.Known() && v.Subject.Name != "" {
 		return "", nil, nil
@@ -188,11 +184,11 @@ func (o *emailOTP) address(ctx context.Context, v *engine.Visit) (string, *schem
 	return user.Text("email"), user, nil
 }
 
-// mustConceal reports whether the person must not learn if there is an account.
+// mustConceal reports whether the reply must not reveal if there is an account.
 func mustConceal(v *engine.Visit) bool { return v.Subject.Name != "" && v.Authentication == nil }
 
-// send queues a code and asks for it. Another that was sent before is void then; if
-// it may not be sent, that other stays good.
+// send queues a code and asks for it. It invalidates the code before; if no code may be sent, that
+// one stays valid.
 func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) (*engine.Decision, error) {
 	to, user, err := o.address(ctx, v)
 	if err != nil {
@@ -210,8 +206,7 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 		To: to, Code: code, Minutes: int(codeTTL.Minutes()), Application: trustedName(v.Application), Language: v.Request.Language,
 	}, v.Now)
 	if schemas.HasClass(err, schemas.Throttled) {
-		// An error would leave the run where it was, and a wrong code that led here not
-		// counted.
+		// An error would leave the run where it was, without counting a wrong code that led here.
 		return o.postpone(before, schemas.AsError(err))
 	}
 	if schemas.HasCode(err, schemas.CodeMailNotConfigured) && slices.Contains(o.wired, unavailableOutcome) {
@@ -236,8 +231,7 @@ func (o *emailOTP) send(ctx context.Context, v *engine.Visit, before *sentCode) 
 	return d, nil
 }
 
-// postpone asks for the code of before, if there is any, and says why no other was
-// sent.
+// postpone asks for the code of before, if any, and states why no other code was sent.
 func (o *emailOTP) postpone(before *sentCode, why *schemas.Error) (*engine.Decision, error) {
 	if before == nil {
 		before = &sentCode{}
@@ -257,7 +251,7 @@ func (o *emailOTP) leaveMissing() *engine.Decision {
 		"this account has no email address to send a code to; sign in another way, or ask an administrator to add one")}
 }
 
-// ask asks for the code, and says what was wrong with the last one, if anything was.
+// ask asks for the code, with the fault of the last one if any.
 func (o *emailOTP) ask(sent *sentCode, fault string) (*engine.Decision, error) {
 	return askCode(o.form, sent, fault)
 }

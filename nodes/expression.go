@@ -18,7 +18,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What expressions see. The tags are the names in CEL.
+// The variables of expressions. The tags are the names in CEL.
 type (
 	userView struct {
 		ID              string          `cel:"id"`
@@ -42,19 +42,17 @@ type (
 	}
 )
 
-// attributesView is a map of values of any type, which CEL cannot tell from a
-// Go map by itself.
+// attributesView is a map with values of any type, which CEL cannot derive from a Go map.
 type attributesView struct{ traits.Mapper }
 
 func viewAttributes(attributes map[string]any) *attributesView {
 	return &attributesView{types.NewStringInterfaceMap(types.DefaultTypeAdapter, attributes)}
 }
 
-// Type is the type that expressions are checked with.
+// Type returns the type for the type check.
 func (*attributesView) Type() ref.Type { return cel.MapType(cel.StringType, cel.DynType) }
 
-// Bounds of an expression. An author's mistake must not cost a server more
-// than a step does anyway.
+// Limits of an expression, so that it costs no more than the rest of a step.
 const (
 	maxExpressionNodes = 1000
 	maxExpressionDepth = 50
@@ -62,8 +60,8 @@ const (
 	maxRegexProgram    = 1000
 )
 
-// expressionEnv is what expressions are compiled in: the four variables and
-// CEL's standard functions. None of these has an effect or reads a clock.
+// expressionEnv returns the environment of expressions: the four variables and CEL's standard
+// functions. None of these has side effects or reads a clock.
 func expressionEnv() (*cel.Env, error) {
 	user, application, request := reflect.TypeFor[userView](), reflect.TypeFor[applicationView](), reflect.TypeFor[requestView]()
 	return cel.NewEnv(
@@ -80,29 +78,29 @@ func expressionEnv() (*cel.Env, error) {
 	)
 }
 
-// expression is a compiled condition, or a value of a body.
+// expression is a compiled condition or value.
 type expression struct {
 	program cel.Program
 	uses    usage
 	inputs  []inputUse
 	replies []replyUse
-	// allInputs says that it reads inputs as a whole, and not only one by its name;
-	// ofUser that it reads anything at all of the user.
+	// allInputs reports that it reads inputs as a whole and not only by name; ofUser that it reads
+	// any member of user.
 	allInputs, ofUser bool
-	user              common.Location // the first use of user that needs one, nil when there is none
-	isTrue            provenCases     // what holds where it is true
+	user              common.Location // the first use of user that needs one, nil for none
+	isTrue            provenCases     // facts if it is true
 	isFalse           provenCases
 }
 
-// fault is something wrong with an expression and where in it.
+// fault is an error in an expression, with its position.
 type fault struct {
 	at      common.Location
 	message string
 	rule    string // "" for RuleShape
 }
 
-// problem tells the fault at the path of the expression. The place inside is
-// part of the message, since an expression may have several lines of its own.
+// problem converts the fault to a finding at the path of the expression. The position inside is
+// part of the message, because an expression can have several lines.
 func (f fault) problem(path string) schemas.Problem {
 	return schemas.Problem{Rule: f.rule, Path: path, Message: f.placed()}
 }
@@ -114,8 +112,8 @@ func (f fault) placed() string {
 	return fmt.Sprintf("at %d:%d of the expression: %s", f.at.Line(), f.at.Column()+1, f.message)
 }
 
-// compileExpression checks and plans a condition that is read where the facts
-// given hold. It never returns nil: what could not be compiled uses nothing.
+// compileExpression checks and plans a condition that is evaluated where the given facts hold. It
+// never returns nil: an expression that does not compile uses nothing.
 func compileExpression(env *cel.Env, c *engine.Config, text string, given engine.Facts) (*expression, []fault) {
 	return compileTyped(env, c, text, given, func(t *cel.Type) string {
 		if t.IsExactType(cel.BoolType) || mayBeDynamic(c, t) {
@@ -125,7 +123,7 @@ func compileExpression(env *cel.Env, c *engine.Config, text string, given engine
 	})
 }
 
-// compileTyped compiles an expression whose type unfit has no fault to find with.
+// compileTyped compiles an expression with a type for which unfit reports no fault.
 func compileTyped(env *cel.Env, c *engine.Config, text string, given engine.Facts, unfit func(*cel.Type) string) (*expression, []fault) {
 	e := &expression{}
 	checked, issues := env.Compile(text)
@@ -163,8 +161,8 @@ func (e *expression) eval(values map[string]any) (bool, error) {
 	return yes, nil
 }
 
-// evalFault says in general words why an expression failed. What CEL says may
-// quote values, and those are personal data.
+// evalFault describes in general terms why an expression failed. CEL's message can quote values,
+// which are personal data.
 func evalFault(err error) string {
 	var cancelled interpreter.EvalCancelledError
 	switch {

@@ -10,23 +10,21 @@ import (
 	"github.com/postern-id/postern/engine"
 )
 
-// usage is what an expression needs to be fetched.
+// usage lists what must be fetched for an expression.
 type usage struct{ user, passkey, password bool }
 
 func (u usage) with(v usage) usage {
 	return usage{u.user || v.user, u.passkey || v.passkey, u.password || v.password}
 }
 
-// inputUse is a place where an expression reads an input, or only asks whether
-// there is one.
+// inputUse is a place where an expression reads an input or tests whether it is present.
 type inputUse struct {
 	identifier string
 	at         common.Location
-	tested     bool // by has, or read where a has before it was true
+	tested     bool // with has, or where an earlier has was true
 }
 
-// checkInputs reports inputs that the flow does not collect, or that are
-// secret.
+// checkInputs reports inputs that the flow does not collect or that are secret.
 func (e *expression) checkInputs(c *engine.Config) []fault {
 	var faults []fault
 	seen := map[string]bool{}
@@ -42,7 +40,7 @@ func (e *expression) checkInputs(c *engine.Config) []fault {
 	return faults
 }
 
-// needs tells what must be certain for the expression to be read.
+// needs returns the facts that must be certain for the expression.
 func (e *expression) needs() []engine.Need {
 	var needs []engine.Need
 	if e.user != nil {
@@ -67,9 +65,8 @@ func (e *expression) needs() []engine.Need {
 	return append(needs, e.replyNeeds()...)
 }
 
-// expressionWalker finds what an expression uses. It takes a variable of a comprehension
-// that is named like one of ours for ours: that asks too much, never too
-// little.
+// expressionWalker finds what an expression uses. A variable of a comprehension with the name of
+// one of the four variables counts as that one: this can require too much, never too little.
 type expressionWalker struct {
 	info   *ast.SourceInfo
 	into   *expression
@@ -105,7 +102,7 @@ func (w *expressionWalker) walk(e ast.Expr, given engine.Facts) {
 	}
 }
 
-// walkIdent visits a variable by its whole name.
+// walkIdent visits a variable by its full name.
 func (w *expressionWalker) walkIdent(e ast.Expr, given engine.Facts) {
 	switch name := e.AsIdent(); name {
 	case "user":
@@ -134,7 +131,7 @@ func (w *expressionWalker) useUser(e ast.Expr, given engine.Facts, u usage) {
 	w.into.uses, w.into.ofUser = w.into.uses.with(u), true
 }
 
-// walkSelect visits a.b; of user it notes which member.
+// walkSelect visits a.b; of user it records the member.
 func (w *expressionWalker) walkSelect(e ast.Expr, given engine.Facts) {
 	s := e.AsSelect()
 	if !isIdent(s.Operand(), "user") {
@@ -149,10 +146,9 @@ func (w *expressionWalker) walkSelect(e ast.Expr, given engine.Facts) {
 	w.useUser(s.Operand(), given, usage{user: true, passkey: member == "hasPasskey", password: member == "hasPassword"})
 }
 
-// walkCall visits a call. In A && B, and in A ? B : C, what A tests is known
-// where B matters; CEL's && is false when either side is, even if the other
-// fails, so each side also speaks for the other. With || it is the other way
-// round.
+// walkCall visits a call. In A && B, and in A ? B : C, what A tests is known where B matters. CEL's
+// && is false if either side is, even if the other fails, so each side also guards the other. With
+// || it is the reverse.
 func (w *expressionWalker) walkCall(e ast.Expr, given engine.Facts) {
 	c := e.AsCall()
 	args := c.Args()
@@ -180,8 +176,8 @@ func (w *expressionWalker) walkCall(e ast.Expr, given engine.Facts) {
 	w.walkAll(args, given)
 }
 
-// inputOf recognises inputs.x, inputs["x"], has(inputs.x) and "x" in inputs;
-// tested tells the latter two.
+// inputOf recognizes inputs.x, inputs["x"], has(inputs.x) and "x" in inputs; tested is true for the
+// last two.
 func inputOf(e ast.Expr) (identifier string, tested, ok bool) {
 	switch e.Kind() {
 	case ast.SelectKind:

@@ -13,15 +13,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// environment makes what the expressions of a node are compiled in. The common part
-// is made once, when the first node of the flow needs it: many a flow has none.
+// environment creates the environment of a node's expressions. The common part is created once,
+// when the first node of the flow needs it: many flows have no expressions.
 type environment func() (*cel.Env, error)
 
 func newEnvironment() environment { return sync.OnceValues(expressionEnv) }
 
-// with returns the environment with a variable for each value of each reply of the
-// flow. A name that is not among them is a mistake, unless part of the flow could not
-// be understood: then it may well be there, of any type.
+// with returns the environment with a variable for each value of each reply of the flow. Any other
+// name is an error, unless part of the flow could not be understood: then it may exist, with any
+// type.
 func (e environment) with(c *engine.Config) (*cel.Env, error) {
 	env, err := e()
 	if err != nil || len(c.Replies) == 0 && !c.Partial {
@@ -39,7 +39,7 @@ func (e environment) with(c *engine.Config) (*cel.Env, error) {
 	return env.Extend(options...)
 }
 
-// repliesName is what expressions call the replies of services: replies.risk.score.
+// repliesName is the variable for replies of services: replies.risk.score.
 const repliesName = "replies"
 
 func replyVariable(name, member string) string { return repliesName + "." + name + "." + member }
@@ -62,14 +62,14 @@ type replyUse struct {
 	at   common.Location
 }
 
-// replyOf recognises a variable of a reply.
+// replyOf recognizes a variable of a reply.
 func replyOf(ident string) (name string, ok bool) {
 	rest, ok := strings.CutPrefix(ident, repliesName+".")
 	name, _, _ = strings.Cut(rest, ".")
 	return name, ok
 }
 
-// replyNeeds tells which replies must be there for the expression to be read.
+// replyNeeds returns the replies that must be present for the expression.
 func (e *expression) replyNeeds() (needs []engine.Need) {
 	seen := map[string]bool{}
 	for _, use := range e.replies {
@@ -87,7 +87,7 @@ func (e *expression) replyNeeds() (needs []engine.Need) {
 	return needs
 }
 
-// explainReplyError words what CEL says of a reply that is not there.
+// explainReplyError explains a CEL message about a missing reply.
 func explainReplyError(message string, c *engine.Config) string {
 	if !strings.Contains(message, "undeclared reference to '"+repliesName+"'") {
 		return message
@@ -105,6 +105,6 @@ func explainReplyError(message string, c *engine.Config) string {
 	return "no node of this flow keeps such a reply; it is read as " + schemas.OneOf(known) + ", and has() is not needed"
 }
 
-// mayBeDynamic reports whether an expression may be of any type for want of what was not
-// understood elsewhere.
+// mayBeDynamic reports whether an expression can have any type because part of the flow could not
+// be understood.
 func mayBeDynamic(c *engine.Config, t *cel.Type) bool { return c.Partial && t.Kind() == cel.DynKind }

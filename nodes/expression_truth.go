@@ -11,44 +11,41 @@ import (
 
 // What an expression proves
 //
-// A condition that was found true, or false, says something about the run: where
-// user.isAuthenticated is true the user is authenticated, and the way that
-// follows may rely on it like on a node that authenticates. That holds however
-// the condition is put together, as long as its value could not have come about
+// A condition that was true, or false, establishes facts about the run: where user.isAuthenticated
+// is true the user is authenticated, and the path that follows can rely on it as on a node that
+// authenticates. This holds for any combination of conditions whose value cannot come about
 // otherwise:
 //
 //	A && B is true    both are true              what A proves and what B proves
 //	A && B is false   either is false            what both would prove
 //	A || B is true    either is true             what both would prove
 //	A || B is false   both are false             what A proves and what B proves
-//	!A                                           what A proves of the other value
-//	A ? B : C         A and B, or C and not A    what both ways prove
+//	!A                                           what A proves for the other value
+//	A ? B : C         A and B, or C and not A    what both branches prove
 //	A == true         as A, and so on
 //
-// CEL's && and || take the side that decides even where the other fails; what
-// failed then proves nothing and need not, for it did not decide. Every other
-// failure ends the step. Of all else (functions, comparisons, comprehensions)
-// nothing is concluded: that may refuse a flow that is safe, and accepts none
-// that is not.
+// CEL's && and || use the operand that decides even if the other one fails; the failed operand
+// proves nothing, and need not, because it did not decide. Any other failure ends the step.
+// Functions, comparisons and comprehensions prove nothing here. That can reject a safe flow, but
+// never accepts an unsafe one.
 //
-// The values are those of the run at that moment: user.isAuthenticated and
-// user.isNew are its facts themselves, and an input is there if it is there. A
-// run in which nobody is known is none in which somebody is authenticated, so
-// these two may be read without a user.
+// The values are those of the run at that moment: user.isAuthenticated and user.isNew are the facts
+// themselves, and an input is present if its value is. In a run without a user both are false, so
+// they can be read without one.
 
-// provenCases is what certainly holds where an expression has a value that it can
-// have. An expression that cannot have the value is never, and proves anything.
+// provenCases are the facts that certainly hold if an expression has a given value. An expression
+// that cannot have the value is never, and proves anything.
 type provenCases struct {
 	facts engine.Facts
 	never bool
 }
 
-// both is what holds where a and b do.
+// both returns what holds if a and b hold.
 func (a provenCases) both(b provenCases) provenCases {
 	return provenCases{unionFacts(a.facts, b.facts), a.never || b.never}
 }
 
-// either is what holds where a or b does.
+// either returns what holds if a or b holds.
 func (a provenCases) either(b provenCases) provenCases {
 	switch {
 	case a.never:
@@ -65,7 +62,7 @@ func (a provenCases) either(b provenCases) provenCases {
 	return provenCases{facts: common}
 }
 
-// unionFacts returns what is in a or b; neither changes.
+// unionFacts returns the facts of a and b, and changes neither.
 func unionFacts(a, b engine.Facts) engine.Facts {
 	if len(a) == 0 {
 		return b
@@ -75,7 +72,7 @@ func unionFacts(a, b engine.Facts) engine.Facts {
 	return all
 }
 
-// provenBy returns what holds where the value of e is truth.
+// provenBy returns what holds if the value of e is truth.
 func provenBy(e ast.Expr, truth bool) provenCases {
 	if identifier, tested, ok := inputOf(e); ok && tested && truth {
 		return provenCases{facts: engine.NewFacts(engine.InputFact(identifier))}
@@ -114,7 +111,7 @@ func provenByCall(call ast.CallExpr, truth bool) provenCases {
 	return provenCases{}
 }
 
-// provenByAll is what holds where all args have the truth, or any of them.
+// provenByAll returns what holds if all args have the truth value, or any of them.
 func provenByAll(args []ast.Expr, truth, all bool) provenCases {
 	p := provenCases{never: !all}
 	for _, arg := range args {
@@ -127,7 +124,7 @@ func provenByAll(args []ast.Expr, truth, all bool) provenCases {
 	return p
 }
 
-// provenByEqual is what holds where something equals true or false, or does not.
+// provenByEqual returns what holds if a comparison with true or false has the result.
 func provenByEqual(args []ast.Expr, equal bool) provenCases {
 	for i, arg := range args {
 		if arg.Kind() != ast.LiteralKind {
@@ -140,7 +137,7 @@ func provenByEqual(args []ast.Expr, equal bool) provenCases {
 	return provenCases{}
 }
 
-// factOf recognises the members of user that are facts of the run.
+// factOf recognizes the members of user that are facts of the run.
 func factOf(e ast.Expr) (engine.Fact, bool) {
 	s := e.AsSelect()
 	if s.IsTestOnly() || !isIdent(s.Operand(), "user") {

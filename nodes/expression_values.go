@@ -8,11 +8,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// expressionReader gives the expressions of a node their variables.
+// expressionReader provides the variables of a node's expressions.
 type expressionReader struct {
 	deps        Deps
 	expressions []*expression
-	secret      map[string]bool // inputs that no expression may see
+	secret      map[string]bool // inputs that expressions must not read
 	replies     map[string]map[string]engine.ReplyType
 }
 
@@ -24,8 +24,7 @@ func newExpressionReader(c *engine.Config, d Deps) expressionReader {
 	return r
 }
 
-// values gives the expressions their variables. What no expression uses is not
-// fetched.
+// values returns the variables of the expressions. It fetches only what an expression uses.
 func (x *expressionReader) values(ctx context.Context, v *engine.Visit) (map[string]any, error) {
 	inputs := make(map[string]string, len(v.Inputs))
 	for identifier, value := range v.Inputs {
@@ -51,7 +50,7 @@ func (x *expressionReader) values(ctx context.Context, v *engine.Visit) (map[str
 	return values, nil
 }
 
-// addReplies gives the values of replies the types that expressions were checked with.
+// addReplies adds the values of replies with the types of the type check.
 func (x *expressionReader) addReplies(values map[string]any, v *engine.Visit) {
 	for name, reply := range v.Replies {
 		for member, value := range reply {
@@ -63,8 +62,8 @@ func (x *expressionReader) addReplies(values map[string]any, v *engine.Visit) {
 	}
 }
 
-// user is the run's user as far as the expressions use one. Where none is known
-// nobody is new or authenticated, and no expression gets to read more.
+// user returns the run's user as far as the expressions use it. Without a user, isNew and
+// isAuthenticated are false, and no expression reads more.
 func (x *expressionReader) user(ctx context.Context, v *engine.Visit) (*userView, error) {
 	view := &userView{
 		Attributes: viewAttributes(nil), IsNew: v.Facts.Has(engine.New), IsAuthenticated: v.Authentication != nil,
@@ -82,7 +81,7 @@ func (x *expressionReader) user(ctx context.Context, v *engine.Visit) (*userView
 	return view, x.addCredentials(ctx, v, uses, u, view)
 }
 
-// addCredentials tells whether the user has the credentials that expressions ask for.
+// addCredentials adds whether the user has the credentials that expressions use.
 func (x *expressionReader) addCredentials(ctx context.Context, v *engine.Visit, uses usage, u *schemas.User, view *userView) error {
 	if uses.passkey {
 		credentials, err := passkeysOf(ctx, x.deps.Credentials, v, u.ID)
@@ -101,7 +100,7 @@ func (x *expressionReader) addCredentials(ctx context.Context, v *engine.Visit, 
 	return nil
 }
 
-// uses is what all expressions together need to be fetched.
+// uses returns what all expressions together need.
 func (x *expressionReader) uses() (uses usage) {
 	for _, e := range x.expressions {
 		uses = uses.with(e.uses)

@@ -12,21 +12,19 @@ import (
 
 // Second factors
 //
-// Authenticator apps and recovery codes prove something held, beside something
-// known. What makes them worth anything is that who has only what is known cannot
-// get one: a stolen password must not be enough to put the thief's app in the place
-// of the owner's, or to be given new recovery codes. So a user who has a second
-// factor gets another one only in a run that gave them the first, or in which
-// they used one, or a passkey. Else the node leaves by kept, and nothing changes.
+// Authenticator apps and recovery codes prove something held, in addition to something known. They
+// are worthless if an attacker who has only the password can obtain one: a stolen password must not
+// be enough to replace the user's app or to get new recovery codes. So a user with a second factor
+// can add another one only in a run that created the user's first factor, or that used a second
+// factor or a passkey. Otherwise the node leaves by kept, and nothing changes.
 //
-// To enrol proves nothing of who does. A user whom the run creates is not
-// authenticated by an app alone: six digits guard an account only together with
-// something else, and nobody should be left with an account that has nothing else.
-// A password or a passkey of theirs does that, before or after.
+// Enrolling does not authenticate. A user that the run creates is not authenticated by an app
+// alone: six digits protect an account only together with something else, and no account should
+// depend on them alone. A password or a passkey authenticates the new user, before or after.
 
 const keptOutcome = "kept"
 
-// keepsFactor is the outcome of kinds that enrol second factors.
+// keepsFactor is the outcome of kinds that enroll second factors.
 func keepsFactor() engine.Outcome {
 	return engine.Outcome{
 		Name: keptOutcome,
@@ -34,9 +32,9 @@ func keepsFactor() engine.Outcome {
 	}
 }
 
-// beforeEnrolling decides what comes before a second factor is enrolled, and nil if
-// it may be: whether the person declines, or must not have one. It is looked at each
-// time, because they may have got one elsewhere meanwhile.
+// beforeEnrolling returns the decision that replaces the enrollment: the user declines, or must not
+// have a new factor. nil means that the enrollment can proceed. It is checked at each step, because
+// the user may have enrolled a factor elsewhere in the meantime.
 func (d Deps) beforeEnrolling(ctx context.Context, v *engine.Visit, o optional) (*engine.Decision, error) {
 	if o.isDeclined(v.Answer) {
 		return engine.LeaveBy(skip), nil
@@ -47,8 +45,8 @@ func (d Deps) beforeEnrolling(ctx context.Context, v *engine.Visit, o optional) 
 	return engine.LeaveBy(keptOutcome), nil
 }
 
-// keepsFactors reports whether the run's user has a second factor that this run
-// must not replace, or add to.
+// keepsFactors reports whether the run's user has a second factor that this run must not replace or
+// add to.
 func (d Deps) keepsFactors(ctx context.Context, v *engine.Visit) (bool, error) {
 	used := v.Authentication != nil && anyOf(v.Authentication.Methods, possessionMethods())
 	if used || v.Facts.Has(engine.New) || v.Facts.Has(engine.Enrolled) {
@@ -62,8 +60,8 @@ func (d Deps) keepsFactors(ctx context.Context, v *engine.Visit) (bool, error) {
 	return codes != nil && codes.Left > 0, err
 }
 
-// totpOf returns the authenticator app of the run's user as it will be once this
-// step is committed, nil if they have none.
+// totpOf returns the authenticator app that the run's user will have after this step commits; nil
+// for none.
 func (d Deps) totpOf(ctx context.Context, v *engine.Visit) (*schemas.TOTP, error) {
 	for _, change := range slices.Backward(v.Pending) {
 		if c, ok := change.(schemas.SetTOTP); ok && c.TOTP.UserID == v.Subject.UserID {
@@ -73,7 +71,7 @@ func (d Deps) totpOf(ctx context.Context, v *engine.Visit) (*schemas.TOTP, error
 	return d.Factors.TOTP(ctx, v.Subject.UserID)
 }
 
-// SealTOTP makes the authenticator app of a user that has the key.
+// SealTOTP creates the authenticator app of a user with the sealed key.
 func SealTOTP(b Cipher, key totp.Key, userID string) (schemas.TOTP, error) {
 	text, err := json.Marshal(key)
 	if err != nil {
@@ -82,7 +80,7 @@ func SealTOTP(b Cipher, key totp.Key, userID string) (schemas.TOTP, error) {
 	return schemas.TOTP{UserID: userID, Secret: b.Seal(text, TOTPOwner(userID))}, nil
 }
 
-// openKey returns the key of a user's app. The key of one user's app is no other's.
+// openKey opens the key of a user's app. A sealed key opens only for its user.
 func (d Deps) openKey(app *schemas.TOTP) (key totp.Key, err error) {
 	text, err := d.Box.Open(app.Secret, TOTPOwner(app.UserID))
 	if err != nil {
@@ -91,12 +89,12 @@ func (d Deps) openKey(app *schemas.TOTP) (key totp.Key, err error) {
 	return key, json.Unmarshal(text, &key)
 }
 
-// TOTPOwner is what the sealed key of a user's app belongs to.
+// TOTPOwner is the associated data of a user's sealed key.
 func TOTPOwner(userID string) string { return "totp " + userID }
 
-// guessCode checks a code, unless too many were wrong. Codes beside a password are
-// counted apart from passwords: to know the password must not gain guesses. A code
-// that stands alone is counted by the name, together with passwords.
+// guessCode checks a code within the limits on guesses. Codes of a second factor are counted
+// separately from passwords, so that knowing the password gains no guesses. A code that stands
+// alone is counted with passwords, by the entered name.
 func (d Deps) guessCode(ctx context.Context, v *engine.Visit, check func() (bool, error)) (bool, error) {
 	if d.Guesses == nil {
 		return check()

@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// finish takes the provider's answer: somebody whom an identity is linked to is signed
-// in, and one that is nobody's is held.
+// finish handles the provider's answer: it signs in the linked user, or holds an identity that is
+// not linked.
 func (f *federatedOIDC) finish(ctx context.Context, v *engine.Visit, p *schemas.IdentityProvider) (*engine.Decision, error) {
 	in := v.Answer.Inputs
 	who, err := f.deps.Federation.Finish(ctx, p, v.NodeState, federation.Response{
@@ -32,8 +32,8 @@ func (f *federatedOIDC) finish(ctx context.Context, v *engine.Visit, p *schemas.
 	return f.signIn(v, p, who, linked), nil
 }
 
-// signIn leaves by success, if the run is about nobody else: what a person has typed
-// must not be answered by another's account.
+// signIn leaves by success unless the run is about another user: an entered name must not be
+// answered with another user's account.
 func (f *federatedOIDC) signIn(v *engine.Visit, p *schemas.IdentityProvider, who *federation.Identity, linked *schemas.Identity) *engine.Decision {
 	if named := v.Subject.Known() || v.Subject.Name != ""; named && v.Subject.UserID != linked.UserID {
 		d := engine.LeaveBy("failure")
@@ -59,7 +59,7 @@ func identityTaken() *schemas.Error {
 		"the identity is linked to another account than the one that is signing in; use another identity, or start again to sign in to that account")
 }
 
-// leaveUnknown leaves by unknown with the identity, and with the claims that the flow wants.
+// leaveUnknown leaves by unknown with the identity and the claims that the flow requests.
 func (f *federatedOIDC) leaveUnknown(v *engine.Visit, p *schemas.IdentityProvider, who *federation.Identity) *engine.Decision {
 	d := engine.LeaveBy(unknownOutcome)
 	d.Set = map[string]string{}
@@ -80,8 +80,8 @@ func (f *federatedOIDC) leaveUnknown(v *engine.Visit, p *schemas.IdentityProvide
 	return d
 }
 
-// refused leaves by failure. The client is told what a person can do about it; why it
-// was is for the audit log.
+// refused leaves by failure. The client learns what the user can do about it; the reason is in the
+// audit log.
 func (f *federatedOIDC) refused(v *engine.Visit, p *schemas.IdentityProvider, fault *federation.Error) *engine.Decision {
 	d := engine.LeaveBy("failure")
 	if fault.Check == federation.CheckDenied {

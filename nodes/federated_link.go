@@ -38,7 +38,7 @@ func federatedLinkOutcomes() []engine.Outcome {
 
 type federatedLink struct{ deps Deps }
 
-// Execute links the identity, unless it is the user's already.
+// Execute links the identity, unless it is already linked to the user.
 func (l *federatedLink) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	id := v.Identity
 	linked, err := l.deps.Identities.Identity(ctx, id.ProviderID, id.Subject)

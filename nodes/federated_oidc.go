@@ -15,24 +15,22 @@ import (
 
 // Signing in with another provider
 //
-// What another provider says of somebody is its word, no more: the class of such a
-// sign-in is the weakest there is, whatever the provider asked for, and the method is
-// fed. Whom it says that the person is, it says by its own identifier (sub). An
-// identity is a user's only by federated-link, never by an email address or a name
-// that is the same here and there: anybody may claim those, at some provider.
+// What another provider states about a user is only its word: such a sign-in has the weakest class,
+// whatever class the provider was asked for, with the method fed. The provider identifies the user
+// with its own identifier (sub). An identity belongs to a user only through federated-link, never
+// because of an equal email address or name: anyone can claim those at some provider.
 //
-// The answer comes back by way of the browser, so anybody may have written it:
+// The answer arrives through the browser, so an attacker may have forged it:
 //
-//   - somebody begins a run and lures another person to the provider: their answer
-//     carries a state that the other's browser knows nothing of, and is sent nowhere.
-//   - somebody puts a code of their own into another's browser: the state is not this
-//     run's, and if the client keeps that to itself, the provider wants the verifier of
-//     the sign-in that the code was given for, and the ID token has its nonce.
-//   - an answer of one provider is brought to the node of another: each node has a
-//     state of its own, and the answer names its provider where providers do (RFC
-//     9207).
-//   - an answer is brought twice: the node has forgotten its sign-in when it is left,
-//     and of two at the same time one is committed.
+//   - An attacker starts a run and lures another person to the provider: that person's browser has no
+//     stored values for the state, and sends the answer nowhere.
+//   - An attacker injects a code of their own into a user's browser: the state is not the one of this
+//     run. If the client keeps the state to itself, the provider requires the verifier of the sign-in for
+//     which it issued the code, and the ID token contains its nonce.
+//   - An attacker brings the answer of one provider to the node of another: each node has its own state,
+//     and the answer names its provider if the provider supports RFC 9207.
+//   - An attacker replays an answer: the node drops its sign-in when the run leaves it, and of two
+//     concurrent answers only one commits.
 
 func federatedOIDCKind(d Deps) *engine.Kind {
 	return &engine.Kind{
@@ -129,7 +127,7 @@ func newFederatedOIDC(c *engine.Config, d Deps) (engine.Executor, []schemas.Prob
 	return &federatedOIDC{federatedOIDCWith: with, deps: d}, found
 }
 
-// Outcomes tells which inputs have a value, and adds the alternatives.
+// Outcomes lists the inputs that get values, and adds the alternatives.
 func (f *federatedOIDC) Outcomes() []engine.Outcome {
 	outcomes := federatedOutcomes()
 	unknown := &outcomes[1]
@@ -140,7 +138,7 @@ func (f *federatedOIDC) Outcomes() []engine.Outcome {
 	return append(outcomes, f.Alternatives.outcomes()...)
 }
 
-// Collects tells of what types the claims are.
+// Collects returns the types of the claims.
 func (f *federatedOIDC) Collects() map[string]schemas.InputType {
 	types := map[string]schemas.InputType{}
 	for identifier, claim := range f.Claims {
@@ -149,8 +147,7 @@ func (f *federatedOIDC) Collects() map[string]schemas.InputType {
 	return types
 }
 
-// claimType is the type of an input that takes its value from a standard claim
-// (OpenID Connect Core §5.1).
+// claimType returns the type of the input for a standard claim (OpenID Connect Core section 5.1).
 func claimType(claim string) schemas.InputType {
 	switch claim {
 	case "email":
@@ -163,11 +160,11 @@ func claimType(claim string) schemas.InputType {
 	return schemas.TextInput
 }
 
-// Waits says that the provider is asked what it is like, and what a code is good for.
+// Waits reports that the node calls the provider for its metadata and tokens.
 func (f *federatedOIDC) Waits() bool { return true }
 
-// Execute sends the browser to the provider until it brings an answer. The action
-// without one gives another address to go to.
+// Execute sends the browser to the provider until it returns an answer. The action without an
+// answer returns a new address.
 func (f *federatedOIDC) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if d := f.Alternatives.leaveByAlternative(v); d != nil {
 		return d, nil
@@ -186,7 +183,7 @@ func (f *federatedOIDC) Execute(ctx context.Context, v *engine.Visit) (*engine.D
 	return f.finish(ctx, v, p)
 }
 
-// The inputs of an answer: RFC 6749 §4.1.2, RFC 9207.
+// The inputs of an answer: RFC 6749 section 4.1.2, RFC 9207.
 const (
 	authorizationCodeInput = "code"
 	stateInput             = "state"
@@ -196,13 +193,13 @@ const (
 
 const continueAction = "continue"
 
-// isProviderAnswer reports whether an answer is one of a provider.
+// isProviderAnswer reports whether an answer comes from a provider.
 func isProviderAnswer(a *engine.Answer) bool {
 	return a != nil && (a.Inputs[authorizationCodeInput] != "" || a.Inputs[errorInput] != "")
 }
 
-// begin asks by sending the browser to the provider. Where that does not answer, who
-// has just arrived is told so and asked to try again; a second time it is a failure.
+// begin sends the browser to the provider. If the provider does not respond, the user first sees an
+// error and can try again; the second time the outcome is failure.
 func (f *federatedOIDC) begin(ctx context.Context, v *engine.Visit, p *schemas.IdentityProvider) (*engine.Decision, error) {
 	uri, own, err := f.deps.redirectURI(ctx, v)
 	if err != nil {
@@ -227,8 +224,8 @@ func (f *federatedOIDC) begin(ctx context.Context, v *engine.Visit, p *schemas.I
 	return d, nil
 }
 
-// prompt is what the provider is to ask for: what the flow wants, and what the client
-// wants of this sign-in, which the provider's own session must not pass by.
+// prompt returns the prompt values for the provider: those of the flow, and those that the client
+// requested for this sign-in, so that the provider's own session does not bypass them.
 func (f *federatedOIDC) prompt(login schemas.LoginRules) []string {
 	prompt := slices.Clone(f.Prompt)
 	for _, value := range []string{"login", "select_account"} {
@@ -252,7 +249,7 @@ func (f *federatedOIDC) form(p *schemas.IdentityProvider) form {
 	}
 }
 
-// askAgain asks without a place to go to: the button tries again.
+// askAgain shows the step without an address: the button tries again.
 func (f *federatedOIDC) askAgain(v *engine.Visit, p *schemas.IdentityProvider, fault *federation.Error) *engine.Decision {
 	d := f.refused(v, p, fault)
 	question := f.form(p)

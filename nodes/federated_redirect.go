@@ -9,11 +9,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// redirectURI is where a provider sends the browser with its answer: to the hosted
-// pages for a run of theirs, or else to the page of the application that drives the
-// run itself, among the redirect URIs that it has registered. A run that an
-// authorization request has begun, before any page, is for the hosted pages. own
-// reports whether the page is the server's own, which passes on the answer as it came.
+// redirectURI returns the address to which the provider sends the browser. For a run of the hosted
+// pages that is a hosted page; otherwise it is the page of the application that drives the run,
+// among its registered redirect URIs. A run that an authorization request started belongs to the
+// hosted pages. own reports whether the page is a hosted one, which passes on the answer unchanged.
 func (d Deps) redirectURI(ctx context.Context, v *engine.Visit) (uri string, own bool, err error) {
 	gate := cmp.Or(d.GateURL, d.BaseURL+"/gate")
 	from := v.Request.Origin
@@ -28,7 +27,7 @@ func (d Deps) redirectURI(ctx context.Context, v *engine.Visit) (uri string, own
 		return "", false, err
 	}
 	for _, uri := range registered {
-		if from == "" || from == originOf(uri) { // without an origin it is no page, but an app on a device
+		if from == "" || from == originOf(uri) { // a request without an origin comes from an app on a device
 			return uri, false, nil
 		}
 	}
@@ -37,7 +36,7 @@ func (d Deps) redirectURI(ctx context.Context, v *engine.Visit) (uri string, own
 			"add one to its redirectUris, and register it with that provider", from)
 }
 
-// redirectURIs are those that an application has registered, none if it is no client.
+// redirectURIs returns the registered redirect URIs of an application, none if it is no client.
 func (d Deps) redirectURIs(ctx context.Context, app *schemas.Application) ([]string, error) {
 	if app == nil || app.ClientID == "" {
 		return nil, nil
@@ -49,7 +48,7 @@ func (d Deps) redirectURIs(ctx context.Context, app *schemas.Application) ([]str
 	return client.OAuth().RedirectURIs, nil
 }
 
-// originOf is the origin of a URL as browsers send it, "" if it has none.
+// originOf returns the origin of a URL as browsers send it, "" if it has none.
 func originOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {

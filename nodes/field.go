@@ -13,11 +13,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// defaultMaxLength bounds an input that sets no bound of its own, in
-// characters.
+// defaultMaxLength is the maximum length, in characters, of an input without a limit.
 const defaultMaxLength = 1024
 
-// field is an input of a form and what its value must be like.
+// field is an input of a form with the rules for its value.
 type field struct {
 	Identifier   string            `json:"identifier"`
 	Type         schemas.InputType `json:"type"`
@@ -33,9 +32,9 @@ type field struct {
 	pattern *regexp.Regexp
 }
 
-// secretType returns the type of the secret that autocomplete tokens have browsers fill
-// in, "" for none. The tokens stand between blanks, in any case (HTML Living Standard,
-// §4.10.18.7.1).
+// secretType returns the type of the secret that browsers fill in for the autocomplete tokens, ""
+// for none. The tokens are separated by blanks and compared without case (HTML Living Standard,
+// section 4.10.18.7.1).
 func secretType(autocomplete string) schemas.InputType {
 	for token := range strings.FieldsSeq(autocomplete) {
 		switch strings.ToLower(token) {
@@ -48,8 +47,8 @@ func secretType(autocomplete string) schemas.InputType {
 	return ""
 }
 
-// guardSecret makes an input secret that browsers fill in with a secret, whatever type it
-// declares: a password must not be kept, nor be readable, because it was declared a text.
+// guardSecret makes an input secret if browsers fill in a secret, whatever type it declares: a
+// password must not be stored or readable because it was declared as text.
 func (f *field) guardSecret() (found []schemas.Problem) {
 	secret := secretType(f.Autocomplete)
 	switch {
@@ -64,8 +63,7 @@ func (f *field) guardSecret() (found []schemas.Problem) {
 	return found
 }
 
-// compile prepares the field and returns what is wrong with its declaration,
-// with paths relative to it.
+// compile prepares the field and returns the faults of its declaration, with paths relative to it.
 func (f *field) compile() []schemas.Problem {
 	found := f.guardSecret()
 	if f.Type == schemas.SelectInput && len(f.Options) == 0 {
@@ -96,8 +94,8 @@ func (f *field) maxLength() int {
 	return defaultMaxLength
 }
 
-// accept returns the value as it is to be kept, "" when there is none, and
-// what is wrong with it in words for the person who typed it, "" for nothing.
+// accept returns the value to store, "" for none, and a message for the user about what is wrong
+// with it, "" for nothing.
 func (f *field) accept(value string) (clean, fault string) {
 	if !f.Type.Secret() && f.Type != schemas.HiddenInput {
 		value = strings.TrimSpace(value)
@@ -122,7 +120,7 @@ func (f *field) faultOfText(value string) string {
 	case f.Type != schemas.HiddenInput && !f.Type.Secret() && strings.ContainsFunc(value, isInvisible):
 		return "Invisible characters are not allowed."
 	case f.Type != schemas.HiddenInput && strings.ContainsFunc(value, unicode.IsControl):
-		// A line break here is how log lines and mail headers get forged.
+		// Line breaks forge log lines and mail headers.
 		return "Control characters, such as line breaks, are not allowed."
 	case length < f.MinLength:
 		return fmt.Sprintf("Enter at least %d characters.", f.MinLength)
@@ -134,9 +132,8 @@ func (f *field) faultOfText(value string) string {
 	return ""
 }
 
-// isInvisible reports whether a character shows nothing of its own and may make
-// one name look like another. Joiners are not among them: some scripts cannot be
-// written without.
+// isInvisible reports whether a character is invisible and can make one name look like another.
+// Joiners are not included: some scripts need them.
 func isInvisible(r rune) bool {
 	const zwnj, zwj = '\u200c', '\u200d'
 	return unicode.Is(unicode.Cf, r) && r != zwnj && r != zwj
@@ -144,7 +141,7 @@ func isInvisible(r rune) bool {
 
 var (
 	numberForm = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
-	phoneForm  = regexp.MustCompile(`^\+?[0-9]{7,15}$`) // ITU-T E.164 has at most 15 digits
+	phoneForm  = regexp.MustCompile(`^\+?[0-9]{7,15}$`) // ITU-T E.164 allows at most 15 digits
 	phoneFill  = strings.NewReplacer(" ", "", "-", "", ".", "", "(", "", ")", "")
 )
 

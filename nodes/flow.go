@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// begin is the outcome by which a run goes on to the first node of a sub-flow.
+// begin is the outcome that leads to the first node of a sub-flow.
 const begin = "begin"
 
 func flowKind() *engine.Kind {
@@ -42,7 +42,7 @@ type flowWith struct {
 	Flow string `json:"flow"`
 }
 
-// subflowNamed is the handle in a configuration, "" if it does not fit.
+// subflowNamed returns the handle in a configuration, "" if it is invalid.
 func subflowNamed(with json.RawMessage) string {
 	var w flowWith
 	if json.Unmarshal(with, &w) != nil {
@@ -51,19 +51,19 @@ func subflowNamed(with json.RawMessage) string {
 	return w.Flow
 }
 
-// subflow is the node that leads to the first one of a sub-flow. It does nothing.
+// subflow is the node before the first node of a sub-flow. It does nothing.
 type subflow struct{ flow *schemas.Flow }
 
 func newSubflow(c *engine.Config) (engine.Executor, []schemas.Problem) {
 	return subflow{c.Subflow}, nil
 }
 
-// Outcomes implements engine.Shaper.
+// Outcomes implements engine.OutcomeConfigurer.
 func (x subflow) Outcomes() []engine.Outcome {
 	return []engine.Outcome{{Name: begin, Doc: "the run goes on to the first node of the sub-flow"}}
 }
 
-// Needs implements engine.Needer: what the sub-flow requires.
+// Needs implements engine.Needer: it returns what the sub-flow requires.
 func (x subflow) Needs() []engine.Need {
 	var needs []engine.Need
 	for _, fact := range engine.Required(x.flow) {
@@ -76,8 +76,8 @@ func (x subflow) Needs() []engine.Need {
 	return needs
 }
 
-// Collects implements engine.Collector: the types of the inputs that the sub-flow
-// requires, which are those that the flow collects.
+// Collects implements engine.Collector: it returns the types of the inputs that the sub-flow
+// requires, which the flow collects.
 func (x subflow) Collects() map[string]schemas.InputType { return x.flow.Requires.Inputs }
 
 // Execute implements engine.Executor.

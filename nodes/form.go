@@ -7,21 +7,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// form is a question as a person sees it.
+// form is a step as the user sees it.
 type form struct {
 	title, text string
 	fields      []field
 	buttons     []button
 }
 
-// button is one action of a form.
+// button is an action of a form.
 type button struct {
 	ref, label, variant, event string
 }
 
-// ask writes the form as a question to the client: the inputs and actions, and
-// the components by which any client can show them without knowing the kind.
-// Inputs of type HIDDEN have no component.
+// ask converts the form to the step for the client: the inputs and actions, and the components with
+// which any client can show them without knowing the kind. HIDDEN inputs have no component.
 func (f form) ask() *engine.Ask {
 	a := &engine.Ask{}
 	block := schemas.Component{ID: "form", Type: schemas.BlockComponent}
@@ -89,6 +88,6 @@ func (f field) component() schemas.Component {
 	}
 }
 
-// componentID keeps the ids of inputs apart from those of actions, which a
-// flow may call by the same name.
+// componentID keeps the ids of inputs distinct from those of actions, which a flow can give the
+// same name.
 func (f field) componentID() string { return "input_" + f.Identifier }

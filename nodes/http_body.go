@@ -17,7 +17,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// notJSON says of a type that it is none of JSON's, "" if it is.
+// notJSON names a type that JSON does not have, "" for the others.
 func notJSON(t *cel.Type) string {
 	switch t.Kind() {
 	case types.BoolKind, types.DoubleKind, types.DynKind, types.IntKind, types.NullTypeKind, types.StringKind, types.UintKind:
@@ -32,8 +32,8 @@ func notJSON(t *cel.Type) string {
 	return fmt.Sprintf("a member of the body is a string, a number, true or false, or a list or map of these, but this is a %s; name the member of it that is to be sent", t)
 }
 
-// body evaluates the members. One that reads an attribute which the user does not have
-// is left out. The error says in general words what is wrong with another.
+// body evaluates the members. It leaves out a member that reads an attribute which the user does
+// not have. The error describes another fault in general terms.
 func (x *httpRequest) body(values map[string]any) (map[string]any, error) {
 	body := make(map[string]any, len(x.names))
 	for i, name := range x.names {
@@ -53,7 +53,7 @@ func (x *httpRequest) body(values map[string]any) (map[string]any, error) {
 
 var errNotJSON = errors.New("its value is none of JSON")
 
-// plain turns a value of CEL into one of JSON.
+// plain converts a CEL value to a JSON value.
 func plain(value ref.Val) (any, error) {
 	switch v := value.(type) {
 	case types.Bool, types.Int, types.Uint, types.String:
@@ -98,8 +98,8 @@ func plainMap(m traits.Mapper) (any, error) {
 	return object, nil
 }
 
-// notification is the call that tells something: an envelope with what has happened and
-// when, as Standard Webhooks has it, around the data.
+// notification returns the call of a notification: the envelope of Standard Webhooks, with the
+// event and its time, around the data.
 func (x *httpRequest) notification(v *engine.Visit, data map[string]any) (schemas.Call, error) {
 	event := x.Event
 	if event == "" {

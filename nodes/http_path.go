@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// pathForm is a path and maybe a query, of characters that stand for themselves and of
-// encoded ones (RFC 3986 §3.3, §3.4).
+// pathForm is a path with an optional query, of unreserved and percent-encoded characters (RFC 3986
+// sections 3.3 and 3.4).
 var pathForm = regexp.MustCompile(`^(/(` + pathCharacter + `|/)*)?(\?(` + pathCharacter + `|[/?])*)?$`)
 
 const pathCharacter = `[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}`
 
-// leaveOutcomes are encoded characters that some server takes for a path of another shape:
-// a slash, a backslash, a dot, a percent sign that is decoded once more, the end of a
-// text, and line breaks.
+// leaveOutcomes matches encoded characters with which some servers see a path of a different
+// structure: slash, backslash, dot, a percent sign that is decoded again, the end of a string, and
+// line breaks.
 var leaveOutcomes = regexp.MustCompile(`(?i)%(2f|5c|2e|25|00|0a|0d)`)
 
-// pathFault says what is wrong with a path, "" if nothing is. It is put behind the URL
-// of a target, and must not lead out of what is below that.
+// pathFault describes what is wrong with a path, "" if nothing. The path is appended to the URL of
+// a target and must not leave it.
 func pathFault(text string) string {
 	path, _, _ := strings.Cut(text, "?")
 	switch {
@@ -31,7 +31,7 @@ func pathFault(text string) string {
 		return "encoded slashes, backslashes, dots, percent signs and control characters could lead out of the target's URL; leave them out"
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/") {
-		shape, _, _ := strings.Cut(part, ";") // parameters of a part, which some servers drop
+		shape, _, _ := strings.Cut(part, ";") // some servers drop path parameters
 		if shape == "." || shape == ".." {
 			return "the parts . and .. could lead out of the target's URL; leave them out"
 		}

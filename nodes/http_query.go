@@ -16,8 +16,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// query asks, and leaves by what came of it. What could not be asked, because the body
-// could not be made, was not answered either.
+// query sends the query and leaves by its result. A query whose body could not be built fails.
 func (x *httpRequest) query(ctx context.Context, v *engine.Visit, body map[string]any, broken error) (*engine.Decision, error) {
 	if broken != nil {
 		return x.failed(v, "body"), nil
@@ -29,7 +28,7 @@ func (x *httpRequest) query(ctx context.Context, v *engine.Visit, body map[strin
 	reply, err := x.deps.Targets.Call(ctx, call)
 	switch known := schemas.AsError(err); {
 	case err != nil && ctx.Err() != nil:
-		return nil, ctx.Err() // nobody waits for the answer any more
+		return nil, ctx.Err() // the client has gone
 	case err != nil && known.Class == schemas.Internal:
 		return nil, err
 	case err != nil:
@@ -46,9 +45,9 @@ func (x *httpRequest) query(ctx context.Context, v *engine.Visit, body map[strin
 	return &engine.Decision{Outcome: successOutcome, Replies: map[string]map[string]any{x.As: values}}, nil
 }
 
-// question is the call of a query. Its id is a digest of the run, of how far the run
-// has come, and of what is asked: whoever answers can tell a repetition by it, and
-// cannot tell the id of the run, by which they could continue it.
+// question returns the call of a query. Its id is a digest of the run, of the run's revision, and
+// of the body: the receiver can recognize a repetition, but cannot derive the id of the run and
+// continue it.
 func (x *httpRequest) question(v *engine.Visit, body map[string]any) (schemas.Call, error) {
 	call := schemas.Call{Target: x.Target, Method: "POST", Path: x.Path}
 	if x.Method != "" {
@@ -69,8 +68,7 @@ func (x *httpRequest) question(v *engine.Visit, body map[string]any) (schemas.Ca
 	return call, nil
 }
 
-// failed leaves by failure. The reason is for the audit log; it tells nothing of
-// anybody.
+// failed leaves by failure. The reason is for the audit log and contains no personal data.
 func (x *httpRequest) failed(v *engine.Visit, reason string) *engine.Decision {
 	about := ""
 	if v.Subject.Draft == nil {
@@ -81,13 +79,13 @@ func (x *httpRequest) failed(v *engine.Visit, reason string) *engine.Decision {
 	}}
 }
 
-// replyValue is a value that a reply must have.
+// replyValue is a value that a reply must contain.
 type replyValue struct {
 	At   string           `json:"at"`
 	Type engine.ReplyType `json:"type"`
 }
 
-// read takes the values out of a reply, or says in a word why it does not fit.
+// read extracts the values of a reply, or returns a word for why it does not fit.
 func (x *httpRequest) read(text json.RawMessage) (values map[string]any, reason string) {
 	if text == nil {
 		return nil, "not_json"
@@ -111,7 +109,7 @@ func (x *httpRequest) read(text json.RawMessage) (values map[string]any, reason 
 	return values, ""
 }
 
-// resolvePointer goes where a JSON pointer leads (RFC 6901 §4).
+// resolvePointer evaluates a JSON pointer (RFC 6901 section 4).
 func resolvePointer(value any, pointer string) (any, bool) {
 	if pointer == "" {
 		return value, true
@@ -137,14 +135,14 @@ func resolvePointer(value any, pointer string) (any, bool) {
 	return value, true
 }
 
-// Bounds of what is kept of a reply: as long as an expression can make do with, and
-// numbers that are the same in every language.
+// Limits of stored reply values: the length that expressions can handle, and the numbers that all
+// languages represent exactly.
 const (
 	maxReplyText    = 4096
 	maxReplyInteger = 1<<53 - 1
 )
 
-// acceptReplyValue returns a value as it is kept, if it is of the type.
+// acceptReplyValue returns a value as it is stored, if it has the type.
 func acceptReplyValue(t engine.ReplyType, value any) (any, bool) {
 	switch v := value.(type) {
 	case string:

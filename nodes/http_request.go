@@ -10,22 +10,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Asking and telling other services
+// Calling other services
 //
-// A flow names a target and a path, and no more of where that is. The operator says
-// which targets there are, what requests to them carry, and thus to whom anything of a
-// run goes at all: whoever may write flows cannot have the server speak to other hosts,
-// nor read a secret. The path is what stands in the flow, letter by letter.
+// A flow names a target and a path, nothing else. The operator configures the targets and what
+// requests to them carry, and thereby decides which services receive anything: flow authors cannot
+// make the server call other hosts or read a secret. The path is exactly the one in the flow.
 //
-// What is told (notify) is queued by the transaction that commits the step: nothing is
-// sent of a step that did not happen, and what did is sent however often the server
-// dies. What is asked (query) is asked while the step is decided, before anything is
-// committed, and maybe for a step that then is not, because another answer was quicker.
-// So a query must be a question: asking twice must be no harm. Where asking costs
-// something, the receiver tells the same question by its Idempotency-Key.
+// A notification (mode notify) is queued by the transaction that commits the step: a step that did
+// not happen sends nothing, and one that did is sent despite crashes. A query is sent while the
+// step is decided, before anything commits, and possibly for a step that never commits because
+// another answer was faster. So repeating a query must be harmless. Where queries are expensive,
+// the receiver recognizes a repetition by its Idempotency-Key.
 //
-// A query proves nothing of who somebody is. What it answers is data for the conditions
-// of decisions, and no more.
+// A query proves nothing about the user's identity. Its reply is only data for the conditions of
+// decisions.
 
 func httpRequestKind(d Deps, env environment) *engine.Kind {
 	return &engine.Kind{
@@ -39,7 +37,7 @@ func httpRequestKind(d Deps, env environment) *engine.Kind {
 	}
 }
 
-// The modes of an http-request.
+// The modes of http-request.
 const (
 	notifyMode = "notify"
 	queryMode  = "query"
@@ -123,7 +121,7 @@ type httpRequestWith struct {
 	Reply  map[string]replyValue `json:"reply,omitempty"`
 }
 
-// httpRequest has one expression for each member of its body, in the order of names.
+// httpRequest has one expression for each member of its body, sorted by name.
 type httpRequest struct {
 	httpRequestWith
 	expressionReader
@@ -161,8 +159,8 @@ func newHTTPRequest(c *engine.Config, d Deps, env environment) (engine.Executor,
 
 func bodyPath(name string) string { return schemas.MemberPath("body", name) }
 
-// checkTarget reports a target that is not configured. Where flows are checked without
-// a server there is none, and any name will do.
+// checkTarget reports a target that is not configured. Without a server there are no targets, and
+// any name is accepted.
 func checkTarget(targets Targets, name string) []schemas.Problem {
 	if targets == nil || targets.Names() == nil || slices.Contains(targets.Names(), name) {
 		return nil
@@ -171,7 +169,7 @@ func checkTarget(targets Targets, name string) []schemas.Problem {
 		name, schemas.Hint(name, targets.Names()))}
 }
 
-// checkMembers reports members that mean nothing beside the mode.
+// checkMembers reports members that the mode does not use.
 func (x *httpRequest) checkMembers() (found []schemas.Problem) {
 	add := func(wrong bool, path, message string) {
 		if wrong {
@@ -189,8 +187,8 @@ func (x *httpRequest) checkMembers() (found []schemas.Problem) {
 	return found
 }
 
-// serviceReply is what the node keeps, nil for nothing. What another service answered
-// may be about anything: a question with such a thing in it is taken to be about all.
+// serviceReply describes what the node stores, nil for nothing. A reply can be about anything: a
+// query whose body mentions the user is considered to be about the user.
 func (x *httpRequest) serviceReply(c *engine.Config) *engine.ServiceReply {
 	if x.Mode != queryMode || x.As == "" {
 		return nil
@@ -211,13 +209,13 @@ func (x *httpRequest) serviceReply(c *engine.Config) *engine.ServiceReply {
 	return r
 }
 
-// Waits says that a query waits for the answer.
+// Waits reports that a query waits for the reply.
 func (x *httpRequest) Waits() bool { return x.Mode == queryMode }
 
-// ServiceReply is what a query keeps.
+// ServiceReply describes what a query stores.
 func (x *httpRequest) ServiceReply() *engine.ServiceReply { return x.keeps }
 
-// Outcomes are those of the mode. After a failure nothing is left of an earlier answer.
+// Outcomes returns the outcomes of the mode. A failure removes an earlier reply.
 func (x *httpRequest) Outcomes() []engine.Outcome {
 	if x.Mode != queryMode {
 		return notifyOutcomes()
@@ -232,7 +230,7 @@ func (x *httpRequest) Outcomes() []engine.Outcome {
 	return outcomes
 }
 
-// Needs says that the body tells only what is certain.
+// Needs requires that what the body reads is certain.
 func (x *httpRequest) Needs() (needs []engine.Need) {
 	for i, e := range x.expressions {
 		for _, need := range e.needs() {
@@ -243,7 +241,7 @@ func (x *httpRequest) Needs() (needs []engine.Need) {
 	return needs
 }
 
-// Reveals says that where a query about the user leads tells strangers of the user.
+// Reveals reports that the path after a query about the user reveals something about that user.
 func (x *httpRequest) Reveals() string {
 	if x.Mode == queryMode && slices.ContainsFunc(x.expressions, func(e *expression) bool { return e.ofUser }) {
 		return "what another service says of the user, by where that leads"
@@ -251,7 +249,7 @@ func (x *httpRequest) Reveals() string {
 	return ""
 }
 
-// Execute tells, or asks and goes by the answer.
+// Execute sends the notification, or the query and leaves by its result.
 func (x *httpRequest) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	values, err := x.values(ctx, v)
 	if err != nil {
@@ -267,7 +265,7 @@ func (x *httpRequest) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	return x.notify(v, body)
 }
 
-// notify queues what is told.
+// notify queues a notification.
 func (x *httpRequest) notify(v *engine.Visit, data map[string]any) (*engine.Decision, error) {
 	call, err := x.notification(v, data)
 	if err != nil {

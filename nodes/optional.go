@@ -2,18 +2,17 @@ package nodes
 
 import "github.com/postern-id/postern/engine"
 
-// optional says whether a person may decline what a node is for: a member of
-// `with`.
+// optional is a member of `with`: whether the user can decline.
 type optional bool
 
 const skip = "skip"
 
-// orSkip are the outcomes of a kind whose nodes may be optional.
+// orSkip returns the outcomes of a kind whose nodes can be optional.
 func orSkip(outcomes []engine.Outcome) []engine.Outcome {
 	return append(outcomes, engine.Outcome{Name: skip, Doc: "the person declined; there is this outcome only when the node is optional"})
 }
 
-// outcomes are those of one node: there is skip only where there is skipping.
+// outcomes returns the outcomes of one node: skip only if it is optional.
 func (o optional) outcomes(outcomes []engine.Outcome) []engine.Outcome {
 	if o {
 		outcomes = append(outcomes, engine.Outcome{Name: skip, Doc: "the person declined"})
@@ -21,7 +20,7 @@ func (o optional) outcomes(outcomes []engine.Outcome) []engine.Outcome {
 	return outcomes
 }
 
-// buttons are what one declines by.
+// buttons returns the button for declining.
 func (o optional) buttons() []button {
 	if !o {
 		return nil
@@ -29,6 +28,5 @@ func (o optional) buttons() []button {
 	return []button{{ref: skip, label: "Not now"}}
 }
 
-// isDeclined reports whether the answer, if there is one, is that the person
-// declines.
+// isDeclined reports whether the answer declines; a may be nil.
 func (o optional) isDeclined(a *engine.Answer) bool { return bool(o) && a != nil && a.Action == skip }

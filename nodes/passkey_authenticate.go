@@ -59,7 +59,7 @@ type passkeyAuthenticate struct {
 	passkeyAuthenticateWith
 	deps     Deps
 	question passkeyQuestion
-	claims   []engine.Fact // that somebody was named by an input of the flow
+	claims   []engine.Fact // inputs that identified the user
 }
 
 func newPasskeyAuthenticate(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
@@ -81,8 +81,8 @@ func (p *passkeyAuthenticate) Outcomes() []engine.Outcome {
 	return append(passkeyAuthenticateOutcomes(p.UserVerification), p.Alternatives.outcomes()...)
 }
 
-// Execute offers request options and verifies what the browser makes of them.
-// The action without a credential asks for fresh options.
+// Execute offers request options and verifies the browser's answer. The action without a credential
+// requests fresh options.
 func (p *passkeyAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		return p.begin(ctx, v)
@@ -112,9 +112,8 @@ func (p *passkeyAuthenticate) begin(ctx context.Context, v *engine.Visit) (*engi
 	return d, nil
 }
 
-// request says whose passkeys may answer. For a user that does not exist, or
-// has no passkey, the options list some that nobody has: an empty list would
-// tell.
+// request returns the ceremony options. For a user that does not exist, or has no passkey, they
+// list decoys: an empty list would reveal that.
 func (p *passkeyAuthenticate) request(ctx context.Context, v *engine.Visit) (*passkey.AuthenticationRequest, error) {
 	r := &passkey.AuthenticationRequest{
 		RPID:             p.RelyingPartyID,
@@ -128,19 +127,19 @@ func (p *passkeyAuthenticate) request(ctx context.Context, v *engine.Visit) (*pa
 	case !named:
 		return nil, errors.New("mode is identified, but no node before has named a user")
 	}
-	// For a name that no user has the look-up finds nothing, and takes as long.
+	// For an unknown name the look-up finds nothing, and takes the same time.
 	allow, err := passkeysOf(ctx, p.deps.Credentials, v, cmp.Or(v.Subject.UserID, v.Subject.Name))
 	if err != nil {
 		return nil, err
 	}
-	// By the name that was typed where there is one: by the user's id, the same decoys
-	// under two names would tell that both are one user's.
+	// Decoys depend on the entered name, if there is one: with the user's id the same decoys under
+	// two names would reveal that both names belong to one user.
 	name := cmp.Or(schemas.IdentifierKey(v.Subject.Name), v.Subject.UserID)
 	r.UserID, r.Allow, r.Decoys = v.Subject.UserID, allow, passkey.Decoys(p.deps.DecoySecret, name)
 	return r, nil
 }
 
-// Needs says that mode identified takes somebody who was named.
+// Needs requires an identified user in the mode identified.
 func (p *passkeyAuthenticate) Needs() []engine.Need {
 	if p.Mode != "identified" {
 		return nil
@@ -168,7 +167,7 @@ func (p *passkeyAuthenticate) finish(ctx context.Context, v *engine.Visit) (*eng
 	if err != nil {
 		d, err := ceremonyFailure(err)
 		if d != nil && passkey.FailedStep(d.Notice) == passkey.StepCounter {
-			// A copied authenticator is what an operator must hear of.
+			// Operators must learn of a copied authenticator.
 			d.Changes = []schemas.Change{event(v, "passkey.refused", v.Subject.UserID, map[string]string{"step": string(passkey.StepCounter)})}
 		}
 		return d, err
@@ -176,10 +175,9 @@ func (p *passkeyAuthenticate) finish(ctx context.Context, v *engine.Visit) (*eng
 	return signedIn(v, verified), nil
 }
 
-// checkHolder makes sure that the passkey is the named user's, also where the
-// question was open to any passkey: a run about one user must not end as one
-// about another. A name that no user has gets the same answer as a user whose
-// passkey it is not.
+// checkHolder checks that the passkey belongs to the named user, also if any passkey could answer:
+// a run about one user must not end as another. An unknown name gets the same error as a user with
+// other passkeys.
 func checkHolder(s engine.Subject, holder string) error {
 	named := s.Known() || s.Name != ""
 	if named && s.UserID != holder {

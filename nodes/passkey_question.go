@@ -11,7 +11,7 @@ import (
 // passkeyAction is the action that starts a passkey ceremony in the browser.
 const passkeyAction = "passkey"
 
-// The inputs of a passkey's answer: the browser's values as base64url text.
+// The inputs of a passkey's answer: the browser's values in base64url.
 const (
 	credentialIDInput      = "credentialId"
 	clientDataInput        = "clientDataJSON"
@@ -24,19 +24,18 @@ const (
 	userHandleInput        = "userHandle"
 )
 
-// passkeyQuestion is a question that a browser's passkey answers. The first
-// button starts the ceremony; required inputs come with the browser's answer.
+// passkeyQuestion is a step that a passkey answers. The first button starts the ceremony; required
+// inputs come with the browser's answer.
 type passkeyQuestion struct {
 	label              string
 	required, optional []string
 	others             []button
 }
 
-// ask offers the options under the name in data. The session stays with the
-// node: a client that could read it could answer it twice.
+// ask offers the options under name in data. The session stays with the node: a client that could
+// read it could answer it twice.
 //
-// An answer may leave out the action, since browsers' answers are told by
-// their inputs.
+// An answer can leave out the action, because the inputs identify it.
 func (q passkeyQuestion) ask(name string, options, session json.RawMessage) *engine.Decision {
 	f := form{buttons: append([]button{{ref: passkeyAction, label: q.label, event: schemas.TriggerEvent}}, q.others...)}
 	for _, identifier := range q.required {
@@ -51,14 +50,14 @@ func (q passkeyQuestion) ask(name string, options, session json.RawMessage) *eng
 	return &engine.Decision{Ask: ask, NodeState: session}
 }
 
-// isAnswered reports whether the browser's values came, or some of them. Nothing
-// of them means that the client wants to begin.
+// isAnswered reports whether the answer contains any of the browser's values. Without them the
+// client wants to start the ceremony.
 func (q passkeyQuestion) isAnswered(a *engine.Answer) bool {
 	return slices.ContainsFunc(q.required, func(identifier string) bool { return a.Inputs[identifier] != "" })
 }
 
-// ceremonyFailure turns a ceremony that failed into the outcome failure, with the
-// reason. An error that is no refusal stays one.
+// ceremonyFailure converts a failed ceremony to the outcome failure with its reason. Other errors
+// are returned unchanged.
 func ceremonyFailure(err error) (*engine.Decision, error) {
 	e := schemas.AsError(err)
 	if e.Class != schemas.Invalid && e.Class != schemas.Conflict {
@@ -69,7 +68,7 @@ func ceremonyFailure(err error) (*engine.Decision, error) {
 	return d, nil
 }
 
-// allowedOrigins are those the application adds to the configured ones.
+// allowedOrigins returns the origins that the application adds to the configured ones.
 func allowedOrigins(v *engine.Visit) []string {
 	if v.Application == nil {
 		return nil

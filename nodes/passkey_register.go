@@ -36,7 +36,7 @@ func passkeyRegisterOutcomes(userVerification string) []engine.Outcome {
 	}
 }
 
-// ownUserNeeds are the needs of a kind that binds a credential to the user.
+// ownUserNeeds returns the needs of a kind that adds a credential to the user.
 func ownUserNeeds(why string) []engine.Need {
 	return []engine.Need{
 		{
@@ -96,19 +96,19 @@ func newPasskeyRegister(c *engine.Config, d Deps) (engine.Executor, []schemas.Pr
 	return p, found
 }
 
-// Outcomes has skip only where there is skipping.
+// Outcomes includes skip only if the node is optional.
 func (p *passkeyRegister) Outcomes() []engine.Outcome {
 	return p.Optional.outcomes(passkeyRegisterOutcomes(p.UserVerification))
 }
 
-// Execute offers creation options and verifies what the browser makes of them.
-// The action without a credential asks for fresh options.
+// Execute offers creation options and verifies the browser's answer. The action without a
+// credential requests fresh options.
 func (p *passkeyRegister) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if p.Optional.isDeclined(v.Answer) {
 		return engine.LeaveBy(skip), nil
 	}
-	// A passkey counts as two factors, so a stolen password must not be enough to add
-	// one to an account that has a second factor.
+	// A passkey counts as two factors, so a stolen password must not be enough to add one to an
+	// account with a second factor.
 	kept, err := p.deps.keepsFactors(ctx, v)
 	switch {
 	case err != nil:
@@ -121,7 +121,7 @@ func (p *passkeyRegister) Execute(ctx context.Context, v *engine.Visit) (*engine
 	return p.finish(ctx, v)
 }
 
-// refuseKept is the decision for a user whose second factor this run must not add to.
+// refuseKept is the decision for a user whose second factor this run did not use.
 func (p *passkeyRegister) refuseKept() *engine.Decision {
 	if p.Optional {
 		return engine.LeaveBy(skip)
@@ -175,8 +175,8 @@ func (p *passkeyRegister) finish(ctx context.Context, v *engine.Visit) (*engine.
 	return p.registered(v, credential), nil
 }
 
-// checkUnknown makes sure that nobody has a passkey of the id (WebAuthn Level 3
-// §7.1 step 26). The store makes sure once more when it is added.
+// checkUnknown checks that no passkey with this id exists (WebAuthn Level 3 section 7.1 step 26).
+// The store checks again when it adds the passkey.
 func (p *passkeyRegister) checkUnknown(ctx context.Context, id schemas.Bytes) error {
 	_, err := p.deps.Credentials.Credential(ctx, id)
 	switch {

@@ -92,18 +92,17 @@ func (p *passwordAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*e
 	return d, nil
 }
 
-// knownPassword is a password that was verified.
+// knownPassword is a verified password.
 type knownPassword struct {
 	id, hash string
 	outdated bool // the hash should be replaced
-	// refused says that the user may not sign in. Passwords can be guessed, so the
-	// client must not learn from the reply that this one is right.
+	// refused is set if the user may not sign in. Passwords can be guessed, so the reply must not
+	// reveal that this one is right.
 	refused *schemas.Error
 }
 
-// guess verifies the password, unless too many were wrong. That comes before any
-// hashing: a flood of guesses is not to keep the hasher from everybody else. It
-// returns nil if the password is wrong.
+// guess verifies the password within the limits on guesses. The limit comes before hashing, so that
+// a flood of guesses does not occupy the hasher. It returns nil if the password is wrong.
 func (p *passwordAuthenticate) guess(ctx context.Context, v *engine.Visit, password string) (known *knownPassword, err error) {
 	if p.guesses == nil {
 		return p.verify(ctx, v, password)
@@ -115,9 +114,8 @@ func (p *passwordAuthenticate) guess(ctx context.Context, v *engine.Visit, passw
 	return known, err
 }
 
-// verify checks the password against the user's, and returns nil if it is wrong.
-// Where there is nothing to check it against it hashes it for nothing, which takes
-// the same time.
+// verify checks the password against the user's, and returns nil if it is wrong. If there is no
+// password to compare with, it hashes anyway, which takes the same time.
 func (p *passwordAuthenticate) verify(ctx context.Context, v *engine.Visit, password string) (*knownPassword, error) {
 	var stored knownPassword
 	var err error
@@ -142,8 +140,8 @@ func (p *passwordAuthenticate) verify(ctx context.Context, v *engine.Visit, pass
 	return &stored, nil
 }
 
-// renewed replaces the hash of the password when it is out of date. If that fails
-// the old hash still does, so the person is not kept waiting for it.
+// renewed returns the changes that replace an outdated hash. If hashing fails, the old hash stays,
+// so the user does not wait for it.
 func (p *passwordAuthenticate) renewed(ctx context.Context, v *engine.Visit, password string, known *knownPassword) []schemas.Change {
 	changes := []schemas.Change{proof(v, "password.used", v.Subject.UserID, nil)}
 	if !known.outdated {

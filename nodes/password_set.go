@@ -69,8 +69,8 @@ func newPasswordSet(c *engine.Config, d Deps) (engine.Executor, []schemas.Proble
 	}, found
 }
 
-// Needs says that a password may be short only beside a second factor: one that
-// can be all a user signs in with has 15 characters (NIST SP 800-63B-4 §3.1.1.2).
+// Needs allows short passwords only together with a second factor: a password that is sufficient
+// for a sign-in has 15 characters (NIST SP 800-63B-4 section 3.1.1.2).
 func (p *passwordSet) Needs() []engine.Need {
 	if p.minimum == 0 || p.minimum >= password.DefaultMinimum {
 		return nil
@@ -83,7 +83,7 @@ func (p *passwordSet) Needs() []engine.Need {
 	}}
 }
 
-// Execute asks for a password until there is a good one, and sets it.
+// Execute asks until the password is acceptable, and sets it.
 func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	chosen := p.secret(v)
 	if chosen == "" && v.Answer == nil {
@@ -113,7 +113,7 @@ func (p *passwordSet) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	return d, nil
 }
 
-// applicationName is the name of the application that the run is for, "" if for none.
+// applicationName returns the name of the run's application, "" for none.
 func applicationName(v *engine.Visit) string {
 	if v.Application == nil {
 		return ""

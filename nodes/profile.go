@@ -6,8 +6,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// isEnterable reports whether an attribute is one that people state about
-// themselves. That an address was verified is for the server to find out.
+// isEnterable reports whether users state this attribute about themselves. The server decides
+// whether an address is verified.
 func isEnterable(attribute string) bool {
 	return slices.Contains(schemas.ProfileAttributes(), attribute) && !attestedAttribute(attribute)
 }

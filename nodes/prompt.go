@@ -126,9 +126,8 @@ func newPrompt(c *engine.Config) (engine.Executor, []schemas.Problem) {
 	return p, found
 }
 
-// leavesOutRequired reports whether the action goes without a required input.
-// Its button is a trigger then: a page that submits a form makes sure first that
-// all its required inputs are filled in.
+// leavesOutRequired reports whether the action does not submit a required input. Its button is then
+// a trigger: pages do not submit a form with an empty required input.
 func (p *prompt) leavesOutRequired(a promptAction) bool {
 	return slices.ContainsFunc(p.Inputs, func(f field) bool { return f.Required && !a.submits(f.Identifier) })
 }
@@ -163,9 +162,8 @@ func (w *promptWith) compile() []schemas.Problem {
 	return found
 }
 
-// Outcomes are the actions. Each replaces the value of every input the form
-// declares, also of those it submits: one who got past the prompt as A must not
-// carry on as A after typing B.
+// Outcomes returns the actions. Each replaces the value of every input of the form, including those
+// it does not submit: a client that passed the prompt as A must not continue as A after entering B.
 func (p *prompt) Outcomes() []engine.Outcome {
 	declared := make([]string, len(p.Inputs))
 	for i, f := range p.Inputs {
@@ -185,7 +183,7 @@ func (p *prompt) Outcomes() []engine.Outcome {
 	return outcomes
 }
 
-// Collects tells the inputs and their types.
+// Collects returns the inputs and their types.
 func (p *prompt) Collects() map[string]schemas.InputType {
 	types := make(map[string]schemas.InputType, len(p.Inputs))
 	for _, f := range p.Inputs {
@@ -194,7 +192,7 @@ func (p *prompt) Collects() map[string]schemas.InputType {
 	return types
 }
 
-// Execute asks, and leaves by the action once everything it submits is right.
+// Execute asks, and leaves by the action once all its inputs are valid.
 func (p *prompt) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if v.Answer == nil {
 		return &engine.Decision{Ask: p.form.ask()}, nil
@@ -224,7 +222,7 @@ func (p *prompt) Execute(_ context.Context, v *engine.Visit) (*engine.Decision, 
 	return d, nil
 }
 
-// setInput replaces the value of an input; "" leaves none.
+// setInput replaces the value of an input; "" removes it.
 func setInput(d *engine.Decision, identifier, value string) {
 	if value == "" {
 		d.Drop = append(d.Drop, identifier)

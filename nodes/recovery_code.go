@@ -87,7 +87,7 @@ func (r *recoveryCode) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	}
 	hash := HashRecoveryCode(code)
 	ok, err := r.deps.guessCode(ctx, v, func() (bool, error) {
-		// For a name that no user has the look-up finds nothing, and takes as long.
+		// For an unknown name the look-up finds nothing, and takes the same time.
 		has, err := r.deps.Factors.HasRecoveryCode(ctx, cmp.Or(v.Subject.UserID, v.Subject.Name), hash)
 		return has && v.Subject.Known(), err
 	})

@@ -60,7 +60,7 @@ type recoveryCodes struct {
 	form form
 }
 
-// savedAction is the action by which the codes begin to count.
+// savedAction is the action that activates the codes.
 const savedAction = "saved"
 
 func newRecoveryCodes(c *engine.Config, d Deps) (engine.Executor, []schemas.Problem) {
@@ -72,12 +72,12 @@ func newRecoveryCodes(c *engine.Config, d Deps) (engine.Executor, []schemas.Prob
 	}}, found
 }
 
-// Outcomes has skip only where there is skipping.
+// Outcomes includes skip only if the node is optional.
 func (r *recoveryCodes) Outcomes() []engine.Outcome {
 	return r.Optional.outcomes(recoveryCodesOutcomes())
 }
 
-// Execute shows codes, and has them count once the person has them.
+// Execute shows codes, and stores them once the user has saved them.
 func (r *recoveryCodes) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if d, err := r.deps.beforeEnrolling(ctx, v, r.Optional); d != nil || err != nil {
 		return d, err
@@ -88,8 +88,8 @@ func (r *recoveryCodes) Execute(ctx context.Context, v *engine.Visit) (*engine.D
 	return r.given(v)
 }
 
-// show also tells the codes to clients that render themselves: under
-// recoveryCodes, as a JSON array.
+// show also returns the codes as data, under recoveryCodes as a JSON array, for clients that render
+// themselves.
 func (r *recoveryCodes) show() (*engine.Decision, error) {
 	codes := newCodes()
 	reported, err := json.Marshal(codes)
@@ -124,9 +124,8 @@ func (r *recoveryCodes) given(v *engine.Visit) (*engine.Decision, error) {
 	return d, nil
 }
 
-// What recovery codes are: 120 random bits each, so that a plain hash is enough to
-// keep them by (NIST SP 800-63B §3.1.2.2 asks for 112), in characters that are not
-// taken for each other.
+// A recovery code has 120 random bits, so a plain hash is sufficient for storage (NIST SP 800-63B
+// section 3.1.2.2 requires 112), in characters that are hard to confuse.
 const (
 	codeCount     = 10
 	codeBytes     = 15
@@ -134,7 +133,7 @@ const (
 	codeGroupSize = 4
 )
 
-// newCodes makes a set of recovery codes, such as 7K3M-9QWE-….
+// newCodes returns a set of recovery codes, such as 7K3M-9QWE-….
 func newCodes() []string {
 	codes := make([]string, codeCount)
 	for i := range codes {
@@ -146,7 +145,7 @@ func newCodes() []string {
 	return codes
 }
 
-// HashRecoveryCode is what is kept of a recovery code, however it was typed.
+// HashRecoveryCode returns the stored hash of a recovery code, ignoring how it was typed.
 func HashRecoveryCode(typed string) []byte {
 	read := strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1")
 	return schemas.HashSecret(read.Replace(strings.ToUpper(strings.TrimSpace(typed))))

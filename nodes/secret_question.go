@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The identifiers under which secrets come by default.
+// The default identifiers of secret inputs.
 const (
 	defaultPasswordInput = "password"
 	defaultCodeInput     = "otp"
@@ -26,11 +26,11 @@ func newPasswordQuestion(input, label, autocomplete string) secretQuestion {
 	})
 }
 
-// newSecretQuestion asks for what the field says, or for one of the others.
+// newSecretQuestion returns a form with the field and further buttons.
 func newSecretQuestion(secret field, others ...button) secretQuestion {
 	secret.Required = true
 	for i := range others {
-		others[i].event = schemas.TriggerEvent // else a page insists on the secret first
+		others[i].event = schemas.TriggerEvent // otherwise pages insist on the secret first
 	}
 	return secretQuestion{input: secret.Identifier, form: form{
 		fields:  []field{secret},
@@ -41,17 +41,17 @@ func newSecretQuestion(secret field, others ...button) secretQuestion {
 // submitAction is the action that sends the secret.
 const submitAction = "submit"
 
-// Collects tells that the input is a secret, so that no prompt of the flow can
-// collect it as plain text, which would be kept.
+// Collects reports that the input is a secret, so that no prompt of the flow can collect it as
+// plain text, which would be stored.
 func (q secretQuestion) Collects() map[string]schemas.InputType {
 	return map[string]schemas.InputType{q.input: q.form.fields[0].Type}
 }
 
-// UsesSecret names the input: the node verifies or sets what it brings.
+// UsesSecret names the input that the node verifies or sets.
 func (q secretQuestion) UsesSecret() string { return q.input }
 
-// secret returns what was answered or, on arrival, what an earlier node of the
-// same step collected; "" when there is none.
+// secret returns the secret of the answer or, on arrival, the one that an earlier node of the same
+// step collected; "" for none.
 func (q secretQuestion) secret(v *engine.Visit) string {
 	if v.Answer != nil {
 		return v.Answer.Inputs[q.input]
@@ -59,8 +59,7 @@ func (q secretQuestion) secret(v *engine.Visit) string {
 	return v.Inputs[q.input]
 }
 
-// ask asks for the secret, and says what was wrong with the last one, if
-// anything was.
+// ask asks for the secret, with the fault of the last one if any.
 func (q secretQuestion) ask(fault string) *engine.Decision {
 	ask := q.form.ask()
 	if fault != "" {
@@ -69,7 +68,7 @@ func (q secretQuestion) ask(fault string) *engine.Decision {
 	return &engine.Decision{Ask: ask, Drop: []string{q.input}}
 }
 
-// askAgain asks for a secret that did not come: on arrival that is no fault.
+// askAgain asks for a missing secret: on arrival that is no fault.
 func (q secretQuestion) askAgain(v *engine.Visit) *engine.Decision {
 	if v.Answer == nil {
 		return q.ask("")
@@ -77,7 +76,7 @@ func (q secretQuestion) askAgain(v *engine.Visit) *engine.Decision {
 	return q.ask("This is required.")
 }
 
-// failed leaves by failure, with words that do not tell what was wrong.
+// failed leaves by failure, with a message that does not reveal what was wrong.
 func (q secretQuestion) failed(words string) *engine.Decision {
 	d := engine.LeaveBy("failure")
 	d.Drop = []string{q.input}

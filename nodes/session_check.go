@@ -9,31 +9,27 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// One sign-in serves many applications
+// Single sign-on
 //
-// The node finds the session that the person's browser has from an earlier
-// sign-in, to whatever application, and lets the run go on as that sign-in left
-// it: the same user, by the same proofs, at the time they were given. Nobody is
-// asked anything, so what stands in for a proof here must be worth as much.
+// The node finds the session of the user's browser from an earlier sign-in to any application, and
+// continues the run with it: the same user, the same proofs, at the time of that sign-in. The user
+// enters nothing, so the session must be worth as much as what it replaces.
 //
-// A session is worth what its sign-in proved. One that began with a password must not
-// open an application whose flow takes passkeys alone: whoever phished the password of
-// one application would be in the other. So by itself the node demands of a session
-// the class that all other paths through the flow prove (engine/session.go), unless
-// what follows makes up for it, and at least a password: a session that began with a
-// recovery code, or a code by mail, counts only if `acr` says so. An `acr` by which
-// less would do than the other paths prove is a finding.
+// A session is worth what its sign-in proved. A session that started with a password must not open
+// an application whose flow accepts only passkeys: an attacker who phished the password of one
+// application would be in the other. So by default the node requires the class that all other paths
+// through the flow prove (engine/session.go), unless the nodes after it prove the rest, and at
+// least a password: a session that started with a recovery code or a mailed code counts only if
+// `acr` allows it. An `acr` that accepts less than the other paths prove is a finding.
 //
-// What the flow guarantees it demands of the session by itself, so that the
-// guarantee holds for those who are not asked anything too.
+// The node also requires what the flow guarantees, so that the guarantee holds for resumed
+// sessions.
 //
-// What is asked by the application for this sign-in comes on top: prompt,
-// max_age, acr_values and whom it means by id_token_hint (OpenID Connect Core
-// §3.1.2.1).
+// The application's requirements for this sign-in apply as well: prompt, max_age, acr_values and
+// id_token_hint (OpenID Connect Core section 3.1.2.1).
 //
-// A run that knows of somebody already goes on by a session of theirs only.
-// The session of another is as good as none: a run must not ask one person for
-// proofs and end as another's.
+// A run that already has a user continues only with a session of that user: a run must not ask one
+// user for proofs and end as another.
 
 func sessionCheckKind(d Deps) *engine.Kind {
 	return &engine.Kind{
@@ -90,15 +86,14 @@ type sessionCheckWith struct {
 }
 
 type sessionCheck struct {
-	methods  []string // all of which the session must rest on
+	methods  []string // all of which the session must contain
 	acr      string   // the class that the session must satisfy
-	explicit bool     // the configuration says which class will do
+	explicit bool     // the configuration sets the class
 	users    Users
 }
 
-// newSessionCheck demands what the node is configured to, and what the flow
-// guarantees. If it is not configured which class will do, that is a password until
-// RequireClass says what the other paths prove.
+// newSessionCheck requires what the configuration and the flow's guarantees require. Without a
+// configured class that is a password until RequireClass adds what the other paths prove.
 func newSessionCheck(with sessionCheckWith, g schemas.Guarantees, users Users) *sessionCheck {
 	return &sessionCheck{
 		methods: slices.Concat(with.Methods, g.Methods()), explicit: with.ACR != "",
@@ -106,11 +101,10 @@ func newSessionCheck(with sessionCheckWith, g schemas.Guarantees, users Users) *
 	}
 }
 
-// ResumedOutcome returns the outcome that rests on an earlier sign-in.
+// ResumedOutcome returns the outcome that continues an earlier sign-in.
 func (c *sessionCheck) ResumedOutcome() string { return activeOutcome }
 
-// RequireClass adds the class that the other paths prove, unless `acr` says which class
-// will do.
+// RequireClass adds the class that the other paths prove, unless `acr` sets the class.
 func (c *sessionCheck) RequireClass(class string) engine.Executor {
 	if c.explicit {
 		return c
@@ -120,7 +114,7 @@ func (c *sessionCheck) RequireClass(class string) engine.Executor {
 	return &demanding
 }
 
-// Outcomes tells what a session that will do has proved.
+// Outcomes establishes what an accepted session has proved.
 func (c *sessionCheck) Outcomes() []engine.Outcome {
 	outcomes := sessionCheckOutcomes()
 	for _, method := range c.methods {
@@ -130,8 +124,7 @@ func (c *sessionCheck) Outcomes() []engine.Outcome {
 	return outcomes
 }
 
-// Execute never asks. Why a session did not do is not told: it is nobody's
-// mistake.
+// Execute never asks. It does not reveal why a session was not accepted.
 func (c *sessionCheck) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	s := v.Request.Session
 	if s == nil || !c.isAcceptable(s, v) {
@@ -153,8 +146,8 @@ func (c *sessionCheck) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	return d, nil
 }
 
-// isAcceptable reports whether the session is one that this sign-in may rest on. One
-// that does not say how it began vouches for nothing.
+// isAcceptable reports whether this sign-in can continue the session. A session without recorded
+// methods proves nothing.
 func (c *sessionCheck) isAcceptable(s *schemas.Session, v *engine.Visit) bool {
 	lacks := func(method string) bool { return !slices.Contains(s.AMR, method) }
 	return v.Now.Before(s.ExpiresAt) && len(s.AMR) > 0 && !slices.ContainsFunc(c.methods, lacks) &&

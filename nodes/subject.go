@@ -10,8 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// subjectUser returns the user the run is about: the one it will create, or
-// the stored one.
+// subjectUser returns the run's user: the one that it will create, or the stored one.
 func subjectUser(ctx context.Context, users Users, v *engine.Visit) (*schemas.User, error) {
 	if v.Subject.Draft != nil {
 		return asPending(v, v.Subject.Draft), nil
@@ -30,7 +29,7 @@ func subjectUser(ctx context.Context, users Users, v *engine.Visit) (*schemas.Us
 	return asPending(v, user), nil
 }
 
-// asPending returns a user as they will be once this step is committed.
+// asPending returns a user as this step will store it.
 func asPending(v *engine.Visit, user *schemas.User) *schemas.User {
 	for _, change := range v.Pending {
 		switch c := change.(type) {
@@ -47,8 +46,8 @@ func asPending(v *engine.Visit, user *schemas.User) *schemas.User {
 	return user
 }
 
-// nameOf is what the client called the run's user, who may not exist; the id of
-// one who was not named but found.
+// nameOf returns the name that the client entered for the run's user, who may not exist, or the id
+// of a user found otherwise.
 func nameOf(v *engine.Visit) string {
 	return cmp.Or(v.Subject.Name, v.Inputs[v.Subject.Input], v.Subject.UserID)
 }
@@ -63,8 +62,8 @@ func guessOf(v *engine.Visit, secret schemas.GuessedSecret, name string) schemas
 	return g
 }
 
-// passkeysOf returns a user's passkeys as they will be once this step is
-// committed: the stored ones and those it has just registered.
+// passkeysOf returns a user's passkeys after this step commits: the stored ones and those that it
+// registers.
 func passkeysOf(ctx context.Context, stored Credentials, v *engine.Visit, userID string) ([]schemas.Credential, error) {
 	list, err := stored.Credentials(ctx, userID)
 	if err != nil {
@@ -78,8 +77,8 @@ func passkeysOf(ctx context.Context, stored Credentials, v *engine.Visit, userID
 	return list, nil
 }
 
-// passwordOf returns the hash of a user's password as it will be once this step
-// is committed, "" when there is none, and the id of the password.
+// passwordOf returns the hash of a user's password after this step commits, "" for none, and the id
+// of the password.
 func passwordOf(ctx context.Context, stored Passwords, v *engine.Visit, userID string) (hash, id string, err error) {
 	for _, change := range slices.Backward(v.Pending) {
 		if c, ok := change.(schemas.SetPassword); ok && c.UserID == userID {
@@ -93,9 +92,8 @@ func passwordOf(ctx context.Context, stored Passwords, v *engine.Visit, userID s
 	return hash, id, err
 }
 
-// event makes an entry of the audit log about what this visit did. The user did
-// it, if they have proved in this run who they are, or it makes them; else it was
-// somebody.
+// event returns an audit event of this visit. Its actor is the user if the run has authenticated or
+// creates the user; otherwise it is anonymous.
 func event(v *engine.Visit, action, userID string, detail map[string]string) schemas.RecordEvent {
 	e := schemas.Event{
 		ID:      schemas.NewID(),
@@ -114,14 +112,14 @@ func event(v *engine.Visit, action, userID string, detail map[string]string) sch
 	return schemas.RecordEvent{Event: e}
 }
 
-// proof is the event of a visit in which the user has just proved who they are.
+// proof returns the event of a visit in which the user has just authenticated.
 func proof(v *engine.Visit, action, userID string, detail map[string]string) schemas.RecordEvent {
 	r := event(v, action, userID, detail)
 	r.Event.Actor = schemas.Actor{Type: schemas.UserActor, ID: userID, Client: r.Event.ApplicationID}
 	return r
 }
 
-// applicationID is the id of the application that the run is for, "" if for none.
+// applicationID returns the id of the run's application, "" for none.
 func applicationID(v *engine.Visit) string {
 	if v.Application == nil {
 		return ""

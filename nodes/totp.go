@@ -76,7 +76,7 @@ func (t *totpAuthenticate) Outcomes() []engine.Outcome {
 	return append(totpOutcomes(t.Alone), t.Alternatives.outcomes()...)
 }
 
-// Needs says that a second factor comes after a first.
+// Needs requires that a second factor follows a first.
 func (t *totpAuthenticate) Needs() []engine.Need {
 	if t.Alone {
 		return nil
@@ -88,8 +88,8 @@ func (t *totpAuthenticate) Needs() []engine.Need {
 	}}
 }
 
-// Reveals says that the outcome none tells something of the user. Who has not
-// authenticated never comes here, unless a code alone does, and then it is not told.
+// Reveals returns "": the outcome none reveals something about the user, but only after
+// authentication; where a code stands alone the outcome does not exist.
 func (t *totpAuthenticate) Reveals() string {
 	if t.Alone {
 		return ""
@@ -130,8 +130,8 @@ func (t *totpAuthenticate) Execute(ctx context.Context, v *engine.Visit) (*engin
 	return t.right(v, app, step), nil
 }
 
-// verify checks the code. Where there is no app it is checked against a key that
-// nobody has, which takes the same time.
+// verify checks the code. Without an app it checks against an unused key, which takes the same
+// time.
 func (t *totpAuthenticate) verify(app *schemas.TOTP, code string, v *engine.Visit) (int64, bool, error) {
 	if app == nil {
 		_, _, err := totp.New(totp.SHA1, 6).Verify(code, v.Now, 0)

@@ -84,12 +84,12 @@ func newCodeQuestion(input string, others ...button) secretQuestion {
 	}, others...)
 }
 
-// Outcomes has skip only where there is skipping.
+// Outcomes includes skip only if the node is optional.
 func (t *totpRegister) Outcomes() []engine.Outcome {
 	return t.Optional.outcomes(totpRegisterOutcomes())
 }
 
-// Execute offers a key until a code of it comes.
+// Execute offers a key until its first code arrives.
 func (t *totpRegister) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	if d, err := t.deps.beforeEnrolling(ctx, v, t.Optional); d != nil || err != nil {
 		return d, err
@@ -100,8 +100,8 @@ func (t *totpRegister) Execute(ctx context.Context, v *engine.Visit) (*engine.De
 	return t.finish(ctx, v)
 }
 
-// offer shows the key. It is also what a client gets that renders itself: the URI
-// under totpURI, the key under totpSecret.
+// offer shows the key. Clients that render themselves get the URI under totpURI and the key under
+// totpSecret.
 func (t *totpRegister) offer(ctx context.Context, v *engine.Visit, key totp.Key, fault string) (*engine.Decision, error) {
 	user, err := subjectUser(ctx, t.deps.Users, v)
 	if err != nil {
@@ -126,8 +126,7 @@ func (t *totpRegister) offer(ctx context.Context, v *engine.Visit, key totp.Key,
 	return d, nil
 }
 
-// finish takes the first code. A wrong one is no guess: whoever enters it sees the
-// key.
+// finish checks the first code. A wrong one does not count as a guess: the user sees the key.
 func (t *totpRegister) finish(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	var key totp.Key
 	if err := json.Unmarshal(v.NodeState, &key); err != nil {
@@ -166,7 +165,7 @@ func (t *totpRegister) registered(v *engine.Visit, key totp.Key, step int64) (*e
 	return d, nil
 }
 
-// grouped writes a text in groups of four characters, as people copy it.
+// grouped writes a text in groups of four characters, which are easier to copy.
 func grouped(text string) string {
 	var groups []byte
 	for i := range len(text) {

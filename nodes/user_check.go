@@ -9,8 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// refuse returns why the user cannot be made, told at the inputs that the
-// attributes come from; nil when it can.
+// refuse returns why the user cannot be created, at the inputs of the attributes; nil if it can.
 func (u *userCreate) refuse(ctx context.Context, draft *schemas.User) (*schemas.Error, error) {
 	unfit, taken, err := u.checkNames(ctx, draft)
 	if err != nil {
@@ -40,8 +39,7 @@ func (u *userCreate) refuse(ctx context.Context, draft *schemas.User) (*schemas.
 	return nil, nil
 }
 
-// checkNames finds identifying attributes that nobody may have, or that somebody
-// has.
+// checkNames finds identifying attributes that are not allowed, or that belong to another user.
 func (u *userCreate) checkNames(ctx context.Context, draft *schemas.User) (unfit, taken []schemas.Problem, err error) {
 	for _, attribute := range schemas.IdentifyingAttributes() {
 		value := draft.Text(attribute)
@@ -65,10 +63,10 @@ func (u *userCreate) checkNames(ctx context.Context, draft *schemas.User) (unfit
 	return unfit, taken, nil
 }
 
-// checkName returns what is wrong with the value of an identifying attribute that a user
-// has chosen, "" if nothing is. A username must not be an email address, unless the user
-// has verified that one: it would keep the owner of the mailbox from using the address,
-// and be found in place of them wherever people sign in by either.
+// checkName returns what is wrong with the value of an identifying attribute that a user has
+// chosen, "" if nothing is. A username must not be an email address that the user has not verified:
+// it would lock out the owner of the mailbox, and identify the wrong user in sign-ins that accept
+// either.
 func checkName(u *schemas.User, attribute string) string {
 	value := u.Text(attribute)
 	if wrong := schemas.CheckIdentifier(attribute, value); wrong != "" || attribute != "username" {
@@ -81,8 +79,8 @@ func checkName(u *schemas.User, attribute string) string {
 	return ""
 }
 
-// checkType finds what does not fit the user's type. What comes from no input is
-// no fault of whoever sits before the page: it is the error.
+// checkType finds what does not fit the user's type. A fault that comes from no input is returned
+// as the error, because the user cannot correct it.
 func (u *userCreate) checkType(ctx context.Context, draft *schemas.User) ([]schemas.Problem, error) {
 	err := u.kinds.CheckUser(ctx, draft)
 	if !schemas.HasCode(err, schemas.CodeUserDoesNotFit) {
@@ -109,7 +107,7 @@ func failsOnUserType(err error) (*engine.Decision, error) {
 	return nil, err
 }
 
-// inputOf returns the input that the attribute at the path comes from, or "".
+// inputOf returns the input of the attribute at the path, or "".
 func (u *userCreate) inputOf(path string) string {
 	for attribute, identifier := range u.from {
 		if isBelow(path, attribute) {
@@ -119,13 +117,13 @@ func (u *userCreate) inputOf(path string) string {
 	return ""
 }
 
-// isBelow reports whether a path is that of an attribute, or of a part of it.
+// isBelow reports whether a path is that of an attribute or of a part of it.
 func isBelow(path, attribute string) bool {
 	rest, ok := strings.CutPrefix(path, schemas.MemberPath("", attribute))
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// capitalize makes one of the words of a problem.
+// capitalize writes the message of a problem as a sentence.
 func capitalize(words string) string {
 	if words == "" || strings.HasSuffix(words, ".") {
 		return words
@@ -133,9 +131,9 @@ func capitalize(words string) string {
 	return strings.ToUpper(words[:1]) + words[1:] + "."
 }
 
-// isTakenByOther reports whether anybody but the user can be found by the value, under
-// whichever attribute: a username that is somebody's email address would be taken
-// for theirs wherever people sign in by either.
+// isTakenByOther reports whether the value identifies another user, under any identifying
+// attribute: a username that equals another user's email address would identify the wrong user in
+// sign-ins that accept either.
 func isTakenByOther(ctx context.Context, users Users, value, userID string) (bool, error) {
 	for _, attribute := range schemas.IdentifyingAttributes() {
 		switch found, err := users.UserByAttribute(ctx, attribute, value); {

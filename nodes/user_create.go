@@ -62,9 +62,9 @@ type userCreate struct {
 	userCreateWith
 	users Users
 	kinds Types
-	// from is Attributes, or what stands for it by default.
+	// from is Attributes or its default.
 	from map[string]string
-	// identifying are the attributes of which the user must have one.
+	// identifying lists the attributes of which the user must have one.
 	identifying []string
 	types       map[string]schemas.InputType
 }
@@ -112,7 +112,7 @@ func defaultAttributes(c *engine.Config) map[string]string {
 	return from
 }
 
-// Outcomes establish that the user can be found again, if they have a username.
+// Outcomes establishes that a user with a username can be found again.
 func (u *userCreate) Outcomes() []engine.Outcome {
 	outcomes := userCreateOutcomes()
 	if input := u.from["username"]; input != "" {
@@ -121,7 +121,7 @@ func (u *userCreate) Outcomes() []engine.Outcome {
 	return outcomes
 }
 
-// Needs are the inputs that the configuration names, and one that identifies.
+// Needs requires the inputs of the configuration, and one that identifies.
 func (u *userCreate) Needs() []engine.Need {
 	var needs []engine.Need
 	for _, attribute := range slices.Sorted(maps.Keys(u.Attributes)) {
@@ -145,14 +145,13 @@ func (u *userCreate) Needs() []engine.Need {
 	return append(needs, identify)
 }
 
-// Reveals says that whoever registers learns which names are taken.
+// Reveals reports that a sign-up reveals which names are taken.
 func (u *userCreate) Reveals() string {
 	return "which names and addresses are taken; no flow that makes users can keep it from those who sign up"
 }
 
-// Execute drafts the user if it fits its type and its identifying attributes are
-// free. Somebody may still take them before the draft is stored; the store sees
-// to that.
+// Execute drafts the user if it fits its type and its identifying attributes are free. Another user
+// can still take them before the draft is stored; the store checks again.
 func (u *userCreate) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	attributes := u.attributes(v)
 	if err := u.checkIdentity(attributes); err != nil {
@@ -204,8 +203,8 @@ func (u *userCreate) checkIdentity(attributes map[string]any) error {
 	return fmt.Errorf("the run has no value for any of %v", u.identifying)
 }
 
-// userType is the configured one, or the application's first. An application
-// that allows only some types gets no user of another.
+// userType returns the configured type, or the application's first one. It must be one of the types
+// that the application allows.
 func (u *userCreate) userType(app *schemas.Application) (string, error) {
 	var allowed []string
 	if app != nil {

@@ -66,7 +66,7 @@ func newUserResolve(c *engine.Config, users Users) (engine.Executor, []schemas.P
 	return &userResolve{userResolveWith: with, users: users}, found
 }
 
-// Needs says that the input must have a value.
+// Needs requires a value for the input.
 func (r *userResolve) Needs() []engine.Need {
 	return []engine.Need{{
 		AnyOf: []engine.Fact{engine.InputFact(r.From)},
@@ -76,7 +76,7 @@ func (r *userResolve) Needs() []engine.Need {
 	}}
 }
 
-// Reveals says that whoever asks learns from the outcome whether there is a user.
+// Reveals reports that the outcome reveals whether the user exists.
 func (r *userResolve) Reveals() string {
 	if r.Conceal {
 		return ""
@@ -84,8 +84,8 @@ func (r *userResolve) Reveals() string {
 	return "whether the name is found; set conceal: true and lead both outcomes to one node"
 }
 
-// Outcomes tells which input somebody was named by; where it is concealed, also
-// that there is no such user, the run goes on as if there were.
+// Outcomes establishes which input identified the user. If concealed, the run continues without a
+// user as if there were one.
 func (r *userResolve) Outcomes() []engine.Outcome {
 	outcomes := userResolveOutcomes()
 	for i := range outcomes {
@@ -117,15 +117,15 @@ func (r *userResolve) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 	case r.Conceal:
 		d.Subject = &engine.Subject{Name: name, Input: r.From}
 	case v.FlowType == schemas.Authentication:
-		// Who registers is expected not to be there yet: no mistake to report.
+		// A user who registers is not expected to exist yet: that is no error.
 		d.Notice = schemas.Errorf(schemas.Invalid, schemas.CodeUserNotFound,
 			"there is no user of this name; check the spelling, or sign up")
 	}
 	return d, nil
 }
 
-// find returns nil when there is no such user. Where that is concealed it makes
-// the same look-ups for everybody, so that time does not tell either.
+// find returns nil if there is no such user. If that is concealed, it does the same look-ups for
+// every name, so that the time does not reveal it.
 func (r *userResolve) find(ctx context.Context, name string) (*schemas.User, error) {
 	var found *schemas.User
 	for _, attribute := range r.By {

@@ -16,27 +16,26 @@ import (
 	"github.com/google/uuid"
 )
 
-// Bounds of an attestation statement. Real chains have two or three
-// certificates; compound statements (L3 §8.9) two parts.
+// Limits of an attestation statement. Real chains have two or three certificates; compound
+// statements (L3 §8.9) two parts.
 const (
 	maxChain = 8
 	maxParts = 8
 )
 
-// attestationFormats are the attestation statement formats that can be
-// verified (L3 §8). android-safetynet is not among them: Google has shut the
-// service down, so that no genuine statement can be made any more.
+// attestationFormats are the attestation statement formats that can be verified (L3 §8). It
+// excludes android-safetynet: Google has shut the service down, so no genuine statement can be made
+// any more.
 func attestationFormats() []string {
 	return []string{"none", "packed", "tpm", "android-key", "fido-u2f", "apple", "compound"}
 }
 
-// checkAttestation takes the remaining steps: the id is the attested one, the
-// attestation statement verifies (L3 §7.1 steps 19–25), the policy is met.
+// checkAttestation takes the remaining steps: the id is the attested one, the attestation statement
+// verifies (L3 §7.1 steps 19–25), and the policy is met.
 //
-// A statement that verifies proves that the credential was made as it says by
-// whoever holds the attestation key. Whose key that is, isAttested looks at. A
-// statement that no trust anchor vouches for is no reason to refuse the passkey,
-// which is then worth as much as one without a statement (step 24).
+// A verified statement proves that the holder of the attestation key made the credential as stated.
+// isAttested checks whose key that is. A passkey whose statement chains to no trust anchor is
+// accepted, and is worth as much as one without a statement (step 24).
 func (c *Ceremonies) checkAttestation(s *session, parsed *protocol.ParsedCredentialCreationData, attachment string, requireUV bool) error {
 	object := &parsed.Response.AttestationObject
 	if !bytes.Equal(parsed.RawID, object.AuthData.AttData.CredentialID) {
@@ -58,10 +57,9 @@ func (c *Ceremonies) checkAttestation(s *session, parsed *protocol.ParsedCredent
 	return c.policy.admitSynced(object.AuthData.Flags.HasBackupEligible())
 }
 
-// isAttested reports whether a statement that has verified chains to one of the
-// operator's trust anchors (L3 §7.1 steps 23 and 24). Self attestation has no chain.
-// Of a compound statement the library does not convey the chains, so none is looked
-// at.
+// isAttested reports whether a verified statement chains to one of the operator's trust anchors (L3
+// §7.1 steps 23 and 24). Self attestation has no chain. The library does not return the chains of
+// a compound statement, so they are not considered.
 func (c *Ceremonies) isAttested(object *protocol.AttestationObject) bool {
 	chain, _ := object.AttStatement["x5c"].([]any)
 	types := metadata.AuthenticatorAttestationTypes{metadata.AuthenticatorAttestationType(object.Type)}
@@ -72,8 +70,8 @@ func (c *Ceremonies) isAttested(object *protocol.AttestationObject) bool {
 	if err != nil {
 		return false
 	}
-	// The library checks chains by what it knows of each model; for us all models
-	// have the same trust anchors.
+	// The library checks chains with the metadata of each model; here all models have the same
+	// trust anchors.
 	provider, err := memory.New(memory.WithMetadata(map[uuid.UUID]*metadata.Entry{aaguid: {
 		MetadataStatement: metadata.Statement{AttestationTypes: types, AttestationRootCertificates: c.policy.TrustAnchors},
 	}}))
@@ -101,9 +99,9 @@ func ParseTrustAnchors(text []byte) (anchors []*x509.Certificate, err error) {
 	return anchors, nil
 }
 
-// checkStatement bounds what verifying the statement can cost. The library
-// verifies with whatever key a certificate brings, and one verification with an
-// RSA key as large as a statement may be takes seconds.
+// checkStatement limits the cost of verifying the statement. The library verifies with any key in a
+// certificate, and a verification with the largest RSA key that fits into a statement takes
+// seconds.
 func checkStatement(object *protocol.AttestationObject) error {
 	if !slices.Contains(attestationFormats(), object.Format) {
 		return refuse(StepAttestation, "attestation in the format %.32q cannot be verified here: use an authenticator with another, or ask for attestation none", object.Format)
@@ -122,8 +120,8 @@ func checkStatement(object *protocol.AttestationObject) error {
 	return checkChain(object.AttStatement["x5c"])
 }
 
-// checkChain bounds a statement's certificates. What is no list of
-// certificates it leaves to the library, which knows where one must be.
+// checkChain limits a statement's certificates. Anything that is not a list of certificates is left
+// to the library, which knows where one is required.
 func checkChain(x5c any) error {
 	chain, _ := x5c.([]any)
 	if len(chain) > maxChain {

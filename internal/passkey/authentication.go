@@ -14,20 +14,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// AuthenticationRequest says who shall authenticate, and with what.
+// AuthenticationRequest describes an authentication ceremony.
 type AuthenticationRequest struct {
-	// UserID is who must answer; "" lets anybody with a discoverable passkey.
+	// UserID is the user who must answer; "" accepts any discoverable passkey.
 	UserID string
-	// Allow become allowCredentials, but for those of other relying parties: only
-	// these may answer. None allows any passkey of the user.
+	// Allow becomes allowCredentials, except for credentials of other relying parties: only these
+	// may answer. Empty accepts any passkey of the user.
 	Allow []schemas.Credential
-	// Decoys are listed instead if there is none to allow. They never verify, so
-	// that the reply for a user who does not exist, or has no passkey, looks like
-	// any other, and a session with decoys cannot be finished. See Decoys.
+	// Decoys are listed if Allow is empty. They never verify, so that the reply for a user who does
+	// not exist, or has no passkey, looks like any other, and a session with decoys cannot be
+	// finished. See Decoys.
 	Decoys []schemas.Credential
-	// RPID replaces the configured relying party id, if not "".
+	// RPID replaces the configured relying party id unless it is "".
 	RPID string
-	// Origins are allowed besides the configured ones.
+	// Origins are allowed in addition to the configured ones.
 	Origins []string
 	// UserVerification is required, preferred ("" too) or discouraged; the
 	// policy may raise it.
@@ -75,8 +75,8 @@ func idsOf(credentials []schemas.Credential) []schemas.Bytes {
 	return ids
 }
 
-// descriptors describes credentials in the order of their ids: by type, id and
-// transports, without which browsers offer devices that do not hold them.
+// descriptors lists credentials sorted by id, with type, id and transports. Without the transports,
+// browsers offer devices that do not hold them.
 func descriptors(credentials []schemas.Credential) []protocol.CredentialDescriptor {
 	list := make([]protocol.CredentialDescriptor, len(credentials))
 	for i, credential := range credentials {
@@ -89,9 +89,9 @@ func descriptors(credentials []schemas.Credential) []protocol.CredentialDescript
 	return list
 }
 
-// likelyTransports are those that the client told when the credential was registered.
-// Many do not tell: then they follow from whether the credential is synced, as every
-// credential in a list having some is one thing less that sets decoys apart.
+// likelyTransports returns the transports that the client reported at registration. If it reported
+// none, they follow from whether the credential is synced: a list in which every credential has
+// transports does not distinguish decoys.
 func likelyTransports(c *schemas.Credential) []string {
 	switch reported := transports(c.Transports); {
 	case len(reported) > 0:
@@ -102,35 +102,34 @@ func likelyTransports(c *schemas.Credential) []string {
 	return []string{"hybrid", "internal", "nfc", "usb"}
 }
 
-// AuthenticationResponse is the browser's answer, in the base64url text in
-// which it came. UserHandle is optional where a user was named.
+// AuthenticationResponse is the browser's answer, as base64url text. UserHandle is optional if the
+// request named a user.
 type AuthenticationResponse struct{ ID, ClientDataJSON, AuthenticatorData, Signature, UserHandle string }
 
-// Verified is who authenticated, and how.
+// Verified is the result of an authentication.
 type Verified struct {
 	UserID string
-	// Credential is the record as it was stored before.
+	// Credential is the record as stored before.
 	Credential *schemas.Credential
 	// Use is the change that records the authentication.
 	Use schemas.UseCredential
-	// UserVerified tells whether the authenticator verified who used it, by PIN
-	// or biometrics, this time.
+	// UserVerified reports whether the authenticator verified its user, with a PIN or biometrics.
 	UserVerified bool
-	// Origin is that of the page where it happened, one of those allowed.
+	// Origin is the allowed origin of the page.
 	Origin string
-	// CounterRegressed tells that the signature counter did not grow, as a
-	// cloned authenticator's would not, and the policy let that pass.
+	// CounterRegressed reports that the signature counter did not grow, as with a cloned
+	// authenticator, and that the policy accepted it.
 	CounterRegressed bool
-	// Methods and ACR are its Assurance.
+	// Methods and ACR are the Assurance.
 	Methods []string
 	ACR     string
 }
 
-// FinishAuthentication verifies L3 §7.2 and returns who authenticated. It
-// calls find once, and not at all for an answer that is refused without it.
+// FinishAuthentication verifies L3 §7.2 and returns the result. It calls find at most once, and
+// not at all for an answer that fails before.
 //
-// Steps that depend on the stored record come after the signature, so that
-// their refusals tell nothing to somebody who does not hold the key.
+// Steps that depend on the stored record come after the signature, so that their errors reveal
+// nothing to a caller without the key.
 func (c *Ceremonies) FinishAuthentication(ctx context.Context, session json.RawMessage, r AuthenticationResponse, find FindCredential, now time.Time) (*Verified, error) {
 	s, err := openSession(session, schemas.AuthenticationCeremony, now)
 	if err != nil {
@@ -161,9 +160,9 @@ func (c *Ceremonies) FinishAuthentication(ctx context.Context, session json.RawM
 	return c.verified(parsed, credential, now)
 }
 
-// findOwned finds the credential and checks that it is the user's: L3 §7.2 steps
-// 5–7. For a decoy it returns a record that no signature satisfies, after the
-// same look into the store, so that neither time nor text sets it apart.
+// findOwned finds the credential and checks that it belongs to the user: L3 §7.2 steps 5–7. For
+// a decoy it returns a record that no signature satisfies, after the same look-up, so that neither
+// time nor text distinguishes it.
 func (s *session) findOwned(ctx context.Context, parsed *protocol.ParsedCredentialAssertionData, find FindCredential) (*schemas.Credential, error) {
 	id := schemas.Bytes(parsed.RawID)
 	credential, err := find(ctx, id)
@@ -188,8 +187,8 @@ func (s *session) findOwned(ctx context.Context, parsed *protocol.ParsedCredenti
 	return credential, nil
 }
 
-// checkSignature has the library verify the assertion as a whole: what was
-// checked before, once more, and the signature over it (L3 §7.2 steps 19–21).
+// checkSignature lets the library verify the assertion as a whole: the earlier checks again, and
+// the signature (L3 §7.2 steps 19–21).
 func (s *session) checkSignature(parsed *protocol.ParsedCredentialAssertionData, credential *schemas.Credential, requireUV bool) error {
 	err := parsed.Verify(s.Challenge, s.RPID, "", s.Origins, nil, nil, protocol.TopOriginExplicitVerificationMode, false, requireUV, true, credential.PublicKey, protocol.SignaturePolicy{})
 	if err != nil || s.isDecoy(parsed.RawID) {
@@ -198,8 +197,8 @@ func (s *session) checkSignature(parsed *protocol.ParsedCredentialAssertionData,
 	return nil
 }
 
-// verified takes the steps that compare with the stored record: L3 §7.2 steps
-// 18 and 22–25 (BE unchanged, counter), and the policy.
+// verified compares with the stored record: L3 §7.2 steps 18 and 22–25 (BE unchanged, counter),
+// and the policy.
 func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, credential *schemas.Credential, now time.Time) (*Verified, error) {
 	data := &parsed.Response.AuthenticatorData
 	synced := data.Flags.HasBackupEligible()
@@ -217,7 +216,7 @@ func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, cr
 	v := &Verified{
 		UserID:     credential.UserID,
 		Credential: credential,
-		// The highest count ever seen is kept, so that a clone stays visible.
+		// The highest count ever seen is stored, so that a clone stays visible.
 		Use:              schemas.UseCredential{ID: credential.ID, SignCount: max(count, credential.SignCount), BackupState: data.Flags.HasBackupState(), At: now.UTC(), MustGrow: c.policy.CounterRegression == Refuse},
 		UserVerified:     data.Flags.HasUserVerified(),
 		Origin:           parsed.Response.CollectedClientData.Origin,
@@ -227,14 +226,14 @@ func (c *Ceremonies) verified(parsed *protocol.ParsedCredentialAssertionData, cr
 	return v, nil
 }
 
-// Assurance is what using a passkey says about the user: amr values (RFC 8176) and the
-// class (acr). Possession (pop) of the passkey is one factor. If the authenticator
-// verified its user (user), there were two (mfa).
+// Assurance returns what using a passkey proves about the user: amr values (RFC 8176) and the class
+// (acr). Possession (pop) of the passkey is one factor. If the authenticator verified its user
+// (user), there were two (mfa).
 //
-// hwk says that the key never leaves hardware. An authenticator that is not attested
-// can claim anything, so this takes an attestation that chained to one of the
-// operator's trust anchors when the passkey was registered, and a passkey that cannot
-// be backed up. swk says that the passkey can be synced.
+// hwk states that the key never leaves hardware. An authenticator without attestation can claim
+// anything, so hwk needs an attestation that chained to one of the operator's trust anchors when
+// the passkey was registered, and a passkey that cannot be backed up. swk states that the passkey
+// can be synced.
 func Assurance(c *schemas.Credential, userVerified bool) (methods []string, acr string) {
 	acr = schemas.ACRPhishingResistant
 	switch {

@@ -10,26 +10,26 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// listShape is how the credentials of a kind of authenticator look in a list.
+// listShape describes how the credentials of a kind of authenticator look in a list.
 type listShape struct {
 	length     int // of the id, in bytes
 	transports []string
 }
 
-// listShapes are those of common authenticators, as often as they are met: password managers,
-// phones, Windows Hello and security keys.
+// listShapes are those of common authenticators, weighted by frequency: password managers, phones,
+// Windows Hello and security keys.
 func listShapes() []listShape {
 	phone, manager := listShape{20, []string{"hybrid", "internal"}}, listShape{16, []string{"hybrid", "internal"}}
 	return []listShape{phone, phone, phone, manager, manager, manager, {32, []string{"hybrid", "internal", "nfc", "usb"}}, {64, []string{"nfc", "usb"}}}
 }
 
-// Decoys returns the credentials to list for a name that no user has, or whose user has
-// no passkey: one to three that look like those of common authenticators, are the same
-// each time the name is tried, and cannot be foreseen without the secret. Letter case
-// and surrounding spaces of the name make no difference.
+// Decoys returns the credentials to list for an unknown name, or for a user without a passkey: one
+// to three that look like those of common authenticators, are the same for each request with the
+// name, and cannot be predicted without the secret. Letter case and surrounding spaces of the name
+// make no difference.
 //
-// The secret must last as long as the server's data: a decoy that changes tells that it
-// is one. Use at least 32 random bytes, the same on every instance.
+// The secret must last as long as the server's data: a decoy that changes is recognizable. Use at
+// least 32 random bytes, the same on every instance.
 func Decoys(secret []byte, name string) []schemas.Credential {
 	name = strings.ToLower(strings.TrimSpace(name))
 	choice := deriveBytes(secret, "choice\x00"+name)
@@ -48,17 +48,16 @@ func Decoys(secret []byte, name string) []schemas.Credential {
 	return list
 }
 
-// deriveBytes is 32 bytes that look random, and follow from the secret and a text.
+// deriveBytes derives 32 pseudorandom bytes from a secret and a text.
 func deriveBytes(secret []byte, text string) []byte {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte("passkey decoy\x00" + text))
 	return mac.Sum(nil)
 }
 
-// decoyKey is the public key that answers to decoys are verified against, for
-// the time it takes. It is the generator of P-256, whose private key is 1: that
-// somebody can sign for it does not matter, because a decoy is refused
-// whatever the signature.
+// decoyKey is the public key with which answers to decoys are verified, so that this takes the
+// usual time. It is the generator of P-256, whose private key is 1. Anyone can sign for it; that
+// does not matter, because a decoy fails with any signature.
 func decoyKey() schemas.Bytes {
 	key, _ := hex.DecodeString("a5010203262001" +
 		"2158206b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296" +

@@ -9,13 +9,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Step is a step of a ceremony's verification that can refuse it.
+// Step is a step of a ceremony's verification.
 type Step string
 
-// The steps, in the order in which they are taken.
+// The steps, in order.
 const (
 	StepCeremony     Step = "ceremony"          // the session is of this ceremony
-	StepExpiry       Step = "expiry"            // and still lives
+	StepExpiry       Step = "expiry"            // the session has not expired
 	StepResponse     Step = "response"          // base64url, JSON and CBOR are well formed and within bounds
 	StepCredential   Step = "credential"        // the credential was asked for, is known, and is the user's
 	StepType         Step = "type"              // clientData.type
@@ -27,15 +27,14 @@ const (
 	StepVerification Step = "user_verification" // the UV flag
 	StepBackup       Step = "backup"            // the BE and BS flags
 	StepUserHandle   Step = "user_handle"       // response.userHandle
-	StepAlgorithm    Step = "algorithm"         // the new key is of a kind that was offered
+	StepAlgorithm    Step = "algorithm"         // the algorithm of the new key was offered
 	StepAttestation  Step = "attestation"       // the attestation statement
 	StepSignature    Step = "signature"         // the assertion's signature
 	StepCounter      Step = "counter"           // authData.signCount
 	StepPolicy       Step = "policy"            // the operator's Policy
 )
 
-// FailedStep returns the step that refused a ceremony, or "" when err is not
-// such a refusal.
+// FailedStep returns the step that failed in a ceremony, or "" for another error.
 func FailedStep(err error) Step {
 	var f *failure
 	if errors.As(err, &f) {
@@ -44,8 +43,7 @@ func FailedStep(err error) Step {
 	return ""
 }
 
-// failure is the cause inside a refusal: the step, and for the log what the
-// library said.
+// failure is the cause of a failed ceremony: the step, and the library's message for the log.
 type failure struct {
 	step  Step
 	cause error
@@ -60,9 +58,8 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.cause }
 
-// refuse makes the error of a verification that failed at step. A %w operand
-// is kept for the log; what it says is part of the description, so it must be
-// an error whose text may be shown.
+// refuse returns the error of a verification that failed at step. A %w operand is kept for the log;
+// its text is part of the description, so it must be safe to show.
 func refuse(step Step, format string, args ...any) error {
 	e := schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed, format, args...)
 	e.Err = &failure{step: step, cause: e.Err}
@@ -76,10 +73,9 @@ func refuseQuietly(step Step, cause error, format string, args ...any) error {
 	return e
 }
 
-// refuseUnknown is the refusal of a passkey that nobody has. Pages know it by the
-// key of its description, and tell the browser to offer the passkey no more
-// (signalUnknownCredential, L3 §5.1.10). It must not be said of somebody else's:
-// that one would be gone from its holder's device.
+// refuseUnknown is the error for an unknown passkey. Pages recognize it by the key of its
+// description and let the browser remove the passkey (signalUnknownCredential, L3 §5.1.10). It
+// must not be used for another user's passkey: that would disappear from its holder's device.
 func refuseUnknown(cause error) error {
 	e := schemas.Errorf(schemas.Invalid, schemas.CodePasskeyFailed, "this passkey is not known here: it may have been removed, use another one")
 	e.Message.DefaultValue = "This passkey is no longer known. Use another one, or sign in another way."
@@ -88,15 +84,13 @@ func refuseUnknown(cause error) error {
 	return e
 }
 
-// badRequest is the error of a Begin that was asked for something that does
-// not exist.
+// badRequest is the error of a Begin with an option that does not exist.
 func badRequest(format string, args ...any) error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, format, args...)
 }
 
-// libraryMessage is what the library says is wrong, at the bottom of its chain of
-// errors and cut to a line: it names formats, lengths and certificate fields,
-// and may quote what the client sent.
+// libraryMessage returns the library's message: the innermost error, cut to one line. It names
+// formats, lengths and certificate fields, and can quote what the client sent.
 func libraryMessage(err error) string {
 	var e *protocol.Error
 	for inner := err; errors.As(inner, &e); inner = e.Err {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 )
 
-// The bounds of an RSA modulus. Below, it is too weak; above, an authenticator
-// could make every later verification cost us what it likes.
+// The limits of an RSA modulus. A smaller one is too weak; a larger one would make every later
+// verification expensive.
 const (
 	minRSABits = 2048
 	maxRSABits = 4096
@@ -23,10 +23,9 @@ var keyKinds = map[int64]string{
 	-37: "RSA", -38: "RSA", -39: "RSA", -257: "RSA", -258: "RSA", -259: "RSA",
 }
 
-// checkKey checks that a new public key (COSE_Key, RFC 9052 §7) is of an
-// offered algorithm and can ever verify a signature, and returns its algorithm.
-// The library looks inside the key only when the attestation format makes it,
-// so that under "none" a point off its curve would be stored.
+// checkKey checks that a new public key (COSE_Key, RFC 9052 §7) has an offered algorithm and can
+// ever verify a signature, and returns its algorithm. The library examines the key only for some
+// attestation formats; under "none" a point off its curve would be stored.
 func checkKey(cose []byte, offered []int64) (int64, error) {
 	key, err := webauthncose.ParsePublicKey(cose)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 )
 
-// maxNameBytes is how much of a name authenticators must keep (§6.4.1.2);
-// what is longer they may cut anywhere.
+// maxNameBytes is the length of a name that authenticators must support (§6.4.1.2); they can cut
+// longer ones anywhere.
 const maxNameBytes = 64
 
-// maxTransports bounds how many transports of a credential are kept.
+// maxTransports limits the stored transports of a credential.
 const maxTransports = 8
 
 // AuthenticatorName returns the name of a widely known authenticator or
@@ -41,8 +41,8 @@ var authenticators = map[string]string{
 	"2fc0579f-8113-47ea-b116-bb5a8db9202a": "YubiKey 5 NFC",
 }
 
-// displayText makes a name safe to show: one line of printable characters,
-// without the invisible ones that reorder or hide text, at most limit bytes.
+// displayText makes a name safe to show: one line of printable characters, without invisible ones
+// that reorder or hide text, at most limit bytes.
 func displayText(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -63,8 +63,8 @@ func displayText(s string, limit int) string {
 	return strings.TrimSpace(s)
 }
 
-// userEntity describes the user to the authenticator (§5.4.3). A user without
-// names is called User: the id is an identifier and no name.
+// userEntity describes the user to the authenticator (§5.4.3). A user without names is called
+// User: the id is not a name.
 func userEntity(u User) protocol.UserEntity {
 	name, display := displayText(u.Name, maxNameBytes), displayText(u.DisplayName, maxNameBytes)
 	name = valueOr(name, valueOr(display, "User"))
@@ -79,8 +79,8 @@ func relyingPartyEntity(id, name string) protocol.RelyingPartyEntity {
 	return protocol.RelyingPartyEntity{ID: id, CredentialEntity: protocol.CredentialEntity{Name: name}}
 }
 
-// transports keeps what may be a transport (§5.8.4), new ones included, of
-// what the client says, which is unsigned.
+// transports returns the possible transports (§5.8.4), unknown ones included, of the client's
+// unsigned list.
 func transports(said []string) []string {
 	var list []string
 	for _, t := range said {

@@ -14,7 +14,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The places where an operator lists origins, as errors name them.
+// The lists of origins in the configuration, for errors.
 const (
 	configuredOrigins  = "passkey.allowed_origins"
 	relatedOrigins     = "passkey.related_origins"
@@ -25,12 +25,11 @@ const (
 type origin struct {
 	text string // https://login.example.com:8443
 	host string // login.example.com
-	// useless says why no passkey ceremony can ever come from here; "" if one can.
+	// useless states why no passkey ceremony can come from this origin; "" if one can.
 	useless string
 }
 
-// parseOrigins parses the origins of a list and reports each that is not one;
-// path is the list's name.
+// parseOrigins parses the origins of a list and reports each invalid one; path is the list's name.
 func parseOrigins(texts []string, path string) (list []origin, problems []schemas.Problem) {
 	for i, text := range texts {
 		o, err := parseOrigin(text)
@@ -75,12 +74,10 @@ func parseOrigin(text string) (origin, error) {
 	return o, nil
 }
 
-// isUnderDomain reports whether a page of host may use the relying party id: it is the
-// host, or a parent of it that starts at a label and has a dot of its own. The
-// boundary stops evil-example.com and example.com.evil.com from passing for
-// example.com; the dot stops a bare top-level domain. Finer public suffixes
-// (co.uk) are refused by every browser and gain nothing here, where the origin
-// is compared with an exact list as well.
+// isUnderDomain reports whether a page of host can use the relying party id: it is the host, or a
+// parent domain that contains a dot. The label boundary excludes evil-example.com and
+// example.com.evil.com for example.com; the dot excludes a bare top-level domain. Browsers reject
+// finer public suffixes (co.uk), and here the origin is also compared with an exact list.
 func isUnderDomain(host, rpID string) bool {
 	if host == rpID {
 		return true
@@ -88,17 +85,16 @@ func isUnderDomain(host, rpID string) bool {
 	return strings.Contains(rpID, ".") && strings.HasSuffix(host, "."+rpID) && !isIP(host)
 }
 
-// relyingParty is the relying party of a ceremony: its id, the allowed origins that
-// lie under it, and those that are allowed but can do nothing with it, which
-// are kept to say so.
+// relyingParty is the relying party of a ceremony: its id, the allowed origins in its domain, and
+// the allowed origins outside, for error messages.
 type relyingParty struct {
 	id      string
 	origins []string
 	outside []string
 }
 
-// relyingParty settles the relying party of a ceremony, from the configured
-// origins and those of the application.
+// relyingParty determines the relying party of a ceremony from the origins of the configuration and
+// of the application.
 func (c *Ceremonies) relyingParty(asked string, more []string) (p relyingParty, err error) {
 	allowed, problems := parseOrigins(more, applicationOrigins)
 	if len(problems) > 0 {
@@ -122,8 +118,8 @@ func (c *Ceremonies) relyingParty(asked string, more []string) (p relyingParty, 
 	return p, nil
 }
 
-// addRelatedOrigins lets related origins use the id of the relying party: it is the one that
-// browsers are told of them for.
+// addRelatedOrigins adds related origins, if the relying party is the one for which browsers can
+// read them.
 func (p *relyingParty) addRelatedOrigins(list []origin) {
 	for _, o := range list {
 		if o.useless == "" && !slices.Contains(p.origins, o.text) {
@@ -133,8 +129,8 @@ func (p *relyingParty) addRelatedOrigins(list []origin) {
 	}
 }
 
-// warnOfOrigin logs a ceremony that failed because of its origin: users may be on a
-// phishing page, or an origin is missing in the configuration.
+// warnOfOrigin logs a ceremony that failed because of its origin: users may be on a phishing page,
+// or an origin is missing in the configuration.
 func (c *Ceremonies) warnOfOrigin(err error, data *protocol.CollectedClientData) {
 	if step := FailedStep(err); step == StepOrigin || step == StepCrossOrigin {
 		c.log.Warn("a passkey ceremony came from an origin that is not allowed; it may be a phishing page, or missing in "+configuredOrigins,
@@ -142,7 +138,7 @@ func (c *Ceremonies) warnOfOrigin(err error, data *protocol.CollectedClientData)
 	}
 }
 
-// relyingPartyError is the error of a relying party id that no allowed origin lies under.
+// relyingPartyError is the error of a relying party id without an allowed origin in its domain.
 func relyingPartyError(rpID string, allowed []origin) *schemas.Error {
 	list := make([]string, len(allowed))
 	for i, o := range allowed {
@@ -156,8 +152,8 @@ func relyingPartyError(rpID string, allowed []origin) *schemas.Error {
 		rpID, strings.Join(list, ", "), configuredOrigins, applicationOrigins)
 }
 
-// rpIDProblems says what keeps a text from being a relying party id: a valid
-// domain string in ASCII and lower case (§5.1.3, WHATWG URL §3.4).
+// rpIDProblems returns why a text is not a relying party id: a valid domain string in ASCII and
+// lower case (§5.1.3, WHATWG URL §3.4).
 func rpIDProblems(rpID, path string) []schemas.Problem {
 	message := ""
 	if err := protocol.ValidateRPID(rpID); err != nil {
@@ -183,17 +179,16 @@ func ascii(s string) bool {
 	return true
 }
 
-// Origins are the configured origins whose pages may use the relying party id
-// of ceremonies that ask for none, the related ones among them. It is what browsers
-// look for at /.well-known/webauthn before they let a page of another site use it:
-// WebAuthn Level 3 §5.11.
+// Origins returns the configured origins whose pages can use the default relying party id,
+// including the related ones. Browsers read them at /.well-known/webauthn before they let a page of
+// another site use it: WebAuthn Level 3 §5.11.
 //
-// Those of applications are not among them. Whoever may write applications, and no
-// more than that, could else have any site ask for the passkeys of this one.
+// The origins of applications are not included. Otherwise a caller with only the permission to
+// write applications could let any site request the passkeys of this one.
 func (c *Ceremonies) Origins() []string {
 	p, err := c.relyingParty("", nil)
 	if err != nil {
-		return []string{} // no ceremony can come from anywhere
+		return []string{} // no origin can start a ceremony
 	}
 	return p.origins
 }

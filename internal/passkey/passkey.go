@@ -8,31 +8,30 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// DefaultTimeout is how long a ceremony may take when Config does not say.
+// DefaultTimeout is the default of Config.Timeout.
 const DefaultTimeout = 5 * time.Minute
 
-// Config is what the ceremonies of a server have in common.
+// Config is the common configuration of all ceremonies.
 type Config struct {
 	// Origins are the origins allowed in every ceremony, as a browser writes
 	// them: scheme://host[:port]. Configuration key passkey.allowed_origins.
 	Origins []string
-	// RPID is the relying party id of ceremonies that ask for none; "" means
-	// the host of the first origin.
+	// RPID is the default relying party id; "" means the host of the first origin.
 	RPID string
-	// Related are the origins that may use RPID without lying under it: WebAuthn
-	// Level 3 §5.11. Configuration key passkey.related_origins.
+	// Related are the origins that can use RPID from other domains: WebAuthn Level 3 §5.11.
+	// Configuration key passkey.related_origins.
 	Related []string
-	// RPName is shown by authenticators; "" means Postern.
+	// RPName is the name that authenticators show; "" means Postern.
 	RPName string
-	// Policy is enforced when a ceremony is finished.
+	// Policy applies when a ceremony is finished.
 	Policy Policy
 	// Timeout is how long a ceremony may take; 0 means DefaultTimeout.
 	Timeout time.Duration
-	// Now is the clock a session's expiry is counted from; nil means time.Now.
-	// It must agree with the now that the Finish functions are given.
+	// Now is the clock for the expiry of sessions; nil means time.Now. It must agree with the now
+	// of the Finish functions.
 	Now func() time.Time
-	// Log is warned of ceremonies from origins that are not allowed: a phishing page, or
-	// a misconfiguration. Nil discards that.
+	// Log receives warnings of ceremonies from origins that are not allowed: a phishing page or a
+	// misconfiguration. Nil discards them.
 	Log *slog.Logger
 }
 
@@ -49,12 +48,11 @@ type Ceremonies struct {
 	log     *slog.Logger
 }
 
-// New checks the configuration and reports everything wrong with it at once,
-// as an error with code passkey_configuration.
+// New checks the configuration and reports all errors at once, with the code passkey_configuration.
 //
-// An origin that is well formed but can never carry a passkey (plain http, an
-// IP address) is no error here, so that a server which has other ways to sign
-// in still starts; a ceremony that depends on it says why it cannot work.
+// A well-formed origin that cannot use passkeys (plain http, an IP address) is no error here, so
+// that a server with other sign-in methods still starts; a ceremony that depends on it reports why
+// it cannot work.
 func New(c Config) (*Ceremonies, error) {
 	origins, problems := parseOrigins(c.Origins, configuredOrigins)
 	if len(c.Origins) == 0 {
@@ -93,11 +91,10 @@ func New(c Config) (*Ceremonies, error) {
 	return cs, nil
 }
 
-// User is whom a passkey is registered for. The user handle (§5.4.3) is the
-// bytes of ID's text. Name and DisplayName are shown by the authenticator when
-// somebody chooses between passkeys.
+// User is the user of a new passkey. The user handle (§5.4.3) is the bytes of ID's text. The
+// authenticator shows Name and DisplayName when the user chooses a passkey.
 type User struct{ ID, Name, DisplayName string }
 
-// FindCredential finds a stored passkey by its id, whoever has it. When there
-// is none it returns an error with schemas.CodeCredentialNotFound.
+// FindCredential finds the stored passkey of any user by its id. It fails with
+// schemas.CodeCredentialNotFound.
 type FindCredential func(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)

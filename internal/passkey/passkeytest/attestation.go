@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// CA is the certification authority of a maker of authenticators. It vouches that a
-// passkey was made by one of them.
+// CA is the certification authority of a manufacturer of authenticators.
 type CA struct {
 	Certificate *x509.Certificate // the trust anchor
 	key         key
@@ -34,19 +33,17 @@ func NewCA(seed string) (*CA, error) {
 	return &CA{parsed, k}, err
 }
 
-// PEM returns the trust anchor in PEM, as the configuration key passkey.trust_anchors
-// takes it.
+// PEM returns the trust anchor in PEM, for the configuration key passkey.trust_anchors.
 func (ca *CA) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.Certificate.Raw})
 }
 
-// AttestedBy makes an authenticator that has an attestation key, certified by the
-// authority. Its attestation is as L3 §8.2 says (basic, packed), where the options ask
-// for one.
+// AttestedBy gives the authenticator an attestation key that the authority certified. Its
+// attestation follows L3 §8.2 (basic, packed) if the options request one.
 func AttestedBy(ca *CA) Option { return func(a *Authenticator) { a.maker = ca } }
 
-// attestation returns the key that signs statements, and the chain of its certificate
-// without the trust anchor. Authenticators of one model have one key.
+// attestation returns the key that signs statements, and its certificate chain without the trust
+// anchor. Authenticators of one model share one key.
 func (ca *CA) attestation() (k key, chain []any, err error) {
 	k, err = newKey(algES256, mathrand.NewChaCha8(sha256.Sum256(ca.Certificate.Raw)))
 	if err != nil {
@@ -61,7 +58,7 @@ func (ca *CA) attestation() (k key, chain []any, err error) {
 	return k, []any{raw}, err
 }
 
-// certificate is the template of one that is valid for as long as anybody runs tests.
+// certificate is the template of a certificate with a long validity.
 func certificate(subject pkix.Name) *x509.Certificate {
 	return &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: subject, BasicConstraintsValid: true,

@@ -1,20 +1,16 @@
-// Package passkeytest is a software authenticator, with the browser in front
-// of it, for tests and for `postern flow test`.
+// Package passkeytest is a software authenticator with a simulated browser, for tests and for
+// `postern flow test`.
 //
-// It answers creation and request options as a well-behaved pair would, and
-// misbehaves on request: each Fault breaks one thing, and everything else,
-// signatures included, is right, so that a test sees the one check it is about.
-// What a browser would refuse to do (an origin that does not lie under the
-// relying party id) it does without a word: nobody is protected by it, and the
-// server's own check is what is tested.
+// It answers creation and request options as a correct browser and authenticator would, and
+// misbehaves on request: each Fault breaks one thing, and everything else, signatures included, is
+// correct, so that a test exercises exactly one check. It also does what a browser would refuse (an
+// origin outside the domain of the relying party id), because the server's own check is under test.
 //
-// It is not built on descope/virtualwebauthn because that library knows
-// neither EdDSA, nor attestation "none", nor seeds, and builds its answers in
-// one piece, which leaves no place to break them. Keys come from crypto/*, CBOR
-// from go-webauthn.
+// It is not built on descope/virtualwebauthn because that library supports neither EdDSA, nor
+// attestation "none", nor seeds, and builds its answers in one piece, which leaves no place for
+// faults. Keys come from crypto/*, CBOR from go-webauthn.
 //
-// With a seed it is deterministic: the same calls give the same bytes. It never
-// reads the clock.
+// With a seed it is deterministic: the same calls give the same bytes. It never reads the clock.
 package passkeytest
 
 import (
@@ -60,8 +56,8 @@ func Seed(seed string) Option {
 	return func(a *Authenticator) { a.random = mathrand.NewChaCha8(sha256.Sum256([]byte(seed))) }
 }
 
-// Algorithms are the COSE algorithms the authenticator knows (-7, -8, -257);
-// of those offered it takes the first that it knows. The default is all three.
+// Algorithms sets the COSE algorithms of the authenticator (-7, -8, -257); it uses the first
+// offered one that it supports. The default is all three.
 func Algorithms(cose ...int64) Option { return func(a *Authenticator) { a.algorithms = cose } }
 
 // AAGUID is the authenticator's model; the default is all zeros.
@@ -79,8 +75,8 @@ func NoCounter() Option { return func(a *Authenticator) { a.counting = false } }
 // CannotVerify makes an authenticator without PIN or biometrics.
 func CannotVerify() Option { return func(a *Authenticator) { a.noUV = true } }
 
-// Attachment is how the authenticator is attached, platform or cross-platform,
-// and the transports it tells.
+// Attachment sets how the authenticator is attached, platform or cross-platform, and its
+// transports.
 func Attachment(attachment string, transports ...string) Option {
 	return func(a *Authenticator) { a.attachment, a.transports = attachment, transports }
 }

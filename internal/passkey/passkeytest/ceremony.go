@@ -12,21 +12,20 @@ import (
 	"github.com/postern-id/postern/internal/passkey"
 )
 
-// Reasons for which an authenticator and its browser decline by themselves.
+// Reasons for which an authenticator or its browser declines.
 var (
-	// ErrExcluded: a passkey of excludeCredentials is here already (in a
-	// browser, an InvalidStateError).
+	// ErrExcluded: the authenticator already holds a passkey of excludeCredentials (in a browser,
+	// an InvalidStateError).
 	ErrExcluded = errors.New("this authenticator holds one of excludeCredentials")
-	// ErrNoPasskey: none that was asked for is here (a NotAllowedError).
+	// ErrNoPasskey: it holds none of the requested passkeys (a NotAllowedError).
 	ErrNoPasskey = errors.New("this authenticator holds no passkey that was asked for")
-	// ErrUnsuitable: the options ask for something that it is not.
+	// ErrUnsuitable: the authenticator does not fit the options.
 	ErrUnsuitable = errors.New("this authenticator is not what the options ask for")
 )
 
-// Register answers creation options from a page of the origin, and holds the
-// new passkey from then on. With attestation other than "none" it attests by the
-// attestation key it has (AttestedBy), or else by the passkey itself (packed, L3
-// §8.2).
+// Register answers creation options from a page of the origin and stores the new passkey. With an
+// attestation other than "none" it uses its attestation key (AttestedBy) or self attestation
+// (packed, L3 §8.2).
 func (a *Authenticator) Register(opts json.RawMessage, origin string, hows ...CeremonyOption) (passkey.RegistrationResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,7 +68,7 @@ func (a *Authenticator) Register(opts json.RawMessage, origin string, hows ...Ce
 	}, nil
 }
 
-// newCredential makes a credential as the options ask.
+// newCredential creates a credential for the options.
 func (a *Authenticator) newCredential(c *call, o *options) (*Credential, error) {
 	if a.excluded(o) && !c.has(TakenCredential) {
 		return nil, ErrExcluded
@@ -96,16 +95,14 @@ func (a *Authenticator) newCredential(c *call, o *options) (*Credential, error) 
 	return &Credential{ID: id, RPID: o.RPID, UserHandle: handle, UserName: o.User.Name, key: k}, err
 }
 
-// excluded reports whether the authenticator holds a passkey that is not to be
-// there yet.
+// excluded reports whether the authenticator holds a passkey of excludeCredentials.
 func (a *Authenticator) excluded(o *options) bool {
 	return slices.ContainsFunc(a.credentials, func(held *Credential) bool {
 		return held.RPID == o.RPID && listed(o.Exclude, held.ID)
 	})
 }
 
-// newID makes an id for a credential; under TakenCredential it is that of the
-// newest one the authenticator holds.
+// newID returns an id for a credential; with TakenCredential it is the id of the newest one.
 func (a *Authenticator) newID(c *call, o *options) ([]byte, error) {
 	if c.has(TakenCredential) {
 		for _, held := range slices.Backward(a.credentials) {
@@ -162,8 +159,8 @@ func (a *Authenticator) attest(c *call, o *options, credential *Credential, clie
 	return object, err
 }
 
-// packed makes a statement: basic, if the authenticator has an attestation key, else
-// self attestation.
+// packed returns a statement: basic if the authenticator has an attestation key, otherwise self
+// attestation.
 func (a *Authenticator) packed(c *call, credential *Credential, authData, clientData []byte) (string, map[string]any, error) {
 	signer, chain := credential.key, []any(nil)
 	if a.maker != nil {
