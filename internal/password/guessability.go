@@ -11,25 +11,22 @@ import (
 
 // How easy a password is to guess
 //
-// An attacker tries common passwords, common words and what is known of the
-// user, alone and joined, before anything else (NIST SP 800-63B-4 §3.1.1.2 asks to
-// refuse such passwords). So a password is split into parts in the way that takes
-// the fewest guesses: a listed word costs its rank in the list, a repetition
-// little more than what it repeats, any other character ten guesses. The costs of
-// the parts multiply; here they are added as decimal logarithms. This is the model
-// of zxcvbn (Wheeler, USENIX Security 2016), without its reading of keyboard
-// layouts and dates.
+// An attacker first tries common passwords, common words and what is known about the user, alone
+// and joined (NIST SP 800-63B-4 §3.1.1.2 requires rejecting such passwords). So a password is
+// split into parts in the way that takes the fewest guesses: a listed word costs its rank in the
+// list, a repetition little more than what it repeats, any other character ten guesses. The costs
+// of the parts multiply; here they are added as decimal logarithms. This is the model of zxcvbn
+// (Wheeler, USENIX Security 2016), without keyboard layouts and dates.
 //
-// The lists are those of github.com/trustelem/zxcvbn: 30,000 passwords of breaches
-// by frequency, words of films and of Wikipedia, names of people. Its matchers are
-// not used: they build their tables when the process starts, which takes 20 ms and
-// 10 MB in every command, and they cannot score text beyond ASCII. What is here
-// builds its table when the first password is set and takes a time that is bounded
-// by the length of the password.
+// The lists are those of github.com/trustelem/zxcvbn: 30,000 passwords of breaches by frequency,
+// words of films and of Wikipedia, names of people. Its matchers are not used: they build their
+// tables when the process starts, which takes 20 ms and 10 MB in every command, and they cannot
+// score text beyond ASCII. This code builds its table when the first password is set, and its time
+// is bounded by the length of the password.
 
-// minGuessability is the decimal logarithm of the guesses that a password must
-// withstand: zxcvbn's limit for "safely unguessable". An attacker on the server has
-// 100 guesses, one who has stolen the hashes makes about a thousand a second.
+// minGuessability is the decimal logarithm of the guesses that a password must withstand: zxcvbn's
+// limit for "safely unguessable". An attacker on the server has 100 guesses; one with stolen hashes
+// makes about a thousand per second.
 const minGuessability = 8 - 1e-9
 
 const (
@@ -47,15 +44,15 @@ const phrases = `correcthorsebatterystaple thequickbrownfoxjumpsoverthelazydog
 	qwertyuiopasdfghjkl qwertyuiopasdfghjklzxcvbnm qwertzuiopasdfghjklyxcvbnm 1qaz2wsx3edc4rfv5tgb
 	qazwsxedcrfvtgbyhnujm asdfghjklzxcvbnm zaq12wsxcde34rfv`
 
-// The length of the parts that are looked for in the lists, in characters. Shorter
-// words are in random text by chance; there are no longer ones worth listing.
+// The length of the parts that are looked up in the lists, in characters. Shorter words occur in
+// random text by chance; longer ones are not worth listing.
 const (
 	minWordLength = 3
 	maxWordLength = 32
 )
 
-// ranks gives the place of a word in the list where it comes first. The table is
-// built once, when the first password is checked.
+// ranks maps a word to its first place in a list. The table is built once, when the first password
+// is checked.
 var ranks = sync.OnceValue(func() map[string]float64 {
 	table := make(map[string]float64, 100_000)
 	add := func(list []string) {
@@ -76,8 +73,8 @@ var ranks = sync.OnceValue(func() map[string]float64 {
 // isSeparator reports whether a character separates words.
 func isSeparator(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// guessability is the decimal logarithm of about how many guesses a password
-// withstands by an attacker who knows these texts.
+// guessability returns the decimal logarithm of about how many guesses a password withstands, by an
+// attacker who knows these texts.
 func guessability(password string, known []string) float64 {
 	s := newSplitter(password, known)
 	for length := 1; length <= len(s.lower); length++ {
@@ -91,8 +88,8 @@ func guessability(password string, known []string) float64 {
 // splitter finds the cheapest way to split a password.
 type splitter struct {
 	lower []rune              // the password
-	read  [2][]rune           // with signs as the letters they stand for, in two ways
-	known map[string]struct{} // words that are known of the user
+	read  [2][]rune           // with signs read as the letters they resemble, in two ways
+	known map[string]struct{} // words known about the user
 	cost  [][]float64         // of the part from one character to another
 }
 
@@ -122,7 +119,7 @@ func (s *splitter) addKnown(text string) {
 	}
 }
 
-// undoSubstitutions reads digits and signs as the letters they often stand for.
+// undoSubstitutions replaces digits and signs with the letters they resemble.
 func undoSubstitutions(text []rune, one rune) []rune {
 	letters := map[rune]rune{
 		'0': 'o', '1': one, '!': one, '|': one, '3': 'e', '4': 'a', '@': 'a', '5': 's', '$': 's', '7': 't', '+': 't', '8': 'b', '9': 'g',
@@ -137,7 +134,7 @@ func undoSubstitutions(text []rune, one rune) []rune {
 	return read
 }
 
-// split finds the cost of a part, of which all smaller parts have theirs.
+// split computes the cost of a part from the costs of its smaller parts.
 func (s *splitter) split(from, to int) {
 	least := math.Min(float64(to-from)*otherCharacter, s.part(from, to))
 	for at := from + 1; at < to; at++ {
@@ -146,7 +143,7 @@ func (s *splitter) split(from, to int) {
 	s.cost[from][to] = math.Min(least, s.repeated(from, to))
 }
 
-// part is the cost of a part as one thing: a word, a year or a run.
+// part returns the cost of a part as a unit: a word, a year or a run.
 func (s *splitter) part(from, to int) float64 {
 	least := math.Inf(1)
 	if isRun(s.lower[from:to]) {
@@ -164,7 +161,7 @@ func (s *splitter) part(from, to int) float64 {
 	return least
 }
 
-// word is the cost of a word that is listed or known.
+// word returns the cost of a word that is listed or known.
 func (s *splitter) word(word string) float64 {
 	if _, ok := s.known[word]; ok {
 		return math.Log10(2)
@@ -175,14 +172,13 @@ func (s *splitter) word(word string) float64 {
 	return math.Inf(1)
 }
 
-// phrase is the cost of the whole password if it is a listed phrase, however its
-// words are separated.
+// phrase returns the cost of the whole password if it is a listed phrase, with any separators.
 func (s *splitter) phrase() float64 {
 	return s.word(strings.Join(strings.FieldsFunc(string(s.lower), isSeparator), ""))
 }
 
-// repeated is the cost of a part that says the same again and again, the last time
-// perhaps not to its end. A longer period is the shortest one several times.
+// repeated returns the cost of a repetition, whose last period may be incomplete. Longer periods
+// are multiples of the shortest one.
 func (s *splitter) repeated(from, to int) float64 {
 	for period := 1; 2*period <= to-from; period++ {
 		same := true
@@ -196,8 +192,8 @@ func (s *splitter) repeated(from, to int) float64 {
 	return math.Inf(1)
 }
 
-// isRun reports whether at least three characters follow each other in the
-// alphabet or among the digits, up or down.
+// isRun reports whether at least three characters are consecutive in the alphabet or among the
+// digits, up or down.
 func isRun(text []rune) bool {
 	if len(text) < 3 {
 		return false

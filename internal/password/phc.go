@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Bounds of what a stored hash may ask for. A row that somebody tampered with
-// must not make the server spend gigabytes or minutes on one attempt.
+// Limits of a stored hash. A manipulated row must not make the server spend gigabytes or minutes on
+// one attempt.
 const (
 	maxMemoryKiB   = 256 << 10 // 256 MiB
 	maxIterations  = 64
@@ -43,7 +43,7 @@ func (p params) check() error {
 	return nil
 }
 
-// phc is a hash as it is stored.
+// phc is a stored hash.
 type phc struct {
 	params
 	salt, key []byte
@@ -56,8 +56,8 @@ func (h phc) String() string {
 		h.parallelism, b64.EncodeToString(h.salt), b64.EncodeToString(h.key))
 }
 
-// parsePHC reads what String writes and nothing else: there is one spelling of
-// every hash. Its errors never contain the salt or the key.
+// parsePHC accepts only what String writes: every hash has one spelling. Its errors never contain
+// the salt or the key.
 func parsePHC(s string) (phc, error) {
 	parts := strings.Split(s, "$")
 	if len(parts) != 6 || parts[0] != "" {
@@ -112,8 +112,7 @@ func parseBytes(s, what string, least, most int) ([]byte, error) {
 		return nil, fmt.Errorf("the %s is longer than %d bytes", what, most)
 	}
 	raw, err := base64.RawStdEncoding.DecodeString(s)
-	// The decoder lets line breaks and loose last bits pass; encoding again
-	// finds both.
+	// The decoder accepts line breaks and unused trailing bits; encoding again detects both.
 	if err != nil || base64.RawStdEncoding.EncodeToString(raw) != s {
 		return nil, fmt.Errorf("the %s is not base64 without padding", what)
 	}

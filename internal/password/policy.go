@@ -12,44 +12,42 @@ import (
 
 // Lengths of new passwords in characters (NIST SP 800-63B-4 §3.1.1.2).
 const (
-	// DefaultMinimum is for a password that can be all a user signs in with.
+	// DefaultMinimum applies to a password that is sufficient for a sign-in.
 	DefaultMinimum = 15
-	// FactorMinimum is for a password beside a second factor, and the lowest
-	// minimum that any configuration can set.
+	// FactorMinimum applies to a password with a second factor, and is the lowest configurable
+	// minimum.
 	FactorMinimum = 8
-	// Maximum bounds what a sign-in hashes.
+	// Maximum limits what a sign-in hashes.
 	Maximum = 128
 )
 
-// Policy decides which passwords users may set. Every way to set a password asks
-// it: flows, the API, seed files and the first administrator. The zero value is
-// the default policy.
+// Policy decides which passwords users may set. It applies to every way to set a password: flows,
+// the API, seed files and the first administrator. The zero value is the default policy.
 //
-// There are no rules about the characters that a password must contain: NIST SP
-// 800-63B-4 §3.1.1.2 forbids them. A password is refused if it is short, or if
-// an attacker who knows what everybody uses, and who the user is, would soon
-// guess it: see guessability.
+// There are no rules about the characters of a password: NIST SP 800-63B-4 §3.1.1.2 forbids them.
+// A password is rejected if it is short, or if an attacker who knows common passwords and the
+// user's data would soon guess it: see guessability.
 type Policy struct {
-	// Minimum is the least number of characters of a password that can be all a
-	// user signs in with. Zero means DefaultMinimum.
+	// Minimum is the least number of characters of a password that is sufficient for a sign-in.
+	// Zero means DefaultMinimum.
 	Minimum int
-	// Service is what the server is called. It counts against passwords.
+	// Service is the server's name. Passwords must not be built from it.
 	Service string
 }
 
-// Choice is a new password, and what an attacker knows who guesses it.
+// Choice is a new password, with what an attacker knows.
 type Choice struct {
 	Password string
-	User     *schemas.User // whose password it becomes
-	// Application is the name of the application that asks for it, "" for none.
+	User     *schemas.User // the user of the password
+	// Application is the name of the application, "" for none.
 	Application string
-	// Minimum is another least length, as a flow may have one. Zero means that of the
-	// policy. Below DefaultMinimum it is only for callers with proof of a second factor.
+	// Minimum is another minimum, as a flow can set. Zero means that of the policy. Only callers
+	// with proof of a second factor can go below DefaultMinimum.
 	Minimum int
 }
 
-// Check returns what is wrong with a new password and how to choose a better one,
-// in words for the person who chose it; "" if the password is good.
+// Check returns what is wrong with a new password and how to choose a better one, as text for the
+// user; "" if the password is acceptable.
 func (p Policy) Check(c Choice) string {
 	password := norm.NFC.String(c.Password)
 	length, least := utf8.RuneCountInString(password), p.minimum(c.Minimum)
@@ -69,8 +67,8 @@ func (p Policy) Check(c Choice) string {
 	return ""
 }
 
-// minimum is the least length where a caller has asked for one. A caller with proof
-// of a second factor may go below the policy's minimum; any other only above it.
+// minimum returns the minimum for a caller's setting. A caller with proof of a second factor can go
+// below the policy's minimum; any other only above it.
 func (p Policy) minimum(asked int) int {
 	least := p.Minimum
 	if least == 0 {
@@ -82,8 +80,7 @@ func (p Policy) minimum(asked int) int {
 	return max(asked, FactorMinimum)
 }
 
-// textsOf are the texts that are known of a user: names, addresses and all other
-// attributes.
+// textsOf returns the texts that are known about a user: names, addresses and all other attributes.
 func textsOf(u *schemas.User) (texts []string) {
 	if u == nil {
 		return nil

@@ -21,25 +21,22 @@ const (
 	keyLength  = 32
 )
 
-// Options say how dear a hash is and how many may be in work. The zero value
-// gives the defaults.
+// Options set the cost of a hash and how many run or wait. The zero value gives the defaults.
 type Options struct {
 	MemoryKiB  uint32 // of each hash; 0: DefaultMemoryKiB
 	Iterations uint32 // 0: DefaultIterations
-	// Workers is how many hashes run at once. 0: half the processors, but at
-	// least one, so that hashing never takes the whole machine.
+	// Workers is how many hashes run at once. 0: half the processors, but at least one, so that
+	// hashing never occupies the whole machine.
 	Workers int
-	// Queue is how many callers may wait for a worker. 0: 16 for each worker;
-	// negative: none. Networks take turns, and when the queue is full the network
-	// that waits for most makes room: see queue.
+	// Queue is how many callers can wait for a worker. 0: 16 for each worker; negative: none.
+	// Networks take turns, and when the queue is full the network with the most waiting callers
+	// loses a place: see queue.
 	Queue int
-	// Source returns where the request of a context comes from. Nil means that all
-	// come from one source.
+	// Source returns the source of the request of a context. Nil means one common source.
 	Source func(context.Context) Source
 }
 
-// Pool hashes and verifies passwords. Its methods may be called by any number
-// of goroutines.
+// Pool hashes and verifies passwords. It is safe for concurrent use.
 type Pool struct {
 	cost   params
 	queue  queue
@@ -47,8 +44,7 @@ type Pool struct {
 	derive func(password string, h phc, length int) []byte
 }
 
-// New returns a pool. It starts nothing that would have to be stopped. It
-// panics on a cost that it would itself refuse to verify.
+// New returns a pool. It needs no Close. It panics on a cost that Verify would reject.
 func New(o Options) *Pool {
 	o = o.withDefaults()
 	cost := params{memoryKiB: o.MemoryKiB, iterations: o.Iterations, parallelism: 1}
@@ -83,10 +79,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Hash returns the PHC string of a password with a fresh salt. When the pool is
-// full and the caller's network waits for most, it fails with a schemas.Error of
-// class Unavailable, code overloaded and RetryAfter; when ctx ends while it waits,
-// with ctx's error.
+// Hash returns the PHC string of a password with a new salt. If the pool is full and the caller's
+// network has the most waiting callers, it fails with a schemas.Error of class Unavailable, code
+// overloaded and RetryAfter; if ctx ends while waiting, with ctx's error.
 func (p *Pool) Hash(ctx context.Context, password string) (string, error) {
 	h := phc{params: p.cost, salt: make([]byte, saltLength)}
 	if _, err := rand.Read(h.salt); err != nil {
@@ -100,10 +95,9 @@ func (p *Pool) Hash(ctx context.Context, password string) (string, error) {
 	return h.String(), nil
 }
 
-// Verify reports whether the password is the one that was hashed, and if so
-// whether the hash ought to be made anew because its cost is not the pool's
-// any more. It fails as Hash does, and on a stored hash that is malformed or
-// asks for absurd resources.
+// Verify reports whether the password matches the hash, and if so whether the hash should be
+// replaced because its cost is not the pool's. It fails like Hash, and for a stored hash that is
+// malformed or exceeds the limits.
 func (p *Pool) Verify(ctx context.Context, stored, password string) (ok, rehash bool, err error) {
 	h, err := parsePHC(stored)
 	if err != nil {

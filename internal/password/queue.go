@@ -10,39 +10,34 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Source is where a request to hash comes from: the network of one subscriber, and
-// the wider one around it, which an attacker may own as a whole. Requests without
-// a source share the zero Source.
+// Source is the source of a hashing request: the network of one subscriber, and the wider network
+// around it, which one attacker may control. Requests without a source share the zero Source.
 type Source struct {
 	Wide, Near [16]byte
 }
 
-// queue gives the workers of a pool to waiting callers by turns: to each wide
-// network in turn, within it to each near network in turn, and within that in
-// order of arrival. So a network that asks for much waits for itself: another
-// network waits for one turn of each.
+// queue assigns the workers of a pool to waiting callers in turns: to each wide network, within it
+// to each near network, and within that in order of arrival. So a network with many requests waits
+// for itself: another network waits for one turn of each.
 //
-// There are so many places to wait. When all are taken, a newcomer from a network
-// that waits for less gets the place of the last to come from the network that
-// waits for most; any other newcomer is refused. An attacker who has more networks
-// than there are places can still fill the queue.
+// The number of waiting callers is limited. When all places are taken, a caller from a network with
+// fewer waiting callers replaces the last caller of the network with the most; any other new caller
+// fails. An attacker with more networks than places can still fill the queue.
 type queue struct {
 	mu      sync.Mutex
-	idle    int // workers that nobody has
-	places  int // to wait, that nobody has
+	idle    int // free workers
+	places  int // free places to wait
 	waiting networkQueue
 }
 
-// waitingCaller is a caller who waits. It gets nil when it has a worker, or the error that
-// it is refused with.
+// waitingCaller is a waiting caller. It receives nil when it has a worker, or an error.
 type waitingCaller struct {
 	path  [2][16]byte
 	ready chan error
 }
 
-// acquire returns when the caller has a worker, which release gives back. It
-// fails at once when there is no place to wait, later when another network needs
-// the place more, and with ctx.
+// acquire returns when the caller has a worker, which release frees. It fails at once if there is
+// no place to wait, later if another network gets the place, and when ctx ends.
 func (q *queue) acquire(ctx context.Context, from Source) error {
 	t := &waitingCaller{path: [2][16]byte{from.Wide, from.Near}, ready: make(chan error, 1)}
 	if err := q.join(t); err != nil {
@@ -80,8 +75,7 @@ func (q *queue) join(t *waitingCaller) error {
 	return nil
 }
 
-// leave takes back a turn whose caller does not wait any more. If it has got a
-// worker just now, that is given back.
+// leave removes a caller that no longer waits. A worker that it has just got is freed.
 func (q *queue) leave(t *waitingCaller) {
 	q.mu.Lock()
 	waited := q.waiting.remove(t, t.path[:])
@@ -94,7 +88,7 @@ func (q *queue) leave(t *waitingCaller) {
 	}
 }
 
-// release gives a worker to the next turn.
+// release gives a worker to the next caller.
 func (q *queue) release() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -107,13 +101,13 @@ func (q *queue) release() {
 	t.ready <- nil
 }
 
-// networkQueue is a tree of waiting turns: at each node one lane for each network, and at
-// the leaves the turns of one network.
+// networkQueue is a tree of waiting callers: each inner node has one lane for each network, and the
+// leaves have the callers of one network.
 type networkQueue struct {
 	key   [16]byte
-	count int              // of the turns in it
-	lanes []*networkQueue  // that have turns, the next one first
-	turns []*waitingCaller // the first to come first
+	count int              // waiting callers in it
+	lanes []*networkQueue  // with waiting callers, in order of their turns
+	turns []*waitingCaller // in order of arrival
 }
 
 // find returns the lane of a network and its index, or nil.
@@ -139,8 +133,8 @@ func (l *networkQueue) push(t *waitingCaller, path [][16]byte) {
 	to.push(t, path[1:])
 }
 
-// next removes and returns the turn that comes next, nil if there is none. The
-// lane that it was in is then the last of the lanes beside it.
+// next removes and returns the caller whose turn it is, nil if there is none. Its lane then becomes
+// the last one.
 func (l *networkQueue) next() *waitingCaller {
 	if l.count == 0 {
 		return nil
@@ -160,7 +154,7 @@ func (l *networkQueue) next() *waitingCaller {
 	return t
 }
 
-// remove takes a turn out of the lane and reports whether it was in it.
+// remove removes a caller from the lane and reports whether it was there.
 func (l *networkQueue) remove(t *waitingCaller, path [][16]byte) bool {
 	if len(path) == 0 {
 		i := slices.Index(l.turns, t)
@@ -180,9 +174,8 @@ func (l *networkQueue) remove(t *waitingCaller, path [][16]byte) bool {
 	return true
 }
 
-// shed returns the turn that has to make room for one more of the network of the
-// path: the last to come of those with the most turns. It is nil if that network
-// would then have the most itself.
+// shed returns the caller that loses its place to one more caller of the network of the path: the
+// last one of the network with the most. It is nil if that network would then have the most itself.
 func (l *networkQueue) shed(path [][16]byte) *waitingCaller {
 	if len(path) == 0 || len(l.lanes) == 0 {
 		return nil
@@ -200,7 +193,7 @@ func (l *networkQueue) shed(path [][16]byte) *waitingCaller {
 	return nil
 }
 
-// last is the turn that came last to the longest of the lanes in this one.
+// last returns the caller that came last to the longest of the lanes.
 func (l *networkQueue) last() *waitingCaller {
 	if len(l.lanes) == 0 {
 		return l.turns[len(l.turns)-1]
