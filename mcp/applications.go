@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// maxListed is how many applications are listed, as that tool has no pages.
+// maxListed is the maximum number of listed applications; that tool has no pages.
 const maxListed = 1000
 
 func (s *Server) applicationTools() []tool {
@@ -138,7 +138,7 @@ func templatesShape(application shape) shape {
 	return object(map[string]any{"templates": map[string]any{"type": "array", "items": item}}, "templates")
 }
 
-// getTemplates answers with the templates as they are written.
+// getTemplates returns the templates unchanged.
 func getTemplates(context.Context, directory.Call, *struct{}) (*toolAnswer, error) {
 	return &toolAnswer{value: json.RawMessage(templates)}, nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// typedCall is the call of a tool whose arguments have a Go type. They are checked
-// by the schema that the tool publishes.
+// typedCall returns the call of a tool whose arguments have a Go type. The schema that the tool
+// publishes checks them.
 func typedCall[In any](t tool, do func(ctx context.Context, c directory.Call, in *In) (*toolAnswer, error)) tool {
 	schema := t.input.schema(t.name)
 	t.call = func(ctx context.Context, c directory.Call, args *schemas.Document) (*toolAnswer, error) {
@@ -23,25 +23,22 @@ func typedCall[In any](t tool, do func(ctx context.Context, c directory.Call, in
 	return t
 }
 
-// writeArguments are the arguments of a tool that writes: what is to be written, and
-// what says how.
+// writeArguments are the arguments of a tool that writes: the content and the options.
 type writeArguments struct {
 	document *schemas.Document // of the application or flow
 	members  map[string]json.RawMessage
 	how      writeOptions
 }
 
-// writeOptions are the parameters of a write. All but the id are no part of what is
-// written.
+// writeOptions are the parameters of a write. Except the id they are not part of the content.
 type writeOptions struct {
 	ID              string `json:"id"`
 	DryRun          bool   `json:"dry_run"`
 	ExpectedVersion int    `json:"expected_version"`
 }
 
-// splitArguments returns what splits the arguments of a tool that writes. Only the
-// parameters are checked by it: what is written, the directory judges, which
-// knows all the rules. Those that are needed say what is to be written.
+// splitArguments returns a function that splits the arguments of a tool that writes. It checks only
+// the parameters; the directory checks the content. The needed parameters identify what is written.
 func splitArguments(parameters map[string]any, needed ...string) func(args *schemas.Document) (*writeArguments, error) {
 	schema := object(parameters, needed...).schema("parameters")
 	return func(args *schemas.Document) (*writeArguments, error) {
@@ -70,7 +67,7 @@ func splitArguments(parameters map[string]any, needed ...string) func(args *sche
 	}
 }
 
-// completed is the document with what is missing in it.
+// completed returns the document with the missing members added.
 func (w *writeArguments) completed(missing map[string]any) (*schemas.Document, error) {
 	members := maps.Clone(w.members)
 	for name, value := range missing {

@@ -8,15 +8,13 @@ import (
 	"github.com/postern-id/postern/engine"
 )
 
-// catalogue is what an author of flows has to know of the kinds of nodes, and of
-// the facts that they need and establish.
+// catalogue describes the kinds of nodes and the facts for authors of flows.
 type catalogue struct {
 	Facts map[engine.Fact]string `json:"facts"`
 	Kinds []kindEntry            `json:"kinds"`
 }
 
-// kindEntry is a kind of node. With is the JSON Schema of its configuration, nil
-// if it takes none.
+// kindEntry is a kind of node. With is the JSON Schema of its configuration, nil if it takes none.
 type kindEntry struct {
 	Name     string          `json:"name"`
 	Doc      string          `json:"doc"`
@@ -27,15 +25,14 @@ type kindEntry struct {
 	With     json.RawMessage `json:"with,omitempty"`
 }
 
-// needEntry is what must be certain on every path to a node of the kind: one of
-// the facts.
+// needEntry is a requirement of the kind: one of the facts must be certain on every path to a node.
 type needEntry struct {
 	AnyOf []engine.Fact `json:"anyOf"`
 	Why   string        `json:"why,omitempty"`
 	Fix   string        `json:"mend,omitempty"`
 }
 
-// outcomeEntry is a way out, and what is certain afterwards.
+// outcomeEntry is an outcome with the facts that are certain afterwards.
 type outcomeEntry struct {
 	Name        string                        `json:"name"`
 	Doc         string                        `json:"doc,omitempty"`
@@ -63,7 +60,7 @@ func catalogueOf(kinds engine.Kinds) catalogue {
 	return c
 }
 
-// explain says what facts mean.
+// explain adds the meaning of facts.
 func (c *catalogue) explain(facts []engine.Fact) {
 	for _, f := range facts {
 		c.Facts[f] = f.Describe()

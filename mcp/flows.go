@@ -10,7 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// maxFlows is how many flows a part of the list has at most.
+// maxFlows is the maximum number of flows on a page of the list.
 const maxFlows = 100
 
 func (s *Server) flowTools() []tool {
@@ -61,7 +61,8 @@ func (s *Server) flowTools() []tool {
 	}
 }
 
-// updateParameters are those of service_update_flow that are no part of a flow, and its id.
+// updateParameters are the parameters of service_update_flow that are not part of a flow, and its
+// id.
 func updateParameters() map[string]any {
 	return map[string]any{
 		"id":      text("The id of the flow."),
@@ -134,7 +135,7 @@ func (s *Server) flowByHandle(ctx context.Context, c directory.Call, in *byHandl
 	return flowAnswer(item), nil
 }
 
-// findFlow fails with code flow_not_found.
+// findFlow fails with the code flow_not_found.
 func (s *Server) findFlow(ctx context.Context, c directory.Call, t schemas.FlowType, handle string) (*directory.Item, error) {
 	item, err := s.Directory.Flows.Find(ctx, c, string(t)+"/"+handle)
 	if err == nil && item == nil {
@@ -151,7 +152,7 @@ func (s *Server) flowByID(ctx context.Context, c directory.Call, in *byID) (*too
 	return flowAnswer(item), nil
 }
 
-// flowAnswer is a flow, and what is found in it that was waived.
+// flowAnswer is a flow with its waived findings.
 func flowAnswer(item *directory.Item) *toolAnswer {
 	return &toolAnswer{value: item.Value, notes: findings(item.Warnings)}
 }
@@ -168,8 +169,8 @@ func (s *Server) createFlow(ctx context.Context, c directory.Call, w *writeArgum
 	return s.Directory.Flows.Create(ctx, c, w.document)
 }
 
-// replaceFlow writes the next version of a flow, if it is as it was read here. It
-// is proven outside of any transaction: others would wait for that.
+// replaceFlow stores the next version of a flow if it has not changed since it was read. The proof
+// runs outside of a transaction, which would block others.
 func (s *Server) replaceFlow(ctx context.Context, c directory.Call, w *writeArguments) (*directory.Item, error) {
 	old, err := s.Directory.Flows.Get(ctx, c, w.how.ID)
 	if err != nil {

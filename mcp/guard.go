@@ -12,11 +12,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// guard is around everything that a client can ask for.
+// guard wraps all requests.
 func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
-		// Requests are answered in goroutines of their own, where a panic would end
-		// the whole program.
+		// Requests run in goroutines of their own, where a panic would end the program.
 		defer func() {
 			if v := recover(); v != nil {
 				s.logFailure(ctx, method, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
@@ -24,7 +23,7 @@ func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 			}
 		}()
 		if method == "subscriptions/listen" {
-			// It would be open for as long as the client likes, and hear of nothing.
+			// A subscription would stay open without ever receiving anything.
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "nothing here can be subscribed to: read it again when you need it"}
 		}
 		result, err = next(ctx, method, req)
@@ -32,8 +31,7 @@ func (s *Server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// publicError is an error as the client may hear it. What the tools find wrong is an
-// answer of theirs and no error.
+// publicError returns an error for the client. Faults that tools find are results and not errors.
 func (s *Server) publicError(ctx context.Context, method string, err error) error {
 	if _, reported := errors.AsType[*jsonrpc.Error](err); err == nil || reported {
 		return err
@@ -45,7 +43,7 @@ func (s *Server) publicError(ctx context.Context, method string, err error) erro
 	return errInternal()
 }
 
-// logFailure logs what went wrong here, of which the client is told nothing.
+// logFailure logs server faults, which clients do not see.
 func (s *Server) logFailure(ctx context.Context, what string, err error) {
 	s.Log.ErrorContext(ctx, "tool request failed", slog.String("tool", what), slog.String("traceId", callOf(ctx).TraceID), slog.Any("error", err))
 }

@@ -9,22 +9,21 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// How many requests are served at a time. One takes about half a megabyte while
-// it lasts, which is a millisecond or a few.
+// The maximum number of concurrent requests. One takes about half a megabyte for a few
+// milliseconds.
 const (
 	defaultMaxCalls          = 64
 	defaultMaxCallsPerClient = 16
 )
 
-// limiter bounds how much is done at a time. A client that has its share is told
-// so at once, and so is everybody when all is taken: to let them wait would take
-// the memory that is to be saved.
+// limiter limits concurrent work. Requests above the limits fail at once: waiting would take the
+// memory that the limit saves.
 type limiter struct {
 	max, maxPerClient int
 
 	mu      *sync.Mutex
 	all     int
-	clients map[string]int // those that have a request under way
+	clients map[string]int // with a request in progress
 }
 
 func newLimiter(most, mostPerClient int) limiter {
@@ -34,8 +33,8 @@ func newLimiter(most, mostPerClient int) limiter {
 	}
 }
 
-// acquire counts a request of a client; leave must be called when it is answered.
-// The error has class Throttled or Unavailable, and says when to try again.
+// acquire counts a request of a client; call leave at its end. The error has the class Throttled or
+// Unavailable, with a retry time.
 func (l *limiter) acquire(client string) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The URIs of the resources. A flow's has its type, as flows of different types
-// may have the same handle.
+// The URIs of the resources. A flow's URI contains its type, because flows of different types can
+// have the same handle.
 const (
 	kindsURI             = "postern://kinds"
 	flowSchemaURI        = "postern://schemas/flow"
@@ -24,7 +24,7 @@ const (
 	flowTemplate         = flowsURI + "{flowType}/{handle}"
 )
 
-// The media types of what is read. A schema's is that of JSON Schema 2020-12 §14.
+// Media types. A schema has that of JSON Schema 2020-12 §14.
 const (
 	jsonType    = "application/json"
 	schemaType  = "application/schema+json"
@@ -52,8 +52,7 @@ func (s *Server) addResources(server *sdk.Server) {
 	}, s.readFlow)
 }
 
-// withFlows adds the flows to the list of resources: the library knows only those
-// that there always are.
+// withFlows adds the flows to the list of resources: the library knows only fixed ones.
 func (s *Server) withFlows(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if method != "resources/list" {
@@ -70,8 +69,8 @@ func (s *Server) withFlows(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// listResources lists the resources: those that there always are, and a page of
-// the flows. The cursor is the id of the last flow of the page before.
+// listResources lists the fixed resources and a page of the flows. The cursor is the id of the last
+// flow of the page before.
 func (s *Server) listResources(ctx context.Context, after string, fixed []*sdk.Resource) (*sdk.ListResourcesResult, error) {
 	list := &sdk.ListResourcesResult{Resources: fixed, Cacheable: sdk.Cacheable{CacheScope: "private"}}
 	page, err := s.Directory.Flows.List(ctx, callOf(ctx), directory.Query{Limit: maxFlows + 1, After: after})
@@ -94,8 +93,7 @@ func (s *Server) listResources(ctx context.Context, after string, fixed []*sdk.R
 
 func flowURI(f *schemas.Flow) string { return flowsURI + string(f.FlowType) + "/" + f.Handle }
 
-// readFlow is the resource of a flow: its definition, what is found in it, and its
-// picture.
+// readFlow reads the resource of a flow: its definition, findings and diagram.
 func (s *Server) readFlow(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	uri := req.Params.URI
 	t, handle, _ := strings.Cut(strings.TrimPrefix(uri, flowsURI), "/")
@@ -129,8 +127,8 @@ func (s *Server) readFlow(ctx context.Context, req *sdk.ReadResourceRequest) (*s
 	return &sdk.ReadResourceResult{Contents: contents}, nil
 }
 
-// prove returns the picture of a flow and its findings, as JSON. A flow that was
-// stored by another release may have findings for which there is none.
+// prove returns the diagram of a flow and its findings, as JSON. A flow that another release stored
+// can have findings and no diagram.
 func (s *Server) prove(f *schemas.Flow) (picture string, found json.RawMessage, err error) {
 	graph, problems := engine.Compile(f, s.Kinds)
 	if graph != nil {

@@ -11,31 +11,30 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 )
 
-// Options is what the tools work with.
+// Options configures the tools.
 type Options struct {
 	// PublicURL is the server's base URL, without a trailing slash.
 	PublicURL string
-	// Version is that of the program.
+	// Version is the version of the program.
 	Version   string
 	Directory *directory.Directory
-	// Kinds are the kinds of nodes that flows may use.
+	// Kinds are the kinds of nodes of flows.
 	Kinds engine.Kinds
-	// MaxCalls is how many requests are served at a time, and MaxCallsPerClient how
-	// many of one client; 0 means 64 and 16.
+	// MaxCalls is the maximum number of concurrent requests, MaxCallsPerClient that of one client;
+	// 0 means 64 and 16.
 	MaxCalls, MaxCallsPerClient int
-	// Log takes a line for each failure that is ours. Nil: nothing is logged.
+	// Log receives a line for each server fault. Nil: no log.
 	Log *slog.Logger
 }
 
-// Server is the tool server. It may be used by many goroutines at once.
+// Server is the MCP server. It is safe for concurrent use.
 type Server struct {
 	Options
 	limiter limiter
 	handler func() http.Handler
 }
 
-// New returns a tool server. What it says of itself is put together when it is
-// first asked: most processes of the program never are.
+// New returns an MCP server. Its description is built on first use: most processes never need it.
 func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

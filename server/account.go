@@ -10,8 +10,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// userOf is the user whom a path is about: the one that it names, or the one
-// whom the token speaks for where it says "me".
+// userOf returns the user of a path: the named one, or the token's user for "me".
 func userOf(r *http.Request, c *caller) string {
 	if id, named := mux.Vars(r)["id"]; named {
 		return id
@@ -19,7 +18,7 @@ func userOf(r *http.Request, c *caller) string {
 	return c.userID()
 }
 
-// self is GET /users/me.
+// self handles GET /users/me.
 func (s *server) self(w http.ResponseWriter, r *http.Request, c *caller) error {
 	item, err := s.Directory.Users.Get(r.Context(), c.Call, c.userID())
 	if err != nil {
@@ -28,13 +27,13 @@ func (s *server) self(w http.ResponseWriter, r *http.Request, c *caller) error {
 	return answerGet(w, r, item)
 }
 
-// passkeyResponse is a passkey as people are told of it: nothing of what it signs with.
+// passkeyResponse describes a passkey without its keys.
 type passkeyResponse struct {
 	ID             schemas.Bytes `json:"id"`
 	Name           string        `json:"name"`
 	CreatedAt      time.Time     `json:"createdAt"`
-	LastUsedAt     *time.Time    `json:"lastUsedAt"`    // null: never
-	Authenticator  string        `json:"authenticator"` // what made it, by its AAGUID; "" if that is not known
+	LastUsedAt     *time.Time    `json:"lastUsedAt"`    // null: never used
+	Authenticator  string        `json:"authenticator"` // model of the authenticator, by its AAGUID; "" if unknown
 	AAGUID         string        `json:"aaguid"`
 	Transports     []string      `json:"transports"`
 	BackedUp       bool          `json:"backedUp"`
@@ -50,7 +49,7 @@ func newPasskeyResponse(c *schemas.Credential) passkeyResponse {
 	}
 }
 
-// passkeys is GET /users/me/passkeys and GET /users/{id}/passkeys.
+// passkeys handles GET /users/me/passkeys and GET /users/{id}/passkeys.
 func (s *server) passkeys(w http.ResponseWriter, r *http.Request, c *caller) error {
 	found, err := s.Directory.Passkeys(r.Context(), c.Call, userOf(r, c))
 	if err != nil {
@@ -79,8 +78,7 @@ func (b *renameBody) check() []schemas.Problem {
 	return nil
 }
 
-// renamePasskey is PATCH …/passkeys/{credentialId}: the name is all that can be
-// changed of one.
+// renamePasskey handles PATCH …/passkeys/{credentialId}: only the name can change.
 func (s *server) renamePasskey(w http.ResponseWriter, r *http.Request, c *caller) error {
 	id, err := credentialID(r)
 	if err != nil {
@@ -97,7 +95,7 @@ func (s *server) renamePasskey(w http.ResponseWriter, r *http.Request, c *caller
 	return writeJSON(w, http.StatusOK, newPasskeyResponse(renamed))
 }
 
-// deletePasskey is DELETE …/passkeys/{credentialId}.
+// deletePasskey handles DELETE …/passkeys/{credentialId}.
 func (s *server) deletePasskey(w http.ResponseWriter, r *http.Request, c *caller) error {
 	id, err := credentialID(r)
 	if err != nil {
@@ -110,7 +108,7 @@ func (s *server) deletePasskey(w http.ResponseWriter, r *http.Request, c *caller
 	return nil
 }
 
-// credentialID is the passkey in the path.
+// credentialID returns the id of the passkey in the path.
 func credentialID(r *http.Request) (schemas.Bytes, error) {
 	text := mux.Vars(r)["credentialId"]
 	id, err := schemas.ParseBytes(text)

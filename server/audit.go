@@ -8,7 +8,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// event makes an entry of the audit log about what a user did.
+// event returns an audit event about an action of a user.
 func (s *server) event(r *http.Request, action, userID string, detail map[string]string) schemas.RecordEvent {
 	e := schemas.Event{ID: schemas.NewID(), At: s.now(), Action: action, UserID: userID, TraceID: exchangeOf(r).traceID, Detail: detail}
 	if userID != "" {
@@ -17,8 +17,8 @@ func (s *server) event(r *http.Request, action, userID string, detail map[string
 	return schemas.RecordEvent{Event: e}
 }
 
-// recordRefusal records that a user authenticated who is disabled or locked, and returns
-// the error. A failure to record does not change the answer.
+// recordRefusal records that a disabled or locked user authenticated, and returns the error. A
+// failure to record does not change the reply.
 func (s *server) recordRefusal(r *http.Request, userID string, refusal error) error {
 	if !schemas.HasCode(refusal, schemas.CodeAccountDisabled) && !schemas.HasCode(refusal, schemas.CodeAccountLocked) {
 		return refusal
@@ -27,16 +27,16 @@ func (s *server) recordRefusal(r *http.Request, userID string, refusal error) er
 	return refusal
 }
 
-// record adds an event to the audit log on its own.
+// record adds an event to the audit log outside a write.
 func (s *server) record(r *http.Request, event schemas.RecordEvent) {
 	if err := s.Store.Apply(r.Context(), []schemas.Change{event}); err != nil {
 		s.Log.ErrorContext(r.Context(), "a refusal was not recorded", slog.String("traceId", event.Event.TraceID), slog.Any("error", err))
 	}
 }
 
-// auditRefusal records that a passkey may have been copied. Only whoever holds
-// the key comes that far, so strangers cannot fill the audit log. A failure to
-// record does not change the answer.
+// auditRefusal records that a passkey may have been copied. Only the holder of the key can cause
+// this event, so anonymous callers cannot fill the audit log. A failure to record does not change
+// the reply.
 func (s *server) auditRefusal(r *http.Request, credentialID string, refusal error) {
 	if passkey.FailedStep(refusal) != passkey.StepCounter {
 		return

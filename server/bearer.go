@@ -12,27 +12,27 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// need is what a request to an endpoint must bring: a token with a permission,
-// which is its name ("system:users:read"), or one of the words below. The zero
-// value is none of them, so that nothing is open because it was forgotten.
+// need is what a request to an endpoint must contain: a token with a permission, which is its name
+// ("system:users:read"), or one of the constants below. The zero value is invalid, so that no
+// endpoint is open by omission.
 type need string
 
 const (
-	nothing   need = "nothing"        // anybody may call it
-	anyToken  need = "any token"      // what it may do, the handler decides
-	userToken need = "a user's token" // that of the user whom it is about
+	nothing   need = "nothing"        // no token
+	anyToken  need = "any token"      // the handler decides what the token may do
+	userToken need = "a user's token" // a token of the user it concerns
 	toolToken need = "a token for the tools"
 )
 
-// caller is who sent a request.
+// caller is the sender of a request.
 type caller struct {
 	directory.Call
-	// delegated says that an OAuth client acts for a user with an access token, and
-	// not the user with the assertion of a sign-in.
+	// delegated reports that an OAuth client acts for a user with an access token, and not the user
+	// with the assertion of a sign-in.
 	delegated bool
 }
 
-// userID is the user who acts; "" if it is an application or the program itself.
+// userID returns the acting user; "" for an application or the program itself.
 func (c *caller) userID() string {
 	if c.Actor.Type != schemas.UserActor {
 		return ""
@@ -40,8 +40,8 @@ func (c *caller) userID() string {
 	return c.Actor.ID
 }
 
-// admit makes sure that a request brings what the endpoint needs. It is the one
-// place that does. The caller is nil where nothing is needed.
+// admit checks that a request has what the endpoint needs. No other function does. The caller is
+// nil if nothing is needed.
 func (s *server) admit(r *http.Request, needs need) (*caller, error) {
 	if needs == nothing {
 		return nil, nil
@@ -57,7 +57,7 @@ func (s *server) admit(r *http.Request, needs need) (*caller, error) {
 	return c, nil
 }
 
-// permission is the one that a need is; "" for none.
+// permission returns the permission of a need; "" for none.
 func (n need) permission() string {
 	switch n {
 	case nothing, anyToken, userToken:
@@ -68,8 +68,8 @@ func (n need) permission() string {
 	return string(n)
 }
 
-// satisfies reports whether the caller has what an endpoint needs. Whom a user has
-// let know who they are must not be able to add a passkey to their account.
+// satisfies reports whether the caller has what an endpoint needs. A client that a user signed in
+// to must not be able to add a passkey to the user's account.
 func (c *caller) satisfies(needs need) bool {
 	own := !c.delegated || c.Permits(schemas.AccountScope) || c.Permits("system")
 	switch needs {
@@ -81,9 +81,9 @@ func (c *caller) satisfies(needs need) bool {
 	return c.Permits(needs.permission())
 }
 
-// caller tells who sent the request, by its bearer token. While the server
-// stands open (see Options.Open) a request without one is the program's own, if
-// it comes from a program on this machine. The tools never stand open.
+// caller returns the sender of a request from its bearer token. In open mode (see Options.Open) a
+// request without a token is the program's own if it comes from a program on this machine. The MCP
+// tools are never open.
 func (s *server) caller(r *http.Request, needs need) (*caller, error) {
 	unsigned := len(r.Header.Values("Authorization")) == 0 && isLocal(r) && needs != toolToken
 	if unsigned && s.Open != nil && s.Open(r.Context()) {
@@ -105,10 +105,10 @@ func (s *server) caller(r *http.Request, needs need) (*caller, error) {
 	return c, nil
 }
 
-// isLocal reports whether a request to a loopback address is of a program that
-// was told so, as far as it can be told. A page that has made its own name lead
-// here has that name in Host, and with what it changes an Origin; and what came
-// through a proxy may be from anywhere, and mostly says so.
+// isLocal reports whether a request to a loopback address comes from a local program, as far as
+// that is detectable. A web page whose name resolves to this machine has that name in Host, and
+// sends an Origin for changes; a proxied request can come from anywhere, and usually has a
+// forwarding header.
 func isLocal(r *http.Request) bool {
 	for _, field := range []string{"Origin", "Sec-Fetch-Site", "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"} {
 		if len(r.Header.Values(field)) > 0 {
@@ -118,8 +118,8 @@ func isLocal(r *http.Request) bool {
 	return isLoopbackName(hostname(r.Host))
 }
 
-// actor is whom a token speaks for: the client itself if it is the subject
-// (RFC 9068 §2.2), else a user.
+// actor returns the actor of a token: the client itself if it is the subject (RFC 9068 §2.2),
+// otherwise a user.
 func actor(claims *token.Claims) schemas.Actor {
 	a := schemas.Actor{Type: schemas.UserActor, ID: claims.Subject, Client: cmp.Or(claims.ClientID, claims.Application)}
 	if claims.ClientID != "" && claims.ClientID == claims.Subject {
@@ -128,10 +128,9 @@ func actor(claims *token.Claims) schemas.Actor {
 	return a
 }
 
-// authenticate returns what the bearer token of a request says (RFC 6750 §2.1).
-// A token is never taken from the query or the body: there it ends up in logs
-// and histories. The tools are an audience of their own, so that a token that
-// somebody's program has for them is good for nothing else.
+// authenticate returns the claims of the bearer token of a request (RFC 6750 §2.1). It never takes
+// a token from the query or the body, which end up in logs and histories. The MCP tools are an
+// audience of their own, so that a token for them is not accepted elsewhere.
 func (s *server) authenticate(r *http.Request, needs need) (*token.Claims, error) {
 	fields := r.Header.Values("Authorization")
 	if len(fields) == 0 {
@@ -149,8 +148,8 @@ func (s *server) authenticate(r *http.Request, needs need) (*token.Claims, error
 	return s.Tokens.Verify(r.Context(), raw, audience)
 }
 
-// wantedToken asks for a token. A client that wants to register where registration is
-// closed learns the ways that need none.
+// wantedToken returns the error of a missing token. A client that wants to register while
+// registration is closed learns the alternatives.
 func (s *server) wantedToken(route string) string {
 	if route == oauth.RegisterPath {
 		return s.OAuth.ClosedRegistration()
@@ -158,21 +157,21 @@ func (s *server) wantedToken(route string) string {
 	return "a token is required: send it as Authorization: Bearer <token>"
 }
 
-// insufficientToken is the error of a token that is good, but not what is needed.
+// insufficientToken is the error of a valid token without the needed scope or sign-in.
 type insufficientToken struct {
 	needs     need
-	delegated bool // to a client
+	delegated bool // of an OAuth client
 }
 
-// account reports whether it is the scope for the user's account that is lacking.
+// account reports whether the scope for the user's account is missing.
 func (e *insufficientToken) account() bool {
 	return e.delegated && (e.needs == userToken || e.needs == anyToken)
 }
 
-// Error says what the client is told.
+// Error returns the message for the client.
 func (e *insufficientToken) Error() string { return e.Unwrap().Error() }
 
-// Unwrap returns what the client is told.
+// Unwrap returns the error for the client.
 func (e *insufficientToken) Unwrap() error {
 	switch {
 	case e.account():
@@ -189,15 +188,15 @@ func (e *insufficientToken) Unwrap() error {
 		"this token does not carry the permission %q, nor one above it: send one that does. A user's tokens carry what the user's roles grant", string(e.needs))
 }
 
-// mayRegister makes sure that the caller is the user and may manage the account with
-// this token, or may act for anybody: guard is the Directory's rule for that. Without it
-// every user could add a passkey of their own to every other account.
+// mayRegister checks that the caller is the user and can manage the account with this token, or may
+// act for any user: guard is the Directory's rule for that. Otherwise every user could add a
+// passkey to every other account.
 func (s *server) mayRegister(ctx context.Context, c *caller, userID string, guard func(context.Context, directory.Call, string) error) error {
 	if c.userID() != userID && !c.Permits("system") {
 		return schemas.Errorf(schemas.Forbidden, codeForbidden,
 			"this token speaks for another user: passkeys are registered with a token of the user they are for, or with one that carries the permission \"system\"")
 	}
-	if s.Directory == nil { // then nobody has permissions
+	if s.Directory == nil { // then no user has permissions
 		return nil
 	}
 	return requestFault(guard(ctx, c.Call, userID))

@@ -16,9 +16,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// How long bodies may be, in bytes. Passkeys with attestation certificates need
-// the larger of the first two. The others are for resources: a flow has up to
-// 2,000 nodes, a group or a role up to 10,000 members.
+// Maximum lengths of bodies, in bytes. Passkeys with attestation certificates need the larger of
+// the first two. The others are for resources: a flow has up to 2,000 nodes, a group or a role up
+// to 10,000 members.
 const (
 	smallBody    = 64 << 10
 	largeBody    = 256 << 10
@@ -26,16 +26,14 @@ const (
 	membersBody  = 2 << 20
 )
 
-// checked is a request body that knows what it needs beyond the types of its
-// members.
+// checked is a request body with rules beyond the types of its members.
 type checked interface {
-	// check reports everything that is missing, wrong or does not go together.
+	// check reports all members that are missing, invalid or inconsistent.
 	check() []schemas.Problem
 }
 
-// readJSON decodes a request body of at most limit bytes strictly (see
-// schemas.Strict) and checks it. The error tells all that is wrong with it; the
-// members that could be made out are decoded even then.
+// readJSON decodes a request body of at most limit bytes strictly (see schemas.Strict) and checks
+// it. The error lists all faults; the readable members are decoded nevertheless.
 func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into checked) error {
 	body, _, err := readBody(w, r, limit, jsonType)
 	if err != nil {
@@ -44,12 +42,10 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into checked)
 	return decode(body, into)
 }
 
-// readBody reads a body of at most limit bytes, and tells which of the media
-// types it has.
+// readBody reads a body of at most limit bytes, and returns its media type.
 //
-// The media type must be one of them. A page of a foreign origin can send a form
-// or plain text without asking (Fetch §2.2.2); JSON and YAML it may send only if
-// CORS lets it.
+// The media type must be one of types. A page of another origin can send a form or plain text
+// without a preflight request (Fetch §2.2.2), but JSON and YAML only if CORS allows it.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64, types ...string) ([]byte, string, error) {
 	kind, err := mediaType(r.Header.Get("Content-Type"), types)
 	if err != nil {
@@ -77,16 +73,15 @@ func decode(body []byte, into checked) error {
 		return nil
 	}
 	document, unsound := schemas.ParseJSON(body)
-	if document == nil { // two readers could disagree about its members: nothing to say of them
+	if document == nil { // two readers could disagree about its members
 		return invalidBody(unsound...)
 	}
 	return invalidBody(document.Locate(problems)...)
 }
 
-// decodeWithHints decodes what it can of a body that has problems, a misspelt
-// member as the one it was probably meant to be, so that what depends on it can
-// be checked. A member of the wrong type counts as sent: encoding/json sets a
-// pointer before it finds that the value does not fit.
+// decodeWithHints decodes the readable parts of an invalid body, with misspelled members read as
+// the closest known ones, so that dependent checks can run. A member of the wrong type counts as
+// sent: encoding/json sets a pointer before it finds that the value does not fit.
 func decodeWithHints(body []byte, problems []schemas.Problem, into any) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
@@ -105,11 +100,11 @@ func decodeWithHints(body []byte, problems []schemas.Problem, into any) {
 	}
 	guessed, err := json.Marshal(members)
 	if err == nil {
-		_ = json.Unmarshal(guessed, into) // that something does not fit is known already
+		_ = json.Unmarshal(guessed, into) // the fault is already reported
 	}
 }
 
-// memberNames lists the members that the struct behind a pointer has in JSON.
+// memberNames lists the JSON members of the struct behind a pointer.
 func memberNames(into any) []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(into).Elem()) {
@@ -120,14 +115,14 @@ func memberNames(into any) []string {
 	return names
 }
 
-// The media types of bodies: RFC 8259 §11, RFC 9512 §2.1 and RFC 7396 §4.
+// Media types of bodies: RFC 8259 §11, RFC 9512 §2.1 and RFC 7396 §4.
 const (
 	jsonType       = "application/json"
 	yamlType       = "application/yaml"
 	mergePatchType = "application/merge-patch+json"
 )
 
-// mediaType returns which of the types a Content-Type field names.
+// mediaType returns the one of the types that a Content-Type field names.
 func mediaType(field string, types []string) (string, error) {
 	expected, came := strings.Join(types, " or "), fmt.Sprintf("got %.100q", field)
 	if field == "" {
@@ -153,9 +148,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
-// encodeJSON is json.Marshal for people: & and < stay as they are. Escaping them
-// is for JSON within HTML, which no reply is: it says its type, and that no other
-// is to be guessed.
+// encodeJSON is json.Marshal without escaping & and <. Escaping is for JSON in HTML; replies
+// declare their type and forbid sniffing.
 func encodeJSON(v any) ([]byte, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -168,5 +162,5 @@ func writeBody(w http.ResponseWriter, status int, kind string, text []byte) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // fails when the client has gone, and then nobody listens
+	_, _ = w.Write(text) // fails only if the client has gone
 }

@@ -10,10 +10,10 @@ import (
 // finish is the body that ends a ceremony.
 type finish interface {
 	checked
-	token() *string // of the session that was begun
+	token() *string // of the started session
 }
 
-// finishBody is what the finishes of both ceremonies have.
+// finishBody has the common members of both finishes.
 type finishBody struct {
 	PublicKeyCredential json.RawMessage `json:"publicKeyCredential"`
 	SessionToken        *string         `json:"sessionToken"`
@@ -28,9 +28,8 @@ func (b *finishBody) check() []schemas.Problem {
 	return nil
 }
 
-// readFinish reads a finish and takes the session that it names. The first
-// finish burns it whatever its result, so one whose body is refused does too;
-// what is wrong with the session is then told no more.
+// readFinish reads a finish and consumes its session. The first finish consumes the session
+// whatever its result, so an invalid body does too; faults of the session are then not reported.
 func (s *server) readFinish(w http.ResponseWriter, r *http.Request, body finish, of schemas.Ceremony) (*schemas.PasskeySession, error) {
 	refusal := readJSON(w, r, largeBody, body)
 	if body.token() == nil {

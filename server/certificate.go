@@ -23,30 +23,27 @@ import (
 const (
 	// certificateLife is the longest that browsers on Apple systems accept.
 	certificateLife = 825 * 24 * time.Hour
-	// renewBefore is how much life a certificate must have left at start.
+	// renewBefore is the least remaining validity of a certificate at startup.
 	renewBefore = 30 * 24 * time.Hour
 )
 
-// CertificateOptions says where the server's certificate comes from.
+// CertificateOptions describes where the server's certificate comes from.
 type CertificateOptions struct {
-	// CertFile and KeyFile are PEM files: tls.cert_file, with the intermediate
-	// certificates after the server's own, and tls.key_file. Both or neither.
+	// CertFile and KeyFile are PEM files: tls.cert_file, with the intermediate certificates after
+	// the server's own, and tls.key_file. Both or neither.
 	CertFile, KeyFile string
-	// DataDir is the folder in whose tls/ a self-signed certificate is made and
-	// kept, if there are no files.
+	// DataDir is the folder whose tls/ contains the self-signed certificate, if there are no files.
 	DataDir string
-	// Hostname is a further name of a self-signed certificate, beside localhost
-	// and the loopback addresses. It is left out if it is not one that a
-	// certificate can bear.
+	// Hostname is a further name of a self-signed certificate, in addition to localhost and the
+	// loopback addresses. A name that a certificate cannot contain is left out.
 	Hostname string
-	// Now is the time at which the certificate must be good.
+	// Now is the time at which the certificate must be valid.
 	Now time.Time
 }
 
-// Certificate returns a TLS configuration with the certificate of the given
-// files, or a self-signed one. That is made once and kept, so that whoever
-// chose to trust it need not do so again after a restart; it is made anew, for
-// the same key, when it is about to expire or does not bear the hostname.
+// Certificate returns a TLS configuration with the certificate of the given files, or a self-signed
+// one. The latter is created once and stored, so that users who trust it need not do so again after
+// a restart. It is replaced, with the same key, when it is about to expire or lacks the hostname.
 func Certificate(o CertificateOptions) (*tls.Config, error) {
 	var pair tls.Certificate
 	var err error
@@ -64,7 +61,7 @@ func Certificate(o CertificateOptions) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// loadPair loads the configured files and says which of the two is at fault.
+// loadPair loads the configured files and reports which of the two is invalid.
 func loadPair(o CertificateOptions) (tls.Certificate, error) {
 	var none tls.Certificate
 	certText, err := os.ReadFile(o.CertFile)
@@ -88,9 +85,9 @@ func loadPair(o CertificateOptions) (tls.Certificate, error) {
 	return pair, nil
 }
 
-// selfSigned returns the certificate kept under DataDir, and makes what is
-// missing. The key is written first: a crash in between leaves a key without a
-// fitting certificate, which the next start mends.
+// selfSigned returns the certificate stored under DataDir, and creates missing files. The key is
+// written first: a crash in between leaves a key without a certificate, which the next start
+// creates.
 func selfSigned(o CertificateOptions) (tls.Certificate, error) {
 	var none tls.Certificate
 	dir := filepath.Join(o.DataDir, "tls")
@@ -118,8 +115,8 @@ func selfSigned(o CertificateOptions) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert}, nil
 }
 
-// loadPrivateKey reads the key file, or makes it if there is none. A file that holds
-// something else is left alone: it may be somebody's only copy of it.
+// loadPrivateKey reads the key file, or creates it if it does not exist. A file with other content
+// is not overwritten: it may be the only copy.
 func loadPrivateKey(path string) (*ecdsa.PrivateKey, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -152,8 +149,8 @@ func newKey(path string) (*ecdsa.PrivateKey, error) {
 	return key, writeFile(path, "PRIVATE KEY", der, 0o600)
 }
 
-// isCertificateCurrent reports whether a kept certificate is still good: for the key, for long
-// enough, and for every name.
+// isCertificateCurrent reports whether a stored certificate is valid for the key, for long enough,
+// and for every name.
 func isCertificateCurrent(cert *x509.Certificate, key crypto.Signer, o CertificateOptions) bool {
 	public, ok := key.Public().(*ecdsa.PublicKey)
 	if !ok || !public.Equal(cert.PublicKey) {
@@ -176,7 +173,7 @@ func certificateNames(o CertificateOptions) []string {
 	return append(names, o.Hostname)
 }
 
-// sign makes a certificate that signs nothing but itself.
+// sign creates a self-signed certificate that cannot sign others.
 func sign(key crypto.Signer, o CertificateOptions) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
@@ -223,8 +220,8 @@ func writeFile(path, kind string, der []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// replaceFile writes beside the file and renames. os.CreateTemp makes files
-// that only their owner may read, so a key is never open to others.
+// replaceFile writes a new file and renames it. os.CreateTemp creates files that only their owner
+// can read, so a key is never readable for others.
 func replaceFile(path string, text []byte, mode fs.FileMode) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 )
 
-// consentResponse is what a user lets a client have as people are told of it.
+// consentResponse describes what a user lets a client have.
 type consentResponse struct {
 	ApplicationID string          `json:"applicationId"`
 	Name          string          `json:"name"`
@@ -20,14 +20,14 @@ type consentResponse struct {
 	AskAgainAt    *time.Time      `json:"askAgainAt,omitempty"`
 }
 
-// scopeResponse is a scope in plain words.
+// scopeResponse is a scope with its display name.
 type scopeResponse struct {
 	Scope     string    `json:"scope"`
 	Text      string    `json:"text"`
 	GrantedAt time.Time `json:"grantedAt"`
 }
 
-// consents is GET /users/me/consents and GET /users/{id}/consents.
+// consents handles GET /users/me/consents and GET /users/{id}/consents.
 func (s *server) consents(w http.ResponseWriter, r *http.Request, c *caller) error {
 	found, err := s.Directory.Consents(r.Context(), c.Call, userOf(r, c))
 	if err != nil {
@@ -66,8 +66,8 @@ func (s *server) newConsentResponse(r *http.Request, c *directory.Consented) (*c
 	return shown, nil
 }
 
-// revokeConsent is DELETE …/consents/{applicationId}: every token that the client has
-// of the user is worthless from now on.
+// revokeConsent handles DELETE …/consents/{applicationId}: it revokes all tokens that the client
+// has for the user.
 func (s *server) revokeConsent(w http.ResponseWriter, r *http.Request, c *caller) error {
 	if err := s.Directory.RevokeConsent(r.Context(), c.Call, userOf(r, c), mux.Vars(r)["applicationId"]); err != nil {
 		return err

@@ -9,11 +9,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// credentialMember is the member of a finish that holds the browser's answer:
-// RegistrationResponseJSON or AuthenticationResponseJSON of WebAuthn Level 3
-// §5.1. Browsers add to it as they grow, so members that are not known are
-// ignored; those that are read must be what they should be. rawId says what id
-// says, and is not read.
+// credentialMember is the member of a finish with the browser's answer: RegistrationResponseJSON or
+// AuthenticationResponseJSON of WebAuthn Level 3 §5.1. Browsers add members over time, so unknown
+// ones are ignored; those that are read must have the right type. rawId repeats id and is not read.
 const credentialMember = "publicKeyCredential"
 
 // parseAttestation reads the answer to a registration.
@@ -48,22 +46,21 @@ func openCredential(raw json.RawMessage) (credential, response *object) {
 		body.members[credentialMember] = raw
 	}
 	credential = body.object(credentialMember)
-	if kind := credential.text("type"); kind != "" && kind != "public-key" { // the only type there is, §5.8.2
+	if kind := credential.text("type"); kind != "" && kind != "public-key" { // the only type, §5.8.2
 		credential.fault("type", fmt.Sprintf(`expected "public-key", got %.64q`, kind))
 	}
 	return credential, credential.object("response")
 }
 
-// object reads members one by one and collects what is wrong with them.
-// encoding/json alone would match names in any letter case and stop at the
-// first fault.
+// object reads members one by one and collects their faults. encoding/json would match names in any
+// letter case and stop at the first fault.
 type object struct {
 	path    string
 	members map[string]json.RawMessage
 	*bodyProblems
 }
 
-// bodyProblems is what is wrong with an object and those inside it.
+// bodyProblems collects the faults of an object and of those inside it.
 type bodyProblems struct{ faults, absent []schemas.Problem }
 
 func (f *bodyProblems) problems() []schemas.Problem {
@@ -87,7 +84,7 @@ func (o *object) text(name string) (s string) {
 	return s
 }
 
-// need is text for a member that must be there and say something.
+// need returns the text of a member that must not be missing or empty.
 func (o *object) need(name string) string {
 	s := o.text(name)
 	if s == "" {
@@ -108,7 +105,7 @@ func (o *object) object(name string) *object {
 	return inner
 }
 
-// shapeOf names the kind of a JSON value.
+// shapeOf names the type of a JSON value.
 func shapeOf(raw json.RawMessage) string {
 	switch raw[0] {
 	case '{':

@@ -8,11 +8,11 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// deviceCookie is the cookie by which a browser is known in which somebody has signed
-// in. It says nothing of people who have not, and is read for nothing else.
+// deviceCookie identifies a browser in which a user has signed in. It contains nothing about other
+// users and has no other use.
 const deviceCookie = "postern-device"
 
-// device is the browser that sends a request; nil where none is known.
+// device returns the browser that sends a request; nil if it is unknown.
 func (s *server) device(r *http.Request) *throttle.Device {
 	if s.Throttle == nil || s.Devices == nil {
 		return nil
@@ -24,8 +24,8 @@ func (s *server) device(r *http.Request) *throttle.Device {
 	return throttle.OpenDevice(s.Devices, sent)
 }
 
-// keepDevice has the browser keep who has signed in with it. Where that is in another
-// site's page the browser does not: it takes no such cookie there.
+// keepDevice stores in the browser who has signed in with it. In a page of another site the browser
+// rejects the cookie.
 func (s *server) keepDevice(w http.ResponseWriter, d *throttle.Device, step *schemas.Step) {
 	if d == nil || step.SignedIn == "" {
 		return

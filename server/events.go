@@ -10,16 +10,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// eventList is the body of GET /audit-events. It has no total:
-// counting the log would cost more than reading it.
+// eventList is the body of GET /audit-events. It has no total, because counting the log would cost
+// more than reading it.
 type eventList struct {
 	Count  int             `json:"count"`
 	Events []schemas.Event `json:"auditEvents"`
 	Links  []link          `json:"links"`
 }
 
-// auditEvents is GET /audit-events: the events that have all the given values,
-// newest first. The link next leads on to older ones.
+// auditEvents handles GET /audit-events: the events with all given values, newest first. The link
+// next leads to older ones.
 func (s *server) auditEvents(w http.ResponseWriter, r *http.Request, _ *caller) error {
 	values := r.URL.Query()
 	q, err := eventQuery(values)
@@ -27,7 +27,7 @@ func (s *server) auditEvents(w http.ResponseWriter, r *http.Request, _ *caller) 
 		return err
 	}
 	wanted := q.Limit
-	q.Limit++ // one more tells whether there are more
+	q.Limit++ // one more shows whether there are others
 	events, err := s.Audit.Events(r.Context(), q)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s *server) auditEvents(w http.ResponseWriter, r *http.Request, _ *caller) 
 	return writeJSON(w, http.StatusOK, list)
 }
 
-// eventQuery reads which events are wanted.
+// eventQuery reads the filter parameters.
 func eventQuery(values url.Values) (schemas.EventQuery, error) {
 	q := readQuery(values, "limit", "before", "action", "actor", "user", "resourceType", "resource", "application", "executionDigest", "traceId", "from", "to")
 	wanted := schemas.EventQuery{
@@ -56,8 +56,7 @@ func eventQuery(values url.Values) (schemas.EventQuery, error) {
 	return wanted, q.err()
 }
 
-// selector is the value of a parameter that selects by something, and so must not be
-// empty.
+// selector returns the value of a filter parameter, which must not be empty.
 func (q *query) selector(name string) string {
 	if q.values.Has(name) && q.text(name) == "" {
 		q.addProblem(name, "expected a value to look for, got none; leave it out to have all")
@@ -65,7 +64,7 @@ func (q *query) selector(name string) string {
 	return q.text(name)
 }
 
-// timeValue is the value of a parameter that is a time.
+// timeValue returns the value of a time parameter.
 func (q *query) timeValue(name string) time.Time {
 	if !q.values.Has(name) {
 		return time.Time{}
@@ -77,13 +76,13 @@ func (q *query) timeValue(name string) time.Time {
 	return t
 }
 
-// A cursor is the place of an event in the log: its time in microseconds, in
-// base 36, and its id.
+// eventCursor returns the place of an event in the log: its time in microseconds, in base 36, and
+// its id.
 func eventCursor(e schemas.Event) string {
 	return strconv.FormatInt(e.At.UnixMicro(), 36) + "." + e.ID
 }
 
-// cursor is the value of a parameter that is a cursor.
+// cursor returns the value of a cursor parameter.
 func (q *query) cursor(name string) schemas.EventKey {
 	if !q.values.Has(name) {
 		return schemas.EventKey{}

@@ -10,15 +10,14 @@ import (
 	"time"
 )
 
-// traceHeader tells the client under which id the log knows its request.
+// traceHeader contains the id of the request in the log.
 const traceHeader = "X-Trace-Id"
 
-// exchange is one request and its reply, as the log tells of them. It is the
-// ResponseWriter that handlers write to.
+// exchange is a request with its reply, for the log. It is the ResponseWriter of handlers.
 type exchange struct {
 	http.ResponseWriter
 	traceID string // 32 hexadecimal digits
-	route   string // the path's template: the path itself may hold anything
+	route   string // the path's template: the path itself can contain anything
 	code    string // of the error, if the reply is one
 	status  int    // 0 until the reply has begun
 	bytes   int64  // of the reply's body
@@ -26,14 +25,13 @@ type exchange struct {
 
 type exchangeKey struct{}
 
-// exchangeOf returns the exchange that a request is part of.
+// exchangeOf returns the exchange of a request.
 func exchangeOf(r *http.Request) *exchange {
 	x, _ := r.Context().Value(exchangeKey{}).(*exchange)
 	return x
 }
 
-// TraceID is the id under which the log knows the request that a context is of,
-// "" if it is of none.
+// TraceID returns the log id of the request of a context, "" if there is none.
 func TraceID(ctx context.Context) string {
 	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
 		return x.traceID
@@ -41,7 +39,7 @@ func TraceID(ctx context.Context) string {
 	return ""
 }
 
-// WriteHeader notes the status; informational ones come before the reply.
+// WriteHeader records the status; informational ones come before the reply.
 func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 && status >= http.StatusOK {
 		x.status = status
@@ -49,7 +47,7 @@ func (x *exchange) WriteHeader(status int) {
 	x.ResponseWriter.WriteHeader(status)
 }
 
-// Write counts what is written.
+// Write counts the bytes.
 func (x *exchange) Write(b []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
@@ -59,10 +57,10 @@ func (x *exchange) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap gives http.ResponseController the writer below.
+// Unwrap returns the inner writer for http.ResponseController.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// observe gives every request a trace id and logs it when it is answered.
+// observe assigns a trace id to every request and logs it at the end.
 func (s *server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun := time.Now()
@@ -73,13 +71,13 @@ func (s *server) observe(next http.Handler) http.Handler {
 	})
 }
 
-// logExchange writes the access log. It tells nothing that a client chose but
-// the method: neither the path, which may hold anything, nor the query, nor
-// any header. Nor does it tell the client's address, which is personal data.
+// logExchange writes the access log. Of what a client chose it contains only the method: not the
+// path, which can contain anything, the query or any header. It does not contain the client's
+// address, which is personal data.
 func (s *server) logExchange(r *http.Request, x *exchange, took time.Duration) {
 	level := slog.LevelInfo
 	if strings.HasPrefix(x.route, "/health/") {
-		level = slog.LevelDebug // probes come every few seconds
+		level = slog.LevelDebug // probes arrive every few seconds
 	}
 	const longestMethod = 16
 	s.Log.LogAttrs(r.Context(), level, "request",
@@ -92,19 +90,18 @@ func (s *server) logExchange(r *http.Request, x *exchange, took time.Duration) {
 		slog.String("traceId", x.traceID))
 }
 
-// traceOf returns the trace id of a valid traceparent (W3C Trace Context
-// §3.2), else a new one.
+// traceOf returns the trace id of a valid traceparent (W3C Trace Context §3.2), otherwise a new
+// one.
 func traceOf(parent string) string {
 	if id, ok := parentTrace(parent); ok {
 		return id
 	}
 	var id [16]byte
-	_, _ = rand.Read(id[:]) // never fails: see crypto/rand.Read
+	_, _ = rand.Read(id[:]) // crypto/rand.Read never fails
 	return hex.EncodeToString(id[:])
 }
 
-// parentTrace reads version-traceid-parentid-flags. A later version may go on
-// after another dash.
+// parentTrace reads version-traceid-parentid-flags. A later version can have more fields.
 func parentTrace(parent string) (id string, ok bool) {
 	const version, trace, span, length = 2, 3 + 32, 36 + 16, 55
 	if len(parent) < length || parent[version] != '-' || parent[trace] != '-' || parent[span] != '-' {

@@ -9,16 +9,16 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 )
 
-// factorResponse is a second factor as people are told of it: nothing of its secret.
+// factorResponse describes a second factor without its secret.
 type factorResponse struct {
 	Type       string     `json:"type"` // totp or recovery-codes
 	CreatedAt  time.Time  `json:"createdAt"`
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"` // of totp
-	Total      int        `json:"total,omitempty"`      // how many recovery codes there were
-	Left       *int       `json:"left,omitempty"`       // how many of them are left
+	Total      int        `json:"total,omitempty"`      // recovery codes issued
+	Left       *int       `json:"left,omitempty"`       // recovery codes left
 }
 
-// factors is GET /users/me/factors and GET /users/{id}/factors.
+// factors handles GET /users/me/factors and GET /users/{id}/factors.
 func (s *server) factors(w http.ResponseWriter, r *http.Request, c *caller) error {
 	found, err := s.Directory.Factors(r.Context(), c.Call, userOf(r, c))
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *server) factors(w http.ResponseWriter, r *http.Request, c *caller) erro
 	return writeJSON(w, http.StatusOK, page)
 }
 
-// deleteFactor is DELETE …/factors/{factor}.
+// deleteFactor handles DELETE …/factors/{factor}.
 func (s *server) deleteFactor(w http.ResponseWriter, r *http.Request, c *caller) error {
 	if err := s.Directory.DeleteFactor(r.Context(), c.Call, userOf(r, c), mux.Vars(r)["factor"]); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// Codes of errors that only this package gives.
+// Error codes of this package.
 const (
 	codeUnauthorized         = "unauthorized" // no token; what is wrong with one is invalid_token
 	codeInvalidToken         = "invalid_token"
@@ -28,7 +28,7 @@ const (
 	codeCancelled            = "request_cancelled"
 )
 
-// fail answers a request with an error. It is the only place that does.
+// fail replies to a request with an error. No other function does.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	x := exchangeOf(r)
 	if speaksOAuth(x.route) {
@@ -47,7 +47,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	mustWriteJSON(w, status, e)
 }
 
-// logFailure logs what went wrong here and is not for the client.
+// logFailure logs server faults, which clients do not see.
 func (s *server) logFailure(r *http.Request, status int, err error) {
 	level := slog.LevelError
 	switch {
@@ -60,8 +60,7 @@ func (s *server) logFailure(r *http.Request, status int, err error) {
 	s.Log.Log(r.Context(), level, "request failed", slog.String("route", x.route), slog.String("traceId", x.traceID), slog.Any("error", err))
 }
 
-// setFailureFields sets the header fields that an error's reply has, whatever its
-// form.
+// setFailureFields sets the header fields of an error reply.
 func setFailureFields(h http.Header, err error, e *schemas.Error) {
 	if e.RetryAfter > 0 {
 		seconds := (e.RetryAfter + time.Second - 1) / time.Second
@@ -72,15 +71,14 @@ func setFailureFields(h http.Header, err error, e *schemas.Error) {
 	}
 }
 
-// mustWriteJSON writes an error. Where not even that can be written it tells the
-// client by breaking off.
+// mustWriteJSON writes an error. If that fails, it breaks off the connection.
 func mustWriteJSON(w http.ResponseWriter, status int, v any) {
 	if err := writeJSON(w, status, v); err != nil {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// readCeremony returns the status of an error and a copy of what the client is told.
+// readCeremony returns the status of an error and a copy for the client.
 func (s *server) readCeremony(r *http.Request, err error) (int, *schemas.Error) {
 	var wrong *wrongMethod
 	if errors.As(err, &wrong) {
@@ -91,12 +89,12 @@ func (s *server) readCeremony(r *http.Request, err error) (int, *schemas.Error) 
 		e = *schemas.Errorf(schemas.Unavailable, codeCancelled, "the request was cancelled before it was answered")
 	}
 	if e.Class == schemas.Internal {
-		e = *schemas.AsError(errors.New("")) // whatever it says is not for the client
+		e = *schemas.AsError(errors.New("")) // its text is not for the client
 	}
 	return statusOf(e.Class), &e
 }
 
-// statusOf maps the classes of failure to HTTP.
+// statusOf maps error classes to HTTP statuses.
 func statusOf(c schemas.Class) int {
 	switch c {
 	case schemas.Invalid:
@@ -121,7 +119,7 @@ func statusOf(c schemas.Class) int {
 	return http.StatusInternalServerError
 }
 
-// challenge is the WWW-Authenticate field of a reply, "" for none.
+// challenge returns the WWW-Authenticate field of a reply, "" for none.
 func (s *server) challenge(r *http.Request, status int, err error, e *schemas.Error) string {
 	if exchangeOf(r).route == oauth.ToolsPath {
 		return s.toolChallenge(r, status, e)
@@ -129,10 +127,9 @@ func (s *server) challenge(r *http.Request, status int, err error, e *schemas.Er
 	return challengeFor(r, status, err, e)
 }
 
-// challengeFor is the WWW-Authenticate field of RFC 6750 §3. A request that
-// brought no token is told only that one is wanted (§3.1). One that may not do
-// what it asks for is told the scope that would do, if there is one: where a
-// rule forbids it, that is the one above all.
+// challengeFor returns the WWW-Authenticate field of RFC 6750 §3. A request without a token learns
+// only that one is required (§3.1). A request without the needed scope learns that scope if there
+// is one; if a rule forbids the request, it is the broadest one.
 func challengeFor(r *http.Request, status int, err error, e *schemas.Error) string {
 	sent := r.Header.Get("Authorization") != ""
 	switch {
@@ -149,7 +146,7 @@ func challengeFor(r *http.Request, status int, err error, e *schemas.Error) stri
 	return ""
 }
 
-// wantedScope names the scope that a token lacked, if it was that.
+// wantedScope returns the scope that the token of a request lacks.
 func wantedScope(err error) string {
 	lacked := need("system")
 	if l, ok := errors.AsType[*insufficientToken](err); ok {
@@ -167,8 +164,8 @@ func wantedScope(err error) string {
 	return ", scope=" + quotedString(string(lacked))
 }
 
-// quotedString writes an error_description: RFC 6750 §3 leaves out quotes,
-// backslashes and everything that is not printable ASCII.
+// quotedString writes an error_description: RFC 6750 §3 excludes quotes, backslashes and
+// everything outside printable ASCII.
 func quotedString(text string) string {
 	kept := make([]byte, 0, len(text)+2)
 	kept = append(kept, '"')
@@ -183,23 +180,23 @@ func quotedString(text string) string {
 	return string(append(kept, '"'))
 }
 
-// wrongMethod is the error of a method that a resource does not have.
+// wrongMethod is the error of a method that the path does not have.
 type wrongMethod struct{ method, path, allow string }
 
-// Error says what the client is told.
+// Error returns the message for the client.
 func (e *wrongMethod) Error() string { return e.explain().Error() }
 
 func (e *wrongMethod) explain() *schemas.Error {
 	return schemas.Errorf(schemas.Invalid, codeMethodNotAllowed, "%s does not take %.16s; it takes %s", e.path, e.method, e.allow)
 }
 
-// notFound answers for paths that are not the server's.
+// notFound replies for unknown paths.
 func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 	s.fail(w, r, schemas.Errorf(schemas.NotFound, schemas.CodeNotFound, "there is nothing at %.200q%s", r.URL.Path, schemas.Hint(r.URL.Path, s.paths)))
 }
 
-// requestFault makes an error about something that a body or query names the
-// request's fault: 404 is for paths.
+// requestFault turns a missing resource that a body or query names into a fault of the request: 404
+// is for paths.
 func requestFault(err error) error {
 	var e *schemas.Error
 	if !errors.As(err, &e) || e.Class != schemas.NotFound {
@@ -210,8 +207,7 @@ func requestFault(err error) error {
 	return &invalid
 }
 
-// internalError makes an error about our own data our fault, so that what is wrong there
-// is not put down to the client.
+// internalError turns an error about the server's own data into a server fault.
 func internalError(err error) error {
 	if e := schemas.AsError(err); e.Class == schemas.NotFound || e.Class == schemas.Invalid {
 		return errors.New(err.Error())
@@ -219,8 +215,8 @@ func internalError(err error) error {
 	return err
 }
 
-// recoverPanic turns a panic into a 500. When the reply has begun it is too late for
-// that, and the connection breaks off: half a reply must not look whole.
+// recoverPanic turns a panic into a 500. After the reply has started it breaks off the connection
+// instead: half a reply must not look complete.
 func (s *server) recoverPanic(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {

@@ -9,8 +9,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// filterGrammar is what a filter looks like: of SCIM's (RFC 7644 §3.4.2.2) the
-// part that an index answers.
+// filterGrammar describes filters: the part of SCIM's (RFC 7644 §3.4.2.2) that an index can
+// answer.
 const filterGrammar = `expected <member> eq "<text>", where the text is a JSON string`
 
 // filter reads the parameter filter, which names one of the members.
@@ -29,14 +29,14 @@ func (q *query) filter(members []string) (member, value string) {
 	return "", ""
 }
 
-// parseFilter takes a filter apart, or says what is wrong with it.
+// parseFilter splits a filter, or returns what is wrong with it.
 func parseFilter(text string) (member, value, fault string) {
 	member, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	operator, rest, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
 	switch {
 	case member == "" || strings.ContainsAny(member, `"\`):
 		return "", "", "it does not begin with the name of a member"
-	case !strings.EqualFold(operator, "eq"): // operators have no case: RFC 7644 §3.4.2.2
+	case !strings.EqualFold(operator, "eq"): // operators are case-insensitive: RFC 7644 §3.4.2.2
 		return "", "", fmt.Sprintf("the only operator is eq, not %.32q", operator)
 	}
 	value, ok := jsonString(strings.TrimLeft(rest, " "))
@@ -46,7 +46,7 @@ func parseFilter(text string) (member, value, fault string) {
 	return member, value, ""
 }
 
-// jsonString reads exactly one JSON string, as strictly as bodies are read.
+// jsonString parses exactly one JSON string, as strictly as bodies are parsed.
 func jsonString(text string) (value string, ok bool) {
 	if !strings.HasPrefix(text, `"`) {
 		return "", false

@@ -13,9 +13,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// executeFlow is POST /flow/execute: it starts a run, answers its question, or
-// gives the question again. The reply is 200 whenever the engine ran, also when
-// the step tells the person of a mistake.
+// executeFlow handles POST /flow/execute: it starts a run, answers its step, or returns the step
+// again. The reply is 200 whenever the engine ran, also if the step reports an error to the user.
 func (s *server) executeFlow(w http.ResponseWriter, r *http.Request) error {
 	var body executeBody
 	if err := readJSON(w, r, largeBody, &body); err != nil {
@@ -52,7 +51,7 @@ func (s *server) step(r *http.Request, body *executeBody, req engine.Request) (*
 	}, req)
 }
 
-// startRun starts the flow that the application has for the flow type.
+// startRun starts the application's flow of the flow type.
 func (s *server) startRun(r *http.Request, body *executeBody, req engine.Request) (*schemas.Step, error) {
 	app, err := s.Applications.Application(r.Context(), *body.ApplicationID)
 	if err != nil {
@@ -61,7 +60,7 @@ func (s *server) startRun(r *http.Request, body *executeBody, req engine.Request
 	return s.begin(r.Context(), app, schemas.FlowType(*body.FlowType), body.inputs(), req)
 }
 
-// begin begins a run of the application's flow of a type.
+// begin starts a run of the application's flow of a type.
 func (s *server) begin(ctx context.Context, app *schemas.Application, t schemas.FlowType, inputs map[string]string, req engine.Request) (*schemas.Step, error) {
 	flowID, err := flowOf(app, t)
 	if err != nil {
@@ -90,8 +89,8 @@ func flowOf(app *schemas.Application, t schemas.FlowType) (string, error) {
 	return app.AuthFlowID, nil
 }
 
-// boundRequest is engineRequest with what the browser's cookies tell, for runs that
-// answer an authorization request. The engine heeds it with no other.
+// boundRequest is engineRequest with the contents of the browser's cookies, for runs that answer an
+// authorization request. The engine ignores them in other runs.
 func (s *server) boundRequest(r *http.Request, body *executeBody) (engine.Request, error) {
 	req := engineRequest(r, body)
 	if s.OAuth == nil || body.ExecutionID == nil && body.AuthID == nil {
@@ -108,8 +107,8 @@ func (s *server) boundRequest(r *http.Request, body *executeBody) (engine.Reques
 	return req, err
 }
 
-// openRequest is the authorization request that a new run is to answer: that of the
-// browser and the application.
+// openRequest returns the authorization request that a new run answers: one of this browser and
+// application.
 func (s *server) openRequest(r *http.Request, body *executeBody) (*schemas.AuthRequest, error) {
 	req, err := s.OAuth.Open(r, *body.AuthID)
 	if err == nil && req.ApplicationID != *body.ApplicationID {
@@ -118,7 +117,7 @@ func (s *server) openRequest(r *http.Request, body *executeBody) (*schemas.AuthR
 	return req, err
 }
 
-// engineRequest is what the engine learns of the request.
+// engineRequest converts the request for the engine.
 func engineRequest(r *http.Request, body *executeBody) engine.Request {
 	return engine.Request{
 		Verbose:   body.Verbose,
@@ -129,8 +128,8 @@ func engineRequest(r *http.Request, body *executeBody) engine.Request {
 	}
 }
 
-// preferredLanguage returns the tag that a client likes best (RFC 9110
-// §12.5.4), "" when it did not say or does not care.
+// preferredLanguage returns the language tag that the client prefers (RFC 9110 §12.5.4), "" for
+// none.
 func preferredLanguage(field string) string {
 	tags, _, err := language.ParseAcceptLanguage(field)
 	if err != nil || len(tags) == 0 || strings.HasPrefix(strings.TrimSpace(field), "*") {
@@ -139,8 +138,7 @@ func preferredLanguage(field string) string {
 	return tags[0].String()
 }
 
-// executeBody is the body of POST /flow/execute. A nil pointer, or map, is a
-// member that was not sent, or was sent as null.
+// executeBody is the body of POST /flow/execute. Members that are absent or null are nil.
 type executeBody struct {
 	ApplicationID  *string            `json:"applicationId"`
 	FlowType       *string            `json:"flowType"`
@@ -152,12 +150,11 @@ type executeBody struct {
 	Verbose        *bool              `json:"verbose"`
 }
 
-// asks reports whether a body with an executionId only asks for the current
-// step, which harms nothing, whatever challenge token the client still has. An
-// empty `inputs` is an answer, if an empty one.
+// asks reports whether a body with an executionId only requests the current step. An empty `inputs`
+// is an answer.
 func (b *executeBody) asks() bool { return b.Action == nil && b.Inputs == nil }
 
-// inputs are those that have a value.
+// inputs returns the inputs with a value.
 func (b *executeBody) inputs() map[string]string {
 	values := make(map[string]string, len(b.Inputs))
 	for name, value := range b.Inputs {
@@ -168,7 +165,7 @@ func (b *executeBody) inputs() map[string]string {
 	return values
 }
 
-// check reports members that are missing or do not go together.
+// check reports members that are missing or inconsistent.
 func (b *executeBody) check() []schemas.Problem {
 	switch {
 	case b.ExecutionID != nil:
@@ -178,8 +175,7 @@ func (b *executeBody) check() []schemas.Problem {
 		return []schemas.Problem{{Message: "expected applicationId and flowType to begin a run, or executionId to continue one"}}
 	}
 	const why = "it answers a step, and a run that is only begun has none yet: leave it out, or send the executionId of the run"
-	// A challenge token left over from an earlier run is ignored: clients that
-	// keep it between pages send it along.
+	// A challenge token is ignored here: clients that store it across pages may send an old one.
 	problems := unwantedMembers(why, member{"action", b.Action})
 	if b.ApplicationID == nil {
 		problems = append(problems, missingMember("applicationId", "the id of the application to sign in to"))
@@ -197,7 +193,7 @@ type member struct {
 	value *string
 }
 
-// unwantedMembers reports each of the members that was sent.
+// unwantedMembers reports each member that was sent.
 func unwantedMembers(why string, members ...member) []schemas.Problem {
 	var problems []schemas.Problem
 	for _, m := range members {

@@ -16,10 +16,10 @@ type versionInfo struct {
 	Handle    string    `json:"handle"`
 	Name      string    `json:"name"`
 	CreatedAt time.Time `json:"createdAt"`
-	IsActive  bool      `json:"isActive"` // new runs follow it
+	IsActive  bool      `json:"isActive"` // new runs use it
 }
 
-// flowVersions is GET /flows/{id}/versions, newest first.
+// flowVersions handles GET /flows/{id}/versions, newest first.
 func (s *server) flowVersions(w http.ResponseWriter, r *http.Request, c *caller) error {
 	page, err := partQuery(r)
 	if err != nil {
@@ -37,14 +37,14 @@ func (s *server) flowVersions(w http.ResponseWriter, r *http.Request, c *caller)
 	for i, v := range found {
 		versions[i] = versionInfo{v.Version, v.Handle, v.Name, v.CreatedAt, v.Active}
 	}
-	total := flow.Value.(*schemas.Flow).ActiveVersion // they are counted from 1, and the newest is active
+	total := flow.Value.(*schemas.Flow).ActiveVersion // versions count from 1, and the newest is active
 	return writeJSON(w, http.StatusOK, listing{
 		total: total, start: page.Offset + 1, plural: "versions", items: versions,
 		links: s.links(r.URL.Path, page, len(found), "", page.Offset+len(found) < total),
 	})
 }
 
-// flowVersion is GET /flows/{id}/versions/{n}. A version never changes.
+// flowVersion handles GET /flows/{id}/versions/{n}. A version never changes.
 func (s *server) flowVersion(w http.ResponseWriter, r *http.Request, c *caller) error {
 	n, err := strconv.Atoi(mux.Vars(r)["n"])
 	if err != nil || n < 1 {
@@ -72,8 +72,8 @@ func (b *restoreBody) check() []schemas.Problem {
 	return nil
 }
 
-// restoreFlow is POST /flows/{id}/restore: what the flow was in an older version
-// becomes a new one.
+// restoreFlow handles POST /flows/{id}/restore: the content of an older version becomes the next
+// one.
 func (s *server) restoreFlow(w http.ResponseWriter, r *http.Request, c *caller) error {
 	var body restoreBody
 	if err := readJSON(w, r, smallBody, &body); err != nil {
@@ -84,19 +84,18 @@ func (s *server) restoreFlow(w http.ResponseWriter, r *http.Request, c *caller) 
 	}
 	item, err := s.Directory.RestoreFlow(r.Context(), c.Call, pathID(r), *body.Version)
 	if err != nil {
-		return requestFault(err) // it is the body that names the version
+		return requestFault(err) // the body names the version
 	}
 	return writeItem(w, r, http.StatusOK, item)
 }
 
-// checkResult is the body of POST /flows/check. A valid flow may have findings too:
-// warnings.
+// checkResult is the body of POST /flows/check. A valid flow can have findings that are warnings.
 type checkResult struct {
 	Valid    bool              `json:"valid"`
 	Findings []schemas.Problem `json:"findings"`
 }
 
-// checkFlow is POST /flows/check: what is wrong with a definition is the answer,
+// checkFlow handles POST /flows/check: what is wrong with a definition is the answer,
 // and no error. It may use the sub-flows that are stored. Nothing is stored.
 func (s *server) checkFlow(w http.ResponseWriter, r *http.Request, c *caller) error {
 	text, kind, err := readBody(w, r, resourceBody, jsonType, yamlType)

@@ -2,7 +2,7 @@ package server
 
 import "net/http"
 
-// forgetFailedGuesses is DELETE /users/{id}/failed-guesses.
+// forgetFailedGuesses handles DELETE /users/{id}/failed-guesses.
 func (s *server) forgetFailedGuesses(w http.ResponseWriter, r *http.Request, c *caller) error {
 	if err := s.Directory.ForgetFailedGuesses(r.Context(), c.Call, userOf(r, c)); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// setSecurityHeaders sets the headers that every reply has, pages among them.
+// setSecurityHeaders sets the header fields of every reply, pages included.
 func (s *server) setSecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -20,16 +20,16 @@ func (s *server) setSecurityHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// hardenReply sets the headers of the API's own replies: none is for a cache,
-// and none is a document that loads something or may be framed.
+// hardenReply sets the header fields of the API's own replies: no caching, no loading of resources,
+// no framing.
 func hardenReply(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 }
 
-// publicHTTPS reports whether browsers reach the server by https under a name
-// of its own. On localhost Strict-Transport-Security would bind every other
-// port too, and with it whatever else a developer runs there.
+// publicHTTPS reports whether browsers reach the server over https under its own name. On
+// localhost, Strict-Transport-Security would apply to all ports, and so to a developer's other
+// servers.
 func publicHTTPS(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "https" {
@@ -39,8 +39,7 @@ func publicHTTPS(base string) bool {
 	return host != "localhost" && !strings.HasSuffix(host, ".localhost") && net.ParseIP(host) == nil
 }
 
-// sitePath is the path under which the server is reached; "" if it has a site
-// of its own.
+// sitePath returns the path under which the server is reached; "" at the root of a host.
 func sitePath(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {

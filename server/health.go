@@ -10,13 +10,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Check is something that must work for the server to be of use.
+// Check is a condition for readiness.
 type Check struct {
-	Name string // as readiness tells it: "store", "keys"
+	Name string // in the reply: "store", "keys"
 	Run  func(ctx context.Context) error
 }
 
-// checkTimeout is how long a check may take; one that hangs has failed.
+// checkTimeout is the time after which a check fails.
 const checkTimeout = 2 * time.Second
 
 const (
@@ -35,14 +35,13 @@ type serviceHealth struct {
 	Status      string `json:"status"`
 }
 
-// liveness says that the process answers. It looks at nothing else: restarting
-// the process would not mend a store that is away.
+// liveness reports that the process answers. It checks nothing else: a restart would not repair an
+// unavailable store.
 func (s *server) liveness(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, health{Status: statusUp})
 }
 
-// readiness says whether requests can be served, and what is in the way. Why
-// is for the log.
+// readiness reports whether requests can be served, and which checks fail. The log has the reasons.
 func (s *server) readiness(w http.ResponseWriter, r *http.Request) error {
 	h := health{Status: statusUp, ServiceStatus: make([]serviceHealth, len(s.Checks))}
 	status := http.StatusOK

@@ -7,7 +7,7 @@ import (
 	"github.com/gorilla/mux"
 )
 
-// identityResponse is what an identity provider calls a user, as people are told of it.
+// identityResponse describes a linked external identity.
 type identityResponse struct {
 	ID         string           `json:"id"`
 	Provider   providerResponse `json:"provider"`
@@ -17,14 +17,14 @@ type identityResponse struct {
 	LastUsedAt *time.Time       `json:"lastUsedAt,omitempty"`
 }
 
-// providerResponse is who calls them so.
+// providerResponse describes its provider.
 type providerResponse struct {
 	ID     string `json:"id"`
 	Handle string `json:"handle"`
 	Name   string `json:"name"`
 }
 
-// identities is GET /users/me/identities and GET /users/{id}/identities.
+// identities handles GET /users/me/identities and GET /users/{id}/identities.
 func (s *server) identities(w http.ResponseWriter, r *http.Request, c *caller) error {
 	found, err := s.Directory.Identities(r.Context(), c.Call, userOf(r, c))
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *server) identities(w http.ResponseWriter, r *http.Request, c *caller) e
 	return writeJSON(w, http.StatusOK, page)
 }
 
-// unlinkProvider is DELETE /identity-providers/{id}/identities.
+// unlinkProvider handles DELETE /identity-providers/{id}/identities.
 func (s *server) unlinkProvider(w http.ResponseWriter, r *http.Request, c *caller) error {
 	n, err := s.Directory.UnlinkProvider(r.Context(), c.Call, pathID(r))
 	if err != nil {
@@ -52,12 +52,12 @@ func (s *server) unlinkProvider(w http.ResponseWriter, r *http.Request, c *calle
 	return writeJSON(w, http.StatusOK, unlinkedIdentities{n})
 }
 
-// unlinkedIdentities is how many identities were.
+// unlinkedIdentities is the number of removed identities.
 type unlinkedIdentities struct {
 	Unlinked int `json:"unlinked"`
 }
 
-// deleteIdentity is DELETE …/identities/{identityId}.
+// deleteIdentity handles DELETE …/identities/{identityId}.
 func (s *server) deleteIdentity(w http.ResponseWriter, r *http.Request, c *caller) error {
 	if err := s.Directory.DeleteIdentity(r.Context(), c.Call, userOf(r, c), mux.Vars(r)["identityId"]); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/postern-id/postern/internal/directory"
 )
 
-// listing is the body of a reply that lists something. Start counts from 1.
+// listing is the body of a list reply. Start counts from 1.
 type listing struct {
 	total, start int
 	plural       string
@@ -17,14 +17,14 @@ type listing struct {
 	links        []link
 }
 
-// link is a reference to another part of a list: a path with its query, to be
-// resolved against the URL of the request (RFC 3986 §5).
+// link is a reference to another part of a list: a path with a query, relative to the URL of the
+// request (RFC 3986 §5).
 type link struct {
 	Href string `json:"href"`
 	Rel  string `json:"rel"` // RFC 8288: self, first, previous, next
 }
 
-// MarshalJSON writes the list under the name of what it lists.
+// MarshalJSON writes the list under the plural name of its items.
 func (l listing) MarshalJSON() ([]byte, error) {
 	items, err := encodeJSON(l.items)
 	if err != nil {
@@ -35,7 +35,7 @@ func (l listing) MarshalJSON() ([]byte, error) {
 		l.total, l.start, len(l.items), l.plural, items, links), err
 }
 
-// pageOf is the page of a short list that the request asks for.
+// pageOf returns the requested page of a short list.
 func (s *server) pageOf(r *http.Request, plural string, items []any) (listing, error) {
 	q, err := partQuery(r)
 	if err != nil {
@@ -49,10 +49,9 @@ func (s *server) pageOf(r *http.Request, plural string, items []any) (listing, e
 	}, nil
 }
 
-// links are those of the page of count things that a query asked for. Next names
-// the last id of the page, so that a store need not count its way there: whoever
-// follows it to the end of a long list pays the same for each page. It is "" for
-// lists that are never long.
+// links returns the links of a page with count items. next contains the last id of the page, so
+// that the store need not count from the start: each page of a long list costs the same. last is ""
+// for lists that are always short.
 func (s *server) links(path string, q directory.Query, count int, last string, more bool) []link {
 	to := func(rel string, offset int, after string) link {
 		return link{s.base + path + "?" + pageQuery(q, offset, after), rel}

@@ -13,24 +13,21 @@ import (
 	"time"
 )
 
-// Bounds of a connection. A client that sends or reads slower than this holds
-// a connection for nothing.
+// Limits of a connection, so that slow clients do not occupy connections.
 const (
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 30 * time.Second
 	writeTimeout      = 60 * time.Second
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 64 << 10
-	// stopTimeout is how long requests in flight may take to finish when the
-	// server stops. Supervisors commonly kill a process 30 seconds after they
-	// asked it to stop.
+	// stopTimeout is how long requests in flight can take to finish when the server stops.
+	// Supervisors commonly kill a process 30 seconds after SIGTERM.
 	stopTimeout = 20 * time.Second
 )
 
-// Serve answers requests on the listener until ctx is done, by TLS if config is
-// not nil. Then it takes no new connections, lets the requests in flight
-// finish, and returns nil. Those that take longer than 20 seconds are broken
-// off, and that is an error. The listener is closed in any case.
+// Serve serves requests on the listener until ctx is done, with TLS if config is not nil. Then it
+// accepts no new connections, lets the requests in flight finish, and returns nil. Requests that
+// take longer than 20 seconds are aborted, which is an error. The listener is closed in any case.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, config *tls.Config, log *slog.Logger) error {
 	srv := &http.Server{
 		Handler:           h,
@@ -52,9 +49,9 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, config *tls.Conf
 	return stop(ctx, srv, log)
 }
 
-// connectionLog takes what net/http reports. Mostly those are clients that do not finish
-// a handshake. A connection that cannot be accepted is another matter: the process may
-// have no file descriptors left.
+// connectionLog receives the reports of net/http. Most are about clients that do not finish a
+// handshake. A connection that cannot be accepted is more serious: the process may have no file
+// descriptors left.
 type connectionLog struct{ log *slog.Logger }
 
 // Write logs one report.
@@ -74,8 +71,8 @@ func serve(srv *http.Server, l net.Listener) error {
 	return srv.Serve(l)
 }
 
-// stop lets requests in flight finish. They have contexts of their own, which
-// the end of ctx does not cancel.
+// stop lets requests in flight finish. They have contexts of their own, which the end of ctx does
+// not cancel.
 func stop(ctx context.Context, srv *http.Server, log *slog.Logger) error {
 	log.InfoContext(ctx, "stopping: requests in flight may finish", slog.Duration("within", stopTimeout))
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)

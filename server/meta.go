@@ -11,12 +11,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// appMeta is the only type of thing that GET /flow/meta tells of.
+// appMeta is the only type of GET /flow/meta.
 const appMeta = "APP"
 
-// meta is the body of GET /flow/meta: what a sign-in page shows before it has
-// begun a run. All of it is public. Without an application only the languages
-// say something.
+// meta is the body of GET /flow/meta: what a sign-in page shows before it starts a run. All of it
+// is public. Without an application it contains only the languages.
 type meta struct {
 	IsRegistrationFlowEnabled bool             `json:"isRegistrationFlowEnabled"`
 	Application               *metaApplication `json:"application,omitempty"`
@@ -33,25 +32,24 @@ type metaApplication struct {
 	PolicyURI string `json:"policyUri,omitempty"`
 }
 
-// design is what the application's customizations say about its looks.
+// design is the appearance from the application's customizations.
 type design struct {
 	Theme  map[string]any `json:"theme"`
 	Layout map[string]any `json:"layout"`
 }
 
-// i18n tells in which language the texts of steps come, and which there are.
-// Translations replace a page's own texts: namespace → key → text. Those of the
-// namespace "gate" are the texts of the built-in flows in the language that the page
-// asks in, by their English.
+// i18n contains the language of the texts of steps, and the available ones. Translations replace a
+// page's own texts: namespace → key → text. The namespace "gate" translates the texts of the
+// built-in flows, with the English text as key.
 type i18n struct {
 	Language     string                       `json:"language"`
 	Languages    []string                     `json:"languages"`
 	Translations map[string]map[string]string `json:"translations"`
 }
 
-// flowMeta is GET /flow/meta?id={applicationId}&type=APP&language={BCP 47 tag}.
-// All of them may be left out: a client that leaves signing in to the hosted
-// pages asks before it knows of any application.
+// flowMeta handles GET /flow/meta?id={applicationId}&type=APP&language={BCP 47 tag}. All parameters
+// are optional: a client that uses the hosted pages sends the request before it knows an
+// application.
 func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	id := query.Get("id")
@@ -69,14 +67,13 @@ func (s *server) flowMeta(w http.ResponseWriter, r *http.Request) error {
 	m.Application = &metaApplication{
 		ID: app.ID, Name: app.Name, LogoURL: app.LogoURL, URL: app.URL, TosURI: app.TosURI, PolicyURI: app.PolicyURI,
 	}
-	if !app.IsTrusted() { // somebody else's logo would make a stranger look like them
+	if !app.IsTrusted() { // the logo of another company would deceive the user
 		m.Application.LogoURL = ""
 	}
 	return writeMeta(w, r, m)
 }
 
-// writeMeta answers with what anybody may know. Clients may keep it, and ask whether it
-// is still so.
+// writeMeta writes public data. Clients can cache it and revalidate it.
 func writeMeta(w http.ResponseWriter, r *http.Request, m meta) error {
 	text, err := encodeJSON(m)
 	if err != nil {
@@ -97,7 +94,7 @@ func checkMeta(kind, tag string) []schemas.Problem {
 	return problems
 }
 
-// metaOf is what there is to say of an application, but for who it is.
+// metaOf describes an application without its identity.
 func metaOf(app *schemas.Application, tag string) meta {
 	english := language.AmericanEnglish.String()
 	translations := map[string]map[string]string{}

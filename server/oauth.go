@@ -10,9 +10,9 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// oauthEndpoints are those of the authorization server. Browsers call them from
-// the pages of applications. Pages of clients that nobody vouches for reach those
-// that take no cookie: a code or a token is all that counts there.
+// oauthEndpoints returns the endpoints of the authorization server. Browsers call them from the
+// pages of applications. Pages of untrusted clients reach only those that use no cookies: there,
+// only a code or a token counts.
 func (s *server) oauthEndpoints() []endpoint {
 	p := s.OAuth
 	if p == nil {
@@ -49,7 +49,7 @@ func (s *server) oauthEndpoints() []endpoint {
 	}...)
 }
 
-// beginSignIn begins the run that answers an authorization request.
+// beginSignIn starts the run that answers an authorization request.
 func (s *server) beginSignIn(r *http.Request, a *schemas.AuthRequest, session *schemas.Session) (*schemas.Step, error) {
 	app, err := s.Applications.Application(r.Context(), a.ApplicationID)
 	if err != nil {
@@ -57,16 +57,16 @@ func (s *server) beginSignIn(r *http.Request, a *schemas.AuthRequest, session *s
 	}
 	req := engineRequest(r, &executeBody{})
 	req.AuthRequest, req.Session = a, session
-	req.Origin = "" // of the page that led here, and not of the one that goes on
+	req.Origin = "" // it is the origin of the page that led here
 	return s.begin(r.Context(), app, schemas.Authentication, nil, req)
 }
 
-// speaksOAuth reports whether errors of a route have the form of RFC 6749 §5.2.
+// speaksOAuth reports whether the errors of a route have the form of RFC 6749 §5.2.
 func speaksOAuth(route string) bool {
 	return strings.HasPrefix(route, "/oauth2/") || route == oauth.LogoutAlias
 }
 
-// failOAuth is fail for those.
+// failOAuth is fail for those routes.
 func (s *server) failOAuth(w http.ResponseWriter, r *http.Request, err error) {
 	reported, worded := errors.AsType[*oauth.Error](err)
 	if !worded {
@@ -90,8 +90,7 @@ func (s *server) failOAuth(w http.ResponseWriter, r *http.Request, err error) {
 	mustWriteJSON(w, reported.Status, reported)
 }
 
-// bearerChallenge asks for a token. Who brought none is not told of an error: RFC
-// 6750 §3.1.
+// bearerChallenge asks for a token. A request without one learns of no error: RFC 6750 §3.1.
 func bearerChallenge(reported *oauth.Error) string {
 	challenge := `Bearer realm="postern"`
 	if reported.Code == "invalid_request" {

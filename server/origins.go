@@ -7,25 +7,25 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// origins says whose pages may call a resource across origins.
+// origins states which other origins can call a resource.
 type origins int
 
 const (
 	noOrigins          origins = iota
 	configuredOrigins          // those of cors.allowed_origins
-	applicationOrigins         // and those of applications that an administrator vouches for
+	applicationOrigins         // and those of trusted applications
 	clientOrigins              // and, without credentials, those of all other clients
 	publicOrigins              // as clientOrigins, and every other origin without credentials
-	toolOrigins                // the configured and our own; others are refused
+	toolOrigins                // the configured ones and our own; others are rejected
 )
 
-// admitOrigin lets a page of another origin read the reply, if that is an
-// allowed one. Origins are compared exactly and echoed: with credentials there
-// is no wildcard (Fetch §3.3.5), and a prefix or suffix would match strangers.
+// admitOrigin lets a page of an allowed origin read the reply. Origins are compared exactly and
+// echoed: with credentials there is no wildcard (Fetch §3.3.5), and a prefix or suffix would match
+// other sites.
 //
-// A request of any other origin is served all the same, without these headers:
-// its browser keeps the reply from the page. Whatever changes something takes
-// JSON, and that no page may send without the preflight.
+// A request of another origin is served without these header fields: its browser hides the reply
+// from the page. Requests that change something need JSON, which no page can send without a
+// preflight.
 func (at *resource) admitOrigin(w http.ResponseWriter, r *http.Request) bool {
 	if at.origins == noOrigins {
 		return false
@@ -48,8 +48,8 @@ func (at *resource) admitOrigin(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// allows reports whether the origin is allowed here, and whether with credentials.
-// "null" is the origin of every sandboxed frame, so it is nobody's.
+// allows reports whether the origin is allowed here, and whether with credentials. "null" is the
+// origin of every sandboxed frame, so it is never allowed.
 func (at *resource) allows(r *http.Request, origin string) (allowed, credentials bool) {
 	if origin == "" || origin == "null" || origin == "*" {
 		return false, false
@@ -65,8 +65,7 @@ func (at *resource) allows(r *http.Request, origin string) (allowed, credentials
 	return credentials || trust == oauth.ClientOrigin && at.origins == clientOrigins, credentials
 }
 
-// describe answers OPTIONS: a CORS preflight, or the question what the resource
-// can do.
+// describe answers OPTIONS: a CORS preflight, or a request for the methods of the resource.
 func (at *resource) describe(w http.ResponseWriter, r *http.Request, admitted bool) error {
 	h := w.Header()
 	h.Set("Allow", at.allow())

@@ -26,8 +26,8 @@ func (s *server) mountPages(router *mux.Router) {
 	}
 }
 
-// page serves a page. Where it refuses in plain text, as http.Error and
-// http.ServeMux do, the client gets the error that the API would answer with.
+// page serves a page. If it fails in plain text, as http.Error and http.ServeMux do, the client
+// gets the API's error instead.
 func (s *server) page(key string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		exchangeOf(r).route = key
@@ -45,13 +45,13 @@ func (s *server) page(key string) http.Handler {
 	})
 }
 
-// pageReply holds back what a page writes when it refuses in plain text.
+// pageReply holds back plain text errors of a page.
 type pageReply struct {
 	http.ResponseWriter
 	refused int // the status, 0 for none
 }
 
-// WriteHeader holds the reply back if it is a refusal. Its status is then known.
+// WriteHeader holds the reply back if it is an error in plain text.
 func (p *pageReply) WriteHeader(status int) {
 	plain := strings.HasPrefix(p.Header().Get("Content-Type"), "text/plain")
 	if plain && slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusInternalServerError}, status) {
@@ -61,7 +61,7 @@ func (p *pageReply) WriteHeader(status int) {
 	p.ResponseWriter.WriteHeader(status)
 }
 
-// Write writes what is no refusal.
+// Write writes any other reply.
 func (p *pageReply) Write(b []byte) (int, error) {
 	if p.refused != 0 {
 		return len(b), nil
@@ -69,5 +69,5 @@ func (p *pageReply) Write(b []byte) (int, error) {
 	return p.ResponseWriter.Write(b)
 }
 
-// Unwrap gives http.ResponseController the writer below.
+// Unwrap returns the inner writer for http.ResponseController.
 func (p *pageReply) Unwrap() http.ResponseWriter { return p.ResponseWriter }

@@ -11,15 +11,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// authenticationStart is the body of POST /auth/passkey/start. Without userId, or with
-// an empty one, any discoverable passkey may answer.
+// authenticationStart is the body of POST /auth/passkey/start. Without userId, or with an empty
+// one, any discoverable passkey can answer.
 type authenticationStart struct {
 	UserID         *string `json:"userId"`
 	RelyingPartyID string  `json:"relyingPartyId"`
 	SessionToken   *string `json:"sessionToken"` // of an earlier start that this one replaces
 }
 
-// maxUserIDLength is more than the id of any user has.
+// maxUserIDLength is longer than the id of any user.
 const maxUserIDLength = 64
 
 func (b *authenticationStart) check() []schemas.Problem {
@@ -34,11 +34,10 @@ type authenticationOptions struct {
 	SessionToken string          `json:"sessionToken"`
 }
 
-// startAuthentication is POST /auth/passkey/start. Whoever knows a user's id, as every
-// application does that the user signed in to, can send it. So a start voids only the
-// one whose sessionToken it brings, and not what another client has begun for the same
-// user; and the reply does not tell whether there is such a user. A stale sessionToken
-// is no mistake: its session is void, as it should be.
+// startAuthentication handles POST /auth/passkey/start. Anyone who knows a user's id can send it,
+// such as every application to which the user signed in. So a start replaces only the session whose
+// sessionToken it contains, not those of other clients for the same user, and the reply does not
+// reveal whether the user exists. A stale sessionToken is no error: its session is over.
 func (s *server) startAuthentication(w http.ResponseWriter, r *http.Request) error {
 	var body authenticationStart
 	if err := readJSON(w, r, smallBody, &body); err != nil {
@@ -62,9 +61,9 @@ func (s *server) startAuthentication(w http.ResponseWriter, r *http.Request) err
 	return writeJSON(w, http.StatusOK, authenticationOptions{options, token})
 }
 
-// authenticationRequest lists the passkeys of the user, which the browser needs to know
-// to find those that are not discoverable. For an id that is nobody's it does the same,
-// finds none, and lists decoys: the ceremony then fails at its finish.
+// authenticationRequest lists the passkeys of the user, which the browser needs to find those that
+// are not discoverable. For an unknown id it does the same look-up, finds none, and lists decoys:
+// the ceremony then fails at its finish.
 func (s *server) authenticationRequest(r *http.Request, body *authenticationStart) (*passkey.AuthenticationRequest, error) {
 	request := &passkey.AuthenticationRequest{RPID: body.RelyingPartyID, UserID: text(body.UserID)}
 	if request.UserID == "" {
@@ -72,7 +71,7 @@ func (s *server) authenticationRequest(r *http.Request, body *authenticationStar
 	}
 	var err error
 	request.Allow, err = s.Store.Credentials(r.Context(), request.UserID)
-	// In hexadecimal, as letter case makes a difference to ids, and none to decoys.
+	// Hexadecimal keeps the letter case of ids, which decoys ignore.
 	request.Decoys = passkey.Decoys(s.DecoySecret, hex.EncodeToString([]byte(request.UserID)))
 	return request, err
 }
@@ -91,7 +90,7 @@ func (b *authenticationFinish) check() (problems []schemas.Problem) {
 	return append(b.finishBody.check(), problems...)
 }
 
-// authenticated tells who authenticated.
+// authenticated describes the authenticated user.
 type authenticated struct {
 	ID        string `json:"id"`
 	Type      string `json:"type"`
@@ -99,7 +98,7 @@ type authenticated struct {
 	Assertion string `json:"assertion,omitempty"`
 }
 
-// finishAuthentication is POST /auth/passkey/finish.
+// finishAuthentication handles POST /auth/passkey/finish.
 func (s *server) finishAuthentication(w http.ResponseWriter, r *http.Request) error {
 	var body authenticationFinish
 	session, err := s.readFinish(w, r, &body, schemas.AuthenticationCeremony)
@@ -118,8 +117,7 @@ func (s *server) finishAuthentication(w http.ResponseWriter, r *http.Request) er
 	return writeJSON(w, http.StatusOK, reply)
 }
 
-// signIn records the authentication. If asked to, it asserts it, and starts the
-// session that the assertion belongs to.
+// signIn records the authentication. If requested, it signs the assertion and starts its session.
 func (s *server) signIn(r *http.Request, v *passkey.Verified, assert bool) (*authenticated, error) {
 	user, err := s.Store.User(r.Context(), v.UserID)
 	if err != nil {
@@ -144,7 +142,7 @@ func (s *server) signIn(r *http.Request, v *passkey.Verified, assert bool) (*aut
 	return reply, s.recordRefusal(r, user.ID, s.Store.Apply(r.Context(), append(changes, rests)))
 }
 
-// assert signs an assertion of a session that is yet to be kept.
+// assert signs the assertion of a session that is not stored yet.
 func (s *server) assert(r *http.Request, user *schemas.User, v *passkey.Verified) (string, schemas.Session, error) {
 	permissions, err := s.permissionsAt(r, user, v.Origin)
 	if err != nil {
@@ -171,9 +169,9 @@ func (s *server) assert(r *http.Request, user *schemas.User, v *passkey.Verified
 	return assertion, session, nil
 }
 
-// permissionsAt are what a user may do who signs in at a page without saying to which
-// application. Only our own pages are told: any other might be one that a visitor was
-// led to, and nobody has registered it for anything.
+// permissionsAt returns the permissions of a user who signs in at a page without naming an
+// application. Only pages of this server get them: any other page might be one to which an attacker
+// led the user.
 func (s *server) permissionsAt(r *http.Request, user *schemas.User, origin string) ([]string, error) {
 	if own, err := url.Parse(s.PublicURL); err != nil || origin != own.Scheme+"://"+own.Host {
 		return nil, nil

@@ -9,8 +9,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// registrationStart is the body of POST /register/passkey/start. A registration
-// needs a user; everything else has defaults.
+// registrationStart is the body of POST /register/passkey/start. Only the user is required.
 type registrationStart struct {
 	UserID                 *string `json:"userId"`
 	RelyingPartyID         string  `json:"relyingPartyId"`
@@ -24,8 +23,7 @@ type registrationStart struct {
 	Attestation string `json:"attestation"`
 }
 
-// check looks at every value itself: a ceremony would refuse the first wrong one
-// and say nothing of the others.
+// check validates every member: a ceremony would report only the first fault.
 func (b *registrationStart) check() []schemas.Problem {
 	var problems []schemas.Problem
 	if text(b.UserID) == "" {
@@ -49,8 +47,7 @@ func (b *registrationStart) check() []schemas.Problem {
 	return problems
 }
 
-// residentKey follows WebAuthn Level 3 §5.4.4: requireResidentKey counts only
-// where residentKey says nothing.
+// residentKey follows WebAuthn Level 3 §5.4.4: requireResidentKey counts only without residentKey.
 func (b *registrationStart) residentKey() string {
 	selection := b.AuthenticatorSelection
 	if selection.ResidentKey == "" && selection.RequireResidentKey {
@@ -64,7 +61,7 @@ type registrationOptions struct {
 	SessionToken string          `json:"sessionToken"`
 }
 
-// startRegistration is POST /register/passkey/start.
+// startRegistration handles POST /register/passkey/start.
 func (s *server) startRegistration(w http.ResponseWriter, r *http.Request, c *caller) error {
 	var body registrationStart
 	if err := readJSON(w, r, smallBody, &body); err != nil {
@@ -119,16 +116,16 @@ func (b *registrationFinish) check() (problems []schemas.Problem) {
 	return append(b.finishBody.check(), problems...)
 }
 
-// registeredPasskey tells what was registered.
+// registeredPasskey describes the new passkey.
 type registeredPasskey struct {
 	CredentialID   string    `json:"CredentialID"`
 	CredentialName string    `json:"CredentialName"`
 	CreatedAt      time.Time `json:"CreatedAt"`
 }
 
-// finishRegistration is POST /register/passkey/finish. The token must be one for the
-// user whom the ceremony was begun for. That the user had just signed in was checked
-// when it began, and the session token of that start is good for minutes only.
+// finishRegistration handles POST /register/passkey/finish. The token must be one for the user of
+// the ceremony. The recent sign-in was checked at the start, and its session token is valid for
+// minutes only.
 func (s *server) finishRegistration(w http.ResponseWriter, r *http.Request, c *caller) error {
 	var body registrationFinish
 	session, err := s.readFinish(w, r, &body, schemas.RegistrationCeremony)
@@ -154,6 +151,6 @@ func (s *server) addPasskey(r *http.Request, c *caller, credential *schemas.Cred
 		return s.Directory.AddPasskey(r.Context(), c.Call, credential)
 	}
 	event := s.event(r, "passkey.registered", credential.UserID, map[string]string{"credentialId": credential.ID.String()})
-	event.Event.Actor = c.Actor // whoever may do everything registers for others too
+	event.Event.Actor = c.Actor // callers with system register for other users
 	return s.Store.Apply(r.Context(), []schemas.Change{schemas.CreateCredential{Credential: *credential}, event})
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// principalChange adds a principal to the resource with the id, or takes it
-// away, and returns what the resource is then.
+// principalChange adds or removes a principal of the resource with the id, and returns the changed
+// resource.
 type principalChange func(ctx context.Context, c directory.Call, id string, p schemas.Principal) (*directory.Item, error)
 
-// principal is PUT and DELETE of /groups/{id}/members/{type}/{memberId} and
-// /roles/{id}/assignments/{type}/{principalId}. Both may be repeated, and answer
-// with the group or role: whoever works on a large one need not send all of it.
+// principal handles PUT and DELETE of /groups/{id}/members/{type}/{memberId} and
+// /roles/{id}/assignments/{type}/{principalId}. Both are idempotent and reply with the group or
+// role.
 func principal(change principalChange) handler {
 	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
 		vars := mux.Vars(r)
@@ -30,10 +30,9 @@ func principal(change principalChange) handler {
 	}
 }
 
-// principals is GET /groups/{id}/members and GET /roles/{id}/assignments: a page of the
-// list that the resource contains, which is sorted by type and id. The cursor "after" is
-// "<type>/<id>" of the last principal of the page before, so principals that are added or
-// removed between two pages neither repeat nor hide others.
+// principals handles GET /groups/{id}/members and GET /roles/{id}/assignments: a page of the list,
+// sorted by type and id. The cursor "after" is "<type>/<id>" of the last principal of the page
+// before, so principals that are added or removed between two pages neither repeat nor hide others.
 func (s *server) principals(of directory.Resource, plural string) handler {
 	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
 		q, err := principalQuery(r)

@@ -8,12 +8,12 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// invalidBody is the error of a request body that has problems.
+// invalidBody returns the error of a request body with problems.
 func invalidBody(problems ...schemas.Problem) error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the request body is not as expected: %s", problems[0]).WithProblems(problems)
 }
 
-// missingMember is the problem of a member that must be there.
+// missingMember returns the problem of a missing member.
 func missingMember(path, about string) schemas.Problem {
 	name := path[strings.LastIndexByte(path, '.')+1:]
 	return schemas.Problem{Path: path, Message: fmt.Sprintf("required member %q is missing: %s", name, about)}

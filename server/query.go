@@ -14,21 +14,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// How many resources a page of a list has unless the client says, and at most.
+// The default and the maximum number of resources on a page.
 const (
 	defaultLimit = 30
 	maxLimit     = 100
 )
 
-// query reads the parameters of a request and notes everything that is wrong
-// with them.
+// query reads the parameters of a request and collects their faults.
 type query struct {
 	values   url.Values
 	problems []schemas.Problem
 }
 
-// readQuery notes each parameter that is not among the known ones or is given
-// more than once: of two values a reader may take either.
+// readQuery reports each parameter that is unknown or given more than once: readers could choose
+// either of two values.
 func readQuery(values url.Values, known ...string) *query {
 	q := &query{values: values}
 	for name, list := range values {
@@ -45,10 +44,10 @@ func (q *query) addProblem(path, format string, args ...any) {
 	q.problems = append(q.problems, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// text is the value of a parameter, "" if it is not given.
+// text returns the value of a parameter, "" if it is absent.
 func (q *query) text(name string) string { return q.values.Get(name) }
 
-// number is the value of a parameter that is a whole number from least to most.
+// number returns the value of an integer parameter from least to most.
 func (q *query) number(name string, otherwise, least, most int) int {
 	text := q.text(name)
 	if !q.values.Has(name) {
@@ -56,7 +55,7 @@ func (q *query) number(name string, otherwise, least, most int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if errors.Is(err, strconv.ErrRange) && n > 0 {
-		err = nil // n is the greatest int there is
+		err = nil // n is the largest int
 	}
 	switch {
 	case err == nil && least <= n && n <= most:
@@ -69,10 +68,10 @@ func (q *query) number(name string, otherwise, least, most int) int {
 	return otherwise
 }
 
-// limit is how many things are wanted: no more than maxLimit, whatever is asked for.
+// limit returns the requested number of items, at most maxLimit.
 func (q *query) limit() int { return min(q.number("limit", defaultLimit, 1, math.MaxInt), maxLimit) }
 
-// err is the error of everything that was noted; nil if nothing was.
+// err returns the error of all faults; nil if there are none.
 func (q *query) err() error {
 	if len(q.problems) == 0 {
 		return nil
@@ -82,12 +81,12 @@ func (q *query) err() error {
 }
 
 const (
-	// maxOffset bounds how many rows the store skips for one request. The next links of
-	// a list have a cursor, and so reach every page at the same cost.
+	// maxOffset limits how many rows the store skips for one request. The next links of a list have
+	// a cursor, and so reach every page at the same cost.
 	maxOffset = 10_000
 
-	// maxStart bounds the offset in a link with a cursor, which only counts: it stays
-	// below the greatest int32 that clients can hold.
+	// maxStart limits the offset in a link with a cursor, which only counts: it stays below the
+	// largest int32.
 	maxStart = 1<<31 - 2
 )
 
@@ -101,7 +100,7 @@ func (q *query) offset() int {
 	return n
 }
 
-// readListQuery reads which part of a list is wanted.
+// readListQuery reads the requested part of a list.
 func readListQuery(values url.Values, n directory.Noun) (directory.Query, error) {
 	known := []string{"limit", "offset", "after", "filter"}
 	byType := n.Name == "flow"
@@ -119,14 +118,14 @@ func readListQuery(values url.Values, n directory.Noun) (directory.Query, error)
 	return page, q.err()
 }
 
-// partQuery reads which part of a list that has no filters is wanted.
+// partQuery reads the requested part of a list without filters.
 func partQuery(r *http.Request) (directory.Query, error) {
 	q := readQuery(r.URL.Query(), "limit", "offset")
 	page := directory.Query{Limit: q.limit(), Offset: q.offset()}
 	return page, q.err()
 }
 
-// flowType reads a filter by flow type, which has a parameter of its own.
+// flowType reads the filter by flow type, which is a separate parameter.
 func (q *query) flowType(page *directory.Query) {
 	wanted := q.text("flowType")
 	for _, p := range checkChoice("flowType", wanted, schemas.FlowTypeNames()...) {

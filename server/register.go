@@ -7,13 +7,11 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// registerClients is the permission to register clients, which is that to make
-// applications.
+// registerClients is the permission to register clients: that of creating applications.
 const registerClients need = "system:applications:write"
 
-// registrationEndpoint is POST /oauth2/dcr/register. Where registration is open a
-// request without a token is a stranger's, and limited; one with a token has to be
-// good for it all the same.
+// registrationEndpoint handles POST /oauth2/dcr/register. With open registration a request without a
+// token is anonymous and limited; one with a token must have a valid one.
 func (s *server) registrationEndpoint() endpoint {
 	register := s.limited(throttle.Register, func(w http.ResponseWriter, r *http.Request, _ *caller) error {
 		return s.OAuth.Register(w, r, nil)
@@ -36,7 +34,7 @@ func (s *server) registrationEndpoint() endpoint {
 	return e
 }
 
-// registerFor registers a client for who sent a token.
+// registerFor registers a client for the caller of a token.
 func (s *server) registerFor(w http.ResponseWriter, r *http.Request, c *caller) error {
 	return s.OAuth.Register(w, r, &c.Call)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// readDocument reads a resource, or a part of one, in one of the media types. A
-// syntax error has the code.
+// readDocument reads a resource, or a part of one, in one of the media types. A syntax error has
+// the code.
 func readDocument(w http.ResponseWriter, r *http.Request, limit int64, code string, types ...string) (*schemas.Document, error) {
 	text, kind, err := readBody(w, r, limit, types...)
 	if err != nil {
@@ -29,9 +29,8 @@ func readDocument(w http.ResponseWriter, r *http.Request, limit int64, code stri
 	return d, nil
 }
 
-// writeItem answers with a resource: in YAML if the client would rather have
-// that, else in JSON. Both have the same entity tag, so that what was read as
-// the one can be written as the other; no cache is to keep either.
+// writeItem writes a resource: in YAML if the client prefers it, otherwise in JSON. Both have the
+// same entity tag, so that a client can read one form and write the other; neither is cached.
 func writeItem(w http.ResponseWriter, r *http.Request, status int, item *directory.Item) error {
 	h := w.Header()
 	h.Add("Vary", "Accept")
@@ -51,8 +50,8 @@ func writeItem(w http.ResponseWriter, r *http.Request, status int, item *directo
 	return nil
 }
 
-// prefersYAML reports whether a client likes YAML better than JSON (RFC 9110
-// §12.5.1): it names YAML, and gives JSON less weight or does not name it.
+// prefersYAML reports whether a client prefers YAML to JSON (RFC 9110 §12.5.1): it names YAML, and
+// gives JSON less weight or does not name it.
 func prefersYAML(accept []string) bool {
 	yaml, json, any := -1.0, -1.0, -1.0
 	for part := range strings.SplitSeq(strings.Join(accept, ","), ",") {
@@ -72,7 +71,7 @@ func prefersYAML(accept []string) bool {
 	return yaml > 0 && yaml >= any
 }
 
-// qualityValue is the q of a media range; 1 unless it says another.
+// qualityValue returns the q of a media range; 1 by default.
 func qualityValue(params string) float64 {
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(param, "=")
@@ -86,8 +85,8 @@ func qualityValue(params string) float64 {
 	return 1
 }
 
-// noneMatch reports whether an If-None-Match field allows a reply with what has
-// the tag. Tags are compared weakly: RFC 9110 §13.1.2.
+// noneMatch reports whether an If-None-Match field permits a reply with the tag. Tags are compared
+// weakly: RFC 9110 §13.1.2.
 func noneMatch(fields []string, tag string) bool {
 	for one := range strings.SplitSeq(strings.Join(fields, ","), ",") {
 		if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == tag {

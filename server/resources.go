@@ -10,15 +10,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// nounHandlers are the handlers of one kind of resource. What may be done, the
-// directory decides; they only speak HTTP.
+// nounHandlers are the HTTP handlers of one kind of resource. The directory decides what is
+// allowed.
 type nounHandlers struct {
 	*server
 	resource directory.Resource
 	noun     directory.Noun
 }
 
-// list is GET /users and the like.
+// list handles GET /users and the like.
 func (h nounHandlers) list(w http.ResponseWriter, r *http.Request, c *caller) error {
 	q, err := readListQuery(r.URL.Query(), h.noun)
 	if err != nil {
@@ -38,9 +38,8 @@ func (h nounHandlers) list(w http.ResponseWriter, r *http.Request, c *caller) er
 	})
 }
 
-// page reads a page, and whether there are more after it. It asks for one more
-// than is wanted to find that out: by the total a list that changes meanwhile
-// could end too early, or never.
+// page reads a page, and whether there are more after it. It requests one more than the limit to
+// find out: with the total, a list that changes meanwhile could end too early or never.
 func (h nounHandlers) page(r *http.Request, c *caller, q directory.Query) (*directory.Page, bool, error) {
 	wanted := q.Limit
 	q.Limit++
@@ -52,7 +51,7 @@ func (h nounHandlers) page(r *http.Request, c *caller, q directory.Query) (*dire
 	return page, true, nil
 }
 
-// create is POST /users and the like.
+// create handles POST /users and the like.
 func (h nounHandlers) create(w http.ResponseWriter, r *http.Request, c *caller) error {
 	d, err := h.read(w, r, jsonType, yamlType)
 	if err != nil {
@@ -66,7 +65,7 @@ func (h nounHandlers) create(w http.ResponseWriter, r *http.Request, c *caller) 
 	return writeItem(w, r, http.StatusCreated, item)
 }
 
-// get is GET /users/{id} and the like.
+// get handles GET /users/{id} and the like.
 func (h nounHandlers) get(w http.ResponseWriter, r *http.Request, c *caller) error {
 	item, err := h.resource.Get(r.Context(), c.Call, pathID(r))
 	if err != nil {
@@ -75,7 +74,7 @@ func (h nounHandlers) get(w http.ResponseWriter, r *http.Request, c *caller) err
 	return answerGet(w, r, item)
 }
 
-// answerGet answers with a resource, or that it is still as the client has it.
+// answerGet replies with a resource, or 304 if the client has it.
 func answerGet(w http.ResponseWriter, r *http.Request, item *directory.Item) error {
 	if noneMatch(r.Header.Values("If-None-Match"), item.ETag) {
 		return writeItem(w, r, http.StatusOK, item)
@@ -86,7 +85,7 @@ func answerGet(w http.ResponseWriter, r *http.Request, item *directory.Item) err
 	return nil
 }
 
-// replace is PUT /users/{id} and the like.
+// replace handles PUT /users/{id} and the like.
 func (h nounHandlers) replace(w http.ResponseWriter, r *http.Request, c *caller) error {
 	d, err := h.read(w, r, jsonType, yamlType)
 	if err != nil {
@@ -99,7 +98,7 @@ func (h nounHandlers) replace(w http.ResponseWriter, r *http.Request, c *caller)
 	return writeItem(w, r, http.StatusOK, item)
 }
 
-// patch is PATCH /users/{id} and the like: a JSON Merge Patch (RFC 7396).
+// patch handles PATCH /users/{id} and the like: a JSON Merge Patch (RFC 7396).
 func (h nounHandlers) patch(w http.ResponseWriter, r *http.Request, c *caller) error {
 	d, err := h.read(w, r, jsonType, mergePatchType)
 	if err != nil {
@@ -112,7 +111,7 @@ func (h nounHandlers) patch(w http.ResponseWriter, r *http.Request, c *caller) e
 	return writeItem(w, r, http.StatusOK, item)
 }
 
-// delete is DELETE /users/{id} and the like.
+// delete handles DELETE /users/{id} and the like.
 func (h nounHandlers) delete(w http.ResponseWriter, r *http.Request, c *caller) error {
 	if err := h.resource.Delete(r.Context(), c.Call, pathID(r), ifMatch(r)); err != nil {
 		return err
@@ -133,8 +132,7 @@ func (h nounHandlers) read(w http.ResponseWriter, r *http.Request, types ...stri
 	return readDocument(w, r, limit, code, types...)
 }
 
-// rotateSecret is POST /applications/{id}/client-secret: the secret is in this
-// reply and nowhere else.
+// rotateSecret handles POST /applications/{id}/client-secret: only this reply contains the secret.
 func (s *server) rotateSecret(w http.ResponseWriter, r *http.Request, c *caller) error {
 	item, err := s.Directory.RotateSecret(r.Context(), c.Call, pathID(r))
 	if err != nil {
@@ -144,7 +142,7 @@ func (s *server) rotateSecret(w http.ResponseWriter, r *http.Request, c *caller)
 	return writeJSON(w, http.StatusOK, clientSecret{app.ClientID, app.ClientSecret})
 }
 
-// revokeTokens is POST /applications/{id}/revoke-tokens.
+// revokeTokens handles POST /applications/{id}/revoke-tokens.
 func (s *server) revokeTokens(w http.ResponseWriter, r *http.Request, c *caller) error {
 	if _, err := s.Directory.RevokeTokens(r.Context(), c.Call, pathID(r)); err != nil {
 		return err
@@ -153,14 +151,14 @@ func (s *server) revokeTokens(w http.ResponseWriter, r *http.Request, c *caller)
 	return nil
 }
 
-// clientSecret is what a client authenticates with.
+// clientSecret contains a client's credentials.
 type clientSecret struct {
 	ClientID     string `json:"clientId"`
 	ClientSecret string `json:"clientSecret"`
 }
 
-// pathID is the id in the path.
+// pathID returns the id in the path.
 func pathID(r *http.Request) string { return mux.Vars(r)["id"] }
 
-// ifMatch is the condition under which a change may be made; "" for none.
+// ifMatch returns the If-Match condition of a change; "" for none.
 func ifMatch(r *http.Request) string { return strings.Join(r.Header.Values("If-Match"), ",") }

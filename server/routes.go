@@ -12,17 +12,16 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// handler answers a request, or returns the error to answer it with. One that
-// returns an error has written nothing. The caller is nil where the endpoint
-// needs nothing.
+// handler answers a request, or returns an error and has written nothing. The caller is nil if the
+// endpoint needs none.
 type handler func(w http.ResponseWriter, r *http.Request, c *caller) error
 
-// open is the handler of an endpoint that does not ask who calls.
+// open returns the handler of an endpoint without a caller.
 func open(h func(w http.ResponseWriter, r *http.Request) error) handler {
 	return func(w http.ResponseWriter, r *http.Request, _ *caller) error { return h(w, r) }
 }
 
-// endpoint is one line of the API. A GET answers HEAD as well.
+// endpoint is a route of the API. A GET answers HEAD as well.
 type endpoint struct {
 	method, path string
 	needs        need
@@ -30,7 +29,7 @@ type endpoint struct {
 	origins      origins
 }
 
-// endpoints is the API. Where two paths match, the first one counts.
+// endpoints returns the API. The first matching path counts.
 func (s *server) endpoints() []endpoint {
 	list := []endpoint{
 		{"POST", "/register/passkey/start", anyToken, s.startRegistration, configuredOrigins},
@@ -56,7 +55,7 @@ func (s *server) endpoints() []endpoint {
 	return list
 }
 
-// partEndpoints are those of parts of resources, and of what is no resource.
+// partEndpoints returns the endpoints of parts of resources, and others.
 func (s *server) partEndpoints() []endpoint {
 	d := s.Directory
 	return []endpoint{
@@ -103,7 +102,7 @@ func (s *server) partEndpoints() []endpoint {
 	}
 }
 
-// nounEndpoints are those that every kind of resource has.
+// nounEndpoints returns the endpoints of a kind of resource.
 func (s *server) nounEndpoints(of directory.Resource) []endpoint {
 	n := of.Noun()
 	h := nounHandlers{s, of, n}
@@ -118,8 +117,8 @@ func (s *server) nounEndpoints(of directory.Resource) []endpoint {
 	}
 }
 
-// router sends each request to its resource. A path matches as it stands:
-// cleaning it would answer a POST to //flow/execute with a redirect.
+// router sends each request to its resource. Paths are not cleaned: that would answer a POST to
+// //flow/execute with a redirect.
 func (s *server) router() http.Handler {
 	router := mux.NewRouter().SkipClean(true)
 	resources := map[string]*resource{}
@@ -143,7 +142,7 @@ func (s *server) router() http.Handler {
 	return router
 }
 
-// resource is a path of the API and what may be done there.
+// resource is a path of the API with its methods.
 type resource struct {
 	*server
 	path    string
@@ -151,7 +150,7 @@ type resource struct {
 	methods map[string]endpoint
 }
 
-// ServeHTTP answers a request for the resource, with an error if need be.
+// ServeHTTP answers a request for the resource.
 func (at *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	exchangeOf(r).route = at.path
 	hardenReply(w.Header())
@@ -183,7 +182,7 @@ func (at *resource) serve(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// allow is the value of the Allow field: RFC 9110 §10.2.1.
+// allow returns the value of the Allow field: RFC 9110 §10.2.1.
 func (at *resource) allow() string {
 	list := []string{http.MethodOptions}
 	for method := range at.methods {

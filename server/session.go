@@ -7,8 +7,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// openSession keeps the state of a ceremony and returns the token to finish it
-// with. The owner's older session for the same ceremony is void from now on.
+// openSession stores the state of a ceremony and returns the token for its finish. It replaces the
+// owner's older session for the same ceremony.
 func (s *server) openSession(ctx context.Context, of schemas.Ceremony, owner string, state json.RawMessage) (token string, err error) {
 	token = schemas.NewSecret()
 	return token, s.Store.PutPasskeySession(ctx, schemas.PasskeySession{
@@ -20,14 +20,12 @@ func (s *server) openSession(ctx context.Context, of schemas.Ceremony, owner str
 	})
 }
 
-// anonymousOwner is the owner of a session that was begun for no user in particular.
-// Each is its own: if they shared an owner, any stranger could void the session
-// of whoever is signing in at the moment.
+// anonymousOwner returns the owner of a session that was started without a user. Each is unique:
+// with a shared owner any caller could invalidate the session of another.
 func anonymousOwner() string { return "anonymous:" + schemas.NewID() }
 
-// consumeSession takes the session that a finish names, for once and for all. A
-// token of the other ceremony is burned as well: whoever tries that is not
-// finishing what they began.
+// consumeSession removes and returns the session of a finish. A token of the other ceremony is
+// consumed as well.
 func (s *server) consumeSession(ctx context.Context, token string, of schemas.Ceremony) (*schemas.PasskeySession, error) {
 	session, err := s.Store.TakePasskeySession(ctx, schemas.HashSecret(token), s.now())
 	if err != nil {
@@ -40,9 +38,8 @@ func (s *server) consumeSession(ctx context.Context, token string, of schemas.Ce
 	return session, nil
 }
 
-// dropSession voids the session of a client that begins anew. Whoever holds a
-// token could burn it by a finish as well, so none is too good to be given up;
-// one that is stale has been already.
+// dropSession removes the session of a client that starts again. Any holder of the token could also
+// consume it with a finish; a stale token is ignored.
 func (s *server) dropSession(ctx context.Context, token *string) error {
 	if token == nil {
 		return nil

@@ -15,7 +15,7 @@ type sessionResponse struct {
 	Current bool `json:"current"`
 }
 
-// sessions is GET /users/me/sessions and GET /users/{id}/sessions.
+// sessions handles GET /users/me/sessions and GET /users/{id}/sessions.
 func (s *server) sessions(w http.ResponseWriter, r *http.Request, c *caller) error {
 	found, err := s.Directory.Sessions(r.Context(), c.Call, userOf(r, c))
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *server) sessions(w http.ResponseWriter, r *http.Request, c *caller) err
 	return writeJSON(w, http.StatusOK, page)
 }
 
-// endSession is DELETE …/sessions/{sid}: every token of the session is worthless
+// endSession handles DELETE …/sessions/{sid}: every token of the session is worthless
 // from now on.
 func (s *server) endSession(w http.ResponseWriter, r *http.Request, c *caller) error {
 	if err := s.Directory.EndSession(r.Context(), c.Call, userOf(r, c), mux.Vars(r)["sid"]); err != nil {
@@ -48,7 +48,7 @@ type endedSessions struct {
 	Ended int `json:"ended"`
 }
 
-// endSessions is DELETE …/sessions: it ends all but the one that the token
+// endSessions handles DELETE …/sessions: it ends all but the one that the token
 // belongs to, if that is one of them.
 func (s *server) endSessions(w http.ResponseWriter, r *http.Request, c *caller) error {
 	n, err := s.Directory.EndSessions(r.Context(), c.Call, userOf(r, c), c.Session)

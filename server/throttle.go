@@ -10,8 +10,8 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// limited is the handler of an endpoint that may be flooded. What it calls knows
-// by the context where the request came from.
+// limited returns the handler of an endpoint with limits. Its context contains the source of the
+// request.
 func (s *server) limited(at throttle.Endpoint, h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
 		a := throttle.Attempt{Endpoint: at, Network: s.network(r)}
@@ -24,8 +24,8 @@ func (s *server) limited(at throttle.Endpoint, h handler) handler {
 	}
 }
 
-// located returns a handler whose context has the network and the device that the request
-// came from. The queue of password hashes needs the network even without a throttle.
+// located returns a handler whose context has the network and the device of the request. The queue
+// of password hashes needs the network even without a throttle.
 func (s *server) located(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request, c *caller) error {
 		ctx := throttle.NewContext(r.Context(), s.network(r))
@@ -36,7 +36,7 @@ func (s *server) located(h handler) handler {
 	}
 }
 
-// admitRun limits how many runs are begun, and how fast one is answered.
+// admitRun limits how many runs start, and how fast one is answered.
 func (s *server) admitRun(r *http.Request, body *executeBody) error {
 	if s.Throttle == nil {
 		return nil
@@ -48,8 +48,7 @@ func (s *server) admitRun(r *http.Request, body *executeBody) error {
 	return s.Throttle.Admit(&a)
 }
 
-// network is where a request came from. The address is used for nothing else,
-// and is not kept.
+// network returns the network of a request. The address is used for nothing else and is not stored.
 func (s *server) network(r *http.Request) throttle.Network {
 	client := s.Proxies.Client(r.RemoteAddr, r.Header.Values(s.Proxies.Field))
 	if len(s.Proxies.Trusted) == 0 && (client.IsPrivate() || client.IsLoopback()) && r.Header.Get(throttle.XForwardedFor) != "" {
@@ -61,7 +60,7 @@ func (s *server) network(r *http.Request) throttle.Network {
 	return throttle.NetworkOf(client)
 }
 
-// outcomeOf tells whose fault an error was: the client's, or not.
+// outcomeOf reports whether an error is the client's fault.
 func outcomeOf(err error) throttle.Outcome {
 	if err == nil {
 		return throttle.Passed

@@ -12,7 +12,7 @@ import (
 	"github.com/postern-id/postern/server"
 )
 
-// throttled is a world in which little is allowed, behind a proxy at 10.0.0.1.
+// throttled is a world with small limits, behind a proxy at 10.0.0.1.
 func throttled(t *testing.T, b throttle.Budgets) *world {
 	return newWorld(t, func(o *server.Options) {
 		o.Throttle = throttle.New(throttle.Options{Budgets: b, Now: o.Now})
@@ -79,8 +79,7 @@ func TestRunsAreLimited(t *testing.T) {
 	}
 }
 
-// A proxy that nobody told of makes all of its clients one: the log says so, once
-// and without an address.
+// With an unknown proxy all clients count as one: the log reports that once, without an address.
 func TestUnknownProxyIsReported(t *testing.T) {
 	w := newWorld(t, func(o *server.Options) {
 		o.Throttle = throttle.New(throttle.Options{Now: o.Now})

@@ -13,18 +13,17 @@ import (
 	"github.com/postern-id/postern/server/oauth"
 )
 
-// Tools is the tool server, which speaks the Model Context Protocol.
+// Tools is the MCP server.
 type Tools interface {
-	// Serve answers a POST of somebody who has the scope system, or returns the
-	// error to answer it with.
+	// Serve answers a POST of a caller with the scope system, or returns an error.
 	Serve(w http.ResponseWriter, r *http.Request, c directory.Call) error
 }
 
-// codeHostNotAllowed is the code of a request to the tools under a strange name.
+// codeHostNotAllowed is the code of a request to the tools with an unknown host name.
 const codeHostNotAllowed = "host_not_allowed"
 
-// toolEndpoints is that of the tools. Whoever may not use them learns that first,
-// whatever the method: by the reply a client finds out where to get a token.
+// toolEndpoints returns the endpoint of the tools. A caller without access learns that first, for
+// every method: the reply describes where to get a token.
 func (s *server) toolEndpoints() []endpoint {
 	if s.Tools == nil {
 		return nil
@@ -32,12 +31,12 @@ func (s *server) toolEndpoints() []endpoint {
 	return []endpoint{{"POST", oauth.ToolsPath, toolToken, s.useTools, toolOrigins}}
 }
 
-// useTools is POST /mcp.
+// useTools handles POST /mcp.
 func (s *server) useTools(w http.ResponseWriter, r *http.Request, c *caller) error {
 	return s.Tools.Serve(w, r, c.Call)
 }
 
-// refuseMethod is the error of a method that a resource does not have.
+// refuseMethod returns the error of a method that a resource does not have.
 func (at *resource) refuseMethod(r *http.Request) error {
 	if at.origins == toolOrigins {
 		if _, err := at.admit(r, toolToken); err != nil {
@@ -47,11 +46,10 @@ func (at *resource) refuseMethod(r *http.Request) error {
 	return &wrongMethod{method: r.Method, path: at.path, allow: at.allow()}
 }
 
-// checkSource refuses requests to the tools that a page of a foreign origin may
-// have sent, as the transport's specification asks: a browser on the machine of
-// whoever runs the server reaches what nobody else does. Such a page is known by
-// its Origin, and one that has made its own name lead here (DNS rebinding) by the
-// name in Host.
+// checkSource rejects requests to the tools that a page of another origin may have sent, as the
+// transport's specification requires: a browser on the server's machine can reach addresses that
+// others cannot. Such a page has another Origin; a page that uses DNS rebinding has another name in
+// Host.
 func (at *resource) checkSource(r *http.Request, admitted bool) error {
 	if at.origins != toolOrigins {
 		return nil
@@ -67,9 +65,8 @@ func (at *resource) checkSource(r *http.Request, admitted bool) error {
 	return nil
 }
 
-// knowsHost reports whether a request that came over a loopback address asks for
-// this server: by its public name, or as this machine. Over other addresses any
-// name will do, as nobody is closer to the server than those who use it.
+// knowsHost reports whether a request over a loopback address names this server: its public name,
+// or this machine. Over other addresses any name is accepted.
 func (s *server) knowsHost(r *http.Request) bool {
 	if !overLoopback(r.Context()) {
 		return true
@@ -89,15 +86,15 @@ func overLoopback(ctx context.Context) bool {
 	return err == nil && net.ParseIP(host).IsLoopback()
 }
 
-// hostname is the name in a Host field, in lower case.
+// hostname returns the name in a Host field, in lower case.
 func hostname(host string) string { return strings.ToLower((&url.URL{Host: host}).Hostname()) }
 
-// isLoopbackName reports whether a host is this machine, whoever says so.
+// isLoopbackName reports whether a host always means this machine.
 func isLoopbackName(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// ownOrigin is the origin of the server's own pages.
+// ownOrigin returns the origin of the server's own pages.
 func ownOrigin(publicURL string) string {
 	u, err := url.Parse(publicURL)
 	if err != nil || u.Host == "" {
@@ -106,8 +103,8 @@ func ownOrigin(publicURL string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// toolChallenge is the WWW-Authenticate field of the tools: it leads a client to
-// the authorization server by RFC 9728 §5.1, and names the scope to ask for.
+// toolChallenge returns the WWW-Authenticate field of the tools: it refers a client to the
+// authorization server as in RFC 9728 §5.1, and names the scope to request.
 func (s *server) toolChallenge(r *http.Request, status int, e *schemas.Error) string {
 	lead := `resource_metadata="` + s.PublicURL + oauth.ResourcePath + `", scope="system"`
 	reason := ""

@@ -17,7 +17,7 @@ import (
 	"github.com/postern-id/postern/server"
 )
 
-// fakeTools say who calls them; to "busy" they say that they are.
+// fakeTools replies with the caller; to "busy" with an error.
 type fakeTools struct{}
 
 func (fakeTools) Serve(w http.ResponseWriter, r *http.Request, c directory.Call) error {
@@ -29,7 +29,7 @@ func (fakeTools) Serve(w http.ResponseWriter, r *http.Request, c directory.Call)
 	return json.NewEncoder(w).Encode(c)
 }
 
-// newToolServer is a server with a client that may be given tokens for the tools.
+// newToolServer returns a server with a client that can get tokens for the tools.
 func newToolServer(t *testing.T) *testServer {
 	h := newTestServer(t)
 	app := schemas.Application{ID: schemas.NewID(), Name: "Assistant", ClientID: "assistant", OUID: h.unit, CreatedAt: h.clock(), UpdatedAt: h.clock()}
@@ -39,7 +39,7 @@ func newToolServer(t *testing.T) *testServer {
 	return h
 }
 
-// toolHeader is a header with a token for the tools.
+// toolHeader returns a header field with a token for the tools.
 func (h *testServer) toolHeader(a token.Access) string {
 	h.t.Helper()
 	raw, err := h.tokens.Access(h.t.Context(), a)
@@ -55,8 +55,8 @@ func access(audience string, scope ...string) token.Access {
 
 const toolChallenge = `resource_metadata="` + publicURL + `/.well-known/oauth-protected-resource", scope="system"`
 
-// Whoever may not use the tools learns where to get a token, whatever the method:
-// MCP authorization, RFC 9728 §5.1.
+// A caller without access learns where to get a token, for every method: MCP authorization, RFC
+// 9728 §5.1.
 func TestToolChallenges(t *testing.T) {
 	h := newToolServer(t)
 	const tools = publicURL + "/mcp"
@@ -135,13 +135,13 @@ func TestToolMethods(t *testing.T) {
 	}
 }
 
-// While the API stands open, the tools do not.
+// In open mode of the API, the tools are not open.
 func TestToolsNeverStandOpen(t *testing.T) {
 	h := newTestServer(t, func(o *server.Options) { o.Open = func(context.Context) bool { return true } })
 	fails(t, h.do("POST", "http://localhost:8090/mcp", "{}"), 401, "unauthorized")
 }
 
-// Pages of foreign origins are refused, before anything else is looked at.
+// Pages of other origins are rejected first.
 func TestToolsAndOrigins(t *testing.T) {
 	h := newToolServer(t)
 	good := h.toolHeader(access(publicURL+"/mcp", "system"))
@@ -173,7 +173,7 @@ func TestToolsAndOrigins(t *testing.T) {
 	fails(t, record(h.world, r), 403, "origin_not_allowed")
 }
 
-// A page that makes its own name lead to this machine has that name in Host.
+// A page that uses DNS rebinding has its own name in Host.
 func TestToolsAndDNSRebinding(t *testing.T) {
 	h := newToolServer(t)
 	good := h.toolHeader(access(publicURL+"/mcp", "system"))

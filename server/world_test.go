@@ -26,7 +26,7 @@ import (
 const (
 	publicURL = "https://id.example.com"
 	rpOrigin  = "https://app.example.com"
-	// clientOrigin is that of a client that nobody vouches for.
+	// clientOrigin is the origin of an untrusted client.
 	clientOrigin = "https://client.example.net"
 	spaOrigin    = "https://spa.example.com"
 	ada          = "0190b9f0-0000-7000-8000-00000000ada0"
@@ -125,7 +125,7 @@ type failure struct {
 	TraceID     string            `json:"traceId"`
 }
 
-// fails checks that a reply is an error of the one shape and returns it.
+// fails checks that a reply is an error in the common form and returns it.
 func fails(t testing.TB, rec *httptest.ResponseRecorder, status int, code string) failure {
 	t.Helper()
 	var f failure
@@ -189,7 +189,7 @@ func (fakeTokens) Verify(_ context.Context, raw, audience string) (*token.Claims
 	return nil, schemas.Errorf(schemas.Unauthenticated, "invalid_token", "the token is not one of \"ours\"")
 }
 
-// record serves a request that a test made itself.
+// record serves a request that a test built.
 func record(w *world, r *http.Request) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	w.handler.ServeHTTP(rec, r)

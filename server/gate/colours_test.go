@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// The pages' own colours can be told apart, in the light and in the dark: WCAG
-// 2.2 asks for 4.5 where one reads (1.4.3) and for 3 at the edge of a control
-// (1.4.11).
+// The pages' own colors can be distinguished in both themes: WCAG 2.2 requires a contrast of 4.5
+// for text (1.4.3) and of 3 at the edge of a control (1.4.11).
 func TestColoursCanBeDistinguished(t *testing.T) {
 	css := webFiles(t)["gate.css"]
 	light, rest, _ := strings.Cut(css, "@media (prefers-color-scheme: dark)")

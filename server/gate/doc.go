@@ -1,77 +1,69 @@
-// Package gate serves the hosted sign-in pages under /gate/: signing in and up,
-// consent, what went wrong, signing out and having done so, and one's own account.
+// Package gate serves the hosted pages under /gate/: sign-in, sign-up, consent, errors, sign-out
+// and the user's own account.
 //
-// The pages are a client of the public API like any other. They run whatever
-// flow the application has by POST /flow/execute and show its steps from
-// data.meta.components, so a new kind of node needs no code here. They are plain
-// HTML, CSS and ES modules: what is in web/ is what the browser runs.
+// The pages are a client of the public API. They run the application's flow with POST /flow/execute
+// and show its steps from data.meta.components, so a new kind of node needs no code here. They are
+// plain HTML, CSS and ES modules: the browser runs the files in web/.
 //
 // # Addresses
 //
-// A page takes its task from its query:
+// A page takes its parameters from its query:
 //
 //	/gate/signin    applicationId, authId, executionId, login_hint
 //	/gate/signup    the same
 //	/gate/consent   executionId, authId
 //	/gate/error     error, error_description, traceId
-//	/gate/signout   all that GET /oauth2/logout is to be asked with once the person
-//	                agrees, and applicationId
+//	/gate/signout   the parameters for GET /oauth2/logout once the user confirms,
+//	                and applicationId
 //	/gate/signedout applicationId
-//	/gate/account   nothing: who is not signed in goes through /gate/signin first
+//	/gate/account   none: users who are not signed in are redirected to /gate/signin
 //	/gate/callback  code, state, iss, error: another provider's answer
 //
-// and, where the pages have a port of their own, at its root: /signin.
-//
-// Besides, each takes its language from lang or ui_locales. A run that was begun
-// puts its executionId into the address, so that a reload finds it again. When
-// the run is over the browser goes to its redirectURL; without one the assertion
-// is exchanged for the way back by POST /oauth2/auth/callback, if an
-// authorization request (authId) waits for it; else the account page is shown.
+// and, if the pages have a separate port, at its root: /signin. Each also takes its language from
+// lang or ui_locales. A started run puts its executionId into the address, so that a reload finds
+// it again. At the end of the run the browser goes to its redirectURL. Without one, the assertion
+// is exchanged for the redirect with POST /oauth2/auth/callback if an authorization request
+// (authId) waits for it; otherwise the account page is shown.
 //
 // # Other providers
 //
-// A step of type REDIRECTION sends the person to another provider, by an http or
-// https address with a state. The page goes there by itself if the step is what the
-// person asked for, and shows the step with its button if they came back to it, so
-// that the Back button leads somewhere. What comes back at /gate/callback answers
-// the step as its inputs. That is the address to register with the provider: below
-// the address of the pages, where those have a port of their own.
+// A step of type REDIRECTION sends the user to another provider, at an http or https address with a
+// state. The page redirects automatically if the user just requested the step. If the user came
+// back to it, the page shows the step with its button, so that the Back button works. The query of
+// /gate/callback answers the step as its inputs. Register that address with the provider; if the
+// pages have a separate port, it is below their address.
 //
-// # Looks and languages
+// # Appearance and languages
 //
-// An application looks as its customizations.theme says:
+// The application's customizations.theme sets the appearance:
 //
 //	{"colors": {"primary": "#e8a400", "background": "#fdf3dc"},
 //	 "dark": {"colors": {"primary": "…", "background": "…"}},
 //	 "radius": "4px", "logoUrl": "https://…"}
 //
-// Colours are any of CSS that let nothing through, and are changed as far as it
-// takes to read what is written in them and on them. What is not valid is left
-// out; without a logoUrl there the application's own is shown.
+// Colors are CSS colors without transparency, and are adjusted until the text on them is readable.
+// Invalid values are ignored; without a logoUrl the application's own logo is shown.
 //
-// A language is a module in web/, listed in web/words.js, with a text for every
-// key of the others. The texts of the built-in flows and of what the server refuses
-// come with the looks, by their English; what other flows say is shown as it comes.
+// A language is a module in web/, listed in web/words.js, with a text for every key of the others.
+// The texts of the built-in flows and of the server's errors come with the appearance, keyed by the
+// English text; texts of other flows are shown unchanged.
 //
-// # What is kept in the browser
+// # Data in the browser
 //
-// The account page works with the assertion of the sign-in as its bearer token.
-// It lies in the tab's sessionStorage: a reload of the page must not ask for a
-// passkey again, no other tab or site shares it, and it is gone with the tab.
-// A cookie would be sent without being asked, and localStorage would outlive
-// the person at a shared computer.
+// The account page uses the assertion of the sign-in as its bearer token. It is in the tab's
+// sessionStorage: a reload does not need another passkey ceremony, no other tab or site can read
+// it, and it disappears with the tab. A cookie would be sent automatically, and localStorage would
+// outlive the user at a shared computer.
 //
-// Who is sent to another provider leaves there where they are to come back to and
-// the challenge token of their step, under the state of the request, until the
-// answer takes it. An answer for which the tab has nothing was begun elsewhere, or
-// is somebody else's code that a link carries here (RFC 9700 §4.7): it is sent
+// Before a redirect to another provider the page stores the return address and the challenge token
+// of the step, under the state of the request, until the answer arrives. An answer without stored
+// values was started elsewhere, or is an attacker's code in a link (RFC 9700 §4.7): it is sent
 // nowhere. There is no other state.
 //
-// # What keeps strangers out
+// # Injection
 //
-// Nothing that comes from a flow, an application or the query is ever markup:
-// it becomes text nodes and attribute values, and the policy demands Trusted
-// Types, under which the browser itself refuses every other way. The policy
-// allows no inline code, no frames around the pages and no requests elsewhere,
-// but for the pictures (logos) that an administrator or a flow names.
+// Texts from flows, applications and the query are never markup: they become text nodes and
+// attribute values, and the policy requires Trusted Types, so the browser rejects anything else.
+// The policy allows no inline code, no framing and no requests to other origins, except images
+// (logos) from addresses that an administrator or a flow sets.
 package gate

@@ -15,29 +15,28 @@ import (
 var web embed.FS
 
 const (
-	shellFile = "index.html" // what every page is made of
+	shellFile = "index.html" // the file of every page
 	htmlType  = "text/html; charset=utf-8"
 
-	// callback is where other providers send people back to, with a code in the
-	// address.
+	// callback is the page to which other providers redirect, with a code in the address.
 	callback = "callback"
 )
 
-// pageNames are the pages, by the last part of their path.
+// pageNames lists the pages by the last part of their path.
 func pageNames() []string {
 	return []string{"signin", "signup", "consent", "error", "signout", "signedout", "account", callback}
 }
 
-// coreModules are what every page needs: the browser is told of them at once,
-// instead of finding one through another.
+// coreModules are the modules of every page: the browser loads them at once, instead of one after
+// another.
 func coreModules() []string {
 	return []string{"dom.js", "wire.js", "words.js", "theme.js", "passkey.js", "page.js", "step.js"}
 }
 
-// page is what differs between the pages: all are the one file.
+// page has the differences between pages; all use one file.
 type page struct {
 	Name, Version, Account string
-	Up                     string // the way to /gate/ from the page's own folder
+	Up                     string // relative path from the page to /gate/
 	Modules                []string
 }
 
@@ -45,8 +44,7 @@ func (g *gate) page(name string) page {
 	return page{Name: name, Version: g.version, Account: g.AccountApplicationID, Modules: coreModules()}
 }
 
-// prepareFiles makes everything else under web/, and a version that changes
-// with any of it.
+// prepareFiles prepares everything else under web/, with a version that changes with any of it.
 func prepareFiles() (version string, files map[string]*document.Document) {
 	names, err := fs.Glob(web, "web/*")
 	if err != nil {
@@ -68,8 +66,8 @@ func prepareFiles() (version string, files map[string]*document.Document) {
 	return hex.EncodeToString(sum.Sum(nil)[:6]), files
 }
 
-// mediaType is set rather than guessed: what the system's MIME table says of .js
-// may be something that browsers refuse to run.
+// mediaType returns a fixed type: the system's MIME table may name one for .js that browsers
+// reject.
 func mediaType(name string) string {
 	switch path.Ext(name) {
 	case ".js":

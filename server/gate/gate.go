@@ -9,36 +9,33 @@ import (
 	"github.com/postern-id/postern/internal/document"
 )
 
-// Options is what the pages need to know of the server.
+// Options configures the pages.
 type Options struct {
-	// AccountApplicationID is the application that people sign in to who come
-	// for no other: to see their account. "" lets nobody come so.
+	// AccountApplicationID is the application of sign-ins for the account page. "" disables them.
 	AccountApplicationID string
 }
 
-// root is the path that the pages lie under.
+// root is the path of the pages.
 const root = "/gate/"
 
-// policy allows the pages' own scripts and styles, and requests to their own
-// origin. Pictures may come from anywhere by https: a logo's address is set by
-// an administrator, and it learns no referrer. No
-// form is ever sent by the browser itself.
+// policy allows the pages' own scripts and styles, and requests to their own origin. Images can
+// come from any https address: an administrator sets the address of a logo, and requests for it
+// have no referrer. Forms are never submitted by the browser itself.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https: data:; " +
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// features keeps passkeys to the pages themselves and the rest of the device
-// out of reach (Permissions Policy).
+// features restricts passkeys to the pages themselves and disables access to the device
+// (Permissions Policy).
 const features = "publickey-credentials-get=(self), publickey-credentials-create=(self), camera=(), microphone=(), geolocation=()"
 
-// How long browsers may keep a reply. A page is asked for again each time, and
-// answered with 304 while it is the same. A file's address changes with its
-// content.
+// Cache lifetimes. A page is revalidated each time, with 304 if it is unchanged. A file's address
+// changes with its content.
 const (
 	revalidate = "no-cache"
 	forever    = "public, max-age=31536000, immutable"
 )
 
-// gate serves what was prepared once; it has no state beside.
+// gate serves files that were prepared once; it has no other state.
 type gate struct {
 	Options
 	version string
@@ -47,12 +44,11 @@ type gate struct {
 	files   map[string]*document.Document // by name
 }
 
-// New returns the handler of /gate and every path below it. Paths are taken as
-// they come: mount it without stripping a prefix.
+// New returns the handler of /gate and every path below it. Mount it without stripping a prefix.
 func New(o Options) http.Handler {
 	version, files := prepareFiles()
 	g := &gate{Options: o, version: version, files: files, pages: map[string]*document.Document{}}
-	// web/ is part of the program, so what is wrong with it is a bug.
+	// web/ is part of the program, so an error is a bug.
 	g.shell = template.Must(template.ParseFS(web, "web/"+shellFile))
 	for _, name := range pageNames() {
 		var text bytes.Buffer
@@ -78,7 +74,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		goTo(w, "gate/account")
 	case path == "":
 		goTo(w, "account")
-	case path == callback: // not even a cache keeps that address
+	case path == callback: // that address must not be cached
 		g.pages[path].Serve(w, r, "no-store")
 	case g.pages[path] != nil:
 		g.pages[path].Serve(w, r, revalidate)
@@ -89,17 +85,15 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// goTo redirects to a relative address: under which name and path browsers
-// reach the server is for its proxy to know.
+// goTo redirects to a relative address, because a proxy may change the name and path of the server.
 func goTo(w http.ResponseWriter, relative string) {
 	w.Header().Set("Location", relative)
 	w.Header().Set("Cache-Control", revalidate)
 	w.WriteHeader(http.StatusTemporaryRedirect)
 }
 
-// serveFile serves version/name. A page of another version, from before an
-// update or from another instance in the middle of one, gets the file as it is
-// here, but must not keep it under that address.
+// serveFile serves version/name. A page of another version, from before an update or from another
+// instance, gets the current file, but cannot cache it under that address.
 func (g *gate) serveFile(w http.ResponseWriter, r *http.Request, path string) {
 	version, name, _ := strings.Cut(path, "/")
 	file := g.files[name]
@@ -113,8 +107,7 @@ func (g *gate) serveFile(w http.ResponseWriter, r *http.Request, path string) {
 	}
 }
 
-// notFound answers with a page, which names what it loads relative to its own
-// address.
+// notFound replies with a page that loads its resources relative to its own address.
 func (g *gate) notFound(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", htmlType)
@@ -123,14 +116,14 @@ func (g *gate) notFound(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	// A bound, for an address of a thousand slashes would multiply in the page.
+	// The limit keeps an address with thousands of slashes from growing the page.
 	depth := min(strings.Count(strings.TrimPrefix(r.URL.Path, root), "/"), 8)
 	absent := g.page("absent")
 	absent.Up = strings.Repeat("../", depth)
-	_ = g.shell.Execute(w, absent) // a client that is gone is the only way for this to fail
+	_ = g.shell.Execute(w, absent) // fails only if the client has gone
 }
 
-// guard sets the headers of every reply, refusals among them.
+// guard sets the header fields of every reply, errors included.
 func guard(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Permissions-Policy", features)

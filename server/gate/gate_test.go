@@ -161,8 +161,7 @@ func TestFilesAreTypedPackedAndRevalidated(t *testing.T) {
 	}
 }
 
-// The pages are read by people on slow lines, and by people who want to know
-// what runs where they sign in.
+// The pages must load on slow connections, and be short enough to review.
 func TestPagesAreSmall(t *testing.T) {
 	const most = 60 << 10
 	size := 0
@@ -194,8 +193,8 @@ func webFiles(t *testing.T) map[string]string {
 	return texts
 }
 
-// The policy forbids inline code and foreign resources; a page that had them
-// would break in the browser only.
+// The policy forbids inline code and foreign resources; a page with them would fail in the browser
+// only.
 func TestPagesNeedNothingThatThePolicyForbids(t *testing.T) {
 	forbidden := regexp.MustCompile(`<style>[^p]|style="|<script>|<script [^>]*>[^<]|\son[a-z]+="|(src|href)="(https?:)?//|@import|url\(|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|cssText|srcdoc`)
 	for name, text := range webFiles(t) {

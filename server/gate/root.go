@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// AtRoot serves the pages at the root as well: /signin is /gate/signin. Everything
-// else is left to the server as it comes, so that the pages call the API at the
-// origin they are at.
+// AtRoot also serves the pages at the root: /signin is /gate/signin. All other requests go to the
+// server unchanged, so that the pages call the API at their own origin.
 func AtRoot(server http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.URL.Path, "/")

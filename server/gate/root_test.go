@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The pages are at the root, and everything else is where it was.
+// The pages are at the root, and everything else is unchanged.
 func TestAtRoot(t *testing.T) {
 	at := AtRoot(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.URL.RequestURI()) }))
 	for path, want := range map[string]string{

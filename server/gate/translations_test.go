@@ -12,8 +12,7 @@ import (
 // entry is a line of a language's module: a key and its text.
 var entry = regexp.MustCompile(`(?m)^\t(?:"([^"]+)"|(\w+)): "(.*)",$`)
 
-// words reads a language as the browser does, as far as its form goes: every
-// line must be an entry.
+// words reads a language module; every line must be an entry.
 func words(t *testing.T, file string) map[string]string {
 	t.Helper()
 	text := webFiles(t)[file]
@@ -35,7 +34,7 @@ func words(t *testing.T, file string) map[string]string {
 
 var slot = regexp.MustCompile(`\{\w+\}|#`)
 
-// A text that is missing would show its key.
+// A missing text would show its key.
 func TestLanguagesAreComplete(t *testing.T) {
 	english := words(t, "en.js")
 	for _, file := range []string{"de.js", "fr.js"} {
@@ -63,7 +62,7 @@ func TestLanguagesAreComplete(t *testing.T) {
 
 func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
 
-// serverWords are the German texts that come with the application's looks.
+// serverWords returns the German texts that come with the application's appearance.
 func serverWords(t *testing.T) (texts map[string]string) {
 	t.Helper()
 	file, err := os.ReadFile("../../flows/words/de.json")
@@ -76,8 +75,7 @@ func serverWords(t *testing.T) (texts map[string]string) {
 	return texts
 }
 
-// Every text that the scripts name is there, and every one that is there is
-// named.
+// Every text that the scripts use exists, and every existing text is used.
 func TestTextsAreUsed(t *testing.T) {
 	english, german := words(t, "en.js"), serverWords(t)
 	var scripts strings.Builder
@@ -102,11 +100,11 @@ func TestTextsAreUsed(t *testing.T) {
 	}
 }
 
-// said is what the scripts say: a key, or a text that is its own key.
+// said matches the texts in scripts: a key, or a text that is its own key.
 var said = regexp.MustCompile(`\bt\("([^"]+)"|"((?:[A-Z][a-z]|\{\w)[^"]*)"`)
 
-// unsaid are what looks like texts: names of browsers and languages, and of what the
-// browser and the wire know.
+// unsaid lists strings that only look like texts: names of browsers and languages, and protocol
+// constants.
 func unsaid() []string {
 	return []string{
 		"Edg=Edge", "Firefox", "Chrome", "Safari", "Android", "Windows", "Mac OS=macOS", "Linux", "English", "Deutsch", "Français",
