@@ -43,9 +43,11 @@ func sequential(t *testing.T) {
 // otherwise, because a benchmark is a flood.
 func newTestApp(t testing.TB, environ ...string) *testApp {
 	t.Helper()
-	environ = append([]string{"POSTERN_THROTTLE_ENABLED=false", "POSTERN_DATA_DIR=" + t.TempDir()}, environ...)
-	cfg, err := config.Load("", environ)
+	cfg, err := config.Load("", append(testEnvironment(t.TempDir()), environ...))
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := copySeededData(cfg); err != nil {
 		t.Fatal(err)
 	}
 	h, err := openApp(context.Background(), cfg, slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError})))
@@ -53,10 +55,7 @@ func newTestApp(t testing.TB, environ ...string) *testApp {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.close)
-	if _, err := h.seedStore(context.Background(), []string{"ADMIN_PASSWORD=" + adminPassword}); err != nil {
-		t.Fatal(err)
-	}
-	if err := bootstrap.EnsureTry(context.Background(), h.directory, cfg.Server.PublicURL); err != nil {
+	if err := h.seedForTests(); err != nil {
 		t.Fatal(err)
 	}
 	return &testApp{app: h, t: t, http: h.handler(), origin: cfg.Server.PublicURL, device: passkeytest.New(passkeytest.NoCounter())}
