@@ -42,11 +42,15 @@ lint:
 
 FUZZTIME ?= 10s
 
-## fuzz: every fuzz target for FUZZTIME: a time (1m), or a number of inputs (2000x)
+## fuzz: every fuzz target for FUZZTIME: a time (1m), or a number of inputs (2000x). Each
+## package is built once, because linking takes longer than a short run
 fuzz:
-	@for pkg in $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./...); do \
-	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$pkg/*_test.go 2>/dev/null | sed 's/func //'); do \
-	    echo "== $$pkg $$f"; (cd $$pkg && $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) .) || exit 1; \
+	@mkdir -p bin; cache=$$($(GO) env GOCACHE)/fuzz; \
+	for pkg in $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./...); do \
+	  targets=$$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$pkg/*_test.go 2>/dev/null | sed 's/func //'); \
+	  [ -z "$$targets" ] || $(GO) test -c -fuzz . -o bin/fuzz.test $$pkg || exit 1; \
+	  for f in $$targets; do \
+	    echo "== $$pkg $$f"; (cd $$pkg && $(CURDIR)/bin/fuzz.test -test.run '^$$' -test.fuzz "^$$f$$" -test.fuzztime $(FUZZTIME) -test.fuzzcachedir $$cache/$$pkg) || exit 1; \
 	  done; done
 
 ## bench: the benchmarks, with their ratio to the raw cryptography
