@@ -3,9 +3,7 @@ package token
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -29,28 +27,8 @@ type Access struct {
 	AMR        []string
 }
 
-// accessClaims are the claims of an access token: RFC 9068 §2.2.
-type accessClaims struct {
-	Issuer     string   `json:"iss"`
-	Subject    string   `json:"sub"`
-	Audience   audience `json:"aud"`
-	ClientID   string   `json:"client_id"`
-	IssuedAt   int64    `json:"iat"`
-	Expires    int64    `json:"exp"`
-	ID         string   `json:"jti"`
-	Scope      string   `json:"scope,omitempty"`
-	Session    string   `json:"sid,omitempty"`
-	Generation string   `json:"tgen,omitempty"`
-	AuthTime   int64    `json:"auth_time,omitempty"`
-	ACR        string   `json:"acr,omitempty"`
-	AMR        []string `json:"amr,omitempty"`
-}
-
 // Access returns a signed access token (RFC 9068).
 func (i *Issuer) Access(ctx context.Context, a Access) (string, error) {
-	if err := i.Ready(); err != nil {
-		return "", err
-	}
 	if a.Subject == "" || a.ClientID == "" || len(a.Audience) == 0 {
 		return "", errors.New("token: an access token needs a subject, a client and an audience")
 	}
@@ -58,18 +36,8 @@ func (i *Issuer) Access(ctx context.Context, a Access) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	now := i.now()
-	claims := &accessClaims{
-		Issuer: i.issuer, Subject: a.Subject, Audience: a.Audience, ClientID: a.ClientID,
-		IssuedAt: now.Unix(), Expires: now.Add(cmp.Or(a.Validity, i.accessTTL)).Unix(), ID: cmp.Or(a.ID, schemas.NewID()),
-		Scope: scope, Session: a.Session, Generation: a.Generation, ACR: a.ACR, AMR: a.AMR,
-	}
-	if !a.AuthTime.IsZero() {
-		claims.AuthTime = a.AuthTime.Unix()
-	}
-	payload, err := json.Marshal(claims)
-	if err != nil {
-		return "", fmt.Errorf("token: writing the claims: %w", err)
-	}
-	return i.sign(ctx, ES256, AccessType, payload, claims.Expires)
+	return i.issue(ctx, ES256, AccessType, a.Validity, nil, claims{
+		Subject: a.Subject, Audience: a.Audience, ClientID: a.ClientID, ID: cmp.Or(a.ID, schemas.NewID()),
+		Scope: scope, Session: a.Session, Generation: a.Generation, AuthTime: unixSeconds(a.AuthTime), ACR: a.ACR, AMR: a.AMR,
+	})
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -35,57 +34,16 @@ type ID struct {
 // token as a hint, to sign in again or to sign out.
 const hintTTL = 7 * 24 * time.Hour
 
-// idClaims are the claims of an ID token: OpenID Connect Core §2.
-type idClaims struct {
-	Issuer     string   `json:"iss"`
-	Subject    string   `json:"sub"`
-	Audience   string   `json:"aud"`
-	IssuedAt   int64    `json:"iat"`
-	Expires    int64    `json:"exp"`
-	AuthTime   int64    `json:"auth_time,omitempty"`
-	Nonce      string   `json:"nonce,omitempty"`
-	ACR        string   `json:"acr,omitempty"`
-	AMR        []string `json:"amr,omitempty"`
-	Session    string   `json:"sid,omitempty"`
-	AccessHash string   `json:"at_hash,omitempty"`
-	CodeHash   string   `json:"c_hash,omitempty"`
-}
-
 // IDToken returns a signed ID token (OpenID Connect Core §2).
 func (i *Issuer) IDToken(ctx context.Context, t ID) (string, error) {
-	if err := i.Ready(); err != nil {
-		return "", err
-	}
-	algorithm := cmp.Or(t.Algorithm, RS256)
-	if err := checkAlgorithm(algorithm); err != nil {
-		return "", err
-	}
 	if t.Subject == "" || t.ClientID == "" {
 		return "", errors.New("token: an ID token needs a subject and a client")
 	}
-	now, validity := i.now(), cmp.Or(t.Validity, i.idTokenTTL)
-	claims := &idClaims{
-		Issuer: i.issuer, Subject: t.Subject, Audience: t.ClientID,
-		IssuedAt: now.Unix(), Expires: now.Add(validity).Unix(),
-		Nonce: t.Nonce, ACR: t.ACR, AMR: t.AMR, Session: t.Session,
+	return i.issue(ctx, cmp.Or(t.Algorithm, RS256), idType, t.Validity, t.Profile, claims{
+		Subject: t.Subject, Audience: audience{t.ClientID}, Nonce: t.Nonce, Session: t.Session,
+		AuthTime: unixSeconds(t.AuthTime), ACR: t.ACR, AMR: t.AMR,
 		AccessHash: halfHash(t.AccessToken), CodeHash: halfHash(t.Code),
-	}
-	if !t.AuthTime.IsZero() {
-		claims.AuthTime = t.AuthTime.Unix()
-	}
-	payload, err := join(claims, t.Profile)
-	if err != nil {
-		return "", fmt.Errorf("token: writing the claims: %w", err)
-	}
-	return i.sign(ctx, algorithm, idType, payload, now.Add(validity+hintTTL).Unix())
-}
-
-// checkAlgorithm rejects algorithms that this issuer does not sign with.
-func checkAlgorithm(algorithm string) error {
-	if algorithm != RS256 && algorithm != ES256 {
-		return fmt.Errorf("token: expected the algorithm %s or %s, got %q", RS256, ES256, algorithm)
-	}
-	return nil
+	})
 }
 
 // halfHash returns the left half of the SHA-256 of a text, the value of at_hash and c_hash;

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/schemas"
+	"golang.org/x/time/rate"
 )
 
 // Keys stores signing keys. AddSigningKey fails with code key_exists if another key of the
@@ -64,18 +65,18 @@ type Options struct {
 
 // Issuer issues and verifies tokens. It is safe for concurrent use.
 type Issuer struct {
-	issuer                              string
-	assertionTTL, accessTTL, idTokenTTL time.Duration
-	now                                 func() time.Time
-	live                                func(ctx context.Context, t schemas.TokenRef) (bool, error)
-	granted                             func(ctx context.Context, subject, clientID string, scope []string) ([]string, error)
-	keys                                Keys
-	cipher                              *keyCipher
-	keyPublish, keyAge                  time.Duration
+	issuer             string
+	validity           map[string]time.Duration // default, by type of token
+	now                func() time.Time
+	live               func(ctx context.Context, t schemas.TokenRef) (bool, error)
+	granted            func(ctx context.Context, subject, clientID string, scope []string) ([]string, error)
+	keys               Keys
+	cipher             *keyCipher
+	keyPublish, keyAge time.Duration
 
 	current atomic.Pointer[keySet]
 	loading sync.Mutex // held while keys are read or generated
-	lookups allowance  // guarded by loading
+	lookups *rate.Limiter
 }
 
 // New returns an issuer with the stored keys. It generates a key for ES256 if there is
@@ -95,7 +96,11 @@ func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error)
 	}
 	i := &Issuer{
 		issuer: o.Issuer, now: o.Now, live: o.Live, granted: o.Granted, keys: keys, cipher: seal,
-		assertionTTL: cmp.Or(o.AssertionTTL, time.Hour), accessTTL: cmp.Or(o.AccessTTL, time.Hour), idTokenTTL: cmp.Or(o.IDTokenTTL, time.Hour),
+		lookups: rate.NewLimiter(rate.Every(lookupEvery), lookupBurst),
+		validity: map[string]time.Duration{
+			AssertionType: cmp.Or(o.AssertionTTL, time.Hour), AccessType: cmp.Or(o.AccessTTL, time.Hour),
+			idType: cmp.Or(o.IDTokenTTL, time.Hour), LogoutType: logoutTTL,
+		},
 		keyPublish: cmp.Or(o.KeyPublish, defaultKeyPublish), keyAge: cmp.Or(o.KeyAge, defaultKeyAge),
 	}
 	if err := i.Reload(ctx); err != nil {
@@ -141,13 +146,13 @@ func (i *Issuer) Ready() error {
 func (i *Issuer) Issuer() string { return i.issuer }
 
 // AssertionTTL is the default validity of assertions.
-func (i *Issuer) AssertionTTL() time.Duration { return i.assertionTTL }
+func (i *Issuer) AssertionTTL() time.Duration { return i.validity[AssertionType] }
 
 // AccessTTL is the default validity of access tokens.
-func (i *Issuer) AccessTTL() time.Duration { return i.accessTTL }
+func (i *Issuer) AccessTTL() time.Duration { return i.validity[AccessType] }
 
 // IDTokenTTL is the default validity of ID tokens.
-func (i *Issuer) IDTokenTTL() time.Duration { return i.idTokenTTL }
+func (i *Issuer) IDTokenTTL() time.Duration { return i.validity[idType] }
 
 // Reload reads the keys. If it fails, the previous ones stay in use.
 func (i *Issuer) Reload(ctx context.Context) error {

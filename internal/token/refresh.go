@@ -39,7 +39,7 @@ func (i *Issuer) keyForHeader(ctx context.Context, header string) (trustedKey, e
 func (i *Issuer) refreshKeys(ctx context.Context, looked *keySet) error {
 	i.loading.Lock()
 	defer i.loading.Unlock()
-	if i.keys == nil || i.set() != looked || !i.lookups.take(i.now()) {
+	if i.keys == nil || i.set() != looked || !i.lookups.AllowN(i.now(), 1) {
 		return nil
 	}
 	return i.reload(ctx)
@@ -54,18 +54,4 @@ func mayBeOurs(text string) bool {
 	}
 	again, err := json.Marshal(h)
 	return err == nil && string(again) == string(decoded)
-}
-
-// allowance permits lookupBurst events at once, and then one every lookupEvery.
-type allowance struct{ next time.Time }
-
-func (a *allowance) take(now time.Time) bool {
-	if a.next.Before(now) {
-		a.next = now
-	}
-	if a.next.Sub(now) >= lookupBurst*lookupEvery {
-		return false
-	}
-	a.next = a.next.Add(lookupEvery)
-	return true
 }
