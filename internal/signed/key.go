@@ -13,26 +13,7 @@ import (
 // KeyFault returns what is wrong with a JSON Web Key (RFC 7517, RFC 7518 §6, RFC 8037) as a
 // public key for verifying signatures, and the member at fault; "" for a good key.
 func KeyFault(key map[string]any) (member, wrong string) {
-	if member, wrong = publicFault(key); wrong != "" {
-		return member, wrong
-	}
-	if use, _ := key["use"].(string); use != "" && use != "sig" {
-		return "use", fmt.Sprintf(`expected "sig", got %.64q: the key is for signatures`, use)
-	}
-	var algorithms []string
-	switch key["kty"] {
-	case "EC":
-		algorithms, member, wrong = ecKey(key)
-	case "RSA":
-		algorithms, member, wrong = rsaKey(key)
-	case "OKP":
-		algorithms, member, wrong = edwardsKey(key)
-	default:
-		return "kty", `expected "EC", "RSA" or "OKP"`
-	}
-	if alg, _ := key["alg"].(string); wrong == "" && alg != "" && !slices.Contains(algorithms, alg) {
-		return "alg", fmt.Sprintf("expected one of %s for this key, got %.64q", strings.Join(algorithms, ", "), alg)
-	}
+	_, member, wrong = keyAlgorithms(key)
 	return member, wrong
 }
 
@@ -49,21 +30,42 @@ func RegistrationFault(key map[string]any) (member, wrong string) {
 	if member, wrong = publicFault(key); wrong != "" {
 		return member, wrong
 	}
+	_, member, wrong = parameters(key, agreementKey)
+	return member, wrong
+}
+
+// keyAlgorithms returns the signature algorithms (RFC 7518 §3.1) of a JSON Web Key, or what
+// is wrong with it: it is not for signatures, contains a private half, or is too weak.
+func keyAlgorithms(key map[string]any) (algorithms []string, member, wrong string) {
+	if member, wrong = publicFault(key); wrong != "" {
+		return nil, member, wrong
+	}
+	if use, _ := key["use"].(string); use != "" && use != "sig" {
+		return nil, "use", fmt.Sprintf(`expected "sig", got %.64q: the key is for signatures`, use)
+	}
+	algorithms, member, wrong = parameters(key, edwardsKey)
+	alg, _ := key["alg"].(string)
+	switch {
+	case wrong != "" || alg == "":
+		return algorithms, member, wrong
+	case !slices.Contains(algorithms, alg):
+		return nil, "alg", fmt.Sprintf("expected one of %s for this key, got %.64q", strings.Join(algorithms, ", "), alg)
+	}
+	return []string{alg}, "", ""
+}
+
+// parameters checks the parameters of a key by its type. Octet key pairs (RFC 8037) have
+// other curves for signatures than for encryption.
+func parameters(key map[string]any, octetKeyPair func(map[string]any) ([]string, string, string)) (algorithms []string, member, wrong string) {
 	switch key["kty"] {
 	case "EC":
-		_, member, wrong = ecKey(key)
+		return ecKey(key)
 	case "RSA":
-		_, member, wrong = rsaKey(key)
+		return rsaKey(key)
 	case "OKP":
-		if x, ok := number(key, "x"); key["crv"] != "X25519" {
-			return "crv", `expected "X25519": an encryption key has no signature curve`
-		} else if !ok || len(x) != 32 {
-			return "x", "expected 32 bytes in base64url without padding"
-		}
-	default:
-		return "kty", `expected "EC", "RSA" or "OKP"`
+		return octetKeyPair(key)
 	}
-	return member, wrong
+	return nil, "kty", `expected "EC", "RSA" or "OKP"`
 }
 
 // publicFault returns faults of any kind of key: a private half, and members that are not
@@ -80,27 +82,6 @@ func publicFault(key map[string]any) (member, wrong string) {
 		}
 	}
 	return "", ""
-}
-
-// keyAlgorithms returns the signature algorithms (RFC 7518 §3.1) of a JSON Web Key. It
-// returns none for a key that is not for signatures, contains a private half, or is too
-// weak.
-func keyAlgorithms(key map[string]any) (algorithms []string) {
-	if _, wrong := KeyFault(key); wrong != "" {
-		return nil
-	}
-	switch key["kty"] {
-	case "EC":
-		algorithms, _, _ = ecKey(key)
-	case "RSA":
-		algorithms, _, _ = rsaKey(key)
-	case "OKP":
-		algorithms, _, _ = edwardsKey(key)
-	}
-	if alg, _ := key["alg"].(string); alg != "" {
-		return []string{alg}
-	}
-	return algorithms
 }
 
 // number decodes a member that is a big-endian number in base64url.
@@ -157,8 +138,21 @@ func edwardsKey(key map[string]any) (algorithms []string, member, wrong string) 
 	if key["crv"] != "Ed25519" {
 		return nil, "crv", `expected "Ed25519"`
 	}
-	if x, ok := number(key, "x"); !ok || len(x) != 32 {
-		return nil, "x", "expected 32 bytes in base64url without padding"
+	member, wrong = octetPoint(key)
+	return []string{"EdDSA", "Ed25519"}, member, wrong
+}
+
+func agreementKey(key map[string]any) (algorithms []string, member, wrong string) {
+	if key["crv"] != "X25519" {
+		return nil, "crv", `expected "X25519": an encryption key has no signature curve`
 	}
-	return []string{"EdDSA", "Ed25519"}, "", ""
+	member, wrong = octetPoint(key)
+	return nil, member, wrong
+}
+
+func octetPoint(key map[string]any) (member, wrong string) {
+	if x, ok := number(key, "x"); !ok || len(x) != 32 {
+		return "x", "expected 32 bytes in base64url without padding"
+	}
+	return "", ""
 }

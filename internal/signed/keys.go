@@ -81,13 +81,13 @@ func pick(keys []verificationKey, t *Token) (public any, ok bool) {
 func parseKeys(set *schemas.JSONWebKeys) []verificationKey {
 	var keys []verificationKey
 	for _, raw := range set.Keys[:min(len(set.Keys), maxKeys)] {
-		algorithms := keyAlgorithms(raw)
+		algorithms, _, wrong := keyAlgorithms(raw)
 		if slices.Contains(algorithms, string(ed25519Name)) || slices.Contains(algorithms, string(jose.EdDSA)) {
 			algorithms = []string{string(jose.EdDSA), string(ed25519Name)} // two names of one algorithm
 		}
 		text, err := json.Marshal(raw)
 		var key jose.JSONWebKey
-		if len(algorithms) == 0 || err != nil || key.UnmarshalJSON(text) != nil || !key.Valid() {
+		if wrong != "" || err != nil || key.UnmarshalJSON(text) != nil || !key.Valid() {
 			continue
 		}
 		if public, is := key.Key.(ed25519.PublicKey); is {
