@@ -112,7 +112,7 @@ func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, on st
 // build creates the components that need keys.
 func (h *app) build(ctx context.Context) error {
 	cfg := h.cfg
-	h.applications = admittedApplications{h.store, h.documentPolicy()}
+	h.applications = h.admittedApplications()
 	err := h.loadEncryption(ctx)
 	if err != nil {
 		return err

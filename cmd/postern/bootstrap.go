@@ -16,7 +16,6 @@ import (
 
 	"github.com/postern-id/postern/bootstrap"
 	"github.com/postern-id/postern/internal/config"
-	"github.com/postern-id/postern/internal/directory"
 )
 
 type bootstrapCommand struct {
@@ -107,8 +106,7 @@ func (c serverFlags) issueLocalToken(ctx context.Context, p program, base string
 		return "", err
 	}
 	defer h.close()
-	holders, err := h.directory.Administrators(ctx, directory.SystemCall(), 1)
-	if err != nil || len(holders) == 0 {
+	if administered, err := h.hasAdministrator(ctx); err != nil || !administered {
 		return "", err
 	}
 	return h.issue(ctx, "", []string{"system"}, ownTokenTTL)

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/postern-id/postern/internal/store"
@@ -171,16 +169,3 @@ func deriveEach(keys [][]byte, purpose string) (derived [][]byte) {
 
 // newestKey returns the key that seals.
 func (e *encryption) newestKey() []byte { return e.keys[0] }
-
-// hasKey reports whether an instance has the key.
-func hasKey(i store.InstanceKeys, key []byte) bool { return slices.Contains(i.Keys, token.KeyID(key)) }
-
-// sealsWith reports whether an instance seals with the key.
-func sealsWith(i store.InstanceKeys, key []byte) bool {
-	return len(i.Keys) > 0 && i.Keys[0] == token.KeyID(key)
-}
-
-// sameKeys reports whether both have the same keys in the same order.
-func sameKeys(a, b [][]byte) bool {
-	return bytes.Equal(bytes.Join(a, nil), bytes.Join(b, nil))
-}

@@ -44,7 +44,7 @@ func (f flowFolder) read() ([]*schemas.Document, error) {
 	}
 	documents := make([]*schemas.Document, len(files))
 	for i := range files {
-		documents[i] = document(&files[i])
+		documents[i] = parseDocument(&files[i])
 	}
 	findings.ReportHandleConflicts(files, func(string) string { return f.dir })
 	files = slices.DeleteFunc(files, func(file findings.File) bool { return len(file.Findings) == 0 })
@@ -60,8 +60,8 @@ func (f flowFolder) read() ([]*schemas.Document, error) {
 	return documents, nil
 }
 
-// document converts a file; nil if it cannot be read.
-func document(f *findings.File) *schemas.Document {
+// parseDocument parses a file; nil if it cannot be read.
+func parseDocument(f *findings.File) *schemas.Document {
 	read := schemas.ParseYAML
 	if flows.IsJSON(f.Name) {
 		read = schemas.ParseJSON
@@ -91,24 +91,16 @@ const watchInterval = 300 * time.Millisecond
 // watch reloads the files whenever they have changed, until the context ends. Rejected
 // files change nothing: the previous flows stay active.
 func (f flowFolder) watch(ctx context.Context) {
-	tick := time.NewTicker(watchInterval)
-	defer tick.Stop()
 	taken, seen := f.lastFingerprint, f.lastFingerprint
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	repeat(ctx, watchInterval, func(time.Time) {
 		now := f.fingerprint()
 		settled := bytes.Equal(now, seen) // no change since the last look: saving has finished
 		seen = now
-		if bytes.Equal(now, taken) || !settled {
-			continue
+		if settled && !bytes.Equal(now, taken) {
+			taken = now
+			f.reload(ctx)
 		}
-		taken = now
-		f.reload(ctx)
-	}
+	})
 }
 
 // reload stores the files, and prints the result.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,11 +23,7 @@ type flowServer struct {
 }
 
 func (c flowServer) connect(ctx context.Context, p program) (*bootstrap.FlowServer, error) {
-	address := c.Server
-	if address == "" {
-		address = p.getenv("ADMIN_SERVER_URL")
-	}
-	setup, err := c.newSetup(ctx, p, "--server", address)
+	setup, err := c.newSetup(ctx, p, "--server", cmp.Or(c.Server, p.getenv("ADMIN_SERVER_URL")))
 	if err != nil {
 		return nil, err
 	}
@@ -168,13 +165,19 @@ type flowVersionsCommand struct {
 	flowServer
 }
 
-// Run lists the versions of a flow, newest first.
-func (c flowVersionsCommand) Run(ctx context.Context, p program) error {
+// find connects to the server and finds a flow by its handle.
+func (c flowServer) find(ctx context.Context, p program, handle string) (*bootstrap.FlowServer, *bootstrap.StoredFlow, error) {
 	server, err := c.connect(ctx, p)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	f, err := findFlowByHandle(ctx, server, c.Handle)
+	f, err := findFlowByHandle(ctx, server, handle)
+	return server, f, err
+}
+
+// Run lists the versions of a flow, newest first.
+func (c flowVersionsCommand) Run(ctx context.Context, p program) error {
+	server, f, err := c.find(ctx, p, c.Handle)
 	if err != nil {
 		return err
 	}
@@ -200,11 +203,7 @@ type flowRestoreCommand struct {
 
 // Run makes an older version of a flow the current one.
 func (c flowRestoreCommand) Run(ctx context.Context, p program) error {
-	server, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	f, err := findFlowByHandle(ctx, server, c.Handle)
+	server, f, err := c.find(ctx, p, c.Handle)
 	if err != nil {
 		return err
 	}

@@ -91,16 +91,11 @@ const keyMaintenanceInterval = 20 * time.Second
 
 // maintainKeys maintains the signing keys. After an error the loaded keys stay in use.
 func (h *app) maintainKeys(ctx context.Context) {
-	tick := time.NewTicker(keyMaintenanceInterval)
-	defer tick.Stop()
-	for {
+	maintain := func(time.Time) {
 		if err := h.tokens.MaintainKeys(ctx); err != nil && ctx.Err() == nil {
 			h.log.Error("maintaining the signing keys", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
 	}
+	maintain(time.Now())
+	repeat(ctx, keyMaintenanceInterval, maintain)
 }

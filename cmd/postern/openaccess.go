@@ -30,8 +30,8 @@ func skipsSecurity(environ []string) (bool, error) {
 // openAccess decides whether the API is open: until a user has all permissions. Then it
 // stays closed for the life of the process, even if that user is deleted.
 type openAccess struct {
-	directory *directory.Directory
-	closed    atomic.Bool
+	app    *app
+	closed atomic.Bool
 }
 
 // newOpenAccess returns the gate of an open server. The server must listen on loopback, and
@@ -41,14 +41,14 @@ func newOpenAccess(ctx context.Context, h *app, l net.Addr) (*openAccess, error)
 	if !ok || !tcp.IP.IsLoopback() {
 		return nil, fmt.Errorf("%s=true needs a listener that only this machine can reach, such as --listen 127.0.0.1:8090; this one is %s", skipVariable, l)
 	}
-	holders, err := h.directory.Administrators(ctx, directory.SystemCall(), 1)
+	administered, err := h.hasAdministrator(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(holders) > 0 {
+	if administered {
 		return nil, fmt.Errorf("%s=true is for a store without an administrator, and this one has one: start without it", skipVariable)
 	}
-	return &openAccess{directory: h.directory}, nil
+	return &openAccess{app: h}, nil
 }
 
 // open reports whether a request without a token has all permissions.
@@ -56,12 +56,15 @@ func (g *openAccess) open(ctx context.Context) bool {
 	if g.closed.Load() {
 		return false
 	}
-	holders, err := g.directory.Administrators(ctx, directory.SystemCall(), 1)
-	if err != nil {
-		return false
-	}
-	if len(holders) > 0 {
+	administered, err := g.app.hasAdministrator(ctx)
+	if administered {
 		g.closed.Store(true)
 	}
-	return len(holders) == 0
+	return err == nil && !administered
+}
+
+// hasAdministrator reports whether a user has all permissions.
+func (h *app) hasAdministrator(ctx context.Context) (bool, error) {
+	holders, err := h.directory.Administrators(ctx, directory.SystemCall(), 1)
+	return len(holders) > 0, err
 }

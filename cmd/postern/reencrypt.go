@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -45,12 +47,12 @@ func (c keysReencryptCommand) Run(ctx context.Context, p program) error {
 		}
 	}
 	defer h.close()
-	done, err := h.reencrypt(ctx, c.allowed(h))
+	done, err := c.reencrypt(ctx, h)
 	if err != nil {
 		return err
 	}
 	if c.Compromised {
-		if err := h.replaceDerived(ctx, c.allowed(h)); err != nil {
+		if err := c.replaceDerived(ctx, h); err != nil {
 			return err
 		}
 	}
@@ -83,14 +85,10 @@ func (c keysReencryptCommand) finish(ctx context.Context, p program, h *app) err
 	case !c.DropOldKeys:
 		fmt.Fprintf(p.stdout, "%s still has the old key. Restart the servers, then remove it with: postern keys re-encrypt --drop-old-keys\n", path)
 	default:
-		others, err := h.store.OtherInstances(ctx, h.store, time.Now())
-		if err == nil {
-			err = c.allowed(h)(others)
+		if err := c.checkOtherInstances(ctx, h, h.store); err != nil {
+			return err
 		}
-		if err == nil {
-			err = h.dropOldKeys()
-		}
-		if err != nil {
+		if err := h.dropOldKeys(); err != nil {
 			return err
 		}
 		fmt.Fprintf(p.stdout, "%s contains no other key. Keep the old key as long as you keep older backups: only it opens them.\n", path)
@@ -104,33 +102,35 @@ func (h *app) dropOldKeys() error {
 	if err != nil {
 		return err
 	}
-	if !sameKeys(now, h.encryption.keys) {
+	if !slices.EqualFunc(now, h.encryption.keys, bytes.Equal) {
 		return fmt.Errorf("%s was changed meanwhile: run the command again", h.cfg.Keys.File)
 	}
 	return token.ReplaceKeyFile(h.cfg.Keys.File, now[:1])
 }
 
-// allowed returns a check of the other processes on the store: whether the command may
+// checkOtherInstances checks the other processes on the store: whether the command may
 // continue while they run.
-func (c keysReencryptCommand) allowed(h *app) func(others []store.InstanceKeys) error {
-	newest, source := h.encryption.newestKey(), cmp.Or(h.cfg.Keys.File, token.KeyVariable)
-	return func(others []store.InstanceKeys) error {
-		var wrong []string
-		for _, i := range others {
-			if c.Compromised || !hasKey(i, newest) || c.DropOldKeys && !sealsWith(i, newest) {
-				wrong = append(wrong, fmt.Sprintf("one on %q that was started at %s", i.Host, formatSeconds(i.StartedAt)))
-			}
-		}
-		if len(wrong) == 0 {
-			return nil
-		}
-		do := fmt.Sprintf("restart them with the keys that %s has now, or stop them", source)
-		if c.Compromised {
-			do = "stop them"
-		}
-		return fmt.Errorf("%d running server(s) cannot continue while the keys change: %s; %s, and run this command again (one that was killed counts as running for %v)",
-			len(wrong), strings.Join(wrong, ", "), do, store.InstanceTTL)
+func (c keysReencryptCommand) checkOtherInstances(ctx context.Context, h *app, r store.Reader) error {
+	others, err := h.store.OtherInstances(ctx, r, time.Now())
+	if err != nil {
+		return err
 	}
+	newest := token.KeyID(h.encryption.newestKey())
+	var wrong []string
+	for _, i := range others {
+		if at := slices.Index(i.Keys, newest); c.Compromised || at < 0 || c.DropOldKeys && at > 0 {
+			wrong = append(wrong, fmt.Sprintf("one on %q that was started at %s", i.Host, formatSeconds(i.StartedAt)))
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	do := fmt.Sprintf("restart them with the keys that %s has now, or stop them", cmp.Or(h.cfg.Keys.File, token.KeyVariable))
+	if c.Compromised {
+		do = "stop them"
+	}
+	return fmt.Errorf("%d running server(s) cannot continue while the keys change: %s; %s, and run this command again (one that was killed counts as running for %v)",
+		len(wrong), strings.Join(wrong, ", "), do, store.InstanceTTL)
 }
 
 // reencryptedColumn is the result for the values of a kind.
@@ -142,7 +142,7 @@ type reencryptedColumn struct {
 // reencrypt seals again all values that an older key has sealed. The keys that every server
 // needs to start come first, in the transaction that checks the other processes: a process
 // with only an old key either runs already and is found, or can no longer start.
-func (h *app) reencrypt(ctx context.Context, allowed func([]store.InstanceKeys) error) (done []reencryptedColumn, err error) {
+func (c keysReencryptCommand) reencrypt(ctx context.Context, h *app) (done []reencryptedColumn, err error) {
 	signing, err := token.NewCipher(h.encryption.keys...)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (h *app) reencrypt(ctx context.Context, allowed func([]store.InstanceKeys) 
 		return nil, err
 	}
 	err = h.store.Update(ctx, func(t *store.Tx) error {
-		if err := h.checkOtherInstances(ctx, t, allowed); err != nil {
+		if err := c.checkOtherInstances(ctx, h, t); err != nil {
 			return err
 		}
 		keys, err := store.ResealIn(ctx, t, signingKeyColumn(), signing)
@@ -164,33 +164,28 @@ func (h *app) reencrypt(ctx context.Context, allowed func([]store.InstanceKeys) 
 			return err
 		}
 		done = []reencryptedColumn{{"signing keys", keys}, {"derived keys", others}}
-		return recordKeyChange(t, h.encryption.newestKey(), keys.Changed+others.Changed > 0, "")
+		if keys.Changed+others.Changed == 0 {
+			return nil
+		}
+		return recordKeyChange(t, h.encryption.newestKey(), nil)
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range h.sealedColumns() {
-		counts, err := h.store.Reseal(ctx, c.column, c.box)
+	for _, sealed := range h.sealedColumns() {
+		counts, err := h.store.Reseal(ctx, sealed.column, sealed.box)
 		if err != nil {
-			return nil, fmt.Errorf("re-encrypting %s: %w; run the command again to go on", c.name, err)
+			return nil, fmt.Errorf("re-encrypting %s: %w; run the command again to go on", sealed.name, err)
 		}
-		done = append(done, reencryptedColumn{c.name, counts})
+		done = append(done, reencryptedColumn{sealed.name, counts})
 	}
 	return done, nil
 }
 
-func (h *app) checkOtherInstances(ctx context.Context, r store.Reader, allowed func([]store.InstanceKeys) error) error {
-	others, err := h.store.OtherInstances(ctx, r, time.Now())
-	if err != nil {
-		return err
-	}
-	return allowed(others)
-}
-
 // replaceDerived generates new derived keys that are independent of any key-encryption key.
-func (h *app) replaceDerived(ctx context.Context, allowed func([]store.InstanceKeys) error) error {
+func (c keysReencryptCommand) replaceDerived(ctx context.Context, h *app) error {
 	return h.store.Update(ctx, func(t *store.Tx) error {
-		if err := h.checkOtherInstances(ctx, t, allowed); err != nil {
+		if err := c.checkOtherInstances(ctx, h, t); err != nil {
 			return err
 		}
 		for _, purpose := range derivedPurposes() {
@@ -200,23 +195,16 @@ func (h *app) replaceDerived(ctx context.Context, allowed func([]store.InstanceK
 				return err
 			}
 		}
-		return recordKeyChange(t, h.encryption.newestKey(), true, "true")
+		return recordKeyChange(t, h.encryption.newestKey(), map[string]string{"compromised": "true"})
 	})
 }
 
 // recordKeyChange records that the key-encryption key has changed.
-func recordKeyChange(t *store.Tx, newest []byte, changed bool, compromised string) error {
-	if !changed {
-		return nil
-	}
-	e := schemas.Event{
+func recordKeyChange(t *store.Tx, newest []byte, detail map[string]string) error {
+	return t.Apply([]schemas.Change{schemas.RecordEvent{Event: schemas.Event{
 		ID: schemas.NewID(), At: time.Now().UTC(), Action: "encryption-key.changed", Actor: schemas.Actor{Type: schemas.SystemActor},
-		Resource: schemas.ResourceRef{Type: "encryption-key", ID: token.KeyID(newest)},
-	}
-	if compromised != "" {
-		e.Detail = map[string]string{"compromised": compromised}
-	}
-	return t.Apply([]schemas.Change{schemas.RecordEvent{Event: e}})
+		Resource: schemas.ResourceRef{Type: "encryption-key", ID: token.KeyID(newest)}, Detail: detail,
+	}}})
 }
 
 // sealedColumn is a column of the store and the cipher of its values.

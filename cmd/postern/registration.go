@@ -16,20 +16,28 @@ func (h *app) documentPolicy() oauth.DocumentPolicy {
 	return oauth.DocumentPolicy{Disabled: !c.Enabled, Hosts: c.AllowedHosts}
 }
 
-// admittedApplications are the applications whose clients the document policy admits.
-type admittedApplications struct {
+// filteredApplications hides some of the applications. The reason contains one verb, for
+// the id.
+type filteredApplications struct {
 	engine.Applications
-	policy oauth.DocumentPolicy
+	hides  func(*schemas.Application) bool
+	reason string
 }
 
-// Application finds every application that is not excluded.
-func (a admittedApplications) Application(ctx context.Context, id string) (*schemas.Application, error) {
-	app, err := a.Applications.Application(ctx, id)
-	if err == nil && !a.policy.Admits(app.ClientID) {
-		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound,
-			"the application %.64q is a client with a metadata document, which oauth.client_metadata_documents excludes", id)
+// Application finds every application that is not hidden.
+func (f filteredApplications) Application(ctx context.Context, id string) (*schemas.Application, error) {
+	app, err := f.Applications.Application(ctx, id)
+	if err == nil && f.hides(app) {
+		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, f.reason, id)
 	}
 	return app, err
+}
+
+// admittedApplications hides the applications whose clients the document policy excludes.
+func (h *app) admittedApplications() engine.Applications {
+	policy := h.documentPolicy()
+	return filteredApplications{h.store, func(a *schemas.Application) bool { return !policy.Admits(a.ClientID) },
+		"the application %.64q is a client with a metadata document, which oauth.client_metadata_documents excludes"}
 }
 
 // tokenLive reports whether a valid token is live. Tokens of excluded clients are not. The

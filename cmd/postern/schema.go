@@ -43,14 +43,14 @@ func fixedSchemas() map[string]func() *schemas.Schema {
 
 // schemaNamed finds a schema by the name on the command line.
 func schemaNamed(name string, kinds engine.Kinds) (json.RawMessage, error) {
-	fixed := fixedSchemas()
+	fixed := fixedSchemas()[name]
 	switch {
 	case name == "flow":
 		return flows.Schema(kinds)
-	case fixed[name] != nil:
-		return fixed[name]().Raw(), nil
+	case fixed != nil:
+		return fixed().Raw(), nil
 	case kinds[name] == nil:
-		return nil, unknownSchemaError(name, append(slices.Sorted(maps.Keys(fixed)), "flow"), slices.Sorted(maps.Keys(kinds)))
+		return nil, unknownSchemaError(name, publishedSchemas(), slices.Sorted(maps.Keys(kinds)))
 	}
 	described, err := flows.KindSchema(kinds[name])
 	if err != nil {

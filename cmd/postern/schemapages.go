@@ -2,14 +2,15 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/postern-id/postern/engine"
+	"github.com/postern-id/postern/internal/document"
 	"github.com/postern-id/postern/nodes"
 )
 
@@ -19,7 +20,7 @@ const schemasPath = "/schemas/"
 
 // publishedSchemas are the schemas of hand-written files.
 func publishedSchemas() []string {
-	return []string{"flow", "scenario", "config", "user", "application", "credential"}
+	return append(slices.Sorted(maps.Keys(fixedSchemas())), "flow")
 }
 
 // schemaText is a published schema as served, written to docs/schemas, and printed.
@@ -38,9 +39,12 @@ func schemaText(name string, kinds engine.Kinds) ([]byte, error) {
 
 // schemaPages serves the published schemas. Each is built on its first request.
 func schemaPages() http.Handler {
-	pages := map[string]func() ([]byte, error){}
+	pages := map[string]func() (*document.Document, error){}
 	for _, name := range publishedSchemas() {
-		pages[name+".json"] = sync.OnceValues(func() ([]byte, error) { return schemaText(name, nodes.Kinds(nodes.Deps{})) })
+		pages[name+".json"] = sync.OnceValues(func() (*document.Document, error) {
+			text, err := schemaText(name, nodes.Kinds(nodes.Deps{}))
+			return document.New("application/schema+json", text), err
+		})
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page := pages[strings.TrimPrefix(r.URL.Path, schemasPath)]
@@ -54,25 +58,12 @@ func schemaPages() http.Handler {
 			http.Error(w, "405: schemas are read-only", http.StatusMethodNotAllowed)
 			return
 		}
-		text, err := page()
+		schema, err := page()
 		if err != nil {
 			http.Error(w, "500: the schema cannot be written", http.StatusInternalServerError)
 			return
 		}
-		serveSchema(w, r, text)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		schema.Serve(w, r, "public, max-age=3600")
 	})
-}
-
-func serveSchema(w http.ResponseWriter, r *http.Request, text []byte) {
-	sum := sha256.Sum256(text)
-	h := w.Header()
-	h.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
-	h.Set("Cache-Control", "public, max-age=3600")
-	h.Set("Content-Type", "application/schema+json")
-	h.Set("X-Content-Type-Options", "nosniff")
-	if strings.Contains(r.Header.Get("If-None-Match"), h.Get("ETag")) {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	_, _ = w.Write(text) // the client has disconnected
 }

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/postern-id/postern/bootstrap"
-	"github.com/postern-id/postern/engine"
 	"github.com/postern-id/postern/examples"
 	"github.com/postern-id/postern/flows/findings"
 	"github.com/postern-id/postern/internal/config"
@@ -135,7 +134,8 @@ func (c serveCommand) seedEmptyStore(ctx context.Context, p program, h *app, l n
 // an earlier --try may have left in the store.
 func (c serveCommand) showTry(ctx context.Context, h *app) error {
 	if !c.Try {
-		h.applications = applicationsWithout{h.applications, bootstrap.TryID}
+		h.applications = filteredApplications{h.applications, func(a *schemas.Application) bool { return a.ID == bootstrap.TryID },
+			"the application %q exists only while the server runs with --try"}
 		return nil
 	}
 	h.pages["/try/"] = examples.Try(bootstrap.TryID)
@@ -156,20 +156,6 @@ func (c serveCommand) flows(p program, h *app) (flowFolder, []*schemas.Document,
 	f.lastFingerprint = f.fingerprint()
 	documents, err := f.read()
 	return f, documents, err
-}
-
-// applicationsWithout hides one application.
-type applicationsWithout struct {
-	engine.Applications
-	id string
-}
-
-// Application finds every application but the hidden one.
-func (w applicationsWithout) Application(ctx context.Context, id string) (*schemas.Application, error) {
-	if id == w.id {
-		return nil, schemas.Errorf(schemas.NotFound, schemas.CodeAppNotFound, "the application %q exists only while the server runs with --try", id)
-	}
-	return w.Applications.Application(ctx, id)
 }
 
 // listen loads the configuration and listens. If --listen sets another port, values that

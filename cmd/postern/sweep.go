@@ -9,15 +9,22 @@ import (
 // sweepExpired removes expired data once a minute.
 func (h *app) sweepExpired(ctx context.Context) {
 	started := time.Now()
-	tick := time.NewTicker(time.Minute)
+	repeat(ctx, time.Minute, func(now time.Time) {
+		h.sweepOnce(ctx, now.UTC())
+		h.warnOfInstances(ctx, started, now)
+	})
+}
+
+// repeat calls do in an interval until ctx is done.
+func repeat(ctx context.Context, interval time.Duration, do func(now time.Time)) {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			h.sweepOnce(ctx, now.UTC())
-			h.warnOfInstances(ctx, started, now)
+			do(now)
 		}
 	}
 }
