@@ -43,7 +43,7 @@ func (a Admin) check(policy password.Policy) error {
 // checkChosen is check where no password may be generated: an interruption could lose it.
 func (a Admin) checkChosen(policy password.Policy) error {
 	if a.Password == "" {
-		return errors.New("the server stands open, and there is no administrator yet: set ADMIN_PASSWORD (and ADMIN_USERNAME) to make one")
+		return errors.New("the server accepts unauthenticated requests and has no administrator: set ADMIN_PASSWORD (and ADMIN_USERNAME) to create one")
 	}
 	return a.check(policy)
 }
@@ -66,7 +66,7 @@ func (s *seeder) create(ctx context.Context, a Admin) (id string, err error) {
 	})
 	e, err := s.target.Create(ctx, user.Noun, user.Document)
 	if err != nil {
-		return "", fmt.Errorf("the administrator %q cannot be made: %w", a.username(), err)
+		return "", fmt.Errorf("the administrator %q cannot be created: %w", a.username(), err)
 	}
 	s.changes++
 	s.report("created user %q", a.username())

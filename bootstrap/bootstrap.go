@@ -48,7 +48,7 @@ func (s *seeder) createAdministrator(ctx context.Context, policy password.Policy
 		return err
 	}
 	if other != nil {
-		return fmt.Errorf("nobody may administer this store, and somebody else is called %q: choose another name for the administrator with ADMIN_USERNAME", a.Username)
+		return fmt.Errorf("the store has no administrator, and another user has the username %q: set ADMIN_USERNAME to another name", a.Username)
 	}
 	id, err := s.create(ctx, a)
 	if err != nil {

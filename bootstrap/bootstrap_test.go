@@ -186,10 +186,10 @@ func TestSeedOnce(t *testing.T) {
 		}
 		wg.Wait()
 		if len(reported) != 1 {
-			t.Fatalf("%d instances told a password", len(reported))
+			t.Fatalf("%d instances reported a password", len(reported))
 		}
 		if hash, _, err := w.store.PasswordHash(t.Context(), w.user(t, "admin").ID); err != nil || hash != "plain:"+reported[0] {
-			t.Errorf("the password that was told is not the administrator's: %v", err)
+			t.Errorf("the reported password is not the administrator's: %v", err)
 		}
 	})
 }

@@ -86,7 +86,7 @@ const maxDepth = 10
 // omits deleted ones.
 func (s *FlowServer) readSubflowVersions(ctx context.Context, f *schemas.Flow, depth int) error {
 	if len(f.Uses) > 0 && depth == 0 {
-		return fmt.Errorf("the server has sub-flows that use each other more than %d deep, as no Postern does", maxDepth)
+		return fmt.Errorf("the server's sub-flows are nested more than %d deep; expected a Postern server", maxDepth)
 	}
 	f.Parts = nil
 	for _, u := range f.Uses {
@@ -150,7 +150,7 @@ func (s *FlowServer) sendRequest(ctx context.Context, method, path, match string
 		return "", explainUntrusted(err)
 	}
 	if err := json.Unmarshal(reply, into); err != nil {
-		return "", fmt.Errorf("%s %s was not answered as Postern does: %w", method, path, err)
+		return "", fmt.Errorf("%s %s did not return a Postern reply: %w", method, path, err)
 	}
 	return etag, nil
 }

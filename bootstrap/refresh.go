@@ -33,7 +33,7 @@ func Refresh(ctx context.Context, d *directory.Directory) error {
 		}
 		for _, f := range stale {
 			if _, err := d.Flows.Replace(ctx, call, f.ID, "", document(f)); err != nil {
-				return fmt.Errorf("bootstrap: bringing the flow %s up to date: %w", f.Handle, err)
+				return fmt.Errorf("bootstrap: updating the flow %s: %w", f.Handle, err)
 			}
 		}
 		return nil
@@ -58,7 +58,7 @@ func refreshSystem(ctx context.Context, d *directory.Directory) error {
 		}
 		is.Resources = seeded.Resources
 		if _, err := d.ResourceServers.Replace(ctx, call, is.ID, "", document(is)); err != nil {
-			return fmt.Errorf("bootstrap: bringing the resource server %s up to date: %w", is.Handle, err)
+			return fmt.Errorf("bootstrap: updating the resource server %s: %w", is.Handle, err)
 		}
 		return nil
 	})

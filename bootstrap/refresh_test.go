@@ -18,7 +18,7 @@ import (
 func TestRefreshPermissions(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		if err := bootstrap.Refresh(t.Context(), w.Directory); err != nil {
-			t.Fatalf("a store that nobody has filled: %v", err)
+			t.Fatalf("an empty store: %v", err)
 		}
 		w.seed(t, bootstrap.Admin{})
 		server := func() (*directory.Item, *schemas.ResourceServer) {

@@ -116,7 +116,7 @@ func (r *remoteServer) doRequest(ctx context.Context, method, path, match string
 func responseError(method, path string, status int, body []byte) error {
 	var e schemas.Error
 	if err := json.Unmarshal(body, &e); err != nil || e.Code == "" {
-		return fmt.Errorf("%s %s was answered with status %d, and not as Postern does: is this the right address?", method, path, status)
+		return fmt.Errorf("%s %s returned status %d without a Postern error: is this the right address?", method, path, status)
 	}
 	e.Class = errorClass(status)
 	for i := range e.Errors {

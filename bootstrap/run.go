@@ -77,7 +77,7 @@ func Run(ctx context.Context, setup Setup) error {
 		}
 	}
 	if s.changes == 0 {
-		s.report("nothing to do: everything is there")
+		s.report("nothing to do: everything exists")
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (s *seeder) close(ctx context.Context, r *remoteServer, a Admin) error {
 		return err
 	}
 	if _, err := r.signIn(ctx, a); err != nil {
-		return fmt.Errorf("%w; if somebody else is called %q, choose another name for the administrator with ADMIN_USERNAME", err, a.username())
+		return fmt.Errorf("%w; if another user has the username %q, set ADMIN_USERNAME to another name", err, a.username())
 	}
 	if err := s.addAdministrators(ctx, id); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (s *seeder) close(ctx context.Context, r *remoteServer, a Admin) error {
 
 func (r *remoteServer) signInAdmin(ctx context.Context, a Admin) (err error) {
 	if a.Password == "" {
-		return errors.New("the server wants to know who you are: give a token with --token, say --config if the store is here, or set ADMIN_USERNAME and ADMIN_PASSWORD")
+		return errors.New("the server requires authentication: pass --token, use --config if the store is on this machine, or set ADMIN_USERNAME and ADMIN_PASSWORD")
 	}
 	r.token, err = r.signIn(ctx, a)
 	return err

@@ -28,7 +28,7 @@ func (s *seeder) ensure(ctx context.Context, resources []declare.Resource, geten
 		s.changes++
 		s.report("created %s", e.Name())
 		if e.Secret != "" {
-			s.report("  client id: %s, client secret: %s   (shown once: write it down)", e.ClientID, e.Secret)
+			s.report("  client id: %s, client secret: %s   (shown once: save it)", e.ClientID, e.Secret)
 		}
 	})
 }
@@ -100,7 +100,7 @@ func (s *seeder) updateResource(ctx context.Context, n declare.Noun, id string, 
 			return err
 		}
 		if e == nil {
-			return fmt.Errorf("the %s with the id %s is not there", schemas.DisplayName(n.Name), id)
+			return fmt.Errorf("the %s with the id %s does not exist", schemas.DisplayName(n.Name), id)
 		}
 		d, what := change(e.Document)
 		if d == nil {

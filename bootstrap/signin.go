@@ -33,7 +33,7 @@ func (r *remoteServer) signIn(ctx context.Context, a Admin) (assertion string, e
 		}
 		step, err = r.executeStep(ctx, map[string]any{"executionId": step.ExecutionID, "challengeToken": step.ChallengeToken, "action": action, "inputs": inputs})
 	}
-	return "", fmt.Errorf("the sign-in flow of the console takes more than a name and a password, or does not end: give a token with --token")
+	return "", fmt.Errorf("the console's sign-in flow requires more than a username and a password: pass a token with --token")
 }
 
 func (r *remoteServer) executeStep(ctx context.Context, body any) (*schemas.Step, error) {
@@ -50,7 +50,7 @@ func (r *remoteServer) executeStep(ctx context.Context, body any) (*schemas.Step
 	}
 	step := new(schemas.Step)
 	if err := json.Unmarshal(reply, step); err != nil {
-		return nil, fmt.Errorf("POST /flow/execute was not answered with a step: %w", err)
+		return nil, fmt.Errorf("POST /flow/execute did not return a step: %w", err)
 	}
 	return step, nil
 }

@@ -18,5 +18,5 @@ func untrustedCertificateError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w; say with --ca which certificate is to be trusted, or --config if the server's is here, or --insecure on this machine", err)
+	return fmt.Errorf("%w; name the certificate to trust with --ca, use --config if the server's configuration is on this machine, or --insecure for a local server", err)
 }

@@ -143,7 +143,7 @@ func TestBootstrapTenTimes(t *testing.T) {
 		want := h.state(t)
 		for range 9 {
 			reported, err := h.bootstrapped(t.Context(), &clientTransport{server: server}, dir)
-			if err != nil || reported != "nothing to do: everything is there\n" {
+			if err != nil || reported != "nothing to do: everything exists\n" {
 				t.Fatalf("%v\n%s", err, reported)
 			}
 		}
@@ -268,7 +268,7 @@ func TestBootstrapRefused(t *testing.T) {
 		{"no seed files", false, func(s *bootstrap.Setup) { s.Dir = t.TempDir() }, "there are no seed files"},
 		{"an open server and no password", false, func(s *bootstrap.Setup) { s.Admin.Password = "" }, "set ADMIN_PASSWORD"},
 		{"a short password", false, func(s *bootstrap.Setup) { s.Admin.Password = "short" }, "ADMIN_PASSWORD is not accepted"},
-		{"a closed server and nothing", true, func(s *bootstrap.Setup) { s.Admin.Password = "" }, "give a token with --token"},
+		{"a closed server and nothing", true, func(s *bootstrap.Setup) { s.Admin.Password = "" }, "pass --token"},
 		{"the wrong password", true, func(s *bootstrap.Setup) { s.Admin.Password = "grey lantern harbour" }, "cannot sign in"},
 		{"a token that is none", true, func(s *bootstrap.Setup) { s.Token = "x" }, "invalid_token"},
 		{"another server", false, func(s *bootstrap.Setup) {
@@ -324,7 +324,7 @@ func TestBootstrapPromotesNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = h.bootstrapped(t.Context(), &clientTransport{server: h.handler()}, "")
-	if err == nil || !strings.Contains(err.Error(), "choose another name for the administrator with ADMIN_USERNAME") {
+	if err == nil || !strings.Contains(err.Error(), "set ADMIN_USERNAME to another name") {
 		t.Errorf("%v", err)
 	}
 	if holders, err := h.directory.Administrators(t.Context(), directory.SystemCall(), 1); err != nil || len(holders) > 0 {

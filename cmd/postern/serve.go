@@ -228,7 +228,7 @@ func (p program) printAdmin(admin *bootstrap.Admin) {
 	case admin.Password == "":
 		fmt.Fprintf(p.stdout, "\n  administrator:  %s, with the password in ADMIN_PASSWORD\n", admin.Username)
 	default:
-		fmt.Fprintf(p.stdout, "\n  administrator:  %s\n  password:       %s   (shown once: write it down)\n", admin.Username, admin.Password)
+		fmt.Fprintf(p.stdout, "\n  administrator:  %s\n  password:       %s   (shown once: save it)\n", admin.Username, admin.Password)
 	}
 }
 

@@ -144,7 +144,7 @@ func (a *applier) create(ctx context.Context, in *linkedResource) (Faults, error
 		return in.missing, err
 	}
 	if out := in.created(e); out.Secret != "" && len(in.missing) == 0 {
-		return Faults{in.fault("inboundAuthConfig", "the client needs a secret, which nobody would learn: add clientSecret: {env: NAME} to its config, or choose the tokenEndpointAuthMethod private_key_jwt")}, nil
+		return Faults{in.fault("inboundAuthConfig", "the client needs a secret, but a generated one would not be shown: add clientSecret: {env: NAME} to its config, or choose the tokenEndpointAuthMethod private_key_jwt")}, nil
 	}
 	in.id = e.ID
 	a.cache.setOf(in.Noun).add(in.Noun, e)

@@ -45,7 +45,7 @@ func prepareFolder(dir string, force bool) error {
 		known = known || entry.Name() == marker
 	}
 	if len(list) > 0 && !known {
-		return fmt.Errorf("%s is not empty, and was not written by `postern export`: choose another folder, or say --force to have it made equal to the store", dir)
+		return fmt.Errorf("%s is not empty and was not written by `postern export`: choose another folder, or use --force to overwrite it", dir)
 	}
 	return writeFile(filepath.Join(dir, marker), []byte(markerText))
 }

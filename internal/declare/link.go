@@ -117,7 +117,7 @@ func (l *linker) claim(in *linkedResource, said string) bool {
 	}
 	if other != nil {
 		first := other.fault("", "")
-		l.faults = append(l.faults, in.fault("", "the %s is declared twice; it is in %s, line %d, too: remove one", in.Name(), first.File, first.Line))
+		l.faults = append(l.faults, in.fault("", "the %s is declared twice, also in %s, line %d: remove one", in.Name(), first.File, first.Line))
 		return false
 	}
 	l.byID[n.Plural+" "+in.id] = in
@@ -219,7 +219,7 @@ func (l *linker) sort() {
 		way = append(way, in.Name())
 		switch state[in] {
 		case 1:
-			l.faults = append(l.faults, in.fault("", "a circle of references: %s", strings.Join(way, " → ")))
+			l.faults = append(l.faults, in.fault("", "a cycle of references: %s", strings.Join(way, " → ")))
 		case 0:
 			state[in] = 1
 			for _, next := range l.dependencies(in) {

@@ -41,7 +41,7 @@ func ReadSeed(file string, text []byte) ([]Resource, error) {
 	var list []Resource
 	members := d.Members()
 	if len(members) == 0 {
-		faults.addAll(file, d.Locate([]schemas.Problem{{Message: "expected an object with resources, such as groups: [{name: staff}]; the file says nothing"}}))
+		faults.addAll(file, d.Locate([]schemas.Problem{{Message: "expected an object with resources, such as groups: [{name: staff}]; the file is empty"}}))
 	}
 	for _, plural := range members {
 		noun, known := NounOf(plural)

@@ -29,10 +29,10 @@ func TestReadSeedRefuses(t *testing.T) {
 		{"two documents", "groups: []\n---\nusers: []\n", "expected one document"},
 		{"an alias", "groups: &a []\nusers: *a\n", "anchors (&a) are not used here"},
 		{"a password in clear", "users:\n  - {type: Person, attributes: {password: hunter2hunter2}}\n",
-			"seed.yaml:2:43: attributes.password: a secret stands here in clear; take it out, and say where it is found: {env: NAME}"},
-		{"a client secret in clear", "applications:\n  - {name: a, clientSecret: hunter2hunter2hunter2hunter2hunter2hu}\n", "seed.yaml:2:29: clientSecret: a secret stands here in clear"},
+			"seed.yaml:2:43: attributes.password: expected a reference to the secret, got the secret in clear; replace it by {env: NAME}"},
+		{"a client secret in clear", "applications:\n  - {name: a, clientSecret: hunter2hunter2hunter2hunter2hunter2hu}\n", "seed.yaml:2:29: clientSecret: expected a reference to the secret, got the secret in clear"},
 		{"one in the configuration", "applications:\n  - name: a\n    inboundAuthConfig: [{type: oauth2, config: {clientSecret: hunter2hunter2hunter2hunter2hunter2hu}}]\n",
-			"inboundAuthConfig[0].config.clientSecret: a secret stands here in clear"},
+			"inboundAuthConfig[0].config.clientSecret: expected a reference to the secret, got the secret in clear"},
 		{"a secret from nowhere", "users:\n  - {type: Person, attributes: {password: {}}}\n", "seed.yaml:2:43: attributes.password: expected {env: NAME}"},
 		{"one from two places", "users:\n  - {type: Person, attributes: {password: {env: A, file: b}}}\n", "expected {env: NAME}"},
 		{"one from elsewhere", "users:\n  - {type: Person, attributes: {password: {vault: A}}}\n", "expected {env: NAME}"},
@@ -46,7 +46,7 @@ func TestReadSeedRefuses(t *testing.T) {
 				t.Errorf("%d resources, %v\nexpected %s", len(list), err, tt.want)
 			}
 			if err != nil && strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("the secret is told: %v", err)
+				t.Errorf("the error contains the secret: %v", err)
 			}
 		})
 	}
@@ -76,16 +76,16 @@ func TestReadTreeRefuses(t *testing.T) {
 	}{
 		{"nothing", nil, "has no folder of resources: expected one of organization-units"},
 		{"an unknown folder", map[string]string{"groops/a.yaml": "name: a\n"}, `groops: unknown folder "groops"; did you mean "groups"?`},
-		{"a file outside", map[string]string{"groups/a.yaml": "name: a\n", "a.yaml": "name: a\n"}, "a.yaml: a file is not expected here"},
-		{"a folder inside", map[string]string{"groups/a/b.yaml": "name: a\n"}, "a: a folder is not expected here"},
+		{"a file outside", map[string]string{"groups/a.yaml": "name: a\n", "a.yaml": "name: a\n"}, "a.yaml: unexpected file"},
+		{"a folder inside", map[string]string{"groups/a/b.yaml": "name: a\n"}, "a: unexpected folder; expected files of resources"},
 		{"another ending", map[string]string{"groups/a.yml": "name: a\n"}, "a.yml: expected a file that ends with .yaml"},
 		{"an empty file", map[string]string{"groups/a.yaml": "\n"}, "a.yaml:1:1: expected a document, the text is empty"},
 		{"an empty object", map[string]string{"groups/a.yaml": "{}\n"}, "a.yaml:1:1: expected a group, the object is empty"},
 		{"a list", map[string]string{"groups/a.yaml": "- name: a\n"}, "a.yaml:1:1: expected an object"},
 		{"a flow without a type's folder", map[string]string{"flows/a.yaml": flow}, "a.yaml: expected the folders authentication, registration and subflow"},
 		{"another folder of flows", map[string]string{"flows/login/a.yaml": flow}, "login: expected the folders authentication, registration and subflow"},
-		{"a flow in the other's folder", map[string]string{"flows/registration/a.yaml": flow}, "a.yaml:2:11: flowType: expected REGISTRATION, as the folder says, got \"AUTHENTICATION\""},
-		{"a secret in clear", map[string]string{"users/a.yaml": "attributes: {password: hunter2hunter2}\n"}, "a.yaml:1:24: attributes.password: a secret stands here in clear"},
+		{"a flow in the other's folder", map[string]string{"flows/registration/a.yaml": flow}, "a.yaml:2:11: flowType: expected REGISTRATION, the type of the folder, got \"AUTHENTICATION\""},
+		{"a secret in clear", map[string]string{"users/a.yaml": "attributes: {password: hunter2hunter2}\n"}, "a.yaml:1:24: attributes.password: expected a reference to the secret, got the secret in clear"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestReadTreeRefuses(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := declare.ReadTree(file); err == nil || !strings.Contains(err.Error(), "is no folder") {
+	if _, err := declare.ReadTree(file); err == nil || !strings.Contains(err.Error(), "is not a folder") {
 		t.Errorf("a file: %v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // secretForm is the form of a reference to a secret in a file.
-const secretForm = "{env: NAME} for an environment variable, or {file: PATH} for a file beside this one"
+const secretForm = "{env: NAME} for an environment variable, or {file: PATH} for a file in the same folder"
 
 // source is the source of a secret: one of the two.
 type source struct {
@@ -29,7 +29,7 @@ func (r *Resource) checkSecrets() (faults Faults) {
 			continue
 		}
 		if _, clear := at.Text(); clear {
-			faults = append(faults, r.fault(path, "a secret stands here in clear; take it out, and say where it is found: %s", secretForm))
+			faults = append(faults, r.fault(path, "expected a reference to the secret, got the secret in clear; replace it by %s", secretForm))
 			continue
 		}
 		if _, err := readSource(at); err != nil {

@@ -24,7 +24,7 @@ func ReadTree(dir string) (*Tree, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("there is no folder %s: %w", dir, err)
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("%s is no folder; expected one such as `postern export` writes", dir)
+		return nil, fmt.Errorf("%s is not a folder; expected one that `postern export` wrote", dir)
 	}
 	if err := t.root(dir); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (t *treeReader) root(dir string) error {
 		noun, known := byFolder[filepath.Base(path)]
 		switch {
 		case !isDir:
-			t.faults.add(path, "a file is not expected here; resources are in folders: %s", strings.Join(folders(), ", "))
+			t.faults.add(path, "unexpected file; resources are in the folders %s", strings.Join(folders(), ", "))
 		case !known:
 			t.faults.add(path, "%s", unknownNoun("folder", filepath.Base(path)))
 		default:
@@ -96,10 +96,10 @@ func (t *treeReader) files(dir string, noun Noun, flowType schemas.FlowType) err
 	return entries(dir, func(path string, isDir bool) error {
 		switch {
 		case isDir:
-			t.faults.add(path, "a folder is not expected here")
+			t.faults.add(path, "unexpected folder; expected files of resources")
 		case flowType != "" && isScenarios(path):
 		case filepath.Ext(path) != ".yaml":
-			t.faults.add(path, "expected a file that ends with .yaml; rename it, or take it out of the tree")
+			t.faults.add(path, "expected a file that ends with .yaml; rename it, or remove it from the tree")
 		default:
 			return t.file(path, noun, flowType)
 		}
@@ -122,7 +122,7 @@ func (t *treeReader) file(path string, noun Noun, flowType schemas.FlowType) err
 		return nil
 	}
 	if said := r.Document.TextAt("flowType"); flowType != "" && said != string(flowType) {
-		t.faults = append(t.faults, r.fault("flowType", "expected %s, as the folder says, got %q; move the file, or change the type", flowType, said))
+		t.faults = append(t.faults, r.fault("flowType", "expected %s, the type of the folder, got %q; move the file, or change the type", flowType, said))
 	}
 	t.Resources = append(t.Resources, r)
 	return nil

@@ -47,8 +47,8 @@ func TestPasskeys(t *testing.T) {
 		_, err = w.RenamePasskey(t.Context(), w.own(ada), ada, first, "Phone") // unchanged
 		must(t, err)
 		for name, call := range map[string]func() error{
-			"somebody else's": func() error { return w.DeletePasskey(t.Context(), w.own(ada), ada, theirs) },
-			"none":            func() error { return w.DeletePasskey(t.Context(), w.own(ada), ada, schemas.Bytes{9}) },
+			"another user's": func() error { return w.DeletePasskey(t.Context(), w.own(ada), ada, theirs) },
+			"none":           func() error { return w.DeletePasskey(t.Context(), w.own(ada), ada, schemas.Bytes{9}) },
 			"another's name": func() error {
 				_, err := w.RenamePasskey(t.Context(), w.own(ada), ada, theirs, "Mine")
 				return err
@@ -59,7 +59,7 @@ func TestPasskeys(t *testing.T) {
 			}
 		}
 		if w.passkeys(t, bob)[0].Name != "Key" {
-			t.Error("somebody else's passkey has another name")
+			t.Error("another user's passkey was renamed")
 		}
 		must(t, w.DeletePasskey(t.Context(), w.own(ada), ada, second))
 		must(t, w.DeletePasskey(t.Context(), w.own(ada), ada, first)) // the password remains

@@ -81,7 +81,7 @@ func mayAccess(ctx context.Context, r store.Reader, c Call, userID string) error
 		return nil
 	}
 	return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
-		"you may not do this: this user has the permission %q, which you do not have; leave it to somebody who has", has[beyond])
+		"you may not do this: this user has the permission %q, which you do not have; ask a user who has it", has[beyond])
 }
 
 // mayRead checks whether the caller may list a user's sign-in methods, sessions and

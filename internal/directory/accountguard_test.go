@@ -79,11 +79,11 @@ func TestAccountsOfThoseWhoMayDoSomething(t *testing.T) {
 			{"a client for accounts", byAssertion(root, account), ""},
 			{"a client for everything", byAssertion(root, all), ""},
 			{"an access token for accounts", byAssertion(root, "taken", "openid", "account"), ""},
-			{"a passkey on somebody's page", as(root), CodeInsufficientScope},
+			{"a passkey on a user's page", as(root), CodeInsufficientScope},
 			{"a passkey on our own page", as(root, "system:users", "system:groups", "shop:orders:write"), CodeInsufficientScope},
 			{"a client that registered itself for everything", byAssertion(root, self), CodeInsufficientScope},
 			{"a client that has the user's id", impostor, schemas.CodeForbidden},
-			{"somebody else, for accounts", byAssertion(reader, account, "account"), schemas.CodeForbidden},
+			{"another user, for accounts", byAssertion(reader, account, "account"), schemas.CodeForbidden},
 		} {
 			for how, do := range h.manage(root, key, session) {
 				test.call.DryRun, test.call.AuthTime = true, w.now()

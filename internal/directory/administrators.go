@@ -36,7 +36,7 @@ func (a *administratorGuard) end(ctx context.Context, tx *store.Tx, now time.Tim
 		return err
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeLastAdministrator,
-		"no active user would be left with the permission %q, and nobody could give it back. Give it first to another user, who is neither disabled nor locked", systemPermission)
+		"no active user would be left with the permission %q, and no user could grant it again. Grant it first to another user, who is neither disabled nor locked", systemPermission)
 }
 
 // hasAdministrator reports whether a user who can sign in has the permission system.

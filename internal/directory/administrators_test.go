@@ -25,12 +25,12 @@ func TestTheLastAdministratorStays(t *testing.T) {
 			}
 		}
 		ways := map[string]func(context.Context, Call) error{
-			"deleting the user":       func(ctx context.Context, c Call) error { return w.Users.Delete(ctx, c, root, "") },
-			"leaving the group":       replace(w.Groups, inner, "name", "Inner"),
-			"taking the groups apart": replace(w.Groups, outer, "name", "Outer"),
-			"assigning to nobody":     replace(w.Roles, role, "name", "Admin", "permissions", []string{"system"}),
-			"granting less":           replace(w.Roles, role, "name", "Admin", "permissions", []string{"system:users"}, "assignments", assigned),
-			"deleting the role":       func(ctx context.Context, c Call) error { return w.Roles.Delete(ctx, c, role, "") },
+			"deleting the user":        func(ctx context.Context, c Call) error { return w.Users.Delete(ctx, c, root, "") },
+			"leaving the group":        replace(w.Groups, inner, "name", "Inner"),
+			"taking the groups apart":  replace(w.Groups, outer, "name", "Outer"),
+			"removing all assignments": replace(w.Roles, role, "name", "Admin", "permissions", []string{"system"}),
+			"granting less":            replace(w.Roles, role, "name", "Admin", "permissions", []string{"system:users"}, "assignments", assigned),
+			"deleting the role":        func(ctx context.Context, c Call) error { return w.Roles.Delete(ctx, c, role, "") },
 			"removing the member": func(ctx context.Context, c Call) error {
 				_, err := w.RemoveMember(ctx, c, inner, members[0])
 				return err

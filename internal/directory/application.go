@@ -80,7 +80,7 @@ func defaultFlow(w *writeContext, path string, id *string, t schemas.FlowType, h
 	case err != nil || f == nil && named: // checkFlowType reports a reference to an unknown flow
 		return err
 	case f == nil:
-		w.addInvalid(path, "there is no %s flow %q to take instead of none; name one by its id", t, handle)
+		w.addInvalid(path, "there is no default %s flow %q; set the id of a flow", t, handle)
 	default:
 		*id = f.ID
 	}
@@ -113,7 +113,7 @@ func checkApplication(w *writeContext, old, a *schemas.Application) error {
 	checkLines(w, "assertion.userAttributes", a.Assertion.UserAttributes)
 	checkCustomizations(w, a.Customizations)
 	if a.Verified && a.Registration == "" {
-		w.addInvalid("verified", "this is for clients that registered themselves: one that an administrator makes is vouched for by that; leave it out")
+		w.addInvalid("verified", "only self-registered clients can be verified; leave it out: a client that an administrator created is trusted")
 	}
 	if err := guardApplication(w, &was); err != nil {
 		return err
@@ -141,7 +141,7 @@ func guardApplication(w *writeContext, was *schemas.Application) error {
 
 func removeApplication(w *writeContext, a *schemas.Application) error {
 	if a.ID == ConsoleID {
-		w.addReadOnly("", "the console is how administrators get in, so it stays")
+		w.addReadOnly("", "administrators sign in to the console; it cannot be deleted")
 	}
 	if err := guardApplication(w, a); err != nil {
 		return err
@@ -197,7 +197,7 @@ func checkLines(w *writeContext, path string, words []string) {
 func checkCustomizations(w *writeContext, c map[string]any) {
 	text, err := json.Marshal(c)
 	if err != nil || len(text) > maxCustomizationsSize {
-		w.addInvalid("customizations", "expected at most %d bytes, got %d; refer to pictures by their address", maxCustomizationsSize, len(text))
+		w.addInvalid("customizations", "expected at most %d bytes, got %d; refer to images by URL", maxCustomizationsSize, len(text))
 	}
 }
 

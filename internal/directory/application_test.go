@@ -123,5 +123,5 @@ func TestApplicationsNeedTheirDefaults(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.Applications.Create(t.Context(), SystemCall(), doc(t, `{"name": "App"}`))
 	refused(t, err, schemas.CodeInvalidRequest,
-		`authFlowId: there is no AUTHENTICATION flow "sign-in"`, `registrationFlowId: there is no REGISTRATION flow "passkey-sign-up"`)
+		`authFlowId: there is no default AUTHENTICATION flow "sign-in"`, `registrationFlowId: there is no default REGISTRATION flow "passkey-sign-up"`)
 }

@@ -28,7 +28,7 @@ func TestAudit08AStoredFlowThatTakesWeakerSessionsIsBroken(t *testing.T) {
 		var reported []BrokenFlow
 		must(t, h.BrokenFlows(t.Context(), SystemCall(), func(b BrokenFlow) { reported = append(reported, b) }))
 		if len(reported) != 1 || reported[0].Flow.Handle != "weak" {
-			t.Fatalf("told of %+v", reported)
+			t.Fatalf("reported %+v", reported)
 		}
 		if !slices.ContainsFunc(reported[0].Findings, func(p schemas.Problem) bool {
 			return p.Rule == engine.RuleSession && p.Node == "session" && strings.Contains(p.Message, `the class "phr"`)

@@ -11,7 +11,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-var update = flag.Bool("update", false, "write what is told of bad bodies into testdata; read it before you keep it")
+var update = flag.Bool("update", false, "write the answers to bad bodies into testdata; review the diff")
 
 // leastBodies is the minimum number of bad bodies per noun.
 const leastBodies = 30

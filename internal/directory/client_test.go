@@ -22,7 +22,7 @@ func TestClientIsNeverOutOfDate(t *testing.T) {
 		}
 		before := read()
 		if again := read(); again != before {
-			t.Error("a client that is as it was is read anew")
+			t.Error("an unchanged client is read again")
 		}
 		_, err := other.RotateSecret(t.Context(), SystemCall(), id)
 		must(t, err)

@@ -129,5 +129,5 @@ func matches(field, tag string) bool {
 
 func (n Noun) errMatch() error {
 	return schemas.Errorf(schemas.Precondition, schemas.CodePreconditionFailed,
-		"The %s is no longer as If-Match expects it. Read it again, and make the change to what it is now.", n.displayName())
+		"The %s no longer matches If-Match. Read it again and apply the change to the current version.", n.displayName())
 }

@@ -60,7 +60,7 @@ func (d *Directory) RevokeConsent(ctx context.Context, c Call, userID, applicati
 		}
 		if !was {
 			return schemas.Errorf(schemas.NotFound, codeConsentNotFound,
-				"This user lets the application %.64q have nothing; it may have been taken back.", applicationID)
+				"This user has no consent for the application %.64q; it may have been withdrawn.", applicationID)
 		}
 		w.recordUserEvent(userID, "consent.revoked", schemas.ResourceRef{Type: "application", ID: applicationID})
 		return nil

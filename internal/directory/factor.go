@@ -61,7 +61,7 @@ func (d *Directory) DeleteFactor(ctx context.Context, c Call, userID, factor str
 		}
 		if !has.has(factor) {
 			return schemas.Errorf(schemas.NotFound, codeFactorNotFound,
-				"This user has no second factor %.64q; expected %s or %s, of those that the list has.", factor, TOTPFactor, RecoveryCodesFactor)
+				"This user has no second factor %.64q; expected one of those in the list, %s or %s.", factor, TOTPFactor, RecoveryCodesFactor)
 		}
 		if c.is(userID) {
 			if err := w.checkMayGiveUp(userID, has); err != nil {
@@ -99,7 +99,7 @@ func (w *writeContext) checkMayGiveUp(userID string, has *Factors) error {
 		return err
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeLastCredential,
-		"this is all that this account can be signed in to with; register a passkey or set a password first")
+		"this is the account's only sign-in method; register a passkey or set a password first")
 }
 
 // requireHeld returns an error unless the user signed in with something they hold.
@@ -109,5 +109,5 @@ func (c Call) requireHeld() error {
 		return nil
 	}
 	return schemas.Errorf(schemas.Forbidden, schemas.CodeFactorRequired,
-		"this takes a token of a sign-in with a second factor or a passkey; sign in with one of those and try again")
+		"this requires a token from a sign-in with a second factor or a passkey; sign in with one of those and try again")
 }

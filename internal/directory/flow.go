@@ -128,7 +128,7 @@ func (r flowResource) target(w *writeContext, at *target) (*schemas.Flow, error)
 // protectFlow refuses changes of a read-only flow by callers other than the program itself.
 func protectFlow(w *writeContext, f *schemas.Flow) {
 	if f.IsReadOnly && w.call.Actor.Type != schemas.SystemActor {
-		w.addReadOnly("", "the flow %q is read-only; make another one like it, and name that in applications", f.Handle)
+		w.addReadOnly("", "the flow %q is read-only; create a copy and use that in applications", f.Handle)
 	}
 }
 

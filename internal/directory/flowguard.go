@@ -38,7 +38,7 @@ func guardUse(w *writeContext, old, f *schemas.Flow) error {
 // "system", whether they write the flow or make an application use it.
 func (w *writeContext) guardWaivers(path string, f *schemas.Flow) {
 	if waivers := f.Waivers(); len(waivers) > 0 && !w.call.Permits(systemPermission) {
-		w.addForbidden(path, "a flow that waives the rule %q can take over the account of anybody, so only who has the permission %q may write or use one",
+		w.addForbidden(path, "a flow that waives the rule %q can take over any account; only a user with the permission %q may write or use it",
 			waivers[0].Rule, systemPermission)
 	}
 }

@@ -31,12 +31,12 @@ func (h *fixtures) flowAttempts(t testing.TB) []attempt {
 	return []attempt{
 		{"a sub-flow of its flow", reading, h.replace(t, h.Flows, nested, renamed(nestedFactor))},
 		{"a sub-flow of that", reading, h.replace(t, h.Flows, inner, renamed(secondFactor))},
-		{"the flow by which people sign in to a client that has it", reading, h.replace(t, h.Flows, in, named(signInFlow, "in"))},
+		{"the sign-in flow of a client that has it", reading, h.replace(t, h.Flows, in, named(signInFlow, "in"))},
 		{"its flow as it was before", reading, func(ctx context.Context, c Call) error {
 			_, err := h.RestoreFlow(ctx, c, in, 1)
 			return err
 		}},
-		{"the flow by which people register with an application that has the role", writing, h.replace(t, h.Flows, up, strings.Replace(named(signUpFlow, "up"), `"Up"`, `"Upwards"`, 1))},
+		{"the registration flow of an application that has the role", writing, h.replace(t, h.Flows, up, strings.Replace(named(signUpFlow, "up"), `"Up"`, `"Upwards"`, 1))},
 	}
 }
 
@@ -81,8 +81,8 @@ func TestWaiversAreForAdministrators(t *testing.T) {
 			_, err := h.Applications.Create(ctx, c, doc(t, object(t, "name", "New", "registrationFlowId", enrol)))
 			return err
 		},
-		"another application by it":             h.replace(t, h.Applications, plain, object(t, "name", "Plain", "registrationFlowId", enrol)),
-		"an application for whom it is to open": h.replace(t, h.Applications, app, object(t, "name", "Kiosk", "registrationFlowId", enrol)),
+		"another application by it":   h.replace(t, h.Applications, plain, object(t, "name", "Plain", "registrationFlowId", enrol)),
+		"an application that uses it": h.replace(t, h.Applications, app, object(t, "name", "Kiosk", "registrationFlowId", enrol)),
 	})
 }
 

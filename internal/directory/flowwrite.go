@@ -132,7 +132,7 @@ func (r flowResource) validate(w *writeContext, p *provenFlow, at *target, old, 
 	if old != nil {
 		protectFlow(w, old)
 		if f.FlowType != old.FlowType {
-			w.addInvalid("flowType", "expected %s, got %.64q: a flow's type never changes; make a new flow", old.FlowType, f.FlowType)
+			w.addInvalid("flowType", "expected %s, got %.64q: the type of a flow never changes; create a new flow", old.FlowType, f.FlowType)
 		}
 	}
 	if err := guardFlow(w, old, f); err != nil {

@@ -81,7 +81,7 @@ const maxPrincipals = 10000
 // Principals that were in the list before are not checked again.
 func checkPrincipals(w *writeContext, path string, was, list []schemas.Principal, types ...schemas.PrincipalType) error {
 	if len(list) > maxPrincipals {
-		w.addInvalid(path, "expected at most %d, got %d; put some into a group of their own", maxPrincipals, len(list))
+		w.addInvalid(path, "expected at most %d, got %d; put some of them into another group", maxPrincipals, len(list))
 		return nil
 	}
 	known, err := w.existingPrincipals(was, list)

@@ -73,7 +73,7 @@ func (h *fixtures) roleAttempts(t testing.TB) []attempt {
 		{"another role that is to grant it", writing, h.replace(t, h.Roles, plain, object(t, "name", "Plain", "permissions", []string{writing}))},
 		{"a role that is to grant it no more", writing, h.replace(t, h.Roles, h.ids["role"], object(t, "name", "Taken"))},
 		{"the name of a role that grants it", writing, h.replace(t, h.Roles, h.ids["role"], object(t, "name", "Renamed", "permissions", []string{writing}))},
-		{"to whom the role is assigned", writing, h.replace(t, h.Roles, h.ids["role"],
+		{"the assignments of the role", writing, h.replace(t, h.Roles, h.ids["role"],
 			object(t, "name", "Taken", "permissions", []string{writing}, "assignments", []schemas.Principal{h.other()}))},
 		{"the end of the role", writing, func(ctx context.Context, c Call) error { return h.Roles.Delete(ctx, c, h.ids["role"], "") }},
 		{"an assignment", writing, func(ctx context.Context, c Call) error {

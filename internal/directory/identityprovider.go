@@ -51,10 +51,10 @@ func checkProvider(w *writeContext, old, p *schemas.IdentityProvider) error {
 	if wrong := issuerFault(p.Issuer); wrong != "" && p.Issuer != "" {
 		w.addInvalid("issuer", "%s", wrong)
 	} else if old != nil && p.Issuer != old.Issuer {
-		w.addInvalid("issuer", "expected %s, got %.200q: an identity provider's issuer never changes; make a new provider", old.Issuer, p.Issuer)
+		w.addInvalid("issuer", "expected %s, got %.200q: the issuer of an identity provider never changes; create a new provider", old.Issuer, p.Issuer)
 	}
 	if len(p.Scopes) > 0 && !slices.Contains(p.Scopes, openIDScope) {
-		w.addInvalid("scopes", "expected %q among them: without it the provider does not say who signed in", openIDScope)
+		w.addInvalid("scopes", "expected %q among them: without it the provider does not return the user's identity", openIDScope)
 	}
 	checkProviderSecret(w, p)
 	wasName := ""

@@ -62,7 +62,7 @@ func TestIdentityProviderSecrets(t *testing.T) {
 			item, err := w.IdentityProviders.Replace(t.Context(), SystemCall(), id, "", doc(t, c.body))
 			must(t, err)
 			if p := item.Value.(*schemas.IdentityProvider); p.ClientSecret != "" {
-				t.Errorf("%s: the answer tells the secret", c.name)
+				t.Errorf("%s: the answer contains the secret", c.name)
 			}
 			if got := w.secretOf(t, "corp"); got != c.then {
 				t.Errorf("%s: the secret is %q, expected %q", c.name, got, c.then)
@@ -105,7 +105,7 @@ func TestIdentityProvidersInUse(t *testing.T) {
 		refused(t, h.IdentityProviders.Delete(ctx, SystemCall(), id, ""), schemas.CodeInUse, `flow: flow "by-corp"`)
 		refused(t, replace(corp(t, "handle", "other")), schemas.CodeInUse, `flow: flow "by-corp"`)
 		for _, issuer := range []string{"https://login.example.org", "https://login.example.com/", "https://LOGIN.example.com"} {
-			refused(t, replace(corp(t, "issuer", issuer)), schemas.CodeInvalidRequest, "issuer: never changes; make a new provider")
+			refused(t, replace(corp(t, "issuer", issuer)), schemas.CodeInvalidRequest, "issuer: never changes; create a new provider")
 		}
 		i := h.link(t, h.ids["user"], id, "1")
 		must(t, replace(corp(t, "name", "Corp", "clientId", "other")))
@@ -164,9 +164,9 @@ func (h *fixtures) providerAttempts(t testing.TB) []attempt {
 	h.writeFlow(t, "missing", h.create(t, h.Applications, machine(t, "Held", "openid "+reading)))
 	free := h.create(t, h.IdentityProviders, corp(t, "handle", "free"))
 	return []attempt{
-		{"the client of a provider by which somebody signs in who has it", writing, h.replace(t, h.IdentityProviders, linked, corp(t, "clientId", "mine"))},
-		{"the name of a provider by which somebody signs in who has it", writing, h.replace(t, h.IdentityProviders, linked, corp(t, "name", "Mine"))},
-		{"what a provider calls somebody who has it", writing, func(ctx context.Context, c Call) error {
+		{"the client of a provider with a linked user who has it", writing, h.replace(t, h.IdentityProviders, linked, corp(t, "clientId", "mine"))},
+		{"the name of a provider with a linked user who has it", writing, h.replace(t, h.IdentityProviders, linked, corp(t, "name", "Mine"))},
+		{"the identity of a user who has it", writing, func(ctx context.Context, c Call) error {
 			_, err := h.UnlinkProvider(ctx, c, linked)
 			return err
 		}},

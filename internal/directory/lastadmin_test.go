@@ -24,7 +24,7 @@ func TestAnAdministratorRemains(t *testing.T) {
 			"a group out of the group": h.replace(t, h.Groups, outer, object(t, "name", "Outer")),
 			"a role that gives less": h.replace(t, h.Roles, role, object(t, "name", "All", "permissions", []string{"system:users"},
 				"assignments", []schemas.Principal{group(outer)})),
-			"a role of nobody": func(ctx context.Context, c Call) error {
+			"a role without assignments": func(ctx context.Context, c Call) error {
 				_, err := h.Unassign(ctx, c, role, group(outer))
 				return err
 			},

@@ -106,7 +106,7 @@ func TestVeryManyMembers(t *testing.T) {
 	_, err := h.Groups.Create(t.Context(), SystemCall(), doc(t, object(t, "name", "Many", "members", members)))
 	reported := schemas.AsError(err).Errors
 	if len(reported) != maxProblems || !strings.HasSuffix(reported[maxProblems-1].Message, "(and 9950 more problems)") {
-		t.Errorf("%d problems were told, the last of them %v", len(reported), reported[len(reported)-1])
+		t.Errorf("got %d problems, the last %v", len(reported), reported[len(reported)-1])
 	}
 	must(t, h.store.Update(t.Context(), func(tx *store.Tx) error {
 		for _, m := range members {
@@ -149,7 +149,7 @@ func TestDeletedMembers(t *testing.T) {
 			t.Error("a group or role without its member has the tag it had with it")
 		}
 		if tag(h.Groups, others) != other {
-			t.Error("a group that lost nobody has changed")
+			t.Error("a group that lost no member has changed")
 		}
 		item, err := h.Roles.Get(t.Context(), SystemCall(), holders)
 		must(t, err)

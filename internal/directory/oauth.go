@@ -42,7 +42,7 @@ func completeClient(w *writeContext, old, a *schemas.Application) error {
 // its configuration, or in both.
 func mergeTwice(w *writeContext, member, top, config string) string {
 	if top != "" && config != "" && top != config {
-		w.addInvalid(member, "expected the same as in %s, got another; leave one of them out", inConfig(member))
+		w.addInvalid(member, "expected the same value as in %s; leave one of them out", inConfig(member))
 	}
 	if config == "" {
 		return top
@@ -127,7 +127,7 @@ func checkClientID(w *writeContext, was, a *schemas.Application) error {
 	}
 	path := inConfig("clientId")
 	if lower := strings.ToLower(id); w.registration != schemas.RegisteredByDocument && (strings.HasPrefix(lower, "https:") || strings.HasPrefix(lower, "http:")) {
-		w.addInvalid(path, "expected a name, got an address; choose another, or leave it out to have one made up")
+		w.addInvalid(path, "expected a name, got a URL; choose another, or leave it out to generate one")
 	}
 	other, err := store.Applications().Find(w.ctx, w.tx, "clientId", id)
 	if err != nil {
@@ -139,7 +139,7 @@ func checkClientID(w *writeContext, was, a *schemas.Application) error {
 	}
 	noun, err := store.NounOf(w.ctx, w.tx, id)
 	if err == nil && noun != "" && id != was.ID {
-		w.addConflict(path, "it is the id of another resource (%s), for which the client could be taken; choose another", noun)
+		w.addConflict(path, "it is the id of another resource (%s), which the client could be mistaken for; choose another", noun)
 	}
 	return err
 }
@@ -151,25 +151,25 @@ func checkMethod(w *writeContext, o *schemas.OAuthProfile) {
 		w.addInvalid(inConfig("tokenEndpointAuthMethod"), "expected %q, got %q: a public client cannot authenticate; set publicClient to false if it can",
 			schemas.AuthMethodNone, o.TokenEndpointAuthMethod)
 	case !*o.PublicClient && none:
-		w.addInvalid(inConfig("tokenEndpointAuthMethod"), "expected another method than %q: only a public client does not authenticate; set publicClient to true if it is one",
+		w.addInvalid(inConfig("tokenEndpointAuthMethod"), "expected another method than %q: a confidential client must authenticate; set publicClient to true if it is public",
 			schemas.AuthMethodNone)
 	}
 	if *o.PublicClient && !*o.PKCERequired {
-		w.addInvalid(inConfig("pkceRequired"), "expected true: without PKCE, who steals a public client's code has its tokens")
+		w.addInvalid(inConfig("pkceRequired"), "expected true: without PKCE, a stolen code of a public client is enough to get its tokens")
 	}
 }
 
 func checkGrants(w *writeContext, o *schemas.OAuthProfile) {
 	code := grants(o, schemas.GrantAuthorizationCode)
 	if grants(o, schemas.GrantRefreshToken) && !code {
-		w.addInvalid(inConfig("grantTypes"), "%s needs %s, which is what gives the first refresh token; add it", schemas.GrantRefreshToken, schemas.GrantAuthorizationCode)
+		w.addInvalid(inConfig("grantTypes"), "%s needs %s, which issues the first refresh token; add it", schemas.GrantRefreshToken, schemas.GrantAuthorizationCode)
 	}
 	if grants(o, schemas.GrantClientCredentials) && *o.PublicClient {
-		w.addInvalid(inConfig("grantTypes"), "a public client has no credentials for %s; take it out, or give the client a way to authenticate", schemas.GrantClientCredentials)
+		w.addInvalid(inConfig("grantTypes"), "a public client has no credentials for %s; remove it, or give the client a way to authenticate", schemas.GrantClientCredentials)
 	}
 	if has := slices.Contains(o.ResponseTypes, "code"); has != code {
 		words := map[bool]string{true: `expected ["code"]`, false: "expected none"}
-		w.addInvalid(inConfig("responseTypes"), "%s, as %s is %s the grants; leave it out to have it follow", words[code],
+		w.addInvalid(inConfig("responseTypes"), "%s, as %s is %s the grants; leave it out to derive it", words[code],
 			schemas.GrantAuthorizationCode, map[bool]string{true: "among", false: "not among"}[code])
 	}
 	if code && len(o.RedirectURIs) == 0 {
@@ -181,11 +181,11 @@ func checkGrants(w *writeContext, o *schemas.OAuthProfile) {
 func checkTokens(w *writeContext, o *schemas.OAuthProfile) {
 	t := o.Token
 	if longest := int(schemas.MaxClientTokenTTL.Seconds()); grants(o, schemas.GrantClientCredentials) && t.AccessToken.ValidityPeriod > longest {
-		w.addInvalid(inConfig("token.accessToken.validityPeriod"), "expected at most %d seconds for a client with the grant type %s, got %d: it can get a new token at any time",
+		w.addInvalid(inConfig("token.accessToken.validityPeriod"), "expected at most %d seconds for a client with the grant type %s, got %d: the client can get a new token at any time",
 			longest, schemas.GrantClientCredentials, t.AccessToken.ValidityPeriod)
 	}
 	if refresh := t.RefreshToken.ValidityPeriod; refresh > 0 && refresh < t.AccessToken.ValidityPeriod {
-		w.addInvalid(inConfig("token.refreshToken.validityPeriod"), "expected at least the %d seconds of the access token, got %d: it would be gone when it is needed",
+		w.addInvalid(inConfig("token.refreshToken.validityPeriod"), "expected at least the %d seconds of the access token, got %d: it would expire before it is needed",
 			t.AccessToken.ValidityPeriod, refresh)
 	}
 }

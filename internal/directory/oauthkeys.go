@@ -18,13 +18,13 @@ func checkKeys(w *writeContext, o *schemas.OAuthProfile) {
 	byKey := o.TokenEndpointAuthMethod == schemas.AuthMethodPrivateKeyJWT
 	switch {
 	case o.JWKS != nil && o.JWKSURI != "":
-		w.addInvalid(inConfig("jwksUri"), "expected the keys or where they are, got both; leave jwks or jwksUri out")
+		w.addInvalid(inConfig("jwksUri"), "expected the keys or their URL, got both; leave jwks or jwksUri out")
 	case byKey && o.JWKS == nil && o.JWKSURI == "":
-		w.addInvalid(inConfig("tokenEndpointAuthMethod"), "%s needs the client's public keys; give jwks or jwksUri", schemas.AuthMethodPrivateKeyJWT)
+		w.addInvalid(inConfig("tokenEndpointAuthMethod"), "%s needs the client's public keys; set jwks or jwksUri", schemas.AuthMethodPrivateKeyJWT)
 	}
 	if o.JWKS != nil {
 		if !byKey {
-			w.addInvalid(inConfig("jwks"), "only %s uses keys; leave them out, or make that the tokenEndpointAuthMethod", schemas.AuthMethodPrivateKeyJWT)
+			w.addInvalid(inConfig("jwks"), "only %s uses keys; leave them out, or set it as the tokenEndpointAuthMethod", schemas.AuthMethodPrivateKeyJWT)
 		}
 		checkKeySet(w, o.JWKS)
 	}
@@ -32,11 +32,11 @@ func checkKeys(w *writeContext, o *schemas.OAuthProfile) {
 		return
 	}
 	if !byKey {
-		w.addInvalid(inConfig("jwksUri"), "only %s uses keys; leave it out, or make that the tokenEndpointAuthMethod", schemas.AuthMethodPrivateKeyJWT)
+		w.addInvalid(inConfig("jwksUri"), "only %s uses keys; leave it out, or set it as the tokenEndpointAuthMethod", schemas.AuthMethodPrivateKeyJWT)
 	}
 	u, err := url.Parse(o.JWKSURI)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.Fragment != "" || hostFault(u) != "" {
-		w.addInvalid(inConfig("jwksUri"), "expected an https:// URL without a fragment, a name or a password: who can change the keys on their way can act for the client")
+		w.addInvalid(inConfig("jwksUri"), "expected an https:// URL without a fragment, a name or a password: an attacker who can change the keys in transit can act as the client")
 	}
 }
 
@@ -73,9 +73,9 @@ func checkSigningKeys(w *writeContext, set *schemas.JSONWebKeys) int {
 		first, twice := seen[kid]
 		switch {
 		case key["kid"] == nil && total > 1:
-			w.addInvalid(schemas.JoinPath(path, "kid"), "expected a name: where there are several keys, a signature says by it which one made it")
+			w.addInvalid(schemas.JoinPath(path, "kid"), "expected a key id: a signature uses it to select one of several keys")
 		case twice && kid != "":
-			w.addInvalid(schemas.JoinPath(path, "kid"), "%.64q is the name of keys[%d] too; give each its own", kid, first)
+			w.addInvalid(schemas.JoinPath(path, "kid"), "%.64q is also the key id of keys[%d]; use different ones", kid, first)
 		default:
 			seen[kid] = i
 		}

@@ -48,7 +48,7 @@ func mergeScopes(w *writeContext, o *schemas.OAuthProfile) {
 		return
 	}
 	if o.Scopes != nil && !slices.Equal(words, slices.Sorted(slices.Values(o.Scopes))) {
-		w.addInvalid(inConfig("scope"), "expected the same scopes as in scopes, got others; leave one of the two out")
+		w.addInvalid(inConfig("scope"), "expected the same scopes as in scopes; leave one of the two out")
 	}
 	if o.Scopes == nil {
 		o.Scopes = words
@@ -67,8 +67,8 @@ func checkScopes(w *writeContext, o *schemas.OAuthProfile) error {
 			path = inConfig("scope")
 		}
 		if scope == schemas.AccountScope && !w.call.Permits(systemPermission) {
-			w.addForbidden(path, "with the scope %q a client acts for the account of whoever signs in to it, also of those who may do everything; "+
-				"only somebody with the permission %q can give it", scope, systemPermission)
+			w.addForbidden(path, "with the scope %q a client can change the account of any user who signs in, including administrators; "+
+				"only a user with the permission %q can grant it", scope, systemPermission)
 		}
 		if slices.Contains(schemas.IdentityScopes(), scope) {
 			continue
@@ -84,7 +84,7 @@ func checkScopes(w *writeContext, o *schemas.OAuthProfile) error {
 func (d *Directory) ClientScopes(ctx context.Context, a *schemas.Application) ([]string, error) {
 	granted, err := d.store.ApplicationPermissions(ctx, a.ID)
 	if err != nil {
-		return nil, fmt.Errorf("reading what an application may do: %w", err)
+		return nil, fmt.Errorf("reading the permissions of an application: %w", err)
 	}
 	return clientScopes(a, granted), nil
 }

@@ -43,7 +43,7 @@ func (w *writeContext) checkPassword() []schemas.Problem {
 	if !w.secret || w.hash() != "" {
 		return nil
 	}
-	fault := "the password is empty; leave it out to keep the one there is"
+	fault := "the password is empty; leave it out to keep the current one"
 	if checked, ok := w.prepared.(checkedPassword); ok {
 		fault = checked.fault
 	}

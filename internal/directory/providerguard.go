@@ -48,7 +48,7 @@ func guardProvider(w *writeContext, old, p *schemas.IdentityProvider) error {
 // linked users.
 func (w *writeContext) requireLinked(p *schemas.IdentityProvider) error {
 	has, err := store.ProviderPermissions(w.ctx, w.tx, p.ID)
-	w.requirePermissions("", "somebody who signs in by this identity provider", has)
+	w.requirePermissions("", "a user who signs in with this identity provider", has)
 	return err
 }
 

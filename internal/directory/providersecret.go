@@ -49,7 +49,7 @@ func (d *Directory) isSecret(old *schemas.IdentityProvider, sealed schemas.Bytes
 func checkProviderSecret(w *writeContext, p *schemas.IdentityProvider) {
 	switch {
 	case authenticates(p) && p.SealedSecret == nil:
-		w.addInvalid("clientSecret", "%s needs the secret that the provider has given out; without one the tokenEndpointAuthMethod is %s",
+		w.addInvalid("clientSecret", "%s needs the secret that the provider issued; for a client without one set the tokenEndpointAuthMethod %s",
 			p.TokenEndpointAuthMethod, schemas.AuthMethodNone)
 	case p.TokenEndpointAuthMethod == schemas.AuthMethodNone && p.ClientSecret != "":
 		w.addInvalid("clientSecret", "with the authentication %q no secret is used; leave it out", schemas.AuthMethodNone)

@@ -137,7 +137,7 @@ func TestOneOfTwoReplaces(t *testing.T) {
 			}
 		}
 		if wins != 1 || stale != 5 {
-			t.Errorf("%d of 6 replaced the group and %d were told to read it again, expected 1 and 5", wins, stale)
+			t.Errorf("%d of 6 replaced the group and %d got precondition_failed, expected 1 and 5", wins, stale)
 		}
 	})
 }

@@ -123,7 +123,7 @@ func loopback(host string) bool {
 func checkOrigins(w *writeContext, was, origins []string) {
 	for i, origin := range origins {
 		if !slices.Contains(was, origin) && !w.call.Permits(systemPermission) {
-			w.addForbidden(fmt.Sprintf("passkeyAllowedOrigins[%d]", i), "a page of this origin could have people sign in for it who may do everything, so only somebody with the permission %q can add it", systemPermission)
+			w.addForbidden(fmt.Sprintf("passkeyAllowedOrigins[%d]", i), "a page of this origin could relay sign-ins of administrators; only a user with the permission %q can add it", systemPermission)
 		}
 		u, err := url.Parse(origin)
 		if err != nil || u.Host == "" {
@@ -138,7 +138,7 @@ func checkOrigins(w *writeContext, was, origins []string) {
 		case sent != origin:
 			w.addInvalid(path, "expected the origin as browsers send it, %.200q", sent)
 		case u.Scheme == "http" && !loopback(u.Hostname()):
-			w.addInvalid(path, "expected https://: browsers have passkeys on plain http for localhost only")
+			w.addInvalid(path, "expected https://: browsers support passkeys over plain http for localhost only")
 		}
 	}
 }

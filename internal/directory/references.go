@@ -79,7 +79,7 @@ func defaultUnit(w *writeContext, ouID *string) error {
 	case err != nil:
 		return err
 	case u == nil:
-		w.addInvalid("ouId", "there is no organization unit %q to take instead of none; name one", DefaultUnit)
+		w.addInvalid("ouId", "there is no default organization unit %q; set one", DefaultUnit)
 	default:
 		*ouID = u.ID
 	}

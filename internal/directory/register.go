@@ -96,7 +96,7 @@ func (d *Directory) checkUntrustedName(ctx context.Context, r Registration) erro
 	if err != nil || !slices.ContainsFunc(names, func(name string) bool { return schemas.NameSkeleton(name) == skeleton }) {
 		return err
 	}
-	problem := schemas.Problem{Path: "name", Message: "an application of this server has a name that people could take for this one; choose another"}
+	problem := schemas.Problem{Path: "name", Message: "users could confuse it with the name of an application of this server; choose another"}
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "the client cannot have this name: %s", problem).WithProblems([]schemas.Problem{problem})
 }
 

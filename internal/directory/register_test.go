@@ -56,9 +56,9 @@ func TestRegistrationIsReadOnly(t *testing.T) {
 			}
 		}
 		_, err = h.Applications.Create(t.Context(), SystemCall(), doc(t, `{"name": "Another", "verified": true}`))
-		refused(t, err, schemas.CodeInvalidRequest, "verified: clients that registered themselves")
+		refused(t, err, schemas.CodeInvalidRequest, "verified: self-registered clients")
 		_, err = h.Applications.Create(t.Context(), SystemCall(), doc(t, `{"name": "Another", "clientId": "https://client.example.com/x", "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["https://a.example.com"]}}]}`))
-		refused(t, err, schemas.CodeInvalidRequest, configPath+".clientId: expected a name, got an address")
+		refused(t, err, schemas.CodeInvalidRequest, configPath+".clientId: expected a name, got a URL")
 	})
 }
 

@@ -67,7 +67,7 @@ func checkServer(w *writeContext, old, s *schemas.ResourceServer) error {
 		return err
 	}
 	if slices.Contains(schemas.IdentityScopes(), s.Handle) {
-		w.addInvalid("handle", "%q is a scope of another meaning, and the permission would be taken for it; choose another", s.Handle)
+		w.addInvalid("handle", "%q is the name of a standard scope, which the permission could be mistaken for; choose another", s.Handle)
 	}
 	if u, err := url.Parse(s.Identifier); s.Identifier != "" && (err != nil || !u.IsAbs()) {
 		w.addInvalid("identifier", "expected an absolute URI such as https://api.example.com, got %.64q", s.Identifier)
@@ -97,7 +97,7 @@ func checkTree(w *writeContext, s *schemas.ResourceServer) {
 	}
 	for _, p := range s.Permissions {
 		if len(p) > maxPermissionLength {
-			w.addInvalid("resources", "the permission %.64q… has %d characters, expected at most %d; shorten the handles it is made of",
+			w.addInvalid("resources", "the permission %.64q… has %d characters, expected at most %d; shorten the handles that it consists of",
 				p, len(p), maxPermissionLength)
 			break
 		}
@@ -114,7 +114,7 @@ func checkLevel(w *writeContext, path string, actions []schemas.ResourceAction, 
 	taken := map[string]string{}
 	claim := func(at, handle string) {
 		if first, twice := taken[handle]; twice {
-			w.addInvalid(at+".handle", "%.64q is the handle of %s beside it, so their permissions would be the same; choose another", handle, first)
+			w.addInvalid(at+".handle", "%.64q is also the handle of %s at this level, so their permissions would be equal; choose another", handle, first)
 		} else if handle != "" {
 			taken[handle] = at
 		}

@@ -52,7 +52,7 @@ func checkSecret(w *writeContext, o *schemas.OAuthProfile) {
 func (d *Directory) RotateSecret(ctx context.Context, c Call, applicationID string) (*Item, error) {
 	return d.applications.updatePart(ctx, c, applicationID, "", func(w *writeContext, a *schemas.Application) {
 		if !hasSecret(a.OAuth()) {
-			w.addInvalid("", "the application has no client secret to renew: it is no OAuth client, or one that authenticates by other means")
+			w.addInvalid("", "the application has no client secret to rotate: it is not an OAuth client, or it authenticates with another method")
 			return
 		}
 		w.action = "secret_rotated"

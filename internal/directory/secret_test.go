@@ -91,7 +91,7 @@ func TestSecretsAreRotated(t *testing.T) {
 		}
 		public := h.create(t, h.Applications, `{"name": "Page", "type": "SPA", "inboundAuthConfig": [{"type": "oauth2", "config": {"redirectUris": ["https://app.example.com/"]}}]}`)
 		_, err = h.RotateSecret(t.Context(), SystemCall(), public)
-		refused(t, err, schemas.CodeInvalidRequest, ": no client secret to renew")
+		refused(t, err, schemas.CodeInvalidRequest, ": no client secret to rotate")
 	})
 }
 

@@ -55,7 +55,7 @@ func (w *writeContext) requireOfUsers(path, who, remedy string, permissions []st
 	if beyond < 0 {
 		return
 	}
-	w.addForbidden(path, "%s has the permission %q, which you do not have: this change could make such a user type a password for you; %sask a holder of the permission %q to make it",
+	w.addForbidden(path, "%s has the permission %q, which you do not have: this change could make such a user enter a password for you; %sask a user with the permission %q to make it",
 		who, permissions[beyond], remedy, systemPermission)
 }
 

@@ -78,7 +78,7 @@ func outdatedUseWarnings(f *schemas.Flow) (warnings []schemas.Problem) {
 	for _, u := range f.UsedBy {
 		if u.Version < f.ActiveVersion {
 			warnings = append(warnings, schemas.Problem{Rule: "subflow", Warning: true, Message: fmt.Sprintf(
-				"the %s flow %q (%s) still uses version %d; put it again, unchanged, to have it use version %d", u.FlowType, u.Handle, u.ID, u.Version, f.ActiveVersion)})
+				"the %s flow %q (%s) still uses version %d; store it again, unchanged, to use version %d", u.FlowType, u.Handle, u.ID, u.Version, f.ActiveVersion)})
 		}
 	}
 	return warnings

@@ -47,7 +47,7 @@ func TestFlowsKeepTheirSubflows(t *testing.T) {
 			t.Errorf("version %d uses %s", f.ActiveVersion, used(f))
 		}
 		changed := put(inner, strings.NewReplacer(`"none": "passed"}}`, `"none": "add"}}, {"id": "add", "use": "totp-register", "next": {"success": "passed", "kept": "passed"}}`).Replace(secondFactor))
-		if len(changed.Warnings) != 1 || !strings.Contains(changed.Warnings[0].Message, `the AUTHENTICATION flow "two-factors" (`+outer+`) still uses version 1; put it again`) {
+		if len(changed.Warnings) != 1 || !strings.Contains(changed.Warnings[0].Message, `the AUTHENTICATION flow "two-factors" (`+outer+`) still uses version 1; store it again`) {
 			t.Errorf("warnings: %v", changed.Warnings)
 		}
 		read, err := h.Flows.Get(ctx, SystemCall(), inner)

@@ -39,7 +39,7 @@ func findNULs(path string, v any) (found []schemas.Problem) {
 	switch v := v.(type) {
 	case string:
 		if strings.ContainsRune(v, 0) {
-			found = append(found, schemas.Problem{Path: path, Message: "the character NUL cannot be kept; take it out"})
+			found = append(found, schemas.Problem{Path: path, Message: "the character NUL cannot be stored; remove it"})
 		}
 	case []any:
 		for i, item := range v {
@@ -49,7 +49,7 @@ func findNULs(path string, v any) (found []schemas.Problem) {
 		for name, value := range v {
 			at := schemas.MemberPath(path, name)
 			if strings.ContainsRune(name, 0) {
-				found = append(found, schemas.Problem{Path: at, Message: "the character NUL cannot be kept; take it out of the name"})
+				found = append(found, schemas.Problem{Path: at, Message: "the character NUL cannot be stored; remove it from the name"})
 			}
 			found = append(found, findNULs(at, value)...)
 		}

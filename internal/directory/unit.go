@@ -29,7 +29,7 @@ func checkUnit(w *writeContext, old, u *schemas.OrganizationUnit) error {
 		was = *old
 	}
 	if was.Handle == DefaultUnit && u.Handle != was.Handle {
-		w.addReadOnly("handle", "expected %q, got %.64q: what names no unit belongs to this one, and finds it by its handle", was.Handle, u.Handle)
+		w.addReadOnly("handle", "expected %q, got %.64q: the default unit is found by its handle", was.Handle, u.Handle)
 	}
 	if err := checkUnique(w, store.Units(), "handle", u.Handle, was.ID); err != nil {
 		return err
@@ -62,7 +62,7 @@ func checkAncestry(w *writeContext, id, parent string) error {
 
 func removeUnit(w *writeContext, u *schemas.OrganizationUnit) error {
 	if u.Handle == DefaultUnit {
-		w.addReadOnly("", "what names no organization unit belongs to %q, so it stays", DefaultUnit)
+		w.addReadOnly("", "resources without an organization unit belong to %q; it cannot be deleted", DefaultUnit)
 	}
 	return w.addUses("organizationUnit", u.ID)
 }

@@ -29,7 +29,7 @@ func (d *Directory) CheckUser(ctx context.Context, u *schemas.User) error {
 func (d *Directory) UserType(ctx context.Context, name string) (*schemas.UserType, error) {
 	t, err := store.UserTypes().Find(ctx, d.store, "name", name)
 	if err == nil && t == nil {
-		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit, "there is no user type %.64q any more; give the user another", name)
+		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeUserDoesNotFit, "there is no user type %.64q; change the user's type", name)
 	}
 	return t, err
 }

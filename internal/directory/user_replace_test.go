@@ -36,7 +36,7 @@ func TestReplaceUserWhole(t *testing.T) {
 		hash, _, err := w.store.PasswordHash(t.Context(), id)
 		must(t, err)
 		if hash != "plain:quiet harbour lantern" || w.sessions(t, id) != 1 {
-			t.Errorf("the password is %q, and there are %d sessions: nobody set one", hash, w.sessions(t, id))
+			t.Errorf("the password is %q, and there are %d sessions; no password was set", hash, w.sessions(t, id))
 		}
 		w.create(t, w.Users, person("lovelace", `"email": "ada@example.org"`)) // the address is free again
 		_, err = w.Users.Replace(t.Context(), SystemCall(), id, "", doc(t, `{"type": "Person", "attributes": {"username": "Lovelace"}}`))
@@ -150,7 +150,7 @@ func TestDeleteUser(t *testing.T) {
 		permissions, err := store.PermissionsOf(t.Context(), w.store, schemas.Principal{Type: schemas.UserPrincipal, ID: id})
 		must(t, err)
 		if len(permissions) != 0 {
-			t.Errorf("nobody has %q", permissions)
+			t.Errorf("no user has %q", permissions)
 		}
 	})
 }

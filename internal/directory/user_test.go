@@ -145,7 +145,7 @@ func TestBadUsers(t *testing.T) {
 	_, err := w.Users.Create(t.Context(), SystemCall(), doc(t, `{"type": "Device", "attributes": {"serial": "7", "badge": "A1"}}`))
 	refused(t, err, invalid, "attributes.serial: expected a whole number", "attributes.badge: is taken")
 	if e := schemas.AsError(err); len(e.Errors) != 2 {
-		t.Errorf("what is wrong is told twice: %v", e.Errors)
+		t.Errorf("a problem is reported twice: %v", e.Errors)
 	}
 }
 

@@ -107,10 +107,10 @@ func TestTypeKeepsItsUsers(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if p := e.Errors[0]; p.Path != "users."+made[0]+".attributes.badge" || p.Message != "expected a whole number (and 1 more problems)" {
-			t.Errorf("told %+v", p)
+			t.Errorf("reported %+v", p)
 		}
 		if reported := e.Error(); strings.Contains(reported, "secret") || strings.Contains(reported, "plum") {
-			t.Errorf("somebody's attributes are in %s", reported)
+			t.Errorf("%s contains attributes of users", reported)
 		}
 		marked := properties(`"username": {"type": "string"}, "badge": {"type": "string", "x-unique": true}, "colour": {"type": "string"}`)
 		refused(t, w.replaceType(t, id, "Staff", marked), schemas.CodeUsersDoNotFit, "users."+made[24]+".attributes.badge: expected a value of its own")

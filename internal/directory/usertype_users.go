@@ -80,7 +80,7 @@ func (d *Directory) mayRequestFromUsers(w *writeContext, t *schemas.UserType) er
 			return err
 		}
 		if anybody != nil {
-			w.addForbidden("schema", "there are users of the type, and whether they fit another schema tells what they have; it takes the permission %q too", read)
+			w.addForbidden("schema", "the type has users, and a check against another schema reveals their attributes; it also requires the permission %q", read)
 		}
 	}
 	return nil

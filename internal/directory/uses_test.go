@@ -71,7 +71,7 @@ func TestUnitsInUse(t *testing.T) {
 			err := h.Units.Delete(t.Context(), SystemCall(), unit, "")
 			refused(t, err, schemas.CodeInUse)
 			if reported := schemas.AsError(err).Errors; len(reported) != 1 || reported[0].Path != name {
-				t.Errorf("%s in a unit: told %v", name, reported)
+				t.Errorf("%s in a unit: got %v", name, reported)
 			}
 		}
 	})
@@ -79,7 +79,7 @@ func TestUnitsInUse(t *testing.T) {
 
 func TestTheDefaultUnitStays(t *testing.T) {
 	h := furnished(t, newWorld(t))
-	refused(t, h.Units.Delete(t.Context(), SystemCall(), h.unit, ""), schemas.CodeReadOnly, ": it stays")
+	refused(t, h.Units.Delete(t.Context(), SystemCall(), h.unit, ""), schemas.CodeReadOnly, ": it cannot be deleted")
 	_, err := h.Units.Replace(t.Context(), SystemCall(), h.unit, "", doc(t, `{"handle": "root", "name": "Root"}`))
 	refused(t, err, schemas.CodeReadOnly, `handle: expected "default", got "root"`)
 	_, err = h.Units.Replace(t.Context(), SystemCall(), h.unit, "", doc(t, `{"handle": "default", "name": "Root"}`))
@@ -171,14 +171,14 @@ func TestReadOnlyResourceServers(t *testing.T) {
 	item, err = h.ResourceServers.Create(t.Context(), admin, doc(t, body))
 	must(t, err)
 	if !item.Value.(*schemas.ResourceServer).IsReadOnly {
-		t.Error("the system's resource server, made by somebody else, is not read-only")
+		t.Error("the system's resource server, created by another caller, is not read-only")
 	}
 }
 
 func TestTheConsoleStays(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	h.create(t, h.Applications, object(t, "id", ConsoleID, "name", "Console"))
-	refused(t, h.Applications.Delete(t.Context(), SystemCall(), ConsoleID, ""), schemas.CodeReadOnly, ": it stays")
+	refused(t, h.Applications.Delete(t.Context(), SystemCall(), ConsoleID, ""), schemas.CodeReadOnly, ": it cannot be deleted")
 	_, err := h.Applications.Replace(t.Context(), SystemCall(), ConsoleID, "", doc(t, `{"name": "Administration"}`))
 	must(t, err)
 }

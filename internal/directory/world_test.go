@@ -163,10 +163,10 @@ func refused(t testing.TB, err error, code string, problems ...string) {
 			found = found || p.Path == path && strings.Contains(p.Message, part)
 		}
 		if !found {
-			t.Errorf("nobody told %q in %v", want, err)
+			t.Errorf("no problem %q in %v", want, err)
 		}
 	}
 	if len(problems) > 0 && len(reported) != len(problems) {
-		t.Errorf("%d problems were told, expected %d: %v", len(reported), len(problems), err)
+		t.Errorf("got %d problems, expected %d: %v", len(reported), len(problems), err)
 	}
 }

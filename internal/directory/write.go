@@ -125,10 +125,10 @@ func checkID(w *writeContext, at *target, id string) error {
 	case id == "":
 	case at != nil:
 		if id != at.id {
-			w.addInvalid("id", "expected the id of the path, %s, got %.64q; leave it out, or write to the other", at.id, id)
+			w.addInvalid("id", "expected the id of the path, %s, got %.64q; leave it out, or use the path of the other resource", at.id, id)
 		}
 	case !isCanonicalUUID(id):
-		w.addInvalid("id", "expected a UUID in lower case with its hyphens, got %.64q; leave it out to have one made up", id)
+		w.addInvalid("id", "expected a UUID in lower case with its hyphens, got %.64q; leave it out to generate one", id)
 	default:
 		noun, err := store.NounOf(w.ctx, w.tx, id)
 		if err != nil {

@@ -88,13 +88,13 @@ func (w *writeContext) err(n Noun) error {
 			"you may not do this: %s", w.forbidden[0]).WithProblems(all)
 	case len(w.readOnly) > 0:
 		return schemas.Errorf(schemas.Conflict, schemas.CodeReadOnly,
-			"this %s belongs to the program: %s", n.displayName(), w.readOnly[0]).WithProblems(all)
+			"this %s is managed by the program: %s", n.displayName(), w.readOnly[0]).WithProblems(all)
 	case len(w.shape)+len(w.problems) > 0:
 		return schemas.Errorf(schemas.Invalid, n.invalidCode(),
 			"the %s is not as expected: %s", n.displayName(), firstFault(all)).WithProblems(all)
 	case len(w.conflicts) > 0:
 		return schemas.Errorf(schemas.Conflict, n.conflictCode(),
-			"the %s is in the way of another: %s", n.displayName(), all[0]).WithProblems(all)
+			"the %s conflicts with another one: %s", n.displayName(), all[0]).WithProblems(all)
 	case len(w.inUse) > 0:
 		return errInUse(n, "deleted", w.inUse)
 	}
@@ -167,7 +167,7 @@ func errInUse(n Noun, done string, uses []store.Use) error {
 		problems = append(problems, schemas.Problem{Path: u.Type, Message: name + " " + u.How})
 	}
 	return schemas.Errorf(schemas.Conflict, schemas.CodeInUse,
-		"the %s is in use, and this would break what uses it: %s. Change or delete those first", n.displayName(), strings.Join(names, ", ")).WithProblems(problems)
+		"the %s is in use by %s. Change or delete those first", n.displayName(), strings.Join(names, ", ")).WithProblems(problems)
 }
 
 // recordEvent records an event about a resource.
