@@ -10,13 +10,13 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// auditPeriod is how long the tokens of a client make one event. One for each
-// token would take longer to keep than the token to sign, and a client that asks
-// a thousand times a second would bury what else is in the audit log.
+// auditPeriod is the time in which a client's tokens cause one event. An event for each token would
+// cost more than signing it, and a client with a thousand requests per second would hide the rest
+// of the audit log.
 const auditPeriod = time.Hour
 
-// maxAuditedClients is how many clients are remembered. Of more, some have more events
-// than one in the period.
+// maxAuditedClients is the number of remembered clients. With more, some have several events per
+// period.
 const maxAuditedClients = 10_000
 
 // auditedClients remembers which clients have an event already.
@@ -25,7 +25,7 @@ type auditedClients struct {
 	until map[string]time.Time // by client id
 }
 
-// isFirst reports whether the client has no event yet, and from then on has one.
+// isFirst reports whether the client has no event yet, and remembers it.
 func (i *auditedClients) isFirst(clientID string, now time.Time) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -45,8 +45,8 @@ func (i *auditedClients) forget(clientID string) {
 	delete(i.until, clientID)
 }
 
-// audit records that a client gets tokens on its own behalf: once for the tokens
-// of an hour, and before the first of them goes out.
+// audit records that a client gets tokens on its own behalf: once for the tokens of an hour, before
+// the first reply.
 func (p *Provider) audit(ctx context.Context, c *client, scope, audience []string) error {
 	now := p.Now().UTC()
 	if !p.auditedClients.isFirst(c.ClientID, now) {

@@ -9,23 +9,22 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Authorization is what the authorization endpoint works with, and all that comes
-// of it: codes, refresh tokens, ID tokens, and browsers that are signed in.
+// Authorization is what the authorization endpoint and its tokens need: codes, refresh tokens, ID
+// tokens and browser sessions.
 type Authorization struct {
 	Requests Requests
 	Sessions Sessions
 	Users    Users
 	Consents Consents
 	Tokens   UserTokens
-	// RefreshKey is the key of the refresh tokens: 32 bytes that nobody else has,
-	// and that stay the same.
+	// RefreshKey is the key of refresh tokens: 32 secret bytes that do not change.
 	RefreshKey []byte
-	// Gate is where people sign in, without a trailing slash.
+	// Gate is the address of the hosted pages, without a trailing slash.
 	Gate string
 }
 
-// Requests keeps authorization requests and what comes of them. The store has
-// them; what they promise, it says.
+// Requests stores authorization requests and their results. The store implements it and documents
+// the contracts.
 type Requests interface {
 	CreateAuthRequest(ctx context.Context, r schemas.AuthRequest) error
 	AuthRequest(ctx context.Context, id string) (*schemas.AuthRequest, error)
@@ -35,11 +34,11 @@ type Requests interface {
 	RefreshFamily(ctx context.Context, id string) (*schemas.RefreshFamily, error)
 	RotateRefresh(ctx context.Context, r schemas.Rotation) (reused bool, err error)
 	RedirectURIs(ctx context.Context) (vouched, others []string, err error)
-	// Apply makes all the changes or none.
+	// Apply commits all changes or none.
 	Apply(ctx context.Context, changes []schemas.Change) error
 }
 
-// Sessions finds the sessions of browsers.
+// Sessions finds browser sessions.
 type Sessions interface {
 	// SessionByToken returns nil if there is none.
 	SessionByToken(ctx context.Context, hash []byte, now time.Time) (*schemas.Session, error)
@@ -50,19 +49,19 @@ type Sessions interface {
 	TokenLive(ctx context.Context, t schemas.TokenRef) (bool, error)
 }
 
-// Consents finds what users agreed to; nil if they have agreed to nothing.
+// Consents finds the consents of users; nil if there is none.
 type Consents interface {
 	Consent(ctx context.Context, userID, applicationID string) (*schemas.Consent, error)
 }
 
-// Users finds users. User fails with code user_not_found.
+// Users finds users. User fails with the code user_not_found.
 type Users interface {
 	User(ctx context.Context, id string) (*schemas.User, error)
-	// Permissions are what the user's roles grant.
+	// Permissions returns the permissions of the user's roles.
 	Permissions(ctx context.Context, userID string) ([]string, error)
 }
 
-// UserTokens issues ID tokens and checks what was issued.
+// UserTokens issues ID tokens and verifies issued tokens.
 type UserTokens interface {
 	IDToken(ctx context.Context, t token.ID) (string, error)
 	VerifyIDToken(ctx context.Context, raw string) (*token.IDClaims, error)
@@ -70,25 +69,24 @@ type UserTokens interface {
 	Inspect(ctx context.Context, raw string) (*token.Claims, error)
 }
 
-// Begin begins a run of the sign-in flow of the application that an authorization
-// request is from, and binds it to that. The session is the browser's; nil if it
-// has none that counts.
+// Begin starts a run of the sign-in flow of the request's application, bound to the request. The
+// session is the browser's; nil for none.
 type Begin func(r *http.Request, a *schemas.AuthRequest, s *schemas.Session) (*schemas.Step, error)
 
 // RequestTTL is how long an authorization request waits for the user to sign in.
 const RequestTTL = 30 * time.Minute
 
-// How long other things are good for.
+// Lifetimes.
 const (
 	codeTTL    = time.Minute
-	refreshTTL = 30 * 24 * time.Hour // where the client does not say
-	// lostReplyWindow is how long after a refresh token has been used it may be used
-	// again, because the reply got lost.
+	refreshTTL = 30 * 24 * time.Hour // unless the client sets one
+	// lostReplyWindow is how long a used refresh token can be used again, because the reply was
+	// lost.
 	lostReplyWindow = 10 * time.Second
 )
 
 // hasAuthorizationEndpoint reports whether there is an authorization endpoint.
 func (p *Provider) hasAuthorizationEndpoint() bool { return p.Authorization != nil }
 
-// now is the current time, in the precision that every store keeps.
+// now returns the current time with the precision of the stores.
 func (p *Provider) now() time.Time { return p.Now().UTC().Truncate(time.Millisecond) }

@@ -13,12 +13,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// noRedirect stands for a redirect_uri that a token request left out. OAuth 2.1
-// has no such parameter there any more, but op insists on it.
+// noRedirect replaces a missing redirect_uri in a token request. OAuth 2.1 no longer has that
+// parameter, but op requires it.
 const noRedirect = "urn:ietf:params:oauth:none"
 
-// CodeExchange is the grant of RFC 6749 §4.1.3: tokens for the code that an
-// authorization request was answered with.
+// CodeExchange is the grant of RFC 6749 §4.1.3: tokens for an authorization code.
 func (g *grants) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.AccessTokenRequest]) (*op.Response, error) {
 	c, ok := r.Client.(*client)
 	if !ok {
@@ -31,8 +30,7 @@ func (g *grants) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Acce
 	return op.NewResponse(reply), nil
 }
 
-// errCode is what a client is told of every code that it cannot have: no more than
-// somebody who guesses should know.
+// errCode is the error for every unusable code: it reveals nothing to a caller that guesses.
 func errCode() *Error {
 	return errorf(codeInvalidGrant, "there is no such authorization code, or it has expired or been used, or it is another client's")
 }
@@ -46,8 +44,8 @@ func (p *Provider) exchange(ctx context.Context, c *client, form url.Values) (*o
 	if err != nil {
 		return nil, err
 	}
-	// All that can be wrong is found before the code is used up: a code that was
-	// stolen, and does not fit, must not end the sign-in it was stolen from.
+	// All checks come before the code is used up: a stolen code that does not fit must not end the
+	// sign-in of its user.
 	if err := checkRedirect(req, form.Get(redirectParameter)); err != nil {
 		return nil, err
 	}
@@ -66,9 +64,8 @@ func (p *Provider) exchange(ctx context.Context, c *client, form url.Values) (*o
 	return p.issue(ctx, s)
 }
 
-// checkRedirect makes sure that a redirect URI is that of the authorization request.
-// Without a challenge it must be there: nothing else ties the code to the request
-// then (RFC 6749 §4.1.3).
+// checkRedirect checks that the redirect URI is that of the authorization request. Without a
+// challenge it is required: nothing else ties the code to the request then (RFC 6749 §4.1.3).
 func checkRedirect(req *schemas.AuthRequest, sent string) error {
 	if sent == noRedirect && req.CodeChallenge != "" || sent == req.RedirectURI {
 		return nil
@@ -76,7 +73,7 @@ func checkRedirect(req *schemas.AuthRequest, sent string) error {
 	return errorf(codeInvalidGrant, "the redirect_uri is not that of the authorization request")
 }
 
-// family is what comes of a request.
+// family identifies the tokens of a request.
 func (p *Provider) family(c *client, req *schemas.AuthRequest) *schemas.RefreshFamily {
 	now := p.now()
 	ttl := refreshTTL
@@ -93,8 +90,8 @@ func (p *Provider) family(c *client, req *schemas.AuthRequest) *schemas.RefreshF
 	}
 }
 
-// redeem uses the code up. Of two who do one is a thief, and it is not known which:
-// so neither keeps what it got.
+// redeem uses the code up. If two callers redeem it, one is a thief and it is not known which, so
+// the tokens of both are revoked.
 func (p *Provider) redeem(ctx context.Context, c *client, hash []byte, f *schemas.RefreshFamily) error {
 	kept := f
 	if !c.mayGrant(schemas.GrantRefreshToken) {
@@ -113,11 +110,10 @@ func (p *Provider) redeem(ctx context.Context, c *client, hash []byte, f *schema
 	return nil
 }
 
-// revokeUntil is when the last access token that the client has now will have
-// expired.
+// revokeUntil is the time at which the client's newest access token will have expired.
 func (p *Provider) revokeUntil(c *client) time.Time { return p.now().Add(p.accessTTL(c) + time.Minute) }
 
-// recordTheft records that something was used twice that may be used once.
+// recordTheft records the second use of a single-use value.
 func (p *Provider) recordTheft(ctx context.Context, c *client, userID, what string) error {
 	return p.Record(ctx, schemas.Event{
 		ID: schemas.NewID(), At: p.now(), Action: "token.reused", ApplicationID: c.ID, UserID: userID,

@@ -38,16 +38,16 @@ func authorizeParameters() []string {
 	}
 }
 
-// authorizeRequest is an authorization request of which it is known whom to answer.
+// authorizeRequest is an authorization request with a known client and redirect URI.
 type authorizeRequest struct {
 	form     url.Values
 	client   *client
-	redirect string // where to; registered
-	mode     string // how: query or form_post
+	redirect string // the registered redirect URI
+	mode     string // query or form_post
 }
 
-// Authorize is GET and POST /oauth2/authorize: RFC 6749 §3.1. It begins a run of
-// the application's flow and sends the person to where that is answered.
+// Authorize handles GET and POST /oauth2/authorize: RFC 6749 §3.1. It starts a run of the
+// application's flow and redirects to its page.
 func (p *Provider) Authorize(begin Begin) func(w http.ResponseWriter, r *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method == http.MethodHead {
@@ -57,8 +57,8 @@ func (p *Provider) Authorize(begin Begin) func(w http.ResponseWriter, r *http.Re
 		if err != nil {
 			return p.renderErrorPage(w, r, err)
 		}
-		// Without them nobody is signed in, and a new cookie would take the place of the
-		// one that other tabs are waiting with.
+		// Without the cookies there is no session, and a new cookie would replace the one of other
+		// tabs.
 		if p.fetchCookies(w, r, AuthorizePath, a.form) {
 			return nil
 		}
@@ -66,12 +66,12 @@ func (p *Provider) Authorize(begin Begin) func(w http.ResponseWriter, r *http.Re
 	}
 }
 
-// errHead refuses to do for a HEAD what is done but once.
+// errHead: HEAD must not start a sign-in.
 var errHead = &Error{Status: http.StatusMethodNotAllowed, Code: codeInvalidRequest, Description: "expected GET or POST"}
 
-// resolveClient makes out which client a request is from and where its answer goes. As
-// long as that is not certain nothing goes anywhere: an answer, even an error, to
-// a URI that somebody made up is an open redirector (RFC 9700 §4.11.2).
+// resolveClient determines the client and the redirect URI of a request. Until both are certain,
+// nothing is redirected: an answer, even an error, to an unregistered URI is an open redirector
+// (RFC 9700 §4.11.2).
 func (p *Provider) resolveClient(w http.ResponseWriter, r *http.Request) (*authorizeRequest, error) {
 	form := r.URL.Query()
 	if r.Method == http.MethodPost {
@@ -98,7 +98,7 @@ func (p *Provider) resolveClient(w http.ResponseWriter, r *http.Request) (*autho
 	switch registered := c.oauth.RedirectURIs; {
 	case len(redirects) == 1:
 		a.redirect = redirects[0]
-	case len(registered) == 1 && !asksForOpenID(form): // it is required there: OpenID Connect Core §3.1.2.1
+	case len(registered) == 1 && !asksForOpenID(form): // required by OpenID Connect Core §3.1.2.1
 		a.redirect = registered[0] // RFC 6749 §3.1.2.3
 	}
 	if a.redirect == "" {
@@ -118,7 +118,7 @@ func asksForOpenID(form url.Values) bool {
 	return slices.Contains(strings.Fields(form.Get(scopeParameter)), openidScope)
 }
 
-// clientNamed returns the client of an id.
+// clientNamed returns the client with the id.
 func (p *Provider) clientNamed(ctx context.Context, id string) (*client, error) {
 	if err := p.Documents.check(id); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (p *Provider) clientNamed(ctx context.Context, id string) (*client, error) 
 	return nil, err
 }
 
-// authorize is Authorize once it is known whom to answer.
+// authorize continues Authorize for a known client.
 func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, a *authorizeRequest, begin Begin) error {
 	req, err := p.validateRequest(r.Context(), a)
 	if err != nil {
@@ -144,7 +144,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, a *authoriz
 		return err
 	}
 	if session != nil && req.Login.Subject != "" && req.Login.Subject != session.UserID {
-		session = nil // it is not who the client means
+		session = nil // another user than the client expects
 	}
 	silent := hasPrompt(req, "none")
 	if silent && (session == nil || !req.Login.Accept(session, p.now())) {
@@ -162,8 +162,8 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, a *authoriz
 		return explainBegin(err)
 	}
 	switch {
-	// A run that waits for another provider has a redirectURL too; that is the
-	// pages' to go to, which the response comes back to.
+	// A run that waits for another provider has a redirectURL too; the pages follow it, because the
+	// answer returns to them.
 	case step.FlowStatus == schemas.Complete, step.FlowStatus == schemas.Failed && step.Data.RedirectURL != "":
 		return p.answerRequest(w, r, req.ID)
 	case step.FlowStatus == schemas.Failed:
@@ -175,7 +175,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, a *authoriz
 	return nil
 }
 
-// explainBegin tells the client of what an administrator has to mend.
+// explainBegin reports to the client a fault that an administrator must fix.
 func explainBegin(err error) error {
 	if e := schemas.AsError(err); e.Class == schemas.Invalid || e.Class == schemas.NotFound {
 		return errorf(codeServerError, "the sign-in cannot begin: %s", e.Description.DefaultValue)
@@ -190,9 +190,9 @@ func failureOf(step *schemas.Step) string {
 	return step.Error.Description.DefaultValue
 }
 
-// hostedPageURL is where people go on with the run. That it has just begun is in the address
-// once: the pages take it out, and leave for another provider by themselves only where
-// it was.
+// hostedPageURL returns the page on which the user continues the run. The address states once that
+// the run has just started: the pages remove that, and redirect to another provider automatically
+// only then.
 func (p *Provider) hostedPageURL(req *schemas.AuthRequest, executionID, locales string) string {
 	q := url.Values{"applicationId": {req.ApplicationID}, "authId": {req.ID}, "executionId": {executionID}, "begun": {"1"}}
 	if locales != "" {
@@ -204,7 +204,7 @@ func (p *Provider) hostedPageURL(req *schemas.AuthRequest, executionID, locales 
 	return p.Authorization.Gate + "/signin?" + q.Encode()
 }
 
-// validateRequest makes the authorization request out of what was asked.
+// validateRequest validates the parameters and builds the authorization request.
 func (p *Provider) validateRequest(ctx context.Context, a *authorizeRequest) (*schemas.AuthRequest, error) {
 	form, err := knownParameters(a.form, authorizeParameters())
 	if err != nil {
@@ -238,15 +238,14 @@ func (p *Provider) validateRequest(ctx context.Context, a *authorizeRequest) (*s
 		return nil, err
 	}
 	if !a.client.IsTrusted() && slices.ContainsFunc(req.Scopes, schemas.IsManagementScope) {
-		// As if the client asked for it: a session that goes on for hours must not be
-		// enough to give a client that anybody may have published the rights of its user.
+		// This is added to the client's request: a session of several hours must not be enough to
+		// give an untrusted client the permissions of its user.
 		req.Login.Prompt = append(req.Login.Prompt, "login")
 	}
 	return req, checkSize(req)
 }
 
-// checkKind makes sure that the request is of a kind that there is, and that the
-// client may make it.
+// checkKind checks that the request has a supported kind, and that the client may use it.
 func (a *authorizeRequest) checkKind(form url.Values) error {
 	mode := form.Get(responseModeParameter)
 	switch {

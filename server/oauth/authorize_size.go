@@ -8,20 +8,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// What is kept of a request, which anybody may send, in bytes: of each parameter, and
-// in all. A client that packs what it knows into a state of 2 KB, asks for thirty
-// scopes of three resources and names the person comes to less than half of it.
+// The limits of stored parameters of a request, which anyone can send, in bytes: of each, and in
+// total. A client with a state of 2 KB, thirty scopes for three resources and a login hint needs
+// less than half.
 const (
 	maxParameterLength = 4 << 10
 	maxKept            = 8 << 10
 )
 
-// isStorable reports whether a parameter can be kept and given back.
+// isStorable reports whether a parameter can be stored and returned.
 func isStorable(text string) bool {
 	return len(text) <= maxParameterLength && utf8.ValidString(text) && !strings.ContainsRune(text, 0)
 }
 
-// checkParameters refuses values that cannot be kept. The id_token_hint is not.
+// checkParameters rejects values that cannot be stored. The id_token_hint is not stored.
 func checkParameters(form url.Values) error {
 	for _, name := range authorizeParameters() {
 		for _, value := range form[name] {
@@ -37,7 +37,7 @@ func checkParameters(form url.Values) error {
 	return nil
 }
 
-// checkSize refuses a request of which too much would be kept.
+// checkSize rejects a request whose stored part is too large.
 func checkSize(req *schemas.AuthRequest) error {
 	kept := 0
 	for _, list := range [][]string{{req.ClientID, req.RedirectURI, req.State, req.Nonce, req.CodeChallenge, req.LoginHint},

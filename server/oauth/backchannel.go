@@ -14,11 +14,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Backchannel tells clients that a session has ended: OpenID Connect Back-Channel
-// Logout 1.0. It is the sender of deliveries of the kind schemas.LogoutDelivery.
+// Backchannel notifies clients of ended sessions: OpenID Connect Back-Channel Logout 1.0. It sends
+// deliveries of the kind schemas.LogoutDelivery.
 type Backchannel struct {
-	// Application returns an application with its OAuth configuration. If there is
-	// none the error has Class NotFound.
+	// Application returns an application with its OAuth configuration. If there is none the error
+	// has Class NotFound.
 	Application func(ctx context.Context, id string) (*schemas.Application, error)
 	Tokens      LogoutTokens
 	Requests    Requester
@@ -29,14 +29,13 @@ type LogoutTokens interface {
 	LogoutToken(ctx context.Context, t token.Logout) (string, error)
 }
 
-// Requester makes requests to addresses that clients have named.
+// Requester sends requests to URLs of clients.
 type Requester interface {
 	Do(ctx context.Context, r *http.Request) (*outbound.Response, error)
 }
 
-// Send tells a client once (§2.5). The token is made now, so that it is fresh
-// whenever that is. Who is no client any more, or does not want to know any more,
-// need not be told.
+// Send notifies a client once (§2.5), with a token that it issues now, so that retries have fresh
+// ones. A client that no longer exists or no longer has a URI needs no notification.
 func (b *Backchannel) Send(ctx context.Context, d schemas.Delivery) error {
 	var end schemas.SessionEnd
 	if err := json.Unmarshal(d.Body, &end); err != nil {
@@ -62,7 +61,7 @@ func (b *Backchannel) Send(ctx context.Context, d schemas.Delivery) error {
 	return b.post(ctx, client.BackchannelLogoutURI, raw)
 }
 
-// post sends a logout token and judges the answer (§2.8).
+// post sends a logout token and evaluates the reply (§2.8).
 func (b *Backchannel) post(ctx context.Context, to, raw string) error {
 	r, err := http.NewRequest(http.MethodPost, to, strings.NewReader(url.Values{"logout_token": {raw}}.Encode()))
 	if err != nil {

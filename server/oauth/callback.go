@@ -15,8 +15,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Callback is GET /oauth2/auth/callback?authId=…, where the browser goes when the
-// run is over.
+// Callback handles GET /oauth2/auth/callback?authId=…, to which the browser goes at the end of
+// the run.
 func (p *Provider) Callback(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return errHead
@@ -28,7 +28,7 @@ func (p *Provider) Callback(w http.ResponseWriter, r *http.Request) error {
 	return p.renderErrorPage(w, r, p.answerRequest(w, r, ids[0]))
 }
 
-// answerRequest answers a request that has been granted.
+// answerRequest answers a granted request.
 func (p *Provider) answerRequest(w http.ResponseWriter, r *http.Request, id string) error {
 	req, err := p.requestOfBrowser(w, r, id)
 	if err != nil {
@@ -50,9 +50,8 @@ type callbackBody struct {
 	Assertion string `json:"assertion"`
 }
 
-// CallbackBy is POST /oauth2/auth/callback: an application that signs people in by
-// itself answers with the assertion of the run that began for the request. The reply is
-// the address to which the caller sends the browser.
+// CallbackBy handles POST /oauth2/auth/callback: an application with its own sign-in page answers
+// with the assertion of the run that the request started. The reply is the address for the browser.
 func (p *Provider) CallbackBy(w http.ResponseWriter, r *http.Request) error {
 	body, err := readCallback(w, r)
 	if err != nil {
@@ -68,7 +67,7 @@ func (p *Provider) CallbackBy(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	to := p.Issuer + CallbackPath + "?" + url.Values{"authId": {req.ID}}.Encode()
-	if req.ResponseMode != "form_post" { // that needs a page
+	if req.ResponseMode != "form_post" { // form_post needs a page
 		more, err := p.authorizationResponse(w, r, req)
 		if err != nil {
 			return err
@@ -80,8 +79,8 @@ func (p *Provider) CallbackBy(w http.ResponseWriter, r *http.Request) error {
 	return json.NewEncoder(w).Encode(map[string]string{"redirect_uri": to})
 }
 
-// readCallback reads the body, which no page of another origin may send unasked:
-// it is JSON.
+// readCallback reads the body, which is JSON, so that pages of other origins cannot send it without
+// a preflight.
 func readCallback(w http.ResponseWriter, r *http.Request) (*callbackBody, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
@@ -98,9 +97,8 @@ func readCallback(w http.ResponseWriter, r *http.Request) (*callbackBody, error)
 	return &body, nil
 }
 
-// Open returns the authorization request that a run may be begun for: one that is
-// waiting, and that the browser itself has begun. Any other is
-// auth_request_not_found, Class Invalid.
+// Open returns the authorization request for a new run: an unanswered one that this browser
+// started. Any other is auth_request_not_found, Class Invalid.
 func (p *Provider) Open(r *http.Request, id string) (*schemas.AuthRequest, error) {
 	if !p.hasAuthorizationEndpoint() {
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeAuthRequest, "there are no authorization requests here: leave authId out")
@@ -113,9 +111,8 @@ func (p *Provider) Open(r *http.Request, id string) (*schemas.AuthRequest, error
 	return req, err
 }
 
-// requestOfBrowser returns a request that the browser may go on with: the one that began it.
-// Whoever else knows the authId, from a link or a log, would get into somebody
-// else's account, or get somebody else into theirs.
+// requestOfBrowser returns a request that this browser started. With the authId from a link or a
+// log alone, a user would be signed in to another user's account.
 func (p *Provider) requestOfBrowser(w http.ResponseWriter, r *http.Request, id string) (*schemas.AuthRequest, error) {
 	req, err := p.Authorization.Requests.AuthRequest(r.Context(), id)
 	if schemas.HasCode(err, schemas.CodeAuthRequest) || err == nil && !p.now().Before(req.ExpiresAt) {
@@ -135,9 +132,8 @@ func (p *Provider) requestOfBrowser(w http.ResponseWriter, r *http.Request, id s
 	return req, p.stillRegistered(r.Context(), req)
 }
 
-// stillRegistered makes sure that the answer to a request may still go where it would:
-// who takes a redirect URI out of a client's, because it is somebody else's by now,
-// must not wait until all requests have expired that have named it.
+// stillRegistered checks that the redirect URI is still registered: removing one, for example
+// because its domain has a new owner, must take effect at once.
 func (p *Provider) stillRegistered(ctx context.Context, req *schemas.AuthRequest) error {
 	c, err := p.clientNamed(ctx, req.ClientID)
 	if err == nil && !c.redirects(req.RedirectURI) {
@@ -146,8 +142,8 @@ func (p *Provider) stillRegistered(ctx context.Context, req *schemas.AuthRequest
 	return err
 }
 
-// cookieJustSet is the hash of a cookie that this very reply sets: a sign-in that asks
-// nothing is over in the request that began it.
+// cookieJustSet is the hash of a cookie that this reply sets: a sign-in without a step completes
+// within the first request.
 func cookieJustSet(h http.Header, name string) []byte {
 	for _, line := range h.Values("Set-Cookie") {
 		if c, err := http.ParseSetCookie(line); err == nil && c.Name == name {
@@ -157,7 +153,7 @@ func cookieJustSet(h http.Header, name string) []byte {
 	return nil
 }
 
-// authorizationResponse is what a client is told of a request that was granted or refused.
+// authorizationResponse is the answer to a granted or refused request.
 func (p *Provider) authorizationResponse(w http.ResponseWriter, r *http.Request, req *schemas.AuthRequest) (url.Values, error) {
 	if req.Refusal != nil {
 		return refusalParameters(req), nil
@@ -165,9 +161,9 @@ func (p *Provider) authorizationResponse(w http.ResponseWriter, r *http.Request,
 	return p.answerWithLibrary(w, r, req)
 }
 
-// answerWithLibrary issues the code of a granted request, once, and has the browser know the
-// session if the person has signed in here. Whoever got hold of the assertion of one
-// application could else be signed in to all others by it.
+// answerWithLibrary issues the code of a granted request, once, and stores the session in the
+// browser if the user signed in here. Otherwise the assertion of one application could sign its
+// holder in to all others.
 func (p *Provider) answerWithLibrary(w http.ResponseWriter, r *http.Request, req *schemas.AuthRequest) (url.Values, error) {
 	code, now := schemas.NewSecret(), p.now()
 	err := p.Authorization.Requests.IssueCode(r.Context(), req.ID, schemas.HashSecret(code), now.Add(codeTTL), now)
@@ -194,15 +190,13 @@ func (p *Provider) answerWithLibrary(w http.ResponseWriter, r *http.Request, req
 	return url.Values{codeParameter: {code}}, err
 }
 
-// grantBy grants a request by the assertion of a run that began for it, unless the run
-// has granted it already.
+// grantBy grants a request with the assertion of its run, unless the run has granted it already.
 func (p *Provider) grantBy(ctx context.Context, req *schemas.AuthRequest, assertion string) error {
 	claims, err := p.verifyAnswer(ctx, req, assertion)
 	if err != nil || req.Grant != nil {
 		return err
 	}
-	// What the sign-in is worth is what its session says: an assertion that an earlier
-	// release made may say more.
+	// The class comes from the session: an assertion of an earlier release may state more.
 	session, err := p.Authorization.Sessions.Session(ctx, claims.Session)
 	if err != nil {
 		return err
@@ -221,15 +215,15 @@ func (p *Provider) grantBy(ctx context.Context, req *schemas.AuthRequest, assert
 	case schemas.HasCode(err, schemas.CodeSuperseded):
 		return errToken(http.StatusUnauthorized, codeInvalidToken, "the session of the assertion has ended")
 	case schemas.HasCode(err, schemas.CodeAuthRequest):
-		return errAnswered() // by another call, at the same time
+		return errAnswered() // by a concurrent call
 	}
 	req.Grant = &grant
 	return err
 }
 
-// verifyAnswer verifies an assertion as the answer to a request. It must come from a run
-// that began for this very request: with the assertion of any other run, an attacker
-// could sign a user in with another account, or replay a sign-in that was for something else.
+// verifyAnswer verifies an assertion as the answer to a request. It must come from a run that
+// started for this request: with the assertion of another run, an attacker could sign a user in to
+// another account, or replay a sign-in for something else.
 func (p *Provider) verifyAnswer(ctx context.Context, req *schemas.AuthRequest, assertion string) (*token.Claims, error) {
 	claims, err := p.Authorization.Tokens.Verify(ctx, assertion, p.Issuer)
 	if schemas.HasClass(err, schemas.Unauthenticated) {
@@ -250,7 +244,7 @@ func (p *Provider) verifyAnswer(ctx context.Context, req *schemas.AuthRequest, a
 	return claims, nil
 }
 
-// errAnswered refuses a second answer to a request.
+// errAnswered rejects a second answer to a request.
 func errAnswered() *Error {
 	return errorf(codeInvalidRequest, "this request has been answered already: go back to the application")
 }

@@ -11,23 +11,22 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// client is an application as op sees it: op.Client. It has an OAuth
-// configuration.
+// client adapts an application with an OAuth configuration to op.Client.
 type client struct {
 	*schemas.Application
 	oauth *schemas.OAuthProfile
 }
 
-// GetID is the client id.
+// GetID returns the client id.
 func (c *client) GetID() string { return c.ClientID }
 
-// RedirectURIs are the registered ones, which match exactly.
+// RedirectURIs returns the registered ones, which must match exactly.
 func (c *client) RedirectURIs() []string { return c.oauth.RedirectURIs }
 
-// PostLogoutRedirectURIs are the registered ones.
+// PostLogoutRedirectURIs returns the registered ones.
 func (c *client) PostLogoutRedirectURIs() []string { return c.oauth.PostLogoutRedirectURIs }
 
-// ApplicationType decides which redirect URIs op lets pass.
+// ApplicationType decides which redirect URIs op accepts.
 func (c *client) ApplicationType() op.ApplicationType {
 	switch c.Type {
 	case schemas.SinglePageApp:
@@ -38,26 +37,26 @@ func (c *client) ApplicationType() op.ApplicationType {
 	return op.ApplicationTypeWeb
 }
 
-// AuthMethod is how the client authenticates at the token endpoint.
+// AuthMethod returns the client's authentication method.
 func (c *client) AuthMethod() oidc.AuthMethod {
 	return oidc.AuthMethod(cmp.Or(c.oauth.TokenEndpointAuthMethod, schemas.AuthMethodBasic))
 }
 
-// ResponseTypes are the registered ones.
+// ResponseTypes returns the registered ones.
 func (c *client) ResponseTypes() []oidc.ResponseType {
 	return convert[oidc.ResponseType](c.oauth.ResponseTypes)
 }
 
-// GrantTypes are the registered ones.
+// GrantTypes returns the registered ones.
 func (c *client) GrantTypes() []oidc.GrantType { return convert[oidc.GrantType](c.oauth.GrantTypes) }
 
-// LoginURL is where op's own flow would send people. Ours says itself where to.
+// LoginURL is unused: Postern starts the sign-in itself.
 func (c *client) LoginURL(string) string { return "" }
 
-// AccessTokenType says that access tokens are JWTs.
+// AccessTokenType states that access tokens are JWTs.
 func (c *client) AccessTokenType() op.AccessTokenType { return op.AccessTokenTypeJWT }
 
-// IDTokenLifetime is the configured one; zero for the server's.
+// IDTokenLifetime returns the configured one; zero for the server's.
 func (c *client) IDTokenLifetime() time.Duration {
 	return seconds(c.oauth.Token.IDToken.ValidityPeriod)
 }
@@ -65,27 +64,24 @@ func (c *client) IDTokenLifetime() time.Duration {
 // DevMode would relax the rules for redirect URIs: never.
 func (c *client) DevMode() bool { return false }
 
-// RestrictAdditionalIdTokenScopes restricts nothing: what a token may carry is
-// decided before.
+// RestrictAdditionalIdTokenScopes restricts nothing: scopes are decided earlier.
 func (c *client) RestrictAdditionalIdTokenScopes() func([]string) []string { return unrestrictedScopes }
 
-// RestrictAdditionalAccessTokenScopes restricts nothing: see
-// RestrictAdditionalIdTokenScopes.
+// RestrictAdditionalAccessTokenScopes restricts nothing: see RestrictAdditionalIdTokenScopes.
 func (c *client) RestrictAdditionalAccessTokenScopes() func([]string) []string {
 	return unrestrictedScopes
 }
 
-// IsScopeAllowed reports whether a scope of no standard is registered.
+// IsScopeAllowed reports whether a non-standard scope is registered.
 func (c *client) IsScopeAllowed(scope string) bool { return slices.Contains(c.oauth.Scopes, scope) }
 
-// IDTokenUserinfoClaimsAssertion has ID tokens carry the profile: browser
-// clients read it there.
+// IDTokenUserinfoClaimsAssertion puts the profile into ID tokens, where browser clients read it.
 func (c *client) IDTokenUserinfoClaimsAssertion() bool { return true }
 
 // mayGrant reports whether the client is registered for a grant type.
 func (c *client) mayGrant(grant string) bool { return slices.Contains(c.oauth.GrantTypes, grant) }
 
-// ClockSkew is what a client's clock may differ by.
+// ClockSkew is the tolerated clock difference.
 func (c *client) ClockSkew() time.Duration { return 0 }
 
 func unrestrictedScopes(scopes []string) []string { return scopes }
@@ -100,7 +96,7 @@ func convert[T ~string](texts []string) []T {
 	return converted
 }
 
-// accessTTL is how long the access tokens of a client are good for.
+// accessTTL returns the lifetime of a client's access tokens.
 func (p *Provider) accessTTL(c *client) time.Duration {
 	if own := seconds(c.oauth.Token.AccessToken.ValidityPeriod); own > 0 {
 		return own

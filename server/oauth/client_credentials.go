@@ -11,9 +11,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// ClientCredentialsExchange is the grant of RFC 6749 §4.4: the client acts on
-// its own behalf, so the token's subject is the client id (RFC 9068 §2.2). There
-// is no refresh token (§4.4.3).
+// ClientCredentialsExchange is the grant of RFC 6749 §4.4: the client acts on its own behalf, so
+// the token's subject is the client id (RFC 9068 §2.2). There is no refresh token (§4.4.3).
 func (g *grants) ClientCredentialsExchange(ctx context.Context, r *op.ClientRequest[oidc.ClientCredentialsRequest]) (*op.Response, error) {
 	c, ok := r.Client.(*client)
 	if !ok {

@@ -13,47 +13,43 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Clients that sign
+// Client assertions
 //
-// A client registered for private_key_jwt authenticates with a short-lived JWT that it signs
-// and addresses to this server (RFC 7523 §3, OpenID Connect Core §9). The requirements:
+// A client registered for private_key_jwt authenticates with a short-lived JWT that it signs for
+// this server (RFC 7523 §3, OpenID Connect Core §9). The requirements:
 //
 //   - iss and sub are the client id.
-//   - aud is this server alone: its issuer, or the URL of its token endpoint, which
-//     older clients send. A client can be led to name what another server tells it,
-//     so one that is for several is refused: whoever else it is for could send it
-//     here (RFC 9700 §4.16 has the attack on several servers).
-//   - exp is there, and near: it is remembered so long that it was used.
-//   - jti is there, and was not used before by the client.
-//   - the algorithm is asymmetric and the registered key's; no header brings or names
-//     another key, and none is critical.
+//   - aud is this server alone: its issuer, or the URL of its token endpoint, which older clients send. An assertion for several servers is
+//     rejected, because any of the others could send it here (RFC 9700 §4.16 describes the attack on several servers).
+//   - exp is present and near: the use of the assertion is stored until then.
+//   - jti is present, and the client has not used it before.
+//   - the algorithm is asymmetric and that of the registered key; no header contains or names another key, and none is critical.
 
-// KeyAuthentication is what clients that authenticate by private_key_jwt need.
+// KeyAuthentication is what private_key_jwt needs.
 type KeyAuthentication struct {
-	// Use notes that the assertion of a hash is used, until it expires. It reports
-	// false if it was used before, on whichever instance.
+	// Use records that the assertion with the hash is used, until it expires. It reports false if
+	// it was used before, on any instance.
 	Use func(ctx context.Context, hash []byte, expires time.Time) (first bool, err error)
-	// Fetch reads what a client publishes at its jwksUri. Nil: nothing is fetched.
+	// Fetch reads the keys at a client's jwksUri. Nil: nothing is fetched.
 	Fetch func(ctx context.Context, uri string) ([]byte, error)
 }
 
 const (
 	assertionTypeJWT = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-	// assertionJWTType is the typ of an assertion that says what it is. Others say
-	// JWT, or nothing.
+	// assertionJWTType is the explicit typ of an assertion. Others have JWT or none.
 	assertionJWTType = "client-authentication+jwt"
 	maxJTILength     = 512              // bytes
-	assertionTTL     = 10 * time.Minute // at most, from now to exp
-	clockSkew        = time.Minute      // that a client's clock may differ by
+	assertionTTL     = 10 * time.Minute // maximum time from now to exp
+	clockSkew        = time.Minute      // tolerated clock difference
 )
 
-// clientAssertion is an assertion of which nothing is verified yet.
+// clientAssertion is an unverified assertion.
 type clientAssertion struct {
 	*signed.Token
-	client string // whom it names as its subject
+	client string // its subject
 }
 
-// authenticateByKey authenticates a client by its assertion.
+// authenticateByKey authenticates a client with its assertion.
 func (p *Provider) authenticateByKey(ctx context.Context, sent *op.ClientCredentials) (*client, error) {
 	a, err := readAssertion(sent.ClientAssertion)
 	if err != nil {
@@ -82,7 +78,7 @@ func (p *Provider) authenticateByKey(ctx context.Context, sent *op.ClientCredent
 	return c, p.useAssertion(ctx, c, claims)
 }
 
-// readAssertion takes an assertion apart.
+// readAssertion parses an assertion without verifying it.
 func readAssertion(raw string) (*clientAssertion, error) {
 	token, err := signed.Parse(raw, assertionJWTType)
 	if err != nil {
@@ -97,7 +93,7 @@ func readAssertion(raw string) (*clientAssertion, error) {
 	return &clientAssertion{Token: token, client: named.Subject}, nil
 }
 
-// assertionKey returns the key of a client that an assertion says it is signed with.
+// assertionKey returns the client's key that the assertion names.
 func (p *Provider) assertionKey(ctx context.Context, c *client, a *clientAssertion) (any, error) {
 	if c.oauth.JWKS != nil {
 		if key, ok := signed.Pick(c.oauth.JWKS, a.Token); ok {
@@ -106,7 +102,7 @@ func (p *Provider) assertionKey(ctx context.Context, c *client, a *clientAsserti
 	} else if c.oauth.JWKSURI != "" && p.keys.Fetch != nil {
 		key, ok, err := p.keys.Key(ctx, c.oauth.JWKSURI, a.Token, p.Now())
 		if err != nil {
-			// Why not is not told: it would tell what answers within our network.
+			// The reason is not reported: it would reveal which hosts reply in our network.
 			return nil, errClient(false, "the client's keys cannot be read from its jwksUri: expected a JWK Set (RFC 7517 section 5) there")
 		}
 		if ok {
@@ -145,8 +141,8 @@ func (p *Provider) verifyAssertion(ctx context.Context, c *client, a *clientAsse
 	return &claims, nil
 }
 
-// useAssertion makes sure that an assertion is used once: whoever has seen it on its
-// way could else be the client.
+// useAssertion ensures that an assertion is used once: otherwise anyone who has seen it could use
+// it.
 func (p *Provider) useAssertion(ctx context.Context, c *client, claims *jwt.Claims) error {
 	hash := schemas.HashSecret(c.GetID() + "\x00" + claims.ID)
 	first, err := p.KeyAuthentication.Use(ctx, hash, claims.Expiry.Time().Add(clockSkew).UTC())

@@ -7,15 +7,15 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// For how long a client is kept that anybody could register.
+// How long untrusted clients are stored.
 const (
-	unusedTTL       = 3 * 24 * time.Hour  // by nobody
-	usedTTL         = 90 * 24 * time.Hour // since the last token
-	requestTTLAsked = 2 * time.Hour       // since somebody was sent to sign in, at least
+	unusedTTL       = 3 * 24 * time.Hour  // without a sign-in
+	usedTTL         = 90 * 24 * time.Hour // after the last token
+	requestTTLAsked = 2 * time.Hour       // after the start of a sign-in, at least
 )
 
-// extendExpiry has a client of nobody's be kept for a while from now on. It is written
-// down only when that makes a difference.
+// extendExpiry extends the expiry of an untrusted client. It writes only if that makes a
+// difference.
 func (p *Provider) extendExpiry(ctx context.Context, a *schemas.Application, ttl time.Duration) error {
 	if a.IsTrusted() || p.Registration == nil {
 		return nil

@@ -11,9 +11,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// clientMetadata is what a client says of itself: RFC 7591 §2, and of OpenID
-// Connect Dynamic Client Registration §2 what is more than that. Members that are
-// not here are ignored, as are those of other languages (client_name#ja).
+// clientMetadata is a client's own description: RFC 7591 §2, and the additional members of OpenID
+// Connect Dynamic Client Registration §2. Other members are ignored, as are those in other
+// languages (client_name#ja).
 type clientMetadata struct {
 	ClientID            string               `json:"client_id,omitempty"` // of a document; a registration gets one
 	RedirectURIs        []string             `json:"redirect_uris,omitempty"`
@@ -52,15 +52,15 @@ const (
 	codeUnapprovedStatement = "unapproved_software_statement"
 )
 
-// What a stranger may have kept. All redirect URIs are looked through for the
-// origins of pages that may call.
+// Limits of stored metadata of untrusted clients. All redirect URIs are searched for the origins of
+// pages.
 const (
 	maxRedirectURIs   = 10
 	maxRedirectLength = 500
 )
 
-// readMetadata reads a document. Names are taken letter by letter: where another
-// reader sees client_id, this one must not see Client_ID.
+// readMetadata reads a document. Names are compared exactly: a member that other readers see as
+// client_id must not be Client_ID here.
 func readMetadata(text []byte) (*clientMetadata, error) {
 	document, problems := schemas.ParseJSON(text)
 	if len(problems) > 0 {
@@ -82,7 +82,7 @@ func readMetadata(text []byte) (*clientMetadata, error) {
 	return &m, nil
 }
 
-// members are where the values of members go.
+// members maps names to their destinations.
 func (m *clientMetadata) members() map[string]any {
 	return map[string]any{
 		"client_id": &m.ClientID, "redirect_uris": &m.RedirectURIs, "post_logout_redirect_uris": &m.LogoutRedirects,
@@ -96,8 +96,8 @@ func (m *clientMetadata) members() map[string]any {
 	}
 }
 
-// check refuses what no client can be here. What the rules for all applications
-// judge, such as what a redirect URI may be, is not judged twice.
+// check rejects what no client can have here. Rules of all applications, such as those for redirect
+// URIs, are not checked twice.
 func (m *clientMetadata) check() error {
 	switch {
 	case m.SoftwareStatement != "" && strings.Count(m.SoftwareStatement, ".") != 2:
@@ -119,9 +119,9 @@ func (m *clientMetadata) check() error {
 	return m.checkAddresses()
 }
 
-// checkProtection refuses a client that wants what it is told signed or encrypted in
-// ways that there are not. What is not understood is ignored (RFC 7591 §2), but a
-// client that has asked for this would take plain claims for protected ones.
+// checkProtection rejects a client that requests unsupported signing or encryption of replies.
+// Unknown metadata is ignored (RFC 7591 §2), but such a client would take plain claims for
+// protected ones.
 func (m *clientMetadata) checkProtection() error {
 	for name, algorithm := range map[string]string{"id_token_encrypted_response_alg": m.IDTokenEncryption,
 		"userinfo_signed_response_alg": m.UserInfoAlg, "userinfo_encrypted_response_alg": m.UserInfoEncryption} {
@@ -144,7 +144,7 @@ func (m *clientMetadata) checkRedirects() error {
 	return nil
 }
 
-// checkAddresses checks the addresses that people are shown, or follow.
+// checkAddresses checks the URLs that users see or follow.
 func (m *clientMetadata) checkAddresses() error {
 	for _, member := range []struct{ name, uri string }{{"client_uri", m.ClientURI}, {"logo_uri", m.LogoURI}, {"tos_uri", m.TosURI},
 		{"policy_uri", m.PolicyURI}, {"jwks_uri", m.JWKSURI}, {"sector_identifier_uri", m.SectorURI}} {
@@ -155,9 +155,8 @@ func (m *clientMetadata) checkAddresses() error {
 	return nil
 }
 
-// settle makes of what the client asks for what it gets, which RFC 7591 §2 leaves to
-// the server: of grants and response types those that there are among may, and keys
-// only where it authenticates by them.
+// settle reduces the requested metadata to what the client gets, which RFC 7591 §2 leaves to the
+// server: of grants and response types those in may, and keys only if it authenticates with them.
 func (m *clientMetadata) settle(may []string) error {
 	if m.GrantTypes == nil {
 		m.GrantTypes = []string{schemas.GrantAuthorizationCode}
@@ -183,7 +182,7 @@ func (m *clientMetadata) settle(may []string) error {
 	return nil
 }
 
-// intersect are the words of a list that are among others, each once.
+// intersect returns the words of a list that are in others, each once.
 func intersect(list, others []string) []string {
 	kept := []string{}
 	for _, word := range list {
@@ -194,13 +193,12 @@ func intersect(list, others []string) []string {
 	return kept
 }
 
-// scopes are those that a client gets to ask people for, of those it names: the ones
-// that there are. One that names none may ask for all that a stranger may; what of
-// permissions a token then has, the person's roles and consent say. The scope for a
-// person's account is only for those to whom an administrator gives it.
+// scopes returns the requested scopes that exist. A client that names none can request all that
+// untrusted clients may; the user's roles and consent decide which permissions a token has. The
+// scope account needs an administrator.
 func (p *Provider) scopes(ctx context.Context, m *clientMetadata, trusted bool) ([]string, error) {
 	if m.Scope == "" && slices.Contains(m.GrantTypes, schemas.GrantClientCredentials) {
-		return nil, nil // what it is registered with would be its own
+		return nil, nil // registered scopes would be its own permissions
 	}
 	if m.Scope == "" {
 		return append(slices.DeleteFunc(schemas.IdentityScopes(), isAccountScope), systemScope), nil
@@ -222,7 +220,7 @@ func (p *Provider) scopes(ctx context.Context, m *clientMetadata, trusted bool) 
 
 func isAccountScope(scope string) bool { return scope == schemas.AccountScope }
 
-// describeIn writes what a client says into an application.
+// describeIn copies the metadata into an application.
 func (m *clientMetadata) describeIn(a *schemas.Application, scopes []string) {
 	a.Name, a.URL, a.LogoURL, a.TosURI, a.PolicyURI, a.Contacts = m.name(), m.ClientURI, m.LogoURI, m.TosURI, m.PolicyURI, m.Contacts
 	if m.ApplicationType == "native" {
@@ -241,7 +239,7 @@ func (m *clientMetadata) describeIn(a *schemas.Application, scopes []string) {
 	a.InboundAuthConfig = []schemas.InboundAuth{{Type: "oauth2", Config: o}}
 }
 
-// name is what a client is called, be it by where it sends people back to.
+// name returns the client's name, or the host of a redirect URI.
 func (m *clientMetadata) name() string {
 	if name := strings.TrimSpace(m.ClientName); name != "" {
 		return name

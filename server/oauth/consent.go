@@ -8,8 +8,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// checkConsent makes sure that the user agreed to what was asked for, whichever
-// flow the grant came from, where they had to: OpenID Connect Core §3.1.2.4.
+// checkConsent checks that the user has given the required consent, whichever flow granted the
+// request: OpenID Connect Core §3.1.2.4.
 func (p *Provider) checkConsent(ctx context.Context, req *schemas.AuthRequest) error {
 	if req.Grant.Consented {
 		return nil
@@ -24,8 +24,8 @@ func (p *Provider) checkConsent(ctx context.Context, req *schemas.AuthRequest) e
 	return nil
 }
 
-// consentedScope is what of the scopes a client may have, which must ask, by what
-// the user lets it have now: nothing, once they have taken that back.
+// consentedScope returns the scopes that a client may have now, if it needs consent: none after the
+// user has revoked it.
 func (p *Provider) consentedScope(ctx context.Context, c *client, userID string, scopes []string) ([]string, error) {
 	if !c.AsksConsent() {
 		return scopes, nil
@@ -40,9 +40,9 @@ func (p *Provider) consentedScope(ctx context.Context, c *client, userID string,
 	return consent.Restrict(scopes), nil
 }
 
-// approvedScope is what of the scopes a client may have by what the user approved in the
-// authorization request. One that nobody vouches for has no permission of this server's
-// own API without, whatever the flow was.
+// approvedScope returns the scopes that a client may have after the user's approval in the
+// authorization request. Without it an untrusted client gets no permission of this API, whatever
+// the flow was.
 func (c *client) approvedScope(scopes, approved []string) []string {
 	if c.IsTrusted() {
 		return scopes
@@ -51,13 +51,13 @@ func (c *client) approvedScope(scopes, approved []string) []string {
 	return append(others, schemas.SharedPermissions(schemas.ManagementScopes(scopes), approved)...)
 }
 
-// refusalParameters is what a client is told whose request was refused. It may be told again:
-// there is nothing in it but that.
+// refusalParameters returns the answer to a refused request. It can be sent again: it contains
+// nothing else.
 func refusalParameters(req *schemas.AuthRequest) url.Values {
 	return url.Values{"error": {req.Refusal.Code}, "error_description": {errorDescription(req.Refusal.Description)}}
 }
 
-// interactionError is why nobody may be asked anything, and the step asks.
+// interactionError returns the error for a step when prompt=none.
 func interactionError(step *schemas.Step) error {
 	if step.Data.AdditionalData[schemas.ConsentData] != "" {
 		return errorf(codeConsentRequired, "the person is signed in, but has not agreed to all that the client asks for")

@@ -9,18 +9,17 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Names of the cookies. One binds authorization requests to the browser, whoever
-// sits there; the other is who signed in.
+// Names of the cookies: one binds authorization requests to the browser, the other identifies the
+// session.
 const (
 	browserCookie = "postern-browser"
 	sessionCookie = "postern-session"
 )
 
-// Cookie returns a cookie of the server at an issuer that no script reads, and that
-// comes along when people follow a link here, but not with what other sites' pages
-// send. With https its name begins with __Host-: then no other host of the domain can
-// set it (RFC 6265bis §4.1.3.2), which would be a way to sign somebody in as somebody
-// else.
+// Cookie returns a cookie of the server that scripts cannot read, and that browsers send when the
+// user follows a link, but not with requests from other sites' pages. With https its name starts
+// with __Host-: then no other host of the domain can set it (RFC 6265bis §4.1.3.2) to sign a user
+// in to an attacker's account.
 func Cookie(issuer, name, value string) *http.Cookie {
 	c := &http.Cookie{Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
 	if strings.HasPrefix(issuer, "https://") {
@@ -31,8 +30,8 @@ func Cookie(issuer, name, value string) *http.Cookie {
 
 func (p *Provider) cookie(name, value string) *http.Cookie { return Cookie(p.Issuer, name, value) }
 
-// cookieHash is the SHA-256 of a cookie's value; nil if the request has none, or
-// nothing that we set.
+// cookieHash returns the SHA-256 of a cookie's value; nil if the request has no cookie of this
+// server.
 func (p *Provider) cookieHash(r *http.Request, name string) []byte {
 	sent := r.CookiesNamed(p.cookie(name, "").Name)
 	if len(sent) != 1 || len(sent[0].Value) != schemas.SecretLength {
@@ -41,8 +40,7 @@ func (p *Provider) cookieHash(r *http.Request, name string) []byte {
 	return schemas.HashSecret(sent[0].Value)
 }
 
-// Browser is what an authorization request is bound to the browser by that sends
-// a request; nil if it has sent none.
+// Browser returns the hash that binds authorization requests to the browser; nil without a cookie.
 func (p *Provider) Browser(r *http.Request) []byte {
 	if !p.hasAuthorizationEndpoint() {
 		return nil
@@ -50,7 +48,7 @@ func (p *Provider) Browser(r *http.Request) []byte {
 	return p.cookieHash(r, browserCookie)
 }
 
-// Session is the live session of the browser that sends a request; nil for none.
+// Session returns the live session of the browser; nil for none.
 func (p *Provider) Session(r *http.Request) (*schemas.Session, error) {
 	if !p.hasAuthorizationEndpoint() {
 		return nil, nil
@@ -62,13 +60,13 @@ func (p *Provider) Session(r *http.Request) (*schemas.Session, error) {
 	return p.Authorization.Sessions.SessionByToken(r.Context(), hash, p.now())
 }
 
-// maxQueryLength is how long a query may be that a browser is sent with, in bytes: of
-// what is longer, servers on the way may make nothing.
+// maxQueryLength is the maximum length of a query in a redirect, in bytes: intermediate servers may
+// reject longer ones.
 const maxQueryLength = 6 << 10
 
-// fetchCookies answers a form without cookies, as one from a page of another site
-// is, by sending the browser to the same with GET: there they come along. It reports
-// false if there is none to fetch, or the form is too long for that.
+// fetchCookies answers a form without cookies, such as one from a page of another site, with a
+// redirect to the same request as GET, for which the browser sends them. It reports false if there
+// are none, or if the form is too long.
 func (p *Provider) fetchCookies(w http.ResponseWriter, r *http.Request, path string, form url.Values) bool {
 	if r.Method != http.MethodPost || p.Browser(r) != nil || p.cookieHash(r, sessionCookie) != nil {
 		return false
@@ -81,8 +79,8 @@ func (p *Provider) fetchCookies(w http.ResponseWriter, r *http.Request, path str
 	return true
 }
 
-// ensureBrowser is Browser for one that may be here for the first time. One cookie
-// serves all that it asks for at the same time.
+// ensureBrowser is Browser, and sets a new cookie if there is none. Concurrent requests share one
+// cookie.
 func (p *Provider) ensureBrowser(w http.ResponseWriter, r *http.Request) []byte {
 	if hash := p.Browser(r); hash != nil {
 		return hash
@@ -92,8 +90,7 @@ func (p *Provider) ensureBrowser(w http.ResponseWriter, r *http.Request) []byte 
 	return schemas.HashSecret(value)
 }
 
-// signIn makes the session known to the browser, unless it knows it already. A
-// session that another browser knows stays with that one alone.
+// signIn stores the session in the browser. A session of another browser is not moved.
 func (p *Provider) signIn(w http.ResponseWriter, r *http.Request, sessionID string) error {
 	known, err := p.Session(r)
 	if err != nil || known != nil && known.ID == sessionID {

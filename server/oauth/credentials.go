@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// checkCredentials makes sure that a client authenticates in one way (RFC 6749
-// §2.3), and one that is supported. What it says is for op and VerifyClient to
-// read.
+// checkCredentials checks that a client authenticates in exactly one (RFC 6749 §2.3), supported
+// way. op and VerifyClient read the credentials.
 func checkCredentials(r *http.Request) error {
 	form := r.PostForm
 	basic, err := basicClientID(r)
@@ -37,14 +36,14 @@ func checkCredentials(r *http.Request) error {
 	return nil
 }
 
-// basicClientID returns the client id of HTTP Basic authentication, "" if that
-// was not tried. Id and secret are form-encoded within it (RFC 6749 §2.3.1).
+// basicClientID returns the client id of HTTP Basic authentication, "" without it. Id and secret
+// are form-encoded (RFC 6749 §2.3.1).
 func basicClientID(r *http.Request) (string, error) {
 	id, _, err := basicCredentials(r)
 	return id, err
 }
 
-// basicCredentials returns the client id and the secret of it.
+// basicCredentials returns the client id and secret.
 func basicCredentials(r *http.Request) (id, secret string, err error) {
 	fields := r.Header.Values("Authorization")
 	if len(fields) == 0 {
@@ -65,8 +64,8 @@ func basicCredentials(r *http.Request) (id, secret string, err error) {
 	return id, secret, nil
 }
 
-// triedBasic reports whether the request has credentials in its header. No other
-// scheme gets past checkCredentials.
+// triedBasic reports whether the request has credentials in its header. checkCredentials rejects
+// other schemes.
 func triedBasic(h http.Header) bool {
 	scheme, _, _ := strings.Cut(h.Get("Authorization"), " ")
 	return strings.EqualFold(scheme, "Basic")

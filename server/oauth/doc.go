@@ -1,41 +1,39 @@
-// Package oauth is Postern as an OAuth 2.1 authorization server: what stands
-// between the HTTP server and the protocol library, github.com/zitadel/oidc.
+// Package oauth is the OAuth 2.1 authorization server, between the HTTP server and the protocol
+// library github.com/zitadel/oidc.
 //
-// A request takes this way:
+// A token request passes through:
 //
 //	server: route, method, origin
-//	  form.go:        the body is read strictly, and nothing of the query
-//	  credentials.go: the client authenticates in one way only
-//	    op (zitadel/oidc): which grant it is, and its parameters
-//	      provider.go: who the client is; one file for each grant
-//	  reply.go:       what op says of an error is taken back
-//	server: the one place that answers with errors
+//	  form.go:        reads the body strictly, and nothing from the query
+//	  credentials.go: the client authenticates in exactly one way
+//	    op (zitadel/oidc): the grant and its parameters
+//	      provider.go: authenticates the client; one file for each grant
+//	  reply.go:       replaces op's errors
+//	server: the one place that writes errors
 //
-// People are signed in before that. Each hop is bound to the browser that the
-// request came from, by a cookie of which the store has the hash:
+// Users sign in before that. A cookie, whose hash is stored, binds each request to the browser in
+// which it started:
 //
-//	authorize.go: who asks, and where the answer goes; then all else that is
-//	    asked. The request is kept, and a run of the application's flow begun.
-//	/gate/signin: the person goes through the flow. Its end grants the request,
+//	authorize.go: resolves the client and redirect URI, validates the request,
+//	    stores it and starts a run of the application's flow.
+//	/gate/signin: the user goes through the flow. Its end grants the request,
 //	    in the transaction that ends the run.
-//	callback.go:  the granted request is answered with a code, once.
-//	authorization_code.go, refresh_token.go: tokens for it (issue.go says which).
-//	logout.go: the session ends, and backchannel.go tells the clients of it.
+//	callback.go:  answers the granted request with a code, once.
+//	authorization_code.go, refresh_token.go: tokens (issue.go has their contents).
+//	logout.go: ends the session, and backchannel.go notifies the clients.
 //
-// Clients are made by an administrator, or make themselves: at the registration
-// endpoint (register.go), or by a document that they publish (metadata_document.go).
-// Nobody knows those, so people are asked before they get anything (consent.go), and
-// they are kept only for as long as somebody uses them (lease.go).
+// An administrator creates clients, or they register themselves: at the registration endpoint
+// (register.go) or with a document that they publish (metadata_document.go). These are untrusted,
+// so users are asked for consent (consent.go), and unused ones expire (clientexpiry.go).
 //
-// Access tokens that come of one request have ids that begin with its own, and so
-// can be revoked together: when a code or a refresh token is used twice.
+// Access tokens of one request have ids with a common prefix, and so can be revoked together, when
+// a code or a refresh token is used twice.
 //
-// The library carries the protocol; what of it is missing or too lenient for
-// Postern is added around it, not patched into it. It would take parameters from
-// the query, the first of several of one name, and more than one way to
-// authenticate; it logs by itself, tells clients what went wrong inside, and
-// answers invalid_client with 400. None of that is reached here.
+// The library implements the protocol; what is missing or too lenient is added around it, not
+// patched into it. It would accept parameters from the query, the first of several of one name, and
+// more than one way to authenticate; it logs on its own, reveals internal errors to clients, and
+// answers invalid_client with 400. None of that is reachable here.
 //
-// Handlers return errors: an [*Error] as it is, anything else as the server words
-// it. They have written nothing then.
+// Handlers return errors: an [*Error] unchanged, any other in the server's form. They have written
+// nothing then.
 package oauth

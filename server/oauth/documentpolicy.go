@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// DocumentPolicy says which clients may identify themselves by a metadata document. The
-// zero value admits all.
+// DocumentPolicy restricts which clients can identify themselves with a metadata document. The zero
+// value accepts all.
 type DocumentPolicy struct {
 	Disabled bool
-	// Hosts are those whose documents are admitted, in lower case and without ports.
-	// Empty: those of every host.
+	// Hosts are the accepted hosts, in lower case and without ports. Empty: all.
 	Hosts []string
 }
 
-// Admits reports whether the client of an id may use the server. The policy says nothing
-// about clients whose id is no URL.
+// Admits reports whether the client may use the server. Client ids that are not URLs are always
+// accepted.
 func (d DocumentPolicy) Admits(clientID string) bool { return d.check(clientID) == nil }
 
 // Restricts reports whether the policy excludes any client.
 func (d DocumentPolicy) Restricts() bool { return d.Disabled || len(d.Hosts) > 0 }
 
-// check is Admits with the reason. It holds for clients that are known already, too.
+// check is Admits with the reason. It also applies to known clients.
 func (d DocumentPolicy) check(clientID string) error {
 	switch {
 	case !isDocumentID(clientID), !d.Restricts():

@@ -7,23 +7,22 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Error is an error as RFC 6749 §5.2 tells it to a client.
+// Error is an error of RFC 6749 §5.2.
 type Error struct {
 	// Status is the HTTP status.
 	Status int `json:"-"`
 	// Code is the "error" member.
 	Code string `json:"error"`
-	// Description is the "error_description" member: for the developer of the
-	// client, not for people who use it.
+	// Description is the "error_description" member, for the developer of the client.
 	Description string `json:"error_description"`
-	// Challenge has the reply ask for Basic authentication. It does so only if the
-	// client tried that: browsers open a dialog of their own for it.
+	// Challenge requests Basic authentication in the reply. It is set only if the client tried
+	// that: browsers open a dialog for it.
 	Challenge bool `json:"-"`
-	// Bearer has it ask for a bearer token instead (RFC 6750 §3).
+	// Bearer requests a bearer token instead (RFC 6750 §3).
 	Bearer bool `json:"-"`
 }
 
-// Error says what the client is told.
+// Error returns the message for the client.
 func (e *Error) Error() string { return e.Code + ": " + e.Description }
 
 // Error codes: RFC 6749 §4.1.2.1 and §5.2, OpenID Connect Core §3.1.2.6, RFC 6750
@@ -54,9 +53,8 @@ func errorf(code, format string, args ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: code, Description: errorDescription(fmt.Sprintf(format, args...))}
 }
 
-// errorDescription makes a text fit for an error_description, which is of printable
-// ASCII without quotes and backslashes (RFC 6749 §5.2), and of a length that a
-// client cannot choose.
+// errorDescription converts a text to an error_description: printable ASCII without quotes and
+// backslashes (RFC 6749 §5.2), of limited length.
 func errorDescription(text string) string {
 	const longest = 300
 	var kept []byte
@@ -73,29 +71,27 @@ func errorDescription(text string) string {
 	return string(kept)
 }
 
-// errMethod is the error of a client that authenticates in another way than it is
-// registered for.
+// errMethod is the error of a client that does not use its registered authentication method.
 func errMethod(basic bool, used, registered string) *Error {
 	return errClient(basic, "the client authenticated by %s, but its tokenEndpointAuthMethod (token_endpoint_auth_method) is %s: "+
 		"authenticate that way, or leave the field out to allow client_secret_basic and client_secret_post", used, registered)
 }
 
-// errClient is the error of a client that is not, or not rightly, authenticated.
+// errClient is the error of failed client authentication.
 func errClient(basic bool, format string, args ...any) *Error {
 	e := errorf(codeInvalidClient, format, args...)
 	e.Status, e.Challenge = http.StatusUnauthorized, basic
 	return e
 }
 
-// errToken is the error of a bearer token that is not what is needed.
+// errToken is the error of an unusable bearer token.
 func errToken(status int, code, format string, args ...any) *Error {
 	e := errorf(code, format, args...)
 	e.Status, e.Bearer = status, true
 	return e
 }
 
-// Explain returns the error of a request that came to grief outside of the
-// protocol: by its status and the description of what is wrong.
+// Explain converts an error from outside the protocol, by its class and description.
 func Explain(status int, description string) *Error {
 	code := codeInvalidRequest
 	switch {

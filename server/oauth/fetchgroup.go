@@ -7,28 +7,27 @@ import (
 	"time"
 )
 
-// fetchGroup are the documents that are being fetched. Who asks for one that is on
-// its way waits for it; who asks for one that has just failed is told so again, so
-// that this server is nobody's means to call another one without end.
+// fetchGroup deduplicates fetches of documents. Concurrent requests for a document share one fetch,
+// and a recent failure is returned again, so that a client cannot use this server to flood another.
 type fetchGroup struct {
 	mu      sync.Mutex
 	running map[string]*documentFetch
 }
 
-// documentFetch is one fetch. Err is what came of it once done is closed.
+// documentFetch is one fetch. Err is its result once done is closed.
 type documentFetch struct {
 	done chan struct{}
 	err  error
-	over time.Time // when it may be tried again
+	over time.Time // time of the next try
 }
 
 const (
-	retryAfter = 5 * time.Second // a fetch that has failed
-	maxFetches = 1000            // that are remembered
+	retryAfter = 5 * time.Second // how long a failure is remembered
+	maxFetches = 1000            // remembered fetches
 )
 
-// once does what is to be done for an id, unless that is being done already. It goes
-// on for those who wait when the first of them goes away.
+// once fetches a document unless a fetch is in progress. The fetch continues for the others if its
+// first caller leaves.
 func (m *fetchGroup) once(ctx context.Context, id string, do func(context.Context) error) error {
 	at, mine := m.join(id)
 	if mine {
@@ -44,7 +43,7 @@ func (m *fetchGroup) once(ctx context.Context, id string, do func(context.Contex
 	}
 }
 
-// join returns the fetch for an id, and whether the caller is to make it.
+// join returns the fetch for an id, and whether the caller must do it.
 func (m *fetchGroup) join(id string) (at *documentFetch, mine bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -57,7 +56,7 @@ func (m *fetchGroup) join(id string) (at *documentFetch, mine bool) {
 	return at, true
 }
 
-// errUnfinishedReply is what those are told who wait for one that panics.
+// errUnfinishedReply is the result of a fetch that panicked.
 var errUnfinishedReply = errors.New("fetching a client's metadata document has broken off")
 
 func (m *fetchGroup) leave(id string, at *documentFetch) {
@@ -70,7 +69,7 @@ func (m *fetchGroup) leave(id string, at *documentFetch) {
 	}
 }
 
-// ended reports whether it is over, and may be tried again.
+// ended reports whether it is over and can be tried again.
 func (at *documentFetch) ended() bool {
 	select {
 	case <-at.done:
@@ -80,7 +79,7 @@ func (at *documentFetch) ended() bool {
 	}
 }
 
-// removeFinished forgets those that are over when there are many.
+// removeFinished removes old results if there are many.
 func (m *fetchGroup) removeFinished() {
 	if m.running == nil {
 		m.running = map[string]*documentFetch{}

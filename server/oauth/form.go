@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// maxForm is the size of the largest body that is read, in bytes.
+// maxForm is the maximum size of a body, in bytes.
 const maxForm = 64 << 10
 
-// Parameters of the token endpoint; some of them are op's to read.
+// Parameters of the token endpoint; op reads some of them.
 const (
 	grantTypeParameter       = "grant_type"
 	scopeParameter           = "scope"
@@ -28,23 +28,21 @@ const (
 	assertionTypeParameter   = "client_assertion_type"
 )
 
-// clientParameters are those by which a client authenticates.
+// clientParameters are the parameters of client authentication.
 func clientParameters() []string {
 	return []string{clientIDParameter, clientSecretParameter, clientAssertionParameter, assertionTypeParameter}
 }
 
-// tokenParameters are those of the token endpoint. Of resource there may be
-// several (RFC 8707 §2).
+// tokenParameters are the parameters of the token endpoint. resource can be repeated (RFC 8707 §2).
 func tokenParameters() []string {
 	return append(clientParameters(), grantTypeParameter, scopeParameter, resourceParameter,
 		codeParameter, redirectParameter, verifierParameter, refreshParameter)
 }
 
-// readForm reads the named parameters of a request from its body, and leaves them
-// where op looks for them. Unknown ones are ignored (RFC 6749 §3.2), so that the
-// decoder never sees names that a stranger chose; ones without a value count as
-// left out (§3.2). A parameter of which there are two would mean one thing here
-// and another in a proxy before us, so it is refused.
+// readForm reads the known parameters of a request from its body, and stores them where op reads
+// them. Unknown ones are ignored (RFC 6749 §3.2), so that the decoder never sees names that a
+// client chose; empty ones count as absent (§3.2). A repeated parameter is rejected, because a
+// proxy could read the other value.
 func readForm(w http.ResponseWriter, r *http.Request, names []string) error {
 	if r.URL.RawQuery != "" {
 		return errorf(codeInvalidRequest, "parameters belong into the body of the request: in the query they end up in logs")
@@ -97,7 +95,7 @@ func checkMediaType(r *http.Request) error {
 	return nil
 }
 
-// knownParameters returns the parameters that have a meaning and a value.
+// knownParameters returns the known parameters with a value.
 func knownParameters(sent url.Values, names []string) (url.Values, error) {
 	form := make(url.Values, len(sent))
 	for _, name := range names {

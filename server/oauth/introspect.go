@@ -28,10 +28,10 @@ type introspection struct {
 	ID       string   `json:"jti,omitempty"`
 }
 
-// Introspect is POST /oauth2/introspect: RFC 7662. The client must authenticate, and
-// the reply describes tokens that concern it alone. Any other token is not active, as
-// one that is invalid is not (§4): a client must not learn from a token that it found
-// who signed in to another client, and what that client may do.
+// Introspect handles POST /oauth2/introspect: RFC 7662. The client must authenticate, and the reply
+// describes only tokens that concern it. Any other token is inactive, like an invalid one (§4): a
+// client must not learn from a found token who signed in to another client, and what that client
+// may do.
 func (p *Provider) Introspect(w http.ResponseWriter, r *http.Request) error {
 	c, raw, err := p.clientAndToken(w, r)
 	if err != nil {
@@ -67,8 +67,8 @@ func (p *Provider) introspect(ctx context.Context, c *client, raw string) (*intr
 	}, nil
 }
 
-// mayIntrospect reports whether a token is the client's own, or meant for the client, or for
-// a resource server that the client is.
+// mayIntrospect reports whether a token was issued to the client, is meant for the client, or for a
+// resource server that the client is.
 func (p *Provider) mayIntrospect(ctx context.Context, c *client, claims *token.Claims) (bool, error) {
 	if claims.ClientID == c.GetID() || slices.Contains(claims.Audience, c.GetID()) {
 		return true, nil
@@ -98,7 +98,7 @@ func (p *Provider) introspectRefresh(ctx context.Context, c *client, raw string)
 	}, nil
 }
 
-// clientAndToken returns the client that sent a request, and the token it is about.
+// clientAndToken returns the client of a request, and the token it is about.
 func (p *Provider) clientAndToken(w http.ResponseWriter, r *http.Request) (*client, string, error) {
 	if err := readForm(w, r, append(clientParameters(), tokenParameter)); err != nil {
 		return nil, "", err

@@ -12,7 +12,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// subject is whom tokens are about, and what they will say.
+// subject is the user of tokens, with their contents.
 type subject struct {
 	client          *client
 	family          *schemas.RefreshFamily
@@ -21,8 +21,8 @@ type subject struct {
 	nonce, code     string // "" on refresh
 }
 
-// subject looks up what there is to say now. Nothing of it is remembered from the
-// time of the sign-in: roles change, users go, and sessions end.
+// subject looks up the current contents. Nothing is remembered from the sign-in: roles change,
+// users are deleted, and sessions end.
 func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFamily, form url.Values) (*subject, error) {
 	s := &subject{client: c, family: f}
 	live, err := p.isSessionLive(ctx, f.Grant.SessionID)
@@ -54,7 +54,7 @@ func (p *Provider) subject(ctx context.Context, c *client, f *schemas.RefreshFam
 	return s, err
 }
 
-// issue makes the reply: RFC 6749 §5.1, OpenID Connect Core §3.1.3.3 and §12.2.
+// issue builds the reply: RFC 6749 §5.1, OpenID Connect Core §3.1.3.3 and §12.2.
 func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResponse, error) {
 	c, grant, validity := s.client, s.family.Grant, p.accessTTL(s.client)
 	if err := p.extendExpiry(ctx, c.Application, usedTTL); err != nil {
@@ -85,7 +85,7 @@ func (p *Provider) issue(ctx context.Context, s *subject) (*oidc.AccessTokenResp
 	return reply, nil
 }
 
-// stillRequestable reports whether the client may ask for a scope now.
+// stillRequestable reports whether the client may request a scope now.
 func (c *client) stillRequestable(scope string) bool {
 	if len(c.oauth.Scopes) == 0 {
 		return isFreeScope(scope)
@@ -93,8 +93,8 @@ func (c *client) stillRequestable(scope string) bool {
 	return coveredBy(c.oauth.Scopes)(scope)
 }
 
-// profile is what the scopes release of a user: OpenID Connect Core §5.4. The
-// scope openid alone releases no more than who it is.
+// profile returns the claims that the scopes release: OpenID Connect Core §5.4. The scope openid
+// alone releases only the identifier.
 func profile(u *schemas.User, scope []string) map[string]any {
 	var attributes []string
 	for _, s := range scope {
@@ -111,7 +111,7 @@ func profile(u *schemas.User, scope []string) map[string]any {
 	return claims
 }
 
-// scopeClaims are the claims that a scope releases.
+// scopeClaims returns the claims that a scope releases.
 func scopeClaims(scope string) []string {
 	switch scope {
 	case "profile":

@@ -11,11 +11,10 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// maxACRValues bounds how many classes a client may name.
+// maxACRValues limits how many classes a client can name.
 const maxACRValues = 20
 
-// loginRules reads what a request asks of the sign-in: OpenID Connect Core
-// §3.1.2.1.
+// loginRules reads the requirements of a request for the sign-in: OpenID Connect Core §3.1.2.1.
 func (p *Provider) loginRules(ctx context.Context, c *client, form url.Values) (schemas.LoginRules, error) {
 	rules := schemas.LoginRules{Prompt: strings.Fields(form.Get(promptParameter)), ACRValues: strings.Fields(form.Get(acrParameter))}
 	for _, prompt := range rules.Prompt {
@@ -56,11 +55,10 @@ func hasPrompt(req *schemas.AuthRequest, value string) bool {
 	return slices.Contains(req.Login.Prompt, value)
 }
 
-// checkGrant makes sure that a grant is what the request asked for, whichever flow
-// it came from.
+// checkGrant checks that a grant satisfies the request, whichever flow it came from.
 func checkGrant(req *schemas.AuthRequest) error {
 	g := req.Grant
-	early := g.AuthTime.Before(req.CreatedAt.Truncate(time.Second)) // in an assertion times are whole seconds
+	early := g.AuthTime.Before(req.CreatedAt.Truncate(time.Second)) // assertions have times in whole seconds
 	switch {
 	case req.Login.Subject != "" && req.Login.Subject != g.UserID:
 		return errorf(codeLoginRequired, "somebody else has signed in than the one whom the client means by id_token_hint")

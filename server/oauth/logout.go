@@ -17,30 +17,30 @@ import (
 // Parameters of the logout endpoint: OpenID Connect RP-Initiated Logout §2.
 const (
 	logoutRedirectParameter = "post_logout_redirect_uri"
-	confirmParameter        = "confirm" // ours: the person has said yes
+	confirmParameter        = "confirm" // Postern's: the user has confirmed
 )
 
 func logoutParameters() []string {
 	return []string{idHintParameter, clientIDParameter, logoutRedirectParameter, stateParameter, localesParameter, confirmParameter}
 }
 
-// logoutRequest is a request to sign out.
+// logoutRequest is a sign-out request.
 type logoutRequest struct {
-	session *schemas.Session // the browser's; nil if it has none
-	hinted  bool             // an ID token says that it is about this session
+	session *schemas.Session // the browser's; nil for none
+	hinted  bool             // the ID token names this session
 	remote  bool             // the request has no session; session is that of the ID token
-	client  *client          // who asks; nil for nobody, or nobody known
-	back    string           // where to go then; "" for nowhere in particular
+	client  *client          // nil if unknown
+	back    string           // "" for none
 	form    url.Values
 }
 
-// Logout is GET and POST /oauth2/logout: it ends the session of the browser and
-// goes back to the client. Without an ID token of the session the person is asked:
-// any page could else sign people out.
+// Logout handles GET and POST /oauth2/logout: it ends the session of the browser and returns to the
+// client. Without an ID token of the session the user must confirm: otherwise any page could sign
+// users out.
 //
-// A request without a session, such as one from a client's server, ends the session of
-// its ID token and no other. The ID token may have expired (RP-Initiated Logout §2), but
-// the session must still exist and the client must be registered.
+// A request without a session, such as one from a client's server, ends the session of its ID token
+// and no other. The ID token may have expired (RP-Initiated Logout §2), but the session must still
+// exist and the client must be registered.
 func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return errHead
@@ -71,8 +71,8 @@ func (p *Provider) Logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// clearSessionCookie has the browser forget its session, if it has sent one: a page of another
-// site that sends a form here could else sign people out, whose cookie it lacks.
+// clearSessionCookie removes the session cookie, if the browser sent it: otherwise a form on a page
+// of another site, which lacks the cookie, could sign users out.
 func (p *Provider) clearSessionCookie(w http.ResponseWriter, r *http.Request) {
 	if p.cookieHash(r, sessionCookie) == nil {
 		return
@@ -82,7 +82,7 @@ func (p *Provider) clearSessionCookie(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, gone)
 }
 
-// endSession ends the session of a request. The client is recorded where its ID token alone
+// endSession ends the session of a request. The event names the client if only its ID token
 // identified the session.
 func (p *Provider) endSession(ctx context.Context, l *logoutRequest) error {
 	s := l.session
@@ -129,7 +129,7 @@ func (p *Provider) readLogout(w http.ResponseWriter, r *http.Request) (*logoutRe
 	return l, err
 }
 
-// readHint returns the client that asks: of the ID token, or as it says itself.
+// readHint returns the client: that of the ID token, or of client_id.
 func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID string, err error) {
 	clientID = l.form.Get(clientIDParameter)
 	raw := l.form.Get(idHintParameter)
@@ -163,8 +163,7 @@ func (p *Provider) sessionOf(ctx context.Context, hint *token.IDClaims) (*schema
 	return s, nil
 }
 
-// logoutSession is the client that asks. One that does not want people back need not
-// be there any more.
+// logoutSession returns the client. A client without a redirect need not exist any more.
 func (p *Provider) logoutSession(ctx context.Context, clientID string, form url.Values) (*client, error) {
 	back := form.Has(logoutRedirectParameter)
 	if clientID == "" && !back {
@@ -177,8 +176,7 @@ func (p *Provider) logoutSession(ctx context.Context, clientID string, form url.
 	return c, err
 }
 
-// wayBack is where the client has people sent afterwards; only to what it has
-// registered for that, and only those who come from it, if it is anybody's.
+// wayBack returns where the browser goes afterwards: a URI that the client has registered for it.
 func (p *Provider) wayBack(r *http.Request, l *logoutRequest) (string, error) {
 	to := l.form.Get(logoutRedirectParameter)
 	if to == "" {
@@ -196,8 +194,8 @@ func (p *Provider) wayBack(r *http.Request, l *logoutRequest) (string, error) {
 	return to, nil
 }
 
-// confirmation is what the page sends back that asks. No other page knows it: it is
-// good for this session alone, and nobody can make it who has not the key.
+// confirmation is the value with which the page confirms. It is valid for this session only, and
+// cannot be forged without the key.
 func (p *Provider) confirmation(s *schemas.Session) string {
 	return base64.RawURLEncoding.EncodeToString(p.refreshMAC([]byte("sign out of " + s.ID)))
 }
@@ -206,8 +204,8 @@ func (p *Provider) confirmed(l *logoutRequest) bool {
 	return subtle.ConstantTimeCompare([]byte(l.form.Get(confirmParameter)), []byte(p.confirmation(l.session))) == 1
 }
 
-// confirmLogout sends the person to the page that asks, with all that it takes to go
-// on. The client stands for the ID token, of which no part belongs into addresses.
+// confirmLogout redirects to the page that asks, with the parameters. The client replaces the ID
+// token, which does not belong in URLs.
 func (p *Provider) confirmLogout(w http.ResponseWriter, r *http.Request, l *logoutRequest) {
 	q := url.Values{confirmParameter: {p.confirmation(l.session)}}
 	for _, name := range []string{logoutRedirectParameter, stateParameter} {
@@ -221,8 +219,8 @@ func (p *Provider) confirmLogout(w http.ResponseWriter, r *http.Request, l *logo
 	http.Redirect(w, r, p.renderLogoutPage("signout", l, q), seeOther(r))
 }
 
-// renderLogoutPage is the address of a page of the gate, in the looks of the client and
-// the language that it asks for.
+// renderLogoutPage returns the address of a hosted page, with the appearance of the client and the
+// requested language.
 func (p *Provider) renderLogoutPage(name string, l *logoutRequest, q url.Values) string {
 	if l.client != nil {
 		q.Set("applicationId", l.client.ID)

@@ -10,11 +10,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// metadata is what the documents say, as JSON.
+// metadata contains the documents as JSON.
 type metadata struct{ server, resource []byte }
 
-// serverMetadata is the document of RFC 8414 §2. It tells what is there, and
-// nothing else; lists that would be empty are left out (§3.2).
+// serverMetadata is the document of RFC 8414 §2. It lists what exists; empty lists are left out
+// (§3.2).
 type serverMetadata struct {
 	Issuer        string   `json:"issuer"`
 	TokenEndpoint string   `json:"token_endpoint"`
@@ -27,8 +27,8 @@ type serverMetadata struct {
 	*authorizationMetadata
 }
 
-// authorizationMetadata is what the authorization endpoint adds to it, and OpenID
-// Connect Discovery §3: clients of either read both documents, so they are one.
+// authorizationMetadata adds the authorization endpoint, and OpenID Connect Discovery §3: clients
+// of either specification read both documents, so they are one.
 type authorizationMetadata struct {
 	AuthorizationEndpoint string   `json:"authorization_endpoint"`
 	UserInfoEndpoint      string   `json:"userinfo_endpoint"`
@@ -57,7 +57,7 @@ type authorizationMetadata struct {
 	ClientDocuments       bool     `json:"client_id_metadata_document_supported"`
 }
 
-// resourceMetadata is the document of RFC 9728 §2: that of the tools.
+// resourceMetadata is the document of RFC 9728 §2 for the tools.
 type resourceMetadata struct {
 	Resource      string   `json:"resource"`
 	Servers       []string `json:"authorization_servers"`
@@ -95,8 +95,7 @@ func (p *Provider) newMetadata() metadata {
 	}
 }
 
-// newAuthorizationMetadata tells by which methods and algorithms clients authenticate
-// that can.
+// newAuthorizationMetadata lists the methods and algorithms of client authentication.
 func newAuthorizationMetadata(issuer string, methods, algorithms []string) *authorizationMetadata {
 	claims := []string{"iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash"}
 	for _, scope := range schemas.IdentityScopes() {
@@ -116,7 +115,7 @@ func newAuthorizationMetadata(issuer string, methods, algorithms []string) *auth
 func mustJSON(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // texts and lists of them
+		panic(err) // strings, and lists of strings
 	}
 	return text
 }
@@ -142,12 +141,12 @@ func (p *Provider) Keys(w http.ResponseWriter, _ *http.Request) error {
 	return writeDocument(w, p.Tokens.JWKS())
 }
 
-// writeDocument answers with a document that changes seldom. A key is published
-// well before it signs, so caches may keep it for a while.
+// writeDocument writes a document that rarely changes. A key is published well before it signs, so
+// caching is possible.
 func writeDocument(w http.ResponseWriter, text []byte) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "public, max-age=300")
-	_, _ = w.Write(text) // whoever does not read it is gone
+	_, _ = w.Write(text) // fails only if the client has gone
 	return nil
 }

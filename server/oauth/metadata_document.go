@@ -17,44 +17,42 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Clients that publish
+// Client metadata documents
 //
-// A client whose id is an https URL is nobody's to register: what it is stands in
-// the document at that URL (draft-ietf-oauth-client-id-metadata-document). Whoever
-// controls the URL is the client; all else in the document is what it says of
-// itself.
+// A client whose id is an https URL is not registered: its metadata is the document at that URL
+// (draft-ietf-oauth-client-id-metadata-document). Control of the URL identifies the client; all
+// else in the document is its own claim.
 //
-// The first authorization request of a client has its document fetched, and an
-// application made of it, so that flows, consents, tokens and the audit log know it
-// like any other. It is kept for as long as somebody uses it (see ClientExpiry), and
-// the document is fetched again when it is no longer fresh: by then the client may
-// have new keys, or redirect URIs it had taken over may be gone.
+// The first authorization request fetches the document and creates an application from it, so that
+// flows, consents, tokens and the audit log treat it like any other. It is stored while it is in
+// use (see ClientExpiry), and the document is fetched again when it is stale: the client may have
+// new keys by then, or may have lost redirect URIs.
 //
-// Only an authorization request makes an application, of those that a network may
-// have made only so many, and of all that nobody has used the oldest make room.
+// Only an authorization request creates an application. The number per network is limited, and the
+// oldest unused ones are removed first.
 
-// Bounds of documents.
+// Limits of documents.
 const (
 	// DocumentBytes is the size of the largest document.
 	DocumentBytes     = 5 << 10
 	maxClientIDLength = 200
 
-	minFreshness     = time.Minute // whatever the document's Cache-Control says
+	minFreshness     = time.Minute // whatever the document's Cache-Control is
 	maxFreshness     = 24 * time.Hour
 	defaultFreshness = time.Hour
-	// maxStaleness is how long a document counts that cannot be fetched again because
-	// of trouble that may pass.
+	// maxStaleness is how long a document is used if it cannot be fetched again because of a
+	// temporary problem.
 	maxStaleness = 7 * 24 * time.Hour
 )
 
-// isDocumentID reports whether a client id is the address of a document. Of http
-// there are none but on this machine: see outbound.Rules.
+// isDocumentID reports whether a client id is the address of a document. http is possible only on
+// this machine: see outbound.Rules.
 func isDocumentID(id string) bool {
 	return strings.HasPrefix(id, "https://") || strings.HasPrefix(id, "http://")
 }
 
-// checkDocumentID checks a client id that is a URL. Two that differ are two clients,
-// so there must be one way to write it.
+// checkDocumentID checks a client id that is a URL. Two spellings are two clients, so only one
+// spelling is accepted.
 func checkDocumentID(id string) error {
 	u, err := url.Parse(id)
 	switch {
@@ -65,7 +63,7 @@ func checkDocumentID(id string) error {
 	case u.Path == "":
 		return errorf(codeInvalidClient, "expected a client_id with a path, such as https://client.example.com/metadata.json")
 	}
-	for segment := range strings.SplitSeq(u.Path, "/") { // with escapes undone: %2e is a dot
+	for segment := range strings.SplitSeq(u.Path, "/") { // unescaped: %2e is a dot
 		if segment == "." || segment == ".." {
 			return errorf(codeInvalidClient, "expected a client_id without . and .. in its path")
 		}
@@ -73,8 +71,8 @@ func checkDocumentID(id string) error {
 	return nil
 }
 
-// refreshClient has a client that publishes a document be known, and known as it is now. Of
-// others it does nothing.
+// refreshClient ensures that a client with a document is known and current. It ignores other
+// clients.
 func (p *Provider) refreshClient(ctx context.Context, id string) error {
 	if err := p.Documents.check(id); err != nil {
 		return err
@@ -92,8 +90,7 @@ func (p *Provider) refreshClient(ctx context.Context, id string) error {
 	return p.fetches.once(ctx, id, func(ctx context.Context) error { return p.fetchClientDocument(ctx, id, expiry) })
 }
 
-// refreshInBackground is meet for a client that is known. Where it is not, nobody can have
-// signed in to it, and nothing is fetched.
+// refreshInBackground refreshes a known client. For an unknown one nothing is fetched.
 func (p *Provider) refreshInBackground(ctx context.Context, id string) error {
 	err := p.Documents.check(id)
 	if err == nil && p.Registration != nil && isDocumentID(id) {
@@ -108,7 +105,7 @@ func (p *Provider) refreshInBackground(ctx context.Context, id string) error {
 	return err
 }
 
-// fetchClientDocument fetches the document of a client and writes down what it says.
+// fetchClientDocument fetches the document of a client and stores its contents.
 func (p *Provider) fetchClientDocument(ctx context.Context, id string, expiry *schemas.ClientExpiry) error {
 	if expiry == nil {
 		if err := p.Registration.Admit(ctx); err != nil {
@@ -142,11 +139,10 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// isTransient reports whether a document could not be fetched because of trouble that
-// may pass, and does not say that the client is gone.
+// isTransient reports whether a document could not be fetched because of a temporary problem.
 func isTransient(err error) bool { return schemas.HasClass(err, schemas.Unavailable) }
 
-// explainDocument words why there is no client.
+// explainDocument returns the error of an unavailable document.
 func explainDocument(err error) error {
 	if reported, worded := errors.AsType[*Error](err); worded {
 		return errorf(codeInvalidClient, "%s", reported.Description)
@@ -157,7 +153,7 @@ func explainDocument(err error) error {
 	return err
 }
 
-// fetchDocument reads a client's document, and for how long it is fresh.
+// fetchDocument reads a client's document and its freshness.
 func (p *Provider) fetchDocument(ctx context.Context, id string) (*clientMetadata, time.Duration, error) {
 	published, err := p.Registration.Fetch(ctx, id)
 	if err != nil {
@@ -178,8 +174,8 @@ func (p *Provider) fetchDocument(ctx context.Context, id string) (*clientMetadat
 	return m, freshness(published.Header), err
 }
 
-// readDocument reads the document that was at an address. It must say that it is the
-// one of there: else whoever can place a file somewhere could speak for another.
+// readDocument parses a document. It must name its own address: otherwise anyone who can publish a
+// file on a host could impersonate others there.
 func readDocument(id string, text []byte) (*clientMetadata, error) {
 	m, err := readMetadata(text)
 	if err != nil {
@@ -200,8 +196,7 @@ func readDocument(id string, text []byte) (*clientMetadata, error) {
 	return m, m.settle(untrustedClientGrants())
 }
 
-// freshness is for how long a document need not be fetched again: RFC 9111 §5.2.2,
-// within bounds.
+// freshness returns how long a document need not be fetched again: RFC 9111 §5.2.2, within limits.
 func freshness(h http.Header) time.Duration {
 	fresh := defaultFreshness
 	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
@@ -220,9 +215,8 @@ func freshness(h http.Header) time.Duration {
 	return min(max(fresh, minFreshness), maxFreshness)
 }
 
-// writeDocument makes, or changes, the application of a client. What its document
-// does not speak of is an administrator's and stays. Without a document only the
-// lease is written.
+// writeDocument creates or updates the application of a client. What the document does not contain
+// stays as the administrator set it. Without a document only the expiry is written.
 func (p *Provider) writeDocument(ctx context.Context, id string, m *clientMetadata, expiry schemas.ClientExpiry) error {
 	r := directory.Registration{By: schemas.RegisteredByDocument, Lease: &expiry}
 	known, err := p.Clients.Client(ctx, id)
@@ -233,7 +227,7 @@ func (p *Provider) writeDocument(ctx context.Context, id string, m *clientMetada
 	case !schemas.HasClass(err, schemas.NotFound):
 		return err
 	case m == nil:
-		return nil // it has just gone
+		return nil // removed concurrently
 	}
 	if m != nil {
 		scopes, err := p.scopes(ctx, m, false)
@@ -245,7 +239,7 @@ func (p *Provider) writeDocument(ctx context.Context, id string, m *clientMetada
 	}
 	_, err = p.Registration.Clients.Register(ctx, directory.UntrustedCall(), r)
 	if schemas.HasClass(err, schemas.Conflict) {
-		return nil // another instance was quicker
+		return nil // another instance was faster
 	}
 	return explainRegistration(err)
 }

@@ -6,35 +6,31 @@ import (
 	"time"
 )
 
-// OriginTrust says how far the pages of an origin are trusted because it is that of a
-// registered redirect URI.
+// OriginTrust is the trust in the pages of an origin, as that of a registered redirect URI.
 type OriginTrust int
 
 const (
 	// UnknownOrigin is the origin of no registered redirect URI.
 	UnknownOrigin OriginTrust = iota
-	// ClientOrigin is the origin of a client that nobody vouches for. Anybody can
-	// register one, so its pages get nothing that rests on the cookies or the network
-	// address of their visitors.
+	// ClientOrigin is the origin of an untrusted client. Anyone can register one, so its pages get
+	// nothing that depends on the cookies or the network address of their visitors.
 	ClientOrigin
-	// TrustedOrigin is the origin of an application that an administrator vouches for.
+	// TrustedOrigin is the origin of a trusted application.
 	TrustedOrigin
 )
 
-// originsTTL is how long the origins of applications are taken for known. A new
-// application waits that long for its first request.
+// originsTTL is how long the origins of applications are cached. A new application waits that long
+// for its first request.
 const originsTTL = 5 * time.Second
 
-// origins remembers the origins of all redirect URIs: browsers ask before most
-// requests.
+// origins caches the origins of all redirect URIs: browsers send a preflight before most requests.
 type origins struct {
 	mu    sync.Mutex
 	until time.Time
 	known map[string]OriginTrust
 }
 
-// OriginTrust returns how far an origin is trusted. If that cannot be found out it is
-// UnknownOrigin.
+// OriginTrust returns how far an origin is trusted. If that fails it is UnknownOrigin.
 func (p *Provider) OriginTrust(ctx context.Context, origin string) OriginTrust {
 	if !p.hasAuthorizationEndpoint() {
 		return UnknownOrigin
@@ -53,7 +49,7 @@ func (p *Provider) OriginTrust(ctx context.Context, origin string) OriginTrust {
 	return p.origins.known[origin]
 }
 
-// add notes the trust in the origins of redirect URIs.
+// add records the trust in the origins of redirect URIs.
 func (o *origins) add(uris []string, trust OriginTrust) {
 	for _, uri := range uris {
 		if own := originOf(uri); own != "" {

@@ -10,10 +10,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// challenge returns the code challenge of an authorization request (RFC 7636
-// §4.3); "" if it has none and the client may do without. The method plain, which
-// is what a challenge without a method has, is refused: it guards nothing from
-// whoever saw the request (RFC 9700 §2.1.1).
+// challenge returns the code challenge of an authorization request (RFC 7636 §4.3); "" if it has
+// none and the client needs none. The method plain, which is the default, is rejected: it does not
+// protect from an attacker who saw the request (RFC 9700 §2.1.1).
 func (c *client) challenge(form url.Values) (string, error) {
 	challenge, method := form.Get(challengeParameter), form.Get(challengeMethodParameter)
 	switch {
@@ -31,11 +30,10 @@ func (c *client) challenge(form url.Values) (string, error) {
 	return challenge, nil
 }
 
-// checkUnchallenged checks whether an authorization request of the client may omit the
-// code challenge. Public clients and clients whose pkceRequired is true must send one. A
-// confidential client that registered itself may send a nonce instead, by which it
-// detects an injected code (OAuth 2.1 §7.5.1). For other confidential clients the code
-// stays bound to the client's credentials and the redirect URI (checkRedirect).
+// checkUnchallenged checks whether the client may omit the code challenge. Public clients and
+// clients with pkceRequired must send one. A confidential client that registered itself can send a
+// nonce instead, with which it detects an injected code (OAuth 2.1 §7.5.1). For other confidential
+// clients the code stays bound to the client's credentials and the redirect URI (checkRedirect).
 func (c *client) checkUnchallenged(form url.Values) error {
 	const missing = "code_challenge is missing: send one with code_challenge_method S256 (PKCE, RFC 7636)"
 	switch {
@@ -49,9 +47,8 @@ func (c *client) checkUnchallenged(form url.Values) error {
 	return nil
 }
 
-// checkVerifier makes sure that who redeems a code is who asked for it. A verifier
-// where there was no challenge means that somebody took the challenge out of the
-// request: the PKCE downgrade (RFC 9700 §4.8.2).
+// checkVerifier checks that the caller sent the authorization request. A verifier without a
+// challenge means that an attacker removed the challenge: the PKCE downgrade (RFC 9700 §4.8.2).
 func checkVerifier(challenge, verifier string) error {
 	switch {
 	case challenge == "" && verifier == "":

@@ -16,21 +16,21 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Clients finds clients and says what they may do.
+// Clients finds clients and their permissions.
 type Clients interface {
-	// Client returns the application with the client id, its OAuth configuration
-	// with it. If there is none the error has Class NotFound.
+	// Client returns the application with the client id and its OAuth configuration. If there is
+	// none the error has Class NotFound.
 	Client(ctx context.Context, clientID string) (*schemas.Application, error)
-	// CheckSecret reports whether the secret is the client's, and takes as long
-	// when it is not.
+	// CheckSecret reports whether the secret is the client's. The time does not depend on the
+	// result.
 	CheckSecret(app *schemas.Application, secret string) bool
-	// ClientScopes are the scopes that the client may ask for on its own behalf.
+	// ClientScopes returns the scopes that the client may request on its own behalf.
 	ClientScopes(ctx context.Context, app *schemas.Application) ([]string, error)
-	// IsResource reports whether tokens can be asked for a resource server by the
+	// IsResource reports whether tokens can be requested for the resource server with the
 	// identifier.
 	IsResource(ctx context.Context, identifier string) (bool, error)
-	// IsResourceServer reports whether the application is the client of the resource
-	// server with the identifier.
+	// IsResourceServer reports whether the application is the client of the resource server with
+	// the identifier.
 	IsResourceServer(ctx context.Context, a *schemas.Application, identifier string) (bool, error)
 }
 
@@ -41,24 +41,21 @@ type Tokens interface {
 	JWKS() []byte
 }
 
-// Options is what a Provider works with.
+// Options configures a Provider.
 type Options struct {
 	// Issuer is the server's public URL, without a trailing slash.
 	Issuer  string
 	Clients Clients
 	Tokens  Tokens
-	// Authorization is what people sign in to clients by. Nil: clients get tokens
-	// on their own behalf alone.
+	// Authorization is what sign-in needs. Nil: only client_credentials.
 	Authorization *Authorization
-	// KeyAuthentication is what clients sign in by that have a key. Nil: none can.
+	// KeyAuthentication is what private_key_jwt needs. Nil: not supported.
 	KeyAuthentication *KeyAuthentication
-	// Registration is what clients register themselves with. Nil: none can.
+	// Registration is what self-registration needs. Nil: not supported.
 	Registration *Registration
-	// Documents says which clients may register themselves by a metadata document, and
-	// which of those that have may go on.
+	// Documents restricts clients with a metadata document.
 	Documents DocumentPolicy
-	// Record adds an event to the audit log, and makes the changes that it is about
-	// with it or not at all.
+	// Record adds an event to the audit log together with its changes.
 	Record func(ctx context.Context, e schemas.Event, changes ...schemas.Change) error
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -75,10 +72,10 @@ const (
 	LogoutPath     = "/oauth2/logout"
 	LogoutAlias    = "/oidc/logout"
 	KeysPath       = "/oauth2/jwks"
-	// OpenIDPath is that of OpenID Connect Discovery.
+	// OpenIDPath is the path of OpenID Connect Discovery.
 	OpenIDPath = "/.well-known/openid-configuration"
-	// ServerPath is that of RFC 8414, and ResourcePath that of RFC 9728: for the
-	// API, and with ToolsPath behind it for the tools.
+	// ServerPath is the path of RFC 8414, and ResourcePath that of RFC 9728: for the API, and with
+	// ToolsPath appended for the tools.
 	ServerPath   = "/.well-known/oauth-authorization-server"
 	ResourcePath = "/.well-known/oauth-protected-resource"
 	ToolsPath    = "/mcp"
@@ -87,8 +84,8 @@ const (
 // Provider is the authorization server. Its methods are the endpoints.
 type Provider struct {
 	Options
-	protocol          http.Handler         // op, with grants behind it
-	isUntrustedClient *schemas.Application // whose secret is checked for clients that do not exist
+	protocol          http.Handler         // op, with grants as its server
+	isUntrustedClient *schemas.Application // its secret is checked for unknown clients
 	metadata          metadata
 	auditedClients    auditedClients
 	origins           origins
@@ -96,7 +93,7 @@ type Provider struct {
 	fetches           fetchGroup
 }
 
-// grants is what op calls: op.Server. What it does not have is not supported.
+// grants implements op.Server. Other methods are not supported.
 type grants struct {
 	op.UnimplementedServer
 	provider *Provider
@@ -113,11 +110,11 @@ func New(o Options) *Provider {
 	}
 	p.metadata = p.newMetadata()
 	p.protocol = op.RegisterServer(&grants{provider: p}, op.Endpoints{Token: op.NewEndpoint(TokenPath)},
-		op.WithServerCORSOptions(nil)) // origins are the server's business
+		op.WithServerCORSOptions(nil)) // the HTTP server handles origins
 	return p
 }
 
-// unknownClient is a client that has a secret, and nobody knows it.
+// unknownClient is a client with a random secret.
 func unknownClient() *schemas.Application {
 	hash := make([]byte, 32)
 	rand.Read(hash) // never fails
@@ -129,7 +126,7 @@ func unknownClient() *schemas.Application {
 // Token is POST /oauth2/token.
 func (p *Provider) Token(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Pragma", "no-cache") // RFC 6749 §5.1, for what is older than Cache-Control
+	w.Header().Set("Pragma", "no-cache") // RFC 6749 §5.1, for caches older than Cache-Control
 	if err := readForm(w, r, tokenParameters()); err != nil {
 		return err
 	}
@@ -145,7 +142,7 @@ func (p *Provider) Token(w http.ResponseWriter, r *http.Request) error {
 	return p.handleWithLibrary(w, r)
 }
 
-// grantTypes are those that the token endpoint has.
+// grantTypes lists the grants of the token endpoint.
 func (p *Provider) grantTypes() []string {
 	if !p.hasAuthorizationEndpoint() {
 		return []string{schemas.GrantClientCredentials}
@@ -153,7 +150,7 @@ func (p *Provider) grantTypes() []string {
 	return []string{schemas.GrantAuthorizationCode, schemas.GrantRefreshToken, schemas.GrantClientCredentials}
 }
 
-// checkGrantType refuses what op knows and Postern does not.
+// checkGrantType rejects grants that op knows and Postern does not support.
 func (p *Provider) checkGrantType(name string) error {
 	known := p.grantTypes()
 	switch {
@@ -165,11 +162,11 @@ func (p *Provider) checkGrantType(name string) error {
 	return errorf(codeUnsupportedGrantType, "expected the grant_type %s, got %.100s", strings.Join(known, ", "), name)
 }
 
-// errRefused is what op is told in the place of our errors: see refuse.
+// errRefused is passed to op in place of Postern's errors: see rejectWith.
 var errRefused = oidc.ErrInvalidRequest()
 
-// VerifyClient authenticates the client. One that does not exist gets the same
-// answer as one with another secret, after the same work.
+// VerifyClient authenticates the client. An unknown one gets the same error as one with a wrong
+// secret, after the same work.
 func (g *grants) VerifyClient(ctx context.Context, r *op.Request[op.ClientCredentials]) (op.Client, error) {
 	c, err := g.provider.authenticate(ctx, r.Data, triedBasic(r.Header))
 	if err != nil {

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// redirects reports whether the client may have people sent to a URI. It must be
-// registered, letter by letter (RFC 9700 §4.1.3): whoever could have them sent
-// anywhere else would get their codes. Only the port of a loopback address may be
-// another, as programs listen where there is room (RFC 8252 §7.3).
+// redirects reports whether a URI is registered for the client. It is compared exactly (RFC 9700
+// §4.1.3): an attacker who controls another URI would get codes. Only the port of a loopback
+// address can differ, because native apps choose a free port (RFC 8252 §7.3).
 func (c *client) redirects(uri string) bool {
 	if slices.Contains(c.oauth.RedirectURIs, uri) {
 		return true
@@ -22,8 +21,7 @@ func (c *client) redirects(uri string) bool {
 	})
 }
 
-// withoutPort is a URI with a loopback address, without the port; ok is false for any
-// other.
+// withoutPort returns a URI with a loopback address without its port; ok is false for any other.
 func withoutPort(uri string) (bare string, ok bool) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "http" || u.User != nil || strings.ContainsAny(uri, "\\#") {
@@ -34,7 +32,7 @@ func withoutPort(uri string) (bare string, ok bool) {
 	return host + rest, ok && slices.Contains([]string{"localhost", "127.0.0.1", "[::1]"}, host)
 }
 
-// withQuery is a redirect URI with more in its query, behind what it has there.
+// withQuery appends parameters to the query of a redirect URI.
 func withQuery(uri string, more url.Values) string {
 	separator := "?"
 	if strings.Contains(uri, "?") {
@@ -43,8 +41,7 @@ func withQuery(uri string, more url.Values) string {
 	return uri + separator + more.Encode()
 }
 
-// originOf is the origin of a redirect URI as browsers write it; "" if it has
-// none.
+// originOf returns the origin of a redirect URI as browsers write it; "" if it has none.
 func originOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -55,18 +52,16 @@ func originOf(uri string) string {
 	return u.Scheme + "://" + host
 }
 
-// servesUsers reports whether people may be sent to an address of the client's who
-// were not asked anything on the way. Who answers for the client answers for where
-// it sends them. One that anybody could register is an open redirector else, in the
-// service of whoever would have people believe that they are still here (RFC 9700
-// §4.11.2): it gets those alone who have agreed to something of it before. A program
-// on the person's own device looks like nobody's page.
+// servesUsers reports whether users who saw no page can be redirected to a client's URI.
+// Administrators answer for the URIs of trusted clients. An untrusted client would be an open
+// redirector with the name of this server (RFC 9700 §4.11.2), so only users who have consented to
+// the client are redirected. A program on the user's device cannot be mistaken for a web page.
 func (p *Provider) servesUsers(r *http.Request, c *client, to string) (bool, error) {
 	if c.IsTrusted() || p.Registration == nil || originOf(to) == "" || isLoopback(to) {
 		return true, nil
 	}
 	expiry, err := p.Registration.Clients.ClientExpiry(r.Context(), c.GetID())
-	if err != nil || expiry == nil { // somebody with a token has registered it
+	if err != nil || expiry == nil { // registered with a token
 		return err == nil, err
 	}
 	session, err := p.Session(r)

@@ -12,9 +12,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// redirectToClient sends the browser back to the client with an answer. It carries the
-// issuer (RFC 9207): a client of several servers must not take the code of one to
-// another.
+// redirectToClient redirects the browser to the client with an answer. It contains the issuer (RFC
+// 9207), so that a client of several servers does not send the code of one to another.
 func (p *Provider) redirectToClient(w http.ResponseWriter, r *http.Request, req *schemas.AuthRequest, more url.Values) error {
 	p.addCommonParameters(req, more)
 	if req.ResponseMode == "form_post" {
@@ -24,7 +23,7 @@ func (p *Provider) redirectToClient(w http.ResponseWriter, r *http.Request, req 
 	return nil
 }
 
-// addCommonParameters adds what every answer has.
+// addCommonParameters adds the parameters of every answer.
 func (p *Provider) addCommonParameters(req *schemas.AuthRequest, more url.Values) {
 	more.Set("iss", p.Issuer)
 	if req.State != "" {
@@ -32,11 +31,11 @@ func (p *Provider) addCommonParameters(req *schemas.AuthRequest, more url.Values
 	}
 }
 
-// submit is all that the page of form_post runs.
+// submit is the script of the form_post page.
 const submit = "document.forms[0].submit()"
 
-// formPostPage is the page of response_mode=form_post (OAuth 2.0 Form Post
-// Response Mode §2). Without scripts there is a button.
+// formPostPage is the page of response_mode=form_post (OAuth 2.0 Form Post Response Mode §2). It
+// has a button for browsers without scripts.
 var formPostPage = template.Must(template.New("form_post").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Postern</title></head>
 <body><form method="post" action="{{.Action}}">
@@ -47,8 +46,7 @@ var formPostPage = template.Must(template.New("form_post").Parse(`<!doctype html
 
 func writeFormPost(w http.ResponseWriter, action string, fields url.Values) error {
 	var page bytes.Buffer
-	// The action is registered. It may have a scheme that the template takes for
-	// dangerous, as apps on devices have their own.
+	// The action is registered. The template would reject the private-use schemes of apps.
 	err := formPostPage.Execute(&page, map[string]any{"Action": template.URL(action), "Fields": fields})
 	if err != nil {
 		return err
@@ -58,11 +56,11 @@ func writeFormPost(w http.ResponseWriter, action string, fields url.Values) erro
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; script-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
 	h.Set("Cache-Control", "no-store")
-	_, _ = w.Write(page.Bytes()) // whoever does not read it is gone
+	_, _ = w.Write(page.Bytes()) // fails only if the client has gone
 	return nil
 }
 
-// seeOther is the status of a redirect after which nothing is sent a second time.
+// seeOther is the status of a redirect that does not repeat the body.
 func seeOther(r *http.Request) int {
 	if r.Method == http.MethodPost {
 		return http.StatusSeeOther
@@ -70,7 +68,7 @@ func seeOther(r *http.Request) int {
 	return http.StatusFound
 }
 
-// renderErrorPage shows an error to the person, for want of a client to tell it to.
+// renderErrorPage shows an error to the user if it cannot be sent to a client.
 func (p *Provider) renderErrorPage(w http.ResponseWriter, r *http.Request, err error) error {
 	reported, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -81,8 +79,7 @@ func (p *Provider) renderErrorPage(w http.ResponseWriter, r *http.Request, err e
 	return nil
 }
 
-// redirectWithError answers a client with an error (RFC 6749 §4.1.2.1), or the person in its
-// place.
+// redirectWithError answers a client with an error (RFC 6749 §4.1.2.1), or shows it to the user.
 func (p *Provider) redirectWithError(w http.ResponseWriter, r *http.Request, a *authorizeRequest, err error) error {
 	reported, ok := errors.AsType[*Error](err)
 	if !ok {

@@ -12,19 +12,18 @@ import (
 
 // Refresh tokens
 //
-// A refresh token is the id of its family, its generation and a MAC of both. None
-// is kept anywhere: the store knows at which generation a family is. So whoever
-// reads the store can make none; the reply to a lost reply is the same token
-// again; and an old one is known for what it is, however old.
+// A refresh token is the id of its family, its generation and a MAC of both. It is not stored: the
+// store has the current generation of a family. So a reader of the store cannot create one; a
+// repeated reply contains the same token; and an old token is recognized at any age.
 
-// refreshSize is that of a refresh token, in bytes: id, generation, MAC.
+// refreshSize is the size of a refresh token in bytes: id, generation, MAC.
 const refreshSize = 16 + 4 + sha256.Size
 
-// refreshToken is the token of a family's generation.
+// refreshToken returns the token of a family's generation.
 func (p *Provider) refreshToken(family string, generation int) string {
 	id, err := uuid.Parse(family)
 	if err != nil {
-		panic(err) // ids are made here
+		panic(err) // ids are generated here
 	}
 	text := binary.BigEndian.AppendUint32(id[:], uint32(generation))
 	return base64.RawURLEncoding.EncodeToString(append(text, p.refreshMAC(text)...))
@@ -36,7 +35,7 @@ func (p *Provider) refreshMAC(text []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// openRefresh reads a refresh token that was made here.
+// openRefresh parses and verifies a refresh token.
 func (p *Provider) openRefresh(raw string) (family string, generation int, ok bool) {
 	if len(raw) != base64.RawURLEncoding.EncodedLen(refreshSize) || strings.ContainsAny(raw, "\r\n") {
 		return "", 0, false

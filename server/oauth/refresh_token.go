@@ -13,8 +13,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// RefreshToken is the grant of RFC 6749 §6. The token is good once, and another
-// comes with the reply.
+// RefreshToken is the grant of RFC 6749 §6. A token can be used once, and the reply contains the
+// next.
 func (g *grants) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response, error) {
 	c, ok := r.Client.(*client)
 	if !ok {
@@ -27,7 +27,7 @@ func (g *grants) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.Refr
 	return op.NewResponse(reply), nil
 }
 
-// errRefresh is what a client is told of every refresh token that it cannot use.
+// errRefresh is the error for every unusable refresh token.
 func errRefresh() *Error {
 	return errorf(codeInvalidGrant, "there is no such refresh token, or it has expired, been used or been revoked, or it is another client's")
 }
@@ -37,7 +37,7 @@ func (p *Provider) refresh(ctx context.Context, c *client, form url.Values) (*oi
 	if err != nil {
 		return nil, err
 	}
-	// As with a code: what does not fit uses nothing up.
+	// As with a code, a request that fails uses nothing up.
 	asked, err := narrowedScope(f.Scopes, form.Get(scopeParameter))
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (p *Provider) refresh(ctx context.Context, c *client, form url.Values) (*oi
 	return p.issue(ctx, s)
 }
 
-// findFamily returns the family of a refresh token that is the client's.
+// findFamily returns the family of a refresh token of the client.
 func (p *Provider) findFamily(ctx context.Context, c *client, raw string) (*schemas.RefreshFamily, int, error) {
 	f, generation, err := p.liveFamily(ctx, raw)
 	if err == nil && (f.ClientID != c.GetID() || f.Grant.Generation != c.TokenGeneration) {
@@ -64,8 +64,8 @@ func (p *Provider) findFamily(ctx context.Context, c *client, raw string) (*sche
 	return f, generation, err
 }
 
-// liveFamily returns the family of a refresh token, whichever client it was issued to.
-// It returns errRefresh if there is none or it has expired.
+// liveFamily returns the family of a refresh token of any client. It returns errRefresh if there is
+// none or it has expired.
 func (p *Provider) liveFamily(ctx context.Context, raw string) (*schemas.RefreshFamily, int, error) {
 	id, generation, ok := p.openRefresh(raw)
 	if !ok {
@@ -96,7 +96,7 @@ func (p *Provider) rotate(ctx context.Context, c *client, f *schemas.RefreshFami
 	return nil
 }
 
-// narrowedScope is what a client asks for this time, of what it was granted.
+// narrowedScope returns the requested scopes among the granted ones.
 func narrowedScope(granted []string, asked string) ([]string, error) {
 	if asked == "" {
 		return granted, nil

@@ -17,21 +17,20 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Registration is what clients register themselves with: at the registration
-// endpoint (RFC 7591), or by a metadata document (metadata_document.go).
+// Registration is what self-registration needs: at the registration endpoint (RFC 7591), or with a
+// metadata document (metadata_document.go).
 type Registration struct {
 	Clients Registrar
-	// Open lets anybody register at the endpoint, without a token.
+	// Open permits registration at the endpoint without a token.
 	Open bool
-	// Fetch asks for what a client publishes.
+	// Fetch fetches what a client publishes.
 	Fetch func(ctx context.Context, url string) (*outbound.Response, error)
-	// Admit limits how much is fetched for whoever sent the request. Its error is
-	// that of the request.
+	// Admit limits the fetches per caller. Its error is that of the request.
 	Admit func(ctx context.Context) error
 }
 
-// Registrar keeps clients that register themselves. The directory does; what its
-// methods promise, it says.
+// Registrar stores clients that register themselves. The directory implements it and documents the
+// contracts.
 type Registrar interface {
 	Register(ctx context.Context, c directory.Call, r directory.Registration) (*schemas.Application, error)
 	KnownScopes(ctx context.Context, scopes []string) ([]string, error)
@@ -39,7 +38,7 @@ type Registrar interface {
 	ExtendClientExpiry(ctx context.Context, applicationID string, until time.Time) error
 }
 
-// RegisterPath is where clients register: RFC 7591 §3.
+// RegisterPath is the registration endpoint: RFC 7591 §3.
 const RegisterPath = "/oauth2/dcr/register"
 
 // ClosedRegistration describes to a client that may not register what it can do instead.
@@ -54,11 +53,10 @@ func (p *Provider) ClosedRegistration() string {
 	return ways + "; or publish a client metadata document, and use its https address as the client_id"
 }
 
-// maxRegistration is the size of the largest registration, in bytes.
+// maxRegistration is the maximum size of a registration, in bytes.
 const maxRegistration = 16 << 10
 
-// registered is the reply: RFC 7591 §3.2.1. A client is also an application, whose
-// id is app_id.
+// registered is the reply: RFC 7591 §3.2.1. A client is also an application, with the id app_id.
 type registered struct {
 	ClientID      string `json:"client_id"`
 	ClientSecret  string `json:"client_secret,omitempty"`
@@ -68,9 +66,9 @@ type registered struct {
 	clientMetadata
 }
 
-// Register is POST /oauth2/dcr/register. The call is that of who sent a token; nil
-// for somebody who did not, where registration is open. A stranger's client has the
-// grants by which a person signs in to it, and no other.
+// Register handles POST /oauth2/dcr/register. The call is that of the token's caller; nil for an
+// anonymous one, where registration is open. An anonymous caller's client gets only the grants with
+// which users sign in to it.
 func (p *Provider) Register(w http.ResponseWriter, r *http.Request, by *directory.Call) error {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
@@ -83,7 +81,7 @@ func (p *Provider) Register(w http.ResponseWriter, r *http.Request, by *director
 	if err != nil {
 		return err
 	}
-	m.ClientID, m.ClientSecret, m.ClientSecretExpires = "", "", nil // the server's to choose
+	m.ClientID, m.ClientSecret, m.ClientSecretExpires = "", "", nil // the server chooses it
 	made, err := p.register(r.Context(), m, by)
 	if err != nil {
 		return err
@@ -145,14 +143,14 @@ func (p *Provider) register(ctx context.Context, m *clientMetadata, by *director
 	return made, explainRegistration(err)
 }
 
-// untrustedClientGrants are the grant types of clients for which nobody vouches.
+// untrustedClientGrants are the grant types of untrusted clients.
 func untrustedClientGrants() []string {
 	return []string{schemas.GrantAuthorizationCode, schemas.GrantRefreshToken}
 }
 
-// checkSector makes sure that all redirect URIs are on the list that the client
-// says has them: OpenID Connect Dynamic Client Registration §5. Subjects are the
-// same for all clients here, and the list changes nothing else.
+// checkSector checks that all redirect URIs are on the list that the client names: OpenID Connect
+// Dynamic Client Registration §5. Subjects are the same for all clients here, so the list has no
+// other effect.
 func (p *Provider) checkSector(ctx context.Context, m *clientMetadata) error {
 	if m.SectorURI == "" {
 		return nil
@@ -173,7 +171,7 @@ func (p *Provider) checkSector(ctx context.Context, m *clientMetadata) error {
 	return nil
 }
 
-// echo tells what was registered: of what the client asked for, what it got.
+// echo returns the registered metadata.
 func echo(a *schemas.Application, asked *clientMetadata) *registered {
 	o := a.OAuth()
 	m := *asked
@@ -183,8 +181,7 @@ func echo(a *schemas.Application, asked *clientMetadata) *registered {
 	return &registered{ClientID: a.ClientID, ClientSecret: a.ClientSecret, IssuedAt: a.CreatedAt.Unix(), AppID: a.ID, clientMetadata: m}
 }
 
-// explainRegistration words what the rules for applications find wrong as RFC 7591
-// §3.2.2 has it.
+// explainRegistration converts faults of the rules for applications to RFC 7591 §3.2.2.
 func explainRegistration(err error) error {
 	if err == nil {
 		return nil
@@ -207,8 +204,7 @@ func explainRegistration(err error) error {
 	return errorf(code, "%s", text)
 }
 
-// memberOf is the member of a registration that becomes the one at a path of the
-// application.
+// memberOf returns the metadata member for a path of the application.
 func memberOf(path string) string {
 	path = strings.TrimPrefix(path, "inboundAuthConfig[0].config.")
 	member := path[:len(path)-len(strings.TrimLeft(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))]

@@ -8,8 +8,8 @@ import (
 	"net/http"
 )
 
-// reply is what op writes to. What is well goes out; what is not is held back,
-// for the server to answer with.
+// reply is the ResponseWriter for op. It passes on successes and holds errors back, for the server
+// to write.
 type reply struct {
 	http.ResponseWriter
 	status int
@@ -18,7 +18,7 @@ type reply struct {
 
 func (w *reply) failed() bool { return w.status >= http.StatusBadRequest }
 
-// WriteHeader notes the status and lets that of a success out.
+// WriteHeader records the status and passes on a success.
 func (w *reply) WriteHeader(status int) {
 	w.status = status
 	if !w.failed() {
@@ -26,7 +26,7 @@ func (w *reply) WriteHeader(status int) {
 	}
 }
 
-// Write lets the body of a success out.
+// Write passes on the body of a success.
 func (w *reply) Write(b []byte) (int, error) {
 	if w.failed() {
 		return w.held.Write(b)
@@ -34,10 +34,10 @@ func (w *reply) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// Unwrap gives http.ResponseController the writer below.
+// Unwrap returns the inner writer for http.ResponseController.
 func (w *reply) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// verdict is the error that op found by itself.
+// verdict is an error that op found itself.
 func (w *reply) verdict(r *http.Request) error {
 	var reported struct {
 		Code        string `json:"error"`
@@ -55,13 +55,12 @@ func (w *reply) verdict(r *http.Request) error {
 	return errorf(reported.Code, "%s", reported.Description)
 }
 
-// outcome carries the error of one of our methods past op to whoever called op.
+// outcome carries the error of one of our methods through op to its caller.
 type outcome struct{ err error }
 
 type outcomeKey struct{}
 
-// rejectWith notes the error that the request is to be answered with, and returns
-// one for op, which says nothing.
+// rejectWith records the error for the reply, and returns one without details for op.
 func rejectWith(ctx context.Context, err error) error {
 	if o, ok := ctx.Value(outcomeKey{}).(*outcome); ok {
 		o.err = err
@@ -69,7 +68,7 @@ func rejectWith(ctx context.Context, err error) error {
 	return errRefused
 }
 
-// handleWithLibrary has op handle the request.
+// handleWithLibrary lets op handle the request.
 func (p *Provider) handleWithLibrary(w http.ResponseWriter, r *http.Request) error {
 	o := &outcome{}
 	kept := &reply{ResponseWriter: w}

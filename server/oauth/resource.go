@@ -8,13 +8,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// maxResources bounds how many resources one request may name: each is looked
-// up.
+// maxResources limits how many resources one request can name: each is looked up.
 const maxResources = 8
 
-// audience returns whom a token is for: the resources that were asked for (RFC
-// 8707), else this server. A token with the scope system, of which nobody said
-// what it is for, is for the API and for the tools.
+// audience returns the audience of a token: the requested resources (RFC 8707), otherwise this
+// server. A token with the scope system and without a resource is for the API and for the tools.
 func (p *Provider) audience(ctx context.Context, scope, resources []string) ([]string, error) {
 	if len(resources) == 0 {
 		if slices.Contains(scope, systemScope) {
@@ -37,9 +35,9 @@ func (p *Provider) audience(ctx context.Context, scope, resources []string) ([]s
 	return audience, nil
 }
 
-// userAudience returns whom a token about a user is for. Where nobody said, it is
-// for the client alone, unless it carries what only this server heeds: a token
-// that any client may have would else be good for changing the user's account.
+// userAudience returns the audience of a token about a user. Without a requested resource it is the
+// client alone, unless the token has scopes that only this server uses: otherwise a token that any
+// client can get could change the user's account.
 func (p *Provider) userAudience(ctx context.Context, c *client, scope, resources []string) ([]string, error) {
 	ours := func(scope string) bool { return schemas.CoversPermission(systemScope, scope) }
 	if len(resources) == 0 && !slices.ContainsFunc(scope, ours) {
@@ -48,8 +46,8 @@ func (p *Provider) userAudience(ctx context.Context, c *client, scope, resources
 	return p.audience(ctx, scope, resources)
 }
 
-// narrowResources returns the resources that a token request is about, of those that the
-// authorization request named (RFC 8707 §2.2).
+// narrowResources returns the requested resources among those of the authorization request (RFC
+// 8707 §2.2).
 func narrowResources(authorized, asked []string) ([]string, error) {
 	if len(asked) == 0 {
 		return authorized, nil
@@ -62,7 +60,7 @@ func narrowResources(authorized, asked []string) ([]string, error) {
 	return asked, nil
 }
 
-// checkResource makes sure that tokens are issued for a resource at all.
+// checkResource checks that tokens are issued for a resource.
 func (p *Provider) checkResource(ctx context.Context, resource string) error {
 	u, err := url.Parse(resource)
 	if err != nil || !u.IsAbs() || u.Fragment != "" || u.RawFragment != "" || resource[len(resource)-1] == '#' {

@@ -8,9 +8,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Revoke is POST /oauth2/revoke: RFC 7009. A token that is unknown, has expired or was
-// revoked before needs no error (§2.2). One that was issued to another client is refused
-// (§2.1), as is one of a type that cannot be revoked here (§2.2.1).
+// Revoke handles POST /oauth2/revoke: RFC 7009. An unknown, expired or revoked token is no error
+// (§2.2). A token of another client is rejected (§2.1), and so is a type that cannot be revoked
+// (§2.2.1).
 func (p *Provider) Revoke(w http.ResponseWriter, r *http.Request) error {
 	c, raw, err := p.clientAndToken(w, r)
 	if err != nil {
@@ -23,7 +23,7 @@ func (p *Provider) Revoke(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// revoke ends a token. With a refresh token all that came of it goes (§2.1).
+// revoke revokes a token. A refresh token is revoked with all tokens of its family (§2.1).
 func (p *Provider) revoke(ctx context.Context, c *client, raw string) error {
 	if _, _, ours := p.openRefresh(raw); ours {
 		return p.revokeRefresh(ctx, c, raw)
@@ -58,14 +58,14 @@ func (p *Provider) revokeRefresh(ctx context.Context, c *client, raw string) err
 	case f.ClientID != c.GetID():
 		return errForeignToken()
 	case f.Grant.Generation != c.TokenGeneration:
-		return nil // revoked already, with all tokens of the client
+		return nil // revoked with all tokens of the client
 	}
 	return p.recordRevoked(ctx, c, f.Grant.UserID, schemas.ResourceRef{Type: "refreshFamily", ID: f.ID},
 		schemas.RevokeFamily{ID: f.ID, Until: p.revokeUntil(c)})
 }
 
-// checkRevocable refuses an ID token, which a client could take for revoked. Any other
-// text that is no live access token is worthless already.
+// checkRevocable rejects an ID token, which a client could otherwise believe revoked. Any other
+// text that is not a live access token is ignored.
 func (p *Provider) checkRevocable(ctx context.Context, raw string) error {
 	_, err := p.Authorization.Tokens.VerifyIDToken(ctx, raw)
 	switch {
@@ -77,8 +77,7 @@ func (p *Provider) checkRevocable(ctx context.Context, raw string) error {
 	return errUnrevocable("an ID token")
 }
 
-// errForeignToken refuses to revoke a token that was issued to another client: the
-// invalid_grant of RFC 6749 §5.2.
+// errForeignToken rejects the token of another client: the invalid_grant of RFC 6749 §5.2.
 func errForeignToken() *Error {
 	return errorf(codeInvalidGrant, "the token was issued to another client: a client can revoke its own tokens only")
 }
@@ -87,7 +86,7 @@ func errUnrevocable(what string) *Error {
 	return errorf(codeUnsupportedTokenType, "the token is %s, which cannot be revoked: send an access token or a refresh token, or end the session", what)
 }
 
-// recordRevoked makes a change by which a client gives up what it had.
+// recordRevoked commits a revocation with its event.
 func (p *Provider) recordRevoked(ctx context.Context, c *client, userID string, what schemas.ResourceRef, change schemas.Change) error {
 	return p.Record(ctx, schemas.Event{
 		ID: schemas.NewID(), At: p.now(), Action: "token.revoked", ApplicationID: c.ID, UserID: userID,

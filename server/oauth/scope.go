@@ -9,17 +9,17 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// systemScope is what the API and the tools ask for.
+// systemScope is the scope of the API and the tools.
 const systemScope = "system"
 
-// openidScope makes an OAuth request one of OpenID Connect.
+// openidScope makes a request one of OpenID Connect.
 const openidScope = "openid"
 
-// maxScopes bounds how many scopes one request may name.
+// maxScopes limits how many scopes one request can name.
 const maxScopes = 100
 
-// clientScope returns what a client is granted on its own behalf: all it asks
-// for, or, where it does not say, all it is registered for.
+// clientScope returns the scopes that a client gets on its own behalf: the requested ones, or all
+// registered ones.
 func (p *Provider) clientScope(ctx context.Context, c *client, asked string) ([]string, error) {
 	if asked == "" {
 		return slices.DeleteFunc(slices.Clone(c.oauth.Scopes), isIdentityScope), nil
@@ -29,7 +29,7 @@ func (p *Provider) clientScope(ctx context.Context, c *client, asked string) ([]
 		return nil, err
 	}
 	lacking := slices.DeleteFunc(slices.Clone(scopes), coveredBy(c.oauth.Scopes))
-	if len(lacking) > 0 { // most clients ask for what they are registered with
+	if len(lacking) > 0 { // most clients request their registered scopes
 		granted, err := p.Clients.ClientScopes(ctx, c.Application)
 		if err != nil {
 			return nil, err
@@ -45,10 +45,9 @@ func (p *Provider) clientScope(ctx context.Context, c *client, asked string) ([]
 	return scopes, nil
 }
 
-// requestable returns those of the scopes asked for that the client may ask a user
-// for: what it is registered with. The others are left out (RFC 6749 §3.3), and so
-// is nothing asked for no mistake. A client that is registered with no scope at all
-// may ask who the user is.
+// requestable returns the requested scopes that the client may request of a user: its registered
+// scopes. Others are left out (RFC 6749 §3.3), and an empty request is no error. A client without
+// registered scopes may request the user's identity.
 func (c *client) requestable(asked string) ([]string, error) {
 	if asked == "" {
 		return nil, nil
@@ -64,8 +63,8 @@ func (c *client) requestable(asked string) ([]string, error) {
 	return slices.DeleteFunc(scopes, func(scope string) bool { return !may(scope) }), nil
 }
 
-// userScope returns what of the scopes a token about a user carries now: of
-// permissions what the user's roles grant, be it those or others below them.
+// userScope returns the scopes of a token about a user now: of permissions those that the user's
+// roles grant, or below them.
 func (p *Provider) userScope(ctx context.Context, userID string, scopes []string) ([]string, error) {
 	if !slices.ContainsFunc(scopes, isPermission) {
 		return scopes, nil
@@ -86,7 +85,7 @@ func coveredBy(scopes []string) func(string) bool {
 	}
 }
 
-// parseScope reads a list of scopes (RFC 6749 §3.3), each of them once.
+// parseScope reads a list of scopes (RFC 6749 §3.3), each once.
 func parseScope(text string) ([]string, error) {
 	var scopes []string
 	for scope := range strings.SplitSeq(text, " ") {
@@ -103,15 +102,13 @@ func parseScope(text string) ([]string, error) {
 	return scopes, nil
 }
 
-// isIdentityScope reports whether a scope is about the user who signs in, and so
-// needs no permission of theirs.
+// isIdentityScope reports whether a scope is about the user's identity, and so needs no permission.
 func isIdentityScope(scope string) bool {
 	return slices.Contains(schemas.IdentityScopes(), scope)
 }
 
-// isFreeScope reports whether any client may ask a user for a scope: those of
-// OpenID Connect Core §5.4 and §11. With the one for the account a client could
-// add a passkey of its own to it, so that must be registered.
+// isFreeScope reports whether any client may request a scope of a user: those of OpenID Connect
+// Core §5.4 and §11. The scope account, with which a client can add passkeys, must be registered.
 func isFreeScope(scope string) bool {
 	return isIdentityScope(scope) && scope != schemas.AccountScope
 }

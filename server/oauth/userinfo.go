@@ -10,9 +10,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// UserInfo is GET and POST /oauth2/userinfo: OpenID Connect Core §5.3. It takes an
-// access token that was granted openid, and is for the client itself or for this
-// server.
+// UserInfo handles GET and POST /oauth2/userinfo: OpenID Connect Core §5.3. It accepts an access
+// token with the scope openid for the client itself or for this server.
 func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 	raw, err := bearer(w, r)
 	if err != nil {
@@ -44,17 +43,16 @@ func (p *Provider) UserInfo(w http.ResponseWriter, r *http.Request) error {
 	return writeReply(w, reported)
 }
 
-// isForUs reports whether a token may be shown here. One that was issued for a
-// resource server elsewhere (RFC 8707 §2) is in that one's hands, which was told what
-// it needs: it must not find out the rest about the person (RFC 9068 §4).
+// isForUs reports whether a token may be used here. A token for another resource server (RFC 8707
+// §2) is rejected: that server must not learn more about the user from it (RFC 9068 §4).
 func (p *Provider) isForUs(claims *token.Claims) bool {
 	return slices.ContainsFunc(claims.Audience, func(audience string) bool {
 		return audience == claims.ClientID || audience == p.Issuer || audience == p.Issuer+ToolsPath
 	})
 }
 
-// bearer returns the token of a request: RFC 6750 §2.1 and §2.2. In the query it
-// would end up in logs.
+// bearer returns the token of a request: RFC 6750 §2.1 and §2.2. A token in the query would end
+// up in logs.
 func bearer(w http.ResponseWriter, r *http.Request) (string, error) {
 	if r.URL.Query().Has("access_token") {
 		return "", errorf(codeInvalidRequest, "an access token does not belong into the query: send it as Authorization: Bearer <token>")
@@ -80,7 +78,7 @@ func bearer(w http.ResponseWriter, r *http.Request) (string, error) {
 		Description: "an access token is required: send it as Authorization: Bearer <token>"}
 }
 
-// writeReply answers with an object that is for nobody else.
+// writeReply writes a reply that must not be cached.
 func writeReply(w http.ResponseWriter, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -89,6 +87,6 @@ func writeReply(w http.ResponseWriter, v any) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
-	_, _ = w.Write(text) // whoever does not read it is gone
+	_, _ = w.Write(text) // fails only if the client has gone
 	return nil
 }
