@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/postern-id/postern/internal/passkey/passkeytest"
-	"github.com/postern-id/postern/schemas"
 )
 
 func TestRunOutlivesACrash(t *testing.T) {
@@ -92,32 +91,6 @@ func signUpUntil(p *postern, prefix string, enough int, end func()) []*passkeyte
 	}
 	ending.Wait()
 	return devices
-}
-
-// Of 16 simultaneous answers to one step one wins; the others get the error stale_step and
-// change nothing.
-func TestOneOfManyAnswersWins(t *testing.T) {
-	t.Parallel()
-	p := serve(t, "POSTERN_THROTTLE_ENABLED=false")
-	rounds := 200
-	if testing.Short() {
-		rounds = 20
-	}
-	for round := range rounds {
-		s, err := p.begin("REGISTRATION")
-		if err != nil {
-			t.Fatal(err)
-		}
-		body := answerTo(s, "continue", map[string]string{"username": fmt.Sprintf("user-%d", round)})
-		tally := p.together(16, body)
-		if tally["200"] != 1 || tally["409 "+schemas.CodeStaleStep] != 15 {
-			t.Fatalf("round %d: 16 answers to one step got %v", round, tally)
-		}
-		now, err := p.execute(object{"executionId": s.ExecutionID})
-		if err != nil || now.StepID != "key" {
-			t.Fatalf("round %d: the run stands at %+v, %v; want key", round, now, err)
-		}
-	}
 }
 
 // together posts a body to /flow/execute n times at once and counts the replies by status

@@ -69,6 +69,7 @@ func serveWith(t *testing.T, args []string, scheme, host string, env ...string) 
 		"POSTERN_SERVER_LISTEN=" + p.address,
 		"POSTERN_DATA_DIR=" + filepath.Join(p.dir, "data"),
 		"ADMIN_USERNAME=admin", "ADMIN_PASSWORD=" + adminPassword,
+		"POSTERN_PASSWORD_MEMORY_KIB=8192", "POSTERN_PASSWORD_ITERATIONS=1", // every server hashes at its start
 	}, env...)
 	t.Cleanup(func() {
 		p.kill()

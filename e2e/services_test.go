@@ -213,15 +213,3 @@ func hidden(t *testing.T, dir string) {
 		t.Fatalf("%d files have the flow: %v", flows, err)
 	}
 }
-
-func TestTargetsThatAreNotConfigured(t *testing.T) {
-	t.Parallel()
-	n := newNeighbour(t)
-	p := serve(t, n.targets()...)
-	flow := confiding()
-	flow["nodes"].([]object)[1]["with"].(object)["target"] = "rsik"
-	r, err := p.post("/flows", adminToken(t, p), flow)
-	if err != nil || r.status != 400 || r.code() != "invalid_flow" || !strings.Contains(string(r.body), `did you mean \"risk\"?`) {
-		t.Errorf("got %+v, %v", r, err)
-	}
-}

@@ -58,32 +58,33 @@ func TestHeldSilentSignIn(t *testing.T) {
 // TestHeldOneCodeAtTwoInstances redeems each code at two instances at once: one request
 // gets tokens, and because the others are replays those tokens are revoked.
 func TestHeldOneCodeAtTwoInstances(t *testing.T) {
-	one, two := twoInstances(t, "postgres")
-	p := leaky(t, one)
-	for range 6 {
-		code := p.code(p.ask("prompt", "login"))
-		var won atomic.Int32
-		var tokens atomic.Pointer[string]
-		var all sync.WaitGroup
-		for i := range 12 {
-			all.Go(func() {
-				access := redeemAt([]*testApp{one, two}[i%2], p, code)
-				if access != "" {
-					won.Add(1)
-					tokens.Store(&access)
+	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
+		p := leaky(t, one)
+		for range 6 {
+			code := p.code(p.ask("prompt", "login"))
+			var won atomic.Int32
+			var tokens atomic.Pointer[string]
+			var all sync.WaitGroup
+			for i := range 12 {
+				all.Go(func() {
+					access := redeemAt([]*testApp{one, two}[i%2], p, code)
+					if access != "" {
+						won.Add(1)
+						tokens.Store(&access)
+					}
+				})
+			}
+			all.Wait()
+			if won.Load() != 1 {
+				t.Fatalf("%d requests got tokens for one code", won.Load())
+			}
+			for _, w := range []*testApp{one, two} {
+				if status := w.get("/oauth2/userinfo", *tokens.Load()); status != http.StatusUnauthorized {
+					t.Errorf("the token of a replayed code: %d", status)
 				}
-			})
-		}
-		all.Wait()
-		if won.Load() != 1 {
-			t.Fatalf("%d requests got tokens for one code", won.Load())
-		}
-		for _, w := range []*testApp{one, two} {
-			if status := w.get("/oauth2/userinfo", *tokens.Load()); status != http.StatusUnauthorized {
-				t.Errorf("the token of a replayed code: %d", status)
 			}
 		}
-	}
+	})
 }
 
 // redeemAt exchanges a code at an instance and returns the access token, "" for none.
@@ -99,32 +100,35 @@ func redeemAt(w *testApp, p *party, code string) string {
 	return got.Access
 }
 
-// TestHeldOneAnswerAtTwoInstances answers one step 16 times at two instances.
+// TestHeldOneAnswerAtTwoInstances answers one step 16 times at two instances at once: one
+// answer is taken, and the others change nothing.
 func TestHeldOneAnswerAtTwoInstances(t *testing.T) {
-	one, two := twoInstances(t, "postgres")
-	if err := bootstrap.EnsureTry(t.Context(), one.directory, one.origin); err != nil {
-		t.Fatal(err)
-	}
-	for round := range 6 {
-		s := one.start(schemas.Registration)
-		body := map[string]any{"executionId": s.ExecutionID, "challengeToken": s.ChallengeToken, "action": "continue",
-			"inputs": map[string]string{"username": fmt.Sprintf("user-%d", round)}}
-		var won atomic.Int32
-		var all sync.WaitGroup
-		for i := range 16 {
-			all.Go(func() {
-				if status, said := []*testApp{one, two}[i%2].attempt("/flow/execute", "", body); status == http.StatusOK {
-					won.Add(1)
-				} else if !strings.Contains(said, schemas.CodeStaleStep) {
-					t.Errorf("%d %s", status, said)
-				}
-			})
+	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
+		for round := range 20 {
+			s := one.start(schemas.Registration)
+			body := map[string]any{"executionId": s.ExecutionID, "challengeToken": s.ChallengeToken, "action": "continue",
+				"inputs": map[string]string{"username": fmt.Sprintf("user-%d", round)}}
+			var won atomic.Int32
+			var all sync.WaitGroup
+			for i := range 16 {
+				all.Go(func() {
+					if status, said := []*testApp{one, two}[i%2].attempt("/flow/execute", "", body); status == http.StatusOK {
+						won.Add(1)
+					} else if !strings.Contains(said, schemas.CodeStaleStep) {
+						t.Errorf("%d %s", status, said)
+					}
+				})
+			}
+			all.Wait()
+			if won.Load() != 1 {
+				t.Errorf("%d of 16 answers to one step were taken", won.Load())
+			}
+			var now schemas.Step
+			if two.post("/flow/execute", map[string]string{"executionId": s.ExecutionID}, &now); now.StepID != "key" {
+				t.Errorf("the run is at the step %q, want key", now.StepID)
+			}
 		}
-		all.Wait()
-		if won.Load() != 1 {
-			t.Errorf("%d of 16 answers to one step were taken", won.Load())
-		}
-	}
+	})
 }
 
 // TestHeldSignInDoesNotTellWhoExists compares the replies to a wrong password for an

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,5 +42,15 @@ func TestTargetFiles(t *testing.T) {
 		if test.want == "" && (len(s.Key) > 0) != (test.target.Secret+test.target.SecretFile != "") || err == nil && s.Authorization != "" && s.Authorization != "Bearer hunter2" {
 			t.Errorf("%d: got %+v", i, s)
 		}
+	}
+}
+
+func TestUnknownTargetIsRefusedWithASuggestion(t *testing.T) {
+	w := newTestApp(t, `POSTERN_HTTP_TARGETS={"risk":{"url":"https://risk.example.com"}}`)
+	rec := w.call(http.MethodPost, "/flows", w.admin(), `{"handle":"asking","name":"Asking","flowType":"AUTHENTICATION","nodes":[
+		{"id":"ask","use":"http-request","with":{"target":"rsik","path":"/assess","mode":"query"},"next":{"success":"key","failure":"key"}},
+		{"id":"key","use":"passkey-authenticate","next":{"success":"done"}},{"id":"done","use":"authorization-code"}]}`)
+	if rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), `"invalid_flow"`) || !strings.Contains(rec.Body.String(), `did you mean \"risk\"?`) {
+		t.Errorf("got %d %s", rec.Code, rec.Body)
 	}
 }
