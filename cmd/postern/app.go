@@ -55,7 +55,7 @@ type app struct {
 	pages        map[string]http.Handler
 	open         func(context.Context) bool // whether the API is open to all; nil: never
 
-	serves            bool // whether this is a server and not a command
+	isServer          bool // whether this is a server and not a command
 	draining          atomic.Bool
 	warnedOfInstances bool
 }
@@ -102,7 +102,7 @@ func openAppFor(ctx context.Context, cfg *config.Config, log *slog.Logger, on st
 		return nil, err
 	}
 	hosted := gate.New(gate.Options{AccountApplicationID: bootstrap.ConsoleID})
-	h := &app{cfg: cfg, log: log, store: s, serves: serves, pages: map[string]http.Handler{"/gate": hosted, "/gate/": hosted, schemasPath: schemaPages()}}
+	h := &app{cfg: cfg, log: log, store: s, isServer: serves, pages: map[string]http.Handler{"/gate": hosted, "/gate/": hosted, schemasPath: schemaPages()}}
 	if err := h.build(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -212,10 +212,10 @@ func (h *app) handler() http.Handler {
 		Passkeys: h.passkeys, Store: boundedSessions{store.SealedSessions{Store: h.store, Box: h.ciphers.sessions, Log: h.log}, h.pending.passkeys}, Tokens: h.tokens, Directory: h.directory, Audit: h.store,
 		Tools:      mcp.New(mcp.Options{PublicURL: h.cfg.Server.PublicURL, Version: version, Directory: h.directory, Kinds: h.kinds, Log: h.log}),
 		SessionTTL: time.Duration(h.cfg.Passkey.Timeout), DecoySecret: h.encryption.derived[purposeDecoys],
-		Throttle: h.throttle, Devices: h.ciphers.devices, Proxies: proxies(h.cfg.Server),
+		Throttle: h.throttle, Devices: h.ciphers.devices, Proxies: trustedProxies(h.cfg.Server),
 		Checks: []server.Check{
 			{Name: "store", Run: h.store.Ping},
-			{Name: "server", Run: h.notDraining},
+			{Name: "server", Run: h.checkNotDraining},
 			{Name: "keys", Run: func(context.Context) error { return h.tokens.Ready() }},
 		},
 		Pages: h.pages, Log: h.log, Open: h.open,

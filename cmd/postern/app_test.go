@@ -141,7 +141,7 @@ func (w *testApp) assertion(s schemas.Step) map[string]string {
 
 // admin returns a token with all permissions.
 func (w *testApp) admin() string {
-	token, err := w.issue(w.t.Context(), "", []string{"system"}, time.Hour)
+	token, err := w.issueToken(w.t.Context(), "", []string{"system"}, time.Hour)
 	if err != nil {
 		w.t.Fatal(err)
 	}

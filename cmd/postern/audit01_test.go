@@ -22,7 +22,7 @@ func (w *testApp) holder(name string, permissions ...string) (token string) {
 		w.t.Fatal(err)
 	}
 	w.create(w.directory.Roles, string(role))
-	token, err = w.issue(w.t.Context(), name, permissions, time.Hour)
+	token, err = w.issueToken(w.t.Context(), name, permissions, time.Hour)
 	if err != nil {
 		w.t.Fatal(err)
 	}

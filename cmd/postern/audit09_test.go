@@ -97,7 +97,7 @@ func TestAudit09PasswordSetThroughTheAPIEndsSessions(t *testing.T) {
 	onTwoInstances(t, func(t *testing.T, one, two *testApp) {
 		pat := one.userNamed("pat")
 		one.create(one.directory.Roles, `{"name":"Writers","permissions":["system:users:write"],"assignments":[{"type":"user","id":"`+pat+`"}]}`)
-		token, err := one.issue(t.Context(), "pat", []string{"system:users:write"}, 1<<40)
+		token, err := one.issueToken(t.Context(), "pat", []string{"system:users:write"}, 1<<40)
 		if err != nil {
 			t.Fatal(err)
 		}

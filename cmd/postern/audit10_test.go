@@ -85,7 +85,7 @@ func newPartial(t *testing.T, w *testApp) (p partial) {
 	p.client = app.ID
 	p.clientRole = w.create(w.directory.Roles, `{"name":"Machine","permissions":["system"],"assignments":[{"type":"application","id":"`+app.ID+`"}]}`).ID
 	var err error
-	if p.person, err = w.issue(t.Context(), "pat", []string{"system"}, time.Hour); err != nil {
+	if p.person, err = w.issueToken(t.Context(), "pat", []string{"system"}, time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	p.session = w.liveSessions(p.user)[0].ID
@@ -221,7 +221,7 @@ func TestAudit10EndedSessionRegistersNoPasskey(t *testing.T) {
 		ada, admin := one.userNamed("ada"), one.admin()
 		pat := one.userNamed("pat")
 		one.create(one.directory.Roles, `{"name":"Operator","permissions":["system"],"assignments":[{"type":"user","id":"`+pat+`"}]}`)
-		token, err := one.issue(t.Context(), "pat", []string{"system"}, time.Hour)
+		token, err := one.issueToken(t.Context(), "pat", []string{"system"}, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -155,7 +155,7 @@ func TestAudit17ManyNetworksFlood(t *testing.T) {
 			// Another instance counts the stored rows.
 			second := &testApp{app: &app{cfg: w.cfg, store: w.store}, t: t}
 			second.pending = second.newPending()
-			if err := second.recount(t.Context(), time.Now()); err != nil || !second.pending.runs.Crowded() || second.pending.runs.Admit(t.Context()) == nil {
+			if err := second.countPending(t.Context(), time.Now()); err != nil || !second.pending.runs.Crowded() || second.pending.runs.Admit(t.Context()) == nil {
 				t.Errorf("another instance admits more: %v", err)
 			}
 			w.sweepOnce(t.Context(), time.Now().UTC().Add(abandonedAfter+time.Minute))

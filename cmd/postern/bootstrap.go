@@ -109,7 +109,7 @@ func (c serverFlags) issueLocalToken(ctx context.Context, p program, base string
 	if administered, err := h.hasAdministrator(ctx); err != nil || !administered {
 		return "", err
 	}
-	return h.issue(ctx, "", []string{"system"}, ownTokenTTL)
+	return h.issueToken(ctx, "", []string{"system"}, ownTokenTTL)
 }
 
 // ownTokenTTL is the maximum duration of a bootstrap.

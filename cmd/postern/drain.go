@@ -37,8 +37,8 @@ func (h *app) drain(ctx context.Context) context.Context {
 	return serving
 }
 
-// notDraining is the readiness check of the server itself.
-func (h *app) notDraining(context.Context) error {
+// checkNotDraining is the readiness check of the server itself.
+func (h *app) checkNotDraining(context.Context) error {
 	if h.draining.Load() {
 		return errDraining
 	}

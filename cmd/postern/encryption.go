@@ -49,7 +49,7 @@ func (h *app) loadEncryption(ctx context.Context) error {
 	// In one transaction, so that a starting server and a concurrent change of the keys
 	// cannot miss each other.
 	return h.store.Update(ctx, func(t *store.Tx) (err error) {
-		if h.serves {
+		if h.isServer {
 			if err := h.store.PutInstanceKeys(t, instanceKeys(keys), time.Now().UTC()); err != nil {
 				return err
 			}

@@ -49,8 +49,8 @@ func scenarioFiles() fileSet {
 	}}
 }
 
-// flowsAmong returns the files that are flows.
-func flowsAmong(files []string) []string {
+// filterFlows returns the files that are flows.
+func filterFlows(files []string) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !flows.IsFlow(file) })
 }
 

@@ -40,7 +40,7 @@ func (c flowDiffCommand) Run(p program) error {
 }
 
 func (p program) compileFile(file string) (*engine.Graph, error) {
-	g, err := p.graph(file)
+	g, err := p.compileFlow(file)
 	if errors.Is(err, errFindings) {
 		return nil, fmt.Errorf("%s has findings: fix them to compare it", file)
 	}

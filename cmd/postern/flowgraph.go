@@ -27,7 +27,7 @@ type flowGraphCommand struct {
 
 // Run draws a flow.
 func (c flowGraphCommand) Run(ctx context.Context, p program) error {
-	g, err := p.graph(c.File)
+	g, err := p.compileFlow(c.File)
 	if err != nil {
 		return err
 	}
@@ -58,9 +58,9 @@ func (c flowGraphCommand) draw(g *engine.Graph, o draw.Options) string {
 	return draw.Mermaid(g, o)
 }
 
-// graph compiles the flow of a file, which may use the sub-flows in its folder and those of
+// compileFlow compiles the flow of a file, which may use the sub-flows in its folder and those of
 // the other named files. It prints the errors.
-func (p program) graph(file string, with ...string) (*engine.Graph, error) {
+func (p program) compileFlow(file string, with ...string) (*engine.Graph, error) {
 	s, err := p.readSource(file)
 	if err != nil {
 		return nil, err

@@ -37,13 +37,13 @@ func (c flowPullCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	for i := range list {
-		name := fileOf(list, i)
+		name := fileName(list, i)
 		path := filepath.Join(c.Dir, name)
 		if isSameFlow(path, &list[i]) {
 			fmt.Fprintf(p.stdout, "%s: unchanged, version %d\n", name, list[i].ActiveVersion)
 			continue
 		}
-		text, err := flowText(list[i].Flow)
+		text, err := encodeFlow(list[i].Flow)
 		if err != nil {
 			return err
 		}
@@ -97,9 +97,9 @@ func checkHandles(list []bootstrap.StoredFlow) error {
 	return nil
 }
 
-// fileOf returns the file name of a flow. It contains the type if two flows have the same
+// fileName returns the file name of a flow. It contains the type if two flows have the same
 // handle.
-func fileOf(list []bootstrap.StoredFlow, i int) string {
+func fileName(list []bootstrap.StoredFlow, i int) string {
 	f := list[i]
 	two := slices.ContainsFunc(list, func(g bootstrap.StoredFlow) bool { return g.Handle == f.Handle && g.FlowType != f.FlowType })
 	if two {
@@ -111,17 +111,17 @@ func fileOf(list []bootstrap.StoredFlow, i int) string {
 // isSameFlow reports whether a file has the meaning of a flow. The meaning of sub-flows
 // belongs to their own files.
 func isSameFlow(path string, f *bootstrap.StoredFlow) bool {
-	g, err := program{}.graph(path)
+	g, err := program{}.compileFlow(path)
 	if err != nil {
 		return false
 	}
 	f.Parts, f.Uses = g.Flow().Parts, nil
-	changes, known := changesOf(f, g)
+	changes, known := compareWithStored(f, g)
 	return known && len(changes) == 0
 }
 
-// flowText returns a flow in the format of files, without server metadata.
-func flowText(f *schemas.Flow) ([]byte, error) {
+// encodeFlow returns a flow in the format of files, without server metadata.
+func encodeFlow(f *schemas.Flow) ([]byte, error) {
 	bare := *f
 	bare.Uses, bare.UsedBy = nil, nil
 	bare.ID, bare.ActiveVersion, bare.CreatedAt, bare.UpdatedAt, bare.IsReadOnly = "", 0, nil, nil, false

@@ -44,7 +44,7 @@ func (c flowPushCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	graphs, from, err := p.graphs(files)
+	graphs, from, err := p.compileFlows(files)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c flowPushCommand) Run(ctx context.Context, p program) error {
 	for _, g := range graphs {
 		changes, err := c.push(ctx, p, server, g, pushed)
 		if err != nil {
-			return p.inFile(from[g], err)
+			return p.locateInFile(from[g], err)
 		}
 		todo = todo || changes
 	}
@@ -66,12 +66,12 @@ func (c flowPushCommand) Run(ctx context.Context, p program) error {
 	return nil
 }
 
-// graphs compiles flow files, which must be of different flows. It returns sub-flows before
+// compileFlows compiles flow files, which must be of different flows. It returns sub-flows before
 // the flows that use them, and the file of each.
-func (p program) graphs(files []string) (graphs []*engine.Graph, from map[*engine.Graph]string, wrong error) {
+func (p program) compileFlows(files []string) (graphs []*engine.Graph, from map[*engine.Graph]string, wrong error) {
 	from, taken := map[*engine.Graph]string{}, findings.Handles{}
 	for _, file := range files {
-		g, err := p.graph(file, flowsAmong(files)...)
+		g, err := p.compileFlow(file, filterFlows(files)...)
 		if err != nil {
 			wrong = errors.Join(wrong, err)
 			continue
@@ -87,8 +87,8 @@ func (p program) graphs(files []string) (graphs []*engine.Graph, from map[*engin
 	return sortByUse(graphs), from, nil
 }
 
-// inFile converts the positions in a server's findings from the request to the flow's file.
-func (p program) inFile(file string, err error) error {
+// locateInFile converts the positions in a server's findings from the request to the flow's file.
+func (p program) locateInFile(file string, err error) error {
 	var refused *schemas.Error
 	if file == stdinPath || !errors.As(err, &refused) || len(refused.Errors) == 0 {
 		return err
@@ -118,7 +118,7 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 	if f.Uses, err = pushed.uses(ctx, server, f); err != nil {
 		return false, err
 	}
-	changes, known := changesOf(was, g)
+	changes, known := compareWithStored(was, g)
 	switch {
 	case was == nil:
 		fmt.Fprintf(p.stdout, "%s: new\n", f.Handle)
@@ -147,9 +147,9 @@ func (c flowPushCommand) push(ctx context.Context, p program, server *bootstrap.
 	return true, nil
 }
 
-// changesOf returns how a flow differs from the server's. Known is false if the server's
+// compareWithStored returns how a flow differs from the server's. Known is false if the server's
 // flow does not compile here, because it is of another release.
-func changesOf(was *bootstrap.StoredFlow, g *engine.Graph) (changes []diff.Change, known bool) {
+func compareWithStored(was *bootstrap.StoredFlow, g *engine.Graph) (changes []diff.Change, known bool) {
 	if was == nil {
 		return nil, false
 	}

@@ -56,7 +56,7 @@ func listKeys(w io.Writer, tokens *token.Issuer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "KEY\tALGORITHM\tSTATUS\tPUBLISHED\tSIGNS\tKEPT")
 	for _, k := range tokens.SigningKeys() {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Algorithm, k.Status, formatSeconds(k.CreatedAt), describeSigning(tokens, k), describeRetirement(k))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Algorithm, k.Status, formatTime(k.CreatedAt), describeSigning(tokens, k), describeRetirement(k))
 	}
 	return table.Flush()
 }
@@ -65,11 +65,11 @@ func listKeys(w io.Writer, tokens *token.Issuer) error {
 func describeSigning(tokens *token.Issuer, k schemas.SigningKey) string {
 	switch k.Status {
 	case schemas.KeyPublished:
-		return "from " + formatSeconds(tokens.SignsFrom(k))
+		return "from " + formatTime(tokens.SignsFrom(k))
 	case schemas.KeySigning:
-		return "since " + formatSeconds(k.SignsSince)
+		return "since " + formatTime(k.SignsSince)
 	}
-	return formatSeconds(k.SignsSince) + " to " + formatSeconds(k.RetiredAt)
+	return formatTime(k.SignsSince) + " to " + formatTime(k.RetiredAt)
 }
 
 // describeRetirement describes how long a retired key is published.
@@ -80,10 +80,10 @@ func describeRetirement(k schemas.SigningKey) string {
 	case k.NeededUntil.IsZero():
 		return "until it is swept"
 	}
-	return "until " + formatSeconds(k.NeededUntil)
+	return "until " + formatTime(k.NeededUntil)
 }
 
-func formatSeconds(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // keyMaintenanceInterval is how often a server reads the keys and makes the transitions
 // that are due. It is far shorter than the time that a key is published before it signs.

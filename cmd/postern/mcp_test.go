@@ -53,7 +53,7 @@ func (w *testApp) tool(token, name, arguments string, into any) {
 // assistant creates a client that may use the tools, and returns its token.
 func (w *testApp) assistant() (token string) {
 	w.t.Helper()
-	admin, err := w.issue(w.t.Context(), "", []string{"system"}, 0)
+	admin, err := w.issueToken(w.t.Context(), "", []string{"system"}, 0)
 	if err != nil {
 		w.t.Fatal(err)
 	}

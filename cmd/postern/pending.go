@@ -36,8 +36,8 @@ func (h *app) newPending() pending {
 // Browsers that return later start again.
 const abandonedAfter = 5 * time.Minute
 
-// recount frees storage if it is nearly exhausted, and counts the rows of all instances.
-func (h *app) recount(ctx context.Context, now time.Time) error {
+// countPending frees storage if it is nearly exhausted, and counts the rows of all instances.
+func (h *app) countPending(ctx context.Context, now time.Time) error {
 	p := h.pending
 	if p.runs.Crowded() {
 		if _, err := h.store.TrimRuns(ctx, now.Add(-abandonedAfter)); err != nil {

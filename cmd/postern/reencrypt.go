@@ -119,7 +119,7 @@ func (c keysReencryptCommand) checkOtherInstances(ctx context.Context, h *app, r
 	var wrong []string
 	for _, i := range others {
 		if at := slices.Index(i.Keys, newest); c.Compromised || at < 0 || c.DropOldKeys && at > 0 {
-			wrong = append(wrong, fmt.Sprintf("one on %q that was started at %s", i.Host, formatSeconds(i.StartedAt)))
+			wrong = append(wrong, fmt.Sprintf("one on %q that was started at %s", i.Host, formatTime(i.StartedAt)))
 		}
 	}
 	if len(wrong) == 0 {
@@ -173,7 +173,7 @@ func (c keysReencryptCommand) reencrypt(ctx context.Context, h *app) (done []ree
 		return nil, err
 	}
 	for _, sealed := range h.sealedColumns() {
-		counts, err := h.store.Reseal(ctx, sealed.column, sealed.box)
+		counts, err := h.store.Reseal(ctx, sealed.column, sealed.cipher)
 		if err != nil {
 			return nil, fmt.Errorf("re-encrypting %s: %w; run the command again to go on", sealed.name, err)
 		}
@@ -210,7 +210,7 @@ func recordKeyChange(t *store.Tx, newest []byte, detail map[string]string) error
 // sealedColumn is a column of the store and the cipher of its values.
 type sealedColumn struct {
 	name   string
-	box    *token.Cipher
+	cipher *token.Cipher
 	column store.SealedColumn
 }
 

@@ -234,7 +234,7 @@ func (w *sealedWorld) checkOldKeyOpensNothing(text string) {
 	}
 	values := 0
 	for _, c := range h.sealedColumns() {
-		done, err := s.Reseal(w.t.Context(), c.column, c.box)
+		done, err := s.Reseal(w.t.Context(), c.column, c.cipher)
 		if err != nil || done.Changed+done.Current > 0 {
 			w.t.Errorf("the old key opens %d of the %s, %v", done.Changed+done.Current, c.name, err)
 		}
@@ -297,7 +297,7 @@ func TestAudit21KeyChangeIsResumed(t *testing.T) {
 		// The process dies when half of the columns are done.
 		columns := w.sealedColumns()
 		for _, c := range columns[:len(columns)/2] {
-			if _, err := w.store.Reseal(t.Context(), c.column, c.box); err != nil {
+			if _, err := w.store.Reseal(t.Context(), c.column, c.cipher); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -404,7 +404,7 @@ func TestEveryBoxHasItsColumn(t *testing.T) {
 		}
 	}
 	for _, c := range h.sealedColumns() {
-		delete(boxed, c.box)
+		delete(boxed, c.cipher)
 	}
 	if len(boxed) > 0 {
 		t.Errorf("not re-encrypted: %v", boxed)

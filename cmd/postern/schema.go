@@ -41,8 +41,8 @@ func fixedSchemas() map[string]func() *schemas.Schema {
 	}
 }
 
-// schemaNamed finds a schema by the name on the command line.
-func schemaNamed(name string, kinds engine.Kinds) (json.RawMessage, error) {
+// findSchema finds a schema by the name on the command line.
+func findSchema(name string, kinds engine.Kinds) (json.RawMessage, error) {
 	fixed := fixedSchemas()[name]
 	switch {
 	case name == "flow":

@@ -25,7 +25,7 @@ func publishedSchemas() []string {
 
 // schemaText is a published schema as served, written to docs/schemas, and printed.
 func schemaText(name string, kinds engine.Kinds) ([]byte, error) {
-	text, err := schemaNamed(name, kinds)
+	text, err := findSchema(name, kinds)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (h *app) sweepOnce(ctx context.Context, now time.Time) {
 	_ = h.store.Ping(ctx) // registers this instance; readiness reports a failure
 	n, err := h.store.Sweep(ctx, now)
 	old, trimming := h.trimEvents(ctx, now)
-	if err := errors.Join(err, trimming, h.recount(ctx, now)); err != nil && !errors.Is(err, context.Canceled) {
+	if err := errors.Join(err, trimming, h.countPending(ctx, now)); err != nil && !errors.Is(err, context.Canceled) {
 		h.log.Error("removing expired data", "error", err)
 	}
 	if n+old > 0 {

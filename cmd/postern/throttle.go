@@ -18,7 +18,7 @@ func newThrottle(cfg *config.Config, failures throttle.Failures, digestKey []byt
 		return nil
 	}
 	return throttle.New(throttle.Options{
-		Budgets:   budgets(cfg.Throttle),
+		Budgets:   throttleBudgets(cfg.Throttle),
 		Instances: cfg.Throttle.Instances,
 		Familiar:  cfg.Throttle.FamiliarNetworks,
 		GuessRate: guessesPerWorker * cfg.Password.Workers,
@@ -26,7 +26,7 @@ func newThrottle(cfg *config.Config, failures throttle.Failures, digestKey []byt
 	})
 }
 
-func budgets(c config.Throttle) throttle.Budgets {
+func throttleBudgets(c config.Throttle) throttle.Budgets {
 	budget := func(b config.Budget) throttle.Budget {
 		return throttle.Budget{Burst: b.Burst, Every: time.Duration(b.Every)}
 	}
@@ -39,8 +39,8 @@ func budgets(c config.Throttle) throttle.Budgets {
 	}
 }
 
-// proxies returns the trusted reverse proxies.
-func proxies(c config.Server) throttle.Proxies {
+// trustedProxies returns the trusted reverse proxies.
+func trustedProxies(c config.Server) throttle.Proxies {
 	p := throttle.Proxies{Field: c.ForwardedField}
 	for _, network := range c.TrustedProxies {
 		p.Trusted = append(p.Trusted, netip.Prefix(network))

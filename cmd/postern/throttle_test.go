@@ -20,7 +20,7 @@ func TestDefaultBudgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := budgets(cfg.Throttle), throttle.DefaultBudgets(); got != want {
+	if got, want := throttleBudgets(cfg.Throttle), throttle.DefaultBudgets(); got != want {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}
 }

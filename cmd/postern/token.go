@@ -38,7 +38,7 @@ func (c tokenCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer h.close()
-	raw, err := h.issue(ctx, c.User, strings.Fields(c.Scope), time.Duration(c.TTL))
+	raw, err := h.issueToken(ctx, c.User, strings.Fields(c.Scope), time.Duration(c.TTL))
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func (c tokenCommand) Run(ctx context.Context, p program) error {
 	return err
 }
 
-// issue issues an access token to a user ("" is the first administrator).
-func (h *app) issue(ctx context.Context, name string, scope []string, ttl time.Duration) (string, error) {
+// issueToken issues an access token to a user ("" is the first administrator).
+func (h *app) issueToken(ctx context.Context, name string, scope []string, ttl time.Duration) (string, error) {
 	userID, err := h.tokenUser(ctx, name)
 	if err != nil {
 		return "", err

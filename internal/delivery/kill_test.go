@@ -59,9 +59,9 @@ func killWhileSending(t *testing.T, path, id string) {
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(output)
-	for lines.Scan() && !strings.Contains(lines.Text(), "sending "+id) {
-		t.Log(lines.Text())
+	workers := bufio.NewScanner(output)
+	for workers.Scan() && !strings.Contains(workers.Text(), "sending "+id) {
+		t.Log(workers.Text())
 	}
 	program.Process.Kill()
 	if err := program.Wait(); err == nil || program.ProcessState.Exited() {

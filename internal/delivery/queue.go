@@ -83,11 +83,11 @@ func (q *Queue) now() time.Time { return q.Now().UTC() }
 // the grace; the others are put off and sent after the next start.
 func (q Queue) Run(ctx context.Context) {
 	q = q.withDefaults()
-	var lines sync.WaitGroup
+	var workers sync.WaitGroup
 	for kind, sender := range q.Senders {
-		l := &worker{queue: &q, kind: kind, sender: sender, busy: map[string]int{}, done: make(chan string)}
-		lines.Go(func() { l.run(ctx) })
+		w := &worker{queue: &q, kind: kind, sender: sender, busy: map[string]int{}, done: make(chan string)}
+		workers.Go(func() { w.run(ctx) })
 	}
-	lines.Go(func() { q.expire(ctx) })
-	lines.Wait()
+	workers.Go(func() { q.expire(ctx) })
+	workers.Wait()
 }

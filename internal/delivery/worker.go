@@ -20,60 +20,60 @@ type worker struct {
 	done    chan string
 }
 
-func (l *worker) run(ctx context.Context) {
+func (w *worker) run(ctx context.Context) {
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	tick := time.NewTicker(l.queue.Poll)
+	tick := time.NewTicker(w.queue.Poll)
 	defer tick.Stop()
 	for {
-		l.fill(ctx, sending)
+		w.fill(ctx, sending)
 		select {
-		case target := <-l.done:
-			l.finish(target)
+		case target := <-w.done:
+			w.finish(target)
 		case <-tick.C:
 		case <-ctx.Done():
-			hurry := time.AfterFunc(l.queue.Grace, cancel)
+			hurry := time.AfterFunc(w.queue.Grace, cancel)
 			defer hurry.Stop()
-			for l.running > 0 {
-				l.finish(<-l.done)
+			for w.running > 0 {
+				w.finish(<-w.done)
 			}
 			return
 		}
 	}
 }
 
-func (l *worker) finish(target string) {
-	l.running--
-	if l.busy[target]--; l.busy[target] == 0 {
-		delete(l.busy, target)
+func (w *worker) finish(target string) {
+	w.running--
+	if w.busy[target]--; w.busy[target] == 0 {
+		delete(w.busy, target)
 	}
 }
 
 // fill starts sending due deliveries up to the limit.
-func (l *worker) fill(ctx, sending context.Context) {
-	q := l.queue
-	for l.running < q.Parallel && ctx.Err() == nil {
+func (w *worker) fill(ctx, sending context.Context) {
+	q := w.queue
+	for w.running < q.Parallel && ctx.Err() == nil {
 		now := q.now()
-		d, err := q.Store.ClaimDelivery(ctx, l.kind, l.busyTargets(), now, now.Add(q.lease()))
+		d, err := q.Store.ClaimDelivery(ctx, w.kind, w.busyTargets(), now, now.Add(q.lease()))
 		if err != nil && !errors.Is(err, context.Canceled) {
-			q.Log.ErrorContext(ctx, "claiming deliveries", "kind", l.kind, "error", err)
+			q.Log.ErrorContext(ctx, "claiming deliveries", "kind", w.kind, "error", err)
 		}
 		if d == nil {
 			return
 		}
-		l.running++
-		l.busy[d.Target]++
+		w.running++
+		w.busy[d.Target]++
 		go func() {
-			l.send(sending, *d)
-			l.done <- d.Target
+			w.send(sending, *d)
+			w.done <- d.Target
 		}()
 	}
 }
 
 // busyTargets returns the targets that are at their limit.
-func (l *worker) busyTargets() (targets []string) {
-	for target, n := range l.busy {
-		if target != "" && n >= l.queue.PerTarget {
+func (w *worker) busyTargets() (targets []string) {
+	for target, n := range w.busy {
+		if target != "" && n >= w.queue.PerTarget {
 			targets = append(targets, target)
 		}
 	}
@@ -82,11 +82,11 @@ func (l *worker) busyTargets() (targets []string) {
 
 // send makes one attempt and records the result. If the result cannot be recorded, the
 // delivery is due again when the claim expires.
-func (l *worker) send(ctx context.Context, d schemas.Delivery) {
-	q := l.queue
+func (w *worker) send(ctx context.Context, d schemas.Delivery) {
+	q := w.queue
 	bounded, cancel := context.WithTimeout(ctx, q.Timeout)
 	defer cancel()
-	sent := l.sender.Send(bounded, d)
+	sent := w.sender.Send(bounded, d)
 	ctx = context.WithoutCancel(ctx) // the result is recorded even during shutdown
 	var noting error
 	switch again := q.now().Add(q.Backoff(d.Attempts)); {

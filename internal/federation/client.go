@@ -28,14 +28,14 @@ type Requester interface {
 
 // Client is the relying party. It is safe for concurrent use.
 type Client struct {
-	asker     Requester
+	requester Requester
 	providers metadataCache
 	keys      signed.Keys
 }
 
 // New returns a relying party.
 func New(asker Requester) *Client {
-	c := &Client{asker: asker}
+	c := &Client{requester: asker}
 	c.keys.Fetch = c.get
 	return c
 }
@@ -170,7 +170,7 @@ func (c *Client) Finish(ctx context.Context, p *schemas.IdentityProvider, keep j
 	if err != nil {
 		return nil, err
 	}
-	if err := checkResponse(m.names && !bare, p, r); err != nil {
+	if err := checkResponse(m.namesIssuer && !bare, p, r); err != nil {
 		return nil, err
 	}
 	tokens, err := c.redeem(ctx, m, p, k, r.Code)

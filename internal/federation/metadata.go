@@ -26,14 +26,14 @@ const (
 type metadata struct {
 	authorization *url.URL
 	token, keys   string
-	// names means that each response identifies the provider: RFC 9207 §3.
-	names bool
+	// namesIssuer means that each response identifies the provider: RFC 9207 §3.
+	namesIssuer bool
 }
 
 // metadataCache caches the metadata of providers.
 type metadataCache struct {
-	mu     sync.Mutex
-	listed map[string]*entry // by issuer
+	mu      sync.Mutex
+	entries map[string]*entry // by issuer
 }
 
 // entry is the cache entry of a provider. Concurrent callers wait for one fetch, which is
@@ -87,7 +87,7 @@ func (c *Client) get(ctx context.Context, address string) ([]byte, error) {
 		return nil, failf(CheckMetadata, "an address of the provider is invalid")
 	}
 	req.Header.Set("Accept", "application/json")
-	reply, err := c.asker.Do(ctx, req)
+	reply, err := c.requester.Do(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func readMetadata(issuer string, text []byte) (*metadata, error) {
 	if doc.text("issuer") != issuer {
 		return nil, failf(CheckMetadata, "the configuration at %s has the issuer %.200q: configure exactly that issuer", issuer, doc.text("issuer"))
 	}
-	m := &metadata{token: doc.text("token_endpoint"), keys: doc.text("jwks_uri"), names: doc.flag("authorization_response_iss_parameter_supported")}
+	m := &metadata{token: doc.text("token_endpoint"), keys: doc.text("jwks_uri"), namesIssuer: doc.flag("authorization_response_iss_parameter_supported")}
 	if m.authorization, err = endpoint(doc, "authorization_endpoint"); err != nil {
 		return nil, err
 	}
@@ -140,19 +140,19 @@ func isLoopback(host string) bool {
 func (c *metadataCache) entry(issuer string) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known := c.listed[issuer]; known != nil {
+	if known := c.entries[issuer]; known != nil {
 		return known
 	}
-	if c.listed == nil {
-		c.listed = map[string]*entry{}
+	if c.entries == nil {
+		c.entries = map[string]*entry{}
 	}
-	if len(c.listed) >= maxProviders {
-		for any := range c.listed {
-			delete(c.listed, any)
+	if len(c.entries) >= maxProviders {
+		for any := range c.entries {
+			delete(c.entries, any)
 			break
 		}
 	}
 	known := &entry{}
-	c.listed[issuer] = known
+	c.entries[issuer] = known
 	return known
 }

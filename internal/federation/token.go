@@ -20,7 +20,7 @@ func (c *Client) redeem(ctx context.Context, m *metadata, p *schemas.IdentityPro
 	if err != nil {
 		return nil, err
 	}
-	reply, err := c.asker.Do(ctx, req)
+	reply, err := c.requester.Do(ctx, req)
 	if err != nil {
 		return nil, unreachable("the provider's token endpoint", err)
 	}

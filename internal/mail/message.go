@@ -11,9 +11,9 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// page is the HTML of a mail. It has no images and no links, so there is no tracking and
+// htmlTemplate is the HTML of a mail. It has no images and no links, so there is no tracking and
 // nothing to click.
-const page = `<!doctype html><html lang="{{.Language}}"><meta charset="utf-8"><body style="font-family: sans-serif; line-height: 1.5">` +
+const htmlTemplate = `<!doctype html><html lang="{{.Language}}"><meta charset="utf-8"><body style="font-family: sans-serif; line-height: 1.5">` +
 	`<p>{{.Lead}}</p><p style="font-size: 2em; letter-spacing: .2em"><strong>{{.Code}}</strong></p><p>{{.Valid}}</p><p>{{.Ignore}}</p></body></html>`
 
 // newMessage composes the mail of a delivery. Its id is stable, so that mailboxes recognize
@@ -40,7 +40,7 @@ func newMessage(d schemas.Delivery, from string, m schemas.Mail) (*gomail.Msg, e
 	msg.SetGenHeader("Content-Language", language.String())
 	text := strings.Join([]string{filled(lead), "    " + m.Code, filled(says.valid), filled(says.ignore)}, "\r\n\r\n") + "\r\n"
 	msg.SetBodyString(gomail.TypeTextPlain, text)
-	html, err := template.New("mail").Parse(page)
+	html, err := template.New("mail").Parse(htmlTemplate)
 	if err != nil {
 		return nil, err
 	}

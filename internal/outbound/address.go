@@ -59,12 +59,12 @@ func describeNonPublic(addr netip.Addr) string {
 	if rule := within(reserved6(), addr); rule != "" {
 		return rule
 	}
-	return embedded(addr)
+	return describeEmbedded(addr)
 }
 
-// embedded checks the IPv4 address in an ISATAP interface identifier (RFC 5214 §6.1), which
+// describeEmbedded checks the IPv4 address in an ISATAP interface identifier (RFC 5214 §6.1), which
 // a router on the path may extract.
-func embedded(addr netip.Addr) string {
+func describeEmbedded(addr netip.Addr) string {
 	raw := addr.As16()
 	const universal = 0x02
 	if raw[8]&^universal != 0 || raw[9] != 0 || raw[10] != 0x5e || raw[11] != 0xfe {
@@ -73,9 +73,9 @@ func embedded(addr netip.Addr) string {
 	return within(reserved4(), netip.AddrFrom4([4]byte(raw[12:])))
 }
 
-// unreachable describes an address that belongs to no host, whether listed as allowed or
+// describeUnreachable describes an address that belongs to no host, whether listed as allowed or
 // not.
-func unreachable(addr netip.Addr) string {
+func describeUnreachable(addr netip.Addr) string {
 	switch {
 	case addr.IsUnspecified():
 		return "the unspecified address"

@@ -152,13 +152,13 @@ func (c *Client) Do(ctx context.Context, req *http.Request) (*Response, error) {
 	}
 	reply, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.failed(err)
+		return nil, c.requestError(err)
 	}
 	defer reply.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(reply.Body, c.rules.MaxBytes+1))
 	switch {
 	case err != nil:
-		return nil, c.failed(err)
+		return nil, c.requestError(err)
 	case int64(len(body)) > c.rules.MaxBytes:
 		return nil, schemas.Errorf(schemas.Unavailable, CodeFailed, "the address answered with more than %d bytes", c.rules.MaxBytes)
 	}
@@ -176,9 +176,9 @@ func (c *Client) redirect(req *http.Request, via []*http.Request) error {
 	return c.check(req.URL)
 }
 
-// failed converts an error of a request. The original text has addresses and socket errors,
+// requestError converts an error of a request. The original text has addresses and socket errors,
 // which would reveal the internal network to an untrusted party.
-func (c *Client) failed(err error) error {
+func (c *Client) requestError(err error) error {
 	if reported, ok := errors.AsType[*schemas.Error](err); ok {
 		return reported
 	}

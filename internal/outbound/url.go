@@ -21,7 +21,7 @@ func (c *Client) check(u *url.URL) error {
 		return refusedf("expected an https URL")
 	case u.User != nil:
 		return refusedf("the URL contains a user or a password: remove them")
-	case !plainHost(host):
+	case !isPlainHost(host):
 		return refusedf("expected the host of the URL to be an ASCII name such as client.example.com, or an IP address in its usual spelling")
 	case u.Scheme == "http" && !c.allowsPlainHTTP(host):
 		return refusedf("expected an https URL; plain http is allowed only for this machine, if outbound.allow lists it")
@@ -36,7 +36,7 @@ func (c *Client) allowsPlainHTTP(host string) bool {
 	if err != nil {
 		return host == "localhost" && c.hosts[host]
 	}
-	return addr.Unmap().IsLoopback() && c.listed(addr.Unmap())
+	return addr.Unmap().IsLoopback() && c.mayBePrivate(addr.Unmap())
 }
 
 func (c *Client) checkPort(u *url.URL, host string) error {
@@ -48,7 +48,7 @@ func (c *Client) checkPort(u *url.URL, host string) error {
 	if err != nil || port == 0 {
 		return refusedf("expected a port from 1 to 65535 in the URL")
 	}
-	if addr, err := netip.ParseAddr(host); c.hosts[host] || err == nil && c.listed(addr.Unmap()) {
+	if addr, err := netip.ParseAddr(host); c.hosts[host] || err == nil && c.mayBePrivate(addr.Unmap()) {
 		return nil
 	}
 	const privileged = 1024 // below are the ports of mail, terminals and files
@@ -59,15 +59,15 @@ func (c *Client) checkPort(u *url.URL, host string) error {
 	return refusedf("the port %d is not allowed: expected 443, or one above 1023", port)
 }
 
-// listed reports whether an address may be private.
-func (c *Client) listed(addr netip.Addr) bool {
+// mayBePrivate reports whether an address may be private.
+func (c *Client) mayBePrivate(addr netip.Addr) bool {
 	return slices.ContainsFunc(c.rules.Networks, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
-// plainHost reports whether a host is a name of letters, digits, - and _, or an address as
+// isPlainHost reports whether a host is a name of letters, digits, - and _, or an address as
 // netip formats it. The last label of a name must not be a number (URL Standard §3.5),
 // because some resolvers accept such names as addresses.
-func plainHost(host string) bool {
+func isPlainHost(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.Zone() == ""
 	}
@@ -105,13 +105,13 @@ func (c *Client) checkDial(host, resolved string) error {
 		return err
 	}
 	addr := to.Addr().Unmap().WithZone("")
-	if rule := unreachable(addr); rule != "" {
+	if rule := describeUnreachable(addr); rule != "" {
 		return refuseAddress(host, rule, "which accepts no requests")
 	}
 	if host == "localhost" && !addr.IsLoopback() { // RFC 6761 §6.3
 		return refusedf("the host localhost is another machine")
 	}
-	if c.hosts[host] || c.listed(addr) {
+	if c.hosts[host] || c.mayBePrivate(addr) {
 		return nil
 	}
 	if rule := describeNonPublic(addr); rule != "" {

@@ -39,7 +39,7 @@ func (s sender) Send(ctx context.Context, d schemas.Delivery) error {
 	if err := json.Unmarshal(d.Body, &c); err != nil {
 		return fmt.Errorf("%w: its body is not a call", delivery.ErrRefused)
 	}
-	reply, err := s.targets.do(ctx, c)
+	reply, err := s.targets.send(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (t *Targets) Names() []string {
 // Call makes a call and waits for the reply. Without a reply the error is a *schemas.Error;
 // the cause is logged, because it could reveal the internal network.
 func (t *Targets) Call(ctx context.Context, c schemas.Call) (*schemas.CallReply, error) {
-	reply, err := t.do(ctx, c)
+	reply, err := t.send(ctx, c)
 	if err != nil {
 		t.Log.WarnContext(ctx, "a service did not answer a query", "target", c.Target, "id", c.ID, "error", err)
 		return nil, err
@@ -88,8 +88,8 @@ func isJSON(contentType string) bool {
 	return err == nil && (media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"))
 }
 
-// do makes the request of a call.
-func (t *Targets) do(ctx context.Context, c schemas.Call) (*outbound.Response, error) {
+// send makes the request of a call.
+func (t *Targets) send(ctx context.Context, c schemas.Call) (*outbound.Response, error) {
 	service, known := t.Services[c.Target]
 	if !known {
 		return nil, schemas.Errorf(schemas.Unavailable, CodeUnknown, "the target %q is not configured: add it to http.targets%s", c.Target, schemas.Hint(c.Target, t.Names()))

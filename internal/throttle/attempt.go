@@ -32,7 +32,7 @@ type Attempt struct {
 	Run Key
 
 	admitted int64 // time of admission
-	bill     bill
+	origin   origin
 }
 
 // Outcome is the result of an attempt.

@@ -32,9 +32,9 @@ type Budgets struct {
 	NetworkGuesses, AccountGuesses Budget
 }
 
-// wider is the factor between the budgets of a network and those of the wider network
+// widerFactor is the factor between the budgets of a network and those of the wider network
 // around it.
-const wider = 4
+const widerFactor = 4
 
 // DefaultBudgets let an office behind one address sign in on a Monday morning, and slow
 // down guessing. The store limits how many guesses at an account may fail in a row: see

@@ -10,7 +10,7 @@ import (
 )
 
 // DeviceTTL is how long after a sign-in a device counts as the user's.
-const DeviceTTL = familiarFor
+const DeviceTTL = familiarTTL
 
 // deviceUsers is how many users may share a device, such as a family.
 const deviceUsers = 8
@@ -22,12 +22,12 @@ const deviceUsers = 8
 // A stolen proof allows guesses at the accounts of those users only, within a budget that
 // the device keeps through all of its sign-ins.
 type Device struct {
-	text    deviceText
+	text    devicePlaintext
 	changed bool
 }
 
-// deviceText is the plaintext of a sealed device.
-type deviceText struct {
+// devicePlaintext is the plaintext of a sealed device.
+type devicePlaintext struct {
 	ID    Key // generated at the first sign-in
 	Users [deviceUsers]deviceUser
 }
@@ -46,17 +46,17 @@ type Sealer interface {
 	Open(sealed []byte, belongs string) ([]byte, error)
 }
 
-const belongsToDevice = "device"
+const deviceOwner = "device"
 
 // OpenDevice opens the device that a browser sent. It returns a new one for anything that
 // was not sealed here.
 func OpenDevice(s Sealer, sealed string) *Device {
-	var text deviceText
+	var text devicePlaintext
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil || sealed == "" {
 		return &Device{}
 	}
-	opened, err := s.Open(raw, belongsToDevice)
+	opened, err := s.Open(raw, deviceOwner)
 	if err != nil || binary.Read(bytes.NewReader(opened), binary.BigEndian, &text) != nil {
 		return &Device{}
 	}
@@ -67,7 +67,7 @@ func OpenDevice(s Sealer, sealed string) *Device {
 func (d *Device) Seal(s Sealer) string {
 	var text bytes.Buffer
 	_ = binary.Write(&text, binary.BigEndian, d.text) // has a fixed size and writes to memory
-	return base64.RawURLEncoding.EncodeToString(s.Seal(text.Bytes(), belongsToDevice))
+	return base64.RawURLEncoding.EncodeToString(s.Seal(text.Bytes(), deviceOwner))
 }
 
 // Changed reports whether the browser has to store the device again.

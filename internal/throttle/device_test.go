@@ -41,7 +41,7 @@ func TestDevice(t *testing.T) {
 	for i := range deviceUsers - 1 {
 		crowded.SignedIn(strings.Repeat("x", i+1), start.Add(day))
 	}
-	foreign := base64.RawURLEncoding.EncodeToString(seal("key").Seal(make([]byte, 10), belongsToDevice))
+	foreign := base64.RawURLEncoding.EncodeToString(seal("key").Seal(make([]byte, 10), deviceOwner))
 	for name, test := range map[string]struct {
 		sealed, user string
 		later        time.Duration

@@ -24,7 +24,7 @@ type Failures interface {
 // and from all callers without a known device, which includes networks that signed in to
 // the account before. Familiar networks thus have a few guesses left when unknown ones have
 // none.
-type failureLimit struct{ strangers, networks int }
+type failureLimit struct{ unknown, familiar int }
 
 // limits are chosen so that those of an account add up to 100 (NIST SP 800-63B-4 §3.2.2).
 // Secrets that are entered with a name, or mailed to an address, are counted by that name,
@@ -32,11 +32,11 @@ type failureLimit struct{ strangers, networks int }
 // reveal which names belong to one user.
 func limits() map[schemas.GuessedSecret]failureLimit {
 	return map[schemas.GuessedSecret]failureLimit{
-		schemas.NameSecret:   {strangers: 22, networks: 28},
-		schemas.MailedSecret: {strangers: 10, networks: 14},
-		schemas.FactorSecret: {strangers: 12, networks: 16},
+		schemas.NameSecret:   {unknown: 22, familiar: 28},
+		schemas.MailedSecret: {unknown: 10, familiar: 14},
+		schemas.FactorSecret: {unknown: 12, familiar: 16},
 		// Per day: no sign-in resets the count of an address without an account.
-		schemas.AddressSecret: {strangers: 15, networks: 20},
+		schemas.AddressSecret: {unknown: 15, familiar: 20},
 	}
 }
 
@@ -59,21 +59,21 @@ func (t *Throttle) counterOf(a *Attempt, g schemas.Guess) *counter {
 		return nil
 	}
 	c := &counter{}
-	switch most := limits()[g.Secret]; a.bill {
-	case billDevice:
+	switch most := limits()[g.Secret]; a.origin {
+	case fromDevice:
 		c.limit, c.eventAt, c.by = deviceLimit, deviceLimit, "a known browser"
 		name = fmt.Sprintf("%x", a.Device)
-	case billFamiliar:
-		c.limit, c.eventAt, c.by = most.networks, most.strangers, "strangers"
+	case fromFamiliarNetwork:
+		c.limit, c.eventAt, c.by = most.familiar, most.unknown, "strangers"
 	default:
-		c.limit, c.eventAt, c.by = most.strangers, most.strangers, "strangers"
+		c.limit, c.eventAt, c.by = most.unknown, most.unknown, "strangers"
 	}
 	day := ""
 	if g.Secret == schemas.AddressSecret {
 		day = t.now().UTC().Format(time.DateOnly)
 	}
 	mac := hmac.New(sha256.New, t.digestKey)
-	fmt.Fprintf(mac, "%t\x00%s\x00%s\x00%s\x00%s", a.bill == billDevice, g.Secret, g.UserID, day, name)
+	fmt.Fprintf(mac, "%t\x00%s\x00%s\x00%s\x00%s", a.origin == fromDevice, g.Secret, g.UserID, day, name)
 	c.digest = mac.Sum(nil)
 	return c
 }
@@ -85,15 +85,15 @@ func (t *Throttle) isUnderLimit(ctx context.Context, c *counter) error {
 	}
 	n, err := t.failures.FailedGuesses(ctx, c.digest)
 	if err == nil && n >= c.limit {
-		return exhausted()
+		return exhaustedError()
 	}
 	return err
 }
 
-// settle decides whether a checked guess may be answered. A wrong one is counted first, and
+// countGuess decides whether a checked guess may be answered. A wrong one is counted first, and
 // a right one also needs a counter below the limit. So parallel guesses on all instances
 // get no more answers than sequential ones, and a right guess costs no write.
-func (t *Throttle) settle(ctx context.Context, c *counter, g schemas.Guess, right bool) error {
+func (t *Throttle) countGuess(ctx context.Context, c *counter, g schemas.Guess, right bool) error {
 	if c == nil || right {
 		return t.isUnderLimit(ctx, c)
 	}
@@ -104,7 +104,7 @@ func (t *Throttle) settle(ctx context.Context, c *counter, g schemas.Guess, righ
 		Digest: c.digest, Secret: g.Secret, UserID: g.UserID, Limit: c.limit, At: t.now().UTC(), Event: e, EventAt: c.eventAt,
 	})
 	if err == nil && !counted {
-		return exhausted()
+		return exhaustedError()
 	}
 	return err
 }
@@ -113,9 +113,9 @@ func (t *Throttle) settle(ctx context.Context, c *counter, g schemas.Guess, righ
 // does not help.
 const retryExhausted = time.Hour
 
-// exhausted is the error of a guess at an account whose limit is reached. It is the same
+// exhaustedError is the error of a guess at an account whose limit is reached. It is the same
 // for unknown accounts.
-func exhausted() error {
+func exhaustedError() error {
 	err := schemas.Errorf(schemas.Throttled, CodeTooManyRequests,
 		"too many sign-ins to this account have failed in a row. Sign in with a passkey, or with a browser that this account has used before, "+
 			"or ask an administrator to allow more")

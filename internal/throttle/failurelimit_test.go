@@ -71,8 +71,8 @@ func TestAudit11OneHundredFailuresForAnAccount(t *testing.T) {
 	all := limits()
 	names := len(schemas.IdentifyingAttributes())
 	for by, of := range map[string]func(failureLimit) int{
-		"strangers":            func(l failureLimit) int { return l.strangers },
-		"all without a device": func(l failureLimit) int { return l.networks },
+		"strangers":            func(l failureLimit) int { return l.unknown },
+		"all without a device": func(l failureLimit) int { return l.familiar },
 	} {
 		total := names*(of(all[schemas.NameSecret])+of(all[schemas.MailedSecret])) + of(all[schemas.FactorSecret])
 		if total > 100 {
@@ -80,7 +80,7 @@ func TestAudit11OneHundredFailuresForAnAccount(t *testing.T) {
 		}
 	}
 	for secret, l := range all {
-		if l.strangers <= 0 || l.networks <= l.strangers {
+		if l.unknown <= 0 || l.familiar <= l.unknown {
 			t.Errorf("%s: %+v: familiar networks have no more than unknown ones", secret, l)
 		}
 	}

@@ -58,7 +58,7 @@ func (t *Throttle) checkCounted(ctx context.Context, c *counter, g schemas.Guess
 	if err != nil {
 		return false, err
 	}
-	if err := t.settle(ctx, c, g, right); err != nil {
+	if err := t.countGuess(ctx, c, g, right); err != nil {
 		return false, err
 	}
 	return right, nil

@@ -2,14 +2,14 @@ package throttle
 
 import "time"
 
-// bill identifies the rules that admitted a guess, which get the refund.
-type bill uint8
+// origin is the kind of origin of an admitted guess. It selects the rules that get the refund.
+type origin uint8
 
 const (
-	unbilled bill = iota
-	billDevice
-	billFamiliar
-	billUnknown
+	notAdmitted origin = iota
+	fromDevice
+	fromFamiliarNetwork
+	fromUnknown
 )
 
 // guesses limits wrong passwords and one-time codes.
@@ -20,21 +20,21 @@ type guesses struct {
 	// in to thousands of their own accounts could otherwise evict those of others.
 	successes *Limiter
 	// rules are the rules of each kind of caller.
-	rules [billUnknown + 1]rules
+	rules [fromUnknown + 1]rules
 }
 
 func newGuesses(b Budgets, rate, pairs int) guesses {
 	limit := func(b Budget) *Limiter { return NewLimiter(b, guessKeys(b, rate)) }
 	g := guesses{
-		familiar:  newRecentKeys(pairs, familiarFor),
+		familiar:  newRecentKeys(pairs, familiarTTL),
 		successes: NewLimiter(Budget{Burst: 512, Every: 5 * time.Minute}, floodKeys),
 	}
-	g.rules[billDevice] = rules{{limit(b.FamiliarGuesses), device}}
-	g.rules[billFamiliar] = rules{{limit(b.FamiliarGuesses), pair}}
-	g.rules[billUnknown] = rules{
+	g.rules[fromDevice] = rules{{limit(b.FamiliarGuesses), device}}
+	g.rules[fromFamiliarNetwork] = rules{{limit(b.FamiliarGuesses), pair}}
+	g.rules[fromUnknown] = rules{
 		{limit(b.PairGuesses), pair},
 		{limit(b.NetworkGuesses), near},
-		{limit(b.NetworkGuesses.multipliedBy(wider)), wide},
+		{limit(b.NetworkGuesses.multipliedBy(widerFactor)), wide},
 		{limit(b.AccountGuesses), account},
 	}
 	return g
@@ -48,37 +48,37 @@ func guessKeys(b Budget, rate int) int {
 	return min(most, max(floodKeys, int(b.Every.Seconds()*float64(rate)*1.5)))
 }
 
-// bill returns the rules that apply to a guess. A guess at an invalid name counts for the
+// originOf returns the rules that apply to a guess. A guess at an invalid name counts for the
 // network alone.
-func (g *guesses) bill(a *Attempt) bill {
+func (g *guesses) originOf(a *Attempt) origin {
 	switch {
 	case a.Account == Key{}:
-		return billUnknown
+		return fromUnknown
 	case a.Device != Key{}:
-		return billDevice
+		return fromDevice
 	case g.familiar.has(pair.of(a), a.admitted):
-		return billFamiliar
+		return fromFamiliarNetwork
 	}
-	return billUnknown
+	return fromUnknown
 }
 
 // admit charges the price of a wrong guess.
 func (g *guesses) admit(a *Attempt) error {
-	as := g.bill(a)
+	as := g.originOf(a)
 	if wait := g.rules[as].take(a); wait > 0 {
-		return tooMany(wait, "failed sign-ins, here or elsewhere. "+
+		return tooManyError(wait, "failed sign-ins, here or elsewhere. "+
 			"A passkey still works, and so does a network or device that this account has used before")
 	}
-	a.bill = as
+	a.origin = as
 	return nil
 }
 
 // done refunds the price unless the guess was wrong, and remembers the network of a right
 // one.
 func (g *guesses) done(a *Attempt, outcome Outcome, now int64) {
-	as := a.bill
-	a.bill = unbilled
-	if as == unbilled || outcome == Failed {
+	as := a.origin
+	a.origin = notAdmitted
+	if as == notAdmitted || outcome == Failed {
 		return
 	}
 	g.rules[as].refund(a, now)
@@ -87,8 +87,8 @@ func (g *guesses) done(a *Attempt, outcome Outcome, now int64) {
 	}
 }
 
-func (g *guesses) rememberSuccess(a *Attempt, as bill, now int64) {
-	if as == billFamiliar || g.successes.Take(a.Network.Wide, now) == 0 {
+func (g *guesses) rememberSuccess(a *Attempt, as origin, now int64) {
+	if as == fromFamiliarNetwork || g.successes.Take(a.Network.Wide, now) == 0 {
 		g.familiar.add(pair.of(a), now)
 	}
 }

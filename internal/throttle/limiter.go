@@ -9,9 +9,9 @@ type Budget struct {
 	Every time.Duration
 }
 
-// forever is longer than any process runs. It caps durations so that moments cannot
+// maxEvery is longer than any process runs. It caps durations so that moments cannot
 // overflow.
-const forever time.Duration = 1 << 60
+const maxEvery time.Duration = 1 << 60
 
 func (b Budget) isUnlimited() bool { return b.Burst <= 0 || b.Every <= 0 }
 
@@ -26,7 +26,7 @@ func (b Budget) multipliedBy(n int) Budget {
 // dividedBy returns the share of each of n processes that spend a budget together. Each
 // share is at least one, so the shares of a budget smaller than n add up to more.
 func (b Budget) dividedBy(n int) Budget {
-	return Budget{Burst: (b.Burst + n - 1) / n, Every: min(b.Every, forever/time.Duration(n)) * time.Duration(n)}
+	return Budget{Burst: (b.Burst + n - 1) / n, Every: min(b.Every, maxEvery/time.Duration(n)) * time.Duration(n)}
 }
 
 // Limiter stores a token bucket for each key, in memory of a fixed size. A bucket is one
@@ -55,19 +55,19 @@ func NewLimiter(b Budget, entries int) *Limiter {
 	if b.isUnlimited() {
 		return nil
 	}
-	every := int64(min(b.Every, forever))
-	depth := every * min(int64(b.Burst), int64(forever)/every)
+	every := int64(min(b.Every, maxEvery))
+	depth := every * min(int64(b.Burst), int64(maxEvery)/every)
 	return &Limiter{every: every, depth: depth, table: newTable(entries), overflow: newSketch()}
 }
 
 // Take spends a token of the key's bucket and returns 0. If the bucket is empty it spends
 // nothing and returns how long to wait; repeated calls do not extend the wait.
-func (l *Limiter) Take(k Key, now int64) time.Duration { return l.ask(k, now, true) }
+func (l *Limiter) Take(k Key, now int64) time.Duration { return l.check(k, now, true) }
 
 // Peek returns what Take would return, without spending.
-func (l *Limiter) Peek(k Key, now int64) time.Duration { return l.ask(k, now, false) }
+func (l *Limiter) Peek(k Key, now int64) time.Duration { return l.check(k, now, false) }
 
-func (l *Limiter) ask(k Key, now int64, spend bool) time.Duration {
+func (l *Limiter) check(k Key, now int64, spend bool) time.Duration {
 	if l == nil || k == (Key{}) {
 		return 0
 	}
@@ -85,7 +85,7 @@ func (l *Limiter) ask(k Key, now int64, spend bool) time.Duration {
 		return time.Duration(over)
 	}
 	if spend {
-		l.keep(set, at, id, k, now, until)
+		l.store(set, at, id, k, now, until)
 	}
 	return 0
 }
@@ -103,19 +103,19 @@ func (l *Limiter) Spend(k Key, now int64) {
 	if at != nil {
 		until = max(now, at.until)
 	}
-	l.keep(set, at, id, k, now, min(until+l.every, now+l.depth+l.every))
+	l.store(set, at, id, k, now, min(until+l.every, now+l.depth+l.every))
 }
 
-// keep stores the moment of a key: in its slot, in a slot whose bucket is full, or in the
+// store records the moment of a key: in its slot, in a slot whose bucket is full, or in the
 // sketch if every bucket of the set is being spent. This prevents eviction: an attacker
 // with an empty bucket could otherwise send one request from each of a hundred thousand
 // addresses until their own slot is reused. Here those addresses share the remaining cells,
 // and the slot stays.
-func (l *Limiter) keep(set *set, at *slot, id uint64, k Key, now, until int64) {
+func (l *Limiter) store(set *set, at *slot, id uint64, k Key, now, until int64) {
 	if at == nil {
 		at = set.oldest()
 		if at.until > now {
-			l.overflow.put(k, until)
+			l.overflow.raise(k, until)
 			return
 		}
 		at.id = id
@@ -123,10 +123,10 @@ func (l *Limiter) keep(set *set, at *slot, id uint64, k Key, now, until int64) {
 	at.until = until
 }
 
-// Return refunds a token that was taken at a moment, less what has been refilled since. A
+// Refund refunds a token that was taken at a moment, less what has been refilled since. A
 // bucket that became full in the meantime would otherwise be refunded twice. Tokens in the
 // sketch are not refunded, because its cells are shared.
-func (l *Limiter) Return(k Key, taken, now int64) {
+func (l *Limiter) Refund(k Key, taken, now int64) {
 	back := int64(0)
 	if l != nil {
 		back = l.every - max(0, now-taken)

@@ -58,14 +58,14 @@ func TestNoLimit(t *testing.T) {
 				t.Fatalf("%s: refused", name)
 			}
 		}
-		l.Return(numbered(1), 0, 0)
+		l.Refund(numbered(1), 0, 0)
 	}
 	l := NewLimiter(Budget{Burst: 1, Every: time.Second}, 1)
 	for range 100 {
 		if l.Spend(Key{}, 0); l.Take(Key{}, 0) != 0 {
 			t.Fatal("the zero key was refused")
 		}
-		l.Return(Key{}, 0, 0)
+		l.Refund(Key{}, 0, 0)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestReturn(t *testing.T) {
 		for range 3 {
 			l.Take(numbered(1), 0)
 		}
-		l.Return(numbered(1), 0, c.after)
+		l.Refund(numbered(1), 0, c.after)
 		got := 0
 		for l.Take(numbered(1), max(0, c.after)) == 0 {
 			got++
@@ -186,7 +186,7 @@ func FuzzLimiter(f *testing.F) {
 				model.spend(k, now)
 			case 2:
 				if at, ok := taken[k]; ok {
-					l.Return(k, at, now)
+					l.Refund(k, at, now)
 					model.giveBack(k, at, now)
 					delete(taken, k)
 				}
@@ -293,7 +293,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		now := int64(i)
 		l.Take(numbered(i), now)
 		l.Spend(numbered(-i), now)
-		l.Return(numbered(i), now, now)
+		l.Refund(numbered(i), now, now)
 		l.Peek(numbered(i), now)
 		n.add(numbered(i), now)
 		n.has(numbered(i/2), now)
@@ -348,7 +348,7 @@ func TestKnown(t *testing.T) {
 			remembered++
 		}
 	}
-	if least := shards * bills; remembered != least {
+	if least := shards * slotsPerSet; remembered != least {
 		t.Errorf("remembers %d of 100,000 keys in %d places", remembered, least)
 	}
 }

@@ -26,17 +26,17 @@ import (
 //
 // A nil Pending admits everything. Methods are safe for concurrent use.
 type Pending struct {
-	what     string // for error messages
+	noun     string // for error messages
 	capacity int
 	now      func() time.Time
 	every    time.Duration // duration of a generation
 
 	mu       sync.Mutex
 	observed int // rows in the database when last counted
-	since    int // rows added since then
+	added    int // rows added since then
 	seeds    [hashes]maphash.Seed
 	current  int
-	turned   time.Time // start of the current generation
+	rotated  time.Time // start of the current generation
 	counts   [generations]generation
 }
 
@@ -64,7 +64,7 @@ func NewPending(what string, capacity int, kept time.Duration, now func() time.T
 	if capacity <= 0 {
 		return nil
 	}
-	p := &Pending{what: what, capacity: capacity, now: now, every: kept / (generations - 1), turned: now()}
+	p := &Pending{noun: what, capacity: capacity, now: now, every: kept / (generations - 1), rotated: now()}
 	for i := range p.seeds {
 		p.seeds[i] = maphash.MakeSeed()
 	}
@@ -81,7 +81,7 @@ func (p *Pending) Admit(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.turn()
+	p.rotate()
 	network, device := FromContext(ctx), p.device(ctx)
 	free := p.capacity - p.total()
 	if device != (Key{}) && p.count(device)*devicePart < free+p.capacity/reservePart {
@@ -105,7 +105,7 @@ func (p *Pending) Release(ctx context.Context) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.turn()
+	p.rotate()
 	if device := p.device(ctx); p.count(device) > 0 {
 		p.add(-1, device)
 		return
@@ -121,7 +121,7 @@ func (p *Pending) Observe(stored int) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.observed, p.since = stored, 0
+	p.observed, p.added = stored, 0
 }
 
 // Limit is the number up to which the caller of Observe has to count.
@@ -143,7 +143,7 @@ func (p *Pending) Crowded() bool {
 }
 
 func (p *Pending) refuse(class schemas.Class, code, what string, wait time.Duration) error {
-	err := schemas.Errorf(class, code, what+"; try again in %v", p.what, wait.Round(time.Second))
+	err := schemas.Errorf(class, code, what+"; try again in %v", p.noun, wait.Round(time.Second))
 	err.RetryAfter = wait
 	return err
 }
@@ -155,17 +155,17 @@ func (p *Pending) device(ctx context.Context) Key {
 }
 
 // total is the number of rows, as far as this process knows.
-func (p *Pending) total() int { return max(0, p.observed+p.since) }
+func (p *Pending) total() int { return max(0, p.observed+p.added) }
 
-// turn drops the generations that have expired.
-func (p *Pending) turn() {
-	for i := 0; i < generations && p.now().Sub(p.turned) >= p.every; i++ {
-		p.turned = p.turned.Add(p.every)
+// rotate drops the generations that have expired.
+func (p *Pending) rotate() {
+	for i := 0; i < generations && p.now().Sub(p.rotated) >= p.every; i++ {
+		p.rotated = p.rotated.Add(p.every)
 		p.current = (p.current + 1) % generations
 		p.counts[p.current] = generation{}
 	}
-	if p.now().Sub(p.turned) >= p.every {
-		p.turned = p.now()
+	if p.now().Sub(p.rotated) >= p.every {
+		p.rotated = p.now()
 	}
 }
 
@@ -188,7 +188,7 @@ func (p *Pending) count(k Key) int {
 
 // add adds n rows to each of the keys and to the total.
 func (p *Pending) add(n int, keys ...Key) {
-	p.since += n
+	p.added += n
 	for _, k := range keys {
 		if k == (Key{}) || n < 0 && p.count(k) == 0 {
 			continue

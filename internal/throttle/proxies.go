@@ -31,14 +31,14 @@ type Proxies struct {
 // itself the client: then several clients share one address, but none can choose its
 // address.
 func (p Proxies) Client(remote string, lines []string) netip.Addr {
-	client := hostOf(remote)
-	before := hops{field: p.Field, lines: lines}
+	client := parseHost(remote)
+	before := fieldElements{field: p.Field, lines: lines}
 	for p.trusts(client) {
 		element, more := before.next()
 		if !more {
 			break
 		}
-		addr := nodeOf(p.Field, element)
+		addr := nodeAddress(p.Field, element)
 		if !addr.IsValid() {
 			break
 		}
@@ -56,9 +56,9 @@ func (p Proxies) trusts(addr netip.Addr) bool {
 	return false
 }
 
-// hostOf parses an address with or without a port: 192.0.2.1, 192.0.2.1:80, 2001:db8::1,
+// parseHost parses an address with or without a port: 192.0.2.1, 192.0.2.1:80, 2001:db8::1,
 // [2001:db8::1], [2001:db8::1]:80.
-func hostOf(text string) netip.Addr {
+func parseHost(text string) netip.Addr {
 	if host, _, err := net.SplitHostPort(text); err == nil {
 		text = host
 	} else if len(text) > 1 && text[0] == '[' && text[len(text)-1] == ']' {
@@ -71,8 +71,8 @@ func hostOf(text string) netip.Addr {
 	return addr.Unmap().WithZone("")
 }
 
-// hops iterates over the elements of a field from the last to the first.
-type hops struct {
+// fieldElements iterates over the elements of a field from the last to the first.
+type fieldElements struct {
 	field string
 	lines []string // not yet read
 	line  string   // the unread rest of the current line
@@ -80,7 +80,7 @@ type hops struct {
 }
 
 // next returns the next element to the left. It returns false at the end.
-func (h *hops) next() (string, bool) {
+func (h *fieldElements) next() (string, bool) {
 	if !h.begun {
 		last := len(h.lines) - 1
 		if last < 0 {
@@ -114,10 +114,10 @@ func lastComma(line string) int {
 	return -1
 }
 
-// nodeOf returns the address in an element; the zero Addr if it has none.
-func nodeOf(field, element string) netip.Addr {
+// nodeAddress returns the address in an element; the zero Addr if it has none.
+func nodeAddress(field, element string) netip.Addr {
 	if field != Forwarded {
-		return hostOf(element)
+		return parseHost(element)
 	}
 	if strings.IndexByte(element, '\\') >= 0 {
 		return netip.Addr{} // an escaped quote would have been counted as a quote
@@ -136,5 +136,5 @@ func nodeOf(field, element string) netip.Addr {
 		}
 		node, found = strings.TrimSuffix(strings.TrimPrefix(value, `"`), `"`), true
 	}
-	return hostOf(node)
+	return parseHost(node)
 }

@@ -31,7 +31,7 @@ const (
 	repeatsPeriod  = time.Hour
 	repeatsKeys    = 1 << 16
 	freePerAccount = 1000
-	freeInAll      = 20000
+	freeTotal      = 20000
 )
 
 func NewRepeats(now func() time.Time) *Repeats {
@@ -53,7 +53,7 @@ func (r *Repeats) Record(ctx context.Context, account string) (record bool, coun
 	count = r.count(FromContext(ctx).Near.with(at))
 	ofAccount, ofAll := r.count(at), r.count(KeyOf("all"))
 	record = powerOfTwo(count) && (ofAccount <= freePerAccount || powerOfTwo(ofAccount)) &&
-		(ofAll <= freeInAll || ofAccount == 1 || powerOfTwo(ofAll))
+		(ofAll <= freeTotal || ofAccount == 1 || powerOfTwo(ofAll))
 	return record, count
 }
 

@@ -45,7 +45,7 @@ type rules []rule
 
 // byNetwork limits networks, and the wider networks around them more loosely.
 func byNetwork(b Budget) rules {
-	return rules{{NewLimiter(b, floodKeys), near}, {NewLimiter(b.multipliedBy(wider), floodKeys), wide}}
+	return rules{{NewLimiter(b, floodKeys), near}, {NewLimiter(b.multipliedBy(widerFactor), floodKeys), wide}}
 }
 
 // take spends a token of every rule, or of none. Then it returns how long to wait.
@@ -62,7 +62,7 @@ func (all rules) take(a *Attempt) time.Duration {
 // refund returns the tokens that take spent.
 func (all rules) refund(a *Attempt, now int64) {
 	for _, r := range all {
-		r.limiter.Return(r.counts.of(a), a.admitted, now)
+		r.limiter.Refund(r.counts.of(a), a.admitted, now)
 	}
 }
 

@@ -44,9 +44,9 @@ func (s *sketch) get(k Key, now int64) int64 {
 	return max(until, now)
 }
 
-// put raises the moment of a key to at least until. It never lowers a cell, so other keys
+// raise moves the moment of a key to at least until. It never lowers a cell, so other keys
 // keep theirs.
-func (s *sketch) put(k Key, until int64) {
+func (s *sketch) raise(k Key, until int64) {
 	hash := s.hash(k)
 	raiseTo(&s.last, until)
 	for row := range rows {

@@ -8,8 +8,8 @@ import (
 // The dimensions of a table. The slots of a set fill two cache lines. The number of shards
 // keeps processors from waiting for each other.
 const (
-	bills  = 8
-	shards = 64
+	slotsPerSet = 8
+	shards      = 64
 )
 
 // slot stores a moment for a key, identified by the key's hash. Two keys collide with a
@@ -20,7 +20,7 @@ type slot struct {
 }
 
 // set is all the places where a key can be.
-type set [bills]slot
+type set [slotsPerSet]slot
 
 // find returns the slot of id, nil if there is none.
 func (s *set) find(id uint64) *slot {
@@ -61,7 +61,7 @@ type shard struct {
 func newTable(entries int) *table {
 	t := &table{seed: maphash.MakeSeed()}
 	size := 1
-	for size*shards*bills < entries {
+	for size*shards*slotsPerSet < entries {
 		size *= 2
 	}
 	all := make([]set, size*shards)

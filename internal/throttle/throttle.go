@@ -20,8 +20,8 @@ const (
 	defaultFamiliar  = 1 << 16
 )
 
-// familiarFor is how long a network stays familiar with an account.
-const familiarFor = 90 * 24 * time.Hour
+// familiarTTL is how long a network stays familiar with an account.
+const familiarTTL = 90 * 24 * time.Hour
 
 // Options configure a Throttle.
 type Options struct {
@@ -91,14 +91,14 @@ func (t *Throttle) Admit(a *Attempt) error {
 		return t.guesses.admit(a)
 	}
 	if wait := t.refusals[a.Endpoint].peek(a); wait > 0 {
-		return tooMany(wait, "rejected requests from your network")
+		return tooManyError(wait, "rejected requests from your network")
 	}
 	if wait := t.requests[a.Endpoint].take(a); wait > 0 {
 		what := "requests from your network or to this sign-in"
 		if a.Endpoint == Mail {
 			what = "mails to this account or from your network"
 		}
-		return tooMany(wait, what)
+		return tooManyError(wait, what)
 	}
 	return nil
 }
@@ -114,9 +114,9 @@ func (t *Throttle) Done(a *Attempt, outcome Outcome) {
 	}
 }
 
-// tooMany returns the error of a rejected attempt. It is the same for existing and unknown
+// tooManyError returns the error of a rejected attempt. It is the same for existing and unknown
 // accounts.
-func tooMany(wait time.Duration, what string) error {
+func tooManyError(wait time.Duration, what string) error {
 	err := schemas.Errorf(schemas.Throttled, CodeTooManyRequests,
 		"too many %s; try again in %v", what, max(time.Second, (wait+time.Second-1).Truncate(time.Second)))
 	err.RetryAfter = wait

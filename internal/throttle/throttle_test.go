@@ -136,8 +136,8 @@ func TestWiderNetworks(t *testing.T) {
 				admitted++
 			}
 		}
-		if admitted != 10*wider {
-			t.Errorf("%s: %d admitted, want %d", name, admitted, 10*wider)
+		if admitted != 10*widerFactor {
+			t.Errorf("%s: %d admitted, want %d", name, admitted, 10*widerFactor)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestGuesses(t *testing.T) {
 		}, 3},
 		{"familiar for a while", func(w *world) int {
 			w.try(guess(1, "ada"), Passed)
-			w.pass(familiarFor)
+			w.pass(familiarTTL)
 			return w.count(99, guess(1, "ada"), Failed)
 		}, 3},
 		{"a device", func(w *world) int {

@@ -26,8 +26,8 @@ func algorithms() []string { return []string{ES256, RS256} }
 // make each signature several times as expensive.
 const rsaBits = 2048
 
-// generate makes a key pair for an algorithm. RS256 takes some tenths of a second.
-func generate(algorithm string) (crypto.Signer, error) {
+// generateKey makes a key pair for an algorithm. RS256 takes some tenths of a second.
+func generateKey(algorithm string) (crypto.Signer, error) {
 	switch algorithm {
 	case ES256:
 		return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -37,8 +37,8 @@ func generate(algorithm string) (crypto.Signer, error) {
 	return nil, fmt.Errorf("token: cannot generate a key for the algorithm %q", algorithm)
 }
 
-// keyFor returns the key pair if it fits the algorithm.
-func keyFor(algorithm string, private any) (crypto.Signer, bool) {
+// matchKey returns the key pair if it fits the algorithm.
+func matchKey(algorithm string, private any) (crypto.Signer, bool) {
 	switch key := private.(type) {
 	case *ecdsa.PrivateKey:
 		return key, algorithm == ES256 && key.Curve == elliptic.P256()

@@ -293,7 +293,7 @@ func TestHostileIDTokens(t *testing.T) {
 		"empty":                                       "",
 		"its signature cut off":                       cutSignature(idToken(t, f.i, nil)),
 		"the signature of another ID token, as is":    crossed(idToken(t, f.i, nil), idToken(t, f.i, func(id *ID) { id.Subject = "admin" })),
-		"longer than any":                             idToken(t, f.i, func(id *ID) { id.Profile["filler"] = strings.Repeat("x", longestValidity) }),
+		"longer than any":                             idToken(t, f.i, func(id *ID) { id.Profile["filler"] = strings.Repeat("x", maxTokenSize) }),
 		"a line end inside, which decoders pass over": idToken(t, f.i, nil) + "\n",
 	}
 	for name, secret := range f.secrets() {

@@ -19,7 +19,7 @@ func (i *Issuer) Inspect(ctx context.Context, raw string) (*Claims, error) {
 // firstAudience returns an unverified audience of a token; "" for none, which Verify
 // rejects.
 func firstAudience(raw string) string {
-	if len(raw) > longestValidity {
+	if len(raw) > maxTokenSize {
 		return ""
 	}
 	_, rest, _ := strings.Cut(raw, ".")

@@ -210,7 +210,7 @@ func (i *Issuer) signer(ctx context.Context, algorithm string) (*signer, error) 
 // newKey generates and seals a key.
 func (i *Issuer) newKey(algorithm string, status schemas.KeyStatus) (schemas.SigningKey, error) {
 	k := schemas.SigningKey{ID: schemas.NewID(), Algorithm: algorithm, Status: status, CreatedAt: i.now().UTC()}
-	private, err := generate(algorithm)
+	private, err := generateKey(algorithm)
 	if err == nil {
 		k.Private, err = i.cipher.close(k.ID, private)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// writeJWKS writes the public keys as a JWK Set.
-func writeJWKS(keys []*signer) ([]byte, error) {
+// encodeJWKS writes the public keys as a JWK Set.
+func encodeJWKS(keys []*signer) ([]byte, error) {
 	set := jose.JSONWebKeySet{Keys: make([]jose.JSONWebKey, 0, len(keys))}
 	for _, k := range keys {
 		set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.private.Public(), KeyID: k.id, Algorithm: k.algorithm, Use: "sig"})

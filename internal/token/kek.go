@@ -26,7 +26,7 @@ const kekSize = 32
 // first seals, and all of them open, so that what an older key has sealed can be read
 // until it is re-encrypted. A file that other users can read or write is an error.
 func ReadKeyFile(path string) ([][]byte, error) {
-	text, err := readPrivate(path)
+	text, err := readPrivateFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +93,9 @@ func Derive(kek []byte, purpose string, n int) []byte {
 	return key
 }
 
-// readPrivate reads a file that only its owner can read. The mode is that of the open
+// readPrivateFile reads a file that only its owner can read. The mode is that of the open
 // file, so that the file cannot be exchanged between check and use.
-func readPrivate(path string) (string, error) {
+func readPrivateFile(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("token: opening the key-encryption key: %w", err)

@@ -39,7 +39,7 @@ func (s *keyCipher) open(k schemas.SigningKey) (crypto.Signer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("token: reading the signing key %s: %w", k.ID, err)
 	}
-	private, ok := keyFor(k.Algorithm, parsed)
+	private, ok := matchKey(k.Algorithm, parsed)
 	if !ok {
 		return nil, fmt.Errorf("token: the signing key %s is stored for %s but does not fit it: the store was changed by hand", k.ID, k.Algorithm)
 	}

@@ -33,7 +33,7 @@ func (i *Issuer) sign(ctx context.Context, algorithm, typ string, payload []byte
 func (i *Issuer) extendKeyLifetime(ctx context.Context, s *signer, last int64) (*signer, error) {
 	i.loading.Lock()
 	defer i.loading.Unlock()
-	ring, ok := i.keys.(Ring)
+	ring, ok := i.keys.(RotatingKeys)
 	if !ok {
 		s.lifetimeEnd.Store(math.MaxInt64) // keys that cannot be rotated are never removed
 		return s, nil

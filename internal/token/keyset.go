@@ -9,7 +9,7 @@ import (
 // keySet is the signing keys as they were read. It is immutable; a change of the keys
 // replaces it.
 type keySet struct {
-	kept    []schemas.SigningKey // of the known algorithms, oldest first; without their private halves
+	stored  []schemas.SigningKey // of the known algorithms, oldest first; without their private halves
 	signers map[string]*signer   // all of them, by id
 	es, rs  *signer              // the signing keys, nil for none
 	trusted map[string]trustedKey
@@ -41,7 +41,7 @@ func newKeySet(kept []schemas.SigningKey, seal *keyCipher, before *keySet) (*key
 		public = append(public, s)
 	}
 	var err error
-	set.jwks, err = writeJWKS(public)
+	set.jwks, err = encodeJWKS(public)
 	return set, err
 }
 
@@ -76,7 +76,7 @@ func (set *keySet) add(k schemas.SigningKey, s *signer) {
 		s.lifetimeEnd.Store(until)
 	}
 	k.Private = nil
-	set.kept = append(set.kept, k)
+	set.stored = append(set.stored, k)
 	set.signers[k.ID] = s
 }
 

@@ -22,7 +22,7 @@ const (
 func (i *Issuer) keyForHeader(ctx context.Context, header string) (trustedKey, error) {
 	set := i.set()
 	key, ok := set.trusted[header]
-	if !ok && mayBeOurs(header) {
+	if !ok && isOwnHeader(header) {
 		if err := i.refreshKeys(ctx, set); err != nil {
 			return trustedKey{}, fmt.Errorf("token: looking up the key of a token: %w", err)
 		}
@@ -45,8 +45,8 @@ func (i *Issuer) refreshKeys(ctx context.Context, looked *keySet) error {
 	return i.reload(ctx)
 }
 
-// mayBeOurs reports whether this issuer could have written the header, with some key.
-func mayBeOurs(text string) bool {
+// isOwnHeader reports whether this issuer could have written the header, with some key.
+func isOwnHeader(text string) bool {
 	decoded, err := base64.RawURLEncoding.DecodeString(text)
 	var h joseHeader
 	if err != nil || json.Unmarshal(decoded, &h) != nil || h.KeyID == "" || !slices.Contains(typesOf(h.Algorithm), h.Type) {

@@ -9,11 +9,11 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Ring is a Keys that supports rotation. Each method makes one transition in the life of a
+// RotatingKeys is a Keys that supports rotation. Each method makes one transition in the life of a
 // key and records the event with it. If the keys have changed since the transition was
 // decided, because another instance made it, nothing happens and the error has Class
 // Conflict.
-type Ring interface {
+type RotatingKeys interface {
 	Keys
 	// PublishSigningKey adds a key that will sign after another.
 	PublishSigningKey(ctx context.Context, k schemas.SigningKey, after string, e schemas.Event) error
@@ -36,8 +36,8 @@ const (
 type algorithmKeys struct{ signing, published *schemas.SigningKey }
 
 func (set *keySet) keysOf(algorithm string) (l algorithmKeys) {
-	for n := range set.kept {
-		k := &set.kept[n]
+	for n := range set.stored {
+		k := &set.stored[n]
 		switch {
 		case k.Algorithm != algorithm:
 		case k.Status == schemas.KeySigning:
@@ -51,7 +51,7 @@ func (set *keySet) keysOf(algorithm string) (l algorithmKeys) {
 
 // SigningKeys returns the keys as last read, oldest first, without their private halves.
 func (i *Issuer) SigningKeys() []schemas.SigningKey {
-	return append([]schemas.SigningKey(nil), i.set().kept...)
+	return append([]schemas.SigningKey(nil), i.set().stored...)
 }
 
 // SignsFrom is when a published key starts to sign. By then other instances, which read the
@@ -111,15 +111,15 @@ func (i *Issuer) Rotate(ctx context.Context, now bool) error {
 	return nil
 }
 
-// errNoRing is the error for keys that cannot be rotated.
-var errNoRing = errors.New("token: these signing keys cannot be rotated")
+// errNotRotatable is the error for keys that cannot be rotated.
+var errNotRotatable = errors.New("token: these signing keys cannot be rotated")
 
 func (i *Issuer) publish(ctx context.Context, l algorithmKeys) error {
 	k, err := i.newKey(l.signing.Algorithm, schemas.KeyPublished)
 	if err != nil {
 		return err
 	}
-	return i.step(ctx, func(r Ring) error {
+	return i.transition(ctx, func(r RotatingKeys) error {
 		return r.PublishSigningKey(ctx, k, l.signing.ID, i.event("signing-key.published", k))
 	})
 }
@@ -129,18 +129,18 @@ func (i *Issuer) promote(ctx context.Context, l algorithmKeys) error {
 	if l.signing != nil {
 		after = l.signing.ID
 	}
-	return i.step(ctx, func(r Ring) error {
+	return i.transition(ctx, func(r RotatingKeys) error {
 		return r.PromoteSigningKey(ctx, l.published.ID, after, i.now().UTC(), i.event("signing-key.promoted", *l.published))
 	})
 }
 
 func (i *Issuer) removeRetired(ctx context.Context) error {
 	expired := i.now().Add(-leeway).UTC()
-	for _, k := range i.set().kept {
+	for _, k := range i.set().stored {
 		if k.Status != schemas.KeyRetired || k.NeededUntil.After(expired) {
 			continue
 		}
-		err := i.step(ctx, func(r Ring) error {
+		err := i.transition(ctx, func(r RotatingKeys) error {
 			return r.RemoveSigningKey(ctx, k.ID, expired, i.event("signing-key.removed", k))
 		})
 		if err != nil {
@@ -150,12 +150,12 @@ func (i *Issuer) removeRetired(ctx context.Context) error {
 	return nil
 }
 
-// step makes a transition and reads the keys again. A conflict means that another instance
+// transition makes a transition and reads the keys again. A conflict means that another instance
 // was faster, which is no error.
-func (i *Issuer) step(ctx context.Context, take func(Ring) error) error {
-	r, ok := i.keys.(Ring)
+func (i *Issuer) transition(ctx context.Context, take func(RotatingKeys) error) error {
+	r, ok := i.keys.(RotatingKeys)
 	if !ok {
-		return errNoRing
+		return errNotRotatable
 	}
 	if err := take(r); err != nil && !schemas.HasClass(err, schemas.Conflict) {
 		return fmt.Errorf("token: rotating the signing keys: %w", err)

@@ -355,7 +355,7 @@ func TestKeysWithoutRotation(t *testing.T) {
 		}
 		tend(t, i)
 	}
-	if err := i.Rotate(t.Context(), false); !errors.Is(err, errNoRing) {
+	if err := i.Rotate(t.Context(), false); !errors.Is(err, errNotRotatable) {
 		t.Errorf("rotating: %v", err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// longestValidity is the maximum size of a token in bytes.
-	longestValidity = 16 << 10
+	// maxTokenSize is the maximum size of a token in bytes.
+	maxTokenSize = 16 << 10
 	// leeway is the tolerated difference between the clocks of two instances.
 	leeway = time.Minute
 )
@@ -145,8 +145,8 @@ type receivedClaims struct {
 
 // open returns the claims of a token after verifying its signature.
 func (i *Issuer) open(ctx context.Context, raw string) (*receivedClaims, error) {
-	if len(raw) > longestValidity {
-		return nil, errInvalid("The token has %d bytes, expected at most %d.", len(raw), longestValidity)
+	if len(raw) > maxTokenSize {
+		return nil, errInvalid("The token has %d bytes, expected at most %d.", len(raw), maxTokenSize)
 	}
 	// The decoder below ignores line ends.
 	if strings.ContainsAny(raw, "\r\n") {

@@ -164,7 +164,7 @@ func hostile(f *forge) map[string]string {
 		"Bearer left in":               "Bearer " + f.valid,
 		"JSON serialisation":           fmt.Sprintf(`{"protected":%q,"payload":%q,"signature":%q}`, parts[0], parts[1], parts[2]),
 		"standard base64":              f.part(2, base64.StdEncoding.EncodeToString(signature)),
-		"too long":                     f.with(map[string]any{"filler": strings.Repeat("x", longestValidity)}),
+		"too long":                     f.with(map[string]any{"filler": strings.Repeat("x", maxTokenSize)}),
 		"alg none, no signature":       none + "." + parts[1] + ".",
 		"alg None":                     f.headed(f.head(map[string]any{"alg": "None"})),
 		"header kept, no signature":    f.part(2, ""),
