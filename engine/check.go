@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ func Check(text []byte, yaml bool, kinds Kinds) (*schemas.Flow, *Graph, []schema
 func CheckUsing(text []byte, yaml bool, kinds Kinds, subflows schemas.Subflows) (*schemas.Flow, *Graph, []schemas.Problem) {
 	flow, doc, misshapen := schemas.ParseFlow(text, yaml)
 	for i := range misshapen {
-		misshapen[i].Rule = orRule(misshapen[i].Rule, RuleShape)
+		misshapen[i].Rule = cmp.Or(misshapen[i].Rule, RuleShape)
 	}
 	if len(misshapen) == 0 {
 		flow.Uses, flow.UsedBy = nil, nil // only the store sets these

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -184,7 +185,7 @@ func (c *compiler) makeExecutors() {
 		}
 		exec, problems := c.newExecutor(i, inputs, replies, partial)
 		for _, p := range problems {
-			c.report(orRule(p.Rule, RuleShape), i, schemas.JoinPath("with", p.Path), "%s", p.Message)
+			c.report(cmp.Or(p.Rule, RuleShape), i, schemas.JoinPath("with", p.Path), "%s", p.Message)
 		}
 		if len(problems) == 0 {
 			c.finishNode(i, exec)
@@ -204,11 +205,7 @@ func (c *compiler) kindOf(i int) *Kind {
 		return nil
 	}
 	known := sortedKeys(c.kinds)
-	hint := "the kinds are " + strings.Join(known, ", ")
-	if near := schemas.Suggest(use, known); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	c.report(RuleKind, i, "use", "there is no kind of node %q; %s", use, hint)
+	c.report(RuleKind, i, "use", "there is no kind of node %q%s", use, cmp.Or(schemas.Hint(use, known), "; the kinds are "+strings.Join(known, ", ")))
 	return nil
 }
 
@@ -293,11 +290,4 @@ func (c *compiler) finishNode(i int, exec Executor) {
 	for _, o := range outcomes {
 		n.edges = append(n.edges, edge{Outcome: o, target: endNode})
 	}
-}
-
-func orRule(rule, otherwise string) string {
-	if rule != "" {
-		return rule
-	}
-	return otherwise
 }

@@ -77,12 +77,11 @@ func (c *compiler) connectByName(i int, next schemas.Next) {
 // connectToOne wires `next: target`: every required outcome gets this target.
 func (c *compiler) connectToOne(i int, to string) {
 	n := &c.graph.nodes[i]
-	if to == "" {
-		c.report(RuleOutcome, i, "", "the node leads nowhere; add `next: <node id>`, or {outcome: node id} for %s", strings.Join(outcomeNames(n.edges), ", "))
-	}
 	target := missingTarget
 	if to != "" {
 		target = c.target(i, "next", to)
+	} else {
+		c.report(RuleOutcome, i, "", "the node leads nowhere; add `next: <node id>`, or {outcome: node id} for %s", strings.Join(outcomeNames(n.edges), ", "))
 	}
 	for e := range n.edges {
 		n.edges[e].target = target
@@ -116,14 +115,13 @@ func (c *compiler) target(i int, path, id string) int {
 
 // hintForName suggests the nearest known name, or lists them if they are few.
 func hintForName(word string, known []string) string {
-	if near := schemas.Suggest(word, known); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	if len(known) == 0 {
-		return "it has none"
-	}
 	const few = 12
-	if len(known) > few {
+	switch near := schemas.Suggest(word, known); {
+	case near != "":
+		return fmt.Sprintf("did you mean %q?", near)
+	case len(known) == 0:
+		return "it has none"
+	case len(known) > few:
 		return fmt.Sprintf("there are %d, among them %s", len(known), strings.Join(known[:few], ", "))
 	}
 	return "there is " + strings.Join(known, ", ")
@@ -171,53 +169,49 @@ func (c *compiler) checkReach() {
 
 // reachableNodes marks the nodes that can be reached from the entry.
 func (c *compiler) reachableNodes() []bool {
-	reached := make([]bool, len(c.graph.nodes))
-	todo := []int{0}
-	reached[0] = true
-	for len(todo) > 0 {
-		i := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, e := range c.graph.nodes[i].edges {
-			if e.target >= 0 && !reached[e.target] {
-				reached[e.target] = true
-				todo = append(todo, e.target)
+	next := make([][]int, len(c.graph.nodes))
+	for i, n := range c.graph.nodes {
+		for _, e := range n.edges {
+			if e.target >= 0 {
+				next[i] = append(next[i], e.target)
 			}
 		}
 	}
-	return reached
+	return closure([]int{0}, next)
 }
 
 // reachesEnd marks the nodes from which an end can be reached. A missing target counts as an
 // end: it has a finding of its own.
 func (c *compiler) reachesEnd() []bool {
-	ending := make([]bool, len(c.graph.nodes))
+	var ends []int
 	before := make([][]int, len(c.graph.nodes))
-	var todo []int
 	for i, n := range c.graph.nodes {
-		ends := n.kind == nil || n.kind.Terminal || n.exec == nil
+		if n.kind == nil || n.kind.Terminal || n.exec == nil {
+			ends = append(ends, i)
+		}
 		for _, e := range n.edges {
 			if e.target < 0 {
-				ends = true
+				ends = append(ends, i)
 			} else {
 				before[e.target] = append(before[e.target], i)
 			}
 		}
-		if ends {
-			ending[i] = true
-			todo = append(todo, i)
-		}
 	}
-	for len(todo) > 0 {
+	return closure(ends, before)
+}
+
+// closure marks the nodes that can be reached from others.
+func closure(from []int, next [][]int) []bool {
+	marked := make([]bool, len(next))
+	for todo := from; len(todo) > 0; {
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		for _, p := range before[i] {
-			if !ending[p] {
-				ending[p] = true
-				todo = append(todo, p)
-			}
+		if !marked[i] {
+			marked[i] = true
+			todo = append(todo, next[i]...)
 		}
 	}
-	return ending
+	return marked
 }
 
 // checkCycles reports cycles of nodes that do not ask the client: a run in such a cycle would

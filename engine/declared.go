@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/postern-id/postern/schemas"
@@ -15,15 +16,7 @@ func exitsOf(f *schemas.Flow) []string {
 		return sortedKeys(f.Outcomes)
 	}
 	ends := func(n schemas.Node) bool {
-		if n.Next.To == schemas.End {
-			return true
-		}
-		for _, to := range n.Next.By {
-			if to == schemas.End {
-				return true
-			}
-		}
-		return false
+		return n.Next.To == schemas.End || slices.Contains(slices.Collect(maps.Values(n.Next.By)), schemas.End)
 	}
 	if slices.ContainsFunc(f.Nodes, ends) {
 		return []string{schemas.End}
@@ -103,10 +96,7 @@ func (c *compiler) nodePath(i int, member string) string {
 // it is the place where the flow wires the exit.
 func (c *compiler) nextPath(i int, outcome string) string {
 	s, next := c.nodeOrigins[i].scope, c.nodes[i].Next
-	to := next.To
-	if next.By != nil {
-		to = next.By[outcome]
-	}
+	to := targetOf(next, outcome)
 	if _, out := s.exits[to]; out && s.use >= 0 {
 		return c.nextPath(s.use, to)
 	}

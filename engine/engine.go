@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -55,15 +56,9 @@ type Engine struct {
 
 // NewEngine returns e with default values for unset fields.
 func NewEngine(e Engine) *Engine {
-	if e.AuthenticationTTL == 0 {
-		e.AuthenticationTTL = 30 * time.Minute
-	}
-	if e.RegistrationTTL == 0 {
-		e.RegistrationTTL = 60 * time.Minute
-	}
-	if e.MaxFailures == 0 {
-		e.MaxFailures = 10
-	}
+	e.AuthenticationTTL = cmp.Or(e.AuthenticationTTL, 30*time.Minute)
+	e.RegistrationTTL = cmp.Or(e.RegistrationTTL, 60*time.Minute)
+	e.MaxFailures = cmp.Or(e.MaxFailures, 10)
 	if e.Now == nil {
 		e.Now = time.Now
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
@@ -28,11 +27,40 @@ const (
 	Consented     Fact = "consented"     // the user granted the application what it asks for, or no consent is needed
 )
 
+// factSort is what a fact with a name is about: the part before the dot.
+type factSort string
+
+const (
+	inputSort     factSort = "input"      // an input with a value
+	acrSort       factSort = "acr"        // a class of an authentication
+	amrSort       factSort = "amr"        // a method of an authentication
+	claimSort     factSort = "claim"      // the input that merely identified the user
+	replySort     factSort = "reply"      // a reply of a service
+	userReplySort factSort = "user-reply" // a reply of a service about the run's user
+)
+
+func (s factSort) fact(name string) Fact { return Fact(string(s) + "." + name) }
+
+// includes reports whether the fact is of the sort.
+func (s factSort) includes(f Fact) bool {
+	sort, _ := f.split()
+	return sort == s
+}
+
+// split returns the sort and the name of a fact, "" for the facts without.
+func (f Fact) split() (factSort, string) {
+	sort, name, _ := strings.Cut(string(f), ".")
+	return factSort(sort), name
+}
+
 // InputFact is the fact that the run has a value for an input.
-func InputFact(identifier string) Fact { return Fact("input." + identifier) }
+func InputFact(identifier string) Fact { return inputSort.fact(identifier) }
 
 // Input returns the identifier of an input fact, and whether f is one.
-func (f Fact) Input() (string, bool) { return strings.CutPrefix(string(f), "input.") }
+func (f Fact) Input() (string, bool) {
+	sort, identifier := f.split()
+	return identifier, sort == inputSort
+}
 
 // ACRFacts returns the facts that the user authenticated with a class or a class that satisfies
 // it (OpenID Connect Core §2, acr). Each fact is about a plain class and implies the plain
@@ -44,13 +72,11 @@ func ACRFacts(class string) []Fact {
 	for i, one := range plain {
 		implied := func(other string) bool { return schemas.Satisfies(other, one) }
 		if !slices.ContainsFunc(plain[i+1:], implied) {
-			facts = append(facts, acrFact(one))
+			facts = append(facts, acrSort.fact(one))
 		}
 	}
 	return facts
 }
-
-func acrFact(plain string) Fact { return Fact("acr." + plain) }
 
 // HasACR reports whether it is certain that the user authenticated with the class or a class
 // that satisfies it.
@@ -62,7 +88,7 @@ func (s Facts) HasACR(class string) bool {
 func (s Facts) ACR() string {
 	var classes []string
 	for f := range s {
-		if class, ok := f.class(); ok {
+		if sort, class := f.split(); sort == acrSort {
 			classes = append(classes, class)
 		}
 	}
@@ -71,24 +97,15 @@ func (s Facts) ACR() string {
 
 // IsAuthenticationDetail reports whether the fact is about the method or class of an
 // authentication.
-func (f Fact) IsAuthenticationDetail() bool { return isClass(f) || isMethod(f) }
+func (f Fact) IsAuthenticationDetail() bool { return acrSort.includes(f) || amrSort.includes(f) }
 
 // AMRFact is the fact that the user authenticated by the method, possibly among others (OpenID
 // Connect Core §2, amr; RFC 8176).
-func AMRFact(method string) Fact { return Fact("amr." + method) }
-
-// class returns the class of a fact of ACRFacts, and whether f is one.
-func (f Fact) class() (string, bool) { return strings.CutPrefix(string(f), "acr.") }
-
-// method returns the method of an AMRFact, and whether f is one.
-func (f Fact) method() (string, bool) { return strings.CutPrefix(string(f), "amr.") }
+func AMRFact(method string) Fact { return amrSort.fact(method) }
 
 // ClaimFact is the fact that an input merely identified the user. The person who typed it may be
 // another one.
-func ClaimFact(identifier string) Fact { return Fact("claim." + identifier) }
-
-// claim returns the input of a claim fact, and whether f is one.
-func (f Fact) claim() (string, bool) { return strings.CutPrefix(string(f), "claim.") }
+func ClaimFact(identifier string) Fact { return claimSort.fact(identifier) }
 
 // Facts is a set of facts. The zero value is not usable. Nil means "not analyzed yet", which the
 // analysis treats as every fact.
@@ -106,7 +123,13 @@ func NewFacts(facts ...Fact) Facts {
 const anyInput Fact = "input.*"
 
 // collected reports whether anyInput stands for the fact.
-func (f Fact) collected() bool { return isInput(f) || isReply(f) }
+func (f Fact) collected() bool {
+	switch sort, _ := f.split(); sort {
+	case inputSort, replySort, userReplySort:
+		return true
+	}
+	return false
+}
 
 // Has reports whether the fact is in the set.
 func (s Facts) Has(f Fact) bool {
@@ -119,21 +142,13 @@ func (s Facts) Has(f Fact) bool {
 
 // HasAny reports whether any of the facts is in the set.
 func (s Facts) HasAny(facts []Fact) bool {
-	for _, f := range facts {
-		if s.Has(f) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(facts, s.Has)
 }
 
 // List returns the facts, sorted.
 func (s Facts) List() []Fact {
-	list := make([]Fact, 0, len(s))
-	for f := range s {
-		list = append(list, f)
-	}
-	sort.Slice(list, func(i, j int) bool { return list[i] < list[j] })
+	list := slices.AppendSeq(make([]Fact, 0, len(s)), maps.Keys(s))
+	slices.Sort(list)
 	return list
 }
 
@@ -146,9 +161,9 @@ func (s Facts) add(facts ...Fact) {
 		case Own:
 			s[User] = struct{}{}
 		}
-		if class, ok := f.class(); ok {
+		if sort, class := f.split(); sort == acrSort {
 			for _, weaker := range schemas.PlainACRs(class) {
-				s[acrFact(weaker)] = struct{}{}
+				s[acrSort.fact(weaker)] = struct{}{}
 			}
 		}
 	}
@@ -187,7 +202,7 @@ func (s Facts) after(o Outcome) Facts {
 		next[f] = struct{}{}
 	}
 	if s.claimWithdrawn(o.Withdraws) {
-		maps.DeleteFunc(next, func(f Fact, _ struct{}) bool { return f == User || isUserReply(f) })
+		maps.DeleteFunc(next, func(f Fact, _ struct{}) bool { return f == User || userReplySort.includes(f) })
 	}
 	for _, f := range o.Forgets {
 		delete(next, f)
@@ -213,10 +228,11 @@ func (f Fact) aboutSubject() bool {
 	case User, New, Authenticated, Own, Credential, Enrolled, Findable, Consented, resumed:
 		return true
 	}
-	_, claim := f.claim()
-	_, class := f.class()
-	_, method := f.method()
-	return claim || class || method || isUserReply(f)
+	switch sort, _ := f.split(); sort {
+	case claimSort, acrSort, amrSort, userReplySort:
+		return true
+	}
+	return false
 }
 
 // claimWithdrawn reports whether the withdrawn inputs may have identified the user. It errs
@@ -227,7 +243,7 @@ func (s Facts) claimWithdrawn(inputs []string) bool {
 		return false
 	}
 	for f := range s {
-		if input, ok := f.claim(); ok && !slices.Contains(inputs, input) {
+		if sort, input := f.split(); sort == claimSort && !slices.Contains(inputs, input) {
 			return false
 		}
 	}

@@ -145,19 +145,14 @@ func (c *compiler) checkEnumeration(reported bool) bool {
 		if !ok || n.in == nil || revealer.Reveals() == "" || n.in.Has(Authenticated) {
 			continue
 		}
-		need := Need{AnyOf: []Fact{Authenticated}}
-		problem := schemas.Problem{Rule: RuleGuarantee, Node: n.id, Path: "guarantees.noEnumeration", Message: fmt.Sprintf(
-			"an unauthenticated caller can learn here who has an account: the node %q reveals %s", n.id, revealer.Reveals())}
-		if p := c.stateGraphOf(need.AnyOf); p != nil {
-			path, broken := p.pathWithout(i, -1, need.AnyOf)
-			if !broken {
-				continue
-			}
-			problem.Trace = c.trace(path, need.AnyOf)
+		trace, broken := c.counterexample(i, -1, []Fact{Authenticated})
+		if !broken {
+			continue
 		}
 		all = false
 		if reported && !c.dropFinding() {
-			c.addFinding(-1, problem)
+			c.addFinding(-1, schemas.Problem{Rule: RuleGuarantee, Node: n.id, Path: "guarantees.noEnumeration", Trace: trace, Message: fmt.Sprintf(
+				"an unauthenticated caller can learn here who has an account: the node %q reveals %s", n.id, revealer.Reveals())})
 		}
 	}
 	return all
@@ -168,7 +163,7 @@ func (c *compiler) provenGuarantees() schemas.Guarantees {
 	certain := certainOf(c.completions())
 	g := schemas.Guarantees{ACR: certain.ACR(), NoEnumeration: c.checkEnumeration(false)}
 	for _, f := range certain.List() {
-		if method, ok := f.method(); ok {
+		if sort, method := f.split(); sort == amrSort {
 			g.AMR = append(g.AMR, method)
 		}
 	}

@@ -13,6 +13,7 @@ package engine
 // its nodes therefore holds in every flow, and a mistake is reported in one place.
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -231,7 +232,7 @@ func (c *compiler) firstError() schemas.Problem {
 
 // brokenMessage describes the first of n findings about a sub-flow alone.
 func brokenMessage(handle, rule string, first schemas.Problem, n int) string {
-	where := orRule(first.Rule, rule)
+	where := cmp.Or(first.Rule, rule)
 	if first.Path != "" {
 		where += " at " + first.Path
 	}

@@ -54,10 +54,10 @@ func (k *Kind) Describe() string {
 	for _, o := range k.Outcomes {
 		fmt.Fprintf(&b, "\n%s: %s.", o.Name, strings.TrimSuffix(o.Doc, "."))
 		if len(o.Establishes) > 0 {
-			fmt.Fprintf(&b, " Establishes %s.", establishes(o.Establishes))
+			fmt.Fprintf(&b, " Establishes %s.", joinFacts(o.Establishes, " and "))
 		}
 		for _, given := range slices.Sorted(maps.Keys(o.EstablishesGiven)) {
-			fmt.Fprintf(&b, " Given %s: %s.", factNames([]Fact{given}), establishes(o.EstablishesGiven[given]))
+			fmt.Fprintf(&b, " Given %s: %s.", given.Describe(), joinFacts(o.EstablishesGiven[given], " and "))
 		}
 		if o.Optional {
 			b.WriteString(" Left unwired, the node asks again.")
@@ -67,14 +67,6 @@ func (k *Kind) Describe() string {
 		b.WriteString("\nEnds the run.")
 	}
 	return b.String()
-}
-
-func establishes(facts []Fact) string {
-	names := make([]string, len(facts))
-	for i, f := range facts {
-		names[i] = factNames([]Fact{f})
-	}
-	return strings.Join(names, " and ")
 }
 
 // Kinds maps names to kinds.

@@ -33,6 +33,7 @@ package engine
 // because an identity server should not depend on a single proof.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -149,25 +150,39 @@ func (n *node) bestOutcome(outcome string) Outcome {
 // warning.
 func (c *compiler) checkNeed(i int, need Need, waived map[*schemas.Waiver]bool) bool {
 	n := &c.graph.nodes[i]
-	waiver := c.waiver(orRule(need.Rule, RuleNeeds), i)
+	waiver := c.waiver(cmp.Or(need.Rule, RuleNeeds), i)
 	if waiver == nil && c.dropFinding() {
 		return false
 	}
-	var trace schemas.Trace
-	if p := c.stateGraphOf(need.AnyOf); p != nil {
-		path, broken := p.pathWithout(i, -1, need.AnyOf)
-		if !broken {
-			return false // every path establishes one of them, though not all the same one
-		}
-		trace = c.trace(path, need.AnyOf)
+	trace, broken := c.counterexample(i, -1, need.AnyOf)
+	if !broken {
+		return false // every path establishes one of them, though not all the same one
 	}
-	problem := schemas.Problem{Rule: orRule(need.Rule, RuleNeeds), Path: c.nodePath(i, need.Path), Message: needMessage(n, need), Trace: trace}
+	c.addWaivable(i, schemas.Problem{Rule: cmp.Or(need.Rule, RuleNeeds), Path: c.nodePath(i, need.Path), Message: needMessage(n, need), Trace: trace}, waiver, waived)
+	return waiver != nil
+}
+
+// counterexample returns the shortest run that arrives at node i, or leaves it by the edge if
+// that is not -1, with none of the facts. The trace is nil if the search is too expensive.
+func (c *compiler) counterexample(i, edge int, facts []Fact) (trace schemas.Trace, broken bool) {
+	p := c.stateGraphOf(facts)
+	if p == nil {
+		return nil, true
+	}
+	path, broken := p.pathWithout(i, edge, facts)
+	if !broken {
+		return nil, false
+	}
+	return c.trace(path, facts), true
+}
+
+// addWaivable adds a finding, as a warning if there is a waiver.
+func (c *compiler) addWaivable(i int, p schemas.Problem, waiver *schemas.Waiver, waived map[*schemas.Waiver]bool) {
 	if waiver != nil {
 		waived[waiver] = true
-		problem.Warning, problem.Message = true, problem.Message+" (waived: "+waiver.Reason+")"
+		p.Warning, p.Message = true, p.Message+" (waived: "+waiver.Reason+")"
 	}
-	c.addFinding(i, problem)
-	return waiver != nil
+	c.addFinding(i, p)
 }
 
 // waivable returns the rules that can be waived.
@@ -197,48 +212,6 @@ func needMessage(n *node, need Need) string {
 	return message
 }
 
-// factNames returns the facts in words.
-func factNames(facts []Fact) string {
-	words := make([]string, len(facts))
-	for i, f := range facts {
-		switch input, isInput := f.Input(); {
-		case isInput:
-			words[i] = fmt.Sprintf("a value for the input %q", input)
-		case f == User:
-			words[i] = "a user"
-		case f == New:
-			words[i] = "a user that this run creates"
-		case f == Authenticated:
-			words[i] = "an authenticated user"
-		case f == Own:
-			words[i] = "a user that this run creates or has authenticated"
-		case isClass(f):
-			class, _ := f.class()
-			words[i] = fmt.Sprintf("an authentication of the class %q or one that satisfies it", class)
-		case isMethod(f):
-			method, _ := f.method()
-			words[i] = fmt.Sprintf("an authentication by the method %q", method)
-		case f == Credential:
-			words[i] = "a credential that this run added"
-		case f == Enrolled:
-			words[i] = "a second factor that this run added"
-		case f == Findable:
-			words[i] = "a user that can be found again"
-		case isReply(f):
-			name, _ := f.reply()
-			words[i] = fmt.Sprintf("the service reply %q", name)
-		case f == Federated:
-			words[i] = "an unlinked identity of another provider"
-		case f == Consented:
-			words[i] = "a user who consented to what the application asks for"
-		default:
-			words[i] = string(f)
-		}
-	}
-	// The facts of one reply, about a user or not, have the same words.
-	return strings.Join(slices.Compact(words), " or ")
-}
-
 // checkEnds rejects an AUTHENTICATION flow that could complete without authentication.
 func (c *compiler) checkEnds(i int) {
 	if c.flow.FlowType != schemas.Authentication {
@@ -249,13 +222,9 @@ func (c *compiler) checkEnds(i int) {
 		if e.target != endNode || n.in.after(e.Outcome).Has(Authenticated) || c.dropFinding() {
 			continue
 		}
-		var trace schemas.Trace
-		if p := c.stateGraphOf([]Fact{Authenticated}); p != nil {
-			path, broken := p.pathWithout(i, j, []Fact{Authenticated})
-			if !broken {
-				continue
-			}
-			trace = c.trace(path, []Fact{Authenticated})
+		trace, broken := c.counterexample(i, j, []Fact{Authenticated})
+		if !broken {
+			continue
 		}
 		c.addFinding(i, schemas.Problem{Rule: RuleUnauthenticated, Path: c.edgePath(i, j), Trace: trace, Message: fmt.Sprintf(
 			"the outcome %q completes an AUTHENTICATION flow although the user may not have authenticated; lead it to a node that authenticates, such as passkey-authenticate", e.Name)})

@@ -10,10 +10,8 @@ package engine
 // for another.
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // ReplyType is the JSON type of a value in a reply: NumberReply, IntegerReply, StringReply or
@@ -46,36 +44,19 @@ type Replier interface {
 	ServiceReply() *ServiceReply
 }
 
-// The prefixes of the facts of replies.
-const (
-	replyPrefix     = "reply."
-	userReplyPrefix = "user-reply."
-)
-
 // Fact is the fact that the run has the reply.
 func (r *ServiceReply) Fact() Fact {
 	if r.OfUser {
-		return Fact(userReplyPrefix + r.Name)
+		return userReplySort.fact(r.Name)
 	}
-	return Fact(replyPrefix + r.Name)
+	return replySort.fact(r.Name)
 }
 
 // ReplyFacts returns the facts of which one holds if the run has a reply with the name: the fact
 // of a reply about the run's user, and the fact of any other.
 func ReplyFacts(name string) []Fact {
-	return []Fact{Fact(replyPrefix + name), Fact(userReplyPrefix + name)}
+	return []Fact{replySort.fact(name), userReplySort.fact(name)}
 }
-
-// reply returns the name of the reply of this fact, and whether f is such a fact.
-func (f Fact) reply() (string, bool) {
-	if name, ok := strings.CutPrefix(string(f), userReplyPrefix); ok {
-		return name, true
-	}
-	return strings.CutPrefix(string(f), replyPrefix)
-}
-
-func isReply(f Fact) bool     { _, is := f.reply(); return is }
-func isUserReply(f Fact) bool { return strings.HasPrefix(string(f), userReplyPrefix) }
 
 // addReplyTypes records the types of the reply that a node stores. All replies with one name
 // have the same types.
@@ -119,18 +100,7 @@ func (c *compiler) bindReplies() {
 }
 
 // updateReplies stores the replies of a decision and drops those whose fact no longer holds.
-func (r *run) updateReplies(d *Decision) error {
-	replies := maps.Clone(r.state.Replies)
-	if replies == nil && len(d.Replies) > 0 {
-		replies = map[string]map[string]any{}
-	}
-	maps.Copy(replies, d.Replies)
-	maps.DeleteFunc(replies, func(name string, _ map[string]any) bool { return !r.facts.HasAny(ReplyFacts(name)) })
-	r.state.Replies = replies
-	for f := range r.facts {
-		if name, is := f.reply(); is && replies[name] == nil {
-			return fmt.Errorf("it promises the reply %q, which is missing", name)
-		}
-	}
-	return nil
+func (r *run) updateReplies(d *Decision) {
+	r.state.Replies = merged(maps.Clone(r.state.Replies), d.Replies)
+	maps.DeleteFunc(r.state.Replies, func(name string, _ map[string]any) bool { return !r.facts.HasAny(ReplyFacts(name)) })
 }

@@ -130,7 +130,7 @@ func TestAudit01RunOfAnEarlierVersion(t *testing.T) {
 func TestHollowIdentity(t *testing.T) {
 	w := newWorld(t, schemas.Registration, "q ask a=h b=h", "h hollow l", "l link end")
 	s := w.start(nil)
-	if _, err := w.trySend(s, "a"); err == nil || !strings.Contains(err.Error(), "promises an identity, without one") {
+	if _, err := w.trySend(s, "a"); err == nil || !strings.Contains(err.Error(), "promises an unlinked identity of another provider, without one") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -67,7 +67,8 @@ func strongestClass() string { return schemas.CombineACRs(schemas.ACRs()...) }
 // that lets a later outcome prove more.
 func (c *compiler) withoutEdges(edges []move) outcomeReading {
 	everything := append(ACRFacts(strongestClass()), resumed)
-	for _, given := range c.conditions() {
+	_, givenFor := c.readOutcomes()
+	for _, given := range givenFor {
 		everything = append(everything, given...)
 	}
 	return func(i, j int) Outcome {
@@ -126,7 +127,7 @@ func (c *compiler) provenClass(read outcomeReading) string {
 	}
 	var classes []string
 	for _, plain := range schemas.PlainACRs(strongestClass()) {
-		path, lacks := c.shortestPathWithout("elsewhere", read, completions, acrFact(plain))
+		path, lacks := c.shortestPathWithout("elsewhere", read, completions, acrSort.fact(plain))
 		if !lacks || path == nil { // not known to be missing
 			classes = append(classes, plain)
 		}
@@ -147,10 +148,16 @@ func (c *compiler) checkSessions(waived map[*schemas.Waiver]bool) {
 		if waiver == nil && c.dropFinding() {
 			continue
 		}
-		c.reportSession(s.node, path, waiver)
-		if waiver != nil {
-			waived[waiver] = true
+		n := &c.graph.nodes[s.node]
+		problem := schemas.Problem{Rule: RuleSession, Path: c.nodePath(s.node, "with"), Message: fmt.Sprintf(
+			"%s accepts sessions that prove less than every other path through the flow, which is the class %q: "+
+				"a user who signed in to another application with less gets in here without a question; "+
+				"remove `acr`, so that the node demands that class, or lead the outcome to a node that proves what is missing",
+			n.kind.Name, c.requiredClass)}
+		if path != nil {
+			problem.Trace = c.trace(path, ACRFacts(c.requiredClass))
 		}
+		c.addWaivable(s.node, problem, waiver, waived)
 	}
 }
 
@@ -184,22 +191,6 @@ func (c *compiler) shortestPathWithout(name string, read outcomeReading, complet
 		}
 	}
 	return shortest, lacks
-}
-
-func (c *compiler) reportSession(i int, path []move, waiver *schemas.Waiver) {
-	n := &c.graph.nodes[i]
-	problem := schemas.Problem{Rule: RuleSession, Path: c.nodePath(i, "with"), Message: fmt.Sprintf(
-		"%s accepts sessions that prove less than every other path through the flow, which is the class %q: "+
-			"a user who signed in to another application with less gets in here without a question; "+
-			"remove `acr`, so that the node demands that class, or lead the outcome to a node that proves what is missing",
-		n.kind.Name, c.requiredClass)}
-	if path != nil {
-		problem.Trace = c.trace(path, ACRFacts(c.requiredClass))
-	}
-	if waiver != nil {
-		problem.Warning, problem.Message = true, problem.Message+" (waived: "+waiver.Reason+")"
-	}
-	c.addFinding(i, problem)
 }
 
 // waivesForUsers reports whether a waiver of a sub-flow is about a node that accepts earlier

@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // The state graph
@@ -104,6 +103,7 @@ func (c *compiler) stateGraphBy(name string, read outcomeReading, asked []Fact) 
 
 // relevantFacts returns the facts that the given ones depend on, claims last.
 func (c *compiler) relevantFacts(asked []Fact) []Fact {
+	claimed, givenFor := c.readOutcomes()
 	bears := NewFacts()
 	todo := slices.Clone(asked)
 	for len(todo) > 0 {
@@ -113,52 +113,34 @@ func (c *compiler) relevantFacts(asked []Fact) []Fact {
 			continue
 		}
 		bears[f] = struct{}{}
-		if f == User || isUserReply(f) {
-			todo = append(append(todo, Own), c.claims()...)
+		if f == User || userReplySort.includes(f) {
+			todo = append(append(todo, Own), claimed...)
 		}
-		todo = append(todo, c.conditions()[f]...)
+		todo = append(todo, givenFor[f]...)
 	}
-	list := make([]Fact, 0, len(bears))
-	for f := range bears {
-		list = append(list, f)
-	}
-	slices.SortFunc(list, func(f, g Fact) int {
-		_, fClaim := f.claim()
-		_, gClaim := g.claim()
-		if fClaim != gClaim {
-			if gClaim {
-				return -1
-			}
+	list := bears.List()
+	rank := func(f Fact) int {
+		if claimSort.includes(f) {
 			return 1
 		}
-		return strings.Compare(string(f), string(g))
-	})
+		return 0
+	}
+	slices.SortStableFunc(list, func(f, g Fact) int { return rank(f) - rank(g) })
 	return list
 }
 
-// claims returns every claim that an outcome of the graph may establish.
-func (c *compiler) claims() []Fact {
-	c.readOutcomes()
-	return c.claimed
-}
-
-// conditions returns, for each fact, the facts given which an outcome establishes it.
-func (c *compiler) conditions() map[Fact][]Fact {
-	c.readOutcomes()
-	return c.givenFor
-}
-
-// readOutcomes computes claims and conditions once.
-func (c *compiler) readOutcomes() {
+// readOutcomes returns every claim that an outcome of the graph may establish and, for each
+// fact, the facts given which an outcome establishes it.
+func (c *compiler) readOutcomes() (claimed []Fact, givenFor map[Fact][]Fact) {
 	if c.givenFor != nil {
-		return
+		return c.claimed, c.givenFor
 	}
 	c.givenFor = map[Fact][]Fact{}
 	claims := Facts{}
 	for i := range c.graph.nodes {
 		for _, e := range c.graph.nodes[i].edges {
 			for f := range NewFacts(e.Establishes...) {
-				if _, claim := f.claim(); claim {
+				if claimSort.includes(f) {
 					claims[f] = struct{}{}
 				}
 			}
@@ -172,6 +154,7 @@ func (c *compiler) readOutcomes() {
 		}
 	}
 	c.claimed = claims.List()
+	return c.claimed, c.givenFor
 }
 
 // compile computes the transfer of every edge.
@@ -197,8 +180,8 @@ func (p *stateGraph) compile() {
 // transfer computes Facts.after of an outcome.
 func (p *stateGraph) transfer(o Outcome) transfer {
 	t := transfer{
-		sets: p.mask(o.Establishes), clears: p.mask(o.Forgets), user: p.bits[User] | p.mask(p.factsWhere(isUserReply)), own: p.bits[Own],
-		claims: p.mask(p.factsWhere(isClaim)), withdraws: len(o.Withdraws) > 0 && !o.NewSubject,
+		sets: p.mask(o.Establishes), clears: p.mask(o.Forgets), user: p.bits[User] | p.mask(p.factsWhere(userReplySort.includes)), own: p.bits[Own],
+		claims: p.mask(p.factsWhere(claimSort.includes)), withdraws: len(o.Withdraws) > 0 && !o.NewSubject,
 	}
 	for _, input := range o.Withdraws {
 		t.withdrawn |= p.bits[ClaimFact(input)]
@@ -215,12 +198,6 @@ func (p *stateGraph) transfer(o Outcome) transfer {
 	return t
 }
 
-func isInput(f Fact) bool { _, is := f.Input(); return is }
-func isClaim(f Fact) bool { _, is := f.claim(); return is }
-
-func isClass(f Fact) bool  { _, is := f.class(); return is }
-func isMethod(f Fact) bool { _, is := f.method(); return is }
-
 // factsWhere returns the distinguished facts that satisfy a condition.
 func (p *stateGraph) factsWhere(sort func(Fact) bool) []Fact {
 	var list []Fact
@@ -236,6 +213,13 @@ func (p *stateGraph) factsWhere(sort func(Fact) bool) []Fact {
 func (p *stateGraph) mask(facts []Fact) uint64 {
 	var m uint64
 	for f := range NewFacts(facts...) {
+		m |= p.bits[f]
+	}
+	return m
+}
+
+func (p *stateGraph) bitsOf(facts []Fact) (m uint64) {
+	for _, f := range facts {
 		m |= p.bits[f]
 	}
 	return m
@@ -280,19 +264,13 @@ type move struct{ node, edge int }
 // is not -1, with none of the facts and with all of the others. If there is no such path, ok is
 // false.
 func (p *stateGraph) pathWithout(i, edge int, facts []Fact, with ...Fact) (path []move, ok bool) {
-	var m, all uint64
-	for _, f := range facts {
-		m |= p.bits[f]
-	}
-	for _, f := range with {
-		all |= p.bits[f]
-	}
+	lacking, holding := p.bitsOf(facts), p.bitsOf(with)
 	for _, at := range p.at[i] {
 		held := p.states[at].held
 		if edge >= 0 {
 			held = p.edges[i][edge].after(held)
 		}
-		if held&m == 0 && held&all == all {
+		if held&lacking == 0 && held&holding == holding {
 			return append(p.path(at), move{i, edge}), true
 		}
 	}

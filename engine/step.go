@@ -38,7 +38,7 @@ func (e *Engine) applyDecision(r *run, n *node, d *Decision) (bool, error) {
 	r.applyEffects(d)
 	if d.Failed && r.state.Failures >= e.MaxFailures {
 		r.failRun(schemas.Errorf(schemas.Invalid, schemas.CodeTooManyAttempts, "%d attempts have failed; start again", r.state.Failures))
-		r.changes = append(r.changes, r.failedAttempt(d)) // the last attempt is recorded as well
+		r.recordFailure(d) // the last attempt is recorded as well
 		return true, nil
 	}
 	switch {

@@ -28,11 +28,7 @@ func (c *compiler) targetsOf(i int) schemas.Next {
 // their targets. A name without a target is returned unchanged, for target to report.
 func (c *compiler) resolveTarget(s *scope, name string) string {
 	for s.use >= 0 && slices.Contains(exitsOf(s.flow), name) {
-		next := c.nodes[s.use].Next
-		to := next.To
-		if next.By != nil {
-			to = next.By[name]
-		}
+		to := targetOf(c.nodes[s.use].Next, name)
 		if to == "" {
 			return name
 		}
@@ -42,4 +38,12 @@ func (c *compiler) resolveTarget(s *scope, name string) string {
 		return name
 	}
 	return s.prefix + name
+}
+
+// targetOf returns the target of an outcome, "" if there is none.
+func targetOf(next schemas.Next, outcome string) string {
+	if next.By != nil {
+		return next.By[outcome]
+	}
+	return next.To
 }

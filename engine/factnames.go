@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Describe returns the fact in words: "an authenticated user".
+func (f Fact) Describe() string {
+	switch sort, name := f.split(); sort {
+	case inputSort:
+		return fmt.Sprintf("a value for the input %q", name)
+	case acrSort:
+		return fmt.Sprintf("an authentication of the class %q or one that satisfies it", name)
+	case amrSort:
+		return fmt.Sprintf("an authentication by the method %q", name)
+	case replySort, userReplySort:
+		return fmt.Sprintf("the service reply %q", name)
+	}
+	words := map[Fact]string{
+		User:          "a user",
+		New:           "a user that this run creates",
+		Authenticated: "an authenticated user",
+		Own:           "a user that this run creates or has authenticated",
+		Credential:    "a credential that this run added",
+		Enrolled:      "a second factor that this run added",
+		Findable:      "a user that can be found again",
+		Federated:     "an unlinked identity of another provider",
+		Consented:     "a user who consented to what the application asks for",
+	}
+	return cmp.Or(words[f], string(f))
+}
+
+// factNames returns the facts in words.
+func factNames(facts []Fact) string { return joinFacts(facts, " or ") }
+
+func joinFacts(facts []Fact, separator string) string {
+	words := make([]string, len(facts))
+	for i, f := range facts {
+		words[i] = f.Describe()
+	}
+	// The facts of one reply, about a user or not, have the same words.
+	return strings.Join(slices.Compact(words), separator)
+}

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// followEdge moves the run along an edge and checks that the decision fulfills what the outcome
+// declares: the proofs depend on it.
+func (r *run) followEdge(e edge, d *Decision) error {
+	if err := r.applyOutcome(e.Outcome, d); err != nil {
+		return fmt.Errorf("node %q left by %q: %w", r.graph.nodes[r.at].id, e.Name, err)
+	}
+	r.state.NodeState, r.state.Ask = nil, nil
+	r.at = e.target
+	return nil
+}
+
+// applyOutcome updates the facts and everything that they are about.
+func (r *run) applyOutcome(o Outcome, d *Decision) error {
+	claimed := slices.Contains(o.Withdraws, r.state.Subject.Input) && !r.facts.Has(Own)
+	if o.NewSubject || claimed {
+		r.state.Subject, r.state.Auth, r.draftStored = Subject{}, nil, false
+	}
+	r.facts = r.facts.after(o)
+	if d.Subject != nil {
+		r.state.Subject = *d.Subject
+	}
+	r.state.Identity = cmp.Or(d.Identity, r.state.Identity)
+	r.claimOwnership(d)
+	if err := r.recordAuthentication(d); err != nil {
+		return err
+	}
+	r.updateReplies(d)
+	return r.checkFacts()
+}
+
+// checkFacts checks that the run has what its facts promise.
+func (r *run) checkFacts() error {
+	for f := range r.facts {
+		if !r.backs(f) {
+			return fmt.Errorf("it promises %s, without one", f.Describe())
+		}
+	}
+	if r.state.Auth != nil && !r.facts.Has(Authenticated) {
+		return errors.New("it does not promise authentication, although the run has one")
+	}
+	return nil
+}
+
+// backs reports whether a fact is true of the run. The guarantees of flows depend on this.
+func (r *run) backs(f Fact) bool {
+	auth := cmp.Or(r.state.Auth, &Authentication{})
+	sort, name := f.split()
+	switch {
+	case f == User:
+		return r.state.Subject.Known()
+	case f == Authenticated:
+		return r.state.Auth != nil
+	case f == Federated:
+		return r.state.Identity != nil
+	case sort == acrSort:
+		return schemas.Satisfies(auth.ACR, name)
+	case sort == amrSort:
+		return slices.Contains(auth.Methods, name)
+	case sort == replySort || sort == userReplySort:
+		return r.state.Replies[name] != nil
+	}
+	return true
+}
+
+// recordAuthentication records the authentication in a decision.
+func (r *run) recordAuthentication(d *Decision) error {
+	if len(d.Methods) > 0 && len(d.Proofs) == 0 {
+		return errors.New("it authenticates without naming a credential")
+	}
+	if r.facts.Has(Authenticated) && len(d.Methods) > 0 {
+		r.authenticate(d)
+	}
+	if auth := r.state.Auth; auth != nil && len(d.Proofs) > 0 {
+		auth.Proofs = schemas.MergeProofs(auth.Proofs, d.Proofs)
+	}
+	return nil
+}
+
+// authenticate adds to the subject's authentication. Its time is that of the last proof and
+// never in the future: the clock of the instance that created a session may be ahead.
+func (r *run) authenticate(d *Decision) {
+	auth := &Authentication{Time: r.now, ACR: d.ACR, Session: d.Session}
+	if !d.At.IsZero() && d.At.Before(r.now) {
+		auth.Time = d.At.UTC()
+	}
+	if before := r.state.Auth; before != nil {
+		auth.Methods, auth.Proofs = slices.Clone(before.Methods), before.Proofs
+		if before.Time.After(auth.Time) {
+			auth.Time = before.Time
+		}
+		auth.Session = "" // a session alone does not include the other proof
+		auth.ACR = cmp.Or(auth.ACR, before.ACR)
+	}
+	for _, m := range d.Methods {
+		if !slices.Contains(auth.Methods, m) {
+			auth.Methods = append(auth.Methods, m)
+		}
+	}
+	r.state.Auth = auth
+}

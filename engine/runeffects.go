@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"maps"
+
+	"github.com/postern-id/postern/schemas"
+)
+
+// applyEffects applies everything in a decision but the next move.
+func (r *run) applyEffects(d *Decision) {
+	r.setInputs(d)
+	r.state.Data = merged(r.state.Data, d.Data)
+	if d.Notice != nil {
+		r.state.Notice = d.Notice
+	}
+	if d.Failed {
+		r.state.Failures++
+		r.recordFailure(d)
+	}
+	for _, change := range d.Changes {
+		switch change.(type) {
+		case schemas.RecordEvent, schemas.QueueDelivery: // a mail to a person does not create a user
+		default:
+			r.storeDraft()
+		}
+		r.changes = append(r.changes, change)
+	}
+}
+
+// merged returns m with the members of more, which it may have changed.
+func merged[V any](m, more map[string]V) map[string]V {
+	if m == nil && len(more) > 0 {
+		m = map[string]V{}
+	}
+	maps.Copy(m, more)
+	return m
+}
+
+// setInputs sets and drops inputs. Secrets never enter the state.
+func (r *run) setInputs(d *Decision) {
+	for _, k := range d.Drop {
+		delete(r.state.Inputs, k)
+		delete(r.secrets, k)
+	}
+	for k, v := range d.Set {
+		one := map[string]string{k: v}
+		if r.graph.inputs[k].Secret() {
+			r.secrets = merged(r.secrets, one)
+		} else {
+			r.state.Inputs = merged(r.state.Inputs, one)
+		}
+	}
+}
+
+// storeDraft adds the creation of the run's new user before the changes that concern it.
+func (r *run) storeDraft() {
+	draft := r.state.Subject.Draft
+	if draft == nil || r.draftStored {
+		return
+	}
+	r.draftStored = true
+	r.changes = append(r.changes, schemas.CreateUser{User: *draft})
+	r.recordEvent("user.created", draft.ID, nil)
+}
+
+// recordFailure records a failed attempt to prove something. The event contains the user only
+// if that is certain: a typed name is not.
+func (r *run) recordFailure(d *Decision) {
+	n := &r.graph.nodes[r.at]
+	detail := map[string]string{"node": n.id, "kind": n.kind.Name}
+	if d.Notice != nil {
+		detail["error"] = d.Notice.Code
+	}
+	userID := r.state.Subject.UserID
+	if r.state.Subject.Draft != nil {
+		userID = ""
+	}
+	r.recordEvent("attempt.failed", userID, detail)
+}
+
+// recordRefusal records the refusal of an authenticated user who is disabled or locked.
+func (r *run) recordRefusal(err *schemas.Error) {
+	if err.Code == schemas.CodeAccountDisabled || err.Code == schemas.CodeAccountLocked {
+		r.recordEvent("user.sign_in_refused", r.state.Subject.UserID, map[string]string{"reason": err.Code})
+	}
+}
+
+func (r *run) recordEvent(action, userID string, detail map[string]string) {
+	r.changes = append(r.changes, schemas.RecordEvent{Event: schemas.Event{
+		ID: schemas.NewID(), At: r.now, Action: action, UserID: userID, ApplicationID: r.rec.ApplicationID,
+		ExecutionDigest: r.rec.Digest(), TraceID: r.request.TraceID, Detail: detail,
+	}})
+}
