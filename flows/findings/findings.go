@@ -3,8 +3,10 @@
 package findings
 
 import (
+	"cmp"
 	"encoding/json"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/postern-id/postern/engine"
@@ -40,12 +42,7 @@ type File struct {
 
 // Refused reports whether any finding is an error.
 func (f *File) Refused() bool {
-	for _, p := range f.Findings {
-		if !p.Warning {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Findings, func(p schemas.Problem) bool { return !p.Warning })
 }
 
 // Checker checks files.
@@ -60,34 +57,24 @@ type Checker struct {
 	ScenarioRule string
 }
 
-// Check checks n files concurrently, one per processor, and returns the results in their order.
-// It calls read with the number of each file; the first error that read returns ends the check.
+// Check checks n files, as many at once as there are processors, and returns the results in
+// their order. It calls read with the number of each file, and returns the first error of read.
 func (c Checker) Check(n int, read func(i int) (Source, error)) ([]File, error) {
-	list := make([]File, n)
-	errs := make([]error, n)
-	next := make(chan int)
+	list, errs := make([]File, n), make([]error, n)
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var workers sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
+	for i := range n {
+		free <- struct{}{}
 		workers.Go(func() {
-			for i := range next {
-				var s Source
-				if s, errs[i] = read(i); errs[i] == nil {
-					list[i] = c.checkOne(s)
-				}
+			defer func() { <-free }()
+			var s Source
+			if s, errs[i] = read(i); errs[i] == nil {
+				list[i] = c.checkOne(s)
 			}
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
 	workers.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return list, cmp.Or(errs...)
 }
 
 func (c Checker) checkOne(s Source) File {

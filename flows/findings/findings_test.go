@@ -187,7 +187,19 @@ func TestSARIF(t *testing.T) {
 	if err := WriteSARIF(&out, list, "1.2.3"); err != nil {
 		t.Fatal(err)
 	}
-	var log sarifLog
+	type region struct{ StartLine, StartColumn int }
+	var log struct {
+		Runs []struct {
+			Tool struct {
+				Driver struct{ Rules []struct{ ID string } }
+			}
+			Results []struct {
+				RuleID, Level string
+				RuleIndex     int
+				Locations     []struct{ PhysicalLocation struct{ Region *region } }
+			}
+		}
+	}
 	if err := json.Unmarshal(out.Bytes(), &log); err != nil {
 		t.Fatal(err)
 	}
@@ -198,11 +210,11 @@ func TestSARIF(t *testing.T) {
 			t.Errorf("result %d: %+v", i, r)
 		}
 	}
-	if region := run.Results[0].Locations[0].Physical.Region; region == nil || *region != (sarifRegion{5, 48}) {
-		t.Errorf("the region is %+v", region)
+	if at := run.Results[0].Locations[0].PhysicalLocation.Region; at == nil || *at != (region{5, 48}) {
+		t.Errorf("the region is %+v", at)
 	}
-	if region := run.Results[1].Locations[0].Physical.Region; region != nil {
-		t.Errorf("a finding without a place has the region %+v", region)
+	if at := run.Results[1].Locations[0].PhysicalLocation.Region; at != nil {
+		t.Errorf("a finding without a position has the region %+v", at)
 	}
 }
 

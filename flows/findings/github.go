@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/postern-id/postern/schemas"
 )
 
 // WriteGitHub writes every finding as a workflow command, which GitHub displays at its line in a
@@ -13,27 +11,24 @@ import (
 func WriteGitHub(w io.Writer, list []File) error {
 	var b strings.Builder
 	for i := range list {
-		for _, p := range list[i].Findings {
-			b.WriteString(command(list[i].Name, p))
+		f := &list[i]
+		for _, p := range f.Findings {
+			command(&b, severity(p), f.Name, p.Line, p.Column, p.Rule, p.Message)
 		}
-		if list[i].Runs() {
-			b.WriteString(notice(&list[i]))
+		if f.Runs() {
+			command(&b, "notice", f.Name, 0, 0, f.Handle, f.proven())
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func command(file string, p schemas.Problem) string {
+func command(b *strings.Builder, name, file string, line, column int, title, message string) {
 	at := "file=" + escapeProperty(file)
-	if p.Line > 0 {
-		at += fmt.Sprintf(",line=%d,col=%d", p.Line, p.Column)
+	if line > 0 {
+		at += fmt.Sprintf(",line=%d,col=%d", line, column)
 	}
-	return fmt.Sprintf("::%s %s,title=%s::%s\n", severity(p), at, escapeProperty("postern: "+p.Rule), escapeData(p.Message))
-}
-
-func notice(f *File) string {
-	return fmt.Sprintf("::notice file=%s,title=%s::%s\n", escapeProperty(f.Name), escapeProperty("postern: "+f.Handle), escapeData(f.proven()))
+	fmt.Fprintf(b, "::%s %s,title=%s::%s\n", name, at, escapeProperty("postern: "+title), escapeData(message))
 }
 
 // escapeData escapes the text of a workflow command. Unescaped text could start a command of its
@@ -44,5 +39,5 @@ func escapeData(s string) string {
 
 // escapeProperty escapes a parameter of a workflow command.
 func escapeProperty(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(escapeData(s))
 }

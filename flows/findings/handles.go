@@ -10,19 +10,17 @@ import (
 
 // Handles maps the type and handle of flows to their files. A server has one flow for each, and
 // a flow refers to a sub-flow by its handle.
-type Handles map[schemas.FlowType]map[string]string
+type Handles map[[2]string]string
 
 // Register adds the flow of a file. If another file has a flow of the same type and handle it
 // returns that problem.
 func (h Handles) Register(file string, t schemas.FlowType, handle string) []schemas.Problem {
-	if other, taken := h[t][handle]; taken {
+	key := [2]string{string(t), handle}
+	if other, taken := h[key]; taken {
 		return []schemas.Problem{{Rule: engine.RuleShape, Path: "handle", Message: fmt.Sprintf(
 			"the %s flow in %s also has the handle %q; change one of them", t, other, handle)}}
 	}
-	if h[t] == nil {
-		h[t] = map[string]string{}
-	}
-	h[t][handle] = file
+	h[key] = file
 	return nil
 }
 

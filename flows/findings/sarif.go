@@ -10,146 +10,94 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// The written parts of SARIF 2.1.0 (OASIS Standard, March 2020), with the sections of the
-// standard.
-type (
-	sarifLog struct { // §3.13
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct { // §3.14
-		Tool       sarifTool     `json:"tool"`
-		Artifacts  []sarifFile   `json:"artifacts,omitempty"`
-		ColumnKind string        `json:"columnKind"`
-		Results    []sarifResult `json:"results"`
-	}
-	// sarifFile is a valid flow. Its guarantees are not a result: code scanning would show them
-	// as a problem.
-	sarifFile struct { // §3.24
-		Location   sarifArtifact   `json:"location"`
-		Properties sarifProperties `json:"properties"`
-	}
-	sarifProperties struct { // §3.8
-		Handle     string             `json:"handle"`
-		Guarantees schemas.Guarantees `json:"guarantees"`
-	}
-	sarifTool struct { // §3.18
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct { // §3.19
-		Name    string      `json:"name"`
-		Version string      `json:"version,omitempty"`
-		Rules   []sarifRule `json:"rules"`
-	}
-	sarifRule struct { // §3.49
-		ID               string       `json:"id"`
-		ShortDescription sarifText    `json:"shortDescription"`
-		FullDescription  sarifText    `json:"fullDescription"`
-		Help             sarifText    `json:"help"`
-		Default          sarifDefault `json:"defaultConfiguration"`
-	}
-	sarifDefault struct { // §3.50
-		Level string `json:"level"`
-	}
-	sarifText struct { // §3.12
-		Text     string `json:"text"`
-		Markdown string `json:"markdown,omitempty"`
-	}
-	sarifResult struct { // §3.27
-		RuleID    string          `json:"ruleId"`
-		RuleIndex int             `json:"ruleIndex"`
-		Level     string          `json:"level"`
-		Message   sarifText       `json:"message"`
-		Locations []sarifLocation `json:"locations"`
-		CodeFlows []sarifCodeFlow `json:"codeFlows,omitempty"`
-	}
-	sarifCodeFlow struct { // §3.36
-		ThreadFlows []sarifThreadFlow `json:"threadFlows"`
-	}
-	sarifThreadFlow struct { // §3.37
-		Locations []sarifStep `json:"locations"`
-	}
-	sarifStep struct { // §3.38
-		Location sarifLocation `json:"location"`
-	}
-	sarifLocation struct { // §3.28
-		Physical sarifPhysical  `json:"physicalLocation"`
-		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
-		Message  *sarifText     `json:"message,omitempty"`
-	}
-	sarifPhysical struct { // §3.29
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   *sarifRegion  `json:"region,omitempty"`
-	}
-	sarifArtifact struct { // §3.4
-		URI string `json:"uri"`
-	}
-	sarifRegion struct { // §3.30
-		StartLine   int `json:"startLine"`
-		StartColumn int `json:"startColumn,omitempty"` // 0: at the start of the line
-	}
-	sarifLogical struct { // §3.33
-		Name          string `json:"name,omitempty"`
-		QualifiedName string `json:"fullyQualifiedName"`
-	}
-)
+// object is an object of SARIF 2.1.0 (OASIS Standard, March 2020). The comments name the
+// sections of the standard.
+type object map[string]any
 
 // WriteSARIF writes the results as a SARIF log for code scanning. Version is the version of the
 // program.
 func WriteSARIF(w io.Writer, list []File, version string) error {
 	index := map[string]int{}
-	driver := sarifDriver{Name: "postern", Version: version}
+	var descriptors []object
 	for i, r := range rules.All() {
 		index[r.ID] = i
-		driver.Rules = append(driver.Rules, sarifRule{
-			ID: r.ID, ShortDescription: sarifText{Text: r.Title}, FullDescription: sarifText{Text: r.Why},
-			Help: sarifText{Text: r.Why + "\n\n" + r.Fix, Markdown: r.Markdown()}, Default: sarifDefault{"error"},
+		descriptors = append(descriptors, object{ // §3.49
+			"id": r.ID, "shortDescription": text(r.Title), "fullDescription": text(r.Why),
+			"help":                 object{"text": r.Why + "\n\n" + r.Fix, "markdown": r.Markdown()},
+			"defaultConfiguration": object{"level": "error"},
 		})
 	}
-	run := sarifRun{Tool: sarifTool{driver}, ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
+	artifacts, results := []object{}, []object{}
 	for i := range list {
 		if f := &list[i]; f.Runs() {
-			run.Artifacts = append(run.Artifacts, sarifFile{sarifArtifact{fileURI(f.Name)}, sarifProperties{f.Handle, f.Guarantees}})
+			artifacts = append(artifacts, validFlow(f))
 		}
 		for _, p := range list[i].Findings {
-			run.Results = append(run.Results, result(list[i].Name, p, index[p.Rule]))
+			results = append(results, result(list[i].Name, p, index[p.Rule]))
 		}
 	}
-	return encode(w, sarifLog{
-		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run},
+	driver := object{"name": "postern", "version": version, "rules": descriptors} // §3.19
+	return encode(w, object{                                                      // §3.13
+		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
+		"runs": []object{{ // §3.14
+			"tool": object{"driver": driver}, "columnKind": "unicodeCodePoints", "artifacts": artifacts, "results": results,
+		}},
 	})
 }
 
-func result(file string, p schemas.Problem, rule int) sarifResult {
-	at := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{fileURI(file)}}}
-	if p.Line > 0 {
-		at.Physical.Region = &sarifRegion{p.Line, max(p.Column, 1)}
-	}
-	if p.Path != "" {
-		at.Logical = []sarifLogical{{Name: p.Node, QualifiedName: p.Path}}
-	}
-	return sarifResult{
-		RuleID: p.Rule, RuleIndex: rule, Level: severity(p), Message: sarifText{Text: p.Message},
-		Locations: []sarifLocation{at}, CodeFlows: codeFlows(file, p.Trace),
-	}
+func text(s string) object { return object{"text": s} } // §3.12
+
+// validFlow returns the artifact (§3.24) of a flow. Its guarantees are not a result: code
+// scanning would show them as a problem.
+func validFlow(f *File) object {
+	return object{"location": artifact(f.Name), "properties": object{"handle": f.Handle, "guarantees": f.Guarantees}}
 }
 
-// codeFlows returns the run that breaks the rule, which code scanning shows step by step.
-func codeFlows(file string, trace schemas.Trace) []sarifCodeFlow {
-	if len(trace) == 0 {
-		return nil
-	}
-	steps := make([]sarifStep, len(trace))
-	for i, step := range trace {
-		at := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{fileURI(file)}}, Message: &sarifText{Text: stepText(step)}}
-		if step.Line > 0 {
-			at.Physical.Region = &sarifRegion{StartLine: step.Line}
+// result returns a finding (§3.27). Rule is the index of its rule.
+func result(file string, p schemas.Problem, rule int) object {
+	at := location(file, p.Line, max(p.Column, 1))
+	if p.Path != "" {
+		logical := object{"fullyQualifiedName": p.Path} // §3.33
+		if p.Node != "" {
+			logical["name"] = p.Node
 		}
-		steps[i] = sarifStep{at}
+		at["logicalLocations"] = []object{logical}
 	}
-	return []sarifCodeFlow{{[]sarifThreadFlow{{steps}}}}
+	r := object{
+		"ruleId": p.Rule, "ruleIndex": rule, "level": severity(p), "message": text(p.Message), "locations": []object{at},
+	}
+	if len(p.Trace) > 0 {
+		r["codeFlows"] = codeFlows(file, p.Trace)
+	}
+	return r
 }
+
+// codeFlows returns the run that breaks the rule (§3.36), which code scanning shows step by step.
+func codeFlows(file string, trace schemas.Trace) []object {
+	var steps []object
+	for _, step := range trace {
+		at := location(file, step.Line, 0)
+		at["message"] = text(stepText(step))
+		steps = append(steps, object{"location": at}) // §3.38
+	}
+	return []object{{"threadFlows": []object{{"locations": steps}}}}
+}
+
+// location returns a position in a file (§3.28). Without a line it is the file, and without a
+// column the line.
+func location(file string, line, column int) object {
+	physical := object{"artifactLocation": artifact(file)}
+	region := object{"startLine": line}
+	if column > 0 {
+		region["startColumn"] = column
+	}
+	if line > 0 {
+		physical["region"] = region
+	}
+	return object{"physicalLocation": physical}
+}
+
+func artifact(file string) object { return object{"uri": fileURI(file)} } // §3.4
 
 func stepText(s schemas.TraceStep) string {
 	text := s.Node

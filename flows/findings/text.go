@@ -26,7 +26,6 @@ const (
 	red    = "1;31"
 	yellow = "1;33"
 	green  = "32"
-	cyan   = "36"
 )
 
 // Write writes every finding with its line, the proven guarantees of each valid flow, and the
