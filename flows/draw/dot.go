@@ -52,24 +52,18 @@ func (n box) dot(i int) string {
 }
 
 func (l link) dot(coverage bool) string {
-	label, to, more := l.outcome, "finish", ""
+	label, more := l.outcome, ""
 	if l.gain != "" {
 		label += "\n" + l.gain
-	}
-	if l.to != endBox {
-		to = fmt.Sprintf("n%d", l.to)
 	}
 	if l.retry {
 		more = " style=dashed"
 	}
 	if coverage {
-		colour := testedColour
-		if l.untested {
-			colour = missedColour
-		}
+		colour := l.coverageColour()
 		more += fmt.Sprintf(" color=%q fontcolor=%q", colour, colour)
 	}
-	return fmt.Sprintf("  n%d -> %s [label=%s%s]\n", l.from, to, dotText(label), more)
+	return fmt.Sprintf("  n%d -> %s [label=%s%s]\n", l.from, l.target(), dotText(label), more)
 }
 
 // dotText returns text as a quoted string. Backslashes are doubled, because Graphviz expands \N

@@ -10,6 +10,7 @@
 package draw
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -84,6 +85,14 @@ type link struct {
 	gain     string // what the run gains, "" for nothing
 	retry    bool   // the node asks again
 	untested bool
+}
+
+// target returns the name of the target in DOT and Mermaid.
+func (l link) target() string {
+	if l.to == endBox {
+		return "finish"
+	}
+	return fmt.Sprintf("n%d", l.to)
 }
 
 // endBox is the index of the end of the run.

@@ -1,5 +1,10 @@
 package draw
 
+import (
+	"image"
+	"strings"
+)
+
 // frameColour is the color of the frames of sub-flows.
 const frameColour = "#6e7781"
 
@@ -36,86 +41,58 @@ func (p picture) walkGroups(open, each func(i, depth int), closed func(depth int
 	leave(box{})
 }
 
-// frame is the area of the nodes of a sub-flow in a picture.
-type frame struct {
-	name                     string
-	left, top, right, bottom int
+// area is the rectangle of a cell.
+func (c cell) area() image.Rectangle {
+	return image.Rect(c.x-c.left, c.y, c.x+c.right, c.y+c.height)
 }
 
-// frames returns a frame for each sub-flow whose nodes are adjacent, outer frames first, and the
-// nodes that need a frame of their own because other nodes stand between those of their
-// sub-flow.
-func (s *svgWriter) frames() (whole []frame, alone []int) {
+// drawFrames draws the frames of sub-flows below everything else, outer frames first. If other
+// nodes stand between those of a sub-flow, each of its nodes has a frame of its own.
+func (s *svgWriter) drawFrames() {
 	for i, b := range s.picture.nodes {
 		if b.subflow == "" {
 			continue
 		}
-		f := s.frameOf(i)
-		if s.encloses(f, b.group) {
-			whole = append(whole, f)
+		if frame := s.frameOf(i); s.encloses(frame, b.group) {
+			s.frame(b.subflow, frame)
 			continue
 		}
 		for j, other := range s.picture.nodes {
 			if other.group == b.group {
-				alone = append(alone, j)
+				s.frame(b.subflow, s.cells[j].area().Inset(-frameGap))
 			}
 		}
 	}
-	return whole, alone
-}
-
-// frameOf returns the smallest frame around the nodes of the sub-flow that a node uses.
-func (s *svgWriter) frameOf(i int) frame {
-	group := s.picture.nodes[i].group
-	f := frame{name: s.picture.nodes[i].subflow, left: s.cells[i].x, right: s.cells[i].x, top: s.cells[i].y, bottom: s.cells[i].y}
-	deepest := 0
-	for j, b := range s.picture.nodes {
-		if !b.ofGroup(group) {
-			continue
-		}
-		at := s.cells[j]
-		f.left, f.right = min(f.left, at.x-at.left), max(f.right, at.x+at.right)
-		f.top, f.bottom = min(f.top, at.y), max(f.bottom, at.y+at.height)
-		deepest = max(deepest, depthOf(b.group)-depthOf(group))
-	}
-	by := frameGap * (deepest + 1)
-	f.left, f.right, f.top, f.bottom = f.left-by, f.right+by, f.top-by, f.bottom+by
-	return f
 }
 
 // frameGap is the distance between a frame and its content.
 const frameGap = 5
 
-func depthOf(group string) (n int) {
-	for _, c := range group {
-		if c == '.' {
-			n++
+// frameOf returns the smallest frame around the nodes of the sub-flow that a node uses.
+func (s *svgWriter) frameOf(i int) image.Rectangle {
+	group := s.picture.nodes[i].group
+	var frame image.Rectangle
+	deepest := 1
+	for j, b := range s.picture.nodes {
+		if b.ofGroup(group) {
+			frame = frame.Union(s.cells[j].area())
+			deepest = max(deepest, 1+strings.Count(b.group, ".")-strings.Count(group, "."))
 		}
 	}
-	return n
+	return frame.Inset(-frameGap * deepest)
 }
 
 // encloses reports whether a frame contains only nodes of the group.
-func (s *svgWriter) encloses(f frame, group string) bool {
-	for j, at := range s.cells[:len(s.picture.nodes)] {
-		apart := at.x+at.right < f.left || at.x-at.left > f.right || at.y+at.height < f.top || at.y > f.bottom
-		if !apart && !s.picture.nodes[j].ofGroup(group) {
+func (s *svgWriter) encloses(frame image.Rectangle, group string) bool {
+	for j, b := range s.picture.nodes {
+		if !b.ofGroup(group) && s.cells[j].area().Overlaps(frame) {
 			return false
 		}
 	}
 	return true
 }
 
-// drawFrames draws the frames below everything else.
-func (s *svgWriter) drawFrames() {
-	whole, alone := s.frames()
-	for _, f := range whole {
-		s.printf("<rect %s x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"9\"><title>%s</title></rect>\n",
-			frameStyle, f.left, f.top, f.right-f.left, f.bottom-f.top, svgText(f.name))
-	}
-	for _, i := range alone {
-		at := s.cells[i]
-		s.printf("<rect %s x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"9\"/>\n",
-			frameStyle, at.x-at.left-frameGap, at.y-frameGap, 2*(at.left+frameGap), at.height+2*frameGap)
-	}
+func (s *svgWriter) frame(name string, at image.Rectangle) {
+	s.printf("<rect %s x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"9\"><title>%s</title></rect>\n",
+		frameStyle, at.Min.X, at.Min.Y, at.Dx(), at.Dy(), svgText(name))
 }

@@ -24,10 +24,21 @@ type cell struct {
 	row         int
 	left, right int // the extent to both sides of its center
 	height      int
-	x, y        int // its center and its upper edge
-	up, down    []int
-	passing     bool // only a link that crosses the row
+	x, y        int      // its center and its upper edge
+	near        [2][]int // the cells that lines lead to, by side
+	position    int      // in its row
+	passing     bool     // only a link that crosses the row
 }
+
+// side is a side of a cell.
+type side int
+
+const (
+	above side = iota
+	below
+)
+
+func (s side) opposite() side { return 1 - s }
 
 // route is all links from one node to another, drawn as one line.
 type route struct {
@@ -197,9 +208,9 @@ func (l *layout) addCells(r *route) {
 		r.cells = append(r.cells, bottom)
 	}
 	for i, s := range r.cells[1:] {
-		above := r.cells[i]
-		l.cells[above].down = append(l.cells[above].down, s)
-		l.cells[s].up = append(l.cells[s].up, above)
+		upper := r.cells[i]
+		l.cells[upper].near[below] = append(l.cells[upper].near[below], s)
+		l.cells[s].near[above] = append(l.cells[s].near[above], upper)
 	}
 }
 
@@ -221,7 +232,7 @@ func (l *layout) fillRows() {
 			l.rows = append(l.rows, nil)
 		}
 		l.rows[l.cells[s].row] = append(l.rows[l.cells[s].row], s)
-		for _, next := range l.cells[s].down {
+		for _, next := range l.cells[s].near[below] {
 			if !seen[next] {
 				visit(next)
 			}

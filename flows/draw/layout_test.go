@@ -38,8 +38,8 @@ func TestLayout(t *testing.T) {
 		for _, route := range l.routes {
 			drawn += len(route.links)
 			for i, s := range route.cells[1:] {
-				if above := route.cells[i]; l.cells[s].row != l.cells[above].row+1 {
-					t.Fatalf("seed %d: a line leads from row %d to row %d", seed, l.cells[above].row, l.cells[s].row)
+				if upper := route.cells[i]; l.cells[s].row != l.cells[upper].row+1 {
+					t.Fatalf("seed %d: a line leads from row %d to row %d", seed, l.cells[upper].row, l.cells[s].row)
 				}
 			}
 		}
@@ -69,7 +69,7 @@ func inRows(t *testing.T, l *layout) {
 			right = at.x + at.right
 			n++
 		}
-		if number > 0 && l.tops[number] < l.bottoms[number-1]+below {
+		if number > 0 && l.tops[number] < l.bottoms[number-1]+rowGap {
 			t.Fatalf("row %d begins at %d, the one before ends at %d", number, l.tops[number], l.bottoms[number-1])
 		}
 	}

@@ -52,14 +52,11 @@ func (l link) mermaid() string {
 	if l.gain != "" {
 		label += "<br/>" + l.gain
 	}
-	arrow, to := "-->", "finish"
+	arrow := "-->"
 	if l.retry {
 		arrow = "-.->"
 	}
-	if l.to != endBox {
-		to = fmt.Sprintf("n%d", l.to)
-	}
-	return fmt.Sprintf("  n%d %s|\"%s\"| %s\n", l.from, arrow, cmp.Or(label, " "), to) // an empty label is a syntax error
+	return fmt.Sprintf("  n%d %s|\"%s\"| %s\n", l.from, arrow, cmp.Or(label, " "), l.target()) // an empty label is a syntax error
 }
 
 // mermaidStyles colors nodes by user state and marks untested parts. Link 0 is the link from the
@@ -80,11 +77,7 @@ func mermaidStyles(p picture) string {
 		}
 	}
 	for i, l := range p.links {
-		colour := testedColour
-		if l.untested {
-			colour = missedColour
-		}
-		fmt.Fprintf(&b, "  linkStyle %d stroke:%s\n", i+1, colour)
+		fmt.Fprintf(&b, "  linkStyle %d stroke:%s\n", i+1, l.coverageColour())
 	}
 	return b.String()
 }
@@ -95,6 +88,13 @@ const (
 	missedColour = "#c62828"
 	testedColour = "#2e7d32"
 )
+
+func (l link) coverageColour() string {
+	if l.untested {
+		return missedColour
+	}
+	return testedColour
+}
 
 // colours returns the fill and the outline of a node.
 func (s userState) colours() (fill, line string) {

@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"cmp"
 	"slices"
 )
 
@@ -14,82 +13,81 @@ const (
 // orderRows orders the rows, downwards and upwards in turn: each cell moves to the mean of its
 // neighbors in the previous row. The order with the fewest crossings is kept.
 func (l *layout) orderRows() {
-	position := make([]int, len(l.cells))
-	l.numberRows(position)
-	best, fewest := l.copyRows(), l.crossings(position)
+	l.numberRows()
+	best, fewest := l.copyRows(), l.crossings()
 	for i := range min(sweeps, 2+sweepSpots/len(l.cells)) {
-		down := i%2 == 0
-		for j := range l.rows {
-			if !down {
-				j = len(l.rows) - 1 - j
-			}
-			l.sortRow(l.rows[j], position, down)
-		}
-		if n := l.crossings(position); n < fewest {
+		l.sweep(i, l.sortRow)
+		if n := l.crossings(); n < fewest {
 			best, fewest = l.copyRows(), n
 		}
 	}
 	l.rows = best
-	l.numberRows(position)
+	l.numberRows()
 	for i := range l.cells {
-		s := &l.cells[i]
-		byPosition := func(a, b int) int { return cmp.Compare(position[a], position[b]) }
-		slices.SortFunc(s.up, byPosition)
-		slices.SortFunc(s.down, byPosition)
+		for _, near := range l.cells[i].near {
+			slices.SortFunc(near, func(a, b int) int { return l.cells[a].position - l.cells[b].position })
+		}
 	}
 }
 
-func (l *layout) numberRows(position []int) {
+// sweep visits the rows: downwards in even passes, with the side above, and upwards in odd ones,
+// with the side below.
+func (l *layout) sweep(pass int, visit func(row []int, on side)) {
+	on := side(pass % 2)
+	for j := range l.rows {
+		if on == below {
+			j = len(l.rows) - 1 - j
+		}
+		visit(l.rows[j], on)
+	}
+}
+
+func (l *layout) numberRows() {
 	for _, row := range l.rows {
 		for i, s := range row {
-			position[s] = i
+			l.cells[s].position = i
 		}
 	}
 }
 
 func (l *layout) copyRows() [][]int {
-	rows := make([][]int, len(l.rows))
-	for i, row := range l.rows {
-		rows[i] = slices.Clone(row)
+	var rows [][]int
+	for _, row := range l.rows {
+		rows = append(rows, slices.Clone(row))
 	}
 	return rows
 }
 
-// sortRow orders a row by the mean position of the neighbors above, or below. A cell without
-// neighbors stays near the previous one.
-func (l *layout) sortRow(row []int, position []int, above bool) {
+// sortRow orders a row by the mean position of the neighbors on a side. A cell without neighbors
+// stays near the previous one.
+func (l *layout) sortRow(row []int, on side) {
 	const fine = 1 << 12 // resolution of a mean position
-	middle := map[int]int{}
+	mean := map[int]int{}
 	before := 0
 	for _, s := range row {
-		near := l.cells[s].down
-		if above {
-			near = l.cells[s].up
-		}
-		if len(near) > 0 {
+		if near := l.cells[s].near[on]; len(near) > 0 {
 			before = 0
 			for _, n := range near {
-				before += position[n] * fine
+				before += l.cells[n].position * fine
 			}
 			before /= len(near)
 		}
-		middle[s] = before
+		mean[s] = before
 	}
-	slices.SortStableFunc(row, func(a, b int) int { return cmp.Compare(middle[a], middle[b]) })
+	slices.SortStableFunc(row, func(a, b int) int { return mean[a] - mean[b] })
 	for i, s := range row {
-		position[s] = i
+		l.cells[s].position = i
 	}
 }
 
 // crossings counts the crossings of lines between neighboring rows.
-func (l *layout) crossings(position []int) int {
-	n := 0
+func (l *layout) crossings() (n int) {
 	for _, row := range l.rows {
 		var ends []int // lower ends of the lines, ordered by their upper ends
 		for _, s := range row {
 			first := len(ends)
-			for _, below := range l.cells[s].down {
-				ends = append(ends, position[below])
+			for _, next := range l.cells[s].near[below] {
+				ends = append(ends, l.cells[next].position)
 			}
 			slices.Sort(ends[first:])
 		}
@@ -98,21 +96,13 @@ func (l *layout) crossings(position []int) int {
 	return n
 }
 
-// inversions counts the inverted pairs with a Fenwick tree.
-func inversions(list []int) int {
-	if len(list) < 2 {
-		return 0
-	}
-	tree := make([]int, slices.Max(list)+2)
-	n := 0
-	for seen, v := range list {
-		n += seen
-		for i := v + 1; i > 0; i -= i & -i {
-			n -= tree[i]
-		}
-		for i := v + 1; i < len(tree); i += i & -i {
-			tree[i]++
-		}
+// inversions counts the pairs in the wrong order.
+func inversions(list []int) (n int) {
+	sorted := make([]int, 0, len(list))
+	for _, v := range list {
+		i, _ := slices.BinarySearch(sorted, v+1)
+		n += len(sorted) - i
+		sorted = slices.Insert(sorted, i, v)
 	}
 	return n
 }

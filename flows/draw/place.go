@@ -1,12 +1,15 @@
 package draw
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Distances, in pixels.
 const (
 	margin  = 16
 	sideGap = 20 // between cells of a row
-	below   = 20 // between rows, at least
+	rowGap  = 20 // between rows, at least
 )
 
 // placements is the number of passes over the rows, alternately downwards and upwards.
@@ -24,14 +27,13 @@ func (l *layout) placeCells() {
 		}
 	}
 	for i := range placements {
-		for j := range l.rows {
-			switch last := i >= placements-2; {
-			case i%2 == 0:
-				l.placeRow(l.rows[j], true, last)
-			default:
-				l.placeRow(l.rows[len(l.rows)-1-j], last, true)
+		l.sweep(i, func(row []int, on side) {
+			if i < placements-2 {
+				l.placeRow(row, on)
+			} else {
+				l.placeRow(row, above, below)
 			}
-		}
+		})
 	}
 	least := l.cells[l.start].x
 	for _, row := range l.rows {
@@ -45,17 +47,14 @@ func (l *layout) placeCells() {
 	l.stackRows()
 }
 
-// port returns the horizontal offset at which a line meets a cell: the lines at a side are
+// port returns the horizontal offset at which a line meets a cell: the lines on a side are
 // spread over it.
-func (s *cell) port(other int, above bool) int {
-	lines := s.down
-	if above {
-		lines = s.up
-	}
-	if s.passing || len(lines) < 2 {
+func (c *cell) port(other int, on side) int {
+	lines := c.near[on]
+	if c.passing || len(lines) < 2 {
 		return 0
 	}
-	half := s.left // the part to the right of a node may be its loops
+	half := c.left // the part to the right of a node may be its loops
 	return 2*half*(slices.Index(lines, other)+1)/(len(lines)+1) - half
 }
 
@@ -63,31 +62,26 @@ func (s *cell) port(other int, above bool) int {
 // straight as possible. Lines without a label weigh more, because a bend in them means nothing.
 // Nodes are pulled slightly towards the column of the start: otherwise a long flow would drift
 // to one side with all of its lines straight.
-func (l *layout) placeRow(row []int, above, under bool) {
+func (l *layout) placeRow(row []int, sides ...side) {
 	want, weight, apart := make([]int, len(row)), make([]int, len(row)), make([]int, len(row))
 	for i, s := range row {
 		me := &l.cells[s]
 		if i > 0 {
 			apart[i] = l.cells[row[i-1]].right + sideGap + me.left
 		}
-		pull := func(lines []int, up bool) {
-			for _, other := range lines {
+		for _, on := range sides {
+			for _, other := range me.near[on] {
+				you := &l.cells[other]
 				heavy := 1
 				if me.passing {
 					heavy *= 4
 				}
-				if l.cells[other].passing {
+				if you.passing {
 					heavy *= 4
 				}
-				want[i] += heavy * (l.cells[other].x + l.cells[other].port(s, !up) - me.port(other, up))
+				want[i] += heavy * (you.x + you.port(s, on.opposite()) - me.port(other, on))
 				weight[i] += heavy
 			}
-		}
-		if above {
-			pull(me.up, true)
-		}
-		if under {
-			pull(me.down, false)
 		}
 		if s <= l.finish { // a node, which also aligns with the start
 			want[i], weight[i] = 4*want[i]+l.cells[l.start].x, 4*weight[i]+1
@@ -106,7 +100,7 @@ func (l *layout) placeRow(row []int, above, under bool) {
 func placeInOrder(want, weight, apart []int) []int {
 	type pool struct{ want, weight, n int }
 	var pools []pool
-	mean := func(p pool) int { return roundDiv(p.want, p.weight) }
+	mean := func(p pool) int { return int(math.Floor(float64(p.want)/float64(p.weight) + 0.5)) }
 	shift := 0
 	shifts := make([]int, len(want))
 	for i := range want {
@@ -129,16 +123,6 @@ func placeInOrder(want, weight, apart []int) []int {
 	return places
 }
 
-// roundDiv divides and rounds to the nearest integer, for any sign of a.
-func roundDiv(a, b int) int {
-	a = 2*a + b
-	q := a / (2 * b)
-	if a%(2*b) < 0 {
-		q--
-	}
-	return q
-}
-
 // stackRows places the rows from top to bottom, farther apart where lines are long horizontally.
 func (l *layout) stackRows() {
 	y := margin + titleHeight
@@ -146,7 +130,7 @@ func (l *layout) stackRows() {
 		tall, far := 0, 0
 		for _, s := range row {
 			tall = max(tall, l.cells[s].height)
-			for _, next := range l.cells[s].down {
+			for _, next := range l.cells[s].near[below] {
 				far = max(far, l.cells[next].x-l.cells[s].x, l.cells[s].x-l.cells[next].x)
 			}
 			l.width = max(l.width, l.cells[s].x+l.cells[s].right+margin)
@@ -155,7 +139,7 @@ func (l *layout) stackRows() {
 			l.cells[s].y = y + (tall-l.cells[s].height)/2
 		}
 		l.tops, l.bottoms = append(l.tops, y), append(l.bottoms, y+tall)
-		y += tall + min(below+far/14, 3*below)
+		y += tall + min(rowGap+far/14, 3*rowGap)
 	}
 	l.height = l.bottoms[len(l.bottoms)-1] + margin
 }

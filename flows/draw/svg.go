@@ -17,7 +17,7 @@ func SVG(g *engine.Graph, o Options) string {
 	width := max(l.width, textWidth(shorten(l.picture.title, maxTitle), titleSize+bold)+2*margin, legendWidth(marks)+2*margin)
 	height := l.height + legendHeight
 	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-labelledby="title">`+"\n", width, height, width, height)
-	s.printf("<title id=\"title\">%s</title>\n<style>%s</style>\n", svgText(l.picture.title), styles)
+	s.printf("<title id=\"title\">%s</title>\n<style>\n%s</style>\n", svgText(l.picture.title), styles)
 	s.printf("<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n", width, height)
 	s.text(margin, margin+titleSize, "title start", shorten(l.picture.title, maxTitle))
 	s.printf("<g transform=\"translate(%d)\">\n", (width-l.width)/2)
@@ -51,6 +51,17 @@ func (s *svgWriter) text(x, y int, class, text string) {
 	s.printf("<text x=\"%d\" y=\"%d\" class=\"%s\">%s</text>\n", x, y, class, svgText(text))
 }
 
+// lines writes lines of a label below each other, from y downwards.
+func (s *svgWriter) lines(x, y int, class string, lines []labelLine) {
+	for i, line := range lines {
+		s.text(x, y+(i+1)*lineHeight-4, line.class()+class, line.text)
+	}
+}
+
+func (s *svgWriter) rect(class string, x, y, width, height, radius int) {
+	s.printf("<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"%d\"/>\n", class, x, y, width, height, radius)
+}
+
 // node draws a node: with round sides if it ends the run, with pointed sides if it is a
 // decision.
 func (s *svgWriter) node(i int) {
@@ -65,44 +76,33 @@ func (s *svgWriter) node(i int) {
 	case n.decides:
 		s.printf("<path class=\"box\" d=\"M%d %dh%dl10 %dl-10 %dh-%dl-10 -%dz\"/>\n", x+10, y, w-20, h/2, h-h/2, w-20, h-h/2)
 	case n.terminal:
-		s.printf("<rect class=\"box\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"%d\"/>\n", x, y, w, h, h/2)
+		s.rect("box", x, y, w, h, h/2)
 	default:
-		s.printf("<rect class=\"box\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"6\"/>\n", x, y, w, h)
+		s.rect("box", x, y, w, h, 6)
 	}
 	s.text(at.x, y+h/2-3, "id", shorten(n.id, maxName))
 	s.text(at.x, y+h/2+kindSize+3, "kind", shorten(n.kindLabel(), maxName))
 	s.printf("</g>\n")
-	y += (h - s.loopsHeight(i)) / 2
+	y += (h - loopsHeight(s.loops[i])) / 2
 	for _, k := range s.loops[i] {
 		s.loop(x+w, y, k)
 		y += loopHeight(k)
 	}
 }
 
-func (s *svgWriter) loopsHeight(i int) (h int) {
-	for _, k := range s.loops[i] {
-		h += loopHeight(k)
-	}
-	return h
-}
-
 // loop draws a link from a node to itself, to the right of the node.
 func (s *svgWriter) loop(x, y int, k link) {
-	words := linkLabels(k)
+	label := linkLabels(k)
 	middle := y + loopHeight(k)/2
 	s.printf("<path class=\"%s\" d=\"M%d %dh12a6 6 0 0 1 0 12h-6\"/>\n", s.lineClass([]link{k}), x, middle-6)
 	s.printf("<path class=\"%s\" d=\"M%d %dl8 -4v8z\"/>\n", s.headClass([]link{k}), x, middle+6)
-	at := middle - len(words)*lineHeight/2
-	for _, w := range words {
-		at += lineHeight
-		s.text(x+loopReach, at-4, s.wordClass(w)+" start", w.text)
-	}
+	s.lines(x+loopReach, middle-len(label)*lineHeight/2, " start", label)
 }
 
 // terminal draws the start or the end.
 func (s *svgWriter) terminal(i int, name, class string) {
 	at := s.cells[i]
-	s.printf("<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"%d\"/>\n", class, at.x-at.left, at.y, 2*at.left, at.height, at.height/2)
+	s.rect(class, at.x-at.left, at.y, 2*at.left, at.height, at.height/2)
 	s.text(at.x, at.y+at.height/2+4, "kind", name)
 }
 
@@ -111,8 +111,8 @@ func (s *svgWriter) route(r *route) {
 	var d strings.Builder
 	for i, to := range r.cells[1:] {
 		from := r.cells[i]
-		x0, y0 := s.cells[from].x+s.cells[from].port(to, false), s.bottom(from)
-		x1, y1 := s.cells[to].x+s.cells[to].port(from, true), s.top(to)
+		x0, y0 := s.port(from, to, below)
+		x1, y1 := s.port(to, from, above)
 		out, in := s.bottoms[s.cells[from].row], s.tops[s.cells[to].row]
 		fmt.Fprintf(&d, "M%d %dV%d", x0, y0, out)
 		if max(x0-x1, x1-x0) < 4 {
@@ -122,43 +122,30 @@ func (s *svgWriter) route(r *route) {
 		fmt.Fprintf(&d, "C%d %d %d %d %d %dV%d", x0, (out+in)/2, x1, (out+in)/2, x1, in, y1)
 	}
 	s.printf("<path class=\"%s\" d=\"%s\"/>\n", s.lineClass(r.links), d.String())
-	last := len(r.cells) - 1
-	switch {
-	case r.farTarget != "":
-	case r.reversed:
-		x := s.cells[r.cells[0]].x + s.cells[r.cells[0]].port(r.cells[1], false)
-		s.printf("<path class=\"%s\" d=\"M%d %dl-4 8h8z\"/>\n", s.headClass(r.links), x, s.bottom(r.cells[0]))
-	default:
-		x := s.cells[r.cells[last]].x + s.cells[r.cells[last]].port(r.cells[last-1], true)
-		s.printf("<path class=\"%s\" d=\"M%d %dl-4 -8h8z\"/>\n", s.headClass(r.links), x, s.top(r.cells[last]))
+	if last := len(r.cells) - 1; r.reversed {
+		x, y := s.port(r.cells[0], r.cells[1], below)
+		s.printf("<path class=\"%s\" d=\"M%d %dl-4 8h8z\"/>\n", s.headClass(r.links), x, y)
+	} else if r.farTarget == "" {
+		x, y := s.port(r.cells[last], r.cells[last-1], above)
+		s.printf("<path class=\"%s\" d=\"M%d %dl-4 -8h8z\"/>\n", s.headClass(r.links), x, y)
 	}
 	if !r.unlabeled {
-		s.drawLabels(r)
+		at := s.cells[r.labelAt]
+		s.lines(at.x, at.y, "", r.labels())
 	}
 }
 
-// top and bottom return where lines meet a cell from above and from below.
-func (s *svgWriter) top(i int) int {
-	if s.cells[i].passing {
-		return s.tops[s.cells[i].row]
+// port returns where a line from another cell meets cell i on a side.
+func (s *svgWriter) port(i, other int, on side) (x, y int) {
+	c := &s.cells[i]
+	x, y = c.x+c.port(other, on), c.y
+	switch {
+	case c.passing:
+		y = s.tops[c.row] // the line continues through the row
+	case on == below:
+		y += c.height
 	}
-	return s.cells[i].y
-}
-
-func (s *svgWriter) bottom(i int) int {
-	if s.cells[i].passing {
-		return s.top(i) // the line continues through the row
-	}
-	return s.cells[i].y + s.cells[i].height
-}
-
-func (s *svgWriter) drawLabels(r *route) {
-	at := s.cells[r.labelAt]
-	y := at.y
-	for _, w := range r.labels() {
-		y += lineHeight
-		s.text(at.x, y-4, s.wordClass(w), w.text)
-	}
+	return x, y
 }
 
 func (s *svgWriter) lineClass(links []link) string {
@@ -182,11 +169,11 @@ func (s *svgWriter) tested(links []link) string {
 	return " missed"
 }
 
-func (s *svgWriter) wordClass(w labelLine) string {
+func (l labelLine) class() string {
 	switch {
-	case w.untested:
+	case l.untested:
 		return "word missed"
-	case w.gain:
+	case l.gain:
 		return "word gain"
 	}
 	return "word"

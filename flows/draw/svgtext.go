@@ -68,14 +68,18 @@ func (r *route) labelCell(row int) cell {
 func (n box) cell(loops []link) cell {
 	half := max(textWidth(shorten(n.id, maxName), idSize+bold), textWidth(shorten(n.kindLabel(), maxName), kindSize), 60)/2 + 16
 	s := cell{left: half, right: half, height: nodeHeight}
-	reach, height := 0, 8
 	for _, k := range loops {
-		reach = max(reach, loopReach+widest(linkLabels(k)))
+		s.right = max(s.right, half+loopReach+widest(linkLabels(k)))
+	}
+	s.height = max(s.height, 8+loopsHeight(loops))
+	return s
+}
+
+func loopsHeight(loops []link) (height int) {
+	for _, k := range loops {
 		height += loopHeight(k)
 	}
-	s.right += reach
-	s.height = max(s.height, height)
-	return s
+	return height
 }
 
 // terminalCell returns the cell of the start or the end.
