@@ -53,8 +53,8 @@ func Compare(before, after *engine.Graph) []Change {
 	c := comparison{a: sideOf(before), b: sideOf(after), reported: map[string]bool{}}
 	c.match()
 	c.compareFlow()
-	c.compareGuarantees(Demanded, before.Flow().Guarantees, after.Flow().Guarantees)
-	c.compareGuarantees(Proven, before.Guarantees(), after.Guarantees())
+	c.compareMembers(Demanded, guaranteeLeaves(before.Flow().Guarantees), guaranteeLeaves(after.Flow().Guarantees))
+	c.compareMembers(Proven, guaranteeLeaves(before.Guarantees()), guaranteeLeaves(after.Guarantees()))
 	for _, id := range c.b.order {
 		c.compareNode(id)
 	}
@@ -72,7 +72,7 @@ type side struct {
 	flow  *schemas.Flow
 	order []string // IDs of the nodes
 	node  map[string]engine.Node
-	with  map[string]leaves // compareConfiguration by node
+	with  map[string]leaves // configuration by node
 }
 
 func sideOf(g *engine.Graph) side {
@@ -85,23 +85,39 @@ func sideOf(g *engine.Graph) side {
 	return s
 }
 
-// certainAtEnd returns the facts that are certain whenever a run completes by leading to the
-// end.
-func (s side) certainAtEnd() []engine.Fact {
-	var certain []engine.Fact
-	first := true
+// completions returns, for each edge to the end, what is certain when a run takes it.
+func (s side) completions() (list [][]engine.Fact) {
 	for _, id := range s.order {
 		for _, e := range s.node[id].Edges {
-			switch {
-			case e.Target != schemas.End:
-			case first:
-				certain, first = slices.Clone(e.Certain), false
-			default:
-				certain = slices.DeleteFunc(certain, func(f engine.Fact) bool { return !slices.Contains(e.Certain, f) })
+			if e.Target == schemas.End {
+				list = append(list, e.Certain)
 			}
 		}
 	}
-	return certain
+	return list
+}
+
+// certainAtEnd returns the facts that are certain whenever a run completes by leading to the
+// end.
+func (s side) certainAtEnd() []engine.Fact {
+	all := s.completions()
+	if len(all) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(all[0]), func(f engine.Fact) bool {
+		return slices.ContainsFunc(all, func(certain []engine.Fact) bool { return !slices.Contains(certain, f) })
+	})
+}
+
+// ends counts the nodes that end a run, and the end that edges lead to.
+func (s side) ends() int {
+	n := min(len(s.completions()), 1)
+	for _, node := range s.node {
+		if len(node.Edges) == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // comparison is the state of one Compare.
@@ -160,21 +176,37 @@ func (c *comparison) similarNodes(s side, id string, matched map[string]string) 
 
 // compareFlow compares the members of the flow itself.
 func (c *comparison) compareFlow() {
-	for _, m := range []struct{ path, before, after string }{
-		{"handle", c.a.flow.Handle, c.b.flow.Handle},
-		{"name", c.a.flow.Name, c.b.flow.Name},
-		{"flowType", string(c.a.flow.FlowType), string(c.b.flow.FlowType)},
-	} {
-		if m.before != m.after {
-			c.add(Change{What: Member, Path: m.path, Before: m.before, After: m.after})
-		}
-	}
+	c.compareMembers(Member, c.a.members(), c.b.members())
 	if entry := c.b.order[0]; c.idAfter[c.a.order[0]] != entry {
 		c.add(Change{What: Member, Path: "entry", Before: c.a.order[0], After: entry})
 	}
-	c.compareDeclared()
 	c.compareUses()
 	c.compareWaivers()
+}
+
+// members returns the members of the flow itself, and what a sub-flow declares.
+func (s side) members() map[string]any {
+	f := s.flow
+	m := map[string]any{"handle": f.Handle, "name": f.Name, "flowType": string(f.FlowType)}
+	for _, fact := range f.Requires.Facts {
+		m[schemas.MemberPath("requires.facts", fact)] = true
+	}
+	for identifier, t := range f.Requires.Inputs {
+		m[schemas.MemberPath("requires.inputs", identifier)] = string(t)
+	}
+	for name, doc := range f.Outcomes {
+		m[schemas.MemberPath("outcomes", name)] = doc
+	}
+	return m
+}
+
+// compareMembers compares the values at the same paths.
+func (c *comparison) compareMembers(what What, was, is map[string]any) {
+	for _, path := range keys(was, is) {
+		if was[path] != is[path] {
+			c.add(Change{What: what, Path: path, Before: was[path], After: is[path]})
+		}
+	}
 }
 
 // compareNode compares a node with its counterpart.
@@ -227,44 +259,17 @@ func (c *comparison) compareEdges(id string, before, after []engine.Edge) {
 	}
 }
 
-// compareGuarantees compares guarantees member by member.
-func (c *comparison) compareGuarantees(what What, before, after schemas.Guarantees) {
-	was, is := guaranteeLeaves(before), guaranteeLeaves(after)
-	for _, path := range keys(was, is) {
-		if was[path] != is[path] {
-			c.add(Change{What: what, Path: path, Before: was[path], After: is[path]})
-		}
-	}
-}
-
-// ends counts the nodes that end a run, and the end that edges lead to.
-func (s side) ends() int {
-	n, completes := 0, 0
-	for _, node := range s.node {
-		if len(node.Edges) == 0 {
-			n++
-		}
-		for _, e := range node.Edges {
-			if e.Target == schemas.End {
-				completes = 1
+// compareFacts compares facts.
+func (c *comparison) compareFacts(id string, last bool, before, after []engine.Fact) {
+	report := func(what What, facts, except []engine.Fact) {
+		for _, f := range facts {
+			if c.isWorthReporting(f, last) && !slices.Contains(except, f) {
+				c.add(Change{What: what, Node: id, Path: string(f)})
 			}
 		}
 	}
-	return n + completes
-}
-
-// compareFacts compares facts.
-func (c *comparison) compareFacts(id string, last bool, before, after []engine.Fact) {
-	for _, f := range after {
-		if c.isWorthReporting(f, last) && !slices.Contains(before, f) {
-			c.add(Change{What: Gained, Node: id, Path: string(f)})
-		}
-	}
-	for _, f := range before {
-		if c.isWorthReporting(f, last) && !slices.Contains(after, f) {
-			c.add(Change{What: Lost, Node: id, Path: string(f)})
-		}
-	}
+	report(Gained, after, before)
+	report(Lost, before, after)
 }
 
 // isWorthReporting reports whether a change of a fact is relevant. Own follows from other facts,
@@ -283,10 +288,7 @@ func (c *comparison) isWorthReporting(f engine.Fact, last bool) bool {
 
 // keys returns the keys of both maps, sorted.
 func keys(a, b map[string]any) []string {
-	all := maps.Clone(a)
-	if all == nil {
-		all = map[string]any{}
-	}
-	maps.Copy(all, b)
-	return slices.Sorted(maps.Keys(all))
+	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -18,20 +17,18 @@ type leaves struct {
 	fallback map[string]any
 }
 
-func leavesOf(with json.RawMessage, s *shape) leaves {
+func leavesOf(with json.RawMessage, s shape) leaves {
 	all := leaves{map[string]any{}, map[string]any{}}
 	if len(with) == 0 {
 		return all
 	}
-	decoder := json.NewDecoder(bytes.NewReader(with))
-	decoder.UseNumber()
 	var root map[string]any
-	if err := decoder.Decode(&root); err != nil {
+	if err := decode(with, &root); err != nil {
 		all.value[""] = string(with) // cannot happen in a compiled flow
 		return all
 	}
 	for name, value := range root {
-		all.collect(schemas.MemberPath("", name), value, s.member(name))
+		all.collect(schemas.MemberPath("", name), value, s.Properties[name])
 	}
 	return all
 }
@@ -42,20 +39,20 @@ func guaranteeLeaves(g schemas.Guarantees) map[string]any {
 	if err != nil {
 		panic("diff: guarantees that are no JSON: " + err.Error()) // they are strings and booleans
 	}
-	return leavesOf(text, &shape{Properties: map[string]*shape{"amr": {Unordered: true}}}).value
+	return leavesOf(text, shape{Properties: map[string]shape{"amr": {Unordered: true}}}).value
 }
 
 // emptyLeaf is an empty object or list; no string equals it.
 type emptyLeaf string
 
-func (l leaves) collect(path string, value any, s *shape) {
+func (l leaves) collect(path string, value any, s shape) {
 	switch v := value.(type) {
 	case map[string]any:
 		if len(v) == 0 {
 			l.value[path] = emptyLeaf("{}")
 		}
 		for name, member := range v {
-			l.collect(schemas.MemberPath(path, name), member, s.member(name))
+			l.collect(schemas.MemberPath(path, name), member, s.Properties[name])
 		}
 	case []any:
 		if len(v) == 0 {

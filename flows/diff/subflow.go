@@ -37,17 +37,11 @@ func (c *comparison) describeSubflow(change Change) string {
 
 // compareUses compares the versions of sub-flows that stored flows use. Files contain none.
 func (c *comparison) compareUses() {
-	versions := func(f *schemas.Flow) map[string]any {
-		m := map[string]any{}
-		for _, u := range f.Uses {
-			m[u.Handle] = u.Version
-		}
-		return m
-	}
-	was, is := versions(c.a.flow), versions(c.b.flow)
-	for _, handle := range keys(was, is) {
-		if before, after := was[handle], is[handle]; before != nil && after != nil && before != after {
-			c.add(Change{What: Used, Path: handle, Before: before, After: after})
+	for _, is := range c.b.flow.Uses {
+		for _, was := range c.a.flow.Uses {
+			if was.Handle == is.Handle && was.Version != is.Version {
+				c.add(Change{What: Used, Path: is.Handle, Before: was.Version, After: is.Version})
+			}
 		}
 	}
 }
@@ -55,17 +49,17 @@ func (c *comparison) compareUses() {
 // compareWaivers compares the waivers of the flow and of its sub-flows.
 func (c *comparison) compareWaivers() {
 	before, after := c.a.waivers(c.a.flow, ""), c.b.waivers(c.b.flow, "")
-	for _, w := range before {
-		if !slices.ContainsFunc(after, func(v schemas.Waiver) bool {
-			return v.Rule == w.Rule && v.Reason == w.Reason && c.idBefore[v.Node] == w.Node
-		}) {
+	renamed := slices.Clone(before)
+	for i := range renamed {
+		renamed[i].Node = c.idAfter[renamed[i].Node]
+	}
+	for i, w := range before {
+		if !slices.Contains(after, renamed[i]) {
 			c.add(Change{What: Waived, Node: w.Node, Path: w.Rule, Before: w.Reason})
 		}
 	}
 	for _, w := range after {
-		if !slices.ContainsFunc(before, func(v schemas.Waiver) bool {
-			return v.Rule == w.Rule && v.Reason == w.Reason && c.idAfter[v.Node] == w.Node
-		}) {
+		if !slices.Contains(renamed, w) {
 			c.add(Change{What: Waived, Node: w.Node, Path: w.Rule, After: w.Reason})
 		}
 	}
@@ -87,27 +81,4 @@ func (s side) waivers(f *schemas.Flow, within string) (list []schemas.Waiver) {
 		}
 	}
 	return list
-}
-
-// compareDeclared compares what a sub-flow requires, and its outcomes.
-func (c *comparison) compareDeclared() {
-	members := func(f *schemas.Flow) map[string]any {
-		m := map[string]any{}
-		for _, fact := range f.Requires.Facts {
-			m[schemas.MemberPath("requires.facts", fact)] = true
-		}
-		for identifier, t := range f.Requires.Inputs {
-			m[schemas.MemberPath("requires.inputs", identifier)] = string(t)
-		}
-		for name, doc := range f.Outcomes {
-			m[schemas.MemberPath("outcomes", name)] = doc
-		}
-		return m
-	}
-	was, is := members(c.a.flow), members(c.b.flow)
-	for _, path := range keys(was, is) {
-		if was[path] != is[path] {
-			c.add(Change{What: Member, Path: path, Before: was[path], After: is[path]})
-		}
-	}
 }

@@ -36,11 +36,6 @@ func WriteJSON(w io.Writer, changes []Change) error {
 // String returns the change as one line.
 func (c Change) String() string {
 	switch c.What {
-	case Member:
-		if c.Before == nil || c.After == nil {
-			return c.pair()
-		}
-		return fmt.Sprintf("~ %s: %s → %s", c.Path, value(c.Before), value(c.After))
 	case Used:
 		return fmt.Sprintf("~ uses %s: version %v → %v", c.Path, c.Before, c.After)
 	case NodeAdded:
