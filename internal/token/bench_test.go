@@ -22,7 +22,7 @@ func BenchmarkAccess(b *testing.B) {
 // alternately, so that other load on the machine slows both equally.
 func measure(b *testing.B, i *Issuer, issue func() error) {
 	digest := sha256.Sum256([]byte("digest"))
-	private := i.set().es.private.(*ecdsa.PrivateKey)
+	private := i.set().signing[ES256].private.(*ecdsa.PrivateKey)
 	var issuing, signing time.Duration
 	b.ReportAllocs()
 	for b.Loop() {

@@ -56,19 +56,10 @@ func halfHash(text string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
 }
 
-// IDClaims are the claims of a verified ID token.
-type IDClaims struct {
-	Subject, ClientID           string
-	Session, Nonce              string    // "" for none
-	IssuedAt, Expires, AuthTime time.Time // AuthTime is zero if absent
-	ACR                         string
-	AMR                         []string
-}
-
 // VerifyIDToken verifies an ID token of this issuer that a client returns as id_token_hint
 // (OpenID Connect Core §3.1.2.1). It may have expired: it identifies who once signed in and
 // proves nothing about the present. Any other fault is the error invalid_token.
-func (i *Issuer) VerifyIDToken(ctx context.Context, raw string) (*IDClaims, error) {
+func (i *Issuer) VerifyIDToken(ctx context.Context, raw string) (*Claims, error) {
 	claims, err := i.open(ctx, raw)
 	if err != nil {
 		return nil, err
@@ -76,14 +67,8 @@ func (i *Issuer) VerifyIDToken(ctx context.Context, raw string) (*IDClaims, erro
 	if err := i.checkID(claims); err != nil {
 		return nil, err
 	}
-	c := &IDClaims{
-		Subject: claims.Subject, ClientID: claims.Audience[0], Session: claims.Session, Nonce: claims.Nonce,
-		IssuedAt: claims.IssuedAt.Time().UTC(), Expires: claims.Expiry.Time().UTC(), ACR: claims.ACR, AMR: claims.AMR,
-	}
-	if claims.AuthTime != nil {
-		c.AuthTime = claims.AuthTime.Time().UTC()
-	}
-	return c, nil
+	claims.ClientID = claims.Audience[0]
+	return claims.verified(), nil
 }
 
 func (i *Issuer) checkID(c *receivedClaims) error {

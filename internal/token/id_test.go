@@ -86,7 +86,7 @@ func TestIDTokenOfLittle(t *testing.T) {
 	if !reflect.DeepEqual(claims, want) {
 		t.Errorf("the claims are %v, expected %v", claims, want)
 	}
-	if want := map[string]any{"alg": "ES256", "kid": i.set().es.id}; !reflect.DeepEqual(head, want) {
+	if want := map[string]any{"alg": "ES256", "kid": i.set().signing[ES256].id}; !reflect.DeepEqual(head, want) {
 		t.Errorf("the header is %v, expected %v", head, want)
 	}
 }
@@ -162,7 +162,7 @@ func TestVerifyIDToken(t *testing.T) {
 			t.Fatalf("%s: %v", algorithm, err)
 		}
 		at := noon().Truncate(time.Second)
-		want := &IDClaims{Subject: newID().Subject, ClientID: "console", Session: newID().Session, Nonce: newID().Nonce,
+		want := &Claims{Subject: newID().Subject, ClientID: "console", Audience: []string{"console"}, Scope: []string{}, Session: newID().Session, Nonce: newID().Nonce,
 			IssuedAt: at, Expires: at.Add(time.Hour), AuthTime: at.Add(-time.Minute), ACR: "phr", AMR: []string{"swk", "user"}}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: verifying gives %+v, expected %+v", algorithm, got, want)
@@ -207,7 +207,7 @@ func newIDForge(t testing.TB) *idForge {
 	i := newIssuer(t, &ring{})
 	idToken(t, i, nil) // creates the key for RS256
 	set := i.set()
-	return &idForge{t: t, i: i, es: set.es, rs: set.rs, large: set.rs.private.(*rsa.PrivateKey)}
+	return &idForge{t: t, i: i, es: set.signing[ES256], rs: set.signing[RS256], large: set.signing[RS256].private.(*rsa.PrivateKey)}
 }
 
 // with returns an ID token with changed claims and the header, signed by a key.

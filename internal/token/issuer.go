@@ -71,7 +71,7 @@ type Issuer struct {
 	live               func(ctx context.Context, t schemas.TokenRef) (bool, error)
 	granted            func(ctx context.Context, subject, clientID string, scope []string) ([]string, error)
 	keys               Keys
-	cipher             *keyCipher
+	cipher             *Cipher // of the stored keys
 	keyPublish, keyAge time.Duration
 
 	current atomic.Pointer[keySet]
@@ -90,7 +90,7 @@ func New(ctx context.Context, keys Keys, kek []byte, o Options) (*Issuer, error)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	seal, err := newKeyCipher(append([][]byte{kek}, o.FormerKeys...))
+	seal, err := NewCipher(append([][]byte{kek}, o.FormerKeys...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (i *Issuer) set() *keySet {
 
 // Ready reports whether there is a signing key.
 func (i *Issuer) Ready() error {
-	if i.set().es == nil {
+	if i.set().signing[ES256] == nil {
 		return errors.New("token: no signing key is loaded")
 	}
 	return nil
@@ -177,7 +177,7 @@ func (i *Issuer) reload(ctx context.Context) error {
 
 // signer returns the key that signs with an algorithm. It generates one if there is none.
 func (i *Issuer) signer(ctx context.Context, algorithm string) (*signer, error) {
-	if s := i.set().signer(algorithm); s != nil {
+	if s := i.set().signing[algorithm]; s != nil {
 		return s, nil
 	}
 	if i == nil || i.keys == nil {
@@ -188,7 +188,7 @@ func (i *Issuer) signer(ctx context.Context, algorithm string) (*signer, error) 
 	if err := i.reload(ctx); err != nil {
 		return nil, err
 	}
-	if s := i.set().signer(algorithm); s != nil {
+	if s := i.set().signing[algorithm]; s != nil {
 		return s, nil
 	}
 	k, err := i.newKey(algorithm, schemas.KeySigning)
@@ -201,7 +201,7 @@ func (i *Issuer) signer(ctx context.Context, algorithm string) (*signer, error) 
 	if err := i.reload(ctx); err != nil {
 		return nil, err
 	}
-	if s := i.set().signer(algorithm); s != nil {
+	if s := i.set().signing[algorithm]; s != nil {
 		return s, nil
 	}
 	return nil, fmt.Errorf("token: no key signs with %s", algorithm)
@@ -212,7 +212,7 @@ func (i *Issuer) newKey(algorithm string, status schemas.KeyStatus) (schemas.Sig
 	k := schemas.SigningKey{ID: schemas.NewID(), Algorithm: algorithm, Status: status, CreatedAt: i.now().UTC()}
 	private, err := generateKey(algorithm)
 	if err == nil {
-		k.Private, err = i.cipher.close(k.ID, private)
+		k.Private, err = sealKey(i.cipher, k.ID, private)
 	}
 	if status == schemas.KeySigning {
 		k.SignsSince = k.CreatedAt

@@ -139,11 +139,11 @@ func TestReady(t *testing.T) {
 func TestSealedKeysDiffer(t *testing.T) {
 	keys := &ring{}
 	i := newIssuer(t, keys)
-	s, err := newKeyCipher([][]byte{kek()})
+	s, err := NewCipher(kek())
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.close(keys.keys[0].ID, i.set().es.private)
+	again, err := sealKey(s, keys.keys[0].ID, i.set().signing[ES256].private)
 	if err != nil {
 		t.Fatal(err)
 	}

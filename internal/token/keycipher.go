@@ -8,29 +8,19 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// keyCipher seals and opens private keys: PKCS #8 (RFC 5958) in a Cipher, with the key's id
-// as owner, so that write access to the store does not suffice to replace one key with
-// another.
-type keyCipher struct{ cipher *Cipher }
-
-func newKeyCipher(keks [][]byte) (*keyCipher, error) {
-	box, err := NewCipher(keks...)
-	if err != nil {
-		return nil, err
-	}
-	return &keyCipher{box}, nil
-}
-
-func (s *keyCipher) close(id string, private crypto.Signer) ([]byte, error) {
+// sealKey seals a private key: PKCS #8 (RFC 5958), with the key's id as owner, so that write
+// access to the store does not suffice to replace one key with another.
+func sealKey(c *Cipher, id string, private crypto.Signer) ([]byte, error) {
 	text, err := x509.MarshalPKCS8PrivateKey(private)
 	if err != nil {
 		return nil, fmt.Errorf("token: writing a signing key: %w", err)
 	}
-	return s.cipher.Seal(text, id), nil
+	return c.Seal(text, id), nil
 }
 
-func (s *keyCipher) open(k schemas.SigningKey) (crypto.Signer, error) {
-	text, err := s.cipher.Open(k.Private, k.ID)
+// openKey opens the private key of a stored key.
+func openKey(c *Cipher, k schemas.SigningKey) (crypto.Signer, error) {
+	text, err := c.Open(k.Private, k.ID)
 	if err != nil {
 		return nil, fmt.Errorf("token: the signing key %s cannot be opened: "+
 			"expected the key-encryption key that it was sealed with; restore that key from your backup of the keys", k.ID)

@@ -47,7 +47,7 @@ func (i *Issuer) extendKeyLifetime(ctx context.Context, s *signer, last int64) (
 		if err := i.reload(ctx); err != nil {
 			return nil, err
 		}
-		if s = i.set().signer(s.algorithm); s == nil {
+		if s = i.set().signing[s.algorithm]; s == nil {
 			return nil, i.Ready()
 		}
 		err = ring.NeedSigningKey(ctx, s.id, until)

@@ -1,17 +1,13 @@
 package token
 
-import (
-	"crypto"
-
-	"github.com/postern-id/postern/schemas"
-)
+import "github.com/postern-id/postern/schemas"
 
 // keySet is the signing keys as they were read. It is immutable; a change of the keys
 // replaces it.
 type keySet struct {
 	stored  []schemas.SigningKey // of the known algorithms, oldest first; without their private halves
 	signers map[string]*signer   // all of them, by id
-	es, rs  *signer              // the signing keys, nil for none
+	signing map[string]*signer   // the signing keys, by algorithm
 	trusted map[string]trustedKey
 	jwks    []byte
 }
@@ -19,21 +15,21 @@ type keySet struct {
 // trustedKey is a key whose tokens are accepted, and the type of the tokens with the header
 // that it is found by.
 type trustedKey struct {
-	algorithm, typ string
-	public         crypto.PublicKey
+	*signer
+	typ string
 }
 
 // newKeySet opens the stored keys, except those that the previous set has opened already.
 // Tokens of all of them are accepted: a published key may already sign on another instance,
 // and tokens of a retired one are valid until they expire.
-func newKeySet(kept []schemas.SigningKey, seal *keyCipher, before *keySet) (*keySet, error) {
-	set := &keySet{signers: make(map[string]*signer, len(kept)), trusted: make(map[string]trustedKey, 2*len(kept))}
+func newKeySet(kept []schemas.SigningKey, cipher *Cipher, before *keySet) (*keySet, error) {
+	set := &keySet{signers: map[string]*signer{}, signing: map[string]*signer{}, trusted: map[string]trustedKey{}}
 	public := make([]*signer, 0, len(kept))
 	for _, k := range kept {
 		if k.Algorithm != ES256 && k.Algorithm != RS256 {
 			continue
 		}
-		s, err := before.openSigner(k, seal)
+		s, err := before.openSigner(k, cipher)
 		if err != nil {
 			return nil, err
 		}
@@ -46,11 +42,11 @@ func newKeySet(kept []schemas.SigningKey, seal *keyCipher, before *keySet) (*key
 }
 
 // openSigner returns the signer of a stored key.
-func (set *keySet) openSigner(k schemas.SigningKey, seal *keyCipher) (*signer, error) {
+func (set *keySet) openSigner(k schemas.SigningKey, cipher *Cipher) (*signer, error) {
 	if s := set.signers[k.ID]; s != nil && s.algorithm == k.Algorithm {
 		return s, nil
 	}
-	private, err := seal.open(k)
+	private, err := openKey(cipher, k)
 	if err != nil {
 		return nil, err
 	}
@@ -62,15 +58,10 @@ func (set *keySet) add(k schemas.SigningKey, s *signer) {
 		if typ == LogoutType {
 			continue // tokens with this header are never submitted here
 		}
-		set.trusted[header] = trustedKey{s.algorithm, typ, s.private.Public()}
+		set.trusted[header] = trustedKey{s, typ}
 	}
 	if k.Status == schemas.KeySigning {
-		switch s.algorithm {
-		case ES256:
-			set.es = s
-		case RS256:
-			set.rs = s
-		}
+		set.signing[s.algorithm] = s
 	}
 	if until := k.NeededUntil.Unix(); !k.NeededUntil.IsZero() && until > s.lifetimeEnd.Load() {
 		s.lifetimeEnd.Store(until)
@@ -78,12 +69,4 @@ func (set *keySet) add(k schemas.SigningKey, s *signer) {
 	k.Private = nil
 	set.stored = append(set.stored, k)
 	set.signers[k.ID] = s
-}
-
-// signer returns the signing key of the algorithm, nil for none.
-func (set *keySet) signer(algorithm string) *signer {
-	if algorithm == RS256 {
-		return set.rs
-	}
-	return set.es
 }

@@ -158,7 +158,7 @@ func TestPublishedKeyIsAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := i.set().signers[i.set().keysOf(ES256).published.ID]
-	if next == i.set().es {
+	if next == i.set().signing[ES256] {
 		t.Fatal("the published key signs")
 	}
 	f := &forge{t: t, i: i, typ: AccessType}
@@ -188,7 +188,7 @@ func TestRetiredKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	hint := idToken(t, i, nil)
-	es, rs := i.set().es.id, i.set().rs.id
+	es, rs := i.set().signing[ES256].id, i.set().signing[RS256].id
 	for hour := 1; hour <= 299; hour++ {
 		w.pass(time.Hour)
 		tend(t, i)
@@ -199,7 +199,7 @@ func TestRetiredKey(t *testing.T) {
 			t.Errorf("a hint is refused after %d hours: %v", hour, err)
 		}
 	}
-	if i.set().es.id == es || published(t, i, rs) {
+	if i.set().signing[ES256].id == es || published(t, i, rs) {
 		t.Error("the keys are not rotated")
 	}
 	if _, err := i.VerifyIDToken(t.Context(), hint); codeOf(err) != "invalid_token" {
@@ -243,7 +243,7 @@ func TestUnknownKey(t *testing.T) {
 	if reads := keys.reads.Load() - before; reads != 1 {
 		t.Errorf("the keys were read %d times, expected once", reads)
 	}
-	if here.set().es.id != there.set().es.id {
+	if here.set().signing[ES256].id != there.set().signing[ES256].id {
 		t.Error("the instances sign with different keys")
 	}
 }
@@ -251,7 +251,7 @@ func TestUnknownKey(t *testing.T) {
 // strange is a token of an unknown key under a well-formed header.
 func strange(t testing.TB, i *Issuer) string {
 	t.Helper()
-	stranger, err := newSigner(schemas.NewID(), ES256, i.set().es.private)
+	stranger, err := newSigner(schemas.NewID(), ES256, i.set().signing[ES256].private)
 	if err != nil {
 		t.Fatal(err)
 	}

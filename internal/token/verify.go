@@ -31,6 +31,7 @@ type Claims struct {
 	UserType, OUID              string
 	AMR                         []string
 	ACR                         string
+	Nonce                       string // of an ID token; "" for none
 	AuthRequest                 string // that an assertion answers; "" for none
 }
 
@@ -69,16 +70,7 @@ func (i *Issuer) Verify(ctx context.Context, raw, audience string) (*Claims, err
 	if err := i.check(claims, audience); err != nil {
 		return nil, err
 	}
-	c := &Claims{
-		Type: claims.typ, Subject: claims.Subject, ID: claims.ID, ClientID: claims.ClientID, Session: claims.Session,
-		Audience: claims.Audience, Scope: strings.Fields(claims.Scope),
-		IssuedAt: claims.IssuedAt.Time().UTC(), Expires: claims.Expiry.Time().UTC(),
-		UserType: claims.UserType, OUID: claims.OUID, Generation: claims.Generation, AMR: claims.AMR, ACR: claims.ACR,
-		AuthRequest: claims.AuthRequest,
-	}
-	if claims.AuthTime != nil {
-		c.AuthTime = claims.AuthTime.Time().UTC()
-	}
+	c := claims.verified()
 	c.Application = i.applicationOf(c)
 	if err := i.checkLive(ctx, c); err != nil {
 		return nil, err
@@ -143,6 +135,21 @@ type receivedClaims struct {
 	typ string
 }
 
+// verified returns the claims of a token that was checked.
+func (c *receivedClaims) verified() *Claims {
+	v := &Claims{
+		Type: c.typ, Subject: c.Subject, ID: c.ID, ClientID: c.ClientID, Session: c.Session,
+		Audience: c.Audience, Scope: strings.Fields(c.Scope), Nonce: c.Nonce,
+		IssuedAt: c.IssuedAt.Time().UTC(), Expires: c.Expiry.Time().UTC(),
+		UserType: c.UserType, OUID: c.OUID, Generation: c.Generation, AMR: c.AMR, ACR: c.ACR,
+		AuthRequest: c.AuthRequest,
+	}
+	if c.AuthTime != nil {
+		v.AuthTime = c.AuthTime.Time().UTC()
+	}
+	return v
+}
+
 // open returns the claims of a token after verifying its signature.
 func (i *Issuer) open(ctx context.Context, raw string) (*receivedClaims, error) {
 	if len(raw) > maxTokenSize {
@@ -162,7 +169,7 @@ func (i *Issuer) open(ctx context.Context, raw string) (*receivedClaims, error) 
 		return nil, errInvalid("The token is not a signed JWT.")
 	}
 	var claims receivedClaims
-	if err := token.Claims(key.public, &claims); err != nil {
+	if err := token.Claims(key.private.Public(), &claims); err != nil {
 		return nil, errInvalid("The token's signature or claims are not valid.")
 	}
 	claims.typ = key.typ

@@ -47,10 +47,10 @@ func newForge(t testing.TB, typ string) *forge {
 }
 
 // own is the header of the valid token.
-func (f *forge) own() string { return f.i.set().es.headers[f.typ] }
+func (f *forge) own() string { return f.i.set().signing[ES256].headers[f.typ] }
 
 // key is the key of the valid token.
-func (f *forge) key() *ecdsa.PrivateKey { return f.i.set().es.private.(*ecdsa.PrivateKey) }
+func (f *forge) key() *ecdsa.PrivateKey { return f.i.set().signing[ES256].private.(*ecdsa.PrivateKey) }
 
 // sign makes a token with any header and payload.
 func (f *forge) sign(key *ecdsa.PrivateKey, header string, payload []byte) string {
@@ -283,9 +283,9 @@ func TestTypesAreNotMixed(t *testing.T) {
 		{"an assertion of a client", assertion, assertion.with(map[string]any{"client_id": "console"})},
 		{"an assertion without an id", assertion, assertion.with(map[string]any{"jti": ""})},
 		{"the signature of an access token under the header of an assertion", access,
-			access.i.set().es.headers[AssertionType] + access.valid[strings.IndexByte(access.valid, '.'):]},
+			access.i.set().signing[ES256].headers[AssertionType] + access.valid[strings.IndexByte(access.valid, '.'):]},
 		{"the signature of an assertion under the header of an access token", assertion,
-			assertion.i.set().es.headers[AccessType] + assertion.valid[strings.IndexByte(assertion.valid, '.'):]},
+			assertion.i.set().signing[ES256].headers[AccessType] + assertion.valid[strings.IndexByte(assertion.valid, '.'):]},
 	} {
 		t.Run(test.name, func(t *testing.T) { refused(t, test.f, test.raw) })
 	}

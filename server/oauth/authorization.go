@@ -64,7 +64,7 @@ type Users interface {
 // UserTokens issues ID tokens and verifies issued tokens.
 type UserTokens interface {
 	IDToken(ctx context.Context, t token.ID) (string, error)
-	VerifyIDToken(ctx context.Context, raw string) (*token.IDClaims, error)
+	VerifyIDToken(ctx context.Context, raw string) (*token.Claims, error)
 	Verify(ctx context.Context, raw, audience string) (*token.Claims, error)
 	Inspect(ctx context.Context, raw string) (*token.Claims, error)
 }

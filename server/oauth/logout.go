@@ -155,7 +155,7 @@ func (p *Provider) readHint(ctx context.Context, l *logoutRequest) (clientID str
 
 // sessionOf returns the session that an ID token was issued in; nil if it has ended or
 // expired. So an old ID token is accepted no longer than its session lasts.
-func (p *Provider) sessionOf(ctx context.Context, hint *token.IDClaims) (*schemas.Session, error) {
+func (p *Provider) sessionOf(ctx context.Context, hint *token.Claims) (*schemas.Session, error) {
 	s, err := p.Authorization.Sessions.Session(ctx, hint.Session)
 	if err != nil || s == nil || s.UserID != hint.Subject || !p.now().Before(s.ExpiresAt) {
 		return nil, err
