@@ -31,7 +31,7 @@ func TestKill(t *testing.T) {
 	killWhileSending(t, path, d.ID)
 
 	got := make(chan schemas.Delivery, 1)
-	take := sender(func(_ context.Context, d schemas.Delivery) error { got <- d; return nil })
+	take := delivery.SenderFunc(func(_ context.Context, d schemas.Delivery) error { got <- d; return nil })
 	stop, _ := start(t, delivery.Queue{}, s, take)
 	select {
 	case <-got:
@@ -72,7 +72,7 @@ func killWhileSending(t *testing.T, path, id string) {
 // dieSending sends until it is killed.
 func dieSending(t *testing.T, path string) {
 	q := delivery.Queue{Store: openStore(t, path), Poll: time.Millisecond, Senders: map[string]delivery.Sender{
-		"test": sender(func(_ context.Context, d schemas.Delivery) error {
+		"test": delivery.SenderFunc(func(_ context.Context, d schemas.Delivery) error {
 			fmt.Println("sending " + d.ID)
 			select {}
 		}),

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -28,6 +29,12 @@ type Sender interface {
 	Send(ctx context.Context, d schemas.Delivery) error
 }
 
+// SenderFunc is a function that is a Sender.
+type SenderFunc func(ctx context.Context, d schemas.Delivery) error
+
+// Send implements Sender.
+func (f SenderFunc) Send(ctx context.Context, d schemas.Delivery) error { return f(ctx, d) }
+
 // ErrRefused means that a delivery is not sent again.
 var ErrRefused = errors.New("it was refused")
 
@@ -49,21 +56,11 @@ type Queue struct {
 
 // withDefaults returns the queue with all members set.
 func (q Queue) withDefaults() Queue {
-	if q.Parallel == 0 {
-		q.Parallel = 8
-	}
-	if q.PerTarget == 0 {
-		q.PerTarget = 1
-	}
-	if q.Timeout == 0 {
-		q.Timeout = 30 * time.Second
-	}
-	if q.Grace == 0 {
-		q.Grace = 5 * time.Second
-	}
-	if q.Poll == 0 {
-		q.Poll = time.Second
-	}
+	q.Parallel = cmp.Or(q.Parallel, 8)
+	q.PerTarget = cmp.Or(q.PerTarget, 1)
+	q.Timeout = cmp.Or(q.Timeout, 30*time.Second)
+	q.Grace = cmp.Or(q.Grace, 5*time.Second)
+	q.Poll = cmp.Or(q.Poll, time.Second)
 	if q.Backoff == nil {
 		q.Backoff = Backoff
 	}

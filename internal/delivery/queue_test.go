@@ -19,11 +19,6 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// sender is a Sender whose behavior tests define.
-type sender func(ctx context.Context, d schemas.Delivery) error
-
-func (s sender) Send(ctx context.Context, d schemas.Delivery) error { return s(ctx, d) }
-
 func openStore(t *testing.T, path string) *store.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Config{Driver: "sqlite", DSN: path})
@@ -122,7 +117,7 @@ func TestSend(t *testing.T) {
 			d := put(t, s, schemas.Delivery{ID: schemas.NewID(), Kind: "test", Target: "app", Body: []byte("hidden"), CreatedAt: now.Add(-2 * time.Hour), ExpiresAt: now.Add(test.lives)})
 			got := make(chan schemas.Delivery, 10)
 			attempts := 0
-			stop, logged := start(t, delivery.Queue{Backoff: func(int) time.Duration { return test.backoff }}, s, sender(func(_ context.Context, d schemas.Delivery) error {
+			stop, logged := start(t, delivery.Queue{Backoff: func(int) time.Duration { return test.backoff }}, s, delivery.SenderFunc(func(_ context.Context, d schemas.Delivery) error {
 				attempts++
 				got <- d
 				return test.answers[min(attempts, len(test.answers))-1]
@@ -172,7 +167,7 @@ func TestSlowTargets(t *testing.T) {
 	}
 	var mu sync.Mutex
 	underWay, arrived := map[string]int{}, 0
-	stop, _ := start(t, delivery.Queue{Parallel: 8, PerTarget: 2, Grace: time.Millisecond}, s, sender(func(ctx context.Context, d schemas.Delivery) error {
+	stop, _ := start(t, delivery.Queue{Parallel: 8, PerTarget: 2, Grace: time.Millisecond}, s, delivery.SenderFunc(func(ctx context.Context, d schemas.Delivery) error {
 		mu.Lock()
 		if underWay[d.Target]++; underWay[d.Target] > 2 {
 			t.Errorf("%d deliveries to %s are under way", underWay[d.Target], d.Target)
@@ -210,7 +205,7 @@ func TestInstances(t *testing.T) {
 	var mu sync.Mutex
 	sent := map[string]int{}
 	for range 3 {
-		start(t, delivery.Queue{}, s, sender(func(_ context.Context, d schemas.Delivery) error {
+		start(t, delivery.Queue{}, s, delivery.SenderFunc(func(_ context.Context, d schemas.Delivery) error {
 			mu.Lock()
 			defer mu.Unlock()
 			sent[d.ID]++
@@ -235,7 +230,7 @@ func TestStop(t *testing.T) {
 	s := newStore(t)
 	enqueue(t, s, "app", "")
 	begun, finish := make(chan bool), make(chan bool)
-	stop, _ := start(t, delivery.Queue{Grace: time.Hour}, s, sender(func(ctx context.Context, _ schemas.Delivery) error {
+	stop, _ := start(t, delivery.Queue{Grace: time.Hour}, s, delivery.SenderFunc(func(ctx context.Context, _ schemas.Delivery) error {
 		close(begun)
 		<-finish
 		return ctx.Err()
@@ -272,7 +267,7 @@ func TestSealed(t *testing.T) {
 	put(t, s, d)
 	put(t, s, forged)
 	got := make(chan string, 2)
-	start(t, delivery.Queue{}, s, sealer.OpenSender(sender(func(_ context.Context, d schemas.Delivery) error {
+	start(t, delivery.Queue{}, s, sealer.OpenSender(delivery.SenderFunc(func(_ context.Context, d schemas.Delivery) error {
 		got <- string(d.Body)
 		return nil
 	})))

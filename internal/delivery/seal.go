@@ -25,18 +25,13 @@ func (s Sealer) Seal(d schemas.Delivery) schemas.Delivery {
 
 // OpenSender returns a sender that opens sealed bodies for next. A body that cannot be
 // opened is rejected.
-func (s Sealer) OpenSender(next Sender) Sender { return openingSender{s, next} }
-
-type openingSender struct {
-	sealer Sealer
-	next   Sender
-}
-
-func (o openingSender) Send(ctx context.Context, d schemas.Delivery) (err error) {
-	if d.Body, err = o.sealer.Box.Open(d.Body, Owner(d)); err != nil {
-		return fmt.Errorf("%w: %w", ErrRefused, err)
-	}
-	return o.next.Send(ctx, d)
+func (s Sealer) OpenSender(next Sender) Sender {
+	return SenderFunc(func(ctx context.Context, d schemas.Delivery) (err error) {
+		if d.Body, err = s.Box.Open(d.Body, Owner(d)); err != nil {
+			return fmt.Errorf("%w: %w", ErrRefused, err)
+		}
+		return next.Send(ctx, d)
+	})
 }
 
 // Owner is the owner that the sealed body of a delivery is bound to.

@@ -28,18 +28,18 @@ func (t *Targets) NewDelivery(c schemas.Call, now time.Time) (schemas.Delivery, 
 }
 
 // Sender sends the deliveries of NewDelivery.
-func (t *Targets) Sender() delivery.Sender { return t.Sealer.OpenSender(sender{t}) }
+func (t *Targets) Sender() delivery.Sender {
+	return t.Sealer.OpenSender(delivery.SenderFunc(t.notify))
+}
 
-type sender struct{ targets *Targets }
-
-// Send makes the call of a delivery. Failures that the operator may fix in time are
+// notify makes the call of a delivery. Failures that the operator may fix in time are
 // retried, including a forbidden address; a rejection of the request itself is not.
-func (s sender) Send(ctx context.Context, d schemas.Delivery) error {
+func (t *Targets) notify(ctx context.Context, d schemas.Delivery) error {
 	var c schemas.Call
 	if err := json.Unmarshal(d.Body, &c); err != nil {
 		return fmt.Errorf("%w: its body is not a call", delivery.ErrRefused)
 	}
-	reply, err := s.targets.send(ctx, c)
+	reply, err := t.send(ctx, c)
 	if err != nil {
 		return err
 	}

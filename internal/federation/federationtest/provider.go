@@ -33,7 +33,11 @@ func (i Internet) Do(ctx context.Context, req *http.Request) (*outbound.Response
 			return p.Do(ctx, req)
 		}
 	}
-	return nil, schemas.Errorf(schemas.Unavailable, outbound.CodeFailed, "the address did not answer")
+	return nil, unavailable()
+}
+
+func unavailable() error {
+	return schemas.Errorf(schemas.Unavailable, outbound.CodeFailed, "the address did not answer within 5s")
 }
 
 // Provider is an OpenID provider with one client.
@@ -85,11 +89,7 @@ func New(issuer string, now func() time.Time) *Provider {
 
 // Rotate replaces the signing key.
 func (p *Provider) Rotate() {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		panic(err) // never fails: see crypto/rand.Read
-	}
-	p.key = key
+	p.key = must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 }
 
 // SignIn plays the user at the authorization URL, and returns the response that the browser
@@ -147,7 +147,7 @@ func (p *Provider) Do(_ context.Context, req *http.Request) (*outbound.Response,
 	path := strings.TrimPrefix(req.URL.String(), p.Issuer)
 	p.Asked = append(p.Asked, path)
 	if p.Down {
-		return nil, schemas.Errorf(schemas.Unavailable, outbound.CodeFailed, "the address did not answer within 5s")
+		return nil, unavailable()
 	}
 	switch path {
 	case "/.well-known/openid-configuration":
@@ -173,11 +173,7 @@ func (p *Provider) document() map[string]any {
 
 // kid is the thumbprint of the public key.
 func (p *Provider) kid() string {
-	public, err := p.key.PublicKey.Bytes()
-	if err != nil {
-		panic(err) // a key of a known curve
-	}
-	hash := sha256.Sum256(public)
+	hash := sha256.Sum256(must(p.key.PublicKey.Bytes()))
 	return base64.RawURLEncoding.EncodeToString(hash[:8])
 }
 
@@ -207,11 +203,7 @@ func (p *Provider) token(req *http.Request) (*outbound.Response, error) {
 
 // reply is a response with a JSON body.
 func reply(body any) *outbound.Response {
-	text, err := json.Marshal(body)
-	if err != nil {
-		panic(err) // made here
-	}
-	return &outbound.Response{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: text}
+	return &outbound.Response{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: must(json.Marshal(body))}
 }
 
 func refuse(code string) *outbound.Response {

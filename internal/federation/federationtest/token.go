@@ -12,7 +12,6 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/postern-id/postern/internal/outbound"
-	"github.com/postern-id/postern/schemas"
 )
 
 const accessToken = "an-access-token"
@@ -20,25 +19,24 @@ const accessToken = "an-access-token"
 // issueTokens answers with tokens, with the fault applied.
 func (p *Provider) issueTokens(g grant) (*outbound.Response, error) {
 	id := p.idToken(g)
-	switch g.fault {
-	case "down":
-		return nil, schemas.Errorf(schemas.Unavailable, outbound.CodeFailed, "the address did not answer within 5s")
-	case "broken":
-		return &outbound.Response{Status: http.StatusInternalServerError, Body: []byte("<html>a trace of a stack")}, nil
-	case "refused-code":
-		return refuse("invalid_grant"), nil
-	case "moved":
-		return &outbound.Response{Status: http.StatusTemporaryRedirect, Header: http.Header{"Location": {"https://evil.example/token"}}}, nil
-	case "html":
-		return &outbound.Response{Status: http.StatusOK, Body: []byte("<html><body>Sign in, please</body></html>")}, nil
-	case "list":
-		return reply([]string{id}), nil
-	case "twice":
-		return &outbound.Response{Status: http.StatusOK, Body: []byte(`{"id_token":"` + id + `","id_token":"` + id + `"}`)}, nil
-	case "no-token":
-		return reply(map[string]string{"access_token": accessToken}), nil
-	case "number-token":
-		return reply(map[string]any{"id_token": 7}), nil
+	plain := func(status int, body string) *outbound.Response {
+		return &outbound.Response{Status: status, Body: []byte(body)}
+	}
+	if g.fault == "down" {
+		return nil, unavailable()
+	}
+	faulty := map[Fault]*outbound.Response{
+		"broken":       plain(http.StatusInternalServerError, "<html>a trace of a stack"),
+		"refused-code": refuse("invalid_grant"),
+		"moved":        {Status: http.StatusTemporaryRedirect, Header: http.Header{"Location": {"https://evil.example/token"}}},
+		"html":         plain(http.StatusOK, "<html><body>Sign in, please</body></html>"),
+		"list":         reply([]string{id}),
+		"twice":        plain(http.StatusOK, `{"id_token":"`+id+`","id_token":"`+id+`"}`),
+		"no-token":     reply(map[string]string{"access_token": accessToken}),
+		"number-token": reply(map[string]any{"id_token": 7}),
+	}[g.fault]
+	if faulty != nil {
+		return faulty, nil
 	}
 	return reply(map[string]any{"access_token": accessToken, "token_type": "Bearer", "expires_in": 60, "id_token": id}), nil
 }
@@ -55,10 +53,7 @@ func (p *Provider) idToken(g grant) string {
 		"at_hash": base64.RawURLEncoding.EncodeToString(hash[:16]),
 	})
 	applyFault(claims, g.fault, now)
-	text, err := json.Marshal(claims)
-	if err != nil {
-		panic(err) // read from JSON, or made here
-	}
+	text := must(json.Marshal(claims))
 	if g.fault == "claim-twice" {
 		text = append(text[:len(text)-1], `,"sub":"another user"}`...)
 	}
@@ -122,11 +117,7 @@ func (p *Provider) sign(claims []byte, fault Fault) string {
 		secret := sha256.Sum256([]byte(p.ClientSecret))
 		key = jose.SigningKey{Algorithm: jose.HS256, Key: secret[:]}
 	case "public-key-alg":
-		public, err := p.key.PublicKey.Bytes()
-		if err != nil {
-			panic(err) // a key of a known curve
-		}
-		key = jose.SigningKey{Algorithm: jose.HS256, Key: public}
+		key = jose.SigningKey{Algorithm: jose.HS256, Key: must(p.key.PublicKey.Bytes())}
 	case "wrong-key":
 		key.Key = New(p.Issuer, p.Now).key
 	case "own-key":
@@ -139,18 +130,7 @@ func (p *Provider) sign(claims []byte, fault Fault) string {
 	case "huge-token":
 		options.WithHeader("x-long", strings.Repeat("a", 20000))
 	}
-	signer, err := jose.NewSigner(key, options)
-	if err != nil {
-		panic(err) // all of it created here
-	}
-	signed, err := signer.Sign(claims)
-	if err != nil {
-		panic(err)
-	}
-	text, err := signed.CompactSerialize()
-	if err != nil {
-		panic(err)
-	}
+	text := must(must(must(jose.NewSigner(key, options)).Sign(claims)).CompactSerialize())
 	if fault == "wrong-signature" {
 		parts := strings.Split(text, ".")
 		parts[2] = encode(make([]byte, 64))
@@ -160,3 +140,11 @@ func (p *Provider) sign(claims []byte, fault Fault) string {
 }
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+// must is for values created here, which cannot fail.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
