@@ -27,11 +27,7 @@ func (c Call) is(userID string) bool {
 // Passkeys returns the passkeys of a user, oldest first. For an unknown user the error is
 // user_not_found, Class NotFound.
 func (d *Directory) Passkeys(ctx context.Context, c Call, userID string) ([]schemas.Credential, error) {
-	r := d.reader(c)
-	if err := mayRead(ctx, r, c, userID); err != nil {
-		return nil, err
-	}
-	return store.CredentialsOf(ctx, r, userID)
+	return readAccount(ctx, d, c, userID, store.CredentialsOf)
 }
 
 // AddPasskey adds a passkey to the account of its user. The caller must be the user or
@@ -60,7 +56,7 @@ func (d *Directory) RenamePasskey(ctx context.Context, c Call, userID string, id
 		return nil, schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest, "this cannot be the name of a passkey: %s", wrong).
 			WithProblems([]schemas.Problem{{Path: "name", Message: wrong}})
 	}
-	err = d.transact(ctx, c, func(w *writeContext) error {
+	err = d.changeAccount(ctx, c, userID, func(w *writeContext) error {
 		found, err := w.passkey(userID, id)
 		if err != nil {
 			return err
@@ -92,7 +88,7 @@ func checkPasskeyName(name string) string {
 // the error has Class Conflict, code last_credential. Administrators can, because a stolen
 // device must not open the account.
 func (d *Directory) DeletePasskey(ctx context.Context, c Call, userID string, id schemas.Bytes) error {
-	return d.transact(ctx, c, func(w *writeContext) error {
+	return d.changeAccount(ctx, c, userID, func(w *writeContext) error {
 		if _, err := w.passkey(userID, id); err != nil {
 			return err
 		}
@@ -104,11 +100,8 @@ func (d *Directory) DeletePasskey(ctx context.Context, c Call, userID string, id
 	})
 }
 
-// passkey returns the passkey with the id if the caller may change it.
+// passkey returns the passkey of the user with the id.
 func (w *writeContext) passkey(userID string, id schemas.Bytes) (*schemas.Credential, error) {
-	if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
-		return nil, err
-	}
 	all, err := store.CredentialsOf(w.ctx, w.tx, userID)
 	if err != nil {
 		return nil, err
@@ -127,11 +120,9 @@ func passkeyRef(id schemas.Bytes) schemas.ResourceRef {
 // Sessions returns the unexpired sessions of a user, newest first. For an unknown user the
 // error is user_not_found, Class NotFound.
 func (d *Directory) Sessions(ctx context.Context, c Call, userID string) ([]schemas.Session, error) {
-	r := d.reader(c)
-	if err := mayRead(ctx, r, c, userID); err != nil {
-		return nil, err
-	}
-	return store.SessionsOf(ctx, r, userID, d.now())
+	return readAccount(ctx, d, c, userID, func(ctx context.Context, r store.Reader, userID string) ([]schemas.Session, error) {
+		return store.SessionsOf(ctx, r, userID, d.now())
+	})
 }
 
 // EndSession ends a session of a user and revokes everything issued for it. A session of
@@ -162,10 +153,7 @@ func (d *Directory) EndSession(ctx context.Context, c Call, userID, sessionID st
 // EndSessions ends all sessions of a user except the one with the id except ("" for none)
 // and returns how many it ended.
 func (d *Directory) EndSessions(ctx context.Context, c Call, userID, except string) (n int, err error) {
-	err = d.transact(ctx, c, func(w *writeContext) (err error) {
-		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
-			return err
-		}
+	err = d.changeAccount(ctx, c, userID, func(w *writeContext) (err error) {
 		n, err = w.endSessions(userID, except)
 		return err
 	})

@@ -59,6 +59,16 @@ func mayManage(ctx context.Context, r store.Reader, c Call, userID string, now t
 		int(MaxProofAge.Minutes()), int(MaxProofAge.Seconds()))
 }
 
+// changeAccount runs do in a transaction if the caller may manage the user's account.
+func (d *Directory) changeAccount(ctx context.Context, c Call, userID string, do func(*writeContext) error) error {
+	return d.transact(ctx, c, func(w *writeContext) error {
+		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
+			return err
+		}
+		return do(w)
+	})
+}
+
 // mayAccess checks whether the caller may act on a user's account: administrators with
 // every permission of the user, and the user with a token for accounts. The token of an
 // ordinary application does not suffice. Otherwise every such application, and every script
@@ -76,12 +86,12 @@ func mayAccess(ctx context.Context, r store.Reader, c Call, userID string) error
 	if err != nil {
 		return err
 	}
-	beyond := slices.IndexFunc(has, func(p string) bool { return !c.Permits(p) })
-	if beyond < 0 {
+	missing, ok := c.lacks(has)
+	if !ok {
 		return nil
 	}
 	return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
-		"you may not do this: this user has the permission %q, which you do not have; ask a user who has it", has[beyond])
+		"you may not do this: this user has the permission %q, which you do not have; ask a user who has it", missing)
 }
 
 // mayRead checks whether the caller may list a user's sign-in methods, sessions and
@@ -95,6 +105,15 @@ func mayRead(ctx context.Context, r store.Reader, c Call, userID string) error {
 		return nil
 	}
 	return c.requireAccountScope(ctx, r)
+}
+
+// readAccount reads a part of a user's account if the caller may see it.
+func readAccount[T any](ctx context.Context, d *Directory, c Call, userID string, read func(context.Context, store.Reader, string) (T, error)) (part T, err error) {
+	r := d.reader(c)
+	if err := mayRead(ctx, r, c, userID); err != nil {
+		return part, err
+	}
+	return read(ctx, r, userID)
 }
 
 // actsAs reports whether the caller is the user and the token is not one that may act for

@@ -42,72 +42,46 @@ func (d *Directory) applicationCollection() *collection[schemas.Application] {
 	}
 }
 
-func completeApplication(w *writeContext, old, a *schemas.Application) error {
-	if err := defaultUnit(w, &a.OUID); err != nil {
-		return err
-	}
-	if err := defaultFlow(w, "authFlowId", &a.AuthFlowID, schemas.Authentication, DefaultSignIn); err != nil {
-		return err
-	}
-	if err := defaultFlow(w, "registrationFlowId", &a.RegistrationFlowID, schemas.Registration, DefaultSignUp); err != nil {
-		return err
-	}
+func completeApplication(w *writeContext, old, a *schemas.Application) {
+	defaultUnit(w, &a.OUID)
+	defaultFlow(w, "authFlowId", &a.AuthFlowID, schemas.Authentication, DefaultSignIn)
+	defaultFlow(w, "registrationFlowId", &a.RegistrationFlowID, schemas.Registration, DefaultSignUp)
 	for i := range a.AllowedUserTypes {
-		if err := resolveUserType(w, &a.AllowedUserTypes[i]); err != nil {
-			return err
-		}
+		resolveUserType(w, &a.AllowedUserTypes[i])
 	}
 	if old == nil {
 		old = &schemas.Application{Registration: w.registration}
 	}
 	a.Registration = old.Registration
-	if err := completeClient(w, old, a); err != nil {
-		return err
-	}
+	completeClient(w, old, a)
 	completeGeneration(w, old, a)
-	return nil
 }
 
 // defaultFlow completes a reference to a flow: a handle becomes the flow's id, and a
 // missing reference the id of the default flow.
-func defaultFlow(w *writeContext, path string, id *string, t schemas.FlowType, handle string) error {
+func defaultFlow(w *writeContext, path string, id *string, t schemas.FlowType, handle string) {
 	named := *id != ""
 	if isCanonicalUUID(*id) {
-		return nil
+		return
 	}
 	f, err := store.Flows().Find(w.ctx, w.tx, t, cmp.Or(*id, handle))
 	switch {
-	case err != nil || f == nil && named: // checkFlowType reports a reference to an unknown flow
-		return err
+	case w.fail(err) || f == nil && named: // checkFlowType reports a reference to an unknown flow
 	case f == nil:
 		w.addInvalid(path, "there is no default %s flow %q; set the id of a flow", t, handle)
 	default:
 		*id = f.ID
 	}
-	return nil
 }
 
-func checkApplication(w *writeContext, old, a *schemas.Application) error {
-	var was schemas.Application
-	if old != nil {
-		was = *old
-	}
+func checkApplication(w *writeContext, old, a *schemas.Application) {
+	was := orZero(old)
 	checkName(w, was.Name, a.Name)
-	if err := checkUnique(w, store.Applications(), "name", a.Name, was.ID); err != nil {
-		return err
-	}
-	if err := checkExists(w, store.Units(), "ouId", a.OUID); err != nil {
-		return err
-	}
-	if err := checkFlowType(w, "authFlowId", a.AuthFlowID, schemas.Authentication); err != nil {
-		return err
-	}
-	if err := checkFlowType(w, "registrationFlowId", a.RegistrationFlowID, schemas.Registration); err != nil {
-		return err
-	}
-	if err := checkUserTypes(w, a.AllowedUserTypes); err != nil {
-		return err
-	}
+	checkUnique(w, store.Applications(), "name", a.Name, was.ID)
+	checkExists(w, store.Units(), "ouId", a.OUID)
+	checkFlowType(w, "authFlowId", a.AuthFlowID, schemas.Authentication)
+	checkFlowType(w, "registrationFlowId", a.RegistrationFlowID, schemas.Registration)
+	checkUserTypes(w, a.AllowedUserTypes)
 	checkOrigins(w, was.PasskeyAllowedOrigins, a.PasskeyAllowedOrigins)
 	checkLines(w, "contacts", a.Contacts)
 	checkLines(w, "assertion.userAttributes", a.Assertion.UserAttributes)
@@ -115,74 +89,64 @@ func checkApplication(w *writeContext, old, a *schemas.Application) error {
 	if a.Verified && a.Registration == "" {
 		w.addInvalid("verified", "only self-registered clients can be verified; leave it out: a client that an administrator created is trusted")
 	}
-	if err := guardApplication(w, &was); err != nil {
-		return err
-	}
-	if err := guardSignIn(w, &was, a); err != nil {
-		return err
-	}
-	return checkClient(w, &was, a)
+	guardApplication(w, was)
+	guardSignIn(w, was, a)
+	checkClient(w, was, a)
 }
 
 // guardApplication requires the application's own permissions of the caller: a caller who
 // changes its redirect URIs or its secret can act in its place.
-func guardApplication(w *writeContext, was *schemas.Application) error {
+func guardApplication(w *writeContext, was *schemas.Application) {
 	if was.ID == "" {
-		return nil
+		return
 	}
 	if o := was.OAuth(); o != nil {
 		w.requirePermissions("", "the application", managedBy(o.Scopes))
 	}
 	if len(w.forbidden) > 0 {
-		return nil
+		return
 	}
-	return w.requireOf("", "the application", schemas.Principal{Type: schemas.ApplicationPrincipal, ID: was.ID})
+	w.requireOf("", "the application", schemas.Principal{Type: schemas.ApplicationPrincipal, ID: was.ID})
 }
 
-func removeApplication(w *writeContext, a *schemas.Application) error {
+func removeApplication(w *writeContext, a *schemas.Application) {
 	if a.ID == ConsoleID {
 		w.addReadOnly("", "administrators sign in to the console; it cannot be deleted")
 	}
-	if err := guardApplication(w, a); err != nil {
-		return err
-	}
-	if err := guardRemoval(w, a); err != nil {
-		return err
-	}
-	return store.RemovePrincipal(w.tx, schemas.Principal{Type: schemas.ApplicationPrincipal, ID: a.ID}, w.now)
+	guardApplication(w, a)
+	guardRemoval(w, a)
+	w.fail(store.RemovePrincipal(w.tx, schemas.Principal{Type: schemas.ApplicationPrincipal, ID: a.ID}, w.now))
 }
 
-func checkFlowType(w *writeContext, path, id string, t schemas.FlowType) error {
+func checkFlowType(w *writeContext, path, id string, t schemas.FlowType) {
 	if id == "" {
-		return nil
+		return
 	}
 	f, err := store.Flows().Get(w.ctx, w.tx, id)
 	if schemas.HasClass(err, schemas.NotFound) {
 		w.addInvalid(path, "there is no flow with the id %.64q", id)
-		return nil
+		return
 	}
-	if err != nil {
-		return err
+	if w.fail(err) {
+		return
 	}
 	if f.FlowType != t {
 		w.addInvalid(path, "expected a flow of the type %s, got %q, which is of the type %s", t, f.Handle, f.FlowType)
 	}
 	w.guardWaivers(path, f)
-	return nil
 }
 
-func checkUserTypes(w *writeContext, names []string) error {
+func checkUserTypes(w *writeContext, names []string) {
 	checkLines(w, "allowedUserTypes", names)
 	known, err := store.ExistingKeys(w.ctx, w.tx, "userType", names)
-	if err != nil {
-		return err
+	if w.fail(err) {
+		return
 	}
 	for i, name := range names {
 		if !known[name] {
 			w.addInvalid(fmt.Sprintf("allowedUserTypes[%d]", i), "there is no user type %.64q", name)
 		}
 	}
-	return nil
 }
 
 // checkLines refuses texts with line breaks, which lists cannot store.

@@ -55,3 +55,14 @@ func (c Call) Permits(permission string) bool {
 		return has == systemPermission || schemas.CoversPermission(has, permission)
 	})
 }
+
+// lacks returns the first of the permissions that the actor does not have; ok is false if
+// the actor has all.
+func (c Call) lacks(permissions []string) (permission string, ok bool) {
+	for _, p := range permissions {
+		if !c.Permits(p) {
+			return p, true
+		}
+	}
+	return "", false
+}

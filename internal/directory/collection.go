@@ -23,14 +23,14 @@ type collection[T any] struct {
 	prepare func(ctx context.Context, v *T) (any, error)
 	// complete fills in missing members: defaults, and members of old that clients cannot
 	// read. Old is nil for a new resource.
-	complete func(w *writeContext, old, v *T) error
+	complete func(w *writeContext, old, v *T)
 	// check reports problems of v to w. It must accept a v without the members that the
 	// schema requires: these are reported already.
-	check func(w *writeContext, old, v *T) error
+	check func(w *writeContext, old, v *T)
 	// changed runs after v was written. May be nil.
 	changed func(w *writeContext, old, v *T) error
 	// remove runs before v is deleted and reports what prevents it.
-	remove func(w *writeContext, v *T) error
+	remove func(w *writeContext, v *T)
 	// show removes members that are never shown. May be nil.
 	show func(v *T)
 	// digested returns what the audit log's digest covers, if that is not v itself. It must

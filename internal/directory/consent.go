@@ -24,17 +24,13 @@ type Consented struct {
 // Consents returns the consents of a user, newest first. For an unknown user the error is
 // user_not_found, Class NotFound.
 func (d *Directory) Consents(ctx context.Context, c Call, userID string) ([]Consented, error) {
-	r := d.reader(c)
-	if err := mayRead(ctx, r, c, userID); err != nil {
-		return nil, err
-	}
-	found, err := store.ConsentsOf(ctx, r, userID)
+	found, err := readAccount(ctx, d, c, userID, store.ConsentsOf)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]Consented, 0, len(found))
 	for _, one := range found {
-		app, err := store.Applications().Get(ctx, r, one.ApplicationID)
+		app, err := store.Applications().Get(ctx, d.reader(c), one.ApplicationID)
 		if schemas.HasClass(err, schemas.NotFound) {
 			continue // deleted meanwhile, with the consent
 		}
@@ -50,10 +46,7 @@ func (d *Directory) Consents(ctx context.Context, c Call, userID string) ([]Cons
 // client's refresh and access tokens for the user. Without a consent the error is
 // consent_not_found, Class NotFound.
 func (d *Directory) RevokeConsent(ctx context.Context, c Call, userID, applicationID string) error {
-	return d.transact(ctx, c, func(w *writeContext) error {
-		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
-			return err
-		}
+	return d.changeAccount(ctx, c, userID, func(w *writeContext) error {
 		was, err := store.RevokeConsent(w.tx, userID, applicationID, w.now.Add(maxTokenLength))
 		if err != nil {
 			return err

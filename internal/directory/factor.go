@@ -30,11 +30,7 @@ func (f *Factors) has(factor string) bool {
 // Factors returns the second factors of a user. For an unknown user the error is
 // user_not_found, Class NotFound.
 func (d *Directory) Factors(ctx context.Context, c Call, userID string) (*Factors, error) {
-	r := d.reader(c)
-	if err := mayRead(ctx, r, c, userID); err != nil {
-		return nil, err
-	}
-	return factorsOf(ctx, r, userID)
+	return readAccount(ctx, d, c, userID, factorsOf)
 }
 
 func factorsOf(ctx context.Context, r store.Reader, userID string) (f *Factors, err error) {
@@ -51,10 +47,7 @@ func factorsOf(ctx context.Context, r store.Reader, userID string) (f *Factors, 
 // otherwise a stolen password would suffice to remove the protection against it. The error
 // is second_factor_required, Class Forbidden.
 func (d *Directory) DeleteFactor(ctx context.Context, c Call, userID, factor string) error {
-	return d.transact(ctx, c, func(w *writeContext) error {
-		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
-			return err
-		}
+	return d.changeAccount(ctx, c, userID, func(w *writeContext) error {
 		has, err := factorsOf(w.ctx, w.tx, userID)
 		if err != nil {
 			return err

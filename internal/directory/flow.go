@@ -93,12 +93,8 @@ func (r flowResource) Delete(ctx context.Context, c Call, id, match string) erro
 			return err
 		}
 		protectFlow(w, old)
-		if err := guardUse(w, old, nil); err != nil {
-			return err
-		}
-		if err := w.addUses("flow", id); err != nil {
-			return err
-		}
+		guardUse(w, old, nil)
+		w.addUses("flow", id)
 		if err := w.err(r.Noun()); err != nil {
 			return err
 		}

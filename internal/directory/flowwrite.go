@@ -121,13 +121,9 @@ func (r flowResource) validate(w *writeContext, p *provenFlow, at *target, old, 
 	if !p.valid {
 		w.shape = slices.Clone(p.findings)
 	}
-	if err := checkID(w, at, f.ID); err != nil {
-		return err
-	}
+	checkID(w, at, f.ID)
 	if p.document != nil {
-		if err := checkText(w, p.document); err != nil {
-			return err
-		}
+		checkText(w, p.document)
 	}
 	if old != nil {
 		protectFlow(w, old)
@@ -135,23 +131,14 @@ func (r flowResource) validate(w *writeContext, p *provenFlow, at *target, old, 
 			w.addInvalid("flowType", "expected %s, got %.64q: the type of a flow never changes; create a new flow", old.FlowType, f.FlowType)
 		}
 	}
-	if err := guardFlow(w, old, f); err != nil {
-		return err
-	}
-	if err := checkParts(w, p); err != nil {
-		return err
-	}
+	guardFlow(w, old, f)
+	checkParts(w, p)
 	// Flows from files are stored before anything can be created over HTTP.
 	if held := f.IsReadOnly && w.call.Actor.Type == schemas.SystemActor; !held {
-		if err := checkNamedProviders(w, f); err != nil {
-			return err
-		}
+		checkNamedProviders(w, f)
 	}
 	other, err := store.Flows().Find(w.ctx, w.tx, f.FlowType, f.Handle)
-	if err != nil {
-		return err
-	}
-	if other != nil && (old == nil || other.ID != old.ID) {
+	if !w.fail(err) && other != nil && other.ID != orZero(old).ID {
 		w.addConflict("handle", "%q is that of another %s flow (%s); choose another", f.Handle, f.FlowType, other.ID)
 	}
 	return w.err(r.Noun())

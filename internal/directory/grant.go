@@ -14,42 +14,33 @@ import (
 
 // requirePermissions refuses the write unless the caller has all the permissions.
 func (w *writeContext) requirePermissions(path, what string, permissions []string) {
-	for _, p := range permissions {
-		if !w.call.Permits(p) {
-			w.addForbidden(path, "%s has the permission %q, which you do not have; ask a user who has it to make this change", what, p)
-			return
-		}
+	if missing, ok := w.call.lacks(permissions); ok {
+		w.addForbidden(path, "%s has the permission %q, which you do not have; ask a user who has it to make this change", what, missing)
 	}
 }
 
 // requireOf is requirePermissions with the permissions that a principal has through roles.
-func (w *writeContext) requireOf(path, what string, p schemas.Principal) error {
+func (w *writeContext) requireOf(path, what string, p schemas.Principal) {
 	permissions, err := store.PermissionsOf(w.ctx, w.tx, p)
-	if err != nil {
-		return err
-	}
+	w.fail(err)
 	w.requirePermissions(path, what, permissions)
-	return nil
 }
 
 // checkPermissions checks the permissions that a resource is to grant: they must exist, and
 // the caller must have them. At returns the path of each; others are further candidates for
 // the hint about an unknown one.
-func checkPermissions(w *writeContext, at func(i int) string, permissions, others []string) error {
+func checkPermissions(w *writeContext, at func(i int) string, permissions, others []string) {
 	known, err := store.ExistingKeys(w.ctx, w.tx, "permission", permissions)
-	if err != nil {
-		return err
+	if w.fail(err) {
+		return
 	}
 	for i, p := range permissions {
 		if !known[p] {
-			if err := w.noPermission(at(i), p, others); err != nil {
-				return err
-			}
+			w.noPermission(at(i), p, others)
 		} else if !w.call.Permits(p) {
 			w.addForbidden(at(i), "you do not have the permission %q yourself, so you cannot give it to others", p)
 		}
 	}
-	return nil
 }
 
 // maxHints limits how many problems get a hint. A hint is expensive, and other writes wait
@@ -58,20 +49,17 @@ const maxHints = 10
 
 // noPermission reports an unknown permission with a hint: another permission or one of
 // others.
-func (w *writeContext) noPermission(path, permission string, others []string) error {
+func (w *writeContext) noPermission(path, permission string, others []string) {
 	hint := ""
 	if len(w.problems) < maxHints {
 		if w.permissions == nil {
 			names, err := store.PermissionNames(w.ctx, w.tx)
-			if err != nil {
-				return err
-			}
+			w.fail(err)
 			w.permissions = append(names, others...)
 		}
 		hint = schemas.Hint(permission, w.permissions)
 	}
 	w.addInvalid(path, "no resource server has a permission %.64q%s", permission, hint)
-	return nil
 }
 
 // maxPrincipals limits a list of principals, as the schemas do.
@@ -79,15 +67,12 @@ const maxPrincipals = 10000
 
 // checkPrincipals checks that the principals of a list have one of the types and exist.
 // Principals that were in the list before are not checked again.
-func checkPrincipals(w *writeContext, path string, was, list []schemas.Principal, types ...schemas.PrincipalType) error {
+func checkPrincipals(w *writeContext, path string, was, list []schemas.Principal, types ...schemas.PrincipalType) {
 	if len(list) > maxPrincipals {
 		w.addInvalid(path, "expected at most %d, got %d; put some of them into another group", maxPrincipals, len(list))
-		return nil
+		return
 	}
-	known, err := w.existingPrincipals(was, list)
-	if err != nil {
-		return err
-	}
+	known := w.existingPrincipals(was, list)
 	for i, p := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if !slices.Contains(types, p.Type) {
@@ -96,7 +81,6 @@ func checkPrincipals(w *writeContext, path string, was, list []schemas.Principal
 			w.addInvalid(at+".id", "there is no %s with the id %.64q", p.Type, p.ID)
 		}
 	}
-	return nil
 }
 
 // quoted lists words as alternatives: "user" or "group".
@@ -110,7 +94,7 @@ func quoted[S ~string](words []S) string {
 
 // existingPrincipals returns which of the principals exist, with a few queries for
 // thousands of them.
-func (w *writeContext) existingPrincipals(was, list []schemas.Principal) (map[schemas.Principal]bool, error) {
+func (w *writeContext) existingPrincipals(was, list []schemas.Principal) map[schemas.Principal]bool {
 	known := make(map[schemas.Principal]bool, len(list))
 	for _, p := range was {
 		known[p] = true
@@ -123,14 +107,12 @@ func (w *writeContext) existingPrincipals(was, list []schemas.Principal) (map[sc
 			}
 		}
 		there, err := store.ExistingKeys(w.ctx, w.tx, string(kind), ids)
-		if err != nil {
-			return nil, err
-		}
+		w.fail(err)
 		for id := range there {
 			known[schemas.Principal{Type: kind, ID: id}] = true
 		}
 	}
-	return known, nil
+	return known
 }
 
 // sortedPrincipals returns the principals in the order in which they are stored; never nil.

@@ -20,9 +20,9 @@ func (d *Directory) groupCollection() *collection[schemas.Group] {
 			administers: true,
 		},
 		meta:     func(g *schemas.Group) meta { return meta{&g.ID, &g.CreatedAt, &g.UpdatedAt} },
-		complete: func(w *writeContext, _, g *schemas.Group) error { return defaultUnit(w, &g.OUID) },
+		complete: func(w *writeContext, _, g *schemas.Group) { defaultUnit(w, &g.OUID) },
 		check:    checkGroup,
-		remove:   func(w *writeContext, g *schemas.Group) error { return w.addUses("group", g.ID) },
+		remove:   func(w *writeContext, g *schemas.Group) { w.addUses("group", g.ID) },
 	}
 }
 
@@ -36,57 +36,40 @@ func (d *Directory) RemoveMember(ctx context.Context, c Call, groupID string, p 
 	return d.groups.updatePart(ctx, c, groupID, "members[0]", func(_ *writeContext, g *schemas.Group) { g.Members = removePrincipal(g.Members, p) })
 }
 
-func checkGroup(w *writeContext, old, g *schemas.Group) error {
-	var was schemas.Group
-	if old != nil {
-		was = *old
-	}
+func checkGroup(w *writeContext, old, g *schemas.Group) {
+	was := orZero(old)
 	checkName(w, was.Name, g.Name)
-	if err := checkUnique(w, store.Groups(), "name", g.Name, was.ID); err != nil {
-		return err
-	}
-	if err := checkExists(w, store.Units(), "ouId", g.OUID); err != nil {
-		return err
-	}
-	if err := checkPrincipals(w, "members", was.Members, g.Members, schemas.UserPrincipal, schemas.GroupPrincipal); err != nil {
-		return err
-	}
-	if err := checkNesting(w, was.ID, g.Members); err != nil {
-		return err
-	}
+	checkUnique(w, store.Groups(), "name", g.Name, was.ID)
+	checkExists(w, store.Units(), "ouId", g.OUID)
+	checkPrincipals(w, "members", was.Members, g.Members, schemas.UserPrincipal, schemas.GroupPrincipal)
+	checkNesting(w, was.ID, g.Members)
 	g.Members = sortedPrincipals(g.Members)
-	if old == nil {
-		return nil // a new group has no permissions
+	if old != nil { // a new group has no permissions
+		w.guardGroup(was, g)
 	}
-	return w.guardGroup(&was, g)
 }
 
 // guardGroup requires the permissions of a group of callers who change its members or its
 // name. The name matters because files refer to groups by name: a caller who renamed the
 // group of administrators could give its name to another group, which the next file would
 // then fill.
-func (w *writeContext) guardGroup(was, g *schemas.Group) error {
-	path := ""
+func (w *writeContext) guardGroup(was, g *schemas.Group) {
+	group := schemas.Principal{Type: schemas.GroupPrincipal, ID: was.ID}
 	switch {
 	case !slices.Equal(g.Members, was.Members):
-		path = "members"
+		w.requireOf("members", "the group", group)
 	case g.Name != was.Name:
-		path = "name"
-	default:
-		return nil
+		w.requireOf("name", "the group", group)
 	}
-	return w.requireOf(path, "the group", schemas.Principal{Type: schemas.GroupPrincipal, ID: was.ID})
 }
 
 // checkNesting refuses members that contain the group with the id.
-func checkNesting(w *writeContext, id string, members []schemas.Principal) error {
+func checkNesting(w *writeContext, id string, members []schemas.Principal) {
 	if id == "" {
-		return nil // no group contains a new one
+		return // no group contains a new one
 	}
 	above, err := store.GroupsAbove(w.ctx, w.tx, id)
-	if err != nil {
-		return err
-	}
+	w.fail(err)
 	above = append(above, id)
 	for i, m := range members {
 		if m.Type == schemas.GroupPrincipal && slices.Contains(above, m.ID) {
@@ -94,5 +77,4 @@ func checkNesting(w *writeContext, id string, members []schemas.Principal) error
 				"the group %s would be a part of itself through this one; a group cannot have a member that it is in", id)
 		}
 	}
-	return nil
 }

@@ -11,10 +11,7 @@ import (
 // unknown user the error is user_not_found, Class NotFound. The caller needs the user's
 // permissions, because more guesses help an attacker.
 func (d *Directory) ForgetFailedGuesses(ctx context.Context, c Call, userID string) error {
-	return d.transact(ctx, c, func(w *writeContext) error {
-		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
-			return err
-		}
+	return d.changeAccount(ctx, c, userID, func(w *writeContext) error {
 		return w.forgetFailedGuesses(userID)
 	})
 }

@@ -39,17 +39,13 @@ type LinkedIdentity struct {
 // Identities returns the linked identities of a user in the order in which they were
 // linked. For an unknown user the error is user_not_found, Class NotFound.
 func (d *Directory) Identities(ctx context.Context, c Call, userID string) ([]LinkedIdentity, error) {
-	r := d.reader(c)
-	if err := mayRead(ctx, r, c, userID); err != nil {
-		return nil, err
-	}
-	found, err := store.IdentitiesOf(ctx, r, userID)
+	found, err := readAccount(ctx, d, c, userID, store.IdentitiesOf)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]LinkedIdentity, 0, len(found))
 	for _, i := range found {
-		p, err := store.IdentityProviders().Get(ctx, r, i.ProviderID)
+		p, err := store.IdentityProviders().Get(ctx, d.reader(c), i.ProviderID)
 		if schemas.HasClass(err, schemas.NotFound) {
 			continue // deleted meanwhile
 		}
@@ -67,10 +63,7 @@ func (d *Directory) Identities(ctx context.Context, c Call, userID string) ([]Li
 // NotFound. Users cannot remove their last sign-in method: the error has Class Conflict,
 // code last_credential. Administrators can.
 func (d *Directory) DeleteIdentity(ctx context.Context, c Call, userID, id string) error {
-	return d.transact(ctx, c, func(w *writeContext) error {
-		if err := mayManage(w.ctx, w.tx, w.call, userID, w.now); err != nil {
-			return err
-		}
+	return d.changeAccount(ctx, c, userID, func(w *writeContext) error {
 		all, err := store.IdentitiesOf(w.ctx, w.tx, userID)
 		if err != nil {
 			return err
@@ -95,16 +88,12 @@ func (d *Directory) UnlinkProvider(ctx context.Context, c Call, providerID strin
 		if err != nil {
 			return err
 		}
-		if err := w.requireLinked(p); err != nil {
-			return err
-		}
+		w.requireLinked(p)
 		noun := d.IdentityProviders.Noun()
 		if err := w.err(noun); err != nil {
 			return err
 		}
-		if err := w.setActor(); err != nil {
-			return err
-		}
+		w.setActor()
 		if n, err = store.UnlinkIdentities(w.tx, providerID, w.now); err != nil || n == 0 {
 			return err
 		}

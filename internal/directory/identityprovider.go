@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -30,24 +31,19 @@ func (d *Directory) providerCollection() *collection[schemas.IdentityProvider] {
 }
 
 // completeProvider also chooses the id, because the sealed secret is bound to it.
-func (d *Directory) completeProvider(_ *writeContext, old, p *schemas.IdentityProvider) error {
-	if p.ID == "" {
-		p.ID = idOf(old, store.IdentityProviders().ID)
-	}
-	if p.ID == "" {
-		p.ID = schemas.NewID()
-	}
+func (d *Directory) completeProvider(_ *writeContext, old, p *schemas.IdentityProvider) {
+	p.ID = cmp.Or(p.ID, orZero(old).ID, schemas.NewID())
 	if p.Scopes == nil {
 		p.Scopes = []string{openIDScope, "profile", "email"}
 	}
 	d.completeProviderSecret(old, p)
-	return nil
 }
 
 // checkProvider refuses a change of the issuer: a subject identifies a user at one issuer
 // only (OpenID Connect Core 1.0 §5.7), and another issuer could use it for another user. It
 // does so without linked users too, because a sign-in may be in progress.
-func checkProvider(w *writeContext, old, p *schemas.IdentityProvider) error {
+func checkProvider(w *writeContext, old, p *schemas.IdentityProvider) {
+	was := orZero(old)
 	if wrong := issuerFault(p.Issuer); wrong != "" && p.Issuer != "" {
 		w.addInvalid("issuer", "%s", wrong)
 	} else if old != nil && p.Issuer != old.Issuer {
@@ -57,15 +53,9 @@ func checkProvider(w *writeContext, old, p *schemas.IdentityProvider) error {
 		w.addInvalid("scopes", "expected %q among them: without it the provider does not return the user's identity", openIDScope)
 	}
 	checkProviderSecret(w, p)
-	wasName := ""
-	if old != nil {
-		wasName = old.Name
-	}
-	checkName(w, wasName, p.Name)
-	if err := checkUnique(w, store.IdentityProviders(), "handle", p.Handle, idOf(old, store.IdentityProviders().ID)); err != nil {
-		return err
-	}
-	return guardProvider(w, old, p)
+	checkName(w, was.Name, p.Name)
+	checkUnique(w, store.IdentityProviders(), "handle", p.Handle, was.ID)
+	guardProvider(w, old, p)
 }
 
 // issuerFault returns what is wrong with an issuer (OpenID Connect Discovery 1.0 §3); "" if
@@ -82,16 +72,13 @@ func issuerFault(issuer string) string {
 }
 
 // removeProvider refuses to delete a provider that flows name or users are linked to.
-func removeProvider(w *writeContext, p *schemas.IdentityProvider) error {
-	if err := guardProvider(w, p, nil); err != nil {
-		return err
-	}
+func removeProvider(w *writeContext, p *schemas.IdentityProvider) {
+	guardProvider(w, p, nil)
 	linked, err := store.CountIdentities(w.ctx, w.tx, p.ID)
-	if linked > 0 {
+	if !w.fail(err) && linked > 0 {
 		w.refusal = schemas.Errorf(schemas.Conflict, schemas.CodeInUse,
 			"the identity provider is in use: %d accounts are linked to what it calls people, who could no longer sign in by it. Unlink those first (DELETE /identity-providers/%s/identities)", linked, p.ID)
 	}
-	return err
 }
 
 // digestedProvider returns the provider with its sealed secret, which changes with the

@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"cmp"
 	"crypto/rand"
 	"slices"
 	"strings"
@@ -16,26 +17,20 @@ func inConfig(path string) string { return configPath + "." + path }
 
 // completeClient fills in the OAuth configuration. Secrets and client ids stay unless the
 // document sets them: a PUT without them must not lock out the client.
-func completeClient(w *writeContext, old, a *schemas.Application) error {
+func completeClient(w *writeContext, old, a *schemas.Application) {
 	o := a.OAuth()
 	if o == nil {
-		return nil
+		return
 	}
 	a.InboundAuthConfig = slices.Clone(a.InboundAuthConfig) // old may share it
 	o = a.OAuth()
 	o.ClientID = mergeTwice(w, "clientId", a.ClientID, o.ClientID)
-	if o.ClientID == "" {
-		o.ClientID = old.ClientID
-	}
-	if o.ClientID == "" {
-		o.ClientID = rand.Text()
-	}
+	o.ClientID = cmp.Or(o.ClientID, old.ClientID, rand.Text())
 	a.ClientID = o.ClientID
 	completeMethod(a.Type, o)
 	completeGrants(a.Type, o)
 	mergeScopes(w, o)
 	completeSecret(w, old.OAuth(), a, o)
-	return nil
 }
 
 // mergeTwice returns the value of a member that may stand at the top of an application, in
@@ -44,10 +39,7 @@ func mergeTwice(w *writeContext, member, top, config string) string {
 	if top != "" && config != "" && top != config {
 		w.addInvalid(member, "expected the same value as in %s; leave one of them out", inConfig(member))
 	}
-	if config == "" {
-		return top
-	}
-	return config
+	return cmp.Or(config, top)
 }
 
 // completeMethod fills in how a client authenticates: apps in browsers and on devices
@@ -88,22 +80,20 @@ func completeGrants(appType string, o *schemas.OAuthProfile) {
 func grants(o *schemas.OAuthProfile, grant string) bool { return slices.Contains(o.GrantTypes, grant) }
 
 // checkClient checks an application as an OAuth client.
-func checkClient(w *writeContext, was, a *schemas.Application) error {
+func checkClient(w *writeContext, was, a *schemas.Application) {
 	o := a.OAuth()
 	if o == nil {
 		checkNoClient(w, was, a)
-		return nil
+		return
 	}
-	if err := checkClientID(w, was, a); err != nil {
-		return err
-	}
+	checkClientID(w, was, a)
 	checkMethod(w, o)
 	checkGrants(w, o)
 	checkSecret(w, o)
 	checkKeys(w, o)
 	checkRedirects(w, a.Type, o)
 	checkTokens(w, o)
-	return checkScopes(w, o)
+	checkScopes(w, o)
 }
 
 // checkNoClient refuses the members of an OAuth client for an application that is none. A
@@ -120,28 +110,27 @@ func checkNoClient(w *writeContext, was, a *schemas.Application) {
 // checkClientID prevents client ids that could be taken for another subject of a token: for
 // a user (RFC 9700 §4.15), for another application in the audit log, or for a client
 // identified by a URL, which belongs to the publisher of that URL.
-func checkClientID(w *writeContext, was, a *schemas.Application) error {
+func checkClientID(w *writeContext, was, a *schemas.Application) {
 	id := a.ClientID
 	if id == was.ClientID {
-		return nil
+		return
 	}
 	path := inConfig("clientId")
 	if lower := strings.ToLower(id); w.registration != schemas.RegisteredByDocument && (strings.HasPrefix(lower, "https:") || strings.HasPrefix(lower, "http:")) {
 		w.addInvalid(path, "expected a name, got a URL; choose another, or leave it out to generate one")
 	}
 	other, err := store.Applications().Find(w.ctx, w.tx, "clientId", id)
-	if err != nil {
-		return err
+	if w.fail(err) {
+		return
 	}
 	if other != nil && other.ID != was.ID {
 		w.addConflict(path, "%.64q is the client id of another application (%s); choose another", id, other.ID)
-		return nil
+		return
 	}
 	noun, err := store.NounOf(w.ctx, w.tx, id)
-	if err == nil && noun != "" && id != was.ID {
+	if !w.fail(err) && noun != "" && id != was.ID {
 		w.addConflict(path, "it is the id of another resource (%s), which the client could be mistaken for; choose another", noun)
 	}
-	return err
 }
 
 func checkMethod(w *writeContext, o *schemas.OAuthProfile) {

@@ -57,7 +57,7 @@ func mergeScopes(w *writeContext, o *schemas.OAuthProfile) {
 
 // checkScopes checks that the scopes of a client exist. Permissions become the client's
 // own, so the caller must have them. Afterwards only the list of scopes is set.
-func checkScopes(w *writeContext, o *schemas.OAuthProfile) error {
+func checkScopes(w *writeContext, o *schemas.OAuthProfile) {
 	spelt := o.Scope != ""
 	o.Scope = ""
 	var permissions, at []string
@@ -76,7 +76,7 @@ func checkScopes(w *writeContext, o *schemas.OAuthProfile) error {
 		permissions = append(permissions, scope)
 		at = append(at, path)
 	}
-	return checkPermissions(w, func(i int) string { return at[i] }, permissions, schemas.IdentityScopes())
+	checkPermissions(w, func(i int) string { return at[i] }, permissions, schemas.IdentityScopes())
 }
 
 // ClientScopes returns the scopes that client_credentials may grant to a client, sorted:

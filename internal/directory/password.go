@@ -77,9 +77,7 @@ func (w *writeContext) forgetAddress(old, u *schemas.User) error {
 	if old == nil || schemas.IdentifierKey(old.Text("email")) == schemas.IdentifierKey(u.Text("email")) {
 		return nil
 	}
-	if err := w.setActor(); err != nil {
-		return err
-	}
+	w.setActor()
 	return store.EndSessionsOn(w.tx, u.ID, schemas.ProofOfEmail(old.Text("email")), w.now)
 }
 
@@ -98,8 +96,6 @@ func (d *Directory) dropPassword(w *writeContext, old, u *schemas.User) error {
 		return err
 	}
 	w.recordUserEvent(u.ID, "password.removed", schemas.ResourceRef{})
-	if err := w.setActor(); err != nil {
-		return err
-	}
+	w.setActor()
 	return store.RemovePassword(w.tx, u.ID, w.now)
 }

@@ -20,12 +20,10 @@ const federatedKind = "federated-oidc"
 // permissions of the applications that use the flow, and of the users who may sign in
 // through them (signinguard.go). Flows refer to a provider by its handle, which therefore
 // cannot change while a flow names it. Old is nil for a new provider, p for a deleted one.
-func guardProvider(w *writeContext, old, p *schemas.IdentityProvider) error {
-	was, is := handleOf(old), handleOf(p)
+func guardProvider(w *writeContext, old, p *schemas.IdentityProvider) {
+	was, is := orZero(old).Handle, orZero(p).Handle
 	if old != nil {
-		if err := w.requireLinked(old); err != nil {
-			return err
-		}
+		w.requireLinked(old)
 	}
 	var named []string // the flows that name it
 	err := forEach(w, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, func(f *schemas.Flow) error {
@@ -38,22 +36,16 @@ func guardProvider(w *writeContext, old, p *schemas.IdentityProvider) error {
 		named = append(named, f.ID)
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return w.requireReach("a flow that names this identity provider", named...)
+	w.fail(err)
+	w.requireReach("a flow that names this identity provider", named...)
 }
 
 // requireLinked refuses the write unless the caller has all permissions of the provider's
 // linked users.
-func (w *writeContext) requireLinked(p *schemas.IdentityProvider) error {
+func (w *writeContext) requireLinked(p *schemas.IdentityProvider) {
 	has, err := store.ProviderPermissions(w.ctx, w.tx, p.ID)
+	w.fail(err)
 	w.requirePermissions("", "a user who signs in with this identity provider", has)
-	return err
-}
-
-func handleOf(p *schemas.IdentityProvider) string {
-	return idOf(p, func(p *schemas.IdentityProvider) string { return p.Handle })
 }
 
 // namedProvider is a place where a flow names an identity provider.
@@ -93,30 +85,23 @@ func names(f *schemas.Flow, handle string) bool {
 }
 
 // checkNamedProviders reports the unknown providers that a flow names.
-func checkNamedProviders(w *writeContext, f *schemas.Flow) error {
+func checkNamedProviders(w *writeContext, f *schemas.Flow) {
 	for _, named := range namedProviders(f) {
 		p, err := store.IdentityProviders().Find(w.ctx, w.tx, "handle", named.handle)
-		if err != nil {
-			return err
-		}
-		if p == nil {
-			hint, err := w.providerHint(named.handle)
-			if err != nil {
-				return err
-			}
-			w.problems = append(w.problems, named.missing(hint))
+		if !w.fail(err) && p == nil {
+			w.problems = append(w.problems, named.missing(w.providerHint(named.handle)))
 		}
 	}
-	return nil
 }
 
 // providerHint suggests a provider with a similar handle.
-func (w *writeContext) providerHint(handle string) (string, error) {
+func (w *writeContext) providerHint(handle string) string {
 	var known []string
 	table := store.IdentityProviders()
 	err := forEach(w, table.List, store.Page{}, table.ID, func(p *schemas.IdentityProvider) error {
 		known = append(known, p.Handle)
 		return nil
 	})
-	return schemas.Hint(handle, known), err
+	w.fail(err)
+	return schemas.Hint(handle, known)
 }

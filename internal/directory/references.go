@@ -10,94 +10,88 @@ import (
 
 // checkUnique reports a conflict if a resource other than own has the value. Own is "" for
 // a new resource.
-func checkUnique[T any](w *writeContext, table *store.Table[T], member, value, own string) error {
+func checkUnique[T any](w *writeContext, table *store.Table[T], member, value, own string) {
 	if value == "" {
-		return nil
+		return
 	}
 	other, err := table.Find(w.ctx, w.tx, member, value)
-	if err != nil || other == nil || table.ID(other) == own {
-		return err
+	if w.fail(err) || other == nil || table.ID(other) == own {
+		return
 	}
 	w.addConflict(member, "%q is that of another one (%s); choose another", value, table.ID(other))
-	return nil
 }
 
 // checkExists reports a problem at the path if no resource has the id. Other checks report
 // an empty id.
-func checkExists[T any](w *writeContext, table *store.Table[T], path, id string) error {
+func checkExists[T any](w *writeContext, table *store.Table[T], path, id string) {
 	if id == "" {
-		return nil
+		return
 	}
 	_, err := table.Get(w.ctx, w.tx, id)
 	if e := schemas.AsError(err); err != nil && e.Class == schemas.NotFound {
 		text := e.Description.DefaultValue
 		w.addInvalid(path, "%s", strings.ToLower(text[:1])+strings.TrimSuffix(text[1:], "."))
-		return nil
+		return
 	}
-	return err
+	w.fail(err)
 }
 
 // resolve replaces a handle or name by the id of its resource. Ids and unknown names stay;
 // checkExists reports them.
-func resolve[T any](w *writeContext, table *store.Table[T], member string, reference *string) error {
+func resolve[T any](w *writeContext, table *store.Table[T], member string, reference *string) {
 	if *reference == "" || isCanonicalUUID(*reference) {
-		return nil
+		return
 	}
-	found, err := table.Find(w.ctx, w.tx, member, *reference)
-	if err != nil || found == nil {
-		return err
+	if found, err := table.Find(w.ctx, w.tx, member, *reference); !w.fail(err) && found != nil {
+		*reference = table.ID(found)
 	}
-	*reference = table.ID(found)
-	return nil
 }
 
 // resolveUserType replaces the id of a user type by its name: users and applications refer
 // to types by name.
-func resolveUserType(w *writeContext, reference *string) error {
+func resolveUserType(w *writeContext, reference *string) {
 	if !isCanonicalUUID(*reference) {
-		return nil
+		return
 	}
 	t, err := store.UserTypes().Get(w.ctx, w.tx, *reference)
 	if schemas.HasClass(err, schemas.NotFound) {
-		return nil // the checks report it
+		return // the checks report it
 	}
-	if err != nil {
-		return err
+	if !w.fail(err) {
+		*reference = t.Name
 	}
-	*reference = t.Name
-	return nil
 }
 
 // defaultUnit completes a reference to an organization unit: a handle becomes an id, and a
 // missing reference the id of the default unit.
-func defaultUnit(w *writeContext, ouID *string) error {
+func defaultUnit(w *writeContext, ouID *string) {
 	if *ouID != "" {
-		return resolve(w, store.Units(), "handle", ouID)
+		resolve(w, store.Units(), "handle", ouID)
+		return
 	}
 	u, err := store.Units().Find(w.ctx, w.tx, "handle", DefaultUnit)
 	switch {
-	case err != nil:
-		return err
+	case w.fail(err):
 	case u == nil:
 		w.addInvalid("ouId", "there is no default organization unit %q; set one", DefaultUnit)
 	default:
 		*ouID = u.ID
 	}
-	return nil
 }
 
 // addUses reports the resources that refer to a resource.
-func (w *writeContext) addUses(noun, id string) (err error) {
-	w.inUse, err = store.Uses(w.ctx, w.tx, noun, id)
-	return err
+func (w *writeContext) addUses(noun, id string) {
+	uses, err := store.Uses(w.ctx, w.tx, noun, id)
+	w.fail(err)
+	w.inUse = uses
 }
 
-// idOf returns the id of v, "" if v is nil.
-func idOf[T any](v *T, id func(*T) string) string {
+// orZero returns v, or a zero value if v is nil: a new resource had no value before.
+func orZero[T any](v *T) *T {
 	if v == nil {
-		return ""
+		return new(T)
 	}
-	return id(v)
+	return v
 }
 
 // pageSize is the number of resources that forEach reads at a time.

@@ -73,7 +73,8 @@ func (d *Directory) register(ctx context.Context, c Call, r Registration, docume
 		if at == nil {
 			w.action = "registered"
 		}
-		return freeName(w, a)
+		freeName(w, a)
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -102,15 +103,15 @@ func (d *Directory) checkUntrustedName(ctx context.Context, r Registration) erro
 
 // freeName appends a number to a name that another application has. After a few attempts it
 // appends random characters, which cannot be taken on purpose.
-func freeName(w *writeContext, a *schemas.Application) error {
+func freeName(w *writeContext, a *schemas.Application) {
 	const tries, longest = 10, 180 // a name has up to 200 characters
 	letters := []rune(strings.TrimSpace(a.Name))
 	wanted := strings.TrimSpace(string(letters[:min(len(letters), longest)]))
 	a.Name = wanted
 	for i := 2; ; i++ {
 		other, err := store.Applications().Find(w.ctx, w.tx, "name", a.Name)
-		if err != nil || other == nil || other.ID == a.ID {
-			return err
+		if w.fail(err) || other == nil || other.ID == a.ID {
+			return
 		}
 		number := fmt.Sprint(i)
 		if i > tries {

@@ -25,21 +25,21 @@ func (d *Directory) serverCollection() *collection[schemas.ResourceServer] {
 		meta:     func(s *schemas.ResourceServer) meta { return meta{&s.ID, &s.CreatedAt, &s.UpdatedAt} },
 		complete: completeServer,
 		check:    checkServer,
-		remove: func(w *writeContext, s *schemas.ResourceServer) error {
+		remove: func(w *writeContext, s *schemas.ResourceServer) {
 			protectServer(w, s)
-			return checkLostPermissions(w, s.Permissions)
+			checkLostPermissions(w, s.Permissions)
 		},
 	}
 }
 
-func completeServer(w *writeContext, old, s *schemas.ResourceServer) error {
+func completeServer(w *writeContext, old, s *schemas.ResourceServer) {
 	bySystem := w.call.Actor.Type == schemas.SystemActor
-	s.IsReadOnly = s.Handle == SystemServer || old != nil && old.IsReadOnly || bySystem && s.IsReadOnly
+	s.IsReadOnly = s.Handle == SystemServer || orZero(old).IsReadOnly || bySystem && s.IsReadOnly
 	if s.Resources == nil {
 		s.Resources = []schemas.Resource{}
 	}
 	s.Permissions = s.AllPermissions()
-	return defaultUnit(w, &s.OUID)
+	defaultUnit(w, &s.OUID)
 }
 
 // protectServer refuses changes of a read-only resource server by callers other than the
@@ -50,22 +50,13 @@ func protectServer(w *writeContext, s *schemas.ResourceServer) {
 	}
 }
 
-func checkServer(w *writeContext, old, s *schemas.ResourceServer) error {
-	var was schemas.ResourceServer
-	if old != nil {
-		was = *old
-		protectServer(w, old)
-	}
+func checkServer(w *writeContext, old, s *schemas.ResourceServer) {
+	was := orZero(old)
+	protectServer(w, was)
 	checkName(w, was.Name, s.Name)
-	if err := checkUnique(w, store.ResourceServers(), "handle", s.Handle, was.ID); err != nil {
-		return err
-	}
-	if err := checkUnique(w, store.ResourceServers(), "identifier", s.Identifier, was.ID); err != nil {
-		return err
-	}
-	if err := checkExists(w, store.Units(), "ouId", s.OUID); err != nil {
-		return err
-	}
+	checkUnique(w, store.ResourceServers(), "handle", s.Handle, was.ID)
+	checkUnique(w, store.ResourceServers(), "identifier", s.Identifier, was.ID)
+	checkExists(w, store.Units(), "ouId", s.OUID)
 	if slices.Contains(schemas.IdentityScopes(), s.Handle) {
 		w.addInvalid("handle", "%q is the name of a standard scope, which the permission could be mistaken for; choose another", s.Handle)
 	}
@@ -73,13 +64,14 @@ func checkServer(w *writeContext, old, s *schemas.ResourceServer) error {
 		w.addInvalid("identifier", "expected an absolute URI such as https://api.example.com, got %.64q", s.Identifier)
 	}
 	checkTree(w, s)
-	return checkLostPermissions(w, slices.DeleteFunc(slices.Clone(was.Permissions), func(p string) bool { return slices.Contains(s.Permissions, p) }))
+	checkLostPermissions(w, slices.DeleteFunc(slices.Clone(was.Permissions), func(p string) bool { return slices.Contains(s.Permissions, p) }))
 }
 
 // checkLostPermissions reports who has one of the permissions to be removed.
-func checkLostPermissions(w *writeContext, permissions []string) (err error) {
-	w.inUse, err = store.PermissionUses(w.ctx, w.tx, permissions)
-	return err
+func checkLostPermissions(w *writeContext, permissions []string) {
+	uses, err := store.PermissionUses(w.ctx, w.tx, permissions)
+	w.fail(err)
+	w.inUse = uses
 }
 
 // The limits of a resource server's tree.

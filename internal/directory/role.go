@@ -20,12 +20,9 @@ func (d *Directory) roleCollection() *collection[schemas.Role] {
 			administers: true,
 		},
 		meta:     func(r *schemas.Role) meta { return meta{&r.ID, &r.CreatedAt, &r.UpdatedAt} },
-		complete: func(w *writeContext, _, r *schemas.Role) error { return defaultUnit(w, &r.OUID) },
+		complete: func(w *writeContext, _, r *schemas.Role) { defaultUnit(w, &r.OUID) },
 		check:    checkRole,
-		remove: func(w *writeContext, r *schemas.Role) error {
-			w.requirePermissions("", "the role", r.Permissions)
-			return nil
-		},
+		remove:   func(w *writeContext, r *schemas.Role) { w.requirePermissions("", "the role", r.Permissions) },
 	}
 }
 
@@ -41,29 +38,17 @@ func (d *Directory) Unassign(ctx context.Context, c Call, roleID string, p schem
 }
 
 // checkRole requires every permission that a role grants before and after the change.
-func checkRole(w *writeContext, old, r *schemas.Role) error {
-	var was schemas.Role
-	if old != nil {
-		was = *old
-	}
+func checkRole(w *writeContext, old, r *schemas.Role) {
+	was := orZero(old)
 	checkName(w, was.Name, r.Name)
-	if err := checkUnique(w, store.Roles(), "name", r.Name, was.ID); err != nil {
-		return err
-	}
-	if err := checkExists(w, store.Units(), "ouId", r.OUID); err != nil {
-		return err
-	}
+	checkUnique(w, store.Roles(), "name", r.Name, was.ID)
+	checkExists(w, store.Units(), "ouId", r.OUID)
 	w.requirePermissions("", "the role", was.Permissions)
 	at := func(i int) string { return fmt.Sprintf("permissions[%d]", i) }
-	if err := checkPermissions(w, at, r.Permissions, nil); err != nil {
-		return err
-	}
-	if err := checkPrincipals(w, "assignments", was.Assignments, r.Assignments,
-		schemas.UserPrincipal, schemas.GroupPrincipal, schemas.ApplicationPrincipal); err != nil {
-		return err
-	}
+	checkPermissions(w, at, r.Permissions, nil)
+	checkPrincipals(w, "assignments", was.Assignments, r.Assignments,
+		schemas.UserPrincipal, schemas.GroupPrincipal, schemas.ApplicationPrincipal)
 	r.Permissions = append([]string{}, r.Permissions...)
 	slices.Sort(r.Permissions)
 	r.Assignments = sortedPrincipals(r.Assignments)
-	return nil
 }

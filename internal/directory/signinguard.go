@@ -32,62 +32,62 @@ func isDefaultFlow(f *schemas.Flow) bool {
 
 // requireReach refuses the write unless the caller has every permission of the applications
 // that use the flows, and of the users who may sign in through these applications.
-func (w *writeContext) requireReach(what string, ids ...string) error {
+func (w *writeContext) requireReach(what string, ids ...string) {
 	if w.call.Permits(systemPermission) {
-		return nil
+		return
 	}
 	reach, err := store.ReachOf(w.ctx, w.tx, ids, defaultFlows())
-	if err != nil {
-		return err
+	if w.fail(err) {
+		return
 	}
 	w.requirePermissions("", "an application that uses "+what, managedBy(reach.Applications))
 	w.requireOfUsers("", "a user who may sign in through an application that uses "+what, restrictTypes, reach.Users)
-	return nil
 }
 
 // restrictTypes is the remedy for a caller who lacks a permission of users.
 const restrictTypes = "restrict the application to user types whose users have no permissions (allowedUserTypes), or "
 
+// requireOfTypes refuses the write unless the caller has the permissions of all users of the
+// types, or of all users if no type is given. See requireOfUsers.
+func (w *writeContext) requireOfTypes(path, who, remedy string, types []string) {
+	if w.call.Permits(systemPermission) {
+		return
+	}
+	permissions, err := store.UserPermissions(w.ctx, w.tx, types)
+	w.fail(err)
+	w.requireOfUsers(path, who, remedy, permissions)
+}
+
 // requireOfUsers refuses the write unless the caller has all the permissions of users who
 // may sign in. Who describes such a user, and remedy what else the caller can do.
 func (w *writeContext) requireOfUsers(path, who, remedy string, permissions []string) {
-	beyond := slices.IndexFunc(permissions, func(p string) bool { return !w.call.Permits(p) })
-	if beyond < 0 {
-		return
+	if missing, ok := w.call.lacks(permissions); ok {
+		w.addForbidden(path, "%s has the permission %q, which you do not have: this change could make such a user enter a password for you; %sask a user with the permission %q to make it",
+			who, missing, remedy, systemPermission)
 	}
-	w.addForbidden(path, "%s has the permission %q, which you do not have: this change could make such a user enter a password for you; %sask a user with the permission %q to make it",
-		who, permissions[beyond], remedy, systemPermission)
 }
 
 // guardSignIn lets a caller change what an application asks or shows at a sign-in only with
 // all permissions of the users who may sign in before or after the change. A new application
 // with the default flows asks for nothing that others do not ask for.
-func guardSignIn(w *writeContext, was, a *schemas.Application) error {
+func guardSignIn(w *writeContext, was, a *schemas.Application) {
 	if w.call.Permits(systemPermission) {
-		return nil
+		return
 	}
-	path, err := changedSignIn(w, was, a)
-	if path == "" || err != nil {
-		return err
+	if path := changedSignIn(w, was, a); path != "" {
+		w.requireOfTypes(path, signsInHere, restrictTypes, allowedTypes(was, a))
 	}
-	return w.requireOfTypes(path, allowedTypes(was, a))
 }
 
-// requireOfTypes refuses the write unless the caller has the permissions of all users of the
-// types, or of all users if no type is given.
-func (w *writeContext) requireOfTypes(path string, types []string) error {
-	permissions, err := store.UserPermissions(w.ctx, w.tx, types)
-	w.requireOfUsers(path, "a user who may sign in to this application", restrictTypes, permissions)
-	return err
-}
+// signsInHere describes the users of an application.
+const signsInHere = "a user who may sign in to this application"
 
 // guardRemoval refuses to delete an application unless the caller has the permissions of the
 // users who may sign in there: another application could then be made with its ids.
-func guardRemoval(w *writeContext, a *schemas.Application) error {
-	if w.call.Permits(systemPermission) || !signsIn(a) {
-		return nil
+func guardRemoval(w *writeContext, a *schemas.Application) {
+	if signsIn(a) {
+		w.requireOfTypes("", signsInHere, restrictTypes, a.AllowedUserTypes)
 	}
-	return w.requireOfTypes("", a.AllowedUserTypes)
 }
 
 // signsIn reports whether users sign in to an application: it is not a client that only
@@ -108,7 +108,7 @@ func allowedTypes(was, a *schemas.Application) []string {
 
 // changedSignIn returns the path of a member whose change decides what users are asked or
 // shown at a sign-in, "" if there is none.
-func changedSignIn(w *writeContext, was, a *schemas.Application) (string, error) {
+func changedSignIn(w *writeContext, was, a *schemas.Application) string {
 	if was.ID == "" {
 		return ownFlow(w, a)
 	}
@@ -118,48 +118,42 @@ func changedSignIn(w *writeContext, was, a *schemas.Application) (string, error)
 	}
 	switch {
 	case a.AuthFlowID != was.AuthFlowID:
-		return "authFlowId", nil
+		return "authFlowId"
 	case a.RegistrationFlowID != was.RegistrationFlowID:
-		return "registrationFlowId", nil
+		return "registrationFlowId"
 	case !slices.Equal(slices.Sorted(slices.Values(a.AllowedUserTypes)), slices.Sorted(slices.Values(was.AllowedUserTypes))):
-		return "allowedUserTypes", nil
+		return "allowedUserTypes"
 	case a.ClientID != was.ClientID && was.ClientID != "" && signsIn(was):
-		return "clientId", nil
+		return "clientId"
 	case a.Verified && !was.Verified:
-		return "verified", nil
+		return "verified"
 	case shows(a) != shows(was):
-		return "customizations", nil
+		return "customizations"
 	}
-	return "", nil
+	return ""
 }
 
 // ownFlow returns the path of a flow of an application that is not the default one, "" if
 // it has the defaults.
-func ownFlow(w *writeContext, a *schemas.Application) (string, error) {
+func ownFlow(w *writeContext, a *schemas.Application) string {
 	for _, one := range []struct{ path, id, handle string }{
 		{"authFlowId", a.AuthFlowID, DefaultSignIn}, {"registrationFlowId", a.RegistrationFlowID, DefaultSignUp},
 	} {
 		f, err := store.Flows().Get(w.ctx, w.tx, one.id)
-		if schemas.HasClass(err, schemas.NotFound) {
-			continue // checkFlowType reports it
-		}
-		if err != nil {
-			return "", err
+		if schemas.HasClass(err, schemas.NotFound) || w.fail(err) {
+			continue // checkFlowType reports an unknown flow
 		}
 		if f.Handle != one.handle {
-			return one.path, nil
+			return one.path
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // guardAttributes lets a caller change the schema of a user type only with all permissions
 // of its users: forms show the titles of its attributes.
-func guardAttributes(w *writeContext, old, t *schemas.UserType) error {
-	if w.call.Permits(systemPermission) || string(old.Schema) == string(t.Schema) {
-		return nil
+func guardAttributes(w *writeContext, old, t *schemas.UserType) {
+	if string(old.Schema) != string(t.Schema) {
+		w.requireOfTypes("schema", fmt.Sprintf("a user of the type %q", old.Name), "", []string{old.Name})
 	}
-	permissions, err := store.UserPermissions(w.ctx, w.tx, []string{old.Name})
-	w.requireOfUsers("schema", fmt.Sprintf("a user of the type %q", old.Name), "", permissions)
-	return err
 }

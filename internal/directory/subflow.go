@@ -47,9 +47,9 @@ func (s *storedSubflows) Handles() []string {
 
 // checkParts checks that the sub-flows of a flow still exist. A restored version keeps its
 // parts, even deleted ones.
-func checkParts(w *writeContext, p *provenFlow) error {
+func checkParts(w *writeContext, p *provenFlow) {
 	if p.document == nil {
-		return nil
+		return
 	}
 	for _, u := range p.flow.Uses {
 		_, err := store.Flows().Get(w.ctx, w.tx, u.ID)
@@ -57,11 +57,8 @@ func checkParts(w *writeContext, p *provenFlow) error {
 			w.addConflict("nodes", "the sub-flow %q has been deleted meanwhile", u.Handle)
 			continue
 		}
-		if err != nil {
-			return err
-		}
+		w.fail(err)
 	}
-	return nil
 }
 
 // withUsers sets the flows that use a stored sub-flow.

@@ -22,16 +22,11 @@ func checkName(w *writeContext, was, name string) {
 
 // checkText refuses the character NUL anywhere in a document: PostgreSQL cannot store it.
 // It is a problem of the shape, so no rule reports it again.
-func checkText(w *writeContext, d *schemas.Document) error {
-	if !bytes.Contains(d.JSON(), []byte(`\u0000`)) {
-		return nil
-	}
+func checkText(w *writeContext, d *schemas.Document) {
 	var v any
-	if err := json.Unmarshal(d.JSON(), &v); err != nil {
-		return fmt.Errorf("reading a document again: %w", err)
+	if bytes.Contains(d.JSON(), []byte(`\u0000`)) && !w.fail(json.Unmarshal(d.JSON(), &v)) {
+		w.shape = append(w.shape, findNULs("", v)...)
 	}
-	w.shape = append(w.shape, findNULs("", v)...)
-	return nil
 }
 
 // findNULs returns the problems of texts with NUL in the value at the path.

@@ -14,55 +14,42 @@ func (d *Directory) unitCollection() *collection[schemas.OrganizationUnit] {
 			Read: "system:organization-units:read", Write: "system:organization-units:write",
 			Schema: schemas.OrganizationUnitSchema, Key: "handle", Filters: table.Filters(),
 		},
-		meta: func(u *schemas.OrganizationUnit) meta { return meta{&u.ID, &u.CreatedAt, &u.UpdatedAt} },
-		complete: func(w *writeContext, _, u *schemas.OrganizationUnit) error {
-			return resolve(w, store.Units(), "handle", &u.ParentID)
-		},
-		check:  checkUnit,
-		remove: removeUnit,
+		meta:     func(u *schemas.OrganizationUnit) meta { return meta{&u.ID, &u.CreatedAt, &u.UpdatedAt} },
+		complete: func(w *writeContext, _, u *schemas.OrganizationUnit) { resolve(w, table, "handle", &u.ParentID) },
+		check:    checkUnit,
+		remove:   removeUnit,
 	}
 }
 
-func checkUnit(w *writeContext, old, u *schemas.OrganizationUnit) error {
-	var was schemas.OrganizationUnit
-	if old != nil {
-		was = *old
-	}
+func checkUnit(w *writeContext, old, u *schemas.OrganizationUnit) {
+	was := orZero(old)
 	if was.Handle == DefaultUnit && u.Handle != was.Handle {
 		w.addReadOnly("handle", "expected %q, got %.64q: the default unit is found by its handle", was.Handle, u.Handle)
 	}
-	if err := checkUnique(w, store.Units(), "handle", u.Handle, was.ID); err != nil {
-		return err
-	}
-	if err := checkExists(w, store.Units(), "parentId", u.ParentID); err != nil {
-		return err
-	}
-	return checkAncestry(w, was.ID, u.ParentID)
+	checkUnique(w, store.Units(), "handle", u.Handle, was.ID)
+	checkExists(w, store.Units(), "parentId", u.ParentID)
+	checkAncestry(w, was.ID, u.ParentID)
 }
 
 // checkAncestry refuses a unit that would be its own ancestor. A new unit has no id yet and
 // cannot.
-func checkAncestry(w *writeContext, id, parent string) error {
+func checkAncestry(w *writeContext, id, parent string) {
 	for parent != "" && id != "" {
 		if parent == id {
 			w.addInvalid("parentId", "the unit would be its own ancestor; choose a parent that is not below it")
-			return nil
+			return
 		}
 		above, err := store.Units().Get(w.ctx, w.tx, parent)
-		if schemas.HasClass(err, schemas.NotFound) {
-			return nil // reported already
-		}
-		if err != nil {
-			return err
+		if schemas.HasClass(err, schemas.NotFound) || w.fail(err) {
+			return // an unknown parent is reported already
 		}
 		parent = above.ParentID
 	}
-	return nil
 }
 
-func removeUnit(w *writeContext, u *schemas.OrganizationUnit) error {
+func removeUnit(w *writeContext, u *schemas.OrganizationUnit) {
 	if u.Handle == DefaultUnit {
 		w.addReadOnly("", "resources without an organization unit belong to %q; it cannot be deleted", DefaultUnit)
 	}
-	return w.addUses("organizationUnit", u.ID)
+	w.addUses("organizationUnit", u.ID)
 }

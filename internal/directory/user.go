@@ -24,16 +24,13 @@ func (d *Directory) userCollection() *collection[schemas.User] {
 		meta:     func(u *schemas.User) meta { return meta{&u.ID, &u.CreatedAt, &u.UpdatedAt} },
 		prepare:  d.preparePassword,
 		complete: completeUser,
-		check:    d.checkUser,
+		check:    func(w *writeContext, old, u *schemas.User) { w.fail(d.checkUser(w, old, u)) },
 		changed:  d.userChanged,
-		remove: func(w *writeContext, u *schemas.User) error {
-			if err := w.requireOf("", "this user", principalOf(u)); err != nil {
-				return err
-			}
-			if _, err := w.endSessions(u.ID, ""); err != nil {
-				return err
-			}
-			return store.RemovePrincipal(w.tx, principalOf(u), w.now)
+		remove: func(w *writeContext, u *schemas.User) {
+			w.requireOf("", "this user", principalOf(u))
+			_, err := w.endSessions(u.ID, "")
+			w.fail(err)
+			w.fail(store.RemovePrincipal(w.tx, principalOf(u), w.now))
 		},
 	}
 }
@@ -42,23 +39,19 @@ func principalOf(u *schemas.User) schemas.Principal {
 	return schemas.Principal{Type: schemas.UserPrincipal, ID: u.ID}
 }
 
-func completeUser(w *writeContext, _, u *schemas.User) error {
+func completeUser(w *writeContext, _, u *schemas.User) {
 	if u.Attributes == nil {
 		u.Attributes = map[string]any{}
 	}
 	completeStatus(u)
 	_, w.secret = u.Attributes[passwordAttribute]
 	delete(u.Attributes, passwordAttribute) // stored separately, as a hash
-	if err := resolveUserType(w, &u.Type); err != nil {
-		return err
-	}
-	return defaultUnit(w, &u.OUID)
+	resolveUserType(w, &u.Type)
+	defaultUnit(w, &u.OUID)
 }
 
 func (d *Directory) checkUser(w *writeContext, old, u *schemas.User) error {
-	if err := checkExists(w, store.Units(), "ouId", u.OUID); err != nil {
-		return err
-	}
+	checkExists(w, store.Units(), "ouId", u.OUID)
 	if err := d.checkAttributes(w, old, u); err != nil {
 		return err
 	}
@@ -122,7 +115,7 @@ func (d *Directory) checkAttributes(w *writeContext, old, u *schemas.User) error
 // reported.
 func (w *writeContext) checkUnique(old, u *schemas.User, t *schemas.UserType, wrong []schemas.Problem) error {
 	own := *u
-	own.ID = idOf(old, func(o *schemas.User) string { return o.ID })
+	own.ID = orZero(old).ID
 	taken, err := store.TakenAttributes(w.ctx, w.tx, &own, t.UniqueAttributes())
 	for _, attribute := range taken {
 		path := schemas.MemberPath("", attribute)
@@ -162,15 +155,13 @@ func attributesOf(d *schemas.Document) (json.RawMessage, error) {
 // that the caller lacks, would lose.
 func (w *writeContext) checkMayClaim(old, u *schemas.User) error {
 	own := *u
-	own.ID = idOf(old, func(o *schemas.User) string { return o.ID })
+	own.ID = orZero(old).ID
 	losing, err := store.UsersLosingEmail(w.tx, &own)
 	if err != nil {
 		return err
 	}
 	for _, id := range losing {
-		if err := w.requireOf("attributes.email", "a user who has entered this address", schemas.Principal{Type: schemas.UserPrincipal, ID: id}); err != nil {
-			return err
-		}
+		w.requireOf("attributes.email", "a user who has entered this address", schemas.Principal{Type: schemas.UserPrincipal, ID: id})
 	}
 	return nil
 }
@@ -198,9 +189,7 @@ func (w *writeContext) checkMayChange(old, u *schemas.User) error {
 		paths = append(paths, "attributes."+passwordAttribute)
 	}
 	for _, path := range paths {
-		if err := w.requireOf(path, "this user", principalOf(old)); err != nil {
-			return err
-		}
+		w.requireOf(path, "this user", principalOf(old))
 	}
 	return nil
 }

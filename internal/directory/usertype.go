@@ -20,67 +20,50 @@ func (d *Directory) userTypeCollection() *collection[schemas.UserType] {
 		d: d, table: table, noun: noun,
 		meta:     func(t *schemas.UserType) meta { return meta{&t.ID, &t.CreatedAt, &t.UpdatedAt} },
 		complete: completeUserType,
-		check: func(w *writeContext, old, t *schemas.UserType) error {
-			return d.checkUserType(w, noun, old, t)
-		},
-		changed: reclaimAttributes,
-		remove: func(w *writeContext, t *schemas.UserType) (err error) {
-			w.inUse, err = usesOfType(w, t)
-			return err
-		},
+		check:    func(w *writeContext, old, t *schemas.UserType) { d.checkUserType(w, noun, old, t) },
+		changed:  reclaimAttributes,
+		remove:   func(w *writeContext, t *schemas.UserType) { w.inUse = usesOfType(w, t) },
 	}
 }
 
-func completeUserType(w *writeContext, _, t *schemas.UserType) error {
+func completeUserType(w *writeContext, _, t *schemas.UserType) {
 	var compact bytes.Buffer
 	if len(t.Schema) > 0 && json.Compact(&compact, t.Schema) == nil {
 		t.Schema = compact.Bytes() // layout is not part of it
 	}
-	return defaultUnit(w, &t.OUID)
+	defaultUnit(w, &t.OUID)
 }
 
-func (d *Directory) checkUserType(w *writeContext, n Noun, old, t *schemas.UserType) error {
+func (d *Directory) checkUserType(w *writeContext, n Noun, old, t *schemas.UserType) {
 	if old != nil {
-		if err := guardAttributes(w, old, t); err != nil {
-			return err
-		}
+		guardAttributes(w, old, t)
 	}
-	if err := checkUnique(w, store.UserTypes(), "name", t.Name, idOf(old, func(o *schemas.UserType) string { return o.ID })); err != nil {
-		return err
-	}
-	if err := checkExists(w, store.Units(), "ouId", t.OUID); err != nil {
-		return err
-	}
+	checkUnique(w, store.UserTypes(), "name", t.Name, orZero(old).ID)
+	checkExists(w, store.Units(), "ouId", t.OUID)
 	if len(t.Schema) > 0 { // a missing schema is reported already
 		w.problems = append(w.problems, t.CheckDefinition()...)
 	}
 	if old == nil || len(w.shape)+len(w.problems) > 0 {
-		return nil
+		return
 	}
-	if err := checkRename(w, n, old, t); err != nil {
-		return err
-	}
-	return d.checkUsersOf(w, old, t)
+	checkRename(w, n, old, t)
+	w.fail(d.checkUsersOf(w, old, t))
 }
 
 // checkRename refuses to rename a type that is in use.
-func checkRename(w *writeContext, n Noun, old, t *schemas.UserType) error {
+func checkRename(w *writeContext, n Noun, old, t *schemas.UserType) {
 	if old.Name == t.Name {
-		return nil
+		return
 	}
-	uses, err := usesOfType(w, old)
-	if len(uses) > 0 {
+	if uses := usesOfType(w, old); len(uses) > 0 {
 		w.refusal = errInUse(n, "renamed", uses)
 	}
-	return err
 }
 
 // usesOfType returns the users, applications and flows that name a type.
-func usesOfType(w *writeContext, t *schemas.UserType) ([]store.Use, error) {
+func usesOfType(w *writeContext, t *schemas.UserType) []store.Use {
 	uses, err := store.Uses(w.ctx, w.tx, "userType", t.ID)
-	if err != nil {
-		return nil, err
-	}
+	w.fail(err)
 	err = forEach(w, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, func(f *schemas.Flow) error {
 		if createsUsers(f, t.Name) {
 			uses = append(uses, store.Use{
@@ -89,7 +72,8 @@ func usesOfType(w *writeContext, t *schemas.UserType) ([]store.Use, error) {
 		}
 		return nil
 	})
-	return uses, err
+	w.fail(err)
+	return uses
 }
 
 // createsUsers reports whether a flow has a node that creates users of a type. The default

@@ -58,9 +58,7 @@ func (c *collection[T]) write(ctx context.Context, call Call, d *schemas.Documen
 		v := new(T) // new in each attempt: rules write into it
 		w.document, w.shape = d, d.DecodeLoosely(c.noun.Schema(), v)
 		w.prepared = prepared
-		if err := checkText(w, d); err != nil {
-			return err
-		}
+		checkText(w, d)
 		if adjust != nil {
 			if err := adjust(w, v); err != nil {
 				return err
@@ -106,21 +104,15 @@ func (c *collection[T]) target(w *writeContext, at *target) (*T, error) {
 
 // validate completes v and returns an error with all its problems.
 func (c *collection[T]) validate(w *writeContext, at *target, old, v *T) error {
-	if err := checkID(w, at, *c.meta(v).id); err != nil {
-		return err
-	}
-	if err := c.complete(w, old, v); err != nil {
-		return err
-	}
-	if err := c.check(w, old, v); err != nil {
-		return err
-	}
+	checkID(w, at, *c.meta(v).id)
+	c.complete(w, old, v)
+	c.check(w, old, v)
 	return w.err(c.noun)
 }
 
 // checkID checks the id in a document. A new resource gets this id, so that files can refer
 // to it. It must be unused by every noun, because an id also identifies an actor.
-func checkID(w *writeContext, at *target, id string) error {
+func checkID(w *writeContext, at *target, id string) {
 	switch {
 	case id == "":
 	case at != nil:
@@ -131,14 +123,10 @@ func checkID(w *writeContext, at *target, id string) error {
 		w.addInvalid("id", "expected a UUID in lower case with its hyphens, got %.64q; leave it out to generate one", id)
 	default:
 		noun, err := store.NounOf(w.ctx, w.tx, id)
-		if err != nil {
-			return err
-		}
-		if noun != "" {
+		if !w.fail(err) && noun != "" {
 			w.addConflict("id", "there is a resource (%s) with the id %s; choose another, or leave it out", noun, id)
 		}
 	}
-	return nil
 }
 
 // isCanonicalUUID reports whether an id is a UUID in its canonical spelling. Lookups would
@@ -220,9 +208,7 @@ func (c *collection[T]) Delete(ctx context.Context, call Call, id, match string)
 		if err != nil {
 			return err
 		}
-		if err := c.remove(w, old); err != nil {
-			return err
-		}
+		c.remove(w, old)
 		if err := w.err(c.noun); err != nil {
 			return err
 		}

@@ -49,6 +49,7 @@ type writeContext struct {
 	forbidden []schemas.Problem // changes that the caller may not make
 	inUse     []store.Use
 	refusal   error // an error that applies if there are no problems
+	failure   error // the first error of the store
 	events    []schemas.Event
 	logged    *schemas.Actor // the caller as recorded in the audit log, once looked up
 }
@@ -77,12 +78,23 @@ func (w *writeContext) addForbidden(path, format string, args ...any) {
 	w.forbidden = append(w.forbidden, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
+// fail records an error of the store, which err and transact return, and reports whether
+// there is one. Rules continue after it without the data: the write fails anyway.
+func (w *writeContext) fail(err error) bool {
+	if w.failure == nil {
+		w.failure = err
+	}
+	return err != nil
+}
+
 // err returns the error of all reported problems; nil if there are none. With several kinds
 // of problems it lists all under the gravest: forbidden, then read-only, then invalid, then
 // conflicting.
 func (w *writeContext) err(n Noun) error {
 	all := w.problemsFound()
 	switch {
+	case w.failure != nil:
+		return w.failure
 	case len(w.forbidden) > 0:
 		return schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
 			"you may not do this: %s", w.forbidden[0]).WithProblems(all)
@@ -215,7 +227,7 @@ func (d *Directory) transact(ctx context.Context, c Call, do func(*writeContext)
 		return d.Transact(ctx, c, func(inner Call) error { return d.transact(ctx, inner, do) })
 	}
 	w := &writeContext{ctx: ctx, call: c, tx: c.tx, now: d.now(), schemes: d.PrivateUseSchemes}
-	if err := do(w); err != nil {
+	if err := cmp.Or(do(w), w.failure); err != nil {
 		return err
 	}
 	return w.keepEvents()
@@ -223,15 +235,13 @@ func (d *Directory) transact(ctx context.Context, c Call, do func(*writeContext)
 
 // actor returns the caller as the audit log records it. Tokens contain the client id, which
 // may change; the log contains the application's id.
-func (w *writeContext) actor() (schemas.Actor, error) {
+func (w *writeContext) actor() schemas.Actor {
 	actor := w.call.Actor
 	if actor.Client == "" || w.logged != nil {
-		return *cmp.Or(w.logged, &actor), nil
+		return *cmp.Or(w.logged, &actor)
 	}
 	app, err := store.Applications().Find(w.ctx, w.tx, "clientId", actor.Client)
-	if err != nil {
-		return actor, err
-	}
+	w.fail(err)
 	if app != nil && actor.Type == schemas.ApplicationActor {
 		actor.ID = app.ID
 	}
@@ -239,38 +249,29 @@ func (w *writeContext) actor() (schemas.Actor, error) {
 		actor.Client = app.ID
 	}
 	w.logged = &actor
-	return actor, nil
+	return actor
 }
 
 // setActor sets the actor of the store's own events.
-func (w *writeContext) setActor() error {
-	actor, err := w.actor()
+func (w *writeContext) setActor() {
+	actor := w.actor()
 	w.tx.SetActor(w.call.Session, schemas.Event{Actor: actor, ApplicationID: actor.Client, TraceID: w.call.TraceID})
-	return err
 }
 
 // apply applies changes on behalf of the caller.
 func (w *writeContext) apply(changes ...schemas.Change) error {
-	if err := w.setActor(); err != nil {
-		return err
-	}
+	w.setActor()
 	return w.tx.Apply(changes)
 }
 
 // keepEvents writes the events to the audit log.
 func (w *writeContext) keepEvents() error {
-	if len(w.events) == 0 {
-		return nil
-	}
-	actor, err := w.actor()
-	if err != nil {
-		return err
-	}
 	for _, e := range w.events {
-		e.Actor, e.ApplicationID = actor, actor.Client
+		e.Actor = w.actor()
+		e.ApplicationID = e.Actor.Client
 		if err := w.tx.Apply([]schemas.Change{schemas.RecordEvent{Event: e}}); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.failure
 }
