@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -18,10 +19,7 @@ type Admin struct {
 }
 
 func (a Admin) username() string {
-	if a.Username == "" {
-		return "admin"
-	}
-	return a.Username
+	return cmp.Or(a.Username, "admin")
 }
 
 // check refuses an invalid username and a password that the policy refuses. Its errors name

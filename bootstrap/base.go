@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/postern-id/postern/flows"
 	"github.com/postern-id/postern/internal/declare"
@@ -46,7 +45,7 @@ func baseResources(redirectURIs []string) ([]declare.Resource, error) {
 		return nil, fmt.Errorf("bootstrap: %w", err)
 	}
 	for i, r := range resources {
-		if isConsole(r.Document) {
+		if r.Document.TextAt("id") == ConsoleID {
 			resources[i].Document = r.Document.Edited(map[string]any{redirectsPath: redirectURIs})
 		}
 	}
@@ -90,36 +89,11 @@ func document(value any) *schemas.Document {
 // redirectsPath is the path of an application's redirect URIs.
 const redirectsPath = "inboundAuthConfig[0].config.redirectUris"
 
-func isConsole(d *schemas.Document) bool {
-	id := d.At("id")
-	if id == nil {
-		return false
-	}
-	text, _ := id.Text()
-	return text == ConsoleID
-}
-
 // stringsAt returns the strings of the list at a path.
 func stringsAt(d *schemas.Document, path string) (list []string) {
-	at := d.At(path)
-	if at == nil {
-		return nil
-	}
-	items, _ := at.Items()
-	for _, item := range items {
+	for _, item := range itemsOf(d, path) {
 		text, _ := item.Text()
 		list = append(list, text)
 	}
 	return list
-}
-
-// mergeLists adds the missing others to the list and returns which these were.
-func mergeLists(list, others []string) (all, missed []string) {
-	all = slices.Clone(list)
-	for _, one := range others {
-		if !slices.Contains(all, one) {
-			all, missed = append(all, one), append(missed, one)
-		}
-	}
-	return all, missed
 }

@@ -54,7 +54,7 @@ func (s *seeder) createAdministrator(ctx context.Context, policy password.Policy
 	if err != nil {
 		return err
 	}
-	return s.addAdministrators(ctx, id)
+	return s.addAdministrator(ctx, id)
 }
 
 // EnsureTry creates the application of the try-it page if it is missing.

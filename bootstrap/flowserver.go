@@ -37,7 +37,7 @@ func FlowsOf(ctx context.Context, setup Setup) (*FlowServer, error) {
 	if r.token != "" {
 		return &FlowServer{r}, nil
 	}
-	return &FlowServer{r}, explainUntrusted(r.signInAdmin(ctx, setup.Admin))
+	return &FlowServer{r}, r.signInAdmin(ctx, setup.Admin)
 }
 
 // List returns every flow.
@@ -64,10 +64,10 @@ func (s *FlowServer) Find(ctx context.Context, t schemas.FlowType, handle string
 	noun, _ := declare.NounOf("flows")
 	found, err := s.remote.List(ctx, noun, handle)
 	if err != nil {
-		return nil, explainUntrusted(err)
+		return nil, err
 	}
 	for _, e := range found {
-		if textOf(e.Document, "flowType") == string(t) {
+		if e.Document.TextAt("flowType") == string(t) {
 			stored := &StoredFlow{Flow: new(schemas.Flow)}
 			stored.etag, err = s.sendRequest(ctx, http.MethodGet, "/flows/"+url.PathEscape(e.ID), "", nil, stored.Flow)
 			if err == nil {
@@ -147,18 +147,10 @@ func (s *FlowServer) sendRequest(ctx context.Context, method, path, match string
 	}
 	reply, etag, err := s.remote.doRequest(ctx, method, path, match, text)
 	if err != nil {
-		return "", explainUntrusted(err)
+		return "", err
 	}
 	if err := json.Unmarshal(reply, into); err != nil {
 		return "", fmt.Errorf("%s %s did not return a Postern reply: %w", method, path, err)
 	}
 	return etag, nil
-}
-
-// explainUntrusted adds to the error of an untrusted certificate how to trust it.
-func explainUntrusted(err error) error {
-	if isUntrustedCertificate(err) {
-		return untrustedCertificateError(err)
-	}
-	return err
 }

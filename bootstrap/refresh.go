@@ -15,68 +15,59 @@ import (
 // permissions, and the built-in flows a version of this release. Edited or deleted flows
 // stay. Running flows stay on the version they started with.
 func Refresh(ctx context.Context, d *directory.Directory) error {
-	if err := refreshSystem(ctx, d); err != nil {
-		return err
-	}
-	builtin, err := flows.Builtin()
-	if err != nil {
-		return err
-	}
-	stale, err := outdatedFlows(ctx, d, directory.SystemCall(), builtin)
+	stale, err := outdatedResources(ctx, d, directory.SystemCall())
 	if err != nil || len(stale) == 0 {
 		return err
 	}
 	return d.Transact(ctx, directory.SystemCall(), func(call directory.Call) error {
-		stale, err := outdatedFlows(ctx, d, call, builtin) // another instance may have done it
+		stale, err := outdatedResources(ctx, d, call) // another instance may have updated them
 		if err != nil {
 			return err
 		}
-		for _, f := range stale {
-			if _, err := d.Flows.Replace(ctx, call, f.ID, "", document(f)); err != nil {
-				return fmt.Errorf("bootstrap: updating the flow %s: %w", f.Handle, err)
+		for _, u := range stale {
+			if _, err := u.resource.Replace(ctx, call, u.id, "", document(u.value)); err != nil {
+				return fmt.Errorf("bootstrap: updating the %s: %w", u.name, err)
 			}
 		}
 		return nil
 	})
 }
 
-// refreshSystem adds missing permissions to the API's own resource server. It is read-only,
-// so it has no edits.
-func refreshSystem(ctx context.Context, d *directory.Directory) error {
-	seeded, err := systemServer()
-	if err != nil {
-		return err
-	}
-	lacking, err := resourceServerUpdate(ctx, d, directory.SystemCall(), seeded)
-	if err != nil || lacking == nil {
-		return err
-	}
-	return d.Transact(ctx, directory.SystemCall(), func(call directory.Call) error {
-		is, err := resourceServerUpdate(ctx, d, call, seeded) // another instance may have done it
-		if err != nil || is == nil {
-			return err
-		}
-		is.Resources = seeded.Resources
-		if _, err := d.ResourceServers.Replace(ctx, call, is.ID, "", document(is)); err != nil {
-			return fmt.Errorf("bootstrap: updating the resource server %s: %w", is.Handle, err)
-		}
-		return nil
-	})
+// update replaces a resource that an earlier release created.
+type update struct {
+	resource directory.Resource
+	id, name string
+	value    any
 }
 
-// resourceServerUpdate returns the API's own resource server if it lacks a permission of
-// the seeded one; otherwise nil.
-func resourceServerUpdate(ctx context.Context, d *directory.Directory, call directory.Call, seeded *schemas.ResourceServer) (*schemas.ResourceServer, error) {
+// outdatedResources returns the updates of a store.
+func outdatedResources(ctx context.Context, d *directory.Directory, call directory.Call) ([]update, error) {
+	server, err := outdatedServer(ctx, d, call)
+	if err != nil {
+		return nil, err
+	}
+	stale, err := outdatedFlows(ctx, d, call)
+	return append(server, stale...), err
+}
+
+// outdatedServer returns the update of the API's own resource server if it lacks a
+// permission of the seeded one. It is read-only, so it has no edits.
+func outdatedServer(ctx context.Context, d *directory.Directory, call directory.Call) ([]update, error) {
+	seeded, err := systemServer()
+	if err != nil {
+		return nil, err
+	}
 	item, err := d.ResourceServers.Find(ctx, call, directory.SystemServer)
 	if err != nil || item == nil {
 		return nil, err
 	}
 	is := item.Value.(*schemas.ResourceServer)
 	has := is.AllPermissions()
-	if slices.ContainsFunc(seeded.AllPermissions(), func(p string) bool { return !slices.Contains(has, p) }) {
-		return is, nil
+	if !slices.ContainsFunc(seeded.AllPermissions(), func(p string) bool { return !slices.Contains(has, p) }) {
+		return nil, nil
 	}
-	return nil, nil
+	is.Resources = seeded.Resources
+	return []update{{d.ResourceServers, is.ID, "resource server " + is.Handle, is}}, nil
 }
 
 // systemServer returns the API's own resource server of a new store.
@@ -86,7 +77,7 @@ func systemServer() (*schemas.ResourceServer, error) {
 		return nil, fmt.Errorf("bootstrap: %w", err)
 	}
 	for _, r := range resources {
-		if r.Noun.Plural == "resourceServers" && textOf(r.Document, "handle") == directory.SystemServer {
+		if r.Noun.Plural == "resourceServers" && r.Document.TextAt("handle") == directory.SystemServer {
 			seeded := new(schemas.ResourceServer)
 			if problems := r.Document.Decode(schemas.ResourceServerSchema(), seeded); len(problems) > 0 {
 				return nil, fmt.Errorf("bootstrap: seed.yaml: %s", problems[0])
@@ -97,9 +88,13 @@ func systemServer() (*schemas.ResourceServer, error) {
 	return nil, fmt.Errorf("bootstrap: seed.yaml has no resource server %q", directory.SystemServer)
 }
 
-// outdatedFlows returns the built-in flows that the store has as an earlier release created
-// them.
-func outdatedFlows(ctx context.Context, d *directory.Directory, call directory.Call, builtin []schemas.Flow) (stale []schemas.Flow, err error) {
+// outdatedFlows returns the updates of the built-in flows that the store has as an earlier
+// release created them.
+func outdatedFlows(ctx context.Context, d *directory.Directory, call directory.Call) (stale []update, err error) {
+	builtin, err := flows.Builtin()
+	if err != nil {
+		return nil, err
+	}
 	for _, f := range builtin {
 		f.ID = flowIDs()[f.Handle]
 		item, err := d.Flows.Get(ctx, call, f.ID)
@@ -110,7 +105,7 @@ func outdatedFlows(ctx context.Context, d *directory.Directory, call directory.C
 			return nil, err
 		}
 		if was, ok := item.Value.(*schemas.Flow); ok && flows.IsFormerBuiltin(was) {
-			stale = append(stale, f)
+			stale = append(stale, update{d.Flows, f.ID, "flow " + f.Handle, f})
 		}
 	}
 	return stale, nil

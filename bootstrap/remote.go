@@ -3,7 +3,9 @@ package bootstrap
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -52,7 +54,7 @@ func (r *remoteServer) List(ctx context.Context, n declare.Noun, value string) (
 	}
 	var list []*declare.Entry
 	for _, item := range itemsOf(d, n.Plural) {
-		list = append(list, &declare.Entry{ID: textOf(item, "id"), Document: item})
+		list = append(list, &declare.Entry{ID: item.TextAt("id"), Document: item})
 	}
 	return list, nil
 }
@@ -77,7 +79,7 @@ func (r *remoteServer) requestResource(ctx context.Context, method, path, match 
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	return &declare.Entry{ID: textOf(d, "id"), ETag: tag, Document: d}, nil
+	return &declare.Entry{ID: d.TextAt("id"), ETag: tag, Document: d}, nil
 }
 
 // doRequest sends a request and returns the body and the entity tag of the reply. The error
@@ -97,6 +99,9 @@ func (r *remoteServer) doRequest(ctx context.Context, method, path, match string
 		request.Header.Set("Authorization", "Bearer "+r.token)
 	}
 	response, err := r.http.Do(request)
+	if isUntrustedCertificate(err) {
+		err = fmt.Errorf("%w; name the certificate to trust with --ca, use --config if the server's configuration is on this machine, or --insecure for a local server", err)
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -127,14 +132,16 @@ func responseError(method, path string, status int, body []byte) error {
 
 // errorClass returns the class for an HTTP status.
 func errorClass(status int) schemas.Class {
-	for c, s := range map[schemas.Class]int{
-		schemas.Invalid: http.StatusBadRequest, schemas.Unauthenticated: http.StatusUnauthorized, schemas.Forbidden: http.StatusForbidden,
-		schemas.NotFound: http.StatusNotFound, schemas.Conflict: http.StatusConflict, schemas.Precondition: http.StatusPreconditionFailed,
-		schemas.TooLarge: http.StatusRequestEntityTooLarge, schemas.Throttled: http.StatusTooManyRequests, schemas.Unavailable: http.StatusServiceUnavailable,
-	} {
-		if s == status {
-			return c
-		}
-	}
-	return schemas.Internal
+	return map[int]schemas.Class{
+		http.StatusBadRequest: schemas.Invalid, http.StatusUnauthorized: schemas.Unauthenticated, http.StatusForbidden: schemas.Forbidden,
+		http.StatusNotFound: schemas.NotFound, http.StatusConflict: schemas.Conflict, http.StatusPreconditionFailed: schemas.Precondition,
+		http.StatusRequestEntityTooLarge: schemas.TooLarge, http.StatusTooManyRequests: schemas.Throttled, http.StatusServiceUnavailable: schemas.Unavailable,
+	}[status] // Internal for others
+}
+
+// isUntrustedCertificate reports whether the server's certificate is untrusted. Waiting
+// does not help then.
+func isUntrustedCertificate(err error) bool {
+	var untrusted *tls.CertificateVerificationError
+	return errors.As(err, &untrusted)
 }

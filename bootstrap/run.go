@@ -169,7 +169,7 @@ func (s *seeder) close(ctx context.Context, r *remoteServer, a Admin) error {
 	if _, err := r.signIn(ctx, a); err != nil {
 		return fmt.Errorf("%w; if another user has the username %q, set ADMIN_USERNAME to another name", err, a.username())
 	}
-	if err := s.addAdministrators(ctx, id); err != nil {
+	if err := s.addAdministrator(ctx, id); err != nil {
 		return err
 	}
 	return r.signInAdmin(ctx, a)
@@ -202,7 +202,7 @@ func (r *remoteServer) waitReady(ctx context.Context, wait time.Duration) error 
 	for {
 		_, _, err := r.doRequest(ctx, http.MethodGet, "/health/readiness", "", nil)
 		if err == nil || isUntrustedCertificate(err) {
-			return untrustedCertificateError(err)
+			return err
 		}
 		if ctx.Err() == nil {
 			last = err

@@ -43,7 +43,7 @@ func (s *seeder) ensureBase(ctx context.Context, redirectURIs []string) error {
 		return err
 	}
 	for _, r := range resources {
-		if isConsole(r.Document) {
+		if r.Document.TextAt("id") == ConsoleID {
 			return s.completeConsole(ctx, r, redirectURIs)
 		}
 	}
@@ -58,33 +58,26 @@ func (s *seeder) completeConsole(ctx context.Context, seeded declare.Resource, r
 			protocols := seeded.Document.At("inboundAuthConfig").JSON()
 			return d.Edited(map[string]any{"inboundAuthConfig": protocols, "type": schemas.SinglePageApp}), "it is an OAuth client now"
 		}
-		all, missed := mergeLists(stringsAt(d, redirectsPath), redirectURIs)
+		has := stringsAt(d, redirectsPath)
+		missed := slices.DeleteFunc(slices.Clone(redirectURIs), func(uri string) bool { return slices.Contains(has, uri) })
 		if len(missed) == 0 {
 			return nil, ""
 		}
-		return d.Edited(map[string]any{redirectsPath: all}), "redirect URIs added: " + strings.Join(missed, ", ")
+		return d.Edited(map[string]any{redirectsPath: append(has, missed...)}), "redirect URIs added: " + strings.Join(missed, ", ")
 	})
 }
 
-// addAdministrators adds users to the group of administrators.
-func (s *seeder) addAdministrators(ctx context.Context, userIDs ...string) error {
+// addAdministrator adds a user to the group of administrators.
+func (s *seeder) addAdministrator(ctx context.Context, userID string) error {
 	groups, _ := declare.NounOf("groups")
 	return s.updateResource(ctx, groups, AdministratorsID, func(d *schemas.Document) (*schemas.Document, string) {
-		members := []schemas.Principal{}
-		for i := range itemsOf(d, "members") {
-			at := fmt.Sprintf("members[%d].", i)
-			members = append(members, schemas.Principal{Type: schemas.PrincipalType(textOf(d, at+"type")), ID: textOf(d, at+"id")})
-		}
-		before := len(members)
-		for _, id := range userIDs {
-			if p := (schemas.Principal{Type: schemas.UserPrincipal, ID: id}); !slices.Contains(members, p) {
-				members = append(members, p)
-			}
-		}
-		if len(members) == before {
+		var group schemas.Group
+		d.DecodeLoosely(schemas.GroupSchema(), &group)
+		p := schemas.Principal{Type: schemas.UserPrincipal, ID: userID}
+		if slices.Contains(group.Members, p) {
 			return nil, ""
 		}
-		return d.Edited(map[string]any{"members": members}), "the administrator is a member now"
+		return d.Edited(map[string]any{"members": append(group.Members, p)}), "the administrator is a member now"
 	})
 }
 
@@ -125,13 +118,4 @@ func itemsOf(d *schemas.Document, path string) []*schemas.Document {
 	}
 	items, _ := at.Items()
 	return items
-}
-
-func textOf(d *schemas.Document, path string) string {
-	at := d.At(path)
-	if at == nil {
-		return ""
-	}
-	text, _ := at.Text()
-	return text
 }
