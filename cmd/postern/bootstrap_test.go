@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,7 +101,7 @@ func (h *app) state(t testing.TB) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	for _, name := range declare.Names(files) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintf(&b, "== %s\n%s", name, files[name])
 	}
 	return regexp.MustCompile(`(?m)^id: [0-9a-f]{8}-.*$`).ReplaceAllStringFunc(b.String(), func(id string) string {

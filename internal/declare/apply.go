@@ -3,6 +3,7 @@ package declare
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/postern-id/postern/internal/directory"
 	"github.com/postern-id/postern/schemas"
@@ -75,43 +76,45 @@ func (a *applier) run(ctx context.Context, tree *Tree) error {
 	if err := a.link(ctx, tree.Resources); err != nil {
 		return err
 	}
-	if err := a.writeAll(ctx); err != nil {
+	faults, err := repeat(a.list, func(in *linkedResource) (Faults, bool, error) { return a.write(ctx, in) })
+	if err != nil {
 		return err
 	}
-	if len(a.faults) > 0 {
+	if a.faults = append(a.faults, faults...); len(a.faults) > 0 {
 		return a.faults.err() // an incomplete declaration must not delete anything
 	}
-	if err := a.deleteAll(ctx, tree); err != nil {
-		return err
+	for _, n := range slices.Backward(Nouns()) {
+		if tree.Nouns[n.Plural] {
+			if err := a.deleteOf(ctx, n); err != nil {
+				return err
+			}
+		}
 	}
 	return a.faults.err()
 }
 
-// writeAll writes every resource. Resources with conflicts are tried again after the
-// others: a name may have become free.
-func (a *applier) writeAll(ctx context.Context) error {
-	pending := a.list
-	for len(pending) > 0 {
-		var blocked []*linkedResource
+// repeat calls do for each item, and again for the items with conflicts after the others: a
+// name may have become free. It returns the faults of items without success.
+func repeat[T any](pending []T, do func(T) (faults Faults, conflict bool, err error)) (all Faults, err error) {
+	for {
+		var blocked []T
 		var why Faults
-		for _, in := range pending {
-			faults, conflict, err := a.write(ctx, in)
+		for _, item := range pending {
+			faults, conflict, err := do(item)
 			switch {
 			case err != nil:
-				return err
+				return nil, err
 			case conflict:
-				blocked, why = append(blocked, in), append(why, faults...)
+				blocked, why = append(blocked, item), append(why, faults...)
 			default:
-				a.faults = append(a.faults, faults...)
+				all = append(all, faults...)
 			}
 		}
 		if len(blocked) == len(pending) {
-			a.faults = append(a.faults, why...)
-			return nil
+			return append(all, why...), nil
 		}
 		pending = blocked
 	}
-	return nil
 }
 
 // write writes a resource unless it is unchanged. Conflict reports that the faults are
@@ -185,29 +188,12 @@ func (a *applier) replace(ctx context.Context, in *linkedResource, step *Step) e
 func usesDiff(was, is *schemas.Document) []Change {
 	uses := func(d *schemas.Document) map[string]any {
 		versions := map[string]any{}
-		if at := d.At("uses"); at != nil {
-			items, _ := at.Items()
-			for _, item := range items {
-				versions[item.TextAt("handle")] = value(item.At("version"))
-			}
+		for _, item := range itemsAt(d, "uses") {
+			versions[item.TextAt("handle")] = value(item.At("version"))
 		}
 		return versions
 	}
 	return diffMembers("uses", uses(was), uses(is))
-}
-
-// deleteAll deletes the resources of the declared nouns that are not declared, in reverse
-// order. Resources in use are tried again after others were deleted.
-func (a *applier) deleteAll(ctx context.Context, tree *Tree) error {
-	nouns := Nouns()
-	for i := len(nouns) - 1; i >= 0; i-- {
-		if tree.Nouns[nouns[i].Plural] {
-			if err := a.deleteOf(ctx, nouns[i]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 func (a *applier) remove(ctx context.Context, n Noun, e *Entry) error {
@@ -230,34 +216,27 @@ func errReadOnly(n Noun, e *Entry, fix string) error {
 	return schemas.Errorf(schemas.Invalid, schemas.CodeReadOnly, "the %s is read-only: %s", n.describe(e.Document), fix)
 }
 
+// deleteOf deletes the resources of a noun that are not declared.
 func (a *applier) deleteOf(ctx context.Context, n Noun) error {
 	var pending []*Entry
 	for _, id := range sortedIDs(a.cache.setOf(n)) {
-		if a.byID[n.Plural+" "+id] == nil && !isMadeByServer(a.cache.setOf(n).byID[id]) {
+		if a.declared[n.idKey(id)] == nil && !isMadeByServer(a.cache.setOf(n).byID[id]) {
 			pending = append(pending, a.cache.setOf(n).byID[id])
 		}
 	}
-	for len(pending) > 0 {
-		var blocked []*Entry
-		var why Faults
-		for _, e := range pending {
-			err := a.remove(ctx, n, e)
-			if err == nil {
-				a.plan.Steps = append(a.plan.Steps, Step{Action: Delete, Name: n.describe(e.Document)})
-				continue
-			}
-			refused := schemas.AsError(err)
-			if refused.Class == schemas.Internal {
-				return err
-			}
-			blocked = append(blocked, e)
-			why.add(n.Folder, "no file declares the %s, and it cannot be deleted: %s", n.describe(e.Document), refused.Description.DefaultValue)
+	faults, err := repeat(pending, func(e *Entry) (faults Faults, blocked bool, err error) {
+		err = a.remove(ctx, n, e)
+		if err == nil {
+			a.plan.Steps = append(a.plan.Steps, Step{Action: Delete, Name: n.describe(e.Document)})
+			return nil, false, nil
 		}
-		if len(blocked) == len(pending) {
-			a.faults = append(a.faults, why...)
-			return nil
+		refused := schemas.AsError(err)
+		if refused.Class == schemas.Internal {
+			return nil, false, err
 		}
-		pending = blocked
-	}
-	return nil
+		faults.add(n.Folder, "no file declares the %s, and it cannot be deleted: %s", n.describe(e.Document), refused.Description.DefaultValue)
+		return faults, true, nil
+	})
+	a.faults = append(a.faults, faults...)
+	return err
 }

@@ -80,7 +80,7 @@ func (l *linker) lookUpAgain(ctx context.Context, in *linkedResource) (*Entry, e
 	if e != nil || err != nil {
 		return e, err
 	}
-	return fresh.find(ctx, in.Noun, schemas.FlowType(in.Document.TextAt("flowType")), in.Noun.label(in.Document))
+	return fresh.find(ctx, in.Noun, flowTypeOf(in.Document), in.Noun.label(in.Document))
 }
 
 // created returns the result for a created resource.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/postern-id/postern/internal/directory"
@@ -134,14 +133,4 @@ func slug(name string) string {
 		}
 	}
 	return strings.TrimRight(b.String(), "-.")
-}
-
-// Names returns the names of files, sorted.
-func Names(files map[string][]byte) []string {
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	return names
 }

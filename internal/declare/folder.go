@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -22,7 +24,7 @@ func WriteFolder(dir string, files map[string][]byte, force bool) error {
 	if err := prepareFolder(dir, force); err != nil {
 		return err
 	}
-	for _, name := range Names(files) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := writeFile(filepath.Join(dir, filepath.FromSlash(name)), files[name]); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package declare
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -47,19 +48,18 @@ func (in *linkedResource) refusal(err error) (Faults, bool) {
 
 // linker matches declared resources with those of the target and resolves their references.
 type linker struct {
-	cache  *resourceCache
-	getenv func(string) string
-	faults Faults
-	list   []*linkedResource
-	byID   map[string]*linkedResource // by plural and id, the declared and the target's
-	byKey  map[string]*linkedResource // by plural and key
+	cache    *resourceCache
+	getenv   func(string) string
+	faults   Faults
+	list     []*linkedResource
+	declared map[string]*linkedResource // by idKey, of the declared and the target's id, and by nameKey
 }
 
 func newLinker(target Target, getenv func(string) string) *linker {
 	if getenv == nil {
 		getenv = func(string) string { return "" }
 	}
-	return &linker{cache: newResourceCache(target), getenv: getenv, byID: map[string]*linkedResource{}, byKey: map[string]*linkedResource{}}
+	return &linker{cache: newResourceCache(target), getenv: getenv, declared: map[string]*linkedResource{}}
 }
 
 // link matches the resources and sorts them: each follows those it refers to. Problems
@@ -87,7 +87,7 @@ func (l *linker) match(ctx context.Context, r Resource) (err error) {
 		in.existing, err = l.cache.get(ctx, n, said)
 	}
 	if err == nil && in.existing == nil {
-		in.existing, err = l.cache.find(ctx, n, schemas.FlowType(r.Document.TextAt("flowType")), n.label(r.Document))
+		in.existing, err = l.cache.find(ctx, n, flowTypeOf(r.Document), n.label(r.Document))
 	}
 	if err != nil {
 		return err
@@ -107,25 +107,22 @@ func (l *linker) match(ctx context.Context, r Resource) (err error) {
 // claim records that the resource is declared; no other declaration may mean the same one.
 func (l *linker) claim(in *linkedResource, said string) bool {
 	n := in.Noun
-	other := l.byID[n.Plural+" "+in.id]
-	if other == nil && said != "" {
-		other = l.byID[n.Plural+" "+said]
-	}
-	key := n.keyOf(in.Document)
-	if other == nil && key != "" {
-		other = l.byKey[n.Plural+" "+key]
-	}
-	if other != nil {
-		first := other.fault("", "")
-		l.faults = append(l.faults, in.fault("", "the %s is declared twice, also in %s, line %d: remove one", in.Name(), first.File, first.Line))
-		return false
-	}
-	l.byID[n.Plural+" "+in.id] = in
+	keys := []string{n.idKey(in.id)}
 	if said != "" {
-		l.byID[n.Plural+" "+said] = in
+		keys = append(keys, n.idKey(said))
 	}
-	if key != "" {
-		l.byKey[n.Plural+" "+key] = in
+	if n.keyOf(in.Document) != "" {
+		keys = append(keys, n.nameKey(flowTypeOf(in.Document), n.label(in.Document)))
+	}
+	for _, key := range keys {
+		if other := l.declared[key]; other != nil {
+			first := other.fault("", "")
+			l.faults = append(l.faults, in.fault("", "the %s is declared twice, also in %s, line %d: remove one", in.Name(), first.File, first.Line))
+			return false
+		}
+	}
+	for _, key := range keys {
+		l.declared[key] = in
 	}
 	return true
 }
@@ -157,10 +154,7 @@ func (l *linker) resolve(ctx context.Context, in *linkedResource) error {
 
 // referencedID returns the id of a referenced resource; "" if it does not exist.
 func (l *linker) referencedID(ctx context.Context, in *linkedResource, m nameReference) (string, error) {
-	declared := l.byID[m.noun.Plural+" "+m.value]
-	if declared == nil {
-		declared = l.byKey[m.noun.Plural+" "+m.noun.keyFor(m.flowType, m.value)]
-	}
+	declared := cmp.Or(l.declared[m.noun.idKey(m.value)], l.declared[m.noun.nameKey(m.flowType, m.value)])
 	if declared != nil {
 		in.dependsOn[m.path] = declared
 		return declared.id, nil
@@ -250,7 +244,7 @@ func (l *linker) dependencies(in *linkedResource) (list []*linkedResource) {
 		}
 	}
 	for _, m := range in.Noun.subflows(in.Document) {
-		if next := l.byKey[in.Noun.Plural+" "+in.Noun.keyFor(schemas.Subflow, m.Handle)]; next != nil {
+		if next := l.declared[in.Noun.nameKey(schemas.Subflow, m.Handle)]; next != nil {
 			list = append(list, next)
 		}
 	}

@@ -89,7 +89,7 @@ func (n Noun) label(d *schemas.Document) string { return d.TextAt(n.key) }
 // keyOf returns the key of a resource within its noun: its normalized name, for a flow with
 // its type. "" means none.
 func (n Noun) keyOf(d *schemas.Document) string {
-	return n.keyFor(schemas.FlowType(d.TextAt("flowType")), n.label(d))
+	return n.keyFor(flowTypeOf(d), n.label(d))
 }
 
 func (n Noun) keyFor(t schemas.FlowType, name string) string {
@@ -128,12 +128,7 @@ func (n Noun) nameReferences(d *schemas.Document) (list []nameReference) {
 			list = appendNameReference(list, d, r, r.path, r.to)
 			continue
 		}
-		whole := d.At(before)
-		if whole == nil {
-			continue
-		}
-		items, _ := whole.Items()
-		for i, item := range items {
+		for i, item := range itemsAt(d, before) {
 			at := fmt.Sprintf("%s[%d]", before, i)
 			for _, m := range appendNameReference(nil, item, r, strings.TrimPrefix(after, "."), principals()[item.TextAt("type")]) {
 				m.path = schemas.JoinPath(at, m.path)
@@ -152,6 +147,23 @@ func appendNameReference(list []nameReference, d *schemas.Document, r reference,
 	return list
 }
 
+// itemsAt returns the items of the list at a path; nil if there is none.
+func itemsAt(d *schemas.Document, path string) []*schemas.Document {
+	at := d.At(path)
+	if at == nil {
+		return nil
+	}
+	items, _ := at.Items()
+	return items
+}
+
+// idKey and nameKey tell the declared resources of all nouns apart.
+func (n Noun) idKey(id string) string { return n.Plural + " id " + id }
+
+func (n Noun) nameKey(t schemas.FlowType, name string) string {
+	return n.Plural + " name " + n.keyFor(t, name)
+}
+
 func isText(d *schemas.Document) bool {
 	_, ok := d.Text()
 	return ok
@@ -159,3 +171,5 @@ func isText(d *schemas.Document) bool {
 
 // isID reports whether a reference has the form of an id.
 func isID(s string) bool { return uuid.Validate(s) == nil && len(s) == 36 }
+
+func flowTypeOf(d *schemas.Document) schemas.FlowType { return schemas.FlowType(d.TextAt("flowType")) }

@@ -59,32 +59,26 @@ func (r *Resource) secrets(getenv func(string) string) (edits map[string]any, mi
 		}
 		edits[path] = nil
 		s, err := readSource(at)
-		if err != nil {
+		value := getenv(s.Env)
+		if err == nil && s.File != "" {
+			value, err = readSecret(filepath.Dir(r.File), s.File)
+		}
+		switch {
+		case err != nil:
 			faults = append(faults, r.fault(path, "%s", err))
-			continue
-		}
-		if s.File != "" {
-			value, err := readSecret(filepath.Join(filepath.Dir(r.File), s.File), s.File)
-			if err != nil {
-				faults = append(faults, r.fault(path, "%s", err))
-				continue
-			}
+		case value == "":
+			missing = append(missing, r.fault(path, "the environment variable %s is not set; set it to the secret of the %s", s.Env, r.Name()))
+		default:
 			edits[path] = value
-			continue
 		}
-		if value := getenv(s.Env); value != "" {
-			edits[path] = value
-			continue
-		}
-		missing = append(missing, r.fault(path, "the environment variable %s is not set; set it to the secret of the %s", s.Env, r.Name()))
 	}
 	return edits, missing, faults
 }
 
 // readSecret reads a secret from a file, without a trailing line break.
-func readSecret(path, said string) (string, error) {
-	if filepath.IsAbs(said) {
-		path = said
+func readSecret(dir, path string) (string, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
 	}
 	file, err := os.Open(path)
 	if err != nil {

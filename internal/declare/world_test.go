@@ -3,8 +3,10 @@ package declare_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -236,7 +238,7 @@ func edit(t testing.TB, dir, name, old, with string) {
 // same compares two exports.
 func same(t testing.TB, was, is map[string][]byte) {
 	t.Helper()
-	for _, name := range declare.Names(was) {
+	for _, name := range slices.Sorted(maps.Keys(was)) {
 		if string(was[name]) != string(is[name]) {
 			t.Errorf("%s was\n%s\nand is\n%s", name, was[name], is[name])
 		}
