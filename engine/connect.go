@@ -170,12 +170,8 @@ func (c *compiler) checkReach() {
 // reachableNodes marks the nodes that can be reached from the entry.
 func (c *compiler) reachableNodes() []bool {
 	next := make([][]int, len(c.graph.nodes))
-	for i, n := range c.graph.nodes {
-		for _, e := range n.edges {
-			if e.target >= 0 {
-				next[i] = append(next[i], e.target)
-			}
-		}
+	for i := range next {
+		next[i] = c.graph.nodes[i].targets()
 	}
 	return closure([]int{0}, next)
 }
@@ -186,15 +182,12 @@ func (c *compiler) reachesEnd() []bool {
 	var ends []int
 	before := make([][]int, len(c.graph.nodes))
 	for i, n := range c.graph.nodes {
-		if n.kind == nil || n.kind.Terminal || n.exec == nil {
+		leaves := func(e edge) bool { return e.target < 0 }
+		if n.kind == nil || n.kind.Terminal || n.exec == nil || slices.ContainsFunc(n.edges, leaves) {
 			ends = append(ends, i)
 		}
-		for _, e := range n.edges {
-			if e.target < 0 {
-				ends = append(ends, i)
-			} else {
-				before[e.target] = append(before[e.target], i)
-			}
+		for _, to := range n.targets() {
+			before[to] = append(before[to], i)
 		}
 	}
 	return closure(ends, before)
@@ -215,51 +208,21 @@ func closure(from []int, next [][]int) []bool {
 }
 
 // checkCycles reports cycles of nodes that do not ask the client: a run in such a cycle would
-// never return. The remaining graph of nodes that do not ask has no cycles, so its longest path
-// is known. That path must not exceed the limit of moves per step.
+// never return. The remaining graph of nodes that do not ask has no cycles, so its longest path is
+// known. That path must not exceed the limit of moves per step.
 func (c *compiler) checkCycles() {
-	w := cycleSearch{c: c, state: make([]int, len(c.graph.nodes)), length: make([]int, len(c.graph.nodes))}
+	asks := func(i int) bool { kind := c.graph.nodes[i].kind; return kind == nil || kind.Asks }
+	paths := longestPaths{
+		next:    func(i int) []int { return slices.DeleteFunc(c.graph.nodes[i].targets(), asks) },
+		weight:  func(int) int { return 1 },
+		onCycle: c.reportCycle,
+	}
 	for i := range c.graph.nodes {
-		if w.visit(i); w.length[i] > maxUnattendedNodes {
-			c.report(RuleCycle, i, "next", "a run may pass %d nodes from here without a question to the client; the limit is %d: add a prompt in between, or use fewer decisions", w.length[i], maxUnattendedNodes)
+		if !asks(i) && paths.from(i) > maxUnattendedNodes {
+			c.report(RuleCycle, i, "next", "a run may pass %d nodes from here without a question to the client; the limit is %d: add a prompt in between, or use fewer decisions", paths.from(i), maxUnattendedNodes)
 			return
 		}
 	}
-}
-
-// cycleSearch is a depth-first search over the nodes that do not ask.
-type cycleSearch struct {
-	c      *compiler
-	state  []int // unseen, open (on the path) or done
-	length []int // of the longest path from the node, the node included
-	path   []int
-}
-
-// visit reports each cycle through node i once, and returns the length of the longest path from
-// it.
-func (w *cycleSearch) visit(i int) int {
-	const unseen, open, done = 0, 1, 2
-	n := w.c.graph.nodes[i]
-	switch {
-	case n.kind == nil || n.kind.Asks:
-		return 0
-	case w.state[i] == done:
-		return w.length[i]
-	case w.state[i] == open:
-		w.c.reportCycle(w.path[slices.Index(w.path, i):])
-		return 0
-	}
-	w.state[i] = open
-	w.path = append(w.path, i)
-	longest := 0
-	for k, e := range n.edges {
-		if again := slices.ContainsFunc(n.edges[:k], func(x edge) bool { return x.target == e.target }); e.target >= 0 && !again {
-			longest = max(longest, w.visit(e.target))
-		}
-	}
-	w.path = w.path[:len(w.path)-1]
-	w.state[i], w.length[i] = done, longest+1
-	return w.length[i]
 }
 
 func (c *compiler) reportCycle(circle []int) {

@@ -123,3 +123,13 @@ func (n *node) edge(outcome string) (edge, bool) {
 	}
 	return edge{}, false
 }
+
+// targets returns the nodes that the edges lead to, each once.
+func (n *node) targets() (list []int) {
+	for _, e := range n.edges {
+		if e.target >= 0 && !slices.Contains(list, e.target) {
+			list = append(list, e.target)
+		}
+	}
+	return list
+}

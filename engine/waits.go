@@ -28,103 +28,67 @@ func (c *compiler) waits(i int) bool {
 	return ok && w.Waits()
 }
 
+// The layers of a step: at its start, when it may still pass a question; after the answer to a
+// question; and later.
+const (
+	starting = iota
+	answered
+	continuing
+)
+
 // checkWaits reports the first step that waits too often.
 func (c *compiler) checkWaits() {
-	w := waitSearch{c: c}
-	for layer := range w.seen {
-		w.seen[layer], w.longest[layer] = make([]bool, len(c.graph.nodes)), make([]*waitPath, len(c.graph.nodes))
+	n := len(c.graph.nodes)
+	paths := longestPaths{
+		next: func(s int) []int { return c.nextInStep(s%n, s/n) },
+		weight: func(s int) int {
+			if c.waits(s % n) {
+				return 1
+			}
+			return 0
+		},
 	}
-	if c.reportWaits(w.longestOnArrival(0, starting)) {
-		return
+	starts := []int{starting * n}
+	for i, node := range c.graph.nodes {
+		if node.exec != nil && node.kind.Asks {
+			starts = append(starts, answered*n+i)
+		}
 	}
-	for i, n := range c.graph.nodes {
-		if n.exec != nil && n.kind.Asks && c.reportWaits(w.longestAfterAnswer(i)) {
+	for _, start := range starts {
+		if paths.from(start) > maxWaits {
+			c.reportWaits(paths.weighted(start), n)
 			return
 		}
 	}
 }
 
-func (c *compiler) reportWaits(longest *waitPath) bool {
-	if longest == nil || longest.length <= maxWaits {
-		return false
-	}
-	var ids []string
-	var last int
-	for ; longest != nil; longest = longest.rest {
-		last = longest.node
-		ids = append(ids, c.graph.nodes[last].id)
-	}
-	c.report(RuleCycle, last, "use", "a step may wait for other services %d times without a question to the client (%s); the limit is %d: "+
-		"combine requests, or add a prompt in between", len(ids), strings.Join(ids, " → "), maxWaits)
-	return true
-}
-
-// waitPath lists the nodes that wait, in the order of a step; nil for none.
-type waitPath struct {
-	node, length int
-	rest         *waitPath
-}
-
-// Whether a step may still pass a question.
-const (
-	starting = iota
-	continuing
-)
-
-// waitSearch finds the longest path from every node, depth first.
-type waitSearch struct {
-	c       *compiler
-	seen    [2][]bool // by starting or continuing; a cycle has a finding of its own
-	longest [2][]*waitPath
-}
-
-// longestOnArrival returns the longest path of a step that arrives at node i.
-func (w *waitSearch) longestOnArrival(i, layer int) *waitPath {
-	if w.seen[layer][i] {
-		return w.longest[layer][i]
-	}
-	w.seen[layer][i] = true
-	n := w.c.graph.nodes[i]
-	var longest *waitPath
+// nextInStep returns where a step may continue after node i of a layer, as nodes in their layers.
+// A node that leads to itself already has the reply of its service.
+func (c *compiler) nextInStep(i, layer int) (list []int) {
+	n := &c.graph.nodes[i]
 	switch {
 	case n.exec == nil:
 		return nil
-	case !n.kind.Asks:
-		longest = w.longestFromNext(i, layer)
-	case layer == starting && !w.c.waits(i):
-		longest = w.longestFromNext(i, continuing)
+	case layer == answered:
+		layer = continuing
+	case n.kind.Asks && (layer == continuing || c.waits(i)):
+		return nil
+	case n.kind.Asks:
+		layer = continuing
 	}
-	w.longest[layer][i] = w.prepend(i, longest)
-	return w.longest[layer][i]
-}
-
-// longestAfterAnswer returns the longest path of a step that starts with an answer to node i.
-func (w *waitSearch) longestAfterAnswer(i int) *waitPath {
-	return w.prepend(i, w.longestFromNext(i, continuing))
-}
-
-// longestFromNext returns the longest path from the targets of node i. A node that leads to
-// itself already has the reply of its service.
-func (w *waitSearch) longestFromNext(i, layer int) *waitPath {
-	var longest *waitPath
-	for _, e := range w.c.graph.nodes[i].edges {
-		if e.target < 0 || e.target == i {
-			continue
-		}
-		if other := w.longestOnArrival(e.target, layer); other != nil && (longest == nil || other.length > longest.length) {
-			longest = other
+	for _, to := range n.targets() {
+		if to != i {
+			list = append(list, layer*len(c.graph.nodes)+to)
 		}
 	}
-	return longest
+	return list
 }
 
-// prepend adds node i to the front of a path if it waits.
-func (w *waitSearch) prepend(i int, rest *waitPath) *waitPath {
-	switch {
-	case !w.c.waits(i):
-		return rest
-	case rest == nil:
-		return &waitPath{i, 1, nil}
+func (c *compiler) reportWaits(path []int, n int) {
+	var ids []string
+	for _, s := range path {
+		ids = append(ids, c.graph.nodes[s%n].id)
 	}
-	return &waitPath{i, rest.length + 1, rest}
+	c.report(RuleCycle, path[len(path)-1]%n, "use", "a step may wait for other services %d times without a question to the client (%s); the limit is %d: "+
+		"combine requests, or add a prompt in between", len(ids), strings.Join(ids, " → "), maxWaits)
 }
