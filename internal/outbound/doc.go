@@ -12,9 +12,9 @@
 //	           another address is checked again.
 //	the reply  its size and the time until its end are bounded
 //
-// Redirects are returned like other replies, unless [Rules] allows following them; then
-// each one passes the same checks. There are no cookies, and proxies from the environment
-// are ignored: a proxy would resolve names itself and reach its own network.
+// Redirects are returned like other replies and never followed. There are no cookies, and
+// proxies from the environment are ignored: a proxy would resolve names itself and reach its
+// own network.
 //
 // [Rules] lists the hosts and networks of the organization that may be private. Plain http
 // is allowed for those of them that are this machine.

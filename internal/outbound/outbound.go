@@ -43,15 +43,10 @@ type Rules struct {
 	// for them, and plain http for those that are this machine.
 	Hosts    []string
 	Networks []netip.Prefix
-	// Ports are the allowed ports of other hosts; none means 443 and those above 1023.
-	Ports []uint16
 	// Timeout applies to a whole request, to the end of the reply; 0 means 5 s.
 	Timeout time.Duration
 	// MaxBytes is the maximum size of the body of a reply; 0 means 64 KiB.
 	MaxBytes int64
-	// Redirects is how many redirects are followed. With 0 a redirect is returned as the
-	// reply.
-	Redirects int
 	// MaxConcurrent is the number of concurrent requests of a client and all clients
 	// derived from it by With; 0 means 64. One host gets at most an eighth of them, so that
 	// a slow host does not block others.
@@ -96,7 +91,7 @@ func build(rules Rules, resolver *net.Resolver, line *limiter) *Client {
 	for _, name := range rules.Hosts {
 		c.hosts[lower(name)] = true
 	}
-	c.http = &http.Client{CheckRedirect: c.redirect, Transport: &http.Transport{
+	c.http = &http.Client{CheckRedirect: returnRedirect, Transport: &http.Transport{
 		DialContext:     c.dial,
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: rules.RootCAs},
 		// One connection per request: every request is checked at its dial.
@@ -165,16 +160,8 @@ func (c *Client) Do(ctx context.Context, req *http.Request) (*Response, error) {
 	return &Response{Status: reply.StatusCode, Header: reply.Header, Body: body}, nil
 }
 
-// redirect checks each redirect before it is followed.
-func (c *Client) redirect(req *http.Request, via []*http.Request) error {
-	switch {
-	case c.rules.Redirects == 0:
-		return http.ErrUseLastResponse
-	case len(via) > c.rules.Redirects:
-		return schemas.Errorf(schemas.Unavailable, CodeFailed, "the address redirects more than %d times", c.rules.Redirects)
-	}
-	return c.check(req.URL)
-}
+// returnRedirect makes a redirect the reply: its address was not chosen by the caller.
+func returnRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // requestError converts an error of a request. The original text has addresses and socket errors,
 // which would reveal the internal network to an untrusted party.

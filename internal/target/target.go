@@ -55,7 +55,7 @@ func New(o Options) (*Targets, error) {
 			return nil, fmt.Errorf("http.targets.%s.url: %w", name, err)
 		}
 		t.clients[name] = o.Requests.With(func(r *outbound.Rules) {
-			r.Timeout, r.MaxBytes, r.Redirects = o.Services[name].Timeout, maxReply, 0
+			r.Timeout, r.MaxBytes = o.Services[name].Timeout, maxReply
 		})
 	}
 	return t, nil

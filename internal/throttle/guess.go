@@ -38,14 +38,14 @@ func (t *Throttle) Guess(ctx context.Context, g schemas.Guess, check func() (rig
 		return false, err
 	}
 	right, err := t.checkCounted(ctx, t.counterOf(&a, g), g, check)
+	outcome := Failed
 	switch {
 	case err != nil:
-		t.Done(&a, Void)
+		outcome = Void
 	case right:
-		t.Done(&a, Passed)
-	default:
-		t.Done(&a, Failed)
+		outcome = Passed
 	}
+	t.Done(&a, outcome)
 	return right, err
 }
 

@@ -1,8 +1,10 @@
 package throttle
 
 import (
+	"iter"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -32,14 +34,9 @@ type Proxies struct {
 // address.
 func (p Proxies) Client(remote string, lines []string) netip.Addr {
 	client := parseHost(remote)
-	before := fieldElements{field: p.Field, lines: lines}
-	for p.trusts(client) {
-		element, more := before.next()
-		if !more {
-			break
-		}
+	for element := range elementsFromRight(p.Field, lines) {
 		addr := nodeAddress(p.Field, element)
-		if !addr.IsValid() {
+		if !p.trusts(client) || !addr.IsValid() {
 			break
 		}
 		client = addr
@@ -48,12 +45,7 @@ func (p Proxies) Client(remote string, lines []string) netip.Addr {
 }
 
 func (p Proxies) trusts(addr netip.Addr) bool {
-	for _, prefix := range p.Trusted {
-		if prefix.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Trusted, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
 // parseHost parses an address with or without a port: 192.0.2.1, 192.0.2.1:80, 2001:db8::1,
@@ -71,31 +63,23 @@ func parseHost(text string) netip.Addr {
 	return addr.Unmap().WithZone("")
 }
 
-// fieldElements iterates over the elements of a field from the last to the first.
-type fieldElements struct {
-	field string
-	lines []string // not yet read
-	line  string   // the unread rest of the current line
-	begun bool
-}
-
-// next returns the next element to the left. It returns false at the end.
-func (h *fieldElements) next() (string, bool) {
-	if !h.begun {
-		last := len(h.lines) - 1
-		if last < 0 {
-			return "", false
+// elementsFromRight yields the elements of a field from the last to the first.
+func elementsFromRight(field string, lines []string) iter.Seq[string] {
+	last := func(line string) int { return strings.LastIndexByte(line, ',') }
+	if field == Forwarded {
+		last = lastComma
+	}
+	return func(yield func(string) bool) {
+		for _, line := range slices.Backward(lines) {
+			for comma := len(line); comma >= 0; {
+				line = line[:comma]
+				comma = last(line)
+				if !yield(strings.Trim(line[comma+1:], " \t")) {
+					return
+				}
+			}
 		}
-		h.line, h.lines = h.lines[last], h.lines[:last]
 	}
-	comma := strings.LastIndexByte(h.line, ',')
-	if h.field == Forwarded {
-		comma = lastComma(h.line)
-	}
-	element := h.line[comma+1:]
-	h.begun = comma >= 0
-	h.line = h.line[:max(0, comma)]
-	return strings.Trim(element, " \t"), true
 }
 
 // lastComma returns where the last element of a Forwarded line begins: after the last comma
