@@ -332,13 +332,18 @@ func TestOwnPasskeysAreExcluded(t *testing.T) {
 	}
 }
 
-// keys keeps signing keys in memory.
-type keys []schemas.SigningKey
+// keys keeps signing keys in memory that are not rotated.
+type keys struct {
+	token.Keys
+	list []schemas.SigningKey
+}
 
-func (k *keys) SigningKeys(context.Context) ([]schemas.SigningKey, error) { return *k, nil }
+func (k *keys) SigningKeys(context.Context) ([]schemas.SigningKey, error) { return k.list, nil }
+
+func (k *keys) NeedSigningKey(context.Context, string, time.Time) error { return nil }
 
 func (k *keys) AddSigningKey(_ context.Context, key schemas.SigningKey) error {
-	*k = append(*k, key)
+	k.list = append(k.list, key)
 	return nil
 }
 

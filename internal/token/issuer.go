@@ -29,10 +29,22 @@ import (
 )
 
 // Keys stores signing keys. AddSigningKey fails with code key_exists if another key of the
-// algorithm signs already.
+// algorithm signs already. The other methods that write make one transition in the life of a
+// key and record the event with it. If the keys have changed since the transition was
+// decided, because another instance made it, nothing happens and the error has Class Conflict.
 type Keys interface {
 	SigningKeys(ctx context.Context) ([]schemas.SigningKey, error)
 	AddSigningKey(ctx context.Context, k schemas.SigningKey) error
+
+	// PublishSigningKey adds a key that will sign after another.
+	PublishSigningKey(ctx context.Context, k schemas.SigningKey, after string, e schemas.Event) error
+	// PromoteSigningKey lets a published key sign from a time on, and retires its
+	// predecessor ("" for none).
+	PromoteSigningKey(ctx context.Context, id, after string, at time.Time, e schemas.Event) error
+	// RemoveSigningKey removes a retired key that is not needed at the time.
+	RemoveSigningKey(ctx context.Context, id string, at time.Time, e schemas.Event) error
+	// NeedSigningKey keeps a key at least until a time.
+	NeedSigningKey(ctx context.Context, id string, until time.Time) error
 }
 
 // Options configure an Issuer.
@@ -150,9 +162,6 @@ func (i *Issuer) AssertionTTL() time.Duration { return i.validity[AssertionType]
 
 // AccessTTL is the default validity of access tokens.
 func (i *Issuer) AccessTTL() time.Duration { return i.validity[AccessType] }
-
-// IDTokenTTL is the default validity of ID tokens.
-func (i *Issuer) IDTokenTTL() time.Duration { return i.validity[idType] }
 
 // Reload reads the keys. If it fails, the previous ones stay in use.
 func (i *Issuer) Reload(ctx context.Context) error {

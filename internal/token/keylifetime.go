@@ -3,7 +3,6 @@ package token
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
@@ -33,16 +32,11 @@ func (i *Issuer) sign(ctx context.Context, algorithm, typ string, payload []byte
 func (i *Issuer) extendKeyLifetime(ctx context.Context, s *signer, last int64) (*signer, error) {
 	i.loading.Lock()
 	defer i.loading.Unlock()
-	ring, ok := i.keys.(RotatingKeys)
-	if !ok {
-		s.lifetimeEnd.Store(math.MaxInt64) // keys that cannot be rotated are never removed
-		return s, nil
-	}
 	if last <= s.lifetimeEnd.Load() {
 		return s, nil // another caller was faster
 	}
 	until := time.Unix(last, 0).Add(lifetimeMargin).UTC()
-	err := ring.NeedSigningKey(ctx, s.id, until)
+	err := i.keys.NeedSigningKey(ctx, s.id, until)
 	if schemas.HasClass(err, schemas.Conflict) {
 		if err := i.reload(ctx); err != nil {
 			return nil, err
@@ -50,7 +44,7 @@ func (i *Issuer) extendKeyLifetime(ctx context.Context, s *signer, last int64) (
 		if s = i.set().signing[s.algorithm]; s == nil {
 			return nil, i.Ready()
 		}
-		err = ring.NeedSigningKey(ctx, s.id, until)
+		err = i.keys.NeedSigningKey(ctx, s.id, until)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("token: extending the lifetime of a signing key: %w", err)

@@ -2,29 +2,11 @@ package token
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/postern-id/postern/schemas"
 )
-
-// RotatingKeys is a Keys that supports rotation. Each method makes one transition in the life of a
-// key and records the event with it. If the keys have changed since the transition was
-// decided, because another instance made it, nothing happens and the error has Class
-// Conflict.
-type RotatingKeys interface {
-	Keys
-	// PublishSigningKey adds a key that will sign after another.
-	PublishSigningKey(ctx context.Context, k schemas.SigningKey, after string, e schemas.Event) error
-	// PromoteSigningKey lets a published key sign from a time on, and retires its
-	// predecessor ("" for none).
-	PromoteSigningKey(ctx context.Context, id, after string, at time.Time, e schemas.Event) error
-	// RemoveSigningKey removes a retired key that is not needed at the time.
-	RemoveSigningKey(ctx context.Context, id string, at time.Time, e schemas.Event) error
-	// NeedSigningKey keeps a key at least until a time.
-	NeedSigningKey(ctx context.Context, id string, until time.Time) error
-}
 
 // The defaults of key rotation.
 const (
@@ -111,17 +93,12 @@ func (i *Issuer) Rotate(ctx context.Context, now bool) error {
 	return nil
 }
 
-// errNotRotatable is the error for keys that cannot be rotated.
-var errNotRotatable = errors.New("token: these signing keys cannot be rotated")
-
 func (i *Issuer) publish(ctx context.Context, l algorithmKeys) error {
 	k, err := i.newKey(l.signing.Algorithm, schemas.KeyPublished)
 	if err != nil {
 		return err
 	}
-	return i.transition(ctx, func(r RotatingKeys) error {
-		return r.PublishSigningKey(ctx, k, l.signing.ID, i.event("signing-key.published", k))
-	})
+	return i.transition(ctx, i.keys.PublishSigningKey(ctx, k, l.signing.ID, i.event("signing-key.published", k)))
 }
 
 func (i *Issuer) promote(ctx context.Context, l algorithmKeys) error {
@@ -129,9 +106,7 @@ func (i *Issuer) promote(ctx context.Context, l algorithmKeys) error {
 	if l.signing != nil {
 		after = l.signing.ID
 	}
-	return i.transition(ctx, func(r RotatingKeys) error {
-		return r.PromoteSigningKey(ctx, l.published.ID, after, i.now().UTC(), i.event("signing-key.promoted", *l.published))
-	})
+	return i.transition(ctx, i.keys.PromoteSigningKey(ctx, l.published.ID, after, i.now().UTC(), i.event("signing-key.promoted", *l.published)))
 }
 
 func (i *Issuer) removeRetired(ctx context.Context) error {
@@ -140,24 +115,17 @@ func (i *Issuer) removeRetired(ctx context.Context) error {
 		if k.Status != schemas.KeyRetired || k.NeededUntil.After(expired) {
 			continue
 		}
-		err := i.transition(ctx, func(r RotatingKeys) error {
-			return r.RemoveSigningKey(ctx, k.ID, expired, i.event("signing-key.removed", k))
-		})
-		if err != nil {
+		if err := i.transition(ctx, i.keys.RemoveSigningKey(ctx, k.ID, expired, i.event("signing-key.removed", k))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// transition makes a transition and reads the keys again. A conflict means that another instance
+// transition reads the keys again after a transition. A conflict means that another instance
 // was faster, which is no error.
-func (i *Issuer) transition(ctx context.Context, take func(RotatingKeys) error) error {
-	r, ok := i.keys.(RotatingKeys)
-	if !ok {
-		return errNotRotatable
-	}
-	if err := take(r); err != nil && !schemas.HasClass(err, schemas.Conflict) {
+func (i *Issuer) transition(ctx context.Context, err error) error {
+	if err != nil && !schemas.HasClass(err, schemas.Conflict) {
 		return fmt.Errorf("token: rotating the signing keys: %w", err)
 	}
 	return i.Reload(ctx)

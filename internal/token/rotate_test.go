@@ -346,20 +346,6 @@ func TestStaleInstance(t *testing.T) {
 	}
 }
 
-// Keys that cannot be rotated are usable.
-func TestKeysWithoutRotation(t *testing.T) {
-	i := newInstance(t, struct{ Keys }{&ring{}}, &watch{})
-	for range 2 {
-		if _, err := i.Access(t.Context(), newAccess()); err != nil {
-			t.Fatal(err)
-		}
-		tend(t, i)
-	}
-	if err := i.Rotate(t.Context(), false); !errors.Is(err, errNotRotatable) {
-		t.Errorf("rotating: %v", err)
-	}
-}
-
 // TestRotationUnderLoad signs and verifies on two instances continuously while keys are
 // published, promoted, retired and removed. A relying party verifies with a key set of the
 // maximum age.
