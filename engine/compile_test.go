@@ -55,7 +55,7 @@ func TestCompileFindings(t *testing.T) {
 		{"input collected on one path", flowOf(reg, "q ask a=f b=r", "f form r", "r resolve end"), []string{"needs nodes[2]"}},
 		{"one input, two types", flowOf(reg, "f form n", "n number end"), []string{"input nodes[1].with"}},
 
-		{"nobody authenticates", flowOf(auth, "done finish"), []string{"unauthenticated nodes[0]"}},
+		{"no authentication", flowOf(auth, "done finish"), []string{"unauthenticated nodes[0]"}},
 		{"failure lets in", flowOf(auth, "key prove success=done failure=done", "done finish"), []string{"unauthenticated nodes[1]"}},
 		{"one path lets in", flowOf(auth, "q ask a=key b=done", "key prove done", "done finish"), []string{"unauthenticated nodes[2]"}},
 		{"end lets in", flowOf(auth, "q ask a=key b=end", "key prove end"), []string{"unauthenticated nodes[0].next.b"}},
@@ -72,7 +72,7 @@ func TestCompileFindings(t *testing.T) {
 		{"a named user after authenticating", flowOf(reg, "auth prove f", "f form r", "r resolve found=key missing=f", "key bind end"), []string{"takeover nodes[3]"}},
 		{"an authenticated user", flowOf(auth, "auth prove key", "key bind end"), nil},
 		{"new on one path, authenticated on the other", flowOf(reg, "q ask a=new b=auth", "new create key", "auth prove key", "key bind done", "done finish"), nil},
-		{"the name is taken back", flowOf(reg, "f form r", "r resolve found=g missing=f", "g form key", "key bind end"), []string{"needs nodes[3]", "takeover nodes[3]"}},
+		{"the name is withdrawn", flowOf(reg, "f form r", "r resolve found=g missing=f", "g form key", "key bind end"), []string{"needs nodes[3]", "takeover nodes[3]"}},
 		{"a typo hides nothing elsewhere", flowOf(auth, "q ask a=x b=key", "x proov key", "key bind end"), []string{"kind nodes[1].use", "needs nodes[2]", "takeover nodes[2]", "unauthenticated nodes[2].next"}},
 	}
 	for _, tt := range tests {

@@ -190,7 +190,7 @@ func kindsOf(changes []schemas.Change) string {
 func TestDraftWhoseNameWasTakenEndsTheRun(t *testing.T) {
 	w := newWorld(t, schemas.Registration, "new create key", "key bind done", "done finish")
 	s := w.start(nil)
-	w.mem.refuse = schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken, "somebody has it")
+	w.mem.refuse = schemas.Errorf(schemas.Conflict, schemas.CodeAttributeTaken, "another user has it")
 	s = w.send(s, "a", "x", "y")
 	if s.FlowStatus != schemas.Failed || s.Error.Code != schemas.CodeAttributeTaken || s.Assertion != "" || len(w.mem.changes) != 0 {
 		t.Errorf("%+v with changes %v", s, w.mem.changes)

@@ -8,7 +8,7 @@ import (
 
 // checkFindable warns of a run that completes with a new user that cannot be found again. An
 // unverified email address identifies no user. A flow that collects nothing else, and neither
-// verifies the address nor registers a passkey, creates accounts that nobody can sign in to.
+// verifies the address nor registers a passkey, creates accounts without a way to sign in.
 func (c *compiler) checkFindable() {
 	creates := slices.ContainsFunc(c.graph.nodes, func(n node) bool {
 		return slices.ContainsFunc(n.edges, func(e edge) bool { return slices.Contains(e.Establishes, New) })

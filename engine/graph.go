@@ -108,7 +108,7 @@ func (g *Graph) name(i int) string {
 	return g.nodes[i].id
 }
 
-// setSubflows returns the index of the node with the ID.
+// find returns the index of the node with the ID.
 func (g *Graph) find(id string) (int, bool) {
 	i := slices.IndexFunc(g.nodes, func(n node) bool { return n.id == id })
 	return i, i >= 0

@@ -31,7 +31,7 @@ import (
 
 // AccountRevealer is an Executor that may reveal whether an account exists.
 type AccountRevealer interface {
-	// Reveals describes what the node reveals, in words that follow "this node tells"; "" means
+	// Reveals describes what the node reveals, in words that follow "this node reveals"; "" means
 	// nothing.
 	Reveals() string
 }

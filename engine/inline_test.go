@@ -153,7 +153,7 @@ func TestSubflowFindings(t *testing.T) {
 		{"requires, of a flow that runs", withRequires(flowOf(reg, "q ask end")), []string{"shape requires: only a SUBFLOW has"}},
 		{"outcomes, of a flow that runs", withOutcomes(flowOf(reg, "q ask end")), []string{"shape outcomes: only a SUBFLOW has outcomes"}},
 		{"guarantees of a sub-flow", withGuarantee(part("p", "", "", "q ask end")), []string{"guarantee guarantees: in the flows that use it"}},
-		{"an outcome nobody takes", part("p", "", "passed declined", "key prove passed"), []string{"reach outcomes.declined: no node leads to"}},
+		{"an unused outcome", part("p", "", "passed declined", "key prove passed"), []string{"reach outcomes.declined: no node leads to"}},
 		{"a node named as an outcome", part("p", "", "passed", "q ask passed", "passed ask passed"), []string{`id nodes[1].id: "passed" is an outcome`}},
 		{"an outcome not declared", part("p", "", "passed", "key prove end"), []string{`target nodes[0].next: there is no node "end"; `}},
 		{"a sub-flow alone", part("p", "authenticated", "", "key bind end"), nil},

@@ -74,7 +74,7 @@ func TestCompleteFlow(t *testing.T) {
 		t.Errorf("a sub-flow that has its parts took another: %v", nodes)
 	}
 	if first.Parts != nil || second.Parts != nil {
-		t.Error("the shelf was written to")
+		t.Error("the resolver was written to")
 	}
 	f.Parts = nil
 	if g, problems := engine.Compile(f, subKinds()); g != nil || len(problems) != 1 || problems[0].Rule != engine.RuleSubflow {

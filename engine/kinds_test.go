@@ -30,7 +30,7 @@ func testKinds() engine.Kinds {
 			{Name: "failure", Optional: true}}},
 		{Name: "bind", Asks: true, New: maker(bind), Needs: []engine.Need{
 			{AnyOf: []engine.Fact{engine.User}},
-			{AnyOf: []engine.Fact{engine.Own}, Rule: engine.RuleTakeover, Why: "it would bind to somebody else's account"}},
+			{AnyOf: []engine.Fact{engine.Own}, Rule: engine.RuleTakeover, Why: "it would bind to another user's account"}},
 			Outcomes: []engine.Outcome{{Name: "success", Establishes: []engine.Fact{engine.Credential}, EstablishesGiven: map[engine.Fact][]engine.Fact{engine.Own: {engine.Authenticated}}}}},
 		{Name: "session", New: maker(session), Outcomes: []engine.Outcome{
 			{Name: "active", NewSubject: true, Establishes: []engine.Fact{engine.User, engine.Authenticated}},

@@ -20,7 +20,7 @@ func (w *world) required(t *testing.T) []schemas.Proof {
 		return nil
 	}
 	if c.UserID == "" || c.At.IsZero() {
-		t.Errorf("required of nobody: %+v", c)
+		t.Errorf("required without a user: %+v", c)
 	}
 	return c.Proofs
 }

@@ -52,8 +52,8 @@ func (r *ServiceReply) Fact() Fact {
 	return replySort.fact(r.Name)
 }
 
-// ReplyFacts returns the facts of which one holds if the run has a reply with the name: the fact
-// of a reply about the run's user, and the fact of any other.
+// ReplyFacts returns the two facts of replies with a name: about the run's user, and about
+// anything else. One of them holds if the run has such a reply.
 func ReplyFacts(name string) []Fact {
 	return []Fact{replySort.fact(name), userReplySort.fact(name)}
 }

@@ -33,7 +33,7 @@ func (e *Engine) advance(ctx context.Context, r *run, answer *Answer) error {
 	return fmt.Errorf("run %s passed %d nodes without asking", r.rec.Digest(), maxMoves)
 }
 
-// applyEffects applies a decision and reports whether the step is over.
+// applyDecision applies a decision and reports whether the step is over.
 func (e *Engine) applyDecision(r *run, n *node, d *Decision) (bool, error) {
 	r.applyEffects(d)
 	if d.Failed && r.state.Failures >= e.MaxFailures {

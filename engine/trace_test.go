@@ -29,7 +29,7 @@ func TestTraces(t *testing.T) {
 		{"another user after authenticating", flowOf(auth, "key prove f", "f form r", "r resolve found=done missing=key", "done finish"),
 			"unauthenticated: key —success→ f —a→ r —found→ done"},
 		{"a named user", flowOf(reg, "f form r", "r resolve found=key missing=f", "key bind end"), "takeover: f —a→ r —found→ key"},
-		{"the name is taken back", flowOf(reg, "f form r", "r resolve found=g missing=f", "g form key", "key prove success=bind failure=bind", "bind bind end"),
+		{"the name is withdrawn", flowOf(reg, "f form r", "r resolve found=g missing=f", "g form key", "key prove success=bind failure=bind", "bind bind end"),
 			"needs: f —a→ r —found→ g —a→ key —failure→ bind\ntakeover: f —a→ r —found→ g —a→ key —failure→ bind"},
 		{"an input", flowOf(reg, "q ask a=f b=r", "f form r", "r resolve end"), "needs: q —b→ r"},
 		{"after a node that was not understood", flowOf(auth, "q ask a=x b=key", "x proov key", "key prove success=done failure=done", "done finish"),
@@ -93,7 +93,7 @@ func TestEitherOfTwoFactsWillDo(t *testing.T) {
 		t.Error(problems)
 	}
 	if g, _ := engine.Compile(flowOf(schemas.Registration, "q ask a=f b=e", "f form e", "e either end"), kinds); g != nil {
-		t.Error("a path that brings neither was overlooked")
+		t.Error("a path without either fact was overlooked")
 	}
 }
 

@@ -94,7 +94,7 @@ func (n *tally) compareLost(t testing.TB, what string, lost bool, g *engine.Grap
 	}
 	warned := slices.ContainsFunc(g.Warnings(), func(p schemas.Problem) bool { return p.Rule == engine.RuleFindable })
 	if lost && !warned {
-		t.Errorf("%s: accepted without a warning, and a run makes a user whom nobody finds again", what)
+		t.Errorf("%s: accepted without a warning, and a run creates a user that cannot be found again", what)
 	} else if warned && !lost {
 		t.Logf("warned of, though the oracle finds every new user again: %s", what)
 	}
@@ -117,7 +117,7 @@ func TestMutants(t *testing.T) {
 		}
 	}
 	t.Logf("good flows: %d, of them dangerous %d", good.all, good.dangerous)
-	t.Logf("mutants: %d; dangerous %d, all refused; broken %d; harmless %d, of them refused by proof %d, with users whom nobody finds again %d; too large to try %d; accepted with sessions %d",
+	t.Logf("mutants: %d; dangerous %d, all refused; broken %d; harmless %d, of them refused by proof %d, with users that cannot be found again %d; too large to try %d; accepted with sessions %d",
 		bad.all, bad.dangerous, bad.broken, bad.harmless, bad.tooCareful, bad.lost, bad.tooLarge, bad.withSessions)
 	if bad.all < 400 || bad.dangerous < 100 || bad.lost < 5 || bad.withSessions < 50 || good.dangerous+good.broken > 0 {
 		t.Errorf("the figures are not what they were meant to be: %+v, %+v", good, bad)

@@ -199,7 +199,7 @@ func judgeBy(flow *schemas.Flow, promised *promise) verdict {
 	return o.verdict
 }
 
-// identifying returns the inputs of which a user-create needs one.
+// identifying returns the inputs, one of which a user-create needs.
 func identifying(c config) []string {
 	names := []string{"username", "email"}
 	if c.IdentifiedBy != "" {
@@ -236,7 +236,7 @@ func (o *oracle) leave(m moment, outcome string) {
 	switch i, ok := o.index[to]; {
 	case to == schemas.End:
 		if o.flow.FlowType == schemas.Authentication && !m.proved {
-			o.verdict.dangerous = "the flow completes and nobody authenticated"
+			o.verdict.dangerous = "the flow completes and no user authenticated"
 		}
 		o.completes(m)
 	case to == "" && outcome == "failure":

@@ -67,7 +67,7 @@ type picture struct {
 	coverage  bool
 }
 
-// labelCell is a node. Its index identifies it in the drawing, whatever its name.
+// box is a node. Its index identifies it in the drawing, whatever its name.
 type box struct {
 	id, kind string
 	user     userState

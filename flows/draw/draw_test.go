@@ -19,7 +19,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
 func compiled(t testing.TB, file string) *engine.Graph {
 	t.Helper()

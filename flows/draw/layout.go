@@ -10,7 +10,7 @@ package draw
 //
 // The layout uses whole pixels and a fixed number of iterations. The same flow looks the same
 // each time and everywhere, and a thousand nodes cost no more than thirty times what thirty
-// nodes do. A link across many rows is not drawn as a line, which nobody could follow: its label
+// nodes do. A link across many rows is not drawn as a line, which readers could not follow: its label
 // and the name of its target stand below its node.
 
 import (

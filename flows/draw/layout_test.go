@@ -141,7 +141,7 @@ func TestNearest(t *testing.T) {
 		name                       string
 		want, weight, apart, place []int
 	}{
-		{"room for all", []int{0, 50, 90}, []int{1, 1, 1}, []int{0, 10, 10}, []int{0, 50, 90}},
+		{"space for all", []int{0, 50, 90}, []int{1, 1, 1}, []int{0, 10, 10}, []int{0, 50, 90}},
 		{"two that push", []int{0, 0}, []int{1, 1}, []int{0, 10}, []int{-5, 5}},
 		{"the heavier stays", []int{0, 0}, []int{1, 1000}, []int{0, 10}, []int{-10, 0}},
 		{"in the wrong order", []int{100, 0, 0}, []int{1, 1, 1}, []int{0, 10, 10}, []int{23, 33, 43}},

@@ -7,7 +7,7 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// guaranteesText describes what is proven of a flow and what it demands of sessions. For a sub-flow that
+// proven describes what is proven of a flow and what it demands of sessions. For a sub-flow that
 // depends on its use.
 func (f *File) proven() string {
 	if f.FlowType == schemas.Subflow {
