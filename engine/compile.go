@@ -172,7 +172,7 @@ func (c *compiler) makeExecutors() {
 	partial := false
 	for i, ok := range usable {
 		if ok {
-			exec, problems := c.newExecutor(i, nil, nil, true)
+			exec, problems := c.newExecutor(i, Config{Partial: true})
 			c.addInputTypes(i, exec, inputs)
 			c.addReplyTypes(i, exec, replies)
 			ok = len(problems) == 0
@@ -183,7 +183,7 @@ func (c *compiler) makeExecutors() {
 		if !ok {
 			continue
 		}
-		exec, problems := c.newExecutor(i, inputs, replies, partial)
+		exec, problems := c.newExecutor(i, Config{Inputs: inputs, Replies: replies, Partial: partial})
 		for _, p := range problems {
 			c.report(cmp.Or(p.Rule, RuleShape), i, schemas.JoinPath("with", p.Path), "%s", p.Message)
 		}
@@ -225,19 +225,23 @@ func (c *compiler) checkWith() []bool {
 		if c.isMisshapen(i) {
 			continue
 		}
-		if kind.With == nil {
-			if len(n.With) > 0 && string(withOf(&n)) != "{}" {
-				c.report(RuleShape, i, "with", "%s takes no configuration; remove `with`", kind.Name)
-				usable[i] = false
-			}
-			continue
-		}
-		for _, p := range kind.With.Check(withOf(&n)) {
+		for _, p := range kind.check(withOf(&n)) {
 			c.report(RuleShape, i, schemas.JoinPath("with", p.Path), "%s", p.Message)
 			usable[i] = false
 		}
 	}
 	return usable
+}
+
+// check checks a configuration against the schema of the kind.
+func (k *Kind) check(with json.RawMessage) []schemas.Problem {
+	switch {
+	case k.With != nil:
+		return k.With.Check(with)
+	case string(with) != "{}":
+		return []schemas.Problem{{Message: k.Name + " takes no configuration; remove `with`"}}
+	}
+	return nil
 }
 
 // withOf returns the node's configuration, {} if it has none.
@@ -248,17 +252,16 @@ func withOf(n *schemas.Node) json.RawMessage {
 	return n.With
 }
 
-func (c *compiler) newExecutor(i int, inputs map[string]schemas.InputType, replies map[string]map[string]ReplyType, partial bool) (Executor, []schemas.Problem) {
+// newExecutor creates the executor of node i with the members that depend on the node added to
+// config.
+func (c *compiler) newExecutor(i int, config Config) (Executor, []schemas.Problem) {
 	n := c.nodes[i]
 	n.Next = c.targetsOf(i)
-	config := &Config{
-		FlowType: c.flow.FlowType, Guarantees: c.flow.Guarantees, Node: &n, With: withOf(&n),
-		Inputs: inputs, Replies: replies, Partial: partial,
-	}
+	config.FlowType, config.Guarantees, config.Node, config.With = c.flow.FlowType, c.flow.Guarantees, &n, withOf(&n)
 	if inner := c.useScopes[i]; inner != nil {
 		config.Subflow = inner.flow
 	}
-	return c.graph.nodes[i].kind.New(config)
+	return c.graph.nodes[i].kind.New(&config)
 }
 
 // addInputTypes records the types of the inputs that a node collects.

@@ -116,12 +116,11 @@ func (g *Graph) find(id string) (int, bool) {
 
 // edge returns the edge with the name.
 func (n *node) edge(outcome string) (edge, bool) {
-	for _, e := range n.edges {
-		if e.Name == outcome {
-			return e, true
-		}
+	i := slices.IndexFunc(n.edges, func(e edge) bool { return e.Name == outcome })
+	if i < 0 {
+		return edge{}, false
 	}
-	return edge{}, false
+	return n.edges[i], true
 }
 
 // targets returns the nodes that the edges lead to, each once.

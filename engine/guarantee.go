@@ -46,12 +46,12 @@ func (c *compiler) checkGuarantees() {
 		return // its guarantees depend on the flows that use it
 	}
 	want := c.flow.Guarantees
-	c.checkACRGuarantee("guarantees.acr", want.ACR)
+	c.checkGuarantee("guarantees.acr", ACRFacts(want.ACR)...)
 	for i, method := range want.AMR {
 		c.checkGuarantee(fmt.Sprintf("guarantees.amr[%d]", i), AMRFact(method))
 	}
 	if want.PhishingResistant {
-		c.checkACRGuarantee("guarantees.phishingResistant", schemas.ACRPhishingResistant)
+		c.checkGuarantee("guarantees.phishingResistant", ACRFacts(schemas.ACRPhishingResistant)...)
 	}
 	if want.UserVerified {
 		c.checkGuarantee("guarantees.userVerified", AMRFact("user"))
@@ -111,28 +111,21 @@ func certainOf(completions []completion) Facts {
 	return certain
 }
 
-// checkACRGuarantee reports the shortest run that completes with a class that does not satisfy
-// the given one.
-func (c *compiler) checkACRGuarantee(path, class string) {
-	for _, fact := range ACRFacts(class) {
-		c.checkGuarantee(path, fact)
+// checkGuarantee reports, for each fact, the shortest run that completes without it.
+func (c *compiler) checkGuarantee(path string, facts ...Fact) {
+	for _, fact := range facts {
+		shortest, broken := c.shortestPathWithout("", c.outcome, c.completions(), fact)
+		if !broken || c.dropFinding() {
+			continue
+		}
+		problem := schemas.Problem{Rule: RuleGuarantee, Path: path, Message: fmt.Sprintf(
+			"a run can complete without %s; lead every path through a node that proves it, or guarantee less", fact.Describe())}
+		if shortest != nil {
+			problem.Node = c.graph.nodes[shortest[len(shortest)-1].node].id
+			problem.Trace = c.trace(shortest, []Fact{fact})
+		}
+		c.addFinding(-1, problem)
 	}
-}
-
-// checkGuarantee reports the shortest run that completes without the fact.
-func (c *compiler) checkGuarantee(path string, fact Fact) {
-	shortest, broken := c.shortestPathWithout("", c.outcome, c.completions(), fact)
-	if !broken || c.dropFinding() {
-		return
-	}
-	asked := []Fact{fact}
-	problem := schemas.Problem{Rule: RuleGuarantee, Path: path, Message: fmt.Sprintf(
-		"a run can complete without %s; lead every path through a node that proves it, or guarantee less", factNames(asked))}
-	if shortest != nil {
-		problem.Node = c.graph.nodes[shortest[len(shortest)-1].node].id
-		problem.Trace = c.trace(shortest, asked)
-	}
-	c.addFinding(-1, problem)
 }
 
 // checkEnumeration reports whether no node reveals to an unauthenticated person which accounts

@@ -58,14 +58,21 @@ func ReplyFacts(name string) []Fact {
 	return []Fact{replySort.fact(name), userReplySort.fact(name)}
 }
 
+// replyOf returns the reply that an executor stores, nil if it stores none.
+func replyOf(exec Executor) *ServiceReply {
+	if replier, ok := exec.(Replier); ok {
+		return replier.ServiceReply()
+	}
+	return nil
+}
+
 // addReplyTypes records the types of the reply that a node stores. All replies with one name
 // have the same types.
 func (c *compiler) addReplyTypes(i int, exec Executor, types map[string]map[string]ReplyType) {
-	replier, ok := exec.(Replier)
-	if !ok || replier.ServiceReply() == nil {
+	r := replyOf(exec)
+	if r == nil {
 		return
 	}
-	r := replier.ServiceReply()
 	if before, seen := types[r.Name]; seen && !maps.Equal(before, r.Types) {
 		c.report(RuleInput, i, "with", "an earlier node stores a reply %q with other values; declare the same values, or rename one of them", r.Name)
 		return
@@ -77,17 +84,11 @@ func (c *compiler) addReplyTypes(i int, exec Executor, types map[string]map[stri
 func (c *compiler) bindReplies() {
 	about := map[string][]Fact{} // by input
 	for i := range c.graph.nodes {
-		replier, ok := c.graph.nodes[i].exec.(Replier)
-		if !ok || replier.ServiceReply() == nil {
-			continue
+		if r := replyOf(c.graph.nodes[i].exec); r != nil {
+			for _, input := range r.Inputs {
+				about[input] = append(about[input], ReplyFacts(r.Name)...)
+			}
 		}
-		r := replier.ServiceReply()
-		for _, input := range r.Inputs {
-			about[input] = append(about[input], ReplyFacts(r.Name)...)
-		}
-	}
-	if len(about) == 0 {
-		return
 	}
 	for i := range c.graph.nodes {
 		edges := c.graph.nodes[i].edges

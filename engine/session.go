@@ -42,10 +42,8 @@ type SessionResumer interface {
 }
 
 // resumedEdges lists the edges that rest on an earlier sign-in.
-func (c *compiler) resumedEdges() []move {
-	var list []move
-	for i := range c.graph.nodes {
-		n := &c.graph.nodes[i]
+func (g *Graph) resumedEdges() (list []move) {
+	for i, n := range g.nodes {
 		if resumer, ok := n.exec.(SessionResumer); ok {
 			for j, e := range n.edges {
 				if e.Name == resumer.ResumedOutcome() {
@@ -84,7 +82,7 @@ func (c *compiler) withoutEdges(edges []move) outcomeReading {
 // earlier sign-in could complete with less. The other paths are not known for a sub-flow, or if
 // a node is invalid.
 func (c *compiler) settleSessions() {
-	sessions := c.resumedEdges()
+	sessions := c.graph.resumedEdges()
 	if len(sessions) == 0 || c.flow.FlowType == schemas.Subflow {
 		return
 	}
@@ -138,7 +136,7 @@ func (c *compiler) provenClass(read outcomeReading) string {
 // checkSessions reports, for each node that accepts an earlier sign-in, the shortest run that
 // completes with it and less than every other path proves.
 func (c *compiler) checkSessions(waived map[*schemas.Waiver]bool) {
-	sessions := c.resumedEdges()
+	sessions := c.graph.resumedEdges()
 	for k, s := range sessions {
 		path, weak := c.weakestCompletion(sessions, k)
 		if !weak {
@@ -197,7 +195,7 @@ func (c *compiler) shortestPathWithout(name string, read outcomeReading, complet
 // sign-ins: its finding appears only where the sub-flow is used.
 func (c *compiler) waivesForUsers(w *schemas.Waiver) bool {
 	return c.flow.FlowType == schemas.Subflow && w.Rule == RuleSession &&
-		slices.ContainsFunc(c.resumedEdges(), func(m move) bool { return c.graph.nodes[m.node].id == w.Node })
+		slices.ContainsFunc(c.graph.resumedEdges(), func(m move) bool { return c.graph.nodes[m.node].id == w.Node })
 }
 
 // SessionDemand is the class that a node demands of an earlier sign-in for an outcome.
@@ -210,12 +208,9 @@ type SessionDemand struct {
 // Sessions lists the nodes that continue a run with an earlier sign-in.
 func (g *Graph) Sessions() []SessionDemand {
 	var list []SessionDemand
-	for i := range g.nodes {
-		n := &g.nodes[i]
-		if resumer, ok := n.exec.(SessionResumer); ok {
-			e, _ := n.edge(resumer.ResumedOutcome())
-			list = append(list, SessionDemand{n.id, e.Name, NewFacts(e.Establishes...).ACR()})
-		}
+	for _, m := range g.resumedEdges() {
+		e := g.nodes[m.node].edges[m.edge]
+		list = append(list, SessionDemand{g.nodes[m.node].id, e.Name, NewFacts(e.Establishes...).ACR()})
 	}
 	return list
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
@@ -129,21 +130,19 @@ func (r *run) immediateAnswer(inputs map[string]string) *Answer {
 func (r *run) acceptAnswer(action string, inputs map[string]string) (*Answer, error) {
 	ask := r.state.Ask
 	answer := &Answer{Action: action, Inputs: inputs}
-	if action == "" {
-		switch {
-		case ask.Implicit:
-			return answer, nil
-		case len(ask.Actions) == 1 && len(inputs) > 0:
-			answer.Action = ask.Actions[0].Ref
-			return answer, nil
-		}
+	switch {
+	case action == "" && ask.Implicit:
+		return answer, nil
+	case action == "" && len(ask.Actions) == 1 && len(inputs) > 0:
+		answer.Action = ask.Actions[0].Ref
+		return answer, nil
 	}
 	refs := make([]string, len(ask.Actions))
 	for i, a := range ask.Actions {
-		if a.Ref == action {
-			return answer, nil
-		}
 		refs[i] = a.Ref
+	}
+	if slices.Contains(refs, action) {
+		return answer, nil
 	}
 	sent := "none was sent"
 	if action != "" {

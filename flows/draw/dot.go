@@ -35,7 +35,7 @@ func DOT(g *engine.Graph, o Options) string {
 }
 
 func (n box) dot(i int) string {
-	fill, line := n.user.colours()
+	look := n.user.appearance()
 	more := ""
 	switch {
 	case n.terminal:
@@ -44,11 +44,11 @@ func (n box) dot(i int) string {
 		more = " shape=diamond style=filled"
 	}
 	if n.untested {
-		line = missedColour
+		look.outline = missedColour
 		more += " penwidth=2"
 	}
 	return fmt.Sprintf("n%d [label=%s tooltip=%s fillcolor=%q color=%q%s]\n",
-		i, dotText(n.id+"\n"+n.kind), dotText(n.user.String()), fill, line, more)
+		i, dotText(n.id+"\n"+n.kind), dotText(look.name), look.fill, look.outline, more)
 }
 
 func (l link) dot(coverage bool) string {

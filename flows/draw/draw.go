@@ -36,9 +36,22 @@ const (
 	authenticated                  // the user authenticated
 )
 
-func (s userState) String() string {
-	return [...]string{"anyone", "identified", "created", "authenticated"}[s]
+// appearance is how a drawing shows a state of the user.
+type appearance struct {
+	name, gain, legend string // gain labels an outcome that leads to the state
+	fill, outline      string // colors that are readable on light and on dark backgrounds
 }
+
+func (s userState) appearance() appearance {
+	return [...]appearance{
+		anyone:        {"anyone", "", "no user yet", "#eceff1", "#78909c"},
+		identified:    {"identified", "user identified", "user identified", "#fff3cd", "#b8860b"},
+		created:       {"created", "user created", "user created by this run", "#d6e9ff", "#2f6fb5"},
+		authenticated: {"authenticated", "✓ authenticated", "user authenticated", "#d5f0d8", "#2e7d32"},
+	}[s]
+}
+
+func (s userState) String() string { return s.appearance().name }
 
 // userStateOf derives the state from facts.
 func userStateOf(facts []engine.Fact) userState {
@@ -51,11 +64,6 @@ func userStateOf(facts []engine.Fact) userState {
 		return identified
 	}
 	return anyone
-}
-
-// gainLabel is the label of an outcome that leads to the state.
-func (s userState) gainLabel() string {
-	return [...]string{"", "user identified", "user created", "✓ authenticated"}[s]
 }
 
 // picture is a flow as it is drawn.
@@ -123,7 +131,7 @@ func pictureOf(g *engine.Graph, o Options) picture {
 		for _, e := range n.Edges {
 			l := link{from: i, to: number[e.Target], outcome: e.Outcome, retry: e.Retry, untested: missed(n.ID, e.Outcome)}
 			if after := userStateOf(e.Certain); after > b.user {
-				l.gain = after.gainLabel()
+				l.gain = after.appearance().gain
 			}
 			if acr := demanded[link{from: i, outcome: e.Outcome}]; acr != "" {
 				l.gain = "✓ session, acr " + acr

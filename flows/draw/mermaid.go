@@ -64,8 +64,8 @@ func (l link) mermaid() string {
 func mermaidStyles(p picture) string {
 	var b strings.Builder
 	for s := anyone; s <= authenticated; s++ {
-		fill, line := s.colours()
-		fmt.Fprintf(&b, "  classDef %s fill:%s,stroke:%s,color:%s\n", s, fill, line, ink)
+		a := s.appearance()
+		fmt.Fprintf(&b, "  classDef %s fill:%s,stroke:%s,color:%s\n", a.name, a.fill, a.outline, ink)
 	}
 	if !p.coverage {
 		return b.String()
@@ -94,13 +94,6 @@ func (l link) coverageColour() string {
 		return missedColour
 	}
 	return testedColour
-}
-
-// colours returns the fill and the outline of a node.
-func (s userState) colours() (fill, line string) {
-	fills := [...]string{"#eceff1", "#fff3cd", "#d6e9ff", "#d5f0d8"}
-	lines := [...]string{"#78909c", "#b8860b", "#2f6fb5", "#2e7d32"}
-	return fills[s], lines[s]
 }
 
 // mermaidText escapes a name. All characters except letters, digits and a few marks become

@@ -1,6 +1,9 @@
 package draw
 
-import _ "embed"
+import (
+	_ "embed"
+	"slices"
+)
 
 // styles contains the colors, by user state and mark. Viewers without media queries show the
 // light ones.
@@ -13,15 +16,10 @@ type mark struct{ class, text string }
 
 // legend returns the entries for the colors in the picture.
 func (p picture) legend() []mark {
-	words := [...]string{"no user yet", "user identified", "user created by this run", "user authenticated"}
-	var present [len(words)]bool
-	for _, n := range p.nodes {
-		present[n.user] = true
-	}
 	var list []mark
-	for s, is := range present {
-		if is {
-			list = append(list, mark{userState(s).String(), words[s]})
+	for state := anyone; state <= authenticated; state++ {
+		if slices.ContainsFunc(p.nodes, func(n box) bool { return n.user == state }) {
+			list = append(list, mark{state.String(), state.appearance().legend})
 		}
 	}
 	if p.coverage {
