@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/postern-id/postern/internal/signed"
+	"github.com/postern-id/postern/internal/jwtverify"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -56,17 +56,17 @@ func checkKeySet(w *writeContext, set *schemas.JSONWebKeys) {
 func checkSigningKeys(w *writeContext, set *schemas.JSONWebKeys) int {
 	total := 0
 	for _, key := range set.Keys {
-		if !signed.Encrypts(key) {
+		if !jwtverify.Encrypts(key) {
 			total++
 		}
 	}
 	seen := map[string]int{}
 	for i, key := range set.Keys {
 		path := inConfig(fmt.Sprintf("jwks.keys[%d]", i))
-		if member, wrong := signed.RegistrationFault(key); wrong != "" {
+		if member, wrong := jwtverify.RegistrationFault(key); wrong != "" {
 			w.addInvalid(schemas.JoinPath(path, member), "%s", wrong)
 		}
-		if signed.Encrypts(key) {
+		if jwtverify.Encrypts(key) {
 			continue
 		}
 		kid, _ := key["kid"].(string)

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postern-id/postern/internal/jwtverify"
 	"github.com/postern-id/postern/internal/outbound"
-	"github.com/postern-id/postern/internal/signed"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -30,7 +30,7 @@ type Requester interface {
 type Client struct {
 	requester Requester
 	providers metadataCache
-	keys      signed.Keys
+	keys      jwtverify.Keys
 }
 
 // New returns a relying party.

@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/postern-id/postern/internal/signed"
+	"github.com/postern-id/postern/internal/jwtverify"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -38,7 +38,7 @@ type Identity struct {
 
 // verify validates an ID token: OpenID Connect Core §3.1.3.7.
 func (c *Client) verify(ctx context.Context, m *metadata, p *schemas.IdentityProvider, k signInState, got *tokens, now time.Time) (*Identity, error) {
-	token, err := signed.Parse(got.id)
+	token, err := jwtverify.Parse(got.id)
 	if err != nil {
 		return nil, failf(CheckSignature, "the ID token: %v", err)
 	}

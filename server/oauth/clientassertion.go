@@ -9,7 +9,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/zitadel/oidc/v3/pkg/op"
 
-	"github.com/postern-id/postern/internal/signed"
+	"github.com/postern-id/postern/internal/jwtverify"
 	"github.com/postern-id/postern/schemas"
 )
 
@@ -45,7 +45,7 @@ const (
 
 // clientAssertion is an unverified assertion.
 type clientAssertion struct {
-	*signed.Token
+	*jwtverify.Token
 	client string // its subject
 }
 
@@ -80,7 +80,7 @@ func (p *Provider) authenticateByKey(ctx context.Context, sent *op.ClientCredent
 
 // readAssertion parses an assertion without verifying it.
 func readAssertion(raw string) (*clientAssertion, error) {
-	token, err := signed.Parse(raw, assertionJWTType)
+	token, err := jwtverify.Parse(raw, assertionJWTType)
 	if err != nil {
 		return nil, errClient(false, "the client_assertion is not as it should be: %v", err)
 	}
@@ -96,7 +96,7 @@ func readAssertion(raw string) (*clientAssertion, error) {
 // assertionKey returns the client's key that the assertion names.
 func (p *Provider) assertionKey(ctx context.Context, c *client, a *clientAssertion) (any, error) {
 	if c.oauth.JWKS != nil {
-		if key, ok := signed.Pick(c.oauth.JWKS, a.Token); ok {
+		if key, ok := jwtverify.Pick(c.oauth.JWKS, a.Token); ok {
 			return key, nil
 		}
 	} else if c.oauth.JWKSURI != "" && p.keys.Fetch != nil {

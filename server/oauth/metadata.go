@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/postern-id/postern/internal/signed"
+	"github.com/postern-id/postern/internal/jwtverify"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
@@ -78,7 +78,7 @@ func (p *Provider) newMetadata() metadata {
 	}
 	if p.KeyAuthentication != nil {
 		server.AuthMethods = append(server.AuthMethods, schemas.AuthMethodPrivateKeyJWT)
-		server.SigningAlgs = signed.Algorithms()
+		server.SigningAlgs = jwtverify.Algorithms()
 	}
 	if p.hasAuthorizationEndpoint() {
 		server.authorizationMetadata = newAuthorizationMetadata(issuer, server.AuthMethods, server.SigningAlgs)

@@ -11,7 +11,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 	"github.com/zitadel/oidc/v3/pkg/op"
 
-	"github.com/postern-id/postern/internal/signed"
+	"github.com/postern-id/postern/internal/jwtverify"
 	"github.com/postern-id/postern/internal/token"
 	"github.com/postern-id/postern/schemas"
 )
@@ -89,7 +89,7 @@ type Provider struct {
 	metadata          metadata
 	auditedClients    auditedClients
 	origins           origins
-	keys              signed.Keys
+	keys              jwtverify.Keys
 	fetches           fetchGroup
 }
 

@@ -1,4 +1,4 @@
-// Package signed verifies third-party JSON Web Tokens (RFC 7519): the assertions of clients
+// Package jwtverify verifies third-party JSON Web Tokens (RFC 7519): the assertions of clients
 // and the ID tokens of identity providers.
 //
 //	the token  [Parse] parses it. Its header selects one of the signer's keys and
@@ -9,4 +9,4 @@
 //
 // All algorithms are asymmetric. HMAC would make a public key as good as a secret, and none
 // needs no key at all (RFC 8725 §3.1).
-package signed
+package jwtverify
