@@ -68,7 +68,7 @@ func (w *world) seed(t *testing.T, admin bootstrap.Admin) *bootstrap.Admin {
 
 func (w *world) user(t *testing.T, name string) *schemas.User {
 	t.Helper()
-	u, err := w.store.UserByAttribute(t.Context(), "username", name)
+	u, err := w.store.UserByAttribute(t.Context(), "", "username", name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestSeed(t *testing.T) {
 		if again := w.seed(t, bootstrap.Admin{Username: "other"}); again != nil {
 			t.Errorf("a second seeding: %+v", again)
 		}
-		if _, err := w.store.UserByAttribute(ctx, "username", "other"); !schemas.HasCode(err, schemas.CodeUserNotFound) {
+		if _, err := w.store.UserByAttribute(ctx, "", "username", "other"); !schemas.HasCode(err, schemas.CodeUserNotFound) {
 			t.Errorf("a second administrator: %v", err)
 		}
 	})

@@ -193,7 +193,7 @@ func (a *attributes) faultOfName(ctx context.Context, changed *schemas.User, nam
 	if words := checkName(changed, name); words != "" {
 		return words, nil
 	}
-	taken, err := isTakenByOther(ctx, a.deps.Users, changed.Text(name), changed.ID)
+	taken, err := isTakenByOther(ctx, a.deps.Users, changed, changed.Text(name))
 	if taken {
 		return "This " + name + " is taken.", err
 	}

@@ -47,7 +47,7 @@ func (d *directory) User(_ context.Context, id string) (*schemas.User, error) {
 	return nil, notFound(schemas.CodeUserNotFound)
 }
 
-func (d *directory) UserByAttribute(_ context.Context, attribute, value string) (*schemas.User, error) {
+func (d *directory) UserByAttribute(_ context.Context, _, attribute, value string) (*schemas.User, error) {
 	d.lookups++
 	if d.broken != nil {
 		return nil, d.broken

@@ -15,8 +15,9 @@ import (
 // Users finds users. Both methods fail with the code user_not_found.
 type Users interface {
 	User(ctx context.Context, id string) (*schemas.User, error)
-	// UserByAttribute compares the normalized form of an identifying attribute.
-	UserByAttribute(ctx context.Context, attribute, value string) (*schemas.User, error)
+	// UserByAttribute compares the normalized form of an identifying attribute, in the identifier
+	// scope of the user type: schemas.UserType.IdentifierScope. "" is the global scope.
+	UserByAttribute(ctx context.Context, userType, attribute, value string) (*schemas.User, error)
 }
 
 // Types describes user types. CheckUser fails with the code user_does_not_fit; the path of each

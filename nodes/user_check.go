@@ -51,7 +51,7 @@ func (u *userCreate) checkNames(ctx context.Context, draft *schemas.User) (unfit
 			unfit = append(unfit, at)
 			continue
 		}
-		used, err := isTakenByOther(ctx, u.users, value, draft.ID)
+		used, err := isTakenByOther(ctx, u.users, draft, value)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -131,13 +131,13 @@ func capitalize(words string) string {
 	return strings.ToUpper(words[:1]) + words[1:] + "."
 }
 
-// isTakenByOther reports whether the value identifies another user, under any identifying
-// attribute: a username that equals another user's email address would identify the wrong user in
-// sign-ins that accept either.
-func isTakenByOther(ctx context.Context, users Users, value, userID string) (bool, error) {
+// isTakenByOther reports whether the value identifies another user in the identifier scope of u,
+// under any identifying attribute: a username that equals another user's email address would
+// identify the wrong user in sign-ins that accept either.
+func isTakenByOther(ctx context.Context, users Users, u *schemas.User, value string) (bool, error) {
 	for _, attribute := range schemas.IdentifyingAttributes() {
-		switch found, err := users.UserByAttribute(ctx, attribute, value); {
-		case err == nil && found.ID != userID:
+		switch found, err := users.UserByAttribute(ctx, u.Type, attribute, value); {
+		case err == nil && found.ID != u.ID:
 			return true, nil
 		case err != nil && !schemas.HasCode(err, schemas.CodeUserNotFound):
 			return false, err

@@ -99,7 +99,7 @@ func (r *userResolve) Outcomes() []engine.Outcome {
 // Execute looks the user up.
 func (r *userResolve) Execute(ctx context.Context, v *engine.Visit) (*engine.Decision, error) {
 	name := v.Inputs[r.From]
-	user, err := r.find(ctx, name)
+	user, err := r.find(ctx, identifierType(v.Application), name)
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +126,10 @@ func (r *userResolve) Execute(ctx context.Context, v *engine.Visit) (*engine.Dec
 
 // find returns nil if there is no such user. If that is concealed, it does the same look-ups for
 // every name, so that the time does not reveal it.
-func (r *userResolve) find(ctx context.Context, name string) (*schemas.User, error) {
+func (r *userResolve) find(ctx context.Context, userType, name string) (*schemas.User, error) {
 	var found *schemas.User
 	for _, attribute := range r.By {
-		user, err := r.users.UserByAttribute(ctx, attribute, name)
+		user, err := r.users.UserByAttribute(ctx, userType, attribute, name)
 		switch {
 		case schemas.HasCode(err, schemas.CodeUserNotFound):
 		case err != nil:
@@ -141,4 +141,14 @@ func (r *userResolve) find(ctx context.Context, name string) (*schemas.User, err
 		}
 	}
 	return found, nil
+}
+
+// identifierType returns the user type in whose identifier scope an application's sign-ins look for
+// users, "" for the global scope. An application with a type that has its own scope allows no other
+// type, so a name never identifies two users.
+func identifierType(app *schemas.Application) string {
+	if app == nil || len(app.AllowedUserTypes) != 1 {
+		return ""
+	}
+	return app.AllowedUserTypes[0]
 }

@@ -29,9 +29,18 @@ type UserType struct {
 	Description string          `json:"description,omitempty"`
 	OUID        string          `json:"ouId,omitempty"`
 	Schema      json.RawMessage `json:"schema"`
-	CreatedAt   time.Time       `json:"createdAt"`
-	UpdatedAt   time.Time       `json:"updatedAt"`
+	// IdentifierScope says among which users usernames, verified addresses and unique attributes
+	// are unique: TypeIdentifiers, or "" for all users whose types share the global scope.
+	IdentifierScope string    `json:"identifierScope,omitempty"`
+	CreatedAt       time.Time `json:"createdAt"`
+	UpdatedAt       time.Time `json:"updatedAt"`
 }
+
+// The values of UserType.IdentifierScope. GlobalIdentifiers is stored as "".
+const (
+	GlobalIdentifiers = "global"
+	TypeIdentifiers   = "userType"
+)
 
 // PrincipalType says what a Principal is.
 type PrincipalType string

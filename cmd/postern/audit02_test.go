@@ -163,7 +163,7 @@ func TestAudit02AdministratorStatesAddress(t *testing.T) {
 	token := s.admin()
 	var made struct{ ID string }
 	s.send(http.StatusCreated, "/users", token, `{"type": "Person", "attributes": {"username": "vera", "email": "`+victimsAddress+`"}}`, &made)
-	if _, err := s.store.UserByAttribute(t.Context(), "email", victimsAddress); !schemas.HasCode(err, schemas.CodeUserNotFound) {
+	if _, err := s.store.UserByAttribute(t.Context(), "", "email", victimsAddress); !schemas.HasCode(err, schemas.CodeUserNotFound) {
 		t.Errorf("an unverified address identifies a user: %v", err)
 	}
 	s.send(http.StatusCreated, "/users", token, `{"type": "Person", "attributes": {"username": "wanda", "email": "`+victimsAddress+`", "email_verified": true}}`, &made)

@@ -92,7 +92,7 @@ func (w *testApp) put(path, body, token string) {
 // userNamed returns the id of a user.
 func (w *testApp) userNamed(name string) string {
 	w.t.Helper()
-	u, err := w.store.UserByAttribute(context.Background(), "username", name)
+	u, err := w.store.UserByAttribute(context.Background(), "", "username", name)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -245,7 +245,7 @@ func TestHeldSignUpsOfOneAddress(t *testing.T) {
 			})
 		}
 		all.Wait()
-		user, err := two.store.UserByAttribute(t.Context(), "email", "same@example.org")
+		user, err := two.store.UserByAttribute(t.Context(), "", "email", "same@example.org")
 		if won.Load() != 1 || err != nil || user == nil {
 			t.Errorf("%d were created: %+v, %v", won.Load(), user, err)
 		}

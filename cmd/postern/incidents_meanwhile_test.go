@@ -36,7 +36,7 @@ func (p *party) ends(what string, gate url.Values) {
 // pat is the user's id.
 func (p *party) pat() string {
 	p.t.Helper()
-	u, err := p.store.UserByAttribute(p.t.Context(), "username", "pat")
+	u, err := p.store.UserByAttribute(p.t.Context(), "", "username", "pat")
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func TestCodeByMail(t *testing.T) {
 	if refused.Code != schemas.CodeExecutionNotFound {
 		t.Errorf("the code a second time: %v", &refused)
 	}
-	user, err := w.store.UserByAttribute(t.Context(), "email", "ada@example.org")
+	user, err := w.store.UserByAttribute(t.Context(), "", "email", "ada@example.org")
 	if err != nil || user.Attributes["email_verified"] != true {
 		t.Errorf("the address of %+v is not verified: %v", user, err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -28,8 +29,9 @@ func TestDefaultBudgets(t *testing.T) {
 // guesser is a caller at an address, with the cookies of their browser.
 type guesser struct {
 	*testApp
-	remote string
-	device *http.Cookie
+	application string // default: the console
+	remote      string
+	device      *http.Cookie
 }
 
 // guess signs in to the console with a password, from an address, and returns the status
@@ -40,7 +42,7 @@ func (w *testApp) guess(remote, name, password string) (int, schemas.Step) {
 
 func (g *guesser) guess(name, password string) (int, schemas.Step) {
 	var s, last schemas.Step
-	g.send(map[string]any{"applicationId": bootstrap.ConsoleID, "flowType": "AUTHENTICATION"}, &s)
+	g.send(map[string]any{"applicationId": cmp.Or(g.application, bootstrap.ConsoleID), "flowType": "AUTHENTICATION"}, &s)
 	run := s.ExecutionID
 	g.send(map[string]any{"executionId": run, "action": "password", "inputs": map[string]string{}}, &s)
 	return g.send(map[string]any{"executionId": run, "action": "continue", "inputs": map[string]string{"username": name, "password": password}}, &last), last

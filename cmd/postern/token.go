@@ -102,7 +102,7 @@ func (h *app) tokenUser(ctx context.Context, name string) (string, error) {
 		}
 		return holders[0], nil
 	}
-	u, err := h.store.UserByAttribute(ctx, "username", name)
+	u, err := h.store.UserByAttribute(ctx, "", "username", name)
 	if schemas.HasClass(err, schemas.NotFound) {
 		u, err = h.store.User(ctx, name)
 	}

@@ -68,8 +68,9 @@ func (m *Memory) User(_ context.Context, id string) (*schemas.User, error) {
 	return nil, notFound(schemas.CodeUserNotFound, "user", id)
 }
 
-// UserByAttribute finds a user by an identifying attribute.
-func (m *Memory) UserByAttribute(_ context.Context, attribute, value string) (*schemas.User, error) {
+// UserByAttribute finds a user by an identifying attribute. In scenarios all user types share the
+// global identifier scope.
+func (m *Memory) UserByAttribute(_ context.Context, _, attribute, value string) (*schemas.User, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if u := m.find(value, attribute); u != nil {

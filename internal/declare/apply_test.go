@@ -241,7 +241,7 @@ func TestApplyPasswords(t *testing.T) {
 	}
 	for range 2 {
 		w.mustApply(dir, declare.Options{Getenv: environ("EVE=quiet harbour lantern")})
-		u, err := w.store.UserByAttribute(t.Context(), "username", "eve")
+		u, err := w.store.UserByAttribute(t.Context(), "", "username", "eve")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestApplyPasswords(t *testing.T) {
 		}
 	}
 	plan := w.mustApply(dir, declare.Options{Getenv: environ("EVE=grey lantern harbour")})
-	u, err := w.store.UserByAttribute(t.Context(), "username", "eve")
+	u, err := w.store.UserByAttribute(t.Context(), "", "username", "eve")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,6 +147,20 @@ func checkUserTypes(w *writeContext, names []string) {
 			w.addInvalid(fmt.Sprintf("allowedUserTypes[%d]", i), "there is no user type %.64q", name)
 		}
 	}
+	checkOneScope(w, names)
+}
+
+// checkOneScope refuses user types of several identifier scopes: a name could identify two users of
+// the application.
+func checkOneScope(w *writeContext, names []string) {
+	for i, name := range names {
+		t, err := store.UserTypes().Find(w.ctx, w.tx, "name", name)
+		w.fail(err)
+		if t != nil && t.IdentifierScope != "" && len(names) > 1 {
+			w.addInvalid(fmt.Sprintf("allowedUserTypes[%d]", i),
+				"users of the type %.64q have usernames and addresses of their own (identifierScope), which users of the other types can have too; allow only this type here, or remove it", name)
+		}
+	}
 }
 
 // checkLines refuses texts with line breaks, which lists cannot store.

@@ -152,7 +152,7 @@ func TestBadUsers(t *testing.T) {
 // idOf returns the id of the user with the username.
 func (w *world) idOf(t testing.TB, username string) string {
 	t.Helper()
-	u, err := w.store.UserByAttribute(t.Context(), "username", username)
+	u, err := w.store.UserByAttribute(t.Context(), "", "username", username)
 	must(t, err)
 	return u.ID
 }

@@ -3,6 +3,7 @@ package directory
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -27,6 +28,9 @@ func (d *Directory) userTypeCollection() *collection[schemas.UserType] {
 }
 
 func completeUserType(w *writeContext, _, t *schemas.UserType) {
+	if t.IdentifierScope == schemas.GlobalIdentifiers {
+		t.IdentifierScope = "" // the default
+	}
 	var compact bytes.Buffer
 	if len(t.Schema) > 0 && json.Compact(&compact, t.Schema) == nil {
 		t.Schema = compact.Bytes() // layout is not part of it
@@ -47,6 +51,7 @@ func (d *Directory) checkUserType(w *writeContext, n Noun, old, t *schemas.UserT
 		return
 	}
 	checkRename(w, n, old, t)
+	checkScope(w, n, old, t)
 	w.fail(d.checkUsersOf(w, old, t))
 }
 
@@ -57,6 +62,40 @@ func checkRename(w *writeContext, n Noun, old, t *schemas.UserType) {
 	}
 	if uses := usesOfType(w, old); len(uses) > 0 {
 		w.refusal = errInUse(n, "renamed", uses)
+	}
+}
+
+// checkScope checks a change of the identifier scope. It moves names and addresses of all users of
+// the type, so it takes the permission for everything. A type gets its own scope only if each
+// application that allows it allows no other type, where a name could then identify two users, and if
+// no user of it has permissions of the service: administrators sign in at applications that allow all
+// types, and these find only users of the global scope.
+func checkScope(w *writeContext, n Noun, old, t *schemas.UserType) {
+	if t.IdentifierScope == old.IdentifierScope {
+		return
+	}
+	if !w.call.Permits(systemPermission) {
+		w.addForbidden("identifierScope", "changing the identifier scope also requires the permission %q", systemPermission)
+	}
+	if t.IdentifierScope == "" {
+		return
+	}
+	permissions, err := store.UserPermissions(w.ctx, w.tx, []string{old.Name})
+	w.fail(err)
+	if len(permissions) > 0 {
+		w.addInvalid("identifierScope", "users of this type have permissions of the service, such as %q; move them to another type first", permissions[0])
+	}
+	var uses []store.Use
+	w.fail(forEach(w, store.Applications().List, store.Page{}, func(a *schemas.Application) string { return a.ID }, func(a *schemas.Application) error {
+		if len(a.AllowedUserTypes) > 1 && slices.Contains(a.AllowedUserTypes, old.Name) {
+			uses = append(uses, store.Use{
+				ResourceRef: schemas.ResourceRef{Type: "application", ID: a.ID}, Name: a.Name, How: "allows other user types as well",
+			})
+		}
+		return nil
+	}))
+	if len(uses) > 0 {
+		w.refusal = errInUse(n, "given its own identifier scope", uses)
 	}
 }
 

@@ -86,10 +86,10 @@ func (d *Directory) mayRequestFromUsers(w *writeContext, t *schemas.UserType) er
 	return nil
 }
 
-// reclaimAttributes claims the attributes that became unique, and releases those no longer
-// unique, for every user of a changed type.
+// reclaimAttributes claims the values of every user of a changed type again if other attributes
+// became unique, or if the identifier scope changed.
 func reclaimAttributes(w *writeContext, old, t *schemas.UserType) error {
-	if old == nil || slices.Equal(old.UniqueAttributes(), t.UniqueAttributes()) {
+	if old == nil || old.IdentifierScope == t.IdentifierScope && slices.Equal(old.UniqueAttributes(), t.UniqueAttributes()) {
 		return nil
 	}
 	var left mismatchedUsers

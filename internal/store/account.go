@@ -84,7 +84,7 @@ func TakenAttributes(ctx context.Context, r Reader, u *schemas.User, unique []st
 	}
 	for _, attribute := range schemas.IdentifyingAttributes() {
 		if key := schemas.IdentifierKey(u.Text(attribute)); key != "" {
-			if err := look(attribute, "SELECT 1 FROM user_identifiers WHERE value = ? AND user_id <> ?", key); err != nil {
+			if err := look(attribute, "SELECT 1 FROM user_identifiers WHERE value = "+scopedValue+" AND user_id <> ?", u.Type, key); err != nil {
 				return nil, err
 			}
 		}
@@ -100,7 +100,7 @@ func TakenAttributes(ctx context.Context, r Reader, u *schemas.User, unique []st
 		if key == "" {
 			continue
 		}
-		if err := look(attribute, "SELECT 1 FROM user_unique_values WHERE attribute = ? AND value = ? AND user_id <> ?", attribute, key); err != nil {
+		if err := look(attribute, "SELECT 1 FROM user_unique_values WHERE attribute = ? AND value = "+scopedValue+" AND user_id <> ?", attribute, u.Type, key); err != nil {
 			return nil, err
 		}
 	}

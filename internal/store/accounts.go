@@ -13,7 +13,8 @@ func Users() *Table[schemas.User] {
 		columns: []string{"id", "type", "ou_id", "attributes", "status", "locked_until", "created_at", "updated_at"},
 		filters: map[string]string{
 			"id": "id = ?", "type": "type = ?", "ouId": "ou_id = ?",
-			"username": identified, "email": "id IN (SELECT user_id FROM user_emails WHERE value = ?)",
+			"username": "id IN (SELECT user_id FROM user_identifiers WHERE value IN (" + scopedValues + "))",
+			"email":    "id IN (SELECT user_id FROM user_emails WHERE value IN (" + scopedValues + "))",
 		},
 		counted: []string{"", "type", "ouId"},
 		id:      func(u *schemas.User) string { return u.ID },
@@ -32,6 +33,3 @@ func Users() *Table[schemas.User] {
 		},
 	}
 }
-
-// identified selects the user who has an identifier, whichever attribute it is.
-const identified = "id = (SELECT user_id FROM user_identifiers WHERE value = ?)"

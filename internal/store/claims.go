@@ -11,8 +11,26 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
+// Identifier scopes
+//
+// Identifiers and unique values are unique among the users of one scope. A user type with
+// schemas.TypeIdentifiers is a scope of its own: its values are stored with the name of the type
+// and scopeSeparator as a prefix. All other types share the global scope, without a prefix. No
+// identifier contains the separator, because it is invisible (schemas.CheckIdentifier), and names
+// of types in use do not change.
+
+const scopeSeparator = "\x1f"
+
 const (
-	selectUniqueAttributes query = `SELECT unique_attributes FROM user_types WHERE name = ?`
+	// scopedValue is the stored form of a value: of a user type and a key.
+	scopedValue = `COALESCE((SELECT name || '` + scopeSeparator + `' FROM user_types
+		WHERE name = ? AND identifier_scope = '` + schemas.TypeIdentifiers + `'), '') || CAST(? AS TEXT)`
+
+	// scopedValues are the stored forms of a key in all scopes.
+	scopedValues = `SELECT prefix || CAST(? AS TEXT) FROM (SELECT '' AS prefix UNION ALL SELECT name || '` + scopeSeparator + `'
+		FROM user_types WHERE identifier_scope = '` + schemas.TypeIdentifiers + `') scopes`
+
+	selectTypeRules query = `SELECT unique_attributes, identifier_scope FROM user_types WHERE name = ?`
 
 	insertIdentifier query = `INSERT INTO user_identifiers (value, user_id) VALUES (?, ?)
 		ON CONFLICT (value) DO NOTHING`
@@ -30,7 +48,11 @@ func ReindexUser(t *Tx, u *schemas.User) error { return t.tx.reindexUser(u) }
 // are taken. The values go in their order: two users who want the same ones must
 // not wait for each other. For what is claimed of an email address see emails.go.
 func (t *tx) claim(u *schemas.User) error {
-	if err := t.lockEmailHolders(u); err != nil {
+	rules, err := t.typeRules(u.Type)
+	if err != nil {
+		return err
+	}
+	if err := t.lockEmailHolders(u, rules.prefix); err != nil {
 		return err
 	}
 	taken := map[string]bool{}
@@ -41,7 +63,7 @@ func (t *tx) claim(u *schemas.User) error {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(identifiers)) {
-		n, err := t.exec(insertIdentifier, key, u.ID)
+		n, err := t.exec(insertIdentifier, rules.prefix+key, u.ID)
 		if err != nil {
 			return fmt.Errorf("store: claiming an identifier of a user: %w", err)
 		}
@@ -49,47 +71,51 @@ func (t *tx) claim(u *schemas.User) error {
 			taken[attribute] = n == 0
 		}
 	}
-	unique, err := t.uniqueAttributes(u.Type)
-	if err != nil {
-		return err
-	}
-	for _, attribute := range unique {
-		if taken[attribute], err = t.claimUnique(u, attribute); err != nil {
+	for _, attribute := range rules.unique {
+		if taken[attribute], err = t.claimUnique(u, attribute, rules.prefix); err != nil {
 			return err
 		}
 	}
-	if err := errTaken(slices.Concat(schemas.IdentifyingAttributes(), unique), taken); err != nil {
+	if err := errTaken(slices.Concat(schemas.IdentifyingAttributes(), rules.unique), taken); err != nil {
 		return err
 	}
-	return t.claimEmail(u)
+	return t.claimEmail(u, rules.prefix)
 }
 
 // claimUnique claims the value of an attribute, and reports whether it is taken.
-func (t *tx) claimUnique(u *schemas.User, attribute string) (taken bool, err error) {
+func (t *tx) claimUnique(u *schemas.User, attribute, prefix string) (taken bool, err error) {
 	key, err := uniqueKey(u.Attributes[attribute])
 	if err != nil || key == "" {
 		return false, err
 	}
-	n, err := t.exec(insertUniqueValue, attribute, key, u.ID)
+	n, err := t.exec(insertUniqueValue, attribute, prefix+key, u.ID)
 	if err != nil {
 		return false, fmt.Errorf("store: claiming an attribute of a user: %w", err)
 	}
 	return n == 0, nil
 }
 
-// uniqueAttributes are those that a user type marks so, sorted; but not what
-// users are found by, which is unique anyway.
-func (t *tx) uniqueAttributes(userType string) ([]string, error) {
-	var kept sql.NullString
-	err := t.row(selectUniqueAttributes, userType).Scan(&kept)
+// typeRules are the rules of a user type for the values that its users claim.
+type typeRules struct {
+	unique []string // the unique attributes that do not identify users, sorted
+	prefix string   // of the values: see scopeSeparator
+}
+
+// typeRules returns the rules of a user type; those of an unknown type are empty.
+func (t *tx) typeRules(userType string) (rules typeRules, err error) {
+	var unique, scope sql.NullString
+	err = t.row(selectTypeRules, userType).Scan(&unique, &scope)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return nil, fmt.Errorf("store: reading a user type: %w", err)
+		return rules, fmt.Errorf("store: reading a user type: %w", err)
 	}
-	attributes := slices.DeleteFunc(list(kept), func(attribute string) bool {
+	rules.unique = slices.DeleteFunc(list(unique), func(attribute string) bool {
 		return slices.Contains(schemas.IdentifyingAttributes(), attribute)
 	})
-	slices.Sort(attributes)
-	return attributes, nil
+	slices.Sort(rules.unique)
+	if scope.String == schemas.TypeIdentifiers {
+		rules.prefix = userType + scopeSeparator
+	}
+	return rules, nil
 }
 
 // uniqueKey is the form in which the values of unique attributes are compared:

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +28,8 @@ import (
 const (
 	deleteIdentifier query = `DELETE FROM user_identifiers WHERE value = ? AND user_id = ?`
 
+	selectTypeOfUser query = `SELECT type FROM users WHERE id = ?`
+
 	insertEmail query = `INSERT INTO user_emails (value, user_id) VALUES (?, ?)`
 
 	selectEmailHolders query = `SELECT user_id FROM user_emails WHERE value = ? AND user_id <> ? ORDER BY user_id`
@@ -34,7 +38,11 @@ const (
 // verifyEmail marks the address of a user as verified. That the user still has the
 // address is what the change rests on.
 func (t *tx) verifyEmail(c schemas.VerifyEmail) error {
-	if err := t.lockUsers(c.UserID, schemas.IdentifierKey(c.Email)); err != nil {
+	prefix, err := t.prefixOf(c.UserID)
+	if err != nil {
+		return err
+	}
+	if err := t.lockUsers(c.UserID, prefix+schemas.IdentifierKey(c.Email)); err != nil {
 		return err
 	}
 	u, err := t.lockUser(c.UserID)
@@ -52,13 +60,23 @@ func (t *tx) verifyEmail(c schemas.VerifyEmail) error {
 }
 
 // lockEmailHolders locks the users who lose their address when u claims it.
-func (t *tx) lockEmailHolders(u *schemas.User) error {
+func (t *tx) lockEmailHolders(u *schemas.User, prefix string) error {
 	for _, key := range addressesOf(u) {
-		if err := t.lockUsers(u.ID, key); err != nil {
+		if err := t.lockUsers(u.ID, prefix+key); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// prefixOf returns the prefix of the values of a user, "" for an unknown user.
+func (t *tx) prefixOf(userID string) (string, error) {
+	var userType string
+	if err := t.row(selectTypeOfUser, userID).Scan(&userType); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("store: reading the type of a user: %w", err)
+	}
+	rules, err := t.typeRules(userType)
+	return rules.prefix, err
 }
 
 // addressesOf returns the keys that identify the user and may be addresses of others.
@@ -105,8 +123,12 @@ func (t *tx) emailHolders(key, except string) (ids []string, err error) {
 // UsersLosingEmail returns the ids of the users who lose their address when the user is
 // written.
 func UsersLosingEmail(t *Tx, u *schemas.User) (ids []string, err error) {
+	rules, err := t.tx.typeRules(u.Type)
+	if err != nil {
+		return nil, err
+	}
 	for _, key := range addressesOf(u) {
-		holders, err := t.tx.emailHolders(key, u.ID)
+		holders, err := t.tx.emailHolders(rules.prefix+key, u.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -118,28 +140,28 @@ func UsersLosingEmail(t *Tx, u *schemas.User) (ids []string, err error) {
 // claimEmail is called when the identifying attributes of a user have been claimed, the
 // address among them. It gives the claim of an address up that is not verified, and
 // takes from all others what identifies this user.
-func (t *tx) claimEmail(u *schemas.User) error {
+func (t *tx) claimEmail(u *schemas.User, prefix string) error {
 	if key := schemas.IdentifierKey(u.Text("email")); key != "" {
-		if _, err := t.exec(insertEmail, key, u.ID); err != nil {
+		if _, err := t.exec(insertEmail, prefix+key, u.ID); err != nil {
 			return fmt.Errorf("store: keeping the email address of a user: %w", err)
 		}
 		if !u.Verified(schemas.EmailVerified) && key != schemas.IdentifierKey(u.Text("username")) {
-			if _, err := t.exec(deleteIdentifier, key, u.ID); err != nil {
+			if _, err := t.exec(deleteIdentifier, prefix+key, u.ID); err != nil {
 				return fmt.Errorf("store: giving up the claim of an email address: %w", err)
 			}
 		}
 	}
 	for _, key := range addressesOf(u) {
-		if err := t.takeEmail(key, u); err != nil {
+		if err := t.takeEmail(key, prefix, u); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takeEmail removes an address from everybody but its owner.
-func (t *tx) takeEmail(key string, owner *schemas.User) error {
-	ids, err := t.emailHolders(key, owner.ID)
+// takeEmail removes an address from all users of the scope except its owner.
+func (t *tx) takeEmail(key, prefix string, owner *schemas.User) error {
+	ids, err := t.emailHolders(prefix+key, owner.ID)
 	if err != nil {
 		return err
 	}

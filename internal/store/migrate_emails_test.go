@@ -46,7 +46,7 @@ func TestAudit02UpgradeWithdrawsUnverifiedAddresses(t *testing.T) {
 				testUpgradedIdentifiers(t, s, u.id, u.before, u.after)
 			}
 			for i := range 1200 {
-				if _, err := s.UserByAttribute(t.Context(), "email", fmt.Sprintf("u%d@example.com", i)); !schemas.HasCode(err, schemas.CodeUserNotFound) {
+				if _, err := s.UserByAttribute(t.Context(), "", "email", fmt.Sprintf("u%d@example.com", i)); !schemas.HasCode(err, schemas.CodeUserNotFound) {
 					t.Fatalf("user %d is found by an address that was not verified: %v", i, err)
 				}
 			}
@@ -62,7 +62,7 @@ func testUpgradedIdentifiers(t *testing.T, s *store.Store, id, before, after str
 	var identify []string
 	for value := range strings.FieldsSeq(before) {
 		for _, attribute := range schemas.IdentifyingAttributes() {
-			if u, err := s.UserByAttribute(t.Context(), attribute, value); err == nil {
+			if u, err := s.UserByAttribute(t.Context(), "", attribute, value); err == nil {
 				equal(t, "who is found by "+value, u.ID, id)
 				if len(identify) == 0 || identify[len(identify)-1] != value {
 					identify = append(identify, value)

@@ -77,7 +77,7 @@ func testUpgradedUsers(t *testing.T, s *store.Store) {
 	n, err := store.Users().Count(t.Context(), s, store.Page{})
 	noError(t, err)
 	equal(t, "the number of users", n, 2)
-	found, err := s.UserByAttribute(t.Context(), "username", "admin")
+	found, err := s.UserByAttribute(t.Context(), "", "username", "admin")
 	noError(t, err)
 	equal(t, "the administrator by name", found, &root)
 	hash, _, err := s.PasswordHash(t.Context(), rootID)

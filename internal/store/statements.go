@@ -71,7 +71,7 @@ func writeQueries() []query {
 	return []query{
 		upsertInstance, deleteInstance, deleteOldInstances,
 		insertRun, updateRun, deleteExpiredRuns, deleteUnansweredRuns,
-		insertUser, selectUniqueAttributes, insertIdentifier, insertUniqueValue, upsertPassword, updatePasswordHash,
+		insertUser, selectTypeRules, selectTypeOfUser, insertIdentifier, insertUniqueValue, upsertPassword, updatePasswordHash,
 		insertCredential, updateCredentialUse, updateCredentialName, deleteCredential,
 		insertSession, deleteSession, lockSession, insertSessionClient, selectSessionClients, deleteExpiredSessions, insertRevokedToken, deleteExpiredRevocations,
 		bindSession, prolongSession,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -109,6 +110,7 @@ func (of *Table[T]) Count(ctx context.Context, r Reader, p Page) (n int, err err
 			of.name, p.Member, p.Value)
 	}
 	if has != nil {
+		p.Limit = math.MaxInt32 // one in each identifier scope
 		found, err := of.List(ctx, r, p)
 		return len(found), err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -17,7 +18,7 @@ const (
 	selectUser query = `SELECT ` + userColumns + ` FROM users u WHERE u.id = ?`
 
 	selectUserByIdentifier query = `SELECT ` + userColumns + ` FROM user_identifiers i
-		JOIN users u ON u.id = i.user_id WHERE i.value = ?`
+		JOIN users u ON u.id = i.user_id WHERE i.value = ` + scopedValue
 
 	selectPassword query = `SELECT hash, id FROM passwords WHERE user_id = ?`
 
@@ -39,19 +40,19 @@ func (s *Store) User(ctx context.Context, id string) (*schemas.User, error) {
 }
 
 // UserByAttribute returns the user whom the identifying attribute identifies
-// (schemas.User.Identifier), compared by schemas.IdentifierKey. It fails with
-// user_not_found if there is none, also if the value identifies a user under another
-// attribute.
-func (s *Store) UserByAttribute(ctx context.Context, attribute, value string) (*schemas.User, error) {
+// (schemas.User.Identifier), compared by schemas.IdentifierKey, in the identifier scope of the
+// user type; "" is the global scope. It fails with user_not_found if there is none, also if the
+// value identifies a user under another attribute.
+func (s *Store) UserByAttribute(ctx context.Context, userType, attribute, value string) (*schemas.User, error) {
 	if !slices.Contains(schemas.IdentifyingAttributes(), attribute) {
 		return nil, fmt.Errorf("store: attribute %q does not identify a user: expected one of %q",
 			attribute, schemas.IdentifyingAttributes())
 	}
 	key := schemas.IdentifierKey(value)
-	if key == "" {
+	if key == "" || strings.Contains(key, scopeSeparator) || !isStorable(userType) {
 		return nil, errNoUser()
 	}
-	u, err := scanUser(s.row(ctx, selectUserByIdentifier, key))
+	u, err := scanUser(s.row(ctx, selectUserByIdentifier, userType, key))
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func accountOf(g schemas.Guess) Key {
 	if name == "" {
 		return Key{}
 	}
-	return KeyOf(string(g.Secret) + " " + name)
+	return KeyOf(string(g.Secret) + " " + g.UserID + " " + name)
 }
 
 // AdmitMail admits a mail to the account of a name, if the network of ctx (see NewContext)

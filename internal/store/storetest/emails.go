@@ -29,7 +29,7 @@ func testUnverifiedEmail(t *testing.T, s *store.Store) {
 	for _, u := range []schemas.User{mallory, victim, third} {
 		must(t, s.Apply(ctx, create(u)))
 	}
-	_, err := s.UserByAttribute(ctx, "email", "victim@example.com")
+	_, err := s.UserByAttribute(ctx, "", "email", "victim@example.com")
 	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
 	listed := func() (names []string) {
 		found, err := store.Users().List(ctx, s, store.Page{Member: "email", Value: "VICTIM@example.com", Limit: 2})
@@ -44,7 +44,7 @@ func testUnverifiedEmail(t *testing.T, s *store.Store) {
 	wantEqual(t, "a page of who has the address, and their number", listed(), []string{"mallory", "victim", "3"})
 
 	must(t, s.Apply(ctx, verify(victim)))
-	got, err := s.UserByAttribute(ctx, "email", "victim@example.com")
+	got, err := s.UserByAttribute(ctx, "", "email", "victim@example.com")
 	must(t, err)
 	wantEqual(t, "who is found by the address", got.ID, victim.ID)
 	wantEqual(t, "who has the address", listed(), []string{"victim", "1"})
@@ -86,7 +86,7 @@ func testEmailStated(t *testing.T, s *store.Store) {
 	// The owner takes another one: the first is free, and the second not verified.
 	must(t, s.Apply(ctx, change(owner.ID, map[string]any{"email": "new@example.com"})))
 	for _, address := range []string{"owner@example.com", "new@example.com"} {
-		_, err = s.UserByAttribute(ctx, "email", address)
+		_, err = s.UserByAttribute(ctx, "", "email", address)
 		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
 	}
 	wantError(t, s.Apply(ctx, verify(owner)), schemas.Conflict, schemas.CodeInvalidCode) // of the first address
@@ -100,13 +100,13 @@ func testEmailStated(t *testing.T, s *store.Store) {
 	// One's own username may be one's address.
 	self := entered("self@example.com", "self@example.com")
 	must(t, s.Apply(ctx, create(self)))
-	_, err = s.UserByAttribute(ctx, "email", "self@example.com")
+	_, err = s.UserByAttribute(ctx, "", "email", "self@example.com")
 	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
-	got, err = s.UserByAttribute(ctx, "username", "self@example.com")
+	got, err = s.UserByAttribute(ctx, "", "username", "self@example.com")
 	must(t, err)
 	wantEqual(t, "who is found by the username", got.ID, self.ID)
 	must(t, s.Apply(ctx, verify(self)))
-	_, err = s.UserByAttribute(ctx, "email", "self@example.com")
+	_, err = s.UserByAttribute(ctx, "", "email", "self@example.com")
 	must(t, err)
 }
 

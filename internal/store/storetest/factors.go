@@ -182,10 +182,10 @@ func testUpdateUser(t *testing.T, s RunStore) {
 	if !got.UpdatedAt.After(ann.UpdatedAt) {
 		t.Fatalf("changed at %v, expected after %v: who has read it before must see that", got.UpdatedAt, ann.UpdatedAt)
 	}
-	_, err = s.UserByAttribute(ctx, "username", "ann")
+	_, err = s.UserByAttribute(ctx, "", "username", "ann")
 	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
 	for attribute, value := range map[string]string{"username": "anne", "email": "ann@example.com"} {
-		found, err := s.UserByAttribute(ctx, attribute, value)
+		found, err := s.UserByAttribute(ctx, "", attribute, value)
 		must(t, err)
 		wantEqual(t, "who is found by "+value, found.ID, ann.ID)
 	}

@@ -80,7 +80,7 @@ func testRequireProofs(t *testing.T, s RunStore) {
 		run := newRun()
 		err := s.Commit(ctx, run, append(create(newUser("eve")), h.require(h.proofs[kind])...))
 		wantError(t, err, schemas.Conflict, schemas.CodeSuperseded)
-		if _, err := s.UserByAttribute(ctx, "username", "eve"); !schemas.HasCode(err, schemas.CodeUserNotFound) {
+		if _, err := s.UserByAttribute(ctx, "", "username", "eve"); !schemas.HasCode(err, schemas.CodeUserNotFound) {
 			t.Fatalf("%s: what rests on a %s that is gone was committed: %v", kind, kind, err)
 		}
 	}

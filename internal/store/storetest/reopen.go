@@ -48,7 +48,7 @@ func testReopen(t *testing.T, c store.Config) {
 	credential, err := again.Credential(ctx, key.ID)
 	must(t, err)
 	wantEqual(t, "the passkey", credential, &key)
-	user, err := again.UserByAttribute(ctx, "username", "ADMIN")
+	user, err := again.UserByAttribute(ctx, "", "username", "ADMIN")
 	must(t, err)
 	wantEqual(t, "the user", user, &admin)
 }

@@ -17,7 +17,7 @@ type RunStore interface {
 	Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error
 	Apply(ctx context.Context, changes []schemas.Change) error
 	User(ctx context.Context, id string) (*schemas.User, error)
-	UserByAttribute(ctx context.Context, attribute, value string) (*schemas.User, error)
+	UserByAttribute(ctx context.Context, userType, attribute, value string) (*schemas.User, error)
 	PasswordHash(ctx context.Context, userID string) (hash, id string, err error)
 	Credentials(ctx context.Context, userID string) ([]schemas.Credential, error)
 	Credential(ctx context.Context, id schemas.Bytes) (*schemas.Credential, error)
@@ -161,7 +161,7 @@ func testAtomic(t *testing.T, s RunStore) {
 	must(t, err)
 	wantEqual(t, "the run", got, run)
 	wantOnly(t, s, []schemas.User{taken, free, clash}, 0)
-	_, err = s.UserByAttribute(ctx, "username", "bob")
+	_, err = s.UserByAttribute(ctx, "", "username", "bob")
 	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
 	for _, id := range []string{taken.ID, free.ID} {
 		hash, _, err := s.PasswordHash(ctx, id)

@@ -168,14 +168,14 @@ func testOddIdentifiers(t *testing.T, s *store.Store) {
 		u := newUser(same[0])
 		must(t, s.Apply(ctx, create(u)))
 		for _, spelling := range same {
-			got, err := s.UserByAttribute(ctx, "username", spelling)
+			got, err := s.UserByAttribute(ctx, "", "username", spelling)
 			must(t, err)
 			wantEqual(t, "the id of "+spelling, got.ID, u.ID)
 			wantError(t, s.Apply(ctx, create(newUser(spelling))), schemas.Conflict, schemas.CodeAttributeTaken)
 		}
 	}
 	for _, other := range []string{"an", "annn", "ann%", "a_n", "анн", "AnnSmith"} {
-		_, err := s.UserByAttribute(ctx, "username", other)
+		_, err := s.UserByAttribute(ctx, "", "username", other)
 		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
 		must(t, s.Apply(ctx, create(newUser(other))))
 	}
@@ -187,7 +187,7 @@ func testOddIdentifiers(t *testing.T, s *store.Store) {
 	err := s.Apply(ctx, create(both))
 	wantError(t, err, schemas.Conflict, schemas.CodeAttributeTaken)
 	wantEqual(t, "the number of problems", len(schemas.AsError(err).Errors), 2)
-	if _, err := s.UserByAttribute(ctx, "given_name", "Ann"); err == nil {
+	if _, err := s.UserByAttribute(ctx, "", "given_name", "Ann"); err == nil {
 		t.Fatal("a user was looked for by an attribute that identifies nobody")
 	}
 }
@@ -200,7 +200,7 @@ func testUnstorable(t *testing.T, s *store.Store) {
 		wantError(t, err, schemas.Invalid, schemas.CodeExecutionNotFound)
 		_, err = s.User(ctx, odd)
 		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
-		_, err = s.UserByAttribute(ctx, "email", odd)
+		_, err = s.UserByAttribute(ctx, "", "email", odd)
 		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
 		_, err = s.Application(ctx, odd)
 		wantError(t, err, schemas.NotFound, schemas.CodeAppNotFound)

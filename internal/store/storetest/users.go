@@ -27,19 +27,19 @@ func testUserRoundTrip(t *testing.T, s RunStore) {
 	wantEqual(t, "the user", got, &u)
 
 	for attribute, value := range map[string]string{"username": "ann", "email": "ann@example.com"} {
-		got, err := s.UserByAttribute(ctx, attribute, value)
+		got, err := s.UserByAttribute(ctx, "", attribute, value)
 		must(t, err)
 		wantEqual(t, "the user found by "+attribute, got, &u)
 	}
 	// A username and an email are two things.
-	_, err = s.UserByAttribute(ctx, "username", "ann@example.com")
+	_, err = s.UserByAttribute(ctx, "", "username", "ann@example.com")
 	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
 
 	// Somebody without any name is found by id alone.
 	nobody := newUser("")
 	must(t, s.Apply(ctx, create(nobody)))
 	must(t, s.Apply(ctx, create(newUser(""))))
-	_, err = s.UserByAttribute(ctx, "username", "")
+	_, err = s.UserByAttribute(ctx, "", "username", "")
 	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
 }
 
@@ -50,7 +50,7 @@ func testIdentifiers(t *testing.T, s RunStore) {
 	must(t, s.Apply(ctx, create(u)))
 
 	for _, name := range []string{"ann.smith", "ANN.SMITH", "Ann.Smith"} {
-		got, err := s.UserByAttribute(ctx, "username", name)
+		got, err := s.UserByAttribute(ctx, "", "username", name)
 		must(t, err)
 		wantEqual(t, "the id of "+name, got.ID, u.ID)
 		err = s.Apply(ctx, create(newUser(name)))
@@ -103,10 +103,10 @@ func testOneValueOneUser(t *testing.T, s RunStore) {
 		wantEqual(t, "the attributes told", paths, test.paths)
 	}
 
-	_, err := s.UserByAttribute(ctx, "username", "victim@corp.example")
+	_, err := s.UserByAttribute(ctx, "", "username", "victim@corp.example")
 	wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
 	for _, attribute := range schemas.IdentifyingAttributes() {
-		got, err := s.UserByAttribute(ctx, attribute, "ANN@corp.example")
+		got, err := s.UserByAttribute(ctx, "", attribute, "ANN@corp.example")
 		must(t, err)
 		wantEqual(t, "the id found by "+attribute, got.ID, named.ID)
 	}
@@ -167,11 +167,11 @@ func testUnfitIdentifiers(t *testing.T, s RunStore) {
 		wantEqual(t, "the number of problems", len(u.CheckIdentifiers()), 2)
 		_, err = s.User(ctx, u.ID)
 		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
-		_, err = s.UserByAttribute(ctx, "username", name)
+		_, err = s.UserByAttribute(ctx, "", "username", name)
 		wantError(t, err, schemas.NotFound, schemas.CodeUserNotFound)
 	}
 	// Ornamental letters are those they adorn.
-	got, err := s.UserByAttribute(ctx, "username", "𝐀𝐧𝐧")
+	got, err := s.UserByAttribute(ctx, "", "username", "𝐀𝐧𝐧")
 	must(t, err)
 	wantEqual(t, "the name", got.Text("username"), "ann")
 }
@@ -234,7 +234,7 @@ func testVerifyEmail(t *testing.T, s *store.Store) {
 	want := u
 	want.Attributes, want.UpdatedAt = maps.Clone(u.Attributes), at
 	want.Attributes["email_verified"] = true
-	got, err = s.UserByAttribute(ctx, "email", "ann@example.com")
+	got, err = s.UserByAttribute(ctx, "", "email", "ann@example.com")
 	must(t, err)
 	wantEqual(t, "the user", got, &want)
 }
