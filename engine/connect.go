@@ -212,11 +212,10 @@ func closure(from []int, next [][]int) []bool {
 // known. That path must not exceed the limit of moves per step.
 func (c *compiler) checkCycles() {
 	asks := func(i int) bool { kind := c.graph.nodes[i].kind; return kind == nil || kind.Asks }
-	paths := longestPaths{
-		next:    func(i int) []int { return slices.DeleteFunc(c.graph.nodes[i].targets(), asks) },
-		weight:  func(int) int { return 1 },
-		onCycle: c.reportCycle,
-	}
+	paths := newLongestPaths(len(c.graph.nodes),
+		func(i int) []int { return slices.DeleteFunc(c.graph.nodes[i].targets(), asks) },
+		func(int) int { return 1 })
+	paths.onCycle = c.reportCycle
 	for i := range c.graph.nodes {
 		if !asks(i) && paths.from(i) > maxUnattendedNodes {
 			c.report(RuleCycle, i, "next", "a run may pass %d nodes from here without a question to the client; the limit is %d: add a prompt in between, or use fewer decisions", paths.from(i), maxUnattendedNodes)

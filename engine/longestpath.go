@@ -8,49 +8,51 @@ type longestPaths struct {
 	weight  func(i int) int
 	onCycle func(cycle []int) // called once for each; nil: cycles are ignored
 
-	total map[int]int // the weight of the longest path by its start
-	then  map[int]int // the next node on it
-	path  []int
+	state []pathState // by start
+	path  []int       // the current one
+}
+
+// pathState is what is known of the longest path from a node.
+type pathState struct {
+	seen, open bool // open: on the current path
+	total      int  // its weight
+	then       int  // the next node on it, if its rest has a weight
+}
+
+// newLongestPaths returns a search over n nodes.
+func newLongestPaths(n int, next func(i int) []int, weight func(i int) int) *longestPaths {
+	return &longestPaths{next: next, weight: weight, state: make([]pathState, n)}
 }
 
 // from returns the weight of the longest path from node i, including i.
 func (p *longestPaths) from(i int) int {
-	const open = -1 // on the current path
-	if p.total == nil {
-		p.total, p.then = map[int]int{}, map[int]int{}
+	at := &p.state[i]
+	if at.open && p.onCycle != nil {
+		p.onCycle(p.path[slices.Index(p.path, i):])
 	}
-	switch total, seen := p.total[i]; {
-	case seen && total != open:
-		return total
-	case seen:
-		if p.onCycle != nil {
-			p.onCycle(p.path[slices.Index(p.path, i):])
-		}
-		return 0
+	if at.seen {
+		return at.total
 	}
-	p.total[i] = open
+	at.seen, at.open = true, true
 	p.path = append(p.path, i)
 	longest := 0
 	for _, to := range p.next(i) {
 		if total := p.from(to); total > longest {
-			longest, p.then[i] = total, to
+			longest, at.then = total, to
 		}
 	}
 	p.path = p.path[:len(p.path)-1]
-	p.total[i] = longest + p.weight(i)
-	return p.total[i]
+	at.total, at.open = longest+p.weight(i), false
+	return at.total
 }
 
 // weighted returns the nodes with a weight on the longest path from node i.
 func (p *longestPaths) weighted(i int) (nodes []int) {
-	for {
-		if p.weight(i) > 0 {
+	for rest := p.from(i); rest > 0; i = p.state[i].then {
+		if w := p.weight(i); w > 0 {
 			nodes = append(nodes, i)
+			rest -= w
 		}
-		to, more := p.then[i]
-		if !more {
-			return nodes
-		}
-		i = to
 	}
+	return nodes
 }

@@ -39,15 +39,12 @@ const (
 // checkWaits reports the first step that waits too often.
 func (c *compiler) checkWaits() {
 	n := len(c.graph.nodes)
-	paths := longestPaths{
-		next: func(s int) []int { return c.nextInStep(s%n, s/n) },
-		weight: func(s int) int {
-			if c.waits(s % n) {
-				return 1
-			}
-			return 0
-		},
-	}
+	paths := newLongestPaths(3*n, func(s int) []int { return c.nextInStep(s%n, s/n) }, func(s int) int {
+		if c.waits(s % n) {
+			return 1
+		}
+		return 0
+	})
 	starts := []int{starting * n}
 	for i, node := range c.graph.nodes {
 		if node.exec != nil && node.kind.Asks {
