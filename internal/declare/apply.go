@@ -33,11 +33,11 @@ func Apply(ctx context.Context, d *directory.Directory, tree *Tree, o Options) (
 		}
 		plan = &a.plan
 		if o.Plan || plan.Count(Delete) > 0 && !o.Delete {
-			return errHeld
+			return errPlanOnly
 		}
 		return nil
 	})
-	if errors.Is(err, errHeld) {
+	if errors.Is(err, errPlanOnly) {
 		return plan, nil
 	}
 	if err != nil {
@@ -47,8 +47,8 @@ func Apply(ctx context.Context, d *directory.Directory, tree *Tree, o Options) (
 	return plan, nil
 }
 
-// errHeld rolls back a transaction whose plan is not to be carried out.
-var errHeld = errors.New("declare: the plan is not carried out")
+// errPlanOnly rolls back a transaction whose plan is not to be carried out.
+var errPlanOnly = errors.New("declare: the plan is not carried out")
 
 // applier applies a tree in a transaction.
 type applier struct {

@@ -27,7 +27,7 @@ type linkedResource struct {
 // secrets.
 func (in *linkedResource) document() *schemas.Document {
 	edits := maps.Clone(in.edits)
-	if said := in.Document.At("id"); said == nil || isText(said) {
+	if id := in.Document.At("id"); id == nil || isText(id) {
 		edits["id"] = in.id // anything else is for the target to refuse
 	}
 	for path, other := range in.dependsOn {
@@ -82,9 +82,9 @@ func (l *linker) link(ctx context.Context, resources []Resource) error {
 // match looks up the resource in the target.
 func (l *linker) match(ctx context.Context, r Resource) (err error) {
 	in := &linkedResource{Resource: r, id: r.Document.TextAt("id"), dependsOn: map[string]*linkedResource{}, unknown: map[string]bool{}}
-	n, said := r.Noun, in.id
-	if said != "" {
-		in.existing, err = l.cache.get(ctx, n, said)
+	n, declaredID := r.Noun, in.id
+	if declaredID != "" {
+		in.existing, err = l.cache.get(ctx, n, declaredID)
 	}
 	if err == nil && in.existing == nil {
 		in.existing, err = l.cache.find(ctx, n, flowTypeOf(r.Document), n.label(r.Document))
@@ -95,21 +95,21 @@ func (l *linker) match(ctx context.Context, r Resource) (err error) {
 	switch {
 	case in.existing != nil:
 		in.id = in.existing.ID
-	case said == "":
+	case declaredID == "":
 		in.id = schemas.NewID()
 	}
-	if l.claim(in, said) {
+	if l.claim(in, declaredID) {
 		l.list = append(l.list, in)
 	}
 	return nil
 }
 
 // claim records that the resource is declared; no other declaration may mean the same one.
-func (l *linker) claim(in *linkedResource, said string) bool {
+func (l *linker) claim(in *linkedResource, declaredID string) bool {
 	n := in.Noun
 	keys := []string{n.idKey(in.id)}
-	if said != "" {
-		keys = append(keys, n.idKey(said))
+	if declaredID != "" {
+		keys = append(keys, n.idKey(declaredID))
 	}
 	if n.keyOf(in.Document) != "" {
 		keys = append(keys, n.nameKey(flowTypeOf(in.Document), n.label(in.Document)))

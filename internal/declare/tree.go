@@ -121,8 +121,8 @@ func (t *treeReader) file(path string, noun Noun, flowType schemas.FlowType) err
 	if !ok {
 		return nil
 	}
-	if said := r.Document.TextAt("flowType"); flowType != "" && said != string(flowType) {
-		t.faults = append(t.faults, r.fault("flowType", "expected %s, the type of the folder, got %q; move the file, or change the type", flowType, said))
+	if got := r.Document.TextAt("flowType"); flowType != "" && got != string(flowType) {
+		t.faults = append(t.faults, r.fault("flowType", "expected %s, the type of the folder, got %q; move the file, or change the type", flowType, got))
 	}
 	t.Resources = append(t.Resources, r)
 	return nil

@@ -12,8 +12,8 @@ import (
 // covers the whole transaction: what one write removes, a later write may grant to another
 // user.
 type administratorGuard struct {
-	begun bool
-	held  bool // there was an administrator before
+	begun  bool
+	before bool // there was an administrator before
 }
 
 // begin is called before the first write that may remove permissions.
@@ -22,13 +22,13 @@ func (a *administratorGuard) begin(ctx context.Context, tx *store.Tx, now time.T
 		return nil
 	}
 	a.begun = true
-	a.held, err = hasAdministrator(ctx, tx, now)
+	a.before, err = hasAdministrator(ctx, tx, now)
 	return err
 }
 
 // end refuses a transaction that removes the last administrator.
 func (a *administratorGuard) end(ctx context.Context, tx *store.Tx, now time.Time) error {
-	if !a.held {
+	if !a.before {
 		return nil
 	}
 	still, err := hasAdministrator(ctx, tx, now)
@@ -43,4 +43,9 @@ func (a *administratorGuard) end(ctx context.Context, tx *store.Tx, now time.Tim
 func hasAdministrator(ctx context.Context, tx *store.Tx, now time.Time) (bool, error) {
 	holders, err := store.ActiveHolders(ctx, tx, systemPermission, now, 1)
 	return len(holders) > 0, err
+}
+
+// Administrators returns the ids of at most limit administrators, oldest first.
+func (d *Directory) Administrators(ctx context.Context, c Call, limit int) ([]string, error) {
+	return store.PermissionHolders(ctx, d.reader(c), systemPermission, limit)
 }

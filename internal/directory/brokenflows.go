@@ -20,24 +20,8 @@ type BrokenFlow struct {
 // may name a provider that does not exist, and the rules may be stricter than those of the
 // release that stored the flow. Sub-flows are checked where they are used.
 func (d *Directory) BrokenFlows(ctx context.Context, c Call, report func(BrokenFlow)) error {
-	r := d.reader(c)
-	page := store.Page{Limit: pageSize}
-	providers := map[string]bool{}
-	for {
-		found, err := store.Flows().List(ctx, r, page)
-		if err != nil {
-			return err
-		}
-		for i := range found {
-			if err := d.checkStoredFlow(ctx, r, &found[i], providers, report); err != nil {
-				return err
-			}
-		}
-		if len(found) < pageSize {
-			return nil
-		}
-		page.After = found[len(found)-1].ID
-	}
+	r, providers := d.reader(c), map[string]bool{}
+	return forEachFlow(ctx, r, func(f *schemas.Flow) error { return d.checkStoredFlow(ctx, r, f, providers, report) })
 }
 
 // checkStoredFlow reports one flow if it is broken. Providers caches whether the provider

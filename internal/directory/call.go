@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -65,4 +66,73 @@ func (c Call) lacks(permissions []string) (permission string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// A write reads the caller's permissions again in its own transaction. The token was
+// checked when the request arrived, and the request may have waited since then: for a
+// slow body, for password hashing, for other writes. An administrator whose role was
+// removed in the meantime could otherwise still grant it to another account.
+//
+// Roles, groups, assignments and clients change only in serial writes, so none of them
+// changes during a serial write. Sessions and users also change in other writes, so
+// HoldToken locks them.
+
+// codeInvalidToken is the code of the error for a revoked token.
+const codeInvalidToken = "invalid_token"
+
+// authorized returns the call with the permissions that its actor still has. A call
+// without a token comes from the program itself and keeps its permissions.
+func (d *Directory) authorized(ctx context.Context, tx *store.Tx, c Call) (Call, error) {
+	if c.Token == nil {
+		return c, nil
+	}
+	live, err := store.HoldToken(tx, *c.Token, c.userID())
+	if err != nil {
+		return c, err
+	}
+	if !live {
+		return c, schemas.Errorf(schemas.Unauthenticated, codeInvalidToken,
+			"The token was revoked, or its session ended, while the request was waiting. Sign in again.")
+	}
+	has, err := actorHas(ctx, tx, c.Actor)
+	if err != nil {
+		return c, err
+	}
+	c.Permissions = schemas.GrantableScopes(c.Permissions, has)
+	if c.Needs != "" && !c.Permits(c.Needs) {
+		return c, schemas.Errorf(schemas.Forbidden, schemas.CodeForbidden,
+			"this needs the permission %q, which you lost while the request was waiting", c.Needs)
+	}
+	return c, nil
+}
+
+// userID returns the acting user; "" if a client acts on its own behalf.
+func (c Call) userID() string {
+	if c.Actor.Type != schemas.UserActor {
+		return ""
+	}
+	return c.Actor.ID
+}
+
+// actorHas returns what an actor may do now; see Granted.
+func actorHas(ctx context.Context, tx *store.Tx, actor schemas.Actor) ([]string, error) {
+	if actor.Type == schemas.UserActor {
+		return store.PermissionsOf(ctx, tx, schemas.Principal{Type: schemas.UserPrincipal, ID: actor.ID})
+	}
+	a, err := store.Applications().Find(ctx, tx, "clientId", actor.ID) // as tokens name it
+	if err != nil || a == nil {
+		return nil, err
+	}
+	granted, err := store.PermissionsOf(ctx, tx, schemas.Principal{Type: schemas.ApplicationPrincipal, ID: a.ID})
+	return clientScopes(a, granted), err
+}
+
+// clientScopes are the scopes of a client that has been granted permissions.
+func clientScopes(a *schemas.Application, granted []string) []string {
+	scopes := slices.Clone(granted)
+	if o := a.OAuth(); o != nil {
+		scopes = append(scopes, o.Scopes...)
+	}
+	slices.Sort(scopes)
+	return slices.Compact(scopes)
 }

@@ -2,7 +2,6 @@ package directory
 
 import (
 	"context"
-	"sync"
 
 	"github.com/postern-id/postern/schemas"
 )
@@ -25,29 +24,6 @@ func (d *Directory) Client(ctx context.Context, clientID string) (*schemas.Appli
 	if err != nil {
 		return nil, err
 	}
-	d.clients.put(a)
+	d.clients.put(clientID, a, maxClients)
 	return a, nil
-}
-
-// clientCache stores clients by client id. Callers must check that an entry is current.
-type clientCache struct {
-	mu   sync.RWMutex
-	kept map[string]*schemas.Application
-}
-
-const maxClients = 1000
-
-func (c *clientCache) get(clientID string) *schemas.Application {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.kept[clientID]
-}
-
-func (c *clientCache) put(a *schemas.Application) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.kept == nil || len(c.kept) >= maxClients {
-		c.kept = map[string]*schemas.Application{}
-	}
-	c.kept[a.ClientID] = a
 }

@@ -57,11 +57,11 @@ func TestIsResource(t *testing.T) {
 
 // The cache is bounded.
 func TestClientCacheIsBounded(t *testing.T) {
-	var c clientCache
+	var c cache[string, schemas.Application]
 	for range 3 * maxClients {
-		c.put(&schemas.Application{ID: schemas.NewID(), ClientID: schemas.NewID()})
+		c.put(schemas.NewID(), &schemas.Application{}, maxClients)
 	}
-	if len(c.kept) > maxClients {
-		t.Errorf("%d clients are kept", len(c.kept))
+	if len(c.entries) > maxClients {
+		t.Errorf("%d clients are cached", len(c.entries))
 	}
 }

@@ -49,22 +49,32 @@ func (c *collection[T]) Noun() Noun { return c.noun }
 
 // List implements Resource.
 func (c *collection[T]) List(ctx context.Context, call Call, q Query) (*Page, error) {
-	if err := c.noun.checkFilter(q); err != nil {
+	return list(ctx, c.d.reader(call), c.noun, q, c.table, c.item)
+}
+
+// lister is a table of the store.
+type lister[T any] interface {
+	List(ctx context.Context, r store.Reader, page store.Page) ([]T, error)
+	Count(ctx context.Context, r store.Reader, page store.Page) (int, error)
+}
+
+// list returns a page of a table.
+func list[T any](ctx context.Context, r store.Reader, n Noun, q Query, table lister[T], item func(*T) *Item) (*Page, error) {
+	if err := n.checkFilter(q); err != nil {
 		return nil, err
 	}
-	r := c.d.reader(call)
 	page := q.page()
-	found, err := c.table.List(ctx, r, page)
+	found, err := table.List(ctx, r, page)
 	if err != nil {
 		return nil, err
 	}
-	total, err := c.table.Count(ctx, r, page)
+	total, err := table.Count(ctx, r, page)
 	if err != nil {
 		return nil, err
 	}
 	p := &Page{Total: total, Items: make([]Item, len(found))}
 	for i := range found {
-		p.Items[i] = *c.item(&found[i])
+		p.Items[i] = *item(&found[i])
 	}
 	return p, nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/postern-id/postern/internal/password"
@@ -60,9 +61,8 @@ type Directory struct {
 	Groups            Resource
 	Roles             Resource
 	list              []Resource
-	clients           clientCache
-
-	types typeCache
+	clients           cache[string, schemas.Application] // by client id; callers must check that an entry is current
+	types             cache[[sha256.Size]byte, schemas.CompiledUserType]
 
 	// The collections whose parts can be changed separately.
 	applications *collection[schemas.Application]
@@ -114,13 +114,8 @@ func (d *Directory) digest(v any) string {
 
 // checkFilter refuses a filter that the noun does not support.
 func (n Noun) checkFilter(q Query) error {
-	if q.Filter == "" {
+	if q.Filter == "" || slices.Contains(n.Filters, q.Filter) {
 		return nil
-	}
-	for _, known := range n.Filters {
-		if q.Filter == known {
-			return nil
-		}
 	}
 	return schemas.Errorf(schemas.Invalid, schemas.CodeInvalidRequest,
 		"%s cannot be filtered by %.64q: expected %s%s", n.Plural, q.Filter, quoted(n.Filters), schemas.Hint(q.Filter, n.Filters))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/postern-id/postern/internal/store"
 	"github.com/postern-id/postern/schemas"
@@ -21,28 +22,13 @@ func (flowResource) Noun() Noun {
 		Name: "flow", Plural: "flows", Path: "/flows",
 		Read: "system:flows:read", Write: "system:flows:write",
 		Schema: schemas.FlowSchema, Key: "handle", Filters: store.Flows().Filters(),
+		invalidCode: schemas.CodeInvalidFlow,
 	}
 }
 
 // List implements Resource.
 func (r flowResource) List(ctx context.Context, c Call, q Query) (*Page, error) {
-	if err := r.Noun().checkFilter(q); err != nil {
-		return nil, err
-	}
-	page := q.page()
-	found, err := store.Flows().List(ctx, r.d.reader(c), page)
-	if err != nil {
-		return nil, err
-	}
-	total, err := store.Flows().Count(ctx, r.d.reader(c), page)
-	if err != nil {
-		return nil, err
-	}
-	p := &Page{Total: total, Items: make([]Item, len(found))}
-	for i := range found {
-		p.Items[i] = *flowItem(&found[i], nil)
-	}
-	return p, nil
+	return list(ctx, r.d.reader(c), r.Noun(), q, store.Flows(), func(f *schemas.Flow) *Item { return flowItem(f, nil) })
 }
 
 // Get implements Resource. The item includes the findings that the flow waives.
@@ -108,17 +94,7 @@ func (r flowResource) Delete(ctx context.Context, c Call, id, match string) erro
 
 // target reads the flow to replace; nil if there is none.
 func (r flowResource) target(w *writeContext, at *target) (*schemas.Flow, error) {
-	if at == nil {
-		return nil, nil
-	}
-	old, err := store.Flows().Get(w.ctx, w.tx, at.id)
-	if err != nil {
-		return nil, err
-	}
-	if !matches(at.match, etag(*old.UpdatedAt)) {
-		return nil, r.Noun().errMatch()
-	}
-	return old, nil
+	return readTarget(w, r.Noun(), at, store.Flows().Get, func(f *schemas.Flow) time.Time { return *f.UpdatedAt })
 }
 
 // protectFlow refuses changes of a read-only flow by callers other than the program itself.

@@ -22,9 +22,9 @@ type SyncedFlow struct {
 func (d *Directory) SyncFlowsFromFiles(ctx context.Context, documents []*schemas.Document) ([]SyncedFlow, error) {
 	r := flowResource{d}
 	documents = inOrderOfUse(documents)
-	var held []SyncedFlow
+	var synced []SyncedFlow
 	err := d.Transact(ctx, SystemCall(), func(c Call) error {
-		held = nil
+		synced = nil
 		kept := map[string]bool{}
 		for _, document := range documents {
 			p, err := r.proveDocument(ctx, c, document)
@@ -32,20 +32,20 @@ func (d *Directory) SyncFlowsFromFiles(ctx context.Context, documents []*schemas
 				return err
 			}
 			p.flow.IsReadOnly = true
-			before, after, err := r.holdFlow(ctx, c, p)
+			before, after, err := r.syncFlow(ctx, c, p)
 			if err != nil {
 				return err
 			}
 			kept[after.ID] = true
-			held = append(held, SyncedFlow{after.Handle, after.ActiveVersion, before == nil || before.ActiveVersion != after.ActiveVersion})
+			synced = append(synced, SyncedFlow{after.Handle, after.ActiveVersion, before == nil || before.ActiveVersion != after.ActiveVersion})
 		}
 		return d.transact(ctx, c, func(w *writeContext) error { return r.release(w, kept) })
 	})
-	return held, err
+	return synced, err
 }
 
-// holdFlow writes one flow; before is nil for a new flow.
-func (r flowResource) holdFlow(ctx context.Context, c Call, p *provenFlow) (before, after *schemas.Flow, err error) {
+// syncFlow writes one flow; before is nil for a new flow.
+func (r flowResource) syncFlow(ctx context.Context, c Call, p *provenFlow) (before, after *schemas.Flow, err error) {
 	before, err = store.Flows().Find(ctx, c.tx, p.flow.FlowType, p.flow.Handle)
 	if err != nil {
 		return nil, nil, err
@@ -63,7 +63,7 @@ func (r flowResource) holdFlow(ctx context.Context, c Call, p *provenFlow) (befo
 
 // release makes the read-only flows writable that are not in kept.
 func (r flowResource) release(w *writeContext, kept map[string]bool) error {
-	return forEach(w, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, func(f *schemas.Flow) error {
+	return forEachFlow(w.ctx, w.tx, func(f *schemas.Flow) error {
 		if !f.IsReadOnly || kept[f.ID] {
 			return nil
 		}

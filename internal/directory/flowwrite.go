@@ -134,7 +134,7 @@ func (r flowResource) validate(w *writeContext, p *provenFlow, at *target, old, 
 	guardFlow(w, old, f)
 	checkParts(w, p)
 	// Flows from files are stored before anything can be created over HTTP.
-	if held := f.IsReadOnly && w.call.Actor.Type == schemas.SystemActor; !held {
+	if fromFile := f.IsReadOnly && w.call.Actor.Type == schemas.SystemActor; !fromFile {
 		checkNamedProviders(w, f)
 	}
 	other, err := store.Flows().Find(w.ctx, w.tx, f.FlowType, f.Handle)

@@ -63,9 +63,8 @@ func checkSigningKeys(w *writeContext, set *schemas.JSONWebKeys) int {
 	seen := map[string]int{}
 	for i, key := range set.Keys {
 		path := inConfig(fmt.Sprintf("jwks.keys[%d]", i))
-		if member, wrong := jwtverify.RegistrationFault(key); wrong != "" {
-			w.addInvalid(schemas.JoinPath(path, member), "%s", wrong)
-		}
+		member, fault := jwtverify.RegistrationFault(key)
+		w.addFault(schemas.JoinPath(path, member), fault)
 		if jwtverify.Encrypts(key) {
 			continue
 		}

@@ -26,7 +26,7 @@ func guardProvider(w *writeContext, old, p *schemas.IdentityProvider) {
 		w.requireLinked(old)
 	}
 	var named []string // the flows that name it
-	err := forEach(w, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, func(f *schemas.Flow) error {
+	err := forEachFlow(w.ctx, w.tx, func(f *schemas.Flow) error {
 		if !names(f, was) && !names(f, is) {
 			return nil
 		}
@@ -98,7 +98,7 @@ func checkNamedProviders(w *writeContext, f *schemas.Flow) {
 func (w *writeContext) providerHint(handle string) string {
 	var known []string
 	table := store.IdentityProviders()
-	err := forEach(w, table.List, store.Page{}, table.ID, func(p *schemas.IdentityProvider) error {
+	err := forEach(w.ctx, w.tx, table.List, store.Page{}, table.ID, func(p *schemas.IdentityProvider) error {
 		known = append(known, p.Handle)
 		return nil
 	})

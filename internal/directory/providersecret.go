@@ -15,10 +15,7 @@ type Cipher interface {
 // completeProviderSecret sets the new secret of a provider or keeps the old one. An
 // unchanged secret keeps its sealed form, so that it counts as no change.
 func (d *Directory) completeProviderSecret(old, p *schemas.IdentityProvider) {
-	var kept schemas.Bytes
-	if old != nil {
-		kept = old.SealedSecret
-	}
+	kept := orZero(old).SealedSecret
 	switch {
 	case p.TokenEndpointAuthMethod != "":
 	case p.ClientSecret != "" || kept != nil:

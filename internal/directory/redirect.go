@@ -23,15 +23,11 @@ func checkRedirects(w *writeContext, appType string, o *schemas.OAuthProfile) {
 		uris   []string
 	}{{"redirectUris", o.RedirectURIs}, {"postLogoutRedirectUris", o.PostLogoutRedirectURIs}} {
 		for i, uri := range list.uris {
-			if wrong := app.fault(uri); wrong != "" {
-				w.addInvalid(inConfig(fmt.Sprintf("%s[%d]", list.member, i)), "%s", wrong)
-			}
+			w.addFault(inConfig(fmt.Sprintf("%s[%d]", list.member, i)), app.fault(uri))
 		}
 	}
 	if uri := o.BackchannelLogoutURI; uri != "" {
-		if wrong := (redirectRules{}).fault(uri); wrong != "" {
-			w.addInvalid(inConfig("backchannelLogoutUri"), "%s", wrong)
-		}
+		w.addFault(inConfig("backchannelLogoutUri"), redirectRules{}.fault(uri))
 	}
 }
 

@@ -98,9 +98,9 @@ func orZero[T any](v *T) *T {
 const pageSize = 500
 
 // forEach calls do with every resource of the page's list, oldest first.
-func forEach[T any](w *writeContext, list func(context.Context, store.Reader, store.Page) ([]T, error), page store.Page, id func(*T) string, do func(*T) error) error {
+func forEach[T any](ctx context.Context, r store.Reader, list func(context.Context, store.Reader, store.Page) ([]T, error), page store.Page, id func(*T) string, do func(*T) error) error {
 	for page.Limit = pageSize; ; {
-		found, err := list(w.ctx, w.tx, page)
+		found, err := list(ctx, r, page)
 		if err != nil {
 			return err
 		}
@@ -114,4 +114,9 @@ func forEach[T any](w *writeContext, list func(context.Context, store.Reader, st
 		}
 		page.After = id(&found[len(found)-1])
 	}
+}
+
+// forEachFlow calls do with every flow, oldest first.
+func forEachFlow(ctx context.Context, r store.Reader, do func(*schemas.Flow) error) error {
+	return forEach(ctx, r, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, do)
 }

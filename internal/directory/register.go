@@ -79,11 +79,7 @@ func (d *Directory) register(ctx context.Context, c Call, r Registration, docume
 	if err != nil {
 		return nil, err
 	}
-	made, ok := item.Value.(*schemas.Application)
-	if !ok {
-		return nil, fmt.Errorf("an application is a %T", item.Value)
-	}
-	return made, nil
+	return item.Value.(*schemas.Application), nil
 }
 
 // checkUntrustedName refuses an untrusted client whose name users could confuse with that

@@ -8,8 +8,8 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// stranger is a client that registers itself.
-func stranger(name, clientID, by string) Registration {
+// selfRegistered is a client that registers itself.
+func selfRegistered(name, clientID, by string) Registration {
 	return Registration{By: by, Application: schemas.Application{Name: name, InboundAuthConfig: []schemas.InboundAuth{{Type: "oauth2",
 		Config: schemas.OAuthProfile{ClientID: clientID, RedirectURIs: []string{"https://client.example.com/back"}, TokenEndpointAuthMethod: schemas.AuthMethodNone,
 			Scopes: []string{"openid", "system"}}}}}}
@@ -33,9 +33,9 @@ func TestRegistrationIsReadOnly(t *testing.T) {
 			t.Errorf("an administrator's application is %q", a.Registration)
 		}
 		for _, by := range []string{schemas.RegisteredDynamically, schemas.RegisteredByDocument} {
-			a := h.register(t, stranger("Client "+by, "https://client.example.com/"+by, schemas.RegisteredByDocument))
+			a := h.register(t, selfRegistered("Client "+by, "https://client.example.com/"+by, schemas.RegisteredByDocument))
 			if by == schemas.RegisteredDynamically {
-				a = h.register(t, stranger("Client "+by, "", by))
+				a = h.register(t, selfRegistered("Client "+by, "", by))
 			}
 			if a.Registration != by || a.IsTrusted() {
 				t.Fatalf("got %q, expected %q", a.Registration, by)
@@ -65,11 +65,11 @@ func TestRegistrationIsReadOnly(t *testing.T) {
 // Self-registered applications follow the same rules, including those for permissions.
 func TestStrangersKeepToTheRules(t *testing.T) {
 	h := furnished(t, newWorld(t))
-	wrong := stranger("Wrong", "", schemas.RegisteredDynamically)
+	wrong := selfRegistered("Wrong", "", schemas.RegisteredDynamically)
 	wrong.Application.OAuth().RedirectURIs = []string{"http://client.example.com/", "https://client.example.com/#here", "https://*.example.com"}
 	_, err := h.Register(t.Context(), SystemCall(), wrong)
 	refused(t, err, schemas.CodeInvalidRequest, configPath+".redirectUris[0]: expected https", configPath+".redirectUris[1]: no fragment", configPath+".redirectUris[2]: no *")
-	_, err = h.Register(t.Context(), as(schemas.NewID(), "system:applications:write"), stranger("Wrong", "", schemas.RegisteredDynamically))
+	_, err = h.Register(t.Context(), as(schemas.NewID(), "system:applications:write"), selfRegistered("Wrong", "", schemas.RegisteredDynamically))
 	refused(t, err, schemas.CodeForbidden, configPath+".scopes[1]: you do not have")
 }
 
@@ -78,7 +78,7 @@ func TestNamesOfStrangers(t *testing.T) {
 	h := furnished(t, newWorld(t))
 	seen := map[string]bool{}
 	for i := range 14 {
-		a := h.register(t, stranger(" Client ", "", schemas.RegisteredDynamically))
+		a := h.register(t, selfRegistered(" Client ", "", schemas.RegisteredDynamically))
 		if seen[a.Name] {
 			t.Errorf("%q comes twice", a.Name)
 		}
@@ -92,7 +92,7 @@ func TestNamesOfStrangers(t *testing.T) {
 // A changed metadata document changes its application; an unchanged one does not.
 func TestDocumentsAreRegisteredAgain(t *testing.T) {
 	h := furnished(t, newWorld(t))
-	r := stranger("Client", "https://client.example.com/metadata", schemas.RegisteredByDocument)
+	r := selfRegistered("Client", "https://client.example.com/metadata", schemas.RegisteredByDocument)
 	now := h.now()
 	r.Lease = &schemas.ClientExpiry{ExpiresAt: now.Add(time.Hour), FetchedAt: now, FreshUntil: now.Add(time.Minute)}
 	made := h.register(t, r)

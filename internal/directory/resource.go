@@ -24,6 +24,10 @@ type Noun struct {
 	// administers marks a noun that grants permissions: a change may remove them from the
 	// last administrator.
 	administers bool
+	// isUser marks the users: events about one name it as their user.
+	isUser bool
+	// invalidCode and conflictCode are error codes other than the default ones.
+	invalidCode, conflictCode string
 }
 
 // Resource is a kind of resource with its operations. Values are pointers to the Go type of

@@ -15,9 +15,7 @@ func checkName(w *writeContext, was, name string) {
 	if name == "" || name == was && w.registration == "" {
 		return
 	}
-	if wrong := schemas.CheckDisplayName(name); wrong != "" {
-		w.addInvalid("name", "%s", wrong)
-	}
+	w.addFault("name", schemas.CheckDisplayName(name))
 }
 
 // checkText refuses the character NUL anywhere in a document: PostgreSQL cannot store it.

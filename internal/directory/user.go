@@ -19,7 +19,7 @@ func (d *Directory) userCollection() *collection[schemas.User] {
 			Name: "user", Plural: "users", Path: "/users",
 			Read: "system:users:read", Write: "system:users:write",
 			Schema: schemas.UserSchema, Filters: table.Filters(),
-			administers: true,
+			administers: true, isUser: true, conflictCode: schemas.CodeAttributeTaken, // as in flows
 		},
 		meta:     func(u *schemas.User) meta { return meta{&u.ID, &u.CreatedAt, &u.UpdatedAt} },
 		prepare:  d.preparePassword,
@@ -91,7 +91,7 @@ func (d *Directory) checkAttributes(w *writeContext, old, u *schemas.User) error
 		w.addInvalid("type", "there is no user type %.64q", u.Type)
 		return nil
 	}
-	compiled, err := d.types.compile(t)
+	compiled, err := d.compileType(t)
 	if err != nil {
 		return fmt.Errorf("the type of a user: %v", err) // not the caller's fault
 	}

@@ -45,7 +45,7 @@ func (d *Directory) userProblems(ctx context.Context, u *schemas.User) ([]schema
 	if problems, err := d.placeUser(ctx, u); len(problems) > 0 || err != nil {
 		return problems, err
 	}
-	compiled, err := d.types.compile(t)
+	compiled, err := d.compileType(t)
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func checkScope(w *writeContext, n Noun, old, t *schemas.UserType) {
 func usesOfType(w *writeContext, t *schemas.UserType) []store.Use {
 	uses, err := store.Uses(w.ctx, w.tx, "userType", t.ID)
 	w.fail(err)
-	err = forEach(w, store.Flows().List, store.Page{}, func(f *schemas.Flow) string { return f.ID }, func(f *schemas.Flow) error {
+	err = forEachFlow(w.ctx, w.tx, func(f *schemas.Flow) error {
 		if createsUsers(f, t.Name) {
 			uses = append(uses, store.Use{
 				ResourceRef: schemas.ResourceRef{Type: "flow", ID: f.ID}, Name: f.Handle, How: "creates users of it",

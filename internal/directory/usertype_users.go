@@ -52,7 +52,7 @@ func (d *Directory) checkUsersOf(w *writeContext, old, t *schemas.UserType) erro
 	if err := d.mayRequestFromUsers(w, old); err != nil || len(w.forbidden) > 0 {
 		return err
 	}
-	compiled, err := d.types.compile(t)
+	compiled, err := d.compileType(t)
 	if err != nil {
 		return err
 	}
@@ -117,6 +117,6 @@ func duplicateOf(problems []schemas.Problem) []schemas.Problem {
 
 // eachUserOf calls do with every user of a type, oldest first.
 func eachUserOf(w *writeContext, userType string, do func(*schemas.User) error) error {
-	return forEach(w, store.Users().List, store.Page{Member: "type", Value: userType},
+	return forEach(w.ctx, w.tx, store.Users().List, store.Page{Member: "type", Value: userType},
 		func(u *schemas.User) string { return u.ID }, do)
 }

@@ -2,7 +2,6 @@ package directory
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -89,17 +88,19 @@ func (c *collection[T]) prepared(ctx context.Context, d *schemas.Document) (any,
 
 // target reads the resource to replace; nil if there is none.
 func (c *collection[T]) target(w *writeContext, at *target) (*T, error) {
+	return readTarget(w, c.noun, at, c.table.Get, func(v *T) time.Time { return *c.meta(v).updated })
+}
+
+// readTarget reads a target that must match its If-Match value.
+func readTarget[T any](w *writeContext, n Noun, at *target, get func(context.Context, store.Reader, string) (*T, error), updated func(*T) time.Time) (*T, error) {
 	if at == nil {
 		return nil, nil
 	}
-	old, err := c.table.Get(w.ctx, w.tx, at.id)
-	if err != nil {
-		return nil, err
+	old, err := get(w.ctx, w.tx, at.id)
+	if err == nil && !matches(at.match, etag(updated(old))) {
+		return nil, n.errMatch()
 	}
-	if !matches(at.match, etag(*c.meta(old).updated)) {
-		return nil, c.noun.errMatch()
-	}
-	return old, nil
+	return old, err
 }
 
 // validate completes v and returns an error with all its problems.
@@ -234,6 +235,3 @@ func (c *collection[T]) digest(v *T) string {
 	}
 	return c.d.digest(&copied)
 }
-
-// errDryRun undoes a dry run.
-var errDryRun = errors.New("directory: a dry run is undone")

@@ -3,7 +3,6 @@ package directory
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,6 +62,13 @@ func (w *writeContext) addInvalid(path, format string, args ...any) {
 	w.problems = append(w.problems, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
+// addFault reports a fault at the path unless it is "".
+func (w *writeContext) addFault(path, fault string) {
+	if fault != "" {
+		w.addInvalid(path, "%s", fault)
+	}
+}
+
 // addConflict reports that the value at the path belongs to another resource.
 func (w *writeContext) addConflict(path, format string, args ...any) {
 	w.conflicts = append(w.conflicts, schemas.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
@@ -102,10 +108,10 @@ func (w *writeContext) err(n Noun) error {
 		return schemas.Errorf(schemas.Conflict, schemas.CodeReadOnly,
 			"this %s is managed by the program: %s", n.displayName(), w.readOnly[0]).WithProblems(all)
 	case len(w.shape)+len(w.problems) > 0:
-		return schemas.Errorf(schemas.Invalid, n.invalidCode(),
+		return schemas.Errorf(schemas.Invalid, cmp.Or(n.invalidCode, schemas.CodeInvalidRequest),
 			"the %s is not as expected: %s", n.displayName(), firstFault(all)).WithProblems(all)
 	case len(w.conflicts) > 0:
-		return schemas.Errorf(schemas.Conflict, n.conflictCode(),
+		return schemas.Errorf(schemas.Conflict, cmp.Or(n.conflictCode, n.code()+"_exists"),
 			"the %s conflicts with another one: %s", n.displayName(), all[0]).WithProblems(all)
 	case len(w.inUse) > 0:
 		return errInUse(n, "deleted", w.inUse)
@@ -143,23 +149,6 @@ func firstFault(problems []schemas.Problem) schemas.Problem {
 	return problems[0]
 }
 
-// invalidCode returns invalid_request, or invalid_flow for a flow.
-func (n Noun) invalidCode() string {
-	if n.Name == "flow" {
-		return schemas.CodeInvalidFlow
-	}
-	return schemas.CodeInvalidRequest
-}
-
-// conflictCode returns "application_exists", "user_type_exists" and so on; for a user it is
-// attribute_taken, as in flows.
-func (n Noun) conflictCode() string {
-	if n.Name == "user" {
-		return schemas.CodeAttributeTaken
-	}
-	return n.code() + "_exists"
-}
-
 // code returns the noun as error codes spell it.
 func (n Noun) code() string { return strings.ReplaceAll(n.displayName(), " ", "_") }
 
@@ -189,48 +178,10 @@ func (w *writeContext) recordEvent(n Noun, action, id, before, after string) {
 		Resource: schemas.ResourceRef{Type: n.Name, ID: id}, Before: before, After: after,
 		TraceID: w.call.TraceID, Detail: w.detail,
 	}
-	if n.Name == "user" {
+	if n.isUser {
 		e.UserID = id
 	}
 	w.events = append(w.events, e)
-}
-
-// Transact runs do in one transaction: calls with the Call that do receives see each
-// other's changes, and all are committed or none. Do may run more than once.
-func (d *Directory) Transact(ctx context.Context, c Call, do func(Call) error) error {
-	err := d.store.Update(ctx, func(tx *store.Tx) error {
-		inner, err := d.authorized(ctx, tx, c)
-		if err != nil {
-			return err
-		}
-		inner.tx, inner.DryRun, inner.guard = tx, false, new(administratorGuard)
-		if err := do(inner); err != nil {
-			return err
-		}
-		if err := inner.guard.end(ctx, tx, d.now()); err != nil {
-			return err
-		}
-		if c.DryRun {
-			return errDryRun
-		}
-		return nil
-	})
-	if errors.Is(err, errDryRun) {
-		return nil
-	}
-	return err
-}
-
-// transact runs one write, in the transaction of the call or in its own.
-func (d *Directory) transact(ctx context.Context, c Call, do func(*writeContext) error) error {
-	if c.tx == nil {
-		return d.Transact(ctx, c, func(inner Call) error { return d.transact(ctx, inner, do) })
-	}
-	w := &writeContext{ctx: ctx, call: c, tx: c.tx, now: d.now(), schemes: d.PrivateUseSchemes}
-	if err := cmp.Or(do(w), w.failure); err != nil {
-		return err
-	}
-	return w.keepEvents()
 }
 
 // actor returns the caller as the audit log records it. Tokens contain the client id, which
