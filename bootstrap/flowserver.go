@@ -2,7 +2,6 @@ package bootstrap
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -43,11 +42,11 @@ func FlowsOf(ctx context.Context, setup Setup) (*FlowServer, error) {
 // List returns every flow.
 func (s *FlowServer) List(ctx context.Context) (list []StoredFlow, err error) {
 	for {
-		var page struct {
+		page, _, err := request[struct {
 			Total int            `json:"totalResults"`
 			Flows []schemas.Flow `json:"flows"`
-		}
-		if _, err := s.sendRequest(ctx, http.MethodGet, fmt.Sprintf("/flows?limit=100&offset=%d", len(list)), "", nil, &page); err != nil {
+		}](ctx, s.remote, http.MethodGet, fmt.Sprintf("/flows?limit=100&offset=%d", len(list)), "", nil)
+		if err != nil {
 			return nil, err
 		}
 		for i := range page.Flows {
@@ -68,12 +67,11 @@ func (s *FlowServer) Find(ctx context.Context, t schemas.FlowType, handle string
 	}
 	for _, e := range found {
 		if e.Document.TextAt("flowType") == string(t) {
-			stored := &StoredFlow{Flow: new(schemas.Flow)}
-			stored.etag, err = s.sendRequest(ctx, http.MethodGet, "/flows/"+url.PathEscape(e.ID), "", nil, stored.Flow)
+			flow, etag, err := request[schemas.Flow](ctx, s.remote, http.MethodGet, flowPath(e.ID), "", nil)
 			if err == nil {
-				err = s.readSubflowVersions(ctx, stored.Flow, maxDepth)
+				err = s.readSubflowVersions(ctx, flow, maxDepth)
 			}
-			return stored, err
+			return &StoredFlow{flow, etag}, err
 		}
 	}
 	return nil, nil
@@ -90,8 +88,7 @@ func (s *FlowServer) readSubflowVersions(ctx context.Context, f *schemas.Flow, d
 	}
 	f.Parts = nil
 	for _, u := range f.Uses {
-		part := new(schemas.Flow)
-		_, err := s.sendRequest(ctx, http.MethodGet, fmt.Sprintf("/flows/%s/versions/%d", url.PathEscape(u.ID), u.Version), "", nil, part)
+		part, _, err := request[schemas.Flow](ctx, s.remote, http.MethodGet, fmt.Sprintf("%s/versions/%d", flowPath(u.ID), u.Version), "", nil)
 		if schemas.HasClass(err, schemas.NotFound) {
 			continue
 		}
@@ -114,43 +111,27 @@ func (s *FlowServer) readSubflowVersions(ctx context.Context, f *schemas.Flow, d
 func (s *FlowServer) Push(ctx context.Context, f *schemas.Flow, was *StoredFlow) (*schemas.Flow, error) {
 	method, path, match := http.MethodPost, "/flows", ""
 	if was != nil {
-		method, path, match = http.MethodPut, "/flows/"+url.PathEscape(was.ID), was.etag
+		method, path, match = http.MethodPut, flowPath(was.ID), was.etag
 	}
-	now := new(schemas.Flow)
-	_, err := s.sendRequest(ctx, method, path, match, f, now)
+	now, _, err := request[schemas.Flow](ctx, s.remote, method, path, match, f)
 	return now, err
 }
 
 // Versions returns the newest hundred versions of a flow, newest first.
 func (s *FlowServer) Versions(ctx context.Context, id string) ([]FlowVersion, error) {
-	var page struct {
+	page, _, err := request[struct {
 		Versions []FlowVersion `json:"versions"`
+	}](ctx, s.remote, http.MethodGet, flowPath(id)+"/versions?limit=100", "", nil)
+	if err != nil {
+		return nil, err
 	}
-	_, err := s.sendRequest(ctx, http.MethodGet, "/flows/"+url.PathEscape(id)+"/versions?limit=100", "", nil, &page)
-	return page.Versions, err
+	return page.Versions, nil
 }
 
 // Restore creates a new version from an older one.
 func (s *FlowServer) Restore(ctx context.Context, id string, version int) (*schemas.Flow, error) {
-	now := new(schemas.Flow)
-	_, err := s.sendRequest(ctx, http.MethodPost, "/flows/"+url.PathEscape(id)+"/restore", "", map[string]int{"version": version}, now)
+	now, _, err := request[schemas.Flow](ctx, s.remote, http.MethodPost, flowPath(id)+"/restore", "", map[string]int{"version": version})
 	return now, err
 }
 
-// sendRequest sends a request, with a body unless it is nil, and decodes the reply.
-func (s *FlowServer) sendRequest(ctx context.Context, method, path, match string, body, into any) (etag string, err error) {
-	var text []byte
-	if body != nil {
-		if text, err = json.Marshal(body); err != nil {
-			return "", err
-		}
-	}
-	reply, etag, err := s.remote.doRequest(ctx, method, path, match, text)
-	if err != nil {
-		return "", err
-	}
-	if err := json.Unmarshal(reply, into); err != nil {
-		return "", fmt.Errorf("%s %s did not return a Postern reply: %w", method, path, err)
-	}
-	return etag, nil
-}
+func flowPath(id string) string { return "/flows/" + url.PathEscape(id) }

@@ -82,6 +82,25 @@ func (r *remoteServer) requestResource(ctx context.Context, method, path, match 
 	return &declare.Entry{ID: d.TextAt("id"), ETag: tag, Document: d}, nil
 }
 
+// request sends a request, with a body unless it is nil, and decodes the reply.
+func request[T any](ctx context.Context, r *remoteServer, method, path, match string, body any) (reply *T, etag string, err error) {
+	var text []byte
+	if body != nil {
+		if text, err = json.Marshal(body); err != nil {
+			return nil, "", err
+		}
+	}
+	text, etag, err = r.doRequest(ctx, method, path, match, text)
+	if err != nil {
+		return nil, "", err
+	}
+	reply = new(T)
+	if err := json.Unmarshal(text, reply); err != nil {
+		return nil, "", fmt.Errorf("%s %s did not return a Postern reply: %w", method, path, err)
+	}
+	return reply, etag, nil
+}
+
 // doRequest sends a request and returns the body and the entity tag of the reply. The error
 // for an unsuccessful status is a *schemas.Error.
 func (r *remoteServer) doRequest(ctx context.Context, method, path, match string, body []byte) (reply []byte, tag string, err error) {

@@ -2,7 +2,6 @@ package bootstrap
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -37,22 +36,9 @@ func (r *remoteServer) signIn(ctx context.Context, a Admin) (assertion string, e
 }
 
 func (r *remoteServer) executeStep(ctx context.Context, body any) (*schemas.Step, error) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	saved := r.token
-	r.token = "" // a sign-in is unauthenticated
-	reply, _, err := r.doRequest(ctx, http.MethodPost, "/flow/execute", "", text)
-	r.token = saved
-	if err != nil {
-		return nil, err
-	}
-	step := new(schemas.Step)
-	if err := json.Unmarshal(reply, step); err != nil {
-		return nil, fmt.Errorf("POST /flow/execute did not return a step: %w", err)
-	}
-	return step, nil
+	anonymous := &remoteServer{base: r.base, http: r.http} // a sign-in is unauthenticated
+	step, _, err := request[schemas.Step](ctx, anonymous, http.MethodPost, "/flow/execute", "", body)
+	return step, err
 }
 
 // answer returns the reply to a step that asks for a name or a password; ok is false for

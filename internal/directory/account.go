@@ -42,8 +42,10 @@ func (d *Directory) AddPasskey(ctx context.Context, c Call, key *schemas.Credent
 		if err := mayAccess(w.ctx, w.tx, w.call, key.UserID); err != nil {
 			return err
 		}
-		w.recordUserEvent(key.UserID, "passkey.registered", passkeyRef(key.ID))
-		w.events[len(w.events)-1].Detail = map[string]string{"credentialId": key.ID.String()}
+		w.record(schemas.Event{
+			Action: "passkey.registered", UserID: key.UserID, Resource: passkeyRef(key.ID),
+			Detail: map[string]string{"credentialId": key.ID.String()},
+		})
 		return w.apply(schemas.CreateCredential{Credential: *key})
 	})
 }
@@ -185,11 +187,4 @@ func (w *writeContext) endSessions(userID, except string) (n int, err error) {
 func (w *writeContext) endSession(userID, id string) error {
 	w.recordUserEvent(userID, "session.ended", schemas.ResourceRef{Type: "session", ID: id})
 	return w.apply(schemas.EndSession{ID: id, At: w.now})
-}
-
-// recordUserEvent records an event about a user that does not change the user resource.
-func (w *writeContext) recordUserEvent(userID, action string, what schemas.ResourceRef) {
-	w.events = append(w.events, schemas.Event{
-		ID: schemas.NewID(), At: w.now, Action: action, Actor: w.call.Actor, UserID: userID, Resource: what, TraceID: w.call.TraceID,
-	})
 }

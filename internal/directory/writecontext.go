@@ -171,17 +171,27 @@ func errInUse(n Noun, done string, uses []store.Use) error {
 		"the %s is in use by %s. Change or delete those first", n.displayName(), strings.Join(names, ", ")).WithProblems(problems)
 }
 
+// record adds an event of this write to the audit log. keepEvents adds the actor.
+func (w *writeContext) record(e schemas.Event) {
+	e.ID, e.At, e.TraceID = schemas.NewID(), w.now, w.call.TraceID
+	w.events = append(w.events, e)
+}
+
 // recordEvent records an event about a resource.
 func (w *writeContext) recordEvent(n Noun, action, id, before, after string) {
 	e := schemas.Event{
-		ID: schemas.NewID(), At: w.now, Action: n.code() + "." + cmp.Or(w.action, action), Actor: w.call.Actor,
-		Resource: schemas.ResourceRef{Type: n.Name, ID: id}, Before: before, After: after,
-		TraceID: w.call.TraceID, Detail: w.detail,
+		Action:   n.code() + "." + cmp.Or(w.action, action),
+		Resource: schemas.ResourceRef{Type: n.Name, ID: id}, Before: before, After: after, Detail: w.detail,
 	}
 	if n.isUser {
 		e.UserID = id
 	}
-	w.events = append(w.events, e)
+	w.record(e)
+}
+
+// recordUserEvent records an event about a user that does not change the user resource.
+func (w *writeContext) recordUserEvent(userID, action string, what schemas.ResourceRef) {
+	w.record(schemas.Event{Action: action, UserID: userID, Resource: what})
 }
 
 // actor returns the caller as the audit log records it. Tokens contain the client id, which
