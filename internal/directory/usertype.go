@@ -86,7 +86,7 @@ func checkScope(w *writeContext, n Noun, old, t *schemas.UserType) {
 		w.addInvalid("identifierScope", "users of this type have permissions of the service, such as %q; move them to another type first", permissions[0])
 	}
 	var uses []store.Use
-	w.fail(forEach(w, store.Applications().List, store.Page{}, func(a *schemas.Application) string { return a.ID }, func(a *schemas.Application) error {
+	w.fail(forEach(w.ctx, w.tx, store.Applications().List, store.Page{}, func(a *schemas.Application) string { return a.ID }, func(a *schemas.Application) error {
 		if len(a.AllowedUserTypes) > 1 && slices.Contains(a.AllowedUserTypes, old.Name) {
 			uses = append(uses, store.Use{
 				ResourceRef: schemas.ResourceRef{Type: "application", ID: a.ID}, Name: a.Name, How: "allows other user types as well",
