@@ -18,8 +18,7 @@ type Application struct {
 	RegistrationFlowID        string   `json:"registrationFlowId,omitempty"`
 	IsRegistrationFlowEnabled bool     `json:"isRegistrationFlowEnabled"`
 	AllowedUserTypes          []string `json:"allowedUserTypes,omitempty"`
-	// RequireConsent has users asked before the application's client gets anything
-	// of theirs.
+	// RequireConsent requires consent before the application's client gets data of a user.
 	RequireConsent        bool           `json:"requireConsent,omitempty"`
 	PasskeyAllowedOrigins []string       `json:"passkeyAllowedOrigins,omitempty"`
 	Assertion             AssertionRules `json:"assertion,omitzero"`
@@ -55,8 +54,7 @@ const (
 // itself, and a person must be asked before it gets anything.
 func (a *Application) IsTrusted() bool { return a.Registration == "" || a.Verified }
 
-// ClientExpiry is for how long a client is kept that registered itself, and that
-// nobody vouches for. Times are UTC.
+// ClientExpiry is the expiry of an untrusted client that registered itself. Times are UTC.
 type ClientExpiry struct {
 	ApplicationID string
 	ExpiresAt     time.Time
@@ -75,8 +73,7 @@ const (
 	MachineApp    = "M2M"
 )
 
-// InboundAuth is a protocol by which an application uses Postern. Type is
-// "oauth2".
+// InboundAuth is a protocol with which an application uses Postern. Type is "oauth2".
 type InboundAuth struct {
 	Type   string       `json:"type"`
 	Config OAuthProfile `json:"config"`
@@ -103,9 +100,8 @@ type OAuthProfile struct {
 	SecretHash             []byte   `json:"-"`
 	RedirectURIs           []string `json:"redirectUris,omitempty"`
 	PostLogoutRedirectURIs []string `json:"postLogoutRedirectUris,omitempty"`
-	// BackchannelLogoutURI is where the client is told that a session has ended, ""
-	// for nowhere: OpenID Connect Back-Channel Logout 1.0 §2.2. The logout tokens say
-	// which session it was, whether or not the client insists.
+	// BackchannelLogoutURI is notified when a session ends, "" for none: OpenID Connect
+	// Back-Channel Logout 1.0 §2.2. Logout tokens always contain the session.
 	BackchannelLogoutURI             string `json:"backchannelLogoutUri,omitempty"`
 	BackchannelLogoutSessionRequired bool   `json:"backchannelLogoutSessionRequired,omitempty"`
 
@@ -141,16 +137,14 @@ const (
 // user whose token it has. Only clients that are registered with it get it.
 const AccountScope = "account"
 
-// IdentityScopes are the scopes that are about the user who signs in and need no
-// permission of theirs: those of OpenID Connect Core §5.4 and §11, and the one for
-// their account. All others are permissions.
+// IdentityScopes are the scopes about the user who signs in, which need no permission: those of
+// OpenID Connect Core §5.4 and §11, and account. All others are permissions.
 func IdentityScopes() []string {
 	return []string{"openid", "profile", "email", "address", "phone", "offline_access", AccountScope}
 }
 
-// The ways a client authenticates at the token endpoint. AuthMethodEither stands for a
-// client with a secret of which no method is configured: it uses client_secret_basic or
-// client_secret_post.
+// Client authentication methods of the token endpoint. AuthMethodEither is a client with a secret
+// and no configured method: it uses client_secret_basic or client_secret_post.
 const (
 	AuthMethodEither        = ""
 	AuthMethodNone          = "none"
@@ -172,8 +166,8 @@ type TokenRule struct {
 	ValidityPeriod int `json:"validityPeriod,omitempty"`
 }
 
-// IDTokenRule says how long an ID token is good for, in seconds, and by which
-// algorithm it is signed (RS256 or ES256).
+// IDTokenRule has the lifetime of an ID token, in seconds, and its signature algorithm (RS256 or
+// ES256).
 type IDTokenRule struct {
 	ValidityPeriod    int    `json:"validityPeriod,omitempty"`
 	SignedResponseAlg string `json:"signedResponseAlg,omitempty"`

@@ -171,9 +171,8 @@ const (
 // not only knows.
 func HeldMethods() []string { return []string{"pop", "otp", AMRRecovery} }
 
-// Guarantees are what every run of a flow keeps, whatever the client sends: how
-// somebody has authenticated at least where a run completes, and what it tells
-// strangers. The zero value guarantees nothing.
+// Guarantees hold for every completed run of a flow, whatever the client sends: how the user has
+// authenticated at least, and what the flow does not reveal. The zero value guarantees nothing.
 type Guarantees struct {
 	// ACR is the weakest class of authentication.
 	ACR string `json:"acr,omitempty"`
@@ -183,9 +182,8 @@ type Guarantees struct {
 	PhishingResistant bool `json:"phishingResistant,omitempty"`
 	// UserVerified says that a passkey verified its user, by PIN or biometrics.
 	UserVerified bool `json:"userVerified,omitempty"`
-	// NoEnumeration says that no step tells somebody who has not authenticated
-	// whether an account exists, by where it leads or by what it answers. How long
-	// an answer takes is not part of it.
+	// NoEnumeration guarantees that no step reveals whether an account exists before
+	// authentication, neither with its path nor with its reply. Response times are not part of it.
 	NoEnumeration bool `json:"noEnumeration,omitempty"`
 }
 

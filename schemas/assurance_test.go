@@ -31,9 +31,8 @@ func TestAudit06ClassesArePartiallyOrdered(t *testing.T) {
 	}
 }
 
-// A class is worth exactly what its plain classes are: so the sets of these that the
-// checks of flows work with, united on one path and intersected where paths meet,
-// judge as Satisfies does.
+// A class is worth exactly its plain classes: sets of these, united on a path and intersected at
+// joins, give the results of Satisfies.
 func TestAudit06SetsOfPlainClassesJudgeAsTheOrderDoes(t *testing.T) {
 	all := schemas.ACRs()
 	for _, a := range all {
@@ -108,7 +107,7 @@ func TestAudit06PossessionAloneIsOneFactor(t *testing.T) {
 	}
 }
 
-// A client that asks for classes is told one that it can compare.
+// A client that requests classes gets one that it can compare.
 func TestAudit06TheClassThatAClientAskedForIsAnswered(t *testing.T) {
 	for _, one := range []struct {
 		has   string

@@ -8,7 +8,7 @@ type Event struct {
 	ID     string    `json:"id"`
 	At     time.Time `json:"at"`
 	Action string    `json:"action"` // noun.verb: "passkey.registered", "group.replaced"
-	// Actor did it; the zero value is somebody who has not said who they are.
+	// Actor is who acted; the zero value is an anonymous caller.
 	Actor Actor `json:"actor,omitzero"`
 	// UserID is the user it is about, if it is about one.
 	UserID string `json:"userId,omitempty"`
@@ -27,9 +27,8 @@ type Event struct {
 	Detail          map[string]string `json:"detail,omitempty"`
 }
 
-// EventQuery says which events of the audit log are wanted, newest first, and at
-// most Limit of them: those that have all the given values, of which "" and the
-// zero value leave a member open.
+// EventQuery selects events of the audit log, newest first, at most Limit: those with all given
+// values. "" and zero values select all.
 type EventQuery struct {
 	Limit           int
 	Before          EventKey // only those that come after this one in the list, which are older
@@ -58,7 +57,7 @@ type ActorType string
 const (
 	UserActor        ActorType = "user"
 	ApplicationActor ActorType = "application"
-	SystemActor      ActorType = "system" // this program itself, or whoever can read its store and key
+	SystemActor      ActorType = "system" // the program itself, or a user of its machine with the store and its key
 )
 
 // Actor is who does something. Client is the application whose token they sent:

@@ -20,8 +20,8 @@ type AuthRequest struct {
 	LoginHint     string
 	// Login is what the client asks of the sign-in.
 	Login LoginRules
-	// BrowserHash is the SHA-256 of the cookie that binds the request to the
-	// browser it came from: nobody else can finish it.
+	// BrowserHash is the SHA-256 of the cookie that binds the request to its browser: no other can
+	// finish it.
 	BrowserHash []byte
 	// Grant is what the request was granted; nil until then.
 	Grant *Grant
@@ -33,9 +33,9 @@ type AuthRequest struct {
 	CreatedAt, ExpiresAt time.Time
 }
 
-// LoginRules are what an authorization request asks of a sign-in: OpenID Connect
-// Core §3.1.2.1. MaxAge is in seconds, nil when not told. Subject is the id of the
-// user whom the client means by id_token_hint, "" for none in particular.
+// LoginRules are the requirements of an authorization request for the sign-in: OpenID Connect Core
+// §3.1.2.1. MaxAge is in seconds, nil if absent. Subject is the user of the id_token_hint, "" for
+// none.
 type LoginRules struct {
 	Subject   string   `json:"subject,omitempty"`
 	Prompt    []string `json:"prompt,omitempty"`
@@ -43,11 +43,10 @@ type LoginRules struct {
 	ACRValues []string `json:"acrValues,omitempty"`
 }
 
-// Accept reports whether a session is what the client asks for, so that nobody has to
-// sign in once more. max_age=0 is a wish for a fresh sign-in, as prompt=login is, also
-// in the very second of the last one. acr_values are a wish too: classes that there are
-// not are passed over, and a session falls short of the others only where another
-// sign-in could do better.
+// Accept reports whether a session satisfies the client, so that the user need not sign in again.
+// max_age=0 requests a fresh sign-in like prompt=login, also within the second of the last one.
+// acr_values are a preference: unknown classes are ignored, and a session fails the others only if
+// another sign-in could do better.
 func (r LoginRules) Accept(s *Session, now time.Time) bool {
 	if r.Subject != "" && r.Subject != s.UserID {
 		return false
@@ -62,9 +61,9 @@ func (r LoginRules) Accept(s *Session, now time.Time) bool {
 	return len(known) == 0 || slices.ContainsFunc(known, func(acr string) bool { return Satisfies(s.ACR, acr) })
 }
 
-// Approval is what a user approved in an authorization request, shortly after they had
-// signed in for it: permissions of this server's own API for a client that nobody
-// vouches for. It is good for this request alone, and for what comes of it.
+// Approval is what a user approved in an authorization request, shortly after signing in for it:
+// permissions of this API for an untrusted client. It is valid for this request and its tokens
+// only.
 type Approval struct {
 	UserID string    `json:"userId"`
 	Scopes []string  `json:"scopes"`
@@ -102,9 +101,8 @@ type Grant struct {
 	Generation string `json:"generation,omitempty"`
 }
 
-// Refusal is what a client is told instead of being granted its request: an error
-// code of RFC 6749 §4.1.2.1 or OpenID Connect Core §3.1.2.6, and a text for who
-// runs it.
+// Refusal is the answer to a rejected request: an error code of RFC 6749 §4.1.2.1 or OpenID
+// Connect Core §3.1.2.6, with a text for the client's developer.
 type Refusal struct {
 	Code        string `json:"code"`
 	Description string `json:"description"`
@@ -129,14 +127,13 @@ const (
 	RefusedLoginRequired   = "login_required"
 )
 
-// GrantAuthRequest grants an authorization request, in the transaction that ends
-// the run it belongs to. One that is gone, expired or granted already makes the
-// whole commit fail with auth_request_not_found, Class Invalid; a session that has
-// ended does with authentication_superseded.
+// GrantAuthRequest grants an authorization request, in the transaction that ends its run. If the
+// request is gone, expired or already granted, the whole commit fails with auth_request_not_found,
+// Class Invalid; if the session has ended, with authentication_superseded.
 //
-// BrowserHash is that of the browser in which the run ended. If it is not that of
-// the request nothing is granted: somebody else has been led to finish a sign-in
-// that another had begun, who would get the code for it.
+// BrowserHash is that of the browser in which the run ended. If it is not that of the request,
+// nothing is granted: otherwise an attacker who started the sign-in could lead a user to finish it,
+// and would get the code.
 type GrantAuthRequest struct {
 	ID          string
 	Grant       Grant

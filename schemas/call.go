@@ -5,8 +5,7 @@ import "encoding/json"
 // Call is an HTTP request to a service that the operator has configured under a name
 // (http.targets). Flows make them, and can name nothing but what is there.
 type Call struct {
-	// ID is the same however often the same is asked or told: the receiver sees it as
-	// Idempotency-Key and webhook-id.
+	// ID is the same for repetitions: the receiver sees it as Idempotency-Key and webhook-id.
 	ID string `json:"id"`
 	// Target is the name of the service.
 	Target string `json:"target"`

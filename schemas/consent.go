@@ -26,14 +26,13 @@ type ConsentedScope struct {
 	AskAgainAt *time.Time `json:"askAgainAt,omitempty"`
 }
 
-// isDue reports whether somebody is to be asked again at now.
+// isDue reports whether the consent has expired at now.
 func isDue(askAgainAt *time.Time, now time.Time) bool {
 	return askAgainAt != nil && !now.Before(*askAgainAt)
 }
 
-// Missing returns those of the scopes that the user must be asked about, and
-// whether there is anything to ask: that somebody signs in to the client at all is
-// asked once, too. A nil consent is that of somebody who was never asked.
+// Missing returns the scopes without consent, and whether there is anything to ask: the first
+// sign-in to a client is asked for as well. A nil consent means that the user was never asked.
 func (c *Consent) Missing(scopes []string, now time.Time) (missing []string, ask bool) {
 	if c == nil {
 		return scopes, true
@@ -69,8 +68,8 @@ type GrantConsent struct {
 
 func (GrantConsent) change() {}
 
-// ConsentData is the member of a step's additionalData that tells what a person is
-// asked to agree to: a ConsentQuestion as JSON text.
+// ConsentData is the member of a step's additionalData with the question: a ConsentQuestion as JSON
+// text.
 const ConsentData = "consent"
 
 // ConsentQuestion is what a person is asked to agree to.
@@ -83,8 +82,8 @@ type ConsentQuestion struct {
 	Scopes []ConsentScope `json:"scopes"`
 }
 
-// ConsentClient is who asks. Unverified says that nobody here knows more of it than
-// its Domain: whoever wrote the rest may have made it up.
+// ConsentClient describes the client. Unverified means that only its Domain is known; the rest is
+// its own claim.
 type ConsentClient struct {
 	Name   string `json:"name"`
 	Domain string `json:"domain,omitempty"`
@@ -97,8 +96,8 @@ type ConsentClient struct {
 	TosURI         string `json:"tosUri,omitempty"`
 }
 
-// Covers reports whether whoever agreed to q has agreed to what now is asked, too: it
-// is the same client that asks, for nothing that was not shown.
+// Covers reports whether consent to q also covers now: the same client, and nothing that q did not
+// show.
 func (q *ConsentQuestion) Covers(now *ConsentQuestion) bool {
 	isNew := func(s ConsentScope) bool {
 		return !slices.ContainsFunc(q.Scopes, func(shown ConsentScope) bool { return shown.Scope == s.Scope })

@@ -38,8 +38,8 @@ func CheckDisplayName(name string) string {
 	return ""
 }
 
-// checkVisible refuses characters that show nothing, change how others show, or paint over
-// what is beside them. A variation selector is part of an emoji, and refused elsewhere.
+// checkVisible rejects characters that are invisible, change how others look, or cover their
+// neighbors. A variation selector is part of an emoji, and rejected elsewhere.
 func checkVisible(name []rune) string {
 	marks := 0
 	for i, c := range name {

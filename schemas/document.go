@@ -39,7 +39,7 @@ func sortByPlace(problems []Problem) {
 
 func (d *Document) place(p Problem) (line, column int) {
 	at := d.root.find(p.Path)
-	// Who words a problem anew keeps its message, but loses the mark.
+	// Rewording a problem keeps its message, but not the mark.
 	onKey := p.onKey || strings.HasPrefix(p.Message, "unknown member ")
 	if onKey && at.key != nil {
 		return int(at.key.line), int(at.key.column)
@@ -47,10 +47,9 @@ func (d *Document) place(p Problem) (line, column int) {
 	return int(at.value.line), int(at.value.column)
 }
 
-// Decode checks the document against the schema and decodes it into a pointer
-// to a Go value. Members the Go type does not have are problems too. Nothing is
-// decoded if there are problems, of which fifty are told, the last with the
-// number of the others.
+// Decode checks the document against the schema and decodes it into a pointer to a Go value.
+// Members that the Go type lacks are problems too. If there are problems, nothing is decoded; at
+// most fifty are returned, the last with the number of the others.
 func (d *Document) Decode(s *Schema, into any) []Problem {
 	found := s.check(d.root)
 	if found.isEmpty() {

@@ -192,7 +192,7 @@ func TestParseFlow(t *testing.T) {
 	}
 }
 
-// TestDecodeLoosely has a document of which some members can be decoded.
+// TestDecodeLoosely decodes the valid members of a document.
 func TestDecodeLoosely(t *testing.T) {
 	tests := []struct {
 		text       string
@@ -214,7 +214,7 @@ func TestDecodeLoosely(t *testing.T) {
 		}
 		var got Group
 		problems = d.DecodeLoosely(GroupSchema(), &got)
-		got.Members = nil // how much of a list is decoded that has a fault is nobody's business
+		got.Members = nil // how much of an invalid list is decoded is undefined
 		if len(problems) != test.checkLines || !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: got %+v and %v, expected %+v and %d problems", test.text, got, problems, test.want, test.checkLines)
 		}

@@ -68,11 +68,9 @@ func (d *Document) TextAt(path string) string {
 	return text
 }
 
-// Edited returns a copy of the document that has other values at some paths.
-// What stood at a path of which the value is nil is taken away; a member that is
-// not there is added to the object that is to have it. What is new stands where
-// the old value stood, or the object: problems with it are told there. A path
-// that leads nowhere does nothing.
+// Edited returns a copy of the document with other values at some paths. A nil value removes the
+// member; a missing member is added to its object. New values have the position of the old value,
+// or of the object, for later problems. A path that does not exist has no effect.
 func (d *Document) Edited(edits map[string]any) *Document {
 	e := editor{}
 	root := e.own(d.root)
@@ -139,7 +137,7 @@ func removeMember(at *element, name string) {
 	}
 }
 
-// newElement makes an element of a Go value, all of which stands where another does.
+// newElement creates an element from a Go value, at the position of another.
 func newElement(value any, at *element) *element {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// WithoutDuplicates returns the problems of more that are not at or below a place where
-// one has been found already: a value of the wrong type is not missing besides,
-// and nothing is missing from one that should be an object.
+// WithoutDuplicates returns the problems of more that are not at or below the place of another
+// problem: a value of the wrong type is not also missing, and nothing is missing from a value that
+// should be an object.
 func WithoutDuplicates(more, found []Problem) []Problem {
 	var rest []Problem
 	for _, p := range more {

@@ -44,7 +44,7 @@ const (
 	CodeAttributeTaken     = "attribute_taken"
 	CodeInvalidIdentifier  = "invalid_identifier"
 	CodeInvalidCredentials = "invalid_credentials" // for every failed password, so that it does not tell who exists
-	CodeUsed               = "code_used"           // a one-time code that somebody has used
+	CodeUsed               = "code_used"           // a one-time code that was used before
 	CodeTooManyAttempts    = "too_many_attempts"
 	CodeInvalidCode        = "invalid_code"        // of several wrong ones the last that counted
 	CodeMailThrottled      = "mail_throttled"      // another code has to wait
@@ -67,7 +67,7 @@ const (
 	CodeForbidden          = "forbidden"
 	CodeUsersDoNotFit      = "users_do_not_fit"   // a user type would no longer describe its users
 	CodeUserDoesNotFit     = "user_does_not_fit"  // a flow makes users that their type does not describe
-	CodeLastAdministrator  = "last_administrator" // nobody else could do everything
+	CodeLastAdministrator  = "last_administrator" // the last user with all permissions
 	CodeLastCredential     = "last_credential"    // nothing else is left to sign in with
 	CodeFactorRequired     = "second_factor_required"
 	CodeStaleProof         = "insufficient_user_authentication" // the user signed in too long ago for this: RFC 9470 §3
@@ -91,10 +91,9 @@ type Problem struct {
 	Rule string `json:"rule,omitempty"`
 	// Node is the id of the flow node at fault, if any.
 	Node string `json:"node,omitempty"`
-	// Warning marks what is worth telling but refuses nothing.
+	// Warning marks a finding that does not reject the flow.
 	Warning bool `json:"warning,omitempty"`
-	// Trace is the shortest run by which a flow breaks the rule, where the finding
-	// is about runs.
+	// Trace is the shortest run that breaks the rule, if the finding is about runs.
 	Trace Trace `json:"trace,omitempty"`
 
 	onKey   bool   // the fault is the member's name, not its value
@@ -125,9 +124,8 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// Error is the one error type that reaches a client. Description tells what
-// was expected, what came and how to mend it. Err is the cause for the log; it
-// is never sent.
+// Error is the one error type that reaches a client. Description states what was expected, what was
+// received and how to fix it. Err is the cause for the log; it is never sent.
 type Error struct {
 	Class       Class         `json:"-"`
 	Code        string        `json:"code"`
@@ -195,8 +193,8 @@ func HasCode(err error, code string) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// message is what a person reads where only the message is shown. Codes that
-// only programs get are told in plain words: flow_not_found is "Flow not found".
+// message is the text for users who see only the message. Codes for programs are spelled out:
+// flow_not_found is "Flow not found".
 func message(code string) string {
 	switch code {
 	case CodeAttributeTaken:

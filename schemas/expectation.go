@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// message says in words what was expected, what came, and how to mend it. It
-// never shows the value itself, which may be a password, except where the
-// schema lists the values there are.
+// message states what was expected, what was received, and how to fix it. It never shows the value
+// itself, which may be a password, unless the schema lists the permitted values.
 func (f fault) message() string {
 	if f.onKey {
 		return "the name " + quote(f.name) + " is not allowed here: " + f.expectation()
@@ -21,8 +20,8 @@ func (f fault) message() string {
 	return f.expectation()
 }
 
-// wrongType also tells a YAML author that quotes make a string. Of an object it shows
-// what one looks like, where the schema says that in x-expect.
+// wrongType also explains to a YAML author that quotes make a string. For an object it shows an
+// example, if the schema has one in x-expect.
 func (f fault) wrongType() string {
 	if words, ok := f.schema["x-expect"].(string); ok && f.want == "object" {
 		return "expected " + words + ", got " + f.came()
@@ -161,7 +160,7 @@ func (f fault) wanted() string {
 	return ""
 }
 
-// alternatives words an anyOf of which each branch misses some member.
+// alternatives describes an anyOf in which each branch lacks some member.
 func (f fault) alternatives() string {
 	var ways []string
 	for _, want := range list(f.want) {

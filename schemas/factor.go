@@ -2,7 +2,7 @@ package schemas
 
 import "time"
 
-// What users have beside passwords and passkeys to prove who they are.
+// Second factors: what users have in addition to passwords and passkeys.
 
 // TOTP is a user's authenticator app (RFC 6238). Secret is sealed: what an app and
 // the server share, as internal/totp has it. LastStep is the time step of the last

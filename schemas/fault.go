@@ -9,11 +9,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// The validator reports a tree: which keyword failed where, with the failures
-// of every branch of an anyOf below it. An author wants a flat list with each
-// fault once, in words. So the tree is walked, each leaf is looked up in the
-// schema and in the value, and of the branches of an anyOf only the one that
-// was most likely meant is told.
+// The validator reports a tree: which keyword failed where, with the failures of every branch of an
+// anyOf below it. Authors need a flat list with each fault once, in words. So the tree is walked,
+// each leaf is looked up in the schema and in the value, and of the branches of an anyOf only the
+// one that was most likely meant is reported.
 
 // fault is one leaf of the validator's tree.
 type fault struct {
@@ -37,15 +36,15 @@ type schemaErrors struct {
 	rules  map[string]rule // those met so far, by their location
 }
 
-// faultList is the faults of a part of the tree: the first ones by where they
-// stand, and how many there are besides. The validator words every one of a
-// hundred thousand faults; that they are not worked on as well bounds the cost.
+// faultList contains the faults of a part of the tree: the first ones by position, and the number
+// of the others. The validator formats every one of a hundred thousand faults; not processing them
+// further limits the cost.
 type faultList struct {
 	list []fault
 	more int
 }
 
-// maxAlternatives is how many faults are worked on: more than are told, for several can
+// maxAlternatives is how many faults are processed: more than are reported, because several can
 // make one problem.
 const maxAlternatives = 4 * maxProblems
 
@@ -59,8 +58,7 @@ func (l *faultList) add(faults ...fault) {
 	}
 }
 
-// sort puts the faults in the order of their places. The validator tells them in
-// one that differs from run to run, but the same are to be told each time.
+// sort sorts the faults by position. The validator's order differs from run to run.
 func (l *faultList) sort() {
 	slices.SortStableFunc(l.list, func(a, b fault) int {
 		return cmp.Or(cmp.Compare(a.value.line, b.value.line), cmp.Compare(a.value.column, b.value.column))
@@ -151,8 +149,7 @@ func lastKeyword(location string) string {
 	return location[strings.LastIndexByte(location, '/')+1:]
 }
 
-// aboutName reports whether a keyword stands below propertyNames, so that it
-// judges a member's name.
+// aboutName reports whether a keyword is below propertyNames, and so about a member's name.
 func aboutName(location string) bool {
 	const keyword = "propertyNames"
 	if !strings.Contains(location, keyword) {
@@ -178,8 +175,7 @@ func namesFollow(keyword string) bool {
 	return false
 }
 
-// likelyBranch picks the faults worth telling when every branch of an anyOf or oneOf
-// failed at the value.
+// likelyBranch selects the faults to report if every branch of an anyOf or oneOf failed.
 func likelyBranch(branches []faultList, value *element) faultList {
 	for _, f := range branches[0].list {
 		if joined, ok := inAll(branches, f); ok {
@@ -195,10 +191,9 @@ func likelyBranch(branches []faultList, value *element) faultList {
 	return best
 }
 
-// inAll joins a fault with its like in every other branch into one that wants
-// what any of them wants. A value that has the type of no branch, or names a
-// variant (a const or enum) of none, is told so and no more; members are only
-// told together if they are all that is missing.
+// inAll joins a fault with the equivalent ones of every other branch into one that expects any of
+// their values. For a value that has the type of no branch, or names a variant (a const or enum) of
+// none, only that is reported; members are reported together only if they are all that is missing.
 func inAll(branches []faultList, like fault) (fault, bool) {
 	var want []any
 	for _, branch := range branches {

@@ -2,9 +2,9 @@ package schemas
 
 import "time"
 
-// IdentityProvider is another OpenID provider by which people may sign in (OpenID
-// Connect Core 1.0). A flow names it by its handle. Whoever may write one decides
-// whom the server takes for whom: it needs the permission to do so.
+// IdentityProvider is another OpenID provider with which users sign in (OpenID Connect Core 1.0).
+// Flows name it by its handle. Its writer decides which identities the server accepts, and so needs
+// the permissions of the linked users.
 type IdentityProvider struct {
 	ID     string `json:"id,omitempty"`
 	Handle string `json:"handle"`
@@ -26,10 +26,9 @@ type IdentityProvider struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// Identity is what an identity provider calls a user, so that the user can sign in
-// by it: no two users have the same one. Subject is the provider's own identifier
-// (OpenID Connect Core 1.0 §2, sub), which it never gives to somebody else. Name is
-// how the person is called there, for people to recognize it; it proves nothing.
+// Identity is a user's identity at a provider, with which the user can sign in: no two users have
+// the same one. Subject is the provider's identifier (OpenID Connect Core 1.0 §2, sub), which it
+// never reassigns. Name is the user's name there, for display only.
 type Identity struct {
 	ID         string     `json:"id"`
 	UserID     string     `json:"userId"`
@@ -46,14 +45,14 @@ type Identity struct {
 // provider with identity_provider_not_found.
 type LinkIdentity struct {
 	Identity Identity
-	// Issuer is who said that the identity is somebody's; "" if nobody did. It must be the
-	// provider's: one that was deleted, and made anew with its id, may be another, which
-	// calls somebody else by this subject.
+	// Issuer is the issuer of the ID token; "" if there was none. It must be the provider's: one
+	// that was deleted and created again with the same id may be another provider, where this
+	// subject is another user.
 	Issuer string
 }
 
-// UseIdentity records that somebody signed in by an identity. One that is gone is
-// no longer good: the commit fails with identity_not_found.
+// UseIdentity records a sign-in with an identity. If it is gone, the commit fails with
+// identity_not_found.
 type UseIdentity struct {
 	ID string
 	At time.Time
@@ -68,7 +67,7 @@ type UnlinkIdentity struct {
 
 // Codes of errors about signing in with identity providers.
 const (
-	CodeFederationDeclined    = "federation_declined"    // nobody signed in there
+	CodeFederationDeclined    = "federation_declined"    // never used
 	CodeFederationFailed      = "federation_failed"      // what came from there cannot be believed
 	CodeFederationUnavailable = "federation_unavailable" // it does not answer
 	CodeFederationRedirect    = "federation_redirect"    // there is nowhere to come back to

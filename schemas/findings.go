@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// maxProblems is how many problems of one text are told. Nobody mends more at a
-// time, and a request of a few kilobytes can have tens of thousands: each that
-// is worded costs memory, and makes the reply longer than the request was.
+// maxProblems is how many problems of one text are reported. A request of a few kilobytes can have
+// tens of thousands: formatting each costs memory, and makes the reply longer than the request.
 const maxProblems = 50
 
 // findings collects problems: the first maxProblems, and of those that come
@@ -17,8 +16,8 @@ type findings struct {
 	more int
 }
 
-// acceptsMore reports whether one more problem will be told. If not it counts that
-// problem, which then must not be worded: words and paths are what costs.
+// acceptsMore reports whether one more problem is reported. If not, it counts the problem, which
+// then must not be formatted: that is the cost.
 func (f *findings) acceptsMore() bool {
 	if len(f.kept) < maxProblems {
 		return true
@@ -33,7 +32,7 @@ func (f *findings) addKept(p Problem) { f.kept = append(f.kept, p) }
 // isEmpty reports whether nothing is wrong.
 func (f *findings) isEmpty() bool { return len(f.kept) == 0 }
 
-// listed returns what is kept; the last tells how many more there are.
+// listed returns the reported problems; the last has the number of the others.
 func (f *findings) listed() []Problem {
 	if f.more == 0 {
 		return f.kept

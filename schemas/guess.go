@@ -5,17 +5,15 @@ import "time"
 // GuessedSecret is a kind of secret that is short enough to be guessed.
 type GuessedSecret string
 
-// The kinds of secrets. Passkeys and tokens are no guesses: nobody finds 128 bits and
-// more by trying.
+// The kinds of secrets. Passkeys and tokens are not guessed: they have 128 bits and more.
 const (
-	// NameSecret is a password, or a code that stands alone: typed beside a name.
+	// NameSecret is a password, or a code that stands alone: entered with a name.
 	NameSecret GuessedSecret = "password"
 	// MailedSecret is a code that was mailed to the address of an account.
 	MailedSecret GuessedSecret = "mailed code"
 	// FactorSecret is a code of a second factor.
 	FactorSecret GuessedSecret = "second factor"
-	// AddressSecret is a code that was mailed to the address of somebody who has no
-	// account yet.
+	// AddressSecret is a code that was mailed to an address without an account.
 	AddressSecret GuessedSecret = "address"
 )
 
@@ -26,8 +24,8 @@ type Guess struct {
 	Name string
 	// UserID is the stored user whose account it is, "" if there is none.
 	UserID string
-	// Event is recorded if this guess is the last that strangers, or a known browser,
-	// may make. It is about the user.
+	// Event is recorded if this guess is the last for unknown networks, or for a known browser. It
+	// is about the user.
 	Event Event
 }
 
@@ -37,7 +35,7 @@ type FailedGuess struct {
 	Digest []byte
 	Secret GuessedSecret
 	UserID string // "" for a name that no user has
-	Limit  int    // of failures in a row, by whoever made this one
+	Limit  int    // of consecutive failures, for this kind of caller
 	At     time.Time
 	// Event is recorded with the failure that is so many in a row, if there is a user.
 	Event   Event

@@ -94,7 +94,7 @@ func checkEmail(value, key string) string {
 	if !IsEmail(value) {
 		return "This is not an e-mail address. Expected one like name@example.com, without spaces, quotes or brackets."
 	}
-	// A name of one script at a domain of another is common and deceives nobody.
+	// A name in one script at a domain in another is common and harmless.
 	for part := range strings.FieldsFuncSeq(key, func(c rune) bool { return c == '@' || c == '.' }) {
 		if wrong := checkScripts(part); wrong != "" {
 			return wrong
@@ -103,8 +103,8 @@ func checkEmail(value, key string) string {
 	return ""
 }
 
-// checkScripts refuses letters of several scripts that share shapes: "аda" with
-// a Cyrillic а is not "ada", and nobody can see it.
+// checkScripts rejects a mix of scripts with similar letters: "аda" with a Cyrillic а is not
+// "ada", and looks the same.
 func checkScripts(key string) string {
 	scripts := []struct {
 		name    string
@@ -136,9 +136,9 @@ func isInvisible(c rune) bool {
 		unicode.In(c, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// CheckIdentifiers returns a problem for each identifying attribute of a new
-// user that CheckIdentifier refuses; its path is the attribute. An attribute the
-// user does not have, or that is "", identifies nobody and is none.
+// CheckIdentifiers returns a problem for each identifying attribute of a new user that
+// CheckIdentifier rejects; its path is the attribute. A missing or empty attribute identifies no
+// user and is skipped.
 func (u *User) CheckIdentifiers() []Problem {
 	var problems []Problem
 	for _, attribute := range IdentifyingAttributes() {

@@ -10,15 +10,14 @@ import (
 // maxDepth is how deep lists and objects may nest in a text from outside.
 const maxDepth = 100
 
-// ParseJSON reads exactly one JSON value (RFC 8259). Beyond the grammar it
-// refuses members given twice or without a name, nesting over 100 levels,
-// invalid UTF-8, and numbers a float64 cannot hold: where two readers of one
-// text could disagree about its meaning, a check by the first says nothing
-// about the second.
+// ParseJSON reads exactly one JSON value (RFC 8259). Beyond the grammar it rejects duplicate and
+// unnamed members, nesting over 100 levels, invalid UTF-8, and numbers that a float64 cannot
+// represent: where two readers of one text could disagree about its meaning, a check by the first
+// proves nothing about the second.
 //
-// The document is nil if there are problems. The cost is linear in the text,
-// whose size the caller bounds, however many problems there are: fifty are told,
-// the last with the number of those after it.
+// The document is nil if there are problems. The cost is linear in the text, whose size the caller
+// limits, however many problems there are: at most fifty are returned, the last with the number of
+// the others.
 func ParseJSON(data []byte) (*Document, []Problem) {
 	r := jsonReader{data: data, line: 1, column: 1}
 	root := r.document()

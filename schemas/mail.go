@@ -2,16 +2,16 @@ package schemas
 
 import "time"
 
-// Mail is the body of a MailDelivery as JSON, before it is sealed: a code for whoever
-// reads the mail of an address.
+// Mail is the body of a MailDelivery as JSON, before it is sealed: a code for the reader of an
+// address.
 type Mail struct {
-	// To is the address (RFC 5321 addr-spec). With "" there is nobody to send to: such
-	// a mail is queued like others where nobody must learn that there is no address.
+	// To is the address (RFC 5321 addr-spec). "" means no recipient: such a mail is queued like
+	// others where the existence of an address must not be revealed.
 	To string `json:"to"`
 	// Code is what the person is to type in, and Minutes for how long they may.
 	Code    string `json:"code"`
 	Minutes int    `json:"minutes"`
-	// Application is the name of what they sign in to, "" where nobody vouches for it.
+	// Application is the name of the application, "" if it is untrusted.
 	Application string `json:"application,omitempty"`
 	// Language is what they read (BCP 47), "" for none in particular.
 	Language string `json:"language,omitempty"`

@@ -64,10 +64,9 @@ func embedded(noun string) *Schema {
 	return MustSchema(noun, string(text))
 }
 
-// ParseFlow reads a flow definition from YAML or JSON text and checks it
-// against FlowSchema. What the graph means is for the engine to judge; this is
-// about its shape. The flow is nil if there are problems; the document is nil
-// if the text could not be parsed at all.
+// ParseFlow reads a flow definition from YAML or JSON text and checks it against FlowSchema. The
+// engine checks the meaning of the graph. The flow is nil if there are problems; the document is
+// nil if the text could not be parsed.
 func ParseFlow(data []byte, yaml bool) (*Flow, *Document, []Problem) {
 	parse := ParseJSON
 	if yaml {

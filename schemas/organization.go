@@ -75,7 +75,7 @@ type Group struct {
 	UpdatedAt   time.Time   `json:"updatedAt"`
 }
 
-// Role grants permissions to whom it is assigned.
+// Role grants permissions to its assignees.
 type Role struct {
 	ID          string      `json:"id"`
 	Name        string      `json:"name"` // unique

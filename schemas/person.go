@@ -8,8 +8,7 @@ import (
 // PersonID is the id of the user type that every store begins with.
 const PersonID = "01900000-0000-7000-8000-000000000020"
 
-// PersonName is its name, and the type of users of whom nothing else says which
-// they are.
+// PersonName is its name, and the default type of users.
 const PersonName = "Person"
 
 // Person returns the user type that every store begins with: a human being, by

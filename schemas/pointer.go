@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// valueLocation is a place in the value that is checked. Its path is left unwritten:
-// there can be far more faults than are told.
+// valueLocation is a place in the checked value. Its path is not formatted in advance: there can be
+// far more faults than are reported.
 type valueLocation struct {
 	location string // a JSON pointer, as the validator writes it
 	value    *element

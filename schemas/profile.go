@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// ProfileAttributes are the attributes by which assertions describe a user
-// unless an application says otherwise: the standard claims of OpenID Connect
+// ProfileAttributes are the default attributes of assertions: the standard claims of OpenID Connect
 // Core §5.1, and the username.
 func ProfileAttributes() []string {
 	return []string{
@@ -16,10 +15,9 @@ func ProfileAttributes() []string {
 	}
 }
 
-// Profile returns those of the attributes that the user has, as claims of a
-// token; nil means ProfileAttributes. A claim that is the issuer's to make is
-// never among them, whatever the attributes are called: else whoever may write
-// an attribute could speak for the issuer.
+// Profile returns the user's values of the attributes as claims of a token; nil means
+// ProfileAttributes. Claims of the issuer are never included, whatever the attributes are called:
+// otherwise a writer of attributes could forge them.
 func (u *User) Profile(attributes []string) map[string]any {
 	if attributes == nil {
 		attributes = ProfileAttributes()

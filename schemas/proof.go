@@ -21,8 +21,8 @@ const (
 	SessionProof  ProofKind = "session"  // the id of an earlier session
 )
 
-// Proof names the credential by which a user authenticated, precisely enough to
-// tell later whether the user still has it. It contains no secret.
+// Proof identifies the credential of an authentication, precisely enough to check later whether the
+// user still has it. It contains no secret.
 type Proof struct {
 	Kind ProofKind `json:"kind"`
 	Of   string    `json:"of"`
@@ -38,8 +38,7 @@ func ProofOfTOTP(app *TOTP) Proof {
 	return Proof{Kind: TOTPProof, Of: strconv.FormatInt(app.CreatedAt.UnixMicro(), 10)}
 }
 
-// ProofOfRecoveryCode is the proof that the user has a set of recovery codes, one
-// of which has the hash.
+// ProofOfRecoveryCode is the proof of a set of recovery codes, one with the hash.
 func ProofOfRecoveryCode(hash []byte) Proof {
 	return Proof{Kind: RecoveryProof, Of: hex.EncodeToString(hash)}
 }
@@ -61,8 +60,8 @@ func MergeProofs(proofs, added []Proof) []Proof {
 	return merged
 }
 
-// Method is the authentication method (amr, RFC 8176) by which a session shows
-// that it began with a credential of the kind; "" for none.
+// Method returns the authentication method (amr, RFC 8176) of a session that started with a
+// credential of the kind; "" for none.
 func (k ProofKind) Method() string {
 	return map[ProofKind]string{
 		PasswordProof: "pwd", PasskeyProof: "pop", TOTPProof: "otp",
@@ -86,8 +85,8 @@ type RequireProofs struct {
 	At     time.Time
 }
 
-// CodeSuperseded is that of the error that a credential by which the user
-// authenticated has been changed or removed meanwhile. Its class is Conflict.
+// CodeSuperseded is the error code for a credential of the authentication that was changed or
+// removed meanwhile. Its class is Conflict.
 const CodeSuperseded = "authentication_superseded"
 
 // ErrSuperseded says that the authentication does not count any more.

@@ -37,9 +37,9 @@ type Run struct {
 // Digest identifies the run where its id must not be, such as in logs.
 func (r *Run) Digest() string { return DigestExecution(r.ID) }
 
-// DigestExecution returns what stands for an executionId in the audit log and in log
-// lines: its SHA-256, in hexadecimal. An id has 74 random bits, so nobody can find the id
-// of a given digest; a client that knows the id can find the events of its run.
+// DigestExecution returns the form of an executionId in the audit log and in log lines: its
+// SHA-256, in hexadecimal. An id has 74 random bits, so it cannot be found from its digest; a
+// client that knows the id can find the events of its run.
 func DigestExecution(id string) string { return hex.EncodeToString(HashSecret(id)) }
 
 // Change is something a step decided and the store applies in the same
@@ -55,8 +55,8 @@ type CreateUser struct{ User User }
 // the user; the session and the run that made the change live on.
 type SetPassword struct {
 	UserID string
-	// ID tells this password from any other that the user has had. It may be empty
-	// where nothing rests on this password yet; the store then makes one.
+	// ID distinguishes this password from the user's earlier ones. It can be empty if no proof
+	// refers to this password yet; the store then generates one.
 	ID   string
 	Hash string
 	At   time.Time
@@ -72,8 +72,8 @@ type RehashPassword struct {
 	Hash     string
 }
 
-// CreateCredential adds a passkey. Its id must be unknown, whoever has it,
-// else the whole commit fails with credential_exists.
+// CreateCredential adds a passkey. If any user has one with this id, the whole commit fails with
+// credential_exists.
 type CreateCredential struct{ Credential Credential }
 
 // UseCredential records a verified assertion: WebAuthn Level 3 §7.2 step 26.

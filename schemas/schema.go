@@ -96,9 +96,9 @@ func compile(url string, text []byte) (*jsonschema.Schema, error) {
 // Raw returns the schema's text.
 func (s *Schema) Raw() json.RawMessage { return s.raw }
 
-// Check returns what is wrong with value, in the value's own order, with paths
-// relative to it and no lines. Each fault is reported once; fifty are told, the
-// last with the number of the others.
+// Check returns what is wrong with value, in the value's own order, with paths relative to it and
+// no lines. Each fault is reported once; at most fifty are returned, the last with the number of
+// the others.
 func (s *Schema) Check(value json.RawMessage) []Problem {
 	d, problems := ParseJSON(value)
 	if len(problems) > 0 {

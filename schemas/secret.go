@@ -9,8 +9,8 @@ import (
 // SecretLength is how long the text of NewSecret is, in bytes.
 const SecretLength = 43
 
-// NewSecret returns 256 random bits as base64url without padding: a token, a code
-// or a client's secret that nobody can guess.
+// NewSecret returns 256 random bits as base64url without padding: a token, a code or a client
+// secret.
 func NewSecret() string {
 	b := make([]byte, sha256.Size)
 	_, _ = rand.Read(b) // never fails: see crypto/rand.Read

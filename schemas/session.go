@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxProofAge is how old a sign-in may be that counts as fresh: one by which users change
-// their own account, or give permissions to a client that nobody vouches for.
+// MaxProofAge is the maximum age of a fresh sign-in: one with which users change their own account,
+// or grant permissions to an untrusted client.
 const MaxProofAge = 5 * time.Minute
 
 // StartSession makes the session that an assertion begins, and the assertion a
@@ -22,8 +22,8 @@ func (a *Assertion) StartSession(applicationID, userAgent string, now time.Time)
 	return s
 }
 
-// clientName is what is kept of a User-Agent: anybody may send anything in it,
-// and it is shown to the user, and to administrators.
+// clientName returns the stored part of a User-Agent: clients can send anything in it, and users
+// and administrators see it.
 func clientName(userAgent string) string {
 	const longest = 200
 	var kept []byte

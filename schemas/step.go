@@ -13,8 +13,7 @@ type Step struct {
 	Error          *Error    `json:"error,omitempty"`
 	FailureReason  string    `json:"failureReason,omitempty"`
 
-	// SignedIn is the id of the user whom the assertion is about, for the server: the
-	// client is told by the assertion alone.
+	// SignedIn is the id of the assertion's user, for the server: the client has the assertion.
 	SignedIn string `json:"-"`
 }
 
@@ -85,7 +84,7 @@ type Meta struct {
 	Components []Component `json:"components"`
 }
 
-// Component types beside the input types.
+// Component types in addition to the input types.
 const (
 	TextComponent     = "TEXT"
 	RichTextComponent = "RICH_TEXT"

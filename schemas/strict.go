@@ -12,14 +12,12 @@ import (
 	"time"
 )
 
-// Strict decodes exactly one JSON value into a pointer to a Go value, for
-// requests that have no schema of their own. Every member must be one of the
-// Go type, in its exact spelling. What is wrong is an Invalid error with code
-// invalid_request and a problem for each of the first fifty faults, nested ones
-// too. A null counts as a member left out, as clients written in JavaScript
-// expect.
+// Strict decodes exactly one JSON value into a pointer to a Go value, for requests without a
+// schema. Every member must be one of the Go type, in its exact spelling. The error is Invalid with
+// the code invalid_request and a problem for each of the first fifty faults, nested ones too. null
+// counts as absent, as JavaScript clients expect.
 //
-// Anybody may send a body, so the cost is linear in it whatever is wrong.
+// Anyone can send a body, so the cost is linear in it whatever is wrong.
 func Strict(data []byte, into any) error {
 	d, problems := ParseJSON(data)
 	if len(problems) == 0 {

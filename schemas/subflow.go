@@ -39,7 +39,7 @@ type Subflows interface {
 	// wrong with its form. If it uses others itself it either has all its Parts, or
 	// none: then they are looked for here too. It is only read.
 	Subflow(handle string) (*Flow, []Problem)
-	// Handles lists the sub-flows there are, for whoever misspelt one.
+	// Handles lists the existing sub-flows, for suggestions.
 	Handles() []string
 }
 
@@ -63,7 +63,7 @@ func (f *Flow) Waivers() []Waiver {
 	return all
 }
 
-// UsesOf returns which versions of which sub-flows a stored flow uses, by handle.
+// UsesOf returns the versions of the sub-flows of a stored flow, by handle.
 func UsesOf(parts map[string]*Flow) []Use {
 	var uses []Use
 	for _, handle := range slices.Sorted(maps.Keys(parts)) {

@@ -10,14 +10,12 @@ import (
 // the product of the lengths, and the word may come from outside.
 const maxSuggestionLength = 64
 
-// Suggest returns the known word that the given one was probably meant to be,
-// or "" if none is near. Near means few insertions, deletions, replacements
-// and swaps of neighbouring letters (Damerau-Levenshtein distance): one for a
-// short word, up to three for a long one. Letter case, - and _ do not count.
-// Of several equally near words the first wins.
+// Suggest returns the known word that is closest to the given one, or "" if none is near. Near
+// means few insertions, deletions, replacements and swaps of neighboring letters
+// (Damerau-Levenshtein distance): one for a short word, up to three for a long one. Letter case, -
+// and _ do not count. Of several equally near words the first wins.
 //
-// The cost grows with the number of known words, so ask only for a message that
-// will be told.
+// The cost grows with the number of known words, so call it only for a message that is reported.
 func Suggest(word string, known []string) string {
 	if word == "" || len(word) > maxSuggestionLength {
 		return ""

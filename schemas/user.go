@@ -2,8 +2,7 @@ package schemas
 
 import "time"
 
-// User is somebody who can sign in. Attributes follow the user's type;
-// credential attributes (a password) are never among them.
+// User is an account. Attributes follow the user's type and never contain credentials (a password).
 type User struct {
 	ID         string         `json:"id"`
 	Type       string         `json:"type"`
@@ -24,9 +23,8 @@ func (u *User) Text(attribute string) string {
 	return s
 }
 
-// IdentifyingAttributes are the attributes of a Person by which a user can be
-// found: see User.Identifier. A value that identifies one user identifies no other,
-// under whichever attribute.
+// IdentifyingAttributes are the attributes that identify a user: see User.Identifier. Within an
+// identifier scope a value identifies one user only, under whichever attribute.
 func IdentifyingAttributes() []string { return []string{"username", "email"} }
 
 // Credential is a passkey: the credential record of WebAuthn Level 3 §4. ID
@@ -42,7 +40,7 @@ type Credential struct {
 	// Attested says that the attestation chained to a trust anchor of the operator
 	// when the passkey was registered.
 	Attested       bool       `json:"attested,omitempty"`
-	AAGUID         string     `json:"aaguid"` // UUID text; all zeros when not told
+	AAGUID         string     `json:"aaguid"` // UUID text; all zeros if unknown
 	Attachment     string     `json:"attachment,omitempty"`
 	Transports     []string   `json:"transports,omitempty"`
 	SignCount      uint32     `json:"signCount"`

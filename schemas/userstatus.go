@@ -11,9 +11,9 @@ const (
 	UserDisabled = "disabled"
 )
 
-// Codes of the errors that a user must not sign in. Their class is Forbidden. Only a
-// user who has proved to hold the account receives them: to anybody else an account
-// that is disabled or locked looks like one that is not.
+// Error codes of users who must not sign in. Their class is Forbidden. Only a user who has proved
+// to hold the account receives them: to any other caller a disabled or locked account looks like an
+// active one.
 const (
 	CodeAccountDisabled = "account_disabled"
 	CodeAccountLocked   = "account_locked"
@@ -35,10 +35,9 @@ func (u *User) CheckActive(at time.Time) *Error {
 // IsLocked reports whether the user is locked at that time.
 func (u *User) IsLocked(at time.Time) bool { return at.Before(u.LockedUntil) }
 
-// EndAccess ends everything by which a user has access now: all sessions, with their
-// refresh tokens, codes and tokens, and all unfinished runs but the one that this change
-// belongs to. Reason is recorded with each session that ends. The user can sign in again
-// unless something else prevents that.
+// EndAccess ends all access of a user: all sessions, with their refresh tokens, codes and tokens,
+// and all unfinished runs except the one of this change. Reason is recorded with each session. The
+// user can sign in again unless something else prevents that.
 type EndAccess struct {
 	UserID string
 	Reason string

@@ -17,20 +17,18 @@ const (
 // passwordAttribute is the one attribute that may be marked as a credential.
 const passwordAttribute = "password"
 
-// UniqueAttributes lists, sorted, the attributes of which no two users have the
-// same value, as the schema marks them. Identifying attributes are unique
-// whether they are marked or not.
+// UniqueAttributes lists, sorted, the attributes whose values are unique, as the schema marks them.
+// Identifying attributes are unique regardless.
 func (t *UserType) UniqueAttributes() []string { return t.marked(uniqueMark) }
 
 // verifiedSuffix ends the name of an attribute that says whether another one is proven
 // to be the user's: OpenID Connect Core §5.1.
 const verifiedSuffix = "_verified"
 
-// AccountAttributes returns those of the attributes, in their order, by which a user is
-// found, reached or recognized, here or by applications: whoever may set one of another
-// user may come by the account. They are the identifying ones and those that no two
-// users share, addresses (the format says so), attributes that can be verified, such as
-// phone_number, and those that say that they are, such as email_verified.
+// AccountAttributes returns those of the attributes, in their order, that identify, reach or
+// recover the account, here or at applications: a caller who can set one could take over the
+// account. They are identifying and unique attributes, addresses (by format), attributes that can
+// be verified, such as phone_number, and those that state it, such as email_verified.
 func (t *UserType) AccountAttributes(attributes []string) []string {
 	var definition struct {
 		Properties map[string]struct{ Format string } `json:"properties"`

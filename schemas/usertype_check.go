@@ -43,13 +43,13 @@ func (t *CompiledUserType) UniqueAttributes() []string { return slices.Clone(t.u
 // CredentialAttribute is that of the type, "" if it has none.
 func (t *CompiledUserType) CredentialAttribute() string { return t.credential }
 
-// Check returns what is wrong with the attributes of a user, with paths relative
-// to them ("given_name"). Whole says that the credential, if the type requires
-// one, must be among them, as for a new user: of others it is kept elsewhere.
+// Check returns what is wrong with the attributes of a user, with paths relative to them
+// ("given_name"). Whole requires the credential, if the type does, as for a new user: otherwise it
+// is stored elsewhere.
 //
-// Beyond the schema it checks what holds for users of every type: attributes are
-// bounded, identifying ones are text that may identify somebody, unique ones can
-// be compared, and nothing that is called a password is kept as if it were none.
+// Beyond the schema it checks the rules of all types: attributes are limited in size, identifying
+// ones are valid text, unique ones can be compared, and no attribute named like a password is
+// stored as plain data.
 func (t *CompiledUserType) Check(attributes json.RawMessage, whole bool) []Problem {
 	if len(attributes) > maxAttributesSize {
 		return []Problem{{Message: fmt.Sprintf("expected at most %d bytes of attributes, got %d; keep large things elsewhere", maxAttributesSize, len(attributes))}}
@@ -135,8 +135,8 @@ func isExactInteger(number string) bool {
 	return err == nil && -largest <= n && n <= largest
 }
 
-// WithoutValue is the problem for somebody who may not see the value it is with:
-// what came is left out, what was expected stays.
+// WithoutValue returns the problem for a caller who may not see the value: without what was
+// received.
 func (p Problem) WithoutValue() Problem {
 	reported := false
 	for _, own := range []string{"expected ", "required member ", "unknown member "} {

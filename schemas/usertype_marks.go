@@ -40,7 +40,7 @@ func (w *definition) checkAttribute(m member) {
 
 func isUnfitForName(c rune) bool { return !unicode.IsGraphic(c) || unicode.IsSpace(c) }
 
-// checkRequired looks for what is required and cannot be: nobody would fit.
+// checkRequired finds required attributes that cannot exist: no user would fit.
 func (w *definition) checkRequired() {
 	required := w.root.member("required")
 	if required == nil || !schemaHas(w.root, "additionalProperties", "false") || w.root.member("patternProperties") != nil {

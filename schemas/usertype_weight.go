@@ -21,8 +21,8 @@ func (a *weight) add(b weight) {
 	a.depth = max(a.depth, b.depth)
 }
 
-// also is the weight of a schema that is applied to the same value as the one it
-// is a part of: the validator notes anew which members have been looked at.
+// also returns the weight of a schema that applies to the same value as its parent: the validator
+// records the visited members again.
 func (a weight) also() weight {
 	const bookkeeping = 10
 	a.add(weight{work: bookkeeping})
@@ -49,8 +49,8 @@ func size(e *element) int {
 	return n
 }
 
-// pattern returns the weight of a regular expression: the instructions of its
-// program, each of which may be tried at each character of a text.
+// pattern returns the weight of a regular expression: the instructions of its program, each of
+// which can run at each character of a text.
 func (w *definition) pattern(e *element, text string) weight {
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {

@@ -2,9 +2,8 @@ package schemas
 
 import "maps"
 
-// EmailVerified is the attribute that states whether the user's email address is
-// verified: somebody with access to the user's account has read the mail of that
-// address, or an administrator vouches for it (OpenID Connect Core §5.1).
+// EmailVerified is the attribute that states whether the user's email address is verified: the user
+// has read the mail of that address, or an administrator has set it (OpenID Connect Core §5.1).
 const EmailVerified = "email_verified"
 
 // PhoneNumberVerified is EmailVerified for the user's phone number.
@@ -22,10 +21,9 @@ func (u *User) Verified(attested string) bool {
 	return u.Text(VerificationAttributes()[attested]) != "" && u.Attributes[attested] == true
 }
 
-// Identifier returns the value by which the user is found under an identifying
-// attribute, "" if there is none. An email address identifies its user only while it is
-// verified: anybody may enter anybody's address, and an account that was made that way
-// must neither be found by the address nor keep its owner from using it.
+// Identifier returns the value that identifies the user under an identifying attribute, "" if there
+// is none. An email address identifies its user only while it is verified: anyone can enter any
+// address, and such an account must neither be found by the address nor block its owner.
 func (u *User) Identifier(attribute string) string {
 	if attribute == "email" && !u.Verified(EmailVerified) {
 		return ""

@@ -10,14 +10,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// ParseYAML reads exactly one YAML document that says no more than JSON could.
-// Refused are duplicate and non-string keys, anchors, aliases, merge keys and
-// tags (so a text never means more than it shows, and an alias bomb costs
-// nothing), numbers in any notation JSON lacks, and nesting over 100 levels.
-// What looks like a time stays a string.
+// ParseYAML reads exactly one YAML document that contains no more than JSON can. It rejects
+// duplicate and non-string keys, anchors, aliases, merge keys and tags (so a text never means more
+// than it shows, and an alias bomb costs nothing), numbers in notations that JSON lacks, and
+// nesting over 100 levels. What looks like a time stays a string.
 //
-// The document is nil if there are problems, of which fifty are told, the last
-// with the number of those after it. The caller bounds the size of the text.
+// The document is nil if there are problems; at most fifty are returned, the last with the number
+// of the others. The caller limits the size of the text.
 func ParseYAML(data []byte) (*Document, []Problem) {
 	if at := invalidUTF8(data); at >= 0 {
 		return nil, []Problem{problemAt(data, at, "the text is not valid UTF-8 here")}

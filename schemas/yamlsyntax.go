@@ -12,18 +12,18 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The YAML library tells a syntax error in the terms of its scanner, without a
-// column, and with a line that is often that of the surrounding block. Here
-// its message becomes plain words, and the place is found again.
+// The YAML library reports a syntax error in the terms of its scanner, without a column, and with a
+// line that is often that of the surrounding block. This file rewrites the message in plain words
+// and finds the position.
 
 // lineSource says how the place of an error is found.
 type lineSource int
 
 const (
-	atLine   lineSource = iota // the line told, at its first character
-	atFirst                    // the first line that brings the error, at its first character
-	atExact                    // the first character that brings the error
-	atOpener                   // the bracket or quote of the line told that the line does not close
+	atLine   lineSource = iota // the reported line, at its first character
+	atFirst                    // the first line with the error, at its first character
+	atExact                    // the first character with the error
+	atOpener                   // an unclosed bracket or quote of the reported line
 )
 
 // yamlMessage is one of the library's messages.
@@ -109,9 +109,8 @@ func (c yamlMessage) line(data []byte, says string) int {
 	return min(max(reported, 1), lines)
 }
 
-// fails reports whether a text alone brings the same error as the whole does.
-// Once enough of the text is there to bring it, more does not take it away;
-// and less brings another error, if any.
+// fails reports whether a prefix of the text has the same error as the whole. A longer prefix has
+// it too; a shorter one has another error, if any.
 func fails(data []byte, says string) bool {
 	_, same := splitError(readError(data))
 	return same == says
@@ -129,7 +128,7 @@ func readError(data []byte) error {
 
 var errorLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// splitError takes the line, 0 if none is told, off the library's message.
+// splitError separates the line, 0 if absent, from the library's message.
 func splitError(err error) (line int, says string) {
 	prefix := errorLine.FindStringSubmatch(err.Error())
 	if prefix == nil {
