@@ -41,21 +41,11 @@ func (c flowGraphCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return err
 	}
-	drawing := c.draw(g, options)
+	render := map[string]func(*engine.Graph, draw.Options) string{"mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG}[c.Format]
 	return p.writeTo(c.Output, func(w io.Writer) error {
-		_, err := io.WriteString(w, drawing)
+		_, err := io.WriteString(w, render(g, options))
 		return err
 	})
-}
-
-func (c flowGraphCommand) draw(g *engine.Graph, o draw.Options) string {
-	switch c.Format {
-	case "dot":
-		return draw.DOT(g, o)
-	case "svg":
-		return draw.SVG(g, o)
-	}
-	return draw.Mermaid(g, o)
 }
 
 // compileFlow compiles the flow of a file, which may use the sub-flows in its folder and those of

@@ -63,14 +63,13 @@ type boundedRuns struct {
 
 // Commit is Runs.Commit. It omits repeated events of failures.
 func (b boundedRuns) Commit(ctx context.Context, run *schemas.Run, changes []schemas.Change) error {
+	commit := func() error { return b.Runs.Commit(ctx, run, b.repeats.Thin(ctx, changes)) }
 	begins, over := run.Revision == 1, run.Status != schemas.Incomplete
 	if begins && !over {
-		if err := b.runs.Admit(ctx); err != nil {
-			return err
-		}
+		return b.runs.Add(ctx, commit)
 	}
-	err := b.Runs.Commit(ctx, run, b.repeats.Thin(ctx, changes))
-	if begins && !over && err != nil || !begins && over && err == nil {
+	err := commit()
+	if !begins && over && err == nil {
 		b.runs.Release(ctx)
 	}
 	return err
@@ -84,14 +83,7 @@ type boundedRequests struct {
 
 // CreateAuthRequest is Requests.CreateAuthRequest.
 func (b boundedRequests) CreateAuthRequest(ctx context.Context, r schemas.AuthRequest) error {
-	if err := b.Admit(ctx); err != nil {
-		return err
-	}
-	err := b.Requests.CreateAuthRequest(ctx, r)
-	if err != nil {
-		b.Release(ctx)
-	}
-	return err
+	return b.Add(ctx, func() error { return b.Requests.CreateAuthRequest(ctx, r) })
 }
 
 // IssueCode is Requests.IssueCode.
@@ -115,14 +107,7 @@ func (b boundedSessions) PutPasskeySession(ctx context.Context, p schemas.Passke
 	if p.Ceremony != schemas.AuthenticationCeremony {
 		return b.SealedSessions.PutPasskeySession(ctx, p)
 	}
-	if err := b.Admit(ctx); err != nil {
-		return err
-	}
-	err := b.SealedSessions.PutPasskeySession(ctx, p)
-	if err != nil {
-		b.Release(ctx)
-	}
-	return err
+	return b.Add(ctx, func() error { return b.SealedSessions.PutPasskeySession(ctx, p) })
 }
 
 // TakePasskeySession is Store.TakePasskeySession.

@@ -114,19 +114,15 @@ func checkHash(claims object, algorithm, access string) error {
 	if !claims.has("at_hash") {
 		return nil
 	}
-	var hash []byte
+	hash := sha512.New() // of ES512, PS512, RS512, and EdDSA by Ed25519
 	switch {
 	case strings.HasSuffix(algorithm, "256"):
-		sum := sha256.Sum256([]byte(access))
-		hash = sum[:]
+		hash = sha256.New()
 	case strings.HasSuffix(algorithm, "384"):
-		sum := sha512.Sum384([]byte(access))
-		hash = sum[:]
-	default: // ES512, PS512, RS512, and EdDSA by Ed25519
-		sum := sha512.Sum512([]byte(access))
-		hash = sum[:]
+		hash = sha512.New384()
 	}
-	half := base64.RawURLEncoding.EncodeToString(hash[:len(hash)/2])
+	hash.Write([]byte(access))
+	half := base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:hash.Size()/2])
 	if subtle.ConstantTimeCompare([]byte(half), []byte(claims.text("at_hash"))) != 1 {
 		return failf(CheckHash, "the at_hash of the ID token does not match the access token")
 	}

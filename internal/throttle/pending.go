@@ -98,6 +98,18 @@ func (p *Pending) Admit(ctx context.Context) error {
 	return nil
 }
 
+// Add admits a row and calls insert. It releases the row if insert fails.
+func (p *Pending) Add(ctx context.Context, insert func() error) error {
+	if err := p.Admit(ctx); err != nil {
+		return err
+	}
+	err := insert()
+	if err != nil {
+		p.Release(ctx)
+	}
+	return err
+}
+
 // Release removes a finished row of the network or device of ctx.
 func (p *Pending) Release(ctx context.Context) {
 	if p == nil {
