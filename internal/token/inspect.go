@@ -2,10 +2,8 @@ package token
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
-	"strings"
 
+	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
@@ -22,16 +20,9 @@ func firstAudience(raw string) string {
 	if len(raw) > maxTokenSize {
 		return ""
 	}
-	_, rest, _ := strings.Cut(raw, ".")
-	encoded, _, _ := strings.Cut(rest, ".")
-	payload, err := base64.RawURLEncoding.DecodeString(encoded)
-	if err != nil {
-		return ""
-	}
-	var claims struct {
-		Audience jwt.Audience `json:"aud"`
-	}
-	if json.Unmarshal(payload, &claims) != nil || len(claims.Audience) == 0 {
+	parsed, err := jwt.ParseSigned(raw, []jose.SignatureAlgorithm{ES256, RS256})
+	var claims jwt.Claims
+	if err != nil || parsed.UnsafeClaimsWithoutVerification(&claims) != nil || len(claims.Audience) == 0 {
 		return ""
 	}
 	return claims.Audience[0]
