@@ -5,14 +5,22 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
 
-const (
-	selectApplication         query = `SELECT ` + applicationColumns + ` FROM applications WHERE id = ?`
-	selectApplicationByClient query = `SELECT ` + applicationColumns + `, ` + profileColumns + ` FROM applications` + joinProfiles + ` WHERE client_id = ?`
+// The statements of the hot reads, which are prepared. They follow from the fields.
+var (
+	selectApplication         = selectFields(applicationFields().columns(), "applications WHERE id = ?")
+	selectApplicationByClient = selectFields(append(applicationFields().columns(), profileColumns()...),
+		"applications"+joinProfiles+" WHERE client_id = ?")
+	selectIdentityProvider = selectFields(identityProviderFields().columns(), "identity_providers WHERE handle = ?")
 )
+
+func selectFields(columns []string, from string) query {
+	return query("SELECT " + strings.Join(columns, ", ") + " FROM " + from)
+}
 
 // Application returns the application as a sign-in needs it: without its OAuth
 // configuration, but with the client id. An unknown one is
@@ -21,7 +29,7 @@ func (s *Store) Application(ctx context.Context, id string) (*schemas.Applicatio
 	if !isStorable(id) {
 		return nil, errNoApplication(id)
 	}
-	return readApplication(s.row(ctx, selectApplication, id), scanPlain, errNoApplication(id))
+	return readApplication(s.row(ctx, selectApplication, id), applicationFields().scan, errNoApplication(id))
 }
 
 // ApplicationByClientID returns the application that is the OAuth client, with its

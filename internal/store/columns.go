@@ -45,6 +45,18 @@ func joinLines(list []string) (sql.NullString, error) {
 	return sql.NullString{String: b.String(), Valid: true}, nil
 }
 
+// splitLines is joinLines for several lists.
+func splitLines(lists ...[]string) ([]sql.NullString, error) {
+	kept := make([]sql.NullString, len(lists))
+	for i, list := range lists {
+		var err error
+		if kept[i], err = joinLines(list); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
 // list is the list kept as lines.
 func list(s sql.NullString) []string {
 	if !s.Valid {

@@ -9,20 +9,17 @@ import (
 
 // Groups is the table of the groups, with their members.
 func Groups() *Table[schemas.Group] {
-	return &Table[schemas.Group]{
-		noun: "group", code: "group_not_found", name: "user_groups",
-		columns: []string{"id", "name", "description", "ou_id", "created_at", "updated_at"},
-		filters: map[string]string{"name": "name = ?", "ouId": "ou_id = ?"},
-		id:      groupID,
-		values: func(g *schemas.Group) ([]any, error) {
-			return []any{g.ID, g.Name, g.Description, g.OUID, toMicros(g.CreatedAt), toMicros(g.UpdatedAt)}, nil
-		},
-		scan: func(row scanner, g *schemas.Group) error {
-			return row.Scan(&g.ID, &g.Name, &g.Description, &g.OUID, (*microTime)(&g.CreatedAt), (*microTime)(&g.UpdatedAt))
-		},
-		complete: readMembers,
-		write:    writeMembers,
-	}
+	type group = schemas.Group
+	table := newTable("group", "group_not_found", "user_groups", fields[group]{
+		{column: "id", member: func(g *group) any { return &g.ID }},
+		{column: "name", member: func(g *group) any { return &g.Name }, filter: "name"},
+		{column: "description", member: func(g *group) any { return &g.Description }},
+		{column: "ou_id", member: func(g *group) any { return &g.OUID }, filter: "ouId"},
+		{column: "created_at", member: func(g *group) any { return (*microTime)(&g.CreatedAt) }},
+		{column: "updated_at", member: func(g *group) any { return (*microTime)(&g.UpdatedAt) }},
+	})
+	table.complete, table.write = readMembers, writeMembers
+	return table
 }
 
 func groupID(g *schemas.Group) string { return g.ID }

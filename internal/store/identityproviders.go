@@ -2,39 +2,31 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/postern-id/postern/schemas"
 )
 
-const selectIdentityProvider query = `SELECT id, handle, name, issuer, client_id, secret, token_endpoint_auth_method, scopes,
-	created_at, updated_at FROM identity_providers WHERE handle = ?`
-
 // IdentityProviders is the table of the identity providers, with their sealed
 // secrets.
 func IdentityProviders() *Table[schemas.IdentityProvider] {
-	return &Table[schemas.IdentityProvider]{
-		noun: "identity provider", code: schemas.CodeProviderNotFound, name: "identity_providers",
-		columns: []string{"id", "handle", "name", "issuer", "client_id", "secret", "token_endpoint_auth_method", "scopes",
-			"created_at", "updated_at"},
-		filters: map[string]string{"handle": "handle = ?"},
-		id:      func(v *schemas.IdentityProvider) string { return v.ID },
-		values: func(v *schemas.IdentityProvider) ([]any, error) {
-			scopes, err := joinLines(v.Scopes)
-			return []any{v.ID, v.Handle, v.Name, v.Issuer, v.ClientID, []byte(v.SealedSecret), v.TokenEndpointAuthMethod, scopes,
-				toMicros(v.CreatedAt), toMicros(v.UpdatedAt)}, err
-		},
-		scan: scanIdentityProvider,
-	}
+	return newTable("identity provider", schemas.CodeProviderNotFound, "identity_providers", identityProviderFields())
 }
 
-func scanIdentityProvider(row scanner, v *schemas.IdentityProvider) error {
-	var scopes sql.NullString
-	err := row.Scan(&v.ID, &v.Handle, &v.Name, &v.Issuer, &v.ClientID, (*[]byte)(&v.SealedSecret), &v.TokenEndpointAuthMethod,
-		&scopes, (*microTime)(&v.CreatedAt), (*microTime)(&v.UpdatedAt))
-	v.Scopes = list(scopes)
-	return err
+func identityProviderFields() fields[schemas.IdentityProvider] {
+	type provider = schemas.IdentityProvider
+	return fields[provider]{
+		{column: "id", member: func(v *provider) any { return &v.ID }},
+		{column: "handle", member: func(v *provider) any { return &v.Handle }, filter: "handle"},
+		{column: "name", member: func(v *provider) any { return &v.Name }},
+		{column: "issuer", member: func(v *provider) any { return &v.Issuer }},
+		{column: "client_id", member: func(v *provider) any { return &v.ClientID }},
+		{column: "secret", member: func(v *provider) any { return (*[]byte)(&v.SealedSecret) }},
+		{column: "token_endpoint_auth_method", member: func(v *provider) any { return &v.TokenEndpointAuthMethod }},
+		{column: "scopes", member: func(v *provider) any { return (*lines)(&v.Scopes) }},
+		{column: "created_at", member: func(v *provider) any { return (*microTime)(&v.CreatedAt) }},
+		{column: "updated_at", member: func(v *provider) any { return (*microTime)(&v.UpdatedAt) }},
+	}
 }
 
 // IdentityProvider returns the identity provider with the handle. An unknown one is
@@ -44,7 +36,7 @@ func (s *Store) IdentityProvider(ctx context.Context, handle string) (*schemas.I
 	if isStorable(handle) {
 		err := s.each(ctx, selectIdentityProvider, func(row scanner) error {
 			found = append(found, schemas.IdentityProvider{})
-			return scanIdentityProvider(row, &found[len(found)-1])
+			return identityProviderFields().scan(row, &found[len(found)-1])
 		}, handle)
 		if err != nil {
 			return nil, fmt.Errorf("store: reading an identity provider: %w", err)

@@ -2,33 +2,27 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"strings"
 
 	"github.com/postern-id/postern/schemas"
 )
 
-// ResourceServers is the table of the resource servers, with their trees.
+// ResourceServers is the table of the resource servers, with their permission trees.
 func ResourceServers() *Table[schemas.ResourceServer] {
-	return &Table[schemas.ResourceServer]{
-		noun: "resource server", code: "resource_server_not_found", name: "resource_servers",
-		columns: []string{"id", "handle", "name", "description", "identifier", "ou_id", "read_only", "created_at", "updated_at"},
-		filters: map[string]string{"handle": "handle = ?", "identifier": "identifier = ?", "ouId": "ou_id = ?"},
-		id:      serverID,
-		values: func(v *schemas.ResourceServer) ([]any, error) {
-			return []any{v.ID, v.Handle, v.Name, v.Description, nullable(v.Identifier), v.OUID, v.IsReadOnly,
-				toMicros(v.CreatedAt), toMicros(v.UpdatedAt)}, nil
-		},
-		scan: func(row scanner, v *schemas.ResourceServer) error {
-			var identifier sql.NullString
-			err := row.Scan(&v.ID, &v.Handle, &v.Name, &v.Description, &identifier, &v.OUID, &v.IsReadOnly,
-				(*microTime)(&v.CreatedAt), (*microTime)(&v.UpdatedAt))
-			v.Identifier = identifier.String
-			return err
-		},
-		complete: readTrees,
-		write:    writeTree,
-	}
+	type server = schemas.ResourceServer
+	table := newTable("resource server", "resource_server_not_found", "resource_servers", fields[server]{
+		{column: "id", member: func(v *server) any { return &v.ID }},
+		{column: "handle", member: func(v *server) any { return &v.Handle }, filter: "handle"},
+		{column: "name", member: func(v *server) any { return &v.Name }},
+		{column: "description", member: func(v *server) any { return &v.Description }},
+		{column: "identifier", member: func(v *server) any { return (*nullText)(&v.Identifier) }, filter: "identifier"},
+		{column: "ou_id", member: func(v *server) any { return &v.OUID }, filter: "ouId"},
+		{column: "read_only", member: func(v *server) any { return &v.IsReadOnly }},
+		{column: "created_at", member: func(v *server) any { return (*microTime)(&v.CreatedAt) }},
+		{column: "updated_at", member: func(v *server) any { return (*microTime)(&v.UpdatedAt) }},
+	})
+	table.complete, table.write = readTrees, writeTree
+	return table
 }
 
 func serverID(v *schemas.ResourceServer) string { return v.ID }

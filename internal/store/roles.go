@@ -8,22 +8,19 @@ import (
 	"github.com/postern-id/postern/schemas"
 )
 
-// Roles is the table of the roles, with what they grant and to whom.
+// Roles is the table of the roles, with their permissions and assignments.
 func Roles() *Table[schemas.Role] {
-	return &Table[schemas.Role]{
-		noun: "role", code: "role_not_found", name: "roles",
-		columns: []string{"id", "name", "description", "ou_id", "created_at", "updated_at"},
-		filters: map[string]string{"name": "name = ?", "ouId": "ou_id = ?"},
-		id:      roleID,
-		values: func(v *schemas.Role) ([]any, error) {
-			return []any{v.ID, v.Name, v.Description, v.OUID, toMicros(v.CreatedAt), toMicros(v.UpdatedAt)}, nil
-		},
-		scan: func(row scanner, v *schemas.Role) error {
-			return row.Scan(&v.ID, &v.Name, &v.Description, &v.OUID, (*microTime)(&v.CreatedAt), (*microTime)(&v.UpdatedAt))
-		},
-		complete: readGrants,
-		write:    writeGrants,
-	}
+	type role = schemas.Role
+	table := newTable("role", "role_not_found", "roles", fields[role]{
+		{column: "id", member: func(v *role) any { return &v.ID }},
+		{column: "name", member: func(v *role) any { return &v.Name }, filter: "name"},
+		{column: "description", member: func(v *role) any { return &v.Description }},
+		{column: "ou_id", member: func(v *role) any { return &v.OUID }, filter: "ouId"},
+		{column: "created_at", member: func(v *role) any { return (*microTime)(&v.CreatedAt) }},
+		{column: "updated_at", member: func(v *role) any { return (*microTime)(&v.UpdatedAt) }},
+	})
+	table.complete, table.write = readGrants, writeGrants
+	return table
 }
 
 func roleID(v *schemas.Role) string { return v.ID }
